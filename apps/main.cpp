@@ -1,0 +1,6 @@
+#include <cstdio>
+
+int main() {
+  std::puts("sluice " SLUICE_VERSION);
+  return 0;
+}

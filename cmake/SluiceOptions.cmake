@@ -1,0 +1,34 @@
+# Build type, warnings, sanitizers, compiler cache.
+include(GNUInstallDirs)
+option(SLUICE_TESTS "build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(SLUICE_WERROR "treat warnings as errors" OFF)
+option(SLUICE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer on host code" OFF)
+option(SLUICE_FUZZ "build the libFuzzer targets of tests/fuzz (needs clang)" OFF)
+set(SLUICE_CUDA_MODE AUTO CACHE STRING "AUTO: with CUDA's compiler if there is one; ON; OFF")
+set_property(CACHE SLUICE_CUDA_MODE PROPERTY STRINGS AUTO ON OFF)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(SLUICE_CCACHE ccache)
+if(SLUICE_CCACHE)
+  foreach(language C CXX CUDA)
+    set(CMAKE_${language}_COMPILER_LAUNCHER ${SLUICE_CCACHE})
+  endforeach()
+endif()
+
+add_library(sluice_warnings INTERFACE)
+target_compile_options(sluice_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wno-unused-function>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${SLUICE_WERROR}>>:-Werror>)
+
+if(SLUICE_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=address,undefined>
+    $<$<COMPILE_LANGUAGE:C,CXX>:-fno-sanitize-recover=all> $<$<COMPILE_LANGUAGE:C,CXX>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=address,undefined)
+endif()

@@ -1,0 +1,29 @@
+#include "engine/core/accountant.hpp"
+
+#include <fmt/format.h>
+
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+
+namespace sluice {
+
+void Accountant::charge(std::uint64_t bytes, const char* purpose) {
+  std::uint64_t before = used_.load();
+  do {
+    if (before > ceiling_ || bytes > ceiling_ - before) {
+      throw BudgetError(fmt::format("{} memory: {} needs {}, but {} of the {} allowed are in use (raise --{}-memory)",
+                                    name_, purpose, format_size(bytes), format_size(before), format_size(ceiling_),
+                                    name_));
+    }
+  } while (!used_.compare_exchange_weak(before, before + bytes));
+  std::uint64_t peak = peak_.load();
+  while (peak < before + bytes && !peak_.compare_exchange_weak(peak, before + bytes)) {
+  }
+}
+
+Accountant& host_accountant() {
+  static Accountant accountant("host");
+  return accountant;
+}
+
+}  // namespace sluice

@@ -1,0 +1,41 @@
+// Budgets are accounted, not hoped for: every large allocation of a rank is charged here first.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace sluice {
+
+/// Ledger of one kind of memory (host or device) of one rank: ceiling, use and peak, in bytes. Thread-safe.
+class Accountant {
+ public:
+  explicit Accountant(std::string name, std::uint64_t ceiling = std::numeric_limits<std::uint64_t>::max())
+      : name_(std::move(name)), ceiling_(ceiling) {}
+
+  /// Charges `bytes` for `purpose`; throws BudgetError, charging nothing, if the ceiling would be passed.
+  void charge(std::uint64_t bytes, const char* purpose);
+  /// Takes back an earlier charge.
+  void release(std::uint64_t bytes) noexcept { used_.fetch_sub(bytes); }
+
+  void set_ceiling(std::uint64_t bytes) { ceiling_ = bytes; }
+  std::uint64_t ceiling() const { return ceiling_; }
+  std::uint64_t used() const { return used_.load(); }
+  std::uint64_t peak() const { return peak_.load(); }
+  /// What may still be charged.
+  std::uint64_t available() const { const auto u = used(); return u < ceiling_ ? ceiling_ - u : 0; }
+
+ private:
+  std::string name_;
+  std::uint64_t ceiling_;
+  std::atomic<std::uint64_t> used_{0};
+  std::atomic<std::uint64_t> peak_{0};
+};
+
+/// The ledger of this process's host memory (`--host-memory`).
+Accountant& host_accountant();
+
+}  // namespace sluice

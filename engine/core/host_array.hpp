@@ -1,0 +1,58 @@
+// An owning, uninitialised array in host memory, charged to the host accountant.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "engine/core/accountant.hpp"
+
+namespace sluice {
+
+/// Move-only array of trivially copyable T whose elements start uninitialised (a std::vector would write each
+/// page once for nothing). The bytes are charged to `host_accountant()` under `purpose`.
+template <class T>
+class HostArray {
+ public:
+  HostArray() = default;
+  explicit HostArray(std::size_t size, const char* purpose = "an array") : size_(size) {
+    host_accountant().charge(bytes(), purpose);
+    charged_ = bytes();
+    data_ = std::make_unique_for_overwrite<T[]>(size);
+  }
+  HostArray(HostArray&& other) noexcept { swap(other); }
+  HostArray& operator=(HostArray&& other) noexcept {
+    HostArray taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+  ~HostArray() { host_accountant().release(charged_); }
+
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+  std::size_t bytes() const { return size_ * sizeof(T); }
+  bool empty() const { return size_ == 0; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+  std::span<T> span() { return {data(), size_}; }
+  std::span<const T> span() const { return {data(), size_}; }
+
+ private:
+  void swap(HostArray& other) noexcept {
+    std::swap(size_, other.size_);
+    std::swap(charged_, other.charged_);
+    std::swap(data_, other.data_);
+  }
+
+  std::size_t size_ = 0;
+  std::size_t charged_ = 0;
+  std::unique_ptr<T[]> data_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,71 @@
+// Which counter a draw has (CONTRACT section 5). The layout is part of the format version: changing it changes every
+// sample ever made. Streams are one enumeration, unique by construction.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+#include "engine/random/philox.hpp"
+
+namespace sluice {
+
+/// What is drawn. A new stream goes to the end; none is ever renumbered.
+enum class Stream : std::uint32_t {
+  select,    ///< which candidate: the first choice of every pick
+  trial,     ///< proposals of rejection sampling
+  accept,    ///< acceptance of those proposals
+  fallback,  ///< inverse transform after the last trial
+  redraw,    ///< picks repeated because the first choice was taken already
+  update,    ///< what the sampler's own update draws (jump, restart, metropolis-hastings)
+  burn,      ///< forest-fire's number of neighbours
+  start,     ///< starts and seeds drawn uniformly
+  one_pass,  ///< `node` and `edge`: the draw sequence
+  generate,  ///< synthetic graphs
+  weight,    ///< uniform random weights on conversion
+};
+
+inline constexpr std::uint32_t kDrawBits = 24;
+inline constexpr std::uint32_t kMaxDraws = 1u << kDrawBits;
+
+/// First counter word: {draw | stream << 24}.
+SLUICE_HD std::uint32_t draw_word(Stream stream, std::uint32_t draw) {
+  return (draw & (kMaxDraws - 1)) | static_cast<std::uint32_t>(stream) << kDrawBits;
+}
+
+/// Draws of one step of one walk: counter {draw | stream << 24, step, instance low, instance high}.
+struct WalkDraws {
+  std::uint64_t seed;
+  std::uint32_t step;
+  Instance instance;
+
+  SLUICE_HD PhiloxBlock block(Stream stream, std::uint32_t draw = 0) const {
+    return philox({draw_word(stream, draw), step, static_cast<std::uint32_t>(instance),
+                   static_cast<std::uint32_t>(instance >> 32)}, seed);
+  }
+};
+
+/// Draws of one expansion of one sample: counter
+/// {draw | stream << 24, slot low 32, instance low 32, slot high 16 | instance high 16}. The slot is the vertex; with
+/// tree semantics (`--revisit`) the path's slot; for `layer` the depth.
+struct SampleDraws {
+  std::uint64_t seed;
+  std::uint64_t slot;
+  Instance instance;
+
+  SLUICE_HD PhiloxBlock block(Stream stream, std::uint32_t draw = 0) const {
+    return philox({draw_word(stream, draw), static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(instance),
+                   static_cast<std::uint32_t>((slot >> 32) & 0xffffu) << 16 |
+                       static_cast<std::uint32_t>((instance >> 32) & 0xffffu)},
+                  seed);
+  }
+};
+
+/// Word `index` of a sequence of 64-bit words: two words a block.
+template <class Draws>
+SLUICE_HD std::uint64_t draw_at(const Draws& draws, Stream stream, std::uint32_t index) {
+  const PhiloxBlock block = draws.block(stream, index >> 1);
+  return index & 1 ? block.high() : block.low();
+}
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+// Integer decisions from random bits: host and device agree by construction.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+
+namespace sluice {
+
+/// High 64 bits of a 64 x 64 bit product.
+SLUICE_HD std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) {
+#if defined(__CUDA_ARCH__)
+  return __umul64hi(a, b);
+#else
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
+#endif
+}
+
+/// A uniform index below `size`: floor(r * size / 2^64) for 64 random bits r. Its bias is below size / 2^64.
+SLUICE_HD std::uint64_t uniform_index(std::uint64_t random, std::uint64_t size) {
+  return multiply_high(random, size);
+}
+
+/// A probability as a 64-bit threshold: an event of probability p happens where random < threshold.
+/// p = 1 cannot be expressed so; `certain` carries it.
+struct Probability {
+  std::uint64_t threshold = 0;
+  bool certain = false;
+
+  SLUICE_HD bool happens(std::uint64_t random) const { return certain || random < threshold; }
+
+  /// From a double in [0, 1]: floor(p * 2^64), exact since p has 53 bits.
+  static Probability of(double p) {
+    if (p >= 1.0) return {~std::uint64_t{0}, true};
+    return {p <= 0.0 ? 0 : static_cast<std::uint64_t>(std::ldexp(p, 64)), false};
+  }
+};
+
+}  // namespace sluice

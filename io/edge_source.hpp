@@ -1,0 +1,59 @@
+// Edges as they come from a file or a generator, in input order, batch by batch.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sluice::io {
+
+/// A run of consecutive edges of the input, as columns. `weight` and `time` are empty or as long as `source`.
+struct EdgeBatch {
+  std::vector<std::uint64_t> source;
+  std::vector<std::uint64_t> target;
+  std::vector<float> weight;
+  std::vector<std::int64_t> time;
+
+  std::size_t size() const { return source.size(); }
+  void clear() { source.clear(), target.clear(), weight.clear(), time.clear(); }
+};
+
+/// What the input says of itself, known once the header was read (before the first batch).
+struct EdgeSourceInfo {
+  std::optional<std::uint64_t> vertices;  ///< declared vertex count; without it: largest id + 1
+  bool undirected = false;  ///< the format says so (METIS, Matrix Market symmetric): store both directions
+  bool weighted = false;
+  bool timed = false;
+  std::string origin;       ///< for the graph file's root attribute
+};
+
+/// A stream of edges. Ids are 0-based when they leave here. Faults throw InputError ("FILE:LINE: what, remedy").
+class EdgeSource {
+ public:
+  virtual ~EdgeSource() = default;
+  virtual const EdgeSourceInfo& info() const = 0;
+  /// Fills `batch` with the next edges in input order; false at the end.
+  virtual bool next(EdgeBatch& batch) = 0;
+  /// Bytes of input consumed and in all (compressed bytes for .gz), for progress; {0, 0} if unknown.
+  virtual std::pair<std::uint64_t, std::uint64_t> progress() const { return {0, 0}; }
+  /// One line for the user about something odd but harmless ("no 'p' line: ids taken as they are"), or empty.
+  virtual std::string remark() const { return {}; }
+};
+
+enum class EdgeFormat { automatic, edges, mtx, metis, dimacs, binary };
+enum class WeightColumn { none, column };
+
+struct ReadOptions {
+  EdgeFormat format = EdgeFormat::automatic;
+  WeightColumn weights = WeightColumn::none;
+  bool timestamps = false;    ///< third column (fourth, with weights = column) kept as time
+  unsigned threads = 1;       ///< parsers
+  std::size_t batch_bytes = 8u << 20;  ///< text parsed at a time, per thread
+};
+
+/// Opens a text, Matrix Market, METIS, DIMACS or binary edge file (`.gz` as it is).
+std::unique_ptr<EdgeSource> open_edge_file(const std::string& path, const ReadOptions& options);
+
+}  // namespace sluice::io

@@ -1,0 +1,65 @@
+// The graph file (CONTRACT section 3): an HDF5 file that SciPy, AnnData, PyG and DGL users load as it is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "engine/core/types.hpp"
+#include "partition/graph.hpp"
+
+namespace sluice::io {
+
+/// What a graph file says of itself, without reading the edges.
+struct GraphInfo {
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+  bool directed = true;
+  bool weighted = false;
+  bool timed = false;
+  bool compacted = false;  ///< holds /vertices/original_id
+  bool has_in = false;     ///< holds /in
+  std::uint64_t checksum = 0;
+  std::string origin;      ///< where it came from: command line or source file names
+};
+
+/// Writes a graph file piece by piece, so that no graph need fit in memory. Datasets are contiguous, little-endian
+/// and allocated early; block checksums are computed on the way. The file has its final name only after commit().
+class GraphWriter {
+ public:
+  /// `info.edges` and `info.vertices` must be final; throws UsageError if `path` exists and not `force`.
+  GraphWriter(const std::string& path, const GraphInfo& info, bool force);
+  ~GraphWriter();  ///< without commit(): removes the temporary file
+  GraphWriter(GraphWriter&&) noexcept;
+
+  /// Appends to /out (in = false) or /in (in = true); calls append in order until all is written.
+  void append_offsets(std::span<const EdgeIndex> offsets, bool in = false);
+  void append_targets(std::span<const Vertex> targets, bool in = false);
+  void append_weights(std::span<const float> weights, bool in = false);
+  void append_times(std::span<const std::int64_t> times, bool in = false);
+  void append_original_ids(std::span<const std::int64_t> ids);
+
+  /// Checks that every dataset is complete, writes checksums, fsyncs, renames. Returns the graph's checksum.
+  std::uint64_t commit();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Reads the header of a graph file; throws InputError with one line naming the file and what is wrong.
+GraphInfo read_graph_info(const std::string& path);
+
+/// Reads a whole graph into host memory, checking what is cheap (shapes, monotone offsets, targets in range,
+/// finite non-negative weights). Throws InputError naming file, dataset and position; BudgetError if it does not fit.
+Graph read_graph(const std::string& path, bool with_in = false);
+
+/// Reads everything and verifies checksums of all blocks and the structure (sorted lists, symmetric if undirected).
+/// Throws InputError at the first fault.
+void check_graph(const std::string& path);
+
+/// Writes a graph that lies in memory.
+std::uint64_t write_graph(const std::string& path, const Graph& graph, bool force);
+
+}  // namespace sluice::io

@@ -1,0 +1,26 @@
+// One way to create an output file: temporary beside it, fsync, rename, fsync of the folder.
+#pragma once
+
+#include <string>
+
+namespace sluice::io {
+
+/// A file (or folder) that appears under its final name only when complete.
+/// Throws UsageError if `path` exists and not `force`; RunError with the path and the system's reason otherwise.
+class OutputFile {
+ public:
+  OutputFile(std::string path, bool force, bool folder = false);
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile(const OutputFile&) = delete;
+  ~OutputFile();  ///< removes the temporary unless committed
+
+  const std::string& temporary() const { return temporary_; }  ///< write here
+  const std::string& path() const { return path_; }
+  void commit();  ///< fsync, rename, fsync of the folder
+
+ private:
+  std::string path_, temporary_;
+  bool folder_ = false, committed_ = false;
+};
+
+}  // namespace sluice::io

@@ -1,0 +1,42 @@
+// Result files (CONTRACT section 3): datasets by name, as HDF5, as a folder of .npy files, or as text.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace sluice::io {
+
+enum class ResultFormat { h5, npy, text };
+enum class ElementType { i32, i64, u8, f32, f64 };
+
+/// Root attributes of a result file: the options of CONTRACT section 4, the seed, the graph's checksum.
+using Attribute = std::pair<std::string, std::variant<std::int64_t, double, std::string>>;
+
+/// Writes named datasets by appending rows; each grows until finish(). The file appears under its name at commit().
+/// In text form, each dataset is written one row a line (several datasets: one after the other, each headed by
+/// "# name"; `text_columns` names the datasets of equal length to be printed side by side as columns instead).
+class ResultWriter {
+ public:
+  virtual ~ResultWriter() = default;
+
+  /// Declares a dataset; `row` is the shape behind the first axis ({} for one number a row). Returns its handle.
+  virtual int declare(const std::string& name, ElementType type, std::vector<std::uint64_t> row) = 0;
+  /// Appends `rows` rows stored at `data` (of the declared type).
+  virtual void append(int dataset, const void* data, std::uint64_t rows) = 0;
+  /// Completes and renames; nothing appears without it.
+  virtual void commit() = 0;
+  /// Bytes written so far.
+  virtual std::uint64_t bytes_written() const = 0;
+};
+
+/// `path` "-" is standard output, for text only (else UsageError). Full disk and the like: RunError naming the path.
+std::unique_ptr<ResultWriter> make_result_writer(const std::string& path, ResultFormat format, bool force,
+                                                 const std::vector<Attribute>& attributes,
+                                                 const std::vector<std::string>& text_columns = {});
+
+}  // namespace sluice::io

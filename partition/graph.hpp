@@ -1,0 +1,50 @@
+// A graph in host memory as compressed sparse rows, and the view that the engine reads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/core/host_array.hpp"
+#include "engine/core/types.hpp"
+
+namespace sluice {
+
+/// Non-owning compressed sparse rows; pointers are all to host or all to device memory.
+/// The list of v is targets[offsets[v] .. offsets[v+1]), ascending by id.
+struct CsrView {
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+  const EdgeIndex* offsets = nullptr;  ///< [vertices + 1]
+  const Vertex* targets = nullptr;     ///< [edges]
+  const float* weights = nullptr;      ///< [edges], or null: every weight is 1
+};
+
+/// Owning compressed sparse rows.
+struct Csr {
+  HostArray<EdgeIndex> offsets;   ///< [vertices + 1]
+  HostArray<Vertex> targets;      ///< [edges]
+  HostArray<float> weights;       ///< [edges], or empty
+  HostArray<std::int64_t> times;  ///< [edges], or empty
+
+  std::uint64_t vertices() const { return offsets.empty() ? 0 : offsets.size() - 1; }
+  std::uint64_t edges() const { return targets.size(); }
+  CsrView view() const {
+    return {vertices(), edges(), offsets.data(), targets.data(), weights.empty() ? nullptr : weights.data()};
+  }
+};
+
+/// A whole graph: out-edges, optionally in-edges, and where its ids came from.
+struct Graph {
+  Csr out;
+  Csr in;                                ///< empty offsets unless in-edges are stored
+  HostArray<std::int64_t> original_ids;  ///< [vertices] if compacted, else empty
+  bool directed = true;                  ///< false: each edge is stored in both directions
+  bool weighted = false;
+  std::uint64_t checksum = 0;            ///< of the graph's content, as stored in its file; names it in results
+  std::string origin;                    ///< where it came from
+
+  std::uint64_t vertices() const { return out.vertices(); }
+  std::uint64_t edges() const { return out.edges(); }
+};
+
+}  // namespace sluice
