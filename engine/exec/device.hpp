@@ -1,0 +1,55 @@
+// Where work runs: the host's cores, or one GPU. A Device is the first argument of everything that computes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/core/accountant.hpp"
+
+namespace sluice {
+
+enum class DeviceKind { host, cuda };
+enum class DeviceChoice { automatic, host, cuda };
+
+struct DeviceOptions {
+  DeviceChoice choice = DeviceChoice::automatic;  ///< automatic: a GPU if one is usable
+  unsigned threads = 0;             ///< host backend; 0: the cores this process may use
+  std::uint64_t device_memory = 0;  ///< ceiling in bytes; 0: what is free, with a margin
+};
+
+/// One rank's processor and its memory ledger. Immovable: buffers keep a pointer to it.
+class Device {
+ public:
+  /// Opens the host or the GPU. Throws UsageError where CUDA is asked for and there is none (or it was not built).
+  explicit Device(const DeviceOptions& options = {});
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  DeviceKind kind() const { return kind_; }
+  bool is_cuda() const { return kind_ == DeviceKind::cuda; }
+  unsigned threads() const { return threads_; }
+  /// Ledger of device memory; on the host backend it bounds tables and queues in the same way.
+  Accountant& memory() const { return memory_; }
+  /// `NVIDIA H200` or `host, 2 threads`.
+  const std::string& name() const { return name_; }
+  /// Bytes of the CUDA context itself, reported beside the peak; 0 on the host.
+  std::uint64_t baseline_bytes() const { return baseline_; }
+
+ private:
+  void open_host(std::uint64_t ceiling);
+  void open_cuda(std::uint64_t ceiling);
+
+  DeviceKind kind_ = DeviceKind::host;
+  unsigned threads_ = 1;
+  std::string name_;
+  std::uint64_t baseline_ = 0;
+  mutable Accountant memory_{"device"};
+};
+
+/// Versions of the CUDA runtime and driver for `--version`: "13.0 (driver 13.0)" or "not built".
+std::string cuda_version();
+
+/// The cores this process may use (its affinity mask, not the machine's).
+unsigned usable_cores();
+
+}  // namespace sluice

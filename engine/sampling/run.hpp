@@ -1,0 +1,75 @@
+// Runs the built-in kinds: chooses technique, layout and wave size, drives the waves, streams to a sink.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/exec/device.hpp"
+#include "engine/sampling/options.hpp"
+#include "engine/sampling/sink.hpp"
+#include "engine/sampling/starts.hpp"
+#include "partition/graph.hpp"
+
+namespace sluice {
+
+/// What a run did, for the report.
+struct RunStats {
+  Instance instances = 0;
+  std::uint64_t steps = 0;          ///< walks: steps taken (moves, stays, jumps); multidimensional: edges
+  std::uint64_t sampled_edges = 0;  ///< samples: edges recorded; walks: the same as steps
+  double load_seconds = 0;          ///< graph to the device
+  double table_seconds = 0;         ///< derived tables (alias, CTPS, wide edges)
+  double compute_seconds = 0;       ///< the sampling itself (on a GPU: its kernels)
+  double transfer_seconds = 0;      ///< results to the host
+  double write_seconds = 0;         ///< waiting for the sink
+  std::uint64_t host_to_device_bytes = 0;
+  std::uint64_t device_to_host_bytes = 0;
+  std::uint64_t waves = 0;
+  std::uint64_t selections = 0;            ///< picks made
+  std::uint64_t selection_iterations = 0;  ///< trials, redraws and first choices together
+  std::uint64_t collision_searches = 0;    ///< comparisons or bitmap probes
+  std::uint64_t kernel_launches = 0;
+  Select select = Select::automatic;       ///< the technique taken
+  Layout layout = Layout::csr;             ///< the layout taken
+};
+
+/// A graph where the device can reach it, with the tables derived from it, made when first needed and kept.
+/// Keeps references to device and graph. Throws BudgetError where it does not fit.
+class ResidentGraph {
+ public:
+  ResidentGraph(Device& device, const Graph& graph);
+  ~ResidentGraph();
+  ResidentGraph(ResidentGraph&&) noexcept;
+
+  Device& device() const;
+  const Graph& graph() const;
+
+  struct Impl;
+  Impl& impl() const { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Random walks. `sink` may be null: results are made and dropped on the device (benchmarks).
+/// Throws UsageError for options, InputError for starts out of range, BudgetError where it cannot fit.
+RunStats run_walks(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink);
+
+/// Traversal-based and one-pass sampling; otherwise as run_walks.
+RunStats run_samples(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink);
+
+/// What a job would take, without running it.
+struct RunPlan {
+  std::uint64_t graph_bytes = 0;    ///< edges, offsets, weights on the device
+  std::uint64_t table_bytes = 0;    ///< derived tables of the layout that would be taken
+  std::uint64_t wave_bytes = 0;     ///< smallest possible wave
+  std::uint64_t device_bytes_needed = 0;
+  std::uint64_t result_bytes = 0;   ///< size of the output where it is known beforehand (walks), else 0
+  Layout layout = Layout::csr;
+  Select select = Select::automatic;
+};
+RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts, const WalkOptions& options);
+RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& starts, const SampleOptions& options);
+
+}  // namespace sluice
