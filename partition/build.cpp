@@ -1,0 +1,91 @@
+#include "partition/build.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/exec/threads.hpp"
+#include "partition/radix_sort.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::uint64_t kGrain = 1u << 18;
+
+/// Sorted records to rows. Position i is where the lists of all vertices in (source of i - 1, source of i]
+/// begin.
+template <class Record>
+Csr rows_of(std::span<const Record> records, std::uint64_t vertices, unsigned threads) {
+  Csr csr;
+  csr.offsets = HostArray<EdgeIndex>(vertices + 1, "CSR offsets");
+  csr.targets = HostArray<Vertex>(records.size(), "CSR targets");
+  if (Record::kWeighted) csr.weights = HostArray<float>(records.size(), "CSR weights");
+  if (Record::kTimed) csr.times = HostArray<std::int64_t>(records.size(), "CSR times");
+  parallel_blocks(threads, records.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    std::uint64_t open = begin == 0 ? 0 : std::uint64_t{records[begin - 1].source()} + 1;
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const Record& record = records[i];
+      for (; open <= record.source(); ++open) csr.offsets[open] = i;
+      csr.targets[i] = record.target();
+      if constexpr (Record::kWeighted) csr.weights[i] = record.weight();
+      if constexpr (Record::kTimed) csr.times[i] = record.time();
+    }
+  });
+  const std::uint64_t rest = records.empty() ? 0 : std::uint64_t{records.back().source()} + 1;
+  std::fill(csr.offsets.begin() + rest, csr.offsets.end(), records.size());
+  return csr;
+}
+
+template <class Record>
+Csr sort_into_rows(HostArray<Record>& records, std::uint64_t vertices, unsigned threads) {
+  {
+    HostArray<Record> spare(records.size(), "sorting edges");
+    sort_records(records.span(), spare.span(), threads);
+  }
+  return rows_of(std::span<const Record>(records.span()), vertices, threads);
+}
+
+}  // namespace
+
+Csr build_csr(std::uint64_t vertices, std::span<const Vertex> source, std::span<const Vertex> target,
+              std::span<const float> weight, std::span<const std::int64_t> time, unsigned threads) {
+  const auto same_length = [&](std::size_t size) { return size == source.size(); };
+  if (!same_length(target.size()) || !(weight.empty() || same_length(weight.size())) ||
+      !(time.empty() || same_length(time.size()))) {
+    throw UsageError("edge columns differ in length");
+  }
+  return with_record_type(!weight.empty(), !time.empty(), [&]<class Record>() {
+    HostArray<Record> records(source.size(), "sorting edges");
+    parallel_blocks(threads, source.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        if (source[i] >= vertices || target[i] >= vertices) {
+          throw InputError(fmt::format("edge {} ({} to {}) leaves the range of {} vertices", i, source[i],
+                                       target[i], vertices));
+        }
+        records[i].set_ends(source[i], target[i]);
+        if constexpr (Record::kWeighted) records[i].set_weight(weight[i]);
+        if constexpr (Record::kTimed) records[i].set_time(time[i]);
+      }
+    });
+    return sort_into_rows(records, vertices, threads);
+  });
+}
+
+Csr transpose(const Csr& csr, unsigned threads) {
+  return with_record_type(!csr.weights.empty(), !csr.times.empty(), [&]<class Record>() {
+    HostArray<Record> records(csr.edges(), "sorting edges");
+    parallel_blocks(threads, csr.vertices(), 1u << 14, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t v = begin; v < end; ++v) {
+        for (EdgeIndex i = csr.offsets[v]; i < csr.offsets[v + 1]; ++i) {
+          records[i].set_ends(csr.targets[i], static_cast<Vertex>(v));
+          if constexpr (Record::kWeighted) records[i].set_weight(csr.weights[i]);
+          if constexpr (Record::kTimed) records[i].set_time(csr.times[i]);
+        }
+      }
+    });
+    return sort_into_rows(records, csr.vertices(), threads);
+  });
+}
+
+}  // namespace sluice

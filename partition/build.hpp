@@ -1,0 +1,22 @@
+// Compressed sparse rows from edge columns that lie in memory, and their transpose.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "partition/graph.hpp"
+
+namespace sluice {
+
+/// Lists in ascending order of target; parallel edges keep their order in the input. Nothing is dropped or
+/// mirrored. `weight` and `time` are empty or as long as `source`. Every id must be below `vertices`
+/// (InputError otherwise). Needs twice the size of the edges (8 bytes each, 12 with a weight, 8 more with a
+/// time) while it works.
+Csr build_csr(std::uint64_t vertices, std::span<const Vertex> source, std::span<const Vertex> target,
+              std::span<const float> weight = {}, std::span<const std::int64_t> time = {},
+              unsigned threads = 1);
+
+/// The in-edges: the list of v holds, ascending, every u with v in its list; parallel edges keep their order.
+Csr transpose(const Csr& csr, unsigned threads = 1);
+
+}  // namespace sluice

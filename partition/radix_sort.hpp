@@ -1,0 +1,165 @@
+// A stable, parallel radix sort of edge records by (source, target).
+// The top bits split the records into buckets that fit a cache (one pass over memory, all threads), and each
+// bucket is then sorted from its lowest digit upwards by one thread. A bucket that holds more than a thread's
+// share (a hub, or ids crowded at one end) is split again by all threads.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "engine/exec/threads.hpp"
+#include "partition/edge_record.hpp"
+
+namespace sluice {
+
+/// Which bits of source and target differ at all: the key that is sorted has no gaps between them.
+struct KeyLayout {
+  unsigned source_bits = 32;
+  unsigned target_bits = 32;
+
+  unsigned bits() const { return source_bits + target_bits; }
+  template <class Record>
+  std::uint64_t packed(const Record& record) const {
+    return static_cast<std::uint64_t>(record.source()) << target_bits | record.target();
+  }
+};
+
+/// The narrowest layout that holds every record.
+template <class Record>
+KeyLayout layout_of(std::span<const Record> records, unsigned threads) {
+  std::atomic<std::uint64_t> all{0};
+  parallel_blocks(threads, records.size(), 1u << 20, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    std::uint64_t seen = 0;
+    for (std::uint64_t i = begin; i < end; ++i) seen |= records[i].key();
+    all.fetch_or(seen);
+  });
+  return {static_cast<unsigned>(std::bit_width(all.load() >> 32)),
+          static_cast<unsigned>(std::bit_width(all.load() & 0xffffffffu))};
+}
+
+namespace radix {
+
+inline constexpr unsigned kMaxDigit = 11;      // 2048 counters and destinations stay in the L1 cache
+inline constexpr std::size_t kInsertion = 32;  // shorter lists: counters would cost more than moves
+inline constexpr std::size_t kLeafRecords = 1u
+                                            << 16;  // records that a core's own cache holds, with the spare
+
+template <class Record>
+void insertion_sort(Record* records, std::size_t size) {
+  for (std::size_t i = 1; i < size; ++i) {
+    const Record moved = records[i];
+    std::size_t hole = i;
+    for (; hole > 0 && records[hole - 1].key() > moved.key(); --hole) records[hole] = records[hole - 1];
+    records[hole] = moved;
+  }
+}
+
+/// Sorts by the low `bits` of the packed key, lowest digit first; the result lies in `from`, or in `other`.
+template <class Record>
+void sort_leaf(Record* from, Record* other, std::size_t size, KeyLayout layout, unsigned bits,
+               bool into_other) {
+  Record* const result = into_other ? other : from;
+  if (size <= kInsertion) {
+    insertion_sort(from, size);
+  } else if (bits > 0) {
+    const unsigned widest = size < 4096 ? 8 : kMaxDigit;
+    const unsigned passes = (bits + widest - 1) / widest, digit = (bits + passes - 1) / passes;
+    const std::uint64_t mask = (std::uint64_t{1} << digit) - 1;
+    std::array<std::uint64_t, 6u << kMaxDigit> counts;  // 6 digits of 11 bits, or 8 of 8
+    std::fill_n(counts.begin(), static_cast<std::size_t>(passes) << digit, 0);
+    for (std::size_t i = 0; i < size; ++i) {
+      std::uint64_t key = layout.packed(from[i]);
+      for (unsigned pass = 0; pass < passes; ++pass, key >>= digit) ++counts[(pass << digit) + (key & mask)];
+    }
+    for (unsigned pass = 0; pass < passes; ++pass) {
+      std::uint64_t* const next = counts.data() + (static_cast<std::size_t>(pass) << digit);
+      const unsigned shift = pass * digit;
+      if (next[layout.packed(from[0]) >> shift & mask] == size) continue;  // all alike in this digit
+      std::uint64_t sum = 0;
+      for (std::uint64_t value = 0; value <= mask; ++value) {
+        const std::uint64_t count = next[value];
+        next[value] = sum;
+        sum += count;
+      }
+      for (std::size_t i = 0; i < size; ++i) other[next[layout.packed(from[i]) >> shift & mask]++] = from[i];
+      std::swap(from, other);
+    }
+  }
+  if (from != result) std::memcpy(static_cast<void*>(result), from, size * sizeof(Record));
+}
+
+/// Moves records from `from` to `other` by the bits [shift, shift + digit) of their key, stably; returns the
+/// starts of the 2^digit buckets, and the end.
+template <class Record>
+std::vector<std::uint64_t> split(const Record* from, Record* other, std::size_t size, KeyLayout layout,
+                                 unsigned shift, unsigned digit, unsigned threads) {
+  const std::size_t buckets = std::size_t{1} << digit;
+  const std::uint64_t mask = buckets - 1;
+  const std::size_t grain =
+      threads == 1 ? size : std::max<std::size_t>(size / (4 * threads) + 1, kLeafRecords);
+  const std::size_t chunks = (size + grain - 1) / grain;
+  std::vector<std::uint64_t> next(chunks * buckets);
+  parallel_blocks(threads, size, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    std::uint64_t* const mine = next.data() + begin / grain * buckets;
+    for (std::uint64_t i = begin; i < end; ++i) ++mine[layout.packed(from[i]) >> shift & mask];
+  });
+  std::vector<std::uint64_t> starts(buckets + 1);
+  std::uint64_t sum = 0;
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
+    starts[bucket] = sum;
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+      const std::uint64_t count = next[chunk * buckets + bucket];
+      next[chunk * buckets + bucket] = sum;
+      sum += count;
+    }
+  }
+  starts[buckets] = sum;
+  parallel_blocks(threads, size, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    std::uint64_t* const mine = next.data() + begin / grain * buckets;
+    for (std::uint64_t i = begin; i < end; ++i)
+      other[mine[layout.packed(from[i]) >> shift & mask]++] = from[i];
+  });
+  return starts;
+}
+
+/// Sorts by the low `bits` of the packed key; the result lies in `from`, or in `other`.
+template <class Record>
+void sort_level(Record* from, Record* other, std::size_t size, KeyLayout layout, unsigned bits,
+                bool into_other, unsigned threads) {
+  if (size <= kLeafRecords || bits == 0) {
+    sort_leaf(from, other, size, layout, bits, into_other);
+    return;
+  }
+  const unsigned wanted = static_cast<unsigned>(std::bit_width(size / (kLeafRecords / 4)));
+  const unsigned digit = std::min({wanted, kMaxDigit, bits});
+  const std::vector<std::uint64_t> starts = split(from, other, size, layout, bits - digit, digit, threads);
+  const std::size_t share = threads == 1 ? size + 1 : std::max<std::size_t>(size / threads / 2, kLeafRecords);
+  const auto sort_bucket = [&](std::uint64_t bucket, unsigned workers) {
+    const std::uint64_t begin = starts[bucket], count = starts[bucket + 1] - begin;
+    if (count) sort_level(other + begin, from + begin, count, layout, bits - digit, !into_other, workers);
+  };
+  const std::uint64_t buckets = starts.size() - 1;
+  parallel_blocks(threads, buckets, 1, [&](std::uint64_t bucket, std::uint64_t, unsigned) {
+    if (starts[bucket + 1] - starts[bucket] < share) sort_bucket(bucket, 1);
+  });
+  for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
+    if (starts[bucket + 1] - starts[bucket] >= share) sort_bucket(bucket, threads);
+  }
+}
+
+}  // namespace radix
+
+/// Sorts `records` by (source, target), stably; `spare` is as long and is overwritten.
+template <class Record>
+void sort_records(std::span<Record> records, std::span<Record> spare, unsigned threads) {
+  threads = std::max(threads, 1u);
+  const KeyLayout layout = layout_of(std::span<const Record>(records), threads);
+  radix::sort_level(records.data(), spare.data(), records.size(), layout, layout.bits(), false, threads);
+}
+
+}  // namespace sluice
