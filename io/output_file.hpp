@@ -7,6 +7,8 @@ namespace sluice::io {
 
 /// A file (or folder) that appears under its final name only when complete.
 /// Throws UsageError if `path` exists and not `force`; RunError with the path and the system's reason otherwise.
+/// With `force` an older file, or folder of results, is replaced at commit() in one step; a device, or a folder that
+/// holds anything else, is refused (UsageError).
 class OutputFile {
  public:
   OutputFile(std::string path, bool force, bool folder = false);
@@ -20,7 +22,7 @@ class OutputFile {
 
  private:
   std::string path_, temporary_;
-  bool folder_ = false, committed_ = false;
+  bool folder_ = false, force_ = false, committed_ = false;
 };
 
 }  // namespace sluice::io

@@ -1,0 +1,53 @@
+// An owned file descriptor, and reads and writes that are complete or throw.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace sluice::io {
+
+/// "PATH: reason", the reason being the system's text for `error` (an errno).
+std::string system_message(const std::string& path, int error);
+
+/// Owns an open file. Writing faults throw RunError "PATH: reason", with the path under which the user knows
+/// the file.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  /// open(2); throws RunError naming `known_as` (by default the path).
+  Descriptor(const std::string& path, int flags, const std::string& known_as = {});
+  /// Takes over `fd`.
+  Descriptor(int fd, std::string known_as) : fd_(fd), known_as_(std::move(known_as)) {}
+  Descriptor(Descriptor&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)), known_as_(std::move(other.known_as_)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    std::swap(known_as_, other.known_as_);
+    return *this;
+  }
+  ~Descriptor();
+
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  void write_all(std::span<const std::byte> bytes);
+  void write_all_at(std::span<const std::byte> bytes, std::uint64_t offset);
+  /// Reads up to the end of the file; returns how much there was (less than asked only at the end).
+  std::size_t read_at(std::span<std::byte> bytes, std::uint64_t offset) const;
+  void sync();
+  /// close(2) with its status looked at: some file systems tell only here that a write failed.
+  void close();
+
+ private:
+  [[noreturn]] void fail(int error) const;
+
+  int fd_ = -1;
+  std::string known_as_;
+};
+
+/// An unlinked file in the folder of `beside`: it vanishes with its descriptor. Faults name `known_as`.
+Descriptor make_scratch(const std::string& beside, const std::string& known_as);
+
+}  // namespace sluice::io
