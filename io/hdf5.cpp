@@ -1,0 +1,142 @@
+#include "io/hdf5.hpp"
+
+#include <cstring>
+#include <string_view>
+
+namespace sluice::io::h5 {
+namespace {
+
+constexpr hsize_t kAlignFrom = 64u << 10;  // smaller datasets lie close together
+constexpr hsize_t kAlignment = 4096;       // a page: for direct reads, and for mapping
+
+struct Reason {
+  std::string innermost;
+  std::string system;
+  bool lock = false;
+};
+
+herr_t collect(unsigned level, const H5E_error2_t* error, void* data) {
+  auto& reason = *static_cast<Reason*>(data);
+  const std::string_view text = error->desc ? error->desc : "";
+  if (level == 0) reason.innermost = text;
+  if (text.find("unable to lock") != text.npos) reason.lock = true;
+  static constexpr std::string_view kMark = "error message = '";
+  if (const auto at = text.find(kMark); at != text.npos) {
+    const auto rest = text.substr(at + kMark.size());
+    reason.system = rest.substr(0, rest.find('\''));
+  }
+  return 0;
+}
+
+Handle scalar_space() {
+  return Handle(H5Screate(H5S_SCALAR));
+}
+
+/// The attribute if it holds one value of this class.
+Handle open_scalar(hid_t object, const std::string& name, H5T_class_t wanted) {
+  if (H5Aexists(object, name.c_str()) <= 0) return {};
+  Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT));
+  const Handle type(H5Aget_type(attribute.get()));
+  const Handle space(H5Aget_space(attribute.get()));
+  if (H5Tget_class(type.get()) != wanted || H5Sget_simple_extent_npoints(space.get()) != 1) return {};
+  return attribute;
+}
+
+template <class T>
+bool read_integer(hid_t object, const std::string& name, T& value) {
+  const Handle attribute = open_scalar(object, name, H5T_INTEGER);
+  return attribute && H5Aread(attribute.get(), memory_type<T>(), &value) >= 0;
+}
+
+}  // namespace
+
+void fail() {
+  Reason reason;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &reason);
+  H5Eclear2(H5E_DEFAULT);
+  if (reason.lock) {
+    throw Failure("cannot be locked (" + reason.system +
+                  "): another program has it open, or the file system has no locks; for the latter set "
+                  "HDF5_USE_FILE_LOCKING=FALSE");
+  }
+  if (!reason.system.empty()) throw Failure(reason.system);
+  throw Failure(reason.innermost.empty() ? "HDF5 failed without a reason" : reason.innermost);
+}
+
+void quiet() {
+  static const bool once = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+  static_cast<void>(once);
+}
+
+Handle create_file(const std::string& path) {
+  quiet();
+  const Handle creation(H5Pcreate(H5P_FILE_CREATE));
+  checked(H5Pset_obj_track_times(creation.get(), false));
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS));
+  checked(H5Pset_alignment(access.get(), kAlignFrom, kAlignment));
+  checked(H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG));
+  return Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
+}
+
+Handle open_file(const std::string& path, bool writable) {
+  quiet();
+  return Handle(H5Fopen(path.c_str(), writable ? H5F_ACC_RDWR : H5F_ACC_RDONLY, H5P_DEFAULT));
+}
+
+Handle create_group(hid_t parent, const std::string& name) {
+  const Handle creation(H5Pcreate(H5P_GROUP_CREATE));
+  checked(H5Pset_obj_track_times(creation.get(), false));
+  return Handle(H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT));
+}
+
+Handle dataset_properties() {
+  Handle properties(H5Pcreate(H5P_DATASET_CREATE));
+  checked(H5Pset_obj_track_times(properties.get(), false));
+  return properties;
+}
+
+void write_attribute(hid_t object, const std::string& name, const void* values, hid_t type, hsize_t count) {
+  const Handle space = count == 0 ? scalar_space() : Handle(H5Screate_simple(1, &count, nullptr));
+  const Handle attribute(H5Acreate2(object, name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT));
+  checked(H5Awrite(attribute.get(), type, values));
+}
+
+void write_attribute(hid_t object, const std::string& name, const std::string& text) {
+  const Handle type(H5Tcopy(H5T_C_S1));
+  checked(H5Tset_size(type.get(), H5T_VARIABLE));
+  checked(H5Tset_cset(type.get(), H5T_CSET_UTF8));
+  const char* const characters = text.c_str();
+  write_attribute(object, name, &characters, type.get());
+}
+
+bool read_attribute(hid_t object, const std::string& name, std::int64_t& value) {
+  return read_integer(object, name, value);
+}
+
+bool read_attribute(hid_t object, const std::string& name, std::uint64_t& value) {
+  return read_integer(object, name, value);
+}
+
+bool read_attribute(hid_t object, const std::string& name, std::string& text) {
+  const Handle attribute = open_scalar(object, name, H5T_STRING);
+  if (!attribute) return false;
+  const Handle type(H5Aget_type(attribute.get()));
+  if (H5Tis_variable_str(type.get()) > 0) {
+    char* characters = nullptr;
+    if (H5Aread(attribute.get(), type.get(), &characters) < 0) return false;
+    text = characters ? characters : "";
+    H5free_memory(characters);
+  } else {
+    std::vector<char> characters(H5Tget_size(type.get()) + 1, '\0');
+    if (H5Aread(attribute.get(), type.get(), characters.data()) < 0) return false;
+    text = characters.data();
+    while (!text.empty() && text.back() == ' ') text.pop_back();
+  }
+  return true;
+}
+
+bool has_link(hid_t parent, const std::string& name) {
+  return H5Lexists(parent, name.c_str(), H5P_DEFAULT) > 0;
+}
+
+}  // namespace sluice::io::h5
