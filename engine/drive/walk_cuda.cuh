@@ -1,0 +1,167 @@
+// The GPU's driver of walks: one lane a walk, no CPU work a step. Paths are stored by step, so that the lanes of a
+// warp write side by side, and are turned into rows where they leave for the host.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "engine/drive/starts_view.hpp"
+#include "engine/drive/transpose.hpp"
+#include "engine/drive/walk_step.hpp"
+#include "engine/drive/wave_writer.hpp"
+#include "engine/exec/cuda_check.cuh"
+#include "engine/exec/stream.cuh"
+#include "engine/residency/resident_graph.hpp"
+#include "engine/select/group.cuh"
+
+namespace sluice::cuda {
+
+inline constexpr unsigned kWalkBlock = 256;  ///< eight blocks a multiprocessor: all lanes, small granules at the tail
+
+/// steps, rounds
+struct WalkCounters {
+  unsigned long long steps, rounds;
+};
+
+// ---- kernels ---------------------------------------------------------------------------------------------------
+
+__device__ __forceinline__ void count_walk(WalkCounters* counters, std::uint32_t steps, std::uint32_t rounds) {
+  const unsigned active = __activemask();
+  const unsigned all_steps = __reduce_add_sync(active, steps), all_rounds = __reduce_add_sync(active, rounds);
+  if (Tile<32>::warp_lane() == static_cast<unsigned>(__ffs(static_cast<int>(active)) - 1)) {
+    atomicAdd(&counters->steps, all_steps);
+    atomicAdd(&counters->rounds, all_rounds);
+  }
+}
+
+/// Paths of `count` walks from instance `first` on: paths[step * count + walk].
+template <class Program>
+__global__ void __launch_bounds__(kWalkBlock)
+    walk_kernel(Program program, StartsView starts, Instance first, std::uint64_t count, std::uint32_t length,
+                Vertex* paths, WalkCounters* counters) {
+  const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
+  if (index >= count) return;
+  Walker walker;
+  walker.instance = first + index;
+  walker.start = walker.current = starts.start(walker.instance);
+  walker.row = program.graph.row(walker.start);
+  __stcs(paths + index, walker.start);
+  std::uint32_t rounds = 0;
+  while (walker.step < length) {
+    Proposal proposal;
+    program.propose(walker, proposal);
+    ++rounds;
+    const Round round = program.settle(walker, proposal);
+    if (round == Round::ended) break;
+    if (round == Round::moved) __stcs(paths + walker.step * count + index, walker.current);
+  }
+  for (std::uint64_t step = std::uint64_t{walker.step} + 1; step <= length; ++step) {
+    __stcs(paths + step * count + index, kNoVertex);
+  }
+  count_walk(counters, walker.step, rounds);
+}
+
+template <class T>
+__device__ __forceinline__ T broadcast_struct(T value, unsigned from) {
+  static_assert(sizeof(T) % 4 == 0);
+  std::uint32_t words[sizeof(T) / 4];
+  memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (std::uint32_t& word : words) word = __shfl_sync(~0u, word, from);
+  memcpy(&value, words, sizeof(T));
+  return value;
+}
+
+/// As walk_kernel, for programs that may scan a whole list: the warp scans together for each lane that wants it.
+template <class Program>
+__global__ void __launch_bounds__(kWalkBlock)
+    scanning_walk_kernel(Program program, StartsView starts, Instance first, std::uint64_t count, std::uint32_t length,
+                         Vertex* paths, WalkCounters* counters) {
+  const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
+  Walker walker;
+  bool active = index < count && length > 0;
+  if (index < count) {
+    walker.instance = first + index;
+    walker.start = walker.current = starts.start(walker.instance);
+    walker.row = program.graph.row(walker.start);
+    __stcs(paths + index, walker.start);
+  }
+  std::uint32_t rounds = 0;
+  while (__any_sync(~0u, active)) {
+    Round round = Round::rejected;
+    if (active) {
+      Proposal proposal;
+      program.propose(walker, proposal);
+      ++rounds;
+      round = program.settle(walker, proposal);
+    }
+    for (unsigned waiting = __ballot_sync(~0u, round == Round::scan); waiting != 0; waiting &= waiting - 1) {
+      const unsigned lane = __ffs(static_cast<int>(waiting)) - 1;
+      Walker shared = broadcast_struct(walker, lane);
+      const Round result = program.transform_list(Tile<32>{}, shared);
+      if (Tile<32>::warp_lane() == lane) walker = shared, round = result;
+    }
+    if (active && round == Round::moved) __stcs(paths + walker.step * count + index, walker.current);
+    active = active && round != Round::ended && walker.step < length;
+  }
+  if (index >= count) return;
+  for (std::uint64_t step = std::uint64_t{walker.step} + 1; step <= length; ++step) {
+    __stcs(paths + step * count + index, kNoVertex);
+  }
+  count_walk(counters, walker.step, rounds);
+}
+
+// ---- launchers -------------------------------------------------------------------------------------------------
+
+template <class Program>
+void launch_walks(const Program& program, const StartsView& starts, Instance first, std::uint64_t count,
+                  std::uint32_t length, Vertex* paths, WalkCounters* counters, cudaStream_t stream) {
+  const unsigned grid = grid_for(count, kWalkBlock);
+  if constexpr (Program::kScans) {
+    scanning_walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, length, paths, counters);
+  } else {
+    walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, length, paths, counters);
+  }
+  check_launch("walk_kernel");
+}
+
+/// Drives waves of walks and streams them to the sink: while a wave is computed, the one before it is copied to
+/// page-locked memory, and the one before that is written.
+template <class Program>
+void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts, const WalkOptions& options,
+                 Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
+  const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
+  const WavePlan plan = plan_waves(graph.device, row_bytes, end - begin, sink != nullptr);
+  Buffer<Vertex> paths(graph.device, plan.wave * row, "a wave of walks");
+  ResultLane lane(graph.device, sink ? plan.wave * row : 0);
+  Buffer<WalkCounters> counters(graph.device, 1, "counters");
+  Stream compute;
+  check(cudaMemsetAsync(counters.data(), 0, sizeof(WalkCounters), compute.get()), "clearing counters");
+  WaveWriter writer;
+  Timer timer;
+  for (Instance first = begin; first < end; first += plan.wave) {
+    const std::uint64_t count = std::min<std::uint64_t>(plan.wave, end - first);
+    timer.start(compute);
+    launch_walks(program, starts, first, count, options.length, paths.data(), counters.data(), compute.get());
+    timer.stop(compute);
+    ++stats.kernel_launches, ++stats.waves;
+    if (sink) {
+      const Vertex* out = lane.collect(compute, paths.data(), count, row, stats);
+      const double waiting = seconds_now();
+      writer.submit([=, &options] { sink->write({first, count, options.length, {out, count * row}, {}, {}}); });
+      stats.write_seconds += seconds_now() - waiting;
+    }
+    compute.wait("walks");
+    stats.compute_seconds += timer.seconds();
+    if (options.progress) options.progress(first + count - begin, end - begin);
+  }
+  const double waiting = seconds_now();
+  writer.finish();
+  stats.write_seconds += seconds_now() - waiting;
+  WalkCounters done{};
+  copy_to_host(graph.device, &done, counters.data(), sizeof done);
+  stats.steps += done.steps, stats.selections += done.steps, stats.selection_iterations += done.rounds;
+}
+
+}  // namespace sluice::cuda

@@ -1,0 +1,64 @@
+#include "engine/exec/backend.hpp"
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include "engine/exec/cuda_check.cuh"
+
+namespace sluice::cuda {
+
+std::string unusable_reason() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) return cudaGetErrorString(status);
+  if (count == 0) return "no CUDA device";
+  cudaDeviceProp properties{};
+  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess) return "its properties cannot be read";
+  if (properties.major < 7) return "compute capability 7.0 or newer is needed";
+  return {};
+}
+
+DeviceFacts open_device() {
+  check(cudaSetDevice(0), "cudaSetDevice");
+  check(cudaFree(nullptr), "opening the device");
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  return {properties.name, free, total - free};
+}
+
+std::string version() {
+  const auto dotted = [](int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); };
+  int runtime = 0, driver = 0;
+  cudaRuntimeGetVersion(&runtime);
+  cudaDriverGetVersion(&driver);
+  return dotted(runtime) + (driver == 0 ? " (no driver)" : " (driver " + dotted(driver) + ")");
+}
+
+void* allocate(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, bytes), "cudaMalloc");
+  return memory;
+}
+
+void release(void* memory) noexcept { cudaFree(memory); }
+
+void* allocate_pinned(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaMallocHost(&memory, bytes), "cudaMallocHost");
+  return memory;
+}
+
+void release_pinned(void* memory) noexcept { cudaFreeHost(memory); }
+
+void copy_to_device(void* to, const void* from, std::size_t bytes) {
+  check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copy to the device");
+}
+
+void copy_to_host(void* to, const void* from, std::size_t bytes) {
+  check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copy to the host");
+}
+
+}  // namespace sluice::cuda

@@ -1,0 +1,29 @@
+// What `exec` needs of the CUDA runtime, as plain functions; device.cpp and buffer.cpp call nothing else, so that a
+// build without CUDA replaces this one file (no_cuda.cpp). No other folder calls the CUDA runtime for memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace sluice::cuda {
+
+struct DeviceFacts {
+  std::string name;
+  std::uint64_t free_bytes = 0;
+  std::uint64_t baseline_bytes = 0;  ///< used before Sluice allocated anything
+};
+
+/// Empty if a GPU is usable, else the reason why not, in a few words.
+std::string unusable_reason();
+DeviceFacts open_device();
+std::string version();
+
+void* allocate(std::size_t bytes);
+void release(void* memory) noexcept;
+void* allocate_pinned(std::size_t bytes);
+void release_pinned(void* memory) noexcept;
+void copy_to_device(void* to, const void* from, std::size_t bytes);
+void copy_to_host(void* to, const void* from, std::size_t bytes);
+
+}  // namespace sluice::cuda

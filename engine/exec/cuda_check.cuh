@@ -1,0 +1,27 @@
+// Every CUDA call goes through here: a failure is a RunError that names the call.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include "engine/core/error.hpp"
+
+namespace sluice::cuda {
+
+inline void check(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) {
+    throw RunError(std::string("CUDA: ") + what + ": " + cudaGetErrorString(status));
+  }
+}
+
+/// After a launch: reports a bad configuration at once; errors of the kernel itself surface at the next wait.
+inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
+
+/// Blocks for `count` items, never zero.
+inline unsigned grid_for(std::size_t count, unsigned block) {
+  const std::size_t blocks = (count + block - 1) / block;
+  return static_cast<unsigned>(blocks == 0 ? 1 : blocks);
+}
+
+}  // namespace sluice::cuda

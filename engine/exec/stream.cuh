@@ -1,0 +1,55 @@
+// Streams, events and the time between them.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "engine/exec/cuda_check.cuh"
+
+namespace sluice::cuda {
+
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() { cudaStreamDestroy(stream_); }
+
+  cudaStream_t get() const { return stream_; }
+  /// Blocks until all work is done; an error of a kernel surfaces here, under `label`.
+  void wait(const char* label) const { check(cudaStreamSynchronize(stream_), label); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class Event {
+ public:
+  Event() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event() { cudaEventDestroy(event_); }
+
+  cudaEvent_t get() const { return event_; }
+  void record(const Stream& stream) { check(cudaEventRecord(event_, stream.get()), "cudaEventRecord"); }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// Device time between two points of a stream.
+class Timer {
+ public:
+  void start(const Stream& stream) { begin_.record(stream); }
+  void stop(const Stream& stream) { end_.record(stream); }
+  /// Valid once the stream has passed the second point.
+  double seconds() const {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "cudaEventElapsedTime");
+    return milliseconds * 1e-3;
+  }
+
+ private:
+  Event begin_, end_;
+};
+
+}  // namespace sluice::cuda

@@ -1,0 +1,64 @@
+#include "engine/residency/resident_graph.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/core/error.hpp"
+#include "engine/residency/upload.hpp"
+#include "engine/select/build_tables.hpp"
+
+namespace sluice {
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+ResidentGraph::Impl::Impl(Device& on, const Graph& of) : device(on), graph(of) {
+  const double begin = seconds_now();
+  const CsrView host = graph.out.view();
+  view.csr = host;
+  view.undirected = !graph.directed;
+  for (std::uint64_t v = 0; v < host.vertices; ++v) {
+    const EdgeIndex degree = host.offsets[v + 1] - host.offsets[v];
+    if (degree > 0xffffffffu) throw InputError("vertex " + std::to_string(v) + " has more than 2^32 - 1 edges");
+    max_degree = std::max(max_degree, static_cast<std::uint32_t>(degree));
+  }
+  if (device.is_cuda()) {
+    const auto upload = [&]<class T>(Buffer<T>& buffer, const T* from, std::size_t count, const char* purpose) {
+      buffer = Buffer<T>(device, count, purpose);
+      copy_to_device(device, buffer.data(), from, buffer.bytes());
+      host_to_device_bytes += buffer.bytes();
+    };
+    upload(offsets, host.offsets, host.vertices + 1, "the graph's offsets");
+    upload(targets, host.targets, host.edges, "the graph's edges");
+    if (host.weights) upload(weights, host.weights, host.edges, "the graph's weights");
+    view.csr.offsets = offsets.data();
+    view.csr.targets = targets.data();
+    view.csr.weights = host.weights ? weights.data() : nullptr;
+  }
+  if (host.weights) {
+    exponents = Buffer<std::int16_t>(device, host.vertices, "exponents of weights");
+    build_exponents(device, view, exponents.data());
+    view.exponents = exponents.data();
+  }
+  load_seconds = seconds_now() - begin;
+}
+
+const WideEdge* ResidentGraph::Impl::wide_edges() {
+  if (wide.empty() && view.edges() > 0) {
+    const double begin = seconds_now();
+    Buffer<WideEdge> edges(device, view.edges(), "the wide edges");
+    build_wide_edges(device, view, edges.data());
+    wide = std::move(edges);
+    table_seconds += seconds_now() - begin;
+  }
+  return wide.data();
+}
+
+ResidentGraph::ResidentGraph(Device& device, const Graph& graph) : impl_(std::make_unique<Impl>(device, graph)) {}
+ResidentGraph::~ResidentGraph() = default;
+ResidentGraph::ResidentGraph(ResidentGraph&&) noexcept = default;
+Device& ResidentGraph::device() const { return impl_->device; }
+const Graph& ResidentGraph::graph() const { return impl_->graph; }
+
+}  // namespace sluice

@@ -1,0 +1,13 @@
+// Derived tables of the graph itself, on whichever backend it lives.
+#pragma once
+
+#include "engine/exec/device.hpp"
+#include "engine/select/graph_view.hpp"
+#include "engine/select/wide.hpp"
+
+namespace sluice {
+
+void build_exponents(const Device& device, const GraphView& graph, std::int16_t* exponents);
+void build_wide_edges(const Device& device, const GraphView& graph, WideEdge* edges);
+
+}  // namespace sluice

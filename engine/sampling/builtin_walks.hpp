@@ -1,0 +1,18 @@
+// The built-in walks are compiled once each, in instances/; nobody else instantiates them.
+#pragma once
+
+#include "engine/residency/resident_graph.hpp"
+#include "engine/sampling/options.hpp"
+#include "engine/sampling/run.hpp"
+
+namespace sluice {
+
+RunStats run_uniform(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
+RunStats run_biased(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
+RunStats run_metropolis_hastings(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
+RunStats run_jump(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
+RunStats run_restart(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
+RunStats run_node2vec(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
+RunStats run_multidimensional(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
+
+}  // namespace sluice

@@ -1,0 +1,17 @@
+// The biased walk, compiled: for the host, and for the GPU where CUDA is built.
+#include "engine/sampling/walks/biased.hpp"
+
+#include "engine/sampling/builtin_walks.hpp"
+#include "engine/sampling/walk.hpp"
+
+namespace sluice {
+
+RunStats run_biased(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+  const Bias bias = graph.impl().effective(options.bias);
+  const BiasedWalk sampler{{bias}};
+  if (bias == Bias::none && options.select == Select::automatic) return run_uniform(graph, starts, options, sink);
+  BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
+  return WalkRun<BiasedWalk>(graph, tables, sampler, starts, options, sink).run();
+}
+
+}  // namespace sluice

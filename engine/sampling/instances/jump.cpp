@@ -1,0 +1,15 @@
+// The jump walk, compiled: for the host, and for the GPU where CUDA is built.
+#include "engine/sampling/walks/jump.hpp"
+
+#include "engine/sampling/builtin_walks.hpp"
+#include "engine/sampling/walk.hpp"
+
+namespace sluice {
+
+RunStats run_jump(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+  const JumpWalk sampler{Probability::of(options.probability)};
+  BiasTables& tables = graph.impl().named[static_cast<int>(Bias::none)];
+  return WalkRun<JumpWalk>(graph, tables, sampler, starts, options, sink).run();
+}
+
+}  // namespace sluice

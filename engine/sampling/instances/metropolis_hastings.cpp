@@ -1,0 +1,15 @@
+// The metropolis-hastings walk, compiled: for the host, and for the GPU where CUDA is built.
+#include "engine/sampling/walks/metropolis_hastings.hpp"
+
+#include "engine/sampling/builtin_walks.hpp"
+#include "engine/sampling/walk.hpp"
+
+namespace sluice {
+
+RunStats run_metropolis_hastings(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+  const MetropolisHastingsWalk sampler{};
+  BiasTables& tables = graph.impl().named[static_cast<int>(Bias::none)];
+  return WalkRun<MetropolisHastingsWalk>(graph, tables, sampler, starts, options, sink).run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,15 @@
+// The node2vec walk, compiled: for the host, and for the GPU where CUDA is built.
+#include "engine/sampling/walks/node2vec.hpp"
+
+#include "engine/sampling/builtin_walks.hpp"
+#include "engine/sampling/walk.hpp"
+
+namespace sluice {
+
+RunStats run_node2vec(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+  const Node2vecWalk sampler(options.p, options.q);
+  BiasTables& tables = graph.impl().named[static_cast<int>(Bias::weight)];
+  return WalkRun<Node2vecWalk>(graph, tables, sampler, starts, options, sink).run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,15 @@
+// The uniform walk, compiled: for the host, and for the GPU where CUDA is built.
+#include "engine/sampling/walks/uniform.hpp"
+
+#include "engine/sampling/builtin_walks.hpp"
+#include "engine/sampling/walk.hpp"
+
+namespace sluice {
+
+RunStats run_uniform(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+  const UniformWalk sampler{};
+  BiasTables& tables = graph.impl().named[static_cast<int>(Bias::none)];
+  return WalkRun<UniformWalk>(graph, tables, sampler, starts, options, sink).run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,22 @@
+#include "engine/sampling/run.hpp"
+
+#include "engine/core/error.hpp"
+#include "engine/sampling/builtin_walks.hpp"
+
+namespace sluice {
+
+RunStats run_walks(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+  validate(options);
+  switch (options.kind) {
+    case WalkKind::uniform: return run_uniform(graph, starts, options, sink);
+    case WalkKind::biased: return run_biased(graph, starts, options, sink);
+    case WalkKind::metropolis_hastings: return run_metropolis_hastings(graph, starts, options, sink);
+    case WalkKind::jump: return run_jump(graph, starts, options, sink);
+    case WalkKind::restart: return run_restart(graph, starts, options, sink);
+    case WalkKind::node2vec: return run_node2vec(graph, starts, options, sink);
+    case WalkKind::multidimensional: return run_multidimensional(graph, starts, options, sink);
+  }
+  throw UsageError("--kind: unknown walk");
+}
+
+}  // namespace sluice

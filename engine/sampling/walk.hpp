@@ -1,0 +1,213 @@
+// Runs any walk sampler: picks technique and layout, makes the tables, hands the program to the backend's driver.
+// Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "engine/core/error.hpp"
+#include "engine/drive/starts_view.hpp"
+#include "engine/drive/walk_host.hpp"
+#include "engine/drive/walk_step.hpp"
+#include "engine/residency/resident_graph.hpp"
+#include "engine/sampling/run.hpp"
+#include "engine/select/ensure_tables.hpp"
+#include "engine/select/tables.hpp"
+#if defined(__CUDACC__)
+#include "engine/drive/walk_cuda.cuh"
+#define SLUICE_BUILD_NAMESPACE with_cuda
+#else
+#define SLUICE_BUILD_NAMESPACE host_only
+#endif
+
+namespace sluice {
+inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+
+/// A sampler without a fixed bias as one whose fixed bias is 1, for techniques that want a table.
+template <class Sampler>
+struct UnitBias : Sampler {
+  SLUICE_HD std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
+};
+
+/// The technique that follows from the sampler alone (DESIGN section 2, idea 2).
+template <WalkSampler Sampler>
+constexpr Select default_select() {
+  if (Sampler::kBias == BiasClass::uniform) return Select::automatic;  // an index
+  if (Sampler::kBias == BiasClass::fixed) return Select::alias;
+  return HasBound<Sampler> ? Select::rejection : Select::its;
+}
+
+/// One run of one sampler; `tables` holds the tables of its fixed bias.
+template <WalkSampler Sampler>
+class WalkRun {
+ public:
+  WalkRun(ResidentGraph& graph, BiasTables& tables, const Sampler& sampler, const Starts& starts,
+          const WalkOptions& options, WalkSink* sink)
+      : graph_(graph.impl()), tables_(tables), sampler_(sampler), options_(options), sink_(sink) {
+    const Instance instances = starts.instances(graph_.view.vertices());
+    begin_ = std::min(options.first_instance, instances);
+    end_ = std::clamp(options.last_instance, begin_, instances);
+    starts_ = {starts.mode, graph_.view.vertices(), options.seed, nullptr};
+    if (starts.mode == Starts::Mode::listed) upload_starts(starts);
+  }
+
+  RunStats run() {
+    stats_.select = options_.select == Select::automatic ? default_select<Sampler>() : options_.select;
+    const double tables_before = graph_.table_seconds;
+    const std::uint64_t copied_before = graph_.host_to_device_bytes;
+    choose();
+    stats_.table_seconds = graph_.table_seconds - tables_before;
+    stats_.host_to_device_bytes += graph_.host_to_device_bytes - copied_before;
+    stats_.instances = end_ - begin_;
+    stats_.sampled_edges = stats_.steps;
+    return stats_;
+  }
+
+ private:
+  void upload_starts(const Starts& starts) {
+    for (std::size_t i = 0; i < starts.vertices.size(); ++i) {
+      if (starts.vertices[i] >= graph_.view.vertices()) {
+        throw InputError("start " + std::to_string(i) + " is vertex " + std::to_string(starts.vertices[i]) +
+                         ", but the graph's vertices are 0 to " + std::to_string(graph_.view.vertices() - 1));
+      }
+    }
+    listed_ = Buffer<Vertex>(graph_.device, starts.vertices.size(), "the list of starts");
+    copy_to_device(graph_.device, listed_.data(), starts.vertices.data(), listed_.bytes());
+    stats_.host_to_device_bytes += listed_.bytes();
+    starts_.listed = listed_.data();
+  }
+
+  /// Wide pays where it fits and is read often enough; either layout gives the same walks.
+  bool use_wide(std::uint64_t bytes_per_edge, bool made_already) {
+    if (options_.layout == Layout::csr) return false;
+    const bool possible = graph_.packable();
+    if (options_.layout == Layout::wide) {
+      if (!possible) throw UsageError("--layout wide: offsets need more than 40 bits or degrees more than 24; use csr");
+      return true;
+    }
+    if (!possible || made_already) return possible;
+    const std::uint64_t bytes = graph_.view.edges() * bytes_per_edge;
+    const bool often = (end_ - begin_) * options_.length >= graph_.view.edges() / 2;
+    const std::uint64_t wave = std::uint64_t{64} << 20;
+    return often && bytes + wave <= graph_.device.memory().available();
+  }
+
+  void choose() {
+    if constexpr (Sampler::kBias == BiasClass::uniform) {
+      if (stats_.select == Select::automatic) return with_edges([&](auto edges) { direct(sampler_, IndexTable<decltype(edges)>{edges}); });
+      tabled(UnitBias<Sampler>{sampler_});
+    } else if constexpr (Sampler::kBias == BiasClass::fixed) {
+      tabled(sampler_);
+    } else {
+      dynamic();
+    }
+  }
+
+  /// A fixed bias, by one of three techniques.
+  template <class Biased>
+  void tabled(const Biased& sampler) {
+    switch (stats_.select) {
+      case Select::its:
+        return with_edges([&](auto edges) {
+          direct(sampler, CtpsTable<decltype(edges)>{edges, ensure_ctps(graph_, tables_, sampler)});
+        });
+      case Select::alias:
+        return with_alias(sampler, [&](auto table) { direct(sampler, table); });
+      case Select::rejection:
+        ensure_bounds(graph_, tables_, sampler);
+        return with_edges([&](auto edges) {
+          using Table = IndexTable<decltype(edges)>;
+          drive(WalkProgram<Biased, Table, Acceptance::fixed>{graph_.view, sampler, Table{edges},
+                                                              tables_.bounds.data(), options_.seed});
+        });
+      default:
+        throw UsageError("--select: a walk selects by its, alias or rejection");
+    }
+  }
+
+  void dynamic() {
+    if constexpr (Sampler::kBias == BiasClass::dynamic) {
+      if (stats_.select == Select::its) {
+        using Table = IndexTable<CsrEdges>;
+        stats_.layout = Layout::csr;
+        return drive(WalkProgram<Sampler, Table, Acceptance::transform>{graph_.view, sampler_, Table{}, nullptr,
+                                                                        options_.seed});
+      }
+      if constexpr (HasBound<Sampler>) {
+        if (stats_.select == Select::rejection) return propose_dynamic();
+        throw UsageError("--select: this walk's bias is dynamic; it selects by rejection or its");
+      } else {
+        throw UsageError("--select: this walk's bias is dynamic and has no bound; it selects by its");
+      }
+    }
+  }
+
+  void propose_dynamic() {
+    const auto go = [&](auto table) {
+      drive(WalkProgram<Sampler, decltype(table), Acceptance::dynamic>{graph_.view, sampler_, table, nullptr,
+                                                                       options_.seed});
+    };
+    if constexpr (HasEdgeBias<Sampler>) {
+      if (graph_.graph.weighted) return with_alias(sampler_, go);
+    }
+    with_edges([&](auto edges) { go(IndexTable<decltype(edges)>{edges}); });
+  }
+
+  template <class Go>
+  void with_edges(Go&& go) {
+    const bool wide = use_wide(sizeof(WideEdge), !graph_.wide.empty());
+    stats_.layout = wide ? Layout::wide : Layout::csr;
+    wide ? go(WideEdges{graph_.wide_edges()}) : go(CsrEdges{});
+  }
+
+  template <class Biased, class Go>
+  void with_alias(const Biased& sampler, Go&& go) {
+    if (use_wide(sizeof(WideAlias), !tables_.wide_alias.empty())) {
+      stats_.layout = Layout::wide;
+      return go(WideAliasTable{ensure_wide_alias(graph_, tables_, sampler)});
+    }
+    stats_.layout = Layout::csr;
+    ensure_alias(graph_, tables_, sampler);
+    go(AliasTable{tables_.thresholds.data(), tables_.others.data()});
+  }
+
+  template <class Biased, class Table>
+  void direct(const Biased& sampler, const Table& table) {
+    drive(WalkProgram<Biased, Table, Acceptance::always>{graph_.view, sampler, table, nullptr, options_.seed});
+  }
+
+  template <class Program>
+  void drive(const Program& program) {
+    if (begin_ == end_) return;
+    on_backend(
+        graph_.device,
+        [&] { host::drive_walks(graph_, program, starts_, options_, begin_, end_, sink_, stats_); },
+        [&] {
+#if defined(__CUDACC__)
+          cuda::drive_walks(graph_, program, starts_, options_, begin_, end_, sink_, stats_);
+#endif
+        });
+  }
+
+  ResidentGraph::Impl& graph_;
+  BiasTables& tables_;
+  Sampler sampler_;
+  WalkOptions options_;
+  WalkSink* sink_;
+  StartsView starts_;
+  Buffer<Vertex> listed_;
+  Instance begin_ = 0, end_ = 0;
+  RunStats stats_;
+};
+
+/// Walks with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
+/// Errors as run_walks.
+template <WalkSampler Sampler>
+RunStats run_walk(ResidentGraph& graph, const Starts& starts, const Sampler& sampler, const WalkOptions& options,
+                  WalkSink* sink) {
+  BiasTables tables;
+  return WalkRun<Sampler>(graph, tables, sampler, starts, options, sink).run();
+}
+
+}  // namespace SLUICE_BUILD_NAMESPACE
+}  // namespace sluice

@@ -1,0 +1,12 @@
+// Uniform walk (DeepWalk; Perozzi et al., KDD'14).
+#pragma once
+
+#include "engine/sampling/sampler.hpp"
+
+namespace sluice {
+
+struct UniformWalk {
+  static constexpr BiasClass kBias = BiasClass::uniform;
+};
+
+}  // namespace sluice

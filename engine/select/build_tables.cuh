@@ -1,0 +1,241 @@
+// Builds tables from a fixed bias, on the GPU: the same integers as on the host (build_tables.hpp).
+// Short lists are worked on by one warp each; lists of more than kHubDegree entries by a block each, so that a hub
+// does not hold up the others.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/exec/cuda_check.cuh"
+#include "engine/select/alias.hpp"
+#include "engine/select/graph_view.hpp"
+#include "engine/select/group.cuh"
+#include "engine/select/wide.hpp"
+
+namespace sluice::cuda {
+
+inline constexpr unsigned kTableBlock = 256;  ///< eight warps: enough for latency, small enough to balance
+inline constexpr unsigned kHubBlock = 1024;   ///< one hub at a time wants all the lanes a block can have
+inline constexpr std::uint32_t kHubDegree = 4096;
+
+// ---- kernels ---------------------------------------------------------------------------------------------------
+
+/// One warp a list: body(warp, vertex, row). Hubs are left to for_each_hub.
+template <class Body>
+__global__ void __launch_bounds__(kTableBlock) list_kernel(GraphView graph, Body body) {
+  const std::uint64_t warps = static_cast<std::uint64_t>(gridDim.x) * (kTableBlock / 32);
+  const std::uint64_t first = (static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x) / 32;
+  for (std::uint64_t v = first; v < graph.vertices(); v += warps) {
+    const Row row = graph.row(static_cast<Vertex>(v));
+    if (row.degree <= kHubDegree) body(Tile<32>{}, static_cast<Vertex>(v), row);
+  }
+}
+
+/// One block a hub: body(vertex, row).
+template <class Body>
+__global__ void __launch_bounds__(kHubBlock) hub_kernel(GraphView graph, Body body) {
+  for (std::uint64_t v = blockIdx.x; v < graph.vertices(); v += gridDim.x) {
+    const Row row = graph.row(static_cast<Vertex>(v));
+    if (row.degree > kHubDegree) body(static_cast<Vertex>(v), row);
+  }
+}
+
+/// Inclusive scan over a block of kHubBlock threads; every thread must call it.
+template <class T>
+__device__ __forceinline__ T block_scan(T value, T* shared) {
+  const Tile<32> warp;
+  const unsigned index = threadIdx.x / 32;
+  const T sum = warp.inclusive_scan(value);
+  if (warp.rank() == 31) shared[index] = sum;
+  __syncthreads();
+  if (index == 0) shared[warp.rank()] = warp.inclusive_scan(shared[warp.rank()]);
+  __syncthreads();
+  const T below = index == 0 ? T{0} : shared[index - 1];
+  __syncthreads();
+  return below + sum;
+}
+
+/// Resolves the indices that build_alias left in wide slots: see build_wide_alias.
+static __global__ void __launch_bounds__(kTableBlock) resolve_alias_kernel(GraphView graph, WideAlias* slots);
+
+// ---- launchers -------------------------------------------------------------------------------------------------
+
+inline constexpr unsigned kPersistentBlocks = 132 * 8;
+
+template <class Warp, class Block>
+void for_each_list(const GraphView& graph, const Warp& warp, const Block& block) {
+  list_kernel<<<kPersistentBlocks, kTableBlock>>>(graph, warp);
+  check_launch("list_kernel");
+  hub_kernel<<<kPersistentBlocks, kHubBlock>>>(graph, block);
+  check_launch("hub_kernel");
+  check(cudaDeviceSynchronize(), "building tables");
+}
+
+template <class BiasOf>
+void build_ctps(const GraphView& graph, const BiasOf& bias, std::uint64_t* cumulative) {
+  using Word = unsigned long long;
+  for_each_list(
+      graph,
+      [=] __device__(Tile<32> warp, Vertex v, const Row& row) {
+        Word below = 0;
+        for (std::uint32_t base = 0; base < row.degree; base += 32) {
+          const EdgeIndex at = row.offset + base + warp.rank();
+          const bool inside = base + warp.rank() < row.degree;
+          const Word sum =
+              below + warp.inclusive_scan(inside ? Word{bias.edge_bias(graph, {v, graph.target(at), at})} : Word{0});
+          if (inside) cumulative[at] = sum;
+          below = warp.broadcast(sum, 31);
+        }
+      },
+      [=] __device__(Vertex v, const Row& row) {
+        __shared__ Word shared[32];
+        __shared__ Word carry;
+        Word below = 0;
+        for (std::uint32_t base = 0; base < row.degree; base += kHubBlock) {
+          const EdgeIndex at = row.offset + base + threadIdx.x;
+          const bool inside = base + threadIdx.x < row.degree;
+          const Word sum =
+              below + block_scan(inside ? Word{bias.edge_bias(graph, {v, graph.target(at), at})} : Word{0}, shared);
+          if (inside) cumulative[at] = sum;
+          if (threadIdx.x == kHubBlock - 1) carry = sum;
+          __syncthreads();
+          below = carry;
+          __syncthreads();
+        }
+      });
+}
+
+template <class BiasOf>
+void build_bounds(const GraphView& graph, const BiasOf& bias, std::uint64_t* bounds, std::uint32_t* positive) {
+  using Word = unsigned long long;
+  for_each_list(
+      graph,
+      [=] __device__(Tile<32> warp, Vertex v, const Row& row) {
+        Word largest = 0;
+        std::uint32_t count = 0;
+        for (std::uint32_t i = warp.rank(); i < row.degree; i += 32) {
+          const Word b = bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i});
+          largest = b > largest ? b : largest;
+          count += b > 0;
+        }
+        largest = warp.maximum(largest);
+        count = warp.sum(count);
+        if (warp.rank() == 0) bounds[v] = largest, positive[v] = count;
+      },
+      [=] __device__(Vertex v, const Row& row) {
+        __shared__ Word largest;
+        __shared__ std::uint32_t count;
+        if (threadIdx.x == 0) largest = 0, count = 0;
+        __syncthreads();
+        Word mine = 0;
+        std::uint32_t mine_count = 0;
+        for (std::uint32_t i = threadIdx.x; i < row.degree; i += kHubBlock) {
+          const Word b = bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i});
+          mine = b > mine ? b : mine;
+          mine_count += b > 0;
+        }
+        atomicMax(&largest, mine);
+        atomicAdd(&count, mine_count);
+        __syncthreads();
+        if (threadIdx.x == 0) bounds[v] = largest, positive[v] = count;
+        __syncthreads();
+      });
+}
+
+/// Alias slots by the sweep of build_alias. A warp's lanes take one list each; the sweep itself is sequential.
+template <class BiasOf, class Emit>
+__global__ void __launch_bounds__(kTableBlock) alias_kernel(GraphView graph, BiasOf bias, Emit emit) {
+  const std::uint64_t threads = static_cast<std::uint64_t>(gridDim.x) * kTableBlock;
+  for (std::uint64_t v = static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x; v < graph.vertices();
+       v += threads) {
+    const Vertex vertex = static_cast<Vertex>(v);
+    const Row row = graph.row(vertex);
+    const auto bias_at = [&](std::uint32_t i) {
+      return static_cast<std::uint64_t>(bias.edge_bias(graph, {vertex, graph.target(row.offset + i), row.offset + i}));
+    };
+    std::uint64_t total = 0;
+    for (std::uint32_t i = 0; i < row.degree; ++i) total += bias_at(i);
+    build_alias(row.degree, total, bias_at, [&](std::uint32_t i, AliasSlot slot) { emit(row, i, slot); });
+  }
+}
+
+template <class BiasOf, class Emit>
+void for_each_alias(const GraphView& graph, const BiasOf& bias, const Emit& emit) {
+  alias_kernel<<<grid_for(graph.vertices(), kTableBlock), kTableBlock>>>(graph, bias, emit);
+  check_launch("alias_kernel");
+  check(cudaDeviceSynchronize(), "building alias tables");
+}
+
+template <class BiasOf>
+void build_alias_slots(const GraphView& graph, const BiasOf& bias, std::uint64_t* thresholds, std::uint32_t* others) {
+  for_each_alias(graph, bias, [=] __device__(const Row& row, std::uint32_t i, AliasSlot slot) {
+    thresholds[row.offset + i] = slot.threshold;
+    others[row.offset + i] = slot.other;
+  });
+}
+
+/// In two passes, so that the sequential sweep waits for no random read: the sweep leaves the other entry's position
+/// in other_row, then every slot looks up both targets and their rows.
+template <class BiasOf>
+void build_wide_alias(const GraphView& graph, const BiasOf& bias, WideAlias* slots) {
+  for_each_alias(graph, bias, [=] __device__(const Row& row, std::uint32_t i, AliasSlot slot) {
+    WideAlias& wide = slots[row.offset + i];
+    wide.threshold = slot.threshold;
+    wide.other = slot.other;
+    wide.other_row.bits = row.offset + slot.other;
+  });
+  resolve_alias_kernel<<<grid_for(graph.edges(), kTableBlock), kTableBlock>>>(graph, slots);
+  check_launch("resolve_alias_kernel");
+  check(cudaDeviceSynchronize(), "building alias tables");
+}
+
+static __global__ void __launch_bounds__(kTableBlock) resolve_alias_kernel(GraphView graph, WideAlias* slots) {
+  const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;
+  if (at >= graph.edges()) return;
+  WideAlias slot = slots[at];
+  if (slot.other == kNoVertex) {
+    slots[at] = WideAlias{};
+    return;
+  }
+  slot.own = graph.target(at);
+  slot.other = graph.target(slot.other_row.bits);
+  slot.own_row = PackedRow::of(graph.row(slot.own));
+  slot.other_row = PackedRow::of(graph.row(slot.other));
+  slots[at] = slot;
+}
+
+inline void build_exponents(const GraphView& graph, std::int16_t* exponents) {
+  for_each_list(
+      graph,
+      [=] __device__(Tile<32> warp, Vertex v, const Row& row) {
+        float largest = 0;
+        for (std::uint32_t i = warp.rank(); i < row.degree; i += 32) largest = fmaxf(largest, graph.weight(row.offset + i));
+        largest = warp.maximum(largest);
+        if (warp.rank() == 0) exponents[v] = static_cast<std::int16_t>(weight_exponent(largest));
+      },
+      [=] __device__(Vertex v, const Row& row) {
+        __shared__ unsigned largest;  // weights are not negative: their bits are ordered as they are
+        if (threadIdx.x == 0) largest = 0;
+        __syncthreads();
+        float mine = 0;
+        for (std::uint32_t i = threadIdx.x; i < row.degree; i += kHubBlock) mine = fmaxf(mine, graph.weight(row.offset + i));
+        atomicMax(&largest, __float_as_uint(mine));
+        __syncthreads();
+        if (threadIdx.x == 0) exponents[v] = static_cast<std::int16_t>(weight_exponent(__uint_as_float(largest)));
+        __syncthreads();
+      });
+}
+
+static __global__ void __launch_bounds__(kTableBlock) wide_edges_kernel(GraphView graph, WideEdge* edges) {
+  const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;
+  if (at >= graph.edges()) return;
+  const Vertex target = graph.target(at);
+  edges[at] = {PackedRow::of(graph.row(target)), target, 0};
+}
+
+inline void build_wide_edges(const GraphView& graph, WideEdge* edges) {
+  wide_edges_kernel<<<grid_for(graph.edges(), kTableBlock), kTableBlock>>>(graph, edges);
+  check_launch("wide_edges_kernel");
+  check(cudaDeviceSynchronize(), "building wide edges");
+}
+
+}  // namespace sluice::cuda

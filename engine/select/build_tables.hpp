@@ -1,0 +1,108 @@
+// Builds tables from a fixed bias, on the host. Every entry is a pure integer function of the list's biases, so the
+// tables are the same on any number of threads, and the same as on the GPU (build_tables.cuh).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/exec/threads.hpp"
+#include "engine/select/alias.hpp"
+#include "engine/select/graph_view.hpp"
+#include "engine/select/wide.hpp"
+
+namespace sluice::host {
+
+inline constexpr std::uint64_t kVerticesPerBlock = 1024;
+
+/// Calls body(vertex, row) for every vertex, in parallel.
+template <class Body>
+void for_each_list(unsigned threads, const GraphView& graph, Body&& body) {
+  parallel_blocks(threads, graph.vertices(), kVerticesPerBlock, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    for (std::uint64_t v = begin; v < end; ++v) body(static_cast<Vertex>(v), graph.row(static_cast<Vertex>(v)));
+  });
+}
+
+template <class BiasOf>
+void build_ctps(unsigned threads, const GraphView& graph, const BiasOf& bias, std::uint64_t* cumulative) {
+  for_each_list(threads, graph, [&](Vertex v, const Row& row) {
+    std::uint64_t sum = 0;
+    for (EdgeIndex at = row.offset; at < row.offset + row.degree; ++at) {
+      sum += bias.edge_bias(graph, {v, graph.target(at), at});
+      cumulative[at] = sum;
+    }
+  });
+}
+
+/// Calls emit(vertex, row, index, AliasSlot) for every entry of every list.
+template <class BiasOf, class Emit>
+void for_each_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, Emit&& emit) {
+  for_each_list(threads, graph, [&](Vertex v, const Row& row) {
+    const auto bias_at = [&](std::uint32_t i) {
+      return static_cast<std::uint64_t>(bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i}));
+    };
+    std::uint64_t total = 0;
+    for (std::uint32_t i = 0; i < row.degree; ++i) total += bias_at(i);
+    build_alias(row.degree, total, bias_at, [&](std::uint32_t i, AliasSlot slot) { emit(v, row, i, slot); });
+  });
+}
+
+template <class BiasOf>
+void build_alias_slots(unsigned threads, const GraphView& graph, const BiasOf& bias, std::uint64_t* thresholds,
+                       std::uint32_t* others) {
+  for_each_alias(threads, graph, bias, [&](Vertex, const Row& row, std::uint32_t i, AliasSlot slot) {
+    thresholds[row.offset + i] = slot.threshold;
+    others[row.offset + i] = slot.other;
+  });
+}
+
+template <class BiasOf>
+void build_wide_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, WideAlias* slots) {
+  for_each_alias(threads, graph, bias, [&](Vertex, const Row& row, std::uint32_t i, AliasSlot slot) {
+    WideAlias& wide = slots[row.offset + i];
+    wide = WideAlias{};
+    if (slot.other == kNoVertex) return;
+    wide.threshold = slot.threshold;
+    wide.own = graph.target(row.offset + i);
+    wide.other = graph.target(row.offset + slot.other);
+    wide.own_row = PackedRow::of(graph.row(wide.own));
+    wide.other_row = PackedRow::of(graph.row(wide.other));
+  });
+}
+
+/// Largest bias and number of positive biases of each list; either output may be null.
+template <class BiasOf>
+void build_bounds(unsigned threads, const GraphView& graph, const BiasOf& bias, std::uint64_t* bounds,
+                  std::uint32_t* positive) {
+  for_each_list(threads, graph, [&](Vertex v, const Row& row) {
+    std::uint64_t largest = 0;
+    std::uint32_t count = 0;
+    for (EdgeIndex at = row.offset; at < row.offset + row.degree; ++at) {
+      const std::uint64_t b = bias.edge_bias(graph, {v, graph.target(at), at});
+      largest = std::max(largest, b);
+      count += b > 0;
+    }
+    if (bounds) bounds[v] = largest;
+    if (positive) positive[v] = count;
+  });
+}
+
+inline void build_exponents(unsigned threads, const GraphView& graph, std::int16_t* exponents) {
+  for_each_list(threads, graph, [&](Vertex v, const Row& row) {
+    float largest = 0;
+    for (EdgeIndex at = row.offset; at < row.offset + row.degree; ++at) largest = std::max(largest, graph.weight(at));
+    exponents[v] = static_cast<std::int16_t>(weight_exponent(largest));
+  });
+}
+
+inline void build_wide_edges(unsigned threads, const GraphView& graph, WideEdge* edges) {
+  parallel_blocks(threads, graph.edges(), 1u << 16, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    constexpr std::uint64_t kAhead = 32;
+    for (std::uint64_t at = begin; at < end; ++at) {
+      if (at + kAhead < end) __builtin_prefetch(graph.csr.offsets + graph.target(at + kAhead));
+      const Vertex target = graph.target(at);
+      edges[at] = {PackedRow::of(graph.row(target)), target, 0};
+    }
+  });
+}
+
+}  // namespace sluice::host

@@ -1,0 +1,28 @@
+// The group: who works together on one selection. One lane on the host, a tile of lanes of a warp on the GPU
+// (group.cuh). Selection code is written once over this interface; results never depend on a group's size.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+
+namespace sluice {
+
+/// A group of one.
+struct SingleLane {
+  static constexpr unsigned kSize = 1;
+
+  SLUICE_HD unsigned rank() const { return 0; }
+  SLUICE_HD void sync() const {}
+  SLUICE_HD std::uint32_t ballot(bool predicate) const { return predicate; }
+  template <class T>
+  SLUICE_HD T broadcast(T value, unsigned) const { return value; }
+  template <class T>
+  SLUICE_HD T sum(T value) const { return value; }
+  template <class T>
+  SLUICE_HD T maximum(T value) const { return value; }
+  template <class T>
+  SLUICE_HD T inclusive_scan(T value) const { return value; }
+};
+
+}  // namespace sluice

@@ -1,0 +1,153 @@
+// How a candidate is proposed from a list: one small reference type a technique, passed to kernels by value.
+// A table splits a pick in two, so that the host can prefetch between the halves and the GPU can overlap:
+//   locate(view, v, row, block, probe)   random bits -> where to look; false: no candidate has positive bias
+//   resolve(view, probe)                 read it -> the edge and its target's row
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/random/philox.hpp"
+#include "engine/random/uniform.hpp"
+#include "engine/select/graph_view.hpp"
+#include "engine/select/wide.hpp"
+
+namespace sluice {
+
+/// Where to look for the candidate.
+struct Probe {
+  EdgeIndex position = 0;
+  std::uint64_t random = 0;  ///< second word of the block
+};
+
+/// A candidate as read: kNoVertex if the list has none of positive bias.
+struct Hop {
+  Vertex target = kNoVertex;
+  Row row;                 ///< the target's list
+  EdgeIndex position = 0;
+};
+
+SLUICE_HD void prefetch(const void* address) {
+#if !defined(__CUDA_ARCH__)
+  __builtin_prefetch(address);
+#else
+  (void)address;
+#endif
+}
+
+/// Plain CSR: the target, then its row.
+struct CsrEdges {
+  SLUICE_HD void prefetch_at(const GraphView& view, EdgeIndex position) const { prefetch(view.csr.targets + position); }
+  SLUICE_HD Hop read(const GraphView& view, EdgeIndex position) const {
+    const Vertex target = view.target(position);
+    return {target, view.row(target), position};
+  }
+};
+
+/// Wide edges: both in one read.
+struct WideEdges {
+  const WideEdge* edges = nullptr;
+
+  SLUICE_HD void prefetch_at(const GraphView&, EdgeIndex position) const { prefetch(edges + position); }
+  SLUICE_HD Hop read(const GraphView&, EdgeIndex position) const {
+#if defined(__CUDA_ARCH__)
+    const uint4 raw = __ldg(reinterpret_cast<const uint4*>(edges + position));
+    const PackedRow packed{raw.x | static_cast<std::uint64_t>(raw.y) << 32};
+    return {raw.z, packed.row(), position};
+#else
+    const WideEdge& edge = edges[position];
+    return {edge.target, edge.row.row(), position};
+#endif
+  }
+};
+
+/// Uniform bias: an index.
+template <class Edges>
+struct IndexTable {
+  static constexpr bool kSpareWord = true;  ///< the block's high word is left for the sampler
+  Edges edges;
+
+  SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block, Probe& probe) const {
+    if (row.degree == 0) return false;
+    probe.position = row.offset + uniform_index(block.low(), row.degree);
+    return true;
+  }
+  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const { edges.prefetch_at(view, probe.position); }
+  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const { return edges.read(view, probe.position); }
+};
+
+/// Inverse transform over a CTPS kept as inclusive integer prefix sums within each list.
+template <class Edges>
+struct CtpsTable {
+  static constexpr bool kSpareWord = true;
+  Edges edges;
+  const std::uint64_t* cumulative = nullptr;  ///< [edges]
+
+  SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block, Probe& probe) const {
+    if (row.degree == 0) return false;
+    const std::uint64_t* sums = cumulative + row.offset;
+    const std::uint64_t total = sums[row.degree - 1];
+    if (total == 0) return false;
+    const std::uint64_t x = uniform_index(block.low(), total);
+    std::uint32_t low = 0, length = row.degree - 1;  // first entry whose sum exceeds x; the last one does
+    while (length > 0) {
+      const std::uint32_t half = length / 2;
+      const bool below = sums[low + half] <= x;
+      low = below ? low + half + 1 : low;
+      length = below ? length - half - 1 : half;
+    }
+    probe.position = row.offset + low;
+    return true;
+  }
+  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const { edges.prefetch_at(view, probe.position); }
+  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const { return edges.read(view, probe.position); }
+};
+
+/// Alias slots of the plain layout: threshold and other index in two arrays.
+struct AliasTable {
+  static constexpr bool kSpareWord = false;
+  const std::uint64_t* thresholds = nullptr;  ///< [edges]
+  const std::uint32_t* others = nullptr;      ///< [edges], index in the list
+
+  SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block, Probe& probe) const {
+    if (row.degree == 0) return false;
+    const std::uint64_t index = uniform_index(block.low(), row.degree);
+    const std::uint32_t other = others[row.offset + index];
+    if (other == kNoVertex) return false;
+    probe.position = row.offset + (block.high() < thresholds[row.offset + index] ? index : other);
+    return true;
+  }
+  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const { prefetch(view.csr.targets + probe.position); }
+  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const { return CsrEdges{}.read(view, probe.position); }
+};
+
+/// Alias slots that carry both targets and their rows: one read a step.
+struct WideAliasTable {
+  static constexpr bool kSpareWord = false;
+  const WideAlias* slots = nullptr;  ///< [edges]
+
+  SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block, Probe& probe) const {
+    if (row.degree == 0) return false;
+    probe.position = row.offset + uniform_index(block.low(), row.degree);
+    probe.random = block.high();
+    return true;
+  }
+  SLUICE_HD void prefetch_probe(const GraphView&, const Probe& probe) const { prefetch(slots + probe.position); }
+  SLUICE_HD Hop resolve(const GraphView&, const Probe& probe) const {
+#if defined(__CUDA_ARCH__)
+    const uint4* raw = reinterpret_cast<const uint4*>(slots + probe.position);
+    const uint4 head = __ldg(raw), tail = __ldg(raw + 1);
+    const std::uint64_t threshold = head.x | static_cast<std::uint64_t>(head.y) << 32;
+    const bool own = probe.random < threshold;
+    const std::uint64_t bits = own ? head.z | static_cast<std::uint64_t>(head.w) << 32
+                                   : tail.x | static_cast<std::uint64_t>(tail.y) << 32;
+    return {own ? tail.z : tail.w, PackedRow{bits}.row(), probe.position};
+#else
+    const WideAlias& slot = slots[probe.position];
+    const bool own = probe.random < slot.threshold;
+    return {own ? slot.own : slot.other, (own ? slot.own_row : slot.other_row).row(), probe.position};
+#endif
+  }
+};
+
+}  // namespace sluice
