@@ -39,6 +39,7 @@ class EdgeSource {
   /// Bytes of input consumed and in all (compressed bytes for .gz), for progress; {0, 0} if unknown.
   virtual std::pair<std::uint64_t, std::uint64_t> progress() const { return {0, 0}; }
   /// One line for the user about something odd but harmless ("no 'p' line: ids taken as they are"), or empty.
+  /// Complete once next() has returned false: some oddities show only at the end of the file.
   virtual std::string remark() const { return {}; }
 };
 
@@ -54,6 +55,13 @@ struct ReadOptions {
 };
 
 /// Opens a text, Matrix Market, METIS, DIMACS or binary edge file (`.gz` as it is).
+///
+/// The format is told by the file's beginning and its name: `.mtx` (with its banner), `.graph` and `.metis`, `.gr`,
+/// `.bin`, `.u32`, `.u64`; `.el`, `.wel`, `.txt`, `.csv`, `.tsv`, `.edges`, `.edgelist`, `.snap` or any name whose
+/// first line is two numbers is an edge list; what cannot be told is refused. Binary files are raw little-endian pairs
+/// (source, target), without a header: 64-bit ids if the name ends in `.u64`, else 32-bit ids. METIS files list every
+/// edge at both ends, and both come out.
+/// Memory: about 6 * batch_bytes * (threads + 2), more only where a single line is longer than that.
 std::unique_ptr<EdgeSource> open_edge_file(const std::string& path, const ReadOptions& options);
 
 }  // namespace sluice::io

@@ -1,0 +1,90 @@
+#include "io/readers/binary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "engine/core/host_array.hpp"
+#include "io/readers/fault.hpp"
+#include "io/readers/numbers.hpp"
+
+namespace sluice::io::readers {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "ids are copied from the file as they lie");
+
+template <class Id>
+class Binary final : public EdgeSource {
+ public:
+  Binary(std::unique_ptr<LineStream> stream, const ReadOptions& options)
+      : stream_(std::move(stream)),
+        raw_(2 * std::max<std::size_t>(1, options.batch_bytes / kPair), "a block of binary edges") {
+    info_.origin = stream_->path().substr(stream_->path().find_last_of('/') + 1);
+    const ByteStream& bytes = stream_->bytes();
+    if (!bytes.compressed()) check_size(bytes.total());
+  }
+
+  const EdgeSourceInfo& info() const override { return info_; }
+
+  bool next(EdgeBatch& batch) override {
+    batch.clear();
+    const std::size_t got = stream_->read(reinterpret_cast<char*>(raw_.data()), raw_.bytes());
+    check_size(got);
+    const std::size_t pairs = got / kPair;
+    batch.source.resize(pairs);
+    batch.target.resize(pairs);
+    for (std::size_t i = 0; i < pairs; ++i) {
+      batch.source[i] = raw_[2 * i];
+      batch.target[i] = raw_[2 * i + 1];
+      if ((batch.source[i] | batch.target[i]) >= kIdLimit)
+        throw_in(stream_->path(),
+                 fmt::format("edge {} has an id that is not below 2^63; are these 64-bit ids?", edges_ + i));
+      targets_are_zero_ &= batch.target[i] == 0;
+    }
+    edges_ += pairs;
+    if (edges_ == 0) throw_in(stream_->path(), "holds no edges; is it the right file?");
+    return pairs > 0;
+  }
+
+  std::pair<std::uint64_t, std::uint64_t> progress() const override {
+    return {stream_->bytes().total() > 0 ? stream_->bytes().consumed() : 0, stream_->bytes().total()};
+  }
+
+  /// Small 64-bit ids taken for pairs of 32-bit ones give themselves away by the upper halves.
+  std::string remark() const override {
+    if (sizeof(Id) == 8 || edges_ < 2 || !targets_are_zero_) return {};
+    return "every edge ends at vertex 0: if the ids have 64 bits, name the file .u64";
+  }
+
+ private:
+  static constexpr std::size_t kPair = 2 * sizeof(Id);
+
+  void check_size(std::uint64_t bytes) const {
+    if (bytes % kPair != 0)
+      throw_in(stream_->path(),
+               fmt::format("ends with {} bytes that are no whole pair of {}-bit ids; the file is cut "
+                           "off, or its ids have another size (name it .u32 or .u64)",
+                           bytes % kPair, 8 * sizeof(Id)));
+  }
+
+  std::unique_ptr<LineStream> stream_;
+  EdgeSourceInfo info_;
+  HostArray<Id> raw_;
+  std::uint64_t edges_ = 0;
+  bool targets_are_zero_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<EdgeSource> make_binary(std::unique_ptr<LineStream> stream, unsigned id_bytes,
+                                        const ReadOptions& options) {
+  if (options.weights == WeightColumn::column || options.timestamps)
+    throw_in(stream->path(), "binary pairs hold neither weights nor times; leave both out");
+  if (id_bytes == 8) return std::make_unique<Binary<std::uint64_t>>(std::move(stream), options);
+  return std::make_unique<Binary<std::uint32_t>>(std::move(stream), options);
+}
+
+}  // namespace sluice::io::readers

@@ -1,0 +1,99 @@
+// DIMACS shortest-path files (.gr): 'c' comments, "p sp vertices arcs", "a source target weight", ids from 1.
+// Files without the p line exist; their ids are taken as they stand. PACE files share the name: "p tw
+// vertices edges" and plain "u v" lines, undirected.
+#include <fmt/format.h>
+
+#include <limits>
+#include <string>
+
+#include "io/readers/fault.hpp"
+#include "io/readers/header.hpp"
+#include "io/readers/rows.hpp"
+#include "io/readers/text_format.hpp"
+
+namespace sluice::io::readers {
+namespace {
+
+struct Problem {
+  bool declared = false, pace = false;
+  std::uint64_t vertices = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t arcs = 0;
+};
+
+Problem read_problem(LineStream& stream, const std::string& line) {
+  const auto words = words_of(line);
+  if (words[0] == "a") return {};
+  if (words[0] != "p")
+    stream.fault(quote(words[0]) + " begins no line of a DIMACS .gr file; those are 'c', 'p' and 'a'");
+  if (words.size() < 2 || (words[1] != "sp" && words[1] != "tw"))
+    stream.fault("the problem " + quote(words.size() < 2 ? "" : words[1]) +
+                 " cannot be read; only 'p sp' and 'p tw' can");
+  const auto vertices = words.size() == 4 ? count_of(words[2]) : std::nullopt;
+  const auto arcs = words.size() == 4 ? count_of(words[3]) : std::nullopt;
+  if (!vertices || !arcs)
+    stream.fault("the problem line is " + quote(line) + "; it must read 'p " + words[1] + " VERTICES EDGES'");
+  stream.skip_line();
+  return {true, words[1] == "tw", *vertices, *arcs};
+}
+
+class Dimacs final : public TextFormat {
+ public:
+  Dimacs(const ReadOptions& options, const Problem& problem)
+      : TextFormat(options),
+        problem_(problem),
+        rows_({.weight = info_.weighted,
+               .time = info_.timed,
+               .one_based = problem.declared,
+               .vertices = problem.vertices,
+               .columns = problem.pace ? 2u : 0u}) {
+    if (problem.declared)
+      info_.vertices = problem.vertices;
+    else
+      add_remark("there is no 'p' line: ids were taken as they stand, from 0");
+    info_.undirected = problem.pace;
+  }
+
+  void parse(std::string_view text, ParsedBlock& block) const override {
+    const char* p = text.data();
+    const char* const end = p + text.size();
+    for (; p < end; ++block.lines) {
+      p = skip_blanks(p);
+      if (*p == 'c' || is_line_end(p))
+        p = next_line(p, end);
+      else
+        p = rows_.read(problem_.pace ? p : after_a(p, block.lines), block.lines, block);
+    }
+  }
+
+  std::optional<std::string> finish() override {
+    if (!problem_.declared || edges_ == problem_.arcs) return std::nullopt;
+    return fmt::format(
+        "the 'p' line promises {} edges, but {} follow; the file is cut off, or the line is wrong",
+        problem_.arcs, edges_);
+  }
+
+ private:
+  static const char* after_a(const char* p, std::uint64_t line) {
+    if (*p == 'a' && is_blank(p[1])) return skip_blanks(p + 1);
+    if (*p == 'p') throw LineFault{line, "a 'p' line stands here; there may be one, before all arcs"};
+    throw LineFault{line, quote({p, static_cast<std::size_t>(token_end(p) - p)}) +
+                              " begins no line of a DIMACS .gr file; arcs read 'a SOURCE TARGET WEIGHT'"};
+  }
+
+  Problem problem_;
+  RowReader rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<TextFormat> make_dimacs(LineStream& stream, const ReadOptions& options) {
+  const auto line = skip_to_content(stream, "c");
+  if (!line) throw_in(stream.path(), "holds no edges; is it the right file?");
+  const std::uint64_t number = stream.line() + 1;
+  const Problem problem = read_problem(stream, *line);
+  if (problem.pace && (options.weights == WeightColumn::column || options.timestamps))
+    throw_at(stream.path(), number, "a 'p tw' file holds bare edges; leave weights and timestamps out");
+  return std::make_unique<Dimacs>(options, problem);
+}
+
+}  // namespace sluice::io::readers

@@ -1,0 +1,129 @@
+// Edge lists: a line an edge, "source target [weight] [time]", separated by blanks or commas.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "io/readers/fault.hpp"
+#include "io/readers/rows.hpp"
+#include "io/readers/text_format.hpp"
+
+namespace sluice::io::readers {
+namespace {
+
+bool is_comment(char c) {
+  return c == '#' || c == '%';
+}
+
+std::vector<std::string_view> split(std::string_view line) {
+  std::vector<std::string_view> columns;
+  while (!line.empty()) {
+    const std::size_t end = std::min(line.find_first_of(" \t,\r\n"), line.size());
+    if (end > 0) columns.push_back(line.substr(0, end));
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  return columns;
+}
+
+/// The first line of edges after the one at the front of `text`, or empty if it is not there.
+std::string_view second_content_line(std::string_view text) {
+  for (std::size_t end; (end = text.find('\n')) != std::string_view::npos;) {
+    text.remove_prefix(end + 1);
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first != std::string_view::npos && !is_comment(line[first])) return line.substr(first);
+  }
+  return {};
+}
+
+bool starts_with_two_numbers(const std::vector<std::string_view>& columns) {
+  return columns.size() >= 2 && is_number(columns[0]) && is_number(columns[1]);
+}
+
+/// A title line ("id_1,id_2", or "V,E,u,graph" with numbers for V and E) is told by what follows it: edges
+/// that do not look like it. Anything less clear is left to the parser, which refuses what is no edge.
+bool is_title(std::string_view first_line, std::string_view second_line) {
+  const auto first = split(first_line), second = split(second_line);
+  if (first.size() < 2 || !starts_with_two_numbers(second)) return false;
+  if (!starts_with_two_numbers(first)) return !is_number(first[0]) && !is_number(first[1]);
+  return first.size() != second.size() && !std::all_of(first.begin(), first.end(), is_number);
+}
+
+std::uint64_t largest_id(const EdgeBatch& edges, std::size_t from) {
+  std::uint64_t largest = 0;
+  for (std::size_t i = from; i < edges.size(); ++i)
+    largest = std::max({largest, edges.source[i], edges.target[i]});
+  return largest;
+}
+
+class EdgeList final : public TextFormat {
+ public:
+  EdgeList(LineStream& stream, const ReadOptions& options)
+      : TextFormat(options), rows_({.weight = info_.weighted, .time = info_.timed}) {
+    constexpr std::size_t kLookAhead = 64u << 10;
+    const auto first = skip_to_content(stream, "#%");
+    if (!first) return;
+    if (is_title(*first, second_content_line(stream.peek(kLookAhead)))) {
+      add_remark(
+          fmt::format("line {} ({}) is no edge and was taken as a title", stream.line() + 1, quote(*first)));
+      stream.skip_line();
+      return;
+    }
+    note_possible_counts(*first, stream.line() + 1);
+  }
+
+  void parse(std::string_view text, ParsedBlock& block) const override {
+    const char* p = text.data();
+    const char* const end = p + text.size();
+    for (; p < end; ++block.lines) {
+      p = skip_blanks(p);
+      if (is_comment(*p) || is_line_end(p))
+        p = next_line(p, end);
+      else
+        p = rows_.read(p, block.lines, block);
+    }
+    block.largest = largest_id(block.edges, 0);
+  }
+
+  void accept(ParsedBlock& block, std::string_view text) override {
+    const bool holds_first_line = edges_ == 0 && block.edges.size() > 0;
+    TextFormat::accept(block, text);
+    largest_ = std::max(largest_, holds_first_line ? largest_id(block.edges, 1) : block.largest);
+  }
+
+  /// A count line ("V E" or "rows columns entries") that nobody commented out looks like an edge and is read
+  /// as one, but not silently where the counts fit what follows.
+  std::optional<std::string> finish() override {
+    if (edges_ > 1 && counted_edges_ == edges_ - 1 && counted_vertices_ >= largest_)
+      add_remark(fmt::format(
+          "line {} was read as an edge, but exactly {} edges follow it: if it counts vertices and "
+          "edges, put # before it",
+          first_line_, counted_edges_));
+    return std::nullopt;
+  }
+
+ private:
+  void note_possible_counts(std::string_view line, std::uint64_t number) {
+    const auto columns = split(line);
+    if (columns.size() != 2 && columns.size() != 3) return;
+    std::uint64_t values[3] = {};
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (!scan_id((std::string(columns[i]) + '\n').c_str(), values[i])) return;
+    first_line_ = number;
+    counted_vertices_ = values[0];
+    counted_edges_ = values[columns.size() - 1];
+  }
+
+  RowReader rows_;
+  std::uint64_t largest_ = 0;  ///< of all edges but the first, which may be a count line
+  std::uint64_t first_line_ = 0, counted_vertices_ = 0, counted_edges_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<TextFormat> make_edge_list(LineStream& stream, const ReadOptions& options) {
+  return std::make_unique<EdgeList>(stream, options);
+}
+
+}  // namespace sluice::io::readers

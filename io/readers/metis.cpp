@@ -1,0 +1,189 @@
+// METIS graphs: a header "vertices edges [fmt [ncon]]", then a line a vertex with its neighbours (ids from
+// 1), so that every edge is listed at both ends; '%' comments. fmt's digits tell of vertex sizes, vertex
+// weights, edge weights.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "io/readers/fault.hpp"
+#include "io/readers/header.hpp"
+#include "io/readers/numbers.hpp"
+#include "io/readers/rows.hpp"
+#include "io/readers/text_format.hpp"
+
+namespace sluice::io::readers {
+namespace {
+
+/// A line holds a vertex's whole list, so it may be long; the block's buffer is charged to the host budget.
+constexpr std::size_t kLongestList = std::size_t{1} << 34;
+
+struct Header {
+  std::uint64_t vertices = 0, edges = 0;
+  bool sizes = false, edge_weights = false;
+  std::uint64_t vertex_weights = 0;  ///< numbers a vertex
+
+  std::uint64_t own_numbers() const { return vertex_weights + (sizes ? 1 : 0); }
+};
+
+Header read_header(LineStream& stream, const std::string& line) {
+  const auto words = words_of(line);
+  const auto count = [&](std::size_t i) { return i < words.size() ? count_of(words[i]) : std::nullopt; };
+  const auto vertices = count(0), edges = count(1);
+  if (words.size() < 2 || words.size() > 4 || !vertices || !edges)
+    stream.fault("the METIS header is " + quote(line) + "; it must read 'VERTICES EDGES [FMT [NCON]]'");
+  Header header{.vertices = *vertices, .edges = *edges};
+  std::string flags = words.size() > 2 ? words[2] : "0";
+  if (flags.size() > 3 || flags.find_first_not_of("01") != std::string::npos)
+    stream.fault("the fmt field is " + quote(flags) + "; it must be up to three digits 0 or 1");
+  flags.insert(0, 3 - flags.size(), '0');
+  header.sizes = flags[0] == '1';
+  header.edge_weights = flags[2] == '1';
+  header.vertex_weights = flags[1] == '1' ? 1 : 0;
+  if (words.size() > 3) {
+    constexpr std::uint64_t kMostWeights = 1024;
+    const auto ncon = count(3);
+    if (!ncon || *ncon > kMostWeights)
+      stream.fault("the ncon field " + quote(words[3]) + " is no sensible count");
+    if (*ncon > 0 && flags[1] == '0')
+      stream.fault("ncon promises vertex weights that fmt denies; write fmt as " +
+                   quote("01" + flags.substr(2)));
+    if (flags[1] == '1') header.vertex_weights = *ncon;
+  }
+  stream.skip_line();
+  return header;
+}
+
+class Metis final : public TextFormat {
+ public:
+  Metis(const ReadOptions& options, const Header& header) : TextFormat(options), header_(header) {
+    info_.vertices = header.vertices;
+    info_.undirected = true;
+  }
+
+  /// Sources leave here as vertex lines of the block; accept() knows how many came before.
+  void parse(std::string_view text, ParsedBlock& block) const override {
+    const char* p = text.data();
+    const char* const end = p + text.size();
+    for (; p < end; ++block.lines) {
+      if (*skip_blanks(p) == '%') {
+        p = next_line(p, end);
+      } else {
+        p = parse_list(skip_own_numbers(skip_blanks(p), block), block);
+        ++block.records;
+      }
+    }
+  }
+
+  void accept(ParsedBlock& block, std::string_view text) override {
+    TextFormat::accept(block, text);
+    if (block.bare && vertices_ + block.bare->record < header_.vertices)
+      throw LineFault{block.bare->line, block.bare->text};
+    if (block.records > header_.vertices - vertices_) check_surplus(text, header_.vertices - vertices_);
+    for (std::size_t i = 0; i < block.edges.size(); ++i) {
+      block.edges.source[i] += vertices_;
+      loops_ += block.edges.source[i] == block.edges.target[i];
+    }
+    vertices_ = std::min(vertices_ + block.records, header_.vertices);
+  }
+
+  /// Some writers list a self-loop once and some twice; both are right.
+  std::optional<std::string> finish() override {
+    if (vertices_ < header_.vertices)
+      return fmt::format(
+          "the header promises {} vertices, but only {} lines of neighbours follow; a vertex without "
+          "neighbours needs an empty line",
+          header_.vertices, vertices_);
+    const std::uint64_t half = header_.edges;
+    if (edges_ % 2 == 0 && edges_ / 2 == half) return std::nullopt;
+    if (loops_ > 0 && (edges_ + loops_) % 2 == 0 && (edges_ + loops_) / 2 == half) return std::nullopt;
+    return fmt::format(
+        "the header promises {} edges, which are listed at both ends, but {} neighbours are listed; "
+        "correct the edge count or the fmt field",
+        header_.edges, edges_);
+  }
+
+ private:
+  /// Vertex size and weights, which a graph file has no place for; they must still be numbers.
+  const char* skip_own_numbers(const char* p, ParsedBlock& block) const {
+    for (std::uint64_t i = 0; i < header_.own_numbers(); ++i) {
+      const char* const token = p;
+      p = token_end(p);
+      if (p == token) {
+        if (!block.bare)
+          block.bare = {
+              block.records, block.lines,
+              fmt::format("the line lacks the vertex's own {} numbers (size, weights) that the fmt field "
+                          "promises; correct the line or the field",
+                          header_.own_numbers())};
+        return p;
+      }
+      if (!is_number({token, static_cast<std::size_t>(p - token)}))
+        throw LineFault{block.lines,
+                        quote({token, static_cast<std::size_t>(p - token)}) + " is no vertex weight"};
+      p = skip_blanks(p);
+    }
+    return p;
+  }
+
+  const char* parse_list(const char* p, ParsedBlock& block) const {
+    while (!is_line_end(p)) {
+      std::uint64_t neighbour;
+      const char* q = scan_id(p, neighbour);
+      if (!q) throw LineFault{block.lines, why_no_id(p)};
+      if (neighbour == 0 || neighbour > header_.vertices)
+        throw LineFault{block.lines,
+                        fmt::format("neighbour {} is not among the vertices 1 to {}; correct it or the "
+                                    "header",
+                                    neighbour, header_.vertices)};
+      q = skip_blanks(q);
+      if (header_.edge_weights) q = parse_weight(q, block);
+      block.edges.source.push_back(block.records);
+      block.edges.target.push_back(neighbour - 1);
+      p = q;
+    }
+    return p + (*p == '\r' ? 2 : 1);
+  }
+
+  const char* parse_weight(const char* p, ParsedBlock& block) const {
+    float weight = 0;
+    const char* const q = scan_weight(p, weight);
+    if (!q) throw LineFault{block.lines, why_no_weight(p)};
+    if (info_.weighted) block.edges.weight.push_back(weight);
+    return skip_blanks(q);
+  }
+
+  /// Lines behind the last vertex may be empty or comments.
+  static void check_surplus(std::string_view text, std::uint64_t vertices_left) {
+    for (std::uint64_t line = 0; !text.empty(); ++line) {
+      const std::size_t first = text.find_first_not_of(" \t\r");
+      const bool comment = text[first] == '%';
+      if (!comment && vertices_left > 0)
+        --vertices_left;
+      else if (!comment && text[first] != '\n')
+        throw LineFault{line, "there are more lines than the header promises vertices; correct the header"};
+      text.remove_prefix(text.find('\n') + 1);
+    }
+  }
+
+  Header header_;
+  std::uint64_t vertices_ = 0;  ///< accepted so far
+  std::uint64_t loops_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<TextFormat> make_metis(LineStream& stream, const ReadOptions& options) {
+  stream.set_longest_line(kLongestList);
+  const auto line = skip_to_content(stream, "%");
+  if (!line) throw_in(stream.path(), "holds no edges; is it the right file?");
+  const std::uint64_t number = stream.line() + 1;
+  const Header header = read_header(stream, *line);
+  if (options.weights == WeightColumn::column && !header.edge_weights)
+    throw_at(stream.path(), number, "the fmt field says that edges have no weights; leave the weights out");
+  if (options.timestamps)
+    throw_at(stream.path(), number, "a METIS graph has no times; leave --timestamps out");
+  return std::make_unique<Metis>(options, header);
+}
+
+}  // namespace sluice::io::readers

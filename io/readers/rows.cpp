@@ -1,0 +1,70 @@
+#include "io/readers/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "io/readers/fault.hpp"
+
+namespace sluice::io::readers {
+
+const char* RowReader::read_rest(const char* p, std::uint64_t line, ParsedBlock& block) const {
+  p = skip_separator(p);
+  unsigned columns = 2;
+  if (rule_.weight) {
+    float weight = 0;
+    const char* const q = scan_weight(p, weight);
+    if (!q) throw LineFault{line, why_no_weight(p)};
+    block.edges.weight.push_back(weight);
+    p = skip_separator(q);
+    ++columns;
+  }
+  if (rule_.time) {
+    std::int64_t time = 0;
+    const char* const q = scan_time(p, time, block.time_cut);
+    if (!q && is_line_end(p))
+      throw LineFault{line, "the time is missing; every line needs one, or leave --timestamps out"};
+    if (!q)
+      throw LineFault{line, "time " + quote({p, static_cast<std::size_t>(token_end(p) - p)}) +
+                                " is no whole number of 64 bits; correct it, or leave --timestamps out"};
+    block.edges.time.push_back(time);
+    p = skip_separator(q);
+    ++columns;
+  }
+  for (; columns < rule_.columns; ++columns) {
+    if (is_line_end(p))
+      throw LineFault{line, "the value is missing, which the header promises; correct either"};
+    p = skip_separator(token_end(p));
+  }
+  if (rule_.columns > 0 && !is_line_end(p))
+    throw LineFault{line, fmt::format("the line has more than the {} columns that the header promises; "
+                                      "correct either",
+                                      rule_.columns)};
+  return end_line(p, line);
+}
+
+const char* RowReader::end_line(const char* p, std::uint64_t line) const {
+  while (*p != '\n' && !(*p == '\r' && p[1] != '\n')) ++p;
+  if (*p == '\r')
+    throw LineFault{line, "a carriage return stands inside the line; end lines with \\n or \\r\\n"};
+  return p + 1;
+}
+
+void RowReader::bad_id(const char* p, std::uint64_t line) const {
+  throw LineFault{line, why_no_id(p)};
+}
+
+void RowReader::one_column(std::uint64_t line) const {
+  throw LineFault{line, "the line has one column; an edge needs two ids (put # before a count or a title)"};
+}
+
+void RowReader::zero_id(std::uint64_t line) const {
+  throw LineFault{line, "id 0 in a format whose ids begin at 1; add 1 to all ids"};
+}
+
+void RowReader::beyond(std::uint64_t line, std::uint64_t source, std::uint64_t target) const {
+  throw LineFault{line, fmt::format("id {} is beyond the declared {} vertices; correct the id or the header",
+                                    std::max(source, target) + (rule_.one_based ? 1 : 0), rule_.vertices)};
+}
+
+}  // namespace sluice::io::readers

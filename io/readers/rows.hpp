@@ -1,0 +1,62 @@
+// Lines of the form "source target [weight] [time] ...", which edge lists, Matrix Market and DIMACS share.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "io/readers/numbers.hpp"
+#include "io/readers/text_format.hpp"
+
+namespace sluice::io::readers {
+
+/// Which columns a line has and what its ids may be.
+struct RowRule {
+  bool weight = false;                                                 ///< the third column is a weight
+  bool time = false;                                                   ///< the next column is a time
+  bool one_based = false;                                              ///< ids begin at 1
+  std::uint64_t vertices = std::numeric_limits<std::uint64_t>::max();  ///< ids end there, if declared
+  unsigned columns = 0;  ///< exactly so many columns; 0: two or more
+};
+
+class RowReader {
+ public:
+  explicit RowReader(const RowRule& rule) : rule_(rule) {}
+
+  /// Reads the line whose first column is at `p`; returns the start of the next line.
+  const char* read(const char* p, std::uint64_t line, ParsedBlock& block) const {
+    std::uint64_t source, target;
+    const char* q = scan_id(p, source);
+    if (!q) bad_id(p, line);
+    const char* const second = skip_separator(q);
+    if (is_line_end(second)) one_column(line);
+    q = scan_id(second, target);
+    if (!q) bad_id(second, line);
+    if (rule_.one_based) {
+      if (source == 0 || target == 0) zero_id(line);
+      --source, --target;
+    }
+    if (source >= rule_.vertices || target >= rule_.vertices) beyond(line, source, target);
+    block.edges.source.push_back(source);
+    block.edges.target.push_back(target);
+    return *q == '\n' && plain_ ? q + 1 : read_rest(q, line, block);
+  }
+
+ private:
+  const char* read_rest(const char* p, std::uint64_t line, ParsedBlock& block) const;
+  const char* end_line(const char* p, std::uint64_t line) const;
+  [[noreturn]] void bad_id(const char* p, std::uint64_t line) const;
+  [[noreturn]] void one_column(std::uint64_t line) const;
+  [[noreturn]] void zero_id(std::uint64_t line) const;
+  [[noreturn]] void beyond(std::uint64_t line, std::uint64_t source, std::uint64_t target) const;
+
+  RowRule rule_;
+  bool plain_ = !rule_.weight && !rule_.time && rule_.columns <= 2;  ///< nothing needs to follow the ids
+};
+
+/// The start of the next line.
+inline const char* next_line(const char* p, const char* end) {
+  return static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p))) + 1;
+}
+
+}  // namespace sluice::io::readers

@@ -1,0 +1,41 @@
+#include "io/readers/text_format.hpp"
+
+#include <algorithm>
+
+namespace sluice::io::readers {
+
+void ParsedBlock::clear() {
+  edges.clear();
+  lines = records = largest = 0;
+  time_cut = false;
+  bare.reset();
+}
+
+TextFormat::TextFormat(const ReadOptions& options) {
+  info_.weighted = options.weights == WeightColumn::column;
+  info_.timed = options.timestamps;
+}
+
+void TextFormat::accept(ParsedBlock& block, std::string_view) {
+  edges_ += block.edges.size();
+  if (block.time_cut && !said_time_cut_) {
+    said_time_cut_ = true;
+    add_remark("fractions of a second were cut from the times");
+  }
+}
+
+void TextFormat::add_remark(const std::string& text) {
+  if (!remark_.empty()) remark_ += "; ";
+  remark_ += text;
+}
+
+std::optional<std::string> skip_to_content(LineStream& stream, std::string_view comments) {
+  for (; auto line = stream.peek_line(); stream.skip_line()) {
+    const std::size_t first = line->find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || comments.find((*line)[first]) != std::string_view::npos) continue;
+    return std::string(line->substr(first, line->find_last_not_of(" \t\r\n") + 1 - first));
+  }
+  return std::nullopt;
+}
+
+}  // namespace sluice::io::readers

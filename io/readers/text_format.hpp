@@ -1,0 +1,69 @@
+// What a text format has to do; text_source.hpp runs it over a file on several threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "io/edge_source.hpp"
+#include "io/readers/line_stream.hpp"
+
+namespace sluice::io::readers {
+
+/// What became of one block of whole lines.
+struct ParsedBlock {
+  EdgeBatch edges;
+  std::uint64_t lines = 0;
+  std::uint64_t records = 0;  ///< METIS: vertex lines
+  std::uint64_t largest = 0;  ///< edge lists: the largest id
+  bool time_cut = false;      ///< a time lost its fraction
+  /// METIS: the first line that lacks the vertex's own numbers; a fault only if it belongs to a vertex.
+  struct Bare {
+    std::uint64_t record, line;
+    std::string text;
+  };
+  std::optional<Bare> bare;
+
+  void clear();
+};
+
+class TextFormat {
+ public:
+  virtual ~TextFormat() = default;
+
+  /// Parses whole lines, each ended by '\n'. Called on several threads at once; throws LineFault.
+  virtual void parse(std::string_view text, ParsedBlock& block) const = 0;
+  /// Called for every block in input order, on one thread: what needs the blocks before (counts, vertex
+  /// numbers).
+  virtual void accept(ParsedBlock& block, std::string_view text);
+  /// Called once after the last block: what is wrong with the whole, or nothing.
+  virtual std::optional<std::string> finish() { return std::nullopt; }
+
+  const EdgeSourceInfo& info() const { return info_; }
+  const std::string& remark() const { return remark_; }
+
+ protected:
+  explicit TextFormat(const ReadOptions& options);
+  void add_remark(const std::string& text);
+
+  EdgeSourceInfo info_;
+  std::uint64_t edges_ = 0;  ///< accepted so far
+
+ private:
+  std::string remark_;
+  bool said_time_cut_ = false;
+};
+
+// Each reads the header from the stream and leaves it at the first line of edges; throws InputError.
+std::unique_ptr<TextFormat> make_edge_list(LineStream& stream, const ReadOptions& options);
+std::unique_ptr<TextFormat> make_matrix_market(LineStream& stream, const ReadOptions& options);
+std::unique_ptr<TextFormat> make_metis(LineStream& stream, const ReadOptions& options);
+std::unique_ptr<TextFormat> make_dimacs(LineStream& stream, const ReadOptions& options);
+
+/// The next line that is neither empty nor begins with one of `comments`, without its end and outer blanks;
+/// the lines before it are taken. Nothing at the end of the file.
+std::optional<std::string> skip_to_content(LineStream& stream, std::string_view comments);
+
+}  // namespace sluice::io::readers
