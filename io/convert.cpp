@@ -1,0 +1,35 @@
+#include "io/convert.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "engine/core/error.hpp"
+#include "io/convert/conversion.hpp"
+
+namespace sluice::io {
+
+ConvertStats convert(EdgeSource& source, const std::string& output, const ConvertOptions& options) {
+  const EdgeSourceInfo& info = source.info();
+  // Said now, not after hours of sorting; the writer looks again.
+  if (!options.force && std::filesystem::exists(output)) {
+    throw UsageError(fmt::format("{}: exists already (--force replaces it)", output));
+  }
+  if (options.weights == WeightRule::column && !info.weighted) {
+    throw InputError(fmt::format("{}: no weights in the input (use --weights none or uniform)", info.origin));
+  }
+  if (options.timestamps && !info.timed) {
+    throw InputError(fmt::format("{}: no times in the input (drop --timestamps)", info.origin));
+  }
+  ConvertOptions settled = options;
+  settled.threads = std::max(options.threads, 1u);
+  if (settled.scratch.empty()) {
+    const std::filesystem::path folder = std::filesystem::path(output).parent_path();
+    settled.scratch = folder.empty() ? "." : folder.string();
+  }
+  return with_record_type(options.weights == WeightRule::column, options.timestamps,
+                          [&]<class Record>() { return Conversion<Record>(source, output, settled).run(); });
+}
+
+}  // namespace sluice::io

@@ -1,0 +1,331 @@
+#include "io/convert/conversion.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+#include "engine/exec/threads.hpp"
+#include "io/convert/adjacency_writer.hpp"
+
+namespace sluice::io {
+namespace {
+
+constexpr std::uint64_t kLeastMemory = 32u << 20;
+constexpr std::uint64_t kLeastSortMemory = 2u << 20;
+constexpr std::uint64_t kMostBlock = 1u << 21;  // records written at a time
+constexpr std::uint64_t kGrain = 1u << 14;      // edges surveyed and stored by one thread at a time
+constexpr std::uint64_t kStretch = 1u << 17;    // edges stored at a time, for each thread
+constexpr std::uint64_t kIdEnd = std::uint64_t{1} << 63;
+
+BudgetError too_little(std::uint64_t needed, std::uint64_t allowed) {
+  return BudgetError(
+      fmt::format("host memory: this conversion needs at least {}, {} are allowed (raise --host-memory)",
+                  format_size(needed), format_size(allowed)));
+}
+
+InputError id_too_large(const std::string& origin, std::uint64_t id) {
+  return InputError(fmt::format("{}: id {} is not below 2^63", origin, id));
+}
+
+InputError too_many_vertices(std::uint64_t vertices) {
+  return InputError(
+      fmt::format("ids up to {} exceed the {} vertices a graph can have; use --compact to drop unused ids",
+                  vertices - 1, kMaxVertices));
+}
+
+}  // namespace
+
+void ChargedBytes::set(std::uint64_t bytes) {
+  if (bytes > bytes_) {
+    host_accountant().charge(bytes - bytes_, "batches of input edges");
+  } else {
+    host_accountant().release(bytes_ - bytes);
+  }
+  bytes_ = bytes;
+}
+
+template <class Record>
+Conversion<Record>::Conversion(EdgeSource& source, const std::string& output, const ConvertOptions& options)
+    : source_(source),
+      output_(output),
+      options_(options),
+      undirected_(options.undirected || source.info().undirected),
+      track_ids_(options.compact != false),
+      sorter_({!options.keep_duplicates && !Record::kTimed, undirected_, options.threads, options.scratch}) {
+  const std::uint64_t available = host_accountant().available();
+  memory_ = options.host_memory ? std::min(options.host_memory, available) : available;
+  if (memory_ < kLeastMemory) throw too_little(kLeastMemory, memory_);
+  block_records_ =
+      std::clamp<std::uint64_t>(std::min(options.threads * kStretch, memory_ / 256), 1u << 14, kMostBlock);
+  // One bit an id, and half as much for ranks and for growing, may take a quarter of the memory.
+  id_limit_ = track_ids_ ? std::min(kMaxVertices, memory_) : kMaxVertices;
+}
+
+template <class Record>
+ConvertStats Conversion<Record>::run() {
+  const auto declared = source_.info().vertices;
+  if (declared && *declared > kMaxVertices && !track_ids_) throw too_many_vertices(*declared);
+  share_memory();
+  read(source_);
+  report("sort", 0);
+  sorter_.finish();
+  write();
+  return stats_;
+}
+
+template <class Record>
+void Conversion<Record>::report(const char* phase, double fraction) const {
+  if (options_.progress) options_.progress(phase, fraction);
+}
+
+/// Leaves the sort what others do not take.
+template <class Record>
+void Conversion<Record>::share_memory() {
+  // While the set of ids grows, the old one stands beside the new one.
+  const std::uint64_t taken = adjacency_bytes(block_records_) + ids_.bytes() + ids_.bytes() / 2 +
+                              (wide_ids_ ? wide_ids_->bytes() : 0) + batch_bytes_.bytes();
+  if (memory_ < taken + kLeastSortMemory) throw too_little(taken + kLeastSortMemory, memory_);
+  sorter_.set_memory(memory_ - taken);
+}
+
+template <class Record>
+void Conversion<Record>::read(EdgeSource& source) {
+  EdgeBatch batch;
+  while (source.next(batch)) {
+    const std::uint64_t bytes = batch.source.capacity() * 8 + batch.target.capacity() * 8 +
+                                batch.weight.capacity() * 4 + batch.time.capacity() * 8;
+    if (bytes != batch_bytes_.bytes()) {
+      // The sort gives way before the batch is charged, so that the two are never charged at once.
+      if (memory_ <= bytes) throw too_little(bytes + kLeastMemory, memory_);
+      batch_bytes_.set(std::min(bytes, batch_bytes_.bytes()));
+      sorter_.set_memory(std::min(sorter_.memory(), memory_ - bytes));
+      batch_bytes_.set(bytes);
+      share_memory();
+    }
+    if (&source == &source_) stats_.input_edges += batch.size();
+    const std::size_t taken = take(batch, 0);
+    if (taken < batch.size()) {
+      read_wide(batch, taken);
+      return;
+    }
+    const auto [done, all] = source.progress();
+    report("read", all ? static_cast<double>(done) / static_cast<double>(all) : 0);
+  }
+  batch_bytes_.set(0);
+  share_memory();
+}
+
+/// Stores the edges from `begin` on; returns where it met a wide id, or the end.
+template <class Record>
+std::size_t Conversion<Record>::take(const EdgeBatch& batch, std::size_t begin) {
+  while (begin < batch.size()) {
+    const std::uint64_t stretch =
+        std::clamp<std::uint64_t>(sorter_.capacity() / 4, 1, options_.threads * kStretch);
+    const std::size_t end = std::min<std::size_t>(batch.size(), begin + stretch);
+    const std::vector<Survey> found = survey(batch, begin, end);
+    Survey all;
+    for (const Survey& part : found) {
+      all.largest_id = std::max(all.largest_id, part.largest_id);
+      all.self_loops += part.self_loops;
+    }
+    if (all.largest_id >= id_limit_) return begin;
+    if (track_ids_ && all.largest_id >= ids_.range()) {
+      ids_.cover(all.largest_id + 1);
+      share_memory();
+    }
+    largest_id_ = std::max(largest_id_, all.largest_id);
+    any_edge_ = true;
+    if (!options_.keep_self_loops) stats_.self_loops += all.self_loops;
+    Record* const room = sorter_.add(records_of(end - begin, all.self_loops));
+    std::vector<std::uint64_t> starts(found.size());
+    for (std::size_t i = 1; i < found.size(); ++i) {
+      starts[i] = starts[i - 1] + records_of(kGrain, found[i - 1].self_loops);
+    }
+    parallel_blocks(options_.threads, end - begin, kGrain,
+                    [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                      store(batch, begin + from, begin + to, room + starts[from / kGrain]);
+                    });
+    begin = end;
+  }
+  return begin;
+}
+
+/// Looks at blocks of kGrain edges.
+template <class Record>
+auto Conversion<Record>::survey(const EdgeBatch& batch, std::size_t begin, std::size_t end) const
+    -> std::vector<Survey> {
+  std::vector<Survey> found((end - begin + kGrain - 1) / kGrain);
+  parallel_blocks(options_.threads, end - begin, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+    Survey survey;
+    bool weights_good = true;
+    for (std::size_t i = begin + from; i < begin + to; ++i) {
+      survey.largest_id = std::max({survey.largest_id, batch.source[i], batch.target[i]});
+      survey.self_loops += batch.source[i] == batch.target[i];
+      if constexpr (Record::kWeighted) weights_good &= std::isfinite(batch.weight[i]) && batch.weight[i] >= 0;
+    }
+    if (!weights_good) {
+      throw InputError(fmt::format("{}: a weight is negative or not finite", source_.info().origin));
+    }
+    if (survey.largest_id >= kIdEnd) {
+      throw id_too_large(source_.info().origin, survey.largest_id);
+    }
+    found[from / kGrain] = survey;
+  });
+  return found;
+}
+
+/// How many records edges become, so many of them self-loops.
+template <class Record>
+std::uint64_t Conversion<Record>::records_of(std::uint64_t edges, std::uint64_t self_loops) const {
+  return (edges - self_loops) * (undirected_ ? 2 : 1) + (options_.keep_self_loops ? self_loops : 0);
+}
+
+template <class Record>
+void Conversion<Record>::store(const EdgeBatch& batch, std::size_t begin, std::size_t end, Record* to) {
+  for (std::size_t i = begin; i < end; ++i) {
+    const auto source = static_cast<Vertex>(batch.source[i]), target = static_cast<Vertex>(batch.target[i]);
+    if (track_ids_) ids_.mark(source), ids_.mark(target);
+    if (source == target && !options_.keep_self_loops) continue;
+    Record record;
+    record.set_ends(source, target);
+    if constexpr (Record::kWeighted) record.set_weight(batch.weight[i]);
+    if constexpr (Record::kTimed) record.set_time(batch.time[i]);
+    *to++ = record;
+    if (undirected_ && source != target) {
+      record.set_ends(target, source);
+      *to++ = record;
+    }
+  }
+}
+
+/// Moves what was sorted so far, and all that follows, to a spool; then reads it again with dense ids. Edges
+/// with equal ends leave the sort in input order, which is all the order that matters.
+template <class Record>
+void Conversion<Record>::read_wide(EdgeBatch& batch, std::size_t begin) {
+  if (!track_ids_) throw too_many_vertices(*std::max_element(batch.source.begin(), batch.source.end()) + 1);
+  EdgeSpool spool(options_.scratch, source_.info());
+  wide_ids_ = std::make_unique<IdList>(memory_ / 2);
+  sorter_.finish();
+  spool_sorted(spool);
+  ids_.for_each([&](std::uint64_t id) { wide_ids_->add(id); });
+  ids_.clear();
+  do {
+    for (std::size_t i = begin; i < batch.size(); ++i) {
+      largest_id_ = std::max({largest_id_, batch.source[i], batch.target[i]});
+      wide_ids_->add(batch.source[i]);
+      wide_ids_->add(batch.target[i]);
+      spool.append(batch.source[i], batch.target[i], Record::kWeighted ? batch.weight[i] : 1,
+                   Record::kTimed ? batch.time[i] : 0);
+    }
+    if (largest_id_ >= kIdEnd) throw id_too_large(source_.info().origin, largest_id_);
+    begin = 0;
+    batch.clear();
+    if (source_.next(batch)) stats_.input_edges += batch.size();
+  } while (batch.size() > 0);
+  batch = {};
+  batch_bytes_.set(0);
+  spool.close();
+  wide_ids_->close();
+  any_edge_ = true;
+  const bool compact = decide_compaction(wide_ids_->size());
+  if (!compact) wide_ids_.reset();
+  track_ids_ = false;
+  id_limit_ = kMaxVertices;
+  share_memory();
+  const std::uint64_t largest = largest_id_;
+  read(*spool.replay(wide_ids_.get()));
+  largest_id_ = largest;
+}
+
+/// Hands what was sorted to the spool, of a mirrored pair one edge, and starts the sort anew.
+template <class Record>
+void Conversion<Record>::spool_sorted(EdgeSpool& spool) {
+  sorter_.scan([&](std::span<const Record> records) {
+    for (const Record& record : records) {
+      if (undirected_ && record.source() > record.target()) continue;
+      spool.append(record.source(), record.target(), record.weight(), record.time());
+    }
+  });
+  stats_.duplicates += sorter_.dropped();
+  stats_.sort_runs += sorter_.runs();
+  sorter_ = EdgeSorter<Record>(
+      {!options_.keep_duplicates && !Record::kTimed, undirected_, options_.threads, options_.scratch});
+}
+
+/// Whether unused ids are dropped; sets the vertex count. A graph without any edge keeps the vertices it
+/// declares, unless compaction was asked for.
+template <class Record>
+bool Conversion<Record>::decide_compaction(std::uint64_t used) {
+  const std::uint64_t range = std::max(source_.info().vertices.value_or(0), any_edge_ ? largest_id_ + 1 : 0);
+  const bool sparse = any_edge_ && used < range - range / 2 && used * 2 < range;
+  stats_.compacted = track_ids_ && options_.compact.value_or(sparse);
+  stats_.vertices = stats_.compacted ? used : range;
+  stats_.unused_ids = stats_.compacted ? range - used : 0;
+  if (stats_.vertices > kMaxVertices) throw too_many_vertices(stats_.vertices);
+  return stats_.compacted;
+}
+
+template <class Record>
+void Conversion<Record>::write() {
+  if (!wide_ids_ && !stats_.compacted && decide_compaction(track_ids_ ? ids_.count(options_.threads) : 0))
+    ids_.index();
+  stats_.edges = sorter_.size();
+  stats_.duplicates += sorter_.dropped();
+  GraphInfo info;
+  info.vertices = stats_.vertices;
+  info.edges = stats_.edges;
+  info.directed = !undirected_;
+  info.weighted = options_.weights != WeightRule::none;
+  info.timed = Record::kTimed;
+  info.compacted = stats_.compacted;
+  info.has_in = options_.reverse;
+  info.origin = source_.info().origin;
+  GraphWriter writer(output_, info, options_.force);
+  AdjacencyOptions rows{stats_.vertices,
+                        stats_.compacted && !wide_ids_ ? &ids_ : nullptr,
+                        options_.weights,
+                        options_.seed,
+                        options_.threads,
+                        block_records_,
+                        {}};
+  rows.progress = [&](double fraction) { report("write", fraction); };
+  write_adjacency(sorter_, rows, writer, false);
+  if (options_.reverse) {
+    report("sort in-edges", 0);
+    sorter_.reverse();
+    rows.progress = [&](double fraction) { report("write in-edges", fraction); };
+    write_adjacency(sorter_, rows, writer, true);
+  }
+  stats_.sort_runs += sorter_.runs();
+  if (stats_.compacted) write_original_ids(writer);
+  stats_.checksum = writer.commit();
+}
+
+template <class Record>
+void Conversion<Record>::write_original_ids(GraphWriter& writer) {
+  std::vector<std::int64_t> block;
+  const auto flush = [&] {
+    writer.append_original_ids(block);
+    block.clear();
+  };
+  const auto append = [&](std::uint64_t id) {
+    block.push_back(static_cast<std::int64_t>(id));
+    if (block.size() == kGrain) flush();
+  };
+  if (wide_ids_) {
+    for (const std::uint64_t id : wide_ids_->ids()) append(id);
+  } else {
+    ids_.for_each(append);
+  }
+  flush();
+}
+
+template class Conversion<EdgeRecord<false, false>>;
+template class Conversion<EdgeRecord<false, true>>;
+template class Conversion<EdgeRecord<true, false>>;
+template class Conversion<EdgeRecord<true, true>>;
+
+}  // namespace sluice::io

@@ -1,0 +1,78 @@
+// Sorts more edges than memory holds: full buffers are sorted, freed of duplicates and written to scratch as
+// runs, and the runs are merged. Runs are numbered in input order and ties go to the lower number, so that
+// equal edges keep the order of the input without carrying it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/core/host_array.hpp"
+#include "io/convert/scratch_file.hpp"
+#include "partition/edge_record.hpp"
+
+namespace sluice::io {
+
+struct SorterOptions {
+  bool drop_duplicates = true;  ///< the first in input order stays
+  bool undirected = false;      ///< records come in mirrored pairs: count a dropped pair once
+  unsigned threads = 1;
+  std::string scratch = ".";
+};
+
+/// Consecutive records of a scratch file.
+struct Run {
+  std::uint64_t offset = 0;  ///< bytes
+  std::uint64_t records = 0;
+};
+
+template <class Record>
+class EdgeSorter {
+ public:
+  explicit EdgeSorter(SorterOptions options) : options_(std::move(options)) {}
+
+  /// Bytes that buffers may take from now on; what no longer fits is spilled.
+  void set_memory(std::uint64_t bytes);
+  std::uint64_t memory() const { return memory_; }
+  /// Records that add() may be asked for at a time.
+  std::uint64_t capacity() const { return memory_ / (2 * sizeof(Record)); }
+
+  /// Room for `count` more records, in input order; valid until the next call.
+  Record* add(std::uint64_t count);
+  /// No more records: sorts what there is.
+  void finish();
+
+  /// Records in order, piece by piece, as often as asked; after finish().
+  void scan(const std::function<void(std::span<const Record>)>& visit) const;
+  /// Swaps source and target of every record and sorts again, keeping all; after finish().
+  void reverse();
+
+  std::uint64_t size() const { return size_; }  ///< records kept, after finish()
+  std::uint64_t dropped() const { return dropped_; }
+  std::uint64_t runs() const { return spilled_; }
+
+ private:
+  void sort_buffer();
+  void drop_in_pieces();
+  void spill();
+  void merge_all();
+
+  SorterOptions options_;
+  std::uint64_t memory_ = 0;
+  HostArray<Record> buffer_, spare_;
+  std::uint64_t used_ = 0;                 ///< of buffer_
+  std::vector<std::span<Record>> pieces_;  ///< of buffer_, once sorted: gaps are where duplicates were
+  std::unique_ptr<ScratchFile> file_;      ///< holds runs_
+  std::vector<Run> runs_;
+  std::uint64_t size_ = 0, dropped_ = 0, spilled_ = 0;
+};
+
+extern template class EdgeSorter<EdgeRecord<false, false>>;
+extern template class EdgeSorter<EdgeRecord<false, true>>;
+extern template class EdgeSorter<EdgeRecord<true, false>>;
+extern template class EdgeSorter<EdgeRecord<true, true>>;
+
+}  // namespace sluice::io

@@ -1,0 +1,85 @@
+// Which vertex ids occur, one bit each, and the rank of an id among those that do: what compaction needs.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "engine/core/host_array.hpp"
+#include "engine/exec/threads.hpp"
+
+namespace sluice::io {
+
+class IdSet {
+ public:
+  /// Makes room for ids below `range`; not while others mark.
+  void cover(std::uint64_t range) {
+    const std::uint64_t wanted = (range + 63) / 64;
+    if (wanted <= words_.size()) return;
+    HostArray<std::uint64_t> grown(std::max<std::uint64_t>(wanted, words_.size() * 2), "the set of used ids");
+    std::copy(words_.begin(), words_.end(), grown.begin());
+    std::fill(grown.begin() + words_.size(), grown.end(), 0);
+    words_ = std::move(grown);
+  }
+
+  /// Adds an id; any number of threads at a time. Most ids are there already: look before locking the bus.
+  void mark(std::uint64_t id) {
+    const std::uint64_t bit = std::uint64_t{1} << (id & 63);
+    std::atomic_ref word(words_[id >> 6]);
+    if (!(word.load(std::memory_order_relaxed) & bit)) word.fetch_or(bit, std::memory_order_relaxed);
+  }
+
+  bool contains(std::uint64_t id) const { return words_[id >> 6] >> (id & 63) & 1; }
+
+  std::uint64_t count(unsigned threads) const {
+    std::atomic<std::uint64_t> total{0};
+    parallel_blocks(threads, words_.size(), 1u << 16, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      std::uint64_t ones = 0;
+      for (std::uint64_t i = begin; i < end; ++i)
+        ones += static_cast<std::uint64_t>(std::popcount(words_[i]));
+      total += ones;
+    });
+    return total;
+  }
+
+  /// Makes rank() answer, for fewer than 2^32 ids; call once all ids are marked.
+  void index() {
+    ranks_ = HostArray<std::uint32_t>(words_.size(), "the ranks of used ids");
+    std::uint32_t rank = 0;
+    for (std::uint64_t i = 0; i < words_.size(); ++i) {
+      ranks_[i] = rank;
+      rank += static_cast<std::uint32_t>(std::popcount(words_[i]));
+    }
+  }
+
+  /// How many smaller ids occur.
+  std::uint32_t rank(std::uint64_t id) const {
+    const std::uint64_t smaller = words_[id >> 6] & ((std::uint64_t{1} << (id & 63)) - 1);
+    return ranks_[id >> 6] + static_cast<std::uint32_t>(std::popcount(smaller));
+  }
+
+  /// Calls visit(id) for every id, ascending.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (std::uint64_t i = 0; i < words_.size(); ++i) {
+      for (std::uint64_t word = words_[i]; word; word &= word - 1) {
+        visit(i * 64 + static_cast<std::uint64_t>(std::countr_zero(word)));
+      }
+    }
+  }
+
+  /// Ids below this have room.
+  std::uint64_t range() const { return words_.size() * 64; }
+  /// Bytes held, counting the ranks to come.
+  std::uint64_t bytes() const { return words_.size() * (sizeof(std::uint64_t) + sizeof(std::uint32_t)); }
+
+  void clear() { words_ = {}, ranks_ = {}; }
+
+ private:
+  HostArray<std::uint64_t> words_;
+  HostArray<std::uint32_t> ranks_;  ///< ids in all words before
+};
+
+}  // namespace sluice::io
