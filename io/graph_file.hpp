@@ -21,11 +21,12 @@ struct GraphInfo {
   bool compacted = false;  ///< holds /vertices/original_id
   bool has_in = false;     ///< holds /in
   std::uint64_t checksum = 0;
-  std::string origin;      ///< where it came from: command line or source file names
+  std::string origin;  ///< where it came from: command line or source file names
 };
 
-/// Writes a graph file piece by piece, so that no graph need fit in memory. Datasets are contiguous, little-endian
-/// and allocated early; block checksums are computed on the way. The file has its final name only after commit().
+/// Writes a graph file piece by piece, so that no graph need fit in memory. Datasets are contiguous,
+/// little-endian and allocated early; block checksums are computed on the way. The file has its final name
+/// only after commit().
 class GraphWriter {
  public:
   /// `info.edges` and `info.vertices` must be final; throws UsageError if `path` exists and not `force`.
@@ -52,12 +53,22 @@ class GraphWriter {
 GraphInfo read_graph_info(const std::string& path);
 
 /// Reads a whole graph into host memory, checking what is cheap (shapes, monotone offsets, targets in range,
-/// finite non-negative weights). Throws InputError naming file, dataset and position; BudgetError if it does not fit.
-Graph read_graph(const std::string& path, bool with_in = false);
+/// finite non-negative weights). Throws InputError naming file, dataset and position; BudgetError if it does
+/// not fit. `threads` 0 means all cores. Files of other tools are read too, as long as they call themselves a
+/// graph.
+Graph read_graph(const std::string& path, bool with_in = false, unsigned threads = 0);
 
-/// Reads everything and verifies checksums of all blocks and the structure (sorted lists, symmetric if undirected).
-/// Throws InputError at the first fault.
-void check_graph(const std::string& path);
+/// What check_graph() found in a file without a fault.
+struct GraphCheck {
+  GraphInfo info;
+  bool has_checksums =
+      false;  ///< false: another tool wrote the file, and only the structure could be checked
+};
+
+/// Reads everything and verifies checksums of all blocks and the structure (sorted lists, symmetric if
+/// undirected, /in equal to /out, original ids ascending). Holds the offsets in memory, not the edges. Throws
+/// InputError at the first fault.
+GraphCheck check_graph(const std::string& path, unsigned threads = 0);
 
 /// Writes a graph that lies in memory.
 std::uint64_t write_graph(const std::string& path, const Graph& graph, bool force);
