@@ -174,11 +174,11 @@ class Metis final : public TextFormat {
 }  // namespace
 
 std::unique_ptr<TextFormat> make_metis(LineStream& stream, const ReadOptions& options) {
-  stream.set_longest_line(kLongestList);
   const auto line = skip_to_content(stream, "%");
   if (!line) throw_in(stream.path(), "holds no edges; is it the right file?");
   const std::uint64_t number = stream.line() + 1;
   const Header header = read_header(stream, *line);
+  stream.set_longest_line(kLongestList);
   if (options.weights == WeightColumn::column && !header.edge_weights)
     throw_at(stream.path(), number, "the fmt field says that edges have no weights; leave the weights out");
   if (options.timestamps)
