@@ -1,0 +1,74 @@
+#include "io/result_writer.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "engine/core/error.hpp"
+#include "io/result_forms.hpp"
+
+namespace sluice::io {
+
+std::uint64_t element_bytes(ElementType type) {
+  switch (type) {
+    case ElementType::u8:
+      return 1;
+    case ElementType::i32:
+    case ElementType::f32:
+      return 4;
+    case ElementType::i64:
+    case ElementType::f64:
+      return 8;
+  }
+  return 0;
+}
+
+std::uint64_t ResultDataset::row_elements() const {
+  return std::accumulate(row.begin(), row.end(), std::uint64_t{1}, std::multiplies<>());
+}
+
+int DeclaredResults::declare(const std::string& name, ElementType type, std::vector<std::uint64_t> row) {
+  const bool known =
+      std::any_of(datasets_.begin(), datasets_.end(), [&](const auto& d) { return d.name == name; });
+  if (known || name.empty() || name.find('/') != name.npos || appending_) {
+    throw RunError("internal error: " + path_ + ": dataset '" + name +
+                   "' must be declared once, by a plain name, before any rows are appended");
+  }
+  datasets_.push_back({name, type, std::move(row), 0});
+  declared();
+  return static_cast<int>(datasets_.size()) - 1;
+}
+
+void DeclaredResults::append(int dataset, const void* data, std::uint64_t rows) {
+  appending_ = true;
+  ResultDataset& target = datasets_.at(static_cast<std::size_t>(dataset));
+  target.rows += rows;
+  if (const std::uint64_t bytes = rows * target.row_bytes(); bytes > 0) {
+    take(static_cast<std::size_t>(dataset), {static_cast<const std::byte*>(data), bytes});
+  }
+}
+
+void Scratch::append(std::span<const std::byte> bytes) {
+  if (!file_) file_ = make_scratch(beside_, known_as_);
+  file_.write_all(bytes);
+  size_ += bytes.size();
+}
+
+std::unique_ptr<ResultWriter> make_result_writer(const std::string& path, ResultFormat format, bool force,
+                                                 const std::vector<Attribute>& attributes,
+                                                 const std::vector<std::string>& text_columns) {
+  if (path == "-" && format != ResultFormat::text) {
+    throw UsageError("--output -: only --format text can go to standard output");
+  }
+  switch (format) {
+    case ResultFormat::h5:
+      return make_h5_results(path, force, attributes);
+    case ResultFormat::npy:
+      return make_npy_results(path, force, attributes);
+    case ResultFormat::text:
+      break;
+  }
+  return make_text_results(path, force, text_columns);
+}
+
+}  // namespace sluice::io
