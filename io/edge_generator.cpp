@@ -8,6 +8,12 @@
 #include "engine/random/streams.hpp"
 #include "engine/random/uniform.hpp"
 
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+#define SLUICE_WIDE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define SLUICE_WIDE_CLONES
+#endif
+
 namespace sluice::io {
 namespace {
 
@@ -18,11 +24,40 @@ constexpr unsigned kLevelsPerBlock = 4;
 /// The label permutation's draws: behind all that an edge may use.
 constexpr std::uint32_t kPermutationDraw = 1u << 16;
 
+/// Edges whose numbers are drawn side by side, for the compiler to lay into vector registers.
+constexpr std::size_t kLanes = 16;
+using Lanes = std::array<std::uint32_t, kLanes>;
+
 /// Appends one level: a bit to the source and a bit to the target.
-inline void descend(std::uint32_t random, Vertex& source, Vertex& target) {
-  const std::uint32_t past_a = random >= kBelowA, past_b = random >= kBelowB, past_c = random >= kBelowC;
-  source = source << 1 | past_b;
-  target = target << 1 | (past_a ^ past_b ^ past_c);
+inline void descend(const Lanes& random, Lanes& source, Lanes& target) {
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    const std::uint32_t past_a = random[lane] >= kBelowA, past_b = random[lane] >= kBelowB;
+    const std::uint32_t past_c = random[lane] >= kBelowC;
+    source[lane] = source[lane] << 1 | past_b;
+    target[lane] = target[lane] << 1 | (past_a ^ past_b ^ past_c);
+  }
+}
+
+/// The ends of edges first, first + 1, ... before any relabelling. Compiled once more for AVX2, taken where
+/// there is one: it does the same integer arithmetic, four times as wide.
+SLUICE_WIDE_CLONES void draw_rmat(std::uint64_t first, std::uint64_t seed, unsigned scale, Lanes& source,
+                                  Lanes& target) {
+  source.fill(0), target.fill(0);
+  for (unsigned level = 0; level < scale; level += kLevelsPerBlock) {
+    Lanes x, y, z, w;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const std::uint64_t edge = first + lane;
+      const PhiloxBlock block =
+          philox({draw_word(Stream::generate, level / kLevelsPerBlock), static_cast<std::uint32_t>(edge),
+                  static_cast<std::uint32_t>(edge >> 32), scale},
+                 seed);
+      x[lane] = block.x, y[lane] = block.y, z[lane] = block.z, w[lane] = block.w;
+    }
+    descend(x, source, target);
+    if (level + 1 < scale) descend(y, source, target);
+    if (level + 2 < scale) descend(z, source, target);
+    if (level + 3 < scale) descend(w, source, target);
+  }
 }
 
 const char* name_of(GraphKind kind) {
@@ -95,33 +130,16 @@ void EdgeGenerator::fill(std::uint64_t first, std::span<Vertex> source, std::spa
 }
 
 void EdgeGenerator::fill_rmat(std::uint64_t first, std::span<Vertex> source, std::span<Vertex> target) const {
-  const unsigned whole = options_.scale / kLevelsPerBlock, rest = options_.scale % kLevelsPerBlock;
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    const std::uint64_t edge = first + i;
-    const auto block_at = [&](unsigned draw) {
-      return philox({draw_word(Stream::generate, draw), static_cast<std::uint32_t>(edge),
-                     static_cast<std::uint32_t>(edge >> 32), options_.scale},
-                    options_.seed);
-    };
-    Vertex u = 0, v = 0;
-    for (unsigned draw = 0; draw < whole; ++draw) {
-      const PhiloxBlock block = block_at(draw);
-      descend(block.x, u, v);
-      descend(block.y, u, v);
-      descend(block.z, u, v);
-      descend(block.w, u, v);
-    }
-    if (rest > 0) {
-      const PhiloxBlock block = block_at(whole);
-      descend(block.x, u, v);
-      if (rest > 1) descend(block.y, u, v);
-      if (rest > 2) descend(block.z, u, v);
-    }
-    source[i] = u, target[i] = v;
+  Lanes u, v;
+  for (std::size_t i = 0; i < source.size(); i += kLanes) {
+    draw_rmat(first + i, options_.seed, options_.scale, u, v);
+    const std::size_t count = std::min(kLanes, source.size() - i);
+    std::copy_n(u.begin(), count, source.data() + i);
+    std::copy_n(v.begin(), count, target.data() + i);
   }
   if (options_.kind == GraphKind::kronecker) {
-    for (Vertex& v : source) v = labels_(v);
-    for (Vertex& v : target) v = labels_(v);
+    for (Vertex& id : source) id = labels_(id);
+    for (Vertex& id : target) id = labels_(id);
   }
 }
 

@@ -1,7 +1,5 @@
 #include "io/generate_graph.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -14,6 +12,7 @@
 #include "io/convert/keep_rule.hpp"
 #include "io/edge_generator.hpp"
 #include "partition/build.hpp"
+#include "partition/huge_pages.hpp"
 #include "partition/radix_sort.hpp"
 
 namespace sluice::io {
@@ -24,15 +23,6 @@ using Record = EdgeRecord<false, false>;
 constexpr std::uint64_t kPiece = 1u << 11;          // edges made at a time, in a core's own cache
 constexpr unsigned kMostBucketBits = 11;            // as many open pages as a core translates without a walk
 constexpr std::uint64_t kBucketRecords = 1u << 17;  // small buckets sort in a core's own cache
-constexpr std::uint64_t kHugePage = 2u << 20;
-
-/// Large arrays written at random cost a page walk each time, and a fault every 4 KiB, without large pages.
-template <class T>
-void prefer_huge_pages(HostArray<T>& array) {
-  const auto begin = (reinterpret_cast<std::uintptr_t>(array.data()) + kHugePage - 1) / kHugePage * kHugePage;
-  const auto end = reinterpret_cast<std::uintptr_t>(array.data() + array.size()) / kHugePage * kHugePage;
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // a wish: may fail
-}
 
 /// Edges go to buckets by the top bits of their source; each bucket is sorted, and becomes consecutive rows.
 class GraphBuilder {
@@ -163,6 +153,7 @@ void GraphBuilder::sort() {
     if (spares[thread].size() < size) {
       spares[thread] = {};
       spares[thread] = HostArray<Record>(size + size / 4, "sorting edges");
+      prefer_huge_pages(spares[thread]);
     }
     return spares[thread].data();
   };
@@ -238,9 +229,16 @@ void GraphBuilder::write_bucket(std::uint64_t bucket, std::uint64_t position, Cs
 }
 
 Graph GraphBuilder::build(ConvertStats& stats) {
+  const auto report = [&](const char* phase, double fraction) {
+    if (rules_.progress) rules_.progress(phase, fraction);
+  };
+  report("generate", 0);
   count();
+  report("generate", 0.5);
   place();
+  report("sort", 0);
   sort();
+  report("write", 0);
   decide_compaction();
   Graph graph;
   graph.out = rows();

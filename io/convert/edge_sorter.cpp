@@ -9,6 +9,7 @@
 #include "engine/exec/threads.hpp"
 #include "io/convert/keep_rule.hpp"
 #include "io/convert/run_merger.hpp"
+#include "partition/huge_pages.hpp"
 #include "partition/radix_sort.hpp"
 
 namespace sluice::io {
@@ -42,6 +43,7 @@ Record* EdgeSorter<Record>::add(std::uint64_t count) {
     spare_ = {};
     const std::uint64_t wanted = std::max({used_ + count, 2 * buffer_.size(), kFirstBuffer});
     HostArray<Record> grown(std::min(wanted, capacity()), "sorting edges");
+    prefer_huge_pages(grown);
     std::copy_n(buffer_.begin(), used_, grown.begin());
     buffer_ = std::move(grown);
   }
@@ -53,7 +55,11 @@ Record* EdgeSorter<Record>::add(std::uint64_t count) {
 /// Leaves the sorted records that stay in pieces_.
 template <class Record>
 void EdgeSorter<Record>::sort_buffer() {
-  if (spare_.size() < used_) spare_ = {}, spare_ = HostArray<Record>(used_, "sorting edges");
+  if (spare_.size() < used_) {
+    spare_ = {};
+    spare_ = HostArray<Record>(used_, "sorting edges");
+    prefer_huge_pages(spare_);
+  }
   sort_records(std::span(buffer_.data(), used_), std::span(spare_.data(), used_), options_.threads);
   pieces_.clear();
   if (options_.drop_duplicates) {
