@@ -1,4 +1,6 @@
 // Files as such: compression, binary pairs, detection, blocks and threads.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -232,7 +234,7 @@ TEST_F(BlocksTest, NameTheExactLineOfAFault) {
       ReadOptions options;
       options.batch_bytes = bytes;
       options.threads = threads;
-      expect_refused(path, ":" + std::to_string(line) + ": ", "'x' is no number", options);
+      expect_refused(path, fmt::format(":{}: ", line), "'x' is no number", options);
     }
   }
 }
