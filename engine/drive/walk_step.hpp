@@ -114,7 +114,7 @@ struct WalkProgram {
       const Wide sum = below + group.inclusive_scan(i < row.degree ? bias_at(walker, row.offset + i) : Wide{0});
       const std::uint32_t hit = group.ballot(sum > x);
       if (hit != 0) {
-        const unsigned lane = first_bit(hit);
+        const unsigned lane = group.first(hit);
         const EdgeIndex position = row.offset + base + lane;
         const Vertex target = graph.target(position);
         return take(walker, {target, graph.row(target), position}, random_of_update(walker));
@@ -125,14 +125,6 @@ struct WalkProgram {
   }
 
  private:
-  SLUICE_HD static unsigned first_bit(std::uint32_t bits) {
-#if defined(__CUDA_ARCH__)
-    return __ffs(static_cast<int>(bits)) - 1;
-#else
-    return static_cast<unsigned>(__builtin_ctz(bits));
-#endif
-  }
-
   SLUICE_HD unsigned __int128 bias_at(const Walker& walker, EdgeIndex position) const {
     const Edge edge{walker.current, graph.target(position), position};
     unsigned __int128 bias = 1;

@@ -4,6 +4,5 @@ namespace sluice {
 
 RunPlan plan_walks(const Device&, const Graph&, const Starts&, const WalkOptions&) { return {}; }
 RunPlan plan_samples(const Device&, const Graph&, const Starts&, const SampleOptions&) { return {}; }
-RunStats run_samples(ResidentGraph&, const Starts&, const SampleOptions&, SampleSink*) { return {}; }
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 #include "engine/sampling/run.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/sampling/builtin_samples.hpp"
 #include "engine/sampling/builtin_walks.hpp"
 
 namespace sluice {
@@ -17,6 +18,19 @@ RunStats run_walks(ResidentGraph& graph, const Starts& starts, const WalkOptions
     case WalkKind::multidimensional: return run_multidimensional(graph, starts, options, sink);
   }
   throw UsageError("--kind: unknown walk");
+}
+
+RunStats run_samples(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+  validate(options);
+  switch (options.kind) {
+    case SampleKind::neighbor: return run_neighbor(graph, starts, options, sink);
+    case SampleKind::forest_fire: return run_forest_fire(graph, starts, options, sink);
+    case SampleKind::snowball: return run_snowball(graph, starts, options, sink);
+    case SampleKind::layer: return run_layer(graph, starts, options, sink);
+    case SampleKind::node: return run_node(graph, starts, options, sink);
+    case SampleKind::edge: return run_edge(graph, starts, options, sink);
+  }
+  throw UsageError("--kind: unknown sample");
 }
 
 }  // namespace sluice

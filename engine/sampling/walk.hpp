@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/core/error.hpp"
-#include "engine/drive/starts_view.hpp"
+#include "engine/drive/starts_upload.hpp"
 #include "engine/drive/walk_host.hpp"
 #include "engine/drive/walk_step.hpp"
 #include "engine/residency/resident_graph.hpp"
@@ -15,10 +15,8 @@
 #include "engine/select/tables.hpp"
 #if defined(__CUDACC__)
 #include "engine/drive/walk_cuda.cuh"
-#define SLUICE_BUILD_NAMESPACE with_cuda
-#else
-#define SLUICE_BUILD_NAMESPACE host_only
 #endif
+#include "engine/sampling/build_namespace.hpp"
 
 namespace sluice {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
@@ -43,12 +41,13 @@ class WalkRun {
  public:
   WalkRun(ResidentGraph& graph, BiasTables& tables, const Sampler& sampler, const Starts& starts,
           const WalkOptions& options, WalkSink* sink)
-      : graph_(graph.impl()), tables_(tables), sampler_(sampler), options_(options), sink_(sink) {
+      : graph_(graph.impl()), tables_(tables), sampler_(sampler), options_(options), sink_(sink),
+        starts_(graph.impl(), starts, options.seed) {
     const Instance instances = starts.instances(graph_.view.vertices());
     begin_ = std::min(options.first_instance, instances);
     end_ = std::clamp(options.last_instance, begin_, instances);
-    starts_ = {starts.mode, graph_.view.vertices(), options.seed, nullptr};
-    if (starts.mode == Starts::Mode::listed) upload_starts(starts);
+    if (!starts.offsets.empty()) throw UsageError("--starts: a walk starts from one vertex a line");
+    stats_.host_to_device_bytes += starts_.bytes();
   }
 
   RunStats run() {
@@ -64,19 +63,6 @@ class WalkRun {
   }
 
  private:
-  void upload_starts(const Starts& starts) {
-    for (std::size_t i = 0; i < starts.vertices.size(); ++i) {
-      if (starts.vertices[i] >= graph_.view.vertices()) {
-        throw InputError("start " + std::to_string(i) + " is vertex " + std::to_string(starts.vertices[i]) +
-                         ", but the graph's vertices are 0 to " + std::to_string(graph_.view.vertices() - 1));
-      }
-    }
-    listed_ = Buffer<Vertex>(graph_.device, starts.vertices.size(), "the list of starts");
-    copy_to_device(graph_.device, listed_.data(), starts.vertices.data(), listed_.bytes());
-    stats_.host_to_device_bytes += listed_.bytes();
-    starts_.listed = listed_.data();
-  }
-
   /// Wide pays where it fits and is read often enough; either layout gives the same walks.
   bool use_wide(std::uint64_t bytes_per_edge, bool made_already) {
     if (options_.layout == Layout::csr) return false;
@@ -181,10 +167,10 @@ class WalkRun {
     if (begin_ == end_) return;
     on_backend(
         graph_.device,
-        [&] { host::drive_walks(graph_, program, starts_, options_, begin_, end_, sink_, stats_); },
+        [&] { host::drive_walks(graph_, program, starts_.view(), options_, begin_, end_, sink_, stats_); },
         [&] {
 #if defined(__CUDACC__)
-          cuda::drive_walks(graph_, program, starts_, options_, begin_, end_, sink_, stats_);
+          cuda::drive_walks(graph_, program, starts_.view(), options_, begin_, end_, sink_, stats_);
 #endif
         });
   }
@@ -194,8 +180,7 @@ class WalkRun {
   Sampler sampler_;
   WalkOptions options_;
   WalkSink* sink_;
-  StartsView starts_;
-  Buffer<Vertex> listed_;
+  DeviceStarts starts_;
   Instance begin_ = 0, end_ = 0;
   RunStats stats_;
 };

@@ -51,6 +51,11 @@ struct Tile {
     }
     return value;
   }
+  template <class T>
+  __device__ __forceinline__ bool equals_lower(T value) const {
+    return (__match_any_sync(mask(), value) & ((1u << warp_lane()) - 1)) != 0;
+  }
+  __device__ __forceinline__ unsigned first(std::uint32_t ballot) const { return __ffs(static_cast<int>(ballot)) - 1; }
 
  private:
   template <class T>

@@ -23,6 +23,11 @@ struct SingleLane {
   SLUICE_HD T maximum(T value) const { return value; }
   template <class T>
   SLUICE_HD T inclusive_scan(T value) const { return value; }
+  /// Does a lane of lower rank hold the same value?
+  template <class T>
+  SLUICE_HD bool equals_lower(T) const { return false; }
+  /// Rank of the lowest lane in a ballot that is not empty.
+  SLUICE_HD unsigned first(std::uint32_t) const { return 0; }
 };
 
 }  // namespace sluice

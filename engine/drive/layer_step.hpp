@@ -1,0 +1,266 @@
+// Layer samples, by one group an instance: all of it happens in scratch whose size is known beforehand.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/drive/layer_candidates.hpp"
+#include "engine/drive/starts_view.hpp"
+#include "engine/random/exponential.hpp"
+#include "engine/random/streams.hpp"
+#include "engine/sampling/samples/layer.hpp"
+#include "engine/select/distinct.hpp"
+#include "engine/select/group_set.hpp"
+
+namespace sluice {
+
+/// A candidate and its exponential key.
+struct KeyedCandidate {
+  unsigned __int128 key;
+  std::uint64_t candidate;
+  std::uint64_t unused;
+
+  SLUICE_HD bool operator<(const KeyedCandidate& other) const {
+    return key != other.key ? key < other.key : candidate < other.candidate;
+  }
+};
+
+/// What one instance needs; capacities as LayerSizes says.
+struct LayerScratch {
+  Vertex* frontier;              ///< [frontier] twice: this depth's and the next's
+  std::uint64_t* sums;           ///< [frontier]
+  std::uint64_t* bases;          ///< [frontier]
+  std::uint64_t* picks;          ///< [layer]
+  std::uint64_t* excluded;       ///< [layer]
+  Vertex* visited;               ///< [visited slots]
+  KeyedCandidate* keyed;         ///< [2 * layer], `keys` only
+  Edge* edges;                   ///< [edges] result
+  std::uint32_t* depth_counts;   ///< [depths] edges of each depth, result
+  Vertex* seeds;                 ///< [frontier] result
+};
+
+struct LayerSizes {
+  std::uint64_t frontier = 0, layer = 0, visited = 0, edges = 0, depths = 0, keyed = 0;
+
+  /// For instances of at most `seeds` seeds.
+  static LayerSizes of(const LayerSample& sample, std::uint64_t seeds, Select select) {
+    LayerSizes sizes;
+    for (std::uint32_t d = 0; d < sample.depths; ++d) {
+      sizes.layer = sample.sizes[d] > sizes.layer ? sample.sizes[d] : sizes.layer;
+      sizes.edges += sample.sizes[d];
+    }
+    sizes.frontier = seeds > sizes.layer ? seeds : sizes.layer;
+    sizes.visited = set_capacity(seeds + sizes.edges);
+    sizes.depths = sample.depths;
+    sizes.keyed = select == Select::keys ? 2 * sizes.layer : 0;
+    return sizes;
+  }
+};
+
+struct LayerProgram {
+  GraphView graph;
+  LayerSample sampler;
+  StartsView starts;
+  const std::uint64_t* cumulative = nullptr;  ///< degree bias
+  const std::uint32_t* positive = nullptr;    ///< entries of positive bias; null: all
+  Select select = Select::bipartite;
+  std::uint64_t seed = 1;
+  LayerSizes sizes;
+
+  /// Grows one instance; returns the number of its seeds.
+  template <class Group>
+  SLUICE_HD std::uint32_t run(const Group& group, Instance instance, const LayerScratch& scratch,
+                              PickCounters& counters) const {
+    const GroupSet<Vertex> visited{scratch.visited, sizes.visited};
+    visited.clear(group);
+    std::uint32_t lists = plant(group, instance, visited, scratch);
+    const std::uint32_t seeds = lists;
+    Vertex* frontier = scratch.frontier;
+    Vertex* next = scratch.frontier + sizes.frontier;
+    std::uint64_t edges = 0;
+    for (std::uint32_t depth = 1; depth <= sampler.depths; ++depth) {
+      const LayerCandidates all = unite(group, frontier, lists, scratch);
+      const std::uint64_t available = count_available(group, all);
+      const std::uint64_t wanted = sampler.sizes[depth - 1];
+      const auto count = static_cast<std::uint32_t>(wanted < available ? wanted : available);
+      if (count > 0) choose(group, all, {seed, depth, instance}, count, available, scratch, counters);
+      lists = record(group, all, count, scratch.picks, scratch.edges + edges, visited, next);
+      if (group.rank() == 0) scratch.depth_counts[depth - 1] = count;
+      edges += count;
+      Vertex* const swap = frontier;
+      frontier = next;
+      next = swap;
+    }
+    group.sync();
+    return seeds;
+  }
+
+ private:
+  /// Appends what is new among one value a lane to `list`, in order of lanes; returns the list's new length.
+  template <class Group>
+  SLUICE_HD static std::uint32_t append_new(const Group& group, const GroupSet<Vertex>& visited, bool active, Vertex v,
+                                            Vertex* list, std::uint32_t length) {
+    const bool repeated = group.equals_lower(active ? v : kNoVertex);
+    const bool fresh = active && !repeated && !visited.has(v);
+    group.sync();
+    if (fresh) visited.insert(v);
+    const std::uint32_t added = fresh ? 1 : 0, rank = group.inclusive_scan(added);
+    if (fresh) list[length + rank - 1] = v;
+    group.sync();
+    return length + group.broadcast(rank, Group::kSize - 1);
+  }
+
+  template <class Group>
+  SLUICE_HD std::uint32_t plant(const Group& group, Instance instance, const GroupSet<Vertex>& visited,
+                                const LayerScratch& scratch) const {
+    const std::uint64_t count = starts.count(instance);
+    std::uint32_t length = 0;
+    for (std::uint64_t base = 0; base < count; base += Group::kSize) {
+      const bool active = base + group.rank() < count;
+      const Vertex v = active ? starts.seed_vertex(instance, base + group.rank()) : kNoVertex;
+      length = append_new(group, visited, active, v, scratch.frontier, length);
+    }
+    for (std::uint32_t i = group.rank(); i < length; i += Group::kSize) scratch.seeds[i] = scratch.frontier[i];
+    return length;
+  }
+
+  template <class Group>
+  SLUICE_HD LayerCandidates unite(const Group& group, const Vertex* frontier, std::uint32_t lists,
+                                  const LayerScratch& scratch) const {
+    int exponent = -32768;
+    if (sampler.bias == Bias::weight) {
+      for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize) {
+        const int mine = graph.exponents[frontier[i]];
+        exponent = mine > exponent ? mine : exponent;
+      }
+      exponent = group.maximum(exponent);
+    }
+    const LayerCandidates all{graph,    sampler.bias, cumulative,    exponent,
+                              frontier, scratch.sums, scratch.bases, lists};
+    std::uint64_t sum = 0, base = 0;
+    for (std::uint32_t list = 0; list < lists; ++list) {
+      const Row row = graph.row(frontier[list]);
+      sum += list_sum(group, all, row);
+      base += row.degree;
+      if (group.rank() == 0) scratch.sums[list] = sum, scratch.bases[list] = base;
+    }
+    group.sync();
+    return all;
+  }
+
+  template <class Group>
+  SLUICE_HD std::uint64_t list_sum(const Group& group, const LayerCandidates& all, const Row& row) const {
+    if (sampler.bias == Bias::none || row.degree == 0) return row.degree;
+    if (sampler.bias == Bias::degree) return cumulative[row.offset + row.degree - 1];
+    std::uint64_t mine = 0;
+    for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) mine += all.bias_at(row, i);
+    return group.sum(mine);
+  }
+
+  template <class Group>
+  SLUICE_HD std::uint64_t count_available(const Group& group, const LayerCandidates& all) const {
+    std::uint64_t mine = 0;
+    for (std::uint32_t i = group.rank(); i < all.lists; i += Group::kSize) {
+      mine += positive ? positive[all.frontier[i]] : graph.degree(all.frontier[i]);
+    }
+    return group.sum(mine);
+  }
+
+  /// `count` candidates into scratch.picks, ascending.
+  template <class Group>
+  SLUICE_HD void choose(const Group& group, const LayerCandidates& all, const SampleDraws& draws, std::uint32_t count,
+                        std::uint64_t available, const LayerScratch& scratch, PickCounters& counters) const {
+    if (count == available) {
+      take_all(group, all, scratch.picks);
+    } else if (select == Select::keys) {
+      smallest_keys(group, all, draws, count, scratch, counters);
+    } else {
+      const Taken<std::uint64_t> taken{Collision::linear, nullptr, 0, scratch.picks};
+      DistinctPicker<Group, LayerCandidates, SampleDraws>(group, all, draws, select, taken, scratch.picks,
+                                                          scratch.excluded)
+          .pick(count, counters);
+    }
+    group_sort(group, scratch.picks, count);
+  }
+
+  /// Calls body(active, candidate, bias) for every candidate, a group's width at a time.
+  template <class Group, class Body>
+  SLUICE_HD void for_each_candidate(const Group& group, const LayerCandidates& all, Body&& body) const {
+    std::uint64_t base = 0;
+    for (std::uint32_t list = 0; list < all.lists; ++list) {
+      const Row row = graph.row(all.frontier[list]);
+      for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
+        const std::uint32_t i = from + group.rank();
+        const bool inside = i < row.degree;
+        const std::uint64_t bias = inside ? all.bias_at(row, i) : 0;
+        body(bias > 0, base + i, bias);
+      }
+      base += row.degree;
+    }
+  }
+
+  template <class Group>
+  SLUICE_HD void take_all(const Group& group, const LayerCandidates& all, std::uint64_t* picks) const {
+    std::uint32_t length = 0;
+    for_each_candidate(group, all, [&](bool active, std::uint64_t candidate, std::uint64_t) {
+      const std::uint32_t rank = group.inclusive_scan(active ? 1u : 0u);
+      if (active) picks[length + rank - 1] = candidate;
+      length += group.broadcast(rank, Group::kSize - 1);
+    });
+    group.sync();
+  }
+
+  /// The `count` smallest exponential keys: a buffer of twice as many is sorted and halved whenever it is full.
+  template <class Group>
+  SLUICE_HD void smallest_keys(const Group& group, const LayerCandidates& all, const SampleDraws& draws,
+                               std::uint32_t count, const LayerScratch& scratch, PickCounters& counters) const {
+    KeyedCandidate* const keyed = scratch.keyed;
+    const std::uint64_t room = count + std::uint64_t{count};
+    std::uint64_t length = 0;
+    const auto halve = [&] {
+      group.sync();
+      group_sort(group, keyed, length);
+      length = length < count ? length : count;
+    };
+    for_each_candidate(group, all, [&](bool active, std::uint64_t candidate, std::uint64_t bias) {
+      KeyedCandidate mine{0, candidate, 0};
+      if (active) {
+        ++counters.iterations;
+        // The candidate's number has more bits than a draw: what is above goes beside the depth.
+        const SampleDraws own{draws.seed, draws.slot | (candidate >> kDrawBits) << 8, draws.instance};
+        mine.key = exponential_key(own.block(Stream::select, static_cast<std::uint32_t>(candidate)).low(), bias);
+      }
+      std::uint32_t rank = group.inclusive_scan(active ? 1u : 0u);
+      std::uint32_t added = group.broadcast(rank, Group::kSize - 1);
+      std::uint32_t done = 0;  // a layer smaller than the group fills its buffer several times over
+      while (done < added) {
+        const std::uint64_t space = room - length;
+        const std::uint32_t now = added - done < space ? added - done : static_cast<std::uint32_t>(space);
+        if (active && rank > done && rank <= done + now) keyed[length + rank - 1 - done] = mine;
+        length += now, done += now;
+        if (length == room) halve();
+      }
+    });
+    halve();
+    for (std::uint32_t i = group.rank(); i < count; i += Group::kSize) scratch.picks[i] = keyed[i].candidate;
+    group.sync();
+  }
+
+  /// Writes the selected edges and the vertices first reached by them; returns how many those are.
+  template <class Group>
+  SLUICE_HD std::uint32_t record(const Group& group, const LayerCandidates& all, std::uint32_t count,
+                                 const std::uint64_t* picks, Edge* edges, const GroupSet<Vertex>& visited,
+                                 Vertex* next) const {
+    std::uint32_t length = 0;
+    for (std::uint32_t base = 0; base < count; base += Group::kSize) {
+      const std::uint32_t i = base + group.rank();
+      const bool active = i < count;
+      const Edge edge = active ? all.at(picks[i]) : Edge{};
+      if (active) edges[i] = edge;
+      length = append_new(group, visited, active, edge.target, next, length);
+    }
+    return length;
+  }
+};
+
+}  // namespace sluice

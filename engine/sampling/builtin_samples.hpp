@@ -1,0 +1,16 @@
+// The built-in samples are compiled once each, in instances/; nobody else instantiates them.
+#pragma once
+
+#include "engine/sampling/options.hpp"
+#include "engine/sampling/run.hpp"
+
+namespace sluice {
+
+RunStats run_neighbor(ResidentGraph&, const Starts&, const SampleOptions&, SampleSink*);
+RunStats run_forest_fire(ResidentGraph&, const Starts&, const SampleOptions&, SampleSink*);
+RunStats run_snowball(ResidentGraph&, const Starts&, const SampleOptions&, SampleSink*);
+RunStats run_layer(ResidentGraph&, const Starts&, const SampleOptions&, SampleSink*);
+RunStats run_node(ResidentGraph&, const Starts&, const SampleOptions&, SampleSink*);
+RunStats run_edge(ResidentGraph&, const Starts&, const SampleOptions&, SampleSink*);
+
+}  // namespace sluice

@@ -1,0 +1,21 @@
+// ForestFire sampling, compiled: for the host, and for the GPU where CUDA is built.
+#include "engine/sampling/samples/forest_fire.hpp"
+
+#include <algorithm>
+
+#include "engine/sampling/builtin_samples.hpp"
+#include "engine/sampling/sample.hpp"
+
+namespace sluice {
+
+RunStats run_forest_fire(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+  ForestFireSample sampler{};
+  sampler.bias = graph.impl().effective(options.bias);
+  sampler.depths = options.depth;
+  sampler.success = Probability::of(options.probability);
+  const Bias bias = sampler.bias;
+  BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
+  return SampleRun<ForestFireSample>(graph, tables, bias == Bias::none, sampler, starts, options, sink).run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,142 @@
+// Layer sampling, compiled: for the host, and for the GPU where CUDA is built.
+#include "engine/sampling/samples/layer.hpp"
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/drive/block_driver.hpp"
+#include "engine/drive/layer_arena.hpp"
+#include "engine/drive/starts_upload.hpp"
+#include "engine/sampling/builtin_samples.hpp"
+#include "engine/select/ensure_tables.hpp"
+#include "engine/select/group.hpp"
+#if defined(__CUDACC__)
+#include "engine/drive/instance_cuda.cuh"
+#endif
+
+namespace sluice {
+
+namespace {
+
+Select resolve(Select select) {
+  switch (select) {
+    case Select::automatic:
+    case Select::its: return Select::bipartite;  // the two-level inverse transform; clashes are redrawn
+    case Select::bipartite:
+    case Select::repeated:
+    case Select::updated:
+    case Select::keys: return select;
+    default: throw UsageError("--select: layer selects by its, repeated, updated, bipartite or keys");
+  }
+}
+
+std::uint64_t most_seeds(const Starts& starts) {
+  std::uint64_t most = 1;
+  for (std::size_t i = 1; i < starts.offsets.size(); ++i) most = std::max(most, starts.offsets[i] - starts.offsets[i - 1]);
+  return most;
+}
+
+struct LayerJob {
+  ResidentGraph::Impl& graph;
+  LayerProgram program;
+  const RunOptions& options;
+  Instance begin, end;
+  SampleSink* sink;
+
+  void on_host(RunStats& stats) const {
+    const LayerArena arena(graph.device, program.sizes, graph.device.threads());
+    host::drive_blocks(graph.device, options, begin, end, sink, stats,
+                       [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
+                         const LayerScratch slot = arena.view().at(thread);
+                         PickCounters picks;
+                         const std::uint32_t seeds = program.run(SingleLane{}, instance, slot, picks);
+                         append_layer(program.sizes, slot.edges, slot.depth_counts, slot.seeds, seeds, out);
+                         counters.iterations += picks.iterations, counters.searches += picks.searches;
+                         counters.selections += out.edge_counts.back();
+                       });
+  }
+
+#if defined(__CUDACC__)
+  void on_cuda(RunStats& stats) const {
+    const std::uint64_t wave = cuda::instances_at_once(graph.device, LayerArena::bytes_per_slot(program.sizes), end - begin);
+    const LayerArena arena(graph.device, program.sizes, wave);
+    const Buffer<std::uint32_t> seed_counts(graph.device, wave, "counts of seeds");
+    const Buffer<cuda::InstanceCounters> counters(graph.device, 1, "counters");
+    const cuda::InstanceCounters zero{};
+    copy_to_device(graph.device, counters.data(), &zero, sizeof zero);
+    cuda::drive_instances(
+        options, wave, begin, end, sink, stats,
+        [&](Instance first, std::uint64_t count, const cuda::Stream& stream) {
+          const auto grow = [=, program = program, slots = arena.view(), seeds = seed_counts.data()] __device__(
+                                const Tile<32>& warp, std::uint64_t index, PickCounters& picks) {
+            const std::uint32_t planted = program.run(warp, first + index, slots.at(index), picks);
+            if (warp.rank() == 0) seeds[index] = planted;
+          };
+          cuda::launch_instances(count, grow, counters.data(), stream);
+          ++stats.kernel_launches;
+        },
+        [&](Instance, std::uint64_t count, SampleStore& out) {
+          const LayerSizes& sizes = program.sizes;
+          const auto edges = cuda::download(graph.device, arena.edges(), count * sizes.edges, stats);
+          const auto depths = cuda::download(graph.device, arena.depth_counts(), count * sizes.depths, stats);
+          const auto seeds = cuda::download(graph.device, arena.seeds(), count * sizes.frontier, stats);
+          const auto planted = cuda::download(graph.device, seed_counts, count, stats);
+          for (std::uint64_t i = 0; i < count; ++i) {
+            append_layer(sizes, edges.data() + i * sizes.edges, depths.data() + i * sizes.depths,
+                         seeds.data() + i * sizes.frontier, planted[i], out);
+          }
+        });
+    cuda::InstanceCounters done{};
+    copy_to_host(graph.device, &done, counters.data(), sizeof done);
+    stats.selections += stats.sampled_edges;
+    stats.selection_iterations += done.iterations, stats.collision_searches += done.searches;
+  }
+#endif
+};
+
+}  // namespace
+
+RunStats run_layer(ResidentGraph& resident, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+  ResidentGraph::Impl& graph = resident.impl();
+  RunStats stats;
+  LayerProgram program;
+  if (options.layer_sizes.size() > LayerSample::kMaxDepth) throw UsageError("--layer-size: at most 64 depths");
+  for (const std::uint64_t size : options.layer_sizes) {
+    if (size > kMaxDraws / 2) throw UsageError("--layer-size: at most " + std::to_string(kMaxDraws / 2) + " edges a depth");
+  }
+  program.graph = graph.view;
+  program.sampler.bias = graph.effective(options.bias);
+  program.sampler.depths = static_cast<std::uint32_t>(options.layer_sizes.size());
+  std::copy(options.layer_sizes.begin(), options.layer_sizes.end(), program.sampler.sizes);
+  program.select = stats.select = resolve(options.select);
+  program.seed = options.seed;
+  program.sizes = LayerSizes::of(program.sampler, most_seeds(starts), program.select);
+  const NamedBias bias{program.sampler.bias};
+  BiasTables& tables = graph.named[static_cast<int>(bias.bias)];
+  const double tables_before = graph.table_seconds;
+  if (bias.bias == Bias::degree) program.cumulative = ensure_ctps(graph, tables, bias);
+  if (bias.bias != Bias::none) {
+    ensure_bounds(graph, tables, bias);
+    program.positive = tables.positive.data();
+  }
+  stats.table_seconds = graph.table_seconds - tables_before;
+  const DeviceStarts device_starts(graph, starts, options.seed);
+  program.starts = device_starts.view();
+  const Instance instances = starts.instances(graph.view.vertices());
+  const Instance begin = std::min(options.first_instance, instances);
+  const LayerJob job{graph, program, options, begin, std::clamp(options.last_instance, begin, instances), sink};
+  stats.instances = job.end - job.begin;
+  if (job.begin < job.end) {
+    on_backend(
+        graph.device, [&] { job.on_host(stats); },
+        [&] {
+#if defined(__CUDACC__)
+          job.on_cuda(stats);
+#endif
+        });
+  }
+  stats.steps = stats.sampled_edges;
+  return stats;
+}
+
+}  // namespace sluice

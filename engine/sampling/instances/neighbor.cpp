@@ -1,0 +1,23 @@
+// Neighbor sampling, compiled: for the host, and for the GPU where CUDA is built.
+#include "engine/sampling/samples/neighbor.hpp"
+
+#include <algorithm>
+
+#include "engine/sampling/builtin_samples.hpp"
+#include "engine/sampling/sample.hpp"
+
+namespace sluice {
+
+RunStats run_neighbor(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+  NeighborSample sampler{};
+  if (options.fanout.size() > NeighborSample::kMaxDepth) throw UsageError("--fanout: at most 64 depths");
+  sampler.bias = graph.impl().effective(options.bias);
+  sampler.depths = static_cast<std::uint32_t>(options.fanout.size());
+  sampler.replace = options.replace;
+  std::copy(options.fanout.begin(), options.fanout.end(), sampler.fanout);
+  const Bias bias = sampler.bias;
+  BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
+  return SampleRun<NeighborSample>(graph, tables, bias == Bias::none, sampler, starts, options, sink).run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,178 @@
+// One-pass samples, compiled: for the host, and for the GPU where CUDA is built.
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/drive/block_driver.hpp"
+#include "engine/drive/one_pass_step.hpp"
+#include "engine/sampling/builtin_samples.hpp"
+#include "engine/select/ensure_tables.hpp"
+#include "engine/select/group.hpp"
+#if defined(__CUDACC__)
+#include "engine/drive/instance_cuda.cuh"
+#endif
+
+namespace sluice {
+
+namespace {
+
+constexpr const char* kPurpose = "scratch of one-pass samples";
+
+struct OnePassJob {
+  ResidentGraph::Impl& graph;
+  OnePassProgram program;
+  bool nodes;  ///< `node`; else `edge`
+  const RunOptions& options;
+  Instance begin, end;
+  SampleSink* sink;
+
+  void on_host(RunStats& stats) const {
+    const unsigned threads = graph.device.threads();
+    const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
+    const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
+    host::drive_blocks(graph.device, options, begin, end, sink, stats,
+                       [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
+                         std::uint64_t* const mine = values.data() + thread * program.count;
+                         std::uint64_t* const set = slots.data() + thread * program.capacity;
+                         program.draw(SingleLane{}, instance, mine, set);
+                         counters.selections += program.count;
+                         nodes ? append_nodes(mine, set, out) : append_edges(mine, out);
+                       });
+  }
+
+  void append_nodes(const std::uint64_t* vertices, std::uint64_t* set, SampleStore& out) const {
+    const std::size_t before = out.edge.size();
+    for (std::uint64_t i = 0; i < program.count; ++i) {
+      const auto v = static_cast<Vertex>(vertices[i]);
+      out.vertices.push_back(v);
+      program.induced(SingleLane{}, v, set,
+                      [&](std::uint64_t, const Edge& edge) { out.add_edge(v, edge.target, 1, edge.position); });
+    }
+    out.vertex_counts.push_back(program.count);
+    out.seed_counts.push_back(0);
+    out.edge_counts.push_back(out.edge.size() - before);
+  }
+
+  void append_edges(const std::uint64_t* positions, SampleStore& out) const {
+    const CsrView host = graph.graph.out.view();
+    OnePassProgram local = program;
+    local.graph.csr = host;
+    for (std::uint64_t i = 0; i < program.count; ++i) {
+      out.add_edge(local.source_of(positions[i]), host.targets[positions[i]], 1, positions[i]);
+    }
+    out.seed_counts.push_back(0);
+    out.edge_counts.push_back(program.count);
+  }
+
+#if defined(__CUDACC__)
+  void on_cuda(RunStats& stats) const {
+    const std::uint64_t bytes = (program.count * (nodes ? 3 : 1) + program.capacity) * sizeof(std::uint64_t);
+    const std::uint64_t wave = cuda::instances_at_once(graph.device, bytes, end - begin);
+    const Buffer<std::uint64_t> values(graph.device, wave * program.count, kPurpose);
+    const Buffer<std::uint64_t> slots(graph.device, wave * program.capacity, kPurpose);
+    const Buffer<std::uint64_t> counts(graph.device, nodes ? wave * program.count : 0, kPurpose);
+    const Buffer<std::uint64_t> offsets(graph.device, nodes ? wave * program.count : 0, kPurpose);
+    cuda::drive_instances(
+        options, wave, begin, end, sink, stats,
+        [&](Instance first, std::uint64_t count, const cuda::Stream& stream) {
+          const auto draw = [=, program = program, values = values.data(), slots = slots.data()] __device__(
+                                const Tile<32>& warp, std::uint64_t index, PickCounters&) {
+            program.draw(warp, first + index, values + index * program.count, slots + index * program.capacity);
+          };
+          cuda::launch_instances(count, draw, nullptr, stream);
+          ++stats.kernel_launches;
+          if (!nodes) return;
+          const auto measure = [=, program = program, values = values.data(), slots = slots.data(),
+                                counts = counts.data()] __device__(const Tile<32>& warp, std::uint64_t at, PickCounters&) {
+            const std::uint64_t edges =
+                program.induced(warp, static_cast<Vertex>(values[at]),
+                                slots + at / program.count * program.capacity, [](std::uint64_t, const Edge&) {});
+            if (warp.rank() == 0) counts[at] = edges;
+          };
+          cuda::launch_instances(count * program.count, measure, nullptr, stream);
+          ++stats.kernel_launches;
+        },
+        [&](Instance, std::uint64_t count, SampleStore& out) {
+          const auto drawn = cuda::download(graph.device, values, count * program.count, stats);
+          nodes ? collect_nodes(count, drawn, values, slots, counts, offsets, out, stats)
+                : collect_edges(count, drawn, out);
+          stats.selections += count * program.count;
+        });
+  }
+
+  void collect_edges(std::uint64_t count, const std::vector<std::uint64_t>& drawn, SampleStore& out) const {
+    for (std::uint64_t i = 0; i < count; ++i) append_edges(drawn.data() + i * program.count, out);
+  }
+
+  void collect_nodes(std::uint64_t count, const std::vector<std::uint64_t>& drawn, const Buffer<std::uint64_t>& values,
+                     const Buffer<std::uint64_t>& slots, const Buffer<std::uint64_t>& counts,
+                     const Buffer<std::uint64_t>& offsets, SampleStore& out, RunStats& stats) const {
+    std::vector<std::uint64_t> sums = cuda::download(graph.device, counts, drawn.size(), stats);
+    std::uint64_t total = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t before = total;
+      for (std::uint64_t j = i * program.count; j < (i + 1) * program.count; ++j) {
+        total += sums[j];
+        sums[j] = total - sums[j];
+        out.vertices.push_back(static_cast<Vertex>(drawn[j]));
+      }
+      out.vertex_counts.push_back(program.count);
+      out.seed_counts.push_back(0);
+      out.edge_counts.push_back(total - before);
+    }
+    copy_to_device(graph.device, offsets.data(), sums.data(), sums.size() * sizeof(std::uint64_t));
+    const Buffer<Edge> edges(graph.device, total, "edges between drawn vertices");
+    const cuda::Stream stream;
+    const auto write = [program = program, values = values.data(), slots = slots.data(), offsets = offsets.data(),
+                        edges = edges.data()] __device__(const Tile<32>& warp, std::uint64_t at, PickCounters&) {
+      program.induced(warp, static_cast<Vertex>(values[at]), slots + at / program.count * program.capacity,
+                      [&](std::uint64_t order, const Edge& edge) { edges[offsets[at] + order] = edge; });
+    };
+    cuda::launch_instances(drawn.size(), write, nullptr, stream);
+    stream.wait("edges between drawn vertices");
+    ++stats.kernel_launches;
+    for (const Edge& edge : cuda::download(graph.device, edges, total, stats)) {
+      out.add_edge(edge.source, edge.target, 1, edge.position);
+    }
+  }
+#endif
+};
+
+RunStats run_one_pass(ResidentGraph& resident, bool nodes, const Starts& starts, const SampleOptions& options,
+                      SampleSink* sink) {
+  ResidentGraph::Impl& graph = resident.impl();
+  RunStats stats;
+  if (options.select != Select::automatic) throw UsageError("--select: node and edge are drawn uniformly; leave it out");
+  OnePassProgram program{graph.view, options.seed, options.count, nodes ? graph.view.vertices() : graph.view.edges(), 0};
+  if (program.count > program.universe) {
+    throw InputError("--count: " + std::to_string(program.count) + " distinct " + (nodes ? "vertices" : "edges") +
+                     " are asked for, but the graph has " + std::to_string(program.universe));
+  }
+  program.capacity = set_capacity(program.count);
+  const Instance instances = starts.instances(graph.view.vertices());
+  const Instance begin = std::min(options.first_instance, instances);
+  const OnePassJob job{graph, program, nodes, options, begin, std::clamp(options.last_instance, begin, instances), sink};
+  stats.instances = job.end - job.begin;
+  if (job.begin < job.end) {
+    on_backend(
+        graph.device, [&] { job.on_host(stats); },
+        [&] {
+#if defined(__CUDACC__)
+          job.on_cuda(stats);
+#endif
+        });
+  }
+  stats.steps = stats.sampled_edges;
+  return stats;
+}
+
+}  // namespace
+
+RunStats run_node(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+  return run_one_pass(graph, true, starts, options, sink);
+}
+
+RunStats run_edge(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+  return run_one_pass(graph, false, starts, options, sink);
+}
+
+}  // namespace sluice

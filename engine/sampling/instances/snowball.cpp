@@ -1,0 +1,18 @@
+// Snowball sampling, compiled: for the host, and for the GPU where CUDA is built.
+#include "engine/sampling/samples/snowball.hpp"
+
+#include <algorithm>
+
+#include "engine/sampling/builtin_samples.hpp"
+#include "engine/sampling/sample.hpp"
+
+namespace sluice {
+
+RunStats run_snowball(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+  const SnowballSample sampler{options.depth};
+  const Bias bias = Bias::none;
+  BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
+  return SampleRun<SnowballSample>(graph, tables, bias == Bias::none, sampler, starts, options, sink).run();
+}
+
+}  // namespace sluice

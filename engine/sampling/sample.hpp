@@ -1,0 +1,140 @@
+// Runs any traversal sampler: picks the technique, makes the tables, hands the program to the backend's driver.
+// Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
+#pragma once
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/drive/sample_host.hpp"
+#include "engine/drive/sample_step.hpp"
+#include "engine/drive/starts_upload.hpp"
+#include "engine/residency/resident_graph.hpp"
+#include "engine/sampling/run.hpp"
+#include "engine/select/ensure_tables.hpp"
+#if defined(__CUDACC__)
+#include "engine/drive/sample_cuda.cuh"
+#endif
+#include "engine/sampling/build_namespace.hpp"
+
+namespace sluice {
+inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+
+/// One run of one traversal sampler; `tables` holds the tables of its fixed bias; `uniform`: all candidates alike.
+template <TraversalSampler Sampler>
+class SampleRun {
+ public:
+  SampleRun(ResidentGraph& graph, BiasTables& tables, bool uniform, const Sampler& sampler, const Starts& starts,
+            const SampleOptions& options, SampleSink* sink)
+      : graph_(graph.impl()), tables_(tables), options_(options), sink_(sink),
+        starts_(graph.impl(), starts, options.seed) {
+    const Instance instances = starts.instances(graph_.view.vertices());
+    begin_ = std::min(options.first_instance, instances);
+    end_ = std::clamp(options.last_instance, begin_, instances);
+    program_.graph = graph_.view;
+    program_.sampler = sampler;
+    program_.uniform = uniform;
+    program_.seed = options.seed;
+    program_.collision = options.collision == Collision::automatic ? Collision::linear : options.collision;
+  }
+
+  RunStats run() {
+    const double tables_before = graph_.table_seconds;
+    if constexpr (Sampler::kBias == BiasClass::fixed) {
+      program_.sampler.replacement() ? prepare_draws() : prepare_distinct();
+    } else {
+      program_.sampler.replacement() ? prepare_index() : prepare_distinct();
+    }
+    stats_.select = program_.select;
+    stats_.table_seconds = graph_.table_seconds - tables_before;
+    stats_.host_to_device_bytes += starts_.bytes();
+    stats_.instances = end_ - begin_;
+    if (begin_ < end_) drive();
+    stats_.steps = stats_.sampled_edges;
+    return stats_;
+  }
+
+ private:
+  void prepare_index() {
+    if (options_.select != Select::automatic) throw UsageError("--select: a uniform draw with replacement is an index");
+    program_.select = Select::automatic;
+  }
+
+  /// With replacement: an index where uniform, else alias; or what was asked for.
+  void prepare_draws() {
+    const auto& bias = program_.sampler;
+    program_.select = options_.select;
+    if (options_.select == Select::automatic && !program_.uniform) program_.select = Select::alias;
+    switch (program_.select) {
+      case Select::automatic: return;
+      case Select::its: program_.tables.cumulative = ensure_ctps(graph_, tables_, bias); break;
+      case Select::alias:
+        ensure_alias(graph_, tables_, bias);
+        program_.tables.thresholds = tables_.thresholds.data();
+        program_.tables.others = tables_.others.data();
+        break;
+      case Select::rejection: check_rejection_picks(); break;
+      default: throw UsageError("--select: with replacement, a sample selects by its, alias or rejection");
+    }
+    ensure_bounds(graph_, tables_, bias);
+    program_.tables.bounds = tables_.bounds.data();
+    program_.tables.positive = tables_.positive.data();
+  }
+
+  void check_rejection_picks() const {
+    for (const std::int64_t fanout : options_.fanout) {
+      if (fanout > static_cast<std::int64_t>(program_.kMaxRejectionPicks)) {
+        throw UsageError("--fanout: rejection makes at most " + std::to_string(program_.kMaxRejectionPicks) +
+                         " draws of one list; use alias or its");
+      }
+    }
+  }
+
+  /// Without replacement: bipartite region search, or what was asked for.
+  void prepare_distinct() {
+    program_.select = options_.select == Select::automatic ? Select::bipartite : options_.select;
+    if (program_.select != Select::bipartite && program_.select != Select::updated &&
+        program_.select != Select::repeated) {
+      throw UsageError("--select: without replacement, a sample selects by repeated, updated or bipartite");
+    }
+    if constexpr (Sampler::kBias == BiasClass::fixed) {
+      if (program_.uniform) return;
+      program_.tables.cumulative = ensure_ctps(graph_, tables_, program_.sampler);
+      ensure_bounds(graph_, tables_, program_.sampler);
+      program_.tables.positive = tables_.positive.data();
+    }
+  }
+
+  void drive() {
+    on_backend(
+        graph_.device,
+        [&] {
+          host::drive_samples(graph_, program_, starts_.view(), options_.revisit, options_, begin_, end_, sink_, stats_);
+        },
+        [&] {
+#if defined(__CUDACC__)
+          cuda::drive_samples(graph_, program_, starts_.view(), options_.revisit, options_, begin_, end_, sink_, stats_);
+#endif
+        });
+  }
+
+  ResidentGraph::Impl& graph_;
+  BiasTables& tables_;
+  SampleOptions options_;
+  SampleSink* sink_;
+  DeviceStarts starts_;
+  SampleProgram<Sampler> program_;
+  Instance begin_ = 0, end_ = 0;
+  RunStats stats_;
+};
+
+/// Samples with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
+/// Errors as run_samples.
+template <TraversalSampler Sampler>
+RunStats run_sample(ResidentGraph& graph, const Starts& starts, const Sampler& sampler, const SampleOptions& options,
+                    SampleSink* sink) {
+  BiasTables tables;
+  return SampleRun<Sampler>(graph, tables, Sampler::kBias == BiasClass::uniform, sampler, starts, options, sink).run();
+}
+
+}  // namespace SLUICE_BUILD_NAMESPACE
+}  // namespace sluice

@@ -1,0 +1,45 @@
+// A list of candidates as a CTPS: regions side by side on [0, total), region i as wide as candidate i's bias.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+
+namespace sluice {
+
+/// First entry of ascending sums[0..size) above x; the last entry must be.
+SLUICE_HD std::uint32_t upper_bound(const std::uint64_t* sums, std::uint32_t size, std::uint64_t x) {
+  std::uint32_t low = 0, length = size - 1;
+  while (length > 0) {
+    const std::uint32_t half = length / 2;
+    const bool below = sums[low + half] <= x;
+    low = below ? low + half + 1 : low;
+    length = below ? length - half - 1 : half;
+  }
+  return low;
+}
+
+/// Uniform bias: no table.
+struct UniformCandidates {
+  using Index = std::uint32_t;
+  std::uint32_t size;
+
+  SLUICE_HD std::uint64_t total() const { return size; }
+  SLUICE_HD std::uint32_t find(std::uint64_t x) const { return static_cast<std::uint32_t>(x); }
+  SLUICE_HD std::uint64_t low(std::uint32_t i) const { return i; }
+  SLUICE_HD std::uint64_t width(std::uint32_t) const { return 1; }
+};
+
+/// Inclusive integer prefix sums.
+struct CtpsCandidates {
+  using Index = std::uint32_t;
+  const std::uint64_t* sums;
+  std::uint32_t size;
+
+  SLUICE_HD std::uint64_t total() const { return size == 0 ? 0 : sums[size - 1]; }
+  SLUICE_HD std::uint32_t find(std::uint64_t x) const { return upper_bound(sums, size, x); }
+  SLUICE_HD std::uint64_t low(std::uint32_t i) const { return i == 0 ? 0 : sums[i - 1]; }
+  SLUICE_HD std::uint64_t width(std::uint32_t i) const { return sums[i] - low(i); }
+};
+
+}  // namespace sluice

@@ -1,0 +1,152 @@
+// Selection without replacement: successive draws, each proportional to bias among what is left.
+//
+// Three techniques of one law (C-SAW section IV.B). All draw a first choice in [0, total); where that region is taken,
+//   repeated   draws again from the whole space;
+//   updated    never meets a taken region: it draws from the space without all picks so far;
+//   bipartite  draws from the space without the regions that this pick has hit.
+// As published, bipartite search rescales the number that hit the taken region, whose image is not the whole
+// remaining space. Here the second draw takes fresh bits; every draw is then uniform on a space that contains all
+// free regions whole, so that the first free region hit has the right law, and each further hit shrinks the space.
+//
+// First choices of many picks are made side by side; clashes are settled in the order of picks. The result is that of
+// making the picks one after the other, for any size of group.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/core/planted.hpp"
+#include "engine/random/streams.hpp"
+#include "engine/random/uniform.hpp"
+#include "engine/sampling/options.hpp"
+#include "engine/select/taken.hpp"
+
+namespace sluice {
+
+/// Redraws of one pick after which `repeated` goes on as `bipartite`: a region may hold nearly all of the space.
+inline constexpr std::uint32_t kMaxRedraws = 1000;
+
+template <class Group, class Candidates, class Draws>
+class DistinctPicker {
+ public:
+  using Index = typename Candidates::Index;
+
+  /// `picks` and `excluded` hold as many elements as picks will be made, in memory that all lanes see.
+  SLUICE_HD DistinctPicker(const Group& group, const Candidates& candidates, const Draws& draws, Select technique,
+                           const Taken<Index>& taken, Index* picks, Index* excluded)
+      : group_(group), candidates_(candidates), draws_(draws), technique_(technique), taken_(taken), picks_(picks),
+        excluded_(excluded), total_(candidates.total()) {}
+
+  /// Makes `count` picks; there must be that many candidates of positive bias.
+  SLUICE_HD void pick(std::uint32_t count, PickCounters& counters) {
+    for (std::uint32_t base = 0; base < count; base += Group::kSize) {
+      const std::uint32_t lanes = count - base < Group::kSize ? count - base : Group::kSize;
+      technique_ == Select::updated ? pick_updated(base, lanes, counters) : pick_side_by_side(base, lanes, counters);
+    }
+    for (std::uint32_t i = group_.rank(); i < count; i += Group::kSize) taken_.clear(picks_[i]);
+    group_.sync();
+  }
+
+ private:
+  SLUICE_HD void pick_side_by_side(std::uint32_t base, std::uint32_t lanes, PickCounters& counters) {
+    const unsigned rank = group_.rank();
+    const bool active = rank < lanes;
+    Index choice = ~static_cast<Index>(rank);  // what no candidate is, and every idle lane's own
+    std::uint64_t point = 0;
+    bool clash = false;
+    if (active) {
+      ++counters.iterations;
+      point = uniform_index(draw_at(draws_, Stream::select, base + rank), total_);
+      choice = candidates_.find(point);
+      clash = base > 0 && taken_.has(choice, base, counters);
+    }
+    std::uint32_t settled = 0;  // lanes below have their final choice, and have stored it
+    while (true) {
+      counters.searches += active && rank > settled;
+      const bool repeated = group_.equals_lower(choice);
+      const std::uint32_t clashes = group_.ballot(active && rank >= settled && (clash || repeated));
+      const std::uint32_t until = clashes == 0 ? lanes : group_.first(clashes);
+      if (rank >= settled && rank < until) store(base + rank, choice);
+      group_.sync();
+      if (clashes == 0) return;
+      const Index other = redraw(group_.broadcast(choice, until), group_.broadcast(point, until), base + until,
+                                         counters);
+      if (rank == until) {
+        choice = other;
+        clash = false;
+        store(base + until, choice);
+      }
+      group_.sync();
+      settled = until + 1;
+    }
+  }
+
+  SLUICE_HD void pick_updated(std::uint32_t base, std::uint32_t lanes, PickCounters& counters) {
+    for (std::uint32_t j = base; j < base + lanes; ++j) {
+      counters.iterations += group_.rank() == 0;
+      std::uint64_t mine = 0;
+      for (std::uint32_t i = group_.rank(); i < j; i += Group::kSize) mine += candidates_.width(picks_[i]);
+      const std::uint64_t rest = total_ - group_.sum(mine);
+      const std::uint64_t y = uniform_index(draw_at(draws_, Stream::select, j), rest);
+      const Index choice = candidates_.find(skip(y, picks_, j));
+      if (group_.rank() == 0) store(j, choice);
+      group_.sync();
+    }
+  }
+
+  /// A candidate that none of the first `count` picks took, after `hit` (at `point`) was found taken.
+  SLUICE_HD Index redraw(Index hit, std::uint64_t point, std::uint32_t count, PickCounters& counters) {
+    std::uint64_t rest = total_;
+    std::uint32_t excluded = 0;
+    for (std::uint32_t tries = 0;; ++tries) {
+      counters.iterations += group_.rank() == 0;
+      const bool whole = technique_ == Select::repeated && tries < kMaxRedraws;
+      if (!whole) {
+        if (group_.rank() == 0) excluded_[excluded] = hit;
+        ++excluded;
+        group_.sync();
+        rest -= candidates_.width(hit);
+      }
+      std::uint64_t y = uniform_index(draw_at(draws_, Stream::redraw, redraws_++), rest);
+      if (planted(Fault::published_bipartite)) {
+        y = static_cast<std::uint64_t>(static_cast<double>(point) * static_cast<double>(rest) /
+                                       static_cast<double>(total_));
+      }
+      point = whole ? y : skip(y, excluded_, excluded);
+      const Index choice = candidates_.find(point);
+      if (!taken_.group_has(group_, choice, count, counters)) return choice;
+      hit = choice;
+    }
+  }
+
+  /// The y-th point of the space without the regions of `out`: the least x with x = y + (their widths up to x).
+  SLUICE_HD std::uint64_t skip(std::uint64_t y, const Index* out, std::uint32_t count) const {
+    std::uint64_t x = y;
+    while (true) {
+      std::uint64_t mine = 0;
+      for (std::uint32_t i = group_.rank(); i < count; i += Group::kSize) {
+        if (candidates_.low(out[i]) <= x) mine += candidates_.width(out[i]);
+      }
+      const std::uint64_t next = y + group_.sum(mine);
+      if (next == x) return x;
+      x = next;
+    }
+  }
+
+  SLUICE_HD void store(std::uint32_t index, Index choice) {
+    picks_[index] = choice;
+    taken_.add(choice);
+  }
+
+  Group group_;
+  Candidates candidates_;
+  Draws draws_;
+  Select technique_;
+  Taken<Index> taken_;
+  Index* picks_;
+  Index* excluded_;
+  std::uint64_t total_;
+  std::uint32_t redraws_ = 0;
+};
+
+}  // namespace sluice
