@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cerrno>
-#include <limits>
 #include <vector>
 
 #include "engine/core/error.hpp"
@@ -91,23 +89,21 @@ struct GraphWriter::Impl {
       throw RunError(path + ": " + failure.what());
     }
     data = Descriptor(output.temporary(), O_WRONLY, output.path());
-    reserve();
   }
 
   Part& part(GraphPart which) { return parts[static_cast<std::size_t>(which)]; }
 
   void lay_out() {
-    h5::Handle file = h5::create_file(output.temporary());
-    write_header(file.get());
-    lay_out_rows(file.get(), "out", GraphPart::out_indptr);
-    if (info.has_in) lay_out_rows(file.get(), "in", GraphPart::in_indptr);
-    if (info.compacted) {
-      const h5::Handle group = h5::create_group(file.get(), "vertices");
-      lay_out_part(file.get(), GraphPart::original_id, H5T_STD_I64LE, info.vertices);
-    }
-    lay_out_checksums(file.get());
-    h5::checked(H5Fflush(file.get(), H5F_SCOPE_LOCAL));
-    if (!file.reset()) h5::fail();
+    h5::change_file(h5::create_file(output.temporary()), [&](hid_t file) {
+      write_header(file);
+      lay_out_rows(file, "out", GraphPart::out_indptr);
+      if (info.has_in) lay_out_rows(file, "in", GraphPart::in_indptr);
+      if (info.compacted) {
+        h5::create_group(file, "vertices");
+        lay_out_part(file, GraphPart::original_id, H5T_STD_I64LE, info.vertices);
+      }
+      lay_out_checksums(file);
+    });
   }
 
   void write_header(hid_t file) const {
@@ -164,15 +160,6 @@ struct GraphWriter::Impl {
     }
   }
 
-  /// Asks for the space before the work; a file system that cannot promise it is believed until a write
-  /// fails.
-  void reserve() const {
-    const off_t end = ::lseek(data.get(), 0, SEEK_END);
-    if (end > 0 && ::fallocate(data.get(), 0, 0, end) != 0 && errno == ENOSPC) {
-      throw RunError(system_message(output.path(), ENOSPC));
-    }
-  }
-
   void append(GraphPart which, std::span<const std::byte> bytes) {
     Part& target = part(which);
     if (!target.present || bytes.size() > target.bytes() - target.written) {
@@ -210,13 +197,10 @@ struct GraphWriter::Impl {
   }
 
   void write_checksum(std::uint64_t value) const {
-    h5::Handle file = h5::open_file(output.temporary(), true);
-    {
-      const h5::Handle attribute(H5Aopen(file.get(), "checksum", H5P_DEFAULT));
+    h5::change_file(h5::open_file(output.temporary(), true), [&](hid_t file) {
+      const h5::Handle attribute(H5Aopen(file, "checksum", H5P_DEFAULT));
       h5::checked(H5Awrite(attribute.get(), H5T_STD_U64LE, &value));
-    }
-    h5::checked(H5Fflush(file.get(), H5F_SCOPE_LOCAL));
-    if (!file.reset()) h5::fail();
+    });
   }
 
   GraphInfo info;

@@ -1,13 +1,22 @@
 #include "io/hdf5.hpp"
 
-#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
 #include <string_view>
+#include <system_error>
 
 namespace sluice::io::h5 {
 namespace {
 
 constexpr hsize_t kAlignFrom = 64u << 10;  // smaller datasets lie close together
 constexpr hsize_t kAlignment = 4096;       // a page: for direct reads, and for mapping
+
+/// A file could not be closed: the library would crash if it cleaned up at exit.
+bool stuck_file = false;
 
 struct Reason {
   std::string innermost;
@@ -48,6 +57,23 @@ bool read_integer(hid_t object, const std::string& name, T& value) {
   return attribute && H5Aread(attribute.get(), memory_type<T>(), &value) >= 0;
 }
 
+/// The file's descriptor, or -1.
+int descriptor_of(hid_t file) {
+  void* held = nullptr;
+  return H5Fget_vfd_handle(file, H5P_DEFAULT, &held) >= 0 ? *static_cast<int*>(held) : -1;
+}
+
+/// Asks the file system for all that the file will need. A flush that fails halfway leaves the library unable
+/// to close the file, so it must not begin on a full disk. File systems that cannot promise space are
+/// believed.
+void reserve(hid_t file) {
+  haddr_t end = 0;
+  checked(H5Fget_eoa(file, &end));
+  if (::fallocate(descriptor_of(file), 0, 0, static_cast<off_t>(end)) != 0 && errno == ENOSPC) {
+    throw Failure(std::generic_category().message(ENOSPC));
+  }
+}
+
 }  // namespace
 
 void fail() {
@@ -64,7 +90,13 @@ void fail() {
 }
 
 void quiet() {
-  static const bool once = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+  static const bool once = [] {
+    H5dont_atexit();
+    std::atexit([] {
+      if (!stuck_file) H5close();
+    });
+    return H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+  }();
   static_cast<void>(once);
 }
 
@@ -81,6 +113,24 @@ Handle create_file(const std::string& path) {
 Handle open_file(const std::string& path, bool writable) {
   quiet();
   return Handle(H5Fopen(path.c_str(), writable ? H5F_ACC_RDWR : H5F_ACC_RDONLY, H5P_DEFAULT));
+}
+
+void close_file(Handle& file) {
+  reserve(file.get());
+  checked(H5Fflush(file.get(), H5F_SCOPE_LOCAL));
+  if (!file.reset()) fail();
+}
+
+void abandon_file(Handle& file) noexcept {
+  if (!file) return;
+  void* held = nullptr;
+  if (const int sink = ::memfd_create("abandoned", MFD_CLOEXEC); sink >= 0) {
+    if (H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &held) >= 0)
+      ::dup3(sink, *static_cast<int*>(held), O_CLOEXEC);
+    ::close(sink);
+  }
+  if (!file.reset()) stuck_file = true;
+  H5Eclear2(H5E_DEFAULT);
 }
 
 Handle create_group(hid_t parent, const std::string& name) {

@@ -50,13 +50,31 @@ class Handle {
   hid_t id_ = -1;
 };
 
-/// Silences the library's own error messages; called before anything else is asked of it.
+/// Silences the library's own error messages, and its cleaning up at exit where that would crash. To be
+/// called before anything else is asked of the library.
 void quiet();
 
 /// File creation and access as every file of ours has them: no times, large data aligned to pages.
 Handle create_file(const std::string& path);
 /// Opens for reading, or for changing in place.
 Handle open_file(const std::string& path, bool writable = false);
+/// Writes everything out and closes; a full disk is told here.
+void close_file(Handle& file);
+/// Closes a file that is not wanted any more. HDF5 insists on writing its metadata first and cannot close the
+/// file where the disk is full; so what it still writes goes to memory.
+void abandon_file(Handle& file) noexcept;
+/// Applies action(id) to a file and closes it; abandons it if that fails.
+template <class Action>
+void change_file(Handle file, Action&& action) {
+  try {
+    action(file.get());
+    close_file(file);
+  } catch (...) {
+    abandon_file(file);
+    throw;
+  }
+}
+
 /// Creates a group, without times.
 Handle create_group(hid_t parent, const std::string& name);
 /// Dataset creation properties without times, so that the same data make the same bytes.

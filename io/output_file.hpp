@@ -6,9 +6,9 @@
 namespace sluice::io {
 
 /// A file (or folder) that appears under its final name only when complete.
-/// Throws UsageError if `path` exists and not `force`; RunError with the path and the system's reason otherwise.
-/// With `force` an older file, or folder of results, is replaced at commit() in one step; a device, or a folder that
-/// holds anything else, is refused (UsageError).
+/// Throws UsageError if `path` exists and not `force`; RunError with the path and the system's reason
+/// otherwise. With `force` an older file, or folder of results, is replaced at commit() in one step; a
+/// device, or a folder that holds anything else, is refused (UsageError).
 class OutputFile {
  public:
   OutputFile(std::string path, bool force, bool folder = false);

@@ -2,12 +2,7 @@
 // The file's bytes depend on the data alone: chunks have a fixed number of rows, the last is filled up with
 // zeros, and chunks lie in the order of declaration. So the first dataset streams into the file; full chunks
 // of the others wait in scratch until commit(). Declare the largest dataset first.
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstring>
 
 #include "engine/core/error.hpp"
 #include "io/hdf5.hpp"
@@ -123,8 +118,7 @@ class H5Results final : public DeclaredResults {
         written_[i].finish(file_.get(), std::move(open_[i]));
       }
       written_.clear();
-      h5::checked(H5Fflush(file_.get(), H5F_SCOPE_LOCAL));
-      if (!file_.reset()) h5::fail();
+      h5::close_file(file_);
     });
     output_.commit();
   }
@@ -183,20 +177,9 @@ class H5Results final : public DeclaredResults {
     }
   }
 
-  /// Closes a file that is not wanted any more. HDF5 insists on writing its metadata first, and where the
-  /// disk is full it would never let go of the file and complain at exit; so what it still writes goes to
-  /// memory.
   void abandon() noexcept {
-    if (!file_) return;
-    void* held = nullptr;
-    if (const int sink = ::memfd_create("sluice-abandoned", MFD_CLOEXEC); sink >= 0) {
-      if (H5Fget_vfd_handle(file_.get(), H5P_DEFAULT, &held) >= 0)
-        ::dup3(sink, *static_cast<int*>(held), O_CLOEXEC);
-      ::close(sink);
-    }
     written_.clear();
-    file_.reset();
-    H5Eclear2(H5E_DEFAULT);
+    h5::abandon_file(file_);
   }
 
   OutputFile output_;

@@ -17,17 +17,21 @@ enum class ElementType { i32, i64, u8, f32, f64 };
 /// Root attributes of a result file: the options of CONTRACT section 4, the seed, the graph's checksum.
 using Attribute = std::pair<std::string, std::variant<std::int64_t, double, std::string>>;
 
-/// Writes named datasets by appending rows; each grows until finish(). The file appears under its name at commit().
-/// In text form, each dataset is written one row a line (several datasets: one after the other, each headed by
-/// "# name"; `text_columns` names the datasets of equal length to be printed side by side as columns instead, headed by
+/// Writes named datasets by appending rows; each grows until finish(). The file appears under its name at
+/// commit(). In text form, each dataset is written one row a line (several datasets: one after the other,
+/// each headed by
+/// "# name"; `text_columns` names the datasets of equal length to be printed side by side as columns instead,
+/// headed by
 /// "# name name ..."; datasets that are not named are left out then).
-/// The bytes of the file depend on the data alone, not on how it was cut into appends. What is declared first streams
-/// straight into the file (h5, text) and the rest waits in unlinked scratch beside it: declare the largest first.
+/// The bytes of the file depend on the data alone, not on how it was cut into appends. What is declared first
+/// streams straight into the file (h5, text) and the rest waits in unlinked scratch beside it: declare the
+/// largest first.
 class ResultWriter {
  public:
   virtual ~ResultWriter() = default;
 
-  /// Declares a dataset, before any rows are appended; `row` is the shape behind the first axis ({} for one number a row). Returns its handle.
+  /// Declares a dataset, before any rows are appended; `row` is the shape behind the first axis ({} for one
+  /// number a row). Returns its handle.
   virtual int declare(const std::string& name, ElementType type, std::vector<std::uint64_t> row) = 0;
   /// Appends `rows` rows stored at `data` (of the declared type).
   virtual void append(int dataset, const void* data, std::uint64_t rows) = 0;
@@ -37,7 +41,8 @@ class ResultWriter {
   virtual std::uint64_t bytes_written() const = 0;
 };
 
-/// `path` "-" is standard output, for text only (else UsageError). Full disk and the like: RunError naming the path.
+/// `path` "-" is standard output, for text only (else UsageError). Full disk and the like: RunError naming
+/// the path.
 std::unique_ptr<ResultWriter> make_result_writer(const std::string& path, ResultFormat format, bool force,
                                                  const std::vector<Attribute>& attributes,
                                                  const std::vector<std::string>& text_columns = {});

@@ -335,7 +335,7 @@ INSTANTIATE_TEST_SUITE_P(ResultFormats, AllForms,
 INSTANTIATE_TEST_SUITE_P(ResultFormats, FullDisk,
                          ::testing::Values(ResultFormat::h5, ResultFormat::npy, ResultFormat::text));
 
-TEST(GraphOnFullDisk, IsToldBeforeTheWork) {
+TEST(GraphOnFullDiskTest, IsToldBeforeTheWork) {
   const TemporaryFolder folder;
   const std::string place = folder.file("disk");
   std::filesystem::create_directory(place);
@@ -347,6 +347,10 @@ TEST(GraphOnFullDisk, IsToldBeforeTheWork) {
   EXPECT_EQ(message_of<RunError>([&] { GraphWriter(place + "/g.h5", info, false); }),
             place + "/g.h5: No space left on device");
   EXPECT_TRUE(std::filesystem::is_empty(place));
+  test::write_file(place + "/ballast", std::string(1u << 20, 'x'));
+  EXPECT_EQ(message_of<RunError>([&] { GraphWriter(place + "/g.h5", GraphInfo(), false); }),
+            place + "/g.h5: No space left on device");
+  EXPECT_FALSE(std::filesystem::exists(place + "/g.h5"));
   ::umount2(place.c_str(), MNT_DETACH);
 }
 
