@@ -1,6 +1,56 @@
+// The program: finds the command, parses its options, runs it.
 #include <cstdio>
+#include <string>
+#include <vector>
 
-int main() {
-  std::puts("sluice " SLUICE_VERSION);
-  return 0;
+#include "apps/commands.hpp"
+#include "apps/errors.hpp"
+#include "apps/help.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+std::vector<std::unique_ptr<Command>> all_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_generate());
+  commands.push_back(make_convert());
+  commands.push_back(make_info());
+  commands.push_back(make_check());
+  commands.push_back(make_walk());
+  commands.push_back(make_sample());
+#if defined(SLUICE_HAVE_BENCH)
+  commands.push_back(make_bench());
+#endif
+  return commands;
+}
+
+/// Text that was asked for goes to standard output; a closed or full one is a failure like any other.
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  if (std::fflush(stdout) != 0) throw RunError("standard output cannot be written");
+}
+
+void run_program(const std::vector<std::string>& words) {
+  const auto commands = all_commands();
+  if (words.empty()) throw UsageError("no command (see sluice --help)");
+  if (words[0] == "--help" || words[0] == "-h") return print(program_help(commands));
+  if (words[0] == "--version") return print(version_text());
+  for (const auto& command : commands) {
+    if (command->name() != words[0]) continue;
+    const std::vector<std::string> rest(words.begin() + 1, words.end());
+    if (parse_command_line(*command, rest) == ParseResult::help) return print(command_help(*command));
+    watch_for_stop();
+    return command->run(*command);
+  }
+  throw UsageError("unknown command '" + words[0] + "' (see sluice --help)");
+}
+
+}  // namespace
+
+}  // namespace sluice::apps
+
+int main(int argc, char** argv) {
+  return sluice::apps::run_guarded([&] { sluice::apps::run_program({argv + 1, argv + argc}); });
 }

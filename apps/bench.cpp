@@ -1,0 +1,87 @@
+// sluice bench: standard workloads, and the machine's own limits beside them.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "apps/bench/bench.hpp"
+#include "apps/commands.hpp"
+#include "apps/common_options.hpp"
+#include "apps/errors.hpp"
+#include "apps/report.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+enum class Suite { limits, sampling };
+
+constexpr std::array kSuites{Name<Suite>{"limits", Suite::limits}, Name<Suite>{"sampling", Suite::sampling}};
+
+struct BenchCommand {
+  Suite suite = Suite::limits;
+  std::uint32_t repetitions = 5, scale = 20, edge_factor = 16;
+  std::string graph;
+  CommonOptions common;
+};
+
+void print(const std::vector<bench::Figure>& figures) {
+  for (const auto& figure : figures) {
+    std::fputs(fmt::format("{:<48} {:>10.4g} {:<12} ({:.4g} to {:.4g}){}{}\n", figure.name, figure.value,
+                           figure.unit, figure.low, figure.high, figure.note.empty() ? "" : "  ", figure.note)
+                   .c_str(),
+               stdout);
+  }
+}
+
+void run_bench(const Command& command, const BenchCommand& c) {
+  const Stopwatch watch;
+  ReportFile report_file(c.common.report, c.common.force);
+  apply_host_ceiling(c.common);
+  announce(command, c.common);
+  Device device(c.common.device);
+  bench::Options options{c.repetitions, c.scale, c.edge_factor, c.common.seed, c.graph, {}};
+  options.progress = [&](const std::string& name) {
+    throw_if_stopped();
+    if (c.common.verbose) std::fprintf(stderr, "measuring %s\n", name.c_str());
+  };
+  const auto figures =
+      c.suite == Suite::limits ? bench::run_limits(device, options) : bench::run_sampling(device, options);
+  std::fputs(fmt::format("{}, on {}\n", name_of(kSuites, c.suite), device.name()).c_str(), stdout);
+  print(figures);
+  Report report;
+  report.command = command.name();
+  report.options = command.resolved();
+  report.device = &device;
+  report.total_seconds = watch.seconds();
+  for (const auto& figure : figures)
+    report.counters.emplace_back(figure.name + " [" + figure.unit + "]", figure.value);
+  report_file.write(report);
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_bench() {
+  auto command =
+      std::make_unique<Command>("bench", "measures standard workloads and the machine's own limits");
+  const auto c = std::make_shared<BenchCommand>();
+  command->group("Suite");
+  command->choice_argument("SUITE", c->suite, kSuites,
+                           "limits: copies and random reads; sampling: walks and samples");
+  command->whole("--repetitions", c->repetitions, 1, "each figure is the median of so many");
+  command->whole("--scale", c->scale, 1, "generated graphs have 2^N vertices");
+  command->whole("--edge-factor", c->edge_factor, 1, "and so many edges a vertex");
+  command->text("--graph", "FILE", c->graph, "measure on this graph file instead");
+  declare_seed(*command, c->common);
+  command->group("Output");
+  command->flag("--force", c->common.force, "replace what exists");
+  declare_report(*command, c->common);
+  command->group("Machine");
+  declare_device(*command, c->common);
+  command->group("Messages");
+  declare_messages(*command, c->common);
+  command->set_example("sluice bench sampling --scale 22 --report bench.json");
+  command->run = [c](const Command& self) { run_bench(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,38 @@
+// The measurements behind `sluice bench`: the machine's own limits, and sampling beside them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/exec/device.hpp"
+
+namespace sluice::bench {
+
+/// One measured figure.
+struct Figure {
+  std::string name;  ///< `uniform walk, degree 16, csr`
+  double value = 0;  ///< median over the repetitions
+  std::string unit;  ///< `G steps/s`
+  double low = 0;    ///< smallest and largest repetition
+  double high = 0;
+  std::string note;  ///< what it should be compared with, or empty
+};
+
+struct Options {
+  unsigned repetitions = 5;
+  unsigned scale = 20;  ///< graphs have 2^scale vertices
+  unsigned edge_factor = 16;
+  std::uint64_t seed = 1;
+  std::string graph;  ///< a graph file to measure instead of generated ones, or empty
+  std::function<void(const std::string& name)> progress;  ///< called before each measurement
+};
+
+/// Copies, random reads, transfers: what no program on this device can beat.
+std::vector<Figure> run_limits(Device& device, const Options& options);
+
+/// Walks and samples of every kind on standard workloads.
+std::vector<Figure> run_sampling(Device& device, const Options& options);
+
+}  // namespace sluice::bench

@@ -1,0 +1,72 @@
+#include "apps/build_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "apps/progress.hpp"
+#include "apps/report.hpp"
+#include "apps/values.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+std::string summary(const std::string& output, const io::ConvertStats& stats, double seconds) {
+  std::string text =
+      fmt::format("{}: {} vertices, {} edges from {} in {:.3g} s ({} edges/s)\n", output,
+                  format_count(stats.vertices), format_count(stats.edges), format_count(stats.input_edges),
+                  seconds, format_rate(static_cast<double>(stats.input_edges) / seconds));
+  if (stats.self_loops + stats.duplicates != 0) {
+    text += fmt::format("dropped: {} self-loops, {} duplicates\n", format_count(stats.self_loops),
+                        format_count(stats.duplicates));
+  }
+  if (stats.compacted) {
+    text += fmt::format("compacted: {} unused ids left out; the original ids are in /vertices/original_id\n",
+                        format_count(stats.unused_ids));
+  }
+  return text;
+}
+
+ResolvedOptions counters(const io::ConvertStats& stats) {
+  return {{"input_edges", stats.input_edges},       {"self_loops_dropped", stats.self_loops},
+          {"duplicates_dropped", stats.duplicates}, {"unused_ids_dropped", stats.unused_ids},
+          {"compacted", stats.compacted},           {"sort_runs", stats.sort_runs}};
+}
+
+}  // namespace
+
+void build_graph(const Command& command, const CommonOptions& common, io::EdgeSource& source,
+                 const std::string& output, io::ConvertOptions options) {
+  const Stopwatch watch;
+  ReportFile report_file(common.report, common.force);
+  options.seed = common.seed;
+  options.threads = threads_of(common);
+  options.force = common.force;
+  Progress progress(common.progress, common.quiet);
+  options.progress = [&](const char* phase, double fraction) { progress.update(phase, fraction); };
+  const io::ConvertStats stats = io::convert(source, output, options);
+  progress.finish();
+  const double seconds = watch.seconds();
+  if (!common.quiet) {
+    if (const auto remark = source.remark(); !remark.empty()) std::fprintf(stderr, "%s\n", remark.c_str());
+    std::fputs(summary(output, stats, seconds).c_str(), stderr);
+  }
+  Report report;
+  report.command = command.name();
+  report.options = command.resolved();
+  report.graph = GraphFacts{output,
+                            stats.vertices,
+                            stats.edges,
+                            !(options.undirected || source.info().undirected),
+                            options.weights != io::WeightRule::none,
+                            stats.checksum};
+  report.total_seconds = seconds;
+  report.bytes_read = source.progress().second;
+  report.bytes_written = std::filesystem::file_size(output);
+  report.counters = counters(stats);
+  report_file.write(report);
+}
+
+}  // namespace sluice::apps

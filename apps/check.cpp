@@ -1,0 +1,51 @@
+// sluice check: reads a graph file whole and verifies checksums and structure.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "apps/commands.hpp"
+#include "apps/common_options.hpp"
+#include "apps/values.hpp"
+#include "io/graph_file.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+struct CheckCommand {
+  std::string file;
+  CommonOptions common;
+};
+
+void run_check(const Command& command, const CheckCommand& c) {
+  apply_host_ceiling(c.common);
+  announce(command, c.common);
+  const io::GraphInfo info = io::read_graph_info(c.file);
+  io::check_graph(c.file);
+  if (c.common.quiet) return;
+  std::fputs(fmt::format("{}: sound ({} vertices, {} edges; checksums and structure verified)\n", c.file,
+                         format_count(info.vertices), format_count(info.edges))
+                 .c_str(),
+             stdout);
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_check() {
+  auto command =
+      std::make_unique<Command>("check", "reads a graph file whole; verifies checksums and structure");
+  const auto c = std::make_shared<CheckCommand>();
+  command->group("File");
+  command->argument("FILE", c->file, "a graph file");
+  command->group("Machine");
+  command->size("--host-memory", c->common.host_memory,
+                "ceiling, like 4GiB (default: nine tenths of what is free)");
+  command->group("Messages");
+  command->flag("--quiet", c->common.quiet, "errors only");
+  command->flag("--verbose", c->common.verbose, "also the resolved configuration");
+  command->set_example("sluice check graph.h5");
+  command->run = [c](const Command& self) { run_check(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

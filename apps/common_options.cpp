@@ -1,0 +1,149 @@
+#include "apps/common_options.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "apps/memory.hpp"
+#include "apps/values.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+constexpr std::array kDevices{
+    Name<DeviceChoice>{"auto", DeviceChoice::automatic},
+    Name<DeviceChoice>{"cuda", DeviceChoice::cuda},
+    Name<DeviceChoice>{"host", DeviceChoice::host},
+};
+
+constexpr std::array kProgressModes{
+    Name<ProgressMode>{"auto", ProgressMode::automatic},
+    Name<ProgressMode>{"always", ProgressMode::always},
+    Name<ProgressMode>{"never", ProgressMode::never},
+};
+
+/// An option whose only true value here is `words[0]`; another one is refused, never ignored.
+void declare_single(Command& command, const std::string& name, const std::vector<std::string>& words,
+                    const std::string& help) {
+  command.choice_of_words(
+      name, words,
+      [=](std::size_t i) {
+        if (i == 0) return;
+        throw UsageError(
+            fmt::format("{} {} comes with out-of-core support; this build runs one whole graph in memory "
+                        "(leave it out, or say {})",
+                        name, words[i], words[0]));
+      },
+      [=] { return OptionValue(words[0]); }, help);
+}
+
+void declare_partitions(Command& command) {
+  command.text_value(
+      "--partitions", "N",
+      [](const std::string& given) {
+        if (parse_whole(given, "--partitions", 1) == 1) return;
+        throw UsageError(
+            fmt::format("--partitions {} comes with out-of-core support; this build runs one whole graph "
+                        "in memory (leave it out, or say 1)",
+                        given));
+      },
+      [] { return OptionValue(std::uint64_t{1}); }, "parts the graph is cut into");
+}
+
+InstanceRange parse_range(const std::string& text) {
+  const auto colon = text.find(':');
+  if (colon == std::string::npos) {
+    throw UsageError(fmt::format("--instance-range: '{}' is no range (write A:B, B not included)", text));
+  }
+  const std::string_view view(text);
+  InstanceRange range;
+  range.first = parse_whole(view.substr(0, colon), "--instance-range");
+  range.last = parse_whole(view.substr(colon + 1), "--instance-range");
+  if (range.first >= range.last) throw UsageError(fmt::format("--instance-range: {} is empty", text));
+  return range;
+}
+
+}  // namespace
+
+void declare_seed(Command& command, CommonOptions& options) {
+  command.whole("--seed", options.seed, 0, "the same seed gives the same output, bit for bit");
+}
+
+void declare_report(Command& command, CommonOptions& options) {
+  command.text("--report", "FILE", options.report, "write a JSON report: options, times, rates, memory");
+}
+
+void declare_results(Command& command, CommonOptions& options) {
+  command.text("--output", "FILE", options.output, "where results go; '-' is standard output (text only)");
+  command.choice("--format", options.format, kResultFormats,
+                 "HDF5, a folder of .npy files, or one row a line");
+  declare_single(command, "--output-layout", {"single", "sharded"}, "one file, or one a rank");
+  command.flag("--force", options.force, "replace what exists");
+  declare_report(command, options);
+  command.text_value(
+      "--instance-range", "A:B", [&options](const std::string& given) { options.range = parse_range(given); },
+      [&options] {
+        return OptionValue(options.range ? fmt::format("{}:{}", options.range->first, options.range->last)
+                                         : "");
+      },
+      "only instances A to B-1, for job arrays; parts put together equal the whole");
+  command.flag("--original-ids", options.original_ids, "ids in --starts and in results are the input's own");
+  command.flag("--verify", options.verify, "check every result against the graph on its way out");
+  command.flag("--plan", options.plan, "say what the job would need, and run nothing");
+}
+
+void declare_host(Command& command, CommonOptions& options) {
+  command.text_value(
+      "--threads", "N",
+      [&options](const std::string& given) {
+        options.device.threads = static_cast<unsigned>(parse_whole(given, "--threads", 1, 4096));
+      },
+      [&options] { return OptionValue(std::uint64_t{options.device.threads}); },
+      "host threads (default: the cores this process may use)");
+  command.size("--host-memory", options.host_memory,
+               "ceiling, like 4GiB (default: nine tenths of what is free)");
+}
+
+void declare_device(Command& command, CommonOptions& options) {
+  command.choice("--device", options.device.choice, kDevices, "auto: a GPU if one is usable");
+  declare_host(command, options);
+  command.size(
+      "--device-memory", options.device.device_memory,
+      "ceiling, like 4GiB; on the host it bounds tables and queues (default: what is free, with a margin)");
+  command.choice("--layout", options.layout, kLayouts,
+                 "how edges lie in memory; changes speed, never a result");
+  declare_partitions(command);
+  declare_single(command, "--distribution", {"replicate", "shard"}, "what each rank holds");
+  declare_single(command, "--transport", {"auto", "copied", "mapped", "file"},
+                 "how partitions reach the device");
+}
+
+void declare_messages(Command& command, CommonOptions& options) {
+  command.choice("--progress", options.progress, kProgressModes,
+                 "a bar on standard error; auto: if it is a terminal");
+  command.flag("--quiet", options.quiet, "errors only");
+  command.flag("--verbose", options.verbose, "also the resolved configuration");
+}
+
+void apply_host_ceiling(const CommonOptions& options) {
+  host_accountant().set_ceiling(options.host_memory != 0 ? options.host_memory : free_host_memory() / 10 * 9);
+}
+
+unsigned threads_of(const CommonOptions& options) {
+  return options.device.threads != 0 ? options.device.threads : usable_cores();
+}
+
+void announce(const Command& command, const CommonOptions& options) {
+  if (options.quiet && options.verbose) throw UsageError("--quiet and --verbose contradict each other");
+  if (!options.verbose) return;
+  std::string text = fmt::format("sluice {}\n", command.name());
+  for (const auto& [name, value] : command.resolved())
+    text += fmt::format("  {:<18} {}\n", name, to_string(value));
+  text += fmt::format("  {:<18} {}\n", "host ceiling", format_size(host_accountant().ceiling()));
+  std::fputs(text.c_str(), stderr);
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,61 @@
+// The options that jobs share (CONTRACT section 2), declared in groups that a command picks from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "apps/command_line.hpp"
+#include "apps/progress.hpp"
+#include "engine/exec/device.hpp"
+#include "engine/sampling/options.hpp"
+#include "io/result_writer.hpp"
+
+namespace sluice::apps {
+
+/// `--instance-range A:B`: instances A up to, and without, B.
+struct InstanceRange {
+  Instance first = 0;
+  Instance last = ~Instance{0};
+};
+
+struct CommonOptions {
+  DeviceOptions device;
+  std::uint64_t seed = 1;
+  std::uint64_t host_memory = 0;  ///< bytes; 0: what is free, with a margin
+  Layout layout = Layout::automatic;
+  std::string output;
+  io::ResultFormat format = io::ResultFormat::h5;
+  bool force = false;
+  bool original_ids = false;
+  bool verify = false;
+  bool plan = false;
+  std::optional<InstanceRange> range;
+  std::string report;
+  ProgressMode progress = ProgressMode::automatic;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+void declare_seed(Command& command, CommonOptions& options);
+/// --output, --force, --report ...
+void declare_report(Command& command, CommonOptions& options);
+void declare_results(Command& command, CommonOptions& options);
+/// --threads, --host-memory
+void declare_host(Command& command, CommonOptions& options);
+/// --device, --device-memory, --layout and those that come with out-of-core support
+void declare_device(Command& command, CommonOptions& options);
+/// --progress, --quiet, --verbose
+void declare_messages(Command& command, CommonOptions& options);
+
+/// Makes `--host-memory` (or nine tenths of what is free) the ceiling of the host accountant.
+void apply_host_ceiling(const CommonOptions& options);
+
+/// The cores to use: `--threads`, or all that this process may use.
+unsigned threads_of(const CommonOptions& options);
+
+/// With --verbose: the resolved configuration on standard error. Throws UsageError for options that
+/// contradict.
+void announce(const Command& command, const CommonOptions& options);
+
+}  // namespace sluice::apps

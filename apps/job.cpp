@@ -1,0 +1,140 @@
+#include "apps/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "apps/errors.hpp"
+#include "apps/values.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+GraphFacts facts_of(const std::string& file, const io::GraphInfo& info) {
+  return {file, info.vertices, info.edges, info.directed, info.weighted, info.checksum};
+}
+
+std::string fit_line(const char* what, std::uint64_t needed, std::uint64_t ceiling) {
+  const bool unbounded = ceiling == ~std::uint64_t{0};
+  return fmt::format("{:<22} {:>12}{}{}\n", what, format_size(needed),
+                     unbounded ? "" : fmt::format(" of {} allowed", format_size(ceiling)),
+                     needed > ceiling ? ": does not fit" : "");
+}
+
+}  // namespace
+
+std::uint64_t host_bytes(const io::GraphInfo& info) {
+  const std::uint64_t edge = sizeof(Vertex) + (info.weighted ? sizeof(float) : 0) + (info.timed ? 8 : 0);
+  return (info.vertices + 1) * sizeof(EdgeIndex) + info.edges * edge +
+         (info.compacted ? info.vertices * 8 : 0);
+}
+
+Job::Job(const Command& command, const CommonOptions& options, const std::string& graph_file)
+    : command_(command),
+      options_(options),
+      report_file_(options.report, options.force),
+      device_(std::make_unique<Device>(options.device)),
+      progress_(options.progress, options.quiet) {
+  if (options.output.empty() && !options.plan) {
+    throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
+  }
+  apply_host_ceiling(options);
+  announce(command, options);
+  load(graph_file);
+}
+
+void Job::load(const std::string& graph_file) {
+  const Stopwatch watch;
+  info_ = io::read_graph_info(graph_file);
+  const std::uint64_t needed = host_bytes(info_), allowed = host_accountant().ceiling();
+  if (needed > allowed) {
+    throw BudgetError(
+        fmt::format("{}: the graph needs {} of host memory, but {} are allowed (raise --host-memory)",
+                    graph_file, format_size(needed), format_size(allowed)));
+  }
+  if (options_.verbose) {
+    std::fputs(
+        fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
+                    format_count(info_.vertices), format_count(info_.edges), "device used", device_->name())
+            .c_str(),
+        stderr);
+  }
+  graph_ = io::read_graph(graph_file);
+  ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
+  throw_if_stopped();
+  report_.graph = facts_of(graph_file, info_);
+  report_.load_seconds = watch.seconds();
+  report_.bytes_read = needed;
+}
+
+io::ResultWriter& Job::open_results(std::vector<io::Attribute> attributes,
+                                    const std::vector<std::string>& text_columns) {
+  attributes.emplace_back("seed", std::to_string(options_.seed));
+  attributes.emplace_back("graph_checksum", format_checksum(info_.checksum));
+  writer_ =
+      io::make_result_writer(options_.output, options_.format, options_.force, attributes, text_columns);
+  return *writer_;
+}
+
+std::function<void(Instance, Instance)> Job::progress(const char* unit) {
+  return
+      [this, unit](Instance done, Instance total) { progress_.update(command_.name(), done, total, unit); };
+}
+
+void Job::finish(const RunStats& run, const char* instance_name, const char* edge_name) {
+  throw_if_stopped();
+  const Stopwatch closing;
+  writer_->commit();
+  progress_.finish();
+  report_.command = command_.name();
+  report_.options = command_.resolved();
+  report_.device = device_.get();
+  report_.run = run;
+  report_.close_seconds = closing.seconds();
+  report_.total_seconds = watch_.seconds();
+  report_.bytes_written = writer_->bytes_written();
+  report_file_.write(report_);
+  if (options_.quiet) return;
+  std::fputs(fmt::format("{}: {} {}, {} {} in {:.3g} s ({}/s) on {}; {} to {}\n", command_.name(),
+                         format_count(run.instances), instance_name, format_count(run.sampled_edges),
+                         edge_name, run.compute_seconds, format_rate(per_second(run.sampled_edges, run)),
+                         device_->name(), format_size(report_.bytes_written),
+                         options_.output == "-" ? "standard output" : options_.output)
+                 .c_str(),
+             stderr);
+}
+
+void Job::print_plan(const RunPlan& plan) const {
+  const std::uint64_t device_ceiling = device_->memory().ceiling();
+  std::string text = fit_line("device memory", plan.device_bytes_needed, device_ceiling);
+  text += fit_line("  graph", plan.graph_bytes, ~std::uint64_t{0});
+  text += fit_line("  tables", plan.table_bytes, ~std::uint64_t{0});
+  text += fit_line("  smallest wave", plan.wave_bytes, ~std::uint64_t{0});
+  text += fit_line("host memory (graph)", host_bytes(info_), host_accountant().ceiling());
+  if (plan.result_bytes != 0) text += fit_line("result", plan.result_bytes, ~std::uint64_t{0});
+  text += fmt::format("{:<22} {:>12}\n", "layout", name_of(kLayouts, plan.layout));
+  text += fmt::format("{:<22} {:>12}\n", "technique", name_of(kSelects, plan.select));
+  std::fputs(text.c_str(), stdout);
+  if (plan.device_bytes_needed > device_ceiling) {
+    throw BudgetError(
+        fmt::format("the job needs {} of device memory, but {} are allowed (raise --device-memory)",
+                    format_size(plan.device_bytes_needed), format_size(device_ceiling)));
+  }
+}
+
+void refuse_foreign_options(const Command& command, const std::string& kind,
+                            const std::vector<KindOption>& options) {
+  for (const auto& option : options) {
+    const auto& kinds = option.kinds;
+    if (!command.given(option.name) || std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
+    throw UsageError(fmt::format("{} has no meaning for --kind {} (it belongs to {})", option.name, kind,
+                                 fmt::join(kinds, ", ")));
+  }
+}
+
+}  // namespace sluice::apps

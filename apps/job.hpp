@@ -1,0 +1,74 @@
+// What walk and sample share: opening device and files, loading the graph, closing with a summary and a
+// report.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/command_line.hpp"
+#include "apps/common_options.hpp"
+#include "apps/ids.hpp"
+#include "apps/progress.hpp"
+#include "apps/report.hpp"
+#include "engine/exec/device.hpp"
+#include "engine/sampling/run.hpp"
+#include "io/graph_file.hpp"
+#include "io/result_writer.hpp"
+
+namespace sluice::apps {
+
+class Job {
+ public:
+  /// Opens the device, claims the report's name and loads the graph. Everything that can be refused without
+  /// reading the edges is refused first. Throws Error.
+  Job(const Command& command, const CommonOptions& options, const std::string& graph_file);
+
+  Device& device() { return *device_; }
+  const Graph& graph() const { return graph_; }
+  const IdMap& ids() const { return *ids_; }
+
+  /// Claims the output's name. `attributes` are the options of CONTRACT section 4; seed and graph are added
+  /// here.
+  io::ResultWriter& open_results(std::vector<io::Attribute> attributes,
+                                 const std::vector<std::string>& text_columns);
+
+  /// For RunOptions::progress: a bar that counts `unit` (" walks").
+  std::function<void(Instance, Instance)> progress(const char* unit);
+
+  /// Completes the output, says what was done, writes the report.
+  void finish(const RunStats& run, const char* instance_name, const char* edge_name);
+
+  /// --plan: prints what the job would need; throws BudgetError if it does not fit.
+  void print_plan(const RunPlan& plan) const;
+
+ private:
+  void load(const std::string& graph_file);
+
+  const Command& command_;
+  const CommonOptions& options_;
+  Stopwatch watch_;
+  ReportFile report_file_;
+  std::unique_ptr<Device> device_;
+  Progress progress_;
+  io::GraphInfo info_;
+  Graph graph_;
+  std::unique_ptr<IdMap> ids_;
+  std::unique_ptr<io::ResultWriter> writer_;
+  Report report_;
+};
+
+/// Bytes of host memory that a graph takes when read.
+std::uint64_t host_bytes(const io::GraphInfo& info);
+
+/// An option and the kinds it has a meaning for.
+struct KindOption {
+  const char* name;
+  std::vector<const char*> kinds;
+};
+
+/// Throws UsageError for an option that was given but has no meaning for `kind`.
+void refuse_foreign_options(const Command& command, const std::string& kind,
+                            const std::vector<KindOption>& options);
+
+}  // namespace sluice::apps

@@ -1,0 +1,115 @@
+#include "apps/report.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "apps/memory.hpp"
+#include "engine/core/error.hpp"
+#include "io/output_file.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const ResolvedOptions& options) {
+  Json json = Json::object();
+  for (const auto& [name, value] : options) {
+    std::visit([&json, &key = name](const auto& v) { json[key] = v; }, value);
+  }
+  return json;
+}
+
+Json to_json(const GraphFacts& graph) {
+  return {{"file", graph.file},         {"vertices", graph.vertices},
+          {"edges", graph.edges},       {"directed", graph.directed},
+          {"weighted", graph.weighted}, {"checksum", format_checksum(graph.checksum)}};
+}
+
+void add_run(Json& json, const RunStats& run) {
+  json["instances"] = run.instances;
+  json["sampled_edges"] = run.sampled_edges;
+  json["steps"] = run.steps;
+  json["sampled_edges_per_second"] = per_second(run.sampled_edges, run);
+  json["steps_per_second"] = per_second(run.steps, run);
+  json["select"] = name_of(kSelects, run.select);
+  json["layout"] = name_of(kLayouts, run.layout);
+  json["partitions"] = 1;
+  json["partition_transfers"] = 0;
+  json["waves"] = run.waves;
+  json["selections"] = run.selections;
+  json["selection_iterations"] = run.selection_iterations;
+  json["collision_searches"] = run.collision_searches;
+  json["kernel_launches"] = run.kernel_launches;
+}
+
+Json seconds_of(const Report& report) {
+  const RunStats run = report.run.value_or(RunStats{});
+  return {{"total", report.total_seconds},
+          {"load", report.load_seconds + run.load_seconds},
+          {"table", run.table_seconds},
+          {"compute", run.compute_seconds},
+          {"transfer", run.transfer_seconds},
+          {"exchange", 0.0},
+          {"write", run.write_seconds + report.close_seconds}};
+}
+
+Json bytes_of(const Report& report) {
+  const RunStats run = report.run.value_or(RunStats{});
+  return {{"host_to_device", run.host_to_device_bytes},
+          {"device_to_host", run.device_to_host_bytes},
+          {"mapped", 0},
+          {"exchanged", 0},
+          {"read", report.bytes_read},
+          {"written", report.bytes_written}};
+}
+
+Json to_json(const Report& report) {
+  Json json;
+  json["command"] = report.command;
+  json["version"] = SLUICE_VERSION;
+  json["options"] = to_json(report.options);
+  if (report.graph) json["graph"] = to_json(*report.graph);
+  json["ranks"] = 1;
+  json["device"] = report.device != nullptr ? report.device->name() : "host";
+  json["seconds"] = seconds_of(report);
+  if (report.run) add_run(json, *report.run);
+  json.update(to_json(report.counters));
+  json["bytes"] = bytes_of(report);
+  json["peak_device_bytes"] = report.device != nullptr ? report.device->memory().peak() : 0;
+  json["baseline_device_bytes"] = report.device != nullptr ? report.device->baseline_bytes() : 0;
+  json["peak_host_bytes"] = host_accountant().peak();
+  json["peak_resident_bytes"] = peak_resident_bytes();
+  return json;
+}
+
+}  // namespace
+
+double per_second(std::uint64_t count, const RunStats& run) {
+  return run.compute_seconds > 0 ? static_cast<double>(count) / run.compute_seconds : 0;
+}
+
+std::string format_checksum(std::uint64_t checksum) {
+  return fmt::format("{:016x}", checksum);
+}
+
+ReportFile::ReportFile(const std::string& path, bool force) {
+  if (!path.empty()) file_ = std::make_unique<io::OutputFile>(path, force);
+}
+
+ReportFile::~ReportFile() = default;
+
+void ReportFile::write(const Report& report) {
+  if (!file_) return;
+  std::ofstream stream(file_->temporary());
+  stream << to_json(report).dump(2) << '\n';
+  stream.close();
+  if (!stream)
+    throw RunError(fmt::format("{}: the report cannot be written (is the disk full?)", file_->path()));
+  file_->commit();
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,75 @@
+// The JSON report (CONTRACT section 3): everything that differs from run to run, and so is not in the
+// results.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/command_line.hpp"
+#include "engine/exec/device.hpp"
+#include "engine/sampling/run.hpp"
+
+namespace sluice::io {
+class OutputFile;
+}
+
+namespace sluice::apps {
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// What the report says of the graph.
+struct GraphFacts {
+  std::string file;
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+  bool directed = true;
+  bool weighted = false;
+  std::uint64_t checksum = 0;
+};
+
+struct Report {
+  std::string command;
+  ResolvedOptions options;
+  std::optional<GraphFacts> graph;
+  const Device* device = nullptr;  ///< null: a command that has none
+  std::optional<RunStats> run;     ///< walks and samples
+  double load_seconds = 0;         ///< reading the graph file
+  double close_seconds = 0;        ///< completing the output
+  double total_seconds = 0;
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+  ResolvedOptions counters;  ///< what the command counts beside that
+};
+
+/// Rates use the time spent making the samples, without load and write.
+double per_second(std::uint64_t count, const RunStats& run);
+
+/// A checksum as files and reports write it.
+std::string format_checksum(std::uint64_t checksum);
+
+/// The report's file. It is claimed before the work begins, so that a name that cannot be written fails at
+/// once.
+class ReportFile {
+ public:
+  /// An empty path: no report. Throws UsageError if the file exists and not `force`.
+  ReportFile(const std::string& path, bool force);
+  ~ReportFile();
+  void write(const Report& report);
+
+ private:
+  std::unique_ptr<io::OutputFile> file_;
+};
+
+}  // namespace sluice::apps

@@ -1,0 +1,136 @@
+// sluice sample: traversal-based and one-pass sampling.
+#include <fmt/format.h>
+
+#include "apps/commands.hpp"
+#include "apps/job.hpp"
+#include "apps/sinks.hpp"
+#include "apps/starts.hpp"
+#include "apps/verify.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+struct SampleCommand {
+  std::string graph;
+  SampleOptions sample;
+  std::vector<std::int64_t> layer_sizes;
+  StartsOptions starts;
+  CommonOptions common;
+};
+
+bool is_one_pass(const SampleCommand& c) {
+  return c.sample.kind == SampleKind::node || c.sample.kind == SampleKind::edge;
+}
+
+void refuse_foreign(const Command& command, const SampleCommand& c) {
+  refuse_foreign_options(command, name_of(kSampleKinds, c.sample.kind),
+                         {{"--fanout", {"neighbor"}},
+                          {"--replace", {"neighbor"}},
+                          {"--bias", {"neighbor", "forest-fire", "layer"}},
+                          {"--probability", {"forest-fire"}},
+                          {"--depth", {"forest-fire", "snowball"}},
+                          {"--layer-size", {"layer"}},
+                          {"--count", {"node", "edge"}},
+                          {"--revisit", {"neighbor", "forest-fire", "snowball"}},
+                          {"--select", {"neighbor", "forest-fire", "layer"}},
+                          {"--collision", {"neighbor", "forest-fire", "layer"}},
+                          {"--starts", {"neighbor", "forest-fire", "snowball", "layer"}},
+                          {"--walks-per-vertex", {"neighbor", "forest-fire", "snowball", "layer"}}});
+}
+
+/// The options of CONTRACT section 4 that have a meaning for this kind.
+std::vector<io::Attribute> attributes_of(const Command& command, const SampleCommand& c) {
+  const auto& o = c.sample;
+  std::vector<io::Attribute> attributes{{"command", std::string("sample")},
+                                        {"kind", std::string(name_of(kSampleKinds, o.kind))}};
+  const auto add_text = [&](const char* key, const char* option) {
+    for (const auto& [name, value] : command.resolved()) {
+      if (name == option) attributes.emplace_back(key, to_string(value));
+    }
+  };
+  if (is_one_pass(c)) {
+    attributes.emplace_back("count", static_cast<std::int64_t>(o.count));
+    return attributes;
+  }
+  if (o.kind == SampleKind::neighbor) {
+    add_text("fanout", "fanout");
+    attributes.emplace_back("replace", std::int64_t{o.replace});
+  }
+  if (o.kind == SampleKind::layer) add_text("layer_size", "layer-size");
+  if (o.kind == SampleKind::forest_fire) attributes.emplace_back("probability", o.probability);
+  if (o.kind == SampleKind::forest_fire || o.kind == SampleKind::snowball) {
+    attributes.emplace_back("depth", std::int64_t{o.depth});
+  }
+  if (o.kind != SampleKind::snowball) {
+    add_text("bias", "bias");
+    add_text("select", "select");
+  }
+  if (o.kind != SampleKind::layer) attributes.emplace_back("revisit", std::int64_t{o.revisit});
+  return attributes;
+}
+
+void run_sample(const Command& command, SampleCommand& c) {
+  refuse_foreign(command, c);
+  c.sample.layer_sizes.assign(c.layer_sizes.begin(), c.layer_sizes.end());
+  validate(c.sample);
+  Job job(command, c.common, c.graph);
+  const Starts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
+  const auto range = clip_range(c.common, starts.instances(job.graph().vertices()));
+  c.sample.seed = c.common.seed;
+  c.sample.layout = c.common.layout;
+  c.sample.first_instance = range.first;
+  c.sample.last_instance = range.last;
+  c.sample.progress = job.progress(" samples");
+  if (c.common.plan) return job.print_plan(plan_samples(job.device(), job.graph(), starts, c.sample));
+
+  auto attributes = attributes_of(command, c);
+  add_start_attributes(attributes, starts, c.common.range);
+  auto& results = job.open_results(std::move(attributes), SampleWriter::text_columns(c.sample));
+  ResidentGraph resident(job.device(), job.graph());
+  SampleWriter writer(results, job.ids(), c.sample, c.common.format);
+  const auto verifier = c.common.verify ? verify_samples(job.graph(), starts, c.sample, writer) : nullptr;
+  const RunStats stats = run_samples(resident, starts, c.sample, verifier ? verifier.get() : &writer);
+  job.finish(stats, "samples", "edges");
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_sample() {
+  auto command =
+      std::make_unique<Command>("sample", "subgraphs by traversal, or vertices and edges in one pass");
+  const auto c = std::make_shared<SampleCommand>();
+  auto& o = c->sample;
+  command->group("Graph");
+  command->argument("GRAPH", c->graph, "a graph file (see generate, convert)");
+  command->group("Samples");
+  command->choice("--kind", o.kind, kSampleKinds, "what is sampled");
+  declare_seed(*command, c->common);
+  command->list("--fanout", "F,F,...", o.fanout, -1,
+                "neighbor: neighbours of each vertex, one a depth; -1: all");
+  command->flag("--replace", o.replace, "neighbor: independent draws, which may repeat");
+  command->list("--layer-size", "K,K,...", c->layer_sizes, 1, "layer: edges of each depth");
+  command->whole("--depth", o.depth, 1, "forest-fire, snowball: hops from the seeds");
+  command->real("--probability", "P", o.probability,
+                "forest-fire: burning goes on with it, mean P/(1-P) neighbours");
+  command->whole("--count", o.count, 1, "node, edge: how many vertices or edges");
+  command->choice("--bias", o.bias, kBiases, "neighbor, forest-fire, layer: what a draw is proportional to");
+  command->flag("--revisit", o.revisit, "tree semantics: every copy of a vertex is expanded on its own");
+  command->choice("--select", o.select, kSelects, "the technique of drawing; never changes the distribution");
+  command->choice("--collision", o.collision, kCollisions,
+                  "how a repeated pick is found; never changes a result");
+  command->group("Starts (default: one sample a vertex; node, edge: one sample)");
+  declare_starts(*command, c->starts);
+  command->group("Results");
+  declare_results(*command, c->common);
+  command->group("Machine");
+  declare_device(*command, c->common);
+  command->group("Messages");
+  declare_messages(*command, c->common);
+  command->set_example("sluice sample graph.h5 --kind neighbor --fanout 15,10 --output samples.h5");
+  command->run = [c](const Command& self) { run_sample(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,102 @@
+#include "apps/sinks.hpp"
+
+namespace sluice::apps {
+
+int VertexColumns::declare(const std::string& name, std::vector<std::uint64_t> row) {
+  return writer_.declare(name, ids_.wide() ? io::ElementType::i64 : io::ElementType::i32, std::move(row));
+}
+
+void VertexColumns::append(int dataset, std::span<const Vertex> vertices, std::uint64_t rows) {
+  if (rows == 0) return;
+  if (!ids_.wide()) {
+    // As i32 the bits are the same: ids are below 2^31, and kNoVertex is -1.
+    writer_.append(dataset, vertices.data(), rows);
+    return;
+  }
+  wide_.resize(vertices.size());
+  for (std::size_t i = 0; i < vertices.size(); ++i) wide_[i] = ids_.to_external(vertices[i]);
+  writer_.append(dataset, wide_.data(), rows);
+}
+
+WalkWriter::WalkWriter(io::ResultWriter& writer, const IdMap& ids, const WalkOptions& options)
+    : columns_(writer, ids) {
+  if (options.kind == WalkKind::multidimensional) {
+    edges_ = columns_.declare("edges", {options.length, 2});
+    pool_ = columns_.declare("pool", {options.frontier_size});
+  } else {
+    walks_ = columns_.declare("walks", {options.length + std::uint64_t{1}});
+  }
+}
+
+void WalkWriter::write(const WalkBatch& batch) {
+  if (walks_ >= 0) {
+    columns_.append(walks_, batch.walks, batch.count);
+  } else {
+    columns_.append(edges_, batch.edges, batch.count);
+    columns_.append(pool_, batch.pool, batch.count);
+  }
+}
+
+std::vector<std::string> SampleWriter::text_columns(const SampleOptions& options) {
+  // The vertices of `node` are a result of their own, which columns of edges would not show.
+  if (options.kind == SampleKind::node) return {};
+  return {"instance", "source", "target", "depth", "edge"};
+}
+
+SampleWriter::SampleWriter(io::ResultWriter& writer, const IdMap& ids, const SampleOptions& options,
+                           io::ResultFormat format)
+    : writer_(writer), columns_(writer, ids) {
+  if (format == io::ResultFormat::text && !text_columns(options).empty())
+    instance_ = writer_.declare("instance", io::ElementType::i64, {});
+  source_ = columns_.declare("source");
+  target_ = columns_.declare("target");
+  depth_ = writer_.declare("depth", io::ElementType::i32, {});
+  edge_ = writer_.declare("edge", io::ElementType::i64, {});
+  edge_offsets_ = declare_offsets("instance_offsets");
+  seeds_ = columns_.declare("seeds");
+  seed_offsets_ = declare_offsets("seed_offsets");
+  if (options.kind == SampleKind::node) {
+    vertices_ = columns_.declare("vertices");
+    vertex_offsets_ = declare_offsets("vertex_offsets");
+  }
+}
+
+SampleWriter::Offsets SampleWriter::declare_offsets(const std::string& name) {
+  return {writer_.declare(name, io::ElementType::i64, {})};
+}
+
+void SampleWriter::append_offsets(Offsets& offsets, std::span<const std::uint64_t> counts) {
+  numbers_.clear();
+  if (!offsets.begun) numbers_.push_back(0);
+  offsets.begun = true;
+  for (const auto count : counts) numbers_.push_back(offsets.end += static_cast<std::int64_t>(count));
+  writer_.append(offsets.dataset, numbers_.data(), numbers_.size());
+}
+
+void SampleWriter::write(const SampleBatch& batch) {
+  if (batch.count == 0) return;
+  const std::uint64_t edges = batch.source.size();
+  if (instance_ >= 0) {
+    numbers_.clear();
+    for (std::uint64_t i = 0; i < batch.count; ++i) {
+      numbers_.insert(numbers_.end(), batch.edge_counts[i], static_cast<std::int64_t>(batch.first + i));
+    }
+    writer_.append(instance_, numbers_.data(), edges);
+  }
+  columns_.append(source_, batch.source, edges);
+  columns_.append(target_, batch.target, edges);
+  static_assert(sizeof(EdgeIndex) == sizeof(std::int64_t), "edge positions are written as they are");
+  if (edges != 0) {
+    writer_.append(depth_, batch.depth.data(), edges);
+    writer_.append(edge_, batch.edge.data(), edges);
+  }
+  append_offsets(edge_offsets_, batch.edge_counts);
+  columns_.append(seeds_, batch.seeds, batch.seeds.size());
+  append_offsets(seed_offsets_, batch.seed_counts);
+  if (vertices_ >= 0) {
+    columns_.append(vertices_, batch.vertices, batch.vertices.size());
+    append_offsets(vertex_offsets_, batch.vertex_counts);
+  }
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,119 @@
+#include "apps/starts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "apps/report.hpp"
+#include "apps/values.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+/// Appends the vertices of one line; `where` is `FILE:LINE`.
+void read_line(std::string_view text, const std::string& where, const IdMap& ids,
+               std::vector<Vertex>& vertices) {
+  for (const auto word : split(text, " \t,\r")) {
+    const auto id = to_integer(word);
+    if (!id) throw InputError(fmt::format("{}: '{}' is no vertex id", where, word.substr(0, 40)));
+    const auto vertex = ids.to_internal(*id);
+    if (!vertex) throw InputError(fmt::format("{}: the graph has no vertex {}", where, *id));
+    vertices.push_back(*vertex);
+  }
+}
+
+/// FNV-1a over 64-bit words.
+std::uint64_t checksum(const Starts& starts) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  const auto mix = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3u; };
+  for (const auto vertex : starts.vertices) mix(vertex);
+  for (const auto offset : starts.offsets) mix(offset);
+  return hash;
+}
+
+}  // namespace
+
+void declare_starts(Command& command, StartsOptions& options) {
+  command.text("--starts", "FILE", options.file,
+               "one start a line; for samples and pools, several seeds a line");
+  command.whole("--walks-per-vertex", options.walks_per_vertex, 1,
+                "this many instances begin at every vertex");
+  command.whole("--instances", options.instances, 1, "this many instances, whose starts are drawn uniformly");
+}
+
+Starts read_starts(const std::string& path, StartsLine line, const IdMap& ids) {
+  std::ifstream file(path);
+  if (!file) throw InputError(fmt::format("{}: {}", path, std::strerror(errno)));
+  Starts starts;
+  starts.mode = Starts::Mode::listed;
+  if (line == StartsLine::seeds) starts.offsets.push_back(0);
+  std::string text;
+  for (std::uint64_t number = 1; std::getline(file, text); ++number) {
+    const std::string_view content = std::string_view(text).substr(0, text.find_first_of("#%"));
+    const std::size_t before = starts.vertices.size();
+    const std::string where = fmt::format("{}:{}", path, number);
+    read_line(content, where, ids, starts.vertices);
+    const std::size_t found = starts.vertices.size() - before;
+    if (found == 0) continue;
+    if (line == StartsLine::seeds) {
+      starts.offsets.push_back(starts.vertices.size());
+    } else if (found > 1) {
+      throw InputError(
+          fmt::format("{}: {} vertices, but a walk starts at one (write one a line)", where, found));
+    }
+  }
+  if (file.bad()) throw InputError(fmt::format("{}: cannot be read", path));
+  if (starts.vertices.empty()) throw InputError(fmt::format("{}: holds no vertex", path));
+  return starts;
+}
+
+Starts make_starts(const Command& command, const StartsOptions& options, StartsLine line,
+                   bool per_vertex_by_default, const IdMap& ids) {
+  const bool listed = command.given("--starts");
+  const bool per_vertex = command.given("--walks-per-vertex");
+  const bool random = command.given("--instances");
+  if (listed + per_vertex + random > 1) {
+    throw UsageError("--starts, --walks-per-vertex and --instances exclude each other (give one of them)");
+  }
+  if (listed) return read_starts(options.file, line, ids);
+  Starts starts;
+  starts.rounds = options.walks_per_vertex;
+  if (random || (!per_vertex && !per_vertex_by_default)) {
+    starts.mode = Starts::Mode::random;
+    starts.count = random ? options.instances : 1;
+  }
+  return starts;
+}
+
+InstanceRange clip_range(const CommonOptions& options, Instance instances) {
+  InstanceRange range = options.range.value_or(InstanceRange{});
+  if (options.range && range.first >= instances) {
+    throw UsageError(fmt::format("--instance-range {}:{} begins behind the last of {} instances", range.first,
+                                 range.last, instances));
+  }
+  range.last = std::min(range.last, instances);
+  return range;
+}
+
+void add_start_attributes(std::vector<io::Attribute>& attributes, const Starts& starts,
+                          const std::optional<InstanceRange>& range) {
+  switch (starts.mode) {
+    case Starts::Mode::per_vertex:
+      attributes.emplace_back("walks_per_vertex", static_cast<std::int64_t>(starts.rounds));
+      break;
+    case Starts::Mode::random:
+      attributes.emplace_back("instances", static_cast<std::int64_t>(starts.count));
+      break;
+    case Starts::Mode::listed:
+      attributes.emplace_back("starts_checksum", format_checksum(checksum(starts)));
+      break;
+  }
+  if (range) attributes.emplace_back("instance_range", fmt::format("{}:{}", range->first, range->last));
+}
+
+}  // namespace sluice::apps

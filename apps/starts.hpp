@@ -1,0 +1,44 @@
+// Where instances start, as options and files say it (CONTRACT section 4, Starts).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/command_line.hpp"
+#include "apps/common_options.hpp"
+#include "apps/ids.hpp"
+#include "engine/sampling/starts.hpp"
+#include "io/result_writer.hpp"
+
+namespace sluice::apps {
+
+struct StartsOptions {
+  std::string file;
+  std::uint64_t walks_per_vertex = 1;
+  std::uint64_t instances = 0;
+};
+
+void declare_starts(Command& command, StartsOptions& options);
+
+/// What a line of the file holds.
+enum class StartsLine { one_vertex, seeds };
+
+/// Throws UsageError for options that contradict, InputError naming file and line.
+/// `per_vertex_by_default`: without any option one instance a vertex, else one instance drawn at random.
+Starts make_starts(const Command& command, const StartsOptions& options, StartsLine line,
+                   bool per_vertex_by_default, const IdMap& ids);
+
+/// One start (or list of seeds) a line; `#` and `%` begin comments; spaces, tabs and commas separate.
+Starts read_starts(const std::string& path, StartsLine line, const IdMap& ids);
+
+/// Throws UsageError where `--instance-range` begins behind the last instance; returns the range clipped.
+InstanceRange clip_range(const CommonOptions& options, Instance instances);
+
+/// Adds what a result file says of its starts. Listed ones are named by a checksum, whatever their file is
+/// called.
+void add_start_attributes(std::vector<io::Attribute>& attributes, const Starts& starts,
+                          const std::optional<InstanceRange>& range);
+
+}  // namespace sluice::apps

@@ -1,0 +1,138 @@
+// sluice walk: random walks.
+#include <fmt/format.h>
+
+#include "apps/commands.hpp"
+#include "apps/job.hpp"
+#include "apps/sinks.hpp"
+#include "apps/starts.hpp"
+#include "apps/verify.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+struct WalkCommand {
+  std::string graph;
+  WalkOptions walk;
+  StartsOptions starts;
+  CommonOptions common;
+};
+
+bool is_pool(const WalkCommand& c) {
+  return c.walk.kind == WalkKind::multidimensional;
+}
+
+void refuse_foreign(const Command& command, const WalkCommand& c) {
+  refuse_foreign_options(
+      command, name_of(kWalkKinds, c.walk.kind),
+      {{"--bias", {"biased"}},
+       {"--probability", {"jump", "restart"}},
+       {"--p", {"node2vec"}},
+       {"--q", {"node2vec"}},
+       {"--frontier-size", {"multidimensional"}},
+       {"--walks-per-vertex", {"uniform", "biased", "metropolis-hastings", "jump", "restart", "node2vec"}}});
+}
+
+/// With --starts the pool is the line: all lines must be equally long, for /pool is a table.
+void take_pool_size(const Command& command, const Starts& starts, WalkOptions& walk,
+                    const std::string& file) {
+  if (starts.mode != Starts::Mode::listed) return;
+  const bool given = command.given("--frontier-size");
+  if (!given) walk.frontier_size = static_cast<std::uint32_t>(starts.offsets[1]);
+  for (std::size_t i = 0; i + 1 < starts.offsets.size(); ++i) {
+    const std::uint64_t size = starts.offsets[i + 1] - starts.offsets[i];
+    if (size == walk.frontier_size) continue;
+    throw InputError(
+        fmt::format("{}: instance {} has a pool of {}, but {} {} (give every line as many seeds)", file, i,
+                    size, given ? "--frontier-size is" : "the first has", walk.frontier_size));
+  }
+}
+
+/// The options of CONTRACT section 4 that have a meaning for this kind.
+std::vector<io::Attribute> attributes_of(const WalkCommand& c) {
+  std::vector<io::Attribute> attributes{{"command", std::string("walk")},
+                                        {"kind", std::string(name_of(kWalkKinds, c.walk.kind))},
+                                        {"length", std::int64_t{c.walk.length}},
+                                        {"select", std::string(name_of(kSelects, c.walk.select))}};
+  switch (c.walk.kind) {
+    case WalkKind::biased:
+      attributes.emplace_back("bias", std::string(name_of(kBiases, c.walk.bias)));
+      break;
+    case WalkKind::jump:
+    case WalkKind::restart:
+      attributes.emplace_back("probability", c.walk.probability);
+      break;
+    case WalkKind::node2vec:
+      attributes.emplace_back("p", c.walk.p);
+      attributes.emplace_back("q", c.walk.q);
+      break;
+    case WalkKind::multidimensional:
+      attributes.emplace_back("frontier_size", std::int64_t{c.walk.frontier_size});
+      break;
+    case WalkKind::uniform:
+    case WalkKind::metropolis_hastings:
+      break;
+  }
+  return attributes;
+}
+
+void run_walk(const Command& command, WalkCommand& c) {
+  refuse_foreign(command, c);
+  validate(c.walk);
+  Job job(command, c.common, c.graph);
+  const Starts starts = make_starts(
+      command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
+  if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
+  const Instance instances = starts.instances(job.graph().vertices());
+  const auto range = clip_range(c.common, instances);
+  c.walk.seed = c.common.seed;
+  c.walk.layout = c.common.layout;
+  c.walk.first_instance = range.first;
+  c.walk.last_instance = range.last;
+  c.walk.progress = job.progress(" walks");
+  if (c.common.plan) return job.print_plan(plan_walks(job.device(), job.graph(), starts, c.walk));
+
+  auto attributes = attributes_of(c);
+  add_start_attributes(attributes, starts, c.common.range);
+  auto& results = job.open_results(std::move(attributes), {});
+  ResidentGraph resident(job.device(), job.graph());
+  WalkWriter writer(results, job.ids(), c.walk);
+  const auto verifier = c.common.verify ? verify_walks(job.graph(), starts, c.walk, writer) : nullptr;
+  const RunStats stats = run_walks(resident, starts, c.walk, verifier ? verifier.get() : &writer);
+  job.finish(stats, "walks", "steps");
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_walk() {
+  auto command = std::make_unique<Command>("walk", "random walks over a graph file");
+  const auto c = std::make_shared<WalkCommand>();
+  command->group("Graph");
+  command->argument("GRAPH", c->graph, "a graph file (see generate, convert)");
+  command->group("Walks");
+  command->choice("--kind", c->walk.kind, kWalkKinds, "how the next vertex is chosen");
+  command->whole("--length", c->walk.length, 1, "steps of a walk");
+  declare_seed(*command, c->common);
+  command->choice("--bias", c->walk.bias, kWalkBiases,
+                  "biased: what a neighbour's probability is proportional to");
+  command->real("--probability", "P", c->walk.probability, "jump, restart: the chance of it at each step");
+  command->real("--p", "P", c->walk.p, "node2vec: a return to the previous vertex weighs 1/p");
+  command->real("--q", "Q", c->walk.q, "node2vec: a move away from the previous vertex weighs 1/q");
+  command->whole("--frontier-size", c->walk.frontier_size, 1, "multidimensional: seeds in the pool");
+  command->choice("--select", c->walk.select, kSelects,
+                  "the technique of drawing; never changes the distribution");
+  command->group("Starts (default: one walk a vertex; multidimensional: one pool drawn at random)");
+  declare_starts(*command, c->starts);
+  command->group("Results");
+  declare_results(*command, c->common);
+  command->group("Machine");
+  declare_device(*command, c->common);
+  command->group("Messages");
+  declare_messages(*command, c->common);
+  command->set_example("sluice walk graph.h5 --kind node2vec --p 0.5 --q 2 --length 40 --output walks.h5");
+  command->run = [c](const Command& self) { run_walk(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps
