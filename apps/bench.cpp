@@ -1,11 +1,10 @@
 // sluice bench: standard workloads, and the machine's own limits beside them.
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "apps/bench/bench.hpp"
 #include "apps/commands.hpp"
 #include "apps/common_options.hpp"
+#include "apps/console.hpp"
 #include "apps/errors.hpp"
 #include "apps/report.hpp"
 
@@ -24,12 +23,10 @@ struct BenchCommand {
   CommonOptions common;
 };
 
-void print(const std::vector<bench::Figure>& figures) {
+void print_figures(const std::vector<bench::Figure>& figures) {
   for (const auto& figure : figures) {
-    std::fputs(fmt::format("{:<48} {:>10.4g} {:<12} ({:.4g} to {:.4g}){}{}\n", figure.name, figure.value,
-                           figure.unit, figure.low, figure.high, figure.note.empty() ? "" : "  ", figure.note)
-                   .c_str(),
-               stdout);
+    print(fmt::format("{:<48} {:>10.4g} {:<12} ({:.4g} to {:.4g}){}{}\n", figure.name, figure.value,
+                      figure.unit, figure.low, figure.high, figure.note.empty() ? "" : "  ", figure.note));
   }
 }
 
@@ -42,12 +39,12 @@ void run_bench(const Command& command, const BenchCommand& c) {
   bench::Options options{c.repetitions, c.scale, c.edge_factor, c.common.seed, c.graph, {}};
   options.progress = [&](const std::string& name) {
     throw_if_stopped();
-    if (c.common.verbose) std::fprintf(stderr, "measuring %s\n", name.c_str());
+    if (c.common.verbose) say(fmt::format("measuring {}\n", name));
   };
   const auto figures =
       c.suite == Suite::limits ? bench::run_limits(device, options) : bench::run_sampling(device, options);
-  std::fputs(fmt::format("{}, on {}\n", name_of(kSuites, c.suite), device.name()).c_str(), stdout);
-  print(figures);
+  print(fmt::format("{}, on {}\n", name_of(kSuites, c.suite), device.name()));
+  print_figures(figures);
   Report report;
   report.command = command.name();
   report.options = command.resolved();

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
 
+#include "apps/console.hpp"
 #include "apps/progress.hpp"
 #include "apps/report.hpp"
 #include "apps/values.hpp"
@@ -50,8 +50,8 @@ void build_graph(const Command& command, const CommonOptions& common, io::EdgeSo
   progress.finish();
   const double seconds = watch.seconds();
   if (!common.quiet) {
-    if (const auto remark = source.remark(); !remark.empty()) std::fprintf(stderr, "%s\n", remark.c_str());
-    std::fputs(summary(output, stats, seconds).c_str(), stderr);
+    if (const auto remark = source.remark(); !remark.empty()) say(remark + '\n');
+    say(summary(output, stats, seconds));
   }
   Report report;
   report.command = command.name();

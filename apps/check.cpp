@@ -1,10 +1,9 @@
 // sluice check: reads a graph file whole and verifies checksums and structure.
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "apps/commands.hpp"
 #include "apps/common_options.hpp"
+#include "apps/console.hpp"
 #include "apps/values.hpp"
 #include "io/graph_file.hpp"
 
@@ -23,10 +22,8 @@ void run_check(const Command& command, const CheckCommand& c) {
   const io::GraphInfo info = io::read_graph_info(c.file);
   io::check_graph(c.file);
   if (c.common.quiet) return;
-  std::fputs(fmt::format("{}: sound ({} vertices, {} edges; checksums and structure verified)\n", c.file,
-                         format_count(info.vertices), format_count(info.edges))
-                 .c_str(),
-             stdout);
+  print(fmt::format("{}: sound ({} vertices, {} edges; checksums and structure verified)\n", c.file,
+                    format_count(info.vertices), format_count(info.edges)));
 }
 
 }  // namespace

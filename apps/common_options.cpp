@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
+#include "apps/console.hpp"
 #include "apps/memory.hpp"
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
@@ -140,10 +139,12 @@ void announce(const Command& command, const CommonOptions& options) {
   if (options.quiet && options.verbose) throw UsageError("--quiet and --verbose contradict each other");
   if (!options.verbose) return;
   std::string text = fmt::format("sluice {}\n", command.name());
-  for (const auto& [name, value] : command.resolved())
-    text += fmt::format("  {:<18} {}\n", name, to_string(value));
+  for (const auto& [name, value] : command.resolved()) {
+    const std::string shown = to_string(value);
+    text += fmt::format("  {:<18} {}\n", name, shown.empty() ? "-" : shown);
+  }
   text += fmt::format("  {:<18} {}\n", "host ceiling", format_size(host_accountant().ceiling()));
-  std::fputs(text.c_str(), stderr);
+  say(text);
 }
 
 }  // namespace sluice::apps

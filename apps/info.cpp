@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "apps/commands.hpp"
 #include "apps/common_options.hpp"
+#include "apps/console.hpp"
 #include "apps/job.hpp"
 #include "apps/report.hpp"
 #include "apps/values.hpp"
@@ -158,7 +158,7 @@ void run_info(const Command& command, const InfoCommand& c) {
     text = header_text(c.file, info) + degree_text(figures);
     if (plan) text += plan_text(*plan, budget);
   }
-  std::fputs(text.c_str(), stdout);
+  print(text);
 }
 
 }  // namespace

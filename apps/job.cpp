@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
 
+#include "apps/console.hpp"
 #include "apps/errors.hpp"
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
@@ -58,11 +57,8 @@ void Job::load(const std::string& graph_file) {
                     graph_file, format_size(needed), format_size(allowed)));
   }
   if (options_.verbose) {
-    std::fputs(
-        fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
-                    format_count(info_.vertices), format_count(info_.edges), "device used", device_->name())
-            .c_str(),
-        stderr);
+    say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
+                    format_count(info_.vertices), format_count(info_.edges), "device used", device_->name()));
   }
   graph_ = io::read_graph(graph_file);
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
@@ -100,13 +96,11 @@ void Job::finish(const RunStats& run, const char* instance_name, const char* edg
   report_.bytes_written = writer_->bytes_written();
   report_file_.write(report_);
   if (options_.quiet) return;
-  std::fputs(fmt::format("{}: {} {}, {} {} in {:.3g} s ({}/s) on {}; {} to {}\n", command_.name(),
-                         format_count(run.instances), instance_name, format_count(run.sampled_edges),
-                         edge_name, run.compute_seconds, format_rate(per_second(run.sampled_edges, run)),
-                         device_->name(), format_size(report_.bytes_written),
-                         options_.output == "-" ? "standard output" : options_.output)
-                 .c_str(),
-             stderr);
+  say(fmt::format("{}: {} {}, {} {} in {:.3g} s ({}/s) on {}; {} to {}\n", command_.name(),
+                  format_count(run.instances), instance_name, format_count(run.sampled_edges), edge_name,
+                  run.compute_seconds, format_rate(per_second(run.sampled_edges, run)), device_->name(),
+                  format_size(report_.bytes_written),
+                  options_.output == "-" ? "standard output" : options_.output));
 }
 
 void Job::print_plan(const RunPlan& plan) const {
@@ -119,7 +113,7 @@ void Job::print_plan(const RunPlan& plan) const {
   if (plan.result_bytes != 0) text += fit_line("result", plan.result_bytes, ~std::uint64_t{0});
   text += fmt::format("{:<22} {:>12}\n", "layout", name_of(kLayouts, plan.layout));
   text += fmt::format("{:<22} {:>12}\n", "technique", name_of(kSelects, plan.select));
-  std::fputs(text.c_str(), stdout);
+  print(text);
   if (plan.device_bytes_needed > device_ceiling) {
     throw BudgetError(
         fmt::format("the job needs {} of device memory, but {} are allowed (raise --device-memory)",

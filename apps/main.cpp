@@ -1,9 +1,9 @@
 // The program: finds the command, parses its options, runs it.
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "apps/commands.hpp"
+#include "apps/console.hpp"
 #include "apps/errors.hpp"
 #include "apps/help.hpp"
 #include "engine/core/error.hpp"
@@ -24,12 +24,6 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_bench());
 #endif
   return commands;
-}
-
-/// Text that was asked for goes to standard output; a closed or full one is a failure like any other.
-void print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
-  if (std::fflush(stdout) != 0) throw RunError("standard output cannot be written");
 }
 
 void run_program(const std::vector<std::string>& words) {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "apps/console.hpp"
 #include "apps/errors.hpp"
 #include "apps/values.hpp"
 
@@ -68,12 +68,12 @@ void Progress::draw(double fraction, const std::string& rate) {
     line += fmt::format("  {} left", format_duration(seconds / fraction - seconds));
   }
   line += "\033[K";  // clears what a longer line left behind
-  std::fputs(line.c_str(), stderr);
+  say(line);
   drawn_ = true;
 }
 
 void Progress::finish() {
-  if (drawn_) std::fputs("\r\033[K", stderr);
+  if (drawn_) say("\r\033[K");
   drawn_ = false;
 }
 

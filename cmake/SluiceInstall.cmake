@@ -1,1 +1,32 @@
 # Install tree and the exported CMake package: find_package(sluice), then link sluice::sluice.
+include(CMakePackageConfigHelpers)
+set(SLUICE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
+
+# sluice is static: what it links privately, the consumer's linker still needs. So those targets are exported too.
+install(TARGETS sluice sluice_hdf5 sluice_warnings EXPORT sluiceTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS sluice_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# Headers keep their folders: #include "engine/sampling/run.hpp" means the same here and there.
+install(DIRECTORY engine partition io DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
+
+install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${SLUICE_PACKAGE_DIR})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sluiceConfig.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/sluiceConfig.cmake INSTALL_DESTINATION ${SLUICE_PACKAGE_DIR})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/sluiceConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sluiceConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/sluiceConfigVersion.cmake
+  DESTINATION ${SLUICE_PACKAGE_DIR})
+
+# The installation is tested like everything else: a project outside the tree finds, links and runs it.
+if(SLUICE_TESTS)
+  enable_testing()
+  add_test(NAME package.consumer COMMAND ${CMAKE_COMMAND}
+    -D BINARY_DIR=${CMAKE_BINARY_DIR} -D SOURCE_DIR=${CMAKE_CURRENT_SOURCE_DIR}/tests/package
+    -D GENERATOR=${CMAKE_GENERATOR} -D BUILD_TYPE=${CMAKE_BUILD_TYPE} -D CXX=${CMAKE_CXX_COMPILER}
+    -D SANITIZE=${SLUICE_SANITIZE}
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/tests/package/run.cmake)
+  set_tests_properties(package.consumer PROPERTIES LABELS unit TIMEOUT 300)
+endif()

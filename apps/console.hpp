@@ -1,0 +1,14 @@
+// The two streams: what was asked for goes to standard output, messages to standard error.
+#pragma once
+
+#include <string>
+
+namespace sluice::apps {
+
+/// Throws RunError where standard output is closed or full.
+void print(const std::string& text);
+
+/// Messages are never worth failing for.
+void say(const std::string& text);
+
+}  // namespace sluice::apps

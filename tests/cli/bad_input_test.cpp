@@ -1,0 +1,275 @@
+// Every kind of bad input gets its exit status, one clear line, and no output file.
+#include <sys/mount.h>
+
+#include <memory>
+
+#include "cli/cli.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr int kFailed = 1, kUsage = 2, kBadInput = 3, kOverBudget = 4;
+
+class BadInput : public CliTest {
+ protected:
+  std::vector<std::string> walk(const std::string& graph, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments{"walk", graph, "--length", "5", "--output", at("out.h5")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  std::vector<std::string> sample(const std::string& kind, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments{"sample", graph(), "--kind", kind, "--output", at("out.h5")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  std::string starts(const std::string& text) {
+    write_bytes(at("starts"), text);
+    return at("starts");
+  }
+};
+
+// ---- files
+
+TEST_F(BadInput, MissingGraph) {
+  refuse(kBadInput, "absent.h5", walk(at("absent.h5")));
+}
+
+TEST_F(BadInput, MissingGraphForInfoAndCheck) {
+  refuse(kBadInput, "absent.h5", {"info", at("absent.h5")});
+  refuse(kBadInput, "absent.h5", {"check", at("absent.h5")});
+}
+
+TEST_F(BadInput, MissingEdgeList) {
+  refuse(kBadInput, "absent.txt", {"convert", at("absent.txt"), at("out.h5")});
+}
+
+TEST_F(BadInput, EmptyGraphFile) {
+  write_bytes(at("empty.h5"), "");
+  refuse(kBadInput, "empty.h5", walk(at("empty.h5")));
+}
+
+TEST_F(BadInput, TruncatedGraphFile) {
+  const auto whole = read_bytes(graph());
+  write_bytes(at("short.h5"), whole.substr(0, whole.size() / 2));
+  refuse(kBadInput, "short.h5", walk(at("short.h5")));
+}
+
+TEST_F(BadInput, UnreadableGraphFile) {
+  const auto path = graph();
+  chmod(path.c_str(), 0);
+  chmod(folder_.path().c_str(), 0755);
+
+  const auto finished = Process({SLUICE_PROGRAM, "info", path}, Process::As::nobody).wait();
+
+  if (finished.status == 127) GTEST_SKIP() << "others may not run the program here";
+  EXPECT_EQ(finished.status, kBadInput);
+  EXPECT_TRUE(finished.err.starts_with("sluice: " + path)) << finished.err;
+  EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+}
+
+TEST_F(BadInput, FolderInsteadOfGraph) {
+  refuse(kBadInput, folder_.path().string(), walk(folder_.path().string()));
+}
+
+TEST_F(BadInput, TextInsteadOfGraph) {
+  write_bytes(at("text.h5"), "0 1\n1 2\n");
+  refuse(kBadInput, "text.h5", walk(at("text.h5")));
+}
+
+TEST_F(BadInput, Hdf5ThatIsNoGraph) {
+  run(walk(graph()));
+  std::filesystem::rename(at("out.h5"), at("walks.h5"));
+  refuse(kBadInput, "walks.h5", walk(at("walks.h5")));
+}
+
+TEST_F(BadInput, FlippedByteIsFoundByCheck) {
+  const auto path = graph();
+  auto bytes = read_bytes(path);
+  // In the middle of the file lie neighbour lists.
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  write_bytes(path, bytes);
+  refuse(kBadInput, path, {"check", path});
+}
+
+TEST_F(BadInput, MangledEdgeListNamesItsLine) {
+  write_bytes(at("edges.txt"), "0 1\n1 x\n");
+  refuse(kBadInput, "edges.txt:2", {"convert", at("edges.txt"), at("out.h5")});
+}
+
+TEST_F(BadInput, ExistingOutputWithoutForce) {
+  run(walk(graph()));
+  const auto before = read_bytes(at("out.h5"));
+  refuse(kUsage, "--force", walk(graph()));
+  refuse(kUsage, "--force", {"generate", "ring", "--scale", "4", "--output", at("out.h5")});
+  EXPECT_EQ(read_bytes(at("out.h5")), before);
+}
+
+TEST_F(BadInput, ExistingReportWithoutForce) {
+  write_bytes(at("report.json"), "mine");
+  refuse(kUsage, "report.json", walk(graph(), {"--report", at("report.json")}));
+  EXPECT_EQ(read_bytes(at("report.json")), "mine");
+}
+
+TEST_F(BadInput, OutputInAFolderThatIsAbsent) {
+  refuse(kFailed, "absent", {"walk", graph(), "--output", at("absent/out.h5")});
+}
+
+TEST_F(BadInput, FullDisk) {
+  const auto disk = at("disk");
+  std::filesystem::create_directory(disk);
+  const auto input = graph();
+  if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k") != 0) GTEST_SKIP() << "no permission to mount";
+  refuse(kFailed, disk, {"walk", input, "--length", "1000", "--output", disk + "/out.h5"});
+  refuse(kFailed, disk, {"generate", "kronecker", "--scale", "12", "--output", disk + "/graph.h5"});
+  EXPECT_TRUE(std::filesystem::is_empty(disk));
+  umount(disk.c_str());
+}
+
+TEST_F(BadInput, BinaryResultsDoNotGoToStandardOutput) {
+  refuse(kUsage, "text", {"walk", graph(), "--output", "-"});
+}
+
+// ---- starts
+
+TEST_F(BadInput, StartOutOfRange) {
+  refuse(kBadInput, "starts:2", walk(graph(), {"--starts", starts("3\n256\n")}));
+}
+
+TEST_F(BadInput, NegativeStart) {
+  refuse(kBadInput, "starts:1", walk(graph(), {"--starts", starts("-1\n")}));
+}
+
+TEST_F(BadInput, StartThatIsNoNumber) {
+  refuse(kBadInput, "starts:3: 'x7'", walk(graph(), {"--starts", starts("1\n2\nx7\n")}));
+}
+
+TEST_F(BadInput, TwoStartsOnALineOfAWalk) {
+  refuse(kBadInput, "starts:1", walk(graph(), {"--starts", starts("1 2\n")}));
+}
+
+TEST_F(BadInput, EmptyStarts) {
+  refuse(kBadInput, "no vertex", walk(graph(), {"--starts", starts("# nothing\n")}));
+}
+
+TEST_F(BadInput, MissingStarts) {
+  refuse(kBadInput, "absent", walk(graph(), {"--starts", at("absent")}));
+}
+
+TEST_F(BadInput, UnequalPools) {
+  refuse(kBadInput, "pool", walk(graph(), {"--kind", "multidimensional", "--starts", starts("1 2\n3\n")}));
+}
+
+TEST_F(BadInput, ContradictingStarts) {
+  refuse(kUsage, "exclude", walk(graph(), {"--instances", "3", "--walks-per-vertex", "2"}));
+}
+
+TEST_F(BadInput, InstanceRanges) {
+  refuse(kUsage, "--instance-range", walk(graph(), {"--instance-range", "5"}));
+  refuse(kUsage, "--instance-range", walk(graph(), {"--instance-range", "5:5"}));
+  refuse(kUsage, "--instance-range", walk(graph(), {"--instance-range", "a:b"}));
+  refuse(kUsage, "--instance-range", walk(graph(), {"--instance-range", "256:300"}));
+}
+
+TEST_F(BadInput, MoreVerticesThanThereAre) {
+  refuse(kBadInput, "count", sample("node", {"--count", "257"}));
+}
+
+TEST_F(BadInput, MoreEdgesThanThereAre) {
+  refuse(kBadInput, "count", sample("edge", {"--count", "1000000"}));
+}
+
+// ---- options
+
+TEST_F(BadInput, ProbabilitiesOutsideTheirRange) {
+  refuse(kUsage, "--probability", walk(graph(), {"--kind", "jump", "--probability", "1.5"}));
+  refuse(kUsage, "--probability", walk(graph(), {"--kind", "restart", "--probability", "-0.1"}));
+  refuse(kUsage, "--probability", walk(graph(), {"--kind", "restart", "--probability", "nan"}));
+  refuse(kUsage, "--probability", sample("forest-fire", {"--probability", "1"}));
+}
+
+TEST_F(BadInput, ReturnAndInOutMustBePositive) {
+  refuse(kUsage, "--p", walk(graph(), {"--kind", "node2vec", "--p", "0"}));
+  refuse(kUsage, "--q", walk(graph(), {"--kind", "node2vec", "--q", "-2"}));
+}
+
+TEST_F(BadInput, UnknownNames) {
+  refuse(kUsage, "no command", {});
+  refuse(kUsage, "unknown command 'stroll'", {"stroll"});
+  refuse(kUsage, "--kind: 'drunk'", walk(graph(), {"--kind", "drunk"}));
+  refuse(kUsage, "--frobnicate", walk(graph(), {"--frobnicate"}));
+  refuse(kUsage, "--device: 'abacus'", walk(graph(), {"--device", "abacus"}));
+  refuse(kUsage, "KIND: 'torus'", {"generate", "torus", "--output", at("out.h5")});
+}
+
+TEST_F(BadInput, ValuesThatAreNoNumbers) {
+  refuse(kUsage, "--length", {"walk", graph(), "--length", "ten", "--output", at("out.h5")});
+  refuse(kUsage, "--length", {"walk", graph(), "--length", "0", "--output", at("out.h5")});
+  refuse(kUsage, "--seed", walk(graph(), {"--seed", "-1"}));
+  refuse(kUsage, "--threads", walk(graph(), {"--threads", "0"}));
+  refuse(kUsage, "--device-memory", walk(graph(), {"--device-memory", "much"}));
+  refuse(kUsage, "--fanout", sample("neighbor", {"--fanout", "3,,2"}));
+  refuse(kUsage, "--fanout", sample("neighbor", {"--fanout", "0"}));
+}
+
+TEST_F(BadInput, MissingArguments) {
+  refuse(kUsage, "GRAPH", {"walk"});
+  refuse(kUsage, "--output", {"walk", graph()});
+  refuse(kUsage, "--seed", walk(graph(), {"--seed"}));
+  refuse(kUsage, "--fanout", sample("neighbor"));
+  refuse(kUsage, "--layer-size", sample("layer"));
+  refuse(kUsage, "--count", sample("node"));
+}
+
+TEST_F(BadInput, OptionsOfAnotherKind) {
+  refuse(kUsage, "--p has no meaning for --kind uniform", walk(graph(), {"--p", "2"}));
+  refuse(kUsage, "--probability", walk(graph(), {"--kind", "biased", "--probability", "0.5"}));
+  refuse(kUsage, "--walks-per-vertex",
+         walk(graph(), {"--kind", "multidimensional", "--walks-per-vertex", "2"}));
+  refuse(kUsage, "--fanout", sample("snowball", {"--fanout", "3"}));
+  refuse(kUsage, "--depth", sample("neighbor", {"--fanout", "3", "--depth", "2"}));
+  refuse(kUsage, "--revisit", sample("layer", {"--layer-size", "3", "--revisit"}));
+}
+
+TEST_F(BadInput, OptionsThatNeedOutOfCoreSupportAreRefused) {
+  refuse(kUsage, "in memory", walk(graph(), {"--partitions", "4"}));
+  refuse(kUsage, "in memory", walk(graph(), {"--distribution", "shard"}));
+  refuse(kUsage, "in memory", walk(graph(), {"--transport", "mapped"}));
+  refuse(kUsage, "in memory", walk(graph(), {"--output-layout", "sharded"}));
+  run(walk(graph(), {"--partitions", "1", "--distribution", "replicate", "--transport", "auto",
+                     "--output-layout", "single"}));
+}
+
+// ---- budgets and devices
+
+TEST_F(BadInput, HostMemoryTooSmall) {
+  refuse(kOverBudget, "--host-memory", walk(graph(), {"--host-memory", "4KiB"}));
+}
+
+TEST_F(BadInput, DeviceMemoryTooSmall) {
+  refuse(kOverBudget, "--device-memory", walk(graph(), {"--device", "host", "--device-memory", "256"}));
+}
+
+TEST_F(BadInput, CudaWhereThereIsNone) {
+  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU";
+  refuse(kUsage, "--device cuda", walk(graph(), {"--device", "cuda"}));
+}
+
+// ---- stopping
+
+TEST_F(BadInput, InterruptLeavesNoOutput) {
+  const auto input = graph();
+  Process process({SLUICE_PROGRAM, "walk", input, "--length", "2000", "--walks-per-vertex", "100000",
+                   "--output", at("out.h5")});
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  kill(process.id(), SIGINT);
+  const auto finished = process.wait();
+
+  EXPECT_EQ(finished.status, kFailed) << finished.err;
+  EXPECT_NE(finished.err.find("stopped on request"), std::string::npos) << finished.err;
+  EXPECT_EQ(folder_.names().size(), 1u) << "something was left behind";
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,115 @@
+// Runs the program as a user does: arguments in, exit status and both streams out, with a limit on its time.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sluice::test {
+
+struct Finished {
+  int status = -1;  ///< exit status; 128 + signal if a signal ended it
+  std::string out, err;
+};
+
+inline std::string read_bytes(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+/// A fresh folder that goes away with the test.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "sluice-cli-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  const std::filesystem::path& path() const { return path_; }
+  /// Names of what is in it.
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      all.push_back(entry.path().filename().string());
+    return all;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A process that was started; wait() collects it.
+class Process {
+ public:
+  /// Root may read everything; as `nobody` root gives that up.
+  enum class As { user, nobody };
+
+  explicit Process(std::vector<std::string> words, As as = As::user) {
+    out_ = capture_ / "out", err_ = capture_ / "err";
+    std::vector<char*> arguments;
+    for (auto& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    id_ = fork();
+    if (id_ != 0) return;
+    redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
+    redirect(STDOUT_FILENO, out_, O_WRONLY | O_CREAT);
+    redirect(STDERR_FILENO, err_, O_WRONLY | O_CREAT);
+    constexpr uid_t kNobody = 65534;
+    if (as == As::nobody && geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) _exit(126);
+    execv(arguments[0], arguments.data());
+    _exit(127);
+  }
+
+  pid_t id() const { return id_; }
+
+  /// The status and what was written; a process that runs longer than `limit` is killed.
+  Finished wait(std::chrono::seconds limit = std::chrono::seconds(120)) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    int status = 0;
+    while (waitpid(id_, &status, WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() > end) kill(id_, SIGKILL);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_bytes(out_),
+            read_bytes(err_)};
+  }
+
+ private:
+  static void redirect(int stream, const std::string& path, int flags) {
+    const int file = open(path.c_str(), flags, 0600);
+    if (file < 0 || dup2(file, stream) < 0) _exit(126);
+    close(file);
+  }
+
+  Folder capture_;
+  std::string out_, err_;
+  pid_t id_ = -1;
+};
+
+/// Runs `sluice` with these arguments to its end.
+inline Finished sluice(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), SLUICE_PROGRAM);
+  return Process(std::move(arguments)).wait();
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,191 @@
+// The whole path a user takes: generate or convert, look, check, walk, sample.
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.hpp"
+
+namespace sluice::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class WholePath : public CliTest {};
+
+TEST_F(WholePath, HelpIsForEveryCommand) {
+  for (const char* command : {"generate", "convert", "info", "check", "walk", "sample"}) {
+    const auto help = run({command, "--help"});
+
+    EXPECT_NE(help.out.find("Usage: sluice " + std::string(command)), std::string::npos);
+    EXPECT_NE(help.out.find("Example:"), std::string::npos);
+    EXPECT_NE(run({"--help"}).out.find(command), std::string::npos);
+    EXPECT_EQ(help.err, "");
+  }
+}
+
+TEST_F(WholePath, HelpShowsDefaults) {
+  const auto help = run({"walk", "--help"}).out;
+
+  EXPECT_NE(help.find("(default: 80)"), std::string::npos);
+  EXPECT_NE(help.find("(default: 0.15)"), std::string::npos);
+}
+
+TEST_F(WholePath, VersionNamesTheLibraries) {
+  const auto version = run({"--version"}).out;
+
+  for (const char* name : {"sluice ", "CUDA ", "NCCL ", "MPI ", "HDF5 1."}) {
+    EXPECT_NE(version.find(name), std::string::npos) << version;
+  }
+}
+
+TEST_F(WholePath, KarateFromTextToSamples) {
+  if (!std::filesystem::exists(shared("karate.csv"))) GTEST_SKIP() << "no shared data";
+  const auto path = at("karate.h5");
+
+  run({"convert", shared("karate.csv"), path, "--weights", "column"});
+  const auto info = Json::parse(run({"info", path, "--json"}).out);
+  run({"check", path});
+  run({"walk", path, "--kind", "biased", "--length", "10", "--verify", "--output", at("walks.h5")});
+  run({"sample", path, "--kind", "neighbor", "--fanout", "3,2", "--verify", "--output", at("samples.h5")});
+
+  EXPECT_EQ(info["vertices"], 34);
+  EXPECT_EQ(info["edges"], 156);
+  EXPECT_EQ(info["out_degree"]["max"], 17);
+  EXPECT_EQ(info["self_loops"], 0);
+  EXPECT_EQ(info["isolated"], 0);
+  EXPECT_EQ(read_numbers(at("walks.h5"), "walks").size(), 34u * 11);
+  EXPECT_EQ(read_numbers(at("samples.h5"), "instance_offsets").size(), 35u);
+}
+
+TEST_F(WholePath, KarateFromMetisIsTheSameGraph) {
+  if (!std::filesystem::exists(shared("karate.graph"))) GTEST_SKIP() << "no shared data";
+
+  run({"convert", shared("karate.graph"), at("metis.h5")});
+  run({"convert", shared("karate.csv"), at("text.h5"), "--undirected"});
+
+  EXPECT_EQ(read_numbers(at("metis.h5"), "out/indices"), read_numbers(at("text.h5"), "out/indices"));
+  EXPECT_EQ(read_numbers(at("metis.h5"), "out/indptr"), read_numbers(at("text.h5"), "out/indptr"));
+}
+
+TEST_F(WholePath, EveryGeneratedKindIsSound) {
+  for (const char* kind : {"rmat", "kronecker", "uniform", "grid", "ring"}) {
+    const auto path = graph(kind, 6, {});
+
+    EXPECT_NE(run({"check", path}).out.find("sound"), std::string::npos);
+    const auto info = Json::parse(run({"info", path, "--json"}).out);
+    EXPECT_EQ(info["vertices"], 64) << kind;
+  }
+}
+
+TEST_F(WholePath, InfoPlansPartitionsForABudget) {
+  const auto path = graph("kronecker", 10, {"--undirected"});
+  const auto info = Json::parse(run({"info", path, "--json", "--device-memory", "32KiB"}).out);
+
+  ASSERT_GT(info["partitions"].size(), 1u);
+  std::uint64_t next = 0;
+  for (const auto& partition : info["partitions"]) {
+    EXPECT_EQ(partition["begin"], next);
+    next = partition["end"];
+    EXPECT_TRUE(partition["oversized"] || partition["bytes"] <= 16 * 1024);
+  }
+  EXPECT_EQ(next, info["vertices"]);
+  EXPECT_NE(run({"info", path, "--device-memory", "32KiB"}).out.find("partitions"), std::string::npos);
+}
+
+TEST_F(WholePath, EveryWalkKindPassesItsVerification) {
+  const auto path = graph();
+  for (const char* kind : {"uniform", "biased", "metropolis-hastings", "jump", "restart", "node2vec"}) {
+    const auto output = at(std::string(kind) + ".h5");
+
+    run({"walk", path, "--kind", kind, "--length", "12", "--verify", "--output", output});
+
+    EXPECT_EQ(read_numbers(output, "walks").size(), 256u * 13) << kind;
+  }
+}
+
+TEST_F(WholePath, MultidimensionalWritesEdgesAndPool) {
+  run({"walk", graph(), "--kind", "multidimensional", "--frontier-size", "5", "--instances", "7", "--length",
+       "9", "--verify", "--output", at("pools.h5")});
+
+  EXPECT_EQ(read_numbers(at("pools.h5"), "edges").size(), 7u * 9 * 2);
+  EXPECT_EQ(read_numbers(at("pools.h5"), "pool").size(), 7u * 5);
+}
+
+TEST_F(WholePath, EverySampleKindPassesItsVerification) {
+  const auto path = graph();
+  const std::vector<std::vector<std::string>> kinds{
+      {"neighbor", "--fanout", "4,3"},
+      {"neighbor", "--fanout", "-1,2", "--bias", "degree"},
+      {"neighbor", "--fanout", "4,3", "--replace", "--bias", "weight"},
+      {"neighbor", "--fanout", "3,3", "--revisit"},
+      {"forest-fire", "--depth", "3"},
+      {"snowball", "--depth", "2"},
+      {"layer", "--layer-size", "8,16", "--bias", "weight"},
+      {"node", "--count", "50", "--instances", "3"},
+      {"edge", "--count", "60", "--instances", "3"},
+  };
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    std::vector<std::string> arguments{"sample", path, "--verify", "--output", at(std::to_string(i) + ".h5"),
+                                       "--kind"};
+    arguments.insert(arguments.end(), kinds[i].begin(), kinds[i].end());
+
+    run(arguments);
+
+    const auto offsets = read_numbers(arguments[4], "instance_offsets");
+    EXPECT_EQ(offsets.back(), static_cast<std::int64_t>(read_numbers(arguments[4], "edge").size()));
+    EXPECT_TRUE(std::is_sorted(offsets.begin(), offsets.end()));
+  }
+}
+
+TEST_F(WholePath, ReportHoldsWhatTheContractNames) {
+  run({"walk", graph(), "--length", "5", "--output", at("walks.h5"), "--report", at("report.json"),
+       "--quiet"});
+  const auto report = Json::parse(read_bytes(at("report.json")));
+
+  EXPECT_EQ(report["command"], "walk");
+  EXPECT_EQ(report["options"]["length"], 5);
+  EXPECT_EQ(report["graph"]["vertices"], 256);
+  EXPECT_EQ(report["ranks"], 1);
+  EXPECT_EQ(report["instances"], 256);
+  for (const char* key : {"total", "load", "compute", "transfer", "exchange", "write"}) {
+    EXPECT_TRUE(report["seconds"][key].is_number()) << key;
+  }
+  for (const char* key : {"host_to_device", "mapped", "exchanged", "read", "written"}) {
+    EXPECT_TRUE(report["bytes"][key].is_number()) << key;
+  }
+  for (const char* key : {"sampled_edges", "steps", "sampled_edges_per_second", "partitions",
+                          "partition_transfers", "peak_device_bytes", "peak_host_bytes"}) {
+    EXPECT_TRUE(report[key].is_number()) << key;
+  }
+  EXPECT_GT(report["peak_host_bytes"], 0);
+}
+
+TEST_F(WholePath, VerboseSaysTheConfigurationAndQuietNothing) {
+  const auto path = graph();
+
+  const auto verbose = run({"walk", path, "--verbose", "--output", at("a.h5")});
+  const auto quiet = run({"walk", path, "--quiet", "--output", at("b.h5")});
+
+  EXPECT_NE(verbose.err.find("seed"), std::string::npos);
+  EXPECT_EQ(quiet.err, "");
+  EXPECT_EQ(quiet.out, "");
+}
+
+TEST_F(WholePath, ProgressIsOnStandardErrorOnly) {
+  const auto shown = run({"walk", graph(), "--progress", "always", "--output", at("a.h5")});
+
+  EXPECT_NE(shown.err.find('%'), std::string::npos);
+  EXPECT_EQ(shown.out, "");
+}
+
+TEST_F(WholePath, PlanRunsNothing) {
+  const auto before = graph();
+
+  const auto walks = run({"walk", before, "--plan"});
+  const auto samples = run({"sample", before, "--kind", "neighbor", "--fanout", "3", "--plan"});
+
+  EXPECT_NE(walks.out.find("device memory"), std::string::npos);
+  EXPECT_NE(samples.out.find("technique"), std::string::npos);
+  EXPECT_EQ(folder_.names().size(), 1u);
+}
+
+}  // namespace
+}  // namespace sluice::test
