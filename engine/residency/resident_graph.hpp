@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 #include "engine/exec/buffer.hpp"
 #include "engine/sampling/run.hpp"
@@ -39,6 +40,7 @@ struct ResidentGraph::Impl {
   Buffer<std::int16_t> exponents;
   Buffer<WideEdge> wide;
   std::array<BiasTables, 3> named;  ///< by Bias
+  std::shared_ptr<void> workspace;  ///< memory that waves of samples reuse, made by the GPU's driver
   std::uint32_t max_degree = 0;
   double load_seconds = 0;
   double table_seconds = 0;  ///< all tables made so far

@@ -1,0 +1,279 @@
+// The GPU's driver of traversal-based samples: waves of instances, depth by depth, all instances of a wave at once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/drive/sample_collect.hpp"
+#include "engine/drive/sample_kernels.cuh"
+#include "engine/drive/sample_step.hpp"
+#include "engine/drive/sample_store.hpp"
+#include "engine/drive/wave_writer.hpp"
+#include "engine/exec/cuda_check.cuh"
+#include "engine/exec/scan.hpp"
+#include "engine/exec/stream.cuh"
+#include "engine/frontier/level.hpp"
+#include "engine/frontier/next_level.cuh"
+#include "engine/residency/resident_graph.hpp"
+#include "engine/select/group_set.hpp"
+
+namespace sluice::cuda {
+
+/// Grows one wave; reused for all waves of a run.
+template <class Program>
+class WaveGrower {
+ public:
+  WaveGrower(ResidentGraph::Impl& graph, SampleWorkspace& memory, const Program& program, const StartsView& starts,
+             bool revisit, RunStats& stats)
+      : device_(graph.device), max_degree_(graph.max_degree), memory_(memory), program_(program), starts_(starts),
+        revisit_(revisit), stats_(stats) {
+    memory_.levels.resize(std::max<std::size_t>(memory_.levels.size(), program.sampler.depth()));
+    memory_.facts.reserve(device_, 1, "counters");
+    if (memory_.total.size() == 0) memory_.total = Staging<std::uint64_t>(device_, 1, "counters");
+    if (memory_.host_facts.size() == 0) memory_.host_facts = Staging<LevelFacts>(device_, 1, "counters");
+  }
+
+  /// Grows instances [first, first + count); afterwards levels [0, depths()) of the workspace hold them.
+  void grow(Instance first, std::uint64_t count) {
+    program_.first = first;
+    instances_ = count;
+    plant_seeds(device_, starts_, first, count, revisit_, memory_, seeds_, stream_, stats_);
+    check(cudaMemsetAsync(memory_.facts.data(), 0, sizeof(LevelFacts), stream_.get()), "clearing counters");
+    timer_.start(stream_);
+    const std::uint32_t depths = program_.sampler.depth();
+    for (depths_ = 0; depths_ < depths && level().entries > 0;) {
+      select(depths_ + 1);
+      const bool last = ++depths_ == depths;
+      if (!last) advance();
+    }
+    timer_.stop(stream_);
+    stream_.wait("samples");
+    stats_.compute_seconds += timer_.seconds();
+    read_facts();
+    stats_.selections += memory_.host_facts.data()->selections;
+    stats_.selection_iterations += memory_.host_facts.data()->iterations;
+    stats_.collision_searches += memory_.host_facts.data()->searches;
+    for (std::uint32_t d = 0; d < depths_; ++d) stats_.sampled_edges += memory_.levels[d].edges;
+  }
+
+  std::uint32_t depths() const { return depths_; }
+  const WaveSeeds& seeds() const { return seeds_; }
+  const Stream& stream() const { return stream_; }
+
+ private:
+  static constexpr const char* kPurpose = "a wave of samples";
+
+  Level& level() { return memory_.levels[depths_]; }
+  static LevelView view(const Level& level) {
+    return {level.entries,       level.edges,         level.fanout,        level.frontier.data(),  level.offsets.data(),
+            level.begins.data(), level.counts.data(), level.before.data(), level.positions.data(), level.targets.data(),
+            level.owners.data()};
+  }
+
+  template <class Kernel, class... Args>
+  void launch(const char* name, Kernel kernel, std::uint64_t threads, Args... args) {
+    kernel<<<grid_for(threads, kSampleBlock), kSampleBlock, 0, stream_.get()>>>(args...);
+    check_launch(name);
+    ++stats_.kernel_launches;
+  }
+
+  std::uint64_t read_total(const std::uint64_t* from) {
+    check(cudaMemcpyAsync(memory_.total.data(), from, sizeof(std::uint64_t), cudaMemcpyDeviceToHost, stream_.get()),
+          "reading a count");
+    stream_.wait("samples");
+    return *memory_.total.data();
+  }
+  void read_facts() {
+    check(cudaMemcpyAsync(memory_.host_facts.data(), memory_.facts.data(), sizeof(LevelFacts), cudaMemcpyDeviceToHost,
+                          stream_.get()),
+          "reading counters");
+    stream_.wait("samples");
+  }
+
+  /// Selects the edges of one depth.
+  void select(std::uint32_t depth) {
+    Level& now = level();
+    now.fanout = 0;
+    now.edges = 0;
+    now.offsets.reserve(device_, now.entries + 1, kPurpose);
+    now.begins.reserve(device_, instances_, kPurpose);
+    now.counts.reserve(device_, instances_, kPurpose);
+    check(cudaMemsetAsync(now.counts.data(), 0, instances_ * sizeof(std::uint64_t), stream_.get()), "clearing counts");
+    check(cudaMemsetAsync(&memory_.facts.data()->largest, 0, sizeof(unsigned long long), stream_.get()),
+          "clearing counters");
+    launch("size_kernel", size_kernel<Program>, now.entries, program_, view(now), depth, now.offsets.data(),
+           memory_.facts.data());
+    exclusive_sum(device_, now.offsets.data(), now.offsets.data(), now.entries, memory_.scan, stream_.get());
+    check(cudaMemcpyAsync(memory_.total.data(), now.offsets.data() + now.entries, sizeof(std::uint64_t),
+                          cudaMemcpyDeviceToHost, stream_.get()),
+          "reading a count");
+    read_facts();
+    now.edges = *memory_.total.data();
+    const std::uint64_t largest = memory_.host_facts.data()->largest;
+    if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a wave has too many edges");
+    if (program_.sampler.replacement() && now.edges > 0 && now.edges == largest * now.entries && largest <= 32) {
+      now.fanout = static_cast<std::uint32_t>(largest);
+    }
+    now.positions.reserve(device_, now.edges, kPurpose);
+    now.targets.reserve(device_, now.edges, kPurpose);
+    if (!now.fanout) now.owners.reserve(device_, now.edges, kPurpose);
+    launch("begin_kernel", begin_kernel, now.entries, view(now));
+    if (now.edges > 0) select_edges(now, depth, largest);
+  }
+
+  void select_edges(Level& now, std::uint32_t depth, std::uint64_t largest) {
+    if (now.fanout && !all_wanted(depth)) {
+      const std::uint64_t entries_a_warp = 32 / largest;
+      const std::uint64_t warps = (now.entries + entries_a_warp - 1) / entries_a_warp;
+      launch("draw_kernel", draw_kernel<Program>, warps * 32, program_, view(now), depth,
+             static_cast<std::uint32_t>(largest));
+      stats_.selections += now.edges, stats_.selection_iterations += now.edges;
+      return;
+    }
+    const bool bits = program_.collision != Collision::linear;  // a tile has no room for bitmaps
+    const std::uint64_t tile = bits ? 0 : largest <= 8 ? 8 : largest <= 16 ? 16 : kTilePicks;
+    if (tile == 8) launch_tiles<8>(now, depth);
+    if (tile == 16) launch_tiles<16>(now, depth);
+    if (tile == 32) launch_tiles<32>(now, depth);
+    if (largest <= tile) return;
+    launch("copy_all_kernel", copy_all_kernel<Program>, now.edges, program_, view(now), depth, tile);
+    select_large(now, depth, tile, largest);
+  }
+
+  /// Does the sampler want every neighbour at this depth? Then nothing is drawn.
+  bool all_wanted(std::uint32_t depth) const {
+    return program_.sampler.neighbor_size(program_.graph, Expansion{0, 0, depth}, 1, SampleDraws{0, 0, 0}) == kAllNeighbors;
+  }
+
+  template <unsigned Size>
+  void launch_tiles(Level& now, std::uint32_t depth) {
+    launch("select_kernel", select_kernel<Size, Program>, now.entries * Size, program_, view(now), depth,
+           memory_.facts.data());
+  }
+
+  void select_large(Level& now, std::uint32_t depth, std::uint64_t smallest, std::uint64_t largest) {
+    constexpr std::uint64_t kBitmapFrom = 256;  // picks: beyond, comparing with all of them costs more than a bitmap
+    Program program = program_;
+    if (program.collision == Collision::linear && largest >= kBitmapFrom && !linear_asked) {
+      program.collision = Collision::bitmap;
+    }
+    const std::uint64_t words = program.collision == Collision::linear ? 0 : max_degree_ / 32 + 1;
+    memory_.picks.reserve(device_, kLargeWarps * largest, "scratch of large selections");
+    memory_.excluded.reserve(device_, kLargeWarps * largest, "scratch of large selections");
+    if (words > 0) {
+      memory_.words.reserve(device_, kLargeWarps * words, "bitmaps of large selections");
+      check(cudaMemsetAsync(memory_.words.data(), 0, memory_.words.bytes(), stream_.get()), "clearing bitmaps");
+    }
+    launch("select_large_kernel", select_large_kernel<Program>, std::uint64_t{kLargeWarps} * 32, program, view(now),
+           depth, smallest, largest, words, memory_.picks.data(), memory_.excluded.data(), memory_.words.data(),
+           memory_.facts.data());
+  }
+
+  /// Makes the next depth's frontier.
+  void advance() {
+    Level& now = memory_.levels[depths_ - 1];
+    Level& next = level();
+    next.entries = 0;
+    next.before.reserve(device_, instances_, kPurpose);
+    launch("advance_kernel", advance_kernel, instances_, now.before.data(), now.counts.data(), next.before.data(),
+           instances_);
+    if (now.edges == 0) return;
+    const std::uint64_t* sums = nullptr;
+    next.entries = now.edges;
+    if (!revisit_ || HasFrontierUpdate<decltype(program_.sampler)>) {
+      sums = flag_arrivals(now);
+      next.entries = read_total(sums + now.edges);
+    }
+    next.frontier.reserve(device_, next.entries, kPurpose);
+    launch("arrive_kernel", arrive_kernel<Program>, now.edges, program_, view(now), depths_, revisit_, sums,
+           seeds_.counts.data(), next.frontier.data());
+  }
+
+  const std::uint64_t* flag_arrivals(Level& now) {
+    VisitedTable table{nullptr, 0};
+    if (!revisit_) {
+      std::uint64_t keys = now.edges;
+      for (std::uint32_t d = 0; d < depths_; ++d) keys += memory_.levels[d].entries;
+      const std::uint64_t slots = set_capacity(keys);
+      memory_.visited.reserve(device_, slots * sizeof(VisitedSlot), "visited vertices");
+      check(cudaMemsetAsync(memory_.visited.data(), 0xff, slots * sizeof(VisitedSlot), stream_.get()),
+            "clearing visited vertices");
+      table = {reinterpret_cast<VisitedSlot*>(memory_.visited.data()), slots - 1};
+      for (std::uint32_t d = 0; d < depths_; ++d) {
+        const Level& earlier = memory_.levels[d];
+        launch("revisit_kernel", revisit_kernel, earlier.entries, earlier.frontier.data(), earlier.entries, table);
+      }
+      launch("reach_kernel", reach_kernel<Program>, now.edges, program_, view(now), depths_, table);
+    }
+    memory_.flags.reserve(device_, now.edges + 1, kPurpose);
+    launch("flag_kernel", flag_kernel<Program>, now.edges, program_, view(now), depths_, revisit_, table,
+           memory_.flags.data());
+    exclusive_sum(device_, memory_.flags.data(), memory_.flags.data(), now.edges, memory_.scan, stream_.get());
+    return memory_.flags.data();
+  }
+
+ public:
+  bool linear_asked = false;  ///< `--collision linear`: never replaced by a bitmap
+
+ private:
+  const Device& device_;
+  std::uint32_t max_degree_;
+  SampleWorkspace& memory_;
+  Program program_;
+  StartsView starts_;
+  bool revisit_;
+  RunStats& stats_;
+  WaveSeeds seeds_;
+  std::uint64_t instances_ = 0;
+  std::uint32_t depths_ = 0;
+  Stream stream_;
+  Timer timer_;
+};
+
+/// Drives waves over the whole range. A wave that does not fit is halved and grown again: its samples do not depend
+/// on the wave.
+template <class Program>
+void drive_samples(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts, bool revisit,
+                   const SampleOptions& options, Instance begin, Instance end, SampleSink* sink, RunStats& stats) {
+  if (!graph.workspace) graph.workspace = std::make_shared<SampleWorkspace>();
+  SampleWorkspace& memory = *std::static_pointer_cast<SampleWorkspace>(graph.workspace);
+  std::optional<WaveGrower<Program>> grower;
+  WaveSizer sizer(graph.device.memory().available() + memory.bytes(), expected_edges(options), sink != nullptr, end - begin);
+  WaveWriter writer;
+  for (Instance first = begin; first < end;) {
+    const std::uint64_t count = std::min<std::uint64_t>(sizer.wave(), end - first);
+    const RunStats before = stats;
+    const auto store = std::make_shared<SampleStore>();
+    try {
+      if (!grower) {
+        grower.emplace(graph, memory, program, starts, revisit, stats);
+        grower->linear_asked = options.collision == Collision::linear;
+      }
+      grower->grow(first, count);
+      if (sink) collect_samples(graph, memory, grower->depths(), grower->seeds(), first, count, *store, stats);
+    } catch (const BudgetError&) {
+      if (count == 1) throw;
+      stats = before;
+      grower.reset();
+      memory = SampleWorkspace();
+      sizer.halve();
+      continue;
+    }
+    const double waiting = seconds_now();
+    if (sink) writer.submit([store, sink] { sink->write(store->batch()); });
+    stats.write_seconds += seconds_now() - waiting;
+    ++stats.waves;
+    first += count;
+    sizer.learn();
+    if (options.progress) options.progress(first - begin, end - begin);
+  }
+  const double waiting = seconds_now();
+  writer.finish();
+  stats.write_seconds += seconds_now() - waiting;
+}
+
+}  // namespace sluice::cuda

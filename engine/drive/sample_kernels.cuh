@@ -1,0 +1,230 @@
+// Kernels of traversal-based samples: a round of all instances of a wave.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/drive/sample_step.hpp"
+#include "engine/drive/starts_view.hpp"
+#include "engine/exec/cuda_check.cuh"
+#include "engine/frontier/level.hpp"
+#include "engine/frontier/visited_table.cuh"
+#include "engine/select/group.cuh"
+#include "engine/select/group_set.hpp"
+
+namespace sluice::cuda {
+
+inline constexpr unsigned kSampleBlock = 256;
+inline constexpr unsigned kTilePicks = 32;        ///< the largest selection that a tile keeps in shared memory
+inline constexpr unsigned kLargeWarps = 132 * 16; ///< warps that make larger ones, with scratch in global memory
+
+/// Pointers of a level.
+struct LevelView {
+  std::uint64_t entries, edges;
+  std::uint32_t fanout;
+  const FrontierEntry* frontier;
+  std::uint64_t *offsets, *begins, *counts, *before;
+  EdgeIndex* positions;
+  Vertex* targets;
+  std::uint32_t* owners;
+
+  __device__ __forceinline__ std::uint64_t offset(std::uint64_t entry) const {
+    return fanout ? entry * fanout : offsets[entry];
+  }
+  __device__ __forceinline__ std::uint64_t owner(std::uint64_t edge) const {
+    return fanout ? edge / fanout : owners[edge];
+  }
+  /// Stores an edge of an entry.
+  template <class Graph>
+  __device__ __forceinline__ void put(const Graph& graph, std::uint64_t edge, std::uint64_t entry, EdgeIndex position) const {
+    const Vertex target = graph.target(position);
+    __stcs(positions + edge, position);
+    __stcs(targets + edge, target);
+    if (!fanout) owners[edge] = static_cast<std::uint32_t>(entry);
+  }
+};
+
+__device__ __forceinline__ std::uint64_t thread_index() {
+  return static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+/// How many edges each entry selects, their sum for each instance, and the largest.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    size_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* sizes, LevelFacts* facts) {
+  const std::uint64_t at = thread_index();
+  std::uint64_t size = 0;
+  if (at < level.entries) {
+    const FrontierEntry entry = level.frontier[at];
+    const Row row = program.graph.row(entry.vertex);
+    size = program.size(entry, depth, program.candidates(entry.vertex, row));
+    sizes[at] = size;
+    if (size > 0) atomicAdd(reinterpret_cast<unsigned long long*>(level.counts + entry.instance), size);
+  }
+  const auto capped = static_cast<unsigned>(size < 0xffffffffu ? size : 0xffffffffu);
+  const unsigned largest = __reduce_max_sync(~0u, capped);
+  if (threadIdx.x % 32 == 0 && largest > *reinterpret_cast<volatile unsigned long long*>(&facts->largest)) {
+    atomicMax(&facts->largest, static_cast<unsigned long long>(largest));
+  }
+}
+
+/// Where an instance's edges begin: its first entry knows.
+static __global__ void __launch_bounds__(kSampleBlock) begin_kernel(LevelView level) {
+  const std::uint64_t at = thread_index();
+  if (at >= level.entries) return;
+  const std::uint32_t instance = level.frontier[at].instance;
+  if (at == 0 || level.frontier[at - 1].instance != instance) level.begins[instance] = level.offset(at);
+}
+
+__device__ __forceinline__ void count_picks(LevelFacts* facts, unsigned selections, const PickCounters& counters) {
+  const unsigned active = __activemask();
+  const unsigned made = __reduce_add_sync(active, selections);
+  const unsigned iterations = __reduce_add_sync(active, counters.iterations);
+  const unsigned searches = __reduce_add_sync(active, counters.searches);
+  if (Tile<32>::warp_lane() == static_cast<unsigned>(__ffs(static_cast<int>(active)) - 1)) {
+    atomicAdd(&facts->selections, static_cast<unsigned long long>(made));
+    atomicAdd(&facts->iterations, static_cast<unsigned long long>(iterations));
+    atomicAdd(&facts->searches, static_cast<unsigned long long>(searches));
+  }
+}
+
+/// With replacement, fanout at most 32: a warp holds as many whole entries as it has lanes for, one draw a lane.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    draw_kernel(Program program, LevelView level, std::uint32_t depth, std::uint32_t fanout) {
+  const std::uint32_t entries_a_warp = 32 / fanout, lane = threadIdx.x % 32;
+  const std::uint32_t slot = lane / fanout, draw = lane - slot * fanout;
+  const std::uint64_t at = thread_index() / 32 * entries_a_warp + slot;
+  const bool active = slot < entries_a_warp && at < level.entries;
+  FrontierEntry entry;
+  Row row;
+  std::uint32_t index = 0;
+  bool drawn = false;
+  PickCounters counters;
+  if (active) {
+    entry = level.frontier[at];
+    row = program.graph.row(entry.vertex);
+    drawn = program.candidates(entry.vertex, row) > 0;
+    if (drawn) index = program.draw_one(program.draws(entry), entry.vertex, row, draw, counters);
+  }
+  std::uint32_t rank = 0;  // edges leave in order of position
+  for (std::uint32_t other = 0; other < fanout; ++other) {
+    const std::uint32_t theirs = __shfl_sync(~0u, index, slot * fanout + other);
+    rank += theirs < index || (theirs == index && other < draw);
+  }
+  if (drawn) level.put(program.graph, level.offset(at) + rank, at, row.offset + index);
+}
+
+/// Without replacement, or any other selection of at most kTilePicks edges: one tile an entry.
+template <unsigned Size, class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    select_kernel(Program program, LevelView level, std::uint32_t depth, LevelFacts* facts) {
+  constexpr unsigned kTiles = kSampleBlock / Size;
+  __shared__ std::uint32_t picks[kTiles][Size], excluded[kTiles][Size];
+  const Tile<Size> tile;
+  const unsigned own = threadIdx.x / Size;
+  const std::uint64_t at = thread_index() / Size;
+  if (at >= level.entries) return;
+  const std::uint64_t begin = level.offsets[at], size = level.offsets[at + 1] - begin;
+  if (size == 0 || size > Size) return;
+  const FrontierEntry entry = level.frontier[at];
+  const Row row = program.graph.row(entry.vertex);
+  const std::uint32_t available = program.candidates(entry.vertex, row);
+  const std::uint32_t rank = tile.rank();
+  PickCounters counters;
+  if (program.takes_all(size, entry, depth, available)) {
+    std::uint64_t out = begin;
+    for (std::uint32_t base = 0; base < row.degree; base += Size) {
+      const std::uint32_t i = base + rank;
+      const bool taken = i < row.degree && program.is_candidate(entry.vertex, row, i);
+      const std::uint32_t order = tile.inclusive_scan(taken ? 1u : 0u);
+      if (taken) level.put(program.graph, out + order - 1, at, row.offset + i);
+      out += tile.broadcast(order, Size - 1);
+    }
+    return;
+  }
+  if (program.sampler.replacement()) {
+    if (rank < size) picks[own][rank] = program.draw_one(program.draws(entry), entry.vertex, row, rank, counters);
+  } else {
+    program.draw_distinct(tile, program.draws(entry), row, static_cast<std::uint32_t>(size),
+                          {picks[own], excluded[own], nullptr}, counters);
+  }
+  tile.sync();
+  if (rank < size) {
+    const std::uint32_t mine = picks[own][rank];
+    std::uint32_t order = 0;
+    for (std::uint32_t other = 0; other < size; ++other) {
+      const std::uint32_t theirs = picks[own][other];
+      order += theirs < mine || (theirs == mine && other < rank);
+    }
+    level.put(program.graph, begin + order, at, row.offset + mine);
+  }
+  count_picks(facts, rank == 0 ? static_cast<unsigned>(size) : 0, counters);
+}
+
+/// Selections of more than `smallest` edges that are not the whole list: one warp each, scratch in global memory.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    select_large_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t smallest,
+                        std::uint64_t scratch_size, std::uint64_t word_count, std::uint32_t* picks,
+                        std::uint32_t* excluded, std::uint32_t* words, LevelFacts* facts) {
+  const Tile<32> warp;
+  const std::uint64_t own = thread_index() / 32;
+  const PickScratch scratch{picks + own * scratch_size, excluded + own * scratch_size, words + own * word_count};
+  for (std::uint64_t at = own; at < level.entries; at += kLargeWarps) {
+    const std::uint64_t begin = level.offsets[at], size = level.offsets[at + 1] - begin;
+    if (size <= smallest) continue;
+    const FrontierEntry entry = level.frontier[at];
+    const Row row = program.graph.row(entry.vertex);
+    const std::uint32_t available = program.candidates(entry.vertex, row);
+    PickCounters counters;
+    if (program.takes_all(size, entry, depth, available)) {
+      if (available == row.degree) continue;  // copy_all_kernel's
+      std::uint64_t out = begin;
+      for (std::uint32_t base = 0; base < row.degree; base += 32) {
+        const std::uint32_t i = base + warp.rank();
+        const bool taken = i < row.degree && program.is_candidate(entry.vertex, row, i);
+        const std::uint32_t order = warp.inclusive_scan(taken ? 1u : 0u);
+        if (taken) level.put(program.graph, out + order - 1, at, row.offset + i);
+        out += warp.broadcast(order, 31);
+      }
+      continue;
+    }
+    if (program.sampler.replacement()) {
+      for (std::uint32_t j = warp.rank(); j < size; j += 32) {
+        scratch.picks[j] = program.draw_one(program.draws(entry), entry.vertex, row, j, counters);
+      }
+    } else {
+      program.draw_distinct(warp, program.draws(entry), row, static_cast<std::uint32_t>(size), scratch, counters);
+    }
+    warp.sync();
+    group_sort(warp, scratch.picks, size);
+    for (std::uint32_t j = warp.rank(); j < size; j += 32) {
+      level.put(program.graph, begin + j, at, row.offset + scratch.picks[j]);
+    }
+    warp.sync();
+    count_picks(facts, warp.rank() == 0 ? static_cast<unsigned>(size) : 0, counters);
+  }
+}
+
+/// Whole lists of more than `smallest` entries: one lane an edge, so that a hub is shared by many warps.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    copy_all_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t smallest) {
+  const std::uint64_t edge = thread_index();
+  if (edge >= level.edges) return;
+  std::uint64_t low = 0, length = level.entries;  // last entry whose edges begin at or before this one
+  while (length > 1) {
+    const std::uint64_t half = length / 2;
+    const bool after = level.offsets[low + half] > edge;
+    low = after ? low : low + half;
+    length = after ? half : length - half;
+  }
+  const std::uint64_t size = level.offsets[low + 1] - level.offsets[low];
+  if (size <= smallest) return;
+  const FrontierEntry entry = level.frontier[low];
+  const Row row = program.graph.row(entry.vertex);
+  if (size != row.degree || !program.takes_all(size, entry, depth, program.candidates(entry.vertex, row))) return;
+  level.put(program.graph, edge, low, row.offset + (edge - level.offsets[low]));
+}
+
+}  // namespace sluice::cuda

@@ -1,0 +1,59 @@
+// One depth of a wave of samples on the GPU, and the memory that waves reuse.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/drive/sample_step.hpp"
+#include "engine/exec/buffer.hpp"
+
+namespace sluice::cuda {
+
+/// Edges lie in order of entries; entries in order of instances.
+struct Level {
+  std::uint64_t entries = 0;
+  std::uint64_t edges = 0;
+  std::uint32_t fanout = 0;             ///< every entry selected this many; 0: they differ, see owners
+  Buffer<FrontierEntry> frontier;       ///< [entries]
+  Buffer<std::uint64_t> offsets;        ///< [entries + 1] where an entry's edges begin
+  Buffer<std::uint64_t> begins;         ///< [instances] where an instance's edges begin
+  Buffer<std::uint64_t> counts;         ///< [instances] edges of this depth
+  Buffer<std::uint64_t> before;         ///< [instances] edges of lesser depths
+  Buffer<EdgeIndex> positions;          ///< [edges]
+  Buffer<Vertex> targets;               ///< [edges]
+  Buffer<std::uint32_t> owners;         ///< [edges] entry of each edge, where fanout is 0
+
+  std::uint64_t bytes() const {
+    return frontier.bytes() + offsets.bytes() + begins.bytes() + counts.bytes() + before.bytes() + positions.bytes() +
+           targets.bytes() + owners.bytes();
+  }
+};
+
+/// Counters that the host reads after a round.
+struct LevelFacts {
+  unsigned long long largest;    ///< size of the largest selection
+  unsigned long long selections;
+  unsigned long long iterations;
+  unsigned long long searches;
+};
+
+/// Grows as waves need it and is kept with the graph, so that a run after the first allocates nothing.
+struct SampleWorkspace {
+  std::vector<Level> levels;
+  Buffer<unsigned char> visited;        ///< VisitedSlot[]
+  Buffer<std::uint64_t> flags;          ///< [edges + 1] first reached here?, then their prefix sums
+  Buffer<unsigned char> scan;
+  Buffer<LevelFacts> facts;
+  Buffer<std::uint32_t> picks, excluded, words;  ///< scratch of warps that make large selections
+  Staging<std::uint64_t> total;         ///< what the host reads between kernels
+  Staging<LevelFacts> host_facts;
+
+  /// Device memory that the next wave finds already there.
+  std::uint64_t bytes() const {
+    std::uint64_t sum = visited.bytes() + flags.bytes() + scan.bytes() + picks.bytes() + excluded.bytes() + words.bytes();
+    for (const Level& level : levels) sum += level.bytes();
+    return sum;
+  }
+};
+
+}  // namespace sluice::cuda
