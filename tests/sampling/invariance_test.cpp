@@ -1,0 +1,80 @@
+// Promise 2 on one machine: threads, layouts, waves, collision structures and repetition change no bit.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "sampling/jobs.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr std::uint64_t kInstances = 600;
+
+std::vector<Job> all_jobs(std::uint64_t vertices) {
+  std::vector<Job> jobs = walk_jobs(kInstances);
+  for (Job& job : sample_jobs(kInstances, vertices)) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+class Invariance : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Invariance, OneThreadAndThreeGiveTheSameDatasets) {
+  const Graph graph = scattered(GetParam());
+  Device one({DeviceChoice::host, 1, 0}), three({DeviceChoice::host, 3, 0});
+  ResidentGraph on_one(one, graph), on_three(three, graph);
+
+  for (const Job& job : all_jobs(graph.vertices())) {
+    const Outcome expected = job.run(on_one);
+
+    EXPECT_GT(expected.count(), 0u) << job.name;
+    EXPECT_TRUE(job.run(on_three) == expected) << job.name;
+  }
+}
+
+TEST_P(Invariance, LayoutsAndCollisionStructuresChangeNothing) {
+  const Graph graph = scattered(GetParam());
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph resident(device, graph);
+
+  std::map<std::string, Outcome> first;
+  for (const Job& job : all_jobs(graph.vertices())) {
+    std::string key = job.name;
+    for (const std::string free : {"/csr", "/wide", "/collision1", "/collision2", "/collision3"}) {
+      if (const auto at = key.find(free); at != std::string::npos) key.erase(at, free.size());
+    }
+    const Outcome outcome = job.run(resident);
+
+    const auto [known, fresh] = first.emplace(key, outcome);
+    EXPECT_TRUE(fresh || known->second == outcome) << job.name;
+  }
+}
+
+TEST_P(Invariance, PartsOfTheInstancesTogetherAreTheWhole) {
+  const Graph graph = scattered(GetParam());
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph resident(device, graph);
+  WalkOptions walk;
+  walk.kind = WalkKind::biased;
+  SampleOptions sample;
+  sample.fanout = {5, 5};
+  const Starts starts = random_starts(kInstances);
+  WalkDigest whole_walks, part_walks;
+  SampleDigest whole_samples, part_samples;
+
+  run_walks(resident, starts, walk, &whole_walks);
+  run_samples(resident, starts, sample, &whole_samples);
+  for (const auto& [from, to] : {std::pair{0, 1}, {1, 250}, {250, 600}, {600, 700}}) {
+    walk.first_instance = sample.first_instance = static_cast<Instance>(from);
+    walk.last_instance = sample.last_instance = static_cast<Instance>(to);
+    run_walks(resident, starts, walk, &part_walks);
+    run_samples(resident, starts, sample, &part_samples);
+  }
+
+  EXPECT_TRUE(whole_walks == part_walks);
+  EXPECT_TRUE(whole_samples == part_samples);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Invariance, testing::Values(1000, 2000, 10000));
+
+}  // namespace
+}  // namespace sluice::test

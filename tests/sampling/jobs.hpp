@@ -1,0 +1,234 @@
+// Every kind with every technique, layout and option that may not change a result, as jobs that can be run on any
+// device; and a digest of what they write, so that runs can be compared on graphs of any size.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/exec/device.hpp"
+#include "engine/sampling/run.hpp"
+#include "io/generate_graph.hpp"
+
+namespace sluice::test {
+
+/// Hash of all datasets in order, however they are cut into batches.
+class Digest {
+ public:
+  template <class T>
+  void add(std::span<const T> values) {
+    for (const T value : values) {
+      hash_ = (hash_ ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15ull;
+      hash_ ^= hash_ >> 29;
+    }
+    count_ += values.size();
+  }
+  bool operator==(const Digest&) const = default;
+  std::uint64_t count() const { return count_; }
+
+ private:
+  std::uint64_t hash_ = 1, count_ = 0;
+};
+
+struct WalkDigest : WalkSink {
+  Digest walks, edges, pool;
+  void write(const WalkBatch& batch) override { walks.add(batch.walks), edges.add(batch.edges), pool.add(batch.pool); }
+  bool operator==(const WalkDigest& o) const { return walks == o.walks && edges == o.edges && pool == o.pool; }
+  std::uint64_t count() const { return walks.count() + edges.count(); }
+};
+
+struct SampleDigest : SampleSink {
+  Digest edge_counts, source, target, depth, edge, seed_counts, seeds, vertex_counts, vertices;
+  void write(const SampleBatch& b) override {
+    edge_counts.add(b.edge_counts), source.add(b.source), target.add(b.target), depth.add(b.depth), edge.add(b.edge);
+    seed_counts.add(b.seed_counts), seeds.add(b.seeds), vertex_counts.add(b.vertex_counts), vertices.add(b.vertices);
+  }
+  bool operator==(const SampleDigest& o) const {
+    return edge_counts == o.edge_counts && source == o.source && target == o.target && depth == o.depth &&
+           edge == o.edge && seed_counts == o.seed_counts && seeds == o.seeds && vertex_counts == o.vertex_counts &&
+           vertices == o.vertices;
+  }
+  std::uint64_t count() const { return edge.count() + edge_counts.count(); }
+};
+
+/// A result of either family.
+struct Outcome {
+  WalkDigest walks;
+  SampleDigest samples;
+  bool operator==(const Outcome& o) const { return walks == o.walks && samples == o.samples; }
+  std::uint64_t count() const { return walks.count() + samples.count(); }
+};
+
+struct Job {
+  std::string name;
+  std::function<Outcome(ResidentGraph&)> run;
+};
+
+inline Starts random_starts(std::uint64_t count) {
+  Starts starts;
+  starts.mode = Starts::Mode::random;
+  starts.count = count;
+  return starts;
+}
+
+/// Instances of one to five seeds, some of them repeated.
+inline Starts seed_lists(std::uint64_t instances, std::uint64_t vertices) {
+  Starts starts;
+  starts.mode = Starts::Mode::listed;
+  starts.offsets = {0};
+  for (std::uint64_t i = 0; i < instances; ++i) {
+    for (std::uint64_t j = 0; j <= i % 5; ++j) {
+      starts.vertices.push_back(static_cast<Vertex>((i * 7919 + (j == 3 ? 0 : j) * 104729) % vertices));
+    }
+    starts.offsets.push_back(starts.vertices.size());
+  }
+  return starts;
+}
+
+inline Job walk_job(std::string name, Starts starts, WalkOptions options) {
+  return {std::move(name), [=](ResidentGraph& graph) {
+            Outcome outcome;
+            run_walks(graph, starts, options, &outcome.walks);
+            return outcome;
+          }};
+}
+
+inline Job sample_job(std::string name, Starts starts, SampleOptions options) {
+  return {std::move(name), [=](ResidentGraph& graph) {
+            Outcome outcome;
+            run_samples(graph, starts, options, &outcome.samples);
+            return outcome;
+          }};
+}
+
+inline std::vector<Job> walk_jobs(std::uint64_t instances) {
+  using enum Select;
+  std::vector<Job> jobs;
+  const auto add = [&](std::string name, WalkKind kind, Select select, auto&& tune) {
+    for (const Layout layout : {Layout::csr, Layout::wide}) {
+      WalkOptions options;
+      options.kind = kind, options.select = select, options.layout = layout, options.length = 20, options.seed = 7;
+      tune(options);
+      jobs.push_back(walk_job(name + "/select" + std::to_string(static_cast<int>(select)) +
+                                  (layout == Layout::csr ? "/csr" : "/wide"),
+                              random_starts(instances), options));
+    }
+  };
+  const auto plain = [](WalkOptions&) {};
+  for (const Select select : {automatic, its, alias, rejection}) {
+    add("uniform", WalkKind::uniform, select, plain);
+    add("biased_weight", WalkKind::biased, select, plain);
+    add("biased_degree", WalkKind::biased, select, [](WalkOptions& o) { o.bias = Bias::degree; });
+    add("metropolis_hastings", WalkKind::metropolis_hastings, select, plain);
+    add("jump", WalkKind::jump, select, plain);
+    add("restart", WalkKind::restart, select, plain);
+  }
+  for (const Select select : {automatic, its}) {
+    add("node2vec_2_half", WalkKind::node2vec, select, [](WalkOptions& o) { o.p = 2, o.q = 0.5, o.length = 8; });
+  }
+  // Most proposals are rejected, so that the last trial's inverse transform decides.
+  add("node2vec_thousandth", WalkKind::node2vec, automatic, [](WalkOptions& o) { o.p = 0.001, o.q = 4, o.length = 8; });
+  WalkOptions pool;
+  pool.kind = WalkKind::multidimensional, pool.frontier_size = 50, pool.length = 40;
+  jobs.push_back(walk_job("multidimensional", random_starts(std::min<std::uint64_t>(instances, 300)), pool));
+  return jobs;
+}
+
+inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t vertices) {
+  using enum Select;
+  std::vector<Job> jobs;
+  const auto add = [&](std::string name, std::uint64_t count, SampleKind kind, Select select, auto&& tune) {
+    SampleOptions options;
+    options.kind = kind, options.select = select, options.seed = 7;
+    tune(options);
+    jobs.push_back(sample_job(name + "/select" + std::to_string(static_cast<int>(select)),
+                              seed_lists(count, vertices), options));
+  };
+  for (const Bias bias : {Bias::none, Bias::weight, Bias::degree}) {
+    const std::string suffix = "/bias" + std::to_string(static_cast<int>(bias));
+    for (const Select select : {automatic, repeated, updated, bipartite}) {
+      for (const Collision collision : {Collision::linear, Collision::bitmap, Collision::strided_bitmap}) {
+        const std::string with = suffix + "/collision" + std::to_string(static_cast<int>(collision));
+        add("neighbor" + with, instances, SampleKind::neighbor, select, [&](SampleOptions& o) {
+          o.fanout = {15, 3}, o.bias = bias, o.collision = collision;
+        });
+        add("neighbor_large" + with, instances / 20, SampleKind::neighbor, select, [&](SampleOptions& o) {
+          o.fanout = {300, 2}, o.bias = bias, o.collision = collision;
+        });
+      }
+      add("neighbor_revisit" + suffix, instances, SampleKind::neighbor, select, [&](SampleOptions& o) {
+        o.fanout = {5, 4}, o.bias = bias, o.revisit = true;
+      });
+      add("forest_fire" + suffix, instances, SampleKind::forest_fire, select, [&](SampleOptions& o) {
+        o.depth = 3, o.bias = bias, o.probability = 0.6;
+      });
+    }
+    for (const Select select : {automatic, its, alias, rejection}) {
+      add("neighbor_replace" + suffix, instances, SampleKind::neighbor, select, [&](SampleOptions& o) {
+        o.fanout = {15, 10}, o.bias = bias, o.replace = true, o.revisit = true;
+      });
+      add("neighbor_replace_visited" + suffix, instances, SampleKind::neighbor, select, [&](SampleOptions& o) {
+        o.fanout = {40, 3}, o.bias = bias, o.replace = true;
+      });
+    }
+    add("neighbor_all" + suffix, instances / 20, SampleKind::neighbor, automatic, [&](SampleOptions& o) {
+      o.fanout = {4, -1}, o.bias = bias;
+    });
+    for (const Select select : {automatic, repeated, updated, keys}) {
+      add("layer" + suffix, instances / 4, SampleKind::layer, select, [&](SampleOptions& o) {
+        o.layer_sizes = {8, 40, 3}, o.bias = bias;
+      });
+    }
+  }
+  add("snowball", instances / 50, SampleKind::snowball, automatic, [](SampleOptions& o) { o.depth = 2; });
+  add("snowball_revisit", instances / 50, SampleKind::snowball, automatic, [](SampleOptions& o) {
+    o.depth = 2, o.revisit = true;
+  });
+  add("node", 20, SampleKind::node, automatic, [](SampleOptions& o) { o.count = 200; });
+  add("edge", 20, SampleKind::edge, automatic, [](SampleOptions& o) { o.count = 500; });
+  return jobs;
+}
+
+/// An R-MAT graph with uniform weights; `undirected` also without isolated vertices.
+inline Graph rmat(unsigned scale, bool undirected, unsigned edge_factor = 8) {
+  io::GenerateOptions options;
+  options.kind = io::GraphKind::rmat, options.scale = scale, options.edge_factor = edge_factor, options.threads = 2;
+  io::ConvertOptions rules;
+  rules.undirected = undirected, rules.weights = io::WeightRule::uniform, rules.compact = undirected, rules.threads = 2;
+  return io::generate_graph(options, rules);
+}
+
+/// A uniform graph of exactly `vertices` vertices: dead ends, lists shorter than a fanout, zero weights.
+inline Graph scattered(std::uint64_t vertices) {
+  Graph graph;
+  std::vector<std::vector<Vertex>> lists(vertices);
+  std::uint64_t state = vertices;
+  const auto next = [&] { return state = state * 6364136223846793005ull + 1442695040888963407ull, state >> 33; };
+  std::uint64_t edges = 0;
+  for (std::uint64_t v = 0; v < vertices; ++v) {
+    const std::uint64_t degree = v % 7 == 0 ? 0 : v % 101 == 1 ? vertices / 3 : next() % 30;
+    for (std::uint64_t i = 0; i < degree; ++i) lists[v].push_back(static_cast<Vertex>(next() % vertices));
+    std::sort(lists[v].begin(), lists[v].end());
+    edges += degree;
+  }
+  graph.out.offsets = HostArray<EdgeIndex>(vertices + 1);
+  graph.out.targets = HostArray<Vertex>(edges);
+  graph.out.weights = HostArray<float>(edges);
+  graph.weighted = true;
+  EdgeIndex at = 0;
+  for (std::uint64_t v = 0; v < vertices; ++v) {
+    graph.out.offsets[v] = at;
+    for (const Vertex target : lists[v]) {
+      const std::uint64_t draw = next();
+      graph.out.targets[at] = target;
+      graph.out.weights[at++] = v % 13 == 2 || draw % 9 == 0 ? 0.0f : static_cast<float>(draw % 1000 + 1) * (draw % 5 ? 1e-3f : 1e3f);
+    }
+  }
+  graph.out.offsets[vertices] = at;
+  return graph;
+}
+
+}  // namespace sluice::test
