@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "apps/console.hpp"
 #include "apps/memory.hpp"
 #include "apps/values.hpp"
@@ -125,6 +127,16 @@ void declare_messages(Command& command, CommonOptions& options) {
                  "a bar on standard error; auto: if it is a terminal");
   command.flag("--quiet", options.quiet, "errors only");
   command.flag("--verbose", options.verbose, "also the resolved configuration");
+}
+
+void refuse_same_file(const std::string& input, const std::string& output, const std::string& report) {
+  std::error_code absent;
+  if (std::filesystem::equivalent(input, output, absent)) {
+    throw UsageError(fmt::format("{} is the input itself (choose another name for the output)", output));
+  }
+  if (!report.empty() && report == output) {
+    throw UsageError(fmt::format("--report: {} is the output's name (choose another)", report));
+  }
 }
 
 void apply_host_ceiling(const CommonOptions& options) {

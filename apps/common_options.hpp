@@ -48,6 +48,10 @@ void declare_device(Command& command, CommonOptions& options);
 /// --progress, --quiet, --verbose
 void declare_messages(Command& command, CommonOptions& options);
 
+/// Throws UsageError if `output` is `input` itself (--force would cost the user the input), or the report's
+/// file.
+void refuse_same_file(const std::string& input, const std::string& output, const std::string& report);
+
 /// Makes `--host-memory` (or nine tenths of what is free) the ceiling of the host accountant.
 void apply_host_ceiling(const CommonOptions& options);
 

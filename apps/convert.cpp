@@ -17,6 +17,7 @@ struct ConvertCommand {
 
 void run_convert(const Command& command, ConvertCommand& c) {
   if (c.compact && c.no_compact) throw UsageError("--compact and --no-compact contradict each other");
+  refuse_same_file(c.input, c.common.output, c.common.report);
   apply_host_ceiling(c.common);
   announce(command, c.common);
   c.read.threads = threads_of(c.common);

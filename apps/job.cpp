@@ -42,6 +42,7 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
   if (options.output.empty() && !options.plan) {
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
   }
+  refuse_same_file(graph_file, options.output, options.report);
   apply_host_ceiling(options);
   announce(command, options);
   load(graph_file);

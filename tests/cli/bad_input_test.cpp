@@ -112,6 +112,15 @@ TEST_F(BadInput, ExistingReportWithoutForce) {
   EXPECT_EQ(read_bytes(at("report.json")), "mine");
 }
 
+TEST_F(BadInput, OutputThatIsTheInput) {
+  const auto path = graph();
+  const auto before = read_bytes(path);
+  refuse(kUsage, "input itself", {"walk", path, "--output", path, "--force"});
+  refuse(kUsage, "input itself", {"convert", path, path, "--force"});
+  refuse(kUsage, "--report", walk(path, {"--report", at("out.h5")}));
+  EXPECT_EQ(read_bytes(path), before);
+}
+
 TEST_F(BadInput, OutputInAFolderThatIsAbsent) {
   refuse(kFailed, "absent", {"walk", graph(), "--output", at("absent/out.h5")});
 }

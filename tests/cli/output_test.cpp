@@ -91,6 +91,43 @@ TEST_F(Output, TextGoesToStandardOutput) {
   EXPECT_EQ(printed.out, file);
 }
 
+TEST_F(Output, TextOfSamplesHasOneEdgeALine) {
+  const auto sources = read_numbers(sample("a.h5", {}), "source");
+  std::istringstream text(read_bytes(sample("a.txt", {"--format", "text"})));
+
+  std::string header, line;
+  std::getline(text, header);
+  std::vector<std::int64_t> read;
+  while (std::getline(text, line)) {
+    std::istringstream words(line);
+    std::int64_t instance = 0, source = 0;
+    words >> instance >> source;
+    read.push_back(source);
+  }
+
+  EXPECT_EQ(header, "# instance source target depth edge");
+  EXPECT_EQ(read, sources);
+}
+
+TEST_F(Output, TextOfNodeSamplesShowsTheVertices) {
+  const auto text =
+      run({"sample", graph(), "--kind", "node", "--count", "9", "--output", "-", "--format", "text"}).out;
+
+  EXPECT_NE(text.find("# vertices\n"), std::string::npos) << text;
+}
+
+TEST_F(Output, AttributesNameOptionsSeedAndGraph) {
+  const auto path = walk("a.h5", {"--kind", "node2vec", "--q", "2", "--seed", "7"});
+
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  for (const char* name :
+       {"command", "kind", "length", "p", "q", "seed", "select", "walks_per_vertex", "graph_checksum"}) {
+    EXPECT_GT(H5Aexists(file, name), 0) << name;
+  }
+  EXPECT_EQ(H5Aexists(file, "probability"), 0);
+  H5Fclose(file);
+}
+
 TEST_F(Output, NpyIsAFolderOfArrays) {
   const auto walks = walk("a", {"--format", "npy"});
   const auto samples = sample("b", {"--format", "npy"});

@@ -1,0 +1,108 @@
+// Micro-benchmarks of one GPU: copy, independent random reads, the host link.
+#include <algorithm>
+#include <vector>
+
+#include "apps/bench/limits_cuda.hpp"
+#include "engine/exec/buffer.hpp"
+#include "engine/exec/cuda_check.cuh"
+#include "engine/exec/stream.cuh"
+
+namespace sluice::bench {
+
+namespace {
+
+constexpr unsigned kBlock = 256;
+constexpr unsigned kReads = 64;  // a lane's; all independent, so that as many as can be are in flight
+
+struct alignas(16) Block16 {
+  unsigned words[4];
+};
+struct alignas(16) Block32 {
+  uint4 halves[2];
+};
+
+// ---- kernels ---------------------------------------------------------------------------------------------------
+
+__device__ __forceinline__ unsigned fold(unsigned value) { return value; }
+__device__ __forceinline__ unsigned fold(const Block16& block) { return block.words[0] ^ block.words[3]; }
+__device__ __forceinline__ unsigned fold(const Block32& block) { return block.halves[0].x ^ block.halves[1].w; }
+
+template <class T>
+__global__ void __launch_bounds__(kBlock) random_kernel(const T* data, std::uint64_t count, std::uint64_t salt, unsigned* out) {
+  const std::uint64_t thread = static_cast<std::uint64_t>(blockIdx.x) * kBlock + threadIdx.x;
+  unsigned sum = 0;
+#pragma unroll 8
+  for (unsigned i = 0; i < kReads; ++i) {
+    std::uint64_t mixed = (thread * kReads + i + salt) * 0x9E3779B97F4A7C15ull;
+    mixed = (mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93ull;
+    sum ^= fold(data[__umul64hi(mixed, count)]);
+  }
+  if (sum == 0x12345678u) *out = sum;  // keeps the reads; the data never give this sum for all lanes
+}
+
+__global__ void __launch_bounds__(kBlock) copy_kernel(const uint4* from, uint4* to, std::uint64_t count) {
+  const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * kBlock + threadIdx.x;
+  if (i < count) to[i] = from[i];
+}
+
+// ---- launchers -------------------------------------------------------------------------------------------------
+
+template <class Work>
+double median_seconds(const cuda::Stream& stream, unsigned repetitions, Work&& work) {
+  std::vector<double> seconds;
+  cuda::Timer timer;
+  for (unsigned r = 0; r <= repetitions; ++r) {
+    timer.start(stream);
+    work(r);
+    timer.stop(stream);
+    stream.wait("limits");
+    if (r > 0) seconds.push_back(timer.seconds());
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+template <class T>
+double random_rate(const cuda::Stream& stream, const Buffer<unsigned char>& memory, unsigned repetitions, unsigned* out) {
+  constexpr std::uint64_t kThreads = 1u << 24;
+  const double seconds = median_seconds(stream, repetitions, [&](unsigned r) {
+    random_kernel<<<kThreads / kBlock, kBlock, 0, stream.get()>>>(reinterpret_cast<const T*>(memory.data()),
+                                                                  memory.size() / sizeof(T), r * 977u, out);
+    cuda::check_launch("random_kernel");
+  });
+  return static_cast<double>(kThreads) * kReads / seconds * 1e-9;
+}
+
+}  // namespace
+
+Limits cuda_limits(const Device& device, unsigned repetitions) {
+  constexpr std::size_t kBytes = std::size_t{4} << 30, kLinkBytes = std::size_t{256} << 20;
+  const cuda::Stream stream;
+  Limits limits;
+  {
+    const Buffer<unsigned char> memory(device, kBytes, "memory to measure");
+    const Buffer<unsigned> out(device, 1, "memory to measure");
+    cuda::check(cudaMemsetAsync(memory.data(), 0x5a, kBytes, stream.get()), "filling memory");
+    limits.random4 = random_rate<unsigned>(stream, memory, repetitions, out.data());
+    limits.random16 = random_rate<Block16>(stream, memory, repetitions, out.data());
+    limits.random32 = random_rate<Block32>(stream, memory, repetitions, out.data());
+    const std::uint64_t count = kBytes / 2 / sizeof(uint4);
+    uint4* const base = reinterpret_cast<uint4*>(memory.data());
+    limits.copy = static_cast<double>(kBytes) * 1e-9 / median_seconds(stream, repetitions, [&](unsigned) {
+      copy_kernel<<<cuda::grid_for(count, kBlock), kBlock, 0, stream.get()>>>(base, base + count, count);
+      cuda::check_launch("copy_kernel");
+    });
+  }
+  const Buffer<unsigned char> near(device, kLinkBytes, "memory to measure");
+  const Staging<unsigned char> far(device, kLinkBytes, "memory to measure");
+  const auto link = [&](void* to, const void* from, cudaMemcpyKind kind) {
+    return static_cast<double>(kLinkBytes) * 1e-9 / median_seconds(stream, repetitions, [&](unsigned) {
+      cuda::check(cudaMemcpyAsync(to, from, kLinkBytes, kind, stream.get()), "a copy over the link");
+    });
+  };
+  limits.to_device = link(near.data(), far.data(), cudaMemcpyHostToDevice);
+  limits.to_host = link(far.data(), near.data(), cudaMemcpyDeviceToHost);
+  return limits;
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,20 @@
+// The machine's limits as numbers, for figures that stand beside them.
+#pragma once
+
+#include "engine/exec/device.hpp"
+
+namespace sluice::bench {
+
+/// In G reads a second and GB a second; medians.
+struct Limits {
+  double copy = 0;        ///< read + write
+  double random4 = 0;     ///< independent random reads beyond every cache, of so many bytes
+  double random16 = 0;
+  double random32 = 0;
+  double to_device = 0;   ///< page-locked host memory to the device; 0 on the host backend
+  double to_host = 0;
+};
+
+Limits measure_limits(const Device& device, unsigned repetitions);
+
+}  // namespace sluice::bench

@@ -1,0 +1,215 @@
+// bench sampling: the workloads of the field, each figure beside the machine's limit measured in the same run.
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "apps/bench/bench.hpp"
+#include "apps/bench/limits.hpp"
+#include "engine/residency/resident_graph.hpp"
+#include "engine/sampling/run.hpp"
+#include "io/generate_graph.hpp"
+#include "io/graph_file.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+std::string text(const char* format, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, format, value);
+  return buffer;
+}
+
+Graph load(const Device& device, const Options& options) {
+  if (!options.graph.empty()) return io::read_graph(options.graph);
+  io::GenerateOptions generate;
+  generate.kind = io::GraphKind::kronecker, generate.scale = options.scale, generate.edge_factor = options.edge_factor;
+  generate.seed = options.seed, generate.threads = device.is_cuda() ? usable_cores() : device.threads();
+  io::ConvertOptions rules;
+  rules.undirected = true, rules.compact = true, rules.weights = io::WeightRule::uniform;
+  rules.seed = options.seed, rules.threads = generate.threads;
+  return io::generate_graph(generate, rules);
+}
+
+/// The suite: every method measures one group of workloads and appends its figures.
+class SamplingSuite {
+ public:
+  SamplingSuite(Device& device, const Options& options)
+      : options_(options), limits_(measure_limits(device, options.repetitions)), graph_(load(device, options)),
+        resident_(device, graph_) {}
+
+  std::vector<Figure> run() {
+    describe();
+    uniform_walks();
+    weighted_walks();
+    node2vec();
+    neighbors();
+    csaw();
+    ablation();
+    return std::move(figures_);
+  }
+
+ private:
+  void describe() {
+    const auto plain = [&](const char* name, double value, const char* unit) {
+      figures_.push_back({name, value, unit, value, value, {}});
+    };
+    plain("vertices", static_cast<double>(graph_.vertices()), "");
+    plain("stored edges", static_cast<double>(graph_.edges()), "");
+    plain("largest degree", resident_.impl().max_degree, "");
+    plain("limit: copy, read + write", limits_.copy, "GB/s");
+    plain("limit: random 4-byte reads", limits_.random4, "G reads/s");
+    plain("limit: random 16-byte reads", limits_.random16, "G reads/s");
+    plain("limit: random 32-byte reads", limits_.random32, "G reads/s");
+    if (limits_.to_device > 0) plain("limit: host to device", limits_.to_device, "GB/s");
+  }
+
+  /// Median, smallest and largest of value(run()) over the repetitions, after one run that makes the tables.
+  template <class Run, class Value>
+  Figure& measure(const std::string& name, const char* unit, Run&& run, Value&& value) {
+    if (options_.progress) options_.progress(name);
+    const RunStats first = run();
+    std::vector<double> values;
+    for (unsigned r = 0; r < options_.repetitions; ++r) values.push_back(value(run()));
+    std::sort(values.begin(), values.end());
+    Figure figure{name, values[values.size() / 2], unit, values.front(), values.back(), {}};
+    if (first.table_seconds > 0.0005) figure.note = "tables " + text("%.3g ms", first.table_seconds * 1e3);
+    figures_.push_back(std::move(figure));
+    return figures_.back();
+  }
+
+  static double giga_rate(const RunStats& stats) {
+    return static_cast<double>(stats.sampled_edges) / stats.compute_seconds * 1e-9;
+  }
+  static void against(Figure& figure, double limit, const char* what) {
+    const std::string share = text("%.0f%% of ", 100 * figure.value / limit) + what;
+    figure.note += figure.note.empty() ? share : ", " + share;
+  }
+
+  Figure& walk(const std::string& name, WalkOptions walk_options, const Starts& starts = {}) {
+    walk_options.seed = options_.seed;
+    return measure(name, "G steps/s", [&] { return run_walks(resident_, starts, walk_options, nullptr); }, giga_rate);
+  }
+  Figure& sample(const std::string& name, SampleOptions sample_options, const Starts& starts) {
+    sample_options.seed = options_.seed;
+    return measure(name, "G edges/s", [&] { return run_samples(resident_, starts, sample_options, nullptr); }, giga_rate);
+  }
+  static Starts random_starts(std::uint64_t count) {
+    Starts starts;
+    starts.mode = Starts::Mode::random, starts.count = count;
+    return starts;
+  }
+
+  void uniform_walks() {
+    WalkOptions o;
+    o.layout = Layout::csr;
+    against(walk("uniform walk, csr", o), limits_.random4, "random 4-byte reads");
+    o.layout = Layout::wide;
+    const double uniform = against_uniform(walk("uniform walk, wide", o));
+    for (const auto& [name, kind] : {std::pair{"metropolis-hastings", WalkKind::metropolis_hastings},
+                                     {"restart", WalkKind::restart}, {"jump", WalkKind::jump}}) {
+      o.kind = kind;
+      Figure& figure = walk(std::string(name) + ", wide", o);
+      figure.note += text("%.0f%% of uniform", 100 * figure.value / uniform);
+    }
+    resident_.drop_tables();
+  }
+  double against_uniform(Figure& figure) const {
+    against(figure, limits_.random16, "random 16-byte reads");
+    return figure.value;
+  }
+
+  void weighted_walks() {
+    WalkOptions o;
+    o.kind = WalkKind::biased;
+    o.layout = Layout::wide, o.select = Select::alias;
+    against(walk("biased by weight, alias, wide", o), limits_.random32, "random 32-byte reads");
+    resident_.drop_tables();
+    o.layout = Layout::csr;
+    walk("biased by weight, alias, csr", o);
+    resident_.drop_tables();
+    o.select = Select::its;
+    walk("biased by weight, inverse transform, csr", o);
+    resident_.drop_tables();
+    o.select = Select::rejection;
+    walk("biased by weight, rejection, csr", o);
+    resident_.drop_tables();
+  }
+
+  void node2vec() {
+    WalkOptions o;
+    o.kind = WalkKind::node2vec, o.p = 2, o.q = 0.5;
+    walk("node2vec 2, 0.5, weighted, exact", o);
+    resident_.drop_tables();
+  }
+
+  void neighbors() {
+    SampleOptions o;
+    o.fanout = {15, 10};
+    o.replace = o.revisit = true;
+    against(sample("neighbor 15,10, replace, revisit, one seed a vertex", o, {}), limits_.random4, "random 4-byte reads");
+    o.replace = o.revisit = false;
+    const Starts seeds = random_starts(std::min<std::uint64_t>(graph_.vertices(), 1u << 20));
+    sample("neighbor 15,10, distinct, visited rule, 2^20 seeds", o, seeds);
+    o.bias = Bias::weight;
+    sample("the same by weight", o, seeds);
+    resident_.drop_tables();
+  }
+
+  /// C-SAW's settings (SC'20, section VI): 2000 and 4000 instances, 2 neighbours, depth 2, degree bias; its figure 16.
+  void csaw() {
+    SampleOptions o;
+    o.bias = Bias::degree;
+    const auto milliseconds = [](const RunStats& stats) { return stats.compute_seconds * 1e3; };
+    const auto time = [&](const std::string& name, std::uint64_t instances) {
+      measure(name, "ms", [&] { return run_samples(resident_, random_starts(instances), o, nullptr); }, milliseconds);
+    };
+    o.fanout = {2, 2};
+    for (const std::uint64_t instances : {2000, 4000}) {
+      time("C-SAW: " + std::to_string(instances) + " instances, 2 neighbours, depth 2", instances);
+    }
+    for (const std::uint64_t instances : {2000, 4000, 8000, 16000}) {
+      for (const std::int64_t size : {1, 2, 4, 8}) {
+        o.fanout = {size, size};
+        time("C-SAW: " + std::to_string(instances) + " instances, NeighborSize " + std::to_string(size), instances);
+      }
+    }
+    WalkOptions w;
+    w.kind = WalkKind::biased, w.bias = Bias::degree, w.length = 2000;
+    walk("C-SAW: 4000 walks of 2000 steps, degree bias", w, random_starts(4000));
+    resident_.drop_tables();
+  }
+
+  /// C-SAW's figures 10 to 12: iterations a pick and searches of each technique.
+  void ablation() {
+    SampleOptions o;
+    o.fanout = {8, 8}, o.bias = Bias::degree;
+    const Starts seeds = random_starts(std::min<std::uint64_t>(graph_.vertices(), 1u << 16));
+    for (const auto& [technique, select] :
+         {std::pair{"repeated", Select::repeated}, {"updated", Select::updated}, {"bipartite", Select::bipartite}}) {
+      for (const auto& [structure, collision] : {std::pair{"linear", Collision::linear}, {"bitmap", Collision::bitmap},
+                                                 {"strided-bitmap", Collision::strided_bitmap}}) {
+        o.select = select, o.collision = collision;
+        RunStats last;
+        Figure& figure = measure(
+            std::string("select ") + technique + ", collision " + structure, "G edges/s",
+            [&] { return last = run_samples(resident_, seeds, o, nullptr); }, giga_rate);
+        const double picks = static_cast<double>(std::max<std::uint64_t>(last.selections, 1));
+        figure.note += text("%.3f iterations a pick, ", static_cast<double>(last.selection_iterations) / picks) +
+                       text("%.2f searches a pick", static_cast<double>(last.collision_searches) / picks);
+      }
+    }
+  }
+
+  Options options_;
+  Limits limits_;
+  Graph graph_;
+  ResidentGraph resident_;
+  std::vector<Figure> figures_;
+};
+
+}  // namespace
+
+std::vector<Figure> run_sampling(Device& device, const Options& options) { return SamplingSuite(device, options).run(); }
+
+}  // namespace sluice::bench
