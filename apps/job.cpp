@@ -79,8 +79,8 @@ io::ResultWriter& Job::open_results(std::vector<io::Attribute> attributes,
 }
 
 std::function<void(Instance, Instance)> Job::progress(const char* unit) {
-  return
-      [this, unit](Instance done, Instance total) { progress_.update(command_.name(), done, total, unit); };
+  progress_.start(command_.name());
+  return [this, unit](Instance done, Instance all) { progress_.update(command_.name(), done, all, unit); };
 }
 
 void Job::finish(const RunStats& run, const char* instance_name, const char* edge_name) {

@@ -44,12 +44,16 @@ void Progress::update(const std::string& phase, double fraction) {
   if (start_or_skip(phase, fraction >= 1)) draw(fraction, {});
 }
 
+void Progress::start(const std::string& phase) {
+  phase_ = phase;
+  begin_ = Clock::now();
+}
+
 bool Progress::start_or_skip(const std::string& phase, bool last) {
   if (!shown_) return false;
   const auto now = Clock::now();
   if (phase != phase_) {
-    phase_ = phase;
-    begin_ = now;
+    start(phase);
   } else if (!last && now - last_ < kRedraw) {
     return false;
   }

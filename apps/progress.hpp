@@ -17,6 +17,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// From now on time counts for `phase`; without it, from the first update of a phase.
+  void start(const std::string& phase);
   /// `done` of `total` `unit`s of `phase`; a new phase starts a new bar. Cheap: redraws ten times a second at
   /// most. Throws RunError if a stop was requested.
   void update(const std::string& phase, std::uint64_t done, std::uint64_t total, const char* unit);
