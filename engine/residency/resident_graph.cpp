@@ -58,6 +58,12 @@ const WideEdge* ResidentGraph::Impl::wide_edges() {
 ResidentGraph::ResidentGraph(Device& device, const Graph& graph) : impl_(std::make_unique<Impl>(device, graph)) {}
 ResidentGraph::~ResidentGraph() = default;
 ResidentGraph::ResidentGraph(ResidentGraph&&) noexcept = default;
+void ResidentGraph::drop_tables() {
+  for (BiasTables& tables : impl_->named) tables = BiasTables{};
+  impl_->wide = Buffer<WideEdge>();
+  impl_->workspace.reset();
+}
+
 Device& ResidentGraph::device() const { return impl_->device; }
 const Graph& ResidentGraph::graph() const { return impl_->graph; }
 

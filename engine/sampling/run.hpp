@@ -44,6 +44,8 @@ class ResidentGraph {
 
   Device& device() const;
   const Graph& graph() const;
+  /// Frees the derived tables; what is needed again is made again, with the same content.
+  void drop_tables();
 
   struct Impl;
   Impl& impl() const { return *impl_; }
