@@ -61,14 +61,13 @@ __global__ void keep_seeds_kernel(const FrontierEntry* listed, std::uint64_t siz
   frontier[sums[at]] = entry;
 }
 
-__global__ void total_kernel(const std::uint64_t* before, const std::uint64_t* counts, std::uint64_t count,
-                             std::uint64_t* totals) {
+__global__ void total_kernel(LevelView last, std::uint64_t count, std::uint64_t* totals) {
   const std::uint64_t i = thread_index();
-  if (i < count) totals[i] = before[i] + counts[i];
+  if (i < count) totals[i] = last.before[i] + (last.ends[i] - last.begins[i]);
 }
 
 /// An edge of a level to its place in its instance.
-__global__ void place_kernel(LevelView level, std::int32_t depth, const std::uint64_t* bases, Vertex* source,
+__global__ void place_kernel(GraphView graph, LevelView level, std::int32_t depth, const std::uint64_t* bases, Vertex* source,
                              Vertex* target, std::int32_t* depths, EdgeIndex* position) {
   const std::uint64_t edge = thread_index();
   if (edge >= level.edges) return;
@@ -77,7 +76,7 @@ __global__ void place_kernel(LevelView level, std::int32_t depth, const std::uin
   source[to] = entry.vertex;
   target[to] = level.targets[edge];
   depths[to] = depth;
-  position[to] = level.positions[edge];
+  position[to] = level.position(graph, entry.vertex, edge);
 }
 
 __global__ void vertices_kernel(const FrontierEntry* frontier, std::uint64_t count, Vertex* vertices) {
@@ -160,9 +159,7 @@ void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, 
   if (depths == 0) {
     check(cudaMemsetAsync(totals.data(), 0, totals.bytes(), stream.get()), "clearing counts");
   } else {
-    const Level& last = memory.levels[depths - 1];
-    launch("total_kernel", stream, stats, total_kernel, count, last.before.data(), last.counts.data(), count,
-           totals.data());
+    launch("total_kernel", stream, stats, total_kernel, count, view_of(memory.levels[depths - 1]), count, totals.data());
   }
   stream.wait("samples");
   out.first = first;
@@ -174,10 +171,7 @@ void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, 
   const Buffer<EdgeIndex> position(device, edges, kPurpose);
   for (std::uint32_t d = 0; d < depths; ++d) {
     const Level& level = memory.levels[d];
-    const LevelView view{level.entries,       level.edges,         level.fanout,           level.frontier.data(),
-                         level.offsets.data(), level.begins.data(), level.counts.data(),    level.before.data(),
-                         level.positions.data(), level.targets.data(), level.owners.data()};
-    launch("place_kernel", stream, stats, place_kernel, level.edges, view, static_cast<std::int32_t>(d + 1),
+    launch("place_kernel", stream, stats, place_kernel, level.edges, graph.view, view_of(level), static_cast<std::int32_t>(d + 1),
            totals.data(), source.data(), target.data(), depth.data(), position.data());
   }
   const std::uint64_t seed_total = memory.levels.empty() ? 0 : memory.levels[0].entries;
@@ -206,7 +200,7 @@ std::uint64_t expected_edges(const SampleOptions& options) {
 }
 
 WaveSizer::WaveSizer(std::uint64_t free_bytes, std::uint64_t expected, bool with_sink, std::uint64_t instances) {
-  constexpr std::uint64_t kEdgeBytes = 8 + 4 + 4;           // position, target, owner
+  constexpr std::uint64_t kEdgeBytes = 4 + 4 + 4;           // index, target, owner
   constexpr std::uint64_t kFrontierBytes = 8 + 16 + 64;     // flag, next entry, up to four slots of the visited table
   constexpr std::uint64_t kPlacedBytes = 20;
   constexpr std::uint64_t kUnknownFirst = 1024;

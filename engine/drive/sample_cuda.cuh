@@ -68,12 +68,6 @@ class WaveGrower {
   static constexpr const char* kPurpose = "a wave of samples";
 
   Level& level() { return memory_.levels[depths_]; }
-  static LevelView view(const Level& level) {
-    return {level.entries,       level.edges,         level.fanout,        level.frontier.data(),  level.offsets.data(),
-            level.begins.data(), level.counts.data(), level.before.data(), level.positions.data(), level.targets.data(),
-            level.owners.data()};
-  }
-
   template <class Kernel, class... Args>
   void launch(const char* name, Kernel kernel, std::uint64_t threads, Args... args) {
     kernel<<<grid_for(threads, kSampleBlock), kSampleBlock, 0, stream_.get()>>>(args...);
@@ -99,49 +93,70 @@ class WaveGrower {
     Level& now = level();
     now.fanout = 0;
     now.edges = 0;
-    now.offsets.reserve(device_, now.entries + 1, kPurpose);
+    const std::uint64_t largest = measure(now, depth);
+    if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a wave has too many edges");
+    now.indices.reserve(device_, now.edges, kPurpose);
+    now.targets.reserve(device_, now.edges, kPurpose);
+    if (!now.fanout) now.owners.reserve(device_, now.edges, kPurpose);
     now.begins.reserve(device_, instances_, kPurpose);
-    now.counts.reserve(device_, instances_, kPurpose);
-    check(cudaMemsetAsync(now.counts.data(), 0, instances_ * sizeof(std::uint64_t), stream_.get()), "clearing counts");
-    check(cudaMemsetAsync(&memory_.facts.data()->largest, 0, sizeof(unsigned long long), stream_.get()),
-          "clearing counters");
-    launch("size_kernel", size_kernel<Program>, now.entries, program_, view(now), depth, now.offsets.data(),
-           memory_.facts.data());
+    now.ends.reserve(device_, instances_, kPurpose);
+    check(cudaMemsetAsync(now.begins.data(), 0, now.begins.bytes(), stream_.get()), "clearing bounds");
+    check(cudaMemsetAsync(now.ends.data(), 0, now.ends.bytes(), stream_.get()), "clearing bounds");
+    launch("bounds_kernel", bounds_kernel, now.entries, view_of(now));
+    if (now.edges > 0) select_edges(now, depth, largest);
+  }
+
+  /// Finds how many edges the entries select, and where they begin; returns the largest selection.
+  std::uint64_t measure(Level& now, std::uint32_t depth) {
+    LevelFacts* const facts = memory_.facts.data();
+    check(cudaMemsetAsync(&facts->largest, 0, 3 * sizeof(unsigned long long), stream_.get()), "clearing counters");
+    if (program_.sampler.replacement() && !all_wanted(depth)) {
+      launch("even_kernel", even_kernel<Program>, now.entries, program_, view_of(now), depth, facts);
+      read_facts();
+      const std::uint64_t size = memory_.host_facts.data()->largest;
+      if (memory_.host_facts.data()->uneven == 0 && size <= 32) {
+        now.fanout = static_cast<std::uint32_t>(size);
+        now.edges = size * now.entries;
+        if (size > 0) return size;
+      }
+    }
+    now.offsets.reserve(device_, now.entries + 1, kPurpose);
+    launch("size_kernel", size_kernel<Program>, now.entries, program_, view_of(now), depth, now.offsets.data(), facts);
     exclusive_sum(device_, now.offsets.data(), now.offsets.data(), now.entries, memory_.scan, stream_.get());
     check(cudaMemcpyAsync(memory_.total.data(), now.offsets.data() + now.entries, sizeof(std::uint64_t),
                           cudaMemcpyDeviceToHost, stream_.get()),
           "reading a count");
     read_facts();
     now.edges = *memory_.total.data();
-    const std::uint64_t largest = memory_.host_facts.data()->largest;
-    if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a wave has too many edges");
-    if (program_.sampler.replacement() && now.edges > 0 && now.edges == largest * now.entries && largest <= 32) {
-      now.fanout = static_cast<std::uint32_t>(largest);
-    }
-    now.positions.reserve(device_, now.edges, kPurpose);
-    now.targets.reserve(device_, now.edges, kPurpose);
-    if (!now.fanout) now.owners.reserve(device_, now.edges, kPurpose);
-    launch("begin_kernel", begin_kernel, now.entries, view(now));
-    if (now.edges > 0) select_edges(now, depth, largest);
+    return memory_.host_facts.data()->largest;
   }
 
   void select_edges(Level& now, std::uint32_t depth, std::uint64_t largest) {
-    if (now.fanout && !all_wanted(depth)) {
-      const std::uint64_t entries_a_warp = 32 / largest;
-      const std::uint64_t warps = (now.entries + entries_a_warp - 1) / entries_a_warp;
-      launch("draw_kernel", draw_kernel<Program>, warps * 32, program_, view(now), depth,
-             static_cast<std::uint32_t>(largest));
+    if (now.fanout) {
+      const std::uint64_t warps = (now.entries + 32 / largest - 1) / (32 / largest);
+      launch("draw_kernel", draw_kernel<Program>, warps * 32, program_, view_of(now), depth, now.fanout);
       stats_.selections += now.edges, stats_.selection_iterations += now.edges;
       return;
     }
     const bool bits = program_.collision != Collision::linear;  // a tile has no room for bitmaps
-    const std::uint64_t tile = bits ? 0 : largest <= 8 ? 8 : largest <= 16 ? 16 : kTilePicks;
-    if (tile == 8) launch_tiles<8>(now, depth);
-    if (tile == 16) launch_tiles<16>(now, depth);
-    if (tile == 32) launch_tiles<32>(now, depth);
+    if (!bits && largest <= kTilePicks && !program_.sampler.replacement() && program_.select != Select::updated) {
+      return first_choices(now, depth, static_cast<std::uint32_t>(largest));
+    }
+    const std::uint64_t tile = bits ? 0 : kTilePicks;
+    if (!bits) launch_tiles(now, depth, nullptr, now.entries);
     if (largest <= tile) return;
-    launch("copy_all_kernel", copy_all_kernel<Program>, now.edges, program_, view(now), depth, tile);
+    launch("copy_all_kernel", copy_all_kernel<Program>, now.edges, program_, view_of(now), depth, tile);
     select_large(now, depth, tile, largest);
+  }
+
+  void first_choices(Level& now, std::uint32_t depth, std::uint32_t lanes) {
+    memory_.clashing.reserve(device_, now.entries, kPurpose);
+    const std::uint64_t warps = (now.entries + 32 / lanes - 1) / (32 / lanes);
+    launch("first_choice_kernel", first_choice_kernel<Program>, warps * 32, program_, view_of(now), depth, lanes,
+           memory_.clashing.data(), memory_.facts.data());
+    read_facts();
+    const std::uint64_t clashing = memory_.host_facts.data()->clashing;
+    if (clashing > 0) launch_tiles(now, depth, memory_.clashing.data(), clashing);
   }
 
   /// Does the sampler want every neighbour at this depth? Then nothing is drawn.
@@ -149,10 +164,9 @@ class WaveGrower {
     return program_.sampler.neighbor_size(program_.graph, Expansion{0, 0, depth}, 1, SampleDraws{0, 0, 0}) == kAllNeighbors;
   }
 
-  template <unsigned Size>
-  void launch_tiles(Level& now, std::uint32_t depth) {
-    launch("select_kernel", select_kernel<Size, Program>, now.entries * Size, program_, view(now), depth,
-           memory_.facts.data());
+  void launch_tiles(Level& now, std::uint32_t depth, const std::uint32_t* listed, std::uint64_t count) {
+    launch("select_kernel", select_kernel<kTilePicks, Program>, count * kTilePicks, program_, view_of(now), depth, listed,
+           count, memory_.facts.data());
   }
 
   void select_large(Level& now, std::uint32_t depth, std::uint64_t smallest, std::uint64_t largest) {
@@ -168,7 +182,7 @@ class WaveGrower {
       memory_.words.reserve(device_, kLargeWarps * words, "bitmaps of large selections");
       check(cudaMemsetAsync(memory_.words.data(), 0, memory_.words.bytes(), stream_.get()), "clearing bitmaps");
     }
-    launch("select_large_kernel", select_large_kernel<Program>, std::uint64_t{kLargeWarps} * 32, program, view(now),
+    launch("select_large_kernel", select_large_kernel<Program>, std::uint64_t{kLargeWarps} * 32, program, view_of(now),
            depth, smallest, largest, words, memory_.picks.data(), memory_.excluded.data(), memory_.words.data(),
            memory_.facts.data());
   }
@@ -179,41 +193,49 @@ class WaveGrower {
     Level& next = level();
     next.entries = 0;
     next.before.reserve(device_, instances_, kPurpose);
-    launch("advance_kernel", advance_kernel, instances_, now.before.data(), now.counts.data(), next.before.data(),
-           instances_);
+    launch("advance_kernel", advance_kernel, instances_, view_of(now), next.before.data(), instances_);
     if (now.edges == 0) return;
     const std::uint64_t* sums = nullptr;
     next.entries = now.edges;
-    if (!revisit_ || HasFrontierUpdate<decltype(program_.sampler)>) {
+    if (!revisit_ || Program::kUpdates) {
       sums = flag_arrivals(now);
       next.entries = read_total(sums + now.edges);
     }
     next.frontier.reserve(device_, next.entries, kPurpose);
-    launch("arrive_kernel", arrive_kernel<Program>, now.edges, program_, view(now), depths_, revisit_, sums,
+    launch("arrive_kernel", arrive_kernel<Program>, now.edges, program_, view_of(now), depths_, revisit_, sums,
            seeds_.counts.data(), next.frontier.data());
   }
 
   const std::uint64_t* flag_arrivals(Level& now) {
-    VisitedTable table{nullptr, 0};
-    if (!revisit_) {
-      std::uint64_t keys = now.edges;
-      for (std::uint32_t d = 0; d < depths_; ++d) keys += memory_.levels[d].entries;
-      const std::uint64_t slots = set_capacity(keys);
-      memory_.visited.reserve(device_, slots * sizeof(VisitedSlot), "visited vertices");
-      check(cudaMemsetAsync(memory_.visited.data(), 0xff, slots * sizeof(VisitedSlot), stream_.get()),
-            "clearing visited vertices");
-      table = {reinterpret_cast<VisitedSlot*>(memory_.visited.data()), slots - 1};
-      for (std::uint32_t d = 0; d < depths_; ++d) {
-        const Level& earlier = memory_.levels[d];
-        launch("revisit_kernel", revisit_kernel, earlier.entries, earlier.frontier.data(), earlier.entries, table);
-      }
-      launch("reach_kernel", reach_kernel<Program>, now.edges, program_, view(now), depths_, table);
-    }
     memory_.flags.reserve(device_, now.edges + 1, kPurpose);
-    launch("flag_kernel", flag_kernel<Program>, now.edges, program_, view(now), depths_, revisit_, table,
-           memory_.flags.data());
+    const bool small = memory_.host_facts.data()->largest <= 32 && !starts_.offsets;
+    if (!revisit_ && depths_ == 1 && small && !now.fanout) {
+      launch("flag_first_kernel", flag_first_kernel<Program>, now.entries * 32, program_, view_of(now), depths_,
+             memory_.flags.data());
+    } else {
+      const VisitedTable table = revisit_ ? VisitedTable{nullptr, 0} : reach(now);
+      launch("flag_kernel", flag_kernel<Program>, now.edges, program_, view_of(now), depths_, revisit_, table,
+             memory_.flags.data());
+    }
     exclusive_sum(device_, memory_.flags.data(), memory_.flags.data(), now.edges, memory_.scan, stream_.get());
     return memory_.flags.data();
+  }
+
+  /// The table of all vertices visited so far, and of those that this depth's edges reach.
+  VisitedTable reach(Level& now) {
+    std::uint64_t keys = now.edges;
+    for (std::uint32_t d = 0; d < depths_; ++d) keys += memory_.levels[d].entries;
+    const std::uint64_t slots = set_capacity(keys);
+    memory_.visited.reserve(device_, slots * sizeof(VisitedSlot), "visited vertices");
+    check(cudaMemsetAsync(memory_.visited.data(), 0xff, slots * sizeof(VisitedSlot), stream_.get()),
+          "clearing visited vertices");
+    const VisitedTable table{reinterpret_cast<VisitedSlot*>(memory_.visited.data()), slots - 1};
+    for (std::uint32_t d = 0; d < depths_; ++d) {
+      const Level& earlier = memory_.levels[d];
+      launch("revisit_kernel", revisit_kernel, earlier.entries, earlier.frontier.data(), earlier.entries, table);
+    }
+    launch("reach_kernel", reach_kernel<Program>, now.edges, program_, view_of(now), depths_, table);
+    return table;
   }
 
  public:

@@ -22,8 +22,8 @@ struct LevelView {
   std::uint64_t entries, edges;
   std::uint32_t fanout;
   const FrontierEntry* frontier;
-  std::uint64_t *offsets, *begins, *counts, *before;
-  EdgeIndex* positions;
+  std::uint64_t *offsets, *begins, *ends, *before;
+  std::uint32_t* indices;
   Vertex* targets;
   std::uint32_t* owners;
 
@@ -33,21 +33,46 @@ struct LevelView {
   __device__ __forceinline__ std::uint64_t owner(std::uint64_t edge) const {
     return fanout ? edge / fanout : owners[edge];
   }
-  /// Stores an edge of an entry.
-  template <class Graph>
-  __device__ __forceinline__ void put(const Graph& graph, std::uint64_t edge, std::uint64_t entry, EdgeIndex position) const {
-    const Vertex target = graph.target(position);
-    __stcs(positions + edge, position);
+  /// Stores an edge of an entry whose list is `row`.
+  __device__ __forceinline__ void put(const GraphView& graph, std::uint64_t edge, std::uint64_t entry, const Row& row,
+                                      std::uint32_t index) const {
+    const Vertex target = graph.target(row.offset + index);
+    __stcs(indices + edge, index);
     __stcs(targets + edge, target);
     if (!fanout) owners[edge] = static_cast<std::uint32_t>(entry);
   }
+  /// An edge's position in /out/indices.
+  __device__ __forceinline__ EdgeIndex position(const GraphView& graph, Vertex source, std::uint64_t edge) const {
+    return graph.csr.offsets[source] + indices[edge];
+  }
 };
+
+inline LevelView view_of(const Level& level) {
+  return {level.entries,       level.edges,       level.fanout,        level.frontier.data(), level.offsets.data(),
+          level.begins.data(), level.ends.data(), level.before.data(), level.indices.data(),  level.targets.data(),
+          level.owners.data()};
+}
 
 __device__ __forceinline__ std::uint64_t thread_index() {
   return static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-/// How many edges each entry selects, their sum for each instance, and the largest.
+/// Does every entry select as many edges as the first? Then nothing else need be known of their sizes.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    even_kernel(Program program, LevelView level, std::uint32_t depth, LevelFacts* facts) {
+  const std::uint64_t at = thread_index();
+  if (at >= level.entries) return;
+  const auto size_of = [&](const FrontierEntry& entry) {
+    const Row row = program.graph.row(entry.vertex);
+    return program.size(entry, depth, program.candidates(entry.vertex, row));
+  };
+  const std::uint64_t first = size_of(level.frontier[0]), size = at == 0 ? first : size_of(level.frontier[at]);
+  if (at == 0) facts->largest = size;
+  if (size != first) facts->uneven = 1;
+}
+
+/// How many edges each entry selects, and the largest of these numbers.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     size_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* sizes, LevelFacts* facts) {
@@ -58,7 +83,6 @@ __global__ void __launch_bounds__(kSampleBlock)
     const Row row = program.graph.row(entry.vertex);
     size = program.size(entry, depth, program.candidates(entry.vertex, row));
     sizes[at] = size;
-    if (size > 0) atomicAdd(reinterpret_cast<unsigned long long*>(level.counts + entry.instance), size);
   }
   const auto capped = static_cast<unsigned>(size < 0xffffffffu ? size : 0xffffffffu);
   const unsigned largest = __reduce_max_sync(~0u, capped);
@@ -67,12 +91,13 @@ __global__ void __launch_bounds__(kSampleBlock)
   }
 }
 
-/// Where an instance's edges begin: its first entry knows.
-static __global__ void __launch_bounds__(kSampleBlock) begin_kernel(LevelView level) {
+/// Where an instance's edges begin and end: its first and its last entry know.
+static __global__ void __launch_bounds__(kSampleBlock) bounds_kernel(LevelView level) {
   const std::uint64_t at = thread_index();
   if (at >= level.entries) return;
   const std::uint32_t instance = level.frontier[at].instance;
   if (at == 0 || level.frontier[at - 1].instance != instance) level.begins[instance] = level.offset(at);
+  if (at + 1 == level.entries || level.frontier[at + 1].instance != instance) level.ends[instance] = level.offset(at + 1);
 }
 
 __device__ __forceinline__ void count_picks(LevelFacts* facts, unsigned selections, const PickCounters& counters) {
@@ -111,19 +136,68 @@ __global__ void __launch_bounds__(kSampleBlock)
     const std::uint32_t theirs = __shfl_sync(~0u, index, slot * fanout + other);
     rank += theirs < index || (theirs == index && other < draw);
   }
-  if (drawn) level.put(program.graph, level.offset(at) + rank, at, row.offset + index);
+  if (drawn) level.put(program.graph, level.offset(at) + rank, at, row, index);
 }
 
-/// Without replacement, or any other selection of at most kTilePicks edges: one tile an entry.
+/// Without replacement, at most `lanes` <= 32 picks an entry: the first choices of as many whole entries as a warp has
+/// lanes for. Where they differ they are the picks; entries whose choices clash are listed for select_kernel, which
+/// makes all of their picks again.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    first_choice_kernel(Program program, LevelView level, std::uint32_t depth, std::uint32_t lanes,
+                        std::uint32_t* clashing, LevelFacts* facts) {
+  const std::uint32_t entries_a_warp = 32 / lanes, lane = threadIdx.x % 32;
+  const std::uint32_t slot = lane / lanes, draw = lane - slot * lanes;
+  const std::uint64_t at = thread_index() / 32 * entries_a_warp + slot;
+  const bool active = slot < entries_a_warp && at < level.entries;
+  std::uint64_t begin = 0;
+  std::uint32_t size = 0, index = 0;
+  FrontierEntry entry;
+  Row row;
+  bool hard = false, whole = false;
+  if (active) {
+    begin = level.offsets[at];
+    size = static_cast<std::uint32_t>(level.offsets[at + 1] - begin);
+    entry = level.frontier[at];
+    row = program.graph.row(entry.vertex);
+    const std::uint32_t available = program.candidates(entry.vertex, row);
+    whole = size == available;
+    hard = whole && available < row.degree;
+    index = draw;
+    if (!whole && draw < size) index = program.first_choice(program.draws(entry), row, draw);
+  }
+  std::uint32_t order = 0;
+  bool clash = hard;
+  for (std::uint32_t other = 0; other < lanes; ++other) {
+    const std::uint32_t theirs = __shfl_sync(~0u, index, slot * lanes + other);
+    order += other < size && theirs < index;
+    clash |= other < size && draw < size && other != draw && theirs == index;
+  }
+  const unsigned mine = (lanes == 32 ? ~0u : (1u << lanes) - 1) << (slot * lanes & 31);
+  const bool again = (__ballot_sync(~0u, clash) & mine) != 0 && size > 0;
+  if (active && draw < size && !again) level.put(program.graph, begin + order, at, row, index);
+  if (active && draw == 0 && again) clashing[atomicAdd(&facts->clashing, 1ull)] = static_cast<std::uint32_t>(at);
+  const bool drawn = active && draw < size && !again && !whole;
+  const unsigned picks = __popc(__ballot_sync(~0u, drawn)), searches = __popc(__ballot_sync(~0u, drawn && draw > 0));
+  if (lane == 0 && picks > 0) {
+    atomicAdd(&facts->selections, static_cast<unsigned long long>(picks));
+    atomicAdd(&facts->iterations, static_cast<unsigned long long>(picks));
+    atomicAdd(&facts->searches, static_cast<unsigned long long>(searches));
+  }
+}
+
+/// Any selection of at most `Size` edges: one tile an entry, of those listed or of all.
 template <unsigned Size, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    select_kernel(Program program, LevelView level, std::uint32_t depth, LevelFacts* facts) {
+    select_kernel(Program program, LevelView level, std::uint32_t depth, const std::uint32_t* listed,
+                  std::uint64_t count, LevelFacts* facts) {
   constexpr unsigned kTiles = kSampleBlock / Size;
   __shared__ std::uint32_t picks[kTiles][Size], excluded[kTiles][Size];
   const Tile<Size> tile;
   const unsigned own = threadIdx.x / Size;
-  const std::uint64_t at = thread_index() / Size;
-  if (at >= level.entries) return;
+  const std::uint64_t turn = thread_index() / Size;
+  if (turn >= count) return;
+  const std::uint64_t at = listed ? listed[turn] : turn;
   const std::uint64_t begin = level.offsets[at], size = level.offsets[at + 1] - begin;
   if (size == 0 || size > Size) return;
   const FrontierEntry entry = level.frontier[at];
@@ -137,7 +211,7 @@ __global__ void __launch_bounds__(kSampleBlock)
       const std::uint32_t i = base + rank;
       const bool taken = i < row.degree && program.is_candidate(entry.vertex, row, i);
       const std::uint32_t order = tile.inclusive_scan(taken ? 1u : 0u);
-      if (taken) level.put(program.graph, out + order - 1, at, row.offset + i);
+      if (taken) level.put(program.graph, out + order - 1, at, row, i);
       out += tile.broadcast(order, Size - 1);
     }
     return;
@@ -156,7 +230,7 @@ __global__ void __launch_bounds__(kSampleBlock)
       const std::uint32_t theirs = picks[own][other];
       order += theirs < mine || (theirs == mine && other < rank);
     }
-    level.put(program.graph, begin + order, at, row.offset + mine);
+    level.put(program.graph, begin + order, at, row, mine);
   }
   count_picks(facts, rank == 0 ? static_cast<unsigned>(size) : 0, counters);
 }
@@ -184,7 +258,7 @@ __global__ void __launch_bounds__(kSampleBlock)
         const std::uint32_t i = base + warp.rank();
         const bool taken = i < row.degree && program.is_candidate(entry.vertex, row, i);
         const std::uint32_t order = warp.inclusive_scan(taken ? 1u : 0u);
-        if (taken) level.put(program.graph, out + order - 1, at, row.offset + i);
+        if (taken) level.put(program.graph, out + order - 1, at, row, i);
         out += warp.broadcast(order, 31);
       }
       continue;
@@ -199,7 +273,7 @@ __global__ void __launch_bounds__(kSampleBlock)
     warp.sync();
     group_sort(warp, scratch.picks, size);
     for (std::uint32_t j = warp.rank(); j < size; j += 32) {
-      level.put(program.graph, begin + j, at, row.offset + scratch.picks[j]);
+      level.put(program.graph, begin + j, at, row, scratch.picks[j]);
     }
     warp.sync();
     count_picks(facts, warp.rank() == 0 ? static_cast<unsigned>(size) : 0, counters);
@@ -224,7 +298,7 @@ __global__ void __launch_bounds__(kSampleBlock)
   const FrontierEntry entry = level.frontier[low];
   const Row row = program.graph.row(entry.vertex);
   if (size != row.degree || !program.takes_all(size, entry, depth, program.candidates(entry.vertex, row))) return;
-  level.put(program.graph, edge, low, row.offset + (edge - level.offsets[low]));
+  level.put(program.graph, edge, low, row, static_cast<std::uint32_t>(edge - level.offsets[low]));
 }
 
 }  // namespace sluice::cuda

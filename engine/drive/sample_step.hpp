@@ -51,6 +51,9 @@ struct SampleProgram {
   static constexpr std::uint32_t kTrials = 64;
   static constexpr std::uint32_t kMaxRejectionPicks = kMaxDraws / kTrials;
 
+  /// Does the sampler say itself which vertex an edge brings?
+  static constexpr bool kUpdates = HasFrontierUpdate<Sampler>;
+
   SLUICE_HD SampleDraws draws(const FrontierEntry& entry) const { return {seed, entry.slot, first + entry.instance}; }
   SLUICE_HD Expansion expansion(const FrontierEntry& entry, std::uint32_t depth) const {
     return {first + entry.instance, entry.vertex, depth};
@@ -88,6 +91,14 @@ struct SampleProgram {
     if (select == Select::rejection) return reject(random, v, row, j, counters);
     const CtpsCandidates ctps{tables.cumulative + row.offset, row.degree};
     return ctps.find(uniform_index(draw_at(random, Stream::select, j), ctps.total()));
+  }
+
+  /// The first choice of pick `j` of distinct ones (repeated and bipartite, see DistinctPicker).
+  SLUICE_HD std::uint32_t first_choice(const SampleDraws& random, const Row& row, std::uint32_t j) const {
+    const std::uint64_t word = draw_at(random, Stream::select, j);
+    if (uniform) return static_cast<std::uint32_t>(uniform_index(word, row.degree));
+    const CtpsCandidates ctps{tables.cumulative + row.offset, row.degree};
+    return ctps.find(uniform_index(word, ctps.total()));
   }
 
   /// `count` distinct picks into scratch.picks, in the order they were made.

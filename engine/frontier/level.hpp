@@ -17,14 +17,14 @@ struct Level {
   Buffer<FrontierEntry> frontier;       ///< [entries]
   Buffer<std::uint64_t> offsets;        ///< [entries + 1] where an entry's edges begin
   Buffer<std::uint64_t> begins;         ///< [instances] where an instance's edges begin
-  Buffer<std::uint64_t> counts;         ///< [instances] edges of this depth
+  Buffer<std::uint64_t> ends;           ///< [instances] where they end; both 0 where it has none
   Buffer<std::uint64_t> before;         ///< [instances] edges of lesser depths
-  Buffer<EdgeIndex> positions;          ///< [edges]
+  Buffer<std::uint32_t> indices;        ///< [edges] in the entry's list
   Buffer<Vertex> targets;               ///< [edges]
   Buffer<std::uint32_t> owners;         ///< [edges] entry of each edge, where fanout is 0
 
   std::uint64_t bytes() const {
-    return frontier.bytes() + offsets.bytes() + begins.bytes() + counts.bytes() + before.bytes() + positions.bytes() +
+    return frontier.bytes() + offsets.bytes() + begins.bytes() + ends.bytes() + before.bytes() + indices.bytes() +
            targets.bytes() + owners.bytes();
   }
 };
@@ -32,6 +32,8 @@ struct Level {
 /// Counters that the host reads after a round.
 struct LevelFacts {
   unsigned long long largest;    ///< size of the largest selection
+  unsigned long long uneven;     ///< entries that do not select as many as the first one
+  unsigned long long clashing;   ///< entries whose first choices clash, see first_choice_kernel
   unsigned long long selections;
   unsigned long long iterations;
   unsigned long long searches;
@@ -41,6 +43,7 @@ struct LevelFacts {
 struct SampleWorkspace {
   std::vector<Level> levels;
   Buffer<unsigned char> visited;        ///< VisitedSlot[]
+  Buffer<std::uint32_t> clashing;       ///< [entries] whose first choices clash
   Buffer<std::uint64_t> flags;          ///< [edges + 1] first reached here?, then their prefix sums
   Buffer<unsigned char> scan;
   Buffer<LevelFacts> facts;
@@ -50,7 +53,7 @@ struct SampleWorkspace {
 
   /// Device memory that the next wave finds already there.
   std::uint64_t bytes() const {
-    std::uint64_t sum = visited.bytes() + flags.bytes() + scan.bytes() + picks.bytes() + excluded.bytes() + words.bytes();
+    std::uint64_t sum = visited.bytes() + clashing.bytes() + flags.bytes() + scan.bytes() + picks.bytes() + excluded.bytes() + words.bytes();
     for (const Level& level : levels) sum += level.bytes();
     return sum;
   }

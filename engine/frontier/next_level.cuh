@@ -20,7 +20,9 @@ static __global__ void __launch_bounds__(kSampleBlock)
 template <class Program>
 __device__ __forceinline__ Vertex arrival(const Program& program, const LevelView& level, const FrontierEntry& entry,
                                           std::uint64_t edge, std::uint32_t depth) {
-  return program.arrival(program.expansion(entry, depth), {entry.vertex, level.targets[edge], level.positions[edge]});
+  if constexpr (!Program::kUpdates) return level.targets[edge];
+  const Edge selected{entry.vertex, level.targets[edge], level.position(program.graph, entry.vertex, edge)};
+  return program.arrival(program.expansion(entry, depth), selected);
 }
 
 template <class Program>
@@ -61,11 +63,26 @@ __global__ void __launch_bounds__(kSampleBlock)
   next[to] = {entry.instance, v, revisit ? number : v};
 }
 
+/// The flags of a first depth with one seed and at most 32 edges an instance: one warp an instance sees them all.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    flag_first_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* flags) {
+  const Tile<32> warp;
+  const std::uint64_t at = thread_index() / 32;
+  if (at >= level.entries) return;
+  const std::uint64_t edge = level.offset(at) + warp.rank();
+  const bool inside = edge < level.offset(at + 1);
+  const FrontierEntry entry = level.frontier[at];
+  const Vertex v = inside ? arrival(program, level, entry, edge, depth) : kNoVertex;
+  const bool repeated = warp.equals_lower(v);
+  if (inside) flags[edge] = v != kNoVertex && v != entry.vertex && !repeated;
+}
+
 /// Edges of lesser depths, for the depth after this one.
 static __global__ void __launch_bounds__(kSampleBlock)
-    advance_kernel(const std::uint64_t* before, const std::uint64_t* counts, std::uint64_t* after, std::uint64_t instances) {
+    advance_kernel(LevelView level, std::uint64_t* after, std::uint64_t instances) {
   const std::uint64_t i = thread_index();
-  if (i < instances) after[i] = before[i] + counts[i];
+  if (i < instances) after[i] = level.before[i] + (level.ends[i] - level.begins[i]);
 }
 
 }  // namespace sluice::cuda

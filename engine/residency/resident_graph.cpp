@@ -18,6 +18,7 @@ ResidentGraph::Impl::Impl(Device& on, const Graph& of) : device(on), graph(of) {
   const CsrView host = graph.out.view();
   view.csr = host;
   view.undirected = !graph.directed;
+  packing = EdgePacking::of(host.vertices, host.edges);
   for (std::uint64_t v = 0; v < host.vertices; ++v) {
     const EdgeIndex degree = host.offsets[v + 1] - host.offsets[v];
     if (degree > 0xffffffffu) throw InputError("vertex " + std::to_string(v) + " has more than 2^32 - 1 edges");
@@ -55,12 +56,24 @@ const WideEdge* ResidentGraph::Impl::wide_edges() {
   return wide.data();
 }
 
+const std::uint64_t* ResidentGraph::Impl::packed_edges() {
+  if (packed.empty() && view.edges() > 0) {
+    const double begin = seconds_now();
+    Buffer<std::uint64_t> edges(device, view.edges(), "the wide edges");
+    build_packed_edges(device, view, packing, edges.data());
+    packed = std::move(edges);
+    table_seconds += seconds_now() - begin;
+  }
+  return packed.data();
+}
+
 ResidentGraph::ResidentGraph(Device& device, const Graph& graph) : impl_(std::make_unique<Impl>(device, graph)) {}
 ResidentGraph::~ResidentGraph() = default;
 ResidentGraph::ResidentGraph(ResidentGraph&&) noexcept = default;
 void ResidentGraph::drop_tables() {
   for (BiasTables& tables : impl_->named) tables = BiasTables{};
   impl_->wide = Buffer<WideEdge>();
+  impl_->packed = Buffer<std::uint64_t>();
   impl_->workspace.reset();
 }
 

@@ -39,6 +39,8 @@ struct ResidentGraph::Impl {
   Buffer<float> weights;
   Buffer<std::int16_t> exponents;
   Buffer<WideEdge> wide;
+  Buffer<std::uint64_t> packed;  ///< wide edges in 8 bytes, where `packing` is worthwhile
+  EdgePacking packing;
   std::array<BiasTables, 3> named;  ///< by Bias
   std::shared_ptr<void> workspace;  ///< memory that waves of samples reuse, made by the GPU's driver
   std::uint32_t max_degree = 0;
@@ -51,6 +53,7 @@ struct ResidentGraph::Impl {
   /// Without weights every weight is 1, and a bias by weight is none.
   Bias effective(Bias bias) const { return bias == Bias::weight && !graph.weighted ? Bias::none : bias; }
   const WideEdge* wide_edges();
+  const std::uint64_t* packed_edges();
 };
 
 /// Seconds since an arbitrary point, for phases.

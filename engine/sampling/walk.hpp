@@ -141,9 +141,12 @@ class WalkRun {
 
   template <class Go>
   void with_edges(Go&& go) {
-    const bool wide = use_wide(sizeof(WideEdge), !graph_.wide.empty());
+    const bool small = graph_.packing.worthwhile();
+    const bool wide = use_wide(small ? sizeof(std::uint64_t) : sizeof(WideEdge),
+                               small ? !graph_.packed.empty() : !graph_.wide.empty());
     stats_.layout = wide ? Layout::wide : Layout::csr;
-    wide ? go(WideEdges{graph_.wide_edges()}) : go(CsrEdges{});
+    if (!wide) return go(CsrEdges{});
+    small ? go(PackedEdges{graph_.packed_edges(), graph_.packing}) : go(WideEdges{graph_.wide_edges()});
   }
 
   template <class Biased, class Go>

@@ -225,17 +225,32 @@ inline void build_exponents(const GraphView& graph, std::int16_t* exponents) {
       });
 }
 
-static __global__ void __launch_bounds__(kTableBlock) wide_edges_kernel(GraphView graph, WideEdge* edges) {
+/// One lane an edge: emit(position).
+template <class Emit>
+__global__ void __launch_bounds__(kTableBlock) edge_kernel(std::uint64_t edges, Emit emit) {
   const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;
-  if (at >= graph.edges()) return;
-  const Vertex target = graph.target(at);
-  edges[at] = {PackedRow::of(graph.row(target)), target, 0};
+  if (at < edges) emit(at);
+}
+
+template <class Emit>
+void for_each_edge(const GraphView& graph, const Emit& emit) {
+  edge_kernel<<<grid_for(graph.edges(), kTableBlock), kTableBlock>>>(graph.edges(), emit);
+  check_launch("edge_kernel");
+  check(cudaDeviceSynchronize(), "building wide edges");
 }
 
 inline void build_wide_edges(const GraphView& graph, WideEdge* edges) {
-  wide_edges_kernel<<<grid_for(graph.edges(), kTableBlock), kTableBlock>>>(graph, edges);
-  check_launch("wide_edges_kernel");
-  check(cudaDeviceSynchronize(), "building wide edges");
+  for_each_edge(graph, [=] __device__(EdgeIndex at) {
+    const Vertex target = graph.target(at);
+    edges[at] = {PackedRow::of(graph.row(target)), target, 0};
+  });
+}
+
+inline void build_packed_edges(const GraphView& graph, EdgePacking packing, std::uint64_t* edges) {
+  for_each_edge(graph, [=] __device__(EdgeIndex at) {
+    const Vertex target = graph.target(at);
+    edges[at] = packing.pack(target, graph.row(target));
+  });
 }
 
 }  // namespace sluice::cuda

@@ -94,15 +94,26 @@ inline void build_exponents(unsigned threads, const GraphView& graph, std::int16
   });
 }
 
-inline void build_wide_edges(unsigned threads, const GraphView& graph, WideEdge* edges) {
+/// Calls emit(position, target) for every edge; the target's row is on its way to the cache.
+template <class Emit>
+void for_each_edge(unsigned threads, const GraphView& graph, Emit&& emit) {
   parallel_blocks(threads, graph.edges(), 1u << 16, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     constexpr std::uint64_t kAhead = 32;
     for (std::uint64_t at = begin; at < end; ++at) {
       if (at + kAhead < end) __builtin_prefetch(graph.csr.offsets + graph.target(at + kAhead));
-      const Vertex target = graph.target(at);
-      edges[at] = {PackedRow::of(graph.row(target)), target, 0};
+      emit(at, graph.target(at));
     }
   });
+}
+
+inline void build_wide_edges(unsigned threads, const GraphView& graph, WideEdge* edges) {
+  for_each_edge(threads, graph, [&](EdgeIndex at, Vertex target) {
+    edges[at] = {PackedRow::of(graph.row(target)), target, 0};
+  });
+}
+
+inline void build_packed_edges(unsigned threads, const GraphView& graph, EdgePacking packing, std::uint64_t* edges) {
+  for_each_edge(threads, graph, [&](EdgeIndex at, Vertex target) { edges[at] = packing.pack(target, graph.row(target)); });
 }
 
 }  // namespace sluice::host

@@ -61,6 +61,18 @@ struct WideEdges {
   }
 };
 
+/// Packed wide edges: both in one read of half the size.
+struct PackedEdges {
+  const std::uint64_t* edges = nullptr;
+  EdgePacking packing;
+
+  SLUICE_HD void prefetch_at(const GraphView&, EdgeIndex position) const { prefetch(edges + position); }
+  SLUICE_HD Hop read(const GraphView& view, EdgeIndex position) const {
+    const std::uint64_t bits = edges[position];
+    return {packing.target(bits), packing.row(bits, view), position};
+  }
+};
+
 /// Uniform bias: an index.
 template <class Edges>
 struct IndexTable {

@@ -1,6 +1,7 @@
 // The host backend is the oracle: every kind and technique gives the same datasets on a GPU, bit for bit.
 #include <gtest/gtest.h>
 
+#include "engine/residency/resident_graph.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
@@ -59,6 +60,22 @@ TEST(SameAsHostLarge, DirectedRmatOfScale14) {
   const Graph graph = rmat(14, false);
   expect_same(graph, *gpu, walk_jobs(5000));
   expect_same(graph, *gpu, sample_jobs(2000, graph.vertices()));
+}
+
+TEST(SameAsHostPackings, EveryWalk) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = scattered(20000);
+  Device host({DeviceChoice::host, 2, 0});
+  ResidentGraph on_host(host, graph), unpacked(*gpu, graph), tight(*gpu, graph);
+  unpacked.impl().packing = {40, 24};
+  tight.impl().packing = {30, 22};
+  for (const Job& job : walk_jobs(2000)) {
+    const Outcome expected = job.run(on_host);
+
+    EXPECT_TRUE(job.run(unpacked) == expected) << job.name;
+    EXPECT_TRUE(job.run(tight) == expected) << job.name;
+  }
 }
 
 TEST(SameAsHostSmallMemory, WavesOfAnySizeGiveTheSame) {

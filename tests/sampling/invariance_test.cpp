@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "engine/residency/resident_graph.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
@@ -46,6 +47,24 @@ TEST_P(Invariance, LayoutsAndCollisionStructuresChangeNothing) {
 
     const auto [known, fresh] = first.emplace(key, outcome);
     EXPECT_TRUE(fresh || known->second == outcome) << job.name;
+  }
+}
+
+TEST(EdgePackings, ChangeNothing) {
+  const Graph graph = scattered(20000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph exact(device, graph), unpacked(device, graph), tight(device, graph);
+  unpacked.impl().packing = {40, 24};  // no bits for degrees: 16-byte edges
+  tight.impl().packing = {30, 22};     // 12 bits for degrees: the hubs' are looked up
+  ASSERT_TRUE(exact.impl().packing.worthwhile());
+  ASSERT_FALSE(unpacked.impl().packing.worthwhile());
+  ASSERT_GT(exact.impl().max_degree, 1u << 12);
+
+  for (const Job& job : walk_jobs(2000)) {
+    const Outcome expected = job.run(exact);
+
+    EXPECT_TRUE(job.run(unpacked) == expected) << job.name;
+    EXPECT_TRUE(job.run(tight) == expected) << job.name;
   }
 }
 
