@@ -15,7 +15,8 @@
 
 namespace sluice::stat {
 
-/// A verdict below this is a failure. Seeds are fixed, so a passing suite passes always.
+/// A verdict below this is a failure: one in a million right samplers would fail a verdict by chance. Seeds
+/// are fixed, so a passing suite passes always.
 inline constexpr double kThreshold = 1e-6;
 /// Cells that expect fewer observations are pooled.
 inline constexpr double kSmallCell = 5;

@@ -163,6 +163,17 @@ inline Graph pocket(bool weighted = true) {
                     weighted);
 }
 
+/// A hub and its leaves, without dead ends: every vertex has candidates for ever.
+inline Graph star() {
+  std::vector<Edge> edges;
+  for (Vertex i = 1; i <= kHubDegree; ++i) {
+    edges.push_back({0, i, static_cast<float>(1 + i * 7 % 13)});
+    for (const Vertex step : {0u, 1u, 5u, 11u, 40u})
+      edges.push_back({i, step ? 1 + (i + step) % kHubDegree : 0, step ? 1.5f : 6.0f});
+  }
+  return make_graph(1 + kHubDegree, std::move(edges), true);
+}
+
 inline constexpr Vertex kRegularDegree = 4;
 
 /// Every list has four entries with weights 1, 2, 3, 4 by rank: choices of all vertices have one

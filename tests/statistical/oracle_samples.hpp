@@ -111,6 +111,31 @@ inline std::vector<double> successive_inclusion(std::span<const double> biases, 
   return inclusion;
 }
 
+/// The same for a forest fire: with N others before it, position i is in with probability P^(N+1), and the
+/// mean of P^N over independent clocks is a product.
+inline std::vector<double> burned_inclusion(std::span<const double> biases, double success) {
+  const std::size_t size = biases.size();
+  std::vector<double> inclusion(size, 0.0);
+  const double sum = std::accumulate(biases.begin(), biases.end(), 0.0);
+  if (sum <= 0 || success <= 0) return inclusion;
+  double smallest = sum;
+  for (const double b : biases)
+    if (b > 0) smallest = std::min(smallest, b);
+  constexpr double kStep = 0.02;
+  const double to = std::log(50 * sum / smallest);
+  for (double x = std::log(1e-13); x < to; x += kStep) {
+    const double t = std::exp(x) / sum;
+    double all = 1;  // no factor is below P, so dividing one out again is safe
+    for (const double b : biases) all *= 1 + (1 - success) * std::expm1(-b * t);
+    for (std::size_t i = 0; i < size; ++i) {
+      const double others = all / (1 + (1 - success) * std::expm1(-biases[i] * t));
+      inclusion[i] += kStep * biases[i] * t * std::exp(-biases[i] * t) * success * others;
+    }
+  }
+  for (double& p : inclusion) p = std::min(p, 1.0);
+  return inclusion;
+}
+
 /// The number of a multiset of positions in ascending order: a numeral of base `size`.
 inline std::size_t multiset_number(std::span<const std::size_t> ascending, std::size_t size) {
   std::size_t number = 0;

@@ -112,6 +112,16 @@ TEST(OracleSamples, ClocksAgreeWithEnumeration) {
   for (const double p : even) EXPECT_NEAR(p, 10. / 300, 1e-10);
 }
 
+TEST(OracleSamples, ClocksAgreeWithEnumerationForForestFires) {
+  const std::vector<double> biases = {1, 1e6, 3e3, 0, 40, 40, 2e6, 7};
+  for (const double success : {0.0, 0.3, 0.7, 0.95}) {
+    const auto by_sets = inclusion_of(burned_sets(biases, success), biases.size());
+    const auto by_clocks = burned_inclusion(biases, success);
+    for (std::size_t i = 0; i < biases.size(); ++i)
+      EXPECT_NEAR(by_clocks[i], by_sets[i], 1e-9) << success << " " << i;
+  }
+}
+
 TEST(OracleSamples, BurnCountsAreGeometricAndCapped) {
   EXPECT_NEAR(burn_probability(0.7, 0, 4), 0.3, 1e-15);
   EXPECT_NEAR(burn_probability(0.7, 2, 4), 0.49 * 0.3, 1e-15);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,8 +84,11 @@ class SignedSum {
 /// rank.
 class Tally {
  public:
-  std::size_t add_state(std::string name, std::vector<double> probability) {
-    states_.push_back({std::move(name), std::move(probability), {}});
+  /// Sets of cells that mean something, by name ("back", "elsewhere"): summed over the states that know them.
+  using Events = std::map<std::string, std::vector<std::size_t>>;
+
+  std::size_t add_state(std::string name, std::vector<double> probability, Events events = {}) {
+    states_.push_back({std::move(name), std::move(probability), {}, std::move(events)});
     states_.back().observed.resize(states_.back().probability.size());
     return states_.size() - 1;
   }
@@ -94,16 +99,21 @@ class Tally {
     Report report;
     double statistic = 0, freedom = 0;
     SignedSum first, last, middle, lower;
+    std::map<std::string, SignedSum> events;
+    const double states =
+        static_cast<double>(states_.size());  // Bonferroni: the threshold is for all of them
     for (const auto& state : states_) {
       const Fit fit = pearson(state.observed, state.probability);
       report.add(state.name + " chi2 = " + std::to_string(fit.statistic) +
                      " df = " + std::to_string(fit.freedom) +
                      (fit.impossible ? ", impossible draws: " + std::to_string(fit.impossible) : ""),
-                 fit.p);
+                 std::min(1.0, fit.p * states));
       statistic += fit.statistic;
       freedom += fit.freedom;
       ranks(state, first, last, middle, lower);
+      for (const auto& [name, cells] : state.events) add_event(events[name], state, cells);
     }
+    for (const auto& [name, sum_of_event] : events) sum_of_event.report(report, name);
     const GammaTails tails = chi_square_tails(statistic, freedom);
     const std::string sum = std::to_string(statistic) + " of df " + std::to_string(freedom);
     report.add("all states, sum of chi2 = " + sum, tails.upper);
@@ -121,7 +131,15 @@ class Tally {
     std::string name;
     std::vector<double> probability;
     std::vector<std::uint64_t> observed;
+    Events events;
   };
+
+  static void add_event(SignedSum& sum, const State& state, const std::vector<std::size_t>& cells) {
+    double p = 0;
+    std::uint64_t seen = 0;
+    for (const std::size_t cell : cells) p += state.probability[cell], seen += state.observed[cell];
+    sum.add(std::accumulate(state.observed.begin(), state.observed.end(), std::uint64_t{0}), seen, p);
+  }
 
   static void ranks(const State& state, SignedSum& first, SignedSum& last, SignedSum& middle,
                     SignedSum& lower) {
@@ -158,10 +176,12 @@ class InclusionTally {
     states_.back().observed.resize(states_.back().probability.size());
     return states_.size() - 1;
   }
+  std::size_t states() const { return states_.size(); }
   void count_trial(std::size_t state) { ++states_[state].trials; }
   void count(std::size_t state, std::size_t position) { ++states_[state].observed[position]; }
 
-  /// Inclusions of one draw are dependent, so each position is judged alone (Bonferroni over the positions).
+  /// Inclusions of one draw are dependent, so each position is judged alone (Bonferroni over positions and
+  /// states).
   Report report() const {
     Report report;
     SignedSum first, last, middle;
@@ -178,7 +198,7 @@ class InclusionTally {
       report.add(state.name + " inclusion, worst at position " + std::to_string(worst_at) + ": " +
                      std::to_string(state.observed.empty() ? 0 : state.observed[worst_at]) + " of " +
                      std::to_string(state.trials),
-                 std::min(1.0, worst * cells));
+                 std::min(1.0, worst * cells * static_cast<double>(states_.size())));
       if (open.size() < 2) continue;
       const auto add = [&](SignedSum& sum, std::size_t i) {
         sum.add(state.trials, state.observed[i], state.probability[i]);

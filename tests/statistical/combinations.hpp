@@ -1,0 +1,73 @@
+// Which techniques serve which kind. Listed one by one, so that a combination that is silently refused (or
+// silently accepted) fails a test.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/sampling/options.hpp"
+
+namespace sluice::stat {
+
+inline std::string name_of(Select select) {
+  constexpr const char* kNames[] = {"automatic", "its",     "alias",     "rejection",
+                                    "repeated",  "updated", "bipartite", "keys"};
+  return kNames[static_cast<int>(select)];
+}
+
+inline std::string name_of(Bias bias) {
+  constexpr const char* kNames[] = {"none", "weight", "degree"};
+  return kNames[static_cast<int>(bias)];
+}
+
+inline std::string name_of(WalkKind kind) {
+  constexpr const char* kNames[] = {"uniform", "biased",   "metropolis_hastings", "jump",
+                                    "restart", "node2vec", "multidimensional"};
+  return kNames[static_cast<int>(kind)];
+}
+
+inline constexpr Select kSelects[] = {Select::automatic, Select::its,      Select::alias,
+                                      Select::rejection, Select::repeated, Select::updated,
+                                      Select::bipartite, Select::keys};
+
+/// Techniques of a walk. One without a bias may be drawn by a static bias's techniques too: all biases are 1.
+/// Alias tables cannot serve node2vec, whose bias depends on the vertex before.
+inline std::vector<Select> selects_of(WalkKind kind) {
+  switch (kind) {
+    case WalkKind::multidimensional:
+      return {Select::automatic, Select::its};
+    case WalkKind::node2vec:
+      return {Select::automatic, Select::its, Select::rejection};
+    default:
+      return {Select::automatic, Select::its, Select::alias, Select::rejection};
+  }
+}
+
+inline std::string name_of(Collision collision) {
+  constexpr const char* kNames[] = {"automatic", "linear", "bitmap", "strided_bitmap"};
+  return kNames[static_cast<int>(collision)];
+}
+
+inline std::string name_of(SampleKind kind) {
+  constexpr const char* kNames[] = {"neighbor", "forest_fire", "snowball", "layer", "node", "edge"};
+  return kNames[static_cast<int>(kind)];
+}
+
+/// Techniques of a sample: without replacement, by region search and its rivals; with it, those of a walk. A
+/// snowball takes everything, however it is told to select.
+inline std::vector<Select> selects_of(SampleKind kind, bool replace = false) {
+  if (replace) return {Select::automatic, Select::its, Select::alias, Select::rejection};
+  switch (kind) {
+    case SampleKind::neighbor:
+    case SampleKind::forest_fire:
+    case SampleKind::snowball:
+      return {Select::automatic, Select::repeated, Select::updated, Select::bipartite};
+    case SampleKind::layer:
+      return {Select::automatic, Select::its,       Select::repeated,
+              Select::updated,   Select::bipartite, Select::keys};
+    default:
+      return {Select::automatic};
+  }
+}
+
+}  // namespace sluice::stat

@@ -1,0 +1,146 @@
+// Draws from lists, by state, against the exact distribution over sets (short lists) or inclusions (long
+// ones).
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "statistical/oracle_samples.hpp"
+#include "statistical/report.hpp"
+
+namespace sluice::stat {
+
+/// Folds integers into a key of a state; two states of one test never meet by chance (64 bits).
+inline std::uint64_t fold(std::uint64_t key, std::uint64_t value) {
+  key = (key ^ value) * 0x9E3779B97F4A7C15u;
+  return key ^ key >> 29;
+}
+
+class DrawTally {
+ public:
+  DrawTally(const CsrView& graph, const SampleOptions& options) : graph_(graph), options_(options) {}
+
+  /// `positions`, ascending in the concatenated lists of `sources`, were drawn at `depth`. `given` is
+  /// anything that the draw must not depend on.
+  void count(std::span<const Vertex> sources, std::int32_t depth, std::span<const std::size_t> positions,
+             std::uint64_t given = 0) {
+    std::uint64_t key = fold(given, wanted(depth));
+    for (const Vertex v : sources) key = fold(key, v);
+    auto [found, fresh] = states_.try_emplace(key);
+    if (fresh) found->second = make_state(sources, depth);
+    const State& state = found->second;
+    if (state.size == 0) return;  // no candidates: the replay has seen that nothing was drawn
+    if (options_.replace) return count_independent(state, positions);
+    if (state.sets) {
+      std::size_t mask = 0;
+      for (const std::size_t position : positions) mask |= std::size_t{1} << position;
+      sets_.count(state.set_state, mask);
+    } else if (options_.kind == SampleKind::forest_fire) {
+      sets_.count(state.set_state, positions.size());
+    }
+    inclusion_.count_trial(state.inclusion_state);
+    for (const std::size_t position : positions) inclusion_.count(state.inclusion_state, position);
+    if (state.pairs) count_pairs(state, positions);
+  }
+
+  Report report() const {
+    Report report;
+    if (sets_.states() > 0) report.merge(sets_.report(), "sets");
+    if (!options_.replace) report.merge(inclusion_.report(), "positions");
+    if (pairs_.states() > 0) report.merge(pairs_.report(), "pairs of positions");
+    return report;
+  }
+
+ private:
+  struct State {
+    std::size_t size = 0;
+    bool sets = false;
+    std::size_t set_state = 0, inclusion_state = 0;
+    bool pairs = false;
+    std::size_t pair_state = 0;
+  };
+  static constexpr std::size_t kMultisets = 3000;
+
+  std::uint64_t wanted(std::int32_t depth) const {
+    const auto at = static_cast<std::size_t>(depth) - 1;
+    if (options_.kind == SampleKind::layer) return options_.layer_sizes[at];
+    if (options_.kind != SampleKind::neighbor || options_.fanout[at] < 0) return ~std::uint64_t{0};
+    return static_cast<std::uint64_t>(options_.fanout[at]);
+  }
+
+  State make_state(std::span<const Vertex> sources, std::int32_t depth) {
+    const std::vector<double> biases = list_biases(graph_, sources, options_.bias);
+    std::string name = std::to_string(wanted(depth)) + " from";
+    for (const Vertex v : sources) name += " " + std::to_string(v);
+    State state{biases.size()};
+    if (candidates(biases) == 0) return {};
+    if (options_.replace) return independent_state(name, biases, wanted(depth));
+    const bool burns = options_.kind == SampleKind::forest_fire;
+    std::vector<double> inclusion;
+    if (biases.size() <= kEnumerable) {
+      state.sets = true;
+      auto sets = burns ? burned_sets(biases, options_.probability) : successive_sets(biases, wanted(depth));
+      inclusion = inclusion_of(sets, biases.size());
+      state.set_state = sets_.add_state(name, std::move(sets));
+    } else if (burns) {
+      std::vector<double> counts;
+      for (std::uint64_t k = 0; k <= candidates(biases); ++k)
+        counts.push_back(burn_probability(options_.probability, k, candidates(biases)));
+      state.set_state = sets_.add_state(name + ", count", std::move(counts));
+      inclusion = burned_inclusion(biases, options_.probability);
+    } else {
+      inclusion = successive_inclusion(biases, wanted(depth));
+      if (options_.bias == Bias::none) {  // otherwise pairs have no closed form
+        const double size = static_cast<double>(biases.size());
+        const double drawn = std::min(size, static_cast<double>(wanted(depth)));
+        state.pairs = true;
+        state.pair_state = pairs_.add_state(
+            name, std::vector<double>(biases.size() / 2 * 2, drawn * (drawn - 1) / (size * (size - 1))));
+      }
+    }
+    state.inclusion_state = inclusion_.add_state(name, std::move(inclusion));
+    return state;
+  }
+
+  State independent_state(const std::string& name, const std::vector<double>& biases, std::uint64_t draws) {
+    State state{biases.size()};
+    state.sets = std::pow(static_cast<double>(biases.size()), static_cast<double>(draws)) <= kMultisets;
+    if (state.sets) {
+      state.set_state = sets_.add_state(name, independent_multisets(biases, draws));
+    } else {
+      const double sum = std::accumulate(biases.begin(), biases.end(), 0.0);
+      std::vector<double> single(biases);
+      for (double& p : single) p /= sum;
+      state.set_state = sets_.add_state(name + ", each", std::move(single));
+    }
+    return state;
+  }
+
+  void count_independent(const State& state, std::span<const std::size_t> positions) {
+    if (state.sets) return sets_.count(state.set_state, multiset_number(positions, state.size));
+    for (const std::size_t position : positions) sets_.count(state.set_state, position);
+  }
+
+  /// Neighbours in the list, and entries half a list apart: two that are drawn together too often or too
+  /// rarely.
+  void count_pairs(const State& state, std::span<const std::size_t> positions) {
+    const std::size_t half = state.size / 2;
+    in_.assign(state.size, 0);
+    for (const std::size_t position : positions) in_[position] = 1;
+    pairs_.count_trial(state.pair_state);
+    for (std::size_t i = 0; i < half; ++i) {
+      if (in_[2 * i] && in_[2 * i + 1]) pairs_.count(state.pair_state, i);
+      if (in_[i] && in_[i + half]) pairs_.count(state.pair_state, half + i);
+    }
+  }
+
+  CsrView graph_;
+  SampleOptions options_;
+  std::unordered_map<std::uint64_t, State> states_;
+  Tally sets_;
+  InclusionTally inclusion_, pairs_;
+  std::vector<char> in_;
+};
+
+}  // namespace sluice::stat

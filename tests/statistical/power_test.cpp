@@ -1,0 +1,92 @@
+// What the checks can see: draws of one distribution, judged by another that differs by a percent or two,
+// must fail.
+#include <gtest/gtest.h>
+
+#include "statistical/graphs.hpp"
+#include "statistical/sample_checks.hpp"
+#include "statistical/walk_checks.hpp"
+
+namespace sluice::stat {
+namespace {
+
+class Power : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (draw_scale() < 1) GTEST_SKIP() << "few draws see little";
+  }
+
+  /// The zoo, where one of the five biases {3,6,2,2,2} is one percent larger.
+  static Graph other_zoo() {
+    Graph graph = zoo();
+    graph.out.weights[graph.out.offsets[kBiasList] + 1] *= 1.01f;
+    return graph;
+  }
+};
+
+Starts from_bias_list(std::uint64_t copies) {
+  return repeat_seeds({{kBiasList}}, copies);
+}
+
+TEST_F(Power, SeesOnePercentInOneWeight) {
+  const Graph other = other_zoo();
+  Bench bench(zoo());
+  bench.judge = &other;
+  WalkOptions walk;
+  walk.kind = WalkKind::biased;
+  walk.length = 1;
+  SampleOptions sample;
+  sample.bias = Bias::weight;
+  sample.fanout = std::vector<std::int64_t>{2};
+
+  EXPECT_FALSE(fits(check_walks(bench, repeat_starts(std::vector<Vertex>{kBiasList}, 1000000), walk)));
+  EXPECT_FALSE(fits(check_samples(bench, from_bias_list(1200000), sample)));
+  sample.replace = true;
+  EXPECT_FALSE(fits(check_samples(bench, from_bias_list(1000000), sample)));
+  sample.replace = false;
+  sample.kind = SampleKind::layer;
+  sample.layer_sizes = std::vector<std::uint64_t>{2};
+  EXPECT_FALSE(fits(check_samples(bench, from_bias_list(1200000), sample)));
+}
+
+/// Are walks with the first options told from those with the second?
+bool told_apart(Bench& bench, const Starts& starts, WalkOptions options, const WalkOptions& other) {
+  return !fits(check_walks(bench, starts, options, key::state, &other));
+}
+
+TEST_F(Power, SeesAPercentOrTwoInWalkParameters) {
+  Bench small(pocket()), large(triangles());
+  const Starts few = repeat_starts(std::vector<Vertex>{0, 5}, 3000000);
+  Starts all;
+  all.rounds = 20000;
+  for (const WalkKind kind : {WalkKind::jump, WalkKind::restart}) {
+    WalkOptions options;
+    options.kind = kind;
+    options.length = 1;
+    WalkOptions other = options;
+    other.probability *= 1.01;
+    EXPECT_TRUE(told_apart(small, few, options, other));
+  }
+  WalkOptions options;
+  options.kind = WalkKind::node2vec;
+  options.length = 4;
+  WalkOptions other_p = options, other_q = options;
+  other_p.p *= 1.01;
+  other_q.q *= 1.02;
+  EXPECT_TRUE(told_apart(large, all, options, other_p));
+  EXPECT_TRUE(told_apart(large, all, options, other_q));
+}
+
+TEST_F(Power, SeesAPercentInTheBurning) {
+  Bench bench(zoo());
+  SampleOptions options, other;
+  options.kind = SampleKind::forest_fire;
+  options.depth = 1;
+  other = options;
+  other.probability *= 1.01;
+
+  EXPECT_FALSE(fits(
+      check_samples(bench, repeat_seeds({{kHub, kTen, kEqual}}, 200000), options, Given::nothing, &other)));
+}
+
+}  // namespace
+}  // namespace sluice::stat
