@@ -1,0 +1,38 @@
+// What every example does around its sampler: opens the device, reads the graph, says what went wrong.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "engine/core/error.hpp"
+#include "engine/sampling/run.hpp"
+#include "io/graph_file.hpp"
+
+namespace sluice::examples {
+
+inline DeviceChoice device_of(const std::string& name) {
+  if (name == "auto") return DeviceChoice::automatic;
+  if (name == "host") return DeviceChoice::host;
+  if (name == "cuda") return DeviceChoice::cuda;
+  throw UsageError("the device is auto, host or cuda, not '" + name + "'");
+}
+
+/// EXAMPLE GRAPH.h5 [auto|host|cuda]: calls body(graph) and returns the exit status.
+template <class Body>
+int run(int argc, char** argv, Body&& body) {
+  try {
+    if (argc < 2 || argc > 3)
+      throw UsageError("a graph file is missing: " + std::string(argv[0]) + " GRAPH.h5 [auto|host|cuda]");
+    DeviceOptions options;
+    options.choice = device_of(argc == 3 ? argv[2] : "auto");
+    Device device(options);
+    const Graph graph = io::read_graph(argv[1]);
+    ResidentGraph resident(device, graph);
+    return body(resident);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return static_cast<int>(error.status());
+  }
+}
+
+}  // namespace sluice::examples

@@ -1,0 +1,38 @@
+// Walks a graph file without ever going straight back: non_backtracking_walk GRAPH.h5 [auto|host|cuda]
+// Compiled by nvcc it runs on a GPU too, from the same lines.
+#include "apps/examples/non_backtracking_walk.hpp"
+
+#include <cstdio>
+
+#include "apps/examples/example.hpp"
+
+namespace {
+
+/// Prints the first few walks, one a line.
+struct Printer : sluice::WalkSink {
+  void write(const sluice::WalkBatch& batch) override {
+    const std::size_t row = std::size_t{batch.length} + 1;
+    for (std::size_t i = 0; i < batch.count && batch.first + i < 5; ++i) {
+      for (const sluice::Vertex v : batch.walks.subspan(i * row, row)) {
+        if (v != sluice::kNoVertex) std::printf("%u ", v);
+      }
+      std::printf("\n");
+    }
+  }
+};
+
+int walk(sluice::ResidentGraph& graph) {
+  sluice::WalkOptions options;
+  options.length = 10;
+  Printer sink;
+  const auto stats = sluice::run_walk(graph, sluice::Starts{}, NonBacktrackingWalk{}, options, &sink);
+  std::printf("%llu walks, %llu steps on %s\n", static_cast<unsigned long long>(stats.instances),
+              static_cast<unsigned long long>(stats.steps), graph.device().name().c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return sluice::examples::run(argc, argv, walk);
+}

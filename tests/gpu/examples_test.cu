@@ -1,0 +1,61 @@
+// Samplers of a user's own give the same on a GPU as on the host, from the same source.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "apps/examples/importance_sample.hpp"
+#include "apps/examples/non_backtracking_walk.hpp"
+#include "sampling/jobs.hpp"
+
+namespace sluice::test {
+namespace {
+
+std::unique_ptr<Device> open_gpu() {
+  try {
+    return std::make_unique<Device>(DeviceOptions{DeviceChoice::cuda, 2, 0});
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+TEST(ExamplesOnGpu, NonBacktrackingWalkIsTheHosts) {
+  const auto gpu = open_gpu();
+  if (!gpu) GTEST_SKIP() << "no usable GPU";
+  const Graph graph = scattered(3000);
+  Device host({DeviceChoice::host, 2, 0});
+  ResidentGraph on_host(host, graph), on_gpu(*gpu, graph);
+  WalkOptions options;
+  options.length = 20;
+  for (const Select select : {Select::automatic, Select::its}) {
+    options.select = select;
+    WalkDigest expected, seen;
+
+    run_walk(on_host, Starts{}, NonBacktrackingWalk{}, options, &expected);
+    run_walk(on_gpu, Starts{}, NonBacktrackingWalk{}, options, &seen);
+
+    EXPECT_GT(expected.count(), 0u);
+    EXPECT_TRUE(seen == expected);
+  }
+}
+
+TEST(ExamplesOnGpu, ImportanceSampleIsTheHosts) {
+  const auto gpu = open_gpu();
+  if (!gpu) GTEST_SKIP() << "no usable GPU";
+  const Graph graph = scattered(3000);
+  Device host({DeviceChoice::host, 2, 0});
+  ResidentGraph on_host(host, graph), on_gpu(*gpu, graph);
+  SampleOptions options;
+  for (const bool revisit : {false, true}) {
+    options.revisit = revisit;
+    SampleDigest expected, seen;
+
+    run_sample(on_host, Starts{}, ImportanceSample{.depths = 3}, options, &expected);
+    run_sample(on_gpu, Starts{}, ImportanceSample{.depths = 3}, options, &seen);
+
+    EXPECT_GT(expected.count(), 0u);
+    EXPECT_TRUE(seen == expected);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::test
