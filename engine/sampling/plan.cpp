@@ -1,8 +1,293 @@
+// What a job would take, from sizes alone: the same sums as the run makes, in the order in which it makes
+// them, so that the layout is the one that the run would choose. Exact on the host. On a GPU the smallest
+// wave of a sample whose size is not known beforehand is estimated by lists of average length.
+#include <algorithm>
+#include <cmath>
+
+#include "engine/core/error.hpp"
+#include "engine/drive/layer_arena.hpp"
 #include "engine/sampling/run.hpp"
+#include "engine/select/wide.hpp"
 
 namespace sluice {
 
-RunPlan plan_walks(const Device&, const Graph&, const Starts&, const WalkOptions&) { return {}; }
-RunPlan plan_samples(const Device&, const Graph&, const Starts&, const SampleOptions&) { return {}; }
+namespace {
+
+/// Sums of one job. Bytes are those that are charged to the device's ledger.
+class Planner {
+ public:
+  Planner(const Device& device, const Graph& graph, const Starts& starts, const RunOptions& options)
+      : device_(device), graph_(graph), starts_(starts), options_(options) {
+    const Instance all = starts.instances(vertices()), begin = std::min(options.first_instance, all);
+    instances_ = std::clamp(options.last_instance, begin, all) - begin;
+    const bool weights = !graph.out.weights.empty();
+    if (device.is_cuda()) {
+      plan_.graph_bytes =
+          (vertices() + 1) * sizeof(EdgeIndex) + edges() * (sizeof(Vertex) + (weights ? sizeof(float) : 0));
+    }
+    if (weights) plan_.graph_bytes += vertices() * sizeof(std::int16_t);  // exponents
+    if (starts.mode == Starts::Mode::listed) {
+      starts_bytes_ = starts.vertices.size() * sizeof(Vertex) + starts.offsets.size() * sizeof(std::uint64_t);
+    }
+  }
+
+  std::uint64_t vertices() const { return graph_.vertices(); }
+  std::uint64_t edges() const { return graph_.edges(); }
+  Instance instances() const { return instances_; }
+  bool on_gpu() const { return device_.is_cuda(); }
+  unsigned threads() const { return device_.threads(); }
+  Bias effective(Bias bias) const { return bias == Bias::weight && !graph_.weighted ? Bias::none : bias; }
+  std::uint64_t id_bytes() const { return vertices() > 0x7fffffffu ? 8 : 4; }
+
+  /// The most seeds that an instance has.
+  std::uint64_t most_seeds(std::uint64_t drawn) const {
+    std::uint64_t most = starts_.mode == Starts::Mode::random ? drawn : 1;
+    for (std::size_t i = 1; i < starts_.offsets.size(); ++i) {
+      most = std::max(most, starts_.offsets[i] - starts_.offsets[i - 1]);
+    }
+    return most;
+  }
+  std::uint64_t max_degree() const {
+    EdgeIndex most = 0;
+    for (std::uint64_t v = 0; v < vertices(); ++v)
+      most = std::max(most, graph_.out.offsets[v + 1] - graph_.out.offsets[v]);
+    return most;
+  }
+
+  void add_ctps() { plan_.table_bytes += edges() * sizeof(std::uint64_t); }
+  void add_alias() { plan_.table_bytes += edges() * (sizeof(std::uint64_t) + sizeof(std::uint32_t)); }
+  void add_bounds() { plan_.table_bytes += vertices() * (sizeof(std::uint64_t) + sizeof(std::uint32_t)); }
+
+  /// Edges as the walk reads them.
+  void add_edges(std::uint64_t length) {
+    const std::uint64_t each =
+        EdgePacking::of(vertices(), edges()).worthwhile() ? sizeof(std::uint64_t) : sizeof(WideEdge);
+    if (choose_wide(each, length)) plan_.table_bytes += edges() * each;
+  }
+  void add_alias_of_walk(std::uint64_t length) {
+    choose_wide(sizeof(WideAlias), length)
+        ? static_cast<void>(plan_.table_bytes += edges() * sizeof(WideAlias))
+        : add_alias();
+  }
+
+  void select(Select technique) { plan_.select = technique; }
+  void without_starts() { starts_bytes_ = 0; }
+  void wave(std::uint64_t bytes) { plan_.wave_bytes = bytes; }
+  void result(std::uint64_t bytes) { plan_.result_bytes = bytes; }
+
+  RunPlan finish() {
+    if (instances_ == 0) plan_.wave_bytes = 0;
+    plan_.wave_bytes += starts_bytes_;
+    plan_.device_bytes_needed = plan_.graph_bytes + plan_.table_bytes + plan_.wave_bytes;
+    return plan_;
+  }
+
+ private:
+  /// As WalkRun::use_wide, before any table of the wide layout exists.
+  bool choose_wide(std::uint64_t bytes_per_edge, std::uint64_t length) {
+    if (options_.layout == Layout::csr) return false;
+    const bool possible = edges() <= PackedRow::kMaxOffset && max_degree() <= PackedRow::kMaxDegree;
+    if (options_.layout == Layout::wide && !possible) {
+      throw UsageError("--layout wide: offsets need more than 40 bits or degrees more than 24; use csr");
+    }
+    const std::uint64_t taken = plan_.graph_bytes + starts_bytes_ + plan_.table_bytes;
+    const std::uint64_t free = device_.memory().available(), left = free > taken ? free - taken : 0;
+    const bool often = instances_ * length >= edges() / 2;
+    constexpr std::uint64_t kWave = std::uint64_t{64} << 20;
+    const bool pays = often && edges() * bytes_per_edge + kWave <= left;
+    const bool wide = possible && (options_.layout == Layout::wide || pays);
+    plan_.layout = wide ? Layout::wide : Layout::csr;
+    return wide;
+  }
+
+  const Device& device_;
+  const Graph& graph_;
+  const Starts& starts_;
+  const RunOptions& options_;
+  Instance instances_ = 0;
+  std::uint64_t starts_bytes_ = 0;
+  RunPlan plan_;
+};
+
+/// The technique asked for, or the default; throws where the kind does not have it.
+Select resolve(Select asked, Select standard, std::initializer_list<Select> others) {
+  if (asked == Select::automatic || asked == standard) return standard;
+  if (std::find(others.begin(), others.end(), asked) != others.end()) return asked;
+  throw UsageError("--select: this kind does not select by that technique; leave it out for the default");
+}
+
+// ---- walks
+// -----------------------------------------------------------------------------------------------------
+
+/// Tables of a walk with a uniform or a fixed bias.
+void plan_tabled(Planner& plan, const WalkOptions& options, bool uniform) {
+  const Select technique = resolve(options.select, uniform ? Select::automatic : Select::alias,
+                                   {Select::its, Select::alias, Select::rejection});
+  plan.select(technique);
+  if (technique == Select::alias) return plan.add_alias_of_walk(options.length);
+  if (technique == Select::rejection) plan.add_bounds();
+  plan.add_edges(options.length);
+  if (technique == Select::its) plan.add_ctps();
+}
+
+void plan_node2vec(Planner& plan, const WalkOptions& options, bool weighted) {
+  const Select technique = resolve(options.select, Select::rejection, {Select::its});
+  plan.select(technique);
+  if (technique == Select::its) return;
+  weighted ? plan.add_alias_of_walk(options.length) : plan.add_edges(options.length);
+}
+
+void plan_pools(Planner& plan, const WalkOptions& options) {
+  constexpr std::uint64_t kHostWave = 64u << 20;
+  plan.select(resolve(options.select, Select::its, {}));
+  const std::uint64_t pool = plan.most_seeds(options.frontier_size),
+                      edges = 2 * std::uint64_t{options.length};
+  const std::uint64_t each = pool * (2 * sizeof(Vertex) + sizeof(std::uint64_t)) + edges * sizeof(Vertex);
+  const std::uint64_t at_once = std::clamp<std::uint64_t>(kHostWave / std::max<std::uint64_t>(each, 1), 1,
+                                                          std::max<Instance>(plan.instances(), 1));
+  plan.wave(plan.on_gpu() ? 2 * each + sizeof(std::uint64_t) : 2 * at_once * each);
+  plan.result(plan.instances() * (edges + pool) * plan.id_bytes());
+}
+
+// ---- samples
+// ---------------------------------------------------------------------------------------------------
+
+/// The smallest wave on a GPU: one instance, depth by depth, `size(depth)` edges an entry.
+template <class Size>
+std::uint64_t wave_of_one(const Planner& plan, std::uint32_t depths, Size&& size) {
+  constexpr std::uint64_t kFixed = 64u << 10;  // counters, scratch of prefix sums
+  constexpr std::uint64_t kEntry =
+      16 + 8 + 4 + 64;  // entry, offset, clash, up to four slots of the visited table
+  constexpr std::uint64_t kEdge =
+      4 + 4 + 4 + 8 + 20;                             // index, target, owner, flag, and the edge as it leaves
+  constexpr std::uint64_t kTile = 32, kBitmap = 256;  // picks: more need scratch, and a bitmap
+  constexpr std::uint64_t kWarps = 132 * 16;          // that have such scratch
+  std::uint64_t entries = plan.most_seeds(1), bytes = kFixed, largest = 0;
+  for (std::uint32_t depth = 1; depth <= depths && entries > 0; ++depth) {
+    const std::uint64_t each = size(depth), edges = std::min(entries * each, plan.edges());
+    largest = std::max(largest, each);
+    bytes += entries * kEntry + edges * (kEdge + kEntry);
+    entries = std::min(edges, plan.vertices());
+  }
+  if (largest > kTile) bytes += kWarps * largest * 2 * sizeof(std::uint32_t);
+  if (largest >= kBitmap) bytes += kWarps * (plan.max_degree() / 32 + 1) * sizeof(std::uint32_t);
+  return bytes;
+}
+
+std::uint64_t mean_degree(const Planner& plan) {
+  const std::uint64_t n = std::max<std::uint64_t>(plan.vertices(), 1);
+  return (plan.edges() + n - 1) / n;
+}
+
+/// neighbor and forest-fire.
+void plan_traversal(Planner& plan, const SampleOptions& options) {
+  const bool uniform = plan.effective(options.bias) == Bias::none;
+  if (options.replace) {
+    const Select technique = resolve(options.select, uniform ? Select::automatic : Select::alias,
+                                     {Select::its, Select::alias, Select::rejection});
+    plan.select(technique);
+    if (technique == Select::its) plan.add_ctps();
+    if (technique == Select::alias) plan.add_alias();
+    if (technique != Select::automatic) plan.add_bounds();
+  } else {
+    plan.select(resolve(options.select, Select::bipartite, {Select::repeated, Select::updated}));
+    if (!uniform) plan.add_ctps(), plan.add_bounds();
+  }
+  if (!plan.on_gpu()) return;  // the host grows samples in memory of its own
+  const std::uint64_t mean = mean_degree(plan);
+  if (options.kind == SampleKind::forest_fire) {
+    const double burnt = std::ceil(options.probability / (1 - options.probability));
+    const std::uint64_t size = burnt < static_cast<double>(mean) ? static_cast<std::uint64_t>(burnt) : mean;
+    return plan.wave(wave_of_one(plan, options.depth, [&](std::uint32_t) { return size; }));
+  }
+  const std::uint64_t most = plan.max_degree();
+  plan.wave(wave_of_one(plan, static_cast<std::uint32_t>(options.fanout.size()), [&](std::uint32_t depth) {
+    const std::int64_t fanout = options.fanout[depth - 1];
+    if (fanout < 0) return mean;
+    const auto asked = static_cast<std::uint64_t>(fanout);
+    return options.replace ? asked : std::min(asked, most);
+  }));
+}
+
+void plan_snowball(Planner& plan, const SampleOptions& options) {
+  plan.select(resolve(options.select, Select::bipartite, {Select::repeated, Select::updated}));
+  if (!plan.on_gpu()) return;
+  const std::uint64_t mean = mean_degree(plan);
+  plan.wave(wave_of_one(plan, options.depth, [&](std::uint32_t) { return mean; }));
+}
+
+void plan_layer(Planner& plan, const SampleOptions& options) {
+  if (options.layer_sizes.size() > LayerSample::kMaxDepth)
+    throw UsageError("--layer-size: at most 64 depths");
+  const Select asked = options.select == Select::its ? Select::automatic : options.select;
+  const Select technique =
+      resolve(asked, Select::bipartite, {Select::repeated, Select::updated, Select::keys});
+  plan.select(technique);
+  const Bias bias = plan.effective(options.bias);
+  if (bias == Bias::degree) plan.add_ctps();
+  if (bias != Bias::none) plan.add_bounds();
+  LayerSample sampler;
+  sampler.depths = static_cast<std::uint32_t>(options.layer_sizes.size());
+  std::copy(options.layer_sizes.begin(), options.layer_sizes.end(), sampler.sizes);
+  const std::uint64_t slot =
+      LayerArena::bytes_per_slot(LayerSizes::of(sampler, plan.most_seeds(1), technique));
+  plan.wave(slot * (plan.on_gpu() ? 2 : plan.threads()));
+}
+
+/// node and edge.
+void plan_one_pass(Planner& plan, const SampleOptions& options) {
+  plan.select(resolve(options.select, Select::automatic, {}));
+  plan.without_starts();
+  const std::uint64_t copies = plan.on_gpu() && options.kind == SampleKind::node ? 3 : 1;
+  const std::uint64_t each = (copies * options.count + set_capacity(options.count)) * sizeof(std::uint64_t);
+  plan.wave(each * (plan.on_gpu() ? 2 : plan.threads()));
+}
+
+}  // namespace
+
+RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts,
+                   const WalkOptions& options) {
+  validate(options);
+  Planner plan(device, graph, starts, options);
+  if (options.kind == WalkKind::multidimensional) {
+    plan_pools(plan, options);
+    return plan.finish();
+  }
+  const std::uint64_t row = std::uint64_t{options.length} + 1;
+  constexpr std::uint64_t kCounters = 4096;
+  plan.wave(2 * row * sizeof(Vertex) +
+            (plan.on_gpu() ? kCounters : 0));  // twice: one leaves while one is made
+  plan.result(plan.instances() * row * plan.id_bytes());
+  const bool biased = options.kind == WalkKind::biased && plan.effective(options.bias) != Bias::none;
+  if (options.kind == WalkKind::node2vec) {
+    plan_node2vec(plan, options, graph.weighted);
+  } else {
+    plan_tabled(plan, options, !biased);
+  }
+  return plan.finish();
+}
+
+RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& starts,
+                     const SampleOptions& options) {
+  validate(options);
+  Planner plan(device, graph, starts, options);
+  switch (options.kind) {
+    case SampleKind::neighbor:
+    case SampleKind::forest_fire:
+      plan_traversal(plan, options);
+      break;
+    case SampleKind::snowball:
+      plan_snowball(plan, options);
+      break;
+    case SampleKind::layer:
+      plan_layer(plan, options);
+      break;
+    case SampleKind::node:
+    case SampleKind::edge:
+      plan_one_pass(plan, options);
+      break;
+  }
+  return plan.finish();
+}
 
 }  // namespace sluice

@@ -1,0 +1,167 @@
+// A plan is kept by the run: what it says is needed suffices, a byte less does not, and the layout and
+// technique are those that the run takes.
+#include <gtest/gtest.h>
+
+#include "engine/core/error.hpp"
+#include "sampling/jobs.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// A job that can be planned and run.
+struct Planned {
+  std::string name;
+  std::function<RunPlan(const Device&, const Graph&)> plan;
+  std::function<RunStats(ResidentGraph&)> run;
+};
+
+Planned planned(std::string name, Starts starts, const WalkOptions& options) {
+  return {
+      std::move(name),
+      [=](const Device& device, const Graph& graph) { return plan_walks(device, graph, starts, options); },
+      [=](ResidentGraph& graph) { return run_walks(graph, starts, options, nullptr); }};
+}
+
+Planned planned(std::string name, Starts starts, const SampleOptions& options) {
+  return {
+      std::move(name),
+      [=](const Device& device, const Graph& graph) { return plan_samples(device, graph, starts, options); },
+      [=](ResidentGraph& graph) { return run_samples(graph, starts, options, nullptr); }};
+}
+
+std::vector<Planned> planned_walks(Layout layout) {
+  using enum Select;
+  std::vector<Planned> jobs;
+  const auto add = [&](WalkKind kind, Bias bias, std::initializer_list<Select> selects) {
+    for (const Select select : selects) {
+      WalkOptions options;
+      options.kind = kind, options.bias = bias, options.select = select, options.layout = layout;
+      const std::string name = "walk " + std::to_string(static_cast<int>(kind)) + ", bias " +
+                               std::to_string(static_cast<int>(bias)) + ", select " +
+                               std::to_string(static_cast<int>(select));
+      Starts listed;
+      listed.mode = Starts::Mode::listed;
+      listed.vertices = {1, 5, 2, 5};
+      jobs.push_back(planned(name, random_starts(700), options));
+      jobs.push_back(planned(name + ", listed", listed, options));
+    }
+  };
+  add(WalkKind::uniform, Bias::none, {automatic, its, alias, rejection});
+  add(WalkKind::biased, Bias::weight, {automatic, its, rejection});
+  add(WalkKind::biased, Bias::degree, {automatic, its});
+  add(WalkKind::jump, Bias::none, {automatic, alias});
+  add(WalkKind::node2vec, Bias::weight, {automatic, its});
+  return jobs;
+}
+
+std::vector<Planned> planned_others(std::uint64_t vertices) {
+  using enum Select;
+  std::vector<Planned> jobs;
+  WalkOptions pool;
+  pool.kind = WalkKind::multidimensional, pool.frontier_size = 30;
+  jobs.push_back(planned("multidimensional", random_starts(20), pool));
+  jobs.push_back(planned("multidimensional, lists", seed_lists(20, vertices), pool));
+  for (const Bias bias : {Bias::none, Bias::weight, Bias::degree}) {
+    const auto add = [&](std::string name, SampleKind kind, Select select, bool replace) {
+      SampleOptions options;
+      options.kind = kind, options.bias = bias, options.select = select, options.replace = replace;
+      options.fanout = {3, 2}, options.layer_sizes = {20, 10}, options.count = 100;
+      jobs.push_back(planned(name + ", bias " + std::to_string(static_cast<int>(bias)) + ", select " +
+                                 std::to_string(static_cast<int>(select)),
+                             seed_lists(50, vertices), options));
+    };
+    for (const Select select : {automatic, repeated, updated})
+      add("neighbor", SampleKind::neighbor, select, false);
+    for (const Select select : {automatic, its, alias, rejection}) {
+      add("neighbor, replaced", SampleKind::neighbor, select, true);
+    }
+    add("forest-fire", SampleKind::forest_fire, automatic, false);
+    add("snowball", SampleKind::snowball, automatic, false);
+    for (const Select select : {automatic, its, updated, keys})
+      add("layer", SampleKind::layer, select, false);
+    add("node", SampleKind::node, automatic, false);
+    add("edge", SampleKind::edge, automatic, false);
+  }
+  return jobs;
+}
+
+/// Runs `job` on a fresh host device of so much memory.
+void expect_fits(const Planned& job, const Graph& graph, std::uint64_t memory) {
+  Device device({DeviceChoice::host, 2, memory});
+  const RunPlan plan = job.plan(device, graph);
+
+  try {
+    ResidentGraph resident(device, graph);
+    const RunStats stats = job.run(resident);
+
+    EXPECT_LE(plan.device_bytes_needed, memory) << job.name << ": ran, but was said not to fit";
+    EXPECT_EQ(stats.layout, plan.layout) << job.name;
+    EXPECT_EQ(stats.select, plan.select) << job.name;
+    EXPECT_GE(device.memory().peak(), plan.device_bytes_needed) << job.name;
+  } catch (const BudgetError& error) {
+    EXPECT_GT(plan.device_bytes_needed, memory) << job.name << ": was said to fit, but " << error.what();
+  }
+}
+
+void expect_kept(const std::vector<Planned>& jobs, const Graph& graph) {
+  const Device boundless({DeviceChoice::host, 2, 0});
+  for (const Planned& job : jobs) {
+    const std::uint64_t needed = job.plan(boundless, graph).device_bytes_needed;
+    ASSERT_GT(needed, 1u) << job.name;
+    {
+      Device exact({DeviceChoice::host, 2, needed});
+      ResidentGraph resident(exact, graph);
+      EXPECT_NO_THROW(job.run(resident)) << job.name;
+      EXPECT_EQ(exact.memory().peak(), needed) << job.name;
+    }
+    for (const std::uint64_t memory : {needed, needed - 1, needed / 2}) expect_fits(job, graph, memory);
+  }
+}
+
+TEST(Plan, WalksNeedWhatItSays) {
+  const Graph graph = scattered(2000);
+  expect_kept(planned_walks(Layout::csr), graph);
+  expect_kept(planned_walks(Layout::wide), graph);
+}
+
+TEST(Plan, SamplesAndPoolsNeedWhatItSays) {
+  const Graph graph = scattered(2000);
+  expect_kept(planned_others(graph.vertices()), graph);
+}
+
+TEST(Plan, TakesTheLayoutThatTheRunTakes) {
+  const Graph graph = scattered(2000);
+  const std::uint64_t margin = std::uint64_t{64} << 20, edges = graph.edges();
+  for (const Planned& job : planned_walks(Layout::automatic)) {
+    for (const std::uint64_t each : {8, 16, 32}) {
+      for (const std::uint64_t aside : {0, 16, 4000, 24000, 28000, 28016}) {
+        expect_fits(job, graph, margin + edges * each + aside);
+      }
+    }
+    expect_fits(job, graph, 0 + edges * 13);
+  }
+}
+
+TEST(Plan, SaysHowLargeTheResultIs) {
+  const Graph graph = scattered(1000);
+  const Device device({DeviceChoice::host, 2, 0});
+  WalkOptions options;
+  options.length = 9, options.first_instance = 10, options.last_instance = 60;
+
+  EXPECT_EQ(plan_walks(device, graph, Starts{}, options).result_bytes, 50u * 10 * 4);
+}
+
+TEST(Plan, RefusesWhatTheRunRefuses) {
+  const Graph graph = scattered(1000);
+  const Device device({DeviceChoice::host, 2, 0});
+  WalkOptions walk;
+  walk.select = Select::bipartite;
+  SampleOptions sample;
+  sample.kind = SampleKind::node, sample.count = 5, sample.select = Select::alias;
+
+  EXPECT_THROW(plan_walks(device, graph, Starts{}, walk), UsageError);
+  EXPECT_THROW(plan_samples(device, graph, Starts{}, sample), UsageError);
+}
+
+}  // namespace
+}  // namespace sluice::test
