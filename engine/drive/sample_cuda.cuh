@@ -33,6 +33,7 @@ class WaveGrower {
         revisit_(revisit), stats_(stats) {
     memory_.levels.resize(std::max<std::size_t>(memory_.levels.size(), program.sampler.depth()));
     memory_.facts.reserve(device_, 1, "counters");
+    memory_.totals.reserve(device_, kCounterSlots, "counters");
     if (memory_.total.size() == 0) memory_.total = Staging<std::uint64_t>(device_, 1, "counters");
     if (memory_.host_facts.size() == 0) memory_.host_facts = Staging<LevelFacts>(device_, 1, "counters");
   }
@@ -42,7 +43,7 @@ class WaveGrower {
     program_.first = first;
     instances_ = count;
     plant_seeds(device_, starts_, first, count, revisit_, memory_, seeds_, stream_, stats_);
-    check(cudaMemsetAsync(memory_.facts.data(), 0, sizeof(LevelFacts), stream_.get()), "clearing counters");
+    check(cudaMemsetAsync(memory_.totals.data(), 0, memory_.totals.bytes(), stream_.get()), "clearing counters");
     timer_.start(stream_);
     const std::uint32_t depths = program_.sampler.depth();
     for (depths_ = 0; depths_ < depths && level().entries > 0;) {
@@ -53,10 +54,7 @@ class WaveGrower {
     timer_.stop(stream_);
     stream_.wait("samples");
     stats_.compute_seconds += timer_.seconds();
-    read_facts();
-    stats_.selections += memory_.host_facts.data()->selections;
-    stats_.selection_iterations += memory_.host_facts.data()->iterations;
-    stats_.collision_searches += memory_.host_facts.data()->searches;
+    add_totals();
     for (std::uint32_t d = 0; d < depths_; ++d) stats_.sampled_edges += memory_.levels[d].edges;
   }
 
@@ -66,6 +64,7 @@ class WaveGrower {
 
  private:
   static constexpr const char* kPurpose = "a wave of samples";
+  static constexpr std::uint64_t kManyEntries = 1u << 16;
 
   Level& level() { return memory_.levels[depths_]; }
   template <class Kernel, class... Args>
@@ -86,6 +85,15 @@ class WaveGrower {
                           stream_.get()),
           "reading counters");
     stream_.wait("samples");
+  }
+
+  void add_totals() {
+    PickTotals totals[kCounterSlots];
+    copy_to_host(device_, totals, memory_.totals.data(), sizeof totals);
+    for (const PickTotals& slot : totals) {
+      stats_.selections += slot.selections, stats_.selection_iterations += slot.iterations;
+      stats_.collision_searches += slot.searches;
+    }
   }
 
   /// Selects the edges of one depth.
@@ -109,7 +117,7 @@ class WaveGrower {
   /// Finds how many edges the entries select, and where they begin; returns the largest selection.
   std::uint64_t measure(Level& now, std::uint32_t depth) {
     LevelFacts* const facts = memory_.facts.data();
-    check(cudaMemsetAsync(&facts->largest, 0, 3 * sizeof(unsigned long long), stream_.get()), "clearing counters");
+    check(cudaMemsetAsync(facts, 0, sizeof(LevelFacts), stream_.get()), "clearing counters");
     if (program_.sampler.replacement() && !all_wanted(depth)) {
       launch("even_kernel", even_kernel<Program>, now.entries, program_, view_of(now), depth, facts);
       read_facts();
@@ -139,7 +147,9 @@ class WaveGrower {
       return;
     }
     const bool bits = program_.collision != Collision::linear;  // a tile has no room for bitmaps
-    if (!bits && largest <= kTilePicks && !program_.sampler.replacement() && program_.select != Select::updated) {
+    // One launch is quicker than two where there is little to do.
+    const bool many = now.entries >= kManyEntries;
+    if (many && !bits && largest <= kTilePicks && !program_.sampler.replacement() && program_.select != Select::updated) {
       return first_choices(now, depth, static_cast<std::uint32_t>(largest));
     }
     const std::uint64_t tile = bits ? 0 : kTilePicks;
@@ -153,7 +163,7 @@ class WaveGrower {
     memory_.clashing.reserve(device_, now.entries, kPurpose);
     const std::uint64_t warps = (now.entries + 32 / lanes - 1) / (32 / lanes);
     launch("first_choice_kernel", first_choice_kernel<Program>, warps * 32, program_, view_of(now), depth, lanes,
-           memory_.clashing.data(), memory_.facts.data());
+           memory_.clashing.data(), memory_.facts.data(), memory_.totals.data());
     read_facts();
     const std::uint64_t clashing = memory_.host_facts.data()->clashing;
     if (clashing > 0) launch_tiles(now, depth, memory_.clashing.data(), clashing);
@@ -166,7 +176,7 @@ class WaveGrower {
 
   void launch_tiles(Level& now, std::uint32_t depth, const std::uint32_t* listed, std::uint64_t count) {
     launch("select_kernel", select_kernel<kTilePicks, Program>, count * kTilePicks, program_, view_of(now), depth, listed,
-           count, memory_.facts.data());
+           count, memory_.totals.data());
   }
 
   void select_large(Level& now, std::uint32_t depth, std::uint64_t smallest, std::uint64_t largest) {
@@ -184,7 +194,7 @@ class WaveGrower {
     }
     launch("select_large_kernel", select_large_kernel<Program>, std::uint64_t{kLargeWarps} * 32, program, view_of(now),
            depth, smallest, largest, words, memory_.picks.data(), memory_.excluded.data(), memory_.words.data(),
-           memory_.facts.data());
+           memory_.totals.data());
   }
 
   /// Makes the next depth's frontier.

@@ -100,15 +100,17 @@ static __global__ void __launch_bounds__(kSampleBlock) bounds_kernel(LevelView l
   if (at + 1 == level.entries || level.frontier[at + 1].instance != instance) level.ends[instance] = level.offset(at + 1);
 }
 
-__device__ __forceinline__ void count_picks(LevelFacts* facts, unsigned selections, const PickCounters& counters) {
+/// Adds what a warp did; every lane that is active must call it.
+__device__ __forceinline__ void count_picks(PickTotals* totals, unsigned selections, const PickCounters& counters) {
   const unsigned active = __activemask();
   const unsigned made = __reduce_add_sync(active, selections);
   const unsigned iterations = __reduce_add_sync(active, counters.iterations);
   const unsigned searches = __reduce_add_sync(active, counters.searches);
-  if (Tile<32>::warp_lane() == static_cast<unsigned>(__ffs(static_cast<int>(active)) - 1)) {
-    atomicAdd(&facts->selections, static_cast<unsigned long long>(made));
-    atomicAdd(&facts->iterations, static_cast<unsigned long long>(iterations));
-    atomicAdd(&facts->searches, static_cast<unsigned long long>(searches));
+  if (Tile<32>::warp_lane() == static_cast<unsigned>(__ffs(static_cast<int>(active)) - 1) && iterations > 0) {
+    PickTotals& slot = totals[blockIdx.x % kCounterSlots];
+    atomicAdd(&slot.selections, static_cast<unsigned long long>(made));
+    atomicAdd(&slot.iterations, static_cast<unsigned long long>(iterations));
+    atomicAdd(&slot.searches, static_cast<unsigned long long>(searches));
   }
 }
 
@@ -145,7 +147,12 @@ __global__ void __launch_bounds__(kSampleBlock)
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     first_choice_kernel(Program program, LevelView level, std::uint32_t depth, std::uint32_t lanes,
-                        std::uint32_t* clashing, LevelFacts* facts) {
+                        std::uint32_t* clashing, LevelFacts* facts, PickTotals* totals) {
+  __shared__ std::uint32_t listed[kSampleBlock];
+  __shared__ std::uint32_t listed_count;
+  __shared__ std::uint64_t listed_begin;
+  if (threadIdx.x == 0) listed_count = 0;
+  __syncthreads();
   const std::uint32_t entries_a_warp = 32 / lanes, lane = threadIdx.x % 32;
   const std::uint32_t slot = lane / lanes, draw = lane - slot * lanes;
   const std::uint64_t at = thread_index() / 32 * entries_a_warp + slot;
@@ -176,21 +183,25 @@ __global__ void __launch_bounds__(kSampleBlock)
   const unsigned mine = (lanes == 32 ? ~0u : (1u << lanes) - 1) << (slot * lanes & 31);
   const bool again = (__ballot_sync(~0u, clash) & mine) != 0 && size > 0;
   if (active && draw < size && !again) level.put(program.graph, begin + order, at, row, index);
-  if (active && draw == 0 && again) clashing[atomicAdd(&facts->clashing, 1ull)] = static_cast<std::uint32_t>(at);
+  if (active && draw == 0 && again) listed[atomicAdd(&listed_count, 1u)] = static_cast<std::uint32_t>(at);
   const bool drawn = active && draw < size && !again && !whole;
-  const unsigned picks = __popc(__ballot_sync(~0u, drawn)), searches = __popc(__ballot_sync(~0u, drawn && draw > 0));
-  if (lane == 0 && picks > 0) {
-    atomicAdd(&facts->selections, static_cast<unsigned long long>(picks));
-    atomicAdd(&facts->iterations, static_cast<unsigned long long>(picks));
-    atomicAdd(&facts->searches, static_cast<unsigned long long>(searches));
+  PickCounters counters;
+  counters.iterations = drawn;
+  counters.searches = drawn && draw > 0;
+  count_picks(totals, drawn, counters);
+  __syncthreads();
+  if (threadIdx.x == 0 && listed_count > 0) {
+    listed_begin = atomicAdd(&facts->clashing, static_cast<unsigned long long>(listed_count));
   }
+  __syncthreads();
+  if (threadIdx.x < listed_count) clashing[listed_begin + threadIdx.x] = listed[threadIdx.x];
 }
 
 /// Any selection of at most `Size` edges: one tile an entry, of those listed or of all.
 template <unsigned Size, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     select_kernel(Program program, LevelView level, std::uint32_t depth, const std::uint32_t* listed,
-                  std::uint64_t count, LevelFacts* facts) {
+                  std::uint64_t count, PickTotals* totals) {
   constexpr unsigned kTiles = kSampleBlock / Size;
   __shared__ std::uint32_t picks[kTiles][Size], excluded[kTiles][Size];
   const Tile<Size> tile;
@@ -232,7 +243,7 @@ __global__ void __launch_bounds__(kSampleBlock)
     }
     level.put(program.graph, begin + order, at, row, mine);
   }
-  count_picks(facts, rank == 0 ? static_cast<unsigned>(size) : 0, counters);
+  count_picks(totals, rank == 0 ? static_cast<unsigned>(size) : 0, counters);
 }
 
 /// Selections of more than `smallest` edges that are not the whole list: one warp each, scratch in global memory.
@@ -240,7 +251,7 @@ template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     select_large_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t smallest,
                         std::uint64_t scratch_size, std::uint64_t word_count, std::uint32_t* picks,
-                        std::uint32_t* excluded, std::uint32_t* words, LevelFacts* facts) {
+                        std::uint32_t* excluded, std::uint32_t* words, PickTotals* totals) {
   const Tile<32> warp;
   const std::uint64_t own = thread_index() / 32;
   const PickScratch scratch{picks + own * scratch_size, excluded + own * scratch_size, words + own * word_count};
@@ -276,7 +287,7 @@ __global__ void __launch_bounds__(kSampleBlock)
       level.put(program.graph, begin + j, at, row, scratch.picks[j]);
     }
     warp.sync();
-    count_picks(facts, warp.rank() == 0 ? static_cast<unsigned>(size) : 0, counters);
+    count_picks(totals, warp.rank() == 0 ? static_cast<unsigned>(size) : 0, counters);
   }
 }
 

@@ -89,16 +89,13 @@ struct SampleProgram {
       return block.high() < tables.thresholds[row.offset + index] ? index : tables.others[row.offset + index];
     }
     if (select == Select::rejection) return reject(random, v, row, j, counters);
-    const CtpsCandidates ctps{tables.cumulative + row.offset, row.degree};
-    return ctps.find(uniform_index(draw_at(random, Stream::select, j), ctps.total()));
+    return transform(row, draw_at(random, Stream::select, j));
   }
 
   /// The first choice of pick `j` of distinct ones (repeated and bipartite, see DistinctPicker).
   SLUICE_HD std::uint32_t first_choice(const SampleDraws& random, const Row& row, std::uint32_t j) const {
     const std::uint64_t word = draw_at(random, Stream::select, j);
-    if (uniform) return static_cast<std::uint32_t>(uniform_index(word, row.degree));
-    const CtpsCandidates ctps{tables.cumulative + row.offset, row.degree};
-    return ctps.find(uniform_index(word, ctps.total()));
+    return uniform ? static_cast<std::uint32_t>(uniform_index(word, row.degree)) : transform(row, word);
   }
 
   /// `count` distinct picks into scratch.picks, in the order they were made.
@@ -130,6 +127,13 @@ struct SampleProgram {
   }
 
  private:
+  /// Inverse transform over the list's CTPS.
+  SLUICE_HD std::uint32_t transform(const Row& row, std::uint64_t word) const {
+    const std::uint64_t* const sums = tables.cumulative + row.offset;
+    const auto guess = static_cast<std::uint32_t>(multiply_high(word, row.degree));
+    return upper_bound_near(sums, row.degree, uniform_index(word, sums[row.degree - 1]), guess);
+  }
+
   SLUICE_HD std::uint64_t bias(Vertex v, const Row& row, std::uint32_t index) const {
     if constexpr (HasEdgeBias<Sampler>) {
       return sampler.edge_bias(graph, {v, graph.target(row.offset + index), row.offset + index});

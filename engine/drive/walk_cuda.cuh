@@ -19,8 +19,9 @@ namespace sluice::cuda {
 
 inline constexpr unsigned kWalkBlock = 256;  ///< eight blocks a multiprocessor: all lanes, small granules at the tail
 
-/// steps, rounds
-struct WalkCounters {
+/// Counters of a run, in several slots on lines of their own: at one address additions would queue.
+inline constexpr unsigned kWalkCounterSlots = 64;
+struct alignas(128) WalkCounters {
   unsigned long long steps, rounds;
 };
 
@@ -30,8 +31,9 @@ __device__ __forceinline__ void count_walk(WalkCounters* counters, std::uint32_t
   const unsigned active = __activemask();
   const unsigned all_steps = __reduce_add_sync(active, steps), all_rounds = __reduce_add_sync(active, rounds);
   if (Tile<32>::warp_lane() == static_cast<unsigned>(__ffs(static_cast<int>(active)) - 1)) {
-    atomicAdd(&counters->steps, all_steps);
-    atomicAdd(&counters->rounds, all_rounds);
+    WalkCounters& slot = counters[blockIdx.x % kWalkCounterSlots];
+    atomicAdd(&slot.steps, static_cast<unsigned long long>(all_steps));
+    atomicAdd(&slot.rounds, static_cast<unsigned long long>(all_rounds));
   }
 }
 
@@ -135,9 +137,9 @@ void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView 
   const WavePlan plan = plan_waves(graph.device, row_bytes, end - begin, sink != nullptr);
   Buffer<Vertex> paths(graph.device, plan.wave * row, "a wave of walks");
   ResultLane lane(graph.device, sink ? plan.wave * row : 0);
-  Buffer<WalkCounters> counters(graph.device, 1, "counters");
+  Buffer<WalkCounters> counters(graph.device, kWalkCounterSlots, "counters");
   Stream compute;
-  check(cudaMemsetAsync(counters.data(), 0, sizeof(WalkCounters), compute.get()), "clearing counters");
+  check(cudaMemsetAsync(counters.data(), 0, counters.bytes(), compute.get()), "clearing counters");
   WaveWriter writer;
   Timer timer;
   for (Instance first = begin; first < end; first += plan.wave) {
@@ -159,9 +161,11 @@ void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView 
   const double waiting = seconds_now();
   writer.finish();
   stats.write_seconds += seconds_now() - waiting;
-  WalkCounters done{};
-  copy_to_host(graph.device, &done, counters.data(), sizeof done);
-  stats.steps += done.steps, stats.selections += done.steps, stats.selection_iterations += done.rounds;
+  std::array<WalkCounters, kWalkCounterSlots> done;
+  copy_to_host(graph.device, done.data(), counters.data(), sizeof done);
+  for (const WalkCounters& slot : done) {
+    stats.steps += slot.steps, stats.selections += slot.steps, stats.selection_iterations += slot.rounds;
+  }
 }
 
 }  // namespace sluice::cuda

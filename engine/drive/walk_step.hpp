@@ -74,6 +74,7 @@ struct WalkProgram {
       proposal.located = walker.row.degree != 0;
     } else {
       proposal.located = table.locate(graph, walker.current, walker.row, block, proposal.probe);
+      if constexpr (kAcceptance == Acceptance::fixed) proposal.located &= bounds[walker.current] > 0;
       proposal.probe.random = block.high();
       if (proposal.located) table.prefetch_probe(graph, proposal.probe);
     }

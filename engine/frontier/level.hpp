@@ -29,14 +29,18 @@ struct Level {
   }
 };
 
-/// Counters that the host reads after a round.
+/// What the host must know of a round to go on.
 struct LevelFacts {
-  unsigned long long largest;    ///< size of the largest selection
-  unsigned long long uneven;     ///< entries that do not select as many as the first one
-  unsigned long long clashing;   ///< entries whose first choices clash, see first_choice_kernel
-  unsigned long long selections;
-  unsigned long long iterations;
-  unsigned long long searches;
+  unsigned long long largest;   ///< size of the largest selection
+  unsigned long long uneven;    ///< not 0: entries differ in size
+  unsigned long long clashing;  ///< entries whose first choices clash, see first_choice_kernel
+};
+
+/// Counters of a run. Blocks add to one of several slots, each on a line of its own: a single address would take one
+/// addition at a time and hold up the whole GPU.
+inline constexpr unsigned kCounterSlots = 64;
+struct alignas(128) PickTotals {
+  unsigned long long selections, iterations, searches;
 };
 
 /// Grows as waves need it and is kept with the graph, so that a run after the first allocates nothing.
@@ -47,6 +51,7 @@ struct SampleWorkspace {
   Buffer<std::uint64_t> flags;          ///< [edges + 1] first reached here?, then their prefix sums
   Buffer<unsigned char> scan;
   Buffer<LevelFacts> facts;
+  Buffer<PickTotals> totals;            ///< [kCounterSlots]
   Buffer<std::uint32_t> picks, excluded, words;  ///< scratch of warps that make large selections
   Staging<std::uint64_t> total;         ///< what the host reads between kernels
   Staging<LevelFacts> host_facts;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/core/error.hpp"
 #include "engine/residency/upload.hpp"
@@ -19,10 +22,12 @@ ResidentGraph::Impl::Impl(Device& on, const Graph& of) : device(on), graph(of) {
   view.csr = host;
   view.undirected = !graph.directed;
   packing = EdgePacking::of(host.vertices, host.edges);
+  std::vector<Vertex> hub_list;
   for (std::uint64_t v = 0; v < host.vertices; ++v) {
     const EdgeIndex degree = host.offsets[v + 1] - host.offsets[v];
     if (degree > 0xffffffffu) throw InputError("vertex " + std::to_string(v) + " has more than 2^32 - 1 edges");
     max_degree = std::max(max_degree, static_cast<std::uint32_t>(degree));
+    if (degree > GraphView::kHubDegree) hub_list.push_back(static_cast<Vertex>(v));
   }
   if (device.is_cuda()) {
     const auto upload = [&]<class T>(Buffer<T>& buffer, const T* from, std::size_t count, const char* purpose) {
@@ -33,6 +38,9 @@ ResidentGraph::Impl::Impl(Device& on, const Graph& of) : device(on), graph(of) {
     upload(offsets, host.offsets, host.vertices + 1, "the graph's offsets");
     upload(targets, host.targets, host.edges, "the graph's edges");
     if (host.weights) upload(weights, host.weights, host.edges, "the graph's weights");
+    upload(hubs, std::as_const(hub_list).data(), hub_list.size(), "the list of hubs");
+    view.hubs = hubs.data();
+    view.hub_count = static_cast<std::uint32_t>(hub_list.size());
     view.csr.offsets = offsets.data();
     view.csr.targets = targets.data();
     view.csr.weights = host.weights ? weights.data() : nullptr;

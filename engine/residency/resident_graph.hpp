@@ -38,6 +38,7 @@ struct ResidentGraph::Impl {
   Buffer<Vertex> targets;
   Buffer<float> weights;
   Buffer<std::int16_t> exponents;
+  Buffer<Vertex> hubs;           ///< GPU: vertices of more than kHubDegree edges
   Buffer<WideEdge> wide;
   Buffer<std::uint64_t> packed;  ///< wide edges in 8 bytes, where `packing` is worthwhile
   EdgePacking packing;

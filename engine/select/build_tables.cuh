@@ -1,5 +1,5 @@
 // Builds tables from a fixed bias, on the GPU: the same integers as on the host (build_tables.hpp).
-// Short lists are worked on by one warp each; lists of more than kHubDegree entries by a block each, so that a hub
+// Short lists are worked on by one warp each; lists of more than GraphView::kHubDegree by a block each, so that a hub
 // does not hold up the others.
 #pragma once
 
@@ -9,13 +9,12 @@
 #include "engine/select/alias.hpp"
 #include "engine/select/graph_view.hpp"
 #include "engine/select/group.cuh"
+#include "engine/select/hub_alias.cuh"
 #include "engine/select/wide.hpp"
 
 namespace sluice::cuda {
 
 inline constexpr unsigned kTableBlock = 256;  ///< eight warps: enough for latency, small enough to balance
-inline constexpr unsigned kHubBlock = 1024;   ///< one hub at a time wants all the lanes a block can have
-inline constexpr std::uint32_t kHubDegree = 4096;
 
 // ---- kernels ---------------------------------------------------------------------------------------------------
 
@@ -26,32 +25,15 @@ __global__ void __launch_bounds__(kTableBlock) list_kernel(GraphView graph, Body
   const std::uint64_t first = (static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x) / 32;
   for (std::uint64_t v = first; v < graph.vertices(); v += warps) {
     const Row row = graph.row(static_cast<Vertex>(v));
-    if (row.degree <= kHubDegree) body(Tile<32>{}, static_cast<Vertex>(v), row);
+    if (row.degree <= GraphView::kHubDegree) body(Tile<32>{}, static_cast<Vertex>(v), row);
   }
 }
 
 /// One block a hub: body(vertex, row).
 template <class Body>
 __global__ void __launch_bounds__(kHubBlock) hub_kernel(GraphView graph, Body body) {
-  for (std::uint64_t v = blockIdx.x; v < graph.vertices(); v += gridDim.x) {
-    const Row row = graph.row(static_cast<Vertex>(v));
-    if (row.degree > kHubDegree) body(static_cast<Vertex>(v), row);
-  }
-}
-
-/// Inclusive scan over a block of kHubBlock threads; every thread must call it.
-template <class T>
-__device__ __forceinline__ T block_scan(T value, T* shared) {
-  const Tile<32> warp;
-  const unsigned index = threadIdx.x / 32;
-  const T sum = warp.inclusive_scan(value);
-  if (warp.rank() == 31) shared[index] = sum;
-  __syncthreads();
-  if (index == 0) shared[warp.rank()] = warp.inclusive_scan(shared[warp.rank()]);
-  __syncthreads();
-  const T below = index == 0 ? T{0} : shared[index - 1];
-  __syncthreads();
-  return below + sum;
+  const Vertex v = graph.hubs[blockIdx.x];
+  body(v, graph.row(v));
 }
 
 /// Resolves the indices that build_alias left in wide slots: see build_wide_alias.
@@ -65,8 +47,10 @@ template <class Warp, class Block>
 void for_each_list(const GraphView& graph, const Warp& warp, const Block& block) {
   list_kernel<<<kPersistentBlocks, kTableBlock>>>(graph, warp);
   check_launch("list_kernel");
-  hub_kernel<<<kPersistentBlocks, kHubBlock>>>(graph, block);
-  check_launch("hub_kernel");
+  if (graph.hub_count > 0) {
+    hub_kernel<<<graph.hub_count, kHubBlock>>>(graph, block);
+    check_launch("hub_kernel");
+  }
   check(cudaDeviceSynchronize(), "building tables");
 }
 
@@ -141,33 +125,34 @@ void build_bounds(const GraphView& graph, const BiasOf& bias, std::uint64_t* bou
       });
 }
 
-/// Alias slots by the sweep of build_alias. A warp's lanes take one list each; the sweep itself is sequential.
+/// Alias slots by the sweep of build_alias, one lane a list: the sweep is sequential.
 template <class BiasOf, class Emit>
 __global__ void __launch_bounds__(kTableBlock) alias_kernel(GraphView graph, BiasOf bias, Emit emit) {
-  const std::uint64_t threads = static_cast<std::uint64_t>(gridDim.x) * kTableBlock;
-  for (std::uint64_t v = static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x; v < graph.vertices();
-       v += threads) {
-    const Vertex vertex = static_cast<Vertex>(v);
-    const Row row = graph.row(vertex);
-    const auto bias_at = [&](std::uint32_t i) {
-      return static_cast<std::uint64_t>(bias.edge_bias(graph, {vertex, graph.target(row.offset + i), row.offset + i}));
-    };
-    std::uint64_t total = 0;
-    for (std::uint32_t i = 0; i < row.degree; ++i) total += bias_at(i);
-    build_alias(row.degree, total, bias_at, [&](std::uint32_t i, AliasSlot slot) { emit(row, i, slot); });
-  }
+  const std::uint64_t v = static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;
+  if (v >= graph.vertices()) return;
+  const Vertex vertex = static_cast<Vertex>(v);
+  const Row row = graph.row(vertex);
+  if (row.degree > GraphView::kHubDegree) return;
+  const auto bias_at = [&](std::uint32_t i) {
+    return static_cast<std::uint64_t>(bias.edge_bias(graph, {vertex, graph.target(row.offset + i), row.offset + i}));
+  };
+  std::uint64_t total = 0;
+  for (std::uint32_t i = 0; i < row.degree; ++i) total += bias_at(i);
+  build_alias(row.degree, total, bias_at, [&](std::uint32_t i, AliasSlot slot) { emit(row, i, slot); });
 }
 
 template <class BiasOf, class Emit>
-void for_each_alias(const GraphView& graph, const BiasOf& bias, const Emit& emit) {
+void for_each_alias(const Device& device, const GraphView& graph, std::uint32_t max_degree, const BiasOf& bias,
+                    const Emit& emit) {
   alias_kernel<<<grid_for(graph.vertices(), kTableBlock), kTableBlock>>>(graph, bias, emit);
   check_launch("alias_kernel");
+  for_each_hub_alias(device, graph, max_degree, bias, emit);
   check(cudaDeviceSynchronize(), "building alias tables");
 }
 
 template <class BiasOf>
-void build_alias_slots(const GraphView& graph, const BiasOf& bias, std::uint64_t* thresholds, std::uint32_t* others) {
-  for_each_alias(graph, bias, [=] __device__(const Row& row, std::uint32_t i, AliasSlot slot) {
+void build_alias_slots(const Device& device, const GraphView& graph, std::uint32_t max_degree, const BiasOf& bias, std::uint64_t* thresholds, std::uint32_t* others) {
+  for_each_alias(device, graph, max_degree, bias, [=] __device__(const Row& row, std::uint32_t i, AliasSlot slot) {
     thresholds[row.offset + i] = slot.threshold;
     others[row.offset + i] = slot.other;
   });
@@ -176,8 +161,9 @@ void build_alias_slots(const GraphView& graph, const BiasOf& bias, std::uint64_t
 /// In two passes, so that the sequential sweep waits for no random read: the sweep leaves the other entry's position
 /// in other_row, then every slot looks up both targets and their rows.
 template <class BiasOf>
-void build_wide_alias(const GraphView& graph, const BiasOf& bias, WideAlias* slots) {
-  for_each_alias(graph, bias, [=] __device__(const Row& row, std::uint32_t i, AliasSlot slot) {
+void build_wide_alias(const Device& device, const GraphView& graph, std::uint32_t max_degree, const BiasOf& bias,
+                      WideAlias* slots) {
+  for_each_alias(device, graph, max_degree, bias, [=] __device__(const Row& row, std::uint32_t i, AliasSlot slot) {
     WideAlias& wide = slots[row.offset + i];
     wide.threshold = slot.threshold;
     wide.other = slot.other;

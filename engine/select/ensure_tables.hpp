@@ -54,7 +54,7 @@ void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& 
       },
       [&] {
 #if defined(__CUDACC__)
-        cuda::build_alias_slots(graph.view, bias, thresholds.data(), others.data());
+        cuda::build_alias_slots(graph.device, graph.view, graph.max_degree, bias, thresholds.data(), others.data());
 #endif
       });
   tables.thresholds = std::move(thresholds);
@@ -71,7 +71,7 @@ const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& table
         graph.device, [&] { host::build_wide_alias(graph.device.threads(), graph.view, bias, slots.data()); },
         [&] {
 #if defined(__CUDACC__)
-          cuda::build_wide_alias(graph.view, bias, slots.data());
+          cuda::build_wide_alias(graph.device, graph.view, graph.max_degree, bias, slots.data());
 #endif
         });
     tables.wide_alias = std::move(slots);

@@ -66,6 +66,11 @@ struct GraphView {
   CsrView csr;
   const std::int16_t* exponents = nullptr;  ///< [vertices], exponent of each list's largest weight; null: unweighted
   bool undirected = false;
+  const Vertex* hubs = nullptr;             ///< GPU: vertices of more than kHubDegree edges
+  std::uint32_t hub_count = 0;
+
+  /// Lists longer than this are worked on by a whole block of lanes where a whole list is worked on.
+  static constexpr std::uint32_t kHubDegree = 4096;
 
   SLUICE_HD std::uint64_t vertices() const { return csr.vertices; }
   SLUICE_HD std::uint64_t edges() const { return csr.edges; }

@@ -9,6 +9,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/random/philox.hpp"
 #include "engine/random/uniform.hpp"
+#include "engine/select/candidates.hpp"
 #include "engine/select/graph_view.hpp"
 #include "engine/select/wide.hpp"
 
@@ -101,13 +102,8 @@ struct CtpsTable {
     const std::uint64_t total = sums[row.degree - 1];
     if (total == 0) return false;
     const std::uint64_t x = uniform_index(block.low(), total);
-    std::uint32_t low = 0, length = row.degree - 1;  // first entry whose sum exceeds x; the last one does
-    while (length > 0) {
-      const std::uint32_t half = length / 2;
-      const bool below = sums[low + half] <= x;
-      low = below ? low + half + 1 : low;
-      length = below ? length - half - 1 : half;
-    }
+    const auto guess = static_cast<std::uint32_t>(multiply_high(block.low(), row.degree));
+    const std::uint32_t low = upper_bound_near(sums, row.degree, x, guess);
     probe.position = row.offset + low;
     return true;
   }
