@@ -1,0 +1,112 @@
+// The ledger never passes its ceiling, whoever charges it, and forgets nothing.
+#include "engine/core/accountant.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/core/host_array.hpp"
+
+namespace sluice {
+namespace {
+
+TEST(Accountant, KeepsUseAndPeak) {
+  Accountant ledger("device", 100);
+
+  ledger.charge(60, "a");
+  ledger.charge(40, "b");
+  ledger.release(60);
+  ledger.charge(10, "c");
+
+  EXPECT_EQ(ledger.used(), 50u);
+  EXPECT_EQ(ledger.peak(), 100u);
+  EXPECT_EQ(ledger.available(), 50u);
+}
+
+TEST(Accountant, RefusesWhatPassesTheCeilingAndChargesNothing) {
+  Accountant ledger("device", 100);
+  ledger.charge(99, "a");
+
+  EXPECT_THROW(ledger.charge(2, "b"), BudgetError);
+  EXPECT_THROW(ledger.charge(~std::uint64_t{0}, "b"), BudgetError);  // no overflow either
+
+  EXPECT_EQ(ledger.used(), 99u);
+  EXPECT_EQ(ledger.peak(), 99u);
+  EXPECT_NO_THROW(ledger.charge(1, "c"));
+  EXPECT_NO_THROW(ledger.charge(0, "nothing"));
+}
+
+TEST(Accountant, NamesPurposeSizeAndRemedy) {
+  Accountant ledger("device", 3 << 20);
+  try {
+    ledger.charge(5 << 20, "the alias table");
+    FAIL() << "charged";
+  } catch (const BudgetError& error) {
+    const std::string text = error.what();
+    for (const char* part : {"device memory", "the alias table", "5.00 MiB", "3.00 MiB", "--device-memory"}) {
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+    }
+    EXPECT_EQ(text.find('\n'), std::string::npos);
+    EXPECT_EQ(error.status(), ExitStatus::over_budget);
+  }
+}
+
+TEST(Accountant, RefusesEverythingUnderACeilingLoweredBelowUse) {
+  Accountant ledger("host", 100);
+  ledger.charge(80, "a");
+  ledger.set_ceiling(50);
+
+  EXPECT_EQ(ledger.available(), 0u);
+  EXPECT_THROW(ledger.charge(1, "b"), BudgetError);
+}
+
+TEST(Accountant, HoldsItsCeilingAgainstManyThreads) {
+  constexpr std::uint64_t kCeiling = 1000;
+  Accountant ledger("device", kCeiling);
+  std::atomic<std::uint64_t> refused{0}, passed{0};
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned t = 0; t < 8; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 20000; ++i) {
+          const std::uint64_t bytes = 1 + (t * 37 + static_cast<unsigned>(i)) % 400;
+          try {
+            ledger.charge(bytes, "a share");
+          } catch (const BudgetError&) {
+            ++refused;
+            continue;
+          }
+          if (ledger.used() > kCeiling) ++passed;
+          ledger.release(bytes);
+        }
+      });
+    }
+  }
+
+  EXPECT_EQ(passed, 0u);
+  EXPECT_EQ(ledger.used(), 0u);
+  EXPECT_LE(ledger.peak(), kCeiling);
+}
+
+TEST(HostArray, IsChargedWhileItLivesAndMovesItsCharge) {
+  const std::uint64_t before = host_accountant().used();
+  {
+    HostArray<std::uint64_t> array(1000, "a test");
+    EXPECT_EQ(host_accountant().used(), before + 8000);
+
+    HostArray<std::uint64_t> moved(std::move(array));
+    EXPECT_EQ(host_accountant().used(), before + 8000);
+
+    moved = HostArray<std::uint64_t>(10, "a test");
+    EXPECT_EQ(host_accountant().used(), before + 80);
+    EXPECT_EQ(moved.size(), 10u);
+  }
+  EXPECT_EQ(host_accountant().used(), before);
+}
+
+}  // namespace
+}  // namespace sluice
