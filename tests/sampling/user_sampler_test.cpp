@@ -1,0 +1,144 @@
+// What the sampling API allows and no built-in kind uses: combinations of biases that only a user's sampler
+// has.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <vector>
+
+#include "engine/sampling/walk.hpp"
+#include "statistical/chi_square.hpp"
+#include "statistical/graphs.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// By degree, and twice as likely to a vertex of even id: a fixed part that is no weight, and a dynamic part.
+struct DegreeAndParity {
+  static constexpr BiasClass kBias = BiasClass::dynamic;
+
+  SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
+    return graph.degree(edge.target);
+  }
+  SLUICE_HD std::uint64_t dynamic_bias(const GraphView&, const Walker&, const Edge& edge) const {
+    return edge.target % 2 == 0 ? 2 : 1;
+  }
+  SLUICE_HD std::uint64_t bias_bound() const { return 2; }
+};
+
+/// The same without a bound: the engine transforms the list at every step.
+struct DegreeAndParityUnbounded {
+  static constexpr BiasClass kBias = BiasClass::dynamic;
+
+  SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
+    return graph.degree(edge.target);
+  }
+  SLUICE_HD std::uint64_t dynamic_bias(const GraphView&, const Walker&, const Edge& edge) const {
+    return edge.target % 2 == 0 ? 2 : 1;
+  }
+};
+
+struct FirstSteps : WalkSink {
+  void write(const WalkBatch& batch) override {
+    for (std::size_t i = 0; i < batch.count; ++i) ++count[batch.walks[2 * i]][batch.walks[2 * i + 1]];
+  }
+  std::map<Vertex, std::map<Vertex, std::uint64_t>> count;
+};
+
+template <class Sampler>
+void expect_degree_and_parity(bool weighted, Select select) {
+  const Graph graph = stat::triangles(weighted);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph resident(device, graph);
+  Starts starts;
+  starts.rounds = 2000;
+  WalkOptions options;
+  options.length = 1, options.select = select;
+  FirstSteps seen;
+
+  run_walk(resident, starts, Sampler{}, options, &seen);
+
+  const auto degree = [&](Vertex v) { return graph.out.offsets[v + 1] - graph.out.offsets[v]; };
+  double statistic = 0, freedom = 0;
+  for (Vertex v = 0; v < graph.vertices(); ++v) {
+    std::vector<double> probability;
+    std::vector<std::uint64_t> observed;
+    double total = 0;
+    for (EdgeIndex e = graph.out.offsets[v]; e < graph.out.offsets[v + 1]; ++e) {
+      const Vertex to = graph.out.targets[e];
+      probability.push_back(static_cast<double>(degree(to)) * (to % 2 == 0 ? 2 : 1));
+      observed.push_back(seen.count[v][to]);
+      total += probability.back();
+    }
+    for (double& p : probability) p /= total;
+    const stat::Fit fit = stat::pearson(observed, probability);
+    statistic += fit.statistic, freedom += fit.freedom;
+  }
+  EXPECT_GT(stat::chi_square_tails(statistic, freedom).upper, stat::kThreshold)
+      << statistic << " of " << freedom;
+}
+
+TEST(UserWalk, FixedPartOfADynamicBiasCountsOnAWeightedGraph) {
+  expect_degree_and_parity<DegreeAndParity>(true, Select::automatic);
+  expect_degree_and_parity<DegreeAndParity>(true, Select::its);
+  expect_degree_and_parity<DegreeAndParityUnbounded>(true, Select::automatic);
+}
+
+TEST(UserWalk, FixedPartOfADynamicBiasCountsOnAnUnweightedGraph) {
+  expect_degree_and_parity<DegreeAndParity>(false, Select::its);
+  expect_degree_and_parity<DegreeAndParityUnbounded>(false, Select::automatic);
+}
+
+// Disabled: where the graph has no weights, rejection proposes uniformly and forgets edge_bias.
+TEST(UserWalk, DISABLED_FixedPartOfABoundedDynamicBiasCountsOnAnUnweightedGraph) {
+  expect_degree_and_parity<DegreeAndParity>(false, Select::automatic);
+}
+
+/// Jumps to vertex 0 half of the time; else moves along the edge half of the time, and stays otherwise.
+template <BiasClass kClass>
+struct JumpOrMove {
+  static constexpr BiasClass kBias = kClass;
+
+  SLUICE_HD std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
+  SLUICE_HD Vertex redirect(const GraphView&, const Walker&, const PhiloxBlock& random, bool) const {
+    return random.high() >> 63 ? kNoVertex : 0;
+  }
+  SLUICE_HD Vertex update(const GraphView&, const Walker&, const Edge& edge, EdgeDegrees,
+                          std::uint64_t random) const {
+    return random >> 63 ? edge.target : edge.source;
+  }
+};
+
+/// On a cycle of 1, 2, 3 beside vertex 0: a quarter of the steps move, a quarter stay, half jump.
+template <class Sampler>
+void expect_a_quarter_each(Select select) {
+  const Graph graph = stat::make_graph(4, {{0, 0}, {1, 2}, {2, 3}, {3, 1}}, false);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph resident(device, graph);
+  Starts starts;
+  starts.mode = Starts::Mode::listed;
+  starts.vertices.assign(40000, 1);
+  WalkOptions options;
+  options.length = 1, options.select = select;
+  FirstSteps seen;
+
+  run_walk(resident, starts, Sampler{}, options, &seen);
+
+  const std::vector<std::uint64_t> observed{seen.count[1][0], seen.count[1][1], seen.count[1][2]};
+  EXPECT_GT(stat::pearson(observed, std::vector<double>{0.5, 0.25, 0.25}).p, stat::kThreshold)
+      << observed[0] << ' ' << observed[1] << ' ' << observed[2];
+}
+
+TEST(UserWalk, RedirectAndUpdateDrawIndependentlyWhereTheTableLeavesAWord) {
+  expect_a_quarter_each<JumpOrMove<BiasClass::uniform>>(Select::automatic);
+  expect_a_quarter_each<JumpOrMove<BiasClass::fixed>>(Select::its);
+}
+
+// Disabled: where the table leaves no word over, both hooks read the high word of one block of
+// Stream::update.
+TEST(UserWalk, DISABLED_RedirectAndUpdateDrawIndependentlyWhereItLeavesNone) {
+  expect_a_quarter_each<JumpOrMove<BiasClass::fixed>>(Select::alias);
+  expect_a_quarter_each<JumpOrMove<BiasClass::fixed>>(Select::rejection);
+}
+
+}  // namespace
+}  // namespace sluice::test
