@@ -40,15 +40,17 @@ __global__ void transpose_kernel(const Vertex* paths, Vertex* rows, std::uint64_
 WavePlan plan_waves(const Device& device, std::uint64_t row_bytes, std::uint64_t instances, bool with_sink) {
   constexpr std::uint64_t kStagedBytes = std::uint64_t{1} << 30;  // two of these are page-locked
   constexpr std::uint64_t kPathBytes = std::uint64_t{16} << 30;
-  const std::uint64_t room = device.memory().available();
+  constexpr std::uint64_t kCounterBytes = std::uint64_t{64} << 10;  // what the driver allocates beside the wave
+  const std::uint64_t free = device.memory().available();
+  const std::uint64_t room = free > kCounterBytes ? free - kCounterBytes : 0;
   const std::uint64_t each = with_sink ? 2 * row_bytes : row_bytes;
-  if (room < each + 4096) {
+  if (room < each) {
     throw BudgetError("device memory: one walk needs " + format_size(each) + " beside the graph, but " +
-                      format_size(room) + " are left (raise --device-memory or lower --length)");
+                      format_size(free) + " are left (raise --device-memory or lower --length)");
   }
   const std::uint64_t staged = std::min(kStagedBytes, host_accountant().available() / 4);
-  const std::uint64_t limit = with_sink ? std::min(room - 4096, 2 * std::max(staged, row_bytes))
-                                        : std::min(room - 4096, kPathBytes);
+  const std::uint64_t limit = with_sink ? std::min(room, 2 * std::max(staged, row_bytes))
+                                        : std::min(room, kPathBytes);
   return {std::clamp<std::uint64_t>(limit / each, 1, std::max<std::uint64_t>(instances, 1))};
 }
 
