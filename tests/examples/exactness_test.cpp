@@ -116,7 +116,8 @@ std::vector<long double> biases_of(const Graph& graph, Vertex v) {
   std::vector<long double> biases;
   for (EdgeIndex e = begin; e < end; ++e) {
     const long double weight = graph.out.weights[e];
-    const long double whole = std::max(1.0L, std::rint(std::ldexp(weight, 31 - std::ilogb(largest))));
+    const int exponent = largest > 0 ? std::ilogb(largest) : 0;
+    const long double whole = std::max(1.0L, std::rint(std::ldexp(weight, 31 - exponent)));
     const Vertex to = graph.out.targets[e];
     const auto degree = static_cast<long double>(graph.out.offsets[to + 1] - graph.out.offsets[to]);
     biases.push_back(weight > 0 ? std::ceil(whole / 65536) * (1 + degree) : 0);
