@@ -254,7 +254,7 @@ RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& start
     return plan.finish();
   }
   const std::uint64_t row = std::uint64_t{options.length} + 1;
-  constexpr std::uint64_t kCounters = 4096;
+  constexpr std::uint64_t kCounters = 64u << 10;  // what cuda::plan_waves leaves for the driver
   plan.wave(2 * row * sizeof(Vertex) +
             (plan.on_gpu() ? kCounters : 0));  // twice: one leaves while one is made
   plan.result(plan.instances() * row * plan.id_bytes());
