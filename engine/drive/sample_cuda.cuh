@@ -118,7 +118,7 @@ class WaveGrower {
   std::uint64_t measure(Level& now, std::uint32_t depth) {
     LevelFacts* const facts = memory_.facts.data();
     check(cudaMemsetAsync(facts, 0, sizeof(LevelFacts), stream_.get()), "clearing counters");
-    if (program_.sampler.replacement() && !all_wanted(depth)) {
+    if (program_.sampler.replacement()) {
       launch("even_kernel", even_kernel<Program>, now.entries, program_, view_of(now), depth, facts);
       read_facts();
       const std::uint64_t size = memory_.host_facts.data()->largest;
@@ -156,7 +156,7 @@ class WaveGrower {
     if (!bits) launch_tiles(now, depth, nullptr, now.entries);
     if (largest <= tile) return;
     launch("copy_all_kernel", copy_all_kernel<Program>, now.edges, program_, view_of(now), depth, tile);
-    select_large(now, depth, tile, largest);
+    select_large(now, depth, tile, memory_.host_facts.data()->drawn);
   }
 
   void first_choices(Level& now, std::uint32_t depth, std::uint32_t lanes) {
@@ -169,31 +169,26 @@ class WaveGrower {
     if (clashing > 0) launch_tiles(now, depth, memory_.clashing.data(), clashing);
   }
 
-  /// Does the sampler want every neighbour at this depth? Then nothing is drawn.
-  bool all_wanted(std::uint32_t depth) const {
-    return program_.sampler.neighbor_size(program_.graph, Expansion{0, 0, depth}, 1, SampleDraws{0, 0, 0}) == kAllNeighbors;
-  }
-
   void launch_tiles(Level& now, std::uint32_t depth, const std::uint32_t* listed, std::uint64_t count) {
     launch("select_kernel", select_kernel<kTilePicks, Program>, count * kTilePicks, program_, view_of(now), depth, listed,
            count, memory_.totals.data());
   }
 
-  void select_large(Level& now, std::uint32_t depth, std::uint64_t smallest, std::uint64_t largest) {
+  void select_large(Level& now, std::uint32_t depth, std::uint64_t smallest, std::uint64_t drawn) {
     constexpr std::uint64_t kBitmapFrom = 256;  // picks: beyond, comparing with all of them costs more than a bitmap
     Program program = program_;
-    if (program.collision == Collision::linear && largest >= kBitmapFrom && !linear_asked) {
+    if (program.collision == Collision::linear && drawn >= kBitmapFrom && !linear_asked) {
       program.collision = Collision::bitmap;
     }
     const std::uint64_t words = program.collision == Collision::linear ? 0 : max_degree_ / 32 + 1;
-    memory_.picks.reserve(device_, kLargeWarps * largest, "scratch of large selections");
-    memory_.excluded.reserve(device_, kLargeWarps * largest, "scratch of large selections");
+    memory_.picks.reserve(device_, kLargeWarps * drawn, "scratch of large selections");
+    memory_.excluded.reserve(device_, kLargeWarps * drawn, "scratch of large selections");
     if (words > 0) {
       memory_.words.reserve(device_, kLargeWarps * words, "bitmaps of large selections");
       check(cudaMemsetAsync(memory_.words.data(), 0, memory_.words.bytes(), stream_.get()), "clearing bitmaps");
     }
     launch("select_large_kernel", select_large_kernel<Program>, std::uint64_t{kLargeWarps} * 32, program, view_of(now),
-           depth, smallest, largest, words, memory_.picks.data(), memory_.excluded.data(), memory_.words.data(),
+           depth, smallest, drawn, words, memory_.picks.data(), memory_.excluded.data(), memory_.words.data(),
            memory_.totals.data());
   }
 

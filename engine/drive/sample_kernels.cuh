@@ -57,19 +57,30 @@ __device__ __forceinline__ std::uint64_t thread_index() {
   return static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-/// Does every entry select as many edges as the first? Then nothing else need be known of their sizes.
+/// What one entry selects.
+struct EntrySize {
+  std::uint64_t size;
+  bool whole;  ///< all candidates, nothing is drawn
+};
+
+template <class Program>
+__device__ __forceinline__ EntrySize size_of(const Program& program, const FrontierEntry& entry, std::uint32_t depth) {
+  const Row row = program.graph.row(entry.vertex);
+  const std::uint32_t available = program.candidates(entry.vertex, row);
+  const std::uint64_t size = program.size(entry, depth, available);
+  return {size, size > 0 && program.takes_all(size, entry, depth, available)};
+}
+
+/// With replacement: does every entry draw as many edges as the first? Then nothing else need be known of their sizes.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     even_kernel(Program program, LevelView level, std::uint32_t depth, LevelFacts* facts) {
   const std::uint64_t at = thread_index();
   if (at >= level.entries) return;
-  const auto size_of = [&](const FrontierEntry& entry) {
-    const Row row = program.graph.row(entry.vertex);
-    return program.size(entry, depth, program.candidates(entry.vertex, row));
-  };
-  const std::uint64_t first = size_of(level.frontier[0]), size = at == 0 ? first : size_of(level.frontier[at]);
-  if (at == 0) facts->largest = size;
-  if (size != first) facts->uneven = 1;
+  const EntrySize first = size_of(program, level.frontier[0], depth);
+  const EntrySize mine = at == 0 ? first : size_of(program, level.frontier[at], depth);
+  if (at == 0) facts->largest = first.size;
+  if (mine.size != first.size || mine.whole) facts->uneven = 1;
 }
 
 /// How many edges each entry selects, and the largest of these numbers.
@@ -77,17 +88,19 @@ template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     size_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* sizes, LevelFacts* facts) {
   const std::uint64_t at = thread_index();
-  std::uint64_t size = 0;
+  EntrySize mine{0, false};
   if (at < level.entries) {
-    const FrontierEntry entry = level.frontier[at];
-    const Row row = program.graph.row(entry.vertex);
-    size = program.size(entry, depth, program.candidates(entry.vertex, row));
-    sizes[at] = size;
+    mine = size_of(program, level.frontier[at], depth);
+    sizes[at] = mine.size;
   }
-  const auto capped = static_cast<unsigned>(size < 0xffffffffu ? size : 0xffffffffu);
-  const unsigned largest = __reduce_max_sync(~0u, capped);
-  if (threadIdx.x % 32 == 0 && largest > *reinterpret_cast<volatile unsigned long long*>(&facts->largest)) {
-    atomicMax(&facts->largest, static_cast<unsigned long long>(largest));
+  const auto capped = static_cast<unsigned>(mine.size < 0xffffffffu ? mine.size : 0xffffffffu);
+  const unsigned largest = __reduce_max_sync(~0u, capped), drawn = __reduce_max_sync(~0u, mine.whole ? 0 : capped);
+  const auto raise = [](unsigned long long* fact, unsigned value) {
+    if (value > *reinterpret_cast<volatile unsigned long long*>(fact)) atomicMax(fact, static_cast<unsigned long long>(value));
+  };
+  if (threadIdx.x % 32 == 0) {
+    raise(&facts->largest, largest);
+    raise(&facts->drawn, drawn);
   }
 }
 

@@ -54,6 +54,10 @@ struct WalkProgram {
   // The high word of the selection's block serves redirect or update where the table leaves it over.
   static constexpr bool kSpare = kAcceptance == Acceptance::always && Table::kSpareWord;
 
+  // Draws of Stream::update in a step: 0 is redirect's. What may follow on it in the same step has its own.
+  static constexpr std::uint32_t kUpdateDraw = kRedirects ? 1 : 0;
+  static constexpr std::uint32_t kDeadEndDraw = 2;
+
   SLUICE_HD WalkDraws draws(const Walker& walker) const {
     return {seed, planted(Fault::reused_counter) ? walker.step / 2 : walker.step, walker.instance};
   }
@@ -149,7 +153,7 @@ struct WalkProgram {
   }
 
   SLUICE_HD std::uint64_t random_of_update(const Walker& walker) const {
-    return kUpdates ? draws(walker).block(Stream::update).high() : 0;
+    return kUpdates ? draws(walker).block(Stream::update, kUpdateDraw).high() : 0;
   }
 
   SLUICE_HD Round take(Walker& walker, const Hop& hop, std::uint64_t spare) const {
@@ -165,7 +169,7 @@ struct WalkProgram {
 
   SLUICE_HD Round dead_end(Walker& walker) const {
     if constexpr (kRedirects) {
-      const Vertex to = sampler.redirect(graph, walker, draws(walker).block(Stream::update), true);
+      const Vertex to = sampler.redirect(graph, walker, draws(walker).block(Stream::update, kDeadEndDraw), true);
       if (to != kNoVertex) return arrive(walker, to, graph.row(to));
     }
     return Round::ended;

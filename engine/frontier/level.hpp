@@ -32,7 +32,8 @@ struct Level {
 /// What the host must know of a round to go on.
 struct LevelFacts {
   unsigned long long largest;   ///< size of the largest selection
-  unsigned long long uneven;    ///< not 0: entries differ in size
+  unsigned long long drawn;     ///< size of the largest that is not a whole list
+  unsigned long long uneven;    ///< not 0: entries differ in size, or want whole lists
   unsigned long long clashing;  ///< entries whose first choices clash, see first_choice_kernel
 };
 

@@ -117,7 +117,6 @@ Select resolve(Select asked, Select standard, std::initializer_list<Select> othe
 }
 
 // ---- walks
-// -----------------------------------------------------------------------------------------------------
 
 /// Tables of a walk with a uniform or a fixed bias.
 void plan_tabled(Planner& plan, const WalkOptions& options, bool uniform) {
@@ -126,8 +125,8 @@ void plan_tabled(Planner& plan, const WalkOptions& options, bool uniform) {
   plan.select(technique);
   if (technique == Select::alias) return plan.add_alias_of_walk(options.length);
   if (technique == Select::rejection) plan.add_bounds();
-  plan.add_edges(options.length);
   if (technique == Select::its) plan.add_ctps();
+  plan.add_edges(options.length);
 }
 
 void plan_node2vec(Planner& plan, const WalkOptions& options, bool weighted) {
@@ -150,7 +149,6 @@ void plan_pools(Planner& plan, const WalkOptions& options) {
 }
 
 // ---- samples
-// ---------------------------------------------------------------------------------------------------
 
 /// The smallest wave on a GPU: one instance, depth by depth, `size(depth)` edges an entry.
 template <class Size>

@@ -5,6 +5,7 @@
 //   kBias                                  required: uniform, fixed (a function of the edge) or dynamic
 //   edge_bias(graph, edge)                 fixed part of the bias, an integer; fixed: required, dynamic: optional
 //   dynamic_bias(graph, walker, edge)      dynamic: required; the candidate's bias is the product of both
+//   edge_bias_is_uniform(graph)            dynamic: true where edge_bias is the same for all edges of this graph
 //   bias_bound(), bias_floor()             dynamic: an upper (and lower) bound of dynamic_bias, if known. With a bound
 //                                          the engine draws by rejection, without by inverse transform
 //   redirect(graph, walker, random, dead_end)  goes elsewhere instead of along an edge; kNoVertex: does not
@@ -49,6 +50,10 @@ struct EdgeDegrees {
 template <class S>
 concept HasEdgeBias = requires(const S s, const GraphView& g, const Edge& e) {
   { s.edge_bias(g, e) } -> std::convertible_to<std::uint64_t>;
+};
+template <class S>
+concept HasUniformEdgeBias = requires(const S s, const GraphView& g) {
+  { s.edge_bias_is_uniform(g) } -> std::convertible_to<bool>;
 };
 template <class S>
 concept HasBound = requires(const S s) {

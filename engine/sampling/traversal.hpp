@@ -42,6 +42,6 @@ concept TraversalSampler = std::is_trivially_copyable_v<S> &&
   { s.depth() } -> std::convertible_to<std::uint32_t>;
   { s.replacement() } -> std::convertible_to<bool>;
   { s.neighbor_size(g, x, std::uint64_t{}, d) } -> std::convertible_to<std::uint64_t>;
-} && (S::kBias == BiasClass::uniform || HasEdgeBias<S>);
+} && (S::kBias == BiasClass::uniform || (S::kBias == BiasClass::fixed && HasEdgeBias<S>));
 
 }  // namespace sluice

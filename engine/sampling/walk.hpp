@@ -94,8 +94,9 @@ class WalkRun {
   void tabled(const Biased& sampler) {
     switch (stats_.select) {
       case Select::its:
+        ensure_ctps(graph_, tables_, sampler);  // before the layout is chosen, which takes what memory is left
         return with_edges([&](auto edges) {
-          direct(sampler, CtpsTable<decltype(edges)>{edges, ensure_ctps(graph_, tables_, sampler)});
+          direct(sampler, CtpsTable<decltype(edges)>{edges, tables_.cumulative.data()});
         });
       case Select::alias:
         return with_alias(sampler, [&](auto table) { direct(sampler, table); });
@@ -128,13 +129,18 @@ class WalkRun {
     }
   }
 
+  bool edge_bias_is_uniform() const {
+    if constexpr (HasUniformEdgeBias<Sampler>) return sampler_.edge_bias_is_uniform(graph_.view);
+    return false;
+  }
+
   void propose_dynamic() {
     const auto go = [&](auto table) {
       drive(WalkProgram<Sampler, decltype(table), Acceptance::dynamic>{graph_.view, sampler_, table, nullptr,
                                                                        options_.seed});
     };
     if constexpr (HasEdgeBias<Sampler>) {
-      if (graph_.graph.weighted) return with_alias(sampler_, go);
+      if (!edge_bias_is_uniform()) return with_alias(sampler_, go);
     }
     with_edges([&](auto edges) { go(IndexTable<decltype(edges)>{edges}); });
   }

@@ -88,8 +88,7 @@ TEST(UserWalk, FixedPartOfADynamicBiasCountsOnAnUnweightedGraph) {
   expect_degree_and_parity<DegreeAndParityUnbounded>(false, Select::automatic);
 }
 
-// Disabled: where the graph has no weights, rejection proposes uniformly and forgets edge_bias.
-TEST(UserWalk, DISABLED_FixedPartOfABoundedDynamicBiasCountsOnAnUnweightedGraph) {
+TEST(UserWalk, FixedPartOfABoundedDynamicBiasCountsOnAnUnweightedGraph) {
   expect_degree_and_parity<DegreeAndParity>(false, Select::automatic);
 }
 
@@ -133,9 +132,7 @@ TEST(UserWalk, RedirectAndUpdateDrawIndependentlyWhereTheTableLeavesAWord) {
   expect_a_quarter_each<JumpOrMove<BiasClass::fixed>>(Select::its);
 }
 
-// Disabled: where the table leaves no word over, both hooks read the high word of one block of
-// Stream::update.
-TEST(UserWalk, DISABLED_RedirectAndUpdateDrawIndependentlyWhereItLeavesNone) {
+TEST(UserWalk, RedirectAndUpdateDrawIndependentlyWhereItLeavesNone) {
   expect_a_quarter_each<JumpOrMove<BiasClass::fixed>>(Select::alias);
   expect_a_quarter_each<JumpOrMove<BiasClass::fixed>>(Select::rejection);
 }

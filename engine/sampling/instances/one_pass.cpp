@@ -5,6 +5,8 @@
 #include "engine/drive/block_driver.hpp"
 #include "engine/drive/one_pass_step.hpp"
 #include "engine/sampling/builtin_samples.hpp"
+#include "engine/sampling/samples/edge.hpp"
+#include "engine/sampling/samples/node.hpp"
 #include "engine/select/ensure_tables.hpp"
 #include "engine/select/group.hpp"
 #if defined(__CUDACC__)
@@ -137,12 +139,14 @@ struct OnePassJob {
 #endif
 };
 
-RunStats run_one_pass(ResidentGraph& resident, bool nodes, const Starts& starts, const SampleOptions& options,
-                      SampleSink* sink) {
+template <class Sampler>
+RunStats run_one_pass(ResidentGraph& resident, const Sampler& sampler, const Starts& starts,
+                      const SampleOptions& options, SampleSink* sink) {
+  constexpr bool nodes = Sampler::kDrawsVertices;
   ResidentGraph::Impl& graph = resident.impl();
   RunStats stats;
   if (options.select != Select::automatic) throw UsageError("--select: node and edge are drawn uniformly; leave it out");
-  OnePassProgram program{graph.view, options.seed, options.count, nodes ? graph.view.vertices() : graph.view.edges(), 0};
+  OnePassProgram program{graph.view, options.seed, options.count, sampler.universe(graph.view), 0};
   if (program.count > program.universe) {
     throw InputError("--count: " + std::to_string(program.count) + " distinct " + (nodes ? "vertices" : "edges") +
                      " are asked for, but the graph has " + std::to_string(program.universe));
@@ -168,11 +172,11 @@ RunStats run_one_pass(ResidentGraph& resident, bool nodes, const Starts& starts,
 }  // namespace
 
 RunStats run_node(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
-  return run_one_pass(graph, true, starts, options, sink);
+  return run_one_pass(graph, NodeSample{}, starts, options, sink);
 }
 
 RunStats run_edge(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
-  return run_one_pass(graph, false, starts, options, sink);
+  return run_one_pass(graph, EdgeSample{}, starts, options, sink);
 }
 
 }  // namespace sluice

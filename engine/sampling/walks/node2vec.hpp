@@ -25,6 +25,7 @@ struct Node2vecWalk {
   }
 
   SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const { return graph.weight_bias(edge); }
+  SLUICE_HD bool edge_bias_is_uniform(const GraphView& graph) const { return graph.csr.weights == nullptr; }
   SLUICE_HD std::uint64_t bias_bound() const { return back > near ? larger(back, far) : larger(near, far); }
   SLUICE_HD std::uint64_t bias_floor() const { return back < near ? smaller(back, far) : smaller(near, far); }
   SLUICE_HD std::uint64_t dynamic_bias(const GraphView& graph, const Walker& walker, const Edge& edge) const {

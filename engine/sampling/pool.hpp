@@ -1,0 +1,171 @@
+// Runs any pool sampler: walks of a pool of vertices, one instance a group of lanes.
+// Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <string>
+
+#include "engine/core/error.hpp"
+#include "engine/drive/pool_step.hpp"
+#include "engine/drive/starts_upload.hpp"
+#include "engine/drive/wave_writer.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/residency/resident_graph.hpp"
+#include "engine/sampling/run.hpp"
+#include "engine/select/ensure_tables.hpp"
+#include "engine/select/group.hpp"
+#if defined(__CUDACC__)
+#include "engine/drive/instance_cuda.cuh"
+#endif
+#include "engine/sampling/build_namespace.hpp"
+
+namespace sluice {
+inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+
+/// Memory of a wave: one row an instance.
+struct PoolWave {
+  PoolWave(const Device& device, std::uint64_t count, std::uint32_t size, std::uint32_t length)
+      : seeds(device, count * size, kPurpose),
+        pool(device, count * size, kPurpose),
+        biases(device, count * size, kPurpose),
+        edges(device, count * 2 * length, kPurpose) {}
+
+  static constexpr const char* kPurpose = "a wave of pools";
+
+
+  Buffer<Vertex> seeds, pool;
+  Buffer<std::uint64_t> biases;
+  Buffer<Vertex> edges;
+};
+
+/// Pointers of a wave, for kernels.
+struct PoolRows {
+  Vertex *seeds, *pool;
+  std::uint64_t* biases;
+  Vertex* edges;
+
+  template <class Group, class Program>
+  SLUICE_HD std::uint32_t run(const Group& group, const Program& program, Instance instance, std::uint64_t row) const {
+    const std::uint64_t at = row * program.pool_size;
+    return program.run(group, instance, seeds + at, pool + at, biases + at, edges + row * 2 * program.length);
+  }
+};
+
+template <class Sampler>
+struct PoolJob {
+  ResidentGraph::Impl& graph;
+  PoolProgram<Sampler> program;
+  const WalkOptions& options;
+  Instance begin, end;
+  WalkSink* sink;
+
+  std::uint64_t bytes_per_instance() const {
+    return std::uint64_t{program.pool_size} * (2 * sizeof(Vertex) + 8) + std::uint64_t{program.length} * 2 * sizeof(Vertex);
+  }
+  static PoolRows rows(const PoolWave& wave) {
+    return {wave.seeds.data(), wave.pool.data(), wave.biases.data(), wave.edges.data()};
+  }
+  void emit(Instance first, std::uint64_t count, const Vertex* edges, const Vertex* seeds) const {
+    WalkBatch batch{first, count, program.length, {}, {}, {}};
+    batch.edges = {edges, count * 2 * program.length};
+    batch.pool = {seeds, count * program.pool_size};
+    sink->write(batch);
+  }
+
+  void on_host(RunStats& stats) const {
+    constexpr std::uint64_t kWaveBytes = 64u << 20;
+    const std::uint64_t wave = std::clamp<std::uint64_t>(kWaveBytes / std::max<std::uint64_t>(bytes_per_instance(), 1), 1,
+                                                         std::max<std::uint64_t>(end - begin, 1));
+    const std::array<PoolWave, 2> waves{PoolWave(graph.device, wave, program.pool_size, program.length),
+                                        PoolWave(graph.device, wave, program.pool_size, program.length)};
+    WaveWriter writer;
+    std::atomic<std::uint64_t> steps{0};
+    for (Instance first = begin; first < end; first += wave, ++stats.waves) {
+      const std::uint64_t count = std::min<std::uint64_t>(wave, end - first);
+      const PoolRows out = rows(waves[stats.waves % 2]);
+      const double start = seconds_now();
+      parallel_blocks(graph.device.threads(), count, 16, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+        for (std::uint64_t i = from; i < to; ++i) steps += out.run(SingleLane{}, program, first + i, i);
+      });
+      stats.compute_seconds += seconds_now() - start;
+      if (sink) writer.submit([=, this] { emit(first, count, out.edges, out.seeds); });
+      if (options.progress) options.progress(first + count - begin, end - begin);
+    }
+    writer.finish();
+    stats.steps = steps;
+  }
+
+#if defined(__CUDACC__)
+  void on_cuda(RunStats& stats) const {
+    const std::uint64_t wave = cuda::instances_at_once(graph.device, bytes_per_instance(), end - begin);
+    const PoolWave memory(graph.device, wave, program.pool_size, program.length);
+    const Buffer<unsigned long long> steps(graph.device, 1, "counters");
+    const unsigned long long zero = 0;
+    copy_to_device(graph.device, steps.data(), &zero, sizeof zero);
+    cuda::Stream stream;
+    cuda::Timer timer;
+    for (Instance first = begin; first < end; first += wave, ++stats.waves) {
+      const std::uint64_t count = std::min<std::uint64_t>(wave, end - first);
+      timer.start(stream);
+      const auto walk = [=, program = program, out = rows(memory), steps = steps.data()] __device__(
+                            const Tile<32>& warp, std::uint64_t index, PickCounters&) {
+        const std::uint32_t done = out.run(warp, program, first + index, index);
+        if (warp.rank() == 0) atomicAdd(steps, static_cast<unsigned long long>(done));
+      };
+      cuda::launch_instances(count, walk, nullptr, stream);
+      timer.stop(stream);
+      stream.wait("pools");
+      stats.compute_seconds += timer.seconds();
+      ++stats.kernel_launches;
+      if (sink) {
+        const auto edges = cuda::download(graph.device, memory.edges, count * 2 * program.length, stats);
+        const auto seeds = cuda::download(graph.device, memory.seeds, count * program.pool_size, stats);
+        emit(first, count, edges.data(), seeds.data());
+      }
+      if (options.progress) options.progress(first + count - begin, end - begin);
+    }
+    unsigned long long done = 0;
+    copy_to_host(graph.device, &done, steps.data(), sizeof done);
+    stats.steps = done;
+  }
+#endif
+};
+
+/// Walks with a pool sampler of your own: `frontier_size` seeds, `vertex_bias(graph, v)` says how likely an entry is
+/// picked (0 where v has no neighbour), and a uniform neighbour takes its place. Errors as run_walks.
+template <class Sampler>
+RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& sampler, const WalkOptions& options,
+                  WalkSink* sink) {
+  ResidentGraph::Impl& graph = resident.impl();
+  RunStats stats;
+  if (options.select != Select::automatic && options.select != Select::its) {
+    throw UsageError("--select: a pool's entry is picked by its");
+  }
+  stats.select = Select::its;
+  if (sampler.frontier_size > kMaxDraws) throw UsageError("--frontier-size: at most " + std::to_string(kMaxDraws));
+  std::uint64_t pool = starts.mode == Starts::Mode::random ? sampler.frontier_size : 1;
+  for (std::size_t i = 1; i < starts.offsets.size(); ++i) pool = std::max(pool, starts.offsets[i] - starts.offsets[i - 1]);
+  const DeviceStarts device_starts(graph, starts, options.seed, static_cast<std::uint32_t>(pool));
+  const PoolProgram<Sampler> program{graph.view,   sampler,        device_starts.view(),
+                                     options.seed, options.length, static_cast<std::uint32_t>(pool)};
+  const Instance instances = starts.instances(graph.view.vertices());
+  const Instance begin = std::min(options.first_instance, instances);
+  const PoolJob<Sampler> job{graph, program, options, begin, std::clamp(options.last_instance, begin, instances), sink};
+  stats.instances = job.end - job.begin;
+  if (job.begin < job.end) {
+    on_backend(
+        graph.device, [&] { job.on_host(stats); },
+        [&] {
+#if defined(__CUDACC__)
+          job.on_cuda(stats);
+#endif
+        });
+  }
+  stats.selections = stats.sampled_edges = stats.steps;
+  return stats;
+}
+
+}  // namespace SLUICE_BUILD_NAMESPACE
+}  // namespace sluice
