@@ -21,14 +21,22 @@ struct alignas(16) Block32 {
   uint4 halves[2];
 };
 
-// ---- kernels ---------------------------------------------------------------------------------------------------
+// ---- kernels
+// ---------------------------------------------------------------------------------------------------
 
-__device__ __forceinline__ unsigned fold(unsigned value) { return value; }
-__device__ __forceinline__ unsigned fold(const Block16& block) { return block.words[0] ^ block.words[3]; }
-__device__ __forceinline__ unsigned fold(const Block32& block) { return block.halves[0].x ^ block.halves[1].w; }
+__device__ __forceinline__ unsigned fold(unsigned value) {
+  return value;
+}
+__device__ __forceinline__ unsigned fold(const Block16& block) {
+  return block.words[0] ^ block.words[3];
+}
+__device__ __forceinline__ unsigned fold(const Block32& block) {
+  return block.halves[0].x ^ block.halves[1].w;
+}
 
 template <class T>
-__global__ void __launch_bounds__(kBlock) random_kernel(const T* data, std::uint64_t count, std::uint64_t salt, unsigned* out) {
+__global__ void __launch_bounds__(kBlock)
+    random_kernel(const T* data, std::uint64_t count, std::uint64_t salt, unsigned* out) {
   const std::uint64_t thread = static_cast<std::uint64_t>(blockIdx.x) * kBlock + threadIdx.x;
   unsigned sum = 0;
 #pragma unroll 8
@@ -45,7 +53,8 @@ __global__ void __launch_bounds__(kBlock) copy_kernel(const uint4* from, uint4* 
   if (i < count) to[i] = from[i];
 }
 
-// ---- launchers -------------------------------------------------------------------------------------------------
+// ---- launchers
+// -------------------------------------------------------------------------------------------------
 
 template <class Work>
 double median_seconds(const cuda::Stream& stream, unsigned repetitions, Work&& work) {
@@ -63,7 +72,8 @@ double median_seconds(const cuda::Stream& stream, unsigned repetitions, Work&& w
 }
 
 template <class T>
-double random_rate(const cuda::Stream& stream, const Buffer<unsigned char>& memory, unsigned repetitions, unsigned* out) {
+double random_rate(const cuda::Stream& stream, const Buffer<unsigned char>& memory, unsigned repetitions,
+                   unsigned* out) {
   constexpr std::uint64_t kThreads = 1u << 24;
   const double seconds = median_seconds(stream, repetitions, [&](unsigned r) {
     random_kernel<<<kThreads / kBlock, kBlock, 0, stream.get()>>>(reinterpret_cast<const T*>(memory.data()),
@@ -88,17 +98,18 @@ Limits cuda_limits(const Device& device, unsigned repetitions) {
     limits.random32 = random_rate<Block32>(stream, memory, repetitions, out.data());
     const std::uint64_t count = kBytes / 2 / sizeof(uint4);
     uint4* const base = reinterpret_cast<uint4*>(memory.data());
-    limits.copy = static_cast<double>(kBytes) * 1e-9 / median_seconds(stream, repetitions, [&](unsigned) {
-      copy_kernel<<<cuda::grid_for(count, kBlock), kBlock, 0, stream.get()>>>(base, base + count, count);
-      cuda::check_launch("copy_kernel");
-    });
+    limits.copy =
+        static_cast<double>(kBytes) * 1e-9 / median_seconds(stream, repetitions, [&](unsigned) {
+          copy_kernel<<<cuda::grid_for(count, kBlock), kBlock, 0, stream.get()>>>(base, base + count, count);
+          cuda::check_launch("copy_kernel");
+        });
   }
   const Buffer<unsigned char> near(device, kLinkBytes, "memory to measure");
   const Staging<unsigned char> far(device, kLinkBytes, "memory to measure");
   const auto link = [&](void* to, const void* from, cudaMemcpyKind kind) {
     return static_cast<double>(kLinkBytes) * 1e-9 / median_seconds(stream, repetitions, [&](unsigned) {
-      cuda::check(cudaMemcpyAsync(to, from, kLinkBytes, kind, stream.get()), "a copy over the link");
-    });
+             cuda::check(cudaMemcpyAsync(to, from, kLinkBytes, kind, stream.get()), "a copy over the link");
+           });
   };
   limits.to_device = link(near.data(), far.data(), cudaMemcpyHostToDevice);
   limits.to_host = link(far.data(), near.data(), cudaMemcpyDeviceToHost);

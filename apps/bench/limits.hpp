@@ -7,11 +7,11 @@ namespace sluice::bench {
 
 /// In G reads a second and GB a second; medians.
 struct Limits {
-  double copy = 0;        ///< read + write
-  double random4 = 0;     ///< independent random reads beyond every cache, of so many bytes
+  double copy = 0;     ///< read + write
+  double random4 = 0;  ///< independent random reads beyond every cache, of so many bytes
   double random16 = 0;
   double random32 = 0;
-  double to_device = 0;   ///< page-locked host memory to the device; 0 on the host backend
+  double to_device = 0;  ///< page-locked host memory to the device; 0 on the host backend
   double to_host = 0;
 };
 

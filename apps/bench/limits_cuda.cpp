@@ -5,7 +5,9 @@
 
 namespace sluice::bench {
 
-Limits cuda_limits(const Device&, unsigned) { return {}; }
+Limits cuda_limits(const Device&, unsigned) {
+  return {};
+}
 
 }  // namespace sluice::bench
 

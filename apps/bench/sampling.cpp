@@ -1,4 +1,5 @@
-// bench sampling: the workloads of the field, each figure beside the machine's limit measured in the same run.
+// bench sampling: the workloads of the field, each figure beside the machine's limit measured in the same
+// run.
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -23,7 +24,8 @@ std::string text(const char* format, double value) {
 Graph load(const Device& device, const Options& options) {
   if (!options.graph.empty()) return io::read_graph(options.graph);
   io::GenerateOptions generate;
-  generate.kind = io::GraphKind::kronecker, generate.scale = options.scale, generate.edge_factor = options.edge_factor;
+  generate.kind = io::GraphKind::kronecker, generate.scale = options.scale,
+  generate.edge_factor = options.edge_factor;
   generate.seed = options.seed, generate.threads = device.is_cuda() ? usable_cores() : device.threads();
   io::ConvertOptions rules;
   rules.undirected = true, rules.compact = true, rules.weights = io::WeightRule::uniform;
@@ -35,7 +37,9 @@ Graph load(const Device& device, const Options& options) {
 class SamplingSuite {
  public:
   SamplingSuite(Device& device, const Options& options)
-      : options_(options), limits_(measure_limits(device, options.repetitions)), graph_(load(device, options)),
+      : options_(options),
+        limits_(measure_limits(device, options.repetitions)),
+        graph_(load(device, options)),
         resident_(device, graph_) {}
 
   std::vector<Figure> run() {
@@ -88,11 +92,14 @@ class SamplingSuite {
 
   Figure& walk(const std::string& name, WalkOptions walk_options, const Starts& starts = {}) {
     walk_options.seed = options_.seed;
-    return measure(name, "G steps/s", [&] { return run_walks(resident_, starts, walk_options, nullptr); }, giga_rate);
+    return measure(
+        name, "G steps/s", [&] { return run_walks(resident_, starts, walk_options, nullptr); }, giga_rate);
   }
   Figure& sample(const std::string& name, SampleOptions sample_options, const Starts& starts) {
     sample_options.seed = options_.seed;
-    return measure(name, "G edges/s", [&] { return run_samples(resident_, starts, sample_options, nullptr); }, giga_rate);
+    return measure(
+        name, "G edges/s", [&] { return run_samples(resident_, starts, sample_options, nullptr); },
+        giga_rate);
   }
   static Starts random_starts(std::uint64_t count) {
     Starts starts;
@@ -107,7 +114,8 @@ class SamplingSuite {
     o.layout = Layout::wide;
     const double uniform = against_uniform(walk("uniform walk, wide", o));
     for (const auto& [name, kind] : {std::pair{"metropolis-hastings", WalkKind::metropolis_hastings},
-                                     {"restart", WalkKind::restart}, {"jump", WalkKind::jump}}) {
+                                     {"restart", WalkKind::restart},
+                                     {"jump", WalkKind::jump}}) {
       o.kind = kind;
       Figure& figure = walk(std::string(name) + ", wide", o);
       figure.note += text("%.0f%% of uniform", 100 * figure.value / uniform);
@@ -147,7 +155,8 @@ class SamplingSuite {
     SampleOptions o;
     o.fanout = {15, 10};
     o.replace = o.revisit = true;
-    against(sample("neighbor 15,10, replace, revisit, one seed a vertex", o, {}), limits_.random4, "random 4-byte reads");
+    against(sample("neighbor 15,10, replace, revisit, one seed a vertex", o, {}), limits_.random4,
+            "random 4-byte reads");
     o.replace = o.revisit = false;
     const Starts seeds = random_starts(std::min<std::uint64_t>(graph_.vertices(), 1u << 20));
     sample("neighbor 15,10, distinct, visited rule, 2^20 seeds", o, seeds);
@@ -156,13 +165,16 @@ class SamplingSuite {
     resident_.drop_tables();
   }
 
-  /// C-SAW's settings (SC'20, section VI): 2000 and 4000 instances, 2 neighbours, depth 2, degree bias; its figure 16.
+  /// C-SAW's settings (SC'20, section VI): 2000 and 4000 instances, 2 neighbours, depth 2, degree bias; its
+  /// figure 16.
   void csaw() {
     SampleOptions o;
     o.bias = Bias::degree;
     const auto milliseconds = [](const RunStats& stats) { return stats.compute_seconds * 1e3; };
     const auto time = [&](const std::string& name, std::uint64_t instances) {
-      measure(name, "ms", [&] { return run_samples(resident_, random_starts(instances), o, nullptr); }, milliseconds);
+      measure(
+          name, "ms", [&] { return run_samples(resident_, random_starts(instances), o, nullptr); },
+          milliseconds);
     };
     o.fanout = {2, 2};
     for (const std::uint64_t instances : {2000, 4000}) {
@@ -171,7 +183,8 @@ class SamplingSuite {
     for (const std::uint64_t instances : {2000, 4000, 8000, 16000}) {
       for (const std::int64_t size : {1, 2, 4, 8}) {
         o.fanout = {size, size};
-        time("C-SAW: " + std::to_string(instances) + " instances, NeighborSize " + std::to_string(size), instances);
+        time("C-SAW: " + std::to_string(instances) + " instances, NeighborSize " + std::to_string(size),
+             instances);
       }
     }
     WalkOptions w;
@@ -185,9 +198,11 @@ class SamplingSuite {
     SampleOptions o;
     o.fanout = {8, 8}, o.bias = Bias::degree;
     const Starts seeds = random_starts(std::min<std::uint64_t>(graph_.vertices(), 1u << 16));
-    for (const auto& [technique, select] :
-         {std::pair{"repeated", Select::repeated}, {"updated", Select::updated}, {"bipartite", Select::bipartite}}) {
-      for (const auto& [structure, collision] : {std::pair{"linear", Collision::linear}, {"bitmap", Collision::bitmap},
+    for (const auto& [technique, select] : {std::pair{"repeated", Select::repeated},
+                                            {"updated", Select::updated},
+                                            {"bipartite", Select::bipartite}}) {
+      for (const auto& [structure, collision] : {std::pair{"linear", Collision::linear},
+                                                 {"bitmap", Collision::bitmap},
                                                  {"strided-bitmap", Collision::strided_bitmap}}) {
         o.select = select, o.collision = collision;
         RunStats last;
@@ -195,8 +210,9 @@ class SamplingSuite {
             std::string("select ") + technique + ", collision " + structure, "G edges/s",
             [&] { return last = run_samples(resident_, seeds, o, nullptr); }, giga_rate);
         const double picks = static_cast<double>(std::max<std::uint64_t>(last.selections, 1));
-        figure.note += text("%.3f iterations a pick, ", static_cast<double>(last.selection_iterations) / picks) +
-                       text("%.2f searches a pick", static_cast<double>(last.collision_searches) / picks);
+        figure.note +=
+            text("%.3f iterations a pick, ", static_cast<double>(last.selection_iterations) / picks) +
+            text("%.2f searches a pick", static_cast<double>(last.collision_searches) / picks);
       }
     }
   }
@@ -210,6 +226,8 @@ class SamplingSuite {
 
 }  // namespace
 
-std::vector<Figure> run_sampling(Device& device, const Options& options) { return SamplingSuite(device, options).run(); }
+std::vector<Figure> run_sampling(Device& device, const Options& options) {
+  return SamplingSuite(device, options).run();
+}
 
 }  // namespace sluice::bench

@@ -11,9 +11,9 @@ void Accountant::charge(std::uint64_t bytes, const char* purpose) {
   std::uint64_t before = used_.load();
   do {
     if (before > ceiling_ || bytes > ceiling_ - before) {
-      throw BudgetError(fmt::format("{} memory: {} needs {}, but {} of the {} allowed are in use (raise --{}-memory)",
-                                    name_, purpose, format_size(bytes), format_size(before), format_size(ceiling_),
-                                    name_));
+      throw BudgetError(
+          fmt::format("{} memory: {} needs {}, but {} of the {} allowed are in use (raise --{}-memory)",
+                      name_, purpose, format_size(bytes), format_size(before), format_size(ceiling_), name_));
     }
   } while (!used_.compare_exchange_weak(before, before + bytes));
   std::uint64_t peak = peak_.load();

@@ -26,7 +26,10 @@ class Accountant {
   std::uint64_t used() const { return used_.load(); }
   std::uint64_t peak() const { return peak_.load(); }
   /// What may still be charged.
-  std::uint64_t available() const { const auto u = used(); return u < ceiling_ ? ceiling_ - u : 0; }
+  std::uint64_t available() const {
+    const auto u = used();
+    return u < ceiling_ ? ceiling_ - u : 0;
+  }
 
  private:
   std::string name_;

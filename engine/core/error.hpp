@@ -10,11 +10,11 @@ namespace sluice {
 /// Exit statuses of the program.
 enum class ExitStatus : int {
   done = 0,
-  failed = 1,        ///< failed while running (I/O error, CUDA error)
-  usage = 2,         ///< wrong usage
-  bad_input = 3,     ///< the data is wrong
-  over_budget = 4,   ///< does not fit the memory budget
-  stopped = 75,      ///< stopped on request, resumable
+  failed = 1,       ///< failed while running (I/O error, CUDA error)
+  usage = 2,        ///< wrong usage
+  bad_input = 3,    ///< the data is wrong
+  over_budget = 4,  ///< does not fit the memory budget
+  stopped = 75,     ///< stopped on request, resumable
 };
 
 /// Base of all errors; `what()` is one line without a trailing full stop or newline.
@@ -27,9 +27,17 @@ class Error : public std::runtime_error {
   ExitStatus status_;
 };
 
-struct RunError : Error { explicit RunError(const std::string& m) : Error(ExitStatus::failed, m) {} };
-struct UsageError : Error { explicit UsageError(const std::string& m) : Error(ExitStatus::usage, m) {} };
-struct InputError : Error { explicit InputError(const std::string& m) : Error(ExitStatus::bad_input, m) {} };
-struct BudgetError : Error { explicit BudgetError(const std::string& m) : Error(ExitStatus::over_budget, m) {} };
+struct RunError : Error {
+  explicit RunError(const std::string& m) : Error(ExitStatus::failed, m) {}
+};
+struct UsageError : Error {
+  explicit UsageError(const std::string& m) : Error(ExitStatus::usage, m) {}
+};
+struct InputError : Error {
+  explicit InputError(const std::string& m) : Error(ExitStatus::bad_input, m) {}
+};
+struct BudgetError : Error {
+  explicit BudgetError(const std::string& m) : Error(ExitStatus::over_budget, m) {}
+};
 
 }  // namespace sluice

@@ -1,5 +1,6 @@
-// Planted faults: errors that the statistical tests must catch. They exist only in the test build of the engine
-// (SLUICE_PLANTED_FAULTS, host code); elsewhere `planted(...)` is the constant false and leaves no trace.
+// Planted faults: errors that the statistical tests must catch. They exist only in the test build of the
+// engine (SLUICE_PLANTED_FAULTS, host code); elsewhere `planted(...)` is the constant false and leaves no
+// trace.
 #pragma once
 
 #include "engine/core/macros.hpp"
@@ -8,18 +9,22 @@ namespace sluice {
 
 enum class Fault {
   none,
-  modulo_bias,           ///< an index by remainder of few bits
-  off_by_one,            ///< the neighbour after the one drawn
-  reused_counter,        ///< two steps share their random numbers
-  dropped_last,          ///< the last neighbour is never drawn
-  published_bipartite,   ///< C-SAW's rescaling as published (DESIGN section 2)
+  modulo_bias,          ///< an index by remainder of few bits
+  off_by_one,           ///< the neighbour after the one drawn
+  reused_counter,       ///< two steps share their random numbers
+  dropped_last,         ///< the last neighbour is never drawn
+  published_bipartite,  ///< C-SAW's rescaling as published (DESIGN section 2)
 };
 
 #if defined(SLUICE_PLANTED_FAULTS)
 inline Fault planted_fault = Fault::none;
-inline bool planted(Fault fault) { return planted_fault == fault; }
+inline bool planted(Fault fault) {
+  return planted_fault == fault;
+}
 #else
-SLUICE_HD constexpr bool planted(Fault) { return false; }
+SLUICE_HD constexpr bool planted(Fault) {
+  return false;
+}
 #endif
 
 }  // namespace sluice

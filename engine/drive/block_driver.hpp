@@ -1,5 +1,5 @@
-// The host's driver of samples: blocks of instances on all threads, waves of blocks, results in order to the sink
-// while the next wave runs.
+// The host's driver of samples: blocks of instances on all threads, waves of blocks, results in order to the
+// sink while the next wave runs.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ struct BlockCounters {
 
 /// Calls grow(thread, instance, store, counters) for every instance of [begin, end), in order within a block.
 template <class Grow>
-void drive_blocks(const Device& device, const RunOptions& options, Instance begin, Instance end, SampleSink* sink,
-                  RunStats& stats, Grow&& grow) {
+void drive_blocks(const Device& device, const RunOptions& options, Instance begin, Instance end,
+                  SampleSink* sink, RunStats& stats, Grow&& grow) {
   constexpr std::uint64_t kInstancesPerBlock = 64;
   constexpr std::uint64_t kWaveBytes = 64u << 20;  // of results; what an instance makes is learned on the way
   std::uint64_t blocks = std::uint64_t{4} * device.threads();
@@ -36,7 +36,8 @@ void drive_blocks(const Device& device, const RunOptions& options, Instance begi
                     [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
                       SampleStore& store = (*wave)[from / kInstancesPerBlock];
                       store.first = first + from;
-                      for (Instance i = first + from; i < first + to; ++i) grow(thread, i, store, counters[thread]);
+                      for (Instance i = first + from; i < first + to; ++i)
+                        grow(thread, i, store, counters[thread]);
                     });
     const double computed = seconds_now();
     stats.compute_seconds += computed - start;

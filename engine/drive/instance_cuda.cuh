@@ -25,7 +25,8 @@ struct InstanceCounters {
   unsigned long long iterations, searches;
 };
 
-// ---- kernels ---------------------------------------------------------------------------------------------------
+// ---- kernels
+// ---------------------------------------------------------------------------------------------------
 
 /// One warp an index below `count`: body(warp, index, counters).
 template <class Body>
@@ -43,15 +44,19 @@ __global__ void __launch_bounds__(kInstanceBlock)
   }
 }
 
-// ---- launchers -------------------------------------------------------------------------------------------------
+// ---- launchers
+// -------------------------------------------------------------------------------------------------
 
 template <class Body>
-void launch_instances(std::uint64_t count, const Body& body, InstanceCounters* counters, const Stream& stream) {
-  instance_kernel<<<grid_for(count * 32, kInstanceBlock), kInstanceBlock, 0, stream.get()>>>(count, body, counters);
+void launch_instances(std::uint64_t count, const Body& body, InstanceCounters* counters,
+                      const Stream& stream) {
+  instance_kernel<<<grid_for(count * 32, kInstanceBlock), kInstanceBlock, 0, stream.get()>>>(count, body,
+                                                                                             counters);
   check_launch("instance_kernel");
 }
 
-/// How many instances of `bytes` each fit at once: all that are wanted, or what half of the free memory holds.
+/// How many instances of `bytes` each fit at once: all that are wanted, or what half of the free memory
+/// holds.
 inline std::uint64_t instances_at_once(const Device& device, std::uint64_t bytes, std::uint64_t wanted) {
   constexpr std::uint64_t kEnough = 1u << 16;  // warps; the GPU runs some 8,000 side by side
   const std::uint64_t room = device.memory().available() / 2 / std::max<std::uint64_t>(bytes, 1);
@@ -74,8 +79,8 @@ std::vector<T> download(const Device& device, const Buffer<T>& buffer, std::size
 
 /// Drives waves: grow(first, count, stream) computes, collect(first, count, store) brings results.
 template <class Grow, class Collect>
-void drive_instances(const RunOptions& options, std::uint64_t wave, Instance begin, Instance end, SampleSink* sink,
-                     RunStats& stats, Grow&& grow, Collect&& collect) {
+void drive_instances(const RunOptions& options, std::uint64_t wave, Instance begin, Instance end,
+                     SampleSink* sink, RunStats& stats, Grow&& grow, Collect&& collect) {
   Stream stream;
   Timer timer;
   WaveWriter writer;

@@ -45,8 +45,8 @@ class LayerArena {
   LayerSlots view() const {
     return {sizes_,
             {frontier_.data(), sums_.data(), sums_.data() + slots_ * sizes_.frontier, picks_.data(),
-             picks_.data() + slots_ * sizes_.layer, visited_.data(), keyed_.data(), edges_.data(), depth_counts_.data(),
-             seeds_.data()}};
+             picks_.data() + slots_ * sizes_.layer, visited_.data(), keyed_.data(), edges_.data(),
+             depth_counts_.data(), seeds_.data()}};
   }
   const Buffer<Edge>& edges() const { return edges_; }
   const Buffer<std::uint32_t>& depth_counts() const { return depth_counts_; }

@@ -35,7 +35,8 @@ struct LayerCandidates {
     const std::uint32_t list = upper_bound(sums, lists, x);
     const Row row = graph.row(frontier[list]);
     std::uint64_t inner = x - before(sums, list);
-    if (bias == Bias::degree) return before(bases, list) + upper_bound(cumulative + row.offset, row.degree, inner);
+    if (bias == Bias::degree)
+      return before(bases, list) + upper_bound(cumulative + row.offset, row.degree, inner);
     if (bias == Bias::none) return before(bases, list) + inner;
     for (std::uint64_t i = 0;; ++i) {
       const std::uint64_t width = bias_at(row, i);

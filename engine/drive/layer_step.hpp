@@ -27,16 +27,16 @@ struct KeyedCandidate {
 
 /// What one instance needs; capacities as LayerSizes says.
 struct LayerScratch {
-  Vertex* frontier;              ///< [frontier] twice: this depth's and the next's
-  std::uint64_t* sums;           ///< [frontier]
-  std::uint64_t* bases;          ///< [frontier]
-  std::uint64_t* picks;          ///< [layer]
-  std::uint64_t* excluded;       ///< [layer]
-  Vertex* visited;               ///< [visited slots]
-  KeyedCandidate* keyed;         ///< [2 * layer], `keys` only
-  Edge* edges;                   ///< [edges] result
-  std::uint32_t* depth_counts;   ///< [depths] edges of each depth, result
-  Vertex* seeds;                 ///< [frontier] result
+  Vertex* frontier;             ///< [frontier] twice: this depth's and the next's
+  std::uint64_t* sums;          ///< [frontier]
+  std::uint64_t* bases;         ///< [frontier]
+  std::uint64_t* picks;         ///< [layer]
+  std::uint64_t* excluded;      ///< [layer]
+  Vertex* visited;              ///< [visited slots]
+  KeyedCandidate* keyed;        ///< [2 * layer], `keys` only
+  Edge* edges;                  ///< [edges] result
+  std::uint32_t* depth_counts;  ///< [depths] edges of each depth, result
+  Vertex* seeds;                ///< [frontier] result
 };
 
 struct LayerSizes {
@@ -98,8 +98,8 @@ struct LayerProgram {
  private:
   /// Appends what is new among one value a lane to `list`, in order of lanes; returns the list's new length.
   template <class Group>
-  SLUICE_HD static std::uint32_t append_new(const Group& group, const GroupSet<Vertex>& visited, bool active, Vertex v,
-                                            Vertex* list, std::uint32_t length) {
+  SLUICE_HD static std::uint32_t append_new(const Group& group, const GroupSet<Vertex>& visited, bool active,
+                                            Vertex v, Vertex* list, std::uint32_t length) {
     const bool repeated = group.equals_lower(active ? v : kNoVertex);
     const bool fresh = active && !repeated && !visited.has(v);
     group.sync();
@@ -120,7 +120,8 @@ struct LayerProgram {
       const Vertex v = active ? starts.seed_vertex(instance, base + group.rank()) : kNoVertex;
       length = append_new(group, visited, active, v, scratch.frontier, length);
     }
-    for (std::uint32_t i = group.rank(); i < length; i += Group::kSize) scratch.seeds[i] = scratch.frontier[i];
+    for (std::uint32_t i = group.rank(); i < length; i += Group::kSize)
+      scratch.seeds[i] = scratch.frontier[i];
     return length;
   }
 
@@ -168,8 +169,9 @@ struct LayerProgram {
 
   /// `count` candidates into scratch.picks, ascending.
   template <class Group>
-  SLUICE_HD void choose(const Group& group, const LayerCandidates& all, const SampleDraws& draws, std::uint32_t count,
-                        std::uint64_t available, const LayerScratch& scratch, PickCounters& counters) const {
+  SLUICE_HD void choose(const Group& group, const LayerCandidates& all, const SampleDraws& draws,
+                        std::uint32_t count, std::uint64_t available, const LayerScratch& scratch,
+                        PickCounters& counters) const {
     if (count == available) {
       take_all(group, all, scratch.picks);
     } else if (select == Select::keys) {
@@ -210,10 +212,12 @@ struct LayerProgram {
     group.sync();
   }
 
-  /// The `count` smallest exponential keys: a buffer of twice as many is sorted and halved whenever it is full.
+  /// The `count` smallest exponential keys: a buffer of twice as many is sorted and halved whenever it is
+  /// full.
   template <class Group>
   SLUICE_HD void smallest_keys(const Group& group, const LayerCandidates& all, const SampleDraws& draws,
-                               std::uint32_t count, const LayerScratch& scratch, PickCounters& counters) const {
+                               std::uint32_t count, const LayerScratch& scratch,
+                               PickCounters& counters) const {
     KeyedCandidate* const keyed = scratch.keyed;
     const std::uint64_t room = count + std::uint64_t{count};
     std::uint64_t length = 0;
@@ -228,7 +232,8 @@ struct LayerProgram {
         ++counters.iterations;
         // The candidate's number has more bits than a draw: what is above goes beside the depth.
         const SampleDraws own{draws.seed, draws.slot | (candidate >> kDrawBits) << 8, draws.instance};
-        mine.key = exponential_key(own.block(Stream::select, static_cast<std::uint32_t>(candidate)).low(), bias);
+        mine.key =
+            exponential_key(own.block(Stream::select, static_cast<std::uint32_t>(candidate)).low(), bias);
       }
       std::uint32_t rank = group.inclusive_scan(active ? 1u : 0u);
       std::uint32_t added = group.broadcast(rank, Group::kSize - 1);

@@ -18,10 +18,12 @@ struct OnePassProgram {
   std::uint64_t universe = 0;  ///< vertices or edges to draw from
   std::uint64_t capacity = 0;  ///< of the set: set_capacity(count + the widest group)
 
-  /// The first C different values of the instance's draw sequence, ascending, into values[count]; `slots` is a set of
-  /// `capacity`, and holds them afterwards. The draw's index takes the vertex's place in the counter.
+  /// The first C different values of the instance's draw sequence, ascending, into values[count]; `slots` is
+  /// a set of `capacity`, and holds them afterwards. The draw's index takes the vertex's place in the
+  /// counter.
   template <class Group>
-  SLUICE_HD void draw(const Group& group, Instance instance, std::uint64_t* values, std::uint64_t* slots) const {
+  SLUICE_HD void draw(const Group& group, Instance instance, std::uint64_t* values,
+                      std::uint64_t* slots) const {
     const GroupSet<std::uint64_t> set{slots, capacity};
     set.clear(group);
     std::uint64_t length = 0;
@@ -41,7 +43,8 @@ struct OnePassProgram {
     group_sort(group, values, count);
   }
 
-  /// `node`: calls emit(order, edge) for every edge of `v` to a drawn vertex, in order; returns how many there are.
+  /// `node`: calls emit(order, edge) for every edge of `v` to a drawn vertex, in order; returns how many
+  /// there are.
   template <class Group, class Emit>
   SLUICE_HD std::uint64_t induced(const Group& group, Vertex v, std::uint64_t* slots, Emit&& emit) const {
     const GroupSet<std::uint64_t> set{slots, capacity};

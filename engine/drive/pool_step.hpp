@@ -11,8 +11,8 @@
 
 namespace sluice {
 
-/// A sampler here has `vertex_bias(graph, v)`, by which a pool entry is picked; its neighbour is uniform. A vertex
-/// without neighbours must have vertex bias 0.
+/// A sampler here has `vertex_bias(graph, v)`, by which a pool entry is picked; its neighbour is uniform. A
+/// vertex without neighbours must have vertex bias 0.
 template <class Sampler>
 struct PoolProgram {
   GraphView graph;
@@ -25,8 +25,8 @@ struct PoolProgram {
   /// Runs one instance: seeds[pool_size], pool[pool_size] and biases[pool_size] are its scratch and result,
   /// edges[length * 2] its path. Returns the steps taken.
   template <class Group>
-  SLUICE_HD std::uint32_t run(const Group& group, Instance instance, Vertex* seeds, Vertex* pool, std::uint64_t* biases,
-                              Vertex* edges) const {
+  SLUICE_HD std::uint32_t run(const Group& group, Instance instance, Vertex* seeds, Vertex* pool,
+                              std::uint64_t* biases, Vertex* edges) const {
     std::uint64_t mine = 0;
     const std::uint64_t count = starts.count(instance);
     for (std::uint32_t i = group.rank(); i < pool_size; i += Group::kSize) {
@@ -54,7 +54,8 @@ struct PoolProgram {
       }
       group.sync();
     }
-    for (std::uint64_t i = 2 * std::uint64_t{step} + group.rank(); i < 2 * std::uint64_t{length}; i += Group::kSize) {
+    for (std::uint64_t i = 2 * std::uint64_t{step} + group.rank(); i < 2 * std::uint64_t{length};
+         i += Group::kSize) {
       edges[i] = kNoVertex;
     }
     return step;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* kPurpose = "a wave of samples";
 
-// ---- kernels ---------------------------------------------------------------------------------------------------
+// ---- kernels
+// ---------------------------------------------------------------------------------------------------
 
 /// One seed an instance.
 __global__ void single_seed_kernel(StartsView starts, Instance first, std::uint64_t count, bool revisit,
@@ -26,14 +27,15 @@ __global__ void single_seed_kernel(StartsView starts, Instance first, std::uint6
   seed_counts[i] = 1;
 }
 
-__global__ void count_seeds_kernel(StartsView starts, Instance first, std::uint64_t count, std::uint64_t* counts) {
+__global__ void count_seeds_kernel(StartsView starts, Instance first, std::uint64_t count,
+                                   std::uint64_t* counts) {
   const std::uint64_t i = thread_index();
   if (i < count) counts[i] = starts.count(first + i);
 }
 
 /// Listed seeds with repetitions, and each one's stamp.
-__global__ void list_seeds_kernel(StartsView starts, Instance first, std::uint64_t count, const std::uint64_t* offsets,
-                                  FrontierEntry* listed, VisitedTable table) {
+__global__ void list_seeds_kernel(StartsView starts, Instance first, std::uint64_t count,
+                                  const std::uint64_t* offsets, FrontierEntry* listed, VisitedTable table) {
   const std::uint64_t i = thread_index();
   if (i >= count) return;
   for (std::uint64_t at = offsets[i]; at < offsets[i + 1]; ++at) {
@@ -67,12 +69,13 @@ __global__ void total_kernel(LevelView last, std::uint64_t count, std::uint64_t*
 }
 
 /// An edge of a level to its place in its instance.
-__global__ void place_kernel(GraphView graph, LevelView level, std::int32_t depth, const std::uint64_t* bases, Vertex* source,
-                             Vertex* target, std::int32_t* depths, EdgeIndex* position) {
+__global__ void place_kernel(GraphView graph, LevelView level, std::int32_t depth, const std::uint64_t* bases,
+                             Vertex* source, Vertex* target, std::int32_t* depths, EdgeIndex* position) {
   const std::uint64_t edge = thread_index();
   if (edge >= level.edges) return;
   const FrontierEntry entry = level.frontier[level.owner(edge)];
-  const std::uint64_t to = bases[entry.instance] + level.before[entry.instance] + (edge - level.begins[entry.instance]);
+  const std::uint64_t to =
+      bases[entry.instance] + level.before[entry.instance] + (edge - level.begins[entry.instance]);
   source[to] = entry.vertex;
   target[to] = level.targets[edge];
   depths[to] = depth;
@@ -84,40 +87,47 @@ __global__ void vertices_kernel(const FrontierEntry* frontier, std::uint64_t cou
   if (at < count) vertices[at] = frontier[at].vertex;
 }
 
-// ---- launchers -------------------------------------------------------------------------------------------------
+// ---- launchers
+// -------------------------------------------------------------------------------------------------
 
 template <class Kernel, class... Args>
-void launch(const char* name, const Stream& stream, RunStats& stats, Kernel kernel, std::uint64_t threads, Args... args) {
+void launch(const char* name, const Stream& stream, RunStats& stats, Kernel kernel, std::uint64_t threads,
+            Args... args) {
   kernel<<<grid_for(threads, kSampleBlock), kSampleBlock, 0, stream.get()>>>(args...);
   check_launch(name);
   ++stats.kernel_launches;
 }
 
 std::uint64_t read_one(const std::uint64_t* from, SampleWorkspace& memory, const Stream& stream) {
-  check(cudaMemcpyAsync(memory.total.data(), from, sizeof(std::uint64_t), cudaMemcpyDeviceToHost, stream.get()),
-        "reading a count");
+  check(
+      cudaMemcpyAsync(memory.total.data(), from, sizeof(std::uint64_t), cudaMemcpyDeviceToHost, stream.get()),
+      "reading a count");
   stream.wait("samples");
   return *memory.total.data();
 }
 
-void plant_listed(const Device& device, const StartsView& starts, Instance first, std::uint64_t count, bool revisit,
-                  SampleWorkspace& memory, WaveSeeds& seeds, const Stream& stream, RunStats& stats) {
+void plant_listed(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
+                  bool revisit, SampleWorkspace& memory, WaveSeeds& seeds, const Stream& stream,
+                  RunStats& stats) {
   Level& level = memory.levels[0];
   Buffer<std::uint64_t> offsets(device, count + 1, kPurpose);
-  launch("count_seeds_kernel", stream, stats, count_seeds_kernel, count, starts, first, count, offsets.data());
+  launch("count_seeds_kernel", stream, stats, count_seeds_kernel, count, starts, first, count,
+         offsets.data());
   exclusive_sum(device, offsets.data(), offsets.data(), count, memory.scan, stream.get());
   const std::uint64_t listed_count = read_one(offsets.data() + count, memory, stream);
   const Buffer<FrontierEntry> listed(device, listed_count, kPurpose);
   const std::uint64_t slots = set_capacity(listed_count);
   memory.visited.reserve(device, slots * sizeof(VisitedSlot), "visited vertices");
-  check(cudaMemsetAsync(memory.visited.data(), 0xff, slots * sizeof(VisitedSlot), stream.get()), "clearing visited");
+  check(cudaMemsetAsync(memory.visited.data(), 0xff, slots * sizeof(VisitedSlot), stream.get()),
+        "clearing visited");
   const VisitedTable table{reinterpret_cast<VisitedSlot*>(memory.visited.data()), slots - 1};
   launch("list_seeds_kernel", stream, stats, list_seeds_kernel, count, starts, first, count, offsets.data(),
          listed.data(), table);
   memory.flags.reserve(device, listed_count + 1, kPurpose);
-  check(cudaMemsetAsync(seeds.counts.data(), 0, count * sizeof(std::uint64_t), stream.get()), "clearing counts");
-  launch("flag_seeds_kernel", stream, stats, flag_seeds_kernel, listed_count, listed.data(), listed_count, table,
-         memory.flags.data(), seeds.counts.data());
+  check(cudaMemsetAsync(seeds.counts.data(), 0, count * sizeof(std::uint64_t), stream.get()),
+        "clearing counts");
+  launch("flag_seeds_kernel", stream, stats, flag_seeds_kernel, listed_count, listed.data(), listed_count,
+         table, memory.flags.data(), seeds.counts.data());
   exclusive_sum(device, memory.flags.data(), memory.flags.data(), listed_count, memory.scan, stream.get());
   level.entries = read_one(memory.flags.data() + listed_count, memory, stream);
   level.frontier.reserve(device, level.entries, kPurpose);
@@ -135,13 +145,16 @@ void download(const Device& device, const T* from, std::uint64_t count, std::vec
 
 }  // namespace
 
-void plant_seeds(const Device& device, const StartsView& starts, Instance first, std::uint64_t count, bool revisit,
-                 SampleWorkspace& memory, WaveSeeds& seeds, const Stream& stream, RunStats& stats) {
+void plant_seeds(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
+                 bool revisit, SampleWorkspace& memory, WaveSeeds& seeds, const Stream& stream,
+                 RunStats& stats) {
   Level& level = memory.levels[0];
   seeds.counts.reserve(device, count, kPurpose);
   level.before.reserve(device, count, kPurpose);
-  check(cudaMemsetAsync(level.before.data(), 0, count * sizeof(std::uint64_t), stream.get()), "clearing counts");
-  if (starts.offsets) return plant_listed(device, starts, first, count, revisit, memory, seeds, stream, stats);
+  check(cudaMemsetAsync(level.before.data(), 0, count * sizeof(std::uint64_t), stream.get()),
+        "clearing counts");
+  if (starts.offsets)
+    return plant_listed(device, starts, first, count, revisit, memory, seeds, stream, stats);
   level.entries = count;
   level.frontier.reserve(device, count, kPurpose);
   launch("single_seed_kernel", stream, stats, single_seed_kernel, count, starts, first, count, revisit,
@@ -149,7 +162,8 @@ void plant_seeds(const Device& device, const StartsView& starts, Instance first,
 }
 
 void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, std::uint32_t depths,
-                     const WaveSeeds& seeds, Instance first, std::uint64_t count, SampleStore& out, RunStats& stats) {
+                     const WaveSeeds& seeds, Instance first, std::uint64_t count, SampleStore& out,
+                     RunStats& stats) {
   const double begin = seconds_now();
   const Device& device = graph.device;
   const Stream stream;
@@ -159,7 +173,8 @@ void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, 
   if (depths == 0) {
     check(cudaMemsetAsync(totals.data(), 0, totals.bytes(), stream.get()), "clearing counts");
   } else {
-    launch("total_kernel", stream, stats, total_kernel, count, view_of(memory.levels[depths - 1]), count, totals.data());
+    launch("total_kernel", stream, stats, total_kernel, count, view_of(memory.levels[depths - 1]), count,
+           totals.data());
   }
   stream.wait("samples");
   out.first = first;
@@ -171,13 +186,14 @@ void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, 
   const Buffer<EdgeIndex> position(device, edges, kPurpose);
   for (std::uint32_t d = 0; d < depths; ++d) {
     const Level& level = memory.levels[d];
-    launch("place_kernel", stream, stats, place_kernel, level.edges, graph.view, view_of(level), static_cast<std::int32_t>(d + 1),
-           totals.data(), source.data(), target.data(), depth.data(), position.data());
+    launch("place_kernel", stream, stats, place_kernel, level.edges, graph.view, view_of(level),
+           static_cast<std::int32_t>(d + 1), totals.data(), source.data(), target.data(), depth.data(),
+           position.data());
   }
   const std::uint64_t seed_total = memory.levels.empty() ? 0 : memory.levels[0].entries;
   const Buffer<Vertex> vertices(device, seed_total, kPurpose);
-  launch("vertices_kernel", stream, stats, vertices_kernel, seed_total, memory.levels[0].frontier.data(), seed_total,
-         vertices.data());
+  launch("vertices_kernel", stream, stats, vertices_kernel, seed_total, memory.levels[0].frontier.data(),
+         seed_total, vertices.data());
   stream.wait("samples");
   download(device, source.data(), edges, out.source, stats);
   download(device, target.data(), edges, out.target, stats);
@@ -199,9 +215,11 @@ std::uint64_t expected_edges(const SampleOptions& options) {
   return edges;
 }
 
-WaveSizer::WaveSizer(std::uint64_t free_bytes, std::uint64_t expected, bool with_sink, std::uint64_t instances) {
-  constexpr std::uint64_t kEdgeBytes = 4 + 4 + 4;           // index, target, owner
-  constexpr std::uint64_t kFrontierBytes = 8 + 16 + 64;     // flag, next entry, up to four slots of the visited table
+WaveSizer::WaveSizer(std::uint64_t free_bytes, std::uint64_t expected, bool with_sink,
+                     std::uint64_t instances) {
+  constexpr std::uint64_t kEdgeBytes = 4 + 4 + 4;  // index, target, owner
+  constexpr std::uint64_t kFrontierBytes =
+      8 + 16 + 64;  // flag, next entry, up to four slots of the visited table
   constexpr std::uint64_t kPlacedBytes = 20;
   constexpr std::uint64_t kUnknownFirst = 1024;
   constexpr std::uint64_t kMostEdges = std::uint64_t{1} << 31;

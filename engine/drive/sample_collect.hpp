@@ -1,4 +1,5 @@
-// Seeds of a wave, its size, and its way to the host: the parts of the GPU's sample driver that know no sampler.
+// Seeds of a wave, its size, and its way to the host: the parts of the GPU's sample driver that know no
+// sampler.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +19,14 @@ struct WaveSeeds {
 };
 
 /// Fills the first level's frontier with the seeds of instances [first, first + count), repeated ones once.
-void plant_seeds(const Device& device, const StartsView& starts, Instance first, std::uint64_t count, bool revisit,
-                 SampleWorkspace& memory, WaveSeeds& seeds, const Stream& stream, RunStats& stats);
+void plant_seeds(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
+                 bool revisit, SampleWorkspace& memory, WaveSeeds& seeds, const Stream& stream,
+                 RunStats& stats);
 
 /// Brings a grown wave to the host, in order of instance, depth, frontier order, position.
 void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, std::uint32_t depths,
-                     const WaveSeeds& seeds, Instance first, std::uint64_t count, SampleStore& out, RunStats& stats);
+                     const WaveSeeds& seeds, Instance first, std::uint64_t count, SampleStore& out,
+                     RunStats& stats);
 
 /// Edges that an instance makes at most, or 0 if that is not known beforehand.
 std::uint64_t expected_edges(const SampleOptions& options);

@@ -1,4 +1,5 @@
-// The GPU's driver of traversal-based samples: waves of instances, depth by depth, all instances of a wave at once.
+// The GPU's driver of traversal-based samples: waves of instances, depth by depth, all instances of a wave at
+// once.
 #pragma once
 
 #include <algorithm>
@@ -27,10 +28,15 @@ namespace sluice::cuda {
 template <class Program>
 class WaveGrower {
  public:
-  WaveGrower(ResidentGraph::Impl& graph, SampleWorkspace& memory, const Program& program, const StartsView& starts,
-             bool revisit, RunStats& stats)
-      : device_(graph.device), max_degree_(graph.max_degree), memory_(memory), program_(program), starts_(starts),
-        revisit_(revisit), stats_(stats) {
+  WaveGrower(ResidentGraph::Impl& graph, SampleWorkspace& memory, const Program& program,
+             const StartsView& starts, bool revisit, RunStats& stats)
+      : device_(graph.device),
+        max_degree_(graph.max_degree),
+        memory_(memory),
+        program_(program),
+        starts_(starts),
+        revisit_(revisit),
+        stats_(stats) {
     memory_.levels.resize(std::max<std::size_t>(memory_.levels.size(), program.sampler.depth()));
     memory_.facts.reserve(device_, 1, "counters");
     memory_.totals.reserve(device_, kCounterSlots, "counters");
@@ -43,7 +49,8 @@ class WaveGrower {
     program_.first = first;
     instances_ = count;
     plant_seeds(device_, starts_, first, count, revisit_, memory_, seeds_, stream_, stats_);
-    check(cudaMemsetAsync(memory_.totals.data(), 0, memory_.totals.bytes(), stream_.get()), "clearing counters");
+    check(cudaMemsetAsync(memory_.totals.data(), 0, memory_.totals.bytes(), stream_.get()),
+          "clearing counters");
     timer_.start(stream_);
     const std::uint32_t depths = program_.sampler.depth();
     for (depths_ = 0; depths_ < depths && level().entries > 0;) {
@@ -75,14 +82,15 @@ class WaveGrower {
   }
 
   std::uint64_t read_total(const std::uint64_t* from) {
-    check(cudaMemcpyAsync(memory_.total.data(), from, sizeof(std::uint64_t), cudaMemcpyDeviceToHost, stream_.get()),
+    check(cudaMemcpyAsync(memory_.total.data(), from, sizeof(std::uint64_t), cudaMemcpyDeviceToHost,
+                          stream_.get()),
           "reading a count");
     stream_.wait("samples");
     return *memory_.total.data();
   }
   void read_facts() {
-    check(cudaMemcpyAsync(memory_.host_facts.data(), memory_.facts.data(), sizeof(LevelFacts), cudaMemcpyDeviceToHost,
-                          stream_.get()),
+    check(cudaMemcpyAsync(memory_.host_facts.data(), memory_.facts.data(), sizeof(LevelFacts),
+                          cudaMemcpyDeviceToHost, stream_.get()),
           "reading counters");
     stream_.wait("samples");
   }
@@ -129,7 +137,8 @@ class WaveGrower {
       }
     }
     now.offsets.reserve(device_, now.entries + 1, kPurpose);
-    launch("size_kernel", size_kernel<Program>, now.entries, program_, view_of(now), depth, now.offsets.data(), facts);
+    launch("size_kernel", size_kernel<Program>, now.entries, program_, view_of(now), depth,
+           now.offsets.data(), facts);
     exclusive_sum(device_, now.offsets.data(), now.offsets.data(), now.entries, memory_.scan, stream_.get());
     check(cudaMemcpyAsync(memory_.total.data(), now.offsets.data() + now.entries, sizeof(std::uint64_t),
                           cudaMemcpyDeviceToHost, stream_.get()),
@@ -149,7 +158,8 @@ class WaveGrower {
     const bool bits = program_.collision != Collision::linear;  // a tile has no room for bitmaps
     // One launch is quicker than two where there is little to do.
     const bool many = now.entries >= kManyEntries;
-    if (many && !bits && largest <= kTilePicks && !program_.sampler.replacement() && program_.select != Select::updated) {
+    if (many && !bits && largest <= kTilePicks && !program_.sampler.replacement() &&
+        program_.select != Select::updated) {
       return first_choices(now, depth, static_cast<std::uint32_t>(largest));
     }
     const std::uint64_t tile = bits ? 0 : kTilePicks;
@@ -162,20 +172,21 @@ class WaveGrower {
   void first_choices(Level& now, std::uint32_t depth, std::uint32_t lanes) {
     memory_.clashing.reserve(device_, now.entries, kPurpose);
     const std::uint64_t warps = (now.entries + 32 / lanes - 1) / (32 / lanes);
-    launch("first_choice_kernel", first_choice_kernel<Program>, warps * 32, program_, view_of(now), depth, lanes,
-           memory_.clashing.data(), memory_.facts.data(), memory_.totals.data());
+    launch("first_choice_kernel", first_choice_kernel<Program>, warps * 32, program_, view_of(now), depth,
+           lanes, memory_.clashing.data(), memory_.facts.data(), memory_.totals.data());
     read_facts();
     const std::uint64_t clashing = memory_.host_facts.data()->clashing;
     if (clashing > 0) launch_tiles(now, depth, memory_.clashing.data(), clashing);
   }
 
   void launch_tiles(Level& now, std::uint32_t depth, const std::uint32_t* listed, std::uint64_t count) {
-    launch("select_kernel", select_kernel<kTilePicks, Program>, count * kTilePicks, program_, view_of(now), depth, listed,
-           count, memory_.totals.data());
+    launch("select_kernel", select_kernel<kTilePicks, Program>, count * kTilePicks, program_, view_of(now),
+           depth, listed, count, memory_.totals.data());
   }
 
   void select_large(Level& now, std::uint32_t depth, std::uint64_t smallest, std::uint64_t drawn) {
-    constexpr std::uint64_t kBitmapFrom = 256;  // picks: beyond, comparing with all of them costs more than a bitmap
+    constexpr std::uint64_t kBitmapFrom =
+        256;  // picks: beyond, comparing with all of them costs more than a bitmap
     Program program = program_;
     if (program.collision == Collision::linear && drawn >= kBitmapFrom && !linear_asked) {
       program.collision = Collision::bitmap;
@@ -185,11 +196,12 @@ class WaveGrower {
     memory_.excluded.reserve(device_, kLargeWarps * drawn, "scratch of large selections");
     if (words > 0) {
       memory_.words.reserve(device_, kLargeWarps * words, "bitmaps of large selections");
-      check(cudaMemsetAsync(memory_.words.data(), 0, memory_.words.bytes(), stream_.get()), "clearing bitmaps");
+      check(cudaMemsetAsync(memory_.words.data(), 0, memory_.words.bytes(), stream_.get()),
+            "clearing bitmaps");
     }
-    launch("select_large_kernel", select_large_kernel<Program>, std::uint64_t{kLargeWarps} * 32, program, view_of(now),
-           depth, smallest, drawn, words, memory_.picks.data(), memory_.excluded.data(), memory_.words.data(),
-           memory_.totals.data());
+    launch("select_large_kernel", select_large_kernel<Program>, std::uint64_t{kLargeWarps} * 32, program,
+           view_of(now), depth, smallest, drawn, words, memory_.picks.data(), memory_.excluded.data(),
+           memory_.words.data(), memory_.totals.data());
   }
 
   /// Makes the next depth's frontier.
@@ -207,22 +219,23 @@ class WaveGrower {
       next.entries = read_total(sums + now.edges);
     }
     next.frontier.reserve(device_, next.entries, kPurpose);
-    launch("arrive_kernel", arrive_kernel<Program>, now.edges, program_, view_of(now), depths_, revisit_, sums,
-           seeds_.counts.data(), next.frontier.data());
+    launch("arrive_kernel", arrive_kernel<Program>, now.edges, program_, view_of(now), depths_, revisit_,
+           sums, seeds_.counts.data(), next.frontier.data());
   }
 
   const std::uint64_t* flag_arrivals(Level& now) {
     memory_.flags.reserve(device_, now.edges + 1, kPurpose);
     const bool small = memory_.host_facts.data()->largest <= 32 && !starts_.offsets;
     if (!revisit_ && depths_ == 1 && small && !now.fanout) {
-      launch("flag_first_kernel", flag_first_kernel<Program>, now.entries * 32, program_, view_of(now), depths_,
-             memory_.flags.data());
+      launch("flag_first_kernel", flag_first_kernel<Program>, now.entries * 32, program_, view_of(now),
+             depths_, memory_.flags.data());
     } else {
       const VisitedTable table = revisit_ ? VisitedTable{nullptr, 0} : reach(now);
       launch("flag_kernel", flag_kernel<Program>, now.edges, program_, view_of(now), depths_, revisit_, table,
              memory_.flags.data());
     }
-    exclusive_sum(device_, memory_.flags.data(), memory_.flags.data(), now.edges, memory_.scan, stream_.get());
+    exclusive_sum(device_, memory_.flags.data(), memory_.flags.data(), now.edges, memory_.scan,
+                  stream_.get());
     return memory_.flags.data();
   }
 
@@ -237,7 +250,8 @@ class WaveGrower {
     const VisitedTable table{reinterpret_cast<VisitedSlot*>(memory_.visited.data()), slots - 1};
     for (std::uint32_t d = 0; d < depths_; ++d) {
       const Level& earlier = memory_.levels[d];
-      launch("revisit_kernel", revisit_kernel, earlier.entries, earlier.frontier.data(), earlier.entries, table);
+      launch("revisit_kernel", revisit_kernel, earlier.entries, earlier.frontier.data(), earlier.entries,
+             table);
     }
     launch("reach_kernel", reach_kernel<Program>, now.edges, program_, view_of(now), depths_, table);
     return table;
@@ -261,15 +275,17 @@ class WaveGrower {
   Timer timer_;
 };
 
-/// Drives waves over the whole range. A wave that does not fit is halved and grown again: its samples do not depend
-/// on the wave.
+/// Drives waves over the whole range. A wave that does not fit is halved and grown again: its samples do not
+/// depend on the wave.
 template <class Program>
 void drive_samples(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts, bool revisit,
-                   const SampleOptions& options, Instance begin, Instance end, SampleSink* sink, RunStats& stats) {
+                   const SampleOptions& options, Instance begin, Instance end, SampleSink* sink,
+                   RunStats& stats) {
   if (!graph.workspace) graph.workspace = std::make_shared<SampleWorkspace>();
   SampleWorkspace& memory = *std::static_pointer_cast<SampleWorkspace>(graph.workspace);
   std::optional<WaveGrower<Program>> grower;
-  WaveSizer sizer(graph.device.memory().available() + memory.bytes(), expected_edges(options), sink != nullptr, end - begin);
+  WaveSizer sizer(graph.device.memory().available() + memory.bytes(), expected_edges(options),
+                  sink != nullptr, end - begin);
   WaveWriter writer;
   for (Instance first = begin; first < end;) {
     const std::uint64_t count = std::min<std::uint64_t>(sizer.wave(), end - first);
@@ -281,7 +297,8 @@ void drive_samples(ResidentGraph::Impl& graph, const Program& program, const Sta
         grower->linear_asked = options.collision == Collision::linear;
       }
       grower->grow(first, count);
-      if (sink) collect_samples(graph, memory, grower->depths(), grower->seeds(), first, count, *store, stats);
+      if (sink)
+        collect_samples(graph, memory, grower->depths(), grower->seeds(), first, count, *store, stats);
     } catch (const BudgetError&) {
       if (count == 1) throw;
       stats = before;

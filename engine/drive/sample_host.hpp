@@ -84,11 +84,13 @@ class InstanceGrower {
     PickCounters pick;
     const SampleDraws random = program_.draws(entry);
     if (program_.sampler.replacement()) {
-      for (std::uint32_t j = 0; j < size; ++j) picks_.push_back(program_.draw_one(random, entry.vertex, row, j, pick));
+      for (std::uint32_t j = 0; j < size; ++j)
+        picks_.push_back(program_.draw_one(random, entry.vertex, row, j, pick));
     } else {
       picks_.resize(size);
       excluded_.resize(size);
-      if (program_.collision != Collision::linear) words_.resize(std::max<std::size_t>(words_.size(), row.degree / 32 + 1));
+      if (program_.collision != Collision::linear)
+        words_.resize(std::max<std::size_t>(words_.size(), row.degree / 32 + 1));
       program_.draw_distinct(SingleLane{}, random, row, static_cast<std::uint32_t>(size),
                              {picks_.data(), excluded_.data(), words_.data()}, pick);
     }
@@ -106,8 +108,10 @@ class InstanceGrower {
 
 template <class Program>
 void drive_samples(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts, bool revisit,
-                   const RunOptions& options, Instance begin, Instance end, SampleSink* sink, RunStats& stats) {
-  std::vector<InstanceGrower<Program>> growers(graph.device.threads(), InstanceGrower<Program>(program, starts));
+                   const RunOptions& options, Instance begin, Instance end, SampleSink* sink,
+                   RunStats& stats) {
+  std::vector<InstanceGrower<Program>> growers(graph.device.threads(),
+                                               InstanceGrower<Program>(program, starts));
   for (auto& grower : growers) grower.revisit = revisit;
   drive_blocks(graph.device, options, begin, end, sink, stats,
                [&](unsigned thread, Instance instance, SampleStore& out, BlockCounters& counters) {

@@ -14,8 +14,9 @@
 namespace sluice::cuda {
 
 inline constexpr unsigned kSampleBlock = 256;
-inline constexpr unsigned kTilePicks = 32;        ///< the largest selection that a tile keeps in shared memory
-inline constexpr unsigned kLargeWarps = 132 * 16; ///< warps that make larger ones, with scratch in global memory
+inline constexpr unsigned kTilePicks = 32;  ///< the largest selection that a tile keeps in shared memory
+inline constexpr unsigned kLargeWarps =
+    132 * 16;  ///< warps that make larger ones, with scratch in global memory
 
 /// Pointers of a level.
 struct LevelView {
@@ -34,23 +35,24 @@ struct LevelView {
     return fanout ? edge / fanout : owners[edge];
   }
   /// Stores an edge of an entry whose list is `row`.
-  __device__ __forceinline__ void put(const GraphView& graph, std::uint64_t edge, std::uint64_t entry, const Row& row,
-                                      std::uint32_t index) const {
+  __device__ __forceinline__ void put(const GraphView& graph, std::uint64_t edge, std::uint64_t entry,
+                                      const Row& row, std::uint32_t index) const {
     const Vertex target = graph.target(row.offset + index);
     __stcs(indices + edge, index);
     __stcs(targets + edge, target);
     if (!fanout) owners[edge] = static_cast<std::uint32_t>(entry);
   }
   /// An edge's position in /out/indices.
-  __device__ __forceinline__ EdgeIndex position(const GraphView& graph, Vertex source, std::uint64_t edge) const {
+  __device__ __forceinline__ EdgeIndex position(const GraphView& graph, Vertex source,
+                                                std::uint64_t edge) const {
     return graph.csr.offsets[source] + indices[edge];
   }
 };
 
 inline LevelView view_of(const Level& level) {
-  return {level.entries,       level.edges,       level.fanout,        level.frontier.data(), level.offsets.data(),
-          level.begins.data(), level.ends.data(), level.before.data(), level.indices.data(),  level.targets.data(),
-          level.owners.data()};
+  return {level.entries,        level.edges,          level.fanout,       level.frontier.data(),
+          level.offsets.data(), level.begins.data(),  level.ends.data(),  level.before.data(),
+          level.indices.data(), level.targets.data(), level.owners.data()};
 }
 
 __device__ __forceinline__ std::uint64_t thread_index() {
@@ -64,14 +66,16 @@ struct EntrySize {
 };
 
 template <class Program>
-__device__ __forceinline__ EntrySize size_of(const Program& program, const FrontierEntry& entry, std::uint32_t depth) {
+__device__ __forceinline__ EntrySize size_of(const Program& program, const FrontierEntry& entry,
+                                             std::uint32_t depth) {
   const Row row = program.graph.row(entry.vertex);
   const std::uint32_t available = program.candidates(entry.vertex, row);
   const std::uint64_t size = program.size(entry, depth, available);
   return {size, size > 0 && program.takes_all(size, entry, depth, available)};
 }
 
-/// With replacement: does every entry draw as many edges as the first? Then nothing else need be known of their sizes.
+/// With replacement: does every entry draw as many edges as the first? Then nothing else need be known of
+/// their sizes.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     even_kernel(Program program, LevelView level, std::uint32_t depth, LevelFacts* facts) {
@@ -86,7 +90,8 @@ __global__ void __launch_bounds__(kSampleBlock)
 /// How many edges each entry selects, and the largest of these numbers.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    size_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* sizes, LevelFacts* facts) {
+    size_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* sizes,
+                LevelFacts* facts) {
   const std::uint64_t at = thread_index();
   EntrySize mine{0, false};
   if (at < level.entries) {
@@ -94,9 +99,11 @@ __global__ void __launch_bounds__(kSampleBlock)
     sizes[at] = mine.size;
   }
   const auto capped = static_cast<unsigned>(mine.size < 0xffffffffu ? mine.size : 0xffffffffu);
-  const unsigned largest = __reduce_max_sync(~0u, capped), drawn = __reduce_max_sync(~0u, mine.whole ? 0 : capped);
+  const unsigned largest = __reduce_max_sync(~0u, capped),
+                 drawn = __reduce_max_sync(~0u, mine.whole ? 0 : capped);
   const auto raise = [](unsigned long long* fact, unsigned value) {
-    if (value > *reinterpret_cast<volatile unsigned long long*>(fact)) atomicMax(fact, static_cast<unsigned long long>(value));
+    if (value > *reinterpret_cast<volatile unsigned long long*>(fact))
+      atomicMax(fact, static_cast<unsigned long long>(value));
   };
   if (threadIdx.x % 32 == 0) {
     raise(&facts->largest, largest);
@@ -110,11 +117,13 @@ static __global__ void __launch_bounds__(kSampleBlock) bounds_kernel(LevelView l
   if (at >= level.entries) return;
   const std::uint32_t instance = level.frontier[at].instance;
   if (at == 0 || level.frontier[at - 1].instance != instance) level.begins[instance] = level.offset(at);
-  if (at + 1 == level.entries || level.frontier[at + 1].instance != instance) level.ends[instance] = level.offset(at + 1);
+  if (at + 1 == level.entries || level.frontier[at + 1].instance != instance)
+    level.ends[instance] = level.offset(at + 1);
 }
 
 /// Adds what a warp did; every lane that is active must call it.
-__device__ __forceinline__ void count_picks(PickTotals* totals, unsigned selections, const PickCounters& counters) {
+__device__ __forceinline__ void count_picks(PickTotals* totals, unsigned selections,
+                                            const PickCounters& counters) {
   const unsigned active = __activemask();
   const unsigned made = __reduce_add_sync(active, selections);
   const unsigned iterations = __reduce_add_sync(active, counters.iterations);
@@ -127,7 +136,8 @@ __device__ __forceinline__ void count_picks(PickTotals* totals, unsigned selecti
   }
 }
 
-/// With replacement, fanout at most 32: a warp holds as many whole entries as it has lanes for, one draw a lane.
+/// With replacement, fanout at most 32: a warp holds as many whole entries as it has lanes for, one draw a
+/// lane.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     draw_kernel(Program program, LevelView level, std::uint32_t depth, std::uint32_t fanout) {
@@ -154,9 +164,9 @@ __global__ void __launch_bounds__(kSampleBlock)
   if (drawn) level.put(program.graph, level.offset(at) + rank, at, row, index);
 }
 
-/// Without replacement, at most `lanes` <= 32 picks an entry: the first choices of as many whole entries as a warp has
-/// lanes for. Where they differ they are the picks; entries whose choices clash are listed for select_kernel, which
-/// makes all of their picks again.
+/// Without replacement, at most `lanes` <= 32 picks an entry: the first choices of as many whole entries as a
+/// warp has lanes for. Where they differ they are the picks; entries whose choices clash are listed for
+/// select_kernel, which makes all of their picks again.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     first_choice_kernel(Program program, LevelView level, std::uint32_t depth, std::uint32_t lanes,
@@ -241,7 +251,8 @@ __global__ void __launch_bounds__(kSampleBlock)
     return;
   }
   if (program.sampler.replacement()) {
-    if (rank < size) picks[own][rank] = program.draw_one(program.draws(entry), entry.vertex, row, rank, counters);
+    if (rank < size)
+      picks[own][rank] = program.draw_one(program.draws(entry), entry.vertex, row, rank, counters);
   } else {
     program.draw_distinct(tile, program.draws(entry), row, static_cast<std::uint32_t>(size),
                           {picks[own], excluded[own], nullptr}, counters);
@@ -259,7 +270,8 @@ __global__ void __launch_bounds__(kSampleBlock)
   count_picks(totals, rank == 0 ? static_cast<unsigned>(size) : 0, counters);
 }
 
-/// Selections of more than `smallest` edges that are not the whole list: one warp each, scratch in global memory.
+/// Selections of more than `smallest` edges that are not the whole list: one warp each, scratch in global
+/// memory.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     select_large_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t smallest,
@@ -267,7 +279,8 @@ __global__ void __launch_bounds__(kSampleBlock)
                         std::uint32_t* excluded, std::uint32_t* words, PickTotals* totals) {
   const Tile<32> warp;
   const std::uint64_t own = thread_index() / 32;
-  const PickScratch scratch{picks + own * scratch_size, excluded + own * scratch_size, words + own * word_count};
+  const PickScratch scratch{picks + own * scratch_size, excluded + own * scratch_size,
+                            words + own * word_count};
   for (std::uint64_t at = own; at < level.entries; at += kLargeWarps) {
     const std::uint64_t begin = level.offsets[at], size = level.offsets[at + 1] - begin;
     if (size <= smallest) continue;
@@ -292,7 +305,8 @@ __global__ void __launch_bounds__(kSampleBlock)
         scratch.picks[j] = program.draw_one(program.draws(entry), entry.vertex, row, j, counters);
       }
     } else {
-      program.draw_distinct(warp, program.draws(entry), row, static_cast<std::uint32_t>(size), scratch, counters);
+      program.draw_distinct(warp, program.draws(entry), row, static_cast<std::uint32_t>(size), scratch,
+                            counters);
     }
     warp.sync();
     group_sort(warp, scratch.picks, size);
@@ -321,7 +335,8 @@ __global__ void __launch_bounds__(kSampleBlock)
   if (size <= smallest) return;
   const FrontierEntry entry = level.frontier[low];
   const Row row = program.graph.row(entry.vertex);
-  if (size != row.degree || !program.takes_all(size, entry, depth, program.candidates(entry.vertex, row))) return;
+  if (size != row.degree || !program.takes_all(size, entry, depth, program.candidates(entry.vertex, row)))
+    return;
   level.put(program.graph, edge, low, row, static_cast<std::uint32_t>(edge - level.offsets[low]));
 }
 

@@ -13,7 +13,8 @@
 
 namespace sluice {
 
-/// A frontier entry. The slot keys its draws: the vertex, or with tree semantics the entry's number in its instance.
+/// A frontier entry. The slot keys its draws: the vertex, or with tree semantics the entry's number in its
+/// instance.
 struct FrontierEntry {
   std::uint32_t instance = 0;  ///< relative to the wave
   Vertex vertex = kNoVertex;
@@ -43,9 +44,9 @@ struct SampleProgram {
   SampleTables tables;
   Select select = Select::automatic;  ///< resolved: automatic means a uniform index
   Collision collision = Collision::linear;
-  bool uniform = true;                ///< all candidates alike: no table is read
+  bool uniform = true;  ///< all candidates alike: no table is read
   std::uint64_t seed = 1;
-  Instance first = 0;                 ///< instance of the wave's entry 0
+  Instance first = 0;  ///< instance of the wave's entry 0
 
   /// Trials of rejection for one pick, and how many picks then fit a stream.
   static constexpr std::uint32_t kTrials = 64;
@@ -54,7 +55,9 @@ struct SampleProgram {
   /// Does the sampler say itself which vertex an edge brings?
   static constexpr bool kUpdates = HasFrontierUpdate<Sampler>;
 
-  SLUICE_HD SampleDraws draws(const FrontierEntry& entry) const { return {seed, entry.slot, first + entry.instance}; }
+  SLUICE_HD SampleDraws draws(const FrontierEntry& entry) const {
+    return {seed, entry.slot, first + entry.instance};
+  }
   SLUICE_HD Expansion expansion(const FrontierEntry& entry, std::uint32_t depth) const {
     return {first + entry.instance, entry.vertex, depth};
   }
@@ -63,9 +66,11 @@ struct SampleProgram {
   }
 
   /// How many edges this entry selects.
-  SLUICE_HD std::uint64_t size(const FrontierEntry& entry, std::uint32_t depth, std::uint32_t available) const {
+  SLUICE_HD std::uint64_t size(const FrontierEntry& entry, std::uint32_t depth,
+                               std::uint32_t available) const {
     if (available == 0) return 0;
-    const std::uint64_t wanted = sampler.neighbor_size(graph, expansion(entry, depth), available, draws(entry));
+    const std::uint64_t wanted =
+        sampler.neighbor_size(graph, expansion(entry, depth), available, draws(entry));
     if (wanted == kAllNeighbors) return available;
     return sampler.replacement() || wanted < available ? wanted : available;
   }
@@ -100,16 +105,18 @@ struct SampleProgram {
 
   /// `count` distinct picks into scratch.picks, in the order they were made.
   template <class Group>
-  SLUICE_HD void draw_distinct(const Group& group, const SampleDraws& random, const Row& row, std::uint32_t count,
-                               const PickScratch& scratch, PickCounters& counters) const {
+  SLUICE_HD void draw_distinct(const Group& group, const SampleDraws& random, const Row& row,
+                               std::uint32_t count, const PickScratch& scratch,
+                               PickCounters& counters) const {
     const Taken<std::uint32_t> taken{collision, scratch.words, (row.degree + 31) / 32, scratch.picks};
     if (uniform) {
-      DistinctPicker<Group, UniformCandidates, SampleDraws>(group, {row.degree}, random, select, taken, scratch.picks,
-                                                            scratch.excluded)
+      DistinctPicker<Group, UniformCandidates, SampleDraws>(group, {row.degree}, random, select, taken,
+                                                            scratch.picks, scratch.excluded)
           .pick(count, counters);
     } else {
-      DistinctPicker<Group, CtpsCandidates, SampleDraws>(group, {tables.cumulative + row.offset, row.degree}, random,
-                                                         select, taken, scratch.picks, scratch.excluded)
+      DistinctPicker<Group, CtpsCandidates, SampleDraws>(group, {tables.cumulative + row.offset, row.degree},
+                                                         random, select, taken, scratch.picks,
+                                                         scratch.excluded)
           .pick(count, counters);
     }
   }
@@ -149,7 +156,8 @@ struct SampleProgram {
       if (uniform_index(block.high(), tables.bounds[v]) < bias(v, row, index)) return index;
       ++counters.iterations;
     }
-    std::uint64_t total = 0;  // a list with one heavy entry: inverse transform, by a scan since there is no table
+    std::uint64_t total =
+        0;  // a list with one heavy entry: inverse transform, by a scan since there is no table
     for (std::uint32_t i = 0; i < row.degree; ++i) total += bias(v, row, i);
     const std::uint64_t x = uniform_index(random.block(Stream::fallback, j).low(), total);
     std::uint64_t sum = 0;

@@ -26,8 +26,8 @@ struct SampleStore {
            (seeds.size() + vertices.size()) * sizeof(Vertex);
   }
   SampleBatch batch() const {
-    return {first,       edge_counts.size(), edge_counts, source,        target,  depth,
-            edge,        seed_counts,        seeds,       vertex_counts, vertices};
+    return {first, edge_counts.size(), edge_counts, source,        target,  depth,
+            edge,  seed_counts,        seeds,       vertex_counts, vertices};
   }
 };
 

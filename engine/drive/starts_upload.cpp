@@ -10,7 +10,8 @@ DeviceStarts::DeviceStarts(const ResidentGraph::Impl& graph, const Starts& start
                            std::uint32_t drawn) {
   const std::uint64_t n = graph.view.vertices();
   view_ = {starts.mode, n, seed, nullptr, nullptr, drawn};
-  if (starts.mode == Starts::Mode::random && n == 0) throw InputError("the graph has no vertex to start from");
+  if (starts.mode == Starts::Mode::random && n == 0)
+    throw InputError("the graph has no vertex to start from");
   if (starts.mode != Starts::Mode::listed) return;
   for (std::size_t i = 0; i < starts.vertices.size(); ++i) {
     if (starts.vertices[i] < n) continue;

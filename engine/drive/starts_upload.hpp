@@ -11,7 +11,8 @@ namespace sluice {
 class DeviceStarts {
  public:
   /// Throws InputError where a listed vertex is not in the graph, or the graph has no vertex to draw.
-  DeviceStarts(const ResidentGraph::Impl& graph, const Starts& starts, std::uint64_t seed, std::uint32_t drawn = 1);
+  DeviceStarts(const ResidentGraph::Impl& graph, const Starts& starts, std::uint64_t seed,
+               std::uint32_t drawn = 1);
 
   const StartsView& view() const { return view_; }
   std::uint64_t bytes() const { return vertices_.bytes() + offsets_.bytes(); }

@@ -27,7 +27,8 @@ struct StartsView {
   SLUICE_HD Vertex seed_vertex(Instance instance, std::uint64_t index) const {
     if (mode == Starts::Mode::listed) return listed[(offsets ? offsets[instance] : instance) + index];
     if (mode == Starts::Mode::per_vertex) return static_cast<Vertex>(instance % graph_vertices);
-    const std::uint64_t word = draw_at(WalkDraws{seed, 0, instance}, Stream::start, static_cast<std::uint32_t>(index));
+    const std::uint64_t word =
+        draw_at(WalkDraws{seed, 0, instance}, Stream::start, static_cast<std::uint32_t>(index));
     return static_cast<Vertex>(uniform_index(word, graph_vertices));
   }
   /// The start of a walk.

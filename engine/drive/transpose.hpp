@@ -14,6 +14,8 @@ class Stream;
 /// Walks in a wave.
 struct WavePlan {
   std::uint64_t wave = 1;
+  std::uint64_t pitch = 1;  ///< walks from one step's row of paths to the next; a multiple of 32 where that
+                            ///< fits, so that a warp's store is one whole line
 };
 
 /// The largest wave that fits: without a sink only the paths, with one also their rows, and two waves of
@@ -25,10 +27,10 @@ class ResultLane {
  public:
   ResultLane(const Device& device, std::uint64_t elements);
 
-  /// Transposes paths[row][count] to [count][row] and copies it; returns where it lies on the host, valid until the
-  /// call after the next. Blocks until it is there.
-  const Vertex* collect(const Stream& stream, const Vertex* paths, std::uint64_t count, std::uint64_t row,
-                        RunStats& stats);
+  /// Transposes paths[row][pitch] to [count][row] and copies it; returns where it lies on the host, valid
+  /// until the call after the next. Blocks until it is there.
+  const Vertex* collect(const Stream& stream, const Vertex* paths, std::uint64_t count, std::uint64_t pitch,
+                        std::uint64_t row, RunStats& stats);
 
  private:
   Buffer<Vertex> rows_;

@@ -1,5 +1,5 @@
-// The GPU's driver of walks: one lane a walk, no CPU work a step. Paths are stored by step, so that the lanes of a
-// warp write side by side, and are turned into rows where they leave for the host.
+// The GPU's driver of walks: one lane a walk, no CPU work a step. Paths are stored by step, so that the lanes
+// of a warp write side by side, and are turned into rows where they leave for the host.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 
 namespace sluice::cuda {
 
-inline constexpr unsigned kWalkBlock = 256;  ///< eight blocks a multiprocessor: all lanes, small granules at the tail
+inline constexpr unsigned kWalkBlock =
+    256;  ///< eight blocks a multiprocessor: all lanes, small granules at the tail
 
 /// Counters of a run, in several slots on lines of their own: at one address additions would queue.
 inline constexpr unsigned kWalkCounterSlots = 64;
@@ -25,9 +26,11 @@ struct alignas(128) WalkCounters {
   unsigned long long steps, rounds;
 };
 
-// ---- kernels ---------------------------------------------------------------------------------------------------
+// ---- kernels
+// ---------------------------------------------------------------------------------------------------
 
-__device__ __forceinline__ void count_walk(WalkCounters* counters, std::uint32_t steps, std::uint32_t rounds) {
+__device__ __forceinline__ void count_walk(WalkCounters* counters, std::uint32_t steps,
+                                           std::uint32_t rounds) {
   const unsigned active = __activemask();
   const unsigned all_steps = __reduce_add_sync(active, steps), all_rounds = __reduce_add_sync(active, rounds);
   if (Tile<32>::warp_lane() == static_cast<unsigned>(__ffs(static_cast<int>(active)) - 1)) {
@@ -37,11 +40,11 @@ __device__ __forceinline__ void count_walk(WalkCounters* counters, std::uint32_t
   }
 }
 
-/// Paths of `count` walks from instance `first` on: paths[step * count + walk].
+/// Paths of `count` walks from instance `first` on: paths[step * pitch + walk].
 template <class Program>
 __global__ void __launch_bounds__(kWalkBlock)
-    walk_kernel(Program program, StartsView starts, Instance first, std::uint64_t count, std::uint32_t length,
-                Vertex* paths, WalkCounters* counters) {
+    walk_kernel(Program program, StartsView starts, Instance first, std::uint64_t count, std::uint64_t pitch,
+                std::uint32_t length, Vertex* paths, WalkCounters* counters) {
   const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
   if (index >= count) return;
   Walker walker;
@@ -56,10 +59,10 @@ __global__ void __launch_bounds__(kWalkBlock)
     ++rounds;
     const Round round = program.settle(walker, proposal);
     if (round == Round::ended) break;
-    if (round == Round::moved) __stcs(paths + walker.step * count + index, walker.current);
+    if (round == Round::moved) __stcs(paths + walker.step * pitch + index, walker.current);
   }
   for (std::uint64_t step = std::uint64_t{walker.step} + 1; step <= length; ++step) {
-    __stcs(paths + step * count + index, kNoVertex);
+    __stcs(paths + step * pitch + index, kNoVertex);
   }
   count_walk(counters, walker.step, rounds);
 }
@@ -75,11 +78,12 @@ __device__ __forceinline__ T broadcast_struct(T value, unsigned from) {
   return value;
 }
 
-/// As walk_kernel, for programs that may scan a whole list: the warp scans together for each lane that wants it.
+/// As walk_kernel, for programs that may scan a whole list: the warp scans together for each lane that wants
+/// it.
 template <class Program>
 __global__ void __launch_bounds__(kWalkBlock)
-    scanning_walk_kernel(Program program, StartsView starts, Instance first, std::uint64_t count, std::uint32_t length,
-                         Vertex* paths, WalkCounters* counters) {
+    scanning_walk_kernel(Program program, StartsView starts, Instance first, std::uint64_t count,
+                         std::uint64_t pitch, std::uint32_t length, Vertex* paths, WalkCounters* counters) {
   const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
   Walker walker;
   bool active = index < count && length > 0;
@@ -104,38 +108,42 @@ __global__ void __launch_bounds__(kWalkBlock)
       const Round result = program.transform_list(Tile<32>{}, shared);
       if (Tile<32>::warp_lane() == lane) walker = shared, round = result;
     }
-    if (active && round == Round::moved) __stcs(paths + walker.step * count + index, walker.current);
+    if (active && round == Round::moved) __stcs(paths + walker.step * pitch + index, walker.current);
     active = active && round != Round::ended && walker.step < length;
   }
   if (index >= count) return;
   for (std::uint64_t step = std::uint64_t{walker.step} + 1; step <= length; ++step) {
-    __stcs(paths + step * count + index, kNoVertex);
+    __stcs(paths + step * pitch + index, kNoVertex);
   }
   count_walk(counters, walker.step, rounds);
 }
 
-// ---- launchers -------------------------------------------------------------------------------------------------
+// ---- launchers
+// -------------------------------------------------------------------------------------------------
 
 template <class Program>
 void launch_walks(const Program& program, const StartsView& starts, Instance first, std::uint64_t count,
-                  std::uint32_t length, Vertex* paths, WalkCounters* counters, cudaStream_t stream) {
+                  std::uint64_t pitch, std::uint32_t length, Vertex* paths, WalkCounters* counters,
+                  cudaStream_t stream) {
   const unsigned grid = grid_for(count, kWalkBlock);
   if constexpr (Program::kScans) {
-    scanning_walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, length, paths, counters);
+    scanning_walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, pitch, length, paths,
+                                                          counters);
   } else {
-    walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, length, paths, counters);
+    walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, pitch, length, paths,
+                                                 counters);
   }
   check_launch("walk_kernel");
 }
 
-/// Drives waves of walks and streams them to the sink: while a wave is computed, the one before it is copied to
-/// page-locked memory, and the one before that is written.
+/// Drives waves of walks and streams them to the sink: while a wave is computed, the one before it is copied
+/// to page-locked memory, and the one before that is written.
 template <class Program>
-void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts, const WalkOptions& options,
-                 Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
+void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
+                 const WalkOptions& options, Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
   const WavePlan plan = plan_waves(graph.device, row_bytes, end - begin, sink != nullptr);
-  Buffer<Vertex> paths(graph.device, plan.wave * row, "a wave of walks");
+  Buffer<Vertex> paths(graph.device, plan.pitch * row, "a wave of walks");
   ResultLane lane(graph.device, sink ? plan.wave * row : 0);
   Buffer<WalkCounters> counters(graph.device, kWalkCounterSlots, "counters");
   Stream compute;
@@ -145,13 +153,16 @@ void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView 
   for (Instance first = begin; first < end; first += plan.wave) {
     const std::uint64_t count = std::min<std::uint64_t>(plan.wave, end - first);
     timer.start(compute);
-    launch_walks(program, starts, first, count, options.length, paths.data(), counters.data(), compute.get());
+    launch_walks(program, starts, first, count, plan.pitch, options.length, paths.data(), counters.data(),
+                 compute.get());
     timer.stop(compute);
     ++stats.kernel_launches, ++stats.waves;
     if (sink) {
-      const Vertex* out = lane.collect(compute, paths.data(), count, row, stats);
+      const Vertex* out = lane.collect(compute, paths.data(), count, plan.pitch, row, stats);
       const double waiting = seconds_now();
-      writer.submit([=, &options] { sink->write({first, count, options.length, {out, count * row}, {}, {}}); });
+      writer.submit([=, &options] {
+        sink->write({first, count, options.length, {out, count * row}, {}, {}});
+      });
       stats.write_seconds += seconds_now() - waiting;
     }
     compute.wait("walks");

@@ -1,5 +1,6 @@
-// The host's driver of walks: each thread keeps a ring of walks in flight and prefetches for all of them, since one
-// walk alone spends its time waiting for memory (step interleaving; Sun et al., ThunderRW, VLDB'21, section 4.2).
+// The host's driver of walks: each thread keeps a ring of walks in flight and prefetches for all of them,
+// since one walk alone spends its time waiting for memory (step interleaving; Sun et al., ThunderRW, VLDB'21,
+// section 4.2).
 #pragma once
 
 #include <algorithm>
@@ -16,9 +17,9 @@
 
 namespace sluice::host {
 
-inline constexpr std::size_t kInterleavedWalks = 64;      ///< enough to cover a memory access of some 100 ns
-inline constexpr std::uint64_t kWalksPerBlock = 4096;     ///< what a thread claims at a time
-inline constexpr std::uint64_t kWaveBytes = 64u << 20;    ///< of results, written while the next wave runs
+inline constexpr std::size_t kInterleavedWalks = 64;    ///< enough to cover a memory access of some 100 ns
+inline constexpr std::uint64_t kWalksPerBlock = 4096;   ///< what a thread claims at a time
+inline constexpr std::uint64_t kWaveBytes = 64u << 20;  ///< of results, written while the next wave runs
 
 struct WalkCounters {
   std::uint64_t steps = 0, rounds = 0;
@@ -80,8 +81,8 @@ WalkCounters walk_block(const Program& program, const StartsView& starts, Instan
 
 /// Drives waves of walks over the whole range and streams them to the sink.
 template <class Program>
-void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts, const WalkOptions& options,
-                 Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
+void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
+                 const WalkOptions& options, Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
   const std::uint64_t room = std::max<std::uint64_t>(graph.device.memory().available() / (2 * row_bytes), 1);
   const std::uint64_t wave = std::min({std::max(kWaveBytes / row_bytes, kWalksPerBlock), end - begin, room});
@@ -93,15 +94,19 @@ void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView 
     const std::uint64_t count = std::min<std::uint64_t>(wave, end - first);
     Vertex* out = rows[stats.waves % 2].data();
     const double start = seconds_now();
-    const std::uint64_t grain = std::clamp<std::uint64_t>(count / (8 * graph.device.threads()), 64, kWalksPerBlock);
-    parallel_blocks(graph.device.threads(), count, grain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-      const WalkCounters done = walk_block(program, starts, first, from, to, options.length, out);
-      steps += done.steps, rounds += done.rounds;
-    });
+    const std::uint64_t grain =
+        std::clamp<std::uint64_t>(count / (8 * graph.device.threads()), 64, kWalksPerBlock);
+    parallel_blocks(
+        graph.device.threads(), count, grain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+          const WalkCounters done = walk_block(program, starts, first, from, to, options.length, out);
+          steps += done.steps, rounds += done.rounds;
+        });
     const double computed = seconds_now();
     stats.compute_seconds += computed - start;
     if (sink) {
-      writer.submit([=, &options] { sink->write({first, count, options.length, {out, count * row}, {}, {}}); });
+      writer.submit([=, &options] {
+        sink->write({first, count, options.length, {out, count * row}, {}, {}});
+      });
     }
     stats.write_seconds += seconds_now() - computed;
     if (options.progress) options.progress(first + count - begin, end - begin);

@@ -1,6 +1,6 @@
-// One step of a walk, once for host and device. A step is a proposal and its settlement; where proposals can be
-// rejected, each is one round of the walk's state machine, so that walks that are worked on side by side (lanes of a
-// warp, or the host's interleaved walks) need not wait for each other's trials.
+// One step of a walk, once for host and device. A step is a proposal and its settlement; where proposals can
+// be rejected, each is one round of the walk's state machine, so that walks that are worked on side by side
+// (lanes of a warp, or the host's interleaved walks) need not wait for each other's trials.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ enum class Acceptance {
   transform,  ///< no proposal: inverse transform over the whole list at every step
 };
 
-/// Trials before rejection gives up and the inverse transform decides: a constant, part of the draws' definition.
+/// Trials before rejection gives up and the inverse transform decides: a constant, part of the draws'
+/// definition.
 inline constexpr std::uint32_t kMaxTrials = 64;
 
 enum class Round {
@@ -64,7 +65,8 @@ struct WalkProgram {
 
   SLUICE_HD void propose(const Walker& walker, Proposal& proposal) const {
     const WalkDraws random = draws(walker);
-    const PhiloxBlock block = kTrials ? random.block(Stream::trial, walker.trial) : random.block(Stream::select);
+    const PhiloxBlock block =
+        kTrials ? random.block(Stream::trial, walker.trial) : random.block(Stream::select);
     if constexpr (kRedirects) {
       const PhiloxBlock extra = kSpare && !kUpdates ? block : random.block(Stream::update);
       proposal.redirected =
@@ -86,7 +88,8 @@ struct WalkProgram {
 
   SLUICE_HD Round settle(Walker& walker, const Proposal& proposal) const {
     if constexpr (kRedirects) {
-      if (proposal.redirected != kNoVertex) return arrive(walker, proposal.redirected, graph.row(proposal.redirected));
+      if (proposal.redirected != kNoVertex)
+        return arrive(walker, proposal.redirected, graph.row(proposal.redirected));
     }
     if (!proposal.located) return dead_end(walker);
     if constexpr (kAcceptance == Acceptance::transform) {
@@ -101,14 +104,15 @@ struct WalkProgram {
     }
   }
 
-  /// Inverse transform over the whole list by a group of lanes (all of them with the same walker). The sums are exact
-  /// in 128 bits; the draw is one block of 128 bits.
+  /// Inverse transform over the whole list by a group of lanes (all of them with the same walker). The sums
+  /// are exact in 128 bits; the draw is one block of 128 bits.
   template <class Group>
   SLUICE_HD Round transform_list(const Group& group, Walker& walker) const {
     using Wide = unsigned __int128;
     const Row& row = walker.row;
     Wide mine = 0;
-    for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) mine += bias_at(walker, row.offset + i);
+    for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize)
+      mine += bias_at(walker, row.offset + i);
     const Wide total = group.sum(mine);
     if (total == 0) return dead_end(walker);
     const PhiloxBlock block = draws(walker).block(Stream::fallback);
@@ -116,7 +120,8 @@ struct WalkProgram {
     Wide below = 0;
     for (std::uint32_t base = 0; base < row.degree; base += Group::kSize) {
       const std::uint32_t i = base + group.rank();
-      const Wide sum = below + group.inclusive_scan(i < row.degree ? bias_at(walker, row.offset + i) : Wide{0});
+      const Wide sum =
+          below + group.inclusive_scan(i < row.degree ? bias_at(walker, row.offset + i) : Wide{0});
       const std::uint32_t hit = group.ballot(sum > x);
       if (hit != 0) {
         const unsigned lane = group.first(hit);
@@ -169,7 +174,8 @@ struct WalkProgram {
 
   SLUICE_HD Round dead_end(Walker& walker) const {
     if constexpr (kRedirects) {
-      const Vertex to = sampler.redirect(graph, walker, draws(walker).block(Stream::update, kDeadEndDraw), true);
+      const Vertex to =
+          sampler.redirect(graph, walker, draws(walker).block(Stream::update, kDeadEndDraw), true);
       if (to != kNoVertex) return arrive(walker, to, graph.row(to));
     }
     return Round::ended;

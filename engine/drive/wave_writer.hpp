@@ -13,7 +13,8 @@ class WaveWriter {
     if (pending_.valid()) pending_.wait();
   }
 
-  /// Waits for the write before, then starts this one. What `write` reads must stay until the next submit or finish.
+  /// Waits for the write before, then starts this one. What `write` reads must stay until the next submit or
+  /// finish.
   void submit(std::function<void()> write) {
     finish();
     pending_ = std::async(std::launch::async, std::move(write));

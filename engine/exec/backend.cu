@@ -43,7 +43,9 @@ void* allocate(std::size_t bytes) {
   return memory;
 }
 
-void release(void* memory) noexcept { cudaFree(memory); }
+void release(void* memory) noexcept {
+  cudaFree(memory);
+}
 
 void* allocate_pinned(std::size_t bytes) {
   void* memory = nullptr;
@@ -51,7 +53,9 @@ void* allocate_pinned(std::size_t bytes) {
   return memory;
 }
 
-void release_pinned(void* memory) noexcept { cudaFreeHost(memory); }
+void release_pinned(void* memory) noexcept {
+  cudaFreeHost(memory);
+}
 
 void copy_to_device(void* to, const void* from, std::size_t bytes) {
   check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copy to the device");

@@ -1,5 +1,6 @@
-// What `exec` needs of the CUDA runtime, as plain functions; device.cpp and buffer.cpp call nothing else, so that a
-// build without CUDA replaces this one file (no_cuda.cpp). No other folder calls the CUDA runtime for memory.
+// What `exec` needs of the CUDA runtime, as plain functions; device.cpp and buffer.cpp call nothing else, so
+// that a build without CUDA replaces this one file (no_cuda.cpp). No other folder calls the CUDA runtime for
+// memory.
 #pragma once
 
 #include <cstddef>

@@ -12,8 +12,8 @@ namespace sluice {
 
 namespace {
 
-// Slots of up to 64 bytes are read with one access, so buffers start on a cache line; large ones ask for huge pages,
-// since random reads of small pages spend their time in the TLB.
+// Slots of up to 64 bytes are read with one access, so buffers start on a cache line; large ones ask for huge
+// pages, since random reads of small pages spend their time in the TLB.
 void* allocate_aligned(std::size_t bytes) {
   constexpr std::size_t kLine = 64, kHugePage = 2u << 20;
   const std::size_t alignment = bytes < 2 * kHugePage ? kLine : kHugePage;

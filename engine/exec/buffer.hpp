@@ -25,7 +25,9 @@ class Buffer {
  public:
   Buffer() = default;
   Buffer(const Device& device, std::size_t size, const char* purpose)
-      : device_(&device), data_(static_cast<T*>(device_allocate(device, size * sizeof(T), purpose))), size_(size) {}
+      : device_(&device),
+        data_(static_cast<T*>(device_allocate(device, size * sizeof(T), purpose))),
+        size_(size) {}
   Buffer(Buffer&& other) noexcept { swap(other); }
   Buffer& operator=(Buffer&& other) noexcept {
     Buffer taken(std::move(other));
@@ -66,7 +68,9 @@ class Staging {
  public:
   Staging() = default;
   Staging(const Device& device, std::size_t size, const char* purpose)
-      : device_(&device), data_(static_cast<T*>(staging_allocate(device, size * sizeof(T), purpose))), size_(size) {}
+      : device_(&device),
+        data_(static_cast<T*>(staging_allocate(device, size * sizeof(T), purpose))),
+        size_(size) {}
   Staging(Staging&& other) noexcept { swap(other); }
   Staging& operator=(Staging&& other) noexcept {
     Staging taken(std::move(other));

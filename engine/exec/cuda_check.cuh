@@ -16,7 +16,9 @@ inline void check(cudaError_t status, const char* what) {
 }
 
 /// After a launch: reports a bad configuration at once; errors of the kernel itself surface at the next wait.
-inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
+inline void check_launch(const char* kernel) {
+  check(cudaGetLastError(), kernel);
+}
 
 /// Blocks for `count` items, never zero.
 inline unsigned grid_for(std::size_t count, unsigned block) {

@@ -20,7 +20,9 @@ unsigned usable_cores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-std::string cuda_version() { return cuda::version(); }
+std::string cuda_version() {
+  return cuda::version();
+}
 
 Device::Device(const DeviceOptions& options) : threads_(options.threads ? options.threads : usable_cores()) {
   const bool host = options.choice == DeviceChoice::host;

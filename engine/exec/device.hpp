@@ -13,14 +13,15 @@ enum class DeviceChoice { automatic, host, cuda };
 
 struct DeviceOptions {
   DeviceChoice choice = DeviceChoice::automatic;  ///< automatic: a GPU if one is usable
-  unsigned threads = 0;             ///< host backend; 0: the cores this process may use
-  std::uint64_t device_memory = 0;  ///< ceiling in bytes; 0: what is free, with a margin
+  unsigned threads = 0;                           ///< host backend; 0: the cores this process may use
+  std::uint64_t device_memory = 0;                ///< ceiling in bytes; 0: what is free, with a margin
 };
 
 /// One rank's processor and its memory ledger. Immovable: buffers keep a pointer to it.
 class Device {
  public:
-  /// Opens the host or the GPU. Throws UsageError where CUDA is asked for and there is none (or it was not built).
+  /// Opens the host or the GPU. Throws UsageError where CUDA is asked for and there is none (or it was not
+  /// built).
   explicit Device(const DeviceOptions& options = {});
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;

@@ -9,16 +9,30 @@
 
 namespace sluice::cuda {
 
-std::string unusable_reason() { return "this build has no CUDA backend"; }
-DeviceFacts open_device() { throw UsageError("--device cuda: " + unusable_reason()); }
-std::string version() { return "not built"; }
+std::string unusable_reason() {
+  return "this build has no CUDA backend";
+}
+DeviceFacts open_device() {
+  throw UsageError("--device cuda: " + unusable_reason());
+}
+std::string version() {
+  return "not built";
+}
 
-void* allocate(std::size_t) { throw std::bad_alloc(); }
+void* allocate(std::size_t) {
+  throw std::bad_alloc();
+}
 void release(void*) noexcept {}
-void* allocate_pinned(std::size_t) { throw std::bad_alloc(); }
+void* allocate_pinned(std::size_t) {
+  throw std::bad_alloc();
+}
 void release_pinned(void*) noexcept {}
-void copy_to_device(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-void copy_to_host(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+void copy_to_device(void* to, const void* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+}
+void copy_to_host(void* to, const void* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+}
 
 }  // namespace sluice::cuda
 

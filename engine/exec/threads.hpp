@@ -1,4 +1,5 @@
-// The host backend's parallel loop: blocks of indices claimed from a counter, so that no thread waits for a slow one.
+// The host backend's parallel loop: blocks of indices claimed from a counter, so that no thread waits for a
+// slow one.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 
 namespace sluice {
 
-/// Calls body(begin, end, thread) over [0, count) in blocks of at most `grain`, on `threads` threads (the caller is
-/// one of them). The first exception ends the loop and is thrown here.
+/// Calls body(begin, end, thread) over [0, count) in blocks of at most `grain`, on `threads` threads (the
+/// caller is one of them). The first exception ends the loop and is thrown here.
 template <class Body>
 void parallel_blocks(unsigned threads, std::uint64_t count, std::uint64_t grain, Body&& body) {
   grain = std::max<std::uint64_t>(grain, 1);

@@ -13,19 +13,19 @@ namespace sluice::cuda {
 struct Level {
   std::uint64_t entries = 0;
   std::uint64_t edges = 0;
-  std::uint32_t fanout = 0;             ///< every entry selected this many; 0: they differ, see owners
-  Buffer<FrontierEntry> frontier;       ///< [entries]
-  Buffer<std::uint64_t> offsets;        ///< [entries + 1] where an entry's edges begin
-  Buffer<std::uint64_t> begins;         ///< [instances] where an instance's edges begin
-  Buffer<std::uint64_t> ends;           ///< [instances] where they end; both 0 where it has none
-  Buffer<std::uint64_t> before;         ///< [instances] edges of lesser depths
-  Buffer<std::uint32_t> indices;        ///< [edges] in the entry's list
-  Buffer<Vertex> targets;               ///< [edges]
-  Buffer<std::uint32_t> owners;         ///< [edges] entry of each edge, where fanout is 0
+  std::uint32_t fanout = 0;        ///< every entry selected this many; 0: they differ, see owners
+  Buffer<FrontierEntry> frontier;  ///< [entries]
+  Buffer<std::uint64_t> offsets;   ///< [entries + 1] where an entry's edges begin
+  Buffer<std::uint64_t> begins;    ///< [instances] where an instance's edges begin
+  Buffer<std::uint64_t> ends;      ///< [instances] where they end; both 0 where it has none
+  Buffer<std::uint64_t> before;    ///< [instances] edges of lesser depths
+  Buffer<std::uint32_t> indices;   ///< [edges] in the entry's list
+  Buffer<Vertex> targets;          ///< [edges]
+  Buffer<std::uint32_t> owners;    ///< [edges] entry of each edge, where fanout is 0
 
   std::uint64_t bytes() const {
-    return frontier.bytes() + offsets.bytes() + begins.bytes() + ends.bytes() + before.bytes() + indices.bytes() +
-           targets.bytes() + owners.bytes();
+    return frontier.bytes() + offsets.bytes() + begins.bytes() + ends.bytes() + before.bytes() +
+           indices.bytes() + targets.bytes() + owners.bytes();
   }
 };
 
@@ -37,8 +37,8 @@ struct LevelFacts {
   unsigned long long clashing;  ///< entries whose first choices clash, see first_choice_kernel
 };
 
-/// Counters of a run. Blocks add to one of several slots, each on a line of its own: a single address would take one
-/// addition at a time and hold up the whole GPU.
+/// Counters of a run. Blocks add to one of several slots, each on a line of its own: a single address would
+/// take one addition at a time and hold up the whole GPU.
 inline constexpr unsigned kCounterSlots = 64;
 struct alignas(128) PickTotals {
   unsigned long long selections, iterations, searches;
@@ -47,19 +47,20 @@ struct alignas(128) PickTotals {
 /// Grows as waves need it and is kept with the graph, so that a run after the first allocates nothing.
 struct SampleWorkspace {
   std::vector<Level> levels;
-  Buffer<unsigned char> visited;        ///< VisitedSlot[]
-  Buffer<std::uint32_t> clashing;       ///< [entries] whose first choices clash
-  Buffer<std::uint64_t> flags;          ///< [edges + 1] first reached here?, then their prefix sums
+  Buffer<unsigned char> visited;   ///< VisitedSlot[]
+  Buffer<std::uint32_t> clashing;  ///< [entries] whose first choices clash
+  Buffer<std::uint64_t> flags;     ///< [edges + 1] first reached here?, then their prefix sums
   Buffer<unsigned char> scan;
   Buffer<LevelFacts> facts;
-  Buffer<PickTotals> totals;            ///< [kCounterSlots]
+  Buffer<PickTotals> totals;                     ///< [kCounterSlots]
   Buffer<std::uint32_t> picks, excluded, words;  ///< scratch of warps that make large selections
-  Staging<std::uint64_t> total;         ///< what the host reads between kernels
+  Staging<std::uint64_t> total;                  ///< what the host reads between kernels
   Staging<LevelFacts> host_facts;
 
   /// Device memory that the next wave finds already there.
   std::uint64_t bytes() const {
-    std::uint64_t sum = visited.bytes() + clashing.bytes() + flags.bytes() + scan.bytes() + picks.bytes() + excluded.bytes() + words.bytes();
+    std::uint64_t sum = visited.bytes() + clashing.bytes() + flags.bytes() + scan.bytes() + picks.bytes() +
+                        excluded.bytes() + words.bytes();
     for (const Level& level : levels) sum += level.bytes();
     return sum;
   }

@@ -18,8 +18,9 @@ static __global__ void __launch_bounds__(kSampleBlock)
 
 /// The vertex that an edge brings to the frontier.
 template <class Program>
-__device__ __forceinline__ Vertex arrival(const Program& program, const LevelView& level, const FrontierEntry& entry,
-                                          std::uint64_t edge, std::uint32_t depth) {
+__device__ __forceinline__ Vertex arrival(const Program& program, const LevelView& level,
+                                          const FrontierEntry& entry, std::uint64_t edge,
+                                          std::uint32_t depth) {
   if constexpr (!Program::kUpdates) return level.targets[edge];
   const Edge selected{entry.vertex, level.targets[edge], level.position(program.graph, entry.vertex, edge)};
   return program.arrival(program.expansion(entry, depth), selected);
@@ -50,8 +51,8 @@ __global__ void __launch_bounds__(kSampleBlock)
 /// Entries of the next frontier; `sums` are exclusive sums of the flags, null where every edge arrives.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    arrive_kernel(Program program, LevelView level, std::uint32_t depth, bool revisit, const std::uint64_t* sums,
-                  const std::uint64_t* seed_counts, FrontierEntry* next) {
+    arrive_kernel(Program program, LevelView level, std::uint32_t depth, bool revisit,
+                  const std::uint64_t* sums, const std::uint64_t* seed_counts, FrontierEntry* next) {
   const std::uint64_t edge = thread_index();
   if (edge >= level.edges) return;
   const std::uint64_t to = sums ? sums[edge] : edge;
@@ -63,7 +64,8 @@ __global__ void __launch_bounds__(kSampleBlock)
   next[to] = {entry.instance, v, revisit ? number : v};
 }
 
-/// The flags of a first depth with one seed and at most 32 edges an instance: one warp an instance sees them all.
+/// The flags of a first depth with one seed and at most 32 edges an instance: one warp an instance sees them
+/// all.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     flag_first_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* flags) {

@@ -1,6 +1,6 @@
-// Which vertices an instance has visited, for all instances of a wave at once: one hash table keyed by instance and
-// vertex. Its value is the earliest edge that reached the vertex, kept by an atomic minimum, so that the table says
-// the same whatever order the lanes come in.
+// Which vertices an instance has visited, for all instances of a wave at once: one hash table keyed by
+// instance and vertex. Its value is the earliest edge that reached the vertex, kept by an atomic minimum, so
+// that the table says the same whatever order the lanes come in.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ struct VisitedTable {
     key ^= key >> 32;
     return (key * 0x9E3779B97F4A7C15ull >> 20) & mask;
   }
-  __device__ __forceinline__ void reach(std::uint32_t instance, Vertex vertex, unsigned long long stamp) const {
+  __device__ __forceinline__ void reach(std::uint32_t instance, Vertex vertex,
+                                        unsigned long long stamp) const {
     const unsigned long long key = key_of(instance, vertex);
     std::uint64_t at = home(key);
     while (true) {

@@ -1,5 +1,6 @@
 // Exponential keys from integers alone, so that host and device order them alike (Efraimidis and Spirakis,
-// "Weighted random sampling with a reservoir", IPL 2006: the K smallest of -log(u_i) / w_i are K successive draws).
+// "Weighted random sampling with a reservoir", IPL 2006: the K smallest of -log(u_i) / w_i are K successive
+// draws).
 #pragma once
 
 #include <cstdint>

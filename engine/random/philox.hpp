@@ -1,6 +1,6 @@
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC'11, section 3.3).
-// A counter-based generator: a draw is a pure function of key and counter, so that random numbers belong to the
-// work and not to the worker. No state is stored; host and device give the same bits.
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC'11,
+// section 3.3). A counter-based generator: a draw is a pure function of key and counter, so that random
+// numbers belong to the work and not to the worker. No state is stored; host and device give the same bits.
 #pragma once
 
 #include <cstdint>

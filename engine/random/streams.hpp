@@ -1,5 +1,5 @@
-// Which counter a draw has (CONTRACT section 5). The layout is part of the format version: changing it changes every
-// sample ever made. Streams are one enumeration, unique by construction.
+// Which counter a draw has (CONTRACT section 5). The layout is part of the format version: changing it
+// changes every sample ever made. Streams are one enumeration, unique by construction.
 #pragma once
 
 #include <cstdint>
@@ -41,23 +41,25 @@ struct WalkDraws {
 
   SLUICE_HD PhiloxBlock block(Stream stream, std::uint32_t draw = 0) const {
     return philox({draw_word(stream, draw), step, static_cast<std::uint32_t>(instance),
-                   static_cast<std::uint32_t>(instance >> 32)}, seed);
+                   static_cast<std::uint32_t>(instance >> 32)},
+                  seed);
   }
 };
 
 /// Draws of one expansion of one sample: counter
-/// {draw | stream << 24, slot low 32, instance low 32, slot high 16 | instance high 16}. The slot is the vertex; with
-/// tree semantics (`--revisit`) the path's slot; for `layer` the depth.
+/// {draw | stream << 24, slot low 32, instance low 32, slot high 16 | instance high 16}. The slot is the
+/// vertex; with tree semantics (`--revisit`) the path's slot; for `layer` the depth.
 struct SampleDraws {
   std::uint64_t seed;
   std::uint64_t slot;
   Instance instance;
 
   SLUICE_HD PhiloxBlock block(Stream stream, std::uint32_t draw = 0) const {
-    return philox({draw_word(stream, draw), static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(instance),
-                   static_cast<std::uint32_t>((slot >> 32) & 0xffffu) << 16 |
-                       static_cast<std::uint32_t>((instance >> 32) & 0xffffu)},
-                  seed);
+    return philox(
+        {draw_word(stream, draw), static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(instance),
+         static_cast<std::uint32_t>((slot >> 32) & 0xffffu) << 16 |
+             static_cast<std::uint32_t>((instance >> 32) & 0xffffu)},
+        seed);
   }
 };
 

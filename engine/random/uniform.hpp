@@ -18,7 +18,8 @@ SLUICE_HD std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) {
 #endif
 }
 
-/// A uniform index below `size` > 0: floor(r * size / 2^64) for 64 random bits r. Its bias is below size / 2^64.
+/// A uniform index below `size` > 0: floor(r * size / 2^64) for 64 random bits r. Its bias is below size /
+/// 2^64.
 SLUICE_HD std::uint64_t uniform_index(std::uint64_t random, std::uint64_t size) {
   if (planted(Fault::modulo_bias)) return (random & 63) % size;
   if (planted(Fault::off_by_one)) return multiply_high(random, size + 1) % size;
@@ -28,11 +29,13 @@ SLUICE_HD std::uint64_t uniform_index(std::uint64_t random, std::uint64_t size) 
 
 /// The same for 128 random bits {high, low} and a size of up to 128 bits.
 SLUICE_HD unsigned __int128 uniform_index(std::uint64_t high, std::uint64_t low, unsigned __int128 size) {
-  const std::uint64_t size_low = static_cast<std::uint64_t>(size), size_high = static_cast<std::uint64_t>(size >> 64);
+  const std::uint64_t size_low = static_cast<std::uint64_t>(size),
+                      size_high = static_cast<std::uint64_t>(size >> 64);
   using Wide = unsigned __int128;
   const Wide middle1 = static_cast<Wide>(high) * size_low, middle2 = static_cast<Wide>(low) * size_high;
   const Wide carry = ((static_cast<Wide>(low) * size_low >> 64) + static_cast<std::uint64_t>(middle1) +
-                      static_cast<std::uint64_t>(middle2)) >> 64;
+                      static_cast<std::uint64_t>(middle2)) >>
+                     64;
   return static_cast<Wide>(high) * size_high + (middle1 >> 64) + (middle2 >> 64) + carry;
 }
 

@@ -25,12 +25,14 @@ ResidentGraph::Impl::Impl(Device& on, const Graph& of) : device(on), graph(of) {
   std::vector<Vertex> hub_list;
   for (std::uint64_t v = 0; v < host.vertices; ++v) {
     const EdgeIndex degree = host.offsets[v + 1] - host.offsets[v];
-    if (degree > 0xffffffffu) throw InputError("vertex " + std::to_string(v) + " has more than 2^32 - 1 edges");
+    if (degree > 0xffffffffu)
+      throw InputError("vertex " + std::to_string(v) + " has more than 2^32 - 1 edges");
     max_degree = std::max(max_degree, static_cast<std::uint32_t>(degree));
     if (degree > GraphView::kHubDegree) hub_list.push_back(static_cast<Vertex>(v));
   }
   if (device.is_cuda()) {
-    const auto upload = [&]<class T>(Buffer<T>& buffer, const T* from, std::size_t count, const char* purpose) {
+    const auto upload = [&]<class T>(Buffer<T>& buffer, const T* from, std::size_t count,
+                                     const char* purpose) {
       buffer = Buffer<T>(device, count, purpose);
       copy_to_device(device, buffer.data(), from, buffer.bytes());
       host_to_device_bytes += buffer.bytes();
@@ -75,7 +77,8 @@ const std::uint64_t* ResidentGraph::Impl::packed_edges() {
   return packed.data();
 }
 
-ResidentGraph::ResidentGraph(Device& device, const Graph& graph) : impl_(std::make_unique<Impl>(device, graph)) {}
+ResidentGraph::ResidentGraph(Device& device, const Graph& graph)
+    : impl_(std::make_unique<Impl>(device, graph)) {}
 ResidentGraph::~ResidentGraph() = default;
 ResidentGraph::ResidentGraph(ResidentGraph&&) noexcept = default;
 void ResidentGraph::drop_tables() {
@@ -85,7 +88,11 @@ void ResidentGraph::drop_tables() {
   impl_->workspace.reset();
 }
 
-Device& ResidentGraph::device() const { return impl_->device; }
-const Graph& ResidentGraph::graph() const { return impl_->graph; }
+Device& ResidentGraph::device() const {
+  return impl_->device;
+}
+const Graph& ResidentGraph::graph() const {
+  return impl_->graph;
+}
 
 }  // namespace sluice

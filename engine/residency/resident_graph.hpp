@@ -15,12 +15,12 @@ namespace sluice {
 
 /// Tables of one fixed bias, each empty until it is asked for.
 struct BiasTables {
-  Buffer<std::uint64_t> cumulative;   ///< [edges] CTPS: inclusive sums within each list
-  Buffer<std::uint64_t> thresholds;   ///< [edges] alias, plain layout
-  Buffer<std::uint32_t> others;       ///< [edges]
-  Buffer<WideAlias> wide_alias;       ///< [edges] alias, wide layout
-  Buffer<std::uint64_t> bounds;       ///< [vertices] largest bias of each list
-  Buffer<std::uint32_t> positive;     ///< [vertices] entries of positive bias
+  Buffer<std::uint64_t> cumulative;  ///< [edges] CTPS: inclusive sums within each list
+  Buffer<std::uint64_t> thresholds;  ///< [edges] alias, plain layout
+  Buffer<std::uint32_t> others;      ///< [edges]
+  Buffer<WideAlias> wide_alias;      ///< [edges] alias, wide layout
+  Buffer<std::uint64_t> bounds;      ///< [vertices] largest bias of each list
+  Buffer<std::uint32_t> positive;    ///< [vertices] entries of positive bias
 
   std::uint64_t bytes() const {
     return cumulative.bytes() + thresholds.bytes() + others.bytes() + wide_alias.bytes() + bounds.bytes() +
@@ -38,7 +38,7 @@ struct ResidentGraph::Impl {
   Buffer<Vertex> targets;
   Buffer<float> weights;
   Buffer<std::int16_t> exponents;
-  Buffer<Vertex> hubs;           ///< GPU: vertices of more than kHubDegree edges
+  Buffer<Vertex> hubs;  ///< GPU: vertices of more than kHubDegree edges
   Buffer<WideEdge> wide;
   Buffer<std::uint64_t> packed;  ///< wide edges in 8 bytes, where `packing` is worthwhile
   EdgePacking packing;
@@ -50,7 +50,9 @@ struct ResidentGraph::Impl {
   std::uint64_t host_to_device_bytes = 0;
 
   /// Can offsets and degrees be packed (40 and 24 bits)?
-  bool packable() const { return view.edges() <= PackedRow::kMaxOffset && max_degree <= PackedRow::kMaxDegree; }
+  bool packable() const {
+    return view.edges() <= PackedRow::kMaxOffset && max_degree <= PackedRow::kMaxDegree;
+  }
   /// Without weights every weight is 1, and a bias by weight is none.
   Bias effective(Bias bias) const { return bias == Bias::weight && !graph.weighted ? Bias::none : bias; }
   const WideEdge* wide_edges();

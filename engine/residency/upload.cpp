@@ -21,7 +21,8 @@ void build_wide_edges(const Device& device, const GraphView& graph, WideEdge* ed
   host::build_wide_edges(device.threads(), graph, edges);
 }
 
-void build_packed_edges(const Device& device, const GraphView& graph, EdgePacking packing, std::uint64_t* edges) {
+void build_packed_edges(const Device& device, const GraphView& graph, EdgePacking packing,
+                        std::uint64_t* edges) {
 #if defined(__CUDACC__)
   if (device.is_cuda()) return cuda::build_packed_edges(graph, packing, edges);
 #endif

@@ -9,6 +9,7 @@ namespace sluice {
 
 void build_exponents(const Device& device, const GraphView& graph, std::int16_t* exponents);
 void build_wide_edges(const Device& device, const GraphView& graph, WideEdge* edges);
-void build_packed_edges(const Device& device, const GraphView& graph, EdgePacking packing, std::uint64_t* edges);
+void build_packed_edges(const Device& device, const GraphView& graph, EdgePacking packing,
+                        std::uint64_t* edges);
 
 }  // namespace sluice

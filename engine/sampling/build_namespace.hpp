@@ -1,5 +1,6 @@
-// A template that runs on either backend has other code in a file compiled as CUDA than in one compiled by the host
-// compiler alone. Each variant has a name of its own, so that the linker never takes one for the other.
+// A template that runs on either backend has other code in a file compiled as CUDA than in one compiled by
+// the host compiler alone. Each variant has a name of its own, so that the linker never takes one for the
+// other.
 #pragma once
 
 #if defined(__CUDACC__)

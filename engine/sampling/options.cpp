@@ -29,7 +29,8 @@ void validate(const SampleOptions& options) {
     throw UsageError("--fanout: neighbor needs one fanout a depth, for instance 15,10");
   }
   for (const std::int64_t fanout : options.fanout) {
-    if (fanout < -1 || fanout == 0) throw UsageError("--fanout: each must be positive, or -1 for all neighbours");
+    if (fanout < -1 || fanout == 0)
+      throw UsageError("--fanout: each must be positive, or -1 for all neighbours");
   }
   if (options.kind == SampleKind::layer && options.layer_sizes.empty()) {
     throw UsageError("--layer-size: layer needs one size a depth, for instance 512,512");
@@ -39,10 +40,12 @@ void validate(const SampleOptions& options) {
   }
   const bool one_pass = options.kind == SampleKind::node || options.kind == SampleKind::edge;
   if (one_pass && options.count == 0) throw UsageError("--count: node and edge need a positive count");
-  if (options.depth == 0 && (options.kind == SampleKind::forest_fire || options.kind == SampleKind::snowball)) {
+  if (options.depth == 0 &&
+      (options.kind == SampleKind::forest_fire || options.kind == SampleKind::snowball)) {
     throw UsageError("--depth: must be at least 1");
   }
-  if (options.replace && options.kind != SampleKind::neighbor) throw UsageError("--replace: only for neighbor");
+  if (options.replace && options.kind != SampleKind::neighbor)
+    throw UsageError("--replace: only for neighbor");
   if (options.revisit && options.kind != SampleKind::neighbor && options.kind != SampleKind::forest_fire &&
       options.kind != SampleKind::snowball) {
     throw UsageError("--revisit: only for neighbor, forest-fire and snowball");

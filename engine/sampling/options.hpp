@@ -30,8 +30,8 @@ struct RunOptions {
   std::uint64_t seed = 1;
   Select select = Select::automatic;
   Layout layout = Layout::automatic;
-  Instance first_instance = 0;                ///< `--instance-range A:B`
-  Instance last_instance = ~Instance{0};      ///< one behind the last; clipped to the number of instances
+  Instance first_instance = 0;            ///< `--instance-range A:B`
+  Instance last_instance = ~Instance{0};  ///< one behind the last; clipped to the number of instances
   /// Called between waves with instances done and in all; may throw to stop.
   std::function<void(Instance done, Instance total)> progress;
 };
@@ -47,14 +47,14 @@ struct WalkOptions : RunOptions {
 
 struct SampleOptions : RunOptions {
   SampleKind kind = SampleKind::neighbor;
-  std::vector<std::int64_t> fanout;      ///< neighbor: one a depth, -1: all
-  std::uint32_t depth = 2;               ///< forest-fire, snowball
+  std::vector<std::int64_t> fanout;        ///< neighbor: one a depth, -1: all
+  std::uint32_t depth = 2;                 ///< forest-fire, snowball
   std::vector<std::uint64_t> layer_sizes;  ///< layer: K a depth
-  std::uint64_t count = 0;               ///< node, edge: C
+  std::uint64_t count = 0;                 ///< node, edge: C
   Bias bias = Bias::none;
-  double probability = 0.7;              ///< forest-fire
-  bool replace = false;                  ///< neighbor: independent draws
-  bool revisit = false;                  ///< tree semantics
+  double probability = 0.7;  ///< forest-fire
+  bool replace = false;      ///< neighbor: independent draws
+  bool revisit = false;      ///< tree semantics
   Collision collision = Collision::automatic;
 };
 

@@ -34,7 +34,6 @@ struct PoolWave {
 
   static constexpr const char* kPurpose = "a wave of pools";
 
-
   Buffer<Vertex> seeds, pool;
   Buffer<std::uint64_t> biases;
   Buffer<Vertex> edges;
@@ -47,7 +46,8 @@ struct PoolRows {
   Vertex* edges;
 
   template <class Group, class Program>
-  SLUICE_HD std::uint32_t run(const Group& group, const Program& program, Instance instance, std::uint64_t row) const {
+  SLUICE_HD std::uint32_t run(const Group& group, const Program& program, Instance instance,
+                              std::uint64_t row) const {
     const std::uint64_t at = row * program.pool_size;
     return program.run(group, instance, seeds + at, pool + at, biases + at, edges + row * 2 * program.length);
   }
@@ -62,7 +62,8 @@ struct PoolJob {
   WalkSink* sink;
 
   std::uint64_t bytes_per_instance() const {
-    return std::uint64_t{program.pool_size} * (2 * sizeof(Vertex) + 8) + std::uint64_t{program.length} * 2 * sizeof(Vertex);
+    return std::uint64_t{program.pool_size} * (2 * sizeof(Vertex) + 8) +
+           std::uint64_t{program.length} * 2 * sizeof(Vertex);
   }
   static PoolRows rows(const PoolWave& wave) {
     return {wave.seeds.data(), wave.pool.data(), wave.biases.data(), wave.edges.data()};
@@ -76,8 +77,9 @@ struct PoolJob {
 
   void on_host(RunStats& stats) const {
     constexpr std::uint64_t kWaveBytes = 64u << 20;
-    const std::uint64_t wave = std::clamp<std::uint64_t>(kWaveBytes / std::max<std::uint64_t>(bytes_per_instance(), 1), 1,
-                                                         std::max<std::uint64_t>(end - begin, 1));
+    const std::uint64_t wave =
+        std::clamp<std::uint64_t>(kWaveBytes / std::max<std::uint64_t>(bytes_per_instance(), 1), 1,
+                                  std::max<std::uint64_t>(end - begin, 1));
     const std::array<PoolWave, 2> waves{PoolWave(graph.device, wave, program.pool_size, program.length),
                                         PoolWave(graph.device, wave, program.pool_size, program.length)};
     WaveWriter writer;
@@ -133,26 +135,30 @@ struct PoolJob {
 #endif
 };
 
-/// Walks with a pool sampler of your own: `frontier_size` seeds, `vertex_bias(graph, v)` says how likely an entry is
-/// picked (0 where v has no neighbour), and a uniform neighbour takes its place. Errors as run_walks.
+/// Walks with a pool sampler of your own: `frontier_size` seeds, `vertex_bias(graph, v)` says how likely an
+/// entry is picked (0 where v has no neighbour), and a uniform neighbour takes its place. Errors as
+/// run_walks.
 template <class Sampler>
-RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& sampler, const WalkOptions& options,
-                  WalkSink* sink) {
+RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& sampler,
+                  const WalkOptions& options, WalkSink* sink) {
   ResidentGraph::Impl& graph = resident.impl();
   RunStats stats;
   if (options.select != Select::automatic && options.select != Select::its) {
     throw UsageError("--select: a pool's entry is picked by its");
   }
   stats.select = Select::its;
-  if (sampler.frontier_size > kMaxDraws) throw UsageError("--frontier-size: at most " + std::to_string(kMaxDraws));
+  if (sampler.frontier_size > kMaxDraws)
+    throw UsageError("--frontier-size: at most " + std::to_string(kMaxDraws));
   std::uint64_t pool = starts.mode == Starts::Mode::random ? sampler.frontier_size : 1;
-  for (std::size_t i = 1; i < starts.offsets.size(); ++i) pool = std::max(pool, starts.offsets[i] - starts.offsets[i - 1]);
+  for (std::size_t i = 1; i < starts.offsets.size(); ++i)
+    pool = std::max(pool, starts.offsets[i] - starts.offsets[i - 1]);
   const DeviceStarts device_starts(graph, starts, options.seed, static_cast<std::uint32_t>(pool));
   const PoolProgram<Sampler> program{graph.view,   sampler,        device_starts.view(),
                                      options.seed, options.length, static_cast<std::uint32_t>(pool)};
   const Instance instances = starts.instances(graph.view.vertices());
   const Instance begin = std::min(options.first_instance, instances);
-  const PoolJob<Sampler> job{graph, program, options, begin, std::clamp(options.last_instance, begin, instances), sink};
+  const PoolJob<Sampler> job{
+      graph, program, options, begin, std::clamp(options.last_instance, begin, instances), sink};
   stats.instances = job.end - job.begin;
   if (job.begin < job.end) {
     on_backend(

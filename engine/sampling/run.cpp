@@ -9,26 +9,40 @@ namespace sluice {
 RunStats run_walks(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
   validate(options);
   switch (options.kind) {
-    case WalkKind::uniform: return run_uniform(graph, starts, options, sink);
-    case WalkKind::biased: return run_biased(graph, starts, options, sink);
-    case WalkKind::metropolis_hastings: return run_metropolis_hastings(graph, starts, options, sink);
-    case WalkKind::jump: return run_jump(graph, starts, options, sink);
-    case WalkKind::restart: return run_restart(graph, starts, options, sink);
-    case WalkKind::node2vec: return run_node2vec(graph, starts, options, sink);
-    case WalkKind::multidimensional: return run_multidimensional(graph, starts, options, sink);
+    case WalkKind::uniform:
+      return run_uniform(graph, starts, options, sink);
+    case WalkKind::biased:
+      return run_biased(graph, starts, options, sink);
+    case WalkKind::metropolis_hastings:
+      return run_metropolis_hastings(graph, starts, options, sink);
+    case WalkKind::jump:
+      return run_jump(graph, starts, options, sink);
+    case WalkKind::restart:
+      return run_restart(graph, starts, options, sink);
+    case WalkKind::node2vec:
+      return run_node2vec(graph, starts, options, sink);
+    case WalkKind::multidimensional:
+      return run_multidimensional(graph, starts, options, sink);
   }
   throw UsageError("--kind: unknown walk");
 }
 
-RunStats run_samples(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+RunStats run_samples(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+                     SampleSink* sink) {
   validate(options);
   switch (options.kind) {
-    case SampleKind::neighbor: return run_neighbor(graph, starts, options, sink);
-    case SampleKind::forest_fire: return run_forest_fire(graph, starts, options, sink);
-    case SampleKind::snowball: return run_snowball(graph, starts, options, sink);
-    case SampleKind::layer: return run_layer(graph, starts, options, sink);
-    case SampleKind::node: return run_node(graph, starts, options, sink);
-    case SampleKind::edge: return run_edge(graph, starts, options, sink);
+    case SampleKind::neighbor:
+      return run_neighbor(graph, starts, options, sink);
+    case SampleKind::forest_fire:
+      return run_forest_fire(graph, starts, options, sink);
+    case SampleKind::snowball:
+      return run_snowball(graph, starts, options, sink);
+    case SampleKind::layer:
+      return run_layer(graph, starts, options, sink);
+    case SampleKind::node:
+      return run_node(graph, starts, options, sink);
+    case SampleKind::edge:
+      return run_edge(graph, starts, options, sink);
   }
   throw UsageError("--kind: unknown sample");
 }

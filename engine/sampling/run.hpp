@@ -30,8 +30,8 @@ struct RunStats {
   std::uint64_t selection_iterations = 0;  ///< trials, redraws and first choices together
   std::uint64_t collision_searches = 0;    ///< comparisons or bitmap probes
   std::uint64_t kernel_launches = 0;
-  Select select = Select::automatic;       ///< the technique taken
-  Layout layout = Layout::csr;             ///< the layout taken
+  Select select = Select::automatic;  ///< the technique taken
+  Layout layout = Layout::csr;        ///< the layout taken
 };
 
 /// A graph where the device can reach it, with the tables derived from it, made when first needed and kept.
@@ -59,19 +59,22 @@ class ResidentGraph {
 RunStats run_walks(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink);
 
 /// Traversal-based and one-pass sampling; otherwise as run_walks.
-RunStats run_samples(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink);
+RunStats run_samples(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+                     SampleSink* sink);
 
 /// What a job would take, without running it.
 struct RunPlan {
-  std::uint64_t graph_bytes = 0;    ///< edges, offsets, weights on the device
-  std::uint64_t table_bytes = 0;    ///< derived tables of the layout that would be taken
-  std::uint64_t wave_bytes = 0;     ///< smallest possible wave
+  std::uint64_t graph_bytes = 0;  ///< edges, offsets, weights on the device
+  std::uint64_t table_bytes = 0;  ///< derived tables of the layout that would be taken
+  std::uint64_t wave_bytes = 0;   ///< smallest possible wave
   std::uint64_t device_bytes_needed = 0;
-  std::uint64_t result_bytes = 0;   ///< size of the output where it is known beforehand (walks), else 0
+  std::uint64_t result_bytes = 0;  ///< size of the output where it is known beforehand (walks), else 0
   Layout layout = Layout::csr;
   Select select = Select::automatic;
 };
-RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts, const WalkOptions& options);
-RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& starts, const SampleOptions& options);
+RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts,
+                   const WalkOptions& options);
+RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& starts,
+                     const SampleOptions& options);
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// Runs any traversal sampler: picks the technique, makes the tables, hands the program to the backend's driver.
-// Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
+// Runs any traversal sampler: picks the technique, makes the tables, hands the program to the backend's
+// driver. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,17 @@
 namespace sluice {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
-/// One run of one traversal sampler; `tables` holds the tables of its fixed bias; `uniform`: all candidates alike.
+/// One run of one traversal sampler; `tables` holds the tables of its fixed bias; `uniform`: all candidates
+/// alike.
 template <TraversalSampler Sampler>
 class SampleRun {
  public:
-  SampleRun(ResidentGraph& graph, BiasTables& tables, bool uniform, const Sampler& sampler, const Starts& starts,
-            const SampleOptions& options, SampleSink* sink)
-      : graph_(graph.impl()), tables_(tables), options_(options), sink_(sink),
+  SampleRun(ResidentGraph& graph, BiasTables& tables, bool uniform, const Sampler& sampler,
+            const Starts& starts, const SampleOptions& options, SampleSink* sink)
+      : graph_(graph.impl()),
+        tables_(tables),
+        options_(options),
+        sink_(sink),
         starts_(graph.impl(), starts, options.seed) {
     const Instance instances = starts.instances(graph_.view.vertices());
     begin_ = std::min(options.first_instance, instances);
@@ -55,7 +59,8 @@ class SampleRun {
 
  private:
   void prepare_index() {
-    if (options_.select != Select::automatic) throw UsageError("--select: a uniform draw with replacement is an index");
+    if (options_.select != Select::automatic)
+      throw UsageError("--select: a uniform draw with replacement is an index");
     program_.select = Select::automatic;
   }
 
@@ -65,15 +70,21 @@ class SampleRun {
     program_.select = options_.select;
     if (options_.select == Select::automatic && !program_.uniform) program_.select = Select::alias;
     switch (program_.select) {
-      case Select::automatic: return;
-      case Select::its: program_.tables.cumulative = ensure_ctps(graph_, tables_, bias); break;
+      case Select::automatic:
+        return;
+      case Select::its:
+        program_.tables.cumulative = ensure_ctps(graph_, tables_, bias);
+        break;
       case Select::alias:
         ensure_alias(graph_, tables_, bias);
         program_.tables.thresholds = tables_.thresholds.data();
         program_.tables.others = tables_.others.data();
         break;
-      case Select::rejection: check_rejection_picks(); break;
-      default: throw UsageError("--select: with replacement, a sample selects by its, alias or rejection");
+      case Select::rejection:
+        check_rejection_picks();
+        break;
+      default:
+        throw UsageError("--select: with replacement, a sample selects by its, alias or rejection");
     }
     ensure_bounds(graph_, tables_, bias);
     program_.tables.bounds = tables_.bounds.data();
@@ -108,11 +119,13 @@ class SampleRun {
     on_backend(
         graph_.device,
         [&] {
-          host::drive_samples(graph_, program_, starts_.view(), options_.revisit, options_, begin_, end_, sink_, stats_);
+          host::drive_samples(graph_, program_, starts_.view(), options_.revisit, options_, begin_, end_,
+                              sink_, stats_);
         },
         [&] {
 #if defined(__CUDACC__)
-          cuda::drive_samples(graph_, program_, starts_.view(), options_.revisit, options_, begin_, end_, sink_, stats_);
+          cuda::drive_samples(graph_, program_, starts_.view(), options_.revisit, options_, begin_, end_,
+                              sink_, stats_);
 #endif
         });
   }
@@ -130,10 +143,12 @@ class SampleRun {
 /// Samples with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
 /// Errors as run_samples.
 template <TraversalSampler Sampler>
-RunStats run_sample(ResidentGraph& graph, const Starts& starts, const Sampler& sampler, const SampleOptions& options,
-                    SampleSink* sink) {
+RunStats run_sample(ResidentGraph& graph, const Starts& starts, const Sampler& sampler,
+                    const SampleOptions& options, SampleSink* sink) {
   BiasTables tables;
-  return SampleRun<Sampler>(graph, tables, Sampler::kBias == BiasClass::uniform, sampler, starts, options, sink).run();
+  return SampleRun<Sampler>(graph, tables, Sampler::kBias == BiasClass::uniform, sampler, starts, options,
+                            sink)
+      .run();
 }
 
 }  // namespace SLUICE_BUILD_NAMESPACE

@@ -1,15 +1,18 @@
-// The sampling API (after C-SAW, Pandey et al., SC'20, section III): a sampler is a small trivially copyable struct
-// that says what biases it has; the engine picks how to draw. Everything it does is an integer decision.
+// The sampling API (after C-SAW, Pandey et al., SC'20, section III): a sampler is a small trivially copyable
+// struct that says what biases it has; the engine picks how to draw. Everything it does is an integer
+// decision.
 //
 // A walk's sampler (neighbour size 1, with replacement, depth = the walk's length) may have
 //   kBias                                  required: uniform, fixed (a function of the edge) or dynamic
-//   edge_bias(graph, edge)                 fixed part of the bias, an integer; fixed: required, dynamic: optional
-//   dynamic_bias(graph, walker, edge)      dynamic: required; the candidate's bias is the product of both
-//   edge_bias_is_uniform(graph)            dynamic: true where edge_bias is the same for all edges of this graph
-//   bias_bound(), bias_floor()             dynamic: an upper (and lower) bound of dynamic_bias, if known. With a bound
+//   edge_bias(graph, edge)                 fixed part of the bias, an integer; fixed: required, dynamic:
+//   optional dynamic_bias(graph, walker, edge)      dynamic: required; the candidate's bias is the product of
+//   both edge_bias_is_uniform(graph)            dynamic: true where edge_bias is the same for all edges of
+//   this graph bias_bound(), bias_floor()             dynamic: an upper (and lower) bound of dynamic_bias, if
+//   known. With a bound
 //                                          the engine draws by rejection, without by inverse transform
 //   redirect(graph, walker, random, dead_end)  goes elsewhere instead of along an edge; kNoVertex: does not
-//   update(graph, walker, edge, degrees, random)  where the walk goes after `edge` was selected; default: its target
+//   update(graph, walker, edge, degrees, random)  where the walk goes after `edge` was selected; default: its
+//   target
 // Static bias parts are tabled (alias, CTPS); so `edge_bias` must depend on graph and edge alone.
 #pragma once
 
@@ -33,12 +36,12 @@ enum class BiasClass {
 /// A walk as a sampler sees it.
 struct Walker {
   Instance instance = 0;
-  std::uint32_t step = 0;  ///< 0 at the first step
-  std::uint32_t trial = 0; ///< rejection: proposals made in this step
+  std::uint32_t step = 0;   ///< 0 at the first step
+  std::uint32_t trial = 0;  ///< rejection: proposals made in this step
   Vertex start = kNoVertex;
   Vertex previous = kNoVertex;  ///< kNoVertex at the first step
   Vertex current = kNoVertex;
-  Row row;                      ///< the current vertex's list
+  Row row;  ///< the current vertex's list
 };
 
 /// Degrees of both ends of a selected edge.
@@ -80,7 +83,7 @@ concept HasDynamicBias = requires(const S s, const GraphView& g, const Walker& w
 template <class S>
 concept WalkSampler = std::is_trivially_copyable_v<S> && requires {
   { S::kBias } -> std::convertible_to<BiasClass>;
-} && (S::kBias != BiasClass::fixed || HasEdgeBias<S>) && (S::kBias != BiasClass::dynamic || HasDynamicBias<S>);
+} &&(S::kBias != BiasClass::fixed || HasEdgeBias<S>)&&(S::kBias != BiasClass::dynamic || HasDynamicBias<S>);
 
 /// The fixed biases that have names: `--bias none|weight|degree`.
 struct NamedBias {

@@ -1,4 +1,5 @@
-// Where results go. The engine streams them wave by wave; `apps` joins these interfaces to the writers of `io`.
+// Where results go. The engine streams them wave by wave; `apps` joins these interfaces to the writers of
+// `io`.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,11 @@ namespace sluice {
 struct WalkBatch {
   Instance first = 0;
   std::uint64_t count = 0;
-  std::uint32_t length = 0;        ///< steps asked for
-  std::span<const Vertex> walks;   ///< [count, length + 1], kNoVertex behind the end; empty for multidimensional
-  std::span<const Vertex> edges;   ///< multidimensional: [count, length, 2], kNoVertex behind the end
-  std::span<const Vertex> pool;    ///< multidimensional: [count, frontier_size], the seeds
+  std::uint32_t length = 0;  ///< steps asked for
+  std::span<const Vertex>
+      walks;  ///< [count, length + 1], kNoVertex behind the end; empty for multidimensional
+  std::span<const Vertex> edges;  ///< multidimensional: [count, length, 2], kNoVertex behind the end
+  std::span<const Vertex> pool;   ///< multidimensional: [count, frontier_size], the seeds
 };
 
 class WalkSink {

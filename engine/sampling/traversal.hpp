@@ -1,11 +1,11 @@
-// The sampling API for traversal-based samples (C-SAW section III): depth by depth, every vertex of an instance's
-// frontier selects edges of its own list. A sampler may have
+// The sampling API for traversal-based samples (C-SAW section III): depth by depth, every vertex of an
+// instance's frontier selects edges of its own list. A sampler may have
 //   kBias                              required: uniform or fixed
 //   edge_bias(graph, edge)             fixed: required; an integer, a function of graph and edge alone
 //   depth()                            required: rounds
 //   replacement()                      required: may an edge be selected twice?
-//   neighbor_size(graph, expansion, candidates, draws)  required: how many edges to select; kAllNeighbors: all
-//   update(graph, expansion, edge)     which vertex the edge brings to the frontier; default: its target;
+//   neighbor_size(graph, expansion, candidates, draws)  required: how many edges to select; kAllNeighbors:
+//   all update(graph, expansion, edge)     which vertex the edge brings to the frontier; default: its target;
 //                                      kNoVertex: none
 #pragma once
 
@@ -42,6 +42,6 @@ concept TraversalSampler = std::is_trivially_copyable_v<S> &&
   { s.depth() } -> std::convertible_to<std::uint32_t>;
   { s.replacement() } -> std::convertible_to<bool>;
   { s.neighbor_size(g, x, std::uint64_t{}, d) } -> std::convertible_to<std::uint64_t>;
-} && (S::kBias == BiasClass::uniform || (S::kBias == BiasClass::fixed && HasEdgeBias<S>));
+} &&(S::kBias == BiasClass::uniform || (S::kBias == BiasClass::fixed && HasEdgeBias<S>));
 
 }  // namespace sluice

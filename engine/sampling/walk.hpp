@@ -1,5 +1,5 @@
-// Runs any walk sampler: picks technique and layout, makes the tables, hands the program to the backend's driver.
-// Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
+// Runs any walk sampler: picks technique and layout, makes the tables, hands the program to the backend's
+// driver. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,11 @@ class WalkRun {
  public:
   WalkRun(ResidentGraph& graph, BiasTables& tables, const Sampler& sampler, const Starts& starts,
           const WalkOptions& options, WalkSink* sink)
-      : graph_(graph.impl()), tables_(tables), sampler_(sampler), options_(options), sink_(sink),
+      : graph_(graph.impl()),
+        tables_(tables),
+        sampler_(sampler),
+        options_(options),
+        sink_(sink),
         starts_(graph.impl(), starts, options.seed) {
     const Instance instances = starts.instances(graph_.view.vertices());
     begin_ = std::min(options.first_instance, instances);
@@ -68,7 +72,8 @@ class WalkRun {
     if (options_.layout == Layout::csr) return false;
     const bool possible = graph_.packable();
     if (options_.layout == Layout::wide) {
-      if (!possible) throw UsageError("--layout wide: offsets need more than 40 bits or degrees more than 24; use csr");
+      if (!possible)
+        throw UsageError("--layout wide: offsets need more than 40 bits or degrees more than 24; use csr");
       return true;
     }
     if (!possible || made_already) return possible;
@@ -80,7 +85,8 @@ class WalkRun {
 
   void choose() {
     if constexpr (Sampler::kBias == BiasClass::uniform) {
-      if (stats_.select == Select::automatic) return with_edges([&](auto edges) { direct(sampler_, IndexTable<decltype(edges)>{edges}); });
+      if (stats_.select == Select::automatic)
+        return with_edges([&](auto edges) { direct(sampler_, IndexTable<decltype(edges)>{edges}); });
       tabled(UnitBias<Sampler>{sampler_});
     } else if constexpr (Sampler::kBias == BiasClass::fixed) {
       tabled(sampler_);
@@ -94,7 +100,8 @@ class WalkRun {
   void tabled(const Biased& sampler) {
     switch (stats_.select) {
       case Select::its:
-        ensure_ctps(graph_, tables_, sampler);  // before the layout is chosen, which takes what memory is left
+        ensure_ctps(graph_, tables_,
+                    sampler);  // before the layout is chosen, which takes what memory is left
         return with_edges([&](auto edges) {
           direct(sampler, CtpsTable<decltype(edges)>{edges, tables_.cumulative.data()});
         });
@@ -117,8 +124,8 @@ class WalkRun {
       if (stats_.select == Select::its) {
         using Table = IndexTable<CsrEdges>;
         stats_.layout = Layout::csr;
-        return drive(WalkProgram<Sampler, Table, Acceptance::transform>{graph_.view, sampler_, Table{}, nullptr,
-                                                                        options_.seed});
+        return drive(WalkProgram<Sampler, Table, Acceptance::transform>{graph_.view, sampler_, Table{},
+                                                                        nullptr, options_.seed});
       }
       if constexpr (HasBound<Sampler>) {
         if (stats_.select == Select::rejection) return propose_dynamic();
@@ -168,7 +175,8 @@ class WalkRun {
 
   template <class Biased, class Table>
   void direct(const Biased& sampler, const Table& table) {
-    drive(WalkProgram<Biased, Table, Acceptance::always>{graph_.view, sampler, table, nullptr, options_.seed});
+    drive(
+        WalkProgram<Biased, Table, Acceptance::always>{graph_.view, sampler, table, nullptr, options_.seed});
   }
 
   template <class Program>
@@ -197,8 +205,8 @@ class WalkRun {
 /// Walks with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
 /// Errors as run_walks.
 template <WalkSampler Sampler>
-RunStats run_walk(ResidentGraph& graph, const Starts& starts, const Sampler& sampler, const WalkOptions& options,
-                  WalkSink* sink) {
+RunStats run_walk(ResidentGraph& graph, const Starts& starts, const Sampler& sampler,
+                  const WalkOptions& options, WalkSink* sink) {
   BiasTables tables;
   return WalkRun<Sampler>(graph, tables, sampler, starts, options, sink).run();
 }

@@ -1,6 +1,6 @@
-// Alias tables of integer biases (Walker 1977; Vose 1991), built by a sweep over light and heavy entries in index
-// order: a pure function of the biases, the same wherever and whenever it is built. Any entry x gets a share of
-// exactly bias(x) / total up to 2^-64, the resolution of a threshold.
+// Alias tables of integer biases (Walker 1977; Vose 1991), built by a sweep over light and heavy entries in
+// index order: a pure function of the biases, the same wherever and whenever it is built. Any entry x gets a
+// share of exactly bias(x) / total up to 2^-64, the resolution of a threshold.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace sluice {
 /// A slot of the plain layout.
 struct AliasSlot {
   std::uint64_t threshold;  ///< the slot's own entry where random < threshold
-  std::uint32_t other;      ///< index in the list otherwise; kNoVertex: no entry of the list has positive bias
+  std::uint32_t other;  ///< index in the list otherwise; kNoVertex: no entry of the list has positive bias
 };
 
 /// floor(part * 2^64 / whole) for part < whole.

@@ -1,6 +1,6 @@
 // Builds tables from a fixed bias, on the GPU: the same integers as on the host (build_tables.hpp).
-// Short lists are worked on by one warp each; lists of more than GraphView::kHubDegree by a block each, so that a hub
-// does not hold up the others.
+// Short lists are worked on by one warp each; lists of more than GraphView::kHubDegree by a block each, so
+// that a hub does not hold up the others.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace sluice::cuda {
 
 inline constexpr unsigned kTableBlock = 256;  ///< eight warps: enough for latency, small enough to balance
 
-// ---- kernels ---------------------------------------------------------------------------------------------------
+// ---- kernels
+// ---------------------------------------------------------------------------------------------------
 
 /// One warp a list: body(warp, vertex, row). Hubs are left to for_each_hub.
 template <class Body>
@@ -39,7 +40,8 @@ __global__ void __launch_bounds__(kHubBlock) hub_kernel(GraphView graph, Body bo
 /// Resolves the indices that build_alias left in wide slots: see build_wide_alias.
 static __global__ void __launch_bounds__(kTableBlock) resolve_alias_kernel(GraphView graph, WideAlias* slots);
 
-// ---- launchers -------------------------------------------------------------------------------------------------
+// ---- launchers
+// -------------------------------------------------------------------------------------------------
 
 inline constexpr unsigned kPersistentBlocks = 132 * 8;
 
@@ -65,7 +67,8 @@ void build_ctps(const GraphView& graph, const BiasOf& bias, std::uint64_t* cumul
           const EdgeIndex at = row.offset + base + warp.rank();
           const bool inside = base + warp.rank() < row.degree;
           const Word sum =
-              below + warp.inclusive_scan(inside ? Word{bias.edge_bias(graph, {v, graph.target(at), at})} : Word{0});
+              below +
+              warp.inclusive_scan(inside ? Word{bias.edge_bias(graph, {v, graph.target(at), at})} : Word{0});
           if (inside) cumulative[at] = sum;
           below = warp.broadcast(sum, 31);
         }
@@ -78,7 +81,8 @@ void build_ctps(const GraphView& graph, const BiasOf& bias, std::uint64_t* cumul
           const EdgeIndex at = row.offset + base + threadIdx.x;
           const bool inside = base + threadIdx.x < row.degree;
           const Word sum =
-              below + block_scan(inside ? Word{bias.edge_bias(graph, {v, graph.target(at), at})} : Word{0}, shared);
+              below +
+              block_scan(inside ? Word{bias.edge_bias(graph, {v, graph.target(at), at})} : Word{0}, shared);
           if (inside) cumulative[at] = sum;
           if (threadIdx.x == kHubBlock - 1) carry = sum;
           __syncthreads();
@@ -89,7 +93,8 @@ void build_ctps(const GraphView& graph, const BiasOf& bias, std::uint64_t* cumul
 }
 
 template <class BiasOf>
-void build_bounds(const GraphView& graph, const BiasOf& bias, std::uint64_t* bounds, std::uint32_t* positive) {
+void build_bounds(const GraphView& graph, const BiasOf& bias, std::uint64_t* bounds,
+                  std::uint32_t* positive) {
   using Word = unsigned long long;
   for_each_list(
       graph,
@@ -134,7 +139,8 @@ __global__ void __launch_bounds__(kTableBlock) alias_kernel(GraphView graph, Bia
   const Row row = graph.row(vertex);
   if (row.degree > GraphView::kHubDegree) return;
   const auto bias_at = [&](std::uint32_t i) {
-    return static_cast<std::uint64_t>(bias.edge_bias(graph, {vertex, graph.target(row.offset + i), row.offset + i}));
+    return static_cast<std::uint64_t>(
+        bias.edge_bias(graph, {vertex, graph.target(row.offset + i), row.offset + i}));
   };
   std::uint64_t total = 0;
   for (std::uint32_t i = 0; i < row.degree; ++i) total += bias_at(i);
@@ -142,8 +148,8 @@ __global__ void __launch_bounds__(kTableBlock) alias_kernel(GraphView graph, Bia
 }
 
 template <class BiasOf, class Emit>
-void for_each_alias(const Device& device, const GraphView& graph, std::uint32_t max_degree, const BiasOf& bias,
-                    const Emit& emit) {
+void for_each_alias(const Device& device, const GraphView& graph, std::uint32_t max_degree,
+                    const BiasOf& bias, const Emit& emit) {
   alias_kernel<<<grid_for(graph.vertices(), kTableBlock), kTableBlock>>>(graph, bias, emit);
   check_launch("alias_kernel");
   for_each_hub_alias(device, graph, max_degree, bias, emit);
@@ -151,30 +157,34 @@ void for_each_alias(const Device& device, const GraphView& graph, std::uint32_t 
 }
 
 template <class BiasOf>
-void build_alias_slots(const Device& device, const GraphView& graph, std::uint32_t max_degree, const BiasOf& bias, std::uint64_t* thresholds, std::uint32_t* others) {
-  for_each_alias(device, graph, max_degree, bias, [=] __device__(const Row& row, std::uint32_t i, AliasSlot slot) {
-    thresholds[row.offset + i] = slot.threshold;
-    others[row.offset + i] = slot.other;
-  });
+void build_alias_slots(const Device& device, const GraphView& graph, std::uint32_t max_degree,
+                       const BiasOf& bias, std::uint64_t* thresholds, std::uint32_t* others) {
+  for_each_alias(device, graph, max_degree, bias,
+                 [=] __device__(const Row& row, std::uint32_t i, AliasSlot slot) {
+                   thresholds[row.offset + i] = slot.threshold;
+                   others[row.offset + i] = slot.other;
+                 });
 }
 
-/// In two passes, so that the sequential sweep waits for no random read: the sweep leaves the other entry's position
-/// in other_row, then every slot looks up both targets and their rows.
+/// In two passes, so that the sequential sweep waits for no random read: the sweep leaves the other entry's
+/// position in other_row, then every slot looks up both targets and their rows.
 template <class BiasOf>
-void build_wide_alias(const Device& device, const GraphView& graph, std::uint32_t max_degree, const BiasOf& bias,
-                      WideAlias* slots) {
-  for_each_alias(device, graph, max_degree, bias, [=] __device__(const Row& row, std::uint32_t i, AliasSlot slot) {
-    WideAlias& wide = slots[row.offset + i];
-    wide.threshold = slot.threshold;
-    wide.other = slot.other;
-    wide.other_row.bits = row.offset + slot.other;
-  });
+void build_wide_alias(const Device& device, const GraphView& graph, std::uint32_t max_degree,
+                      const BiasOf& bias, WideAlias* slots) {
+  for_each_alias(device, graph, max_degree, bias,
+                 [=] __device__(const Row& row, std::uint32_t i, AliasSlot slot) {
+                   WideAlias& wide = slots[row.offset + i];
+                   wide.threshold = slot.threshold;
+                   wide.other = slot.other;
+                   wide.other_row.bits = row.offset + slot.other;
+                 });
   resolve_alias_kernel<<<grid_for(graph.edges(), kTableBlock), kTableBlock>>>(graph, slots);
   check_launch("resolve_alias_kernel");
   check(cudaDeviceSynchronize(), "building alias tables");
 }
 
-static __global__ void __launch_bounds__(kTableBlock) resolve_alias_kernel(GraphView graph, WideAlias* slots) {
+static __global__ void __launch_bounds__(kTableBlock)
+    resolve_alias_kernel(GraphView graph, WideAlias* slots) {
   const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;
   if (at >= graph.edges()) return;
   WideAlias slot = slots[at];
@@ -194,7 +204,8 @@ inline void build_exponents(const GraphView& graph, std::int16_t* exponents) {
       graph,
       [=] __device__(Tile<32> warp, Vertex v, const Row& row) {
         float largest = 0;
-        for (std::uint32_t i = warp.rank(); i < row.degree; i += 32) largest = fmaxf(largest, graph.weight(row.offset + i));
+        for (std::uint32_t i = warp.rank(); i < row.degree; i += 32)
+          largest = fmaxf(largest, graph.weight(row.offset + i));
         largest = warp.maximum(largest);
         if (warp.rank() == 0) exponents[v] = static_cast<std::int16_t>(weight_exponent(largest));
       },
@@ -203,10 +214,12 @@ inline void build_exponents(const GraphView& graph, std::int16_t* exponents) {
         if (threadIdx.x == 0) largest = 0;
         __syncthreads();
         float mine = 0;
-        for (std::uint32_t i = threadIdx.x; i < row.degree; i += kHubBlock) mine = fmaxf(mine, graph.weight(row.offset + i));
+        for (std::uint32_t i = threadIdx.x; i < row.degree; i += kHubBlock)
+          mine = fmaxf(mine, graph.weight(row.offset + i));
         atomicMax(&largest, __float_as_uint(mine));
         __syncthreads();
-        if (threadIdx.x == 0) exponents[v] = static_cast<std::int16_t>(weight_exponent(__uint_as_float(largest)));
+        if (threadIdx.x == 0)
+          exponents[v] = static_cast<std::int16_t>(weight_exponent(__uint_as_float(largest)));
         __syncthreads();
       });
 }

@@ -1,5 +1,5 @@
-// Builds tables from a fixed bias, on the host. Every entry is a pure integer function of the list's biases, so the
-// tables are the same on any number of threads, and the same as on the GPU (build_tables.cuh).
+// Builds tables from a fixed bias, on the host. Every entry is a pure integer function of the list's biases,
+// so the tables are the same on any number of threads, and the same as on the GPU (build_tables.cuh).
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,11 @@ inline constexpr std::uint64_t kVerticesPerBlock = 1024;
 /// Calls body(vertex, row) for every vertex, in parallel.
 template <class Body>
 void for_each_list(unsigned threads, const GraphView& graph, Body&& body) {
-  parallel_blocks(threads, graph.vertices(), kVerticesPerBlock, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    for (std::uint64_t v = begin; v < end; ++v) body(static_cast<Vertex>(v), graph.row(static_cast<Vertex>(v)));
-  });
+  parallel_blocks(threads, graph.vertices(), kVerticesPerBlock,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    for (std::uint64_t v = begin; v < end; ++v)
+                      body(static_cast<Vertex>(v), graph.row(static_cast<Vertex>(v)));
+                  });
 }
 
 template <class BiasOf>
@@ -38,7 +40,8 @@ template <class BiasOf, class Emit>
 void for_each_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, Emit&& emit) {
   for_each_list(threads, graph, [&](Vertex v, const Row& row) {
     const auto bias_at = [&](std::uint32_t i) {
-      return static_cast<std::uint64_t>(bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i}));
+      return static_cast<std::uint64_t>(
+          bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i}));
     };
     std::uint64_t total = 0;
     for (std::uint32_t i = 0; i < row.degree; ++i) total += bias_at(i);
@@ -47,8 +50,8 @@ void for_each_alias(unsigned threads, const GraphView& graph, const BiasOf& bias
 }
 
 template <class BiasOf>
-void build_alias_slots(unsigned threads, const GraphView& graph, const BiasOf& bias, std::uint64_t* thresholds,
-                       std::uint32_t* others) {
+void build_alias_slots(unsigned threads, const GraphView& graph, const BiasOf& bias,
+                       std::uint64_t* thresholds, std::uint32_t* others) {
   for_each_alias(threads, graph, bias, [&](Vertex, const Row& row, std::uint32_t i, AliasSlot slot) {
     thresholds[row.offset + i] = slot.threshold;
     others[row.offset + i] = slot.other;
@@ -89,7 +92,8 @@ void build_bounds(unsigned threads, const GraphView& graph, const BiasOf& bias, 
 inline void build_exponents(unsigned threads, const GraphView& graph, std::int16_t* exponents) {
   for_each_list(threads, graph, [&](Vertex v, const Row& row) {
     float largest = 0;
-    for (EdgeIndex at = row.offset; at < row.offset + row.degree; ++at) largest = std::max(largest, graph.weight(at));
+    for (EdgeIndex at = row.offset; at < row.offset + row.degree; ++at)
+      largest = std::max(largest, graph.weight(at));
     exponents[v] = static_cast<std::int16_t>(weight_exponent(largest));
   });
 }
@@ -112,8 +116,10 @@ inline void build_wide_edges(unsigned threads, const GraphView& graph, WideEdge*
   });
 }
 
-inline void build_packed_edges(unsigned threads, const GraphView& graph, EdgePacking packing, std::uint64_t* edges) {
-  for_each_edge(threads, graph, [&](EdgeIndex at, Vertex target) { edges[at] = packing.pack(target, graph.row(target)); });
+inline void build_packed_edges(unsigned threads, const GraphView& graph, EdgePacking packing,
+                               std::uint64_t* edges) {
+  for_each_edge(threads, graph,
+                [&](EdgeIndex at, Vertex target) { edges[at] = packing.pack(target, graph.row(target)); });
 }
 
 }  // namespace sluice::host

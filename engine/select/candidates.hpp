@@ -19,8 +19,8 @@ SLUICE_HD std::uint32_t upper_bound(const std::uint64_t* sums, std::uint32_t siz
   return low;
 }
 
-/// The same, searched outwards from a guess: near a good one all reads lie in a few sectors, and a bad one costs no more
-/// than twice the binary search.
+/// The same, searched outwards from a guess: near a good one all reads lie in a few sectors, and a bad one
+/// costs no more than twice the binary search.
 SLUICE_HD std::uint32_t upper_bound_near(const std::uint64_t* sums, std::uint32_t size, std::uint64_t x,
                                          std::uint32_t guess) {
   constexpr std::uint32_t kFirstStride = 4;  // a sector holds four sums

@@ -1,15 +1,17 @@
 // Selection without replacement: successive draws, each proportional to bias among what is left.
 //
-// Three techniques of one law (C-SAW section IV.B). All draw a first choice in [0, total); where that region is taken,
+// Three techniques of one law (C-SAW section IV.B). All draw a first choice in [0, total); where that region
+// is taken,
 //   repeated   draws again from the whole space;
 //   updated    never meets a taken region: it draws from the space without all picks so far;
 //   bipartite  draws from the space without the regions that this pick has hit.
 // As published, bipartite search rescales the number that hit the taken region, whose image is not the whole
-// remaining space. Here the second draw takes fresh bits; every draw is then uniform on a space that contains all
-// free regions whole, so that the first free region hit has the right law, and each further hit shrinks the space.
+// remaining space. Here the second draw takes fresh bits; every draw is then uniform on a space that contains
+// all free regions whole, so that the first free region hit has the right law, and each further hit shrinks
+// the space.
 //
-// First choices of many picks are made side by side; clashes are settled in the order of picks. The result is that of
-// making the picks one after the other, for any size of group.
+// First choices of many picks are made side by side; clashes are settled in the order of picks. The result is
+// that of making the picks one after the other, for any size of group.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,8 @@
 
 namespace sluice {
 
-/// Redraws of one pick after which `repeated` goes on as `bipartite`: a region may hold nearly all of the space.
+/// Redraws of one pick after which `repeated` goes on as `bipartite`: a region may hold nearly all of the
+/// space.
 inline constexpr std::uint32_t kMaxRedraws = 1000;
 
 template <class Group, class Candidates, class Draws>
@@ -32,16 +35,23 @@ class DistinctPicker {
   using Index = typename Candidates::Index;
 
   /// `picks` and `excluded` hold as many elements as picks will be made, in memory that all lanes see.
-  SLUICE_HD DistinctPicker(const Group& group, const Candidates& candidates, const Draws& draws, Select technique,
-                           const Taken<Index>& taken, Index* picks, Index* excluded)
-      : group_(group), candidates_(candidates), draws_(draws), technique_(technique), taken_(taken), picks_(picks),
-        excluded_(excluded), total_(candidates.total()) {}
+  SLUICE_HD DistinctPicker(const Group& group, const Candidates& candidates, const Draws& draws,
+                           Select technique, const Taken<Index>& taken, Index* picks, Index* excluded)
+      : group_(group),
+        candidates_(candidates),
+        draws_(draws),
+        technique_(technique),
+        taken_(taken),
+        picks_(picks),
+        excluded_(excluded),
+        total_(candidates.total()) {}
 
   /// Makes `count` picks; there must be that many candidates of positive bias.
   SLUICE_HD void pick(std::uint32_t count, PickCounters& counters) {
     for (std::uint32_t base = 0; base < count; base += Group::kSize) {
       const std::uint32_t lanes = count - base < Group::kSize ? count - base : Group::kSize;
-      technique_ == Select::updated ? pick_updated(base, lanes, counters) : pick_side_by_side(base, lanes, counters);
+      technique_ == Select::updated ? pick_updated(base, lanes, counters)
+                                    : pick_side_by_side(base, lanes, counters);
     }
     for (std::uint32_t i = group_.rank(); i < count; i += Group::kSize) taken_.clear(picks_[i]);
     group_.sync();
@@ -69,8 +79,8 @@ class DistinctPicker {
       if (rank >= settled && rank < until) store(base + rank, choice);
       group_.sync();
       if (clashes == 0) return;
-      const Index other = redraw(group_.broadcast(choice, until), group_.broadcast(point, until), base + until,
-                                         counters);
+      const Index other =
+          redraw(group_.broadcast(choice, until), group_.broadcast(point, until), base + until, counters);
       if (rank == until) {
         choice = other;
         clash = false;
@@ -119,7 +129,8 @@ class DistinctPicker {
     }
   }
 
-  /// The y-th point of the space without the regions of `out`: the least x with x = y + (their widths up to x).
+  /// The y-th point of the space without the regions of `out`: the least x with x = y + (their widths up to
+  /// x).
   SLUICE_HD std::uint64_t skip(std::uint64_t y, const Index* out, std::uint32_t count) const {
     std::uint64_t x = y;
     while (true) {

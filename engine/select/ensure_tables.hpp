@@ -10,15 +10,16 @@
 
 namespace sluice {
 
-/// Calls host() or cuda(), whichever backend the device is; in a file that a host compiler compiles there is no
-/// CUDA code for a user's own bias, and a GPU is refused.
+/// Calls host() or cuda(), whichever backend the device is; in a file that a host compiler compiles there is
+/// no CUDA code for a user's own bias, and a GPU is refused.
 template <class Host, class Cuda>
 void on_backend(const Device& device, Host&& host, [[maybe_unused]] Cuda&& cuda) {
   if (!device.is_cuda()) return host();
 #if defined(__CUDACC__)
   cuda();
 #else
-  throw UsageError("this sampler was compiled without CUDA: compile its file with nvcc, or use --device host");
+  throw UsageError(
+      "this sampler was compiled without CUDA: compile its file with nvcc, or use --device host");
 #endif
 }
 
@@ -28,8 +29,7 @@ const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables,
     const double begin = seconds_now();
     Buffer<std::uint64_t> cumulative(graph.device, graph.view.edges(), "the CTPS table");
     on_backend(
-        graph.device,
-        [&] { host::build_ctps(graph.device.threads(), graph.view, bias, cumulative.data()); },
+        graph.device, [&] { host::build_ctps(graph.device.threads(), graph.view, bias, cumulative.data()); },
         [&] {
 #if defined(__CUDACC__)
           cuda::build_ctps(graph.view, bias, cumulative.data());
@@ -54,7 +54,8 @@ void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& 
       },
       [&] {
 #if defined(__CUDACC__)
-        cuda::build_alias_slots(graph.device, graph.view, graph.max_degree, bias, thresholds.data(), others.data());
+        cuda::build_alias_slots(graph.device, graph.view, graph.max_degree, bias, thresholds.data(),
+                                others.data());
 #endif
       });
   tables.thresholds = std::move(thresholds);

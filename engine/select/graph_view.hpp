@@ -39,8 +39,9 @@ SLUICE_HD int weight_exponent(float weight) {
   return top - 149;
 }
 
-/// A weight as an integer (CONTRACT section 5): 0 stays 0, w > 0 is max(1, rint(w * 2^(31 - exponent))), where
-/// `exponent` is that of the largest weight of the list. Below 2^32. Integer arithmetic: the same bits everywhere.
+/// A weight as an integer (CONTRACT section 5): 0 stays 0, w > 0 is max(1, rint(w * 2^(31 - exponent))),
+/// where `exponent` is that of the largest weight of the list. Below 2^32. Integer arithmetic: the same bits
+/// everywhere.
 SLUICE_HD std::uint64_t quantise_weight(float weight, int exponent) {
 #if defined(__CUDA_ARCH__)
   const std::uint32_t bits = __float_as_uint(weight);
@@ -51,7 +52,8 @@ SLUICE_HD std::uint64_t quantise_weight(float weight, int exponent) {
   const std::uint64_t fraction = bits & 0x7fffff;
   const std::uint64_t mantissa = biased == 0 ? fraction : fraction | 0x800000;
   if (mantissa == 0) return 0;
-  // weight = mantissa * 2^(power), so the result is mantissa * 2^(power + 31 - exponent), rounded half to even.
+  // weight = mantissa * 2^(power), so the result is mantissa * 2^(power + 31 - exponent), rounded half to
+  // even.
   const int shift = (biased == 0 ? -149 : biased - 150) + 31 - exponent;
   if (shift >= 0) return mantissa << shift;
   if (shift < -25) return 1;
@@ -64,9 +66,10 @@ SLUICE_HD std::uint64_t quantise_weight(float weight, int exponent) {
 /// The graph as samplers see it; trivially copyable, pointers to the memory of one device.
 struct GraphView {
   CsrView csr;
-  const std::int16_t* exponents = nullptr;  ///< [vertices], exponent of each list's largest weight; null: unweighted
+  const std::int16_t* exponents =
+      nullptr;  ///< [vertices], exponent of each list's largest weight; null: unweighted
   bool undirected = false;
-  const Vertex* hubs = nullptr;             ///< GPU: vertices of more than kHubDegree edges
+  const Vertex* hubs = nullptr;  ///< GPU: vertices of more than kHubDegree edges
   std::uint32_t hub_count = 0;
 
   /// Lists longer than this are worked on by a whole block of lanes where a whole list is worked on.
@@ -100,7 +103,9 @@ struct GraphView {
   }
 
   /// Is v in N(u)? Where the graph is undirected, the shorter of the two lists is searched.
-  SLUICE_HD bool has_edge(Vertex u, Vertex v) const { return has_edge(u, row(u), v, undirected ? row(v) : Row{}); }
+  SLUICE_HD bool has_edge(Vertex u, Vertex v) const {
+    return has_edge(u, row(u), v, undirected ? row(v) : Row{});
+  }
   SLUICE_HD bool has_edge(Vertex u, const Row& list_u, Vertex v, const Row& list_v) const {
     const bool other = undirected && list_v.degree < list_u.degree;
     const Row& list = other ? list_v : list_u;

@@ -19,13 +19,17 @@ struct Tile {
   }
   __device__ __forceinline__ unsigned rank() const { return warp_lane() & (Size - 1); }
   __device__ __forceinline__ unsigned shift() const { return warp_lane() & ~(Size - 1); }
-  __device__ __forceinline__ unsigned mask() const { return (Size == 32 ? ~0u : ((1u << Size) - 1)) << shift(); }
+  __device__ __forceinline__ unsigned mask() const {
+    return (Size == 32 ? ~0u : ((1u << Size) - 1)) << shift();
+  }
   __device__ __forceinline__ void sync() const { __syncwarp(mask()); }
   __device__ __forceinline__ std::uint32_t ballot(bool predicate) const {
     return __ballot_sync(mask(), predicate) >> shift() & (Size == 32 ? ~0u : (1u << Size) - 1);
   }
   template <class T>
-  __device__ __forceinline__ T broadcast(T value, unsigned from) const { return __shfl_sync(mask(), value, from, Size); }
+  __device__ __forceinline__ T broadcast(T value, unsigned from) const {
+    return __shfl_sync(mask(), value, from, Size);
+  }
   __device__ __forceinline__ unsigned __int128 broadcast(unsigned __int128 value, unsigned from) const {
     const auto low = broadcast(static_cast<unsigned long long>(value), from);
     const auto high = broadcast(static_cast<unsigned long long>(value >> 64), from);
@@ -55,11 +59,15 @@ struct Tile {
   __device__ __forceinline__ bool equals_lower(T value) const {
     return (__match_any_sync(mask(), value) & ((1u << warp_lane()) - 1)) != 0;
   }
-  __device__ __forceinline__ unsigned first(std::uint32_t ballot) const { return __ffs(static_cast<int>(ballot)) - 1; }
+  __device__ __forceinline__ unsigned first(std::uint32_t ballot) const {
+    return __ffs(static_cast<int>(ballot)) - 1;
+  }
 
  private:
   template <class T>
-  __device__ __forceinline__ T up(T value, unsigned stride) const { return __shfl_up_sync(mask(), value, stride, Size); }
+  __device__ __forceinline__ T up(T value, unsigned stride) const {
+    return __shfl_up_sync(mask(), value, stride, Size);
+  }
   __device__ __forceinline__ unsigned __int128 up(unsigned __int128 value, unsigned stride) const {
     const auto low = up(static_cast<unsigned long long>(value), stride);
     const auto high = up(static_cast<unsigned long long>(value >> 64), stride);

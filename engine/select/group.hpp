@@ -16,16 +16,26 @@ struct SingleLane {
   SLUICE_HD void sync() const {}
   SLUICE_HD std::uint32_t ballot(bool predicate) const { return predicate; }
   template <class T>
-  SLUICE_HD T broadcast(T value, unsigned) const { return value; }
+  SLUICE_HD T broadcast(T value, unsigned) const {
+    return value;
+  }
   template <class T>
-  SLUICE_HD T sum(T value) const { return value; }
+  SLUICE_HD T sum(T value) const {
+    return value;
+  }
   template <class T>
-  SLUICE_HD T maximum(T value) const { return value; }
+  SLUICE_HD T maximum(T value) const {
+    return value;
+  }
   template <class T>
-  SLUICE_HD T inclusive_scan(T value) const { return value; }
+  SLUICE_HD T inclusive_scan(T value) const {
+    return value;
+  }
   /// Does a lane of lower rank hold the same value?
   template <class T>
-  SLUICE_HD bool equals_lower(T) const { return false; }
+  SLUICE_HD bool equals_lower(T) const {
+    return false;
+  }
   /// Rank of the lowest lane in a ballot that is not empty.
   SLUICE_HD unsigned first(std::uint32_t) const { return 0; }
 };

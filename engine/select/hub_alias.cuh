@@ -1,9 +1,10 @@
 // Alias slots of hubs: the sweep of build_alias in parallel, one block a hub.
 //
-// Let the light entries' deficits (total - own) and the heavy entries' excesses (own - total) be summed in index order.
-// The sweep gives a light entry the heavy one that is current when its turn comes: the first whose summed excess is
-// above the deficits before. It closes a heavy entry at the first light entry before which the deficits reach its
-// summed excess; what is left to it then is total + excess - deficits. So every slot follows from two prefix sums.
+// Let the light entries' deficits (total - own) and the heavy entries' excesses (own - total) be summed in
+// index order. The sweep gives a light entry the heavy one that is current when its turn comes: the first
+// whose summed excess is above the deficits before. It closes a heavy entry at the first light entry before
+// which the deficits reach its summed excess; what is left to it then is total + excess - deficits. So every
+// slot follows from two prefix sums.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +18,8 @@
 
 namespace sluice::cuda {
 
-inline constexpr unsigned kHubBlock = 1024;   ///< one hub at a time wants all the lanes a block can have
-inline constexpr unsigned kHubBlocks = 132;   ///< one a multiprocessor: each has scratch for the largest list
+inline constexpr unsigned kHubBlock = 1024;  ///< one hub at a time wants all the lanes a block can have
+inline constexpr unsigned kHubBlocks = 132;  ///< one a multiprocessor: each has scratch for the largest list
 
 /// Inclusive scan over a block of kHubBlock threads; every thread must call it.
 template <class T>
@@ -41,7 +42,8 @@ struct HubScratch {
   std::uint32_t* indices;
 };
 
-// ---- kernels ---------------------------------------------------------------------------------------------------
+// ---- kernels
+// ---------------------------------------------------------------------------------------------------
 
 template <class BiasOf, class Emit>
 __global__ void __launch_bounds__(kHubBlock)
@@ -68,7 +70,8 @@ __global__ void __launch_bounds__(kHubBlock)
     if (threadIdx.x == 0) deficits = excesses = 0, lights = 0;
     __syncthreads();
     if (total == 0) {
-      for (std::uint32_t i = threadIdx.x; i < row.degree; i += kHubBlock) emit(row, i, AliasSlot{0, kNoVertex});
+      for (std::uint32_t i = threadIdx.x; i < row.degree; i += kHubBlock)
+        emit(row, i, AliasSlot{0, kNoVertex});
       __syncthreads();
       continue;
     }
@@ -84,7 +87,8 @@ __global__ void __launch_bounds__(kHubBlock)
         indices[lights + order - 1] = i;
         sums[lights + order - 1] = deficits + below - deficit;
       } else if (heavy) {
-        const std::uint64_t at = row.degree - 1 - (i - (lights + order));  // heavy entries before: i - lights before
+        const std::uint64_t at =
+            row.degree - 1 - (i - (lights + order));  // heavy entries before: i - lights before
         indices[at] = i;
         sums[at] = excesses + excess;
       }
@@ -108,7 +112,8 @@ __global__ void __launch_bounds__(kHubBlock)
           low = below ? low + half + 1 : low;
           length = below ? length - half - 1 : half;
         }
-        emit(row, i, AliasSlot{alias_threshold(static_cast<Word>(mass), total), indices[row.degree - 1 - low]});
+        emit(row, i,
+             AliasSlot{alias_threshold(static_cast<Word>(mass), total), indices[row.degree - 1 - low]});
       } else {
         std::uint64_t low = 0, length = lights;  // first light entry before which the deficits reach `at`
         while (length > 0) {
@@ -118,25 +123,29 @@ __global__ void __launch_bounds__(kHubBlock)
           length = below ? length - half - 1 : half;
         }
         const Wide rest = total + at - (low < lights ? sums[low] : deficits);
-        const bool full = rest == total || k == lights;  // the last heavy entry lies right behind the light ones
-        emit(row, i, full ? AliasSlot{~std::uint64_t{0}, i}
-                          : AliasSlot{alias_threshold(static_cast<Word>(rest), total), indices[k - 1]});
+        const bool full =
+            rest == total || k == lights;  // the last heavy entry lies right behind the light ones
+        emit(row, i,
+             full ? AliasSlot{~std::uint64_t{0}, i}
+                  : AliasSlot{alias_threshold(static_cast<Word>(rest), total), indices[k - 1]});
       }
     }
     __syncthreads();
   }
 }
 
-// ---- launchers -------------------------------------------------------------------------------------------------
+// ---- launchers
+// -------------------------------------------------------------------------------------------------
 
 template <class BiasOf, class Emit>
-void for_each_hub_alias(const Device& device, const GraphView& graph, std::uint32_t max_degree, const BiasOf& bias,
-                        const Emit& emit) {
+void for_each_hub_alias(const Device& device, const GraphView& graph, std::uint32_t max_degree,
+                        const BiasOf& bias, const Emit& emit) {
   if (graph.hub_count == 0) return;
   const unsigned blocks = std::min(kHubBlocks, graph.hub_count);
   const Buffer<unsigned __int128> sums(device, std::uint64_t{blocks} * max_degree, "scratch of alias tables");
   const Buffer<std::uint32_t> indices(device, std::uint64_t{blocks} * max_degree, "scratch of alias tables");
-  hub_alias_kernel<<<blocks, kHubBlock>>>(graph, bias, emit, HubScratch{sums.data(), indices.data()}, max_degree);
+  hub_alias_kernel<<<blocks, kHubBlock>>>(graph, bias, emit, HubScratch{sums.data(), indices.data()},
+                                          max_degree);
   check_launch("hub_alias_kernel");
   check(cudaDeviceSynchronize(), "building alias tables");
 }

@@ -24,7 +24,7 @@ struct Probe {
 /// A candidate as read: kNoVertex if the list has none of positive bias.
 struct Hop {
   Vertex target = kNoVertex;
-  Row row;                 ///< the target's list
+  Row row;  ///< the target's list
   EdgeIndex position = 0;
 };
 
@@ -38,7 +38,9 @@ SLUICE_HD void prefetch(const void* address) {
 
 /// Plain CSR: the target, then its row.
 struct CsrEdges {
-  SLUICE_HD void prefetch_at(const GraphView& view, EdgeIndex position) const { prefetch(view.csr.targets + position); }
+  SLUICE_HD void prefetch_at(const GraphView& view, EdgeIndex position) const {
+    prefetch(view.csr.targets + position);
+  }
   SLUICE_HD Hop read(const GraphView& view, EdgeIndex position) const {
     const Vertex target = view.target(position);
     return {target, view.row(target), position};
@@ -80,13 +82,18 @@ struct IndexTable {
   static constexpr bool kSpareWord = true;  ///< the block's high word is left for the sampler
   Edges edges;
 
-  SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block, Probe& probe) const {
+  SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block,
+                        Probe& probe) const {
     if (row.degree == 0) return false;
     probe.position = row.offset + uniform_index(block.low(), row.degree);
     return true;
   }
-  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const { edges.prefetch_at(view, probe.position); }
-  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const { return edges.read(view, probe.position); }
+  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
+    edges.prefetch_at(view, probe.position);
+  }
+  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const {
+    return edges.read(view, probe.position);
+  }
 };
 
 /// Inverse transform over a CTPS kept as inclusive integer prefix sums within each list.
@@ -96,7 +103,8 @@ struct CtpsTable {
   Edges edges;
   const std::uint64_t* cumulative = nullptr;  ///< [edges]
 
-  SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block, Probe& probe) const {
+  SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block,
+                        Probe& probe) const {
     if (row.degree == 0) return false;
     const std::uint64_t* sums = cumulative + row.offset;
     const std::uint64_t total = sums[row.degree - 1];
@@ -107,8 +115,12 @@ struct CtpsTable {
     probe.position = row.offset + low;
     return true;
   }
-  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const { edges.prefetch_at(view, probe.position); }
-  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const { return edges.read(view, probe.position); }
+  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
+    edges.prefetch_at(view, probe.position);
+  }
+  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const {
+    return edges.read(view, probe.position);
+  }
 };
 
 /// Alias slots of the plain layout: threshold and other index in two arrays.
@@ -117,7 +129,8 @@ struct AliasTable {
   const std::uint64_t* thresholds = nullptr;  ///< [edges]
   const std::uint32_t* others = nullptr;      ///< [edges], index in the list
 
-  SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block, Probe& probe) const {
+  SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block,
+                        Probe& probe) const {
     if (row.degree == 0) return false;
     const std::uint64_t index = uniform_index(block.low(), row.degree);
     const std::uint32_t other = others[row.offset + index];
@@ -125,8 +138,12 @@ struct AliasTable {
     probe.position = row.offset + (block.high() < thresholds[row.offset + index] ? index : other);
     return true;
   }
-  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const { prefetch(view.csr.targets + probe.position); }
-  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const { return CsrEdges{}.read(view, probe.position); }
+  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
+    prefetch(view.csr.targets + probe.position);
+  }
+  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const {
+    return CsrEdges{}.read(view, probe.position);
+  }
 };
 
 /// Alias slots that carry both targets and their rows: one read a step.
@@ -134,13 +151,16 @@ struct WideAliasTable {
   static constexpr bool kSpareWord = false;
   const WideAlias* slots = nullptr;  ///< [edges]
 
-  SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block, Probe& probe) const {
+  SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block,
+                        Probe& probe) const {
     if (row.degree == 0) return false;
     probe.position = row.offset + uniform_index(block.low(), row.degree);
     probe.random = block.high();
     return true;
   }
-  SLUICE_HD void prefetch_probe(const GraphView&, const Probe& probe) const { prefetch(slots + probe.position); }
+  SLUICE_HD void prefetch_probe(const GraphView&, const Probe& probe) const {
+    prefetch(slots + probe.position);
+  }
   SLUICE_HD Hop resolve(const GraphView&, const Probe& probe) const {
 #if defined(__CUDA_ARCH__)
     const uint4* raw = reinterpret_cast<const uint4*>(slots + probe.position);

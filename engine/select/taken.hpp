@@ -1,5 +1,5 @@
-// How a pick finds out that its candidate was taken already (C-SAW section IV.B, "collision"): by comparing with all
-// picks so far, or by one bit a candidate. Which one changes counters and speed, never a draw.
+// How a pick finds out that its candidate was taken already (C-SAW section IV.B, "collision"): by comparing
+// with all picks so far, or by one bit a candidate. Which one changes counters and speed, never a draw.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct PickCounters {
   std::uint32_t searches = 0;    ///< comparisons or bit probes
 };
 
-/// The picks made so far. `words` (bitmaps only) has room for one bit a candidate and is all zero before the first
-/// pick; clear() makes it so again.
+/// The picks made so far. `words` (bitmaps only) has room for one bit a candidate and is all zero before the
+/// first pick; clear() makes it so again.
 template <class Index>
 struct Taken {
   Collision collision;
@@ -39,7 +39,8 @@ struct Taken {
 
   /// The same by a group of lanes that all ask for one value.
   template <class Group>
-  SLUICE_HD bool group_has(const Group& group, Index value, std::uint32_t count, PickCounters& counters) const {
+  SLUICE_HD bool group_has(const Group& group, Index value, std::uint32_t count,
+                           PickCounters& counters) const {
     if (collision != Collision::linear) {
       counters.searches += group.rank() == 0;
       return words[word_of(value)] >> bit_of(value) & 1;
@@ -68,10 +69,12 @@ struct Taken {
  private:
   // The strided bitmap puts neighbouring candidates into different words, so that lanes seldom meet in one.
   SLUICE_HD std::uint32_t word_of(Index value) const {
-    return static_cast<std::uint32_t>(collision == Collision::strided_bitmap ? value % word_count : value / 32);
+    return static_cast<std::uint32_t>(collision == Collision::strided_bitmap ? value % word_count
+                                                                             : value / 32);
   }
   SLUICE_HD std::uint32_t bit_of(Index value) const {
-    return static_cast<std::uint32_t>(collision == Collision::strided_bitmap ? value / word_count : value % 32);
+    return static_cast<std::uint32_t>(collision == Collision::strided_bitmap ? value / word_count
+                                                                             : value % 32);
   }
 };
 

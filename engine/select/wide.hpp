@@ -28,8 +28,9 @@ struct alignas(16) WideEdge {
   std::uint32_t unused = 0;
 };
 
-/// The same in 8 bytes, where target, offset and degree fit: less memory is read at random faster. A degree that its
-/// bits cannot hold is looked up; such a vertex has a row that is read all the time, and so lies in a cache.
+/// The same in 8 bytes, where target, offset and degree fit: less memory is read at random faster. A degree
+/// that its bits cannot hold is looked up; such a vertex has a row that is read all the time, and so lies in
+/// a cache.
 struct EdgePacking {
   std::uint32_t vertex_bits = 0;
   std::uint32_t offset_bits = 0;
@@ -53,7 +54,8 @@ struct EdgePacking {
   SLUICE_HD Row row(std::uint64_t bits, const GraphView& graph) const {
     const std::uint64_t degree = bits >> (vertex_bits + offset_bits);
     if (degree == most()) return graph.row(target(bits));
-    return {bits >> vertex_bits & ((std::uint64_t{1} << offset_bits) - 1), static_cast<std::uint32_t>(degree)};
+    return {bits >> vertex_bits & ((std::uint64_t{1} << offset_bits) - 1),
+            static_cast<std::uint32_t>(degree)};
   }
 };
 
@@ -61,7 +63,7 @@ struct EdgePacking {
 struct alignas(32) WideAlias {
   std::uint64_t threshold = 0;  ///< the slot's own entry where random < threshold (or own == other)
   PackedRow own_row, other_row;
-  Vertex own = kNoVertex;       ///< kNoVertex: the list has no entry of positive bias
+  Vertex own = kNoVertex;  ///< kNoVertex: the list has no entry of positive bias
   Vertex other = kNoVertex;
 };
 

@@ -9,16 +9,22 @@
 namespace sluice::test {
 namespace {
 
-__host__ __device__ PhiloxBlock counter_of(unsigned i) { return {i * 2654435761u, ~i, i ^ 0x5bd1e995u, i << 16}; }
-__host__ __device__ std::uint64_t key_of(unsigned i) { return i * 0x9E3779B97F4A7C15ull; }
+__host__ __device__ PhiloxBlock counter_of(unsigned i) {
+  return {i * 2654435761u, ~i, i ^ 0x5bd1e995u, i << 16};
+}
+__host__ __device__ std::uint64_t key_of(unsigned i) {
+  return i * 0x9E3779B97F4A7C15ull;
+}
 
 __global__ void compare_kernel(unsigned count, unsigned* different) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
   const PhiloxBlock c = counter_of(i), ours = philox(c, key_of(i));
-  const uint4 theirs = curand_Philox4x32_10(make_uint4(c.x, c.y, c.z, c.w),
-                                            make_uint2(static_cast<unsigned>(key_of(i)), static_cast<unsigned>(key_of(i) >> 32)));
-  if (ours.x != theirs.x || ours.y != theirs.y || ours.z != theirs.z || ours.w != theirs.w) atomicAdd(different, 1);
+  const uint4 theirs = curand_Philox4x32_10(
+      make_uint4(c.x, c.y, c.z, c.w),
+      make_uint2(static_cast<unsigned>(key_of(i)), static_cast<unsigned>(key_of(i) >> 32)));
+  if (ours.x != theirs.x || ours.y != theirs.y || ours.z != theirs.z || ours.w != theirs.w)
+    atomicAdd(different, 1);
 }
 
 TEST(PhiloxOnTheGpu, EqualsCurand) {

@@ -1,5 +1,5 @@
-// Every kind with every technique, layout and option that may not change a result, as jobs that can be run on any
-// device; and a digest of what they write, so that runs can be compared on graphs of any size.
+// Every kind with every technique, layout and option that may not change a result, as jobs that can be run on
+// any device; and a digest of what they write, so that runs can be compared on graphs of any size.
 #pragma once
 
 #include <algorithm>
@@ -35,21 +35,27 @@ class Digest {
 
 struct WalkDigest : WalkSink {
   Digest walks, edges, pool;
-  void write(const WalkBatch& batch) override { walks.add(batch.walks), edges.add(batch.edges), pool.add(batch.pool); }
-  bool operator==(const WalkDigest& o) const { return walks == o.walks && edges == o.edges && pool == o.pool; }
+  void write(const WalkBatch& batch) override {
+    walks.add(batch.walks), edges.add(batch.edges), pool.add(batch.pool);
+  }
+  bool operator==(const WalkDigest& o) const {
+    return walks == o.walks && edges == o.edges && pool == o.pool;
+  }
   std::uint64_t count() const { return walks.count() + edges.count(); }
 };
 
 struct SampleDigest : SampleSink {
   Digest edge_counts, source, target, depth, edge, seed_counts, seeds, vertex_counts, vertices;
   void write(const SampleBatch& b) override {
-    edge_counts.add(b.edge_counts), source.add(b.source), target.add(b.target), depth.add(b.depth), edge.add(b.edge);
-    seed_counts.add(b.seed_counts), seeds.add(b.seeds), vertex_counts.add(b.vertex_counts), vertices.add(b.vertices);
+    edge_counts.add(b.edge_counts), source.add(b.source), target.add(b.target), depth.add(b.depth),
+        edge.add(b.edge);
+    seed_counts.add(b.seed_counts), seeds.add(b.seeds), vertex_counts.add(b.vertex_counts),
+        vertices.add(b.vertices);
   }
   bool operator==(const SampleDigest& o) const {
     return edge_counts == o.edge_counts && source == o.source && target == o.target && depth == o.depth &&
-           edge == o.edge && seed_counts == o.seed_counts && seeds == o.seeds && vertex_counts == o.vertex_counts &&
-           vertices == o.vertices;
+           edge == o.edge && seed_counts == o.seed_counts && seeds == o.seeds &&
+           vertex_counts == o.vertex_counts && vertices == o.vertices;
   }
   std::uint64_t count() const { return edge.count() + edge_counts.count(); }
 };
@@ -110,7 +116,8 @@ inline std::vector<Job> walk_jobs(std::uint64_t instances) {
   const auto add = [&](std::string name, WalkKind kind, Select select, auto&& tune) {
     for (const Layout layout : {Layout::csr, Layout::wide}) {
       WalkOptions options;
-      options.kind = kind, options.select = select, options.layout = layout, options.length = 20, options.seed = 7;
+      options.kind = kind, options.select = select, options.layout = layout, options.length = 20,
+      options.seed = 7;
       tune(options);
       jobs.push_back(walk_job(name + "/select" + std::to_string(static_cast<int>(select)) +
                                   (layout == Layout::csr ? "/csr" : "/wide"),
@@ -127,10 +134,12 @@ inline std::vector<Job> walk_jobs(std::uint64_t instances) {
     add("restart", WalkKind::restart, select, plain);
   }
   for (const Select select : {automatic, its}) {
-    add("node2vec_2_half", WalkKind::node2vec, select, [](WalkOptions& o) { o.p = 2, o.q = 0.5, o.length = 8; });
+    add("node2vec_2_half", WalkKind::node2vec, select,
+        [](WalkOptions& o) { o.p = 2, o.q = 0.5, o.length = 8; });
   }
   // Most proposals are rejected, so that the last trial's inverse transform decides.
-  add("node2vec_thousandth", WalkKind::node2vec, automatic, [](WalkOptions& o) { o.p = 0.001, o.q = 4, o.length = 8; });
+  add("node2vec_thousandth", WalkKind::node2vec, automatic,
+      [](WalkOptions& o) { o.p = 0.001, o.q = 4, o.length = 8; });
   WalkOptions pool;
   pool.kind = WalkKind::multidimensional, pool.frontier_size = 50, pool.length = 40;
   jobs.push_back(walk_job("multidimensional", random_starts(std::min<std::uint64_t>(instances, 300)), pool));
@@ -162,17 +171,17 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
       add("neighbor_revisit" + suffix, instances, SampleKind::neighbor, select, [&](SampleOptions& o) {
         o.fanout = {5, 4}, o.bias = bias, o.revisit = true;
       });
-      add("forest_fire" + suffix, instances, SampleKind::forest_fire, select, [&](SampleOptions& o) {
-        o.depth = 3, o.bias = bias, o.probability = 0.6;
-      });
+      add("forest_fire" + suffix, instances, SampleKind::forest_fire, select,
+          [&](SampleOptions& o) { o.depth = 3, o.bias = bias, o.probability = 0.6; });
     }
     for (const Select select : {automatic, its, alias, rejection}) {
       add("neighbor_replace" + suffix, instances, SampleKind::neighbor, select, [&](SampleOptions& o) {
         o.fanout = {15, 10}, o.bias = bias, o.replace = true, o.revisit = true;
       });
-      add("neighbor_replace_visited" + suffix, instances, SampleKind::neighbor, select, [&](SampleOptions& o) {
-        o.fanout = {40, 3}, o.bias = bias, o.replace = true;
-      });
+      add("neighbor_replace_visited" + suffix, instances, SampleKind::neighbor, select,
+          [&](SampleOptions& o) {
+            o.fanout = {40, 3}, o.bias = bias, o.replace = true;
+          });
     }
     add("neighbor_all" + suffix, instances / 20, SampleKind::neighbor, automatic, [&](SampleOptions& o) {
       o.fanout = {4, -1}, o.bias = bias;
@@ -184,9 +193,8 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
     }
   }
   add("snowball", instances / 50, SampleKind::snowball, automatic, [](SampleOptions& o) { o.depth = 2; });
-  add("snowball_revisit", instances / 50, SampleKind::snowball, automatic, [](SampleOptions& o) {
-    o.depth = 2, o.revisit = true;
-  });
+  add("snowball_revisit", instances / 50, SampleKind::snowball, automatic,
+      [](SampleOptions& o) { o.depth = 2, o.revisit = true; });
   add("node", 20, SampleKind::node, automatic, [](SampleOptions& o) { o.count = 200; });
   add("edge", 20, SampleKind::edge, automatic, [](SampleOptions& o) { o.count = 500; });
   return jobs;
@@ -195,9 +203,11 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
 /// An R-MAT graph with uniform weights; `undirected` also without isolated vertices.
 inline Graph rmat(unsigned scale, bool undirected, unsigned edge_factor = 8) {
   io::GenerateOptions options;
-  options.kind = io::GraphKind::rmat, options.scale = scale, options.edge_factor = edge_factor, options.threads = 2;
+  options.kind = io::GraphKind::rmat, options.scale = scale, options.edge_factor = edge_factor,
+  options.threads = 2;
   io::ConvertOptions rules;
-  rules.undirected = undirected, rules.weights = io::WeightRule::uniform, rules.compact = undirected, rules.threads = 2;
+  rules.undirected = undirected, rules.weights = io::WeightRule::uniform, rules.compact = undirected,
+  rules.threads = 2;
   return io::generate_graph(options, rules);
 }
 
@@ -206,7 +216,9 @@ inline Graph scattered(std::uint64_t vertices) {
   Graph graph;
   std::vector<std::vector<Vertex>> lists(vertices);
   std::uint64_t state = vertices;
-  const auto next = [&] { return state = state * 6364136223846793005ull + 1442695040888963407ull, state >> 33; };
+  const auto next = [&] {
+    return state = state * 6364136223846793005ull + 1442695040888963407ull, state >> 33;
+  };
   std::uint64_t edges = 0;
   for (std::uint64_t v = 0; v < vertices; ++v) {
     const std::uint64_t degree = v % 7 == 0 ? 0 : v % 101 == 1 ? vertices / 3 : next() % 30;
@@ -224,7 +236,9 @@ inline Graph scattered(std::uint64_t vertices) {
     for (const Vertex target : lists[v]) {
       const std::uint64_t draw = next();
       graph.out.targets[at] = target;
-      graph.out.weights[at++] = v % 13 == 2 || draw % 9 == 0 ? 0.0f : static_cast<float>(draw % 1000 + 1) * (draw % 5 ? 1e-3f : 1e3f);
+      graph.out.weights[at++] = v % 13 == 2 || draw % 9 == 0
+                                    ? 0.0f
+                                    : static_cast<float>(draw % 1000 + 1) * (draw % 5 ? 1e-3f : 1e3f);
     }
   }
   graph.out.offsets[vertices] = at;

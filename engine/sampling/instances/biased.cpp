@@ -9,7 +9,8 @@ namespace sluice {
 RunStats run_biased(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
   const Bias bias = graph.impl().effective(options.bias);
   const BiasedWalk sampler{{bias}};
-  if (bias == Bias::none && options.select == Select::automatic) return run_uniform(graph, starts, options, sink);
+  if (bias == Bias::none && options.select == Select::automatic)
+    return run_uniform(graph, starts, options, sink);
   BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
   return WalkRun<BiasedWalk>(graph, tables, sampler, starts, options, sink).run();
 }

@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-RunStats run_forest_fire(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+RunStats run_forest_fire(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+                         SampleSink* sink) {
   ForestFireSample sampler{};
   sampler.bias = graph.impl().effective(options.bias);
   sampler.depths = options.depth;

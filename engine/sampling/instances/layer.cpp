@@ -21,18 +21,22 @@ namespace {
 Select resolve(Select select) {
   switch (select) {
     case Select::automatic:
-    case Select::its: return Select::bipartite;  // the two-level inverse transform; clashes are redrawn
+    case Select::its:
+      return Select::bipartite;  // the two-level inverse transform; clashes are redrawn
     case Select::bipartite:
     case Select::repeated:
     case Select::updated:
-    case Select::keys: return select;
-    default: throw UsageError("--select: layer selects by its, repeated, updated, bipartite or keys");
+    case Select::keys:
+      return select;
+    default:
+      throw UsageError("--select: layer selects by its, repeated, updated, bipartite or keys");
   }
 }
 
 std::uint64_t most_seeds(const Starts& starts) {
   std::uint64_t most = 1;
-  for (std::size_t i = 1; i < starts.offsets.size(); ++i) most = std::max(most, starts.offsets[i] - starts.offsets[i - 1]);
+  for (std::size_t i = 1; i < starts.offsets.size(); ++i)
+    most = std::max(most, starts.offsets[i] - starts.offsets[i - 1]);
   return most;
 }
 
@@ -45,20 +49,22 @@ struct LayerJob {
 
   void on_host(RunStats& stats) const {
     const LayerArena arena(graph.device, program.sizes, graph.device.threads());
-    host::drive_blocks(graph.device, options, begin, end, sink, stats,
-                       [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
-                         const LayerScratch slot = arena.view().at(thread);
-                         PickCounters picks;
-                         const std::uint32_t seeds = program.run(SingleLane{}, instance, slot, picks);
-                         append_layer(program.sizes, slot.edges, slot.depth_counts, slot.seeds, seeds, out);
-                         counters.iterations += picks.iterations, counters.searches += picks.searches;
-                         counters.selections += out.edge_counts.back();
-                       });
+    host::drive_blocks(
+        graph.device, options, begin, end, sink, stats,
+        [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
+          const LayerScratch slot = arena.view().at(thread);
+          PickCounters picks;
+          const std::uint32_t seeds = program.run(SingleLane{}, instance, slot, picks);
+          append_layer(program.sizes, slot.edges, slot.depth_counts, slot.seeds, seeds, out);
+          counters.iterations += picks.iterations, counters.searches += picks.searches;
+          counters.selections += out.edge_counts.back();
+        });
   }
 
 #if defined(__CUDACC__)
   void on_cuda(RunStats& stats) const {
-    const std::uint64_t wave = cuda::instances_at_once(graph.device, LayerArena::bytes_per_slot(program.sizes), end - begin);
+    const std::uint64_t wave =
+        cuda::instances_at_once(graph.device, LayerArena::bytes_per_slot(program.sizes), end - begin);
     const LayerArena arena(graph.device, program.sizes, wave);
     const Buffer<std::uint32_t> seed_counts(graph.device, wave, "counts of seeds");
     const Buffer<cuda::InstanceCounters> counters(graph.device, 1, "counters");
@@ -67,8 +73,9 @@ struct LayerJob {
     cuda::drive_instances(
         options, wave, begin, end, sink, stats,
         [&](Instance first, std::uint64_t count, const cuda::Stream& stream) {
-          const auto grow = [=, program = program, slots = arena.view(), seeds = seed_counts.data()] __device__(
-                                const Tile<32>& warp, std::uint64_t index, PickCounters& picks) {
+          const auto grow = [=, program = program, slots = arena.view(),
+                             seeds = seed_counts.data()] __device__(const Tile<32>& warp, std::uint64_t index,
+                                                                    PickCounters& picks) {
             const std::uint32_t planted = program.run(warp, first + index, slots.at(index), picks);
             if (warp.rank() == 0) seeds[index] = planted;
           };
@@ -96,13 +103,16 @@ struct LayerJob {
 
 }  // namespace
 
-RunStats run_layer(ResidentGraph& resident, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+RunStats run_layer(ResidentGraph& resident, const Starts& starts, const SampleOptions& options,
+                   SampleSink* sink) {
   ResidentGraph::Impl& graph = resident.impl();
   RunStats stats;
   LayerProgram program;
-  if (options.layer_sizes.size() > LayerSample::kMaxDepth) throw UsageError("--layer-size: at most 64 depths");
+  if (options.layer_sizes.size() > LayerSample::kMaxDepth)
+    throw UsageError("--layer-size: at most 64 depths");
   for (const std::uint64_t size : options.layer_sizes) {
-    if (size > kMaxDraws / 2) throw UsageError("--layer-size: at most " + std::to_string(kMaxDraws / 2) + " edges a depth");
+    if (size > kMaxDraws / 2)
+      throw UsageError("--layer-size: at most " + std::to_string(kMaxDraws / 2) + " edges a depth");
   }
   program.graph = graph.view;
   program.sampler.bias = graph.effective(options.bias);
@@ -124,7 +134,8 @@ RunStats run_layer(ResidentGraph& resident, const Starts& starts, const SampleOp
   program.starts = device_starts.view();
   const Instance instances = starts.instances(graph.view.vertices());
   const Instance begin = std::min(options.first_instance, instances);
-  const LayerJob job{graph, program, options, begin, std::clamp(options.last_instance, begin, instances), sink};
+  const LayerJob job{graph, program, options, begin, std::clamp(options.last_instance, begin, instances),
+                     sink};
   stats.instances = job.end - job.begin;
   if (job.begin < job.end) {
     on_backend(

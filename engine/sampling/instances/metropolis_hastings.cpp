@@ -6,7 +6,8 @@
 
 namespace sluice {
 
-RunStats run_metropolis_hastings(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+RunStats run_metropolis_hastings(ResidentGraph& graph, const Starts& starts, const WalkOptions& options,
+                                 WalkSink* sink) {
   const MetropolisHastingsWalk sampler{};
   BiasTables& tables = graph.impl().named[static_cast<int>(Bias::none)];
   return WalkRun<MetropolisHastingsWalk>(graph, tables, sampler, starts, options, sink).run();

@@ -6,7 +6,8 @@
 
 namespace sluice {
 
-RunStats run_multidimensional(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+RunStats run_multidimensional(ResidentGraph& graph, const Starts& starts, const WalkOptions& options,
+                              WalkSink* sink) {
   return run_pool(graph, starts, MultidimensionalWalk{options.frontier_size}, options, sink);
 }
 

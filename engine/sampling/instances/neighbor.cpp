@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-RunStats run_neighbor(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+RunStats run_neighbor(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+                      SampleSink* sink) {
   NeighborSample sampler{};
   if (options.fanout.size() > NeighborSample::kMaxDepth) throw UsageError("--fanout: at most 64 depths");
   sampler.bias = graph.impl().effective(options.bias);

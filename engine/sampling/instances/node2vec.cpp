@@ -6,7 +6,8 @@
 
 namespace sluice {
 
-RunStats run_node2vec(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+RunStats run_node2vec(ResidentGraph& graph, const Starts& starts, const WalkOptions& options,
+                      WalkSink* sink) {
   const Node2vecWalk sampler(options.p, options.q);
   BiasTables& tables = graph.impl().named[static_cast<int>(Bias::weight)];
   return WalkRun<Node2vecWalk>(graph, tables, sampler, starts, options, sink).run();

@@ -31,14 +31,15 @@ struct OnePassJob {
     const unsigned threads = graph.device.threads();
     const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
-    host::drive_blocks(graph.device, options, begin, end, sink, stats,
-                       [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
-                         std::uint64_t* const mine = values.data() + thread * program.count;
-                         std::uint64_t* const set = slots.data() + thread * program.capacity;
-                         program.draw(SingleLane{}, instance, mine, set);
-                         counters.selections += program.count;
-                         nodes ? append_nodes(mine, set, out) : append_edges(mine, out);
-                       });
+    host::drive_blocks(
+        graph.device, options, begin, end, sink, stats,
+        [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
+          std::uint64_t* const mine = values.data() + thread * program.count;
+          std::uint64_t* const set = slots.data() + thread * program.capacity;
+          program.draw(SingleLane{}, instance, mine, set);
+          counters.selections += program.count;
+          nodes ? append_nodes(mine, set, out) : append_edges(mine, out);
+        });
   }
 
   void append_nodes(const std::uint64_t* vertices, std::uint64_t* set, SampleStore& out) const {
@@ -46,8 +47,9 @@ struct OnePassJob {
     for (std::uint64_t i = 0; i < program.count; ++i) {
       const auto v = static_cast<Vertex>(vertices[i]);
       out.vertices.push_back(v);
-      program.induced(SingleLane{}, v, set,
-                      [&](std::uint64_t, const Edge& edge) { out.add_edge(v, edge.target, 1, edge.position); });
+      program.induced(SingleLane{}, v, set, [&](std::uint64_t, const Edge& edge) {
+        out.add_edge(v, edge.target, 1, edge.position);
+      });
     }
     out.vertex_counts.push_back(program.count);
     out.seed_counts.push_back(0);
@@ -78,16 +80,18 @@ struct OnePassJob {
         [&](Instance first, std::uint64_t count, const cuda::Stream& stream) {
           const auto draw = [=, program = program, values = values.data(), slots = slots.data()] __device__(
                                 const Tile<32>& warp, std::uint64_t index, PickCounters&) {
-            program.draw(warp, first + index, values + index * program.count, slots + index * program.capacity);
+            program.draw(warp, first + index, values + index * program.count,
+                         slots + index * program.capacity);
           };
           cuda::launch_instances(count, draw, nullptr, stream);
           ++stats.kernel_launches;
           if (!nodes) return;
           const auto measure = [=, program = program, values = values.data(), slots = slots.data(),
-                                counts = counts.data()] __device__(const Tile<32>& warp, std::uint64_t at, PickCounters&) {
-            const std::uint64_t edges =
-                program.induced(warp, static_cast<Vertex>(values[at]),
-                                slots + at / program.count * program.capacity, [](std::uint64_t, const Edge&) {});
+                                counts = counts.data()] __device__(const Tile<32>& warp, std::uint64_t at,
+                                                                   PickCounters&) {
+            const std::uint64_t edges = program.induced(warp, static_cast<Vertex>(values[at]),
+                                                        slots + at / program.count * program.capacity,
+                                                        [](std::uint64_t, const Edge&) {});
             if (warp.rank() == 0) counts[at] = edges;
           };
           cuda::launch_instances(count * program.count, measure, nullptr, stream);
@@ -105,9 +109,10 @@ struct OnePassJob {
     for (std::uint64_t i = 0; i < count; ++i) append_edges(drawn.data() + i * program.count, out);
   }
 
-  void collect_nodes(std::uint64_t count, const std::vector<std::uint64_t>& drawn, const Buffer<std::uint64_t>& values,
-                     const Buffer<std::uint64_t>& slots, const Buffer<std::uint64_t>& counts,
-                     const Buffer<std::uint64_t>& offsets, SampleStore& out, RunStats& stats) const {
+  void collect_nodes(std::uint64_t count, const std::vector<std::uint64_t>& drawn,
+                     const Buffer<std::uint64_t>& values, const Buffer<std::uint64_t>& slots,
+                     const Buffer<std::uint64_t>& counts, const Buffer<std::uint64_t>& offsets,
+                     SampleStore& out, RunStats& stats) const {
     std::vector<std::uint64_t> sums = cuda::download(graph.device, counts, drawn.size(), stats);
     std::uint64_t total = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -124,8 +129,10 @@ struct OnePassJob {
     copy_to_device(graph.device, offsets.data(), sums.data(), sums.size() * sizeof(std::uint64_t));
     const Buffer<Edge> edges(graph.device, total, "edges between drawn vertices");
     const cuda::Stream stream;
-    const auto write = [program = program, values = values.data(), slots = slots.data(), offsets = offsets.data(),
-                        edges = edges.data()] __device__(const Tile<32>& warp, std::uint64_t at, PickCounters&) {
+    const auto write = [program = program, values = values.data(), slots = slots.data(),
+                        offsets = offsets.data(),
+                        edges = edges.data()] __device__(const Tile<32>& warp, std::uint64_t at,
+                                                         PickCounters&) {
       program.induced(warp, static_cast<Vertex>(values[at]), slots + at / program.count * program.capacity,
                       [&](std::uint64_t order, const Edge& edge) { edges[offsets[at] + order] = edge; });
     };
@@ -145,16 +152,19 @@ RunStats run_one_pass(ResidentGraph& resident, const Sampler& sampler, const Sta
   constexpr bool nodes = Sampler::kDrawsVertices;
   ResidentGraph::Impl& graph = resident.impl();
   RunStats stats;
-  if (options.select != Select::automatic) throw UsageError("--select: node and edge are drawn uniformly; leave it out");
+  if (options.select != Select::automatic)
+    throw UsageError("--select: node and edge are drawn uniformly; leave it out");
   OnePassProgram program{graph.view, options.seed, options.count, sampler.universe(graph.view), 0};
   if (program.count > program.universe) {
-    throw InputError("--count: " + std::to_string(program.count) + " distinct " + (nodes ? "vertices" : "edges") +
-                     " are asked for, but the graph has " + std::to_string(program.universe));
+    throw InputError("--count: " + std::to_string(program.count) + " distinct " +
+                     (nodes ? "vertices" : "edges") + " are asked for, but the graph has " +
+                     std::to_string(program.universe));
   }
   program.capacity = set_capacity(program.count);
   const Instance instances = starts.instances(graph.view.vertices());
   const Instance begin = std::min(options.first_instance, instances);
-  const OnePassJob job{graph, program, nodes, options, begin, std::clamp(options.last_instance, begin, instances), sink};
+  const OnePassJob job{
+      graph, program, nodes, options, begin, std::clamp(options.last_instance, begin, instances), sink};
   stats.instances = job.end - job.begin;
   if (job.begin < job.end) {
     on_backend(
@@ -171,11 +181,13 @@ RunStats run_one_pass(ResidentGraph& resident, const Sampler& sampler, const Sta
 
 }  // namespace
 
-RunStats run_node(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+RunStats run_node(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+                  SampleSink* sink) {
   return run_one_pass(graph, NodeSample{}, starts, options, sink);
 }
 
-RunStats run_edge(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+RunStats run_edge(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+                  SampleSink* sink) {
   return run_one_pass(graph, EdgeSample{}, starts, options, sink);
 }
 

@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-RunStats run_snowball(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink) {
+RunStats run_snowball(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+                      SampleSink* sink) {
   const SnowballSample sampler{options.depth};
   const Bias bias = Bias::none;
   BiasTables& tables = graph.impl().named[static_cast<int>(bias)];

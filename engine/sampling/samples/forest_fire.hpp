@@ -1,5 +1,5 @@
-// Forest fire (Leskovec, Kleinberg, Faloutsos, KDD'05, section 4.2): a vertex burns as many neighbours as there are
-// successes before the first failure.
+// Forest fire (Leskovec, Kleinberg, Faloutsos, KDD'05, section 4.2): a vertex burns as many neighbours as
+// there are successes before the first failure.
 #pragma once
 
 #include "engine/random/uniform.hpp"

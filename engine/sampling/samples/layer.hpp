@@ -1,5 +1,5 @@
-// Layer sampling (FastGCN; Chen, Ma, Xiao, ICLR'18; C-SAW table I): at each depth, K distinct edges from the union of
-// all lists of the instance's frontier.
+// Layer sampling (FastGCN; Chen, Ma, Xiao, ICLR'18; C-SAW table I): at each depth, K distinct edges from the
+// union of all lists of the instance's frontier.
 #pragma once
 
 #include "engine/sampling/traversal.hpp"

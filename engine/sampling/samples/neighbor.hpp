@@ -1,4 +1,5 @@
-// Neighbour sampling (GraphSAGE; Hamilton, Ying, Leskovec, NIPS'17, algorithm 2): a fixed fanout at each depth.
+// Neighbour sampling (GraphSAGE; Hamilton, Ying, Leskovec, NIPS'17, algorithm 2): a fixed fanout at each
+// depth.
 #pragma once
 
 #include "engine/sampling/traversal.hpp"
@@ -14,7 +15,8 @@ struct NeighborSample : NamedBias {
 
   SLUICE_HD std::uint32_t depth() const { return depths; }
   SLUICE_HD bool replacement() const { return replace; }
-  SLUICE_HD std::uint64_t neighbor_size(const GraphView&, const Expansion& at, std::uint64_t, const SampleDraws&) const {
+  SLUICE_HD std::uint64_t neighbor_size(const GraphView&, const Expansion& at, std::uint64_t,
+                                        const SampleDraws&) const {
     return static_cast<std::uint64_t>(fanout[at.depth - 1]);  // -1 is kAllNeighbors
   }
 };

@@ -1,4 +1,5 @@
-// Random node sampling (Leskovec and Faloutsos, KDD'06, section 3.3): distinct vertices, and the edges between them.
+// Random node sampling (Leskovec and Faloutsos, KDD'06, section 3.3): distinct vertices, and the edges
+// between them.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@ struct SnowballSample {
 
   SLUICE_HD std::uint32_t depth() const { return depths; }
   SLUICE_HD bool replacement() const { return false; }
-  SLUICE_HD std::uint64_t neighbor_size(const GraphView&, const Expansion&, std::uint64_t, const SampleDraws&) const {
+  SLUICE_HD std::uint64_t neighbor_size(const GraphView&, const Expansion&, std::uint64_t,
+                                        const SampleDraws&) const {
     return kAllNeighbors;
   }
 };

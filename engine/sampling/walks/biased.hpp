@@ -1,4 +1,5 @@
-// Biased walk: the next vertex with probability proportional to the edge's weight or to its degree (C-SAW table I).
+// Biased walk: the next vertex with probability proportional to the edge's weight or to its degree (C-SAW
+// table I).
 #pragma once
 
 #include "engine/sampling/sampler.hpp"

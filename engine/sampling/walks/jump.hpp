@@ -10,7 +10,8 @@ struct JumpWalk {
   static constexpr BiasClass kBias = BiasClass::uniform;
   Probability probability;
 
-  SLUICE_HD Vertex redirect(const GraphView& graph, const Walker&, const PhiloxBlock& random, bool dead_end) const {
+  SLUICE_HD Vertex redirect(const GraphView& graph, const Walker&, const PhiloxBlock& random,
+                            bool dead_end) const {
     if (!dead_end && !probability.happens(random.high())) return kNoVertex;
     return static_cast<Vertex>(uniform_index(random.low(), graph.vertices()));
   }

@@ -1,5 +1,6 @@
-// Multidimensional random walk, or frontier sampling (Ribeiro and Towsley, IMC'10, algorithm 1): a pool of seeds; each
-// step picks an entry with probability proportional to its degree and moves it to a uniform neighbour.
+// Multidimensional random walk, or frontier sampling (Ribeiro and Towsley, IMC'10, algorithm 1): a pool of
+// seeds; each step picks an entry with probability proportional to its degree and moves it to a uniform
+// neighbour.
 #pragma once
 
 #include "engine/sampling/sampler.hpp"

@@ -1,5 +1,5 @@
-// node2vec (Grover and Leskovec, KDD'16, section 3.2): the first step by weight; then weight times 1/p back to the
-// previous vertex t, times 1 to neighbours of t, times 1/q elsewhere.
+// node2vec (Grover and Leskovec, KDD'16, section 3.2): the first step by weight; then weight times 1/p back
+// to the previous vertex t, times 1 to neighbours of t, times 1/q elsewhere.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace sluice {
 
 struct Node2vecWalk {
   static constexpr BiasClass kBias = BiasClass::dynamic;
-  // The three factors relative to the largest, in 31 bits: with weights below 2^32 a bias fits 64 bits, and the
-  // rejection and the inverse transform draw from exactly the same integers.
+  // The three factors relative to the largest, in 31 bits: with weights below 2^32 a bias fits 64 bits, and
+  // the rejection and the inverse transform draw from exactly the same integers.
   std::uint64_t back = 0, near = 0, far = 0;
 
   Node2vecWalk() = default;
@@ -24,7 +24,9 @@ struct Node2vecWalk {
     back = scaled(1 / p), near = scaled(1), far = scaled(1 / q);
   }
 
-  SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const { return graph.weight_bias(edge); }
+  SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
+    return graph.weight_bias(edge);
+  }
   SLUICE_HD bool edge_bias_is_uniform(const GraphView& graph) const { return graph.csr.weights == nullptr; }
   SLUICE_HD std::uint64_t bias_bound() const { return back > near ? larger(back, far) : larger(near, far); }
   SLUICE_HD std::uint64_t bias_floor() const { return back < near ? smaller(back, far) : smaller(near, far); }

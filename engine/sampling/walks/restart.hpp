@@ -10,7 +10,8 @@ struct RestartWalk {
   static constexpr BiasClass kBias = BiasClass::uniform;
   Probability probability;
 
-  SLUICE_HD Vertex redirect(const GraphView&, const Walker& walker, const PhiloxBlock& random, bool dead_end) const {
+  SLUICE_HD Vertex redirect(const GraphView&, const Walker& walker, const PhiloxBlock& random,
+                            bool dead_end) const {
     return dead_end || probability.happens(random.high()) ? walker.start : kNoVertex;
   }
 };
