@@ -69,18 +69,26 @@ void Job::load(const std::string& graph_file) {
   report_.bytes_read = needed;
 }
 
-io::ResultWriter& Job::open_results(std::vector<io::Attribute> attributes,
+void Job::prepare(const Starts& starts, const char* unit, RunOptions& run) {
+  const InstanceRange range = clip_range(options_, starts.instances(graph_.vertices()));
+  run.seed = options_.seed;
+  run.layout = options_.layout;
+  run.first_instance = range.first;
+  run.last_instance = range.last;
+  progress_.start(command_.name());
+  run.progress = [this, unit](Instance done, Instance all) {
+    progress_.update(command_.name(), done, all, unit);
+  };
+}
+
+io::ResultWriter& Job::open_results(std::vector<io::Attribute> attributes, const Starts& starts,
                                     const std::vector<std::string>& text_columns) {
+  add_start_attributes(attributes, starts, options_.range);
   attributes.emplace_back("seed", std::to_string(options_.seed));
   attributes.emplace_back("graph_checksum", format_checksum(info_.checksum));
   writer_ =
       io::make_result_writer(options_.output, options_.format, options_.force, attributes, text_columns);
   return *writer_;
-}
-
-std::function<void(Instance, Instance)> Job::progress(const char* unit) {
-  progress_.start(command_.name());
-  return [this, unit](Instance done, Instance all) { progress_.update(command_.name(), done, all, unit); };
 }
 
 void Job::finish(const RunStats& run, const char* instance_name, const char* edge_name) {

@@ -11,6 +11,7 @@
 #include "apps/ids.hpp"
 #include "apps/progress.hpp"
 #include "apps/report.hpp"
+#include "apps/starts.hpp"
 #include "engine/exec/device.hpp"
 #include "engine/sampling/run.hpp"
 #include "io/graph_file.hpp"
@@ -28,13 +29,14 @@ class Job {
   const Graph& graph() const { return graph_; }
   const IdMap& ids() const { return *ids_; }
 
-  /// Claims the output's name. `attributes` are the options of CONTRACT section 4; seed and graph are added
-  /// here.
-  io::ResultWriter& open_results(std::vector<io::Attribute> attributes,
-                                 const std::vector<std::string>& text_columns);
+  /// Fills in what every run takes from the common options: seed, layout, its share of the instances, and a
+  /// progress bar that counts `unit` (" walks"). Throws UsageError for a share behind the last instance.
+  void prepare(const Starts& starts, const char* unit, RunOptions& run);
 
-  /// For RunOptions::progress: a bar that counts `unit` (" walks").
-  std::function<void(Instance, Instance)> progress(const char* unit);
+  /// Claims the output's name. `attributes` are the options of CONTRACT section 4; starts, seed and graph are
+  /// added here.
+  io::ResultWriter& open_results(std::vector<io::Attribute> attributes, const Starts& starts,
+                                 const std::vector<std::string>& text_columns);
 
   /// Completes the output, says what was done, writes the report.
   void finish(const RunStats& run, const char* instance_name, const char* edge_name);

@@ -77,17 +77,10 @@ void run_sample(const Command& command, SampleCommand& c) {
   validate(c.sample);
   Job job(command, c.common, c.graph);
   const Starts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
-  const auto range = clip_range(c.common, starts.instances(job.graph().vertices()));
-  c.sample.seed = c.common.seed;
-  c.sample.layout = c.common.layout;
-  c.sample.first_instance = range.first;
-  c.sample.last_instance = range.last;
-  c.sample.progress = job.progress(" samples");
+  job.prepare(starts, " samples", c.sample);
   if (c.common.plan) return job.print_plan(plan_samples(job.device(), job.graph(), starts, c.sample));
 
-  auto attributes = attributes_of(command, c);
-  add_start_attributes(attributes, starts, c.common.range);
-  auto& results = job.open_results(std::move(attributes), SampleWriter::text_columns(c.sample));
+  auto& results = job.open_results(attributes_of(command, c), starts, SampleWriter::text_columns(c.sample));
   ResidentGraph resident(job.device(), job.graph());
   SampleWriter writer(results, job.ids(), c.sample, c.common.format);
   const auto verifier = c.common.verify ? verify_samples(job.graph(), starts, c.sample, writer) : nullptr;

@@ -84,18 +84,10 @@ void run_walk(const Command& command, WalkCommand& c) {
   const Starts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
-  const Instance instances = starts.instances(job.graph().vertices());
-  const auto range = clip_range(c.common, instances);
-  c.walk.seed = c.common.seed;
-  c.walk.layout = c.common.layout;
-  c.walk.first_instance = range.first;
-  c.walk.last_instance = range.last;
-  c.walk.progress = job.progress(" walks");
+  job.prepare(starts, " walks", c.walk);
   if (c.common.plan) return job.print_plan(plan_walks(job.device(), job.graph(), starts, c.walk));
 
-  auto attributes = attributes_of(c);
-  add_start_attributes(attributes, starts, c.common.range);
-  auto& results = job.open_results(std::move(attributes), {});
+  auto& results = job.open_results(attributes_of(c), starts, {});
   ResidentGraph resident(job.device(), job.graph());
   WalkWriter writer(results, job.ids(), c.walk);
   const auto verifier = c.common.verify ? verify_walks(job.graph(), starts, c.walk, writer) : nullptr;
