@@ -33,7 +33,7 @@ void refuse_foreign(const Command& command, const SampleCommand& c) {
                           {"--depth", {"forest-fire", "snowball"}},
                           {"--layer-size", {"layer"}},
                           {"--count", {"node", "edge"}},
-                          {"--revisit", {"neighbor", "forest-fire", "snowball"}},
+                          {"--revisit", {"neighbor", "forest-fire", "snowball", "layer"}},
                           {"--select", {"neighbor", "forest-fire", "layer"}},
                           {"--collision", {"neighbor", "forest-fire", "layer"}},
                           {"--starts", {"neighbor", "forest-fire", "snowball", "layer"}},
@@ -67,7 +67,7 @@ std::vector<io::Attribute> attributes_of(const Command& command, const SampleCom
     add_text("bias", "bias");
     add_text("select", "select");
   }
-  if (o.kind != SampleKind::layer) attributes.emplace_back("revisit", std::int64_t{o.revisit});
+  attributes.emplace_back("revisit", std::int64_t{o.revisit});
   return attributes;
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "engine/core/error.hpp"
 #include "engine/drive/layer_step.hpp"
 #include "engine/drive/sample_store.hpp"
 #include "engine/exec/buffer.hpp"
@@ -67,6 +69,10 @@ class LayerArena {
 /// Appends an instance's result, read from host memory, to a store.
 inline void append_layer(const LayerSizes& sizes, const Edge* edges, const std::uint32_t* depth_counts,
                          const Vertex* seeds, std::uint32_t seed_count, SampleStore& out) {
+  if (seed_count == LayerProgram::kTooHeavy) {
+    throw RunError("layer: the biases of instance " + std::to_string(out.first + out.seed_counts.size()) +
+                   "'s candidates sum to 2^64 or more (take a smaller --layer-size, or --bias none)");
+  }
   out.seeds.insert(out.seeds.end(), seeds, seeds + seed_count);
   out.seed_counts.push_back(seed_count);
   std::uint64_t at = 0;

@@ -32,7 +32,7 @@ struct LayerScratch {
   std::uint64_t* bases;         ///< [frontier]
   std::uint64_t* picks;         ///< [layer]
   std::uint64_t* excluded;      ///< [layer]
-  Vertex* visited;              ///< [visited slots]
+  Vertex* visited;              ///< [visited slots]; none with --revisit
   KeyedCandidate* keyed;        ///< [2 * layer], `keys` only
   Edge* edges;                  ///< [edges] result
   std::uint32_t* depth_counts;  ///< [depths] edges of each depth, result
@@ -43,14 +43,14 @@ struct LayerSizes {
   std::uint64_t frontier = 0, layer = 0, visited = 0, edges = 0, depths = 0, keyed = 0;
 
   /// For instances of at most `seeds` seeds.
-  static LayerSizes of(const LayerSample& sample, std::uint64_t seeds, Select select) {
+  static LayerSizes of(const LayerSample& sample, std::uint64_t seeds, Select select, bool revisit) {
     LayerSizes sizes;
     for (std::uint32_t d = 0; d < sample.depths; ++d) {
       sizes.layer = sample.sizes[d] > sizes.layer ? sample.sizes[d] : sizes.layer;
       sizes.edges += sample.sizes[d];
     }
     sizes.frontier = seeds > sizes.layer ? seeds : sizes.layer;
-    sizes.visited = set_capacity(seeds + sizes.edges);
+    sizes.visited = revisit ? 0 : set_capacity(seeds + sizes.edges);
     sizes.depths = sample.depths;
     sizes.keyed = select == Select::keys ? 2 * sizes.layer : 0;
     return sizes;
@@ -64,10 +64,14 @@ struct LayerProgram {
   const std::uint64_t* cumulative = nullptr;  ///< degree bias
   const std::uint32_t* positive = nullptr;    ///< entries of positive bias; null: all
   Select select = Select::bipartite;
+  bool revisit = false;  ///< every drawn copy is an entry of the next frontier
   std::uint64_t seed = 1;
   LayerSizes sizes;
 
-  /// Grows one instance; returns the number of its seeds.
+  /// What run() returns where the sum of a union's biases does not fit 64 bits: copies of a list add up.
+  static constexpr std::uint32_t kTooHeavy = ~std::uint32_t{0};
+
+  /// Grows one instance; returns the number of its seeds, or kTooHeavy.
   template <class Group>
   SLUICE_HD std::uint32_t run(const Group& group, Instance instance, const LayerScratch& scratch,
                               PickCounters& counters) const {
@@ -79,7 +83,8 @@ struct LayerProgram {
     Vertex* next = scratch.frontier + sizes.frontier;
     std::uint64_t edges = 0;
     for (std::uint32_t depth = 1; depth <= sampler.depths; ++depth) {
-      const LayerCandidates all = unite(group, frontier, lists, scratch);
+      LayerCandidates all;
+      if (!unite(group, frontier, lists, scratch, all)) return kTooHeavy;
       const std::uint64_t available = count_available(group, all);
       const std::uint64_t wanted = sampler.sizes[depth - 1];
       const auto count = static_cast<std::uint32_t>(wanted < available ? wanted : available);
@@ -110,6 +115,15 @@ struct LayerProgram {
     return length + group.broadcast(rank, Group::kSize - 1);
   }
 
+  /// Appends one value a lane to the next frontier, in order of lanes: what is new, or with --revisit each.
+  template <class Group>
+  SLUICE_HD std::uint32_t reach(const Group& group, const GroupSet<Vertex>& visited, bool active, Vertex v,
+                                Vertex* list, std::uint32_t length) const {
+    if (!revisit) return append_new(group, visited, active, v, list, length);
+    if (active) list[length + group.rank()] = v;
+    return length + group.sum(active ? 1u : 0u);
+  }
+
   template <class Group>
   SLUICE_HD std::uint32_t plant(const Group& group, Instance instance, const GroupSet<Vertex>& visited,
                                 const LayerScratch& scratch) const {
@@ -118,16 +132,18 @@ struct LayerProgram {
     for (std::uint64_t base = 0; base < count; base += Group::kSize) {
       const bool active = base + group.rank() < count;
       const Vertex v = active ? starts.seed_vertex(instance, base + group.rank()) : kNoVertex;
-      length = append_new(group, visited, active, v, scratch.frontier, length);
+      length = reach(group, visited, active, v, scratch.frontier, length);
     }
+    group.sync();
     for (std::uint32_t i = group.rank(); i < length; i += Group::kSize)
       scratch.seeds[i] = scratch.frontier[i];
     return length;
   }
 
+  /// The union of the frontier's lists; false if the sum of its biases does not fit 64 bits.
   template <class Group>
-  SLUICE_HD LayerCandidates unite(const Group& group, const Vertex* frontier, std::uint32_t lists,
-                                  const LayerScratch& scratch) const {
+  SLUICE_HD bool unite(const Group& group, const Vertex* frontier, std::uint32_t lists,
+                       const LayerScratch& scratch, LayerCandidates& all) const {
     int exponent = -32768;
     if (sampler.bias == Bias::weight) {
       for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize) {
@@ -136,17 +152,18 @@ struct LayerProgram {
       }
       exponent = group.maximum(exponent);
     }
-    const LayerCandidates all{graph,    sampler.bias, cumulative,    exponent,
-                              frontier, scratch.sums, scratch.bases, lists};
+    all = {graph, sampler.bias, cumulative, exponent, frontier, scratch.sums, scratch.bases, lists};
     std::uint64_t sum = 0, base = 0;
     for (std::uint32_t list = 0; list < lists; ++list) {
       const Row row = graph.row(frontier[list]);
-      sum += list_sum(group, all, row);
+      const std::uint64_t own = list_sum(group, all, row);
+      if (sum + own < sum) return false;
+      sum += own;
       base += row.degree;
       if (group.rank() == 0) scratch.sums[list] = sum, scratch.bases[list] = base;
     }
     group.sync();
-    return all;
+    return true;
   }
 
   template <class Group>
@@ -251,7 +268,7 @@ struct LayerProgram {
     group.sync();
   }
 
-  /// Writes the selected edges and the vertices first reached by them; returns how many those are.
+  /// Writes the selected edges and the next frontier, which they reach; returns its length.
   template <class Group>
   SLUICE_HD std::uint32_t record(const Group& group, const LayerCandidates& all, std::uint32_t count,
                                  const std::uint64_t* picks, Edge* edges, const GroupSet<Vertex>& visited,
@@ -262,8 +279,9 @@ struct LayerProgram {
       const bool active = i < count;
       const Edge edge = active ? all.at(picks[i]) : Edge{};
       if (active) edges[i] = edge;
-      length = append_new(group, visited, active, edge.target, next, length);
+      length = reach(group, visited, active, edge.target, next, length);
     }
+    group.sync();
     return length;
   }
 };

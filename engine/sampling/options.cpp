@@ -46,10 +46,8 @@ void validate(const SampleOptions& options) {
   }
   if (options.replace && options.kind != SampleKind::neighbor)
     throw UsageError("--replace: only for neighbor");
-  if (options.revisit && options.kind != SampleKind::neighbor && options.kind != SampleKind::forest_fire &&
-      options.kind != SampleKind::snowball) {
-    throw UsageError("--revisit: only for neighbor, forest-fire and snowball");
-  }
+  if (options.revisit && one_pass)
+    throw UsageError("--revisit: node and edge grow from nothing; leave it out");
 }
 
 }  // namespace sluice

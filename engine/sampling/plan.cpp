@@ -228,7 +228,7 @@ void plan_layer(Planner& plan, const SampleOptions& options) {
   sampler.depths = static_cast<std::uint32_t>(options.layer_sizes.size());
   std::copy(options.layer_sizes.begin(), options.layer_sizes.end(), sampler.sizes);
   const std::uint64_t slot =
-      LayerArena::bytes_per_slot(LayerSizes::of(sampler, plan.most_seeds(1), technique));
+      LayerArena::bytes_per_slot(LayerSizes::of(sampler, plan.most_seeds(1), technique, options.revisit));
   plan.wave(slot * (plan.on_gpu() ? 2 : plan.threads()));
 }
 

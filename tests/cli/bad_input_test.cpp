@@ -238,7 +238,7 @@ TEST_F(BadInput, OptionsOfAnotherKind) {
          walk(graph(), {"--kind", "multidimensional", "--walks-per-vertex", "2"}));
   refuse(kUsage, "--fanout", sample("snowball", {"--fanout", "3"}));
   refuse(kUsage, "--depth", sample("neighbor", {"--fanout", "3", "--depth", "2"}));
-  refuse(kUsage, "--revisit", sample("layer", {"--layer-size", "3", "--revisit"}));
+  refuse(kUsage, "--revisit", sample("node", {"--count", "3", "--revisit"}));
 }
 
 TEST_F(BadInput, OptionsThatNeedOutOfCoreSupportAreRefused) {

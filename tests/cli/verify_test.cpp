@@ -208,6 +208,19 @@ TEST(VerifySamples, FindsALayerOfTheWrongSize) {
   EXPECT_FALSE(accepts(options, {0, 2}, {{2}, {0}, {1}, {3}}));
 }
 
+TEST(VerifySamples, CountsEveryCopyOfALayer) {
+  SampleOptions options;
+  options.kind = SampleKind::layer;
+  options.layer_sizes = {2, 3};
+  options.revisit = true;
+
+  EXPECT_TRUE(accepts(options, {1, 1}, {{1, 1, 2, 2}, {2, 2, 0, 0}, {1, 1, 2, 2}, {2, 2, 3, 3}}));
+  EXPECT_FALSE(accepts(options, {1, 1}, {{1, 1, 2}, {2, 2, 0}, {1, 1, 2}, {2, 2, 3}}));
+  EXPECT_FALSE(accepts(options, {1}, {{1, 1, 2, 2}, {2, 2, 0, 0}, {1, 1, 2, 2}, {2, 2, 3, 3}}));
+  options.revisit = false;
+  EXPECT_FALSE(accepts(options, {1}, {{1, 1, 2, 2}, {2, 2, 0, 0}, {1, 1, 2, 2}, {2, 2, 3, 3}}));
+}
+
 TEST(VerifySamples, FindsAMissingEdgeBetweenChosenVertices) {
   SampleOptions options;
   options.kind = SampleKind::node;

@@ -119,6 +119,7 @@ TEST_F(WholePath, EverySampleKindPassesItsVerification) {
       {"forest-fire", "--depth", "3"},
       {"snowball", "--depth", "2"},
       {"layer", "--layer-size", "8,16", "--bias", "weight"},
+      {"layer", "--layer-size", "8,16", "--revisit"},
       {"node", "--count", "50", "--instances", "3"},
       {"edge", "--count", "60", "--instances", "3"},
   };

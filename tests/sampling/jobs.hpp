@@ -190,6 +190,9 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
       add("layer" + suffix, instances / 4, SampleKind::layer, select, [&](SampleOptions& o) {
         o.layer_sizes = {8, 40, 3}, o.bias = bias;
       });
+      add("layer_revisit" + suffix, instances / 4, SampleKind::layer, select, [&](SampleOptions& o) {
+        o.layer_sizes = {40, 60, 9}, o.bias = bias, o.revisit = true;
+      });
     }
   }
   add("snowball", instances / 50, SampleKind::snowball, automatic, [](SampleOptions& o) { o.depth = 2; });

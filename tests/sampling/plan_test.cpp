@@ -62,9 +62,11 @@ std::vector<Planned> planned_others(std::uint64_t vertices) {
   jobs.push_back(planned("multidimensional", random_starts(20), pool));
   jobs.push_back(planned("multidimensional, lists", seed_lists(20, vertices), pool));
   for (const Bias bias : {Bias::none, Bias::weight, Bias::degree}) {
-    const auto add = [&](std::string name, SampleKind kind, Select select, bool replace) {
+    const auto add = [&](std::string name, SampleKind kind, Select select, bool replace,
+                         bool revisit = false) {
       SampleOptions options;
-      options.kind = kind, options.bias = bias, options.select = select, options.replace = replace;
+      options.kind = kind, options.bias = bias, options.select = select, options.replace = replace,
+      options.revisit = revisit;
       options.fanout = {3, 2}, options.layer_sizes = {20, 10}, options.count = 100;
       jobs.push_back(planned(name + ", bias " + std::to_string(static_cast<int>(bias)) + ", select " +
                                  std::to_string(static_cast<int>(select)),
@@ -79,6 +81,7 @@ std::vector<Planned> planned_others(std::uint64_t vertices) {
     add("snowball", SampleKind::snowball, automatic, false);
     for (const Select select : {automatic, its, updated, keys})
       add("layer", SampleKind::layer, select, false);
+    add("layer, copies", SampleKind::layer, automatic, false, true);
     add("node", SampleKind::node, automatic, false);
     add("edge", SampleKind::edge, automatic, false);
   }

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "statistical/copies.hpp"
 #include "statistical/oracle_samples.hpp"
 #include "statistical/report.hpp"
 
@@ -30,7 +31,7 @@ class DrawTally {
     auto [found, fresh] = states_.try_emplace(key);
     if (fresh) found->second = make_state(sources, depth);
     const State& state = found->second;
-    if (state.size == 0) return;  // no candidates: the replay has seen that nothing was drawn
+    if (state.size == 0) return;  // no candidates (the replay has seen that nothing was drawn), or not judged
     if (options_.replace) return count_independent(state, positions);
     if (state.sets) {
       std::size_t mask = 0;
@@ -75,12 +76,14 @@ class DrawTally {
     for (const Vertex v : sources) name += " " + std::to_string(v);
     State state{biases.size()};
     if (candidates(biases) == 0) return {};
+    const bool copies = options_.kind == SampleKind::layer && has_copies(sources);
     if (options_.replace) return independent_state(name, biases, wanted(depth));
     const bool burns = options_.kind == SampleKind::forest_fire;
     std::vector<double> inclusion;
     if (biases.size() <= kEnumerable) {
       state.sets = true;
       auto sets = burns ? burned_sets(biases, options_.probability) : successive_sets(biases, wanted(depth));
+      if (copies) sets = in_first_copies(graph_, sources, sets);
       inclusion = inclusion_of(sets, biases.size());
       state.set_state = sets_.add_state(name, std::move(sets));
     } else if (burns) {
@@ -89,6 +92,9 @@ class DrawTally {
         counts.push_back(burn_probability(options_.probability, k, candidates(biases)));
       state.set_state = sets_.add_state(name + ", count", std::move(counts));
       inclusion = burned_inclusion(biases, options_.probability);
+    } else if (copies) {
+      if (wanted(depth) > 1) return {};  // several edges of long lists and their copies: not judged
+      inclusion = single_in_first_copies(graph_, sources, successive_inclusion(biases, 1));
     } else {
       inclusion = successive_inclusion(biases, wanted(depth));
       if (options_.bias == Bias::none) {  // otherwise pairs have no closed form

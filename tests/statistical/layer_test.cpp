@@ -1,9 +1,9 @@
-// Layer samples: K distinct candidate edges from the union of the frontier's lists.
+// Layer samples: K distinct candidate edges from the union of the frontier's lists, with and without
+// --revisit.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "engine/core/error.hpp"
 #include "statistical/combinations.hpp"
 #include "statistical/graphs.hpp"
 #include "statistical/sample_checks.hpp"
@@ -66,17 +66,50 @@ TEST_P(LayerSample, DrawsAreIndependent) {
   EXPECT_TRUE(fits(check_samples(bench, starts, options({2, 2}, 306), Given::instance_before)));
 }
 
-TEST_P(LayerSample, HasNoTreeSemantics) {
-  Bench bench(pocket());
-  SampleOptions options = this->options({2, 3, 2}, 307);
-  options.revisit = true;
+/// The same with --revisit: a list stands in the frontier as often as its vertex was drawn.
+class LayerTree : public LayerSample {
+ protected:
+  SampleOptions tree(std::vector<std::uint64_t> sizes, std::uint64_t seed) const {
+    SampleOptions options = this->options(std::move(sizes), seed);
+    options.revisit = true;
+    return options;
+  }
+};
 
-  EXPECT_THROW(check_samples(bench, repeat_seeds({{0}}, 10), options), UsageError);
+TEST_P(LayerTree, DrawsEverySetAsOftenAsItShould) {
+  for (const bool weighted : {true, false}) {
+    Bench bench(pocket(weighted));
+    const Starts starts = repeat_seeds({{0}, {1, 4}, {6, 7, 1}, {7}, {5, 5, 2}}, scaled(12000));
+    for (const auto& sizes : {std::vector<std::uint64_t>{1, 1, 1}, {2, 3}, {3, 2, 2}, {100, 2}})
+      EXPECT_TRUE(fits(check_samples(bench, starts, tree(sizes, 307)))) << sizes[0] << " " << weighted;
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, LayerSample, testing::ValuesIn(techniques()), [](const auto& at) {
+TEST_P(LayerTree, DrawsFromEveryCopyOfAList) {
+  Bench lists(regular()), hub(zoo());
+  const Starts starts = repeat_seeds({{3}, {3, 3}, {3, 5, 3}, {5, 5, 5}}, scaled(30000));
+  const Starts long_lists = repeat_seeds({{kHub, kTen, kHub, kSixOrders, kTen}}, scaled(5000));
+
+  EXPECT_TRUE(fits(check_samples(lists, starts, tree({1, 4, 2}, 308))));
+  EXPECT_TRUE(fits(check_samples(lists, starts, tree({3, 1}, 309))));
+  EXPECT_TRUE(fits(check_samples(hub, long_lists, tree({1}, 310))));
+}
+
+TEST_P(LayerTree, DrawsAreIndependent) {
+  Bench bench(pocket());
+  const Starts two = repeat_seeds({{0, 4}, {1, 1}}, scaled(30000)),
+               one = repeat_seeds({{0, 0}}, scaled(30000));
+
+  EXPECT_TRUE(fits(check_samples(bench, two, tree({2, 2}, 311), Given::draw_before)));
+  EXPECT_TRUE(fits(check_samples(bench, one, tree({2, 2}, 312), Given::instance_before)));
+}
+
+const auto by_technique = [](const auto& at) {
   return name_of(at.param.select) + "_" + name_of(at.param.bias);
-});
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, LayerSample, testing::ValuesIn(techniques()), by_technique);
+INSTANTIATE_TEST_SUITE_P(Kinds, LayerTree, testing::ValuesIn(techniques()), by_technique);
 
 }  // namespace
 }  // namespace sluice::stat

@@ -17,7 +17,8 @@ struct Slot {
   Vertex vertex;
   std::int32_t depth;
   std::size_t begin, end;
-  bool certain;  ///< the cut is beyond doubt (with --revisit a vertex may stand in a frontier twice)
+  bool certain;  ///< the cut is beyond doubt (with --revisit a vertex may stand in a frontier twice), or it
+                 ///< is the one that copies.hpp folds by
 };
 
 class Replay {
@@ -40,11 +41,11 @@ class Replay {
   std::string run(const SampleView& sample, std::span<const Vertex> asked) {
     slots_.clear();
     begin_instance();
+    const bool layer = options_.kind == SampleKind::layer;
     std::vector<Vertex> frontier;
-    for (const Vertex v : asked)
-      if (reach(v)) frontier.push_back(v);  // repeated seeds count once
-    if (!std::ranges::equal(frontier, sample.seeds))
-      return "seeds are not those asked for, each once, in order";
+    for (const Vertex v : asked)  // repeated seeds count once, but each is an entry of a layer's tree
+      if ((layer && options_.revisit) || reach(v)) frontier.push_back(v);
+    if (!std::ranges::equal(frontier, sample.seeds)) return "seeds are not those asked for, in order";
 
     std::size_t next = 0;
     for (std::int32_t depth = 1; depth <= depths(); ++depth) {
@@ -55,7 +56,7 @@ class Replay {
       for (const Vertex v : frontier) {
         open += candidates_[v];
         const std::int64_t wanted = count_of(v, depth);
-        Slot slot{v, depth, next, next, wanted >= 0 || copies_[v] == 1};
+        Slot slot{v, depth, next, next, wanted >= 0 || layer || copies_[v] == 1};
         while (next < sample.edge.size() && belongs(sample, slot, next) &&
                (wanted < 0 || next - slot.begin < static_cast<std::uint64_t>(wanted)))
           ++next;
@@ -65,8 +66,7 @@ class Replay {
                  std::to_string(slot.end - slot.begin) + " edges in place, not " + std::to_string(wanted);
         slots_.push_back(slot);
       }
-      if (options_.kind == SampleKind::layer &&
-          next - begin != std::min(options_.layer_sizes[static_cast<std::size_t>(depth) - 1], open))
+      if (layer && next - begin != std::min(options_.layer_sizes[static_cast<std::size_t>(depth) - 1], open))
         return "a layer of " + std::to_string(next - begin) + " edges in place at depth " +
                std::to_string(depth);
       frontier.clear();

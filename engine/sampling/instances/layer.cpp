@@ -120,7 +120,8 @@ RunStats run_layer(ResidentGraph& resident, const Starts& starts, const SampleOp
   std::copy(options.layer_sizes.begin(), options.layer_sizes.end(), program.sampler.sizes);
   program.select = stats.select = resolve(options.select);
   program.seed = options.seed;
-  program.sizes = LayerSizes::of(program.sampler, most_seeds(starts), program.select);
+  program.revisit = options.revisit;
+  program.sizes = LayerSizes::of(program.sampler, most_seeds(starts), program.select, program.revisit);
   const NamedBias bias{program.sampler.bias};
   BiasTables& tables = graph.named[static_cast<int>(bias.bias)];
   const double tables_before = graph.table_seconds;
