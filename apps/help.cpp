@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "apps/values.hpp"
+#include "engine/exchange/communicator.hpp"
 #include "engine/exec/device.hpp"
 
 namespace sluice::apps {
@@ -78,8 +79,8 @@ std::string command_help(const Command& command) {
 std::string version_text() {
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
-  return fmt::format("sluice {} ({})\nCUDA {}\nNCCL not built\nMPI not built\nHDF5 {}.{}.{}\n",
-                     SLUICE_VERSION, SLUICE_BUILD, cuda_version(), major, minor, release);
+  return fmt::format("sluice {} ({})\nCUDA {}\nNCCL not built\nMPI {}\nHDF5 {}.{}.{}\n", SLUICE_VERSION,
+                     SLUICE_BUILD, cuda_version(), mpi_version(), major, minor, release);
 }
 
 }  // namespace sluice::apps

@@ -3,7 +3,10 @@ include(CMakePackageConfigHelpers)
 set(SLUICE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 
 # sluice is static: what it links privately, the consumer's linker still needs. So those targets are exported too.
-install(TARGETS sluice sluice_hdf5 sluice_warnings EXPORT sluiceTargets
+if(SLUICE_MPI)
+  set(SLUICE_MPI_TARGET sluice_mpi)
+endif()
+install(TARGETS sluice sluice_hdf5 ${SLUICE_MPI_TARGET} sluice_warnings EXPORT sluiceTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS sluice_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -6,6 +6,8 @@ option(SLUICE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer on host 
 option(SLUICE_FUZZ "build the libFuzzer targets of tests/fuzz (needs clang)" OFF)
 set(SLUICE_CUDA_MODE AUTO CACHE STRING "AUTO: with CUDA's compiler if there is one; ON; OFF")
 set_property(CACHE SLUICE_CUDA_MODE PROPERTY STRINGS AUTO ON OFF)
+set(SLUICE_MPI_MODE AUTO CACHE STRING "AUTO: with MPI if it is found; ON; OFF")
+set_property(CACHE SLUICE_MPI_MODE PROPERTY STRINGS AUTO ON OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)

@@ -24,7 +24,7 @@ need_packages() {
 need_build_packages() {
   command -v dpkg >/dev/null || { say "no dpkg here: taking it that the build's packages are installed"; return; }
   need_packages g++ cmake ninja-build ccache libhdf5-dev zlib1g-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
-    libgtest-dev libbenchmark-dev
+    libgtest-dev libbenchmark-dev libopenmpi-dev openmpi-bin
 }
 
 # `cuda` where there is a CUDA compiler, else `host`; SLUICE_PRESET overrides it.

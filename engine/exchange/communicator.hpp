@@ -1,0 +1,107 @@
+// The ranks of a job and what they tell each other. Alone there is one rank, and nothing is said.
+// Every operation carries a label, so that a rank which waits in vain can say what it waited for.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/core/error.hpp"
+
+namespace sluice {
+
+enum class Reduce { sum, min, max };
+
+/// Another rank gave up, and told the others: what this rank was doing cannot be finished. The failure is not
+/// this rank's own, so it has nothing to report.
+struct PeerFailed : RunError {
+  using RunError::RunError;
+};
+
+/// How long a rank waits for the others before it takes them for lost.
+using Patience = std::chrono::seconds;
+inline constexpr Patience kPatience{300};
+/// For the end of a phase in which one rank may have hours more to do than another. A rank that fails or
+/// disappears meanwhile ends the wait all the same.
+inline constexpr Patience kUnlimited = Patience::max();
+
+/// Collective operations: all ranks call them, in the same order. All throw PeerFailed where another rank has
+/// announced that it failed, and RunError ("rank 3 waited 300 s for LABEL") where patience ends; what they
+/// were given to fill is then unspecified. One thread at a time.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  int rank() const { return place_.rank; }
+  int size() const { return place_.size; }
+  /// Rank and size among the ranks of this machine, and the rank whose node rank is 0.
+  int node_rank() const { return place_.node_rank; }
+  int node_size() const { return place_.node_size; }
+  int node_leader() const { return place_.node_leader; }
+  bool leads() const { return place_.rank == 0; }
+
+  virtual void barrier(const char* label, Patience patience = kPatience) = 0;
+  /// Everybody's `bytes` become those of `root`; all ranks bring the same size.
+  virtual void broadcast(std::span<std::byte> bytes, int root, const char* label,
+                         Patience patience = kPatience) = 0;
+  /// Element by element over the ranks; all ranks bring the same size.
+  virtual void all_reduce(std::span<std::uint64_t> values, Reduce how, const char* label,
+                          Patience patience = kPatience) = 0;
+  virtual void all_reduce(std::span<double> values, Reduce how, const char* label,
+                          Patience patience = kPatience) = 0;
+  /// What each rank brought, by rank.
+  virtual std::vector<std::string> all_gather(const std::string& bytes, const char* label,
+                                              Patience patience = kPatience) = 0;
+  /// `send[r]` goes to rank r. What came lies in `received`, in order of rank, `received_bytes[r]` from rank
+  /// r.
+  virtual void all_to_all(std::span<const std::span<const std::byte>> send, std::vector<std::byte>& received,
+                          std::vector<std::uint64_t>& received_bytes, const char* label,
+                          Patience patience = kPatience) = 0;
+
+  /// Tells the other ranks that this one gives up; they learn of it wherever they wait or look.
+  virtual void announce_failure() noexcept = 0;
+  /// Throws PeerFailed if another rank has announced a failure. For long work between collectives.
+  virtual void throw_if_failed(const char* label) = 0;
+  /// As all_gather, and the last that is said: failed ranks take part. Where a rank has failed, the others
+  /// are waited for no longer than `patience`; empty if they did not all come.
+  virtual std::vector<std::string> last_words(const std::string& bytes, Patience patience) noexcept = 0;
+  /// Leaves in an orderly way; all ranks do.
+  virtual void close() noexcept = 0;
+  /// Ends all ranks at once with this exit status.
+  virtual void abort(int status) noexcept = 0;
+
+  /// Seconds spent here, and bytes sent to other ranks.
+  double seconds() const { return seconds_; }
+  std::uint64_t bytes_sent() const { return bytes_sent_; }
+
+ protected:
+  struct Place {
+    int rank = 0, size = 1, node_rank = 0, node_size = 1, node_leader = 0;
+  };
+  Place place_;
+  double seconds_ = 0;
+  std::uint64_t bytes_sent_ = 0;
+};
+
+/// The text of `root`, on every rank.
+std::string broadcast_text(Communicator& ranks, std::string text, int root, const char* label,
+                           Patience patience = kPatience);
+
+/// A job of one rank.
+std::unique_ptr<Communicator> make_alone();
+
+/// What differs only in tests.
+struct MpiOptions {
+  std::uint64_t piece_bytes = std::uint64_t{1} << 30;  ///< no message is longer (MPI counts in int)
+};
+/// All that the MPI launcher started; initialises MPI. Throws UsageError where this build has none.
+std::unique_ptr<Communicator> make_mpi(const MpiOptions& options = {});
+
+/// The MPI library's name and version for `--version`, or "not built".
+std::string mpi_version();
+
+}  // namespace sluice

@@ -1,0 +1,31 @@
+// How this process was started: alone, or as one of many by mpirun or srun. MPI is asked only then, so that a
+// plain `sluice` works wherever MPI does not.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/exchange/communicator.hpp"
+
+namespace sluice {
+
+struct Launch {
+  bool can_connect = false;  ///< the launcher gave what MPI needs to find the other processes
+  std::uint64_t size = 1;    ///< processes, as far as the launcher says
+  std::uint64_t rank = 0;    ///< which of them, as far as it says
+  std::string launcher;      ///< the variable that told, for messages; empty: none
+};
+
+/// An environment: the value of a variable, or null.
+using Environment = std::function<const char*(const char*)>;
+
+/// Reads the launchers' variables. SLUICE_ALONE=1 hides them: each process is then a job of its own.
+Launch detect_launch(const Environment& environment);
+
+/// The ranks that `launch` speaks of, or one. Throws UsageError where several processes were started that
+/// cannot find each other: each would do the whole job, and all would write the same output.
+std::unique_ptr<Communicator> connect(const Launch& launch);
+
+}  // namespace sluice

@@ -1,0 +1,330 @@
+// The communicator over MPI. Everything that blocks is a non-blocking call and one wait function with a
+// deadline, which also looks whether another rank has failed.
+#if defined(SLUICE_HAVE_MPI)
+
+#define OMPI_SKIP_MPICXX 1
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "engine/exchange/communicator.hpp"
+
+namespace sluice {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kDataTag = 1, kFailureTag = 2;
+/// How long a rank that must give up waits for messages that are under way in memory of its caller.
+constexpr auto kDrain = std::chrono::seconds(1);
+
+void check(int status, const char* label) {
+  if (status == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(status, text, &length);
+  throw RunError(fmt::format("MPI failed in {}: {}", label, std::string_view(text, length)));
+}
+
+/// First give the core to whoever may be waited for, then sleep longer and longer.
+void back_off(unsigned round) {
+  constexpr unsigned kYields = 200, kLongest = 6;
+  if (round < kYields) return std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::microseconds(20u << std::min((round - kYields) / 16, kLongest)));
+}
+
+MPI_Op operation(Reduce how) {
+  return how == Reduce::sum ? MPI_SUM : how == Reduce::min ? MPI_MIN : MPI_MAX;
+}
+
+/// A communicator of its own for each purpose, so that a collective that was given up disturbs no other.
+class Channel {
+ public:
+  Channel() {
+    MPI_Comm_dup(MPI_COMM_WORLD, &id_);
+    MPI_Comm_set_errhandler(id_, MPI_ERRORS_RETURN);
+  }
+  MPI_Comm id() const { return id_; }
+
+ private:
+  MPI_Comm id_ = MPI_COMM_NULL;
+};
+
+/// Requests with the memory they use. If they are given up it stays until the process ends, because a
+/// collective cannot be taken back.
+struct Pending {
+  std::vector<MPI_Request> requests;
+  std::size_t receives = 0;  ///< so many of them, the first, write to memory of the caller
+  std::vector<std::byte> memory;
+
+  MPI_Request* add() { return &requests.emplace_back(MPI_REQUEST_NULL); }
+};
+
+class Mpi final : public Communicator {
+ public:
+  explicit Mpi(const MpiOptions& options) : piece_(options.piece_bytes) {
+    MPI_Comm node;
+    MPI_Comm_rank(MPI_COMM_WORLD, &place_.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &place_.size);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, place_.rank, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &place_.node_rank);
+    MPI_Comm_size(node, &place_.node_size);
+    place_.node_leader = place_.rank;
+    MPI_Bcast(&place_.node_leader, 1, MPI_INT, 0, node);
+    MPI_Comm_free(&node);
+  }
+  ~Mpi() override { close(); }
+
+  void barrier(const char* label, Patience patience) override {
+    Timed timed(*this);
+    auto pending = std::make_unique<Pending>();
+    check(MPI_Ibarrier(work_.id(), pending->add()), label);
+    wait(std::move(pending), label, patience);
+  }
+
+  void broadcast(std::span<std::byte> bytes, int root, const char* label, Patience patience) override {
+    Timed timed(*this);
+    constexpr std::uint64_t kCopied = 64u << 20;
+    while (!bytes.empty()) {
+      const auto piece = bytes.first(std::min({kCopied, piece_, std::uint64_t{bytes.size()}}));
+      auto pending = std::make_unique<Pending>();
+      pending->memory.assign(piece.begin(), piece.end());
+      check(MPI_Ibcast(pending->memory.data(), static_cast<int>(piece.size()), MPI_BYTE, root, work_.id(),
+                       pending->add()),
+            label);
+      const auto memory = wait(std::move(pending), label, patience);
+      if (rank() != root) std::copy(memory.begin(), memory.end(), piece.begin());
+      bytes = bytes.subspan(piece.size());
+      if (rank() == root) bytes_sent_ += piece.size() * static_cast<std::uint64_t>(size() - 1);
+    }
+  }
+
+  void all_reduce(std::span<std::uint64_t> values, Reduce how, const char* label,
+                  Patience patience) override {
+    reduce(values, MPI_UINT64_T, how, label, patience);
+  }
+  void all_reduce(std::span<double> values, Reduce how, const char* label, Patience patience) override {
+    reduce(values, MPI_DOUBLE, how, label, patience);
+  }
+
+  std::vector<std::string> all_gather(const std::string& bytes, const char* label,
+                                      Patience patience) override {
+    Timed timed(*this);
+    return gather(work_, bytes, label, patience, true);
+  }
+
+  void all_to_all(std::span<const std::span<const std::byte>> send, std::vector<std::byte>& received,
+                  std::vector<std::uint64_t>& received_bytes, const char* label, Patience patience) override {
+    Timed timed(*this);
+    exchange(work_, send, received, received_bytes, label, patience, true);
+  }
+
+  void announce_failure() noexcept override {
+    if (std::exchange(announced_, true)) return;
+    for (int peer = 0; peer < size(); ++peer) {
+      MPI_Request request;
+      if (peer == rank()) continue;
+      if (MPI_Isend(&announced_, 0, MPI_BYTE, peer, kFailureTag, control_.id(), &request) == MPI_SUCCESS) {
+        MPI_Request_free(&request);
+      }
+    }
+  }
+
+  void throw_if_failed(const char* label) override {
+    if (look_for_failure())
+      throw PeerFailed(fmt::format("rank {} failed, in {} of rank {}", *failed_, label, rank()));
+  }
+
+  std::vector<std::string> last_words(const std::string& bytes, Patience patience) noexcept override {
+    try {
+      return gather(last_, bytes, "the end of all ranks", patience, false);
+    } catch (...) {
+      return {};
+    }
+  }
+
+  void close() noexcept override {
+    if (!std::exchange(closed_, true)) MPI_Finalize();
+  }
+
+  void abort(int status) noexcept override {
+    MPI_Abort(MPI_COMM_WORLD, status);
+    std::_Exit(status);
+  }
+
+ private:
+  /// Adds the time of an operation to what the report says.
+  class Timed {
+   public:
+    explicit Timed(Mpi& owner) : owner_(owner) {}
+    ~Timed() { owner_.seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+   private:
+    Mpi& owner_;
+    Clock::time_point begin_ = Clock::now();
+  };
+
+  /// The one wait. Returns the memory of the requests once all are complete. With `heed` a failure elsewhere
+  /// ends it at once; without, patience begins only when a failure is known.
+  std::vector<std::byte> wait(std::unique_ptr<Pending> pending, const char* label, Patience patience,
+                              bool heed = true) {
+    std::optional<Clock::time_point> begin;
+    if (heed) begin = Clock::now();
+    for (unsigned round = 0;; ++round) {
+      int done = 0;
+      check(MPI_Testall(static_cast<int>(pending->requests.size()), pending->requests.data(), &done,
+                        MPI_STATUSES_IGNORE),
+            label);
+      if (done) return std::move(pending->memory);
+      const bool failed = look_for_failure() || announced_;
+      if (failed && heed) {
+        give_up(std::move(pending));
+        throw PeerFailed(fmt::format("rank {} failed while rank {} waited for {}", failed_.value_or(rank()),
+                                     rank(), label));
+      }
+      if (failed && !begin) begin = Clock::now();
+      if (begin && patience != kUnlimited && Clock::now() - *begin > patience) {
+        give_up(std::move(pending));
+        throw RunError(fmt::format("waited {} s for {}, and not every rank came", patience.count(), label));
+      }
+      back_off(round);
+    }
+  }
+
+  /// What is under way in memory that the caller owns ends soon or is taken back; the rest is kept for good.
+  void give_up(std::unique_ptr<Pending> pending) {
+    auto& requests = pending->requests;
+    for (std::size_t i = 0; i < pending->receives; ++i) {
+      if (requests[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests[i]);
+    }
+    const auto end = Clock::now() + kDrain;
+    for (int done = 0; !done && Clock::now() < end && pending->memory.empty();) {
+      if (MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE) !=
+          MPI_SUCCESS)
+        break;
+    }
+    given_up_.push_back(std::move(pending));
+  }
+
+  bool look_for_failure() {
+    if (failed_) return true;
+    int arrived = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, kFailureTag, control_.id(), &arrived, &status);
+    if (arrived) failed_ = status.MPI_SOURCE;
+    return arrived != 0;
+  }
+
+  template <class T>
+  void reduce(std::span<T> values, MPI_Datatype type, Reduce how, const char* label, Patience patience) {
+    Timed timed(*this);
+    auto pending = std::make_unique<Pending>();
+    const auto bytes = std::as_bytes(values);
+    pending->memory.assign(bytes.begin(), bytes.end());
+    check(MPI_Iallreduce(MPI_IN_PLACE, pending->memory.data(), static_cast<int>(values.size()), type,
+                         operation(how), work_.id(), pending->add()),
+          label);
+    const auto memory = wait(std::move(pending), label, patience);
+    std::memcpy(values.data(), memory.data(), memory.size());
+    bytes_sent_ += size() > 1 ? memory.size() : 0;
+  }
+
+  std::vector<std::string> gather(const Channel& channel, const std::string& bytes, const char* label,
+                                  Patience patience, bool heed) {
+    const std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(size()),
+                                                       std::as_bytes(std::span(bytes)));
+    std::vector<std::byte> received;
+    std::vector<std::uint64_t> counts;
+    exchange(channel, send, received, counts, label, patience, heed);
+    std::vector<std::string> all;
+    const char* at = reinterpret_cast<const char*>(received.data());
+    for (const std::uint64_t count : counts) all.emplace_back(std::exchange(at, at + count), count);
+    return all;
+  }
+
+  /// Everybody learns how much comes from whom, then all pieces go at once.
+  void exchange(const Channel& channel, std::span<const std::span<const std::byte>> send,
+                std::vector<std::byte>& received, std::vector<std::uint64_t>& counts, const char* label,
+                Patience patience, bool heed) {
+    const auto ranks = static_cast<std::size_t>(size());
+    counts.resize(ranks);
+    auto sizes = std::make_unique<Pending>();
+    sizes->memory.resize(2 * ranks * sizeof(std::uint64_t));
+    auto* const mine = reinterpret_cast<std::uint64_t*>(sizes->memory.data());
+    for (std::size_t r = 0; r < ranks; ++r) mine[r] = send[r].size();
+    check(MPI_Ialltoall(mine, 1, MPI_UINT64_T, mine + ranks, 1, MPI_UINT64_T, channel.id(), sizes->add()),
+          label);
+    const auto memory = wait(std::move(sizes), label, patience, heed);
+    std::memcpy(counts.data(), memory.data() + ranks * sizeof(std::uint64_t), ranks * sizeof(std::uint64_t));
+
+    received.resize(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
+    auto pending = std::make_unique<Pending>();
+    std::byte* at = received.data();
+    for (std::size_t peer = 0; peer < ranks; at += counts[peer++]) {
+      if (static_cast<int>(peer) == rank()) {
+        std::copy(send[peer].begin(), send[peer].end(), at);
+        continue;
+      }
+      pieces(counts[peer], [&](std::uint64_t first, int length) {
+        check(MPI_Irecv(at + first, length, MPI_BYTE, static_cast<int>(peer), kDataTag, channel.id(),
+                        pending->add()),
+              label);
+      });
+    }
+    pending->receives = pending->requests.size();
+    for (std::size_t i = 0; i < ranks; ++i) {
+      const std::size_t peer = (static_cast<std::size_t>(rank()) + i) % ranks;  // not all to rank 0 first
+      if (static_cast<int>(peer) == rank()) continue;
+      pieces(send[peer].size(), [&](std::uint64_t first, int length) {
+        check(MPI_Isend(send[peer].data() + first, length, MPI_BYTE, static_cast<int>(peer), kDataTag,
+                        channel.id(), pending->add()),
+              label);
+      });
+      bytes_sent_ += send[peer].size();
+    }
+    wait(std::move(pending), label, patience, heed);
+  }
+
+  template <class Use>
+  void pieces(std::uint64_t bytes, Use&& use) const {
+    for (std::uint64_t first = 0; first < bytes; first += piece_) {
+      use(first, static_cast<int>(std::min(piece_, bytes - first)));
+    }
+  }
+
+  std::uint64_t piece_;
+  Channel work_, control_, last_;
+  bool announced_ = false, closed_ = false;
+  std::optional<int> failed_;
+  std::vector<std::unique_ptr<Pending>> given_up_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_mpi(const MpiOptions& options) {
+  int provided = 0;
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS) {
+    throw RunError("MPI cannot be initialised");
+  }
+  return std::make_unique<Mpi>(options);
+}
+
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string whole(text, static_cast<std::size_t>(length));
+  return whole.substr(0, whole.find_first_of(",\n"));
+}
+
+}  // namespace sluice
+
+#endif
