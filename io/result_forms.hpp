@@ -21,6 +21,8 @@ struct ResultDataset {
   ElementType type = ElementType::i32;
   std::vector<std::uint64_t> row;  ///< shape behind the first axis
   std::uint64_t rows = 0;
+  bool offsets = false;  ///< ends of lists, declared by declare_offsets()
+  std::int64_t end = 0;  ///< of those: the end of the last list
 
   std::uint64_t row_elements() const;
   std::uint64_t row_bytes() const { return row_elements() * element_bytes(type); }
@@ -30,7 +32,10 @@ struct ResultDataset {
 class DeclaredResults : public ResultWriter {
  public:
   int declare(const std::string& name, ElementType type, std::vector<std::uint64_t> row) final;
+  int declare_offsets(const std::string& name) final;
   void append(int dataset, const void* data, std::uint64_t rows) final;
+  void append_counts(int dataset, std::span<const std::uint64_t> counts) override;
+  void commit() final;
   std::uint64_t bytes_written() const final { return bytes_written_; }
 
  protected:
@@ -39,6 +44,8 @@ class DeclaredResults : public ResultWriter {
   virtual void declared() {}
   /// Takes rows; `rows` is already counted in the dataset.
   virtual void take(std::size_t dataset, std::span<const std::byte> bytes) = 0;
+  /// Everything was taken: writes what is left, and gives the file its name.
+  virtual void complete() = 0;
 
   const std::vector<ResultDataset>& datasets() const { return datasets_; }
   const std::string& path() const { return path_; }
@@ -47,6 +54,7 @@ class DeclaredResults : public ResultWriter {
  private:
   std::string path_;
   std::vector<ResultDataset> datasets_;
+  std::vector<std::int64_t> ends_;  ///< reused from append to append
   std::uint64_t bytes_written_ = 0;
   bool appending_ = false;
 };

@@ -108,7 +108,7 @@ class H5Results final : public DeclaredResults {
   }
   ~H5Results() override { abandon(); }
 
-  void commit() override {
+  void complete() override {
     guarded([&] {
       prepare();
       for (std::size_t i = 0; i < written_.size(); ++i) {

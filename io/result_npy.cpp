@@ -57,7 +57,7 @@ class NpyResults final : public DeclaredResults {
     write_text(open_file("attributes.json"), json.dump(2) + "\n");
   }
 
-  void commit() override {
+  void complete() override {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       flush(i);
       const std::string header = header_of(datasets()[i]);

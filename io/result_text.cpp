@@ -71,7 +71,7 @@ class TextResults : public DeclaredResults {
     }
   }
 
-  void commit() final {
+  void complete() final {
     finish();
     flush();
     sink_.close();

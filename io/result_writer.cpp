@@ -34,9 +34,30 @@ int DeclaredResults::declare(const std::string& name, ElementType type, std::vec
     throw RunError("internal error: " + path_ + ": dataset '" + name +
                    "' must be declared once, by a plain name, before any rows are appended");
   }
-  datasets_.push_back({name, type, std::move(row), 0});
+  datasets_.push_back({name, type, std::move(row)});
   declared();
   return static_cast<int>(datasets_.size()) - 1;
+}
+
+int DeclaredResults::declare_offsets(const std::string& name) {
+  const int dataset = declare(name, ElementType::i64, {});
+  datasets_.back().offsets = true;
+  return dataset;
+}
+
+void DeclaredResults::append_counts(int dataset, std::span<const std::uint64_t> counts) {
+  ResultDataset& target = datasets_.at(static_cast<std::size_t>(dataset));
+  ends_.clear();
+  if (target.rows == 0) ends_.push_back(0);
+  for (const std::uint64_t count : counts) ends_.push_back(target.end += static_cast<std::int64_t>(count));
+  append(dataset, ends_.data(), ends_.size());
+}
+
+void DeclaredResults::commit() {
+  for (std::size_t i = 0; i < datasets_.size(); ++i) {
+    if (datasets_[i].offsets && datasets_[i].rows == 0) append_counts(static_cast<int>(i), {});
+  }
+  complete();
 }
 
 void DeclaredResults::append(int dataset, const void* data, std::uint64_t rows) {

@@ -33,8 +33,13 @@ class ResultWriter {
   /// Declares a dataset, before any rows are appended; `row` is the shape behind the first axis ({} for one
   /// number a row). Returns its handle.
   virtual int declare(const std::string& name, ElementType type, std::vector<std::uint64_t> row) = 0;
+  /// Declares where lists end that lie one after the other in another dataset: i64, 0 and then the running
+  /// sum of what append_counts() is given.
+  virtual int declare_offsets(const std::string& name) = 0;
   /// Appends `rows` rows stored at `data` (of the declared type).
   virtual void append(int dataset, const void* data, std::uint64_t rows) = 0;
+  /// For declare_offsets(): the lengths of the next lists.
+  virtual void append_counts(int dataset, std::span<const std::uint64_t> counts) = 0;
   /// Completes and renames; nothing appears without it.
   virtual void commit() = 0;
   /// Bytes written so far.
