@@ -44,6 +44,10 @@ class Command {
   const std::deque<Option>& options() const { return options_; }
   std::deque<Option>& options() { return options_; }
 
+  /// Whether several ranks can share the command's work.
+  bool takes_ranks() const { return takes_ranks_; }
+  void set_takes_ranks() { takes_ranks_ = true; }
+
   void set_example(std::string text) { example_ = std::move(text); }
   /// Options declared from here on stand under this heading.
   void group(std::string title) { group_ = std::move(title); }
@@ -95,6 +99,7 @@ class Command {
 
  private:
   std::string name_, summary_, example_, group_;
+  bool takes_ranks_ = false;
   std::deque<Option> options_;
 };
 

@@ -11,4 +11,7 @@ void print(const std::string& text);
 /// Messages are never worth failing for.
 void say(const std::string& text);
 
+/// From here on print() and say() are silent: one of several ranks speaks for all.
+void mute();
+
 }  // namespace sluice::apps

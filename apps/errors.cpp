@@ -6,9 +6,8 @@
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <string>
 
-#include "engine/core/error.hpp"
+#include "engine/exchange/communicator.hpp"
 
 namespace sluice::apps {
 
@@ -20,29 +19,30 @@ void note_stop(int signal) {
   stop_signal = signal;
 }
 
-int fail(ExitStatus status, const char* message) noexcept {
-  std::fprintf(stderr, "sluice: %s\n", message);
-  return static_cast<int>(status);
-}
-
 }  // namespace
 
-int run_guarded(const std::function<void()>& body) noexcept {
+Outcome outcome_of(const std::function<void()>& body) noexcept {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // HDF5 would print its own stack beside our line
   try {
     body();
-    return static_cast<int>(ExitStatus::done);
+    return {};
+  } catch (const PeerFailed& error) {
+    return {error.status(), false, error.what()};
   } catch (const Error& error) {
-    return fail(error.status(), error.what());
+    return {error.status(), true, error.what()};
   } catch (const std::bad_alloc&) {
-    return fail(
-        ExitStatus::over_budget,
-        "the system has no more memory (set --host-memory below what is free, or ask for fewer instances)");
+    return {
+        ExitStatus::over_budget, true,
+        "the system has no more memory (set --host-memory below what is free, or ask for fewer instances)"};
   } catch (const std::exception& error) {
-    return fail(ExitStatus::failed, error.what());
+    return {ExitStatus::failed, true, error.what()};
   } catch (...) {
-    return fail(ExitStatus::failed, "an unknown error");
+    return {ExitStatus::failed, true, "an unknown error"};
   }
+}
+
+void complain(const std::string& message) noexcept {
+  std::fprintf(stderr, "sluice: %s\n", message.c_str());
 }
 
 void watch_for_stop() {

@@ -3,11 +3,24 @@
 #pragma once
 
 #include <functional>
+#include <string>
+
+#include "engine/core/error.hpp"
 
 namespace sluice::apps {
 
-/// Runs `body`; returns 0, or prints `sluice: what is wrong` and returns the status that belongs to it.
-int run_guarded(const std::function<void()>& body) noexcept;
+/// How a body of work ended.
+struct Outcome {
+  ExitStatus status = ExitStatus::done;
+  bool own = true;  ///< false: it failed only because another rank did
+  std::string message;
+};
+
+/// Runs `body` and turns what it throws into a status and a message.
+Outcome outcome_of(const std::function<void()>& body) noexcept;
+
+/// Prints `sluice: what is wrong`.
+void complain(const std::string& message) noexcept;
 
 /// From here on the first SIGINT or SIGTERM is noted, and a second one ends the process at once.
 void watch_for_stop();

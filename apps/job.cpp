@@ -6,6 +6,7 @@
 
 #include "apps/console.hpp"
 #include "apps/errors.hpp"
+#include "apps/ranks.hpp"
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
@@ -16,6 +17,17 @@ namespace {
 
 GraphFacts facts_of(const std::string& file, const io::GraphInfo& info) {
   return {file, info.vertices, info.edges, info.directed, info.weighted, info.checksum};
+}
+
+/// What would give other results if it differed from rank to rank, a line each.
+std::string same_for_all(const Command& command, const io::GraphInfo& info) {
+  std::string text = fmt::format("command {}\n", command.name());
+  for (const auto& [name, value] : command.resolved()) {
+    // Places and amounts may be other ones on each node.
+    if (name == "GRAPH" || name == "threads" || name.find("memory") != name.npos) continue;
+    text += fmt::format("--{} '{}'\n", name, to_string(value));
+  }
+  return text + fmt::format("graph checksum {}\n", format_checksum(info.checksum));
 }
 
 std::string fit_line(const char* what, std::uint64_t needed, std::uint64_t ceiling) {
@@ -36,7 +48,7 @@ std::uint64_t host_bytes(const io::GraphInfo& info) {
 Job::Job(const Command& command, const CommonOptions& options, const std::string& graph_file)
     : command_(command),
       options_(options),
-      report_file_(options.report, options.force),
+      report_file_(world().leads() ? options.report : "", options.force),
       device_(std::make_unique<Device>(options.device)),
       progress_(options.progress, options.quiet) {
   if (options.output.empty() && !options.plan) {
@@ -61,6 +73,7 @@ void Job::load(const std::string& graph_file) {
     say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
                     format_count(info_.vertices), format_count(info_.edges), "device used", device_->name()));
   }
+  require_same_on_all_ranks(same_for_all(command_, info_));
   graph_ = io::read_graph(graph_file);
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
   throw_if_stopped();
@@ -70,13 +83,14 @@ void Job::load(const std::string& graph_file) {
 }
 
 void Job::prepare(const Starts& starts, const char* unit, RunOptions& run) {
-  const InstanceRange range = clip_range(options_, starts.instances(graph_.vertices()));
+  const InstanceRange range = share_of_rank(options_, starts.instances(graph_.vertices()));
   run.seed = options_.seed;
   run.layout = options_.layout;
   run.first_instance = range.first;
   run.last_instance = range.last;
   progress_.start(command_.name());
   run.progress = [this, unit](Instance done, Instance all) {
+    world().throw_if_failed("the work");
     progress_.update(command_.name(), done, all, unit);
   };
 }
@@ -86,15 +100,14 @@ io::ResultWriter& Job::open_results(std::vector<io::Attribute> attributes, const
   add_start_attributes(attributes, starts, options_.range);
   attributes.emplace_back("seed", std::to_string(options_.seed));
   attributes.emplace_back("graph_checksum", format_checksum(info_.checksum));
-  writer_ =
-      io::make_result_writer(options_.output, options_.format, options_.force, attributes, text_columns);
-  return *writer_;
+  output_ = std::make_unique<JobOutput>(options_, attributes, text_columns);
+  return output_->writer();
 }
 
 void Job::finish(const RunStats& run, const char* instance_name, const char* edge_name) {
   throw_if_stopped();
   const Stopwatch closing;
-  writer_->commit();
+  output_->commit();
   progress_.finish();
   report_.command = command_.name();
   report_.options = command_.resolved();
@@ -102,7 +115,7 @@ void Job::finish(const RunStats& run, const char* instance_name, const char* edg
   report_.run = run;
   report_.close_seconds = closing.seconds();
   report_.total_seconds = watch_.seconds();
-  report_.bytes_written = writer_->bytes_written();
+  report_.bytes_written = output_->bytes_written();
   report_file_.write(report_);
   if (options_.quiet) return;
   say(fmt::format("{}: {} {}, {} {} in {:.3g} s ({}/s) on {}; {} to {}\n", command_.name(),

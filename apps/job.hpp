@@ -9,6 +9,7 @@
 #include "apps/command_line.hpp"
 #include "apps/common_options.hpp"
 #include "apps/ids.hpp"
+#include "apps/job_output.hpp"
 #include "apps/progress.hpp"
 #include "apps/report.hpp"
 #include "apps/starts.hpp"
@@ -56,7 +57,7 @@ class Job {
   io::GraphInfo info_;
   Graph graph_;
   std::unique_ptr<IdMap> ids_;
-  std::unique_ptr<io::ResultWriter> writer_;
+  std::unique_ptr<JobOutput> output_;
   Report report_;
 };
 

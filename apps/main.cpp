@@ -1,4 +1,6 @@
 // The program: finds the command, parses its options, runs it.
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -6,6 +8,7 @@
 #include "apps/console.hpp"
 #include "apps/errors.hpp"
 #include "apps/help.hpp"
+#include "apps/ranks.hpp"
 #include "engine/core/error.hpp"
 
 namespace sluice::apps {
@@ -35,6 +38,10 @@ void run_program(const std::vector<std::string>& words) {
     if (command->name() != words[0]) continue;
     const std::vector<std::string> rest(words.begin() + 1, words.end());
     if (parse_command_line(*command, rest) == ParseResult::help) return print(command_help(*command));
+    if (world().size() > 1 && !command->takes_ranks()) {
+      throw UsageError(
+          fmt::format("{} is the work of one process: start it without mpirun", command->name()));
+    }
     watch_for_stop();
     return command->run(*command);
   }
@@ -46,5 +53,5 @@ void run_program(const std::vector<std::string>& words) {
 }  // namespace sluice::apps
 
 int main(int argc, char** argv) {
-  return sluice::apps::run_guarded([&] { sluice::apps::run_program({argv + 1, argv + argc}); });
+  return sluice::apps::run_on_ranks([&] { sluice::apps::run_program({argv + 1, argv + argc}); });
 }

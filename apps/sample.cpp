@@ -121,6 +121,7 @@ std::unique_ptr<Command> make_sample() {
   declare_device(*command, c->common);
   command->group("Messages");
   declare_messages(*command, c->common);
+  command->set_takes_ranks();
   command->set_example("sluice sample graph.h5 --kind neighbor --fanout 15,10 --output samples.h5");
   command->run = [c](const Command& self) { run_sample(self, *c); };
   return command;

@@ -52,25 +52,13 @@ SampleWriter::SampleWriter(io::ResultWriter& writer, const IdMap& ids, const Sam
   target_ = columns_.declare("target");
   depth_ = writer_.declare("depth", io::ElementType::i32, {});
   edge_ = writer_.declare("edge", io::ElementType::i64, {});
-  edge_offsets_ = declare_offsets("instance_offsets");
+  edge_offsets_ = writer_.declare_offsets("instance_offsets");
   seeds_ = columns_.declare("seeds");
-  seed_offsets_ = declare_offsets("seed_offsets");
+  seed_offsets_ = writer_.declare_offsets("seed_offsets");
   if (options.kind == SampleKind::node) {
     vertices_ = columns_.declare("vertices");
-    vertex_offsets_ = declare_offsets("vertex_offsets");
+    vertex_offsets_ = writer_.declare_offsets("vertex_offsets");
   }
-}
-
-SampleWriter::Offsets SampleWriter::declare_offsets(const std::string& name) {
-  return {writer_.declare(name, io::ElementType::i64, {})};
-}
-
-void SampleWriter::append_offsets(Offsets& offsets, std::span<const std::uint64_t> counts) {
-  numbers_.clear();
-  if (!offsets.begun) numbers_.push_back(0);
-  offsets.begun = true;
-  for (const auto count : counts) numbers_.push_back(offsets.end += static_cast<std::int64_t>(count));
-  writer_.append(offsets.dataset, numbers_.data(), numbers_.size());
 }
 
 void SampleWriter::write(const SampleBatch& batch) {
@@ -90,12 +78,12 @@ void SampleWriter::write(const SampleBatch& batch) {
     writer_.append(depth_, batch.depth.data(), edges);
     writer_.append(edge_, batch.edge.data(), edges);
   }
-  append_offsets(edge_offsets_, batch.edge_counts);
+  writer_.append_counts(edge_offsets_, batch.edge_counts);
   columns_.append(seeds_, batch.seeds, batch.seeds.size());
-  append_offsets(seed_offsets_, batch.seed_counts);
+  writer_.append_counts(seed_offsets_, batch.seed_counts);
   if (vertices_ >= 0) {
     columns_.append(vertices_, batch.vertices, batch.vertices.size());
-    append_offsets(vertex_offsets_, batch.vertex_counts);
+    writer_.append_counts(vertex_offsets_, batch.vertex_counts);
   }
 }
 

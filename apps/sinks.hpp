@@ -49,19 +49,10 @@ class SampleWriter : public SampleSink {
   static std::vector<std::string> text_columns(const SampleOptions& options);
 
  private:
-  /// One list an instance: the offsets dataset and the running end of the last list.
-  struct Offsets {
-    int dataset = -1;
-    std::int64_t end = 0;
-    bool begun = false;
-  };
-  Offsets declare_offsets(const std::string& name);
-  void append_offsets(Offsets& offsets, std::span<const std::uint64_t> counts);
-
   io::ResultWriter& writer_;
   VertexColumns columns_;
   int instance_ = -1, source_ = -1, target_ = -1, depth_ = -1, edge_ = -1, seeds_ = -1, vertices_ = -1;
-  Offsets edge_offsets_, seed_offsets_, vertex_offsets_;
+  int edge_offsets_ = -1, seed_offsets_ = -1, vertex_offsets_ = -1;
   std::vector<std::int64_t> numbers_;  ///< reused from batch to batch
 };
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "apps/ranks.hpp"
 #include "apps/report.hpp"
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
@@ -90,14 +91,18 @@ Starts make_starts(const Command& command, const StartsOptions& options, StartsL
   return starts;
 }
 
-InstanceRange clip_range(const CommonOptions& options, Instance instances) {
-  InstanceRange range = options.range.value_or(InstanceRange{});
+InstanceRange share_of_rank(const CommonOptions& options, Instance instances) {
+  const InstanceRange range = options.range.value_or(InstanceRange{});
   if (options.range && range.first >= instances) {
     throw UsageError(fmt::format("--instance-range {}:{} begins behind the last of {} instances", range.first,
                                  range.last, instances));
   }
-  range.last = std::min(range.last, instances);
-  return range;
+  const auto ranks = static_cast<unsigned __int128>(world().size());
+  const unsigned __int128 all = std::min(range.last, instances) - range.first;
+  // Shares differ by one at most, and the last one is never the smaller.
+  const auto rank = options.plan ? ranks - 1 : static_cast<unsigned __int128>(world().rank());
+  return {range.first + static_cast<Instance>(all * rank / ranks),
+          range.first + static_cast<Instance>(all * (rank + 1) / ranks)};
 }
 
 void add_start_attributes(std::vector<io::Attribute>& attributes, const Starts& starts,

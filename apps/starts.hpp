@@ -33,8 +33,9 @@ Starts make_starts(const Command& command, const StartsOptions& options, StartsL
 /// One start (or list of seeds) a line; `#` and `%` begin comments; spaces, tabs and commas separate.
 Starts read_starts(const std::string& path, StartsLine line, const IdMap& ids);
 
-/// Throws UsageError where `--instance-range` begins behind the last instance; returns the range clipped.
-InstanceRange clip_range(const CommonOptions& options, Instance instances);
+/// This rank's share of the instances, or of those that `--instance-range` names; it may be empty. With
+/// --plan the largest share. Throws UsageError where the range begins behind the last instance.
+InstanceRange share_of_rank(const CommonOptions& options, Instance instances);
 
 /// Adds what a result file says of its starts. Listed ones are named by a checksum, whatever their file is
 /// called.

@@ -122,6 +122,7 @@ std::unique_ptr<Command> make_walk() {
   declare_device(*command, c->common);
   command->group("Messages");
   declare_messages(*command, c->common);
+  command->set_takes_ranks();
   command->set_example("sluice walk graph.h5 --kind node2vec --p 0.5 --q 2 --length 40 --output walks.h5");
   command->run = [c](const Command& self) { run_walk(self, *c); };
   return command;

@@ -1,0 +1,116 @@
+#include "apps/ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "apps/console.hpp"
+#include "apps/errors.hpp"
+#include "apps/values.hpp"
+#include "engine/exchange/launch.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+/// A rank that failed waits so long for the others to come to the same end; then it ends them.
+constexpr Patience kLastWords{10};
+/// An orderly end takes no longer.
+constexpr std::chrono::seconds kClosing{5};
+
+std::unique_ptr<Communicator>& world_slot() {
+  static std::unique_ptr<Communicator> ranks = make_alone();
+  return ranks;
+}
+
+/// How a rank ended, as it travels to the others: two bytes and the message.
+struct Ending {
+  Outcome outcome;
+
+  std::string packed() const {
+    return std::string{static_cast<char>(outcome.status), static_cast<char>(outcome.own)} + outcome.message;
+  }
+  static Ending unpacked(const std::string& bytes) {
+    return {{static_cast<ExitStatus>(bytes[0]), bytes[1] != 0, bytes.substr(2)}};
+  }
+  bool failed() const { return outcome.status != ExitStatus::done; }
+};
+
+std::string named(int rank, const std::string& message) {
+  return fmt::format("rank {}: {}", rank, message);
+}
+
+/// The one line for all ranks, and whose exit status is taken: the first rank's that failed by itself.
+int settle(const std::vector<std::string>& endings) {
+  std::vector<Ending> all;
+  for (const auto& bytes : endings) all.push_back(Ending::unpacked(bytes));
+  const auto culprit =
+      std::find_if(all.begin(), all.end(), [](const Ending& e) { return e.failed() && e.outcome.own; });
+  if (culprit == all.end()) return static_cast<int>(ExitStatus::done);
+  const bool same = std::all_of(
+      all.begin(), all.end(), [&](const Ending& e) { return e.outcome.message == culprit->outcome.message; });
+  const auto rank = static_cast<int>(culprit - all.begin());
+  if (world().rank() == rank) {
+    complain(same ? culprit->outcome.message : named(rank, culprit->outcome.message));
+  }
+  return static_cast<int>(culprit->outcome.status);
+}
+
+/// Not every rank could be told that this one failed, or that another did: all are ended from here.
+int end_all(const Outcome& outcome) {
+  if (!outcome.own) std::this_thread::sleep_for(kClosing);  // the rank that failed has the better line
+  complain(named(world().rank(), outcome.message));
+  world().abort(static_cast<int>(outcome.status));
+  return static_cast<int>(outcome.status);
+}
+
+/// Leaves MPI. After a failure that can hang on what was never finished; the status is settled by then.
+void close_world(int status) {
+  if (status != 0) {
+    std::thread([status] {
+      std::this_thread::sleep_for(kClosing);
+      std::_Exit(status);
+    }).detach();
+  }
+  world().close();
+}
+
+}  // namespace
+
+Communicator& world() {
+  return *world_slot();
+}
+
+int run_on_ranks(const std::function<void()>& body) noexcept {
+  const Launch launch = detect_launch([](const char* name) { return std::getenv(name); });
+  Outcome outcome = outcome_of([&] { world_slot() = connect(launch); });
+  if (outcome.status != ExitStatus::done) {
+    if (launch.rank == 0) complain(outcome.message);
+    return static_cast<int>(outcome.status);
+  }
+  if (!world().leads()) mute();
+  outcome = outcome_of(body);
+  const Ending ending{outcome};
+  if (ending.failed()) world().announce_failure();
+  const auto endings = world().last_words(ending.packed(), kLastWords);
+  if (endings.empty()) return end_all(outcome);
+  const int status = settle(endings);
+  close_world(status);
+  return status;
+}
+
+void require_same_on_all_ranks(const std::string& text) {
+  const auto texts = world().all_gather(text, "the options of all ranks");
+  const auto other = std::find_if(texts.begin(), texts.end(), [&](const auto& t) { return t != texts[0]; });
+  if (other == texts.end()) return;
+  const auto mine = split(texts[0], "\n"), theirs = split(*other, "\n");
+  std::size_t line = 0;
+  while (line + 1 < std::min(mine.size(), theirs.size()) && mine[line] == theirs[line]) ++line;
+  throw UsageError(fmt::format("the ranks were not started alike: rank 0 has {}, rank {} has {}", mine[line],
+                               other - texts.begin(), theirs[line]));
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,22 @@
+// The program as one of many ranks: who the others are, and how a failure on one of them ends all of them
+// with one line and one exit status.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "engine/exchange/communicator.hpp"
+
+namespace sluice::apps {
+
+/// The ranks of this job; before run_on_ranks() has found others, one.
+Communicator& world();
+
+/// Runs `body` on this rank, and ends together with the others: if any rank failed, all return its exit
+/// status and one of them prints its line (`sluice: rank 2: what is wrong`).
+int run_on_ranks(const std::function<void()>& body) noexcept;
+
+/// Throws UsageError unless all ranks bring the same `text`, which is a list of lines.
+void require_same_on_all_ranks(const std::string& text);
+
+}  // namespace sluice::apps

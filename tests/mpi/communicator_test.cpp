@@ -1,0 +1,28 @@
+// The communicator over MPI: on_ranks.cpp holds what each rank does and expects.
+#include "mpi/ranks.hpp"
+
+namespace sluice::test {
+namespace {
+
+class CommunicatorTest : public MpiTest {
+ protected:
+  void pass_on(int ranks, const std::string& filter) {
+    const auto finished =
+        Process(on_ranks(ranks, {SLUICE_ON_RANKS, "--gtest_filter=OnRanks." + filter})).wait();
+    EXPECT_EQ(finished.status, 0) << finished.out << finished.err;
+    EXPECT_NE(finished.out.find("[  PASSED  ]"), std::string::npos) << finished.out;
+  }
+};
+
+TEST_F(CommunicatorTest, DoesWhatItIsFor) {
+  pass_on(1, "AllToAll:OnRanks.KnowTheirNode");
+  pass_on(3, "Collectives:OnRanks.AllToAll:OnRanks.KnowTheirNode");
+}
+
+TEST_F(CommunicatorTest, GivesUpInTime) {
+  pass_on(2, "PatienceEnds");
+  pass_on(3, "AFailureEndsTheOthersWaits");
+}
+
+}  // namespace
+}  // namespace sluice::test

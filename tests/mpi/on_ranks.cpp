@@ -1,0 +1,109 @@
+// What each rank does in communicator_test.cpp, which starts this program on several.
+#include "engine/exchange/communicator.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+/// What ranks send each other: its length depends on who sends to whom, and may be nothing.
+std::string message(int from, int to) {
+  std::string text;
+  for (int i = 0; i < 37 * from + 11 * to - 11; ++i) text += static_cast<char>(from * 31 + to * 7 + i);
+  return text;
+}
+
+class OnRanks : public testing::Test {
+ protected:
+  static Communicator& ranks() {
+    // Pieces so short that every message has several.
+    static const auto all = make_mpi({.piece_bytes = 16});
+    return *all;
+  }
+};
+
+TEST_F(OnRanks, Collectives) {
+  const int me = ranks().rank(), size = ranks().size();
+  ranks().barrier("a barrier");
+
+  std::string told(1000, me == 1 ? 'x' : '?');
+  ranks().broadcast(std::as_writable_bytes(std::span(told)), 1, "a broadcast");
+  EXPECT_EQ(told, std::string(1000, 'x'));
+  EXPECT_EQ(broadcast_text(ranks(), me == 0 ? "a name" : "", 0, "a text"), "a name");
+
+  std::vector<std::uint64_t> values{static_cast<std::uint64_t>(me), std::uint64_t{1} << 40};
+  ranks().all_reduce(std::span(values), Reduce::sum, "a sum");
+  EXPECT_EQ(values[0], static_cast<std::uint64_t>(size * (size - 1) / 2));
+  EXPECT_EQ(values[1], static_cast<std::uint64_t>(size) << 40);
+  double least = 1.5 - me, most = least;
+  ranks().all_reduce(std::span(&least, 1), Reduce::min, "a minimum");
+  ranks().all_reduce(std::span(&most, 1), Reduce::max, "a maximum");
+  EXPECT_EQ(least, 2.5 - size);
+  EXPECT_EQ(most, 1.5);
+
+  const auto all = ranks().all_gather(message(me, 2), "a gather");
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(size));
+  for (int r = 0; r < size; ++r) EXPECT_EQ(all[static_cast<std::size_t>(r)], message(r, 2));
+}
+
+TEST_F(OnRanks, AllToAll) {
+  const int me = ranks().rank();
+  std::vector<std::string> texts;
+  for (int r = 0; r < ranks().size(); ++r) texts.push_back(message(me, r));
+  std::vector<std::span<const std::byte>> send;
+  for (const auto& text : texts) send.push_back(std::as_bytes(std::span(text)));
+  std::vector<std::byte> received;
+  std::vector<std::uint64_t> counts;
+  const std::uint64_t sent_before = ranks().bytes_sent();
+
+  ranks().all_to_all(send, received, counts, "an exchange");
+
+  std::string expected;
+  std::uint64_t sent = 0;
+  for (int r = 0; r < ranks().size(); ++r) {
+    expected += message(r, me);
+    EXPECT_EQ(counts[static_cast<std::size_t>(r)], message(r, me).size());
+    if (r != me) sent += message(me, r).size();
+  }
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(received.data()), received.size()), expected);
+  EXPECT_EQ(ranks().bytes_sent() - sent_before, sent);
+}
+
+TEST_F(OnRanks, KnowTheirNode) {
+  EXPECT_EQ(ranks().node_size(), ranks().size());
+  EXPECT_EQ(ranks().node_rank(), ranks().rank());
+  EXPECT_EQ(ranks().node_leader(), 0);
+}
+
+TEST_F(OnRanks, PatienceEnds) {
+  if (ranks().rank() == 0) {
+    try {
+      ranks().barrier("what never comes", Patience(1));
+      ADD_FAILURE() << "nobody else came";
+    } catch (const RunError& error) {
+      EXPECT_NE(std::string(error.what()).find("waited 1 s for what never comes"), std::string::npos);
+    }
+  }
+  // The others only now; what was given up must disturb nothing that is said later.
+  EXPECT_EQ(ranks().last_words(std::to_string(ranks().rank()), Patience(60)).size(),
+            static_cast<std::size_t>(ranks().size()));
+}
+
+TEST_F(OnRanks, AFailureEndsTheOthersWaits) {
+  if (ranks().rank() == 1) {
+    ranks().announce_failure();
+  } else {
+    std::vector<std::byte> received;
+    std::vector<std::uint64_t> counts;
+    const std::vector<std::byte> text(100);
+    const std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(ranks().size()), text);
+    EXPECT_THROW(ranks().all_to_all(send, received, counts, "an exchange"), PeerFailed);
+    EXPECT_THROW(ranks().throw_if_failed("work"), PeerFailed);
+  }
+  const auto words = ranks().last_words(std::to_string(ranks().rank()), Patience(60));
+  ASSERT_EQ(words.size(), static_cast<std::size_t>(ranks().size()));
+  EXPECT_EQ(words[1], "1");
+}
+
+}  // namespace
+}  // namespace sluice
