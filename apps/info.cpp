@@ -8,12 +8,13 @@
 #include "apps/commands.hpp"
 #include "apps/common_options.hpp"
 #include "apps/console.hpp"
+#include "apps/graph_figures.hpp"
 #include "apps/job.hpp"
 #include "apps/report.hpp"
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
-#include "io/graph_file.hpp"
+#include "io/graph_reader.hpp"
 #include "partition/plan.hpp"
 
 namespace sluice::apps {
@@ -25,49 +26,14 @@ using Json = nlohmann::ordered_json;
 struct InfoCommand {
   std::string file;
   bool json = false;
+  bool edges = false;
   CommonOptions common;
 };
 
-struct DegreeFigures {
-  std::uint64_t least = 0, most = 0;
-  double median = 0, mean = 0;
-  std::uint64_t isolated = 0;   ///< vertices that no edge touches
-  std::uint64_t dead_ends = 0;  ///< vertices without out-edges
-  std::uint64_t self_loops = 0;
-};
-
-DegreeFigures degree_figures(const Csr& csr) {
-  DegreeFigures figures;
-  const std::uint64_t n = csr.vertices();
-  if (n == 0) return figures;
-  HostArray<EdgeIndex> degrees(n, "degrees");
-  HostArray<std::uint8_t> touched(n, "vertices with an edge");
-  std::fill(touched.begin(), touched.end(), std::uint8_t{0});
-  for (std::uint64_t v = 0; v < n; ++v) {
-    degrees[v] = csr.offsets[v + 1] - csr.offsets[v];
-    if (degrees[v] != 0) touched[v] = 1;
-    figures.dead_ends += degrees[v] == 0;
-    for (EdgeIndex e = csr.offsets[v]; e < csr.offsets[v + 1]; ++e) {
-      touched[csr.targets[e]] = 1;
-      figures.self_loops += csr.targets[e] == v;
-    }
-  }
-  figures.isolated = static_cast<std::uint64_t>(std::count(touched.begin(), touched.end(), 0));
-  figures.mean = static_cast<double>(csr.edges()) / static_cast<double>(n);
-  EdgeIndex* middle = degrees.begin() + n / 2;
-  std::nth_element(degrees.begin(), middle, degrees.end());
-  const EdgeIndex below = n % 2 == 1 ? *middle : *std::max_element(degrees.begin(), middle);
-  figures.median = (static_cast<double>(*middle) + static_cast<double>(below)) / 2;
-  figures.least = *std::min_element(degrees.begin(), degrees.end());
-  figures.most = *std::max_element(degrees.begin(), degrees.end());
-  return figures;
-}
-
 /// Half the budget is one slot: while one partition is worked on, the next one is brought. What fits whole is
 /// not cut.
-PartitionPlan plan_for(const Graph& graph, std::uint64_t budget) {
-  const PartitionBytes bytes{.edge = sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0)};
-  const auto offsets = graph.out.offsets.span();
+PartitionPlan plan_for(std::span<const EdgeIndex> offsets, bool weighted, std::uint64_t budget) {
+  const PartitionBytes bytes{.edge = sizeof(Vertex) + (weighted ? sizeof(float) : 0)};
   PartitionPlan whole(offsets, bytes, budget);
   return whole.size() <= 1 ? whole : PartitionPlan(offsets, bytes, std::max<std::uint64_t>(budget / 2, 1));
 }
@@ -118,9 +84,13 @@ std::string header_text(const std::string& file, const io::GraphInfo& info) {
 std::string degree_text(const DegreeFigures& d) {
   return fmt::format(
       "  out-degree   min {}, median {:g}, mean {:.4g}, max {}\n"
-      "  isolated     {}\n  dead ends    {} (no out-edges)\n  self-loops   {}\n",
-      format_count(d.least), d.median, d.mean, format_count(d.most), format_count(d.isolated),
-      format_count(d.dead_ends), format_count(d.self_loops));
+      "  dead ends    {} (no out-edges)\n",
+      format_count(d.least), d.median, d.mean, format_count(d.most), format_count(d.dead_ends));
+}
+
+std::string edge_text(const EdgeFigures& e) {
+  return fmt::format("  isolated     {}\n  self-loops   {}\n", format_count(e.isolated),
+                     format_count(e.self_loops));
 }
 
 std::string plan_text(const PartitionPlan& plan, std::uint64_t budget) {
@@ -139,23 +109,28 @@ std::string plan_text(const PartitionPlan& plan, std::uint64_t budget) {
 void run_info(const Command& command, const InfoCommand& c) {
   apply_host_ceiling(c.common);
   announce(command, c.common);
-  const io::GraphInfo info = io::read_graph_info(c.file);
-  const Graph graph = io::read_graph(c.file);
-  const DegreeFigures figures = degree_figures(graph.out);
+  const io::GraphFile file(c.file);
+  const io::GraphInfo& info = file.info();
+  const unsigned threads = usable_cores();
+  const HostArray<EdgeIndex> held = io::read_offsets(file, false, threads);
+  const std::span<const EdgeIndex> offsets = held.span();
+  const DegreeFigures degrees = degree_figures(offsets);
+  std::optional<EdgeFigures> edges;
+  if (c.edges) edges = edge_figures(file, offsets, threads);
   std::optional<PartitionPlan> plan;
   const std::uint64_t budget = c.common.device.device_memory;
-  if (budget != 0) plan = plan_for(graph, budget);
+  if (budget != 0) plan = plan_for(offsets, info.weighted, budget);
   std::string text;
   if (c.json) {
     Json json = to_json(c.file, info);
-    json["out_degree"] = to_json(figures);
-    json["isolated"] = figures.isolated;
-    json["dead_ends"] = figures.dead_ends;
-    json["self_loops"] = figures.self_loops;
+    json["out_degree"] = to_json(degrees);
+    json["dead_ends"] = degrees.dead_ends;
+    if (edges) json["isolated"] = edges->isolated, json["self_loops"] = edges->self_loops;
     if (plan) json["partitions"] = to_json(*plan);
     text = json.dump(2) + '\n';
   } else {
-    text = header_text(c.file, info) + degree_text(figures);
+    text = header_text(c.file, info) + degree_text(degrees);
+    if (edges) text += edge_text(*edges);
     if (plan) text += plan_text(*plan, budget);
   }
   print(text);
@@ -170,6 +145,7 @@ std::unique_ptr<Command> make_info() {
   command->group("File");
   command->argument("FILE", c->file, "a graph file");
   command->flag("--json", c->json, "as JSON");
+  command->flag("--edges", c->edges, "also read the edges: isolated vertices and self-loops");
   command->group("Machine");
   command->size("--device-memory", c->common.device.device_memory,
                 "also show the partitions for this budget, like 4GiB");

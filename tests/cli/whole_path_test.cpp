@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.hpp"
+#include "tests/io/file_test_support.hpp"
 
 namespace sluice::test {
 namespace {
@@ -41,7 +42,7 @@ TEST_F(WholePath, KarateFromTextToSamples) {
   const auto path = at("karate.h5");
 
   run({"convert", shared("karate.csv"), path, "--weights", "column"});
-  const auto info = Json::parse(run({"info", path, "--json"}).out);
+  const auto info = Json::parse(run({"info", path, "--json", "--edges"}).out);
   run({"check", path});
   run({"walk", path, "--kind", "biased", "--length", "10", "--verify", "--output", at("walks.h5")});
   run({"sample", path, "--kind", "neighbor", "--fanout", "3,2", "--verify", "--output", at("samples.h5")});
@@ -73,6 +74,20 @@ TEST_F(WholePath, EveryGeneratedKindIsSound) {
     const auto info = Json::parse(run({"info", path, "--json"}).out);
     EXPECT_EQ(info["vertices"], 64) << kind;
   }
+}
+
+TEST_F(WholePath, InfoReadsTheEdgesOnlyWhenAsked) {
+  const auto path = at("edges.h5");
+  write_file(at("edges.txt"), "0 1\n1 1\n5 1\n");
+  run({"convert", at("edges.txt"), path, "--keep-self-loops", "--quiet"});
+  const auto info = Json::parse(run({"info", path, "--json", "--edges"}).out);
+  poke(path, dataset_offset(path, "/out/indices"), std::int32_t{6});
+
+  EXPECT_EQ(info["isolated"], 3);
+  EXPECT_EQ(info["self_loops"], 1);
+  EXPECT_EQ(info["dead_ends"], 3);
+  EXPECT_FALSE(Json::parse(run({"info", path, "--json"}).out).contains("self_loops"));
+  refuse(3, "dataset /out/indices: position 0", {"info", path, "--edges"});
 }
 
 TEST_F(WholePath, InfoPlansPartitionsForABudget) {
