@@ -24,36 +24,37 @@ void* allocate_aligned(std::size_t bytes) {
   return memory;
 }
 
-}  // namespace
-
-void* device_allocate(const Device& device, std::size_t bytes, const char* purpose) {
+/// Charged first, so that memory beyond the ceiling is never taken.
+void* allocate_charged(Accountant& ledger, std::size_t bytes, const char* purpose,
+                       void* (*allocate)(std::size_t)) {
   if (bytes == 0) return nullptr;
-  device.memory().charge(bytes, purpose);
+  ledger.charge(bytes, purpose);
   try {
-    return device.is_cuda() ? cuda::allocate(bytes) : allocate_aligned(bytes);
+    return allocate(bytes);
   } catch (...) {
-    device.memory().release(bytes);
+    ledger.release(bytes);
     throw;
   }
 }
 
-void device_free(const Device& device, void* memory, std::size_t bytes) noexcept {
+}  // namespace
+
+void* DeviceMemory::allocate(const Device& device, std::size_t bytes, const char* purpose) {
+  return allocate_charged(device.memory(), bytes, purpose,
+                          device.is_cuda() ? cuda::allocate : allocate_aligned);
+}
+
+void DeviceMemory::release(const Device& device, void* memory, std::size_t bytes) noexcept {
   device.is_cuda() ? cuda::release(memory) : std::free(memory);
   device.memory().release(bytes);
 }
 
-void* staging_allocate(const Device& device, std::size_t bytes, const char* purpose) {
-  if (bytes == 0) return nullptr;
-  host_accountant().charge(bytes, purpose);
-  try {
-    return device.is_cuda() ? cuda::allocate_pinned(bytes) : allocate_aligned(bytes);
-  } catch (...) {
-    host_accountant().release(bytes);
-    throw;
-  }
+void* StagingMemory::allocate(const Device& device, std::size_t bytes, const char* purpose) {
+  return allocate_charged(host_accountant(), bytes, purpose,
+                          device.is_cuda() ? cuda::allocate_pinned : allocate_aligned);
 }
 
-void staging_free(const Device& device, void* memory, std::size_t bytes) noexcept {
+void StagingMemory::release(const Device& device, void* memory, std::size_t bytes) noexcept {
   device.is_cuda() ? cuda::release_pinned(memory) : std::free(memory);
   host_accountant().release(bytes);
 }
