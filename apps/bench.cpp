@@ -43,7 +43,8 @@ void run_bench(const Command& command, const BenchCommand& c) {
   };
   const auto figures =
       c.suite == Suite::limits ? bench::run_limits(device, options) : bench::run_sampling(device, options);
-  print(fmt::format("{}, on {}\n", name_of(kSuites, c.suite), device.name()));
+  print(fmt::format("{}, on {}; medians of {} runs (smallest to largest)\n", name_of(kSuites, c.suite),
+                    device.name(), c.repetitions));
   print_figures(figures);
   Report report;
   report.command = command.name();

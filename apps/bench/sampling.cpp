@@ -1,6 +1,7 @@
 // bench sampling: the workloads of the field, each figure beside the machine's limit measured in the same
 // run.
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <utility>
 
@@ -33,11 +34,32 @@ Graph load(const Device& device, const Options& options) {
   return io::generate_graph(generate, rules);
 }
 
+constexpr Instance kAllInstances = ~Instance{0};
+
+/// How much of each workload runs. Cores draw a hundredth of what a GPU does: they get the workloads that
+/// people compare hosts by, with fewer seeds, so that the suite ends in about a minute at scale 20.
+struct Extent {
+  bool all = true;                     ///< every kind and technique, and C-SAW's settings
+  Instance first_run = kAllInstances;  ///< of the run that makes the tables
+  std::uint64_t walkers = 0;           ///< of node2vec, the slowest; 0: one a vertex
+  std::uint64_t tree_seeds = 0;        ///< of neighbor with replacement; 0: one a vertex
+  std::uint64_t seeds = 1u << 20;      ///< of neighbor without
+  std::uint64_t ablation_seeds = 1u << 16;
+};
+
+constexpr Extent kHostExtent{.all = false,
+                             .first_run = 1,
+                             .walkers = 1u << 17,
+                             .tree_seeds = 1u << 16,
+                             .seeds = 1u << 14,
+                             .ablation_seeds = 1u << 12};
+
 /// The suite: every method measures one group of workloads and appends its figures.
 class SamplingSuite {
  public:
   SamplingSuite(Device& device, const Options& options)
       : options_(options),
+        extent_(device.is_cuda() ? Extent() : kHostExtent),
         limits_(measure_limits(device, options.repetitions)),
         graph_(load(device, options)),
         resident_(device, graph_) {}
@@ -48,7 +70,7 @@ class SamplingSuite {
     weighted_walks();
     node2vec();
     neighbors();
-    csaw();
+    if (extent_.all) csaw();
     ablation();
     return std::move(figures_);
   }
@@ -72,9 +94,9 @@ class SamplingSuite {
   template <class Run, class Value>
   Figure& measure(const std::string& name, const char* unit, Run&& run, Value&& value) {
     if (options_.progress) options_.progress(name);
-    const RunStats first = run();
+    const RunStats first = run(extent_.first_run);
     std::vector<double> values;
-    for (unsigned r = 0; r < options_.repetitions; ++r) values.push_back(value(run()));
+    for (unsigned r = 0; r < options_.repetitions; ++r) values.push_back(value(run(kAllInstances)));
     std::sort(values.begin(), values.end());
     Figure figure{name, values[values.size() / 2], unit, values.front(), values.back(), {}};
     if (first.table_seconds > 0.0005) figure.note = "tables " + text("%.3g ms", first.table_seconds * 1e3);
@@ -85,26 +107,42 @@ class SamplingSuite {
   static double giga_rate(const RunStats& stats) {
     return static_cast<double>(stats.sampled_edges) / stats.compute_seconds * 1e-9;
   }
+  static void remark(Figure& figure, const std::string& what) {
+    figure.note += figure.note.empty() ? what : ", " + what;
+  }
   static void against(Figure& figure, double limit, const char* what) {
-    const std::string share = text("%.0f%% of ", 100 * figure.value / limit) + what;
-    figure.note += figure.note.empty() ? share : ", " + share;
+    remark(figure, text("%.0f%% of ", 100 * figure.value / limit) + what);
   }
 
   Figure& walk(const std::string& name, WalkOptions walk_options, const Starts& starts = {}) {
     walk_options.seed = options_.seed;
     return measure(
-        name, "G steps/s", [&] { return run_walks(resident_, starts, walk_options, nullptr); }, giga_rate);
+        name, "G steps/s",
+        [&](Instance last) {
+          walk_options.last_instance = last;
+          return run_walks(resident_, starts, walk_options, nullptr);
+        },
+        giga_rate);
   }
   Figure& sample(const std::string& name, SampleOptions sample_options, const Starts& starts) {
     sample_options.seed = options_.seed;
     return measure(
-        name, "G edges/s", [&] { return run_samples(resident_, starts, sample_options, nullptr); },
+        name, "G edges/s",
+        [&](Instance last) {
+          sample_options.last_instance = last;
+          return run_samples(resident_, starts, sample_options, nullptr);
+        },
         giga_rate);
   }
   static Starts random_starts(std::uint64_t count) {
     Starts starts;
     starts.mode = Starts::Mode::random, starts.count = count;
     return starts;
+  }
+  /// Starts of a workload that a smaller machine runs with fewer: 0 is one a vertex.
+  static Starts starts_of(std::uint64_t count) { return count == 0 ? Starts() : random_starts(count); }
+  static std::string count_text(std::uint64_t power_of_two) {
+    return "2^" + std::to_string(std::bit_width(power_of_two) - 1);
   }
 
   void uniform_walks() {
@@ -113,14 +151,17 @@ class SamplingSuite {
     against(walk("uniform walk, csr", o), limits_.random4, "random 4-byte reads");
     o.layout = Layout::wide;
     const double uniform = against_uniform(walk("uniform walk, wide", o));
+    if (extent_.all) redirected_walks(o, uniform);
+    resident_.drop_tables();
+  }
+  void redirected_walks(WalkOptions o, double uniform) {
     for (const auto& [name, kind] : {std::pair{"metropolis-hastings", WalkKind::metropolis_hastings},
                                      {"restart", WalkKind::restart},
                                      {"jump", WalkKind::jump}}) {
       o.kind = kind;
       Figure& figure = walk(std::string(name) + ", wide", o);
-      figure.note += text("%.0f%% of uniform", 100 * figure.value / uniform);
+      remark(figure, text("%.0f%% of uniform", 100 * figure.value / uniform));
     }
-    resident_.drop_tables();
   }
   double against_uniform(Figure& figure) const {
     against(figure, limits_.random16, "random 16-byte reads");
@@ -133,6 +174,7 @@ class SamplingSuite {
     o.layout = Layout::wide, o.select = Select::alias;
     against(walk("biased by weight, alias, wide", o), limits_.random32, "random 32-byte reads");
     resident_.drop_tables();
+    if (!extent_.all) return;
     o.layout = Layout::csr;
     walk("biased by weight, alias, csr", o);
     resident_.drop_tables();
@@ -147,7 +189,8 @@ class SamplingSuite {
   void node2vec() {
     WalkOptions o;
     o.kind = WalkKind::node2vec, o.p = 2, o.q = 0.5;
-    walk("node2vec 2, 0.5, weighted, exact", o);
+    const std::string walkers = extent_.walkers == 0 ? "" : ", " + count_text(extent_.walkers) + " walkers";
+    walk("node2vec 2, 0.5, weighted, exact" + walkers, o, starts_of(extent_.walkers));
     resident_.drop_tables();
   }
 
@@ -155,11 +198,13 @@ class SamplingSuite {
     SampleOptions o;
     o.fanout = {15, 10};
     o.replace = o.revisit = true;
-    against(sample("neighbor 15,10, replace, revisit, one seed a vertex", o, {}), limits_.random4,
-            "random 4-byte reads");
+    const std::string tree_seeds =
+        extent_.tree_seeds == 0 ? "one seed a vertex" : count_text(extent_.tree_seeds) + " seeds";
+    against(sample("neighbor 15,10, replace, revisit, " + tree_seeds, o, starts_of(extent_.tree_seeds)),
+            limits_.random4, "random 4-byte reads");
     o.replace = o.revisit = false;
-    const Starts seeds = random_starts(std::min<std::uint64_t>(graph_.vertices(), 1u << 20));
-    sample("neighbor 15,10, distinct, visited rule, 2^20 seeds", o, seeds);
+    const Starts seeds = random_starts(std::min<std::uint64_t>(graph_.vertices(), extent_.seeds));
+    sample("neighbor 15,10, distinct, visited rule, " + count_text(extent_.seeds) + " seeds", o, seeds);
     o.bias = Bias::weight;
     sample("the same by weight", o, seeds);
     resident_.drop_tables();
@@ -173,7 +218,7 @@ class SamplingSuite {
     const auto milliseconds = [](const RunStats& stats) { return stats.compute_seconds * 1e3; };
     const auto time = [&](const std::string& name, std::uint64_t instances) {
       measure(
-          name, "ms", [&] { return run_samples(resident_, random_starts(instances), o, nullptr); },
+          name, "ms", [&](Instance) { return run_samples(resident_, random_starts(instances), o, nullptr); },
           milliseconds);
     };
     o.fanout = {2, 2};
@@ -197,7 +242,7 @@ class SamplingSuite {
   void ablation() {
     SampleOptions o;
     o.fanout = {8, 8}, o.bias = Bias::degree;
-    const Starts seeds = random_starts(std::min<std::uint64_t>(graph_.vertices(), 1u << 16));
+    const Starts seeds = random_starts(std::min<std::uint64_t>(graph_.vertices(), extent_.ablation_seeds));
     for (const auto& [technique, select] : {std::pair{"repeated", Select::repeated},
                                             {"updated", Select::updated},
                                             {"bipartite", Select::bipartite}}) {
@@ -208,16 +253,21 @@ class SamplingSuite {
         RunStats last;
         Figure& figure = measure(
             std::string("select ") + technique + ", collision " + structure, "G edges/s",
-            [&] { return last = run_samples(resident_, seeds, o, nullptr); }, giga_rate);
+            [&](Instance end) {
+              o.last_instance = end;
+              return last = run_samples(resident_, seeds, o, nullptr);
+            },
+            giga_rate);
         const double picks = static_cast<double>(std::max<std::uint64_t>(last.selections, 1));
-        figure.note +=
-            text("%.3f iterations a pick, ", static_cast<double>(last.selection_iterations) / picks) +
-            text("%.2f searches a pick", static_cast<double>(last.collision_searches) / picks);
+        remark(figure,
+               text("%.3f iterations a pick, ", static_cast<double>(last.selection_iterations) / picks) +
+                   text("%.2f searches a pick", static_cast<double>(last.collision_searches) / picks));
       }
     }
   }
 
   Options options_;
+  Extent extent_;
   Limits limits_;
   Graph graph_;
   ResidentGraph resident_;
