@@ -18,8 +18,8 @@ class Planner {
  public:
   Planner(const Device& device, const Graph& graph, const Starts& starts, const RunOptions& options)
       : device_(device), graph_(graph), starts_(starts), options_(options) {
-    const Instance all = starts.instances(vertices()), begin = std::min(options.first_instance, all);
-    instances_ = std::clamp(options.last_instance, begin, all) - begin;
+    const InstanceRange range = starts.range(vertices(), options.first_instance, options.last_instance);
+    instances_ = range.end - range.begin;
     const bool weights = !graph.out.weights.empty();
     if (device.is_cuda()) {
       plan_.graph_bytes =
@@ -39,14 +39,7 @@ class Planner {
   Bias effective(Bias bias) const { return bias == Bias::weight && !graph_.weighted ? Bias::none : bias; }
   std::uint64_t id_bytes() const { return vertices() > 0x7fffffffu ? 8 : 4; }
 
-  /// The most seeds that an instance has.
-  std::uint64_t most_seeds(std::uint64_t drawn) const {
-    std::uint64_t most = starts_.mode == Starts::Mode::random ? drawn : 1;
-    for (std::size_t i = 1; i < starts_.offsets.size(); ++i) {
-      most = std::max(most, starts_.offsets[i] - starts_.offsets[i - 1]);
-    }
-    return most;
-  }
+  std::uint64_t most_seeds(std::uint64_t drawn) const { return starts_.most_seeds(drawn); }
   std::uint64_t max_degree() const {
     EdgeIndex most = 0;
     for (std::uint64_t v = 0; v < vertices(); ++v)

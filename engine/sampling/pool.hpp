@@ -8,13 +8,11 @@
 #include <string>
 
 #include "engine/core/error.hpp"
+#include "engine/drive/instance_job.hpp"
 #include "engine/drive/pool_step.hpp"
 #include "engine/drive/starts_upload.hpp"
 #include "engine/drive/wave_writer.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/residency/resident_graph.hpp"
-#include "engine/sampling/run.hpp"
-#include "engine/select/ensure_tables.hpp"
 #include "engine/select/group.hpp"
 #if defined(__CUDACC__)
 #include "engine/drive/instance_cuda.cuh"
@@ -54,12 +52,8 @@ struct PoolRows {
 };
 
 template <class Sampler>
-struct PoolJob {
-  ResidentGraph::Impl& graph;
+struct PoolJob : InstanceJob<WalkSink> {
   PoolProgram<Sampler> program;
-  const WalkOptions& options;
-  Instance begin, end;
-  WalkSink* sink;
 
   std::uint64_t bytes_per_instance() const {
     return std::uint64_t{program.pool_size} * (2 * sizeof(Vertex) + 8) +
@@ -149,26 +143,11 @@ RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& 
   stats.select = Select::its;
   if (sampler.frontier_size > kMaxDraws)
     throw UsageError("--frontier-size: at most " + std::to_string(kMaxDraws));
-  std::uint64_t pool = starts.mode == Starts::Mode::random ? sampler.frontier_size : 1;
-  for (std::size_t i = 1; i < starts.offsets.size(); ++i)
-    pool = std::max(pool, starts.offsets[i] - starts.offsets[i - 1]);
-  const DeviceStarts device_starts(graph, starts, options.seed, static_cast<std::uint32_t>(pool));
-  const PoolProgram<Sampler> program{graph.view,   sampler,        device_starts.view(),
-                                     options.seed, options.length, static_cast<std::uint32_t>(pool)};
-  const Instance instances = starts.instances(graph.view.vertices());
-  const Instance begin = std::min(options.first_instance, instances);
-  const PoolJob<Sampler> job{
-      graph, program, options, begin, std::clamp(options.last_instance, begin, instances), sink};
-  stats.instances = job.end - job.begin;
-  if (job.begin < job.end) {
-    on_backend(
-        graph.device, [&] { job.on_host(stats); },
-        [&] {
-#if defined(__CUDACC__)
-          job.on_cuda(stats);
-#endif
-        });
-  }
+  const auto pool = static_cast<std::uint32_t>(starts.most_seeds(sampler.frontier_size));
+  const DeviceStarts device_starts(graph, starts, options.seed, pool);
+  const PoolJob<Sampler> job{{graph, starts, options, sink},
+                             {graph.view, sampler, device_starts.view(), options.seed, options.length, pool}};
+  run_instances(job, stats);
   stats.selections = stats.sampled_edges = stats.steps;
   return stats;
 }

@@ -2,8 +2,6 @@
 // driver. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
 #pragma once
 
-#include <algorithm>
-
 #include "engine/core/error.hpp"
 #include "engine/drive/sample_host.hpp"
 #include "engine/drive/sample_step.hpp"
@@ -31,9 +29,9 @@ class SampleRun {
         options_(options),
         sink_(sink),
         starts_(graph.impl(), starts, options.seed) {
-    const Instance instances = starts.instances(graph_.view.vertices());
-    begin_ = std::min(options.first_instance, instances);
-    end_ = std::clamp(options.last_instance, begin_, instances);
+    const InstanceRange range =
+        starts.range(graph_.view.vertices(), options.first_instance, options.last_instance);
+    begin_ = range.begin, end_ = range.end;
     program_.graph = graph_.view;
     program_.sampler = sampler;
     program_.uniform = uniform;

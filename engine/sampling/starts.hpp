@@ -1,12 +1,18 @@
 // Where instances start (CONTRACT section 4, Starts).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "engine/core/types.hpp"
 
 namespace sluice {
+
+/// Instances [begin, end).
+struct InstanceRange {
+  Instance begin = 0, end = 0;
+};
 
 /// Starts of all instances. Walks: one vertex an instance. Samples and `multidimensional`: a list of seeds.
 struct Starts {
@@ -26,6 +32,17 @@ struct Starts {
     if (mode == Mode::per_vertex) return rounds * graph_vertices;
     if (mode == Mode::random) return count;
     return offsets.empty() ? vertices.size() : offsets.size() - 1;
+  }
+  /// The instances of [first, last) that there are (`--instance-range`).
+  InstanceRange range(std::uint64_t graph_vertices, Instance first, Instance last) const {
+    const Instance all = instances(graph_vertices), begin = std::min(first, all);
+    return {begin, std::clamp(last, begin, all)};
+  }
+  /// The most seeds that an instance has, where `drawn` seeds are drawn for each random one.
+  std::uint64_t most_seeds(std::uint64_t drawn = 1) const {
+    std::uint64_t most = mode == Mode::random ? drawn : 1;
+    for (std::size_t i = 1; i < offsets.size(); ++i) most = std::max(most, offsets[i] - offsets[i - 1]);
+    return most;
   }
 };
 

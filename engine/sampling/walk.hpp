@@ -2,7 +2,6 @@
 // driver. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
 #pragma once
 
-#include <algorithm>
 #include <string>
 
 #include "engine/core/error.hpp"
@@ -47,9 +46,9 @@ class WalkRun {
         options_(options),
         sink_(sink),
         starts_(graph.impl(), starts, options.seed) {
-    const Instance instances = starts.instances(graph_.view.vertices());
-    begin_ = std::min(options.first_instance, instances);
-    end_ = std::clamp(options.last_instance, begin_, instances);
+    const InstanceRange range =
+        starts.range(graph_.view.vertices(), options.first_instance, options.last_instance);
+    begin_ = range.begin, end_ = range.end;
     if (!starts.offsets.empty()) throw UsageError("--starts: a walk starts from one vertex a line");
     stats_.host_to_device_bytes += starts_.bytes();
   }

@@ -5,10 +5,10 @@
 
 #include "engine/core/error.hpp"
 #include "engine/drive/block_driver.hpp"
+#include "engine/drive/instance_job.hpp"
 #include "engine/drive/layer_arena.hpp"
 #include "engine/drive/starts_upload.hpp"
 #include "engine/sampling/builtin_samples.hpp"
-#include "engine/select/ensure_tables.hpp"
 #include "engine/select/group.hpp"
 #if defined(__CUDACC__)
 #include "engine/drive/instance_cuda.cuh"
@@ -33,19 +33,8 @@ Select resolve(Select select) {
   }
 }
 
-std::uint64_t most_seeds(const Starts& starts) {
-  std::uint64_t most = 1;
-  for (std::size_t i = 1; i < starts.offsets.size(); ++i)
-    most = std::max(most, starts.offsets[i] - starts.offsets[i - 1]);
-  return most;
-}
-
-struct LayerJob {
-  ResidentGraph::Impl& graph;
+struct LayerJob : InstanceJob<SampleSink> {
   LayerProgram program;
-  const RunOptions& options;
-  Instance begin, end;
-  SampleSink* sink;
 
   void on_host(RunStats& stats) const {
     const LayerArena arena(graph.device, program.sizes, graph.device.threads());
@@ -121,7 +110,7 @@ RunStats run_layer(ResidentGraph& resident, const Starts& starts, const SampleOp
   program.select = stats.select = resolve(options.select);
   program.seed = options.seed;
   program.revisit = options.revisit;
-  program.sizes = LayerSizes::of(program.sampler, most_seeds(starts), program.select, program.revisit);
+  program.sizes = LayerSizes::of(program.sampler, starts.most_seeds(), program.select, program.revisit);
   const NamedBias bias{program.sampler.bias};
   BiasTables& tables = graph.named[static_cast<int>(bias.bias)];
   const double tables_before = graph.table_seconds;
@@ -133,20 +122,7 @@ RunStats run_layer(ResidentGraph& resident, const Starts& starts, const SampleOp
   stats.table_seconds = graph.table_seconds - tables_before;
   const DeviceStarts device_starts(graph, starts, options.seed);
   program.starts = device_starts.view();
-  const Instance instances = starts.instances(graph.view.vertices());
-  const Instance begin = std::min(options.first_instance, instances);
-  const LayerJob job{graph, program, options, begin, std::clamp(options.last_instance, begin, instances),
-                     sink};
-  stats.instances = job.end - job.begin;
-  if (job.begin < job.end) {
-    on_backend(
-        graph.device, [&] { job.on_host(stats); },
-        [&] {
-#if defined(__CUDACC__)
-          job.on_cuda(stats);
-#endif
-        });
-  }
+  run_instances(LayerJob{{graph, starts, options, sink}, program}, stats);
   stats.steps = stats.sampled_edges;
   return stats;
 }

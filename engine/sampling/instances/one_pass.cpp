@@ -1,13 +1,11 @@
 // One-pass samples, compiled: for the host, and for the GPU where CUDA is built.
-#include <algorithm>
-
 #include "engine/core/error.hpp"
 #include "engine/drive/block_driver.hpp"
+#include "engine/drive/instance_job.hpp"
 #include "engine/drive/one_pass_step.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 #include "engine/sampling/samples/edge.hpp"
 #include "engine/sampling/samples/node.hpp"
-#include "engine/select/ensure_tables.hpp"
 #include "engine/select/group.hpp"
 #if defined(__CUDACC__)
 #include "engine/drive/instance_cuda.cuh"
@@ -19,13 +17,9 @@ namespace {
 
 constexpr const char* kPurpose = "scratch of one-pass samples";
 
-struct OnePassJob {
-  ResidentGraph::Impl& graph;
+struct OnePassJob : InstanceJob<SampleSink> {
   OnePassProgram program;
   bool nodes;  ///< `node`; else `edge`
-  const RunOptions& options;
-  Instance begin, end;
-  SampleSink* sink;
 
   void on_host(RunStats& stats) const {
     const unsigned threads = graph.device.threads();
@@ -161,20 +155,7 @@ RunStats run_one_pass(ResidentGraph& resident, const Sampler& sampler, const Sta
                      std::to_string(program.universe));
   }
   program.capacity = set_capacity(program.count);
-  const Instance instances = starts.instances(graph.view.vertices());
-  const Instance begin = std::min(options.first_instance, instances);
-  const OnePassJob job{
-      graph, program, nodes, options, begin, std::clamp(options.last_instance, begin, instances), sink};
-  stats.instances = job.end - job.begin;
-  if (job.begin < job.end) {
-    on_backend(
-        graph.device, [&] { job.on_host(stats); },
-        [&] {
-#if defined(__CUDACC__)
-          job.on_cuda(stats);
-#endif
-        });
-  }
+  run_instances(OnePassJob{{graph, starts, options, sink}, program, nodes}, stats);
   stats.steps = stats.sampled_edges;
   return stats;
 }
