@@ -1,4 +1,7 @@
-// Kinds whose instance is grown whole by one warp: layer, node, edge, multidimensional.
+// Kinds whose instance is grown whole by one group: layer, node, edge, multidimensional. The group is a warp,
+// or a block where that is known to be too small or turns out to be: a warp that meets a hub whose list it
+// would have to walk leaves its instance to a block, which grows it anew. No draw depends on the size of a
+// group.
 #pragma once
 
 #include <algorithm>
@@ -14,45 +17,111 @@
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/stream.cuh"
 #include "engine/residency/resident_graph.hpp"
+#include "engine/select/block_group.cuh"
 #include "engine/select/group.cuh"
 #include "engine/select/taken.hpp"
 
 namespace sluice::cuda {
 
 inline constexpr unsigned kInstanceBlock = 128;  ///< four instances; small, since instances differ in length
+inline constexpr unsigned kWideBlock = 256;  ///< one instance: eight times a warp, and barriers stay cheap
 
 struct InstanceCounters {
   unsigned long long iterations, searches;
 };
 
+/// Indices that a warp left to a block; their number is not known to the host.
+struct LeftView {
+  std::uint64_t* indices = nullptr;
+  unsigned long long* count = nullptr;
+};
+
+class LeftList {
+ public:
+  LeftList(const Device& device, std::uint64_t capacity)
+      : indices_(device, capacity, kPurpose), count_(device, 1, kPurpose) {}
+
+  LeftView view() const { return {indices_.data(), count_.data()}; }
+  void clear(const Stream& stream) const {
+    check(cudaMemsetAsync(count_.data(), 0, sizeof(unsigned long long), stream.get()), "cudaMemsetAsync");
+  }
+
+ private:
+  static constexpr const char* kPurpose = "instances left to a block";
+
+  Buffer<std::uint64_t> indices_;
+  Buffer<unsigned long long> count_;
+};
+
 // ---- kernels
 // ---------------------------------------------------------------------------------------------------
 
-/// One warp an index below `count`: body(warp, index, counters).
+/// Adds what the lanes of a group counted; one lane a group writes.
+template <class Group>
+__device__ __forceinline__ void add_counters(const Group& group, const PickCounters& counters,
+                                             InstanceCounters* total) {
+  if (!total) return;
+  const auto iterations = group.sum(static_cast<unsigned long long>(counters.iterations));
+  const auto searches = group.sum(static_cast<unsigned long long>(counters.searches));
+  if (group.rank() != 0) return;
+  atomicAdd(&total->iterations, iterations);
+  atomicAdd(&total->searches, searches);
+}
+
+/// One warp an index below `count`: body(warp, index, counters) is false where it leaves the work to a block.
 template <class Body>
 __global__ void __launch_bounds__(kInstanceBlock)
-    instance_kernel(std::uint64_t count, Body body, InstanceCounters* total) {
+    instance_kernel(std::uint64_t count, Body body, LeftView left, InstanceCounters* total) {
   const std::uint64_t index = (static_cast<std::uint64_t>(blockIdx.x) * kInstanceBlock + threadIdx.x) / 32;
   if (index >= count) return;
   PickCounters counters;
   const Tile<32> warp;
-  body(warp, index, counters);
-  const unsigned iterations = warp.sum(counters.iterations), searches = warp.sum(counters.searches);
-  if (warp.rank() == 0 && total) {
-    atomicAdd(&total->iterations, iterations);
-    atomicAdd(&total->searches, searches);
+  if (body(warp, index, counters)) return add_counters(warp, counters, total);
+  if (warp.rank() == 0) left.indices[atomicAdd(left.count, 1ull)] = index;
+}
+
+/// One block an index: those that were left, or where there is no list, all below `count`.
+template <class Body>
+__global__ void __launch_bounds__(kWideBlock)
+    wide_instance_kernel(std::uint64_t count, Body body, LeftView left, InstanceCounters* total) {
+  __shared__ typename BlockGroup<kWideBlock>::Room room;
+  const BlockGroup<kWideBlock> block(room);
+  if (left.count) count = *left.count;
+  PickCounters counters;
+  for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
+    body(block, left.count ? left.indices[i] : i, counters);
+    block.sync();
   }
+  add_counters(block, counters, total);
 }
 
 // ---- launchers
 // -------------------------------------------------------------------------------------------------
 
+/// A block for every index below `count`, a few for each multiprocessor at a time. Returns the number of
+/// launches.
 template <class Body>
-void launch_instances(std::uint64_t count, const Body& body, InstanceCounters* counters,
-                      const Stream& stream) {
+unsigned launch_wide_instances(std::uint64_t count, const Body& body, const LeftView& left,
+                               InstanceCounters* counters, const Stream& stream) {
+  constexpr std::uint64_t kBlocks = 132 * 8;
+  const auto grid = static_cast<unsigned>(std::clamp<std::uint64_t>(count, 1, kBlocks));
+  wide_instance_kernel<<<grid, kWideBlock, 0, stream.get()>>>(count, body, left, counters);
+  check_launch("wide_instance_kernel");
+  return 1;
+}
+
+/// A warp for every index below `count`; then, where there is a list, blocks for what they left. Returns the
+/// number of launches.
+template <class Body>
+unsigned launch_instances(std::uint64_t count, const Body& body, const LeftList* left,
+                          InstanceCounters* counters, const Stream& stream) {
+  if (left) left->clear(stream);
+  const LeftView view = left ? left->view() : LeftView{};
   instance_kernel<<<grid_for(count * 32, kInstanceBlock), kInstanceBlock, 0, stream.get()>>>(count, body,
-                                                                                             counters);
+                                                                                             view, counters);
   check_launch("instance_kernel");
+  if (!left) return 1;
+  return 1 + launch_wide_instances(count, body, view, counters, stream);
 }
 
 /// How many instances of `bytes` each fit at once: all that are wanted, or what half of the free memory

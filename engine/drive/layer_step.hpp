@@ -70,11 +70,14 @@ struct LayerProgram {
 
   /// What run() returns where the sum of a union's biases does not fit 64 bits: copies of a list add up.
   static constexpr std::uint32_t kTooHeavy = ~std::uint32_t{0};
+  /// What it returns where a list longer than `longest` must be walked.
+  static constexpr std::uint32_t kTooLong = kTooHeavy - 1;
+  static constexpr std::uint32_t kAnyLength = ~std::uint32_t{0};
 
-  /// Grows one instance; returns the number of its seeds, or kTooHeavy.
+  /// Grows one instance; returns the number of its seeds, or one of the above.
   template <class Group>
   SLUICE_HD std::uint32_t run(const Group& group, Instance instance, const LayerScratch& scratch,
-                              PickCounters& counters) const {
+                              PickCounters& counters, std::uint32_t longest = kAnyLength) const {
     const GroupSet<Vertex> visited{scratch.visited, sizes.visited};
     visited.clear(group);
     std::uint32_t lists = plant(group, instance, visited, scratch);
@@ -83,6 +86,7 @@ struct LayerProgram {
     Vertex* next = scratch.frontier + sizes.frontier;
     std::uint64_t edges = 0;
     for (std::uint32_t depth = 1; depth <= sampler.depths; ++depth) {
+      if (longest != kAnyLength && walks_longer(group, frontier, lists, longest)) return kTooLong;
       LayerCandidates all;
       if (!unite(group, frontier, lists, scratch, all)) return kTooHeavy;
       const std::uint64_t available = count_available(group, all);
@@ -138,6 +142,17 @@ struct LayerProgram {
     for (std::uint32_t i = group.rank(); i < length; i += Group::kSize)
       scratch.seeds[i] = scratch.frontier[i];
     return length;
+  }
+
+  /// Must a list of more than `longest` edges be walked?
+  template <class Group>
+  SLUICE_HD bool walks_longer(const Group& group, const Vertex* frontier, std::uint32_t lists,
+                              std::uint32_t longest) const {
+    if (sampler.bias != Bias::weight && select != Select::keys) return false;
+    bool longer = false;
+    for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize)
+      longer |= graph.degree(frontier[i]) > longest;
+    return group.ballot(longer) != 0;
   }
 
   /// The union of the frontier's lists; false if the sum of its biases does not fit 64 bits.

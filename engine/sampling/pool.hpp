@@ -96,6 +96,7 @@ struct PoolJob : InstanceJob<WalkSink> {
 #if defined(__CUDACC__)
   void on_cuda(RunStats& stats) const {
     const std::uint64_t wave = cuda::instances_at_once(graph.device, bytes_per_instance(), end - begin);
+    const bool wide = program.pool_size > GraphView::kHubDegree;  // every step may look through the pool
     const PoolWave memory(graph.device, wave, program.pool_size, program.length);
     const Buffer<unsigned long long> steps(graph.device, 1, "counters");
     const unsigned long long zero = 0;
@@ -106,15 +107,16 @@ struct PoolJob : InstanceJob<WalkSink> {
       const std::uint64_t count = std::min<std::uint64_t>(wave, end - first);
       timer.start(stream);
       const auto walk = [=, program = program, out = rows(memory), steps = steps.data()] __device__(
-                            const Tile<32>& warp, std::uint64_t index, PickCounters&) {
-        const std::uint32_t done = out.run(warp, program, first + index, index);
-        if (warp.rank() == 0) atomicAdd(steps, static_cast<unsigned long long>(done));
+                            const auto& group, std::uint64_t index, PickCounters&) {
+        const std::uint32_t done = out.run(group, program, first + index, index);
+        if (group.rank() == 0) atomicAdd(steps, static_cast<unsigned long long>(done));
+        return true;
       };
-      cuda::launch_instances(count, walk, nullptr, stream);
+      stats.kernel_launches += wide ? cuda::launch_wide_instances(count, walk, {}, nullptr, stream)
+                                    : cuda::launch_instances(count, walk, nullptr, nullptr, stream);
       timer.stop(stream);
       stream.wait("pools");
       stats.compute_seconds += timer.seconds();
-      ++stats.kernel_launches;
       if (sink) {
         const auto edges = cuda::download(graph.device, memory.edges, count * 2 * program.length, stats);
         const auto seeds = cuda::download(graph.device, memory.seeds, count * program.pool_size, stats);

@@ -1,5 +1,6 @@
 // The group: who works together on one selection. One lane on the host, a tile of lanes of a warp on the GPU
-// (group.cuh). Selection code is written once over this interface; results never depend on a group's size.
+// (group.cuh), or a block (block_group.cuh). Selection code is written once over this interface; results
+// never depend on a group's size.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@ struct SingleLane {
 
   SLUICE_HD unsigned rank() const { return 0; }
   SLUICE_HD void sync() const {}
+  /// 0 where no lane's predicate holds; else what first() takes.
   SLUICE_HD std::uint32_t ballot(bool predicate) const { return predicate; }
   template <class T>
   SLUICE_HD T broadcast(T value, unsigned) const {

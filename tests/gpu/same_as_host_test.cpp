@@ -90,6 +90,14 @@ TEST(SameAsHostLarge, EveryKindOnDirectedRmat) {
   expect_same(graph, *gpu, sample_jobs(instances_of(graph, 2000), graph.vertices()));
 }
 
+TEST(SameAsHostLarge, InstancesThatBlocksGrow) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = scattered(20000);  // lists of 6666: a warp that meets one leaves it to a block
+  expect_same(graph, *gpu, large_jobs(graph.vertices()));
+  expect_same(graph, *gpu, sample_jobs(400, graph.vertices()));
+}
+
 TEST(SameAsHostPackings, EveryWalk) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);

@@ -68,6 +68,19 @@ TEST(EdgePackings, ChangeNothing) {
   }
 }
 
+TEST(LargeInstances, OneThreadAndThreeGiveTheSameDatasets) {
+  const Graph graph = scattered(20000);
+  Device one({DeviceChoice::host, 1, 0}), three({DeviceChoice::host, 3, 0});
+  ResidentGraph on_one(one, graph), on_three(three, graph);
+
+  for (const Job& job : large_jobs(graph.vertices())) {
+    const Outcome expected = job.run(on_one);
+
+    EXPECT_GT(expected.count(), 0u) << job.name;
+    EXPECT_TRUE(job.run(on_three) == expected) << job.name;
+  }
+}
+
 TEST_P(Invariance, PartsOfTheInstancesTogetherAreTheWhole) {
   const Graph graph = scattered(GetParam());
   Device device({DeviceChoice::host, 2, 0});

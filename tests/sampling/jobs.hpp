@@ -203,6 +203,33 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
   return jobs;
 }
 
+/// Instances that are too much for one warp of a GPU: large layers, counts and pools.
+inline std::vector<Job> large_jobs(std::uint64_t vertices) {
+  using enum Select;
+  std::vector<Job> jobs;
+  SampleOptions layer;
+  layer.kind = SampleKind::layer, layer.layer_sizes = {4200, 5000}, layer.seed = 7;
+  for (const Bias bias : {Bias::none, Bias::weight, Bias::degree}) {
+    for (const Select select : {automatic, repeated, keys}) {
+      layer.bias = bias, layer.select = select, layer.revisit = select == repeated;
+      jobs.push_back(sample_job("large_layer/bias" + std::to_string(static_cast<int>(bias)) + "/select" +
+                                    std::to_string(static_cast<int>(select)),
+                                seed_lists(5, vertices), layer));
+    }
+  }
+  SampleOptions one_pass;
+  one_pass.seed = 7, one_pass.count = vertices / 2;
+  for (const SampleKind kind : {SampleKind::node, SampleKind::edge}) {
+    one_pass.kind = kind;
+    jobs.push_back(
+        sample_job(kind == SampleKind::node ? "many_nodes" : "many_edges", random_starts(3), one_pass));
+  }
+  WalkOptions pool;
+  pool.kind = WalkKind::multidimensional, pool.frontier_size = 5000, pool.length = 100, pool.seed = 7;
+  jobs.push_back(walk_job("large_pool", random_starts(4), pool));
+  return jobs;
+}
+
 /// An R-MAT graph with uniform weights; `undirected` also without isolated vertices.
 inline Graph rmat(unsigned scale, bool undirected, unsigned edge_factor = 8) {
   io::GenerateOptions options;

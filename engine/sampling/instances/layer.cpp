@@ -2,6 +2,7 @@
 #include "engine/sampling/samples/layer.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "engine/core/error.hpp"
 #include "engine/drive/block_driver.hpp"
@@ -52,8 +53,10 @@ struct LayerJob : InstanceJob<SampleSink> {
 
 #if defined(__CUDACC__)
   void on_cuda(RunStats& stats) const {
-    const std::uint64_t wave =
-        cuda::instances_at_once(graph.device, LayerArena::bytes_per_slot(program.sizes), end - begin);
+    const bool hubs = graph.view.hub_count > 0, wide = program.sizes.layer > GraphView::kHubDegree;
+    const std::uint64_t wave = cuda::instances_at_once(
+        graph.device, LayerArena::bytes_per_slot(program.sizes) + sizeof(std::uint64_t), end - begin);
+    const cuda::LeftList left(graph.device, hubs ? wave : 0);
     const LayerArena arena(graph.device, program.sizes, wave);
     const Buffer<std::uint32_t> seed_counts(graph.device, wave, "counts of seeds");
     const Buffer<cuda::InstanceCounters> counters(graph.device, 1, "counters");
@@ -63,13 +66,19 @@ struct LayerJob : InstanceJob<SampleSink> {
         options, wave, begin, end, sink, stats,
         [&](Instance first, std::uint64_t count, const cuda::Stream& stream) {
           const auto grow = [=, program = program, slots = arena.view(),
-                             seeds = seed_counts.data()] __device__(const Tile<32>& warp, std::uint64_t index,
+                             seeds = seed_counts.data()] __device__(const auto& group, std::uint64_t index,
                                                                     PickCounters& picks) {
-            const std::uint32_t planted = program.run(warp, first + index, slots.at(index), picks);
-            if (warp.rank() == 0) seeds[index] = planted;
+            using Group = std::decay_t<decltype(group)>;
+            const std::uint32_t longest =
+                Group::kSize > 32 || !hubs ? LayerProgram::kAnyLength : GraphView::kHubDegree;
+            const std::uint32_t planted = program.run(group, first + index, slots.at(index), picks, longest);
+            if (planted == LayerProgram::kTooLong) return false;
+            if (group.rank() == 0) seeds[index] = planted;
+            return true;
           };
-          cuda::launch_instances(count, grow, counters.data(), stream);
-          ++stats.kernel_launches;
+          stats.kernel_launches +=
+              wide ? cuda::launch_wide_instances(count, grow, {}, counters.data(), stream)
+                   : cuda::launch_instances(count, grow, hubs ? &left : nullptr, counters.data(), stream);
         },
         [&](Instance, std::uint64_t count, SampleStore& out) {
           const LayerSizes& sizes = program.sizes;

@@ -1,4 +1,6 @@
 // One-pass samples, compiled: for the host, and for the GPU where CUDA is built.
+#include <algorithm>
+
 #include "engine/core/error.hpp"
 #include "engine/drive/block_driver.hpp"
 #include "engine/drive/instance_job.hpp"
@@ -16,6 +18,14 @@ namespace sluice {
 namespace {
 
 constexpr const char* kPurpose = "scratch of one-pass samples";
+
+#if defined(__CUDACC__)
+/// Does a warp leave this vertex's list to a block?
+template <class Group>
+__device__ __forceinline__ bool leaves_hub(const Group&, const GraphView& graph, Vertex v) {
+  return Group::kSize <= 32 && graph.degree(v) > GraphView::kHubDegree;
+}
+#endif
 
 struct OnePassJob : InstanceJob<SampleSink> {
   OnePassProgram program;
@@ -63,37 +73,46 @@ struct OnePassJob : InstanceJob<SampleSink> {
 
 #if defined(__CUDACC__)
   void on_cuda(RunStats& stats) const {
-    const std::uint64_t bytes = (program.count * (nodes ? 3 : 1) + program.capacity) * sizeof(std::uint64_t);
+    const std::uint64_t hubs_drawn =
+        nodes ? std::min<std::uint64_t>(graph.view.hub_count, program.count) : 0;  // at most, an instance
+    const std::uint64_t bytes =
+        (program.count * (nodes ? 3 : 1) + program.capacity + hubs_drawn) * sizeof(std::uint64_t);
     const std::uint64_t wave = cuda::instances_at_once(graph.device, bytes, end - begin);
     const Buffer<std::uint64_t> values(graph.device, wave * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, wave * program.capacity, kPurpose);
     const Buffer<std::uint64_t> counts(graph.device, nodes ? wave * program.count : 0, kPurpose);
     const Buffer<std::uint64_t> offsets(graph.device, nodes ? wave * program.count : 0, kPurpose);
+    const cuda::LeftList left(graph.device, wave * hubs_drawn);
     cuda::drive_instances(
         options, wave, begin, end, sink, stats,
         [&](Instance first, std::uint64_t count, const cuda::Stream& stream) {
           const auto draw = [=, program = program, values = values.data(), slots = slots.data()] __device__(
-                                const Tile<32>& warp, std::uint64_t index, PickCounters&) {
-            program.draw(warp, first + index, values + index * program.count,
+                                const auto& group, std::uint64_t index, PickCounters&) {
+            program.draw(group, first + index, values + index * program.count,
                          slots + index * program.capacity);
+            return true;
           };
-          cuda::launch_instances(count, draw, nullptr, stream);
-          ++stats.kernel_launches;
+          const bool wide = program.count > GraphView::kHubDegree;
+          stats.kernel_launches += wide ? cuda::launch_wide_instances(count, draw, {}, nullptr, stream)
+                                        : cuda::launch_instances(count, draw, nullptr, nullptr, stream);
           if (!nodes) return;
           const auto measure = [=, program = program, values = values.data(), slots = slots.data(),
-                                counts = counts.data()] __device__(const Tile<32>& warp, std::uint64_t at,
+                                counts = counts.data()] __device__(const auto& group, std::uint64_t at,
                                                                    PickCounters&) {
-            const std::uint64_t edges = program.induced(warp, static_cast<Vertex>(values[at]),
-                                                        slots + at / program.count * program.capacity,
-                                                        [](std::uint64_t, const Edge&) {});
-            if (warp.rank() == 0) counts[at] = edges;
+            const auto v = static_cast<Vertex>(values[at]);
+            if (leaves_hub(group, program.graph, v)) return false;
+            const std::uint64_t edges = program.induced(
+                group, v, slots + at / program.count * program.capacity, [](std::uint64_t, const Edge&) {});
+            if (group.rank() == 0) counts[at] = edges;
+            return true;
           };
-          cuda::launch_instances(count * program.count, measure, nullptr, stream);
-          ++stats.kernel_launches;
+          stats.kernel_launches += cuda::launch_instances(count * program.count, measure,
+                                                          hubs_drawn > 0 ? &left : nullptr, nullptr, stream);
         },
         [&](Instance, std::uint64_t count, SampleStore& out) {
           const auto drawn = cuda::download(graph.device, values, count * program.count, stats);
-          nodes ? collect_nodes(count, drawn, values, slots, counts, offsets, out, stats)
+          nodes ? collect_nodes(count, drawn, values, slots, counts, offsets,
+                                hubs_drawn > 0 ? &left : nullptr, out, stats)
                 : collect_edges(count, drawn, out);
           stats.selections += count * program.count;
         });
@@ -106,7 +125,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
   void collect_nodes(std::uint64_t count, const std::vector<std::uint64_t>& drawn,
                      const Buffer<std::uint64_t>& values, const Buffer<std::uint64_t>& slots,
                      const Buffer<std::uint64_t>& counts, const Buffer<std::uint64_t>& offsets,
-                     SampleStore& out, RunStats& stats) const {
+                     const cuda::LeftList* left, SampleStore& out, RunStats& stats) const {
     std::vector<std::uint64_t> sums = cuda::download(graph.device, counts, drawn.size(), stats);
     std::uint64_t total = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -125,14 +144,15 @@ struct OnePassJob : InstanceJob<SampleSink> {
     const cuda::Stream stream;
     const auto write = [program = program, values = values.data(), slots = slots.data(),
                         offsets = offsets.data(),
-                        edges = edges.data()] __device__(const Tile<32>& warp, std::uint64_t at,
-                                                         PickCounters&) {
-      program.induced(warp, static_cast<Vertex>(values[at]), slots + at / program.count * program.capacity,
+                        edges = edges.data()] __device__(const auto& group, std::uint64_t at, PickCounters&) {
+      const auto v = static_cast<Vertex>(values[at]);
+      if (leaves_hub(group, program.graph, v)) return false;
+      program.induced(group, v, slots + at / program.count * program.capacity,
                       [&](std::uint64_t order, const Edge& edge) { edges[offsets[at] + order] = edge; });
+      return true;
     };
-    cuda::launch_instances(drawn.size(), write, nullptr, stream);
+    stats.kernel_launches += cuda::launch_instances(drawn.size(), write, left, nullptr, stream);
     stream.wait("edges between drawn vertices");
-    ++stats.kernel_launches;
     for (const Edge& edge : cuda::download(graph.device, edges, total, stats)) {
       out.add_edge(edge.source, edge.target, 1, edge.position);
     }
