@@ -36,6 +36,7 @@ struct PoolProgram {
       mine += biases[i];
     }
     std::uint64_t total = group.sum(mine);
+    group.sync();  // any lane may read the pool now
     std::uint32_t step = 0;
     for (; step < length && total > 0; ++step) {
       const PhiloxBlock block = WalkDraws{seed, step, instance}.block(Stream::select);
