@@ -26,6 +26,11 @@ constexpr std::array kProgressModes{
     Name<ProgressMode>{"never", ProgressMode::never},
 };
 
+constexpr std::array kOutputLayouts{
+    Name<OutputLayout>{"single", OutputLayout::single},
+    Name<OutputLayout>{"sharded", OutputLayout::sharded},
+};
+
 /// An option whose only true value here is `words[0]`; another one is refused, never ignored.
 void declare_single(Command& command, const std::string& name, const std::vector<std::string>& words,
                     const std::string& help) {
@@ -81,7 +86,8 @@ void declare_results(Command& command, CommonOptions& options) {
   command.text("--output", "FILE", options.output, "where results go; '-' is standard output (text only)");
   command.choice("--format", options.format, kResultFormats,
                  "HDF5, a folder of .npy files, or one row a line");
-  declare_single(command, "--output-layout", {"single", "sharded"}, "one file, or one a rank");
+  command.choice("--output-layout", options.output_layout, kOutputLayouts,
+                 "one file, or one a rank and a file that joins them (h5)");
   command.flag("--force", options.force, "replace what exists");
   declare_report(command, options);
   command.text_value(

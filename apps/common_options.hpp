@@ -19,6 +19,9 @@ struct InstanceRange {
   Instance last = ~Instance{0};
 };
 
+/// One file, or one a rank and a file that joins them.
+enum class OutputLayout { single, sharded };
+
 struct CommonOptions {
   DeviceOptions device;
   std::uint64_t seed = 1;
@@ -26,6 +29,7 @@ struct CommonOptions {
   Layout layout = Layout::automatic;
   std::string output;
   io::ResultFormat format = io::ResultFormat::h5;
+  OutputLayout output_layout = OutputLayout::single;
   bool force = false;
   bool original_ids = false;
   bool verify = false;

@@ -95,12 +95,17 @@ void Job::prepare(const Starts& starts, const char* unit, RunOptions& run) {
   };
 }
 
-io::ResultWriter& Job::open_results(std::vector<io::Attribute> attributes, const Starts& starts,
+io::ResultWriter& Job::open_results(const std::vector<io::Attribute>& attributes, const Starts& starts,
                                     const std::vector<std::string>& text_columns) {
-  add_start_attributes(attributes, starts, options_.range);
-  attributes.emplace_back("seed", std::to_string(options_.seed));
-  attributes.emplace_back("graph_checksum", format_checksum(info_.checksum));
-  output_ = std::make_unique<JobOutput>(options_, attributes, text_columns);
+  const auto with_range = [&](const std::optional<InstanceRange>& range) {
+    auto all = attributes;
+    add_start_attributes(all, starts, range);
+    all.emplace_back("seed", std::to_string(options_.seed));
+    all.emplace_back("graph_checksum", format_checksum(info_.checksum));
+    return all;
+  };
+  const InstanceRange share = share_of_rank(options_, starts.instances(graph_.vertices()));
+  output_ = open_output(options_, {with_range(options_.range), with_range(share)}, text_columns);
   return output_->writer();
 }
 
@@ -116,12 +121,20 @@ void Job::finish(const RunStats& run, const char* instance_name, const char* edg
   report_.close_seconds = closing.seconds();
   report_.total_seconds = watch_.seconds();
   report_.bytes_written = output_->bytes_written();
-  report_file_.write(report_);
+  report_file_.write_joined(report_);
+  summarize(run, instance_name, edge_name);
+}
+
+void Job::summarize(const RunStats& run, const char* instance_name, const char* edge_name) const {
+  std::uint64_t sums[] = {run.instances, run.sampled_edges, output_->result_bytes()};
+  RunStats all = run;
+  world().all_reduce(sums, Reduce::sum, "the summary");
+  world().all_reduce(std::span(&all.compute_seconds, 1), Reduce::max, "the summary");
   if (options_.quiet) return;
-  say(fmt::format("{}: {} {}, {} {} in {:.3g} s ({}/s) on {}; {} to {}\n", command_.name(),
-                  format_count(run.instances), instance_name, format_count(run.sampled_edges), edge_name,
-                  run.compute_seconds, format_rate(per_second(run.sampled_edges, run)), device_->name(),
-                  format_size(report_.bytes_written),
+  const std::string ranks = world().size() > 1 ? fmt::format(", {} ranks", world().size()) : "";
+  say(fmt::format("{}: {} {}, {} {} in {:.3g} s ({}/s) on {}{}; {} to {}\n", command_.name(),
+                  format_count(sums[0]), instance_name, format_count(sums[1]), edge_name, all.compute_seconds,
+                  format_rate(per_second(sums[1], all)), device_->name(), ranks, format_size(sums[2]),
                   options_.output == "-" ? "standard output" : options_.output));
 }
 

@@ -36,7 +36,7 @@ class Job {
 
   /// Claims the output's name. `attributes` are the options of CONTRACT section 4; starts, seed and graph are
   /// added here.
-  io::ResultWriter& open_results(std::vector<io::Attribute> attributes, const Starts& starts,
+  io::ResultWriter& open_results(const std::vector<io::Attribute>& attributes, const Starts& starts,
                                  const std::vector<std::string>& text_columns);
 
   /// Completes the output, says what was done, writes the report.
@@ -47,6 +47,7 @@ class Job {
 
  private:
   void load(const std::string& graph_file);
+  void summarize(const RunStats& run, const char* instance_name, const char* edge_name) const;
 
   const Command& command_;
   const CommonOptions& options_;

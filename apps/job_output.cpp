@@ -11,6 +11,7 @@
 #include "apps/ranks.hpp"
 #include "engine/core/error.hpp"
 #include "io/descriptor.hpp"
+#include "io/join_shards.hpp"
 #include "io/result_shard.hpp"
 
 namespace sluice::apps {
@@ -19,11 +20,103 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Rank 0 alone sees that the others' files are there only if all write to one file system.
+void require_visible(const std::string& share, int rank) {
+  if (fs::exists(share)) return;
+  throw RunError(
+      fmt::format("{}: rank {} put its share there, but rank 0 cannot see it (choose an output on a "
+                  "file system that all nodes share)",
+                  share, rank));
+}
+
 /// Shares wait beside the output, or, where that is a stream, among temporary files.
 std::string folder_beside(const std::string& output) {
   const std::string place = output == "-" ? (fs::temp_directory_path() / "sluice").string() : output;
   return fmt::format("{}.partial-{}.ranks", place, ::getpid());
 }
+
+/// One file. Rank 0 writes it while it makes its own share, and appends what the others have logged.
+class SingleOutput final : public JobOutput {
+ public:
+  SingleOutput(const CommonOptions& options, const OutputAttributes& attributes,
+               const std::vector<std::string>& text_columns) {
+    if (world().leads()) {
+      writer_ = io::make_result_writer(options.output, options.format, options.force, attributes.whole,
+                                       text_columns);
+      if (world().size() > 1) owned_.emplace(folder_beside(options.output));
+    }
+    folder_ = broadcast_text(world(), owned_ ? owned_->path() : "", 0, "the output's name");
+    if (!world().leads()) writer_ = io::make_shard_results(share_of(world().rank()), options.output);
+  }
+
+  void commit() override {
+    if (!world().leads()) writer_->commit();
+    world().barrier("the results of all ranks", kUnlimited);
+    if (!world().leads()) return;
+    collect();
+    writer_->commit();
+  }
+
+  std::uint64_t result_bytes() const override { return world().leads() ? bytes_written() : 0; }
+
+ private:
+  std::string share_of(int rank) const { return fmt::format("{}/{}", folder_, rank); }
+
+  void collect() {
+    for (int rank = 1; rank < world().size(); ++rank) {
+      throw_if_stopped();
+      const std::string share = share_of(rank);
+      require_visible(share, rank);
+      io::replay_shard(share, *writer_);
+      fs::remove(share);  // one share at a time is there twice
+    }
+  }
+
+  std::optional<TemporaryFolder> owned_;  // rank 0's
+  std::string folder_;
+};
+
+/// A folder of result files, each as --instance-range would have made it, and a file that joins them. Both
+/// get their names from rank 0, at the end.
+class ShardedOutput final : public JobOutput {
+ public:
+  ShardedOutput(const CommonOptions& options, const OutputAttributes& attributes) : whole_(attributes.whole) {
+    if (world().leads()) {
+      joined_.emplace(options.output, options.force);
+      shards_.emplace(joined_->path() + ".shards", options.force, true);
+    }
+    folder_ = broadcast_text(world(), shards_ ? shards_->temporary() : "", 0, "the output's name");
+    writer_ = io::make_result_writer(folder_ + "/" + name_of_share(world().rank()), io::ResultFormat::h5,
+                                     false, attributes.share);
+  }
+
+  void commit() override {
+    writer_->commit();
+    world().barrier("the results of all ranks", kUnlimited);
+    if (!world().leads()) return;
+    throw_if_stopped();
+    std::vector<io::ShardFile> shards;
+    for (int rank = 0; rank < world().size(); ++rank) {
+      const std::string name = name_of_share(rank);
+      require_visible(folder_ + "/" + name, rank);
+      shards.push_back({folder_ + "/" + name, fs::path(shards_->path()).filename() / name});
+    }
+    written_ =
+        io::join_shards(joined_->temporary(), joined_->path(), shards, whole_, writer_->offset_names());
+    shards_->commit();
+    joined_->commit();
+  }
+
+  std::uint64_t bytes_written() const override { return writer_->bytes_written() + written_; }
+
+ private:
+  static std::string name_of_share(int rank) { return fmt::format("{:05}.h5", rank); }
+
+  std::vector<io::Attribute> whole_;
+  std::optional<io::OutputFile> joined_, shards_;  // rank 0's
+  std::string folder_;
+  std::uint64_t written_ = 0;
+};
 
 }  // namespace
 
@@ -38,42 +131,16 @@ TemporaryFolder::~TemporaryFolder() {
   fs::remove_all(path_, ignored);
 }
 
-JobOutput::JobOutput(const CommonOptions& options, const std::vector<io::Attribute>& attributes,
-                     const std::vector<std::string>& text_columns)
-    : output_(options.output) {
-  if (world().leads()) {
-    writer_ = io::make_result_writer(options.output, options.format, options.force, attributes, text_columns);
-    if (world().size() > 1) owned_.emplace(folder_beside(options.output));
+std::unique_ptr<JobOutput> open_output(const CommonOptions& options, const OutputAttributes& attributes,
+                                       const std::vector<std::string>& text_columns) {
+  if (options.output_layout == OutputLayout::single) {
+    return std::make_unique<SingleOutput>(options, attributes, text_columns);
   }
-  folder_ = broadcast_text(world(), owned_ ? owned_->path() : "", 0, "the output's name");
-  if (!world().leads()) writer_ = io::make_shard_results(share_of(world().rank()), options.output);
-}
-
-std::string JobOutput::share_of(int rank) const {
-  return fmt::format("{}/{}", folder_, rank);
-}
-
-void JobOutput::collect() {
-  for (int rank = 1; rank < world().size(); ++rank) {
-    throw_if_stopped();
-    const std::string share = share_of(rank);
-    if (!fs::exists(share)) {
-      throw RunError(
-          fmt::format("{}: rank {} put its share there, but rank 0 cannot see it (choose an output "
-                      "on a file system that all nodes share)",
-                      share, rank));
-    }
-    io::replay_shard(share, *writer_);
-    fs::remove(share);  // one share at a time is there twice
+  if (options.format != io::ResultFormat::h5) {
+    throw UsageError(
+        "--output-layout sharded is for --format h5: nothing joins .npy files or text (leave it out)");
   }
-}
-
-void JobOutput::commit() {
-  if (!world().leads()) writer_->commit();
-  world().barrier("the results of all ranks", kUnlimited);
-  if (!world().leads()) return;
-  collect();
-  writer_->commit();
+  return std::make_unique<ShardedOutput>(options, attributes);
 }
 
 }  // namespace sluice::apps

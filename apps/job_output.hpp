@@ -1,4 +1,5 @@
-// Where the results of all ranks go: one file that has the bytes of a single process's.
+// Where the results of all ranks go: one file that has the bytes of a single process's, or a file for each
+// rank and one that shows them all.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "apps/common_options.hpp"
+#include "io/output_file.hpp"
 #include "io/result_writer.hpp"
 
 namespace sluice::apps {
@@ -26,26 +28,30 @@ class TemporaryFolder {
   std::string path_;
 };
 
+/// What a result file says of itself: of the whole, and of this rank's share.
+struct OutputAttributes {
+  std::vector<io::Attribute> whole, share;
+};
+
+/// All ranks make one, and then commit it.
 class JobOutput {
  public:
-  /// Claims the output's name. All ranks call it; `attributes` are those of the whole.
-  JobOutput(const CommonOptions& options, const std::vector<io::Attribute>& attributes,
-            const std::vector<std::string>& text_columns);
-
+  virtual ~JobOutput() = default;
   /// Takes what this rank has: its instances, in order.
   io::ResultWriter& writer() { return *writer_; }
   /// Waits for all ranks, puts their shares together, and gives the output its name.
-  void commit();
-  std::uint64_t bytes_written() const { return writer_->bytes_written(); }
+  virtual void commit() = 0;
+  /// What this rank has written, and how much of it is in the results.
+  virtual std::uint64_t bytes_written() const { return writer_->bytes_written(); }
+  virtual std::uint64_t result_bytes() const { return bytes_written(); }
 
- private:
-  std::string share_of(int rank) const;
-  void collect();
-
-  std::string output_;
-  std::optional<TemporaryFolder> owned_;  ///< the leader's
-  std::string folder_;
+ protected:
   std::unique_ptr<io::ResultWriter> writer_;
 };
+
+/// Claims the output's name. Throws UsageError where it is taken, or where the layout does not go with the
+/// format.
+std::unique_ptr<JobOutput> open_output(const CommonOptions& options, const OutputAttributes& attributes,
+                                       const std::vector<std::string>& text_columns);
 
 }  // namespace sluice::apps

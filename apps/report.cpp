@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/memory.hpp"
+#include "apps/ranks.hpp"
+#include "apps/report_ranks.hpp"
 #include "engine/core/error.hpp"
 #include "io/output_file.hpp"
 
@@ -53,7 +55,7 @@ Json seconds_of(const Report& report) {
           {"table", run.table_seconds},
           {"compute", run.compute_seconds},
           {"transfer", run.transfer_seconds},
-          {"exchange", 0.0},
+          {"exchange", world().seconds()},
           {"write", run.write_seconds + report.close_seconds}};
 }
 
@@ -62,7 +64,7 @@ Json bytes_of(const Report& report) {
   return {{"host_to_device", run.host_to_device_bytes},
           {"device_to_host", run.device_to_host_bytes},
           {"mapped", 0},
-          {"exchanged", 0},
+          {"exchanged", world().bytes_sent()},
           {"read", report.bytes_read},
           {"written", report.bytes_written}};
 }
@@ -73,7 +75,7 @@ Json to_json(const Report& report) {
   json["version"] = SLUICE_VERSION;
   json["options"] = to_json(report.options);
   if (report.graph) json["graph"] = to_json(*report.graph);
-  json["ranks"] = 1;
+  json["ranks"] = world().size();
   json["device"] = report.device != nullptr ? report.device->name() : "host";
   json["seconds"] = seconds_of(report);
   if (report.run) add_run(json, *report.run);
@@ -104,8 +106,21 @@ ReportFile::~ReportFile() = default;
 
 void ReportFile::write(const Report& report) {
   if (!file_) return;
+  write_json(to_json(report).dump(2));
+}
+
+void ReportFile::write_joined(const Report& report) {
+  // Rank 0 may have been at work alone, so the others wait for as long as it takes.
+  const auto texts = world().all_gather(to_json(report).dump(), "the reports of all ranks", kUnlimited);
+  if (!file_) return;
+  std::vector<Json> reports;
+  for (const auto& text : texts) reports.push_back(Json::parse(text));
+  write_json(reports.size() == 1 ? reports[0].dump(2) : join_reports(reports).dump(2));
+}
+
+void ReportFile::write_json(const std::string& text) {
   std::ofstream stream(file_->temporary());
-  stream << to_json(report).dump(2) << '\n';
+  stream << text << '\n';
   stream.close();
   if (!stream)
     throw RunError(fmt::format("{}: the report cannot be written (is the disk full?)", file_->path()));

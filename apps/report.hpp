@@ -67,8 +67,12 @@ class ReportFile {
   ReportFile(const std::string& path, bool force);
   ~ReportFile();
   void write(const Report& report);
+  /// The same for a job of several ranks: all of them call it, and only the one that has a file writes.
+  void write_joined(const Report& report);
 
  private:
+  void write_json(const std::string& text);
+
   std::unique_ptr<io::OutputFile> file_;
 };
 

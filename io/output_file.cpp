@@ -32,10 +32,13 @@ void sync_path(const std::string& path, const std::string& known_as) {
 void refuse_unlike_result(const std::string& path, mode_t mode) {
   if (S_ISREG(mode) || S_ISLNK(mode)) return;
   if (!S_ISDIR(mode)) throw UsageError(path + " is no regular file: choose another name");
+  const bool shards = fs::path(path).extension() == ".shards";
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path, error)) {
     const fs::path name = entry.path().filename();
-    if (name.extension() != ".npy" && name != "attributes.json") {
+    const bool result =
+        shards ? name.extension() == ".h5" : name.extension() == ".npy" || name == "attributes.json";
+    if (!result) {
       throw UsageError(path + " is a folder that holds more than results (" + name.string() +
                        "): choose another name, or remove it first");
     }

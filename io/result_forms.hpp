@@ -36,6 +36,7 @@ class DeclaredResults : public ResultWriter {
   void append(int dataset, const void* data, std::uint64_t rows) final;
   void append_counts(int dataset, std::span<const std::uint64_t> counts) override;
   void commit() final;
+  std::vector<std::string> offset_names() const final;
   std::uint64_t bytes_written() const final { return bytes_written_; }
 
  protected:

@@ -53,6 +53,14 @@ void DeclaredResults::append_counts(int dataset, std::span<const std::uint64_t> 
   append(dataset, ends_.data(), ends_.size());
 }
 
+std::vector<std::string> DeclaredResults::offset_names() const {
+  std::vector<std::string> names;
+  for (const ResultDataset& dataset : datasets_) {
+    if (dataset.offsets) names.push_back(dataset.name);
+  }
+  return names;
+}
+
 void DeclaredResults::commit() {
   for (std::size_t i = 0; i < datasets_.size(); ++i) {
     if (datasets_[i].offsets && datasets_[i].rows == 0) append_counts(static_cast<int>(i), {});

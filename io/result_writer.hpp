@@ -42,6 +42,8 @@ class ResultWriter {
   virtual void append_counts(int dataset, std::span<const std::uint64_t> counts) = 0;
   /// Completes and renames; nothing appears without it.
   virtual void commit() = 0;
+  /// The names given to declare_offsets().
+  virtual std::vector<std::string> offset_names() const = 0;
   /// Bytes written so far.
   virtual std::uint64_t bytes_written() const = 0;
 };

@@ -241,11 +241,16 @@ TEST_F(BadInput, OptionsOfAnotherKind) {
   refuse(kUsage, "--revisit", sample("node", {"--count", "3", "--revisit"}));
 }
 
+TEST_F(BadInput, ShardedGoesWithHdf5) {
+  refuse(kUsage, "--output-layout sharded", walk(graph(), {"--output-layout", "sharded", "--format", "npy"}));
+  refuse(kUsage, "--output-layout sharded",
+         walk(graph(), {"--output-layout", "sharded", "--format", "text"}));
+}
+
 TEST_F(BadInput, OptionsThatNeedOutOfCoreSupportAreRefused) {
   refuse(kUsage, "in memory", walk(graph(), {"--partitions", "4"}));
   refuse(kUsage, "in memory", walk(graph(), {"--distribution", "shard"}));
   refuse(kUsage, "in memory", walk(graph(), {"--transport", "mapped"}));
-  refuse(kUsage, "in memory", walk(graph(), {"--output-layout", "sharded"}));
   run(walk(graph(), {"--partitions", "1", "--distribution", "replicate", "--transport", "auto",
                      "--output-layout", "single"}));
 }

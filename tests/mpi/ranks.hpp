@@ -22,6 +22,12 @@ inline Finished sluice_on(int ranks, std::vector<std::string> arguments) {
   return Process(on_ranks(ranks, std::move(arguments))).wait();
 }
 
+/// One way to call every kind of walk and sample, on a graph of 2^8 vertices.
+struct Kind {
+  const char* name;
+  std::vector<std::string> arguments;
+};
+
 class MpiTest : public CliTest {
  protected:
   void SetUp() override {
@@ -34,12 +40,16 @@ class MpiTest : public CliTest {
     EXPECT_EQ(finished.status, 0) << finished.err;
     return finished;
   }
-};
 
-/// One way to call every kind of walk and sample, on a graph of 2^8 vertices.
-struct Kind {
-  const char* name;
-  std::vector<std::string> arguments;
+  /// The words that make a result of this kind.
+  std::vector<std::string> arguments_of(const Kind& kind, const std::string& output,
+                                        const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = kind.arguments;
+    arguments.insert(arguments.begin() + 1, graph());
+    arguments.insert(arguments.end(), {"--quiet", "--output", at(output)});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
 };
 
 inline const std::vector<Kind>& all_kinds() {

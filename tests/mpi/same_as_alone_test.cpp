@@ -7,15 +7,6 @@ namespace {
 
 class SameAsAlone : public MpiTest {
  protected:
-  std::vector<std::string> arguments_of(const Kind& kind, const std::string& output,
-                                        const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = kind.arguments;
-    arguments.insert(arguments.begin() + 1, graph());
-    arguments.insert(arguments.end(), {"--quiet", "--output", at(output)});
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
-  }
-
   /// The bytes of a result: of a file, or of all files of a folder under their names.
   std::string content(const std::string& name) {
     if (!std::filesystem::is_directory(at(name))) return read_bytes(at(name));

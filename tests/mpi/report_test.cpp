@@ -1,0 +1,41 @@
+// The report of a job of many ranks.
+#include <nlohmann/json.hpp>
+
+#include "mpi/ranks.hpp"
+
+namespace sluice::test {
+namespace {
+
+class RanksReport : public MpiTest {};
+
+TEST_F(RanksReport, CountsTheWholeJobAndShowsTheSpread) {
+  const std::vector<std::string> walk{"walk", graph(), "--length", "9", "--output"};
+  auto alone = walk, together = walk;
+  alone.insert(alone.end(), {at("a.h5"), "--report", at("a.json")});
+  together.insert(together.end(), {at("b.h5"), "--report", at("b.json")});
+  run(alone);
+  const auto said = run_on(3, together).err;
+
+  const auto one = nlohmann::json::parse(read_bytes(at("a.json")));
+  const auto all = nlohmann::json::parse(read_bytes(at("b.json")));
+  EXPECT_EQ(one["ranks"], 1);
+  EXPECT_FALSE(one.contains("by_rank"));
+  EXPECT_EQ(all["ranks"], 3);
+  for (const char* name : {"instances", "steps", "sampled_edges", "selections"}) {
+    EXPECT_EQ(all[name], one[name]) << name;
+    EXPECT_LE(all["by_rank"][name]["min"], all["by_rank"][name]["max"]) << name;
+    EXPECT_LT(all["by_rank"][name]["max"], all[name]) << name;
+  }
+  EXPECT_EQ(all["by_rank"]["instances"]["min"], 85);
+  EXPECT_EQ(all["by_rank"]["instances"]["max"], 86);
+  EXPECT_EQ(all["seconds"]["compute"], all["by_rank"]["seconds"]["compute"]["max"]);
+  EXPECT_EQ(all["peak_host_bytes"], all["by_rank"]["peak_host_bytes"]["max"]);
+  EXPECT_GT(all["bytes"]["exchanged"], 0);
+  EXPECT_NEAR(all["steps_per_second"].get<double>(),
+              all["steps"].get<double>() / all["seconds"]["compute"].get<double>(), 1.0);
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_NE(said.find("256 walks"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace sluice::test
