@@ -6,6 +6,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/drive/layer_step.hpp"
+#include "engine/drive/sample_errors.hpp"
 #include "engine/drive/sample_store.hpp"
 #include "engine/exec/buffer.hpp"
 
@@ -73,6 +74,7 @@ inline void append_layer(const LayerSizes& sizes, const Edge* edges, const std::
     throw RunError("layer: the biases of instance " + std::to_string(out.first + out.seed_counts.size()) +
                    "'s candidates sum to 2^64 or more (take a smaller --layer-size, or --bias none)");
   }
+  if (seed_count == LayerProgram::kExhausted) throw too_many_redraws();
   out.seeds.insert(out.seeds.end(), seeds, seeds + seed_count);
   out.seed_counts.push_back(seed_count);
   std::uint64_t at = 0;

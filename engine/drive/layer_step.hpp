@@ -73,6 +73,8 @@ struct LayerProgram {
   /// What it returns where a list longer than `longest` must be walked.
   static constexpr std::uint32_t kTooLong = kTooHeavy - 1;
   static constexpr std::uint32_t kAnyLength = ~std::uint32_t{0};
+  /// What it returns where a layer's redraws have used up their random words.
+  static constexpr std::uint32_t kExhausted = kTooHeavy - 2;
 
   /// Grows one instance; returns the number of its seeds, or one of the above.
   template <class Group>
@@ -92,7 +94,8 @@ struct LayerProgram {
       const std::uint64_t available = count_available(group, all);
       const std::uint64_t wanted = sampler.sizes[depth - 1];
       const auto count = static_cast<std::uint32_t>(wanted < available ? wanted : available);
-      if (count > 0) choose(group, all, {seed, depth, instance}, count, available, scratch, counters);
+      if (count > 0 && !choose(group, all, {seed, depth, instance}, count, available, scratch, counters))
+        return kExhausted;
       lists = record(group, all, count, scratch.picks, scratch.edges + edges, visited, next);
       if (group.rank() == 0) scratch.depth_counts[depth - 1] = count;
       edges += count;
@@ -199,9 +202,9 @@ struct LayerProgram {
     return group.sum(mine);
   }
 
-  /// `count` candidates into scratch.picks, ascending.
+  /// `count` candidates into scratch.picks, ascending; false: see DistinctPicker::pick.
   template <class Group>
-  SLUICE_HD void choose(const Group& group, const LayerCandidates& all, const SampleDraws& draws,
+  SLUICE_HD bool choose(const Group& group, const LayerCandidates& all, const SampleDraws& draws,
                         std::uint32_t count, std::uint64_t available, const LayerScratch& scratch,
                         PickCounters& counters) const {
     if (count == available) {
@@ -210,11 +213,12 @@ struct LayerProgram {
       smallest_keys(group, all, draws, count, scratch, counters);
     } else {
       const Taken<std::uint64_t> taken{Collision::linear, nullptr, 0, scratch.picks};
-      DistinctPicker<Group, LayerCandidates, SampleDraws>(group, all, draws, select, taken, scratch.picks,
-                                                          scratch.excluded)
-          .pick(count, counters);
+      DistinctPicker<Group, LayerCandidates, SampleDraws> picker(group, all, draws, select, taken,
+                                                                 scratch.picks, scratch.excluded);
+      if (!picker.pick(count, counters)) return false;
     }
     group_sort(group, scratch.picks, count);
+    return true;
   }
 
   /// Calls body(active, candidate, bias) for every candidate, a group's width at a time.

@@ -27,6 +27,8 @@ struct LevelView {
   std::uint32_t* indices;
   Vertex* targets;
   std::uint32_t* owners;
+  Vertex* parents;  // dynamic samplers only, as `available`
+  std::uint32_t* available;
 
   __device__ __forceinline__ std::uint64_t offset(std::uint64_t entry) const {
     return fanout ? entry * fanout : offsets[entry];
@@ -50,9 +52,10 @@ struct LevelView {
 };
 
 inline LevelView view_of(const Level& level) {
-  return {level.entries,        level.edges,          level.fanout,       level.frontier.data(),
-          level.offsets.data(), level.begins.data(),  level.ends.data(),  level.before.data(),
-          level.indices.data(), level.targets.data(), level.owners.data()};
+  return {level.entries,         level.edges,          level.fanout,        level.frontier.data(),
+          level.offsets.data(),  level.begins.data(),  level.ends.data(),   level.before.data(),
+          level.indices.data(),  level.targets.data(), level.owners.data(), level.parents.data(),
+          level.available.data()};
 }
 
 __device__ __forceinline__ std::uint64_t thread_index() {
@@ -70,8 +73,10 @@ __device__ __forceinline__ EntrySize size_of(const Program& program, const Front
                                              std::uint32_t depth) {
   const Row row = program.graph.row(entry.vertex);
   const std::uint32_t available = program.candidates(entry.vertex, row);
-  const std::uint64_t size = program.size(entry, depth, available);
-  return {size, size > 0 && program.takes_all(size, entry, depth, available)};
+  const auto at = program.expansion(entry, depth);
+  const SampleDraws random = program.draws(entry);
+  const std::uint64_t size = program.size(at, random, available);
+  return {size, size > 0 && program.takes_all(size, at, random, available)};
 }
 
 /// With replacement: does every entry draw as many edges as the first? Then nothing else need be known of
@@ -85,6 +90,11 @@ __global__ void __launch_bounds__(kSampleBlock)
   const EntrySize mine = at == 0 ? first : size_of(program, level.frontier[at], depth);
   if (at == 0) facts->largest = first.size;
   if (mine.size != first.size || mine.whole) facts->uneven = 1;
+}
+
+/// Raises one of LevelFacts.
+__device__ __forceinline__ void raise(unsigned long long* fact, unsigned long long value) {
+  if (value > *reinterpret_cast<volatile unsigned long long*>(fact)) atomicMax(fact, value);
 }
 
 /// How many edges each entry selects, and the largest of these numbers.
@@ -101,10 +111,6 @@ __global__ void __launch_bounds__(kSampleBlock)
   const auto capped = static_cast<unsigned>(mine.size < 0xffffffffu ? mine.size : 0xffffffffu);
   const unsigned largest = __reduce_max_sync(~0u, capped),
                  drawn = __reduce_max_sync(~0u, mine.whole ? 0 : capped);
-  const auto raise = [](unsigned long long* fact, unsigned value) {
-    if (value > *reinterpret_cast<volatile unsigned long long*>(fact))
-      atomicMax(fact, static_cast<unsigned long long>(value));
-  };
   if (threadIdx.x % 32 == 0) {
     raise(&facts->largest, largest);
     raise(&facts->drawn, drawn);
@@ -239,7 +245,7 @@ __global__ void __launch_bounds__(kSampleBlock)
   const std::uint32_t available = program.candidates(entry.vertex, row);
   const std::uint32_t rank = tile.rank();
   PickCounters counters;
-  if (program.takes_all(size, entry, depth, available)) {
+  if (program.takes_all(size, program.expansion(entry, depth), program.draws(entry), available)) {
     std::uint64_t out = begin;
     for (std::uint32_t base = 0; base < row.degree; base += Size) {
       const std::uint32_t i = base + rank;
@@ -254,6 +260,7 @@ __global__ void __launch_bounds__(kSampleBlock)
     if (rank < size)
       picks[own][rank] = program.draw_one(program.draws(entry), entry.vertex, row, rank, counters);
   } else {
+    // So few picks never use up their words.
     program.draw_distinct(tile, program.draws(entry), row, static_cast<std::uint32_t>(size),
                           {picks[own], excluded[own], nullptr}, counters);
   }
@@ -276,7 +283,8 @@ template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     select_large_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t smallest,
                         std::uint64_t scratch_size, std::uint64_t word_count, std::uint32_t* picks,
-                        std::uint32_t* excluded, std::uint32_t* words, PickTotals* totals) {
+                        std::uint32_t* excluded, std::uint32_t* words, LevelFacts* facts,
+                        PickTotals* totals) {
   const Tile<32> warp;
   const std::uint64_t own = thread_index() / 32;
   const PickScratch scratch{picks + own * scratch_size, excluded + own * scratch_size,
@@ -288,7 +296,7 @@ __global__ void __launch_bounds__(kSampleBlock)
     const Row row = program.graph.row(entry.vertex);
     const std::uint32_t available = program.candidates(entry.vertex, row);
     PickCounters counters;
-    if (program.takes_all(size, entry, depth, available)) {
+    if (program.takes_all(size, program.expansion(entry, depth), program.draws(entry), available)) {
       if (available == row.degree) continue;  // copy_all_kernel's
       std::uint64_t out = begin;
       for (std::uint32_t base = 0; base < row.degree; base += 32) {
@@ -304,9 +312,10 @@ __global__ void __launch_bounds__(kSampleBlock)
       for (std::uint32_t j = warp.rank(); j < size; j += 32) {
         scratch.picks[j] = program.draw_one(program.draws(entry), entry.vertex, row, j, counters);
       }
-    } else {
-      program.draw_distinct(warp, program.draws(entry), row, static_cast<std::uint32_t>(size), scratch,
-                            counters);
+    } else if (!program.draw_distinct(warp, program.draws(entry), row, static_cast<std::uint32_t>(size),
+                                      scratch, counters)) {
+      raise(&facts->exhausted, 1);
+      continue;
     }
     warp.sync();
     group_sort(warp, scratch.picks, size);
@@ -335,7 +344,8 @@ __global__ void __launch_bounds__(kSampleBlock)
   if (size <= smallest) return;
   const FrontierEntry entry = level.frontier[low];
   const Row row = program.graph.row(entry.vertex);
-  if (size != row.degree || !program.takes_all(size, entry, depth, program.candidates(entry.vertex, row)))
+  if (size != row.degree || !program.takes_all(size, program.expansion(entry, depth), program.draws(entry),
+                                               program.candidates(entry.vertex, row)))
     return;
   level.put(program.graph, edge, low, row, static_cast<std::uint32_t>(edge - level.offsets[low]));
 }

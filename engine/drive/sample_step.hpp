@@ -26,6 +26,7 @@ struct PickScratch {
   std::uint32_t* picks = nullptr;
   std::uint32_t* excluded = nullptr;
   std::uint32_t* words = nullptr;  ///< bitmaps only
+  std::uint64_t* sums = nullptr;   ///< dynamic bias only: the list's CTPS
 };
 
 /// Tables of the sampler's fixed bias that the technique needs; null where it does not. All null: uniform.
@@ -44,7 +45,8 @@ struct SampleProgram {
   SampleTables tables;
   Select select = Select::automatic;  ///< resolved: automatic means a uniform index
   Collision collision = Collision::linear;
-  bool uniform = true;  ///< all candidates alike: no table is read
+  bool uniform = true;              ///< all candidates alike: no table is read
+  bool every_is_candidate = false;  ///< dynamic bias: known to be positive and in bounds without counting
   std::uint64_t seed = 1;
   Instance first = 0;  ///< instance of the wave's entry 0
 
@@ -54,31 +56,44 @@ struct SampleProgram {
 
   /// Does the sampler say itself which vertex an edge brings?
   static constexpr bool kUpdates = HasFrontierUpdate<Sampler>;
+  /// Is the bias known only when a vertex is expanded? Then lists are drawn from by DynamicList, and
+  /// frontiers say where their entries came from.
+  static constexpr bool kDynamic = Sampler::kBias == BiasClass::dynamic;
 
   SLUICE_HD SampleDraws draws(const FrontierEntry& entry) const {
     return {seed, entry.slot, first + entry.instance};
   }
-  SLUICE_HD Expansion expansion(const FrontierEntry& entry, std::uint32_t depth) const {
-    return {first + entry.instance, entry.vertex, depth};
+  /// `previous`: where the entry came from; only dynamic samplers know and ask.
+  SLUICE_HD ExpansionOf<Sampler> expansion(const FrontierEntry& entry, std::uint32_t depth,
+                                           Vertex previous = kNoVertex) const {
+    const Expansion at{first + entry.instance, entry.vertex, depth};
+    if constexpr (kDynamic) {
+      return {at, previous};
+    } else {
+      return at;
+    }
+  }
+  /// How many draws of one list have random words of their own.
+  SLUICE_HD std::uint32_t most_draws() const {
+    return select == Select::rejection ? kMaxRejectionPicks : kMaxDraws;
   }
   SLUICE_HD std::uint32_t candidates(Vertex v, const Row& row) const {
     return tables.positive ? tables.positive[v] : row.degree;
   }
 
   /// How many edges this entry selects.
-  SLUICE_HD std::uint64_t size(const FrontierEntry& entry, std::uint32_t depth,
+  SLUICE_HD std::uint64_t size(const ExpansionOf<Sampler>& at, const SampleDraws& random,
                                std::uint32_t available) const {
     if (available == 0) return 0;
-    const std::uint64_t wanted =
-        sampler.neighbor_size(graph, expansion(entry, depth), available, draws(entry));
+    const std::uint64_t wanted = sampler.neighbor_size(graph, at, available, random);
     if (wanted == kAllNeighbors) return available;
     return sampler.replacement() || wanted < available ? wanted : available;
   }
   /// With every candidate wanted nothing is drawn. A multiple draw of all is still a draw.
-  SLUICE_HD bool takes_all(std::uint64_t size, const FrontierEntry& entry, std::uint32_t depth,
+  SLUICE_HD bool takes_all(std::uint64_t size, const ExpansionOf<Sampler>& at, const SampleDraws& random,
                            std::uint32_t available) const {
     if (!sampler.replacement()) return size == available;
-    return sampler.neighbor_size(graph, expansion(entry, depth), available, draws(entry)) == kAllNeighbors;
+    return sampler.neighbor_size(graph, at, available, random) == kAllNeighbors;
   }
 
   /// Index in the list of pick `j` of independent draws (with replacement).
@@ -103,22 +118,27 @@ struct SampleProgram {
     return uniform ? static_cast<std::uint32_t>(uniform_index(word, row.degree)) : transform(row, word);
   }
 
-  /// `count` distinct picks into scratch.picks, in the order they were made.
+  /// `count` distinct picks into scratch.picks, in the order they were made; false: see DistinctPicker::pick.
   template <class Group>
-  SLUICE_HD void draw_distinct(const Group& group, const SampleDraws& random, const Row& row,
+  SLUICE_HD bool draw_distinct(const Group& group, const SampleDraws& random, const Row& row,
                                std::uint32_t count, const PickScratch& scratch,
                                PickCounters& counters) const {
-    const Taken<std::uint32_t> taken{collision, scratch.words, (row.degree + 31) / 32, scratch.picks};
-    if (uniform) {
-      DistinctPicker<Group, UniformCandidates, SampleDraws>(group, {row.degree}, random, select, taken,
-                                                            scratch.picks, scratch.excluded)
-          .pick(count, counters);
-    } else {
-      DistinctPicker<Group, CtpsCandidates, SampleDraws>(group, {tables.cumulative + row.offset, row.degree},
-                                                         random, select, taken, scratch.picks,
-                                                         scratch.excluded)
-          .pick(count, counters);
-    }
+    if (!uniform)
+      return draw_distinct_by(tables.cumulative + row.offset, group, random, row, count, scratch, counters);
+    return DistinctPicker<Group, UniformCandidates, SampleDraws>(
+               group, {row.degree}, random, select, taken(row, scratch), scratch.picks, scratch.excluded)
+        .pick(count, counters);
+  }
+
+  /// The same over the list's CTPS.
+  template <class Group>
+  SLUICE_HD bool draw_distinct_by(const std::uint64_t* sums, const Group& group, const SampleDraws& random,
+                                  const Row& row, std::uint32_t count, const PickScratch& scratch,
+                                  PickCounters& counters) const {
+    return DistinctPicker<Group, CtpsCandidates, SampleDraws>(group, {sums, row.degree}, random, select,
+                                                              taken(row, scratch), scratch.picks,
+                                                              scratch.excluded)
+        .pick(count, counters);
   }
 
   /// Has the candidate positive bias?
@@ -128,17 +148,19 @@ struct SampleProgram {
   }
 
   /// The vertex that a selected edge brings to the frontier.
-  SLUICE_HD Vertex arrival(const Expansion& at, const Edge& edge) const {
+  SLUICE_HD Vertex arrival(const ExpansionOf<Sampler>& at, const Edge& edge) const {
     if constexpr (HasFrontierUpdate<Sampler>) return sampler.update(graph, at, edge);
     return edge.target;
   }
 
  private:
+  SLUICE_HD Taken<std::uint32_t> taken(const Row& row, const PickScratch& scratch) const {
+    return {collision, scratch.words, (row.degree + 31) / 32, scratch.picks};
+  }
+
   /// Inverse transform over the list's CTPS.
   SLUICE_HD std::uint32_t transform(const Row& row, std::uint64_t word) const {
-    const std::uint64_t* const sums = tables.cumulative + row.offset;
-    const auto guess = static_cast<std::uint32_t>(multiply_high(word, row.degree));
-    return upper_bound_near(sums, row.degree, uniform_index(word, sums[row.degree - 1]), guess);
+    return inverse_transform(tables.cumulative + row.offset, row.degree, word);
   }
 
   SLUICE_HD std::uint64_t bias(Vertex v, const Row& row, std::uint32_t index) const {

@@ -23,7 +23,8 @@ __device__ __forceinline__ Vertex arrival(const Program& program, const LevelVie
                                           std::uint32_t depth) {
   if constexpr (!Program::kUpdates) return level.targets[edge];
   const Edge selected{entry.vertex, level.targets[edge], level.position(program.graph, entry.vertex, edge)};
-  return program.arrival(program.expansion(entry, depth), selected);
+  const Vertex parent = Program::kDynamic ? level.parents[level.owner(edge)] : kNoVertex;
+  return program.arrival(program.expansion(entry, depth, parent), selected);
 }
 
 template <class Program>
@@ -52,7 +53,8 @@ __global__ void __launch_bounds__(kSampleBlock)
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     arrive_kernel(Program program, LevelView level, std::uint32_t depth, bool revisit,
-                  const std::uint64_t* sums, const std::uint64_t* seed_counts, FrontierEntry* next) {
+                  const std::uint64_t* sums, const std::uint64_t* seed_counts, FrontierEntry* next,
+                  Vertex* next_parents) {
   const std::uint64_t edge = thread_index();
   if (edge >= level.edges) return;
   const std::uint64_t to = sums ? sums[edge] : edge;
@@ -62,6 +64,7 @@ __global__ void __launch_bounds__(kSampleBlock)
   const std::uint64_t number =
       seed_counts[entry.instance] + level.before[entry.instance] + (edge - level.begins[entry.instance]);
   next[to] = {entry.instance, v, revisit ? number : v};
+  if constexpr (Program::kDynamic) next_parents[to] = entry.vertex;
 }
 
 /// The flags of a first depth with one seed and at most 32 edges an instance: one warp an instance sees them

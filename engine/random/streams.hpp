@@ -27,6 +27,8 @@ enum class Stream : std::uint32_t {
 
 inline constexpr std::uint32_t kDrawBits = 24;
 inline constexpr std::uint32_t kMaxDraws = 1u << kDrawBits;
+/// Words of a stream that draw_at reads: beyond, the first would come again.
+inline constexpr std::uint32_t kMaxWords = 2 * kMaxDraws;
 
 /// First counter word: {draw | stream << 24}.
 SLUICE_HD std::uint32_t draw_word(Stream stream, std::uint32_t draw) {
@@ -63,7 +65,7 @@ struct SampleDraws {
   }
 };
 
-/// Word `index` of a sequence of 64-bit words: two words a block.
+/// Word `index` of a sequence of 64-bit words, below kMaxWords: two words a block.
 template <class Draws>
 SLUICE_HD std::uint64_t draw_at(const Draws& draws, Stream stream, std::uint32_t index) {
   const PhiloxBlock block = draws.block(stream, index >> 1);

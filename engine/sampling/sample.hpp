@@ -41,7 +41,10 @@ class SampleRun {
 
   RunStats run() {
     const double tables_before = graph_.table_seconds;
-    if constexpr (Sampler::kBias == BiasClass::fixed) {
+    if constexpr (Sampler::kBias == BiasClass::dynamic) {
+      program_.sampler.replacement() ? prepare_dynamic_draws() : prepare_distinct();
+      program_.every_is_candidate = every_is_candidate();
+    } else if constexpr (Sampler::kBias == BiasClass::fixed) {
       program_.sampler.replacement() ? prepare_draws() : prepare_distinct();
     } else {
       program_.sampler.replacement() ? prepare_index() : prepare_distinct();
@@ -96,6 +99,37 @@ class SampleRun {
                          " draws of one list; use alias or its");
       }
     }
+  }
+
+  /// With replacement and a dynamic bias: rejection below its bound, else inverse transform.
+  void prepare_dynamic_draws() {
+    program_.select = options_.select;
+    if (options_.select == Select::automatic)
+      program_.select = HasBound<Sampler> ? Select::rejection : Select::its;
+    if (program_.select == Select::its) return;
+    if (program_.select != Select::rejection || !HasBound<Sampler>) {
+      throw UsageError(HasBound<Sampler>
+                           ? "--select: this sample's bias is dynamic; it selects by rejection or its"
+                           : "--select: this sample's bias is dynamic and has no bound; it selects by its");
+    }
+    if constexpr (HasEdgeBias<Sampler>) {
+      if constexpr (HasUniformEdgeBias<Sampler>) {
+        if (program_.sampler.edge_bias_is_uniform(graph_.view)) return;
+      }
+      ensure_alias(graph_, tables_, program_.sampler);
+      program_.tables.thresholds = tables_.thresholds.data();
+      program_.tables.others = tables_.others.data();
+    }
+  }
+
+  /// Do the sampler's bounds alone say that all edges have positive bias, and that no list's sum is too
+  /// large?
+  bool every_is_candidate() const {
+    if constexpr (HasFloor<Sampler> && HasBound<Sampler> && !HasEdgeBias<Sampler>) {
+      return program_.sampler.bias_floor() > 0 &&
+             multiply_high(program_.sampler.bias_bound(), graph_.max_degree) == 0;
+    }
+    return false;
   }
 
   /// Without replacement: bipartite region search, or what was asked for.

@@ -30,7 +30,7 @@ namespace sluice {
 enum class BiasClass {
   uniform,  ///< all candidates alike
   fixed,    ///< on the edge ("static" in the papers): tables can be made once
-  dynamic,  ///< on the walk's history too
+  dynamic,  ///< on the history of the walk or the sample too
 };
 
 /// A walk as a sampler sees it.

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/random/uniform.hpp"
 
 namespace sluice {
 
@@ -36,6 +37,13 @@ SLUICE_HD std::uint32_t upper_bound_near(const std::uint64_t* sums, std::uint32_
     if (high >= stride) low = high - stride + 1;
   }
   return low + (low == high ? 0 : upper_bound(sums + low, high - low + 1, x));
+}
+
+/// Inverse transform of 64 random bits over inclusive sums, the last of which is positive.
+SLUICE_HD std::uint32_t inverse_transform(const std::uint64_t* sums, std::uint32_t size,
+                                          std::uint64_t random) {
+  const auto guess = static_cast<std::uint32_t>(multiply_high(random, size));
+  return upper_bound_near(sums, size, uniform_index(random, sums[size - 1]), guess);
 }
 
 /// Uniform bias: no table.

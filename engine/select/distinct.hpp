@@ -46,15 +46,20 @@ class DistinctPicker {
         excluded_(excluded),
         total_(candidates.total()) {}
 
-  /// Makes `count` picks; there must be that many candidates of positive bias.
-  SLUICE_HD void pick(std::uint32_t count, PickCounters& counters) {
-    for (std::uint32_t base = 0; base < count; base += Group::kSize) {
-      const std::uint32_t lanes = count - base < Group::kSize ? count - base : Group::kSize;
-      technique_ == Select::updated ? pick_updated(base, lanes, counters)
-                                    : pick_side_by_side(base, lanes, counters);
+  /// Makes `count` picks; there must be that many candidates of positive bias. False: the redraws have used
+  /// up their stream, and the picks are void. Up to 4096 picks never do: each redraws at most kMaxRedraws
+  /// times, and then once for each pick before it.
+  SLUICE_HD bool pick(std::uint32_t count, PickCounters& counters) {
+    std::uint32_t made = 0;
+    while (made < count && redraws_ <= kMaxWords) {
+      const std::uint32_t lanes = count - made < Group::kSize ? count - made : Group::kSize;
+      technique_ == Select::updated ? pick_updated(made, lanes, counters)
+                                    : pick_side_by_side(made, lanes, counters);
+      made += lanes;
     }
-    for (std::uint32_t i = group_.rank(); i < count; i += Group::kSize) taken_.clear(picks_[i]);
+    for (std::uint32_t i = group_.rank(); i < made; i += Group::kSize) taken_.clear(picks_[i]);
     group_.sync();
+    return redraws_ <= kMaxWords;
   }
 
  private:

@@ -1,0 +1,117 @@
+// Samples of dynamic bias are the host's, bit for bit: every technique, tree semantics or not, lists longer
+// than a hub's, any budget; and the GPU refuses what the host refuses.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "engine/core/error.hpp"
+#include "sampling/dynamic_samplers.hpp"
+#include "sampling/jobs.hpp"
+
+namespace sluice::test {
+namespace {
+
+std::unique_ptr<Device> open_gpu(std::uint64_t memory = 0) {
+  try {
+    return std::make_unique<Device>(DeviceOptions{DeviceChoice::cuda, 2, memory});
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+/// Some of its lists have a third of all vertices: 6,666, more than GraphView::kHubDegree.
+const Graph& with_hubs() {
+  static const Graph graph = scattered(20000);
+  return graph;
+}
+
+class DynamicOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!gpu) GTEST_SKIP() << "no usable GPU";
+  }
+
+  template <class Sampler>
+  void expect_same(const Sampler& sampler, std::initializer_list<Select> techniques,
+                   std::uint64_t instances) {
+    Device host({DeviceChoice::host, 2, 0});
+    ResidentGraph on_host(host, with_hubs()), on_gpu(*gpu, with_hubs());
+    const Starts starts = seed_lists(instances, with_hubs().vertices());
+    for (const Select select : techniques) {
+      for (const bool revisit : {false, true}) {
+        SampleOptions options;
+        options.select = select, options.revisit = revisit, options.seed = 7;
+        SampleDigest expected, seen;
+
+        const RunStats by_host = run_sample(on_host, starts, sampler, options, &expected);
+        const RunStats by_gpu = run_sample(on_gpu, starts, sampler, options, &seen);
+
+        EXPECT_GT(by_host.sampled_edges, instances);
+        EXPECT_TRUE(seen == expected) << "technique " << static_cast<int>(select) << ' ' << revisit;
+        EXPECT_EQ(by_gpu.selections, by_host.selections);
+        EXPECT_EQ(by_gpu.selection_iterations, by_host.selection_iterations);
+      }
+    }
+  }
+
+  std::unique_ptr<Device> gpu = open_gpu();
+};
+
+constexpr std::initializer_list<Select> kDistinct = {Select::automatic, Select::updated, Select::repeated};
+constexpr std::initializer_list<Select> kReplaced = {Select::rejection, Select::its};
+
+TEST_F(DynamicOnGpu, DistinctEdgesAreTheHosts) {
+  expect_same(Remembering<false, false>{3, 5}, kDistinct, 1000);
+  expect_same(Remembering<false, false, false, true>{3, 5}, kDistinct, 1000);
+  expect_same(Remembering<false, true, true>{3, 5}, kDistinct, 1000);
+  expect_same(Picky{{.depths = 3, .fanout = 5}}, kDistinct, 1000);
+}
+
+TEST_F(DynamicOnGpu, ManyEdgesOfHubsAreTheHosts) {
+  expect_same(Remembering<false, false>{2, 300}, kDistinct, 40);
+  expect_same(Remembering<false, false>{2, kAllNeighbors}, {Select::automatic}, 40);
+}
+
+TEST_F(DynamicOnGpu, RepeatedEdgesAreTheHosts) {
+  expect_same(Remembering<true, true>{3, 5}, kReplaced, 1000);
+  expect_same(Remembering<true, true, false, true>{3, 5}, kReplaced, 1000);
+  expect_same(Remembering<true, true, true>{3, 5}, kReplaced, 1000);
+  expect_same(Remembering<true, true>{2, 5, 3000}, {Select::rejection}, 100);
+  expect_same(Remembering<true, false>{2, 100}, {Select::automatic}, 40);
+}
+
+TEST_F(DynamicOnGpu, SmallBudgetsGiveTheSame) {
+  gpu = open_gpu(24u << 20);
+  expect_same(Remembering<false, false>{2, 40}, {Select::automatic}, 2000);
+  EXPECT_LE(gpu->memory().peak(), 24u << 20);
+}
+
+TEST_F(DynamicOnGpu, RefusesWhatTheHostRefuses) {
+  ResidentGraph on_gpu(*gpu, with_hubs());
+  const Starts starts = random_starts(100);
+  SampleOptions options;
+  EXPECT_THROW(run_sample(on_gpu, starts, Heavy<false>{std::uint64_t{1} << 63}, options, nullptr),
+               UsageError);
+  EXPECT_THROW(run_sample(on_gpu, starts, Heavy<true>{1, kMaxDraws + 1}, options, nullptr), UsageError);
+}
+
+/// One list with a region a thousand times as wide as all others: see SampleLimits of the host.
+TEST_F(DynamicOnGpu, RefusesPicksThatClashTooOften) {
+  const std::uint64_t degree = kMaxWords / 1000 + 100;
+  Graph graph;
+  graph.weighted = true;
+  graph.out.offsets = HostArray<EdgeIndex>(2);
+  graph.out.offsets[0] = 0, graph.out.offsets[1] = degree;
+  graph.out.targets = HostArray<Vertex>(degree);
+  graph.out.weights = HostArray<float>(degree);
+  for (std::uint64_t i = 0; i < degree; ++i) graph.out.targets[i] = 0, graph.out.weights[i] = i ? 1 : 0x1p31f;
+  ResidentGraph on_gpu(*gpu, graph);
+  SampleOptions options;
+  options.bias = Bias::weight, options.select = Select::repeated;
+  options.fanout = std::vector<std::int64_t>{static_cast<std::int64_t>(degree) - 98};
+  EXPECT_THROW(run_samples(on_gpu, {}, options, nullptr), UsageError);
+}
+
+}  // namespace
+}  // namespace sluice::test
