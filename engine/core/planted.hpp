@@ -11,8 +11,12 @@ enum class Fault {
   none,
   modulo_bias,          ///< an index by remainder of few bits
   off_by_one,           ///< the neighbour after the one drawn
-  reused_counter,       ///< two steps share their random numbers
+  reused_counter,       ///< two steps of a walk share their random numbers
+  reused_pick,          ///< two picks of a sample from one list share them
+  reused_slot,          ///< two vertices of a sample share them
   dropped_last,         ///< the last neighbour is never drawn
+  search_off_by_one,    ///< a region of a CTPS has the next region's first point
+  search_dropped_last,  ///< the search of a CTPS leaves the last region out
   published_bipartite,  ///< C-SAW's rescaling as published (DESIGN section 2)
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/core/planted.hpp"
 #include "engine/core/types.hpp"
 #include "engine/random/philox.hpp"
 
@@ -57,9 +58,11 @@ struct SampleDraws {
   Instance instance;
 
   SLUICE_HD PhiloxBlock block(Stream stream, std::uint32_t draw = 0) const {
+    if (planted(Fault::reused_pick)) draw &= ~1u;
+    const std::uint64_t key = planted(Fault::reused_slot) ? slot / 2 : slot;
     return philox(
-        {draw_word(stream, draw), static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(instance),
-         static_cast<std::uint32_t>((slot >> 32) & 0xffffu) << 16 |
+        {draw_word(stream, draw), static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(instance),
+         static_cast<std::uint32_t>((key >> 32) & 0xffffu) << 16 |
              static_cast<std::uint32_t>((instance >> 32) & 0xffffu)},
         seed);
   }

@@ -4,12 +4,15 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/core/planted.hpp"
 #include "engine/random/uniform.hpp"
 
 namespace sluice {
 
 /// First entry of ascending sums[0..size) above x; the last entry must be.
 SLUICE_HD std::uint32_t upper_bound(const std::uint64_t* sums, std::uint32_t size, std::uint64_t x) {
+  if (planted(Fault::search_off_by_one) && x > 0) --x;
+  if (planted(Fault::search_dropped_last) && size > 1) --size;
   std::uint32_t low = 0, length = size - 1;
   while (length > 0) {
     const std::uint32_t half = length / 2;
@@ -24,6 +27,8 @@ SLUICE_HD std::uint32_t upper_bound(const std::uint64_t* sums, std::uint32_t siz
 /// costs no more than twice the binary search.
 SLUICE_HD std::uint32_t upper_bound_near(const std::uint64_t* sums, std::uint32_t size, std::uint64_t x,
                                          std::uint32_t guess) {
+  if (planted(Fault::search_off_by_one) || planted(Fault::search_dropped_last))
+    return upper_bound(sums, size, x);
   constexpr std::uint32_t kFirstStride = 4;  // a sector holds four sums
   std::uint32_t low = 0, high = size - 1;    // the answer lies in [low, high]
   std::uint32_t stride = kFirstStride;
