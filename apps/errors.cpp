@@ -55,8 +55,12 @@ void watch_for_stop() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+bool stop_requested() {
+  return stop_signal != 0;
+}
+
 void throw_if_stopped() {
-  if (stop_signal != 0) throw RunError("stopped on request; no output was written");
+  if (stop_requested()) throw RunError(kStopped);
 }
 
 }  // namespace sluice::apps

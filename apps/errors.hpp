@@ -25,6 +25,10 @@ void complain(const std::string& message) noexcept;
 /// From here on the first SIGINT or SIGTERM is noted, and a second one ends the process at once.
 void watch_for_stop();
 
+/// Whether a stop was requested, and what is said then.
+bool stop_requested();
+inline constexpr const char* kStopped = "stopped on request; no output was written";
+
 /// Throws RunError if a stop was requested. Called wherever long work reports progress.
 void throw_if_stopped();
 

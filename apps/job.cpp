@@ -55,6 +55,8 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
   }
   refuse_same_file(graph_file, options.output, options.report);
+  cover_output(options.output);
+  cover_output(options.report);
   apply_host_ceiling(options);
   announce(command, options);
   load(graph_file);

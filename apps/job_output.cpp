@@ -30,9 +30,13 @@ void require_visible(const std::string& share, int rank) {
 }
 
 /// Shares wait beside the output, or, where that is a stream, among temporary files.
-std::string folder_beside(const std::string& output) {
+std::string folder_beside(const std::string& output, long process) {
   const std::string place = output == "-" ? (fs::temp_directory_path() / "sluice").string() : output;
-  return fmt::format("{}.partial-{}.ranks", place, ::getpid());
+  return io::OutputFile::temporary_of(place, process) + ".ranks";
+}
+
+std::string folder_of_shards(const std::string& output) {
+  return output + ".shards";
 }
 
 /// One file. Rank 0 writes it while it makes its own share, and appends what the others have logged.
@@ -43,7 +47,7 @@ class SingleOutput final : public JobOutput {
     if (world().leads()) {
       writer_ = io::make_result_writer(options.output, options.format, options.force, attributes.whole,
                                        text_columns);
-      if (world().size() > 1) owned_.emplace(folder_beside(options.output));
+      if (world().size() > 1) owned_.emplace(folder_beside(options.output, ::getpid()));
     }
     folder_ = broadcast_text(world(), owned_ ? owned_->path() : "", 0, "the output's name");
     if (!world().leads()) writer_ = io::make_shard_results(share_of(world().rank()), options.output);
@@ -83,7 +87,7 @@ class ShardedOutput final : public JobOutput {
   ShardedOutput(const CommonOptions& options, const OutputAttributes& attributes) : whole_(attributes.whole) {
     if (world().leads()) {
       joined_.emplace(options.output, options.force);
-      shards_.emplace(joined_->path() + ".shards", options.force, true);
+      shards_.emplace(folder_of_shards(joined_->path()), options.force, true);
     }
     folder_ = broadcast_text(world(), shards_ ? shards_->temporary() : "", 0, "the output's name");
     writer_ = io::make_result_writer(folder_ + "/" + name_of_share(world().rank()), io::ResultFormat::h5,
@@ -129,6 +133,11 @@ TemporaryFolder::TemporaryFolder(std::string path) : path_(std::move(path)) {
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
+}
+
+std::vector<std::string> temporaries_of(const std::string& output, long process) {
+  return {io::OutputFile::temporary_of(output, process),
+          io::OutputFile::temporary_of(folder_of_shards(output), process), folder_beside(output, process)};
 }
 
 std::unique_ptr<JobOutput> open_output(const CommonOptions& options, const OutputAttributes& attributes,

@@ -9,6 +9,7 @@
 
 #include "apps/console.hpp"
 #include "apps/errors.hpp"
+#include "apps/rank_guard.hpp"
 #include "apps/values.hpp"
 #include "engine/exchange/launch.hpp"
 
@@ -24,6 +25,16 @@ constexpr std::chrono::seconds kClosing{5};
 std::unique_ptr<Communicator>& world_slot() {
   static std::unique_ptr<Communicator> ranks = make_alone();
   return ranks;
+}
+
+/// Of several ranks only: who looks after the others.
+std::unique_ptr<RankGuard>& guard_slot() {
+  static std::unique_ptr<RankGuard> guard;
+  return guard;
+}
+
+void speak(const std::string& message) {
+  guard_slot() ? guard_slot()->complain_once(message) : complain(message);
 }
 
 /// How a rank ended, as it travels to the others: two bytes and the message.
@@ -54,7 +65,7 @@ int settle(const std::vector<std::string>& endings) {
       all.begin(), all.end(), [&](const Ending& e) { return e.outcome.message == culprit->outcome.message; });
   const auto rank = static_cast<int>(culprit - all.begin());
   if (world().rank() == rank) {
-    complain(same ? culprit->outcome.message : named(rank, culprit->outcome.message));
+    speak(same ? culprit->outcome.message : named(rank, culprit->outcome.message));
   }
   return static_cast<int>(culprit->outcome.status);
 }
@@ -62,7 +73,8 @@ int settle(const std::vector<std::string>& endings) {
 /// Not every rank could be told that this one failed, or that another did: all are ended from here.
 int end_all(const Outcome& outcome) {
   if (!outcome.own) std::this_thread::sleep_for(kClosing);  // the rank that failed has the better line
-  complain(named(world().rank(), outcome.message));
+  speak(named(world().rank(), outcome.message));
+  if (guard_slot()) guard_slot()->sweep();
   world().abort(static_cast<int>(outcome.status));
   return static_cast<int>(outcome.status);
 }
@@ -74,6 +86,10 @@ void close_world(int status) {
       std::this_thread::sleep_for(kClosing);
       std::_Exit(status);
     }).detach();
+  }
+  if (guard_slot()) {
+    if (status != 0 && world().leads()) guard_slot()->sweep();
+    guard_slot()->leave();
   }
   world().close();
 }
@@ -92,7 +108,10 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
     return static_cast<int>(outcome.status);
   }
   if (!world().leads()) mute();
-  outcome = outcome_of(body);
+  outcome = outcome_of([&] {
+    if (world().size() > 1) guard_slot() = std::make_unique<RankGuard>(world());
+    body();
+  });
   const Ending ending{outcome};
   if (ending.failed()) world().announce_failure();
   const auto endings = world().last_words(ending.packed(), kLastWords);
@@ -100,6 +119,10 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
   const int status = settle(endings);
   close_world(status);
   return status;
+}
+
+void cover_output(const std::string& path) {
+  if (guard_slot() && !path.empty()) guard_slot()->cover(path);
 }
 
 void require_same_on_all_ranks(const std::string& text) {

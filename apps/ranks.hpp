@@ -12,6 +12,9 @@ namespace sluice::apps {
 /// The ranks of this job; before run_on_ranks() has found others, one.
 Communicator& world();
 
+/// What rank 0 begins under this name goes away even if the job ends by force.
+void cover_output(const std::string& path);
+
 /// Runs `body` on this rank, and ends together with the others: if any rank failed, all return its exit
 /// status and one of them prints its line (`sluice: rank 2: what is wrong`).
 int run_on_ranks(const std::function<void()>& body) noexcept;

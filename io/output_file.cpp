@@ -83,7 +83,7 @@ OutputFile::OutputFile(std::string path, bool force, bool folder)
   } else if (errno != ENOENT) {
     throw RunError(system_message(path_, errno));
   }
-  temporary_ = path_ + ".partial-" + std::to_string(::getpid());
+  temporary_ = temporary_of(path_, ::getpid());
   std::error_code ignored;
   fs::remove_all(temporary_, ignored);  // left by a killed run that had the same process id
   if (folder_) {
@@ -91,6 +91,10 @@ OutputFile::OutputFile(std::string path, bool force, bool folder)
   } else {
     Descriptor(temporary_, O_WRONLY | O_CREAT | O_EXCL, path_).close();
   }
+}
+
+std::string OutputFile::temporary_of(const std::string& path, long process) {
+  return path + ".partial-" + std::to_string(process);
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept

@@ -16,6 +16,9 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   ~OutputFile();  ///< removes the temporary unless committed
 
+  /// The temporary that a process makes for a path.
+  static std::string temporary_of(const std::string& path, long process);
+
   const std::string& temporary() const { return temporary_; }  ///< write here
   const std::string& path() const { return path_; }
   void commit();  ///< fsync, rename, fsync of the folder

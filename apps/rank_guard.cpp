@@ -1,0 +1,71 @@
+#include "apps/rank_guard.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "apps/errors.hpp"
+#include "apps/job_output.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kLook = std::chrono::milliseconds(20);
+/// mpirun kills what has not ended one second after its request to stop.
+constexpr auto kStopping = std::chrono::milliseconds(500);
+
+}  // namespace
+
+RankGuard::RankGuard(Communicator& ranks)
+    : node_(ranks),
+      speaks_of_stops_(ranks.node_leader() == 0),
+      thread_([this](const std::stop_token& stopping) { watch(stopping); }) {}
+
+void RankGuard::cover(const std::string& output) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& name : temporaries_of(output, node_.leader_process())) covered_.push_back(name);
+}
+
+void RankGuard::complain_once(const std::string& message) noexcept {
+  if (node_.speaks_first()) complain(message);
+}
+
+void RankGuard::sweep() noexcept {
+  const std::lock_guard lock(mutex_);
+  std::error_code ignored;
+  for (const auto& path : covered_) std::filesystem::remove_all(path, ignored);
+}
+
+void RankGuard::leave() noexcept {
+  thread_.request_stop();
+  thread_.join();
+  node_.leave();
+}
+
+void RankGuard::watch(const std::stop_token& stopping) {
+  Clock::time_point stop_seen{};
+  for (; !stopping.stop_requested(); std::this_thread::sleep_for(kLook)) {
+    if (const auto peer = node_.lost()) {
+      end(fmt::format(
+          "rank {} (process {}) was lost: killed, perhaps for want of memory; no output was written",
+          peer->rank, peer->process));
+    }
+    if (!stop_requested()) continue;
+    if (stop_seen == Clock::time_point{}) stop_seen = Clock::now();
+    if (Clock::now() - stop_seen > kStopping) end(speaks_of_stops_ ? kStopped : "");
+  }
+}
+
+void RankGuard::end(const std::string& message) {
+  if (!message.empty()) complain_once(message);
+  sweep();
+  ::_exit(static_cast<int>(ExitStatus::failed));
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,39 @@
+// What a rank does when it cannot go on with the others: a rank of its machine was killed, or the launcher
+// ends the job and the work does not stop by itself in time.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/exchange/node_watch.hpp"
+
+namespace sluice::apps {
+
+class RankGuard {
+ public:
+  /// All ranks make one; it watches on a thread of its own.
+  explicit RankGuard(Communicator& ranks);
+
+  /// What rank 0 has begun under this name, and what belongs to it, is removed if the job ends by force.
+  void cover(const std::string& output);
+  /// Prints a line, unless a rank of this machine has printed one.
+  void complain_once(const std::string& message) noexcept;
+  /// Removes what cover() was told of.
+  void sweep() noexcept;
+  /// The job's end is settled: from here on nobody watches, and this rank may end.
+  void leave() noexcept;
+
+ private:
+  void watch(const std::stop_token& stopping);
+  [[noreturn]] void end(const std::string& message);
+
+  NodeWatch node_;
+  bool speaks_of_stops_;  ///< a request to stop comes to all machines: only one of them speaks
+  std::mutex mutex_;
+  std::vector<std::string> covered_;
+  std::jthread thread_;
+};
+
+}  // namespace sluice::apps

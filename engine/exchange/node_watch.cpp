@@ -1,0 +1,91 @@
+#include "engine/exchange/node_watch.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <new>
+#include <sstream>
+
+namespace sluice {
+namespace {
+
+/// When a process began, in clock ticks; nothing if it has ended, though its parent may not know yet.
+std::optional<std::uint64_t> birth_of(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  if (!std::getline(file, text)) return std::nullopt;
+  // The name, in brackets, may hold anything; behind it come the state and, 19 fields later, the birth.
+  std::istringstream rest(text.substr(std::min(text.rfind(')') + 1, text.size())));
+  std::string state, skipped;
+  rest >> state;
+  if (state == "Z" || state == "X") return std::nullopt;
+  for (int i = 0; i < 18; ++i) rest >> skipped;
+  std::uint64_t born = 0;
+  if (!(rest >> born)) return std::nullopt;
+  return born;
+}
+
+}  // namespace
+
+/// What the ranks of a machine tell each other without a message. It begins as zeros.
+struct NodeWatch::Board {
+  static constexpr std::size_t kRanks = 4096;
+  std::atomic<std::uint32_t> spoken;
+  std::atomic<std::uint8_t> left[kRanks];
+};
+
+NodeWatch::NodeWatch(Communicator& ranks) : node_rank_(ranks.node_rank()) {
+  if (node_rank_ == 0) memory_ = SharedMemory(sizeof(Board));
+  std::ostringstream mine;
+  mine << ranks.node_leader() << ' ' << node_rank_ << ' ' << ::getpid() << ' '
+       << birth_of(::getpid()).value_or(0) << ' ' << memory_.address();
+  const auto all = ranks.all_gather(mine.str(), "the processes of all ranks");
+  std::string board_address;
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    std::istringstream text(all[static_cast<std::size_t>(rank)]);
+    Watched other{{rank, 0}};
+    int leader = 0;
+    text >> leader >> other.node_rank >> other.peer.process >> other.born >> std::ws;
+    if (rank == 0) leader_process_ = other.peer.process;
+    if (leader != ranks.node_leader()) continue;
+    if (rank == leader) std::getline(text, board_address);
+    const bool seen = birth_of(other.peer.process) == other.born;
+    if (rank != ranks.rank() && seen) watched_.push_back(other);
+  }
+  // Where a rank cannot see the others' board it has one of its own, and may say what they say too.
+  if (node_rank_ != 0) {
+    try {
+      memory_ = SharedMemory(board_address, sizeof(Board));
+    } catch (const RunError&) {
+      memory_ = SharedMemory(sizeof(Board));
+      watched_.clear();
+    }
+  }
+  // The leader may end, and its board with it, only when all have opened it.
+  ranks.barrier("the processes of all ranks");
+}
+
+NodeWatch::Board& NodeWatch::board() const {
+  return *std::launder(static_cast<Board*>(memory_.data()));
+}
+
+std::optional<NodeWatch::Peer> NodeWatch::lost() const {
+  for (const Watched& other : watched_) {
+    if (birth_of(other.peer.process) == other.born) continue;
+    if (board().left[static_cast<std::size_t>(other.node_rank) % Board::kRanks] == 0) return other.peer;
+  }
+  return std::nullopt;
+}
+
+void NodeWatch::leave() {
+  board().left[static_cast<std::size_t>(node_rank_) % Board::kRanks] = 1;
+}
+
+bool NodeWatch::speaks_first() {
+  return board().spoken.exchange(1) == 0;
+}
+
+}  // namespace sluice

@@ -1,0 +1,76 @@
+#include "engine/exchange/shared_memory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "engine/core/error.hpp"
+
+namespace sluice {
+namespace {
+
+[[noreturn]] void fail(const char* what) {
+  throw RunError(fmt::format("shared memory cannot be {}: {}", what, std::generic_category().message(errno)));
+}
+
+/// A name that no other memory of this machine has: process ids come again, and are others in each container.
+std::string fresh_name() {
+  static std::random_device random;
+  return fmt::format("sluice-{:08x}{:08x}", random(), random());
+}
+
+std::string link_of(const std::string& path) {
+  char target[256];
+  const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
+  return length < 0 ? "" : std::string(target, static_cast<std::size_t>(length));
+}
+
+}  // namespace
+
+SharedMemory::SharedMemory(std::uint64_t bytes) : bytes_(bytes) {
+  const std::string name = fresh_name();
+  fd_ = ::memfd_create(name.c_str(), MFD_CLOEXEC);
+  if (fd_ < 0 || ::ftruncate(fd_, static_cast<off_t>(bytes)) != 0) fail("made");
+  address_ = fmt::format("/proc/{}/fd/{} {}", ::getpid(), fd_, name);
+  map();
+}
+
+SharedMemory::SharedMemory(const std::string& address, std::uint64_t bytes)
+    : address_(address), bytes_(bytes) {
+  const auto blank = address.find(' ');
+  const std::string path = address.substr(0, blank), name = address.substr(blank + 1);
+  if (link_of(path).find(name) == std::string::npos) {
+    errno = ENOENT;
+    fail("opened");
+  }
+  fd_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd_ < 0) fail("opened");
+  map();
+}
+
+void SharedMemory::map() {
+  if (bytes_ == 0) return;
+  void* const mapped = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  if (mapped == MAP_FAILED) fail("mapped");
+  data_ = mapped;
+}
+
+SharedMemory::~SharedMemory() {
+  if (data_) ::munmap(data_, bytes_);
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void SharedMemory::swap(SharedMemory& other) noexcept {
+  std::swap(address_, other.address_);
+  std::swap(fd_, other.fd_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+}
+
+}  // namespace sluice

@@ -1,0 +1,180 @@
+// However a rank fails, all ranks end soon, with one line, its exit status, and nothing left behind.
+#include <sys/mount.h>
+
+#include <random>
+#include <sstream>
+
+#include "mpi/ranks.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// The program's own lines among those of mpirun.
+std::vector<std::string> lines_of_sluice(const std::string& err) {
+  std::vector<std::string> lines;
+  std::istringstream text(err);
+  for (std::string line; std::getline(text, line);) {
+    if (line.starts_with("sluice: ")) lines.push_back(line);
+  }
+  return lines;
+}
+
+class RankFailure : public MpiTest {
+ protected:
+  /// The job must end with `status`, one line that holds `words`, and nothing new in the folder.
+  void refuse_on_ranks(int status, const std::string& words, std::vector<std::string> command) {
+    const auto before = folder_.names().size();
+    const auto finished = Process(std::move(command)).wait(std::chrono::seconds(30));
+    const auto lines = lines_of_sluice(finished.err);
+    EXPECT_EQ(finished.status, status) << finished.err;
+    ASSERT_EQ(lines.size(), 1u) << finished.err;
+    EXPECT_NE(lines[0].find(words), std::string::npos) << lines[0];
+    EXPECT_EQ(folder_.names().size(), before) << "something was left behind";
+  }
+
+  std::vector<std::string> walk_on(int ranks, const std::vector<std::string>& more) {
+    std::vector<std::string> program{SLUICE_PROGRAM, "walk", graph(), "--output", at("x.h5")};
+    program.insert(program.end(), more.begin(), more.end());
+    return on_ranks(ranks, program);
+  }
+
+  /// Two ranks, of which the second has these options besides.
+  std::vector<std::string> walk_with_other_second(const std::vector<std::string>& more) {
+    auto words = walk_on(1, {});
+    words.insert(words.end(), {":", "-n", "1", SLUICE_PROGRAM, "walk", graph(), "--output", at("x.h5")});
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+};
+
+TEST_F(RankFailure, WhatIsWrongOnAllIsSaidOnce) {
+  refuse_on_ranks(2, "sluice: --length", walk_on(3, {"--length", "0"}));
+  refuse_on_ranks(3, "sluice: " + at("nothing"), walk_on(2, {"--starts", at("nothing")}));
+  write_bytes(at("x.h5"), "a user's file");
+  refuse_on_ranks(2, "x.h5 exists", walk_on(3, {}));
+  EXPECT_EQ(read_bytes(at("x.h5")), "a user's file");
+}
+
+TEST_F(RankFailure, WhatIsWrongOnOneNamesIt) {
+  refuse_on_ranks(4, "sluice: rank 1: ", walk_with_other_second({"--host-memory", "4KiB"}));
+}
+
+TEST_F(RankFailure, RanksMustAgree) {
+  refuse_on_ranks(2, "rank 0 has --seed '1', rank 1 has --seed '2'", walk_with_other_second({"--seed", "2"}));
+}
+
+TEST_F(RankFailure, OneProcessSuffices) {
+  refuse_on_ranks(2, "generate is the work of one process",
+                  on_ranks(2, {SLUICE_PROGRAM, "generate", "ring", "--output", at("x.h5")}));
+}
+
+TEST_F(RankFailure, ProcessesThatCannotMeetAreRefused) {
+  setenv("SLURM_PROCID", "0", 1);
+  setenv("SLURM_STEP_NUM_TASKS", "2", 1);
+  refuse(2, "cannot find each other", {"walk", at("x"), "--output", at("x.h5")});
+  unsetenv("SLURM_PROCID");
+  unsetenv("SLURM_STEP_NUM_TASKS");
+}
+
+TEST_F(RankFailure, AFullDisk) {
+  const std::string place = at("disk");
+  std::filesystem::create_directory(place);
+  if (mount("none", place.c_str(), "tmpfs", 0, "size=1m") != 0)
+    GTEST_SKIP() << "no permission to mount a tmpfs";
+  for (const char* layout : {"single", "sharded"}) {
+    refuse_on_ranks(1, "No space left on device",
+                    on_ranks(3, {SLUICE_PROGRAM, "walk", graph(), "--walks-per-vertex", "30", "--output",
+                                 place + "/x.h5", "--output-layout", layout}));
+    EXPECT_TRUE(std::filesystem::is_empty(place)) << layout;
+  }
+  umount2(place.c_str(), MNT_DETACH);
+}
+
+/// A job of a second or two, most of it drawing, little of it writing.
+class LongJob : public RankFailure {
+ protected:
+  std::vector<std::string> words(const char* walks_per_vertex = "12") {
+    return {"walk",
+            graph("kronecker", 12, {"--undirected"}),
+            "--kind",
+            "node2vec",
+            "--p",
+            "50",
+            "--q",
+            "50",
+            "--length",
+            "20",
+            "--walks-per-vertex",
+            walks_per_vertex,
+            "--quiet"};
+  }
+  std::vector<std::string> job(const std::string& output, const char* walks_per_vertex = "12") {
+    auto all = words(walks_per_vertex);
+    all.insert(all.begin(), SLUICE_PROGRAM);
+    all.insert(all.end(), {"--output", at(output), "--report", at(output + ".json")});
+    return on_ranks(3, all);
+  }
+
+  /// The ranks that mpirun has started by now.
+  static std::vector<pid_t> ranks_of(pid_t mpirun) {
+    std::vector<pid_t> ranks;
+    std::istringstream children(
+        read_bytes("/proc/" + std::to_string(mpirun) + "/task/" + std::to_string(mpirun) + "/children"));
+    for (pid_t child = 0; children >> child;) {
+      if (read_bytes("/proc/" + std::to_string(child) + "/comm") == "sluice\n") ranks.push_back(child);
+    }
+    return ranks;
+  }
+};
+
+TEST_F(LongJob, ARequestToStopEndsAllRanks) {
+  Process process(job("x.h5", "1000"));
+  while (ranks_of(process.id()).size() < 3) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::this_thread::sleep_for(std::chrono::milliseconds(900));
+  kill(process.id(), SIGTERM);
+  const auto finished = process.wait(std::chrono::seconds(30));
+
+  EXPECT_NE(finished.status, 0);
+  EXPECT_EQ(lines_of_sluice(finished.err).size(), 1u) << finished.err;
+  EXPECT_EQ(folder_.names().size(), 1u) << "something was left behind: " << folder_.names().back();
+}
+
+TEST_F(LongJob, AKilledRankIsNamedAndEndsTheOthers) {
+  auto alone = words();
+  alone.insert(alone.end(), {"--output", at("alone.h5")});
+  run(alone);
+  const auto seed = std::random_device{}();
+  std::mt19937 random(seed);
+  int named = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    const auto victim = random() % 3;
+    const auto moment = std::chrono::milliseconds(random() % 1800);
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", trial " + std::to_string(trial) + ": rank " +
+                 std::to_string(victim) + " after " + std::to_string(moment.count()) + " ms");
+    Process process(job("x.h5"));
+    std::vector<pid_t> ranks;
+    while (ranks.size() < 3) ranks = ranks_of(process.id());
+    std::this_thread::sleep_for(moment);
+    kill(ranks[victim], SIGKILL);
+    const auto finished = process.wait(std::chrono::seconds(30));
+
+    const auto lines = lines_of_sluice(finished.err);
+    if (std::filesystem::exists(at("x.h5"))) {  // it came too late
+      EXPECT_EQ(read_bytes(at("x.h5")), read_bytes(at("alone.h5")));
+    } else {
+      EXPECT_NE(finished.status, 0) << finished.err;
+      EXPECT_LT(finished.status, 128 + 64) << "it hung";
+      // By mpirun itself where the ranks did not know each other yet.
+      EXPECT_NE(finished.err.find("rank " + std::to_string(victim)), std::string::npos) << finished.err;
+      EXPECT_LE(lines.size(), 1u) << finished.err;
+      named += lines.size() == 1 && lines[0].find("was lost") != std::string::npos;
+    }
+    for (const auto& name : folder_.names()) EXPECT_EQ(name.find("partial"), name.npos) << name;
+    std::filesystem::remove(at("x.h5"));
+    std::filesystem::remove(at("x.h5.json"));
+  }
+  EXPECT_GT(named, 5) << "of 20";
+}
+
+}  // namespace
+}  // namespace sluice::test
