@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "engine/core/host_array.hpp"
 #include "engine/core/types.hpp"
+#include "partition/edge_source.hpp"
 
 namespace sluice {
 
@@ -22,12 +24,12 @@ struct CsrView {
 /// Owning compressed sparse rows.
 struct Csr {
   HostArray<EdgeIndex> offsets;   ///< [vertices + 1]
-  HostArray<Vertex> targets;      ///< [edges]
+  HostArray<Vertex> targets;      ///< [edges]; empty where they stay in a file (Graph::edges_elsewhere)
   HostArray<float> weights;       ///< [edges], or empty
   HostArray<std::int64_t> times;  ///< [edges], or empty
 
   std::uint64_t vertices() const { return offsets.empty() ? 0 : offsets.size() - 1; }
-  std::uint64_t edges() const { return targets.size(); }
+  std::uint64_t edges() const { return offsets.empty() ? 0 : offsets[offsets.size() - 1]; }
   CsrView view() const {
     return {vertices(), edges(), offsets.data(), targets.data(), weights.empty() ? nullptr : weights.data()};
   }
@@ -42,6 +44,7 @@ struct Graph {
   bool weighted = false;
   std::uint64_t checksum = 0;            ///< of the graph's content, as stored in its file; names it in results
   std::string origin;                    ///< where it came from
+  std::shared_ptr<const EdgeSource> edges_elsewhere;  ///< where targets and weights are read from; else null
 
   std::uint64_t vertices() const { return out.vertices(); }
   std::uint64_t edges() const { return out.edges(); }

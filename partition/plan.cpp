@@ -33,6 +33,28 @@ PartitionPlan::PartitionPlan(std::span<const EdgeIndex> offsets, const Partition
   make_buckets(vertices);
 }
 
+PartitionPlan PartitionPlan::of_count(std::span<const EdgeIndex> offsets, const PartitionBytes& bytes,
+                                      std::uint64_t partitions) {
+  const std::uint64_t vertices = offsets.empty() ? 0 : offsets.size() - 1;
+  const std::uint64_t whole = (vertices + 1) * bytes.vertex + (vertices ? offsets[vertices] : 0) * bytes.edge;
+  const std::uint64_t wanted = std::max<std::uint64_t>(partitions, 1);
+  // The smallest slot that gives few enough.
+  std::uint64_t low = std::max<std::uint64_t>(whole / wanted, 1), high = std::max<std::uint64_t>(whole, 1);
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (PartitionPlan(offsets, bytes, middle).size() <= wanted) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return PartitionPlan(offsets, bytes, low);
+}
+
+std::uint64_t PartitionPlan::largest() const {
+  return bytes_.empty() ? 0 : *std::max_element(bytes_.begin(), bytes_.end());
+}
+
 void PartitionPlan::make_buckets(std::uint64_t vertices) {
   const std::uint64_t wanted = std::max<std::uint64_t>(size(), 1) * kBucketsPerPartition;
   while (vertices >> shift_ > wanted) ++shift_;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
 
 namespace sluice {
@@ -16,12 +17,38 @@ struct PartitionBytes {
   std::uint64_t edge = sizeof(Vertex);
 };
 
+/// The plan's look-up of a vertex's partition; trivially copyable, pointers to the memory of one device.
+struct OwnerTable {
+  const std::uint64_t* boundaries = nullptr;  ///< [partitions + 1]
+  const std::uint32_t* first = nullptr;       ///< [buckets + 1]
+  unsigned shift = 0;
+
+  /// The partition that holds v. Constant time: a table of equal buckets of ids names the first and last
+  /// partition of each bucket, which are one or two unless partitions are far smaller than usual.
+  SLUICE_HD std::uint32_t owner(Vertex v) const {
+    const std::uint64_t bucket = v >> shift;
+    std::uint32_t low = first[bucket], high = first[bucket + 1];
+    while (low < high) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      if (boundaries[middle + 1] <= v) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+};
+
 class PartitionPlan {
  public:
   /// Cuts as few partitions as fit `slot_bytes` each, filled from the first vertex on. A list that is larger
   /// than a slot becomes a partition of its own. `offsets` has one entry more than there are vertices;
   /// slot_bytes > 0.
   PartitionPlan(std::span<const EdgeIndex> offsets, const PartitionBytes& bytes, std::uint64_t slot_bytes);
+  /// Cuts at most `partitions` partitions, as evenly as lists allow.
+  static PartitionPlan of_count(std::span<const EdgeIndex> offsets, const PartitionBytes& bytes,
+                                std::uint64_t partitions);
 
   std::uint64_t size() const { return boundaries_.size() - 1; }
   /// Partition p holds vertices [begin(p), end(p)).
@@ -31,21 +58,14 @@ class PartitionPlan {
   /// True where the partition is one list that exceeds the slot.
   bool oversized(std::uint64_t p) const { return bytes_[p] > slot_bytes_; }
 
-  /// The partition that holds v. Constant time: a table of equal buckets of ids names the first and last
-  /// partition of each bucket, which are one or two unless partitions are far smaller than usual.
-  std::uint32_t owner(Vertex v) const {
-    const std::uint64_t bucket = v >> shift_;
-    std::uint32_t low = first_[bucket], high = first_[bucket + 1];
-    while (low < high) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      if (boundaries_[middle + 1] <= v) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
-  }
+  /// The partition that holds v, in constant time.
+  std::uint32_t owner(Vertex v) const { return owners().owner(v); }
+  OwnerTable owners() const { return {boundaries_.data(), first_.data(), shift_}; }
+  std::span<const std::uint64_t> boundaries() const { return boundaries_; }
+  /// Buckets of the owner look-up, and one behind the last.
+  std::span<const std::uint32_t> buckets() const { return first_; }
+  /// Bytes of the largest partition.
+  std::uint64_t largest() const;
 
  private:
   void make_buckets(std::uint64_t vertices);

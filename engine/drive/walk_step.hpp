@@ -8,6 +8,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/random/uniform.hpp"
+#include "engine/residency/page_map.hpp"
 #include "engine/sampling/sampler.hpp"
 #include "engine/select/tables.hpp"
 
@@ -30,11 +31,13 @@ enum class Round {
   rejected,  ///< try again
   scan,      ///< the list must be scanned: see transform_list
   ended,     ///< dead end
+  absent,    ///< a list that is needed is not here; the proposal stands
 };
 
 /// A walk between proposal and settlement.
 struct Proposal {
   Probe probe;
+  Hop hop;  ///< what `probe` found
   Vertex redirected = kNoVertex;
   bool located = false;
 };
@@ -86,7 +89,9 @@ struct WalkProgram {
     }
   }
 
-  SLUICE_HD Round settle(Walker& walker, const Proposal& proposal) const {
+  /// `lists` answers the sampler's question.
+  template <class Lists = WholeGraph>
+  SLUICE_HD Round settle(Walker& walker, Proposal& proposal, const Lists& lists = {}) const {
     if constexpr (kRedirects) {
       if (proposal.redirected != kNoVertex)
         return arrive(walker, proposal.redirected, graph.row(proposal.redirected));
@@ -95,24 +100,32 @@ struct WalkProgram {
     if constexpr (kAcceptance == Acceptance::transform) {
       return Round::scan;
     } else {
-      const Hop hop = table.resolve(graph, proposal.probe);
-      if (hop.target == kNoVertex) return dead_end(walker);
-      if constexpr (kTrials) {
-        if (!accepted(walker, hop)) return ++walker.trial < kMaxTrials ? Round::rejected : Round::scan;
-      }
-      return take(walker, hop, proposal.probe.random);
+      proposal.hop = table.resolve(graph, proposal.probe);
+      if (proposal.hop.target == kNoVertex) return dead_end(walker);
+      return judge(walker, proposal, lists);
     }
   }
 
+  /// Accepts or rejects what was proposed; the walker's own list need not be here.
+  template <class Lists>
+  SLUICE_HD Round judge(Walker& walker, const Proposal& proposal, const Lists& lists) const {
+    if constexpr (kTrials) {
+      const Answer accepted = accept(walker, proposal.hop, lists);
+      if (accepted == Answer::absent) return Round::absent;
+      if (accepted == Answer::no) return ++walker.trial < kMaxTrials ? Round::rejected : Round::scan;
+    }
+    return take(walker, proposal.hop, proposal.probe.random);
+  }
+
   /// Inverse transform over the whole list by a group of lanes (all of them with the same walker). The sums
-  /// are exact in 128 bits; the draw is one block of 128 bits.
-  template <class Group>
-  SLUICE_HD Round transform_list(const Group& group, Walker& walker) const {
+  /// are exact in 128 bits; the draw is one block of 128 bits. All lists that are asked for must be here.
+  template <class Group, class Lists = WholeGraph>
+  SLUICE_HD Round transform_list(const Group& group, Walker& walker, const Lists& lists = {}) const {
     using Wide = unsigned __int128;
     const Row& row = walker.row;
     Wide mine = 0;
     for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize)
-      mine += bias_at(walker, row.offset + i);
+      mine += bias_at(walker, row.offset + i, lists);
     const Wide total = group.sum(mine);
     if (total == 0) return dead_end(walker);
     const PhiloxBlock block = draws(walker).block(Stream::fallback);
@@ -121,7 +134,7 @@ struct WalkProgram {
     for (std::uint32_t base = 0; base < row.degree; base += Group::kSize) {
       const std::uint32_t i = base + group.rank();
       const Wide sum =
-          below + group.inclusive_scan(i < row.degree ? bias_at(walker, row.offset + i) : Wide{0});
+          below + group.inclusive_scan(i < row.degree ? bias_at(walker, row.offset + i, lists) : Wide{0});
       const std::uint32_t hit = group.ballot(sum > x);
       if (hit != 0) {
         const unsigned lane = group.first(hit);
@@ -134,27 +147,56 @@ struct WalkProgram {
     return Round::ended;  // not reached: x < total
   }
 
+  /// Whose list must be here, beside the walker's own, to scan that: kNoVertex if nobody's.
+  SLUICE_HD Vertex scan_asks(const Walker& walker) const {
+    if constexpr (HasQuestion<Sampler>) return sampler.question(walker, {walker.current}).from;
+    return kNoVertex;
+  }
+
  private:
-  SLUICE_HD unsigned __int128 bias_at(const Walker& walker, EdgeIndex position) const {
+  template <class Lists>
+  SLUICE_HD Answer ask(const Walker& walker, const Edge& edge, const Lists& lists) const {
+    if constexpr (HasQuestion<Sampler>) {
+      const Question question = sampler.question(walker, edge);
+      if (question.from != kNoVertex) return lists.has_edge(graph, question.from, question.to);
+    }
+    return Answer::no;
+  }
+
+  SLUICE_HD std::uint64_t dynamic_bias(const Walker& walker, const Edge& edge, Answer answer) const {
+    if constexpr (HasQuestion<Sampler>) {
+      return sampler.dynamic_bias(graph, walker, edge, answer == Answer::yes);
+    } else {
+      return sampler.dynamic_bias(graph, walker, edge);
+    }
+  }
+
+  template <class Lists>
+  SLUICE_HD unsigned __int128 bias_at(const Walker& walker, EdgeIndex position, const Lists& lists) const {
     const Edge edge{walker.current, graph.target(position), position};
     unsigned __int128 bias = 1;
     if constexpr (HasEdgeBias<Sampler>) bias = sampler.edge_bias(graph, edge);
-    if constexpr (HasDynamicBias<Sampler>) bias *= sampler.dynamic_bias(graph, walker, edge);
+    if constexpr (HasDynamicBias<Sampler>) bias *= dynamic_bias(walker, edge, ask(walker, edge, lists));
     return bias;
   }
 
-  SLUICE_HD bool accepted(const Walker& walker, const Hop& hop) const {
+  template <class Lists>
+  SLUICE_HD Answer accept(const Walker& walker, const Hop& hop, const Lists& lists) const {
     const Edge edge{walker.current, hop.target, hop.position};
     const std::uint64_t random = draws(walker).block(Stream::accept, walker.trial).low();
+    bool accepted = false;
     if constexpr (kAcceptance == Acceptance::fixed) {
-      return uniform_index(random, bounds[walker.current]) < sampler.edge_bias(graph, edge);
+      accepted = uniform_index(random, bounds[walker.current]) < sampler.edge_bias(graph, edge);
     } else {
       const std::uint64_t x = uniform_index(random, sampler.bias_bound());
       if constexpr (HasFloor<Sampler>) {
-        if (x < sampler.bias_floor()) return true;
+        if (x < sampler.bias_floor()) return Answer::yes;
       }
-      return x < sampler.dynamic_bias(graph, walker, edge);
+      const Answer answer = ask(walker, edge, lists);
+      if (answer == Answer::absent) return Answer::absent;
+      accepted = x < dynamic_bias(walker, edge, answer);
     }
+    return accepted ? Answer::yes : Answer::no;
   }
 
   SLUICE_HD std::uint64_t random_of_update(const Walker& walker) const {

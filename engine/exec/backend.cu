@@ -8,6 +8,12 @@
 
 namespace sluice::cuda {
 
+namespace {
+
+int opened_device = 0;  ///< of this process: a rank has one GPU
+
+}  // namespace
+
 std::string unusable_reason() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
@@ -63,6 +69,37 @@ void copy_to_device(void* to, const void* from, std::size_t bytes) {
 
 void copy_to_host(void* to, const void* from, std::size_t bytes) {
   check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copy to the host");
+}
+
+void bind_thread() {
+  check(cudaSetDevice(opened_device), "cudaSetDevice");
+}
+
+void register_host(const void* memory, std::size_t bytes) {
+  check(cudaHostRegister(const_cast<void*>(memory), bytes, cudaHostRegisterMapped), "page-locking the graph");
+}
+
+void unregister_host(const void* memory) noexcept {
+  cudaHostUnregister(const_cast<void*>(memory));
+}
+
+void* open_stream() {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  return stream;
+}
+
+void close_stream(void* stream) noexcept {
+  cudaStreamDestroy(static_cast<cudaStream_t>(stream));
+}
+
+void copy_to_device_async(void* to, const void* from, std::size_t bytes, void* stream) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, static_cast<cudaStream_t>(stream)),
+        "copy to the device");
+}
+
+void wait_stream(void* stream, const char* label) {
+  check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), label);
 }
 
 }  // namespace sluice::cuda

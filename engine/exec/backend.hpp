@@ -27,4 +27,15 @@ void release_pinned(void* memory) noexcept;
 void copy_to_device(void* to, const void* from, std::size_t bytes);
 void copy_to_host(void* to, const void* from, std::size_t bytes);
 
+/// Makes the calling thread use the GPU that was opened: a thread's own default is the first.
+void bind_thread();
+/// Page-locks memory that exists already, so that the GPU copies from it at full speed and can read it.
+void register_host(const void* memory, std::size_t bytes);
+void unregister_host(const void* memory) noexcept;
+/// A stream (cudaStream_t) of its own.
+void* open_stream();
+void close_stream(void* stream) noexcept;
+void copy_to_device_async(void* to, const void* from, std::size_t bytes, void* stream);
+void wait_stream(void* stream, const char* label);
+
 }  // namespace sluice::cuda

@@ -34,6 +34,18 @@ void copy_to_host(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
+void bind_thread() {}
+void register_host(const void*, std::size_t) {}
+void unregister_host(const void*) noexcept {}
+void* open_stream() {
+  return nullptr;
+}
+void close_stream(void*) noexcept {}
+void copy_to_device_async(void* to, const void* from, std::size_t bytes, void*) {
+  std::memcpy(to, from, bytes);
+}
+void wait_stream(void*, const char*) {}
+
 }  // namespace sluice::cuda
 
 #endif

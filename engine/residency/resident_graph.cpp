@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "engine/core/error.hpp"
+#include "engine/residency/page_map.hpp"
 #include "engine/residency/upload.hpp"
 #include "engine/select/build_tables.hpp"
+#include "partition/plan.hpp"
 
 namespace sluice {
 
@@ -16,31 +18,50 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-ResidentGraph::Impl::Impl(Device& on, const Graph& of) : device(on), graph(of) {
+ResidentGraph::Impl::Impl(Device& on, const Graph& of, const PagingOptions& in_parts)
+    : device(on), graph(of), paging(in_parts) {
   const double begin = seconds_now();
-  const CsrView host = graph.out.view();
-  view.csr = host;
-  view.undirected = !graph.directed;
-  packing = EdgePacking::of(host.vertices, host.edges);
-  std::vector<Vertex> hub_list;
-  for (std::uint64_t v = 0; v < host.vertices; ++v) {
-    const EdgeIndex degree = host.offsets[v + 1] - host.offsets[v];
+  host_view.csr = graph.out.view();
+  host_view.undirected = !graph.directed;
+  packing = EdgePacking::of(host_view.vertices(), host_view.edges());
+  for (std::uint64_t v = 0; v < host_view.vertices(); ++v) {
+    const EdgeIndex degree = host_view.csr.offsets[v + 1] - host_view.csr.offsets[v];
     if (degree > 0xffffffffu)
       throw InputError("vertex " + std::to_string(v) + " has more than 2^32 - 1 edges");
     max_degree = std::max(max_degree, static_cast<std::uint32_t>(degree));
-    if (degree > GraphView::kHubDegree) hub_list.push_back(static_cast<Vertex>(v));
   }
+  view = host_view;
+  paged = needs_pages();
+  paged ? open_pages() : upload();
+  load_seconds = seconds_now() - begin;
+}
+
+bool ResidentGraph::Impl::needs_pages() const {
+  if (paging.partitions > 1 || paging.transport != Transport::automatic || graph.edges_elsewhere) return true;
+  if (paging.partitions == 1) return false;
+  const std::uint64_t edge = sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0);
+  const std::uint64_t offsets_bytes = (view.vertices() + 1) * sizeof(EdgeIndex);
+  return view.edges() * edge + (device.is_cuda() ? offsets_bytes : 0) > device.memory().available();
+}
+
+void ResidentGraph::Impl::upload() {
+  const CsrView host = host_view.csr;
   if (device.is_cuda()) {
-    const auto upload = [&]<class T>(Buffer<T>& buffer, const T* from, std::size_t count,
-                                     const char* purpose) {
+    const auto bring = [&]<class T>(Buffer<T>& buffer, const T* from, std::size_t count,
+                                    const char* purpose) {
       buffer = Buffer<T>(device, count, purpose);
       copy_to_device(device, buffer.data(), from, buffer.bytes());
       host_to_device_bytes += buffer.bytes();
     };
-    upload(offsets, host.offsets, host.vertices + 1, "the graph's offsets");
-    upload(targets, host.targets, host.edges, "the graph's edges");
-    if (host.weights) upload(weights, host.weights, host.edges, "the graph's weights");
-    upload(hubs, std::as_const(hub_list).data(), hub_list.size(), "the list of hubs");
+    std::vector<Vertex> hub_list;
+    for (std::uint64_t v = 0; v < host.vertices; ++v) {
+      if (host.offsets[v + 1] - host.offsets[v] > GraphView::kHubDegree)
+        hub_list.push_back(static_cast<Vertex>(v));
+    }
+    bring(offsets, host.offsets, host.vertices + 1, "the graph's offsets");
+    bring(targets, host.targets, host.edges, "the graph's edges");
+    if (host.weights) bring(weights, host.weights, host.edges, "the graph's weights");
+    bring(hubs, std::as_const(hub_list).data(), hub_list.size(), "the list of hubs");
     view.hubs = hubs.data();
     view.hub_count = static_cast<std::uint32_t>(hub_list.size());
     view.csr.offsets = offsets.data();
@@ -52,7 +73,52 @@ ResidentGraph::Impl::Impl(Device& on, const Graph& of) : device(on), graph(of) {
     build_exponents(device, view, exponents.data());
     view.exponents = exponents.data();
   }
-  load_seconds = seconds_now() - begin;
+}
+
+void ResidentGraph::Impl::open_pages() {
+  const CsrView host = host_view.csr;
+  if (device.is_cuda()) {
+    offsets = Buffer<EdgeIndex>(device, host.vertices + 1, "the graph's offsets");
+    copy_to_device(device, offsets.data(), host.offsets, offsets.bytes());
+    host_to_device_bytes += offsets.bytes();
+    view.csr.offsets = offsets.data();
+    view.csr.targets = nullptr;
+    view.csr.weights = nullptr;
+    if (host.targets) locks.emplace_back(device, host.targets, host.edges * sizeof(Vertex));
+    if (host.weights) locks.emplace_back(device, host.weights, host.edges * sizeof(float));
+  }
+  if (!graph.weighted) return;
+  exponents = Buffer<std::int16_t>(device, host.vertices, "exponents of weights");
+  if (device.is_cuda()) host_exponents = HostArray<std::int16_t>(host.vertices, "exponents of weights");
+  std::int16_t* const on_host = device.is_cuda() ? host_exponents.data() : exponents.data();
+  for_each_range([&](const GraphView& range, std::uint64_t begin, std::uint64_t end) {
+    host::build_exponents(device.threads(), range, on_host, {begin, end});
+  });
+  if (device.is_cuda()) copy_to_device(device, exponents.data(), on_host, exponents.bytes());
+  view.exponents = exponents.data();
+  host_view.exponents = on_host;
+}
+
+void ResidentGraph::Impl::for_each_range(
+    const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const {
+  if (!graph.edges_elsewhere) return body(host_view, 0, host_view.vertices());
+  constexpr std::uint64_t kRangeBytes = 16u << 20;
+  const PartitionBytes bytes{0, sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0)};
+  const PartitionPlan ranges(graph.out.offsets.span(), bytes, kRangeBytes);
+  const std::uint64_t room = ranges.largest() / bytes.edge;
+  HostArray<Vertex> some_targets(room, "reading edges");
+  HostArray<float> some_weights(graph.weighted ? room : 0, "reading edges");
+  for (std::uint64_t p = 0; p < ranges.size(); ++p) {
+    const EdgeIndex first = graph.out.offsets[ranges.begin(p)], last = graph.out.offsets[ranges.end(p)];
+    GraphView range = host_view;
+    graph.edges_elsewhere->read_targets(first, {some_targets.data(), last - first});
+    range.csr.targets = moved(some_targets.data(), first);
+    if (graph.weighted) {
+      graph.edges_elsewhere->read_weights(first, {some_weights.data(), last - first});
+      range.csr.weights = moved(some_weights.data(), first);
+    }
+    body(range, ranges.begin(p), ranges.end(p));
+  }
 }
 
 const WideEdge* ResidentGraph::Impl::wide_edges() {
@@ -77,8 +143,8 @@ const std::uint64_t* ResidentGraph::Impl::packed_edges() {
   return packed.data();
 }
 
-ResidentGraph::ResidentGraph(Device& device, const Graph& graph)
-    : impl_(std::make_unique<Impl>(device, graph)) {}
+ResidentGraph::ResidentGraph(Device& device, const Graph& graph, const PagingOptions& paging)
+    : impl_(std::make_unique<Impl>(device, graph, paging)) {}
 ResidentGraph::~ResidentGraph() = default;
 ResidentGraph::ResidentGraph(ResidentGraph&&) noexcept = default;
 void ResidentGraph::drop_tables() {

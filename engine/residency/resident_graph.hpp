@@ -3,9 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "engine/exec/buffer.hpp"
+#include "engine/exec/copy_lane.hpp"
+#include "engine/residency/paging.hpp"
 #include "engine/sampling/run.hpp"
 #include "engine/sampling/sampler.hpp"
 #include "engine/select/graph_view.hpp"
@@ -21,6 +25,10 @@ struct BiasTables {
   Buffer<WideAlias> wide_alias;      ///< [edges] alias, wide layout
   Buffer<std::uint64_t> bounds;      ///< [vertices] largest bias of each list
   Buffer<std::uint32_t> positive;    ///< [vertices] entries of positive bias
+  // The same by edge for a graph in partitions: page-locked host memory, from which slots are filled.
+  Staging<std::uint64_t> host_cumulative;
+  Staging<std::uint64_t> host_thresholds;
+  Staging<std::uint32_t> host_others;
 
   std::uint64_t bytes() const {
     return cumulative.bytes() + thresholds.bytes() + others.bytes() + wide_alias.bytes() + bounds.bytes() +
@@ -29,15 +37,20 @@ struct BiasTables {
 };
 
 struct ResidentGraph::Impl {
-  Impl(Device& on, const Graph& of);
+  Impl(Device& on, const Graph& of, const PagingOptions& in_parts);
 
   Device& device;
   const Graph& graph;
-  GraphView view;  ///< pointers to the device's memory
+  PagingOptions paging;
+  bool paged = false;   ///< edges are not on the device as a whole: see Slots
+  GraphView view;       ///< pointers to the device's memory; no edges where `paged`
+  GraphView host_view;  ///< the same in host memory, for tables that are made there; no edges if in a file
   Buffer<EdgeIndex> offsets;
   Buffer<Vertex> targets;
   Buffer<float> weights;
   Buffer<std::int16_t> exponents;
+  HostArray<std::int16_t> host_exponents;  ///< `paged` on a GPU
+  std::vector<PageLock> locks;
   Buffer<Vertex> hubs;  ///< GPU: vertices of more than kHubDegree edges
   Buffer<WideEdge> wide;
   Buffer<std::uint64_t> packed;  ///< wide edges in 8 bytes, where `packing` is worthwhile
@@ -55,8 +68,16 @@ struct ResidentGraph::Impl {
   }
   /// Without weights every weight is 1, and a bias by weight is none.
   Bias effective(Bias bias) const { return bias == Bias::weight && !graph.weighted ? Bias::none : bias; }
+  /// Calls body(view, begin, end) for ranges of vertices whose edges `view` has in host memory; all at once
+  /// where they are there, else as they are read from the file.
+  void for_each_range(const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const;
   const WideEdge* wide_edges();
   const std::uint64_t* packed_edges();
+
+ private:
+  bool needs_pages() const;
+  void upload();
+  void open_pages();
 };
 
 /// Seconds since an arbitrary point, for phases.

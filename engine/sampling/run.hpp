@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/exec/device.hpp"
+#include "engine/residency/paging.hpp"
 #include "engine/sampling/options.hpp"
 #include "engine/sampling/sink.hpp"
 #include "engine/sampling/starts.hpp"
@@ -25,6 +26,10 @@ struct RunStats {
   double write_seconds = 0;         ///< waiting for the sink
   std::uint64_t host_to_device_bytes = 0;
   std::uint64_t device_to_host_bytes = 0;
+  std::uint64_t read_bytes = 0;           ///< from the graph file, while running
+  std::uint64_t partitions = 1;           ///< that the graph was cut into
+  std::uint64_t partition_transfers = 0;  ///< partitions brought to the device
+  std::uint64_t rounds = 0;               ///< of work on what was there
   std::uint64_t waves = 0;
   std::uint64_t selections = 0;            ///< picks made
   std::uint64_t selection_iterations = 0;  ///< trials, redraws and first choices together
@@ -35,10 +40,11 @@ struct RunStats {
 };
 
 /// A graph where the device can reach it, with the tables derived from it, made when first needed and kept.
-/// Keeps references to device and graph. Throws BudgetError where it does not fit.
+/// Where its edges do not fit the device (or `paging` asks for it) they stay where they are, and runs bring them
+/// in partitions. Keeps references to device and graph. Throws BudgetError where not even that fits.
 class ResidentGraph {
  public:
-  ResidentGraph(Device& device, const Graph& graph);
+  ResidentGraph(Device& device, const Graph& graph, const PagingOptions& paging = {});
   ~ResidentGraph();
   ResidentGraph(ResidentGraph&&) noexcept;
 

@@ -3,16 +3,21 @@
 // decision.
 //
 // A walk's sampler (neighbour size 1, with replacement, depth = the walk's length) may have
-//   kBias                                  required: uniform, fixed (a function of the edge) or dynamic
-//   edge_bias(graph, edge)                 fixed part of the bias, an integer; fixed: required, dynamic:
-//   optional dynamic_bias(graph, walker, edge)      dynamic: required; the candidate's bias is the product of
-//   both edge_bias_is_uniform(graph)            dynamic: true where edge_bias is the same for all edges of
-//   this graph bias_bound(), bias_floor()             dynamic: an upper (and lower) bound of dynamic_bias, if
-//   known. With a bound
-//                                          the engine draws by rejection, without by inverse transform
-//   redirect(graph, walker, random, dead_end)  goes elsewhere instead of along an edge; kNoVertex: does not
-//   update(graph, walker, edge, degrees, random)  where the walk goes after `edge` was selected; default: its
-//   target
+//   kBias                              required: uniform, fixed (a function of the edge) or dynamic
+//   edge_bias(graph, edge)             fixed part of the bias, an integer; fixed: required, dynamic: optional
+//   dynamic_bias(graph, walker, edge)  dynamic: required; the candidate's bias is the product of both
+//   question(walker, edge)             dynamic: a vertex of the walk and one of the edge; whether the first
+//   has
+//                                      an edge to the second is then dynamic_bias's fourth argument. Where
+//                                      the graph is worked on in partitions, other lists may be asked only so
+//   edge_bias_is_uniform(graph)        dynamic: true where edge_bias is the same for all edges of this graph
+//   bias_bound(), bias_floor()         dynamic: an upper (and lower) bound of dynamic_bias, if known. With a
+//                                      bound the engine draws by rejection, without by inverse transform
+//   redirect(graph, walker, random, dead_end)     goes elsewhere instead of along an edge; kNoVertex: does
+//   not update(graph, walker, edge, degrees, random)  where the walk goes after `edge` was selected; default:
+//   its
+//                                                 target
+// Offsets and degrees of all vertices may be read at any time; of edges, only those of the walker's list.
 // Static bias parts are tabled (alias, CTPS); so `edge_bias` must depend on graph and edge alone.
 #pragma once
 
@@ -42,6 +47,12 @@ struct Walker {
   Vertex previous = kNoVertex;  ///< kNoVertex at the first step
   Vertex current = kNoVertex;
   Row row;  ///< the current vertex's list
+};
+
+/// Is there an edge from `from` to `to`? kNoVertex: nothing is asked, and the answer is no.
+struct Question {
+  Vertex from = kNoVertex;
+  Vertex to = kNoVertex;
 };
 
 /// Degrees of both ends of a selected edge.
@@ -75,7 +86,17 @@ concept HasUpdate = requires(const S s, const GraphView& g, const Walker& w, con
   { s.update(g, w, e, d, std::uint64_t{}) } -> std::same_as<Vertex>;
 };
 template <class S>
-concept HasDynamicBias = requires(const S s, const GraphView& g, const Walker& w, const Edge& e) {
+concept HasQuestion = requires(const S s, const Walker& w, const Edge& e) {
+  { s.question(w, e) } -> std::same_as<Question>;
+};
+template <class S>
+concept HasAnsweredBias = HasQuestion<S> &&
+    requires(const S s, const GraphView& g, const Walker& w, const Edge& e) {
+  { s.dynamic_bias(g, w, e, true) } -> std::convertible_to<std::uint64_t>;
+};
+template <class S>
+concept HasDynamicBias = HasAnsweredBias<S> ||
+    requires(const S s, const GraphView& g, const Walker& w, const Edge& e) {
   { s.dynamic_bias(g, w, e) } -> std::convertible_to<std::uint64_t>;
 };
 

@@ -5,14 +5,18 @@
 #include <string>
 
 #include "engine/core/error.hpp"
+#include "engine/drive/paged_walk_driver.hpp"
+#include "engine/drive/paged_walk_host.hpp"
 #include "engine/drive/starts_upload.hpp"
 #include "engine/drive/walk_host.hpp"
 #include "engine/drive/walk_step.hpp"
 #include "engine/residency/resident_graph.hpp"
 #include "engine/sampling/run.hpp"
 #include "engine/select/ensure_tables.hpp"
+#include "engine/select/page_tables.hpp"
 #include "engine/select/tables.hpp"
 #if defined(__CUDACC__)
+#include "engine/drive/paged_walk_cuda.cuh"
 #include "engine/drive/walk_cuda.cuh"
 #endif
 #include "engine/sampling/build_namespace.hpp"
@@ -42,6 +46,7 @@ class WalkRun {
           const WalkOptions& options, WalkSink* sink)
       : graph_(graph.impl()),
         tables_(tables),
+        pages_(graph.impl()),
         sampler_(sampler),
         options_(options),
         sink_(sink),
@@ -69,6 +74,11 @@ class WalkRun {
   /// Wide pays where it fits and is read often enough; either layout gives the same walks.
   bool use_wide(std::uint64_t bytes_per_edge, bool made_already) {
     if (options_.layout == Layout::csr) return false;
+    if (graph_.paged) {
+      if (options_.layout == Layout::wide)
+        throw UsageError("--layout wide: the graph is worked on in partitions; use csr or auto");
+      return false;
+    }
     const bool possible = graph_.packable();
     if (options_.layout == Layout::wide) {
       if (!possible)
@@ -99,8 +109,12 @@ class WalkRun {
   void tabled(const Biased& sampler) {
     switch (stats_.select) {
       case Select::its:
-        ensure_ctps(graph_, tables_,
-                    sampler);  // before the layout is chosen, which takes what memory is left
+        // Before the layout is chosen, which takes what memory is left.
+        if (graph_.paged) {
+          want_ctps(graph_, tables_, sampler, pages_);
+        } else {
+          ensure_ctps(graph_, tables_, sampler);
+        }
         return with_edges([&](auto edges) {
           direct(sampler, CtpsTable<decltype(edges)>{edges, tables_.cumulative.data()});
         });
@@ -168,7 +182,7 @@ class WalkRun {
       return go(WideAliasTable{ensure_wide_alias(graph_, tables_, sampler)});
     }
     stats_.layout = Layout::csr;
-    ensure_alias(graph_, tables_, sampler);
+    graph_.paged ? want_alias(graph_, tables_, sampler, pages_) : ensure_alias(graph_, tables_, sampler);
     go(AliasTable{tables_.thresholds.data(), tables_.others.data()});
   }
 
@@ -181,6 +195,7 @@ class WalkRun {
   template <class Program>
   void drive(const Program& program) {
     if (begin_ == end_) return;
+    if (graph_.paged) return drive_paged(program);
     on_backend(
         graph_.device,
         [&] { host::drive_walks(graph_, program, starts_.view(), options_, begin_, end_, sink_, stats_); },
@@ -191,8 +206,29 @@ class WalkRun {
         });
   }
 
+  template <class Program>
+  void drive_paged([[maybe_unused]] const Program& program) {
+    if constexpr (PageableProgram<Program>) {
+      // A scan, or a rejection by weight, reads the weights themselves.
+      if (graph_.graph.weighted && Program::kScans) want_weights(graph_, pages_);
+      const auto go = [&]<class Wave>(std::type_identity<Wave>) {
+        PagedWalkDriver<Program, Wave>(graph_, program, pages_, starts_.view(), options_, stats_, begin_,
+                                       end_)
+            .run(sink_);
+      };
+      on_backend(
+          graph_.device, [&] { go(std::type_identity<host::PagedWave<Program>>{}); },
+          [&] {
+#if defined(__CUDACC__)
+            go(std::type_identity<cuda::PagedWave<Program>>{});
+#endif
+          });
+    }
+  }
+
   ResidentGraph::Impl& graph_;
   BiasTables& tables_;
+  PageRequest pages_;
   Sampler sampler_;
   WalkOptions options_;
   WalkSink* sink_;

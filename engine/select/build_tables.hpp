@@ -14,19 +14,27 @@ namespace sluice::host {
 
 inline constexpr std::uint64_t kVerticesPerBlock = 1024;
 
-/// Calls body(vertex, row) for every vertex, in parallel.
+/// Vertices [begin, end), clipped to the graph's.
+struct VertexRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = ~std::uint64_t{0};
+};
+
+/// Calls body(vertex, row) for every vertex of the range, in parallel.
 template <class Body>
-void for_each_list(unsigned threads, const GraphView& graph, Body&& body) {
-  parallel_blocks(threads, graph.vertices(), kVerticesPerBlock,
+void for_each_list(unsigned threads, const GraphView& graph, const VertexRange& range, Body&& body) {
+  const std::uint64_t last = std::min(range.end, graph.vertices());
+  parallel_blocks(threads, last - std::min(range.begin, last), kVerticesPerBlock,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                    for (std::uint64_t v = begin; v < end; ++v)
+                    for (std::uint64_t v = range.begin + begin; v < range.begin + end; ++v)
                       body(static_cast<Vertex>(v), graph.row(static_cast<Vertex>(v)));
                   });
 }
 
 template <class BiasOf>
-void build_ctps(unsigned threads, const GraphView& graph, const BiasOf& bias, std::uint64_t* cumulative) {
-  for_each_list(threads, graph, [&](Vertex v, const Row& row) {
+void build_ctps(unsigned threads, const GraphView& graph, const BiasOf& bias, std::uint64_t* cumulative,
+                const VertexRange& range = {}) {
+  for_each_list(threads, graph, range, [&](Vertex v, const Row& row) {
     std::uint64_t sum = 0;
     for (EdgeIndex at = row.offset; at < row.offset + row.degree; ++at) {
       sum += bias.edge_bias(graph, {v, graph.target(at), at});
@@ -37,8 +45,9 @@ void build_ctps(unsigned threads, const GraphView& graph, const BiasOf& bias, st
 
 /// Calls emit(vertex, row, index, AliasSlot) for every entry of every list.
 template <class BiasOf, class Emit>
-void for_each_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, Emit&& emit) {
-  for_each_list(threads, graph, [&](Vertex v, const Row& row) {
+void for_each_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, const VertexRange& range,
+                    Emit&& emit) {
+  for_each_list(threads, graph, range, [&](Vertex v, const Row& row) {
     const auto bias_at = [&](std::uint32_t i) {
       return static_cast<std::uint64_t>(
           bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i}));
@@ -51,8 +60,8 @@ void for_each_alias(unsigned threads, const GraphView& graph, const BiasOf& bias
 
 template <class BiasOf>
 void build_alias_slots(unsigned threads, const GraphView& graph, const BiasOf& bias,
-                       std::uint64_t* thresholds, std::uint32_t* others) {
-  for_each_alias(threads, graph, bias, [&](Vertex, const Row& row, std::uint32_t i, AliasSlot slot) {
+                       std::uint64_t* thresholds, std::uint32_t* others, const VertexRange& range = {}) {
+  for_each_alias(threads, graph, bias, range, [&](Vertex, const Row& row, std::uint32_t i, AliasSlot slot) {
     thresholds[row.offset + i] = slot.threshold;
     others[row.offset + i] = slot.other;
   });
@@ -60,7 +69,7 @@ void build_alias_slots(unsigned threads, const GraphView& graph, const BiasOf& b
 
 template <class BiasOf>
 void build_wide_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, WideAlias* slots) {
-  for_each_alias(threads, graph, bias, [&](Vertex, const Row& row, std::uint32_t i, AliasSlot slot) {
+  for_each_alias(threads, graph, bias, {}, [&](Vertex, const Row& row, std::uint32_t i, AliasSlot slot) {
     WideAlias& wide = slots[row.offset + i];
     wide = WideAlias{};
     if (slot.other == kNoVertex) return;
@@ -75,8 +84,8 @@ void build_wide_alias(unsigned threads, const GraphView& graph, const BiasOf& bi
 /// Largest bias and number of positive biases of each list; either output may be null.
 template <class BiasOf>
 void build_bounds(unsigned threads, const GraphView& graph, const BiasOf& bias, std::uint64_t* bounds,
-                  std::uint32_t* positive) {
-  for_each_list(threads, graph, [&](Vertex v, const Row& row) {
+                  std::uint32_t* positive, const VertexRange& range = {}) {
+  for_each_list(threads, graph, range, [&](Vertex v, const Row& row) {
     std::uint64_t largest = 0;
     std::uint32_t count = 0;
     for (EdgeIndex at = row.offset; at < row.offset + row.degree; ++at) {
@@ -89,8 +98,9 @@ void build_bounds(unsigned threads, const GraphView& graph, const BiasOf& bias, 
   });
 }
 
-inline void build_exponents(unsigned threads, const GraphView& graph, std::int16_t* exponents) {
-  for_each_list(threads, graph, [&](Vertex v, const Row& row) {
+inline void build_exponents(unsigned threads, const GraphView& graph, std::int16_t* exponents,
+                            const VertexRange& range = {}) {
+  for_each_list(threads, graph, range, [&](Vertex v, const Row& row) {
     float largest = 0;
     for (EdgeIndex at = row.offset; at < row.offset + row.degree; ++at)
       largest = std::max(largest, graph.weight(at));

@@ -81,6 +81,19 @@ const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& table
   return tables.wide_alias.data();
 }
 
+/// Bounds of a graph in partitions: made on the host, from wherever its edges are.
+template <class BiasOf>
+void bounds_from_host(ResidentGraph::Impl& graph, const BiasOf& bias, const Buffer<std::uint64_t>& bounds,
+                      const Buffer<std::uint32_t>& positive) {
+  HostArray<std::uint64_t> largest(bounds.size(), "bounds of biases");
+  HostArray<std::uint32_t> counts(positive.size(), "counts of candidates");
+  graph.for_each_range([&](const GraphView& range, std::uint64_t begin, std::uint64_t end) {
+    host::build_bounds(graph.device.threads(), range, bias, largest.data(), counts.data(), {begin, end});
+  });
+  copy_to_device(graph.device, bounds.data(), largest.data(), bounds.bytes());
+  copy_to_device(graph.device, positive.data(), counts.data(), positive.bytes());
+}
+
 /// Bounds and counts of positive biases.
 template <class BiasOf>
 void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
@@ -88,14 +101,18 @@ void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf&
   const double begin = seconds_now();
   Buffer<std::uint64_t> bounds(graph.device, graph.view.vertices(), "bounds of biases");
   Buffer<std::uint32_t> positive(graph.device, graph.view.vertices(), "counts of candidates");
-  on_backend(
-      graph.device,
-      [&] { host::build_bounds(graph.device.threads(), graph.view, bias, bounds.data(), positive.data()); },
-      [&] {
+  if (graph.paged) {
+    bounds_from_host(graph, bias, bounds, positive);
+  } else {
+    on_backend(
+        graph.device,
+        [&] { host::build_bounds(graph.device.threads(), graph.view, bias, bounds.data(), positive.data()); },
+        [&] {
 #if defined(__CUDACC__)
-        cuda::build_bounds(graph.view, bias, bounds.data(), positive.data());
+          cuda::build_bounds(graph.view, bias, bounds.data(), positive.data());
 #endif
-      });
+        });
+  }
   tables.bounds = std::move(bounds);
   tables.positive = std::move(positive);
   graph.table_seconds += seconds_now() - begin;

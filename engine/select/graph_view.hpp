@@ -77,6 +77,7 @@ struct GraphView {
 
   SLUICE_HD std::uint64_t vertices() const { return csr.vertices; }
   SLUICE_HD std::uint64_t edges() const { return csr.edges; }
+  SLUICE_HD bool weighted() const { return exponents != nullptr; }
   SLUICE_HD Row row(Vertex v) const {
     const EdgeIndex begin = csr.offsets[v];
     return {begin, static_cast<std::uint32_t>(csr.offsets[v + std::uint64_t{1}] - begin)};

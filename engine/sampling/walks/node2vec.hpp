@@ -27,13 +27,18 @@ struct Node2vecWalk {
   SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
     return graph.weight_bias(edge);
   }
-  SLUICE_HD bool edge_bias_is_uniform(const GraphView& graph) const { return graph.csr.weights == nullptr; }
+  SLUICE_HD bool edge_bias_is_uniform(const GraphView& graph) const { return !graph.weighted(); }
   SLUICE_HD std::uint64_t bias_bound() const { return back > near ? larger(back, far) : larger(near, far); }
   SLUICE_HD std::uint64_t bias_floor() const { return back < near ? smaller(back, far) : smaller(near, far); }
-  SLUICE_HD std::uint64_t dynamic_bias(const GraphView& graph, const Walker& walker, const Edge& edge) const {
+  SLUICE_HD Question question(const Walker& walker, const Edge& edge) const {
+    if (walker.previous == kNoVertex || edge.target == walker.previous) return {};
+    return {walker.previous, edge.target};
+  }
+  SLUICE_HD std::uint64_t dynamic_bias(const GraphView&, const Walker& walker, const Edge& edge,
+                                       bool neighbour) const {
     if (walker.previous == kNoVertex) return bias_bound();
     if (edge.target == walker.previous) return back;
-    return graph.has_edge(walker.previous, edge.target) ? near : far;
+    return neighbour ? near : far;
   }
 
  private:

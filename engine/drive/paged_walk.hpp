@@ -1,0 +1,161 @@
+// A walk's step where the graph is here only in part: goes on through whatever partition is here, parks where
+// none is. Once for host and device.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/drive/starts_view.hpp"
+#include "engine/drive/walk_step.hpp"
+#include "engine/residency/page_map.hpp"
+#include "engine/select/tables.hpp"
+
+namespace sluice {
+
+/// A walk between two visits.
+struct ParkedWalk {
+  Vertex current = kNoVertex;
+  Vertex previous = kNoVertex;
+  std::uint32_t step = 0;
+  std::uint32_t trial = 0;
+};
+
+/// A proposal whose question could not be answered where it was made.
+struct ParkedQuestion {
+  Vertex target = kNoVertex;  ///< kNoVertex: none
+  std::uint32_t index = 0;    ///< in the current vertex's list
+};
+
+/// Rebases what a program reads by an edge's position.
+inline IndexTable<CsrEdges> on_page(const IndexTable<CsrEdges>& table, const PageView&) {
+  return table;
+}
+inline CtpsTable<CsrEdges> on_page(const CtpsTable<CsrEdges>& table, const PageView& page) {
+  return {table.edges, page.cumulative};
+}
+inline AliasTable on_page(const AliasTable&, const PageView& page) {
+  return {page.thresholds, page.others};
+}
+template <class Table>
+concept PageableTable = requires(const Table& table, const PageView& page) {
+  on_page(table, page);
+};
+
+template <class Sampler, class Table, Acceptance kAcceptance>
+requires PageableTable<Table> WalkProgram<Sampler, Table, kAcceptance> on_page(
+    WalkProgram<Sampler, Table, kAcceptance> program, const PageView& page) {
+  program.graph.csr.targets = page.targets;
+  program.graph.csr.weights = page.weights;
+  program.table = on_page(program.table, page);
+  return program;
+}
+
+template <class Program>
+concept PageableProgram = requires(const Program& program, const PageView& page) {
+  on_page(program, page);
+};
+
+/// Everything that a round needs, by value.
+template <class Program>
+struct PagedWalks {
+  const Program* programs = nullptr;  ///< [slots], each reads its own partition's edges
+  PageMap map;
+  StartsView starts;
+  Instance first = 0;  ///< of the wave
+  std::uint32_t length = 0;
+  std::uint32_t partitions = 0;
+
+  /// Can a step leave a question unanswered, or scan with another list?
+  static constexpr bool kAsks = Program::kScans;
+
+  // Where a parked walk waits: its partition, or one of these.
+  SLUICE_HD std::uint32_t ended() const { return partitions; }
+  SLUICE_HD std::uint32_t pairs() const { return partitions + 1; }  ///< for two partitions at once
+  SLUICE_HD std::uint32_t keys() const { return partitions + 2; }
+
+  SLUICE_HD Walker resume(std::uint64_t index, const ParkedWalk& parked) const {
+    Walker walker;
+    walker.instance = first + index;
+    walker.start = starts.start(walker.instance);
+    walker.current = parked.current;
+    walker.previous = parked.previous;
+    walker.step = parked.step;
+    walker.trial = parked.trial;
+    walker.row = programs->graph.row(parked.current);
+    return walker;
+  }
+  SLUICE_HD static ParkedWalk park(const Walker& walker) {
+    return {walker.current, walker.previous, walker.step, walker.trial};
+  }
+  SLUICE_HD Walker begin(std::uint64_t index) const {
+    const Vertex start = starts.start(first + index);
+    return resume(index, {start, kNoVertex, 0, 0});
+  }
+
+  /// The program of the partition that holds the walker's list; null if it is not here. Without a list any
+  /// will do.
+  SLUICE_HD const Program* program_of(const Walker& walker) const {
+    if (walker.row.degree == 0) return programs;
+    const std::uint32_t slot = map.slot(walker.current);
+    return slot == PageMap::kNoSlot ? nullptr : programs + slot;
+  }
+
+  /// One round of the walk's state machine. `absent`: `key` says where to wait. `scan`: all lists are here,
+  /// and transform_list of `program` is next.
+  SLUICE_HD Round step(Walker& walker, ParkedQuestion& question, const Program*& program,
+                       std::uint32_t& key) const {
+    if constexpr (kAsks) {
+      if (question.target != kNoVertex) return answer(walker, question, key);
+    }
+    program = program_of(walker);
+    if (!program) {
+      key = map.owner(walker.current);
+      return Round::absent;
+    }
+    if constexpr (Program::kScans) {
+      if (Program::kTrials && walker.trial >= kMaxTrials) return scan(walker, *program, key);
+    }
+    Proposal proposal;
+    program->propose(walker, proposal);
+    const Round round = program->settle(walker, proposal, map);
+    if constexpr (kAsks) {
+      if (round == Round::scan) return scan(walker, *program, key);
+      if (round == Round::absent) {
+        question = {proposal.hop.target,
+                    static_cast<std::uint32_t>(proposal.hop.position - walker.row.offset)};
+        key = waits_for(walker, proposal.hop.target);
+      }
+    }
+    return round;
+  }
+
+ private:
+  /// An undirected graph answers at the target, where the walk goes on if it is accepted; a directed one at
+  /// the vertex that is asked about.
+  SLUICE_HD std::uint32_t waits_for(const Walker& walker, Vertex target) const {
+    return map.owner(programs->graph.undirected ? target : programs->scan_asks(walker));
+  }
+
+  SLUICE_HD Round answer(Walker& walker, ParkedQuestion& question, std::uint32_t& key) const {
+    Proposal proposal;
+    proposal.hop = {question.target, programs->graph.row(question.target),
+                    walker.row.offset + question.index};
+    const Round round = programs->judge(walker, proposal, map);
+    if (round == Round::absent) {
+      key = waits_for(walker, question.target);
+    } else {
+      question = {};
+    }
+    // Whoever must scan first goes back to its own list.
+    return round == Round::scan ? Round::rejected : round;
+  }
+
+  SLUICE_HD Round scan(const Walker& walker, const Program& program, std::uint32_t& key) const {
+    const Vertex other = program.scan_asks(walker);
+    if (other == kNoVertex || map.slot(other) != PageMap::kNoSlot || program.graph.degree(other) == 0)
+      return Round::scan;
+    key = pairs();
+    return Round::absent;
+  }
+};
+
+}  // namespace sluice

@@ -1,0 +1,137 @@
+// The host's side of walks on a graph in partitions: queues of a wave's walks by partition, worked on by all
+// threads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/drive/paged_walk.hpp"
+#include "engine/exec/buffer.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/select/group.hpp"
+
+namespace sluice::host {
+
+template <class Program>
+class PagedWave {
+ public:
+  /// Bytes of device memory that a walk takes beside its path.
+  static constexpr std::uint64_t kBytesPerWalk = sizeof(ParkedWalk) +
+                                                 (PagedWalks<Program>::kAsks ? sizeof(ParkedQuestion) : 0) +
+                                                 3 * sizeof(std::uint32_t);
+
+  PagedWave(const Device& device, std::uint64_t capacity, std::uint32_t length, std::uint32_t keys)
+      : device_(device),
+        row_(std::uint64_t{length} + 1),
+        parked_(device, capacity, "walks under way"),
+        questions_(device, PagedWalks<Program>::kAsks ? capacity : 0, "walks under way"),
+        next_(device, capacity, "queues of walks"),
+        order_(device, capacity, "queues of walks"),
+        keys_(device, capacity, "queues of walks"),
+        paths_(device, capacity * row_, "a wave of walks"),
+        heads_(keys, kNone),
+        waiting_(keys, 0) {}
+
+  void begin(const PagedWalks<Program>& walks, std::uint64_t count) {
+    std::fill(heads_.begin(), heads_.end(), kNone);
+    std::fill(waiting_.begin(), waiting_.end(), 0);
+    parallel_blocks(device_.threads(), count, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+      std::fill(paths_.data() + from * row_, paths_.data() + to * row_, kNoVertex);
+      for (std::uint64_t i = from; i < to; ++i) {
+        const Walker walker = walks.begin(i);
+        parked_.data()[i] = walks.park(walker);
+        if constexpr (PagedWalks<Program>::kAsks) questions_.data()[i] = {};
+        paths_.data()[i * row_] = walker.start;
+        keys_.data()[i] = walks.length == 0 ? walks.ended() : walks.map.owner(walker.start);
+        order_.data()[i] = static_cast<std::uint32_t>(i);
+      }
+    });
+    enqueue(count);
+  }
+
+  /// Walks that wait, by key (PagedWalks).
+  std::span<const std::uint64_t> waiting() const { return waiting_; }
+
+  /// Works on all that waits under these keys, until every walk has ended or waits for what is not here.
+  void advance(const PagedWalks<Program>& walks, std::span<const std::uint32_t> keys) {
+    std::uint64_t count = 0;
+    for (const std::uint32_t key : keys) {
+      for (std::uint32_t i = heads_[key]; i != kNone; i = next_.data()[i]) order_.data()[count++] = i;
+      heads_[key] = kNone;
+      waiting_[key] = 0;
+    }
+    parallel_blocks(device_.threads(), count, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+      std::uint64_t steps = 0, rounds = 0;
+      for (std::uint64_t at = from; at < to; ++at) {
+        const std::uint32_t before = parked_.data()[order_.data()[at]].step;
+        keys_.data()[at] = walk(walks, order_.data()[at], rounds);
+        steps += parked_.data()[order_.data()[at]].step - before;
+      }
+      steps_ += steps, rounds_ += rounds;
+    });
+    enqueue(count);
+  }
+
+  /// Where the first walk that needs two partitions at once is, and whom it asks.
+  std::pair<Vertex, Vertex> first_pair(const PagedWalks<Program>& walks) const {
+    const Walker walker = walks.resume(0, parked_.data()[heads_[walks.pairs()]]);
+    return {walker.current, walks.programs->scan_asks(walker)};
+  }
+
+  const Vertex* paths() const { return paths_.data(); }
+  std::uint64_t steps() const { return steps_; }
+  std::uint64_t rounds() const { return rounds_; }
+
+ private:
+  static constexpr std::uint32_t kNone = ~0u;
+  static constexpr std::uint64_t kGrain = 256;
+
+  /// One walk, as far as it goes; returns where it waits then.
+  std::uint32_t walk(const PagedWalks<Program>& walks, std::uint32_t index, std::uint64_t& rounds) {
+    Walker walker = walks.resume(index, parked_.data()[index]);
+    ParkedQuestion question;
+    if constexpr (PagedWalks<Program>::kAsks) question = questions_.data()[index];
+    Vertex* const path = paths_.data() + index * row_;
+    std::uint32_t key = walks.ended();
+    while (walker.step < walks.length) {
+      const Program* program = nullptr;
+      Round round = walks.step(walker, question, program, key);
+      if constexpr (Program::kScans) {
+        if (round == Round::scan) round = program->transform_list(SingleLane{}, walker, walks.map);
+      }
+      if (round == Round::absent) break;
+      ++rounds;
+      if (round == Round::moved) path[walker.step] = walker.current;
+      if (round == Round::ended) break;
+    }
+    if (walker.step == walks.length) key = walks.ended();
+    parked_.data()[index] = walks.park(walker);
+    if constexpr (PagedWalks<Program>::kAsks) questions_.data()[index] = question;
+    return key;
+  }
+
+  void enqueue(std::uint64_t count) {
+    for (std::uint64_t at = 0; at < count; ++at) {
+      const std::uint32_t key = keys_.data()[at], index = order_.data()[at];
+      next_.data()[index] = heads_[key];
+      heads_[key] = index;
+      ++waiting_[key];
+    }
+  }
+
+  const Device& device_;
+  std::uint64_t row_;
+  Buffer<ParkedWalk> parked_;
+  Buffer<ParkedQuestion> questions_;
+  Buffer<std::uint32_t> next_;   ///< the walk behind this one in its queue
+  Buffer<std::uint32_t> order_;  ///< what is worked on
+  Buffer<std::uint32_t> keys_;   ///< where it waits afterwards
+  Buffer<Vertex> paths_;
+  std::vector<std::uint32_t> heads_;
+  std::vector<std::uint64_t> waiting_;
+  std::atomic<std::uint64_t> steps_{0}, rounds_{0};
+};
+
+}  // namespace sluice::host

@@ -1,0 +1,41 @@
+// Copies to the device that go on beside other work: a thread that brings something in has a lane of its own.
+#pragma once
+
+#include <cstddef>
+
+#include "engine/exec/device.hpp"
+
+namespace sluice {
+
+/// One stream of copies to the device, used by one thread, the one that made it.
+class CopyLane {
+ public:
+  explicit CopyLane(const Device& device);
+  CopyLane(const CopyLane&) = delete;
+  CopyLane& operator=(const CopyLane&) = delete;
+  ~CopyLane();
+
+  /// Starts a copy from page-locked memory (host backend: does it); `from` must stay until `wait`.
+  void to_device(void* to, const void* from, std::size_t bytes);
+  /// Blocks until all copies are done; an error surfaces here, under `label`.
+  void wait(const char* label);
+
+ private:
+  bool is_cuda_;
+  void* stream_ = nullptr;
+};
+
+/// Memory that exists already, page-locked for as long as this lives; nothing on the host backend.
+class PageLock {
+ public:
+  PageLock() = default;
+  PageLock(const Device& device, const void* memory, std::size_t bytes);
+  PageLock(PageLock&& other) noexcept : memory_(other.memory_) { other.memory_ = nullptr; }
+  PageLock& operator=(PageLock&&) = delete;
+  ~PageLock();
+
+ private:
+  const void* memory_ = nullptr;
+};
+
+}  // namespace sluice

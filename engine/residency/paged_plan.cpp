@@ -1,0 +1,84 @@
+#include "engine/residency/paged_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// Partitions' worth of slots that a budget is cut into: enough that some come while others are worked on,
+/// few enough that a copy is long.
+constexpr std::uint64_t kSlots = 16;
+/// Smaller copies do not fill the link (DESIGN section 6).
+constexpr std::uint64_t kSmallestSlot = 1u << 20;
+/// A walk may need two lists at once.
+constexpr std::uint64_t kSlotsNeeded = 2;
+/// Look-up tables and the like, of which there are a few beside slots and waves.
+constexpr std::uint64_t kFixedBytes = 64u << 10;
+
+/// Bytes brought, about, if `slot_bytes` of `graph_bytes` are here at a time and `wave` instances are under
+/// way. A list that is not here is brought after half of what is away, on average; then the walk goes on
+/// through what is here.
+double brought(double graph_bytes, double slot_bytes, double instances, double wave, double steps) {
+  const double away = 1 - std::min(1.0, slot_bytes / graph_bytes);
+  const double waves = std::ceil(instances / wave);
+  return waves * graph_bytes * (1 + steps * away * away / 2);
+}
+
+}  // namespace
+
+PagedPlan plan_pages(const ResidentGraph::Impl& graph, const PageColumns& columns,
+                     std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps) {
+  const auto offsets = graph.graph.out.offsets.span();
+  const PartitionBytes bytes{0, columns.bytes_per_edge()};
+  const std::uint64_t graph_bytes = std::max<std::uint64_t>(graph.graph.edges() * bytes.edge, 1);
+  const std::uint64_t available = graph.device.memory().available();
+  const std::uint64_t free = available > kFixedBytes ? available - kFixedBytes : 0;
+  const auto fitting = [&](std::uint64_t slot_bytes) {
+    const std::uint64_t left = free > slot_bytes ? free - slot_bytes : 0;
+    return std::min(left / bytes_per_instance, std::max<std::uint64_t>(instances, 1));
+  };
+
+  // The share of slots, in sixteenths of what is free.
+  std::uint64_t share = 0;
+  double best = 0;
+  for (std::uint64_t sixteenth = 1; sixteenth < 16; ++sixteenth) {
+    const std::uint64_t slot_bytes = std::min(graph_bytes, free / 16 * sixteenth), wave = fitting(slot_bytes);
+    if (wave == 0 || slot_bytes == 0) continue;
+    const double cost =
+        brought(static_cast<double>(graph_bytes), static_cast<double>(slot_bytes),
+                static_cast<double>(instances), static_cast<double>(wave), static_cast<double>(steps));
+    if (share == 0 || cost < best) share = slot_bytes, best = cost;
+  }
+  // Whatever the wave leaves over is for slots too.
+  if (share != 0) share = std::min(graph_bytes, free - fitting(share) * bytes_per_instance);
+  const std::uint64_t slot_bytes =
+      std::max<std::uint64_t>(share / kSlots, std::min(kSmallestSlot, share / 2));
+  PagedPlan plan{graph.paging.partitions != 0
+                     ? PartitionPlan::of_count(offsets, bytes, graph.paging.partitions)
+                     : PartitionPlan(offsets, bytes, std::max<std::uint64_t>(slot_bytes, 1))};
+  const std::uint64_t largest = std::max<std::uint64_t>(plan.partitions.largest(), 1);
+  const std::uint64_t fit = std::max(share, largest * kSlotsNeeded) / largest;
+  const std::uint64_t most = graph.paging.slots != 0 ? std::max(graph.paging.slots, kSlotsNeeded) : fit;
+  plan.slots =
+      static_cast<unsigned>(std::min({fit, most, std::max<std::uint64_t>(plan.partitions.size(), 1)}));
+  plan.wave = fitting(plan.slots * largest);
+  if (plan.wave == 0) {
+    const std::uint64_t needed =
+        graph.device.memory().used() + kFixedBytes + plan.slots * largest + bytes_per_instance;
+    throw BudgetError(fmt::format(
+        "device memory: {} slots for partitions of up to {} and one instance need {}, but {} are allowed "
+        "(raise "
+        "--device-memory, or ask for more --partitions)",
+        plan.slots, format_size(largest), format_size(needed), format_size(graph.device.memory().ceiling())));
+  }
+  return plan;
+}
+
+}  // namespace sluice

@@ -1,0 +1,32 @@
+// How a graph that does not fit the device is worked on, in partitions.
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+/// How the kernels reach a partition's edges.
+enum class Transport {
+  automatic,  ///< per partition and round, by what waits there
+  copied,     ///< into a slot in device memory, from host memory
+  mapped,     ///< read in place, from page-locked host memory
+  file,       ///< from the graph file into a slot
+};
+
+/// Which partition is brought next.
+enum class SchedulePolicy {
+  workload,  ///< where most work waits (C-SAW section V.B)
+  fifo,      ///< where work has waited longest
+};
+
+/// None of this changes a result.
+struct PagingOptions {
+  std::uint64_t partitions = 0;  ///< 0: what the budget asks for; 1: the graph whole
+  std::uint64_t slots = 0;  ///< partitions on the device at once, at least two; 0: what the budget allows
+  Transport transport = Transport::automatic;
+  SchedulePolicy schedule = SchedulePolicy::workload;
+  bool batching = true;  ///< all instances share a partition's queue; false: one instance block at a time
+  bool balance = true;   ///< lanes go to partitions in proportion to their work; false: as many to each
+};
+
+}  // namespace sluice

@@ -1,0 +1,207 @@
+#include "engine/residency/slots.hpp"
+
+#include <algorithm>
+
+#include "engine/exec/copy_lane.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// Two, so that the link is busy while one of them reads, derives or starts its next copy.
+constexpr unsigned kLanes = 2;
+
+}  // namespace
+
+/// What a bringing thread has of its own: a stream, and page-locked memory for what is not in host memory.
+class Slots::Lane {
+ public:
+  explicit Lane(const Device& device) : copies(device), device_(device) {}
+
+  template <class T>
+  T* stage(Staging<T>& column, std::uint64_t size) {
+    if (column.size() < size)
+      column = Staging<T>(), column = Staging<T>(device_, size, "a stage for partitions");
+    return column.data();
+  }
+
+  CopyLane copies;
+  Staging<Vertex> targets;
+  Staging<float> weights;
+  Staging<std::uint64_t> cumulative, thresholds;
+  Staging<std::uint32_t> others;
+
+ private:
+  const Device& device_;
+};
+
+PageRequest::PageRequest(const ResidentGraph::Impl& graph) {
+  if (!graph.paged) return;
+  const CsrView& host = graph.host_view.csr;
+  // Slots are filled from these columns; nobody writes through the view.
+  sources.columns.targets = const_cast<Vertex*>(host.targets);
+  sources.columns.weights = const_cast<float*>(host.weights);
+  sources.file = graph.graph.edges_elsewhere.get();
+}
+
+Slots::Slots(const Device& device, const Graph& graph, const PartitionPlan& plan, PageColumns columns,
+             PageSources sources, unsigned slots)
+    : device_(device), graph_(graph), plan_(plan), columns_(columns), sources_(std::move(sources)) {
+  const PageView& host = sources_.columns;
+  can_map_ = host.targets && (!columns.weights || host.weights) && (!columns.cumulative || host.cumulative) &&
+             (!columns.alias || host.thresholds);
+  for (std::uint64_t p = 0; p < plan.size(); ++p) {
+    room_ = std::max<std::uint64_t>(room_, graph.out.offsets[plan.end(p)] - graph.out.offsets[plan.begin(p)]);
+  }
+  const auto column = [&]<class T>(Buffer<T>& buffer, bool wanted) {
+    if (wanted) buffer = Buffer<T>(device, std::max<std::uint64_t>(room_, 1), "slots for partitions");
+  };
+  slots_.resize(slots);
+  for (Slot& slot : slots_) {
+    column(slot.targets, true);
+    column(slot.weights, columns.weights);
+    column(slot.cumulative, columns.cumulative);
+    column(slot.thresholds, columns.alias);
+    column(slot.others, columns.alias);
+  }
+  views_.resize(slots + 1);
+  views_[slots] = host;
+  slot_of_.assign(plan.size(), PageMap::kNoSlot);
+  const auto upload = [&]<class T>(Buffer<T>& buffer, std::span<const T> from) {
+    buffer = Buffer<T>(device, from.size(), "the partition look-up");
+    copy_to_device(device, buffer.data(), from.data(), buffer.bytes());
+  };
+  upload(boundaries_, plan.boundaries());
+  upload(buckets_, plan.buckets());
+  device_slot_of_ =
+      Buffer<std::uint32_t>(device, std::max<std::size_t>(slot_of_.size(), 1), "the partition look-up");
+  device_views_ = Buffer<PageView>(device, views_.size(), "the partition look-up");
+  for (unsigned lane = 0; lane < std::min(kLanes, slots); ++lane) threads_.emplace_back([this] { work(); });
+}
+
+Slots::~Slots() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    waiting_.clear();
+  }
+  changed_.notify_all();
+}
+
+void Slots::begin(unsigned slot, std::uint32_t partition) {
+  slot_of_[partition] = slot;
+  if (slot == size()) return;
+  views_[slot] = rebased(slots_[slot], partition);
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back({slot, partition});
+  ++under_way_;
+  changed_.notify_all();
+}
+
+void Slots::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return under_way_ == 0; });
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void Slots::drop(std::uint32_t partition) {
+  slot_of_[partition] = PageMap::kNoSlot;
+}
+
+PageMap Slots::publish() {
+  copy_to_device(device_, device_slot_of_.data(), slot_of_.data(), slot_of_.size() * sizeof(std::uint32_t));
+  copy_to_device(device_, device_views_.data(), views_.data(), device_views_.bytes());
+  PageMap map;
+  map.owners = plan_.owners();
+  map.owners.boundaries = boundaries_.data();
+  map.owners.first = buckets_.data();
+  map.slot_of = device_slot_of_.data();
+  map.pages = device_views_.data();
+  return map;
+}
+
+void Slots::work() {
+  std::exception_ptr failure;
+  try {
+    Lane lane(device_);
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      const Load load = waiting_.front();
+      waiting_.pop_front();
+      lock.unlock();
+      bring(lane, load);
+      lock.lock();
+      --under_way_;
+      changed_.notify_all();
+    }
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  // What was begun will not come: whoever waits hears of it.
+  const std::lock_guard lock(mutex_);
+  if (!failure_) failure_ = failure;
+  waiting_.clear();
+  under_way_ = 0;
+  changed_.notify_all();
+}
+
+void Slots::bring(Lane& lane, const Load& load) {
+  const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
+  const EdgeIndex first = graph_.out.offsets[begin], last = graph_.out.offsets[end];
+  const std::uint64_t edges = last - first;
+  const Slot& slot = slots_[load.slot];
+  const PageView& host = sources_.columns;
+  const bool derives = (columns_.cumulative && !host.cumulative) || (columns_.alias && !host.thresholds);
+  PageView staged = host;  // where each column lies in host memory, by position in the graph
+  const auto stage = [&]<class T>(T*& column, Staging<T>& memory, T* in_slot) {
+    // The host backend's slots are host memory themselves.
+    column = moved(device_.is_cuda() ? lane.stage(memory, room_) : in_slot, first);
+  };
+  if (!host.targets) {
+    stage(staged.targets, lane.targets, slot.targets.data());
+    sources_.file->read_targets(first, {staged.targets + first, edges});
+    counters_.read_bytes += edges * sizeof(Vertex);
+  }
+  const bool weighted = columns_.weights || (derives && graph_.weighted);
+  if (weighted && !host.weights) {
+    const bool kept = columns_.weights && !device_.is_cuda();
+    staged.weights = moved(kept ? slot.weights.data() : lane.stage(lane.weights, room_), first);
+    sources_.file->read_weights(first, {staged.weights + first, edges});
+    counters_.read_bytes += edges * sizeof(float);
+  }
+  if (derives) {
+    if (columns_.cumulative) stage(staged.cumulative, lane.cumulative, slot.cumulative.data());
+    if (columns_.alias) {
+      stage(staged.thresholds, lane.thresholds, slot.thresholds.data());
+      stage(staged.others, lane.others, slot.others.data());
+    }
+    sources_.derive(staged, begin, end);
+  }
+  const auto copy = [&]<class T>(const Buffer<T>& to, const T* from, bool wanted) {
+    if (!wanted || to.data() == from + first) return;
+    lane.copies.to_device(to.data(), from + first, edges * sizeof(T));
+    counters_.copied_bytes += edges * sizeof(T);
+  };
+  copy(slot.targets, staged.targets, true);
+  copy(slot.weights, staged.weights, columns_.weights);
+  copy(slot.cumulative, staged.cumulative, columns_.cumulative);
+  copy(slot.thresholds, staged.thresholds, columns_.alias);
+  copy(slot.others, staged.others, columns_.alias);
+  lane.copies.wait("bringing a partition");
+  ++counters_.transfers;
+}
+
+PageView Slots::rebased(const Slot& slot, std::uint32_t partition) const {
+  const EdgeIndex first = graph_.out.offsets[plan_.begin(partition)];
+  PageView view;
+  view.targets = moved(slot.targets.data(), first);
+  if (columns_.weights) view.weights = moved(slot.weights.data(), first);
+  if (columns_.cumulative) view.cumulative = moved(slot.cumulative.data(), first);
+  if (columns_.alias)
+    view.thresholds = moved(slot.thresholds.data(), first), view.others = moved(slot.others.data(), first);
+  return view;
+}
+
+}  // namespace sluice

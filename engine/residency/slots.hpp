@@ -1,0 +1,123 @@
+// Slots: room on the device for a few partitions' edges, filled while others are worked on.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "engine/exec/buffer.hpp"
+#include "engine/residency/page_map.hpp"
+#include "engine/residency/resident_graph.hpp"
+#include "partition/graph.hpp"
+#include "partition/plan.hpp"
+
+namespace sluice {
+
+/// Which columns a run reads of its edges.
+struct PageColumns {
+  bool weights = false;
+  bool cumulative = false;
+  bool alias = false;
+
+  std::uint64_t bytes_per_edge() const {
+    return sizeof(Vertex) + (weights ? sizeof(float) : 0) + (cumulative ? sizeof(std::uint64_t) : 0) +
+           (alias ? sizeof(std::uint64_t) + sizeof(std::uint32_t) : 0);
+  }
+};
+
+/// Where a partition's columns come from. Whole columns in (page-locked) host memory where they are there;
+/// what is null is read from the graph's file, or derived from what was read.
+struct PageSources {
+  PageView columns;
+  const EdgeSource* file = nullptr;
+  /// Fills the derived columns of the vertices [begin, end) from targets and weights, all in host memory.
+  std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive;
+};
+
+/// What a run wants of the edges.
+struct PageRequest {
+  explicit PageRequest(const ResidentGraph::Impl& graph);
+
+  PageColumns columns;
+  PageSources sources;
+};
+
+class Slots {
+ public:
+  /// What has been brought, in all.
+  struct Counters {
+    std::atomic<std::uint64_t> transfers{0}, copied_bytes{0}, read_bytes{0};
+  };
+
+  /// Room for `slots` partitions of the plan. Throws BudgetError.
+  Slots(const Device& device, const Graph& graph, const PartitionPlan& plan, PageColumns columns,
+        PageSources sources, unsigned slots);
+  ~Slots();
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
+
+  unsigned size() const { return static_cast<unsigned>(slots_.size()); }
+  /// Can all partitions be read in place? Then slot `size()` stands for host memory.
+  bool can_map() const { return can_map_; }
+  /// Starts to bring a partition into a slot that nobody reads; slot size() maps it.
+  void begin(unsigned slot, std::uint32_t partition);
+  /// Waits for all that was begun; throws what went wrong.
+  void wait();
+  /// From now on the partition is not here.
+  void drop(std::uint32_t partition);
+
+  /// The map of what is here, on the device; valid until the next call. Not while kernels read the last one.
+  PageMap publish();
+  /// Views by slot, the mapped one last.
+  std::span<const PageView> views() const { return views_; }
+  const Counters& counters() const { return counters_; }
+
+ private:
+  struct Slot {
+    Buffer<Vertex> targets;
+    Buffer<float> weights;
+    Buffer<std::uint64_t> cumulative, thresholds;
+    Buffer<std::uint32_t> others;
+  };
+  struct Load {
+    unsigned slot;
+    std::uint32_t partition;
+  };
+  class Lane;
+
+  void work();
+  void bring(Lane& lane, const Load& load);
+  PageView rebased(const Slot& slot, std::uint32_t partition) const;
+
+  const Device& device_;
+  const Graph& graph_;
+  const PartitionPlan& plan_;
+  PageColumns columns_;
+  PageSources sources_;
+  bool can_map_ = false;
+  std::uint64_t room_ = 0;  ///< edges of the largest partition
+  std::vector<Slot> slots_;
+  std::vector<PageView> views_;         ///< [slots + 1]
+  std::vector<std::uint32_t> slot_of_;  ///< [partitions]
+  Buffer<std::uint64_t> boundaries_;
+  Buffer<std::uint32_t> buckets_, device_slot_of_;
+  Buffer<PageView> device_views_;
+  Counters counters_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Load> waiting_;
+  unsigned under_way_ = 0;
+  bool closing_ = false;
+  std::exception_ptr failure_;
+  std::vector<std::jthread> threads_;  // last: they end before what they use
+};
+
+}  // namespace sluice

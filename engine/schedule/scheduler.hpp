@@ -1,0 +1,52 @@
+// Which partitions are brought to the device, and which leave it: decided from the work that waits in each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/residency/paging.hpp"
+
+namespace sluice {
+
+/// A partition that is to be brought into a slot.
+struct PartitionLoad {
+  unsigned slot;
+  std::uint32_t partition;
+  bool operator==(const PartitionLoad&) const = default;
+};
+
+/// Keeps track of slots. A round is: choose (starts loads), work on what is resident, arrive, retire.
+class Scheduler {
+ public:
+  Scheduler(std::uint32_t partitions, unsigned slots, SchedulePolicy policy);
+
+  /// Loads for the empty slots: of the partitions that are not here and have work, those with most of it
+  /// (workload) or with the oldest (fifo), ties by smaller id. `waiting` counts work by partition.
+  std::vector<PartitionLoad> choose(std::span<const std::uint64_t> waiting);
+  /// All loads that were chosen have come.
+  void arrive();
+  /// Empties slots, of those that have no work the longest here first, until `empty` of them are empty;
+  /// returns the partitions that left.
+  std::vector<std::uint32_t> retire(std::span<const std::uint64_t> waiting, unsigned empty);
+  /// Empties a slot whatever waits there.
+  void evict(std::uint32_t partition);
+
+  bool resident(std::uint32_t partition) const { return state_[partition] == State::resident; }
+  unsigned slots() const { return static_cast<unsigned>(held_.size()); }
+  /// Partitions that may be worked on, in order of slots.
+  std::vector<std::uint32_t> residents() const;
+
+ private:
+  enum class State : std::uint8_t { away, coming, resident };
+  static constexpr std::uint32_t kEmpty = ~0u;
+
+  SchedulePolicy policy_;
+  std::vector<State> state_;            ///< [partitions]
+  std::vector<std::uint64_t> since_;    ///< [partitions] round in which work came, 0: none waits
+  std::vector<std::uint32_t> held_;     ///< [slots] the partition in it
+  std::vector<std::uint64_t> arrived_;  ///< [slots] when it came
+  std::uint64_t round_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,20 @@
+// Where the edges of a graph are when they are not in host memory.
+#pragma once
+
+#include <span>
+
+#include "engine/core/types.hpp"
+
+namespace sluice {
+
+/// Reads columns of edges by position. Safe to call from several threads.
+class EdgeSource {
+ public:
+  virtual ~EdgeSource() = default;
+  /// Reads targets of edges [first, first + out.size()), checked to be vertices. Throws InputError.
+  virtual void read_targets(EdgeIndex first, std::span<Vertex> out) const = 0;
+  /// Reads weights, checked to be finite and not negative; only where the graph is weighted.
+  virtual void read_weights(EdgeIndex first, std::span<float> out) const = 0;
+};
+
+}  // namespace sluice
