@@ -44,6 +44,13 @@ Column::Column(const std::string& file, const Descriptor& bytes, hid_t parent, c
     throw fault(wanted == NumberClass::real ? "its type is no number" : "its type is no whole number");
   }
   element_bytes_ = H5Tget_size(type_.get());
+  real_ = held == H5T_FLOAT;
+  signed_ = real_ || H5Tget_sign(type_.get()) == H5T_SGN_2;
+  const auto is = [&]<class... T>(std::type_identity<T>...) {
+    return ((H5Tequal(type_.get(), h5::file_type<T>()) > 0) || ...);
+  };
+  plain_ = is(std::type_identity<std::int32_t>{}, std::type_identity<std::int64_t>{},
+              std::type_identity<std::uint64_t>{}, std::type_identity<float>{});
   const h5::Handle properties(H5Dget_create_plist(dataset_.get()));
   const haddr_t offset = H5Dget_offset(dataset_.get());
   contiguous_ = H5Pget_layout(properties.get()) == H5D_CONTIGUOUS && offset != HADDR_UNDEF &&
@@ -61,10 +68,10 @@ InputError Column::fault(const std::string& what) const {
   return InputError(fmt::format("{}: dataset /{}: {}; convert the graph again", file_, name_, what));
 }
 
-void Column::read_as(hid_t type, std::size_t bytes, std::uint64_t first, std::uint64_t count,
+void Column::read_as(hid_t type, bool as_held, std::size_t bytes, std::uint64_t first, std::uint64_t count,
                      void* out) const {
   if (count == 0) return;
-  if (contiguous_ && H5Tequal(type_.get(), type) > 0) {
+  if (contiguous_ && as_held) {
     std::size_t done = 0;
     try {
       done = bytes_->read_at({static_cast<std::byte*>(out), count * bytes}, offset_ + first * bytes);

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "engine/exec/threads.hpp"
+#include "io/graph_edges.hpp"
 
 namespace sluice::io {
 namespace {
@@ -182,8 +183,36 @@ Column GraphFile::open_sums(GraphPart part) const {
   return Column(path_, bytes_, file_.get(), std::string("checksums/") + part_name(part), NumberClass::whole);
 }
 
+namespace {
+
+/// Everything but the edges.
+Graph describe(const GraphFile& file, unsigned threads) {
+  const GraphInfo& info = file.info();
+  Graph graph;
+  graph.directed = info.directed;
+  graph.weighted = info.weighted;
+  graph.checksum = info.checksum;
+  graph.origin = info.origin;
+  if (info.compacted) {
+    graph.original_ids = HostArray<std::int64_t>(info.vertices, "original ids");
+    read_numbers(file.open(GraphPart::original_id), graph.original_ids.span(), threads);
+  }
+  return graph;
+}
+
+}  // namespace
+
 GraphInfo read_graph_info(const std::string& path) {
   return GraphFile(path).info();
+}
+
+Graph open_graph(const std::string& path, unsigned threads) {
+  threads = resolve_threads(threads);
+  const GraphFile file(path);
+  Graph graph = describe(file, threads);
+  graph.out.offsets = read_offsets(file, false, threads);
+  graph.edges_elsewhere = std::make_shared<FileEdges>(path);
+  return graph;
 }
 
 Graph read_graph(const std::string& path, bool with_in, unsigned threads) {
@@ -193,17 +222,9 @@ Graph read_graph(const std::string& path, bool with_in, unsigned threads) {
   if (with_in && !info.has_in) {
     throw InputError(fmt::format("{} holds no in-edges (/in); convert it with --reverse", path));
   }
-  Graph graph;
-  graph.directed = info.directed;
-  graph.weighted = info.weighted;
-  graph.checksum = info.checksum;
-  graph.origin = info.origin;
+  Graph graph = describe(file, threads);
   graph.out = read_rows(file, false, threads);
   if (with_in) graph.in = read_rows(file, true, threads);
-  if (info.compacted) {
-    graph.original_ids = HostArray<std::int64_t>(info.vertices, "original ids");
-    read_numbers(file.open(GraphPart::original_id), graph.original_ids.span(), threads);
-  }
   return graph;
 }
 

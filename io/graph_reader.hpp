@@ -9,6 +9,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "engine/core/error.hpp"
 #include "io/descriptor.hpp"
@@ -31,23 +32,26 @@ class Column {
   /// Whether the file holds T itself, so that reading converts nothing.
   template <class T>
   bool holds() const {
-    return H5Tequal(type_.get(), h5::file_type<T>()) > 0;
+    return plain_ && sizeof(T) == element_bytes_ && std::is_floating_point_v<T> == real_ &&
+           std::is_signed_v<T> == signed_;
   }
   /// Reads elements [first, first + out.size()).
   template <class T>
   void read(std::uint64_t first, std::span<T> out) const {
-    read_as(h5::memory_type<T>(), sizeof(T), first, out.size(), out.data());
+    read_as(h5::memory_type<T>(), holds<T>(), sizeof(T), first, out.size(), out.data());
   }
   /// Reads elements as the file holds them.
   void read_bytes(std::uint64_t first, std::span<std::byte> out) const {
-    read_as(type_.get(), element_bytes(), first, out.size() / element_bytes(), out.data());
+    read_as(type_.get(), true, element_bytes(), first, out.size() / element_bytes(), out.data());
   }
   std::size_t element_bytes() const { return element_bytes_; }
   /// An error of this dataset: "FILE: dataset /out/indptr: WHAT; convert the graph again".
   InputError fault(const std::string& what) const;
 
  private:
-  void read_as(hid_t type, std::size_t bytes, std::uint64_t first, std::uint64_t count, void* out) const;
+  /// `as_held`: `type` is the file's own. Asks nothing of the library then, which knows no threads.
+  void read_as(hid_t type, bool as_held, std::size_t bytes, std::uint64_t first, std::uint64_t count,
+               void* out) const;
 
   std::string file_, name_;
   const Descriptor* bytes_;
@@ -55,6 +59,7 @@ class Column {
   std::uint64_t size_ = 0, offset_ = 0;
   std::size_t element_bytes_ = 0;
   bool contiguous_ = false;
+  bool plain_ = false, real_ = false, signed_ = false;  ///< little-endian, of a width that C++ has
 };
 
 /// A graph file whose header and shapes are in order.

@@ -14,6 +14,7 @@
 #include "engine/residency/resident_graph.hpp"
 #include "engine/residency/slots.hpp"
 #include "engine/schedule/scheduler.hpp"
+#include "engine/schedule/transport.hpp"
 
 namespace sluice {
 
@@ -34,10 +35,20 @@ class PagedWalkDriver {
         plan_(plan_pages(graph, pages.columns, Wave::kBytesPerWalk + row_ * sizeof(Vertex), end - begin,
                          options.length)),
         slots_(graph.device, graph.graph, plan_.partitions, pages.columns, pages.sources, plan_.slots),
+        transport_(plan_.partitions,
+                   graph.paging.transport == Transport::automatic && slots_.can_map()
+                       ? measure_link(graph.device)
+                       : LinkRates{},
+                   reads_of(pages.columns)),
         scheduler_(static_cast<std::uint32_t>(plan_.partitions.size()), plan_.slots, graph.paging.schedule),
         programs_(graph.device, plan_.slots + 1, "the partition look-up"),
         wave_(graph.device, plan_.wave, options.length,
               static_cast<std::uint32_t>(plan_.partitions.size()) + 2) {
+    if (graph.paging.transport == Transport::mapped && !slots_.can_map()) {
+      throw UsageError(
+          "--transport mapped: needs the edges and their tables in host memory (raise --host-memory, or "
+          "use copied or file)");
+    }
     walks_.programs = programs_.data();
     walks_.starts = starts;
     walks_.length = options.length;
@@ -93,30 +104,51 @@ class PagedWalkDriver {
     publish();
     wave_.begin(walks_, count);
     for (;;) {
-      const auto waiting = wave_.waiting();
-      std::uint64_t away = 0;
-      for (std::uint32_t p = 0; p < walks_.partitions; ++p) away += waiting[p];
-      if (away == 0 && waiting[walks_.pairs()] == 0) return;
-      if (away == 0) {
+      std::vector<std::uint64_t> away(wave_.waiting().begin(), wave_.waiting().begin() + walks_.partitions);
+      const bool any = std::any_of(away.begin(), away.end(), [](std::uint64_t walks) { return walks > 0; });
+      if (!any && wave_.waiting()[walks_.pairs()] == 0) return;
+      if (!any) {
         bring_pair();
         continue;
       }
-      for (const PartitionLoad& load : scheduler_.choose(waiting)) slots_.begin(load.slot, load.partition);
-      work();
+      const std::vector<std::uint32_t> mapped = map_some(away);
+      for (const std::uint32_t partition : mapped) away[partition] = 0;
+      for (const PartitionLoad& load : scheduler_.choose(away)) slots_.begin(load.slot, load.partition);
+      work(mapped);
       slots_.wait();
       scheduler_.arrive();
       make_room();
-      publish();
     }
   }
 
+  /// Makes what is read in place in this round visible; returns which partitions.
+  std::vector<std::uint32_t> map_some(std::span<const std::uint64_t> waiting) {
+    std::vector<std::uint32_t> mapped;
+    const Transport transport = graph_.paging.transport;
+    if (!slots_.can_map() || transport == Transport::copied || transport == Transport::file) return mapped;
+    if (transport == Transport::mapped) {
+      for (std::uint32_t p = 0; p < walks_.partitions; ++p) mapped.push_back(p);
+    } else {
+      std::uint64_t active = 0;
+      for (const std::uint32_t p : scheduler_.residents()) active += waiting[p];
+      mapped = transport_.mapped(waiting, active);
+      std::erase_if(mapped, [&](std::uint32_t p) { return !scheduler_.away(p); });
+    }
+    return mapped;
+  }
+
   /// Works on all that waits for partitions that are here.
-  void work() {
+  void work(std::span<const std::uint32_t> mapped) {
     std::vector<std::uint32_t> here = scheduler_.residents();
+    here.insert(here.end(), mapped.begin(), mapped.end());
     std::erase_if(here, [&](std::uint32_t p) { return wave_.waiting()[p] == 0; });
     if (here.empty()) return;
+    for (const std::uint32_t partition : mapped) slots_.map(partition);
+    publish();
     wave_.advance(walks_, here);
+    for (const std::uint32_t partition : mapped) slots_.drop(partition);
     ++stats_.rounds;
+    stats_.mapped_rounds += !mapped.empty();
   }
 
   /// Keeps slots empty, so that the next partitions come while these are worked on.
@@ -144,7 +176,12 @@ class PagedWalkDriver {
     wave_.advance(walks_, {&key, 1});
     ++stats_.rounds;
     make_room();
-    publish();
+  }
+
+  /// Reads of a list's edges by one visit.
+  static double reads_of(const PageColumns& columns) {
+    constexpr double kSearch = 16;  // of a CTPS
+    return 1 + (columns.alias ? 2 : 0) + (columns.cumulative ? kSearch : 0) + (columns.weights ? 1 : 0);
   }
 
   /// Makes what is here visible to the next round.
@@ -163,6 +200,7 @@ class PagedWalkDriver {
   std::uint64_t row_;
   PagedPlan plan_;
   Slots slots_;
+  TransportChoice transport_;
   Scheduler scheduler_;
   Buffer<Program> programs_;
   Wave wave_;

@@ -6,6 +6,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/exec/backend.hpp"
+#include "engine/exec/link.hpp"
 
 namespace sluice::cuda {
 
@@ -45,6 +46,9 @@ void copy_to_device_async(void* to, const void* from, std::size_t bytes, void*) 
   std::memcpy(to, from, bytes);
 }
 void wait_stream(void*, const char*) {}
+LinkRates measure_link(const Device&) {
+  return {};
+}
 
 }  // namespace sluice::cuda
 

@@ -38,10 +38,10 @@ ResidentGraph::Impl::Impl(Device& on, const Graph& of, const PagingOptions& in_p
 
 bool ResidentGraph::Impl::needs_pages() const {
   if (paging.partitions > 1 || paging.transport != Transport::automatic || graph.edges_elsewhere) return true;
-  if (paging.partitions == 1) return false;
+  // On the host backend a graph in host memory is where it belongs.
+  if (paging.partitions == 1 || !device.is_cuda()) return false;
   const std::uint64_t edge = sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0);
-  const std::uint64_t offsets_bytes = (view.vertices() + 1) * sizeof(EdgeIndex);
-  return view.edges() * edge + (device.is_cuda() ? offsets_bytes : 0) > device.memory().available();
+  return view.edges() * edge + (view.vertices() + 1) * sizeof(EdgeIndex) > device.memory().available();
 }
 
 void ResidentGraph::Impl::upload() {

@@ -89,8 +89,7 @@ Slots::~Slots() {
 }
 
 void Slots::begin(unsigned slot, std::uint32_t partition) {
-  slot_of_[partition] = slot;
-  if (slot == size()) return;
+  begun_.push_back({slot, partition});
   views_[slot] = rebased(slots_[slot], partition);
   const std::lock_guard lock(mutex_);
   waiting_.push_back({slot, partition});
@@ -102,6 +101,8 @@ void Slots::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return under_way_ == 0; });
   if (failure_) std::rethrow_exception(failure_);
+  for (const Load& load : begun_) slot_of_[load.partition] = load.slot;
+  begun_.clear();
 }
 
 void Slots::drop(std::uint32_t partition) {

@@ -64,11 +64,13 @@ class Slots {
   Slots& operator=(const Slots&) = delete;
 
   unsigned size() const { return static_cast<unsigned>(slots_.size()); }
-  /// Can all partitions be read in place? Then slot `size()` stands for host memory.
+  /// Can partitions be read in place, in host memory?
   bool can_map() const { return can_map_; }
-  /// Starts to bring a partition into a slot that nobody reads; slot size() maps it.
+  /// From now on the partition is read in place.
+  void map(std::uint32_t partition) { slot_of_[partition] = size(); }
+  /// Starts to bring a partition into a slot that nobody reads.
   void begin(unsigned slot, std::uint32_t partition);
-  /// Waits for all that was begun; throws what went wrong.
+  /// Waits for all that was begun, which is here then; throws what went wrong.
   void wait();
   /// From now on the partition is not here.
   void drop(std::uint32_t partition);
@@ -106,6 +108,7 @@ class Slots {
   std::vector<Slot> slots_;
   std::vector<PageView> views_;         ///< [slots + 1]
   std::vector<std::uint32_t> slot_of_;  ///< [partitions]
+  std::vector<Load> begun_;
   Buffer<std::uint64_t> boundaries_;
   Buffer<std::uint32_t> buckets_, device_slot_of_;
   Buffer<PageView> device_views_;

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/residency/resident_graph.hpp"
+#include "io/file_test_support.hpp"
+#include "io/graph_file.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
@@ -18,12 +20,16 @@ std::vector<Job> plain_walk_jobs() {
 
 struct Cell {
   std::uint64_t partitions, slots;
+  Transport transport;
   SchedulePolicy schedule;
   unsigned threads;
 };
 
+constexpr const char* kTransports[] = {"auto_", "copied_", "mapped_", "file_"};
+
 std::string name_of(const testing::TestParamInfo<Cell>& cell) {
-  return std::to_string(cell.param.partitions) + "_partitions_" + std::to_string(cell.param.slots) + "_slots_" +
+  return std::to_string(cell.param.partitions) + "_partitions_" + std::to_string(cell.param.slots) +
+         "_slots_" + kTransports[static_cast<int>(cell.param.transport)] +
          (cell.param.schedule == SchedulePolicy::fifo ? "fifo" : "workload");
 }
 
@@ -35,6 +41,7 @@ TEST_P(Paging, WalksAreThoseOfTheWholeGraph) {
   PagingOptions paging;
   paging.partitions = GetParam().partitions;
   paging.slots = GetParam().slots;
+  paging.transport = GetParam().transport;
   paging.schedule = GetParam().schedule;
   ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, paging);
 
@@ -47,16 +54,19 @@ TEST_P(Paging, WalksAreThoseOfTheWholeGraph) {
 }
 
 using enum SchedulePolicy;
+using enum Transport;
 INSTANTIATE_TEST_SUITE_P(Cells, Paging,
-                         testing::Values(Cell{2, 2, workload, 1}, Cell{7, 2, workload, 2}, Cell{7, 3, fifo, 2},
-                                         Cell{64, 2, fifo, 1}, Cell{64, 20, workload, 2}),
+                         testing::Values(Cell{2, 2, copied, workload, 1}, Cell{7, 2, copied, workload, 2},
+                                         Cell{7, 3, copied, fifo, 2}, Cell{64, 2, copied, fifo, 1},
+                                         Cell{64, 20, copied, workload, 2}, Cell{7, 2, mapped, workload, 2},
+                                         Cell{64, 2, automatic, workload, 2}),
                          name_of);
 
 TEST(Paging, CountsWhatIsBrought) {
   const Graph graph = scattered(3000);
   Device device({DeviceChoice::host, 2, 0});
   PagingOptions paging;
-  paging.partitions = 7, paging.slots = 2;
+  paging.partitions = 7, paging.slots = 2, paging.transport = Transport::copied;
   ResidentGraph whole(device, graph), parts(device, graph, paging);
   WalkOptions options;
   options.length = 10;
@@ -73,7 +83,7 @@ TEST(Paging, StaysWithinTheBudget) {
   const Graph graph = scattered(20000);
   const std::uint64_t quarter = graph.edges() * sizeof(Vertex) / 4;
   Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, quarter});
-  ResidentGraph whole(ample, graph), parts(tight, graph);
+  ResidentGraph whole(ample, graph), parts(tight, graph, {.transport = Transport::copied});
   ASSERT_TRUE(parts.impl().paged);
   WalkOptions options;
   options.length = 30;
@@ -85,6 +95,22 @@ TEST(Paging, StaysWithinTheBudget) {
   EXPECT_TRUE(digest == expected);
   EXPECT_GT(stats.partitions, 4u);
   EXPECT_LE(tight.memory().peak(), quarter);
+}
+
+TEST(Paging, WalksFromAFile) {
+  const Graph graph = scattered(3000);
+  const TemporaryFolder folder;
+  const std::string file = folder.file("graph.h5");
+  io::write_graph(file, graph, false);
+  const Graph frame = io::open_graph(file);
+  ASSERT_TRUE(frame.out.targets.empty());
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(device, graph), parts(device, frame, {.partitions = 7, .slots = 2});
+
+  for (const Job& job : plain_walk_jobs()) {
+    if (job.name == "multidimensional") continue;
+    EXPECT_TRUE(job.run(parts) == job.run(whole)) << job.name;
+  }
 }
 
 }  // namespace

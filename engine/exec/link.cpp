@@ -1,0 +1,21 @@
+#include "engine/exec/link.hpp"
+
+#include <limits>
+
+#include "engine/core/error.hpp"
+
+namespace sluice {
+
+LinkRates measure_link(const Device& device) {
+  if (!device.is_cuda()) {
+    // Host memory is the device's own: nothing is gained by a copy.
+    return {1, std::numeric_limits<double>::infinity()};
+  }
+  try {
+    return cuda::measure_link(device);
+  } catch (const BudgetError&) {
+    return {};
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,20 @@
+// What the way between host memory and the device carries.
+#pragma once
+
+#include "engine/exec/device.hpp"
+
+namespace sluice {
+
+struct LinkRates {
+  double copied_bytes = 55e9;  ///< a second, page-locked, in large pieces
+  double mapped_reads = 43e6;  ///< a second, random, of 4 bytes in host memory by the device
+};
+
+/// Measures both within milliseconds; a budget without room for that gets the figures of DESIGN section 6.
+LinkRates measure_link(const Device& device);
+
+namespace cuda {
+LinkRates measure_link(const Device& device);
+}
+
+}  // namespace sluice

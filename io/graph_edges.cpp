@@ -1,0 +1,21 @@
+#include "io/graph_edges.hpp"
+
+namespace sluice::io {
+
+FileEdges::FileEdges(const std::string& path) : file_(path), targets_(file_.open(GraphPart::out_indices)) {
+  if (file_.info().weighted) weights_ = file_.open(GraphPart::out_data);
+}
+
+void FileEdges::read_targets(EdgeIndex first, std::span<Vertex> out) const {
+  FirstFault fault;
+  io::read_targets(targets_, file_.info().vertices, first, out, fault);
+  fault.rethrow();
+}
+
+void FileEdges::read_weights(EdgeIndex first, std::span<float> out) const {
+  FirstFault fault;
+  io::read_weights(*weights_, first, out, fault);
+  fault.rethrow();
+}
+
+}  // namespace sluice::io
