@@ -12,9 +12,22 @@ namespace sluice::apps {
 
 namespace {
 
-enum class Suite { limits, sampling };
+enum class Suite { limits, sampling, outofcore };
 
-constexpr std::array kSuites{Name<Suite>{"limits", Suite::limits}, Name<Suite>{"sampling", Suite::sampling}};
+constexpr std::array kSuites{Name<Suite>{"limits", Suite::limits}, Name<Suite>{"sampling", Suite::sampling},
+                             Name<Suite>{"outofcore", Suite::outofcore}};
+
+std::vector<bench::Figure> measure(Suite suite, Device& device, const bench::Options& options) {
+  switch (suite) {
+    case Suite::limits:
+      return bench::run_limits(device, options);
+    case Suite::sampling:
+      return bench::run_sampling(device, options);
+    case Suite::outofcore:
+      return bench::run_outofcore(device, options);
+  }
+  return {};
+}
 
 struct BenchCommand {
   Suite suite = Suite::limits;
@@ -41,8 +54,7 @@ void run_bench(const Command& command, const BenchCommand& c) {
     throw_if_stopped();
     if (c.common.verbose) say(fmt::format("measuring {}\n", name));
   };
-  const auto figures =
-      c.suite == Suite::limits ? bench::run_limits(device, options) : bench::run_sampling(device, options);
+  const auto figures = measure(c.suite, device, options);
   print(fmt::format("{}, on {}; medians of {} runs (smallest to largest)\n", name_of(kSuites, c.suite),
                     device.name(), c.repetitions));
   print_figures(figures);
@@ -63,8 +75,10 @@ std::unique_ptr<Command> make_bench() {
       std::make_unique<Command>("bench", "measures standard workloads and the machine's own limits");
   const auto c = std::make_shared<BenchCommand>();
   command->group("Suite");
-  command->choice_argument("SUITE", c->suite, kSuites,
-                           "limits: copies and random reads; sampling: walks and samples");
+  command->choice_argument(
+      "SUITE", c->suite, kSuites,
+      "limits: copies and random reads; sampling: walks and samples; outofcore: walks on a "
+      "graph of which the device holds a quarter");
   command->whole("--repetitions", c->repetitions, 1, "each figure is the median of so many");
   command->whole("--scale", c->scale, 1, "generated graphs have 2^N vertices");
   command->whole("--edge-factor", c->edge_factor, 1, "and so many edges a vertex");

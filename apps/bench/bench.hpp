@@ -35,4 +35,7 @@ std::vector<Figure> run_limits(Device& device, const Options& options);
 /// Walks and samples of every kind on standard workloads.
 std::vector<Figure> run_sampling(Device& device, const Options& options);
 
+/// Walks on a graph of which the device holds a quarter.
+std::vector<Figure> run_outofcore(Device& device, const Options& options);
+
 }  // namespace sluice::bench

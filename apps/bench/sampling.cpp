@@ -2,37 +2,17 @@
 // run.
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <utility>
 
 #include "apps/bench/bench.hpp"
 #include "apps/bench/limits.hpp"
+#include "apps/bench/workload.hpp"
 #include "engine/residency/resident_graph.hpp"
 #include "engine/sampling/run.hpp"
-#include "io/generate_graph.hpp"
-#include "io/graph_file.hpp"
 
 namespace sluice::bench {
 
 namespace {
-
-std::string text(const char* format, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
-}
-
-Graph load(const Device& device, const Options& options) {
-  if (!options.graph.empty()) return io::read_graph(options.graph);
-  io::GenerateOptions generate;
-  generate.kind = io::GraphKind::kronecker, generate.scale = options.scale,
-  generate.edge_factor = options.edge_factor;
-  generate.seed = options.seed, generate.threads = device.is_cuda() ? usable_cores() : device.threads();
-  io::ConvertOptions rules;
-  rules.undirected = true, rules.compact = true, rules.weights = io::WeightRule::uniform;
-  rules.seed = options.seed, rules.threads = generate.threads;
-  return io::generate_graph(generate, rules);
-}
 
 constexpr Instance kAllInstances = ~Instance{0};
 
@@ -61,7 +41,7 @@ class SamplingSuite {
       : options_(options),
         extent_(device.is_cuda() ? Extent() : kHostExtent),
         limits_(measure_limits(device, options.repetitions)),
-        graph_(load(device, options)),
+        graph_(load_graph(device, options)),
         resident_(device, graph_) {}
 
   std::vector<Figure> run() {

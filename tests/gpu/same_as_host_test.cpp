@@ -8,22 +8,11 @@
 #include <string>
 
 #include "engine/residency/resident_graph.hpp"
+#include "gpu/gpu.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
 namespace {
-
-/// A GPU, or nothing: the tests say skipped.
-std::unique_ptr<Device> open_gpu(std::uint64_t memory = 0) {
-  try {
-    return std::make_unique<Device>(DeviceOptions{DeviceChoice::cuda, 2, memory});
-  } catch (const std::exception&) {
-    return nullptr;
-  }
-}
-
-#define REQUIRE_GPU(device) \
-  if (!(device)) GTEST_SKIP() << "no usable GPU"
 
 void expect_same(const Graph& graph, Device& gpu, const std::vector<Job>& jobs) {
   Device host({DeviceChoice::host, usable_cores(), 0});
@@ -34,24 +23,6 @@ void expect_same(const Graph& graph, Device& gpu, const std::vector<Job>& jobs) 
     EXPECT_GT(expected.count(), 0u) << job.name;
     EXPECT_TRUE(job.run(on_gpu) == expected) << job.name;
   }
-}
-
-/// The large R-MAT's scale. A sanitizer, which slows kernels a hundredfold, sets a smaller one (scripts/gpu).
-unsigned rmat_scale() {
-  const char* const given = std::getenv("SLUICE_TEST_RMAT_SCALE");
-  if (!given) return 20;
-  const std::string text = given;
-  if (text.empty() || text.size() > 2 || text.find_first_not_of("0123456789") != text.npos ||
-      std::stoul(text) < 8 || std::stoul(text) > 28) {
-    throw std::invalid_argument("SLUICE_TEST_RMAT_SCALE=" + text + ": give a whole number from 8 to 28");
-  }
-  return static_cast<unsigned>(std::stoul(text));
-}
-
-/// Work in proportion to the graph: `at_most` on those of a usual run, fewer where a smaller scale was asked
-/// for.
-Instance instances_of(const Graph& graph, Instance at_most) {
-  return std::min<Instance>(at_most, graph.vertices() / 3);
 }
 
 class SameAsHost : public testing::TestWithParam<std::uint64_t> {};

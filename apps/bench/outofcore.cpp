@@ -1,0 +1,91 @@
+// bench outofcore: walks on a graph of which the device holds a quarter, beside what the link carries.
+#include <algorithm>
+#include <utility>
+
+#include "apps/bench/bench.hpp"
+#include "apps/bench/limits.hpp"
+#include "apps/bench/workload.hpp"
+#include "engine/sampling/run.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+/// A quarter of the partitions is on the device at a time. Walks and their paths lie beside them.
+constexpr PagingOptions kQuarter{.partitions = 64, .slots = 16, .transport = Transport::copied};
+
+class OutOfCoreSuite {
+ public:
+  OutOfCoreSuite(Device& device, const Options& options)
+      : device_(device),
+        options_(options),
+        limits_(measure_limits(device, options.repetitions)),
+        graph_(load_graph(device, options)) {}
+
+  std::vector<Figure> run() {
+    plain("vertices", static_cast<double>(graph_.vertices()), "");
+    plain("stored edges", static_cast<double>(graph_.edges()), "");
+    if (limits_.to_device > 0) plain("limit: host to device", limits_.to_device, "GB/s");
+    WalkOptions uniform;
+    WalkOptions weighted;
+    weighted.kind = WalkKind::biased;
+    walk("uniform walk, two walkers a vertex, copied", uniform, 2, kQuarter);
+    walk("uniform walk, copied", uniform, 1, kQuarter);
+    PagingOptions fifo = kQuarter;
+    fifo.schedule = SchedulePolicy::fifo;
+    walk("uniform walk, copied, fifo", uniform, 1, fifo);
+    PagingOptions automatic = kQuarter;
+    automatic.transport = Transport::automatic;
+    walk("uniform walk, auto", uniform, 1, automatic);
+    walk("biased by weight, alias, copied", weighted, 1, kQuarter);
+    for (const Instance instances : {Instance{4000}, Instance{64000}}) {
+      const std::string count = text("%.0f uniform walks, ", static_cast<double>(instances));
+      walk(count + "copied", uniform, 1, kQuarter, instances);
+      walk(count + "auto", uniform, 1, automatic, instances);
+    }
+    return std::move(figures_);
+  }
+
+ private:
+  void plain(const char* name, double value, const char* unit) {
+    figures_.push_back({name, value, unit, value, value, {}});
+  }
+
+  void walk(const std::string& name, WalkOptions walk_options, std::uint64_t walks_per_vertex,
+            const PagingOptions& paging, Instance instances = 0) {
+    if (options_.progress) options_.progress(name);
+    ResidentGraph graph(device_, graph_, paging);
+    Starts starts;
+    starts.rounds = walks_per_vertex;
+    if (instances != 0) starts.mode = Starts::Mode::random, starts.count = instances;
+    walk_options.seed = options_.seed;
+    std::vector<double> rates;
+    RunStats stats;
+    for (unsigned r = 0; r <= options_.repetitions; ++r) {  // the first makes the tables
+      stats = run_walks(graph, starts, walk_options, nullptr);
+      if (r > 0) rates.push_back(static_cast<double>(stats.steps) / stats.compute_seconds * 1e-9);
+    }
+    std::sort(rates.begin(), rates.end());
+    const double copied = static_cast<double>(stats.host_to_device_bytes) / stats.compute_seconds * 1e-9;
+    std::string note = text("%.0f transfers, ", static_cast<double>(stats.partition_transfers)) +
+                       text("%.0f rounds, ", static_cast<double>(stats.rounds)) +
+                       text("%.0f waves, ", static_cast<double>(stats.waves)) +
+                       text("%.1f GB/s copied", copied);
+    if (limits_.to_device > 0) note += text(" = %.0f%% of the link", 100 * copied / limits_.to_device);
+    figures_.push_back({name, rates[rates.size() / 2], "G steps/s", rates.front(), rates.back(), note});
+  }
+
+  Device& device_;
+  const Options& options_;
+  Limits limits_;
+  Graph graph_;
+  std::vector<Figure> figures_;
+};
+
+}  // namespace
+
+std::vector<Figure> run_outofcore(Device& device, const Options& options) {
+  return OutOfCoreSuite(device, options).run();
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,33 @@
+// The graph that a suite measures on.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "apps/bench/bench.hpp"
+#include "io/generate_graph.hpp"
+#include "io/graph_file.hpp"
+
+namespace sluice::bench {
+
+/// A Graph500-Kronecker graph, undirected, weighted, without isolated vertices; or the file that was asked
+/// for.
+inline Graph load_graph(const Device& device, const Options& options) {
+  if (!options.graph.empty()) return io::read_graph(options.graph);
+  io::GenerateOptions generate;
+  generate.kind = io::GraphKind::kronecker, generate.scale = options.scale,
+  generate.edge_factor = options.edge_factor;
+  generate.seed = options.seed, generate.threads = device.is_cuda() ? usable_cores() : device.threads();
+  io::ConvertOptions rules;
+  rules.undirected = true, rules.compact = true, rules.weights = io::WeightRule::uniform;
+  rules.seed = options.seed, rules.threads = generate.threads;
+  return io::generate_graph(generate, rules);
+}
+
+inline std::string text(const char* format, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, format, value);
+  return buffer;
+}
+
+}  // namespace sluice::bench

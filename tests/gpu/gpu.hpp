@@ -1,0 +1,47 @@
+// What GPU tests share: the GPU, or nothing, and how much they do.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "engine/exec/device.hpp"
+#include "partition/graph.hpp"
+
+namespace sluice::test {
+
+/// A GPU, or nothing: the tests say skipped.
+inline std::unique_ptr<Device> open_gpu(std::uint64_t memory = 0) {
+  try {
+    return std::make_unique<Device>(DeviceOptions{DeviceChoice::cuda, 2, memory});
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+#define REQUIRE_GPU(device) \
+  if (!(device)) GTEST_SKIP() << "no usable GPU"
+
+/// The large R-MAT's scale. A sanitizer, which slows kernels a hundredfold, sets a smaller one (scripts/gpu).
+inline unsigned rmat_scale() {
+  const char* const given = std::getenv("SLUICE_TEST_RMAT_SCALE");
+  if (!given) return 20;
+  const std::string text = given;
+  if (text.empty() || text.size() > 2 || text.find_first_not_of("0123456789") != text.npos ||
+      std::stoul(text) < 8 || std::stoul(text) > 28) {
+    throw std::invalid_argument("SLUICE_TEST_RMAT_SCALE=" + text + ": give a whole number from 8 to 28");
+  }
+  return static_cast<unsigned>(std::stoul(text));
+}
+
+/// Work in proportion to the graph: `at_most` on those of a usual run, fewer where a smaller scale was asked
+/// for.
+inline Instance instances_of(const Graph& graph, Instance at_most) {
+  return std::min<Instance>(at_most, graph.vertices() / 3);
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,69 @@
+// Walks on a graph in partitions, on a GPU: those of the host with the whole graph, bit for bit.
+#include <gtest/gtest.h>
+
+#include "engine/residency/resident_graph.hpp"
+#include "gpu/gpu.hpp"
+#include "sampling/jobs.hpp"
+
+namespace sluice::test {
+namespace {
+
+void expect_same(const Graph& graph, Device& gpu, const PagingOptions& paging, std::uint64_t instances) {
+  Device host({DeviceChoice::host, usable_cores(), 0});
+  ResidentGraph whole(host, graph), parts(gpu, graph, paging);
+  for (const Job& job : walk_jobs(instances)) {
+    if (job.name.find("/wide") != std::string::npos || job.name == "multidimensional") continue;
+    const Outcome expected = job.run(whole);
+
+    EXPECT_GT(expected.count(), 0u) << job.name;
+    EXPECT_TRUE(job.run(parts) == expected) << job.name;
+  }
+}
+
+class GpuPaging : public testing::TestWithParam<PagingOptions> {};
+
+TEST_P(GpuPaging, WalksAreThoseOfTheHost) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  expect_same(scattered(3000), *gpu, GetParam(), 700);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cells, GpuPaging,
+    testing::Values(PagingOptions{.partitions = 2, .slots = 2, .transport = Transport::copied},
+                    PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::copied},
+                    PagingOptions{.partitions = 64,
+                                  .slots = 3,
+                                  .transport = Transport::copied,
+                                  .schedule = SchedulePolicy::fifo},
+                    PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::mapped},
+                    PagingOptions{.partitions = 64, .slots = 16, .transport = Transport::automatic}));
+
+TEST(GpuPagingLarge, WalksOnAnRmatInAQuarterOfItsMemory) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = rmat(rmat_scale(), true);
+  expect_same(graph, *gpu, {.partitions = 64, .slots = 16, .transport = Transport::copied},
+              instances_of(graph, 100000));
+}
+
+TEST(GpuPagingLarge, ASmallBudgetIsKept) {
+  const Graph graph = scattered(100000);
+  const std::uint64_t budget =
+      graph.edges() * sizeof(Vertex) / 3 + (graph.vertices() + 1) * sizeof(EdgeIndex);
+  const auto gpu = open_gpu(budget);
+  REQUIRE_GPU(gpu);
+  Device host({DeviceChoice::host, usable_cores(), 0});
+  ResidentGraph whole(host, graph), parts(*gpu, graph);
+  ASSERT_TRUE(parts.impl().paged);
+  WalkDigest expected, digest;
+
+  run_walks(whole, random_starts(5000), {}, &expected);
+  run_walks(parts, random_starts(5000), {}, &digest);
+
+  EXPECT_TRUE(digest == expected);
+  EXPECT_LE(gpu->memory().peak(), budget);
+}
+
+}  // namespace
+}  // namespace sluice::test
