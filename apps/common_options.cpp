@@ -6,9 +6,11 @@
 
 #include "apps/console.hpp"
 #include "apps/memory.hpp"
+#include "apps/ranks.hpp"
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
+#include "engine/exchange/placement.hpp"
 
 namespace sluice::apps {
 
@@ -109,7 +111,7 @@ void declare_host(Command& command, CommonOptions& options) {
         options.device.threads = static_cast<unsigned>(parse_whole(given, "--threads", 1, 4096));
       },
       [&options] { return OptionValue(std::uint64_t{options.device.threads}); },
-      "host threads (default: the cores this process may use)");
+      "host threads (default: this rank's share of the cores it may use)");
   command.size("--host-memory", options.host_memory,
                "ceiling, like 4GiB (default: nine tenths of what is free)");
 }
@@ -120,6 +122,8 @@ void declare_device(Command& command, CommonOptions& options) {
   command.size(
       "--device-memory", options.device.device_memory,
       "ceiling, like 4GiB; on the host it bounds tables and queues (default: what is free, with a margin)");
+  command.flag("--share-gpu", options.share_gpu,
+               "several ranks may take one GPU, each its share of the memory");
   command.choice("--layout", options.layout, kLayouts,
                  "how edges lie in memory; changes speed, never a result");
   declare_partitions(command);
@@ -146,7 +150,27 @@ void refuse_same_file(const std::string& input, const std::string& output, const
 }
 
 void apply_host_ceiling(const CommonOptions& options) {
-  host_accountant().set_ceiling(options.host_memory != 0 ? options.host_memory : free_host_memory() / 10 * 9);
+  const std::uint64_t share = free_host_memory() / 10 * 9 / static_cast<std::uint64_t>(world().node_size());
+  host_accountant().set_ceiling(options.host_memory != 0 ? options.host_memory : share);
+}
+
+DeviceOptions device_of_rank(const CommonOptions& options) {
+  DeviceOptions device = options.device;
+  if (world().size() == 1) return device;
+  RankView view{world().node_leader(), usable_core_set(), usable_cores(), {}};
+  if (device.choice != DeviceChoice::host) view.gpus = visible_gpus();
+  const Placement placement = place_rank(world(), view);
+  if (device.threads == 0) device.threads = placement.threads;
+  if (placement.gpu_ranks == 0) return device;
+  if (placement.gpu_ranks > 1 && !options.share_gpu) {
+    throw UsageError(
+        fmt::format("{} ranks of a machine would share a GPU (start one rank a GPU, or say --share-gpu or "
+                    "--device host)",
+                    placement.gpu_ranks));
+  }
+  device.gpu = placement.gpu;
+  device.gpu_ranks = placement.gpu_ranks;
+  return device;
 }
 
 unsigned threads_of(const CommonOptions& options) {

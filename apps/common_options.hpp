@@ -24,6 +24,7 @@ enum class OutputLayout { single, sharded };
 
 struct CommonOptions {
   DeviceOptions device;
+  bool share_gpu = false;
   std::uint64_t seed = 1;
   std::uint64_t host_memory = 0;  ///< bytes; 0: what is free, with a margin
   Layout layout = Layout::automatic;
@@ -58,6 +59,10 @@ void refuse_same_file(const std::string& input, const std::string& output, const
 
 /// Makes `--host-memory` (or nine tenths of what is free) the ceiling of the host accountant.
 void apply_host_ceiling(const CommonOptions& options);
+
+/// The device options of this rank: its share of its machine's cores, and its GPU. All ranks call it. Throws
+/// UsageError where several would have to share a GPU and the user has not said that they may.
+DeviceOptions device_of_rank(const CommonOptions& options);
 
 /// The cores to use: `--threads`, or all that this process may use.
 unsigned threads_of(const CommonOptions& options);

@@ -49,7 +49,7 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
     : command_(command),
       options_(options),
       report_file_(world().leads() ? options.report : "", options.force),
-      device_(std::make_unique<Device>(options.device)),
+      device_(std::make_unique<Device>(device_of_rank(options))),
       progress_(options.progress, options.quiet) {
   if (options.output.empty() && !options.plan) {
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");

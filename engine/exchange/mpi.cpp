@@ -25,6 +25,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int kDataTag = 1, kFailureTag = 2;
 /// How long a rank that must give up waits for messages that are under way in memory of its caller.
 constexpr auto kDrain = std::chrono::seconds(1);
+/// The rank that failed may have done its part of what is waited for. So what fails on all ranks alike, right
+/// behind a collective, is everybody's own failure.
+constexpr auto kGrace = std::chrono::milliseconds(200);
 
 void check(int status, const char* label) {
   if (status == MPI_SUCCESS) return;
@@ -173,25 +176,25 @@ class Mpi final : public Communicator {
   };
 
   /// The one wait. Returns the memory of the requests once all are complete. With `heed` a failure elsewhere
-  /// ends it at once; without, patience begins only when a failure is known.
+  /// ends it; without, patience begins only when a failure is known.
   std::vector<std::byte> wait(std::unique_ptr<Pending> pending, const char* label, Patience patience,
                               bool heed = true) {
-    std::optional<Clock::time_point> begin;
-    if (heed) begin = Clock::now();
+    const auto begin = Clock::now();
+    std::optional<Clock::time_point> failure;
     for (unsigned round = 0;; ++round) {
       int done = 0;
       check(MPI_Testall(static_cast<int>(pending->requests.size()), pending->requests.data(), &done,
                         MPI_STATUSES_IGNORE),
             label);
       if (done) return std::move(pending->memory);
-      const bool failed = look_for_failure() || announced_;
-      if (failed && heed) {
+      if (!failure && (look_for_failure() || announced_)) failure = Clock::now();
+      if (heed && failure && Clock::now() - *failure > kGrace) {
         give_up(std::move(pending));
         throw PeerFailed(fmt::format("rank {} failed while rank {} waited for {}", failed_.value_or(rank()),
                                      rank(), label));
       }
-      if (failed && !begin) begin = Clock::now();
-      if (begin && patience != kUnlimited && Clock::now() - *begin > patience) {
+      const auto since = heed ? begin : failure.value_or(Clock::now());
+      if (patience != kUnlimited && Clock::now() - since > patience) {
         give_up(std::move(pending));
         throw RunError(fmt::format("waited {} s for {}, and not every rank came", patience.count(), label));
       }

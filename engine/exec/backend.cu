@@ -14,22 +14,40 @@ int opened_device = 0;  ///< of this process: a rank has one GPU
 
 }  // namespace
 
-std::string unusable_reason() {
+std::vector<std::string> device_ids() {
+  std::vector<std::string> ids;
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) return ids;
+  for (int index = 0; index < count; ++index) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) return {};
+    std::string& id = ids.emplace_back();
+    for (const char byte : properties.uuid.bytes) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      id += kDigits[static_cast<unsigned char>(byte) / 16];
+      id += kDigits[static_cast<unsigned char>(byte) % 16];
+    }
+  }
+  return ids;
+}
+
+std::string unusable_reason(int index) {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) return cudaGetErrorString(status);
-  if (count == 0) return "no CUDA device";
+  if (count <= index) return "no CUDA device";
   cudaDeviceProp properties{};
-  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess) return "its properties cannot be read";
+  if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) return "its properties cannot be read";
   if (properties.major < 7) return "compute capability 7.0 or newer is needed";
   return {};
 }
 
-DeviceFacts open_device() {
-  check(cudaSetDevice(0), "cudaSetDevice");
+DeviceFacts open_device(int index) {
+  opened_device = index;
+  bind_thread();
   check(cudaFree(nullptr), "opening the device");
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   return {properties.name, free, total - free};

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sluice::cuda {
 
@@ -15,9 +16,12 @@ struct DeviceFacts {
   std::uint64_t baseline_bytes = 0;  ///< used before Sluice allocated anything
 };
 
-/// Empty if a GPU is usable, else the reason why not, in a few words.
-std::string unusable_reason();
-DeviceFacts open_device();
+/// What identifies each GPU that this process sees, whatever number it has here; none if CUDA is not usable.
+std::vector<std::string> device_ids();
+/// Empty if this GPU is usable, else the reason why not, in a few words.
+std::string unusable_reason(int index);
+/// Opens a GPU for the calling thread; other threads take it by bind_thread().
+DeviceFacts open_device(int index);
 std::string version();
 
 void* allocate(std::size_t bytes);

@@ -20,17 +20,34 @@ unsigned usable_cores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+std::string usable_core_set() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return "all";
+  std::string word;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &set)) continue;
+    word += std::to_string(core);
+    word += ',';
+  }
+  return word;
+}
+
+std::vector<std::string> visible_gpus() {
+  return cuda::device_ids();
+}
+
 std::string cuda_version() {
   return cuda::version();
 }
 
 Device::Device(const DeviceOptions& options) : threads_(options.threads ? options.threads : usable_cores()) {
   const bool host = options.choice == DeviceChoice::host;
-  const std::string reason = host ? "asked for the host" : cuda::unusable_reason();
+  const std::string reason = host ? "asked for the host" : cuda::unusable_reason(options.gpu);
   if (options.choice == DeviceChoice::cuda && !reason.empty()) {
     throw UsageError("--device cuda: no usable GPU (" + reason + "); use --device host or auto");
   }
-  reason.empty() ? open_cuda(options.device_memory) : open_host(options.device_memory);
+  reason.empty() ? open_cuda(options) : open_host(options.device_memory);
 }
 
 void Device::open_host(std::uint64_t ceiling) {
@@ -39,14 +56,15 @@ void Device::open_host(std::uint64_t ceiling) {
   memory_.set_ceiling(ceiling ? ceiling : std::numeric_limits<std::uint64_t>::max());
 }
 
-void Device::open_cuda(std::uint64_t ceiling) {
+void Device::open_cuda(const DeviceOptions& options) {
   kind_ = DeviceKind::cuda;
-  const cuda::DeviceFacts facts = cuda::open_device();
+  const cuda::DeviceFacts facts = cuda::open_device(options.gpu);
   name_ = facts.name;
   baseline_ = facts.baseline_bytes;
   // A margin of a twentieth stays free for the driver, the libraries' own buffers and fragmentation.
   const std::uint64_t free = facts.free_bytes - facts.free_bytes / 20;
-  memory_.set_ceiling(ceiling ? ceiling : free);
+  const std::uint64_t share = free / static_cast<std::uint64_t>(options.gpu_ranks);
+  memory_.set_ceiling(options.device_memory ? options.device_memory : share);
 }
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/core/accountant.hpp"
 
@@ -15,6 +16,8 @@ struct DeviceOptions {
   DeviceChoice choice = DeviceChoice::automatic;  ///< automatic: a GPU if one is usable
   unsigned threads = 0;                           ///< host backend; 0: the cores this process may use
   std::uint64_t device_memory = 0;                ///< ceiling in bytes; 0: what is free, with a margin
+  int gpu = 0;                                    ///< which of the GPUs that this process sees
+  int gpu_ranks = 1;                              ///< processes that share it, and its memory by default
 };
 
 /// One rank's processor and its memory ledger. Immovable: buffers keep a pointer to it.
@@ -38,7 +41,7 @@ class Device {
 
  private:
   void open_host(std::uint64_t ceiling);
-  void open_cuda(std::uint64_t ceiling);
+  void open_cuda(const DeviceOptions& options);
 
   DeviceKind kind_ = DeviceKind::host;
   unsigned threads_ = 1;
@@ -50,7 +53,11 @@ class Device {
 /// Versions of the CUDA runtime and driver for `--version`: "13.0 (driver 13.0)" or "not built".
 std::string cuda_version();
 
-/// The cores this process may use (its affinity mask, not the machine's).
+/// The cores this process may use (its affinity mask, not the machine's), and a word that names the set.
 unsigned usable_cores();
+std::string usable_core_set();
+
+/// What identifies each GPU that this process sees, in CUDA's order.
+std::vector<std::string> visible_gpus();
 
 }  // namespace sluice

@@ -10,11 +10,14 @@
 
 namespace sluice::cuda {
 
-std::string unusable_reason() {
+std::vector<std::string> device_ids() {
+  return {};
+}
+std::string unusable_reason(int) {
   return "this build has no CUDA backend";
 }
-DeviceFacts open_device() {
-  throw UsageError("--device cuda: " + unusable_reason());
+DeviceFacts open_device(int index) {
+  throw UsageError("--device cuda: " + unusable_reason(index));
 }
 std::string version() {
   return "not built";
