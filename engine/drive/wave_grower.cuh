@@ -207,7 +207,13 @@ class WaveGrower {
     const DynamicScratch scratch =
         size_scratch(program.select != Select::rejection, distinct && program.collision != Collision::linear,
                      widest, drawn, std::min(kMostRoom, held + device_.memory().available() / 2));
-    memory_.sums.reserve(device_, scratch.warps * scratch.sums, "CTPS of lists as they are expanded");
+    const std::uint64_t sums = scratch.warps * scratch.sums, picks = scratch.warps * scratch.picks;
+    if (sums > memory_.sums.size() || picks > memory_.picks.size() ||
+        scratch.warps * scratch.words > memory_.words.size()) {
+      // The room counts what is held: all of it is given back before any is taken anew.
+      memory_.sums = {}, memory_.picks = {}, memory_.excluded = {}, memory_.words = {};
+    }
+    memory_.sums.reserve(device_, sums, "CTPS of lists as they are expanded");
     reserve_picks(scratch.warps, scratch.picks, scratch.words);
     launch("select_dynamic_kernel", select_dynamic_kernel<Program>, scratch.warps * 32, program, view_of(now),
            depth, lengths, scratch, memory_.sums.data(), memory_.picks.data(), memory_.excluded.data(),
