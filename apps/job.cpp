@@ -7,6 +7,7 @@
 #include "apps/console.hpp"
 #include "apps/errors.hpp"
 #include "apps/ranks.hpp"
+#include "apps/shared_graph.hpp"
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
@@ -65,7 +66,7 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
 void Job::load(const std::string& graph_file) {
   const Stopwatch watch;
   info_ = io::read_graph_info(graph_file);
-  const std::uint64_t needed = host_bytes(info_), allowed = host_accountant().ceiling();
+  const std::uint64_t needed = share_of_node(host_bytes(info_)), allowed = host_accountant().ceiling();
   if (needed > allowed) {
     throw BudgetError(
         fmt::format("{}: the graph needs {} of host memory, but {} are allowed (raise --host-memory)",
@@ -76,12 +77,12 @@ void Job::load(const std::string& graph_file) {
                     format_count(info_.vertices), format_count(info_.edges), "device used", device_->name()));
   }
   require_same_on_all_ranks(same_for_all(command_, info_));
-  graph_ = io::read_graph(graph_file);
+  graph_ = read_graph_once_a_node(graph_file, info_);
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
   throw_if_stopped();
   report_.graph = facts_of(graph_file, info_);
   report_.load_seconds = watch.seconds();
-  report_.bytes_read = needed;
+  report_.bytes_read = world().node_rank() == 0 ? host_bytes(info_) : 0;
 }
 
 void Job::prepare(const Starts& starts, const char* unit, RunOptions& run) {
@@ -146,7 +147,7 @@ void Job::print_plan(const RunPlan& plan) const {
   text += fit_line("  graph", plan.graph_bytes, ~std::uint64_t{0});
   text += fit_line("  tables", plan.table_bytes, ~std::uint64_t{0});
   text += fit_line("  smallest wave", plan.wave_bytes, ~std::uint64_t{0});
-  text += fit_line("host memory (graph)", host_bytes(info_), host_accountant().ceiling());
+  text += fit_line("host memory (graph)", share_of_node(host_bytes(info_)), host_accountant().ceiling());
   if (plan.result_bytes != 0) text += fit_line("result", plan.result_bytes, ~std::uint64_t{0});
   text += fmt::format("{:<22} {:>12}\n", "layout", name_of(kLayouts, plan.layout));
   text += fmt::format("{:<22} {:>12}\n", "technique", name_of(kSelects, plan.select));

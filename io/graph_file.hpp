@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "engine/core/host_memory.hpp"
 #include "engine/core/types.hpp"
 #include "partition/graph.hpp"
 
@@ -55,8 +56,9 @@ GraphInfo read_graph_info(const std::string& path);
 /// Reads a whole graph into host memory, checking what is cheap (shapes, monotone offsets, targets in range,
 /// finite non-negative weights). Throws InputError naming file, dataset and position; BudgetError if it does
 /// not fit. `threads` 0 means all cores. Files of other tools are read too, as long as they call themselves a
-/// graph.
-Graph read_graph(const std::string& path, bool with_in = false, unsigned threads = 0);
+/// graph. The arrays come from `memory` where it is given.
+Graph read_graph(const std::string& path, bool with_in = false, unsigned threads = 0,
+                 HostMemory* memory = nullptr);
 
 /// As read_graph, but leaves the edges in the file: Graph::edges_elsewhere reads them. Targets and weights
 /// are checked as they are read.

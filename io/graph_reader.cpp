@@ -22,14 +22,14 @@ void read_numbers(const Column& column, std::span<T> out, unsigned threads) {
   });
 }
 
-Csr read_rows(const GraphFile& file, bool in, unsigned threads) {
+Csr read_rows(const GraphFile& file, bool in, unsigned threads, HostMemory* memory) {
   const GraphInfo& info = file.info();
   const auto part = [&](GraphPart out_part, GraphPart in_part) { return file.open(in ? in_part : out_part); };
   Csr csr;
-  csr.offsets = read_offsets(file, in, threads);
+  csr.offsets = read_offsets(file, in, threads, memory);
   FirstFault fault;
   const Column indices = part(GraphPart::out_indices, GraphPart::in_indices);
-  csr.targets = HostArray<Vertex>(info.edges, "targets");
+  csr.targets = make_host_array<Vertex>(memory, info.edges, "targets");
   parallel_blocks(threads, info.edges, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     if (!fault.before(begin)) {
       read_targets(indices, info.vertices, begin, csr.targets.span().subspan(begin, end - begin), fault);
@@ -38,7 +38,7 @@ Csr read_rows(const GraphFile& file, bool in, unsigned threads) {
   fault.rethrow();
   if (info.weighted) {
     const Column data = part(GraphPart::out_data, GraphPart::in_data);
-    csr.weights = HostArray<float>(info.edges, "weights");
+    csr.weights = make_host_array<float>(memory, info.edges, "weights");
     parallel_blocks(threads, info.edges, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       if (!fault.before(begin))
         read_weights(data, begin, csr.weights.span().subspan(begin, end - begin), fault);
@@ -46,7 +46,7 @@ Csr read_rows(const GraphFile& file, bool in, unsigned threads) {
     fault.rethrow();
   }
   if (info.timed) {
-    csr.times = HostArray<std::int64_t>(info.edges, "times");
+    csr.times = make_host_array<std::int64_t>(memory, info.edges, "times");
     read_numbers(part(GraphPart::out_times, GraphPart::in_times), csr.times.span(), threads);
   }
   return csr;
@@ -186,7 +186,7 @@ Column GraphFile::open_sums(GraphPart part) const {
 namespace {
 
 /// Everything but the edges.
-Graph describe(const GraphFile& file, unsigned threads) {
+Graph describe(const GraphFile& file, unsigned threads, HostMemory* memory = nullptr) {
   const GraphInfo& info = file.info();
   Graph graph;
   graph.directed = info.directed;
@@ -194,7 +194,7 @@ Graph describe(const GraphFile& file, unsigned threads) {
   graph.checksum = info.checksum;
   graph.origin = info.origin;
   if (info.compacted) {
-    graph.original_ids = HostArray<std::int64_t>(info.vertices, "original ids");
+    graph.original_ids = make_host_array<std::int64_t>(memory, info.vertices, "original ids");
     read_numbers(file.open(GraphPart::original_id), graph.original_ids.span(), threads);
   }
   return graph;
@@ -215,16 +215,16 @@ Graph open_graph(const std::string& path, unsigned threads) {
   return graph;
 }
 
-Graph read_graph(const std::string& path, bool with_in, unsigned threads) {
+Graph read_graph(const std::string& path, bool with_in, unsigned threads, HostMemory* memory) {
   threads = resolve_threads(threads);
   const GraphFile file(path);
   const GraphInfo& info = file.info();
   if (with_in && !info.has_in) {
     throw InputError(fmt::format("{} holds no in-edges (/in); convert it with --reverse", path));
   }
-  Graph graph = describe(file, threads);
-  graph.out = read_rows(file, false, threads);
-  if (with_in) graph.in = read_rows(file, true, threads);
+  Graph graph = describe(file, threads, memory);
+  graph.out = read_rows(file, false, threads, memory);
+  if (with_in) graph.in = read_rows(file, true, threads, memory);
   return graph;
 }
 

@@ -19,7 +19,15 @@ class HostArray {
   explicit HostArray(std::size_t size, const char* purpose = "an array") : size_(size) {
     host_accountant().charge(bytes(), purpose);
     charged_ = bytes();
-    data_ = std::make_unique_for_overwrite<T[]>(size);
+    data_.reset(new T[size]);
+  }
+  /// Elements that lie in `storage`, which the array keeps. `charged` bytes are this process's to pay for.
+  HostArray(std::shared_ptr<void> storage, T* data, std::size_t size, std::size_t charged,
+            const char* purpose)
+      : size_(size) {
+    host_accountant().charge(charged, purpose);
+    charged_ = charged;
+    data_ = {data, Release{std::move(storage)}};
   }
   HostArray(HostArray&& other) noexcept { swap(other); }
   HostArray& operator=(HostArray&& other) noexcept {
@@ -44,6 +52,14 @@ class HostArray {
   std::span<const T> span() const { return {data(), size_}; }
 
  private:
+  /// Elements of its own go away with the array, borrowed ones with their storage.
+  struct Release {
+    std::shared_ptr<void> storage;
+    void operator()(T* data) const {
+      if (!storage) delete[] data;
+    }
+  };
+
   void swap(HostArray& other) noexcept {
     std::swap(size_, other.size_);
     std::swap(charged_, other.charged_);
@@ -52,7 +68,7 @@ class HostArray {
 
   std::size_t size_ = 0;
   std::size_t charged_ = 0;
-  std::unique_ptr<T[]> data_;
+  std::unique_ptr<T[], Release> data_;
 };
 
 }  // namespace sluice

@@ -59,6 +59,8 @@ void SharedMemory::map() {
   void* const mapped = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (mapped == MAP_FAILED) fail("mapped");
   data_ = mapped;
+  // A wish: whether shared memory gets large pages is the system's choice (shmem_enabled).
+  ::madvise(data_, bytes_, MADV_HUGEPAGE);
 }
 
 SharedMemory::~SharedMemory() {

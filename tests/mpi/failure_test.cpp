@@ -93,7 +93,7 @@ TEST_F(RankFailure, AFullDisk) {
 /// A job of a second or two, most of it drawing, little of it writing.
 class LongJob : public RankFailure {
  protected:
-  std::vector<std::string> words(const char* walks_per_vertex = "12") {
+  std::vector<std::string> words(const char* walks_per_vertex = "80") {
     return {"walk",
             graph("kronecker", 12, {"--undirected"}),
             "--kind",
@@ -106,9 +106,11 @@ class LongJob : public RankFailure {
             "20",
             "--walks-per-vertex",
             walks_per_vertex,
+            "--threads",
+            "1",
             "--quiet"};
   }
-  std::vector<std::string> job(const std::string& output, const char* walks_per_vertex = "12") {
+  std::vector<std::string> job(const std::string& output, const char* walks_per_vertex = "80") {
     auto all = words(walks_per_vertex);
     all.insert(all.begin(), SLUICE_PROGRAM);
     all.insert(all.end(), {"--output", at(output), "--report", at(output + ".json")});
@@ -148,7 +150,7 @@ TEST_F(LongJob, AKilledRankIsNamedAndEndsTheOthers) {
   int named = 0;
   for (int trial = 0; trial < 20; ++trial) {
     const auto victim = random() % 3;
-    const auto moment = std::chrono::milliseconds(random() % 1800);
+    const auto moment = std::chrono::milliseconds(random() % 1200);
     SCOPED_TRACE("seed " + std::to_string(seed) + ", trial " + std::to_string(trial) + ": rank " +
                  std::to_string(victim) + " after " + std::to_string(moment.count()) + " ms");
     Process process(job("x.h5"));
