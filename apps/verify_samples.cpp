@@ -63,8 +63,7 @@ class SampleVerifier : public SampleSink {
     for (std::size_t i = 0; i < sample.source.size(); ++i) check_edge(sample, i);
     if (options_.kind == SampleKind::node) return check_node(sample);
     if (options_.kind == SampleKind::edge) return check_one_pass(sample, options_.count);
-    const bool copies = options_.kind == SampleKind::layer && options_.revisit;  // each seed is an entry
-    verify_seeds(graph_, starts_, instance_, sample.seeds, !copies);
+    verify_seeds(graph_, starts_, instance_, sample.seeds, true);
     check_traversal(sample);
   }
 

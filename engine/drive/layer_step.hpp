@@ -32,7 +32,7 @@ struct LayerScratch {
   std::uint64_t* bases;         ///< [frontier]
   std::uint64_t* picks;         ///< [layer]
   std::uint64_t* excluded;      ///< [layer]
-  Vertex* visited;              ///< [visited slots]; none with --revisit
+  Vertex* visited;              ///< [visited slots]; with --revisit only seeds
   KeyedCandidate* keyed;        ///< [2 * layer], `keys` only
   Edge* edges;                  ///< [edges] result
   std::uint32_t* depth_counts;  ///< [depths] edges of each depth, result
@@ -50,7 +50,7 @@ struct LayerSizes {
       sizes.edges += sample.sizes[d];
     }
     sizes.frontier = seeds > sizes.layer ? seeds : sizes.layer;
-    sizes.visited = revisit ? 0 : set_capacity(seeds + sizes.edges);
+    sizes.visited = set_capacity(seeds + (revisit ? 0 : sizes.edges));
     sizes.depths = sample.depths;
     sizes.keyed = select == Select::keys ? 2 * sizes.layer : 0;
     return sizes;
@@ -131,6 +131,7 @@ struct LayerProgram {
     return length + group.sum(active ? 1u : 0u);
   }
 
+  /// Repeated seeds count once, with --revisit too.
   template <class Group>
   SLUICE_HD std::uint32_t plant(const Group& group, Instance instance, const GroupSet<Vertex>& visited,
                                 const LayerScratch& scratch) const {
@@ -139,7 +140,7 @@ struct LayerProgram {
     for (std::uint64_t base = 0; base < count; base += Group::kSize) {
       const bool active = base + group.rank() < count;
       const Vertex v = active ? starts.seed_vertex(instance, base + group.rank()) : kNoVertex;
-      length = reach(group, visited, active, v, scratch.frontier, length);
+      length = append_new(group, visited, active, v, scratch.frontier, length);
     }
     group.sync();
     for (std::uint32_t i = group.rank(); i < length; i += Group::kSize)

@@ -214,11 +214,20 @@ TEST(VerifySamples, CountsEveryCopyOfALayer) {
   options.layer_sizes = {2, 3};
   options.revisit = true;
 
-  EXPECT_TRUE(accepts(options, {1, 1}, {{1, 1, 2, 2}, {2, 2, 0, 0}, {1, 1, 2, 2}, {2, 2, 3, 3}}));
-  EXPECT_FALSE(accepts(options, {1, 1}, {{1, 1, 2}, {2, 2, 0}, {1, 1, 2}, {2, 2, 3}}));
-  EXPECT_FALSE(accepts(options, {1}, {{1, 1, 2, 2}, {2, 2, 0, 0}, {1, 1, 2, 2}, {2, 2, 3, 3}}));
+  EXPECT_TRUE(accepts(options, {0, 1}, {{0, 1, 2, 2}, {2, 2, 0, 0}, {1, 1, 2, 2}, {1, 2, 3, 3}}));
+  EXPECT_FALSE(accepts(options, {0, 1}, {{0, 1, 2}, {2, 2, 0}, {1, 1, 2}, {1, 2, 3}}));
   options.revisit = false;
-  EXPECT_FALSE(accepts(options, {1}, {{1, 1, 2, 2}, {2, 2, 0, 0}, {1, 1, 2, 2}, {2, 2, 3, 3}}));
+  EXPECT_FALSE(accepts(options, {0, 1}, {{0, 1, 2, 2}, {2, 2, 0, 0}, {1, 1, 2, 2}, {1, 2, 3, 3}}));
+}
+
+TEST(VerifySamples, CountsRepeatedSeedsOfALayerOnce) {
+  SampleOptions options;
+  options.kind = SampleKind::layer;
+  options.layer_sizes = {2};
+  options.revisit = true;
+
+  EXPECT_TRUE(accepts(options, {1}, {{1}, {2}, {1}, {2}}));
+  EXPECT_FALSE(accepts(options, {1, 1}, {{1, 1}, {2, 2}, {1, 1}, {2, 2}}));
 }
 
 TEST(VerifySamples, FindsAMissingEdgeBetweenChosenVertices) {

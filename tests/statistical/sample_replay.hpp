@@ -43,8 +43,8 @@ class Replay {
     begin_instance();
     const bool layer = options_.kind == SampleKind::layer;
     std::vector<Vertex> frontier;
-    for (const Vertex v : asked)  // repeated seeds count once, but each is an entry of a layer's tree
-      if ((layer && options_.revisit) || reach(v)) frontier.push_back(v);
+    for (const Vertex v : asked)  // repeated seeds count once
+      if (reach(v)) frontier.push_back(v);
     if (!std::ranges::equal(frontier, sample.seeds)) return "seeds are not those asked for, in order";
 
     std::size_t next = 0;
