@@ -79,6 +79,8 @@ class Slots {
   PageMap publish();
   /// Views by slot, the mapped one last.
   std::span<const PageView> views() const { return views_; }
+  /// The columns of a partition that is here.
+  const PageView& page(std::uint32_t partition) const { return views_[slot_of_[partition]]; }
   const Counters& counters() const { return counters_; }
 
  private:

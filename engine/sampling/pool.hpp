@@ -138,6 +138,7 @@ template <class Sampler>
 RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& sampler,
                   const WalkOptions& options, WalkSink* sink) {
   ResidentGraph::Impl& graph = resident.impl();
+  refuse_partitions(graph, "multidimensional");
   RunStats stats;
   if (options.select != Select::automatic && options.select != Select::its) {
     throw UsageError("--select: a pool's entry is picked by its");

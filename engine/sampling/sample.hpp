@@ -3,12 +3,16 @@
 #pragma once
 
 #include "engine/core/error.hpp"
+#include "engine/drive/paged_sample.hpp"
+#include "engine/drive/paged_sample_driver.hpp"
+#include "engine/drive/paged_sample_host.hpp"
 #include "engine/drive/sample_host.hpp"
 #include "engine/drive/sample_step.hpp"
 #include "engine/drive/starts_upload.hpp"
 #include "engine/residency/resident_graph.hpp"
 #include "engine/sampling/run.hpp"
 #include "engine/select/ensure_tables.hpp"
+#include "engine/select/page_tables.hpp"
 #if defined(__CUDACC__)
 #include "engine/drive/sample_cuda.cuh"
 #endif
@@ -26,9 +30,11 @@ class SampleRun {
             const Starts& starts, const SampleOptions& options, SampleSink* sink)
       : graph_(graph.impl()),
         tables_(tables),
+        pages_(graph.impl()),
         options_(options),
         sink_(sink),
-        starts_(graph.impl(), starts, options.seed) {
+        starts_(graph.impl(), starts, options.seed),
+        most_seeds_(starts.most_seeds()) {
     const InstanceRange range =
         starts.range(graph_.view.vertices(), options.first_instance, options.last_instance);
     begin_ = range.begin, end_ = range.end;
@@ -74,12 +80,10 @@ class SampleRun {
       case Select::automatic:
         return;
       case Select::its:
-        program_.tables.cumulative = ensure_ctps(graph_, tables_, bias);
+        make_ctps();
         break;
       case Select::alias:
-        ensure_alias(graph_, tables_, bias);
-        program_.tables.thresholds = tables_.thresholds.data();
-        program_.tables.others = tables_.others.data();
+        make_alias();
         break;
       case Select::rejection:
         check_rejection_picks();
@@ -90,6 +94,18 @@ class SampleRun {
     ensure_bounds(graph_, tables_, bias);
     program_.tables.bounds = tables_.bounds.data();
     program_.tables.positive = tables_.positive.data();
+  }
+
+  /// In partitions, tables come with their edges.
+  void make_ctps() {
+    if (graph_.paged) return want_ctps(graph_, tables_, program_.sampler, pages_);
+    program_.tables.cumulative = ensure_ctps(graph_, tables_, program_.sampler);
+  }
+  void make_alias() {
+    if (graph_.paged) return want_alias(graph_, tables_, program_.sampler, pages_);
+    ensure_alias(graph_, tables_, program_.sampler);
+    program_.tables.thresholds = tables_.thresholds.data();
+    program_.tables.others = tables_.others.data();
   }
 
   void check_rejection_picks() const {
@@ -116,9 +132,7 @@ class SampleRun {
       if constexpr (HasUniformEdgeBias<Sampler>) {
         if (program_.sampler.edge_bias_is_uniform(graph_.view)) return;
       }
-      ensure_alias(graph_, tables_, program_.sampler);
-      program_.tables.thresholds = tables_.thresholds.data();
-      program_.tables.others = tables_.others.data();
+      make_alias();
     }
   }
 
@@ -141,13 +155,43 @@ class SampleRun {
     }
     if constexpr (Sampler::kBias == BiasClass::fixed) {
       if (program_.uniform) return;
-      program_.tables.cumulative = ensure_ctps(graph_, tables_, program_.sampler);
+      make_ctps();
       ensure_bounds(graph_, tables_, program_.sampler);
       program_.tables.positive = tables_.positive.data();
     }
   }
 
+  /// May the sampler's hooks read weights where a list is expanded?
+  bool reads_weights() const {
+    if (!graph_.graph.weighted) return false;
+    if (Sampler::kBias == BiasClass::dynamic || program_.kUpdates) return true;
+    return Sampler::kBias == BiasClass::fixed && program_.tables.positive;
+  }
+
+  void drive_paged() {
+    if (reads_weights()) want_weights(graph_, pages_);
+    const std::uint64_t bytes = paged_sample_bytes(graph_, options_, most_seeds_, program_.sampler.depth(),
+                                                   options_.kind == SampleKind::neighbor);
+    const auto go = [&]<class Grower>(std::type_identity<Grower>, const auto& setup) {
+      drive_paged_samples<Grower>(graph_, pages_, setup, bytes, program_.sampler.depth(), options_, begin_,
+                                  end_, sink_, stats_);
+    };
+    using Program = SampleProgram<Sampler>;
+    on_backend(
+        graph_.device,
+        [&] {
+          go(std::type_identity<host::PagedGrower<Program>>{},
+             host::PagedSampleSetup<Program>{graph_, program_, starts_.view(), options_.revisit, stats_});
+        },
+        [&] {
+          throw UsageError(
+              "samples of a graph in partitions are drawn on the host only: use --device host, or raise "
+              "--device-memory so that the graph fits");
+        });
+  }
+
   void drive() {
+    if (graph_.paged) return drive_paged();
     on_backend(
         graph_.device,
         [&] {
@@ -164,9 +208,11 @@ class SampleRun {
 
   ResidentGraph::Impl& graph_;
   BiasTables& tables_;
+  PageRequest pages_;
   SampleOptions options_;
   SampleSink* sink_;
   DeviceStarts starts_;
+  std::uint64_t most_seeds_;
   SampleProgram<Sampler> program_;
   Instance begin_ = 0, end_ = 0;
   RunStats stats_;

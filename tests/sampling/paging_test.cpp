@@ -1,9 +1,11 @@
 // Promise 2 out of core: partitions, slots and schedules change no bit of any walk.
 #include <gtest/gtest.h>
 
+#include "engine/core/error.hpp"
 #include "engine/residency/resident_graph.hpp"
 #include "io/file_test_support.hpp"
 #include "io/graph_file.hpp"
+#include "sampling/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
@@ -14,7 +16,18 @@ constexpr std::uint64_t kInstances = 400;
 /// Walks that may run in partitions: the wide layout wants the whole graph.
 std::vector<Job> plain_walk_jobs() {
   std::vector<Job> jobs = walk_jobs(kInstances);
-  std::erase_if(jobs, [](const Job& job) { return job.name.find("/wide") != std::string::npos; });
+  std::erase_if(jobs, [](const Job& job) {
+    return job.name.find("/wide") != std::string::npos || job.name == "multidimensional";
+  });
+  return jobs;
+}
+
+/// Samples that may run in partitions.
+std::vector<Job> plain_sample_jobs(std::uint64_t vertices) {
+  std::vector<Job> jobs = sample_jobs(kInstances, vertices);
+  std::erase_if(jobs, [](const Job& job) {
+    return job.name.starts_with("layer") || job.name.starts_with("node") || job.name.starts_with("edge");
+  });
   return jobs;
 }
 
@@ -53,6 +66,24 @@ TEST_P(Paging, WalksAreThoseOfTheWholeGraph) {
   }
 }
 
+TEST_P(Paging, SamplesAreThoseOfTheWholeGraph) {
+  const Graph graph = scattered(3000);
+  Device device({DeviceChoice::host, GetParam().threads, 0});
+  PagingOptions paging;
+  paging.partitions = GetParam().partitions;
+  paging.slots = GetParam().slots;
+  paging.transport = GetParam().transport;
+  paging.schedule = GetParam().schedule;
+  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, paging);
+
+  for (const Job& job : plain_sample_jobs(graph.vertices())) {
+    const Outcome expected = job.run(whole);
+
+    EXPECT_GT(expected.count(), 0u) << job.name;
+    EXPECT_TRUE(job.run(parts) == expected) << job.name;
+  }
+}
+
 using enum SchedulePolicy;
 using enum Transport;
 INSTANTIATE_TEST_SUITE_P(Cells, Paging,
@@ -77,6 +108,90 @@ TEST(Paging, CountsWhatIsBrought) {
   EXPECT_EQ(stats.partitions, 7u);
   EXPECT_GT(stats.partition_transfers, 7u);
   EXPECT_GE(stats.host_to_device_bytes, graph.edges() * sizeof(Vertex));
+}
+
+TEST(Paging, CountsWhatSamplesBring) {
+  const Graph graph = scattered(3000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(device, graph),
+      parts(device, graph, {.partitions = 7, .slots = 2, .transport = Transport::copied});
+  SampleOptions options;
+  options.fanout = {4, 4};
+
+  const RunStats expected = run_samples(whole, random_starts(1000), options, nullptr);
+  const RunStats stats = run_samples(parts, random_starts(1000), options, nullptr);
+
+  EXPECT_EQ(stats.sampled_edges, expected.sampled_edges);
+  EXPECT_EQ(stats.selections, expected.selections);
+  EXPECT_EQ(stats.selection_iterations, expected.selection_iterations);
+  EXPECT_EQ(stats.partitions, 7u);
+  EXPECT_GE(stats.partition_transfers, 7u);
+  EXPECT_GE(stats.rounds, 4u);
+  EXPECT_GE(stats.host_to_device_bytes, graph.edges() * sizeof(Vertex));
+}
+
+TEST(Paging, SamplesStayWithinTheBudget) {
+  const Graph graph = scattered(20000);
+  const std::uint64_t quarter = graph.edges() * sizeof(Vertex) / 4;
+  Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, quarter});
+  ResidentGraph whole(ample, graph), parts(tight, graph, {.transport = Transport::copied});
+  for (const SampleKind kind : {SampleKind::neighbor, SampleKind::forest_fire, SampleKind::snowball}) {
+    SampleOptions options;
+    options.kind = kind, options.fanout = {15, 10}, options.depth = kind == SampleKind::snowball ? 1 : 3;
+    SampleDigest expected, digest;
+
+    run_samples(whole, random_starts(1000), options, &expected);
+    const RunStats stats = run_samples(parts, random_starts(1000), options, &digest);
+
+    EXPECT_TRUE(digest == expected);
+    EXPECT_GT(stats.partitions, 4u);
+    EXPECT_LE(tight.memory().peak(), quarter);
+  }
+}
+
+TEST(Paging, SamplesThatDoNotFitSayWhatTheyNeed) {
+  const Graph graph = scattered(20000);
+  Device device({DeviceChoice::host, 2, graph.edges() / 2});
+  ResidentGraph parts(device, graph, {.transport = Transport::copied});
+  SampleOptions options;
+  options.kind = SampleKind::snowball, options.depth = 6;
+
+  EXPECT_THROW(run_samples(parts, random_starts(20), options, nullptr), BudgetError);
+}
+
+TEST(Paging, RefusesKindsThatWantTheWholeGraph) {
+  const Graph graph = scattered(300);
+  Device device({DeviceChoice::host, 1, 0});
+  ResidentGraph parts(device, graph, {.partitions = 2});
+  for (const SampleKind kind : {SampleKind::layer, SampleKind::node, SampleKind::edge}) {
+    SampleOptions options;
+    options.kind = kind, options.layer_sizes = {3}, options.count = 3;
+    EXPECT_THROW(run_samples(parts, random_starts(5), options, nullptr), UsageError);
+  }
+  WalkOptions pool;
+  pool.kind = WalkKind::multidimensional;
+  EXPECT_THROW(run_walks(parts, random_starts(5), pool, nullptr), UsageError);
+}
+
+TEST(Paging, SamplersOfAUsersOwn) {
+  const Graph graph = scattered(3000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(device, graph), parts(device, graph, {.partitions = 7, .slots = 2});
+  const auto expect_same = [&](const auto& sampler, bool revisit) {
+    SampleOptions options;
+    options.revisit = revisit;
+    SampleDigest expected, digest;
+    run_sample(whole, seed_lists(300, graph.vertices()), sampler, options, &expected);
+    run_sample(parts, seed_lists(300, graph.vertices()), sampler, options, &digest);
+    EXPECT_GT(expected.edge.count(), 0u);
+    EXPECT_TRUE(digest == expected);
+  };
+
+  expect_same(Remembering<false, false>{}, false);
+  expect_same(Remembering<false, true, true, true>{}, true);
+  expect_same(Remembering<true, true, true>{}, true);
+  expect_same(Remembering<true, true, true, true>{}, false);
+  expect_same(Picky{}, false);
 }
 
 TEST(Paging, StaysWithinTheBudget) {
@@ -108,9 +223,21 @@ TEST(Paging, WalksFromAFile) {
   ResidentGraph whole(device, graph), parts(device, frame, {.partitions = 7, .slots = 2});
 
   for (const Job& job : plain_walk_jobs()) {
-    if (job.name == "multidimensional") continue;
     EXPECT_TRUE(job.run(parts) == job.run(whole)) << job.name;
   }
+}
+
+TEST(Paging, SamplesFromAFile) {
+  const Graph graph = scattered(3000);
+  const TemporaryFolder folder;
+  const std::string file = folder.file("graph.h5");
+  io::write_graph(file, graph, false);
+  const Graph frame = io::open_graph(file);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(device, graph), parts(device, frame, {.partitions = 7, .slots = 2});
+
+  for (const Job& job : plain_sample_jobs(graph.vertices()))
+    EXPECT_TRUE(job.run(parts) == job.run(whole)) << job.name;
 }
 
 }  // namespace

@@ -104,6 +104,7 @@ struct LayerJob : InstanceJob<SampleSink> {
 RunStats run_layer(ResidentGraph& resident, const Starts& starts, const SampleOptions& options,
                    SampleSink* sink) {
   ResidentGraph::Impl& graph = resident.impl();
+  refuse_partitions(graph, "layer");
   RunStats stats;
   LayerProgram program;
   if (options.layer_sizes.size() > LayerSample::kMaxDepth)

@@ -165,6 +165,7 @@ RunStats run_one_pass(ResidentGraph& resident, const Sampler& sampler, const Sta
                       const SampleOptions& options, SampleSink* sink) {
   constexpr bool nodes = Sampler::kDrawsVertices;
   ResidentGraph::Impl& graph = resident.impl();
+  refuse_partitions(graph, nodes ? "node" : "edge");
   RunStats stats;
   if (options.select != Select::automatic)
     throw UsageError("--select: node and edge are drawn uniformly; leave it out");

@@ -1,0 +1,46 @@
+// What samples on a graph in partitions have in common on both backends.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/drive/sample_step.hpp"
+#include "engine/residency/page_map.hpp"
+#include "engine/residency/resident_graph.hpp"
+
+namespace sluice {
+
+/// The program for vertices of one partition: it reads the partition's own edges and tables.
+template <class Sampler>
+SampleProgram<Sampler> on_page(SampleProgram<Sampler> program, const PageView& page) {
+  program.graph.csr.targets = page.targets;
+  program.graph.csr.weights = page.weights;
+  program.tables.cumulative = page.cumulative;
+  program.tables.thresholds = page.thresholds;
+  program.tables.others = page.others;
+  return program;
+}
+
+/// Bytes that an instance under way takes, about: what is wrong with it is found out by the first wave.
+inline std::uint64_t paged_sample_bytes(const ResidentGraph::Impl& graph, const SampleOptions& options,
+                                        std::uint64_t seeds, std::uint32_t depths, bool neighbor) {
+  constexpr std::uint64_t kEntryBytes = 64, kEdgeBytes = 24;  // a frontier's entry and edge, with scratch
+  const auto vertices = static_cast<double>(std::max<std::uint64_t>(graph.view.vertices(), 1));
+  const double degree = static_cast<double>(graph.view.edges()) / vertices;
+  double entries = static_cast<double>(std::max<std::uint64_t>(seeds, 1)), bytes = 64;
+  for (std::uint32_t depth = 0; depth < depths; ++depth) {
+    double each = degree;
+    if (neighbor && depth < options.fanout.size() && options.fanout[depth] >= 0) {
+      const auto fanout = static_cast<double>(options.fanout[depth]);
+      each = options.replace ? fanout : std::min(degree, fanout);
+    }
+    const double edges = entries * each;
+    bytes += entries * kEntryBytes + edges * kEdgeBytes;
+    entries = options.revisit ? edges : std::min(edges, vertices);
+    if (bytes > 1e15) break;  // more than any memory
+  }
+  // A guess alone shall not say that nothing fits.
+  return std::min(static_cast<std::uint64_t>(bytes), graph.device.memory().available() / 8 + 1);
+}
+
+}  // namespace sluice

@@ -1,0 +1,67 @@
+// The driver of traversal-based samples on a graph in partitions: wave after wave, each depth of a wave as
+// its partitions come. Once for both backends.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "engine/core/error.hpp"
+#include "engine/drive/page_loop.hpp"
+#include "engine/drive/wave_writer.hpp"
+#include "engine/residency/paged_plan.hpp"
+#include "engine/residency/resident_graph.hpp"
+
+namespace sluice {
+
+/// `Grower` grows one wave at a time:
+///   Grower(make, loop)       what it works with, and its partitions
+///   grow(first, count)       throws BudgetError where the wave does not fit
+///   emit(first, count, sink, writer)
+///   bytes()                  device memory that its waves have taken
+/// A wave that does not fit is grown again with less of the memory for slots: samples do not depend on it.
+template <class Grower, class Make>
+void drive_paged_samples(ResidentGraph::Impl& graph, const PageRequest& pages, const Make& make,
+                         std::uint64_t bytes_per_instance, std::uint32_t depths, const RunOptions& options,
+                         Instance begin, Instance end, SampleSink* sink, RunStats& stats) {
+  std::optional<PageLoop> loop;
+  std::optional<Grower> grower;
+  WaveWriter writer;
+  std::uint64_t wave = 0;
+  bool failed = false;
+  for (Instance first = begin; first < end;) {
+    const RunStats before = stats;
+    std::uint64_t count = 0;
+    try {
+      if (!loop) {
+        loop.emplace(graph, pages, plan_pages(graph, pages.columns, bytes_per_instance, end - first, depths),
+                     stats);
+        grower.emplace(make, *loop);
+        wave = loop->plan().wave;
+      }
+      count = std::min<std::uint64_t>(wave, end - first);
+      grower->grow(first, count);
+      if (sink) grower->emit(first, count, *sink, writer);
+    } catch (const BudgetError&) {
+      if (!loop) throw;  // not even the plan fits
+      writer.finish();
+      stats = before;
+      grower.reset(), loop.reset();
+      bytes_per_instance *= 2;
+      failed = true;
+      continue;
+    }
+    loop->count();
+    ++stats.waves;
+    first += count;
+    // What an instance takes is a guess at first.
+    const std::uint64_t room = graph.device.memory().available() + grower->bytes();
+    if (!failed && grower->bytes() <= room / 4) wave *= 2;
+    if (options.progress) options.progress(first - begin, end - begin);
+  }
+  const double waiting = seconds_now();
+  writer.finish();
+  stats.write_seconds += seconds_now() - waiting;
+}
+
+}  // namespace sluice
