@@ -41,24 +41,9 @@ void declare_single(Command& command, const std::string& name, const std::vector
       [=](std::size_t i) {
         if (i == 0) return;
         throw UsageError(
-            fmt::format("{} {} comes with out-of-core support; this build runs one whole graph in memory "
-                        "(leave it out, or say {})",
-                        name, words[i], words[0]));
+            fmt::format("{} {} is still to come (leave it out, or say {})", name, words[i], words[0]));
       },
       [=] { return OptionValue(words[0]); }, help);
-}
-
-void declare_partitions(Command& command) {
-  command.text_value(
-      "--partitions", "N",
-      [](const std::string& given) {
-        if (parse_whole(given, "--partitions", 1) == 1) return;
-        throw UsageError(
-            fmt::format("--partitions {} comes with out-of-core support; this build runs one whole graph "
-                        "in memory (leave it out, or say 1)",
-                        given));
-      },
-      [] { return OptionValue(std::uint64_t{1}); }, "parts the graph is cut into");
 }
 
 InstanceRange parse_range(const std::string& text) {
@@ -126,10 +111,17 @@ void declare_device(Command& command, CommonOptions& options) {
                "several ranks may take one GPU, each its share of the memory");
   command.choice("--layout", options.layout, kLayouts,
                  "how edges lie in memory; changes speed, never a result");
-  declare_partitions(command);
   declare_single(command, "--distribution", {"replicate", "shard"}, "what each rank holds");
-  declare_single(command, "--transport", {"auto", "copied", "mapped", "file"},
-                 "how partitions reach the device");
+  command.whole("--partitions", options.paging.partitions, 0,
+                "parts that the graph is cut into; 0: what the budget asks for, 1: keep it whole");
+  command.whole("--slots", options.paging.slots, 0,
+                "parts on the device at once, at least 2; 0: as many as the budget allows");
+  command.choice(
+      "--transport", options.paging.transport, kTransports,
+      "how parts reach the device: auto weighs a copy against reading in place; file leaves the graph in "
+      "its file");
+  command.choice("--schedule", options.paging.schedule, kSchedules,
+                 "which part is brought next: where most work waits, or where it waits longest");
 }
 
 void declare_messages(Command& command, CommonOptions& options) {

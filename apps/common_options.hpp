@@ -8,6 +8,7 @@
 #include "apps/command_line.hpp"
 #include "apps/progress.hpp"
 #include "engine/exec/device.hpp"
+#include "engine/residency/paging.hpp"
 #include "engine/sampling/options.hpp"
 #include "io/result_writer.hpp"
 
@@ -28,6 +29,7 @@ struct CommonOptions {
   std::uint64_t seed = 1;
   std::uint64_t host_memory = 0;  ///< bytes; 0: what is free, with a margin
   Layout layout = Layout::automatic;
+  PagingOptions paging;
   std::string output;
   io::ResultFormat format = io::ResultFormat::h5;
   OutputLayout output_layout = OutputLayout::single;

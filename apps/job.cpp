@@ -67,22 +67,36 @@ void Job::load(const std::string& graph_file) {
   const Stopwatch watch;
   info_ = io::read_graph_info(graph_file);
   const std::uint64_t needed = share_of_node(host_bytes(info_)), allowed = host_accountant().ceiling();
-  if (needed > allowed) {
-    throw BudgetError(
-        fmt::format("{}: the graph needs {} of host memory, but {} are allowed (raise --host-memory)",
-                    graph_file, format_size(needed), format_size(allowed)));
+  // A graph larger than host memory stays in its file; only offsets are held.
+  std::uint64_t in_file[] = {options_.paging.transport == Transport::file || needed > allowed};
+  world().all_reduce(in_file, Reduce::max, "the ranks' budgets");
+  in_file_ = in_file[0] != 0;
+  const std::uint64_t offsets = (info_.vertices + 1) * sizeof(EdgeIndex);
+  if (in_file_ && offsets > allowed) {
+    throw BudgetError(fmt::format(
+        "{}: the graph's offsets need {} of host memory, but {} are allowed (raise --host-memory)",
+        graph_file, format_size(offsets), format_size(allowed)));
   }
+  const Transport transport = options_.paging.transport;
+  if (in_file_ && (transport == Transport::copied || transport == Transport::mapped)) {
+    throw BudgetError(
+        fmt::format("{}: --transport {} needs the graph in host memory, {}, but {} are allowed (raise "
+                    "--host-memory, or use file or auto)",
+                    graph_file, name_of(kTransports, transport), format_size(needed), format_size(allowed)));
+  }
+  if (in_file_ && options_.verify)
+    throw UsageError("--verify: the graph stays in its file (raise --host-memory, or leave it out)");
   if (options_.verbose) {
     say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
                     format_count(info_.vertices), format_count(info_.edges), "device used", device_->name()));
   }
   require_same_on_all_ranks(same_for_all(command_, info_));
-  graph_ = read_graph_once_a_node(graph_file, info_);
+  graph_ = in_file_ ? io::open_graph(graph_file) : read_graph_once_a_node(graph_file, info_);
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
   throw_if_stopped();
   report_.graph = facts_of(graph_file, info_);
   report_.load_seconds = watch.seconds();
-  report_.bytes_read = world().node_rank() == 0 ? host_bytes(info_) : 0;
+  report_.bytes_read = in_file_ ? offsets : world().node_rank() == 0 ? host_bytes(info_) : 0;
 }
 
 void Job::prepare(const Starts& starts, const char* unit, RunOptions& run) {
@@ -147,7 +161,14 @@ void Job::print_plan(const RunPlan& plan) const {
   text += fit_line("  graph", plan.graph_bytes, ~std::uint64_t{0});
   text += fit_line("  tables", plan.table_bytes, ~std::uint64_t{0});
   text += fit_line("  smallest wave", plan.wave_bytes, ~std::uint64_t{0});
-  text += fit_line("host memory (graph)", share_of_node(host_bytes(info_)), host_accountant().ceiling());
+  text += fit_line("host memory (graph)", in_file_ ? graph_.out.offsets.bytes() : share_of_node(host_bytes(info_)),
+                   host_accountant().ceiling());
+  if (plan.slots > 0) {
+    text +=
+        fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions, plan.slots);
+    text += fmt::format("{:<22} {:>12} (about)\n", in_file_ ? "read from the file" : "brought to the device",
+                        format_size(static_cast<std::uint64_t>(plan.brought_bytes)));
+  }
   if (plan.result_bytes != 0) text += fit_line("result", plan.result_bytes, ~std::uint64_t{0});
   text += fmt::format("{:<22} {:>12}\n", "layout", name_of(kLayouts, plan.layout));
   text += fmt::format("{:<22} {:>12}\n", "technique", name_of(kSelects, plan.select));

@@ -57,6 +57,7 @@ class Job {
   Progress progress_;
   io::GraphInfo info_;
   Graph graph_;
+  bool in_file_ = false;  ///< the edges stay there
   std::unique_ptr<IdMap> ids_;
   std::unique_ptr<JobOutput> output_;
   Report report_;

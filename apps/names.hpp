@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 
+#include "engine/residency/paging.hpp"
 #include "engine/sampling/options.hpp"
 #include "io/convert.hpp"
 #include "io/edge_source.hpp"
@@ -25,6 +26,18 @@ constexpr const char* name_of(const std::array<Name<E>, N>& names, E value) {
   }
   return "?";
 }
+
+inline constexpr std::array kTransports{
+    Name<Transport>{"auto", Transport::automatic},
+    Name<Transport>{"copied", Transport::copied},
+    Name<Transport>{"mapped", Transport::mapped},
+    Name<Transport>{"file", Transport::file},
+};
+
+inline constexpr std::array kSchedules{
+    Name<SchedulePolicy>{"workload", SchedulePolicy::workload},
+    Name<SchedulePolicy>{"fifo", SchedulePolicy::fifo},
+};
 
 inline constexpr std::array kWalkKinds{
     Name<WalkKind>{"uniform", WalkKind::uniform},

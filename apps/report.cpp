@@ -39,8 +39,10 @@ void add_run(Json& json, const RunStats& run) {
   json["steps_per_second"] = per_second(run.steps, run);
   json["select"] = name_of(kSelects, run.select);
   json["layout"] = name_of(kLayouts, run.layout);
-  json["partitions"] = 1;
-  json["partition_transfers"] = 0;
+  json["partitions"] = run.partitions;
+  json["partition_transfers"] = run.partition_transfers;
+  json["rounds"] = run.rounds;
+  json["mapped_rounds"] = run.mapped_rounds;
   json["waves"] = run.waves;
   json["selections"] = run.selections;
   json["selection_iterations"] = run.selection_iterations;
@@ -65,7 +67,7 @@ Json bytes_of(const Report& report) {
           {"device_to_host", run.device_to_host_bytes},
           {"mapped", 0},
           {"exchanged", world().bytes_sent()},
-          {"read", report.bytes_read},
+          {"read", report.bytes_read + run.read_bytes},
           {"written", report.bytes_written}};
 }
 

@@ -85,10 +85,11 @@ void run_walk(const Command& command, WalkCommand& c) {
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
   job.prepare(starts, " walks", c.walk);
-  if (c.common.plan) return job.print_plan(plan_walks(job.device(), job.graph(), starts, c.walk));
+  if (c.common.plan)
+    return job.print_plan(plan_walks(job.device(), job.graph(), starts, c.walk, c.common.paging));
 
   auto& results = job.open_results(attributes_of(c), starts, {});
-  ResidentGraph resident(job.device(), job.graph());
+  ResidentGraph resident(job.device(), job.graph(), c.common.paging);
   WalkWriter writer(results, job.ids(), c.walk);
   const auto verifier = c.common.verify ? verify_walks(job.graph(), starts, c.walk, writer) : nullptr;
   const RunStats stats = run_walks(resident, starts, c.walk, verifier ? verifier.get() : &writer);

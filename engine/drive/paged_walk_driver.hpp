@@ -32,8 +32,8 @@ class PagedWalkDriver {
         begin_(begin),
         end_(end),
         row_(std::uint64_t{options.length} + 1),
-        plan_(plan_pages(graph, pages.columns, Wave::kBytesPerWalk + row_ * sizeof(Vertex), end - begin,
-                         options.length)),
+        plan_(plan_pages(graph.device, graph.graph, graph.paging, pages.columns,
+                         Wave::kBytesPerWalk + row_ * sizeof(Vertex), end - begin, options.length)),
         slots_(graph.device, graph.graph, plan_.partitions, pages.columns, pages.sources, plan_.slots),
         transport_(plan_.partitions,
                    graph.paging.transport == Transport::automatic && slots_.can_map()
@@ -58,9 +58,9 @@ class PagedWalkDriver {
 
   void run(WalkSink* sink) {
     // Results leave in pieces: what they take of the host's memory does not grow with the wave.
-    constexpr std::uint64_t kPieceBytes = 32u << 20;
+    const std::uint64_t piece_bytes = std::min<std::uint64_t>(host_accountant().available() / 8, 32u << 20);
     const std::uint64_t piece =
-        std::clamp<std::uint64_t>(kPieceBytes / (row_ * sizeof(Vertex)), 1, plan_.wave);
+        std::clamp<std::uint64_t>(piece_bytes / (row_ * sizeof(Vertex)), 1, plan_.wave);
     std::array<Staging<Vertex>, 2> pieces;
     if (sink) {
       for (auto& staging : pieces) staging = Staging<Vertex>(graph_.device, piece * row_, "walks that leave");

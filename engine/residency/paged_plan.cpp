@@ -33,13 +33,22 @@ double brought(double graph_bytes, double slot_bytes, double instances, double w
 
 }  // namespace
 
-PagedPlan plan_pages(const ResidentGraph::Impl& graph, const PageColumns& columns,
-                     std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps) {
-  const auto offsets = graph.graph.out.offsets.span();
+bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& paging) {
+  if (paging.partitions > 1 || paging.transport != Transport::automatic || graph.edges_elsewhere) return true;
+  // On the host backend a graph in host memory is where it belongs.
+  if (paging.partitions == 1 || !device.is_cuda()) return false;
+  const std::uint64_t edge = sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0);
+  return graph.edges() * edge + (graph.vertices() + 1) * sizeof(EdgeIndex) > device.memory().available();
+}
+
+PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptions& paging,
+                     const PageColumns& columns, std::uint64_t bytes_per_instance, std::uint64_t instances,
+                     std::uint64_t steps, std::uint64_t taken) {
+  const auto offsets = graph.out.offsets.span();
   const PartitionBytes bytes{0, columns.bytes_per_edge()};
-  const std::uint64_t graph_bytes = std::max<std::uint64_t>(graph.graph.edges() * bytes.edge, 1);
-  const std::uint64_t available = graph.device.memory().available();
-  const std::uint64_t free = available > kFixedBytes ? available - kFixedBytes : 0;
+  const std::uint64_t graph_bytes = std::max<std::uint64_t>(graph.edges() * bytes.edge, 1);
+  const std::uint64_t available = device.memory().available(), fixed = kFixedBytes + taken;
+  const std::uint64_t free = available > fixed ? available - fixed : 0;
   const auto fitting = [&](std::uint64_t slot_bytes) {
     const std::uint64_t left = free > slot_bytes ? free - slot_bytes : 0;
     return std::min(left / bytes_per_instance, std::max<std::uint64_t>(instances, 1));
@@ -60,24 +69,26 @@ PagedPlan plan_pages(const ResidentGraph::Impl& graph, const PageColumns& column
   if (share != 0) share = std::min(graph_bytes, free - fitting(share) * bytes_per_instance);
   const std::uint64_t slot_bytes =
       std::max<std::uint64_t>(share / kSlots, std::min(kSmallestSlot, share / 2));
-  PagedPlan plan{graph.paging.partitions != 0
-                     ? PartitionPlan::of_count(offsets, bytes, graph.paging.partitions)
+  PagedPlan plan{paging.partitions != 0
+                     ? PartitionPlan::of_count(offsets, bytes, paging.partitions)
                      : PartitionPlan(offsets, bytes, std::max<std::uint64_t>(slot_bytes, 1))};
   const std::uint64_t largest = std::max<std::uint64_t>(plan.partitions.largest(), 1);
   const std::uint64_t fit = std::max(share, largest * kSlotsNeeded) / largest;
-  const std::uint64_t most = graph.paging.slots != 0 ? std::max(graph.paging.slots, kSlotsNeeded) : fit;
+  const std::uint64_t most = paging.slots != 0 ? std::max(paging.slots, kSlotsNeeded) : fit;
   plan.slots =
       static_cast<unsigned>(std::min({fit, most, std::max<std::uint64_t>(plan.partitions.size(), 1)}));
   plan.wave = fitting(plan.slots * largest);
   if (plan.wave == 0) {
-    const std::uint64_t needed =
-        graph.device.memory().used() + kFixedBytes + plan.slots * largest + bytes_per_instance;
+    const std::uint64_t needed = device.memory().used() + fixed + plan.slots * largest + bytes_per_instance;
     throw BudgetError(fmt::format(
         "device memory: {} slots for partitions of up to {} and one instance need {}, but {} are allowed "
         "(raise "
         "--device-memory, or ask for more --partitions)",
-        plan.slots, format_size(largest), format_size(needed), format_size(graph.device.memory().ceiling())));
+        plan.slots, format_size(largest), format_size(needed), format_size(device.memory().ceiling())));
   }
+  plan.brought_bytes =
+      brought(static_cast<double>(graph_bytes), static_cast<double>(plan.slots * largest),
+              static_cast<double>(instances), static_cast<double>(plan.wave), static_cast<double>(steps));
   return plan;
 }
 

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 
-#include "engine/residency/resident_graph.hpp"
-#include "engine/residency/slots.hpp"
+#include "engine/exec/device.hpp"
+#include "engine/residency/page_columns.hpp"
+#include "engine/residency/paging.hpp"
+#include "partition/graph.hpp"
 #include "partition/plan.hpp"
 
 namespace sluice {
@@ -12,14 +14,20 @@ namespace sluice {
 struct PagedPlan {
   PartitionPlan partitions;
   unsigned slots = 1;
-  std::uint64_t wave = 1;  ///< instances under way at once
+  std::uint64_t wave = 1;    ///< instances under way at once
+  double brought_bytes = 0;  ///< to the device in the whole run, about
 };
 
 /// Cuts the graph and shares what is left of the device's memory: `bytes_per_instance` for each of at most
 /// `instances` under way, the rest for slots. More of the graph in slots means fewer rounds, more instances
 /// under way means fewer waves; the shares that bring the fewest bytes are taken. `steps` is how often an
-/// instance goes on to another list. Throws BudgetError with what is needed at least.
-PagedPlan plan_pages(const ResidentGraph::Impl& graph, const PageColumns& columns,
-                     std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps);
+/// instance goes on to another list; `taken` is what will be charged to the device before. Throws BudgetError
+/// with what is needed at least.
+PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptions& paging,
+                     const PageColumns& columns, std::uint64_t bytes_per_instance, std::uint64_t instances,
+                     std::uint64_t steps, std::uint64_t taken = 0);
+
+/// Must a run work on this graph in partitions: asked for, in a file, or too large for the GPU?
+bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& paging);
 
 }  // namespace sluice

@@ -25,8 +25,6 @@ struct PagingOptions {
   std::uint64_t slots = 0;  ///< partitions on the device at once, at least two; 0: what the budget allows
   Transport transport = Transport::automatic;
   SchedulePolicy schedule = SchedulePolicy::workload;
-  bool batching = true;  ///< all instances share a partition's queue; false: one instance block at a time
-  bool balance = true;   ///< lanes go to partitions in proportion to their work; false: as many to each
 };
 
 }  // namespace sluice

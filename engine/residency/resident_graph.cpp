@@ -8,6 +8,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/residency/page_map.hpp"
+#include "engine/residency/paged_plan.hpp"
 #include "engine/residency/upload.hpp"
 #include "engine/select/build_tables.hpp"
 #include "partition/plan.hpp"
@@ -31,17 +32,9 @@ ResidentGraph::Impl::Impl(Device& on, const Graph& of, const PagingOptions& in_p
     max_degree = std::max(max_degree, static_cast<std::uint32_t>(degree));
   }
   view = host_view;
-  paged = needs_pages();
+  paged = needs_pages(device, graph, paging);
   paged ? open_pages() : upload();
   load_seconds = seconds_now() - begin;
-}
-
-bool ResidentGraph::Impl::needs_pages() const {
-  if (paging.partitions > 1 || paging.transport != Transport::automatic || graph.edges_elsewhere) return true;
-  // On the host backend a graph in host memory is where it belongs.
-  if (paging.partitions == 1 || !device.is_cuda()) return false;
-  const std::uint64_t edge = sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0);
-  return view.edges() * edge + (view.vertices() + 1) * sizeof(EdgeIndex) > device.memory().available();
 }
 
 void ResidentGraph::Impl::upload() {
@@ -102,9 +95,10 @@ void ResidentGraph::Impl::open_pages() {
 void ResidentGraph::Impl::for_each_range(
     const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const {
   if (!graph.edges_elsewhere) return body(host_view, 0, host_view.vertices());
-  constexpr std::uint64_t kRangeBytes = 16u << 20;
+  constexpr std::uint64_t kMostBytes = 16u << 20, kLeastBytes = 64u << 10;
+  const std::uint64_t range_bytes = std::clamp(host_accountant().available() / 8, kLeastBytes, kMostBytes);
   const PartitionBytes bytes{0, sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0)};
-  const PartitionPlan ranges(graph.out.offsets.span(), bytes, kRangeBytes);
+  const PartitionPlan ranges(graph.out.offsets.span(), bytes, range_bytes);
   const std::uint64_t room = ranges.largest() / bytes.edge;
   HostArray<Vertex> some_targets(room, "reading edges");
   HostArray<float> some_weights(graph.weighted ? room : 0, "reading edges");

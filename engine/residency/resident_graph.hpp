@@ -75,7 +75,6 @@ struct ResidentGraph::Impl {
   const std::uint64_t* packed_edges();
 
  private:
-  bool needs_pages() const;
   void upload();
   void open_pages();
 };

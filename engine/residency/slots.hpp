@@ -13,24 +13,13 @@
 #include <vector>
 
 #include "engine/exec/buffer.hpp"
+#include "engine/residency/page_columns.hpp"
 #include "engine/residency/page_map.hpp"
 #include "engine/residency/resident_graph.hpp"
 #include "partition/graph.hpp"
 #include "partition/plan.hpp"
 
 namespace sluice {
-
-/// Which columns a run reads of its edges.
-struct PageColumns {
-  bool weights = false;
-  bool cumulative = false;
-  bool alias = false;
-
-  std::uint64_t bytes_per_edge() const {
-    return sizeof(Vertex) + (weights ? sizeof(float) : 0) + (cumulative ? sizeof(std::uint64_t) : 0) +
-           (alias ? sizeof(std::uint64_t) + sizeof(std::uint32_t) : 0);
-  }
-};
 
 /// Where a partition's columns come from. Whole columns in (page-locked) host memory where they are there;
 /// what is null is read from the graph's file, or derived from what was read.

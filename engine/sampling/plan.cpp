@@ -6,6 +6,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/drive/layer_arena.hpp"
+#include "engine/residency/paged_plan.hpp"
 #include "engine/sampling/run.hpp"
 #include "engine/select/wide.hpp"
 
@@ -20,7 +21,7 @@ class Planner {
       : device_(device), graph_(graph), starts_(starts), options_(options) {
     const InstanceRange range = starts.range(vertices(), options.first_instance, options.last_instance);
     instances_ = range.end - range.begin;
-    const bool weights = !graph.out.weights.empty();
+    const bool weights = graph.weighted;
     if (device.is_cuda()) {
       plan_.graph_bytes =
           (vertices() + 1) * sizeof(EdgeIndex) + edges() * (sizeof(Vertex) + (weights ? sizeof(float) : 0));
@@ -47,9 +48,18 @@ class Planner {
     return most;
   }
 
-  void add_ctps() { plan_.table_bytes += edges() * sizeof(std::uint64_t); }
-  void add_alias() { plan_.table_bytes += edges() * (sizeof(std::uint64_t) + sizeof(std::uint32_t)); }
-  void add_bounds() { plan_.table_bytes += vertices() * (sizeof(std::uint64_t) + sizeof(std::uint32_t)); }
+  void add_ctps() {
+    plan_.table_bytes += edges() * sizeof(std::uint64_t);
+    columns_.cumulative = true;
+  }
+  void add_alias() {
+    plan_.table_bytes += edges() * (sizeof(std::uint64_t) + sizeof(std::uint32_t));
+    columns_.alias = true;
+  }
+  void add_bounds() {
+    plan_.table_bytes += vertices() * (sizeof(std::uint64_t) + sizeof(std::uint32_t));
+    bounds_ = true;
+  }
 
   /// Edges as the walk reads them.
   void add_edges(std::uint64_t length) {
@@ -67,6 +77,23 @@ class Planner {
   void without_starts() { starts_bytes_ = 0; }
   void wave(std::uint64_t bytes) { plan_.wave_bytes = bytes; }
   void result(std::uint64_t bytes) { plan_.result_bytes = bytes; }
+
+  /// As finish, where the graph is worked on in partitions: `each` bytes an instance under way, `steps`
+  /// moves.
+  RunPlan finish_in_parts(const PagingOptions& paging, std::uint64_t each, std::uint64_t steps) {
+    const std::uint64_t taken = (on_gpu() ? (vertices() + 1) * sizeof(EdgeIndex) : 0) + starts_bytes_ +
+                                (graph_.weighted ? vertices() * sizeof(std::int16_t) : 0) +
+                                (bounds_ ? vertices() * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) : 0);
+    const PagedPlan parts =
+        plan_pages(device_, graph_, paging, columns_, each, std::max<Instance>(instances_, 1), steps, taken);
+    plan_.graph_bytes = taken + parts.slots * parts.partitions.largest();
+    plan_.table_bytes = 0;
+    plan_.wave_bytes = parts.wave * each;
+    plan_.device_bytes_needed = plan_.graph_bytes + plan_.wave_bytes;
+    plan_.partitions = parts.partitions.size(), plan_.slots = parts.slots;
+    plan_.brought_bytes = parts.brought_bytes;
+    return plan_;
+  }
 
   RunPlan finish() {
     if (instances_ == 0) plan_.wave_bytes = 0;
@@ -99,6 +126,8 @@ class Planner {
   const RunOptions& options_;
   Instance instances_ = 0;
   std::uint64_t starts_bytes_ = 0;
+  PageColumns columns_;
+  bool bounds_ = false;
   RunPlan plan_;
 };
 
@@ -236,10 +265,13 @@ void plan_one_pass(Planner& plan, const SampleOptions& options) {
 
 }  // namespace
 
-RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts,
-                   const WalkOptions& options) {
+RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts, const WalkOptions& options,
+                   const PagingOptions& paging) {
   validate(options);
-  Planner plan(device, graph, starts, options);
+  const bool in_parts = needs_pages(device, graph, paging);
+  WalkOptions taken = options;
+  if (in_parts) taken.layout = Layout::csr;
+  Planner plan(device, graph, starts, taken);
   if (options.kind == WalkKind::multidimensional) {
     plan_pools(plan, options);
     return plan.finish();
@@ -251,15 +283,17 @@ RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& start
   plan.result(plan.instances() * row * plan.id_bytes());
   const bool biased = options.kind == WalkKind::biased && plan.effective(options.bias) != Bias::none;
   if (options.kind == WalkKind::node2vec) {
-    plan_node2vec(plan, options, graph.weighted);
+    plan_node2vec(plan, taken, graph.weighted);
   } else {
-    plan_tabled(plan, options, !biased);
+    plan_tabled(plan, taken, !biased);
   }
-  return plan.finish();
+  if (!in_parts) return plan.finish();
+  constexpr std::uint64_t kQueued = 48;  // a walk that waits, and its place in the queues
+  return plan.finish_in_parts(paging, kQueued + row * sizeof(Vertex), options.length);
 }
 
 RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& starts,
-                     const SampleOptions& options) {
+                     const SampleOptions& options, const PagingOptions&) {
   validate(options);
   Planner plan(device, graph, starts, options);
   switch (options.kind) {

@@ -41,8 +41,8 @@ struct RunStats {
 };
 
 /// A graph where the device can reach it, with the tables derived from it, made when first needed and kept.
-/// Where its edges do not fit the device (or `paging` asks for it) they stay where they are, and runs bring them
-/// in partitions. Keeps references to device and graph. Throws BudgetError where not even that fits.
+/// Where its edges do not fit the device (or `paging` asks for it) they stay where they are, and runs bring
+/// them in partitions. Keeps references to device and graph. Throws BudgetError where not even that fits.
 class ResidentGraph {
  public:
   ResidentGraph(Device& device, const Graph& graph, const PagingOptions& paging = {});
@@ -75,13 +75,16 @@ struct RunPlan {
   std::uint64_t table_bytes = 0;  ///< derived tables of the layout that would be taken
   std::uint64_t wave_bytes = 0;   ///< smallest possible wave
   std::uint64_t device_bytes_needed = 0;
+  std::uint64_t partitions = 1;    ///< that the graph would be cut into
+  std::uint64_t slots = 0;         ///< partitions on the device at once
+  double brought_bytes = 0;        ///< partitions to the device, about
   std::uint64_t result_bytes = 0;  ///< size of the output where it is known beforehand (walks), else 0
   Layout layout = Layout::csr;
   Select select = Select::automatic;
 };
-RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts,
-                   const WalkOptions& options);
+RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts, const WalkOptions& options,
+                   const PagingOptions& paging = {});
 RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& starts,
-                     const SampleOptions& options);
+                     const SampleOptions& options, const PagingOptions& paging = {});
 
 }  // namespace sluice

@@ -247,12 +247,10 @@ TEST_F(BadInput, ShardedGoesWithHdf5) {
          walk(graph(), {"--output-layout", "sharded", "--format", "text"}));
 }
 
-TEST_F(BadInput, OptionsThatNeedOutOfCoreSupportAreRefused) {
-  refuse(kUsage, "in memory", walk(graph(), {"--partitions", "4"}));
-  refuse(kUsage, "in memory", walk(graph(), {"--distribution", "shard"}));
-  refuse(kUsage, "in memory", walk(graph(), {"--transport", "mapped"}));
-  run(walk(graph(), {"--partitions", "1", "--distribution", "replicate", "--transport", "auto",
-                     "--output-layout", "single"}));
+TEST_F(BadInput, TransportsThatCannotBe) {
+  refuse(kOverBudget, "--host-memory", walk(graph(), {"--transport", "mapped", "--host-memory", "512"}));
+  refuse(kUsage, "--verify", walk(graph(), {"--transport", "file", "--verify"}));
+  refuse(kUsage, "--layout wide", walk(graph(), {"--partitions", "4", "--layout", "wide"}));
 }
 
 // ---- budgets and devices

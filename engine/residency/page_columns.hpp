@@ -1,0 +1,22 @@
+// The columns of a partition's edges that a run brings to the device.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/types.hpp"
+
+namespace sluice {
+
+/// Which columns a run reads of its edges.
+struct PageColumns {
+  bool weights = false;
+  bool cumulative = false;
+  bool alias = false;
+
+  std::uint64_t bytes_per_edge() const {
+    return sizeof(Vertex) + (weights ? sizeof(float) : 0) + (cumulative ? sizeof(std::uint64_t) : 0) +
+           (alias ? sizeof(std::uint64_t) + sizeof(std::uint32_t) : 0);
+  }
+};
+
+}  // namespace sluice
