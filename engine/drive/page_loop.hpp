@@ -34,8 +34,8 @@ class PageLoop {
   std::uint32_t partitions() const { return static_cast<std::uint32_t>(plan_.partitions.size()); }
   /// A partition that is here.
   const PageView& page(std::uint32_t partition) const { return slots_.page(partition); }
-  /// The look-up of a vertex's partition, in device memory.
-  OwnerTable owners() { return slots_.publish().owners; }
+  /// The look-up of what is here, in device memory; valid for one round's work.
+  PageMap publish() { return slots_.publish(); }
 
  private:
   std::vector<std::uint32_t> map_some(std::span<const std::uint64_t> waiting);

@@ -34,7 +34,9 @@ void drive_paged_samples(ResidentGraph::Impl& graph, const PageRequest& pages, c
     std::uint64_t count = 0;
     try {
       if (!loop) {
-        loop.emplace(graph, pages, plan_pages(graph, pages.columns, bytes_per_instance, end - first, depths),
+        loop.emplace(graph, pages,
+                     plan_pages(graph.device, graph.graph, graph.paging, pages.columns, bytes_per_instance,
+                                end - first, depths),
                      stats);
         grower.emplace(make, *loop);
         wave = loop->plan().wave;

@@ -7,9 +7,31 @@
 #include "engine/drive/starts_view.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/random/uniform.hpp"
+#include "engine/residency/page_map.hpp"
 #include "engine/select/graph_view.hpp"
 
 namespace sluice {
+
+/// A pool's walk between two steps.
+struct PoolState {
+  std::uint64_t total = 0;  ///< of the pool's biases
+  std::uint32_t step = 0;
+};
+
+/// Every list is here.
+struct WholeLists {
+  SLUICE_HD const Vertex* targets(const GraphView& graph, Vertex) const { return graph.csr.targets; }
+};
+
+/// The lists of the partitions that are here; null: another's.
+struct PagedLists {
+  PageMap map;
+
+  SLUICE_HD const Vertex* targets(const GraphView&, Vertex v) const {
+    const std::uint32_t slot = map.slot(v);
+    return slot == PageMap::kNoSlot ? nullptr : map.pages[slot].targets;
+  }
+};
 
 /// A sampler here has `vertex_bias(graph, v)`, by which a pool entry is picked; its neighbour is uniform. A
 /// vertex without neighbours must have vertex bias 0.
@@ -27,6 +49,16 @@ struct PoolProgram {
   template <class Group>
   SLUICE_HD std::uint32_t run(const Group& group, Instance instance, Vertex* seeds, Vertex* pool,
                               std::uint64_t* biases, Vertex* edges) const {
+    PoolState state = begin(group, instance, seeds, pool, biases);
+    walk(group, instance, state, pool, biases, edges, WholeLists{});
+    end(group, state, edges);
+    return state.step;
+  }
+
+  /// The pool as it starts.
+  template <class Group>
+  SLUICE_HD PoolState begin(const Group& group, Instance instance, Vertex* seeds, Vertex* pool,
+                            std::uint64_t* biases) const {
     std::uint64_t mine = 0;
     const std::uint64_t count = starts.count(instance);
     for (std::uint32_t i = group.rank(); i < pool_size; i += Group::kSize) {
@@ -35,31 +67,44 @@ struct PoolProgram {
       biases[i] = v == kNoVertex ? 0 : sampler.vertex_bias(graph, v);
       mine += biases[i];
     }
-    std::uint64_t total = group.sum(mine);
+    const std::uint64_t total = group.sum(mine);
     group.sync();  // any lane may read the pool now
-    std::uint32_t step = 0;
-    for (; step < length && total > 0; ++step) {
-      const PhiloxBlock block = WalkDraws{seed, step, instance}.block(Stream::select);
-      const std::uint32_t entry = find(group, biases, uniform_index(block.low(), total));
+    return {total, 0};
+  }
+
+  /// Goes on through the lists that are here; returns the vertex whose list is not, or kNoVertex at the end.
+  template <class Group, class Lists>
+  SLUICE_HD Vertex walk(const Group& group, Instance instance, PoolState& state, Vertex* pool,
+                        std::uint64_t* biases, Vertex* edges, const Lists& lists) const {
+    for (; state.step < length && state.total > 0; ++state.step) {
+      const PhiloxBlock block = WalkDraws{seed, state.step, instance}.block(Stream::select);
+      const std::uint32_t entry = find(group, biases, uniform_index(block.low(), state.total));
       const Vertex from = pool[entry];
+      const Vertex* const targets = lists.targets(graph, from);
+      if (!targets) return from;
       const Row row = graph.row(from);
-      const Vertex to = graph.target(row.offset + uniform_index(block.high(), row.degree));
+      const Vertex to = targets[row.offset + uniform_index(block.high(), row.degree)];
       const std::uint64_t bias = sampler.vertex_bias(graph, to);
-      total = total - biases[entry] + bias;
+      state.total = state.total - biases[entry] + bias;
       group.sync();
       if (group.rank() == 0) {
         pool[entry] = to;
         biases[entry] = bias;
-        edges[2 * std::uint64_t{step}] = from;
-        edges[2 * std::uint64_t{step} + 1] = to;
+        edges[2 * std::uint64_t{state.step}] = from;
+        edges[2 * std::uint64_t{state.step} + 1] = to;
       }
       group.sync();
     }
-    for (std::uint64_t i = 2 * std::uint64_t{step} + group.rank(); i < 2 * std::uint64_t{length};
+    return kNoVertex;
+  }
+
+  /// What the path has no steps for.
+  template <class Group>
+  SLUICE_HD void end(const Group& group, const PoolState& state, Vertex* edges) const {
+    for (std::uint64_t i = 2 * std::uint64_t{state.step} + group.rank(); i < 2 * std::uint64_t{length};
          i += Group::kSize) {
       edges[i] = kNoVertex;
     }
-    return step;
   }
 
  private:

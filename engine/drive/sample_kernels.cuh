@@ -29,6 +29,7 @@ struct LevelView {
   std::uint32_t* owners;
   Vertex* parents;  // dynamic samplers only, as `available`
   std::uint32_t* available;
+  Vertex* arrivals;  // in partitions, and of samplers with an update, only
 
   __device__ __forceinline__ std::uint64_t offset(std::uint64_t entry) const {
     return fanout ? entry * fanout : offsets[entry];
@@ -52,10 +53,10 @@ struct LevelView {
 };
 
 inline LevelView view_of(const Level& level) {
-  return {level.entries,         level.edges,          level.fanout,        level.frontier.data(),
-          level.offsets.data(),  level.begins.data(),  level.ends.data(),   level.before.data(),
-          level.indices.data(),  level.targets.data(), level.owners.data(), level.parents.data(),
-          level.available.data()};
+  return {level.entries,          level.edges,          level.fanout,        level.frontier.data(),
+          level.offsets.data(),   level.begins.data(),  level.ends.data(),   level.before.data(),
+          level.indices.data(),   level.targets.data(), level.owners.data(), level.parents.data(),
+          level.available.data(), level.arrivals.data()};
 }
 
 __device__ __forceinline__ std::uint64_t thread_index() {

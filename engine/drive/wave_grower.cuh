@@ -40,6 +40,8 @@ class WaveGrower {
     if (memory_.host_facts.size() == 0) memory_.host_facts = Staging<LevelFacts>(device_, 1, "counters");
   }
 
+  virtual ~WaveGrower() = default;
+
   /// Grows instances [first, first + count); afterwards levels [0, depths()) of the workspace hold them.
   void grow(Instance first, std::uint64_t count) {
     program_.first = first;
@@ -66,7 +68,7 @@ class WaveGrower {
   const WaveSeeds& seeds() const { return seeds_; }
   const Stream& stream() const { return stream_; }
 
- private:
+ protected:
   static constexpr const char* kPurpose = "a wave of samples";
   static constexpr std::uint64_t kManyEntries = 1u << 16;
 
@@ -111,12 +113,16 @@ class WaveGrower {
   }
 
   /// Selects the edges of one depth.
-  void select(std::uint32_t depth) {
+  virtual void select(std::uint32_t depth) {
     Level& now = level();
-    now.fanout = 0;
-    now.edges = 0;
     const std::uint64_t largest = measure(now, depth);
     if (now.fanout == 0) check_measure();
+    make_room(now);
+    if (now.edges > 0) select_edges(now, depth, largest);
+  }
+
+  /// For edges whose number is known.
+  void make_room(Level& now) {
     if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a wave has too many edges");
     now.indices.reserve(device_, now.edges, kPurpose);
     now.targets.reserve(device_, now.edges, kPurpose);
@@ -126,7 +132,6 @@ class WaveGrower {
     check(cudaMemsetAsync(now.begins.data(), 0, now.begins.bytes(), stream_.get()), "clearing bounds");
     check(cudaMemsetAsync(now.ends.data(), 0, now.ends.bytes(), stream_.get()), "clearing bounds");
     launch("bounds_kernel", bounds_kernel, now.entries, view_of(now));
-    if (now.edges > 0) select_edges(now, depth, largest);
   }
 
   void check_measure() const {
@@ -137,8 +142,9 @@ class WaveGrower {
 
   /// Finds how many edges the entries select, and where they begin; returns the largest selection.
   std::uint64_t measure(Level& now, std::uint32_t depth) {
-    LevelFacts* const facts = memory_.facts.data();
-    check(cudaMemsetAsync(facts, 0, sizeof(LevelFacts), stream_.get()), "clearing counters");
+    now.fanout = 0;
+    now.edges = 0;
+    LevelFacts* const facts = clear_facts();
     if constexpr (Program::kDynamic) {
       now.offsets.reserve(device_, now.entries + 1, kPurpose);
       now.available.reserve(device_, now.entries, kPurpose);
@@ -148,6 +154,12 @@ class WaveGrower {
     } else {
       return measure_tabled(now, depth, facts);
     }
+  }
+
+  LevelFacts* clear_facts() {
+    LevelFacts* const facts = memory_.facts.data();
+    check(cudaMemsetAsync(facts, 0, sizeof(LevelFacts), stream_.get()), "clearing counters");
+    return facts;
   }
 
   std::uint64_t measure_tabled(Level& now, std::uint32_t depth, LevelFacts* facts) {
@@ -161,6 +173,10 @@ class WaveGrower {
         if (size > 0) return size;
       }
     }
+    return measure_each(now, depth, facts);
+  }
+
+  std::uint64_t measure_each(Level& now, std::uint32_t depth, LevelFacts* facts) {
     now.offsets.reserve(device_, now.entries + 1, kPurpose);
     launch("size_kernel", size_kernel<Program>, now.entries, program_, view_of(now), depth,
            now.offsets.data(), facts);
@@ -347,7 +363,7 @@ class WaveGrower {
  public:
   bool linear_asked = false;  ///< `--collision linear`: never replaced by a bitmap
 
- private:
+ protected:
   const Device& device_;
   std::uint32_t max_degree_;
   SampleWorkspace& memory_;

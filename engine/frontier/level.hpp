@@ -24,10 +24,12 @@ struct Level {
   Buffer<std::uint32_t> owners;     ///< [edges] entry of each edge, where fanout is 0
   Buffer<Vertex> parents;           ///< [entries] dynamic samplers: where the entry came from
   Buffer<std::uint32_t> available;  ///< [entries] dynamic samplers: its candidates
+  Buffer<Vertex> arrivals;          ///< [edges] in partitions: vertices that a sampler's update says
 
   std::uint64_t bytes() const {
     return frontier.bytes() + offsets.bytes() + begins.bytes() + ends.bytes() + before.bytes() +
-           indices.bytes() + targets.bytes() + owners.bytes() + parents.bytes() + available.bytes();
+           indices.bytes() + targets.bytes() + owners.bytes() + parents.bytes() + available.bytes() +
+           arrivals.bytes();
   }
 };
 
@@ -57,16 +59,22 @@ struct SampleWorkspace {
   Buffer<std::uint64_t> flags;     ///< [edges + 1] first reached here?, then their prefix sums
   Buffer<unsigned char> scan;
   Buffer<LevelFacts> facts;
-  Buffer<PickTotals> totals;                     ///< [kCounterSlots]
-  Buffer<std::uint32_t> picks, excluded, words;  ///< scratch of warps that make large selections
-  Buffer<std::uint64_t> sums;                    ///< and of those that make a CTPS for it
-  Staging<std::uint64_t> total;                  ///< what the host reads between kernels
+  Buffer<PickTotals> totals;                                ///< [kCounterSlots]
+  Buffer<std::uint32_t> picks, excluded, words;             ///< scratch of warps that make large selections
+  Buffer<std::uint64_t> sums;                               ///< and of those that make a CTPS for it
+  Level part;                                               ///< in partitions: the entries of one
+  Buffer<std::uint32_t> keys, sorted_keys, entries, order;  ///< [entries] in partitions: who waits where
+  Buffer<std::uint64_t> places;  ///< [partitions + 1] where theirs begin in `order`
+  Buffer<unsigned char> sort;
+  Staging<std::uint64_t> total;  ///< what the host reads between kernels
   Staging<LevelFacts> host_facts;
 
   /// Device memory that the next wave finds already there.
   std::uint64_t bytes() const {
     std::uint64_t sum = visited.bytes() + clashing.bytes() + flags.bytes() + scan.bytes() + picks.bytes() +
                         excluded.bytes() + words.bytes() + sums.bytes();
+    sum += part.bytes() + keys.bytes() + sorted_keys.bytes() + entries.bytes() + order.bytes() +
+           places.bytes() + sort.bytes();
     for (const Level& level : levels) sum += level.bytes();
     return sum;
   }

@@ -22,6 +22,7 @@ __device__ __forceinline__ Vertex arrival(const Program& program, const LevelVie
                                           const FrontierEntry& entry, std::uint64_t edge,
                                           std::uint32_t depth) {
   if constexpr (!Program::kUpdates) return level.targets[edge];
+  if (level.arrivals) return level.arrivals[edge];
   const Edge selected{entry.vertex, level.targets[edge], level.position(program.graph, entry.vertex, edge)};
   const Vertex parent = Program::kDynamic ? level.parents[level.owner(edge)] : kNoVertex;
   return program.arrival(program.expansion(entry, depth, parent), selected);

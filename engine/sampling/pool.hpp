@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "engine/core/error.hpp"
 #include "engine/drive/instance_job.hpp"
+#include "engine/drive/page_loop.hpp"
 #include "engine/drive/pool_step.hpp"
 #include "engine/drive/starts_upload.hpp"
 #include "engine/drive/wave_writer.hpp"
@@ -37,6 +40,14 @@ struct PoolWave {
   Buffer<Vertex> edges;
 };
 
+/// One visit of a wave's instances to the partitions that are here.
+struct PoolVisits {
+  PagedLists lists;
+  PoolState* states;  ///< [instances]
+  Vertex* waits_at;   ///< [instances]
+  bool first;         ///< nothing was done yet
+};
+
 /// Pointers of a wave, for kernels.
 struct PoolRows {
   Vertex *seeds, *pool;
@@ -48,6 +59,21 @@ struct PoolRows {
                               std::uint64_t row) const {
     const std::uint64_t at = row * program.pool_size;
     return program.run(group, instance, seeds + at, pool + at, biases + at, edges + row * 2 * program.length);
+  }
+  /// The same through the lists that are here, from where the last visit stopped. `waits_at` is the vertex
+  /// whose list it needs, or kNoVertex at the end.
+  template <class Group, class Program>
+  SLUICE_HD void visit(const Group& group, const Program& program, Instance instance, std::uint64_t row,
+                       const PoolVisits& visits) const {
+    const std::uint64_t at = row * program.pool_size;
+    Vertex* const path = edges + row * 2 * program.length;
+    if (!visits.first && visits.waits_at[row] == kNoVertex) return;
+    PoolState state = visits.first ? program.begin(group, instance, seeds + at, pool + at, biases + at)
+                                   : visits.states[row];
+    const Vertex waits = program.walk(group, instance, state, pool + at, biases + at, path, visits.lists);
+    if (waits == kNoVertex) program.end(group, state, path);
+    group.sync();
+    if (group.rank() == 0) visits.states[row] = state, visits.waits_at[row] = waits;
   }
 };
 
@@ -69,7 +95,65 @@ struct PoolJob : InstanceJob<WalkSink> {
     sink->write(batch);
   }
 
+  /// In partitions: every instance goes on whenever the list that it needs is here. visit(first, count,
+  /// rows, visits) is the backend's.
+  template <class Visit>
+  void in_partitions(RunStats& stats, const Visit& visit) const {
+    const PageRequest pages(graph);
+    PageLoop loop(
+        graph, pages,
+        plan_pages(graph.device, graph.graph, graph.paging, pages.columns,
+                   bytes_per_instance() + sizeof(PoolState) + sizeof(Vertex), end - begin, program.length),
+        stats);
+    const PartitionPlan& plan = loop.plan().partitions;
+    const std::uint64_t wave = std::min<std::uint64_t>(loop.plan().wave, end - begin);
+    const PoolWave memory(graph.device, wave, program.pool_size, program.length);
+    const Buffer<PoolState> states(graph.device, wave, PoolWave::kPurpose);
+    const Buffer<Vertex> waits_at(graph.device, wave, PoolWave::kPurpose);
+    std::vector<Vertex> at(wave), edges(wave * 2 * program.length), seeds(wave * program.pool_size);
+    std::vector<PoolState> done(wave);
+    std::vector<std::uint64_t> waiting(loop.partitions());
+    for (Instance first = begin; first < end; first += wave, ++stats.waves) {
+      const std::uint64_t count = std::min<std::uint64_t>(wave, end - first);
+      const double start = seconds_now();
+      const auto go_on = [&](bool begins) {
+        visit(first, count, rows(memory),
+              PoolVisits{{loop.publish()}, states.data(), waits_at.data(), begins});
+        copy_to_host(graph.device, at.data(), waits_at.data(), count * sizeof(Vertex));
+        std::fill(waiting.begin(), waiting.end(), 0);
+        for (std::uint64_t i = 0; i < count; ++i)
+          if (at[i] != kNoVertex) ++waiting[plan.owner(at[i])];
+      };
+      go_on(true);
+      loop.drain(waiting, [&](std::span<const std::uint32_t>) { go_on(false); });
+      stats.compute_seconds += seconds_now() - start;
+      copy_to_host(graph.device, done.data(), states.data(), count * sizeof(PoolState));
+      for (std::uint64_t i = 0; i < count; ++i) stats.steps += done[i].step;
+      if (sink) {
+        const double leaving = seconds_now();
+        copy_to_host(graph.device, edges.data(), memory.edges.data(),
+                     count * 2 * program.length * sizeof(Vertex));
+        copy_to_host(graph.device, seeds.data(), memory.seeds.data(),
+                     count * program.pool_size * sizeof(Vertex));
+        stats.transfer_seconds += seconds_now() - leaving;
+        emit(first, count, edges.data(), seeds.data());
+      }
+      if (options.progress) options.progress(first + count - begin, end - begin);
+    }
+    loop.count();
+  }
+
   void on_host(RunStats& stats) const {
+    if (graph.paged) {
+      return in_partitions(
+          stats, [&](Instance first, std::uint64_t count, const PoolRows& out, const PoolVisits& visits) {
+            parallel_blocks(graph.device.threads(), count, 16,
+                            [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                              for (std::uint64_t i = from; i < to; ++i)
+                                out.visit(SingleLane{}, program, first + i, i, visits);
+                            });
+          });
+    }
     constexpr std::uint64_t kWaveBytes = 64u << 20;
     const std::uint64_t wave =
         std::clamp<std::uint64_t>(kWaveBytes / std::max<std::uint64_t>(bytes_per_instance(), 1), 1,
@@ -95,6 +179,7 @@ struct PoolJob : InstanceJob<WalkSink> {
 
 #if defined(__CUDACC__)
   void on_cuda(RunStats& stats) const {
+    if (graph.paged) return in_partitions_on_cuda(stats);
     const std::uint64_t wave = cuda::instances_at_once(graph.device, bytes_per_instance(), end - begin);
     const bool wide = program.pool_size > GraphView::kHubDegree;  // every step may look through the pool
     const PoolWave memory(graph.device, wave, program.pool_size, program.length);
@@ -128,17 +213,32 @@ struct PoolJob : InstanceJob<WalkSink> {
     copy_to_host(graph.device, &done, steps.data(), sizeof done);
     stats.steps = done;
   }
+
+  void in_partitions_on_cuda(RunStats& stats) const {
+    const bool wide = program.pool_size > GraphView::kHubDegree;
+    const cuda::Stream stream;
+    in_partitions(
+        stats, [&](Instance first, std::uint64_t count, const PoolRows& out, const PoolVisits& visits) {
+          const auto walk = [=, program = program] __device__(const auto& group, std::uint64_t index,
+                                                              PickCounters&) {
+            out.visit(group, program, first + index, index, visits);
+            return true;
+          };
+          stats.kernel_launches += wide ? cuda::launch_wide_instances(count, walk, {}, nullptr, stream)
+                                        : cuda::launch_instances(count, walk, nullptr, nullptr, stream);
+          stream.wait("pools");
+        });
+  }
 #endif
 };
 
 /// Walks with a pool sampler of your own: `frontier_size` seeds, `vertex_bias(graph, v)` says how likely an
-/// entry is picked (0 where v has no neighbour), and a uniform neighbour takes its place. Errors as
-/// run_walks.
+/// entry is picked (0 where v has no neighbour; it may read degrees only), and a uniform neighbour takes its
+/// place. Errors as run_walks.
 template <class Sampler>
 RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& sampler,
                   const WalkOptions& options, WalkSink* sink) {
   ResidentGraph::Impl& graph = resident.impl();
-  refuse_partitions(graph, "multidimensional");
   RunStats stats;
   if (options.select != Select::automatic && options.select != Select::its) {
     throw UsageError("--select: a pool's entry is picked by its");

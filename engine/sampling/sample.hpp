@@ -14,6 +14,7 @@
 #include "engine/select/ensure_tables.hpp"
 #include "engine/select/page_tables.hpp"
 #if defined(__CUDACC__)
+#include "engine/drive/paged_sample_cuda.cuh"
 #include "engine/drive/sample_cuda.cuh"
 #endif
 #include "engine/sampling/build_namespace.hpp"
@@ -184,9 +185,11 @@ class SampleRun {
              host::PagedSampleSetup<Program>{graph_, program_, starts_.view(), options_.revisit, stats_});
         },
         [&] {
-          throw UsageError(
-              "samples of a graph in partitions are drawn on the host only: use --device host, or raise "
-              "--device-memory so that the graph fits");
+#if defined(__CUDACC__)
+          go(std::type_identity<cuda::PagedGrower<Program>>{},
+             cuda::PagedSampleSetup<Program>{graph_, program_, starts_.view(), options_.revisit,
+                                             options_.collision == Collision::linear, stats_});
+#endif
         });
   }
 

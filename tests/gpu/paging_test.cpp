@@ -12,7 +12,20 @@ void expect_same(const Graph& graph, Device& gpu, const PagingOptions& paging, s
   Device host({DeviceChoice::host, usable_cores(), 0});
   ResidentGraph whole(host, graph), parts(gpu, graph, paging);
   for (const Job& job : walk_jobs(instances)) {
-    if (job.name.find("/wide") != std::string::npos || job.name == "multidimensional") continue;
+    if (job.name.find("/wide") != std::string::npos) continue;
+    const Outcome expected = job.run(whole);
+
+    EXPECT_GT(expected.count(), 0u) << job.name;
+    EXPECT_TRUE(job.run(parts) == expected) << job.name;
+  }
+}
+
+void expect_same_samples(const Graph& graph, Device& gpu, const PagingOptions& paging,
+                         std::uint64_t instances) {
+  Device host({DeviceChoice::host, usable_cores(), 0});
+  ResidentGraph whole(host, graph), parts(gpu, graph, paging);
+  for (const Job& job : sample_jobs(instances, graph.vertices())) {
+    if (job.name.starts_with("layer") || job.name.starts_with("node")) continue;
     const Outcome expected = job.run(whole);
 
     EXPECT_GT(expected.count(), 0u) << job.name;
@@ -26,6 +39,12 @@ TEST_P(GpuPaging, WalksAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   expect_same(scattered(3000), *gpu, GetParam(), 700);
+}
+
+TEST_P(GpuPaging, SamplesAreThoseOfTheHost) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  expect_same_samples(scattered(3000), *gpu, GetParam(), 400);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -45,6 +64,14 @@ TEST(GpuPagingLarge, WalksOnAnRmatInAQuarterOfItsMemory) {
   const Graph graph = rmat(rmat_scale(), true);
   expect_same(graph, *gpu, {.partitions = 64, .slots = 16, .transport = Transport::copied},
               instances_of(graph, 100000));
+}
+
+TEST(GpuPagingLarge, SamplesOfAnRmatInAQuarterOfItsMemory) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = rmat(rmat_scale(), true);
+  expect_same_samples(graph, *gpu, {.partitions = 64, .slots = 16, .transport = Transport::copied},
+                      instances_of(graph, 5000));
 }
 
 TEST(GpuPagingLarge, ASmallBudgetIsKept) {

@@ -16,18 +16,15 @@ constexpr std::uint64_t kInstances = 400;
 /// Walks that may run in partitions: the wide layout wants the whole graph.
 std::vector<Job> plain_walk_jobs() {
   std::vector<Job> jobs = walk_jobs(kInstances);
-  std::erase_if(jobs, [](const Job& job) {
-    return job.name.find("/wide") != std::string::npos || job.name == "multidimensional";
-  });
+  std::erase_if(jobs, [](const Job& job) { return job.name.find("/wide") != std::string::npos; });
   return jobs;
 }
 
 /// Samples that may run in partitions.
 std::vector<Job> plain_sample_jobs(std::uint64_t vertices) {
   std::vector<Job> jobs = sample_jobs(kInstances, vertices);
-  std::erase_if(jobs, [](const Job& job) {
-    return job.name.starts_with("layer") || job.name.starts_with("node") || job.name.starts_with("edge");
-  });
+  std::erase_if(jobs,
+                [](const Job& job) { return job.name.starts_with("layer") || job.name.starts_with("node"); });
   return jobs;
 }
 
@@ -163,14 +160,11 @@ TEST(Paging, RefusesKindsThatWantTheWholeGraph) {
   const Graph graph = scattered(300);
   Device device({DeviceChoice::host, 1, 0});
   ResidentGraph parts(device, graph, {.partitions = 2});
-  for (const SampleKind kind : {SampleKind::layer, SampleKind::node, SampleKind::edge}) {
+  for (const SampleKind kind : {SampleKind::layer, SampleKind::node}) {
     SampleOptions options;
     options.kind = kind, options.layer_sizes = {3}, options.count = 3;
     EXPECT_THROW(run_samples(parts, random_starts(5), options, nullptr), UsageError);
   }
-  WalkOptions pool;
-  pool.kind = WalkKind::multidimensional;
-  EXPECT_THROW(run_walks(parts, random_starts(5), pool, nullptr), UsageError);
 }
 
 TEST(Paging, SamplersOfAUsersOwn) {

@@ -1,10 +1,13 @@
 // One-pass samples, compiled: for the host, and for the GPU where CUDA is built.
 #include <algorithm>
+#include <atomic>
 
 #include "engine/core/error.hpp"
+#include "engine/core/host_array.hpp"
 #include "engine/drive/block_driver.hpp"
 #include "engine/drive/instance_job.hpp"
 #include "engine/drive/one_pass_step.hpp"
+#include "engine/residency/page_map.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 #include "engine/sampling/samples/edge.hpp"
 #include "engine/sampling/samples/node.hpp"
@@ -35,6 +38,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
     const unsigned threads = graph.device.threads();
     const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
+    std::atomic<std::uint64_t> read{0};
     host::drive_blocks(
         graph.device, options, begin, end, sink, stats,
         [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
@@ -42,8 +46,9 @@ struct OnePassJob : InstanceJob<SampleSink> {
           std::uint64_t* const set = slots.data() + thread * program.capacity;
           program.draw(SingleLane{}, instance, mine, set);
           counters.selections += program.count;
-          nodes ? append_nodes(mine, set, out) : append_edges(mine, out);
+          nodes ? append_nodes(mine, set, out) : static_cast<void>(read += append_edges(mine, out));
         });
+    stats.read_bytes += read;
   }
 
   void append_nodes(const std::uint64_t* vertices, std::uint64_t* set, SampleStore& out) const {
@@ -60,15 +65,39 @@ struct OnePassJob : InstanceJob<SampleSink> {
     out.edge_counts.push_back(out.edge.size() - before);
   }
 
-  void append_edges(const std::uint64_t* positions, SampleStore& out) const {
-    const CsrView host = graph.graph.out.view();
+  /// Edges at ascending positions, read where the host has them. Returns the bytes that came from a file.
+  std::uint64_t append_edges(const std::uint64_t* positions, SampleStore& out) const {
     OnePassProgram local = program;
-    local.graph.csr = host;
-    for (std::uint64_t i = 0; i < program.count; ++i) {
-      out.add_edge(local.source_of(positions[i]), host.targets[positions[i]], 1, positions[i]);
+    local.graph.csr = graph.graph.out.view();
+    std::uint64_t read = 0;
+    for (std::uint64_t i = 0; i < program.count;) {
+      const std::uint64_t run =
+          graph.graph.edges_elsewhere ? run_length(positions + i, program.count - i) : 1;
+      HostArray<Vertex> some;
+      const Vertex* targets = local.graph.csr.targets;
+      if (graph.graph.edges_elsewhere) {
+        const EdgeIndex first = positions[i], edges = positions[i + run - 1] - first + 1;
+        some = HostArray<Vertex>(edges, "reading edges");
+        graph.graph.edges_elsewhere->read_targets(first, {some.data(), edges});
+        targets = moved(some.data(), first);
+        read += edges * sizeof(Vertex);
+      }
+      for (const std::uint64_t until = i + run; i < until; ++i)
+        out.add_edge(local.source_of(positions[i]), targets[positions[i]], 1, positions[i]);
     }
     out.seed_counts.push_back(0);
     out.edge_counts.push_back(program.count);
+    return read;
+  }
+
+  /// How many of these positions lie so close together that they are read from a file at once.
+  static std::uint64_t run_length(const std::uint64_t* positions, std::uint64_t count) {
+    constexpr std::uint64_t kGap = 16u << 10, kMost = 1u << 20;
+    std::uint64_t length = 1;
+    while (length < count && positions[length] - positions[length - 1] <= kGap &&
+           positions[length] - positions[0] < kMost)
+      ++length;
+    return length;
   }
 
 #if defined(__CUDACC__)
@@ -113,13 +142,15 @@ struct OnePassJob : InstanceJob<SampleSink> {
           const auto drawn = cuda::download(graph.device, values, count * program.count, stats);
           nodes ? collect_nodes(count, drawn, values, slots, counts, offsets,
                                 hubs_drawn > 0 ? &left : nullptr, out, stats)
-                : collect_edges(count, drawn, out);
+                : collect_edges(count, drawn, out, stats);
           stats.selections += count * program.count;
         });
   }
 
-  void collect_edges(std::uint64_t count, const std::vector<std::uint64_t>& drawn, SampleStore& out) const {
-    for (std::uint64_t i = 0; i < count; ++i) append_edges(drawn.data() + i * program.count, out);
+  void collect_edges(std::uint64_t count, const std::vector<std::uint64_t>& drawn, SampleStore& out,
+                     RunStats& stats) const {
+    for (std::uint64_t i = 0; i < count; ++i)
+      stats.read_bytes += append_edges(drawn.data() + i * program.count, out);
   }
 
   void collect_nodes(std::uint64_t count, const std::vector<std::uint64_t>& drawn,
@@ -165,7 +196,7 @@ RunStats run_one_pass(ResidentGraph& resident, const Sampler& sampler, const Sta
                       const SampleOptions& options, SampleSink* sink) {
   constexpr bool nodes = Sampler::kDrawsVertices;
   ResidentGraph::Impl& graph = resident.impl();
-  refuse_partitions(graph, nodes ? "node" : "edge");
+  if (nodes) refuse_partitions(graph, "node");
   RunStats stats;
   if (options.select != Select::automatic)
     throw UsageError("--select: node and edge are drawn uniformly; leave it out");
