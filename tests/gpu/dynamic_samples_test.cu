@@ -1,5 +1,5 @@
 // Samples of dynamic bias are the host's, bit for bit: every technique, tree semantics or not, lists longer
-// than a hub's, any budget; and the GPU refuses what the host refuses.
+// than a hub's, any budget, in partitions too; and the GPU refuses what the host refuses.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -37,18 +37,21 @@ class DynamicOnGpu : public testing::Test {
                    std::uint64_t instances) {
     Device host({DeviceChoice::host, 2, 0});
     ResidentGraph on_host(host, with_hubs()), on_gpu(*gpu, with_hubs());
+    ResidentGraph in_parts(*gpu, with_hubs(), {.partitions = 7, .slots = 2, .transport = Transport::copied});
     const Starts starts = seed_lists(instances, with_hubs().vertices());
     for (const Select select : techniques) {
       for (const bool revisit : {false, true}) {
         SampleOptions options;
         options.select = select, options.revisit = revisit, options.seed = 7;
-        SampleDigest expected, seen;
+        SampleDigest expected, seen, seen_in_parts;
 
         const RunStats by_host = run_sample(on_host, starts, sampler, options, &expected);
         const RunStats by_gpu = run_sample(on_gpu, starts, sampler, options, &seen);
 
         EXPECT_GT(by_host.sampled_edges, instances);
+        run_sample(in_parts, starts, sampler, options, &seen_in_parts);
         EXPECT_TRUE(seen == expected) << "technique " << static_cast<int>(select) << ' ' << revisit;
+        EXPECT_TRUE(seen_in_parts == expected) << "technique " << static_cast<int>(select) << ' ' << revisit;
         EXPECT_EQ(by_gpu.selections, by_host.selections);
         EXPECT_EQ(by_gpu.selection_iterations, by_host.selection_iterations);
       }
