@@ -28,23 +28,15 @@ constexpr std::array kProgressModes{
     Name<ProgressMode>{"never", ProgressMode::never},
 };
 
+constexpr std::array kDistributions{
+    Name<Distribution>{"replicate", Distribution::replicate},
+    Name<Distribution>{"shard", Distribution::shard},
+};
+
 constexpr std::array kOutputLayouts{
     Name<OutputLayout>{"single", OutputLayout::single},
     Name<OutputLayout>{"sharded", OutputLayout::sharded},
 };
-
-/// An option whose only true value here is `words[0]`; another one is refused, never ignored.
-void declare_single(Command& command, const std::string& name, const std::vector<std::string>& words,
-                    const std::string& help) {
-  command.choice_of_words(
-      name, words,
-      [=](std::size_t i) {
-        if (i == 0) return;
-        throw UsageError(
-            fmt::format("{} {} is still to come (leave it out, or say {})", name, words[i], words[0]));
-      },
-      [=] { return OptionValue(words[0]); }, help);
-}
 
 InstanceRange parse_range(const std::string& text) {
   const auto colon = text.find(':');
@@ -111,7 +103,8 @@ void declare_device(Command& command, CommonOptions& options) {
                "several ranks may take one GPU, each its share of the memory");
   command.choice("--layout", options.layout, kLayouts,
                  "how edges lie in memory; changes speed, never a result");
-  declare_single(command, "--distribution", {"replicate", "shard"}, "what each rank holds");
+  command.choice("--distribution", options.distribution, kDistributions,
+                 "replicate: every rank reaches the whole graph; shard: each owns a part, and work travels");
   command.whole("--partitions", options.paging.partitions, 0,
                 "parts that the graph is cut into; 0: what the budget asks for, 1: keep it whole");
   command.whole("--slots", options.paging.slots, 0,

@@ -23,6 +23,9 @@ struct InstanceRange {
 /// One file, or one a rank and a file that joins them.
 enum class OutputLayout { single, sharded };
 
+/// What each rank reaches: the whole graph, or the partitions that it owns.
+enum class Distribution { replicate, shard };
+
 struct CommonOptions {
   DeviceOptions device;
   bool share_gpu = false;
@@ -30,6 +33,7 @@ struct CommonOptions {
   std::uint64_t host_memory = 0;  ///< bytes; 0: what is free, with a margin
   Layout layout = Layout::automatic;
   PagingOptions paging;
+  Distribution distribution = Distribution::replicate;
   std::string output;
   io::ResultFormat format = io::ResultFormat::h5;
   OutputLayout output_layout = OutputLayout::single;

@@ -68,7 +68,8 @@ void Job::load(const std::string& graph_file) {
   info_ = io::read_graph_info(graph_file);
   const std::uint64_t needed = share_of_node(host_bytes(info_)), allowed = host_accountant().ceiling();
   // A graph larger than host memory stays in its file; only offsets are held.
-  std::uint64_t in_file[] = {options_.paging.transport == Transport::file || needed > allowed};
+  const bool sharded = options_.distribution == Distribution::shard && world().size() > 1;
+  std::uint64_t in_file[] = {options_.paging.transport == Transport::file || sharded || needed > allowed};
   world().all_reduce(in_file, Reduce::max, "the ranks' budgets");
   in_file_ = in_file[0] != 0;
   const std::uint64_t offsets = (info_.vertices + 1) * sizeof(EdgeIndex);
@@ -97,6 +98,17 @@ void Job::load(const std::string& graph_file) {
   report_.graph = facts_of(graph_file, info_);
   report_.load_seconds = watch.seconds();
   report_.bytes_read = in_file_ ? offsets : world().node_rank() == 0 ? host_bytes(info_) : 0;
+}
+
+PagingOptions Job::paging() const {
+  PagingOptions paging = options_.paging;
+  if (options_.distribution == Distribution::shard && world().size() > 1) paging.shard = &world();
+  return paging;
+}
+
+void Job::refuse_shard(const char* what) const {
+  if (options_.distribution != Distribution::shard || world().size() == 1) return;
+  throw UsageError(fmt::format("--distribution shard: not for {} yet; use replicate", what));
 }
 
 void Job::prepare(const Starts& starts, const char* unit, RunOptions& run) {
@@ -161,7 +173,8 @@ void Job::print_plan(const RunPlan& plan) const {
   text += fit_line("  graph", plan.graph_bytes, ~std::uint64_t{0});
   text += fit_line("  tables", plan.table_bytes, ~std::uint64_t{0});
   text += fit_line("  smallest wave", plan.wave_bytes, ~std::uint64_t{0});
-  text += fit_line("host memory (graph)", in_file_ ? graph_.out.offsets.bytes() : share_of_node(host_bytes(info_)),
+  text += fit_line("host memory (graph)",
+                   in_file_ ? graph_.out.offsets.bytes() : share_of_node(host_bytes(info_)),
                    host_accountant().ceiling());
   if (plan.slots > 0) {
     text +=

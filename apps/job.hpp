@@ -30,6 +30,11 @@ class Job {
   const Graph& graph() const { return graph_; }
   const IdMap& ids() const { return *ids_; }
 
+  /// How the graph is worked on, by these ranks.
+  PagingOptions paging() const;
+  /// Throws UsageError if the graph is to be sharded, which `what` cannot do.
+  void refuse_shard(const char* what) const;
+
   /// Fills in what every run takes from the common options: seed, layout, its share of the instances, and a
   /// progress bar that counts `unit` (" walks"). Throws UsageError for a share behind the last instance.
   void prepare(const Starts& starts, const char* unit, RunOptions& run);

@@ -43,6 +43,8 @@ void add_run(Json& json, const RunStats& run) {
   json["partition_transfers"] = run.partition_transfers;
   json["rounds"] = run.rounds;
   json["mapped_rounds"] = run.mapped_rounds;
+  json["entries_sent"] = run.entries_sent;
+  json["entries_received"] = run.entries_received;
   json["waves"] = run.waves;
   json["selections"] = run.selections;
   json["selection_iterations"] = run.selection_iterations;

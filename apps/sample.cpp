@@ -77,12 +77,13 @@ void run_sample(const Command& command, SampleCommand& c) {
   validate(c.sample);
   Job job(command, c.common, c.graph);
   const Starts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
+  job.refuse_shard("samples");
   job.prepare(starts, " samples", c.sample);
   if (c.common.plan)
     return job.print_plan(plan_samples(job.device(), job.graph(), starts, c.sample, c.common.paging));
 
   auto& results = job.open_results(attributes_of(command, c), starts, SampleWriter::text_columns(c.sample));
-  ResidentGraph resident(job.device(), job.graph(), c.common.paging);
+  ResidentGraph resident(job.device(), job.graph(), job.paging());
   SampleWriter writer(results, job.ids(), c.sample, c.common.format);
   const auto verifier = c.common.verify ? verify_samples(job.graph(), starts, c.sample, writer) : nullptr;
   const RunStats stats = run_samples(resident, starts, c.sample, verifier ? verifier.get() : &writer);

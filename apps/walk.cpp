@@ -84,12 +84,13 @@ void run_walk(const Command& command, WalkCommand& c) {
   const Starts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
+  if (is_pool(c)) job.refuse_shard("multidimensional walks");
   job.prepare(starts, " walks", c.walk);
   if (c.common.plan)
     return job.print_plan(plan_walks(job.device(), job.graph(), starts, c.walk, c.common.paging));
 
   auto& results = job.open_results(attributes_of(c), starts, {});
-  ResidentGraph resident(job.device(), job.graph(), c.common.paging);
+  ResidentGraph resident(job.device(), job.graph(), job.paging());
   WalkWriter writer(results, job.ids(), c.walk);
   const auto verifier = c.common.verify ? verify_walks(job.graph(), starts, c.walk, writer) : nullptr;
   const RunStats stats = run_walks(resident, starts, c.walk, verifier ? verifier.get() : &writer);

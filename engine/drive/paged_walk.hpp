@@ -25,6 +25,14 @@ struct ParkedQuestion {
   std::uint32_t index = 0;    ///< in the current vertex's list
 };
 
+/// A walk on its way to the rank that owns its partition.
+struct TravellingWalk {
+  std::uint32_t index = 0;  ///< in the wave
+  std::uint32_t key = 0;    ///< where it waits
+  ParkedWalk parked;
+  ParkedQuestion question;
+};
+
 /// Rebases what a program reads by an edge's position.
 inline IndexTable<CsrEdges> on_page(const IndexTable<CsrEdges>& table, const PageView&) {
   return table;
@@ -60,9 +68,13 @@ struct PagedWalks {
   const Program* programs = nullptr;  ///< [slots], each reads its own partition's edges
   PageMap map;
   StartsView starts;
-  Instance first = 0;  ///< of the wave
+  // A wave holds as many instances of each home, the rank that writes their rows; alone there is one.
+  const Instance* homes = nullptr;             ///< [homes] the first instance of each
+  const std::uint64_t* home_counts = nullptr;  ///< [homes] how many of `per_home` there are
+  std::uint64_t per_home = 1;
   std::uint32_t length = 0;
   std::uint32_t partitions = 0;
+  std::uint32_t own_begin = 0, own_end = 0;  ///< partitions that this rank works on
 
   /// Can a step leave a question unanswered, or scan with another list?
   static constexpr bool kAsks = Program::kScans;
@@ -72,9 +84,16 @@ struct PagedWalks {
   SLUICE_HD std::uint32_t pairs() const { return partitions + 1; }  ///< for two partitions at once
   SLUICE_HD std::uint32_t keys() const { return partitions + 2; }
 
+  SLUICE_HD Instance instance(std::uint64_t index) const {
+    return homes[index / per_home] + index % per_home;
+  }
+  SLUICE_HD bool exists(std::uint64_t index) const {
+    return index % per_home < home_counts[index / per_home];
+  }
+
   SLUICE_HD Walker resume(std::uint64_t index, const ParkedWalk& parked) const {
     Walker walker;
-    walker.instance = first + index;
+    walker.instance = instance(index);
     walker.start = starts.start(walker.instance);
     walker.current = parked.current;
     walker.previous = parked.previous;
@@ -87,8 +106,13 @@ struct PagedWalks {
     return {walker.current, walker.previous, walker.step, walker.trial};
   }
   SLUICE_HD Walker begin(std::uint64_t index) const {
-    const Vertex start = starts.start(first + index);
-    return resume(index, {start, kNoVertex, 0, 0});
+    return resume(index, {exists(index) ? starts.start(instance(index)) : 0, kNoVertex, 0, 0});
+  }
+  /// Where a walk waits at first; one that begins on another rank has ended here.
+  SLUICE_HD std::uint32_t first_key(std::uint64_t index, const Walker& walker) const {
+    if (length == 0 || !exists(index)) return ended();
+    const std::uint32_t key = map.owner(walker.start);
+    return key >= own_begin && key < own_end ? key : ended();
   }
 
   /// The program of the partition that holds the walker's list; null if it is not here. Without a list any

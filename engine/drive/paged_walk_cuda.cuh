@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kWalkBlock)
     wave.parked[index] = walks.park(walker);
     if constexpr (PagedWalks<Program>::kAsks) wave.questions[index] = {};
     wave.paths[index * (std::uint64_t{walks.length} + 1)] = walker.start;
-    key = walks.length == 0 ? walks.ended() : walks.map.owner(walker.start);
+    key = walks.first_key(index, walker);
     wave.keys[index] = key;
   }
   count_arrivals(key, index < count, walks.keys(), wave.waiting, arrivals);
@@ -141,6 +141,26 @@ __global__ void __launch_bounds__(kWalkBlock)
     }
   }
   count_arrivals(key, takes_part, walks.keys(), wave.waiting, arrivals);
+}
+
+/// Packs walks [first, first + count) of the order to leave; they have ended here.
+static __global__ void take_kernel(PagedWaveView wave, std::uint64_t first, std::uint64_t count,
+                                   std::uint32_t ended, TravellingWalk* out) {
+  const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  const std::uint32_t index = wave.order[first + i];
+  out[i] = {index, wave.keys[index], wave.parked[index],
+            wave.questions ? wave.questions[index] : ParkedQuestion{}};
+  wave.keys[index] = ended;
+}
+
+static __global__ void settle_kernel(PagedWaveView wave, const TravellingWalk* walks, std::uint64_t count) {
+  const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  const TravellingWalk walk = walks[i];
+  wave.parked[walk.index] = walk.parked;
+  if (wave.questions) wave.questions[walk.index] = walk.question;
+  wave.keys[walk.index] = walk.key;
 }
 
 static __global__ void iota_kernel(std::uint32_t* values, std::uint64_t count) {
@@ -213,11 +233,47 @@ class PagedWave {
     return {walker.current, program.scan_asks(walker)};
   }
 
+  void take(std::span<const std::uint32_t> keys, std::uint32_t ended, std::vector<TravellingWalk>& out) {
+    travelling_.reserve(device_, kTravelling, "walks that leave");
+    sort();
+    std::vector<std::uint64_t> begins;
+    for (const std::uint32_t key : keys) begins.push_back(begin_of(key));
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const std::uint64_t count = waiting_[keys[i]];
+      for (std::uint64_t from = 0; from < count; from += travelling_.size()) {
+        const std::uint64_t some = std::min<std::uint64_t>(travelling_.size(), count - from);
+        take_kernel<<<grid_for(some, kWalkBlock), kWalkBlock, 0, stream_.get()>>>(
+            view(), begins[i] + from, some, ended, travelling_.data());
+        check_launch("take_kernel");
+        stream_.wait("walks that leave");
+        out.resize(out.size() + some);
+        copy_to_host(device_, out.data() + out.size() - some, travelling_.data(),
+                     some * sizeof(TravellingWalk));
+      }
+    }
+    for (const std::uint32_t key : keys) waiting_[ended] += waiting_[key], waiting_[key] = 0;
+  }
+
+  void settle(std::span<const TravellingWalk> walks, std::uint32_t ended) {
+    travelling_.reserve(device_, kTravelling, "walks that arrive");
+    for (std::size_t from = 0; from < walks.size(); from += travelling_.size()) {
+      const std::size_t some = std::min(travelling_.size(), walks.size() - from);
+      copy_to_device(device_, travelling_.data(), walks.data() + from, some * sizeof(TravellingWalk));
+      settle_kernel<<<grid_for(some, kWalkBlock), kWalkBlock, 0, stream_.get()>>>(view(), travelling_.data(),
+                                                                                  some);
+      check_launch("settle_kernel");
+      stream_.wait("walks that arrive");
+    }
+    for (const TravellingWalk& walk : walks) ++waiting_[walk.key], --waiting_[ended];
+  }
+
   const Vertex* paths() const { return paths_.data(); }
   std::uint64_t steps() { return counted().steps; }
   std::uint64_t rounds() { return counted().rounds; }
 
  private:
+  static constexpr std::uint64_t kTravelling = 1u << 16;
+
   std::size_t shared_bytes(const PagedWalks<Program>& walks) const {
     return walks.keys() <= kSharedKeys ? walks.keys() * sizeof(unsigned) : 0;
   }
@@ -289,6 +345,7 @@ class PagedWave {
   Buffer<Vertex> paths_;
   Buffer<unsigned long long> arrivals_;
   Buffer<WalkCounters> counters_;
+  Buffer<TravellingWalk> travelling_;  ///< on their way through the host, some at a time
   Buffer<unsigned char> scratch_;
   std::vector<std::uint64_t> waiting_;
   Stream stream_;

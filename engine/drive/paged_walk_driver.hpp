@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <vector>
 
 #include "engine/core/error.hpp"
 #include "engine/drive/paged_walk.hpp"
+#include "engine/drive/shard.hpp"
 #include "engine/drive/wave_writer.hpp"
 #include "engine/residency/paged_plan.hpp"
 #include "engine/residency/resident_graph.hpp"
@@ -29,11 +32,11 @@ class PagedWalkDriver {
         program_(program),
         options_(options),
         stats_(stats),
-        begin_(begin),
-        end_(end),
+        ranks_(graph.paging.shard),
+        instances_(end - begin),
         row_(std::uint64_t{options.length} + 1),
-        plan_(plan_pages(graph.device, graph.graph, graph.paging, pages.columns,
-                         Wave::kBytesPerWalk + row_ * sizeof(Vertex), end - begin, options.length)),
+        plan_(make_plan(pages.columns)),
+        homes_(graph.device, ranks_, begin, end, plan_.wave),
         slots_(graph.device, graph.graph, plan_.partitions, pages.columns, pages.sources, plan_.slots),
         transport_(plan_.partitions,
                    graph.paging.transport == Transport::automatic && slots_.can_map()
@@ -42,13 +45,18 @@ class PagedWalkDriver {
                    reads_of(pages.columns)),
         scheduler_(static_cast<std::uint32_t>(plan_.partitions.size()), plan_.slots, graph.paging.schedule),
         programs_(graph.device, plan_.slots + 1, "the partition look-up"),
-        wave_(graph.device, plan_.wave, options.length,
+        wave_(graph.device, homes_.capacity(), options.length,
               static_cast<std::uint32_t>(plan_.partitions.size()) + 2) {
     if (graph.paging.transport == Transport::mapped && !slots_.can_map()) {
       throw UsageError(
           "--transport mapped: needs the edges and their tables in host memory (raise --host-memory, or "
           "use copied or file)");
     }
+    const OwnedPartitions own =
+        ranks_ ? OwnedPartitions::of(plan_.partitions.size(), ranks_->rank(), ranks_->size())
+               : OwnedPartitions{0, static_cast<std::uint32_t>(plan_.partitions.size())};
+    walks_.own_begin = own.begin, walks_.own_end = own.end;
+    walks_.homes = homes_.firsts(), walks_.home_counts = homes_.counts(), walks_.per_home = plan_.wave;
     walks_.programs = programs_.data();
     walks_.starts = starts;
     walks_.length = options.length;
@@ -58,34 +66,34 @@ class PagedWalkDriver {
 
   void run(WalkSink* sink) {
     // Results leave in pieces: what they take of the host's memory does not grow with the wave.
-    const std::uint64_t piece_bytes = std::min<std::uint64_t>(host_accountant().available() / 8, 32u << 20);
+    constexpr std::uint64_t kPieceBytes = 32u << 20, kLeastPieces = 8;
+    std::uint64_t piece_bytes =
+        std::min(kPieceBytes, host_accountant().available() / kLeastPieces) / homes_.size();
+    if (ranks_) {
+      std::uint64_t agreed[] = {piece_bytes};
+      ranks_->all_reduce(agreed, Reduce::min, "the size of results");
+      piece_bytes = agreed[0];
+    }
     const std::uint64_t piece =
         std::clamp<std::uint64_t>(piece_bytes / (row_ * sizeof(Vertex)), 1, plan_.wave);
     std::array<Staging<Vertex>, 2> pieces;
     if (sink) {
-      for (auto& staging : pieces) staging = Staging<Vertex>(graph_.device, piece * row_, "walks that leave");
+      for (auto& staging : pieces)
+        staging = Staging<Vertex>(graph_.device, homes_.size() * piece * row_, "walks that leave");
     }
     WaveWriter writer;
-    std::uint64_t turn = 0;
-    for (Instance first = begin_; first < end_; first += plan_.wave, ++stats_.waves) {
-      const std::uint64_t count = std::min<std::uint64_t>(plan_.wave, end_ - first);
+    std::uint64_t turn = 0, done = 0;
+    for (std::uint64_t w = 0; w < homes_.waves(); ++w, ++stats_.waves) {
+      homes_.begin(w);
       const double start = seconds_now();
-      walk_wave(first, count);
+      walk_wave();
       stats_.compute_seconds += seconds_now() - start;
-      for (std::uint64_t from = 0; sink && from < count; from += piece, ++turn) {
-        const double leaving = seconds_now();
-        const std::uint64_t size = std::min(piece, count - from);
-        Vertex* const out = pieces[turn % 2].data();
-        copy_to_host(graph_.device, out, wave_.paths() + from * row_, size * row_ * sizeof(Vertex));
-        stats_.device_to_host_bytes += size * row_ * sizeof(Vertex);
-        const double waiting = seconds_now();
-        stats_.transfer_seconds += waiting - leaving;
-        writer.submit([=, this] {
-          sink->write({first + from, size, options_.length, {out, size * row_}, {}, {}});
-        });
-        stats_.write_seconds += seconds_now() - waiting;
+      for (std::uint64_t from = 0; sink && from < plan_.wave; from += piece, ++turn) {
+        if (!ranks_ && from >= homes_.own_count()) break;
+        leave(from, std::min(piece, plan_.wave - from), pieces[turn % 2], writer, *sink);
       }
-      if (options_.progress) options_.progress(first + count - begin_, end_ - begin_);
+      done += homes_.own_count();
+      if (options_.progress) options_.progress(done, instances_);
     }
     const double waiting = seconds_now();
     writer.finish();
@@ -99,12 +107,85 @@ class PagedWalkDriver {
   }
 
  private:
-  void walk_wave(Instance first, std::uint64_t count) {
-    walks_.first = first;
+  PagedPlan make_plan(const PageColumns& columns) const {
+    const std::uint64_t each = Wave::kBytesPerWalk + row_ * sizeof(Vertex);
+    if (ranks_) {
+      return plan_shard(*ranks_, graph_.device, graph_.graph, graph_.paging, columns, each, instances_,
+                        options_.length);
+    }
+    return plan_pages(graph_.device, graph_.graph, graph_.paging, columns, each, instances_, options_.length);
+  }
+
+  /// Rows [from, from + size) of each home leave: to the other ranks if they are theirs, ours to the sink.
+  void leave(std::uint64_t from, std::uint64_t size, const Staging<Vertex>& piece, WaveWriter& writer,
+             WalkSink& sink) {
+    const double leaving = seconds_now();
+    std::vector<std::span<const Vertex>> parts;
+    for (std::uint64_t home = 0; home < homes_.size(); ++home) {
+      Vertex* const to = piece.data() + home * size * row_;
+      copy_to_host(graph_.device, to, wave_.paths() + (home * plan_.wave + from) * row_,
+                   size * row_ * sizeof(Vertex));
+      stats_.device_to_host_bytes += size * row_ * sizeof(Vertex);
+      parts.push_back({to, size * row_});
+    }
+    auto rows = std::make_shared<std::vector<Vertex>>();
+    if (ranks_) *rows = gather_rows(*ranks_, parts);
+    const std::uint64_t mine = std::min(size, homes_.own_count() - std::min(homes_.own_count(), from));
+    const Vertex* const out = ranks_ ? rows->data() : parts[0].data();
+    const double waiting = seconds_now();
+    stats_.transfer_seconds += waiting - leaving;
+    const Instance first = homes_.own_first() + from;
+    if (mine > 0) {
+      writer.submit([=, this, &sink] {
+        sink.write({first, mine, options_.length, {out, mine * row_}, {}, {}});
+        rows->clear();
+      });
+    }
+    stats_.write_seconds += seconds_now() - waiting;
+  }
+
+  void walk_wave() {
     publish();
-    wave_.begin(walks_, count);
+    wave_.begin(walks_, homes_.capacity());
+    do {
+      walk_here();
+    } while (ranks_ && exchange());
+  }
+
+  /// Hands walks that wait for other ranks' partitions to them; false when nobody has work any more.
+  bool exchange() {
+    const auto ranks = static_cast<std::size_t>(ranks_->size());
+    std::vector<std::vector<TravellingWalk>> leaving(ranks);
+    std::vector<std::uint32_t> foreign;
+    for (std::uint32_t p = 0; p < walks_.partitions; ++p) {
+      if ((p < walks_.own_begin || p >= walks_.own_end) && wave_.waiting()[p] > 0) foreign.push_back(p);
+    }
+    std::vector<TravellingWalk> all;
+    wave_.take(foreign, walks_.ended(), all);
+    for (const TravellingWalk& walk : all) {
+      leaving[static_cast<std::size_t>(OwnedPartitions::owner(walk.key, walks_.partitions, ranks_->size()))]
+          .push_back(walk);
+    }
+    std::vector<std::span<const std::byte>> send;
+    for (const auto& walks : leaving) send.push_back(std::as_bytes(std::span(walks)));
+    std::vector<std::byte> received;
+    std::vector<std::uint64_t> sizes;
+    ranks_->all_to_all(send, received, sizes, "walks from other ranks");
+    std::vector<TravellingWalk> arrived(received.size() / sizeof(TravellingWalk));
+    std::memcpy(arrived.data(), received.data(), received.size());
+    wave_.settle(arrived, walks_.ended());
+    stats_.entries_sent += all.size(), stats_.entries_received += arrived.size();
+    std::uint64_t waiting[] = {arrived.size()};
+    ranks_->all_reduce(waiting, Reduce::sum, "walks under way");
+    return waiting[0] > 0;
+  }
+
+  /// Works until nothing waits for partitions of this rank.
+  void walk_here() {
     for (;;) {
       std::vector<std::uint64_t> away(wave_.waiting().begin(), wave_.waiting().begin() + walks_.partitions);
+      std::fill(away.begin(), away.begin() + walks_.own_begin, 0);
+      std::fill(away.begin() + walks_.own_end, away.end(), 0);
       const bool any = std::any_of(away.begin(), away.end(), [](std::uint64_t walks) { return walks > 0; });
       if (!any && wave_.waiting()[walks_.pairs()] == 0) return;
       if (!any) {
@@ -125,7 +206,8 @@ class PagedWalkDriver {
   std::vector<std::uint32_t> map_some(std::span<const std::uint64_t> waiting) {
     std::vector<std::uint32_t> mapped;
     const Transport transport = graph_.paging.transport;
-    if (!slots_.can_map() || transport == Transport::copied || transport == Transport::file) return mapped;
+    if (ranks_ || !slots_.can_map() || transport == Transport::copied || transport == Transport::file)
+      return mapped;
     if (transport == Transport::mapped) {
       for (std::uint32_t p = 0; p < walks_.partitions; ++p) mapped.push_back(p);
     } else {
@@ -196,9 +278,11 @@ class PagedWalkDriver {
   const Program& program_;
   const WalkOptions& options_;
   RunStats& stats_;
-  Instance begin_, end_;
+  Communicator* ranks_;
+  Instance instances_;
   std::uint64_t row_;
   PagedPlan plan_;
+  WaveHomes homes_;
   Slots slots_;
   TransportChoice transport_;
   Scheduler scheduler_;

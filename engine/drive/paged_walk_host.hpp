@@ -31,6 +31,7 @@ class PagedWave {
         order_(device, capacity, "queues of walks"),
         keys_(device, capacity, "queues of walks"),
         paths_(device, capacity * row_, "a wave of walks"),
+        ended_(keys - 2),
         heads_(keys, kNone),
         waiting_(keys, 0) {}
 
@@ -44,7 +45,7 @@ class PagedWave {
         parked_.data()[i] = walks.park(walker);
         if constexpr (PagedWalks<Program>::kAsks) questions_.data()[i] = {};
         paths_.data()[i * row_] = walker.start;
-        keys_.data()[i] = walks.length == 0 ? walks.ended() : walks.map.owner(walker.start);
+        keys_.data()[i] = walks.first_key(i, walker);
         order_.data()[i] = static_cast<std::uint32_t>(i);
       }
     });
@@ -78,6 +79,29 @@ class PagedWave {
   std::pair<Vertex, Vertex> first_pair(const PagedWalks<Program>& walks) const {
     const Walker walker = walks.resume(0, parked_.data()[heads_[walks.pairs()]]);
     return {walker.current, walks.programs->scan_asks(walker)};
+  }
+
+  /// Hands over all that waits for these keys; they have ended here.
+  void take(std::span<const std::uint32_t> keys, std::uint32_t ended, std::vector<TravellingWalk>& out) {
+    for (const std::uint32_t key : keys) {
+      for (std::uint32_t i = heads_[key]; i != kNone; i = next_.data()[i]) {
+        out.push_back({i, key, parked_.data()[i], {}});
+        if constexpr (PagedWalks<Program>::kAsks) out.back().question = questions_.data()[i];
+      }
+      waiting_[ended] += waiting_[key];
+      heads_[key] = kNone, waiting_[key] = 0;
+    }
+  }
+
+  /// Takes over walks that another rank handed over.
+  void settle(std::span<const TravellingWalk> walks, std::uint32_t ended) {
+    for (const TravellingWalk& walk : walks) {
+      parked_.data()[walk.index] = walk.parked;
+      if constexpr (PagedWalks<Program>::kAsks) questions_.data()[walk.index] = walk.question;
+      next_.data()[walk.index] = heads_[walk.key];
+      heads_[walk.key] = walk.index;
+      ++waiting_[walk.key], --waiting_[ended];
+    }
   }
 
   const Vertex* paths() const { return paths_.data(); }
@@ -115,9 +139,10 @@ class PagedWave {
   void enqueue(std::uint64_t count) {
     for (std::uint64_t at = 0; at < count; ++at) {
       const std::uint32_t key = keys_.data()[at], index = order_.data()[at];
+      ++waiting_[key];
+      if (key == ended_) continue;
       next_.data()[index] = heads_[key];
       heads_[key] = index;
-      ++waiting_[key];
     }
   }
 
@@ -129,6 +154,7 @@ class PagedWave {
   Buffer<std::uint32_t> order_;  ///< what is worked on
   Buffer<std::uint32_t> keys_;   ///< where it waits afterwards
   Buffer<Vertex> paths_;
+  std::uint32_t ended_;
   std::vector<std::uint32_t> heads_;
   std::vector<std::uint64_t> waiting_;
   std::atomic<std::uint64_t> steps_{0}, rounds_{0};

@@ -5,6 +5,8 @@
 
 namespace sluice {
 
+class Communicator;
+
 /// How the kernels reach a partition's edges.
 enum class Transport {
   automatic,  ///< per partition and round, by what waits there
@@ -25,6 +27,9 @@ struct PagingOptions {
   std::uint64_t slots = 0;  ///< partitions on the device at once, at least two; 0: what the budget allows
   Transport transport = Transport::automatic;
   SchedulePolicy schedule = SchedulePolicy::workload;
+  /// Each of these ranks owns a range of partitions, and work travels between them; null: every rank reaches
+  /// the whole graph. All ranks then make the same runs.
+  Communicator* shard = nullptr;
 };
 
 }  // namespace sluice

@@ -194,7 +194,7 @@ class WalkRun {
 
   template <class Program>
   void drive(const Program& program) {
-    if (begin_ == end_) return;
+    if (begin_ == end_ && !graph_.paging.shard) return;
     if (graph_.paged) return drive_paged(program);
     on_backend(
         graph_.device,

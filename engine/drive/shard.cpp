@@ -1,0 +1,96 @@
+#include "engine/drive/shard.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/core/error.hpp"
+
+namespace sluice {
+
+OwnedPartitions OwnedPartitions::of(std::uint64_t partitions, int rank, int ranks) {
+  const auto first = [&](int r) {
+    return static_cast<std::uint32_t>(partitions * static_cast<std::uint64_t>(r) /
+                                      static_cast<std::uint64_t>(ranks));
+  };
+  return {first(rank), first(rank + 1)};
+}
+
+int OwnedPartitions::owner(std::uint32_t partition, std::uint64_t partitions, int ranks) {
+  // The guess is never too large, and too small by one at most.
+  int rank = static_cast<int>(static_cast<std::uint64_t>(partition) * static_cast<std::uint64_t>(ranks) /
+                              partitions);
+  while (of(partitions, rank, ranks).end <= partition) ++rank;
+  return rank;
+}
+
+PagedPlan plan_shard(Communicator& ranks, const Device& device, const Graph& graph,
+                     const PagingOptions& paging, const PageColumns& columns,
+                     std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps) {
+  constexpr std::uint64_t kTravelling = 4u << 20;  // what moves walks to and from the device
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  std::uint64_t most[] = {std::max<std::uint64_t>(instances, 1), size};
+  PagingOptions wanted = paging;
+  const auto plan_with = [&] {
+    return plan_pages(device, graph, wanted, columns, bytes_per_instance * size, most[0], steps, kTravelling);
+  };
+  ranks.all_reduce(most, Reduce::max, "the partition plan");
+  most[1] = std::max(size, paging.partitions != 0 ? paging.partitions : plan_with().partitions.size());
+  ranks.all_reduce(most, Reduce::max, "the partition plan");
+  wanted.partitions = most[1];
+  PagedPlan plan = plan_with();
+  // Room for what this rank owns, and for one more: a scan may need a list of another rank.
+  const OwnedPartitions own = OwnedPartitions::of(plan.partitions.size(), ranks.rank(), ranks.size());
+  plan.slots = std::min<unsigned>(plan.slots, std::max(own.end - own.begin + 1, 2u));
+  std::uint64_t agreed[] = {plan.wave};
+  ranks.all_reduce(agreed, Reduce::min, "the partition plan");
+  plan.wave = agreed[0];
+  return plan;
+}
+
+WaveHomes::WaveHomes(const Device& device, Communicator* ranks, Instance begin, Instance end,
+                     std::uint64_t per_home)
+    : device_(device), per_home_(per_home) {
+  const Instance range[] = {begin, end};
+  std::string mine(sizeof range, '\0');
+  std::memcpy(mine.data(), range, sizeof range);
+  const std::vector<std::string> all =
+      ranks ? ranks->all_gather(mine, "the ranks' instances") : std::vector{mine};
+  own_ = ranks ? static_cast<std::size_t>(ranks->rank()) : 0;
+  for (const std::string& text : all) {
+    Instance theirs[2];
+    std::memcpy(theirs, text.data(), sizeof theirs);
+    begins_.push_back(theirs[0]), ends_.push_back(theirs[1]);
+    waves_ = std::max(waves_, (theirs[1] - theirs[0] + per_home - 1) / per_home);
+  }
+  firsts_.resize(size()), counts_.resize(size());
+  device_firsts_ = Buffer<Instance>(device, size(), "the wave's instances");
+  device_counts_ = Buffer<std::uint64_t>(device, size(), "the wave's instances");
+}
+
+void WaveHomes::begin(std::uint64_t w) {
+  for (std::size_t h = 0; h < size(); ++h) {
+    firsts_[h] = std::min(begins_[h] + w * per_home_, ends_[h]);
+    counts_[h] = std::min(per_home_, ends_[h] - firsts_[h]);
+  }
+  copy_to_device(device_, device_firsts_.data(), firsts_.data(), device_firsts_.bytes());
+  copy_to_device(device_, device_counts_.data(), counts_.data(), device_counts_.bytes());
+}
+
+std::vector<Vertex> gather_rows(Communicator& ranks, std::span<const std::span<const Vertex>> parts) {
+  std::vector<std::span<const std::byte>> send;
+  for (const auto& part : parts) send.push_back(std::as_bytes(part));
+  std::vector<std::byte> received;
+  std::vector<std::uint64_t> sizes;
+  ranks.all_to_all(send, received, sizes, "rows of walks");
+  std::vector<Vertex> rows(parts[static_cast<std::size_t>(ranks.rank())].size(), kNoVertex);
+  std::vector<Vertex> theirs(rows.size());
+  const std::byte* from = received.data();
+  for (const std::uint64_t bytes : sizes) {
+    std::memcpy(theirs.data(), from, bytes);
+    from += bytes;
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = std::min(rows[i], theirs[i]);
+  }
+  return rows;
+}
+
+}  // namespace sluice

@@ -1,0 +1,62 @@
+// Walks over ranks that each own a range of partitions: what the ranks agree on, whose instances a wave
+// holds, and how rows come home.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/exchange/communicator.hpp"
+#include "engine/exec/buffer.hpp"
+#include "engine/residency/paged_plan.hpp"
+
+namespace sluice {
+
+/// Partitions [begin, end) that a rank owns: contiguous, equally many.
+struct OwnedPartitions {
+  std::uint32_t begin = 0, end = 0;
+  static OwnedPartitions of(std::uint64_t partitions, int rank, int ranks);
+  /// The rank that owns a partition.
+  static int owner(std::uint32_t partition, std::uint64_t partitions, int ranks);
+};
+
+/// As plan_pages, agreed upon by all ranks: the same cut, and as many instances of each rank in a wave.
+/// `instances` and `wave` count those of one rank; every rank holds the walks of all.
+PagedPlan plan_shard(Communicator& ranks, const Device& device, const Graph& graph,
+                     const PagingOptions& paging, const PageColumns& columns,
+                     std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps);
+
+/// Whose instances a wave holds: [begin, end) of every rank in turn, `per_home` of each at a time. Alone
+/// there is one home.
+class WaveHomes {
+ public:
+  WaveHomes(const Device& device, Communicator* ranks, Instance begin, Instance end, std::uint64_t per_home);
+
+  std::uint64_t waves() const { return waves_; }
+  std::uint64_t size() const { return begins_.size(); }
+  /// Walks of a wave, those that do not exist counted.
+  std::uint64_t capacity() const { return size() * per_home_; }
+  /// Makes wave `w` the current one.
+  void begin(std::uint64_t w);
+  // On the device: [size] the current wave's first instance of each home, and how many there are.
+  const Instance* firsts() const { return device_firsts_.data(); }
+  const std::uint64_t* counts() const { return device_counts_.data(); }
+  /// The current wave's instances of this rank.
+  Instance own_first() const { return firsts_[own_]; }
+  std::uint64_t own_count() const { return counts_[own_]; }
+
+ private:
+  const Device& device_;
+  std::uint64_t per_home_, waves_ = 0;
+  std::size_t own_ = 0;
+  std::vector<Instance> begins_, ends_, firsts_;
+  std::vector<std::uint64_t> counts_;
+  Buffer<Instance> device_firsts_;
+  Buffer<std::uint64_t> device_counts_;
+};
+
+/// Rows of walks that took steps on several ranks: each brings what it has, kNoVertex elsewhere. `parts[r]`
+/// are the rows of rank r's instances, equally many for all; returns this rank's, complete.
+std::vector<Vertex> gather_rows(Communicator& ranks, std::span<const std::span<const Vertex>> parts);
+
+}  // namespace sluice
