@@ -153,8 +153,8 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
     part.entries = count;
     part.frontier.reserve(device_, count, kPurpose);
     if constexpr (Program::kDynamic) part.parents.reserve(device_, count, kPurpose);
-    this->launch("take_kernel", take_kernel, count, view_of(now), order, count, part.frontier.data(),
-                 part.parents.data());
+    this->launch("take_entries_kernel", take_entries_kernel, count, view_of(now), order, count,
+                 part.frontier.data(), part.parents.data());
     return part;
   }
 
