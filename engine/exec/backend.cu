@@ -83,6 +83,9 @@ void release_pinned(void* memory) noexcept {
 
 void copy_to_device(void* to, const void* from, std::size_t bytes) {
   check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copy to the device");
+  // From pageable memory the call may return before the last bytes are there, and streams that do not wait
+  // for the default one would read what was there before.
+  check(cudaStreamSynchronize(nullptr), "copy to the device");
 }
 
 void copy_to_host(void* to, const void* from, std::size_t bytes) {
