@@ -90,6 +90,12 @@ TEST_F(RankFailure, AFullDisk) {
   umount2(place.c_str(), MNT_DETACH);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int kTrials = 3;  // everything takes several times as long
+#else
+constexpr int kTrials = 20;
+#endif
+
 /// A job of a second or two, most of it drawing, little of it writing.
 class LongJob : public RankFailure {
  protected:
@@ -148,7 +154,7 @@ TEST_F(LongJob, AKilledRankIsNamedAndEndsTheOthers) {
   const auto seed = std::random_device{}();
   std::mt19937 random(seed);
   int named = 0;
-  for (int trial = 0; trial < 20; ++trial) {
+  for (int trial = 0; trial < kTrials; ++trial) {
     const auto victim = random() % 3;
     const auto moment = std::chrono::milliseconds(random() % 1200);
     SCOPED_TRACE("seed " + std::to_string(seed) + ", trial " + std::to_string(trial) + ": rank " +
@@ -175,7 +181,7 @@ TEST_F(LongJob, AKilledRankIsNamedAndEndsTheOthers) {
     std::filesystem::remove(at("x.h5"));
     std::filesystem::remove(at("x.h5.json"));
   }
-  EXPECT_GT(named, 5) << "of 20";
+  EXPECT_GE(named, kTrials * 3 / 10) << "of " << kTrials;
 }
 
 }  // namespace
