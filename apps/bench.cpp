@@ -7,6 +7,7 @@
 #include "apps/console.hpp"
 #include "apps/errors.hpp"
 #include "apps/report.hpp"
+#include "engine/core/error.hpp"
 
 namespace sluice::apps {
 
@@ -44,6 +45,11 @@ void print_figures(const std::vector<bench::Figure>& figures) {
 }
 
 void run_bench(const Command& command, const BenchCommand& c) {
+  for (const char* const option :
+       {"--partitions", "--slots", "--transport", "--schedule", "--distribution"}) {
+    if (command.given(option))
+      throw UsageError(fmt::format("{} has no meaning for bench: a suite sets it", option));
+  }
   const Stopwatch watch;
   ReportFile report_file(c.common.report, c.common.force);
   apply_host_ceiling(c.common);

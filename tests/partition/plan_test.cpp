@@ -87,5 +87,21 @@ TEST(PartitionPlan, IsSoundOnSkewedGraphs) {
   }
 }
 
+TEST(PartitionPlan, CutsAsManyAsWereAskedFor) {
+  const std::vector<std::uint64_t> even(1000, 16);
+  for (const std::uint64_t wanted : {1u, 2u, 7u, 64u, 1000u}) {
+    const auto offsets = offsets_of(even);
+    const PartitionPlan plan = PartitionPlan::of_count(offsets, {0, 4}, wanted);
+
+    EXPECT_LE(plan.size(), wanted);
+    EXPECT_GE(plan.size(), wanted * 9 / 10) << wanted;
+    EXPECT_EQ(plan.owner(0), 0u);
+    EXPECT_EQ(plan.owner(999), plan.size() - 1);
+  }
+  // A list that is most of the graph leaves less to cut.
+  const std::vector<std::uint64_t> hub{1, 1, 100000, 1, 1};
+  EXPECT_LE(PartitionPlan::of_count(offsets_of(hub), {0, 4}, 4).size(), 4u);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -1,0 +1,85 @@
+#include "engine/schedule/scheduler.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/schedule/transport.hpp"
+
+namespace sluice {
+namespace {
+
+using Waiting = std::vector<std::uint64_t>;
+using Loads = std::vector<PartitionLoad>;
+
+TEST(Scheduler, BringsThePartitionsWhereMostWorkWaits) {
+  Scheduler scheduler(5, 2, SchedulePolicy::workload);
+
+  EXPECT_EQ(scheduler.choose(Waiting{3, 9, 0, 7, 9}), (Loads{{0, 1}, {1, 4}}));
+  EXPECT_FALSE(scheduler.resident(1));
+  scheduler.arrive();
+  EXPECT_EQ(scheduler.residents(), (std::vector<std::uint32_t>{1, 4}));
+  EXPECT_TRUE(scheduler.choose(Waiting{3, 0, 0, 7, 0}).empty()) << "no slot is empty";
+}
+
+TEST(Scheduler, FifoBringsWhatHasWaitedLongest) {
+  Scheduler scheduler(4, 1, SchedulePolicy::fifo);
+
+  EXPECT_EQ(scheduler.choose(Waiting{0, 0, 1, 5}), (Loads{{0, 2}}));
+  scheduler.arrive();
+  scheduler.choose(Waiting{100, 0, 0, 5});  // partition 3 has waited since the round before
+  scheduler.retire(Waiting{100, 0, 0, 5}, 1);
+  EXPECT_EQ(scheduler.choose(Waiting{100, 0, 0, 5}), (Loads{{0, 3}}));
+}
+
+TEST(Scheduler, RetiresDrainedPartitionsTheLongestHereFirst) {
+  Scheduler scheduler(6, 3, SchedulePolicy::workload);
+  scheduler.choose(Waiting{1, 1, 0, 0, 0, 0});
+  scheduler.arrive();
+  scheduler.choose(Waiting{0, 0, 1, 0, 0, 0});
+  scheduler.arrive();
+
+  EXPECT_EQ(scheduler.retire(Waiting{0, 4, 0, 0, 0, 0}, 1), (std::vector<std::uint32_t>{0}));
+  EXPECT_TRUE(scheduler.resident(1)) << "work waits there";
+  EXPECT_TRUE(scheduler.resident(2));
+  EXPECT_TRUE(scheduler.retire(Waiting{0, 4, 0, 0, 0, 0}, 1).empty()) << "one slot is empty already";
+  EXPECT_TRUE(scheduler.away(0));
+}
+
+TEST(Scheduler, WhatComesIsNeitherBroughtAgainNorRetired) {
+  Scheduler scheduler(3, 3, SchedulePolicy::workload);
+  scheduler.choose(Waiting{5, 0, 0});
+
+  EXPECT_TRUE(scheduler.choose(Waiting{5, 0, 0}).empty());
+  EXPECT_TRUE(scheduler.retire(Waiting{0, 0, 0}, 3).empty());
+  EXPECT_TRUE(scheduler.residents().empty());
+}
+
+/// Ten lists of a hundred edges, a partition each.
+PartitionPlan ten_partitions() {
+  static const std::vector<EdgeIndex> offsets{0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000};
+  return PartitionPlan(offsets, {0, 4}, 400);
+}
+
+TEST(TransportChoice, ReadsInPlaceWhereLittleWaits) {
+  const PartitionPlan plan = ten_partitions();
+  // A copy of 400 bytes takes a microsecond, and so do ten reads.
+  const TransportChoice choice(plan, {400e6, 10e6}, 1);
+  Waiting waiting(10, 0);
+  waiting[2] = 9, waiting[3] = 10, waiting[4] = 1000;
+
+  const auto mapped = choice.mapped(waiting, 0);
+
+  EXPECT_EQ(mapped, (std::vector<std::uint32_t>{0, 1, 2, 5, 6, 7, 8, 9}));
+}
+
+TEST(TransportChoice, CountsReadsAVisitAndWorkThatMayComeBy) {
+  const PartitionPlan plan = ten_partitions();
+  const Waiting waiting(10, 4);
+
+  EXPECT_EQ(TransportChoice(plan, {400e6, 10e6}, 1).mapped(waiting, 0).size(), 10u);
+  EXPECT_EQ(TransportChoice(plan, {400e6, 10e6}, 3).mapped(waiting, 0).size(), 0u);
+  EXPECT_EQ(TransportChoice(plan, {400e6, 10e6}, 1).mapped(waiting, 60).size(), 0u)
+      << "six more come by each";
+}
+
+}  // namespace
+}  // namespace sluice
