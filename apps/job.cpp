@@ -38,6 +38,12 @@ std::string fit_line(const char* what, std::uint64_t needed, std::uint64_t ceili
                      needed > ceiling ? ": does not fit" : "");
 }
 
+ReportFile begin_report(const CommonOptions& options) {
+  cover_outputs({options.output, options.report});
+  const auto held = hold_end();
+  return {world().leads() ? options.report : "", options.force};
+}
+
 }  // namespace
 
 std::uint64_t host_bytes(const io::GraphInfo& info) {
@@ -49,15 +55,13 @@ std::uint64_t host_bytes(const io::GraphInfo& info) {
 Job::Job(const Command& command, const CommonOptions& options, const std::string& graph_file)
     : command_(command),
       options_(options),
-      report_file_(world().leads() ? options.report : "", options.force),
+      report_file_(begin_report(options)),
       device_(std::make_unique<Device>(device_of_rank(options))),
       progress_(options.progress, options.quiet) {
   if (options.output.empty() && !options.plan) {
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
   }
   refuse_same_file(graph_file, options.output, options.report);
-  cover_output(options.output);
-  cover_output(options.report);
   apply_host_ceiling(options);
   announce(command, options);
   load(graph_file);
@@ -79,6 +83,11 @@ void Job::load(const std::string& graph_file) {
         graph_file, format_size(offsets), format_size(allowed)));
   }
   const Transport transport = options_.paging.transport;
+  if (sharded && (transport == Transport::copied || transport == Transport::mapped)) {
+    throw UsageError(
+        fmt::format("--transport {}: with --distribution shard partitions come from the file; leave it out",
+                    name_of(kTransports, transport)));
+  }
   if (in_file_ && (transport == Transport::copied || transport == Transport::mapped)) {
     throw BudgetError(
         fmt::format("{}: --transport {} needs the graph in host memory, {}, but {} are allowed (raise "

@@ -45,6 +45,7 @@ class SingleOutput final : public JobOutput {
   SingleOutput(const CommonOptions& options, const OutputAttributes& attributes,
                const std::vector<std::string>& text_columns) {
     if (world().leads()) {
+      const auto held = hold_end();
       writer_ = io::make_result_writer(options.output, options.format, options.force, attributes.whole,
                                        text_columns);
       if (world().size() > 1) owned_.emplace(folder_beside(options.output, ::getpid()));
@@ -86,6 +87,7 @@ class ShardedOutput final : public JobOutput {
  public:
   ShardedOutput(const CommonOptions& options, const OutputAttributes& attributes) : whole_(attributes.whole) {
     if (world().leads()) {
+      const auto held = hold_end();
       joined_.emplace(options.output, options.force);
       shards_.emplace(folder_of_shards(joined_->path()), options.force, true);
     }

@@ -36,10 +36,11 @@ void RankGuard::complain_once(const std::string& message) noexcept {
   if (node_.speaks_first()) complain(message);
 }
 
-void RankGuard::sweep() noexcept {
-  const std::lock_guard lock(mutex_);
+std::unique_lock<std::mutex> RankGuard::sweep() noexcept {
+  std::unique_lock lock(mutex_);
   std::error_code ignored;
   for (const auto& path : covered_) std::filesystem::remove_all(path, ignored);
+  return lock;
 }
 
 void RankGuard::leave() noexcept {
@@ -64,7 +65,7 @@ void RankGuard::watch(const std::stop_token& stopping) {
 
 void RankGuard::end(const std::string& message) {
   if (!message.empty()) complain_once(message);
-  sweep();
+  const auto nothing_begins_now = sweep();
   ::_exit(static_cast<int>(ExitStatus::failed));
 }
 

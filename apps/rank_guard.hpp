@@ -18,10 +18,12 @@ class RankGuard {
 
   /// What rank 0 has begun under this name, and what belongs to it, is removed if the job ends by force.
   void cover(const std::string& output);
+  /// Nobody sweeps while this is held.
+  std::unique_lock<std::mutex> hold_end() { return std::unique_lock(mutex_); }
   /// Prints a line, unless a rank of this machine has printed one.
   void complain_once(const std::string& message) noexcept;
-  /// Removes what cover() was told of.
-  void sweep() noexcept;
+  /// Removes what cover() was told of; while the lock is held, nothing of it begins anew.
+  std::unique_lock<std::mutex> sweep() noexcept;
   /// The job's end is settled: from here on nobody watches, and this rank may end.
   void leave() noexcept;
 

@@ -121,8 +121,15 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
   return status;
 }
 
-void cover_output(const std::string& path) {
-  if (guard_slot() && !path.empty()) guard_slot()->cover(path);
+void cover_outputs(const std::vector<std::string>& paths) {
+  for (const auto& path : paths) {
+    if (guard_slot() && !path.empty()) guard_slot()->cover(path);
+  }
+  world().barrier("the names of outputs");
+}
+
+std::unique_lock<std::mutex> hold_end() {
+  return guard_slot() ? guard_slot()->hold_end() : std::unique_lock<std::mutex>();
 }
 
 void require_same_on_all_ranks(const std::string& text) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "engine/exchange/communicator.hpp"
 
@@ -12,8 +14,12 @@ namespace sluice::apps {
 /// The ranks of this job; before run_on_ranks() has found others, one.
 Communicator& world();
 
-/// What rank 0 begins under this name goes away even if the job ends by force.
-void cover_output(const std::string& path);
+/// What rank 0 begins under these names goes away even if the job ends by force. All ranks call it, and none
+/// goes on before all have.
+void cover_outputs(const std::vector<std::string>& paths);
+
+/// Held while an output is begun: a job that ends by force either removes it, or ends before it is there.
+std::unique_lock<std::mutex> hold_end();
 
 /// Runs `body` on this rank, and ends together with the others: if any rank failed, all return its exit
 /// status and one of them prints its line (`sluice: rank 2: what is wrong`).
