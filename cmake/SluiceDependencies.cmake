@@ -12,12 +12,6 @@ find_package(HDF5 QUIET COMPONENTS C)
 sluice_require(HDF5_FOUND "HDF5 (serial C library)" libhdf5-dev)
 find_package(fmt QUIET)
 sluice_require(fmt_FOUND "fmt" libfmt-dev)
-# With the headers alone, whoever links Sluice need not link fmt. But each of fifty files then compiles all of
-# fmt, and under sanitizers that is twenty seconds a file.
-set(SLUICE_FMT $<BUILD_INTERFACE:fmt::fmt-header-only>)
-if(SLUICE_SANITIZE)
-  set(SLUICE_FMT fmt::fmt)
-endif()
 find_package(CLI11 QUIET)
 sluice_require(CLI11_FOUND "CLI11" libcli11-dev)
 find_package(nlohmann_json QUIET)
