@@ -10,19 +10,24 @@
 
 namespace sluice::io {
 
-enum class WeightRule { none, column, uniform };  ///< uniform: random in (0,1], a function of seed, smaller and larger id
+enum class WeightRule {
+  none,
+  column,
+  uniform
+};  ///< uniform: random in (0,1], a function of seed, smaller and larger id
 
 struct ConvertOptions {
-  bool undirected = false;        ///< store both directions (also set by the source's own info)
+  bool undirected = false;  ///< store both directions (also set by the source's own info)
   bool keep_self_loops = false;
-  bool keep_duplicates = false;   ///< graphs with times keep all anyway
+  bool keep_duplicates = false;  ///< graphs with times keep all anyway
   WeightRule weights = WeightRule::none;
   bool timestamps = false;
-  std::optional<bool> compact;    ///< unset: on when more than half of the id range is unused
-  bool reverse = false;           ///< also store in-edges
+  std::optional<bool> compact;  ///< unset: on when more than half of the id range is unused
+  bool reverse = false;         ///< also store in-edges
   std::uint64_t seed = 1;
-  std::uint64_t host_memory = 0;  ///< ceiling for sort buffers, bytes; 0: what the host accountant still allows
-  std::string scratch;            ///< folder for sort runs; empty: beside the output
+  std::uint64_t host_memory =
+      0;                ///< ceiling for sort buffers, bytes; 0: what the host accountant still allows
+  std::string scratch;  ///< folder for sort runs; empty: beside the output
   unsigned threads = 1;
   bool force = false;
   /// Called now and then with a phase name and a fraction in [0,1].
@@ -32,12 +37,12 @@ struct ConvertOptions {
 /// What became of the edges; said to the user and reported.
 struct ConvertStats {
   std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;        ///< as stored (both directions counted where undirected)
+  std::uint64_t edges = 0;  ///< as stored (both directions counted where undirected)
   std::uint64_t input_edges = 0;
-  std::uint64_t self_loops = 0;   ///< dropped
-  std::uint64_t duplicates = 0;   ///< dropped
-  std::uint64_t unused_ids = 0;   ///< dropped by compaction
-  std::uint64_t sort_runs = 0;    ///< runs spilled to scratch; 0: sorted in memory
+  std::uint64_t self_loops = 0;  ///< dropped
+  std::uint64_t duplicates = 0;  ///< dropped
+  std::uint64_t unused_ids = 0;  ///< dropped by compaction
+  std::uint64_t sort_runs = 0;   ///< runs spilled to scratch; 0: sorted in memory
   bool compacted = false;
   std::uint64_t checksum = 0;
 };

@@ -26,10 +26,11 @@ struct EdgeSourceInfo {
   bool undirected = false;  ///< the format says so (METIS, Matrix Market symmetric): store both directions
   bool weighted = false;
   bool timed = false;
-  std::string origin;       ///< for the graph file's root attribute
+  std::string origin;  ///< for the graph file's root attribute
 };
 
-/// A stream of edges. Ids are 0-based when they leave here. Faults throw InputError ("FILE:LINE: what, remedy").
+/// A stream of edges. Ids are 0-based when they leave here. Faults throw InputError ("FILE:LINE: what,
+/// remedy").
 class EdgeSource {
  public:
   virtual ~EdgeSource() = default;
@@ -49,19 +50,20 @@ enum class WeightColumn { none, column };
 struct ReadOptions {
   EdgeFormat format = EdgeFormat::automatic;
   WeightColumn weights = WeightColumn::none;
-  bool timestamps = false;    ///< third column (fourth, with weights = column) kept as time
-  unsigned threads = 1;       ///< parsers
+  bool timestamps = false;             ///< third column (fourth, with weights = column) kept as time
+  unsigned threads = 1;                ///< parsers
   std::size_t batch_bytes = 8u << 20;  ///< text parsed at a time, per thread
 };
 
 /// Opens a text, Matrix Market, METIS, DIMACS or binary edge file (`.gz` as it is).
 ///
-/// The format is told by the file's beginning and its name: `.mtx` (with its banner), `.graph` and `.metis`, `.gr`,
-/// `.bin`, `.u32`, `.u64`; `.el`, `.wel`, `.txt`, `.csv`, `.tsv`, `.edges`, `.edgelist`, `.snap` or any name whose
-/// first line is two numbers is an edge list; what cannot be told is refused. Binary files are raw little-endian pairs
-/// (source, target), without a header: 64-bit ids if the name ends in `.u64`, else 32-bit ids. METIS files list every
-/// edge at both ends, and both come out.
-/// Memory: about 6 * batch_bytes * (threads + 2), more only where a single line is longer than that.
+/// The format is told by the file's beginning and its name: `.mtx` (with its banner), `.graph` and `.metis`,
+/// `.gr`,
+/// `.bin`, `.u32`, `.u64`; `.el`, `.wel`, `.txt`, `.csv`, `.tsv`, `.edges`, `.edgelist`, `.snap` or any name
+/// whose first line is two numbers is an edge list; what cannot be told is refused. Binary files are raw
+/// little-endian pairs (source, target), without a header: 64-bit ids if the name ends in `.u64`, else 32-bit
+/// ids. METIS files list every edge at both ends, and both come out. Memory: about 6 * batch_bytes * (threads
+/// + 2), more only where a single line is longer than that.
 std::unique_ptr<EdgeSource> open_edge_file(const std::string& path, const ReadOptions& options);
 
 }  // namespace sluice::io

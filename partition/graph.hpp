@@ -42,8 +42,8 @@ struct Graph {
   HostArray<std::int64_t> original_ids;  ///< [vertices] if compacted, else empty
   bool directed = true;                  ///< false: each edge is stored in both directions
   bool weighted = false;
-  std::uint64_t checksum = 0;            ///< of the graph's content, as stored in its file; names it in results
-  std::string origin;                    ///< where it came from
+  std::uint64_t checksum = 0;  ///< of the graph's content, as stored in its file; names it in results
+  std::string origin;          ///< where it came from
   std::shared_ptr<const EdgeSource> edges_elsewhere;  ///< where targets and weights are read from; else null
 
   std::uint64_t vertices() const { return out.vertices(); }

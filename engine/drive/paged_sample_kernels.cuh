@@ -43,8 +43,8 @@ static __global__ void __launch_bounds__(kSampleBlock)
 
 /// The entries of one partition; `order` lists them.
 static __global__ void __launch_bounds__(kSampleBlock)
-    take_entries_kernel(LevelView level, const std::uint32_t* order, std::uint64_t count, FrontierEntry* frontier,
-                Vertex* parents) {
+    take_entries_kernel(LevelView level, const std::uint32_t* order, std::uint64_t count,
+                        FrontierEntry* frontier, Vertex* parents) {
   const std::uint64_t i = thread_index();
   if (i >= count) return;
   frontier[i] = level.frontier[order[i]];

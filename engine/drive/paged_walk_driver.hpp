@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/core/error.hpp"
@@ -170,9 +170,10 @@ class PagedWalkDriver {
     for (const auto& walks : leaving) send.push_back(std::as_bytes(std::span(walks)));
     std::vector<std::byte> received;
     std::vector<std::uint64_t> sizes;
-    ranks_->all_to_all(send, received, sizes, "walks from other ranks");
+    // However long another rank works on what waits there.
+    ranks_->all_to_all(send, received, sizes, "walks from other ranks", kUnlimited);
     std::vector<TravellingWalk> arrived(received.size() / sizeof(TravellingWalk));
-    std::memcpy(arrived.data(), received.data(), received.size());
+    std::ranges::copy(received, std::as_writable_bytes(std::span(arrived)).begin());
     wave_.settle(arrived, walks_.ended());
     stats_.entries_sent += all.size(), stats_.entries_received += arrived.size();
     std::uint64_t waiting[] = {arrived.size()};

@@ -33,7 +33,8 @@ PagedPlan plan_shard(Communicator& ranks, const Device& device, const Graph& gra
   const auto plan_with = [&] {
     return plan_pages(device, graph, wanted, columns, bytes_per_instance * size, most[0], steps, kTravelling);
   };
-  ranks.all_reduce(most, Reduce::max, "the partition plan");
+  // The first wait after tables: one rank may have read its disk far longer than another.
+  ranks.all_reduce(most, Reduce::max, "the partition plan", kUnlimited);
   most[1] = std::max(size, paging.partitions != 0 ? paging.partitions : plan_with().partitions.size());
   ranks.all_reduce(most, Reduce::max, "the partition plan");
   wanted.partitions = most[1];
@@ -43,7 +44,7 @@ PagedPlan plan_shard(Communicator& ranks, const Device& device, const Graph& gra
   plan.slots = std::min<unsigned>(plan.slots, std::max(own.end - own.begin + 1, 2u));
   std::uint64_t agreed[] = {plan.wave};
   ranks.all_reduce(agreed, Reduce::min, "the partition plan");
-  plan.wave = agreed[0];
+  plan.wave = std::min(agreed[0], kMostUnderWay / size);
   return plan;
 }
 
@@ -81,13 +82,13 @@ std::vector<Vertex> gather_rows(Communicator& ranks, std::span<const std::span<c
   for (const auto& part : parts) send.push_back(std::as_bytes(part));
   std::vector<std::byte> received;
   std::vector<std::uint64_t> sizes;
-  ranks.all_to_all(send, received, sizes, "rows of walks");
+  ranks.all_to_all(send, received, sizes, "rows of walks", kUnlimited);
   std::vector<Vertex> rows(parts[static_cast<std::size_t>(ranks.rank())].size(), kNoVertex);
   std::vector<Vertex> theirs(rows.size());
-  const std::byte* from = received.data();
+  auto from = received.begin();
   for (const std::uint64_t bytes : sizes) {
-    std::memcpy(theirs.data(), from, bytes);
-    from += bytes;
+    std::copy_n(from, bytes, std::as_writable_bytes(std::span(theirs)).begin());
+    from += static_cast<std::ptrdiff_t>(bytes);
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = std::min(rows[i], theirs[i]);
   }
   return rows;

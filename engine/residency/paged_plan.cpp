@@ -47,11 +47,13 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
   const auto offsets = graph.out.offsets.span();
   const PartitionBytes bytes{0, columns.bytes_per_edge()};
   const std::uint64_t graph_bytes = std::max<std::uint64_t>(graph.edges() * bytes.edge, 1);
-  const std::uint64_t available = device.memory().available(), fixed = kFixedBytes + taken;
+  // The host backend's slots and waves lie in host memory, whose ceiling is the lower one if none was given.
+  const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : host_accountant().available() / 2;
+  const std::uint64_t available = std::min(device.memory().available(), most), fixed = kFixedBytes + taken;
   const std::uint64_t free = available > fixed ? available - fixed : 0;
   const auto fitting = [&](std::uint64_t slot_bytes) {
     const std::uint64_t left = free > slot_bytes ? free - slot_bytes : 0;
-    return std::min(left / bytes_per_instance, std::max<std::uint64_t>(instances, 1));
+    return std::min({left / bytes_per_instance, std::max<std::uint64_t>(instances, 1), kMostUnderWay});
   };
 
   // The share of slots, in sixteenths of what is free.
@@ -74,9 +76,9 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
                      : PartitionPlan(offsets, bytes, std::max<std::uint64_t>(slot_bytes, 1))};
   const std::uint64_t largest = std::max<std::uint64_t>(plan.partitions.largest(), 1);
   const std::uint64_t fit = std::max(share, largest * kSlotsNeeded) / largest;
-  const std::uint64_t most = paging.slots != 0 ? std::max(paging.slots, kSlotsNeeded) : fit;
+  const std::uint64_t slots = paging.slots != 0 ? std::max(paging.slots, kSlotsNeeded) : fit;
   plan.slots =
-      static_cast<unsigned>(std::min({fit, most, std::max<std::uint64_t>(plan.partitions.size(), 1)}));
+      static_cast<unsigned>(std::min({fit, slots, std::max<std::uint64_t>(plan.partitions.size(), 1)}));
   plan.wave = fitting(plan.slots * largest);
   if (plan.wave == 0) {
     const std::uint64_t needed = device.memory().used() + fixed + plan.slots * largest + bytes_per_instance;

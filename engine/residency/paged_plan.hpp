@@ -11,6 +11,9 @@
 
 namespace sluice {
 
+/// Instances under way are numbered in 32 bits.
+inline constexpr std::uint64_t kMostUnderWay = 0xfffffffe;
+
 struct PagedPlan {
   PartitionPlan partitions;
   unsigned slots = 1;

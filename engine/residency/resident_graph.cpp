@@ -31,6 +31,8 @@ ResidentGraph::Impl::Impl(Device& on, const Graph& of, const PagingOptions& in_p
       throw InputError("vertex " + std::to_string(v) + " has more than 2^32 - 1 edges");
     max_degree = std::max(max_degree, static_cast<std::uint32_t>(degree));
   }
+  if (paging.transport == Transport::file && !graph.edges_elsewhere)
+    throw UsageError("--transport file: the graph was read into memory; open it without its edges");
   view = host_view;
   paged = needs_pages(device, graph, paging);
   paged ? open_pages() : upload();

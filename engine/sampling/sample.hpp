@@ -170,7 +170,7 @@ class SampleRun {
   }
 
   void drive_paged() {
-    if (reads_weights()) want_weights(graph_, pages_);
+    if (reads_weights()) pages_.columns.weights = true;
     const std::uint64_t bytes = paged_sample_bytes(graph_, options_, most_seeds_, program_.sampler.depth(),
                                                    options_.kind == SampleKind::neighbor);
     const auto go = [&]<class Grower>(std::type_identity<Grower>, const auto& setup) {

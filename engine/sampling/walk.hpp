@@ -210,7 +210,7 @@ class WalkRun {
   void drive_paged([[maybe_unused]] const Program& program) {
     if constexpr (PageableProgram<Program>) {
       // A scan, or a rejection by weight, reads the weights themselves.
-      if (graph_.graph.weighted && Program::kScans) want_weights(graph_, pages_);
+      if (graph_.graph.weighted && Program::kScans) pages_.columns.weights = true;
       const auto go = [&]<class Wave>(std::type_identity<Wave>) {
         PagedWalkDriver<Program, Wave>(graph_, program, pages_, starts_.view(), options_, stats_, begin_,
                                        end_)

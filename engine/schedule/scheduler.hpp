@@ -34,7 +34,6 @@ class Scheduler {
 
   bool resident(std::uint32_t partition) const { return state_[partition] == State::resident; }
   bool away(std::uint32_t partition) const { return state_[partition] == State::away; }
-  unsigned slots() const { return static_cast<unsigned>(held_.size()); }
   /// Partitions that may be worked on, in order of slots.
   std::vector<std::uint32_t> residents() const;
 

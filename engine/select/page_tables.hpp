@@ -8,10 +8,6 @@
 
 namespace sluice {
 
-inline void want_weights(const ResidentGraph::Impl&, PageRequest& pages) {
-  pages.columns.weights = true;
-}
-
 /// Calls make() for a table of the whole graph, unless the edges are in a file or the host's memory has no
 /// room.
 template <class Make>
@@ -50,7 +46,8 @@ void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bi
     make_on_host(graph, [&] {
       Staging<std::uint64_t> thresholds(graph.device, graph.view.edges(), "the alias table");
       Staging<std::uint32_t> others(graph.device, graph.view.edges(), "the alias table");
-      host::build_alias_slots(graph.device.threads(), graph.host_view, bias, thresholds.data(), others.data());
+      host::build_alias_slots(graph.device.threads(), graph.host_view, bias, thresholds.data(),
+                              others.data());
       tables.host_thresholds = std::move(thresholds), tables.host_others = std::move(others);
     });
   }

@@ -203,11 +203,12 @@ TEST(Paging, StaysWithinTheBudget) {
 
   EXPECT_TRUE(digest == expected);
   EXPECT_GT(stats.partitions, 4u);
-  EXPECT_LE(tight.memory().peak(), quarter);
+  // The ledger refuses more; what can go wrong is to need less than a half of it.
+  EXPECT_GT(tight.memory().peak(), quarter / 2);
 }
 
-TEST(Paging, WalksFromAFile) {
-  const Graph graph = scattered(3000);
+/// These jobs on a graph whose edges stay in its file, and on the graph whole.
+void expect_same_from_a_file(const Graph& graph, const std::vector<Job>& jobs) {
   const TemporaryFolder folder;
   const std::string file = folder.file("graph.h5");
   io::write_graph(file, graph, false);
@@ -215,23 +216,28 @@ TEST(Paging, WalksFromAFile) {
   ASSERT_TRUE(frame.out.targets.empty());
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph whole(device, graph), parts(device, frame, {.partitions = 7, .slots = 2});
+  for (const Job& job : jobs) {
+    const Outcome expected = job.run(whole);
 
-  for (const Job& job : plain_walk_jobs()) {
-    EXPECT_TRUE(job.run(parts) == job.run(whole)) << job.name;
+    EXPECT_GT(expected.count(), 0u) << job.name;
+    EXPECT_TRUE(job.run(parts) == expected) << job.name;
   }
+}
+
+TEST(Paging, WalksFromAFile) {
+  expect_same_from_a_file(scattered(3000), plain_walk_jobs());
 }
 
 TEST(Paging, SamplesFromAFile) {
   const Graph graph = scattered(3000);
-  const TemporaryFolder folder;
-  const std::string file = folder.file("graph.h5");
-  io::write_graph(file, graph, false);
-  const Graph frame = io::open_graph(file);
-  Device device({DeviceChoice::host, 2, 0});
-  ResidentGraph whole(device, graph), parts(device, frame, {.partitions = 7, .slots = 2});
+  expect_same_from_a_file(graph, plain_sample_jobs(graph.vertices()));
+}
 
-  for (const Job& job : plain_sample_jobs(graph.vertices()))
-    EXPECT_TRUE(job.run(parts) == job.run(whole)) << job.name;
+TEST(Paging, AGraphInMemoryHasNoFile) {
+  const Graph graph = scattered(300);
+  Device device({DeviceChoice::host, 1, 0});
+
+  EXPECT_THROW(ResidentGraph(device, graph, {.transport = Transport::file}), UsageError);
 }
 
 }  // namespace
