@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <functional>
 #include <vector>
 
 #include "engine/exec/threads.hpp"
@@ -146,21 +147,18 @@ class RowsCheck {
   FirstFault fault_;
 };
 
+/// They ascend, but for vertices that an update appended: those need only be other ones.
 void check_original_ids(const GraphFile& file) {
   const Column column = file.open(GraphPart::original_id);
-  std::vector<std::int64_t> ids(std::min<std::uint64_t>(column.size(), kGrain));
-  std::int64_t last = -1;
-  for (std::uint64_t first = 0; first < column.size(); first += ids.size()) {
-    ids.resize(std::min<std::uint64_t>(column.size() - first, kGrain));
-    column.read(first, std::span(ids));
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (ids[i] <= last) {
-        throw column.fault(
-            fmt::format("position {}: ids must ascend ({} after {})", first + i, ids[i], last));
-      }
-      last = ids[i];
-    }
+  HostArray<std::int64_t> ids(column.size(), "original ids");
+  column.read(0, ids.span());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] < 0) throw column.fault(fmt::format("position {}: {} is no id", i, ids[i]));
   }
+  if (std::is_sorted(ids.begin(), ids.end(), std::less_equal<>())) return;
+  std::sort(ids.begin(), ids.end());
+  const auto twice = std::adjacent_find(ids.begin(), ids.end());
+  if (twice != ids.end()) throw column.fault(fmt::format("id {} stands there twice", *twice));
 }
 
 }  // namespace

@@ -103,11 +103,21 @@ TEST_F(GraphCheckTest, CheckFindsMissingDirection) {
                 "convert it with --undirected");
 }
 
-TEST_F(GraphCheckTest, CheckFindsOriginalIdsOutOfOrder) {
+TEST_F(GraphCheckTest, CheckFindsOriginalIdsThatAreNotDistinct) {
   Graph graph = full_graph();
   graph.original_ids[2] = 5;
   write_graph(path, graph, true);
-  EXPECT_EQ(check_error(), dataset_fault("/vertices/original_id", "position 2: ids must ascend (5 after 5)"));
+  EXPECT_EQ(check_error(), dataset_fault("/vertices/original_id", "id 5 stands there twice"));
+  graph.original_ids[2] = -1;
+  write_graph(path, graph, true);
+  EXPECT_EQ(check_error(), dataset_fault("/vertices/original_id", "position 2: -1 is no id"));
+}
+
+TEST_F(GraphCheckTest, CheckTakesOriginalIdsThatAnUpdateAppended) {
+  Graph graph = full_graph();
+  graph.original_ids[3] = 4;
+  write_graph(path, graph, true);
+  EXPECT_EQ(check_graph(path).info.vertices, 4u);
 }
 
 TEST(ChecksumTest, DependsOnEveryBitAndNotOnThePieces) {

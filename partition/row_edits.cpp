@@ -1,0 +1,29 @@
+#include "partition/row_edits.hpp"
+
+namespace sluice {
+
+HostArray<EdgeIndex> rewrite_offsets(const HostArray<EdgeIndex>& old, std::uint64_t vertices,
+                                     std::span<const RowEdit> edits, unsigned threads) {
+  HostArray<EdgeIndex> offsets(vertices + 1, "offsets");
+  prefer_huge_pages(offsets);
+  const EdgeIndex old_edges = old[old.size() - 1];
+  parallel_blocks(threads, vertices + 1, rows::kEntries, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+    // List v begins behind the edits of all sources before v.
+    auto next = static_cast<std::size_t>(
+        std::partition_point(edits.begin(), edits.end(), [&](const RowEdit& e) { return e.source < from; }) -
+        edits.begin());
+    for (std::uint64_t v = from; v < to;) {
+      const std::int64_t shift = next == 0 ? 0 : edits[next - 1].shift;
+      const std::uint64_t end =
+          next < edits.size() ? std::min<std::uint64_t>(to, std::uint64_t{edits[next].source} + 1) : to;
+      for (; v < end; ++v) {
+        const EdgeIndex before = v < old.size() ? old[v] : old_edges;
+        offsets[v] = static_cast<EdgeIndex>(static_cast<std::int64_t>(before) + shift);
+      }
+      while (next < edits.size() && edits[next].source < v) ++next;
+    }
+  });
+  return offsets;
+}
+
+}  // namespace sluice

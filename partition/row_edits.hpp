@@ -1,0 +1,175 @@
+// Where the lists of a graph change, and the one rewrite that makes the changed lists from the old ones.
+// Between two edits the old entries move as they are, so a batch costs little more than a copy of the
+// columns, whether it is small or large.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "engine/core/host_array.hpp"
+#include "engine/exec/threads.hpp"
+#include "partition/edge_record.hpp"
+#include "partition/graph.hpp"
+#include "partition/huge_pages.hpp"
+
+namespace sluice {
+
+/// One pair (source, target) whose entries change: `removed` of them from `begin` on go away, and `inserted`
+/// records come in their stead. Edits are in order of position, and of key.
+struct RowEdit {
+  EdgeIndex begin = 0;        ///< in the old columns
+  std::uint64_t removed = 0;  ///< entries
+  std::uint64_t first = 0;    ///< of the sorted insertions
+  std::uint64_t inserted = 0;
+  std::int64_t shift = 0;  ///< by how much entries behind this edit move
+  Vertex source = 0, target = 0;
+
+  EdgeIndex end() const { return begin + removed; }
+};
+
+/// What a sorted batch found in the lists.
+struct RowEdits {
+  std::vector<RowEdit> edits;
+  std::uint64_t present = 0;  ///< insertions of what is there already, or repeated
+  std::uint64_t missing = 0;  ///< deletions of what is not there, or repeated
+};
+
+namespace rows {
+
+constexpr std::uint64_t kEntries = 1u << 18;  // copied by one thread at a time
+constexpr std::uint64_t kRecords = 1u << 12;  // looked up by one thread at a time
+
+template <class Record>
+std::size_t first_not_below(std::span<const Record> records, std::uint64_t key) {
+  return static_cast<std::size_t>(
+      std::partition_point(records.begin(), records.end(), [&](const Record& r) { return r.key() < key; }) -
+      records.begin());
+}
+
+/// The records behind `i` with its key.
+template <class Record>
+std::size_t end_of_key(std::span<const Record> records, std::size_t i, std::uint64_t key) {
+  while (i < records.size() && records[i].key() == key) ++i;
+  return i;
+}
+
+/// An undirected edge is two records and counts where it is stored first; a directed one counts always.
+inline bool counts(bool undirected, Vertex source, Vertex target) {
+  return !undirected || source <= target;
+}
+
+/// Edits of one stretch of keys. `first` is the place of insertions[0] among all insertions.
+template <class Record, class Deletion>
+RowEdits find_edits(const Csr& old, std::span<const Record> insertions, std::uint64_t first,
+                    std::span<const Deletion> deletions, bool undirected) {
+  RowEdits found;
+  std::size_t i = 0, d = 0;
+  while (i < insertions.size() || d < deletions.size()) {
+    const bool from_insertions =
+        d == deletions.size() || (i < insertions.size() && insertions[i].key() <= deletions[d].key());
+    const std::uint64_t key = from_insertions ? insertions[i].key() : deletions[d].key();
+    const std::size_t i_end = end_of_key(insertions, i, key), d_end = end_of_key(deletions, d, key);
+    RowEdit edit;
+    edit.source = static_cast<Vertex>(key >> 32), edit.target = static_cast<Vertex>(key);
+    EdgeIndex begin = old.edges(), end = begin;
+    if (edit.source < old.vertices()) {
+      const Vertex* const list = old.targets.data();
+      const auto copies =
+          std::equal_range(list + old.offsets[edit.source], list + old.offsets[edit.source + 1], edit.target);
+      begin = static_cast<EdgeIndex>(copies.first - list), end = static_cast<EdgeIndex>(copies.second - list);
+    }
+    const bool counted = counts(undirected, edit.source, edit.target);
+    if (d_end > d) edit.removed = end - begin;
+    if (counted) found.missing += d_end - d - (edit.removed > 0);
+    // Graphs with times keep all copies of an edge; others one, and of a batch the first in input order.
+    const bool absent = edit.removed == end - begin;
+    edit.inserted = Record::kTimed ? i_end - i : std::min<std::uint64_t>(i_end - i, absent);
+    if (counted) found.present += i_end - i - edit.inserted;
+    edit.begin = edit.removed > 0 ? begin : end;
+    edit.first = first + i;
+    if (edit.removed + edit.inserted > 0) found.edits.push_back(edit);
+    i = i_end, d = d_end;
+  }
+  return found;
+}
+
+}  // namespace rows
+
+/// Looks up a batch, sorted by (source, target), in the lists of `old`. Deletions come before insertions.
+template <class Record, class Deletion>
+RowEdits find_edits(const Csr& old, std::span<const Record> insertions, std::span<const Deletion> deletions,
+                    bool undirected, unsigned threads) {
+  // Stretches begin at keys of the longer list.
+  std::vector<std::uint64_t> starts{0};
+  const auto cut = [&](const auto& records) {
+    for (std::size_t i = rows::kRecords; i < records.size(); i += rows::kRecords) {
+      if (records[i].key() != starts.back()) starts.push_back(records[i].key());
+    }
+  };
+  insertions.size() >= deletions.size() ? cut(insertions) : cut(deletions);
+  std::vector<RowEdits> found(starts.size());
+  parallel_blocks(threads, starts.size(), 1, [&](std::uint64_t block, std::uint64_t, unsigned) {
+    const auto stretch = [&](const auto& records) {
+      const std::size_t begin = rows::first_not_below(records, starts[block]);
+      const std::size_t end =
+          block + 1 == starts.size() ? records.size() : rows::first_not_below(records, starts[block + 1]);
+      return std::pair(begin, records.subspan(begin, end - begin));
+    };
+    const auto [first, mine] = stretch(insertions);
+    found[block] = rows::find_edits(old, mine, first, stretch(deletions).second, undirected);
+  });
+  RowEdits all;
+  std::int64_t shift = 0;
+  for (const RowEdits& part : found) {
+    all.present += part.present;
+    all.missing += part.missing;
+    for (RowEdit edit : part.edits) {
+      shift += static_cast<std::int64_t>(edit.inserted) - static_cast<std::int64_t>(edit.removed);
+      edit.shift = shift;
+      all.edits.push_back(edit);
+    }
+  }
+  return all;
+}
+
+/// A column of the edges after the edits; `inserted(i)` is the value of insertion i.
+template <class T, class Inserted>
+HostArray<T> rewrite_column(const HostArray<T>& old, std::span<const RowEdit> edits, Inserted&& inserted,
+                            const char* purpose, unsigned threads) {
+  const std::int64_t grown = edits.empty() ? 0 : edits.back().shift;
+  HostArray<T> column(static_cast<std::size_t>(static_cast<std::int64_t>(old.size()) + grown), purpose);
+  prefer_huge_pages(column);
+  // The last stretch ends behind the last entry, so that it takes what is inserted there.
+  const std::uint64_t places = old.size() + 1;
+  parallel_blocks(threads, places, rows::kEntries, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+    auto next = static_cast<std::size_t>(
+        std::partition_point(edits.begin(), edits.end(), [&](const RowEdit& e) { return e.begin < from; }) -
+        edits.begin());
+    EdgeIndex read = next == 0 ? from : std::max<EdgeIndex>(from, edits[next - 1].end());
+    std::int64_t shift = next == 0 ? 0 : edits[next - 1].shift;
+    const EdgeIndex last = std::min<EdgeIndex>(to, old.size());
+    const auto copy_until = [&](EdgeIndex end) {
+      if (read >= end) return;
+      std::memcpy(column.data() + static_cast<std::int64_t>(read) + shift, old.data() + read,
+                  (end - read) * sizeof(T));
+    };
+    for (; next < edits.size() && edits[next].begin < to; ++next) {
+      const RowEdit& edit = edits[next];
+      copy_until(edit.begin);
+      T* write = column.data() + static_cast<std::int64_t>(edit.begin) + shift;
+      for (std::uint64_t i = 0; i < edit.inserted; ++i) *write++ = inserted(edit.first + i);
+      read = edit.end(), shift = edit.shift;
+    }
+    copy_until(last);
+  });
+  return column;
+}
+
+/// The offsets of `vertices` lists, no fewer than there are, after the edits.
+HostArray<EdgeIndex> rewrite_offsets(const HostArray<EdgeIndex>& old, std::uint64_t vertices,
+                                     std::span<const RowEdit> edits, unsigned threads);
+
+}  // namespace sluice

@@ -1,0 +1,56 @@
+// Batches of insertions and deletions applied to a graph in memory, in both directions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "partition/graph.hpp"
+
+namespace sluice {
+
+/// Edges as columns, in input order.
+struct EdgeColumns {
+  std::vector<Vertex> source, target;
+  std::vector<float> weight;       ///< as long as `source` where the graph is weighted
+  std::vector<std::int64_t> time;  ///< as long as `source` where the graph has times
+
+  std::size_t size() const { return source.size(); }
+};
+
+/// What is done to a graph: the deletions first, then the insertions. Ids beyond the graph's in an insertion
+/// are new vertices; those below them that no edge names become vertices too, without edges.
+struct UpdateBatch {
+  EdgeColumns insertions;
+  EdgeColumns deletions;              ///< weights and times do not matter
+  std::vector<std::int64_t> new_ids;  ///< where the graph keeps original ids: those of the new vertices
+};
+
+/// What became of the lines of a batch. An edge of an undirected graph counts once.
+struct UpdateCounts {
+  std::uint64_t inserted = 0;      ///< edges that are new
+  std::uint64_t present = 0;       ///< insertions of what was there already: what is there stays as it is
+  std::uint64_t deleted = 0;       ///< edges that went away; all copies, where there are several
+  std::uint64_t missing = 0;       ///< deletions of what was not there
+  std::uint64_t new_vertices = 0;  ///< appended after all others
+};
+
+/// A pair of vertices whose entries in the out-lists changed.
+struct EdgeChange {
+  Vertex source, target;
+  std::uint32_t removed, inserted;  ///< entries
+};
+
+struct UpdateResult {
+  Graph graph;
+  UpdateCounts counts;
+  std::vector<EdgeChange> changes;  ///< as stored (undirected: both directions), by (source, target)
+};
+
+/// Applies `batch` by one rewrite of the lists; in-edges too, where `graph` has them. Duplicates are settled
+/// as in a conversion: the first stays, (u,v) and (v,u) of an undirected graph are one, a self-loop is stored
+/// once, and graphs with times keep all. The result has no checksum: it has no file yet. Throws InputError
+/// for weights that are negative or not finite, and for more vertices than a graph can have; BudgetError if
+/// the new lists do not fit beside the old ones of one direction.
+UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads);
+
+}  // namespace sluice
