@@ -1,0 +1,39 @@
+// What a PageRank run is asked for (CONTRACT section 4).
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+/// How ranks are found: from scratch, or from earlier ones.
+enum class RankMethod { from_scratch, naive_dynamic, dynamic_traversal, dynamic_frontier, pruned_frontier };
+
+/// Of the change that an iteration makes; never scaled by the number of vertices.
+enum class RankNorm { linf, l1, l2 };
+
+/// What happens to the rank of a vertex without out-edges.
+enum class Dangling {
+  uniform,    ///< it is spread over all vertices
+  self_loop,  ///< every vertex without a self-loop gets one, and degrees count it
+};
+
+/// How contributions are gathered.
+enum class RankPrecision {
+  f64,  ///< 63 bits after the point
+  f32,  ///< 24 significant bits, half the bytes: ranks err by 2^-24 of themselves and a little more
+};
+
+struct PageRankOptions {
+  double damping = 0.85;
+  double tolerance = 1e-10;  ///< on the last change, in `norm`
+  RankNorm norm = RankNorm::linf;
+  std::uint32_t max_iterations = 500;
+  Dangling dangling = Dangling::uniform;
+  bool weighted = false;  ///< rank is split by weight instead of evenly
+  RankPrecision precision = RankPrecision::f64;
+};
+
+/// Throws UsageError naming the option.
+void validate(const PageRankOptions& options);
+
+}  // namespace sluice

@@ -1,0 +1,88 @@
+#include "engine/rank/pagerank.hpp"
+
+#include <chrono>
+#include <limits>
+
+#include "engine/core/error.hpp"
+#include "engine/rank/rank_graph.hpp"
+#include "engine/rank/sweep.hpp"
+
+namespace sluice {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Iterations without a change smaller than all before, after which no smaller one is expected. With exact
+/// arithmetic the L1 norm of the change shrinks by the damping in every iteration, and the others follow it;
+/// so what no longer shrinks is rounding, which a finer tolerance than the precision allows never gets below.
+constexpr std::uint32_t kPatience = 32;
+
+/// Watches the residuals.
+class Stall {
+ public:
+  /// Takes the bounds of share.hpp and fixed_rank.hpp on what rounding alone can keep changing, in L1. Above
+  /// it changes shrink whatever the last iterations did (linf may grow for a while, as rank gathers).
+  Stall(const PageRankOptions& options, std::uint64_t edges, std::uint64_t vertices) {
+    const double per_share = options.precision == RankPrecision::f32 ? 0x1p-24 : 0;
+    const double iteration = per_share + static_cast<double>(edges + vertices) * 0x1p-63 + 0x1p-51;
+    floor_ = 2 * iteration / (1 - options.damping);
+  }
+
+  bool seen(double residual, double l1) {
+    if (residual < best_) {
+      best_ = residual;
+      idle_ = 0;
+      return false;
+    }
+    return ++idle_ >= kPatience && l1 <= floor_;
+  }
+
+ private:
+  double floor_;
+  double best_ = std::numeric_limits<double>::infinity();
+  std::uint32_t idle_ = 0;
+};
+
+RankEnd iterate(Sweep& sweep, const PageRankOptions& options, Stall stall, PageRankResult& result,
+                const RankObserver& observer) {
+  while (result.iterations < options.max_iterations) {
+    const auto begin = Clock::now();
+    const RankChange change = sweep.step();
+    result.residual = change.norm(options.norm);
+    result.last_l1 = change.l1();
+    result.history.push_back({++result.iterations, result.residual, seconds_since(begin)});
+    if (observer) observer(result.history.back());
+    if (result.residual <= options.tolerance) return RankEnd::converged;
+    if (stall.seen(result.residual, result.last_l1)) return RankEnd::stalled;
+  }
+  return RankEnd::limit;
+}
+
+}  // namespace
+
+PageRankResult pagerank(const Device& device, const Graph& graph, const PageRankOptions& options,
+                        const RankObserver& observer) {
+  validate(options);
+  PageRankResult result;
+  if (device.is_cuda()) throw UsageError("--device: PageRank runs on the host so far (say --device host)");
+  if (graph.edges_elsewhere) throw UsageError("PageRank needs the graph in host memory so far");
+  if (graph.vertices() == 0) return result;
+  auto begin = Clock::now();
+  const RankGraph edges(graph, options, device.threads());
+  const auto sweep = make_host_sweep(device, edges, options);
+  result.setup_seconds = seconds_since(begin);
+  begin = Clock::now();
+  result.end = iterate(*sweep, options, Stall(options, edges.edges(), edges.vertices()), result, observer);
+  result.compute_seconds = seconds_since(begin);
+  result.gathered_edges = edges.edges() * result.iterations;
+  result.ranks = HostArray<double>(graph.vertices(), "ranks");
+  sweep->read_ranks(result.ranks.span());
+  return result;
+}
+
+}  // namespace sluice

@@ -1,0 +1,62 @@
+// PageRank.
+//
+// The method is the static one of Sahu's GPU reports ("Efficient GPU Implementation of Static and
+// Incrementally Expanding DF-P PageRank for Dynamic Graphs", 2024): synchronous (Jacobi) iterations from
+// equal ranks, pull-based and free of atomics. Beyond them: sums are exact integers (fixed_rank.hpp), so
+// ranks and the number of iterations are the same, bit for bit, on the host and on a GPU, for any threads,
+// ranks and partitions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "engine/core/host_array.hpp"
+#include "engine/exec/device.hpp"
+#include "engine/rank/options.hpp"
+#include "partition/graph.hpp"
+
+namespace sluice {
+
+/// One iteration, as it is reported.
+struct RankIteration {
+  std::uint32_t number = 0;  ///< the first is 1
+  double residual = 0;       ///< the change it made, in the norm asked for
+  double seconds = 0;
+};
+
+/// Called after every iteration; what it throws ends the run.
+using RankObserver = std::function<void(const RankIteration&)>;
+
+enum class RankEnd {
+  converged,  ///< the last change is within the tolerance
+  limit,      ///< max_iterations came first
+  stalled,    ///< the precision does not allow the tolerance: changes no longer shrink
+};
+
+struct PageRankResult {
+  HostArray<double>
+      ranks;  ///< [vertices] multiples of 2^-62 that sum to 1 within the bound of fixed_rank.hpp
+  std::uint32_t iterations = 0;
+  double residual = 0;  ///< of the last iteration
+  double last_l1 = 0;   ///< the same in L1, which every further iteration shrinks by the damping at least
+  RankEnd end = RankEnd::converged;
+  std::vector<RankIteration> history;  ///< [iterations]
+  double setup_seconds = 0;            ///< in-edges, degrees, and the graph to the device
+  double compute_seconds = 0;          ///< the iterations
+  std::uint64_t gathered_edges = 0;    ///< contributions gathered in all iterations
+
+  bool converged() const { return end == RankEnd::converged; }
+};
+
+/// Ranks of all vertices: r = (1 - d) / n + d (sum over in-neighbours u of r(u) / outdegree(u) + dangling /
+/// n).
+///
+/// In-edges are `graph.in` where stored, `graph.out` itself where the graph is undirected, else a transpose
+/// that is made here (12 to 16 bytes an edge of host memory while it is made). Parallel edges count as often
+/// as they are there. Not converging is no error: `end` tells. A graph without vertices has no ranks and
+/// converges at once. Throws UsageError for options out of range, BudgetError where memory does not suffice.
+PageRankResult pagerank(const Device& device, const Graph& graph, const PageRankOptions& options = {},
+                        const RankObserver& observer = {});
+
+}  // namespace sluice
