@@ -35,10 +35,11 @@ double brought(double graph_bytes, double slot_bytes, double instances, double w
 
 bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& paging) {
   if (paging.partitions > 1 || paging.transport != Transport::automatic || graph.edges_elsewhere) return true;
-  // On the host backend a graph in host memory is where it belongs.
-  if (paging.partitions == 1 || !device.is_cuda()) return false;
+  if (paging.partitions == 1) return false;
+  // The host backend reads a graph where it is; a ceiling says what a device of that size would hold.
   const std::uint64_t edge = sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0);
-  return graph.edges() * edge + (graph.vertices() + 1) * sizeof(EdgeIndex) > device.memory().available();
+  const std::uint64_t offsets = device.is_cuda() ? (graph.vertices() + 1) * sizeof(EdgeIndex) : 0;
+  return graph.edges() * edge + offsets > device.memory().available();
 }
 
 PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptions& paging,

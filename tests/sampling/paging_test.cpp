@@ -207,6 +207,28 @@ TEST(Paging, StaysWithinTheBudget) {
   EXPECT_GT(tight.memory().peak(), quarter / 2);
 }
 
+TEST(Paging, FollowsFromTheCeilingAlone) {
+  const Graph graph = scattered(20000);
+  const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + sizeof(float));
+  Device ample({DeviceChoice::host, 2, 0}), exact({DeviceChoice::host, 2, edges}),
+      tight({DeviceChoice::host, 2, edges / 4});
+  ResidentGraph whole(ample, graph), fits(exact, graph), parts(tight, graph), kept(tight, graph, {.partitions = 1});
+  EXPECT_FALSE(whole.impl().paged);
+  EXPECT_FALSE(fits.impl().paged);
+  ASSERT_TRUE(parts.impl().paged);
+  EXPECT_FALSE(kept.impl().paged);
+  WalkOptions options;
+  options.length = 30;
+  WalkDigest expected, digest;
+
+  run_walks(whole, random_starts(5000), options, &expected);
+  const RunStats stats = run_walks(parts, random_starts(5000), options, &digest);
+
+  EXPECT_TRUE(digest == expected);
+  EXPECT_GT(stats.partitions, 4u);
+  EXPECT_LE(tight.memory().peak(), edges / 4);
+}
+
 /// These jobs on a graph whose edges stay in its file, and on the graph whole.
 void expect_same_from_a_file(const Graph& graph, const std::vector<Job>& jobs) {
   const TemporaryFolder folder;

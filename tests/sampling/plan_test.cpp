@@ -8,6 +8,9 @@
 namespace sluice::test {
 namespace {
 
+/// Ceilings below the graph's own size, and the graph whole all the same.
+constexpr PagingOptions kWhole{.partitions = 1};
+
 /// A job that can be planned and run.
 struct Planned {
   std::string name;
@@ -18,14 +21,18 @@ struct Planned {
 Planned planned(std::string name, Starts starts, const WalkOptions& options) {
   return {
       std::move(name),
-      [=](const Device& device, const Graph& graph) { return plan_walks(device, graph, starts, options); },
+      [=](const Device& device, const Graph& graph) {
+        return plan_walks(device, graph, starts, options, kWhole);
+      },
       [=](ResidentGraph& graph) { return run_walks(graph, starts, options, nullptr); }};
 }
 
 Planned planned(std::string name, Starts starts, const SampleOptions& options) {
   return {
       std::move(name),
-      [=](const Device& device, const Graph& graph) { return plan_samples(device, graph, starts, options); },
+      [=](const Device& device, const Graph& graph) {
+        return plan_samples(device, graph, starts, options, kWhole);
+      },
       [=](ResidentGraph& graph) { return run_samples(graph, starts, options, nullptr); }};
 }
 
@@ -94,7 +101,7 @@ void expect_fits(const Planned& job, const Graph& graph, std::uint64_t memory) {
   const RunPlan plan = job.plan(device, graph);
 
   try {
-    ResidentGraph resident(device, graph);
+    ResidentGraph resident(device, graph, kWhole);
     const RunStats stats = job.run(resident);
 
     EXPECT_LE(plan.device_bytes_needed, memory) << job.name << ": ran, but was said not to fit";
@@ -113,7 +120,7 @@ void expect_kept(const std::vector<Planned>& jobs, const Graph& graph) {
     ASSERT_GT(needed, 1u) << job.name;
     {
       Device exact({DeviceChoice::host, 2, needed});
-      ResidentGraph resident(exact, graph);
+      ResidentGraph resident(exact, graph, kWhole);
       EXPECT_NO_THROW(job.run(resident)) << job.name;
       EXPECT_EQ(exact.memory().peak(), needed) << job.name;
     }
