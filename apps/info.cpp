@@ -14,6 +14,8 @@
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
+#include "engine/exec/device.hpp"
+#include "engine/sampling/run.hpp"
 #include "io/graph_reader.hpp"
 #include "partition/plan.hpp"
 
@@ -30,12 +32,21 @@ struct InfoCommand {
   CommonOptions common;
 };
 
-/// Half the budget is one slot: while one partition is worked on, the next one is brought. What fits whole is
-/// not cut.
-PartitionPlan plan_for(std::span<const EdgeIndex> offsets, bool weighted, std::uint64_t budget) {
-  const PartitionBytes bytes{.edge = sizeof(Vertex) + (weighted ? sizeof(float) : 0)};
-  PartitionPlan whole(offsets, bytes, budget);
-  return whole.size() <= 1 ? whole : PartitionPlan(offsets, bytes, std::max<std::uint64_t>(budget / 2, 1));
+/// How the commonest job would cut the graph: a uniform walk from every vertex, on this machine's device.
+struct Cut {
+  PartitionPlan partitions;
+  std::uint64_t slots;  ///< partitions on the device at once; 0: the graph is worked on whole
+};
+
+Cut cut_for(const Graph& graph, std::uint64_t budget, bool fits_host) {
+  Device device({.device_memory = budget});
+  PagingOptions paging;
+  // As a job: what the host's memory cannot hold stays in its file.
+  if (!fits_host) paging.transport = Transport::file;
+  RunPlan plan = plan_walks(device, graph, Starts{}, WalkOptions{}, paging);
+  if (plan.partitions) return {std::move(*plan.partitions), plan.slots};
+  const PartitionBytes bytes{.edge = sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0)};
+  return {PartitionPlan::of_count(graph.out.offsets.span(), bytes, 1), 0};
 }
 
 Json to_json(const std::string& file, const io::GraphInfo& info) {
@@ -93,10 +104,14 @@ std::string edge_text(const EdgeFigures& e) {
                      format_count(e.self_loops));
 }
 
-std::string plan_text(const PartitionPlan& plan, std::uint64_t budget) {
+std::string cut_text(const Cut& cut, std::uint64_t budget) {
   constexpr std::uint64_t kShown = 16;
+  const PartitionPlan& plan = cut.partitions;
+  if (cut.slots == 0)
+    return fmt::format("  partitions   none: {} of device memory hold it\n", format_size(budget));
   std::string text =
-      fmt::format("  partitions   {} for {} of device memory\n", plan.size(), format_size(budget));
+      fmt::format("  partitions   {} for {} of device memory, {} there at once (uniform walk)\n", plan.size(),
+                  format_size(budget), cut.slots);
   for (std::uint64_t p = 0; p < std::min(plan.size(), kShown); ++p) {
     text +=
         fmt::format("    {:>4}  vertices {} to {}, {}{}\n", p, plan.begin(p), plan.end(p) - 1,
@@ -112,26 +127,28 @@ void run_info(const Command& command, const InfoCommand& c) {
   const io::GraphFile file(c.file);
   const io::GraphInfo& info = file.info();
   const unsigned threads = usable_cores();
-  const HostArray<EdgeIndex> held = io::read_offsets(file, false, threads);
-  const std::span<const EdgeIndex> offsets = held.span();
+  Graph graph;
+  graph.out.offsets = io::read_offsets(file, false, threads);
+  graph.directed = info.directed, graph.weighted = info.weighted;
+  const std::span<const EdgeIndex> offsets = graph.out.offsets.span();
   const DegreeFigures degrees = degree_figures(offsets);
   std::optional<EdgeFigures> edges;
   if (c.edges) edges = edge_figures(file, offsets, threads);
-  std::optional<PartitionPlan> plan;
+  std::optional<Cut> cut;
   const std::uint64_t budget = c.common.device.device_memory;
-  if (budget != 0) plan = plan_for(offsets, info.weighted, budget);
+  if (budget != 0) cut = cut_for(graph, budget, host_bytes(info) <= host_accountant().ceiling());
   std::string text;
   if (c.json) {
     Json json = to_json(c.file, info);
     json["out_degree"] = to_json(degrees);
     json["dead_ends"] = degrees.dead_ends;
     if (edges) json["isolated"] = edges->isolated, json["self_loops"] = edges->self_loops;
-    if (plan) json["partitions"] = to_json(*plan);
+    if (cut) json["partitions"] = to_json(cut->partitions), json["slots"] = cut->slots;
     text = json.dump(2) + '\n';
   } else {
     text = header_text(c.file, info) + degree_text(degrees);
     if (edges) text += edge_text(*edges);
-    if (plan) text += plan_text(*plan, budget);
+    if (cut) text += cut_text(*cut, budget);
   }
   print(text);
 }
@@ -148,7 +165,7 @@ std::unique_ptr<Command> make_info() {
   command->flag("--edges", c->edges, "also read the edges: isolated vertices and self-loops");
   command->group("Machine");
   command->size("--device-memory", c->common.device.device_memory,
-                "also show the partitions for this budget, like 4GiB");
+                "also show the partitions in which a uniform walk works within it, like 4GiB");
   command->size("--host-memory", c->common.host_memory,
                 "ceiling, like 4GiB (default: nine tenths of what is free)");
   command->group("Messages");

@@ -179,15 +179,16 @@ void Job::summarize(const RunStats& run, const char* instance_name, const char* 
 void Job::print_plan(const RunPlan& plan) const {
   const std::uint64_t device_ceiling = device_->memory().ceiling();
   std::string text = fit_line("device memory", plan.device_bytes_needed, device_ceiling);
-  text += fit_line("  graph", plan.graph_bytes, ~std::uint64_t{0});
+  const bool in_parts = plan.partitions.has_value();
+  text += fit_line(in_parts ? "  graph, in slots" : "  graph", plan.graph_bytes, ~std::uint64_t{0});
   text += fit_line("  tables", plan.table_bytes, ~std::uint64_t{0});
-  text += fit_line("  smallest wave", plan.wave_bytes, ~std::uint64_t{0});
+  text += fit_line(in_parts ? "  a wave" : "  smallest wave", plan.wave_bytes, ~std::uint64_t{0});
   text += fit_line("host memory (graph)",
                    in_file_ ? graph_.out.offsets.bytes() : share_of_node(host_bytes(info_)),
                    host_accountant().ceiling());
-  if (plan.slots > 0) {
-    text +=
-        fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions, plan.slots);
+  if (in_parts) {
+    text += fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions->size(),
+                        plan.slots);
     text += fmt::format("{:<22} {:>12} (about)\n", in_file_ ? "read from the file" : "brought to the device",
                         format_size(static_cast<std::uint64_t>(plan.brought_bytes)));
   }

@@ -6,7 +6,8 @@
 
 #include "engine/drive/sample_step.hpp"
 #include "engine/residency/page_map.hpp"
-#include "engine/residency/resident_graph.hpp"
+#include "engine/sampling/options.hpp"
+#include "partition/graph.hpp"
 
 namespace sluice {
 
@@ -22,11 +23,13 @@ SampleProgram<Sampler> on_page(SampleProgram<Sampler> program, const PageView& p
 }
 
 /// Bytes that an instance under way takes, about: what is wrong with it is found out by the first wave.
-inline std::uint64_t paged_sample_bytes(const ResidentGraph::Impl& graph, const SampleOptions& options,
-                                        std::uint64_t seeds, std::uint32_t depths, bool neighbor) {
+/// `available` is what the device has for slots and instances.
+inline std::uint64_t paged_sample_bytes(const Graph& graph, const SampleOptions& options, std::uint64_t seeds,
+                                        std::uint32_t depths, std::uint64_t available) {
   constexpr std::uint64_t kEntryBytes = 64, kEdgeBytes = 24;  // a frontier's entry and edge, with scratch
-  const auto vertices = static_cast<double>(std::max<std::uint64_t>(graph.view.vertices(), 1));
-  const double degree = static_cast<double>(graph.view.edges()) / vertices;
+  const bool neighbor = options.kind == SampleKind::neighbor;
+  const auto vertices = static_cast<double>(std::max<std::uint64_t>(graph.vertices(), 1));
+  const double degree = static_cast<double>(graph.edges()) / vertices;
   double entries = static_cast<double>(std::max<std::uint64_t>(seeds, 1)), bytes = 64;
   for (std::uint32_t depth = 0; depth < depths; ++depth) {
     double each = degree;
@@ -40,7 +43,7 @@ inline std::uint64_t paged_sample_bytes(const ResidentGraph::Impl& graph, const 
     if (bytes > 1e15) break;  // more than any memory
   }
   // A guess alone shall not say that nothing fits.
-  return std::min(static_cast<std::uint64_t>(bytes), graph.device.memory().available() / 8 + 1);
+  return std::min(static_cast<std::uint64_t>(bytes), available / 8 + 1);
 }
 
 }  // namespace sluice

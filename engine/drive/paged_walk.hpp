@@ -25,6 +25,13 @@ struct ParkedQuestion {
   std::uint32_t index = 0;    ///< in the current vertex's list
 };
 
+/// Bytes of device memory that a walk under way takes beside its path. A GPU sorts its queues: the last are
+/// a second copy of key and walk, and a share of the counts of tiles.
+constexpr std::uint64_t paged_walk_bytes(bool cuda, bool asks) {
+  const std::uint64_t places = cuda ? 4 * sizeof(std::uint32_t) + 12 : 3 * sizeof(std::uint32_t);
+  return sizeof(ParkedWalk) + (asks ? sizeof(ParkedQuestion) : 0) + places;
+}
+
 /// A walk on its way to the rank that owns its partition.
 struct TravellingWalk {
   std::uint32_t index = 0;  ///< in the wave

@@ -174,11 +174,7 @@ static __global__ void iota_kernel(std::uint32_t* values, std::uint64_t count) {
 template <class Program>
 class PagedWave {
  public:
-  /// Bytes of device memory that a walk takes beside its path; the last are scratch of sorting: a second copy
-  /// of key and walk, and a share of the counts of tiles.
-  static constexpr std::uint64_t kBytesPerWalk = sizeof(ParkedWalk) +
-                                                 (PagedWalks<Program>::kAsks ? sizeof(ParkedQuestion) : 0) +
-                                                 4 * sizeof(std::uint32_t) + 12;
+  static constexpr std::uint64_t kBytesPerWalk = paged_walk_bytes(true, PagedWalks<Program>::kAsks);
 
   PagedWave(const Device& device, std::uint64_t capacity, std::uint32_t length, std::uint32_t keys)
       : device_(device),

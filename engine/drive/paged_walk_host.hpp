@@ -17,10 +17,7 @@ namespace sluice::host {
 template <class Program>
 class PagedWave {
  public:
-  /// Bytes of device memory that a walk takes beside its path.
-  static constexpr std::uint64_t kBytesPerWalk = sizeof(ParkedWalk) +
-                                                 (PagedWalks<Program>::kAsks ? sizeof(ParkedQuestion) : 0) +
-                                                 3 * sizeof(std::uint32_t);
+  static constexpr std::uint64_t kBytesPerWalk = paged_walk_bytes(false, PagedWalks<Program>::kAsks);
 
   PagedWave(const Device& device, std::uint64_t capacity, std::uint32_t length, std::uint32_t keys)
       : device_(device),

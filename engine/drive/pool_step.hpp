@@ -18,6 +18,13 @@ struct PoolState {
   std::uint32_t step = 0;
 };
 
+/// Bytes of device memory that an instance takes: seeds, pool and biases, and the edges of its walk.
+constexpr std::uint64_t pool_bytes(std::uint64_t pool, std::uint64_t length) {
+  return pool * (2 * sizeof(Vertex) + sizeof(std::uint64_t)) + length * 2 * sizeof(Vertex);
+}
+/// What it takes beside that where its lists come in partitions: its state, and the list that it waits for.
+inline constexpr std::uint64_t kParkedPoolBytes = sizeof(PoolState) + sizeof(Vertex);
+
 /// Every list is here.
 struct WholeLists {
   SLUICE_HD const Vertex* targets(const GraphView& graph, Vertex) const { return graph.csr.targets; }

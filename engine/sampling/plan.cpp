@@ -5,7 +5,11 @@
 #include <cmath>
 
 #include "engine/core/error.hpp"
+#include "engine/drive/instance_job.hpp"
 #include "engine/drive/layer_arena.hpp"
+#include "engine/drive/paged_sample.hpp"
+#include "engine/drive/paged_walk.hpp"
+#include "engine/drive/pool_step.hpp"
 #include "engine/residency/paged_plan.hpp"
 #include "engine/sampling/run.hpp"
 #include "engine/select/wide.hpp"
@@ -78,21 +82,36 @@ class Planner {
   void wave(std::uint64_t bytes) { plan_.wave_bytes = bytes; }
   void result(std::uint64_t bytes) { plan_.result_bytes = bytes; }
 
+  /// What lies on the device however the graph is worked on, without its edges.
+  std::uint64_t vertex_bytes() const {
+    return (on_gpu() ? (vertices() + 1) * sizeof(EdgeIndex) : 0) + starts_bytes_ +
+           (graph_.weighted ? vertices() * sizeof(std::int16_t) : 0) +
+           (bounds_ ? vertices() * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) : 0);
+  }
+  /// In partitions: weights come along with the targets.
+  void bring_weights() { columns_.weights = graph_.weighted; }
+  bool has_bounds() const { return bounds_; }
+
   /// As finish, where the graph is worked on in partitions: `each` bytes an instance under way, `steps`
   /// moves.
   RunPlan finish_in_parts(const PagingOptions& paging, std::uint64_t each, std::uint64_t steps) {
-    const std::uint64_t taken = (on_gpu() ? (vertices() + 1) * sizeof(EdgeIndex) : 0) + starts_bytes_ +
-                                (graph_.weighted ? vertices() * sizeof(std::int16_t) : 0) +
-                                (bounds_ ? vertices() * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) : 0);
-    const PagedPlan parts =
+    const std::uint64_t taken = vertex_bytes();
+    PagedPlan parts =
         plan_pages(device_, graph_, paging, columns_, each, std::max<Instance>(instances_, 1), steps, taken);
     plan_.graph_bytes = taken + parts.slots * parts.partitions.largest();
     plan_.table_bytes = 0;
     plan_.wave_bytes = parts.wave * each;
     plan_.device_bytes_needed = plan_.graph_bytes + plan_.wave_bytes;
-    plan_.partitions = parts.partitions.size(), plan_.slots = parts.slots;
+    plan_.slots = parts.slots;
     plan_.brought_bytes = parts.brought_bytes;
+    plan_.partitions = std::move(parts.partitions);
     return plan_;
+  }
+
+  /// As finish, where the graph is worked on in partitions, and no edge is needed on the device.
+  RunPlan finish_without_edges() {
+    plan_.graph_bytes = vertex_bytes();
+    return finish();
   }
 
   RunPlan finish() {
@@ -163,7 +182,7 @@ void plan_pools(Planner& plan, const WalkOptions& options) {
   plan.select(resolve(options.select, Select::its, {}));
   const std::uint64_t pool = plan.most_seeds(options.frontier_size),
                       edges = 2 * std::uint64_t{options.length};
-  const std::uint64_t each = pool * (2 * sizeof(Vertex) + sizeof(std::uint64_t)) + edges * sizeof(Vertex);
+  const std::uint64_t each = pool_bytes(pool, options.length);
   const std::uint64_t at_once = std::clamp<std::uint64_t>(kHostWave / std::max<std::uint64_t>(each, 1), 1,
                                                           std::max<Instance>(plan.instances(), 1));
   plan.wave(plan.on_gpu() ? 2 * each + sizeof(std::uint64_t) : 2 * at_once * each);
@@ -254,6 +273,30 @@ void plan_layer(Planner& plan, const SampleOptions& options) {
   plan.wave(slot * (plan.on_gpu() ? 2 : plan.threads()));
 }
 
+/// Closes the plan of samples on a graph in partitions.
+RunPlan finish_samples_in_parts(Planner& plan, const Device& device, const Graph& graph,
+                                const SampleOptions& options, const PagingOptions& paging) {
+  switch (options.kind) {
+    case SampleKind::edge:
+      return plan.finish_without_edges();  // the host reads the edges that are drawn
+    case SampleKind::layer:
+      refuse_partitions("layer");
+    case SampleKind::node:
+      refuse_partitions("node");
+    case SampleKind::neighbor:
+    case SampleKind::forest_fire:
+    case SampleKind::snowball:
+      break;
+  }
+  if (plan.has_bounds()) plan.bring_weights();
+  const auto depths = options.kind == SampleKind::neighbor ? static_cast<std::uint32_t>(options.fanout.size())
+                                                           : options.depth;
+  const std::uint64_t free = device.memory().available(), taken = plan.vertex_bytes();
+  const std::uint64_t each =
+      paged_sample_bytes(graph, options, plan.most_seeds(1), depths, free > taken ? free - taken : 0);
+  return plan.finish_in_parts(paging, each, depths);
+}
+
 /// node and edge.
 void plan_one_pass(Planner& plan, const SampleOptions& options) {
   plan.select(resolve(options.select, Select::automatic, {}));
@@ -274,7 +317,9 @@ RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& start
   Planner plan(device, graph, starts, taken);
   if (options.kind == WalkKind::multidimensional) {
     plan_pools(plan, options);
-    return plan.finish();
+    if (!in_parts) return plan.finish();
+    const std::uint64_t each = pool_bytes(plan.most_seeds(options.frontier_size), options.length);
+    return plan.finish_in_parts(paging, each + kParkedPoolBytes, options.length);
   }
   const std::uint64_t row = std::uint64_t{options.length} + 1;
   constexpr std::uint64_t kCounters = 64u << 10;  // what cuda::plan_waves leaves for the driver
@@ -288,13 +333,17 @@ RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& start
     plan_tabled(plan, taken, !biased);
   }
   if (!in_parts) return plan.finish();
-  constexpr std::uint64_t kQueued = 48;  // a walk that waits, and its place in the queues
-  return plan.finish_in_parts(paging, kQueued + row * sizeof(Vertex), options.length);
+  // Whoever rejects may scan the list in the end, by its weights.
+  const bool scans = options.kind == WalkKind::node2vec || options.select == Select::rejection;
+  if (scans) plan.bring_weights();
+  const std::uint64_t each = paged_walk_bytes(plan.on_gpu(), scans) + row * sizeof(Vertex);
+  return plan.finish_in_parts(paging, each, options.length);
 }
 
 RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& starts,
-                     const SampleOptions& options, const PagingOptions&) {
+                     const SampleOptions& options, const PagingOptions& paging) {
   validate(options);
+  const bool in_parts = needs_pages(device, graph, paging);
   Planner plan(device, graph, starts, options);
   switch (options.kind) {
     case SampleKind::neighbor:
@@ -312,7 +361,7 @@ RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& sta
       plan_one_pass(plan, options);
       break;
   }
-  return plan.finish();
+  return in_parts ? finish_samples_in_parts(plan, device, graph, options, paging) : plan.finish();
 }
 
 }  // namespace sluice

@@ -81,10 +81,7 @@ template <class Sampler>
 struct PoolJob : InstanceJob<WalkSink> {
   PoolProgram<Sampler> program;
 
-  std::uint64_t bytes_per_instance() const {
-    return std::uint64_t{program.pool_size} * (2 * sizeof(Vertex) + 8) +
-           std::uint64_t{program.length} * 2 * sizeof(Vertex);
-  }
+  std::uint64_t bytes_per_instance() const { return pool_bytes(program.pool_size, program.length); }
   static PoolRows rows(const PoolWave& wave) {
     return {wave.seeds.data(), wave.pool.data(), wave.biases.data(), wave.edges.data()};
   }
@@ -100,11 +97,10 @@ struct PoolJob : InstanceJob<WalkSink> {
   template <class Visit>
   void in_partitions(RunStats& stats, const Visit& visit) const {
     const PageRequest pages(graph);
-    PageLoop loop(
-        graph, pages,
-        plan_pages(graph.device, graph.graph, graph.paging, pages.columns,
-                   bytes_per_instance() + sizeof(PoolState) + sizeof(Vertex), end - begin, program.length),
-        stats);
+    PageLoop loop(graph, pages,
+                  plan_pages(graph.device, graph.graph, graph.paging, pages.columns,
+                             bytes_per_instance() + kParkedPoolBytes, end - begin, program.length),
+                  stats);
     const PartitionPlan& plan = loop.plan().partitions;
     const std::uint64_t wave = std::min<std::uint64_t>(loop.plan().wave, end - begin);
     const PoolWave memory(graph.device, wave, program.pool_size, program.length);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/exec/device.hpp"
@@ -11,6 +12,7 @@
 #include "engine/sampling/sink.hpp"
 #include "engine/sampling/starts.hpp"
 #include "partition/graph.hpp"
+#include "partition/plan.hpp"
 
 namespace sluice {
 
@@ -77,13 +79,15 @@ struct RunPlan {
   std::uint64_t table_bytes = 0;  ///< derived tables of the layout that would be taken
   std::uint64_t wave_bytes = 0;   ///< smallest possible wave
   std::uint64_t device_bytes_needed = 0;
-  std::uint64_t partitions = 1;    ///< that the graph would be cut into
-  std::uint64_t slots = 0;         ///< partitions on the device at once
-  double brought_bytes = 0;        ///< partitions to the device, about
+  std::optional<PartitionPlan> partitions;  ///< where the graph would be cut; none: it is worked on whole
+  std::uint64_t slots = 0;                  ///< partitions on the device at once
+  double brought_bytes = 0;                 ///< partitions to the device, about
   std::uint64_t result_bytes = 0;  ///< size of the output where it is known beforehand (walks), else 0
   Layout layout = Layout::csr;
   Select select = Select::automatic;
 };
+/// In partitions, samples whose size is not known beforehand start with a guess: a run that needs more of the
+/// memory for them goes on with smaller partitions.
 RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts, const WalkOptions& options,
                    const PagingOptions& paging = {});
 RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& starts,

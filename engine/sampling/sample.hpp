@@ -171,8 +171,8 @@ class SampleRun {
 
   void drive_paged() {
     if (reads_weights()) pages_.columns.weights = true;
-    const std::uint64_t bytes = paged_sample_bytes(graph_, options_, most_seeds_, program_.sampler.depth(),
-                                                   options_.kind == SampleKind::neighbor);
+    const std::uint64_t bytes = paged_sample_bytes(
+        graph_.graph, options_, most_seeds_, program_.sampler.depth(), graph_.device.memory().available());
     const auto go = [&]<class Grower>(std::type_identity<Grower>, const auto& setup) {
       drive_paged_samples<Grower>(graph_, pages_, setup, bytes, program_.sampler.depth(), options_, begin_,
                                   end_, sink_, stats_);

@@ -90,19 +90,25 @@ TEST_F(WholePath, InfoReadsTheEdgesOnlyWhenAsked) {
   refuse(3, "dataset /out/indices: position 0", {"info", path, "--edges"});
 }
 
-TEST_F(WholePath, InfoPlansPartitionsForABudget) {
-  const auto path = graph("kronecker", 10, {"--undirected"});
-  const auto info = Json::parse(run({"info", path, "--json", "--device-memory", "32KiB"}).out);
+TEST_F(WholePath, InfoPlansThePartitionsOfARun) {
+  const auto path = graph("kronecker", 10, {"--undirected", "--weights", "uniform"});
+  for (const char* budget : {"80KiB", "100KiB"}) {
+    const auto info = Json::parse(run({"info", path, "--json", "--device-memory", budget}).out);
+    run({"walk", path, "--device-memory", budget, "--output", at("walks.h5"), "--force", "--report",
+         at("walks.json"), "--quiet"});
 
-  ASSERT_GT(info["partitions"].size(), 1u);
-  std::uint64_t next = 0;
-  for (const auto& partition : info["partitions"]) {
-    EXPECT_EQ(partition["begin"], next);
-    next = partition["end"];
-    EXPECT_TRUE(partition["oversized"] || partition["bytes"] <= 16 * 1024);
+    ASSERT_GT(info["partitions"].size(), 1u);
+    EXPECT_EQ(info["partitions"].size(), Json::parse(read_bytes(at("walks.json")))["partitions"]);
+    EXPECT_GE(info["slots"], 2);
+    std::uint64_t next = 0;
+    for (const auto& partition : info["partitions"]) {
+      EXPECT_EQ(partition["begin"], next);
+      next = partition["end"];
+    }
+    EXPECT_EQ(next, info["vertices"]);
+    EXPECT_NE(run({"info", path, "--device-memory", budget}).out.find("partitions"), std::string::npos);
   }
-  EXPECT_EQ(next, info["vertices"]);
-  EXPECT_NE(run({"info", path, "--device-memory", "32KiB"}).out.find("partitions"), std::string::npos);
+  EXPECT_NE(run({"info", path, "--device-memory", "1GiB"}).out.find("none"), std::string::npos);
 }
 
 TEST_F(WholePath, EveryWalkKindPassesItsVerification) {

@@ -212,7 +212,8 @@ TEST(Paging, FollowsFromTheCeilingAlone) {
   const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + sizeof(float));
   Device ample({DeviceChoice::host, 2, 0}), exact({DeviceChoice::host, 2, edges}),
       tight({DeviceChoice::host, 2, edges / 4});
-  ResidentGraph whole(ample, graph), fits(exact, graph), parts(tight, graph), kept(tight, graph, {.partitions = 1});
+  ResidentGraph whole(ample, graph), fits(exact, graph), parts(tight, graph),
+      kept(tight, graph, {.partitions = 1});
   EXPECT_FALSE(whole.impl().paged);
   EXPECT_FALSE(fits.impl().paged);
   ASSERT_TRUE(parts.impl().paged);

@@ -14,26 +14,24 @@ constexpr PagingOptions kWhole{.partitions = 1};
 /// A job that can be planned and run.
 struct Planned {
   std::string name;
-  std::function<RunPlan(const Device&, const Graph&)> plan;
+  std::function<RunPlan(const Device&, const Graph&, const PagingOptions&)> plan;
   std::function<RunStats(ResidentGraph&)> run;
 };
 
 Planned planned(std::string name, Starts starts, const WalkOptions& options) {
-  return {
-      std::move(name),
-      [=](const Device& device, const Graph& graph) {
-        return plan_walks(device, graph, starts, options, kWhole);
-      },
-      [=](ResidentGraph& graph) { return run_walks(graph, starts, options, nullptr); }};
+  return {std::move(name),
+          [=](const Device& device, const Graph& graph, const PagingOptions& paging) {
+            return plan_walks(device, graph, starts, options, paging);
+          },
+          [=](ResidentGraph& graph) { return run_walks(graph, starts, options, nullptr); }};
 }
 
 Planned planned(std::string name, Starts starts, const SampleOptions& options) {
-  return {
-      std::move(name),
-      [=](const Device& device, const Graph& graph) {
-        return plan_samples(device, graph, starts, options, kWhole);
-      },
-      [=](ResidentGraph& graph) { return run_samples(graph, starts, options, nullptr); }};
+  return {std::move(name),
+          [=](const Device& device, const Graph& graph, const PagingOptions& paging) {
+            return plan_samples(device, graph, starts, options, paging);
+          },
+          [=](ResidentGraph& graph) { return run_samples(graph, starts, options, nullptr); }};
 }
 
 std::vector<Planned> planned_walks(Layout layout) {
@@ -98,7 +96,7 @@ std::vector<Planned> planned_others(std::uint64_t vertices) {
 /// Runs `job` on a fresh host device of so much memory.
 void expect_fits(const Planned& job, const Graph& graph, std::uint64_t memory) {
   Device device({DeviceChoice::host, 2, memory});
-  const RunPlan plan = job.plan(device, graph);
+  const RunPlan plan = job.plan(device, graph, kWhole);
 
   try {
     ResidentGraph resident(device, graph, kWhole);
@@ -116,7 +114,7 @@ void expect_fits(const Planned& job, const Graph& graph, std::uint64_t memory) {
 void expect_kept(const std::vector<Planned>& jobs, const Graph& graph) {
   const Device boundless({DeviceChoice::host, 2, 0});
   for (const Planned& job : jobs) {
-    const std::uint64_t needed = job.plan(boundless, graph).device_bytes_needed;
+    const std::uint64_t needed = job.plan(boundless, graph, kWhole).device_bytes_needed;
     ASSERT_GT(needed, 1u) << job.name;
     {
       Device exact({DeviceChoice::host, 2, needed});
@@ -150,6 +148,45 @@ TEST(Plan, TakesTheLayoutThatTheRunTakes) {
     }
     expect_fits(job, graph, 0 + edges * 13);
   }
+}
+
+/// What a plan in partitions says is what the run does, as far as sizes are known beforehand.
+TEST(Plan, CutsAsTheRunCuts) {
+  const Graph graph = scattered(20000);
+  const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + sizeof(float));
+  std::vector<Planned> jobs = planned_walks(Layout::automatic);
+  for (const Planned& job : planned_others(graph.vertices())) {
+    // The whole graph, no partition at all, and a size that the first wave tells.
+    const bool other = job.name.starts_with("layer") || job.name.starts_with("node") ||
+                       job.name.starts_with("edge") || job.name.starts_with("snowball");
+    if (!other) jobs.push_back(job);
+  }
+  for (const Planned& job : jobs) {
+    for (const PagingOptions& paging : {PagingOptions{}, PagingOptions{.partitions = 7, .slots = 3}}) {
+      SCOPED_TRACE(job.name);
+      Device device({DeviceChoice::host, 2, paging.partitions == 0 ? edges - edges / 4 : 0});
+      const RunPlan plan = job.plan(device, graph, paging);
+      ResidentGraph resident(device, graph, paging);
+      const RunStats stats = job.run(resident);
+
+      ASSERT_TRUE(plan.partitions.has_value());
+      EXPECT_EQ(plan.partitions->size(), stats.partitions);
+      EXPECT_EQ(plan.select, stats.select);
+      EXPECT_LE(plan.device_bytes_needed, device.memory().ceiling());
+    }
+  }
+}
+
+TEST(Plan, RefusesPartitionsAsTheRunDoes) {
+  const Graph graph = scattered(2000);
+  const Device device({DeviceChoice::host, 2, graph.edges()});
+  for (const SampleKind kind : {SampleKind::layer, SampleKind::node}) {
+    SampleOptions options;
+    options.kind = kind, options.layer_sizes = {3}, options.count = 3;
+    EXPECT_THROW(plan_samples(device, graph, random_starts(5), options), UsageError);
+  }
+  EXPECT_THROW(plan_walks(device, graph, Starts{}, WalkOptions{}, {.partitions = 7, .slots = 0}),
+               BudgetError);
 }
 
 TEST(Plan, SaysHowLargeTheResultIs) {
