@@ -46,15 +46,17 @@ ReportFile begin_report(const CommonOptions& options) {
 
 }  // namespace
 
-std::uint64_t host_bytes(const io::GraphInfo& info) {
+std::uint64_t host_bytes(const io::GraphInfo& info, bool with_in) {
   const std::uint64_t edge = sizeof(Vertex) + (info.weighted ? sizeof(float) : 0) + (info.timed ? 8 : 0);
-  return (info.vertices + 1) * sizeof(EdgeIndex) + info.edges * edge +
-         (info.compacted ? info.vertices * 8 : 0);
+  const std::uint64_t rows = (info.vertices + 1) * sizeof(EdgeIndex) + info.edges * edge;
+  return rows * (with_in ? 2 : 1) + (info.compacted ? info.vertices * 8 : 0);
 }
 
-Job::Job(const Command& command, const CommonOptions& options, const std::string& graph_file)
+Job::Job(const Command& command, const CommonOptions& options, const std::string& graph_file,
+         const GraphNeeds& needs)
     : command_(command),
       options_(options),
+      needs_(needs),
       report_file_(begin_report(options)),
       device_(std::make_unique<Device>(device_of_rank(options))),
       progress_(options.progress, options.quiet) {
@@ -70,7 +72,9 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
 void Job::load(const std::string& graph_file) {
   const Stopwatch watch;
   info_ = io::read_graph_info(graph_file);
-  const std::uint64_t needed = share_of_node(host_bytes(info_)), allowed = host_accountant().ceiling();
+  needs_.in_edges = needs_.in_edges && info_.directed && info_.has_in;
+  const std::uint64_t needed = share_of_node(host_bytes(info_, needs_.in_edges)),
+                      allowed = host_accountant().ceiling();
   // A graph larger than host memory stays in its file; only offsets are held.
   const bool sharded = options_.distribution == Distribution::shard && world().size() > 1;
   std::uint64_t in_file[] = {options_.paging.transport == Transport::file || sharded || needed > allowed};
@@ -101,12 +105,12 @@ void Job::load(const std::string& graph_file) {
                     format_count(info_.vertices), format_count(info_.edges), "device used", device_->name()));
   }
   require_same_on_all_ranks(same_for_all(command_, info_));
-  graph_ = in_file_ ? io::open_graph(graph_file) : read_graph_once_a_node(graph_file, info_);
+  graph_ = in_file_ ? io::open_graph(graph_file) : read_graph_once_a_node(graph_file, info_, needs_.in_edges);
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
   throw_if_stopped();
   report_.graph = facts_of(graph_file, info_);
   report_.load_seconds = watch.seconds();
-  report_.bytes_read = in_file_ ? offsets : world().node_rank() == 0 ? host_bytes(info_) : 0;
+  report_.bytes_read = in_file_ ? offsets : world().node_rank() == 0 ? host_bytes(info_, needs_.in_edges) : 0;
 }
 
 PagingOptions Job::paging() const {
@@ -147,7 +151,28 @@ io::ResultWriter& Job::open_results(const std::vector<io::Attribute>& attributes
   return output_->writer();
 }
 
+io::ResultWriter& Job::open_results(const std::vector<io::Attribute>& attributes,
+                                    const std::vector<std::string>& text_columns) {
+  auto all = attributes;
+  all.emplace_back("seed", std::to_string(options_.seed));
+  all.emplace_back("graph_checksum", format_checksum(info_.checksum));
+  output_ = open_output(options_, {all, all}, text_columns);
+  return output_->writer();
+}
+
 void Job::finish(const RunStats& run, const char* instance_name, const char* edge_name) {
+  report_.run = run;
+  close();
+  summarize(run, instance_name, edge_name);
+}
+
+void Job::finish(const SolverFigures& solver) {
+  report_.solver = solver;
+  close();
+  summarize(solver);
+}
+
+void Job::close() {
   throw_if_stopped();
   const Stopwatch closing;
   output_->commit();
@@ -155,12 +180,10 @@ void Job::finish(const RunStats& run, const char* instance_name, const char* edg
   report_.command = command_.name();
   report_.options = command_.resolved();
   report_.device = device_.get();
-  report_.run = run;
   report_.close_seconds = closing.seconds();
   report_.total_seconds = watch_.seconds();
   report_.bytes_written = output_->bytes_written();
   report_file_.write_joined(report_);
-  summarize(run, instance_name, edge_name);
 }
 
 void Job::summarize(const RunStats& run, const char* instance_name, const char* edge_name) const {
@@ -174,6 +197,21 @@ void Job::summarize(const RunStats& run, const char* instance_name, const char* 
                   format_count(sums[0]), instance_name, format_count(sums[1]), edge_name, all.compute_seconds,
                   format_rate(per_second(sums[1], all)), device_->name(), ranks, format_size(sums[2]),
                   options_.output == "-" ? "standard output" : options_.output));
+}
+
+void Job::summarize(const SolverFigures& solver) const {
+  std::uint64_t bytes[] = {output_->result_bytes()};
+  world().all_reduce(bytes, Reduce::sum, "the summary");
+  if (!solver.converged) {
+    say(fmt::format("{}: NOT converged after {} iterations, the last change is {:.3g} ({})\n",
+                    command_.name(), solver.iterations, solver.residual, solver.end));
+  }
+  if (options_.quiet) return;
+  const std::string ranks = world().size() > 1 ? fmt::format(", {} ranks", world().size()) : "";
+  say(fmt::format("{}: {} iterations to a change of {:.3g} in {:.3g} s ({} edges/s) on {}{}; {} to {}\n",
+                  command_.name(), solver.iterations, solver.residual, solver.compute_seconds,
+                  format_rate(per_second(solver.edges, solver.compute_seconds)), device_->name(), ranks,
+                  format_size(bytes[0]), options_.output == "-" ? "standard output" : options_.output));
 }
 
 void Job::print_plan(const RunPlan& plan) const {
@@ -200,6 +238,21 @@ void Job::print_plan(const RunPlan& plan) const {
     throw BudgetError(
         fmt::format("the job needs {} of device memory, but {} are allowed (raise --device-memory)",
                     format_size(plan.device_bytes_needed), format_size(device_ceiling)));
+  }
+}
+
+void Job::print_plan(const PageRankPlan& plan) const {
+  const std::uint64_t held = share_of_node(host_bytes(info_, needs_.in_edges));
+  const std::uint64_t host_needed = held + plan.host_bytes;
+  print(fit_line("device memory", plan.device_bytes, device_->memory().ceiling()) +
+        fit_line("host memory", host_needed, host_accountant().ceiling()) +
+        fit_line("  graph", held, ~std::uint64_t{0}) +
+        fit_line("result", info_.vertices * 8, ~std::uint64_t{0}));
+  if (plan.device_bytes > device_->memory().ceiling() || host_needed > host_accountant().ceiling()) {
+    throw BudgetError(
+        fmt::format("the job needs {} of device memory and {} of host memory (raise --device-memory or "
+                    "--host-memory)",
+                    format_size(plan.device_bytes), format_size(host_needed)));
   }
 }
 

@@ -1,5 +1,5 @@
-// What walk and sample share: opening device and files, loading the graph, closing with a summary and a
-// report.
+// What walk, sample and the solvers share: opening device and files, loading the graph, closing with a
+// summary and a report.
 #pragma once
 
 #include <memory>
@@ -14,17 +14,24 @@
 #include "apps/report.hpp"
 #include "apps/starts.hpp"
 #include "engine/exec/device.hpp"
+#include "engine/rank/pagerank.hpp"
 #include "engine/sampling/run.hpp"
 #include "io/graph_file.hpp"
 #include "io/result_writer.hpp"
 
 namespace sluice::apps {
 
+/// What a command reads of the graph file.
+struct GraphNeeds {
+  bool in_edges = false;  ///< also in-edges, where a directed graph's file has them
+};
+
 class Job {
  public:
   /// Opens the device, claims the report's name and loads the graph. Everything that can be refused without
   /// reading the edges is refused first. Throws Error.
-  Job(const Command& command, const CommonOptions& options, const std::string& graph_file);
+  Job(const Command& command, const CommonOptions& options, const std::string& graph_file,
+      const GraphNeeds& needs = {});
 
   Device& device() { return *device_; }
   const Graph& graph() const { return graph_; }
@@ -43,19 +50,29 @@ class Job {
   /// added here.
   io::ResultWriter& open_results(const std::vector<io::Attribute>& attributes, const Starts& starts,
                                  const std::vector<std::string>& text_columns);
+  /// The same for a command without starts.
+  io::ResultWriter& open_results(const std::vector<io::Attribute>& attributes,
+                                 const std::vector<std::string>& text_columns);
 
   /// Completes the output, says what was done, writes the report.
   void finish(const RunStats& run, const char* instance_name, const char* edge_name);
+  void finish(const SolverFigures& solver);
+
+  Progress& progress() { return progress_; }
 
   /// --plan: prints what the job would need; throws BudgetError if it does not fit.
   void print_plan(const RunPlan& plan) const;
+  void print_plan(const PageRankPlan& plan) const;
 
  private:
   void load(const std::string& graph_file);
+  void close();
   void summarize(const RunStats& run, const char* instance_name, const char* edge_name) const;
+  void summarize(const SolverFigures& solver) const;
 
   const Command& command_;
   const CommonOptions& options_;
+  GraphNeeds needs_;
   Stopwatch watch_;
   ReportFile report_file_;
   std::unique_ptr<Device> device_;
@@ -69,7 +86,7 @@ class Job {
 };
 
 /// Bytes of host memory that a graph takes when read.
-std::uint64_t host_bytes(const io::GraphInfo& info);
+std::uint64_t host_bytes(const io::GraphInfo& info, bool with_in = false);
 
 /// An option and the kinds it has a meaning for.
 struct KindOption {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 
+#include "engine/rank/options.hpp"
 #include "engine/residency/paging.hpp"
 #include "engine/sampling/options.hpp"
 #include "io/convert.hpp"
@@ -56,6 +57,30 @@ inline constexpr std::array kSampleKinds{
     Name<SampleKind>{"layer", SampleKind::layer},
     Name<SampleKind>{"node", SampleKind::node},
     Name<SampleKind>{"edge", SampleKind::edge},
+};
+
+inline constexpr std::array kRankMethods{
+    Name<RankMethod>{"static", RankMethod::from_scratch},
+    Name<RankMethod>{"nd", RankMethod::naive_dynamic},
+    Name<RankMethod>{"dt", RankMethod::dynamic_traversal},
+    Name<RankMethod>{"df", RankMethod::dynamic_frontier},
+    Name<RankMethod>{"dfp", RankMethod::pruned_frontier},
+};
+
+inline constexpr std::array kRankNorms{
+    Name<RankNorm>{"linf", RankNorm::linf},
+    Name<RankNorm>{"l1", RankNorm::l1},
+    Name<RankNorm>{"l2", RankNorm::l2},
+};
+
+inline constexpr std::array kDanglings{
+    Name<Dangling>{"uniform", Dangling::uniform},
+    Name<Dangling>{"self-loop", Dangling::self_loop},
+};
+
+inline constexpr std::array kRankPrecisions{
+    Name<RankPrecision>{"f64", RankPrecision::f64},
+    Name<RankPrecision>{"f32", RankPrecision::f32},
 };
 
 inline constexpr std::array kBiases{

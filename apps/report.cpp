@@ -52,8 +52,23 @@ void add_run(Json& json, const RunStats& run) {
   json["kernel_launches"] = run.kernel_launches;
 }
 
+/// The same on every rank but for times, so ranks are not added up (report_ranks.cpp leaves "solver" alone).
+void add_solver(Json& json, const SolverFigures& solver) {
+  json["solver"] = {{"end", solver.end},
+                    {"converged", solver.converged},
+                    {"iterations", solver.iterations},
+                    {"residual", solver.residual},
+                    {"edges", solver.edges},
+                    {"edges_per_second", per_second(solver.edges, solver.compute_seconds)},
+                    {"per_iteration", {{"residual", solver.residuals}, {"seconds", solver.seconds}}}};
+}
+
 Json seconds_of(const Report& report) {
-  const RunStats run = report.run.value_or(RunStats{});
+  RunStats run = report.run.value_or(RunStats{});
+  if (report.solver) {
+    run.load_seconds = report.solver->load_seconds;
+    run.compute_seconds = report.solver->compute_seconds;
+  }
   return {{"total", report.total_seconds},
           {"load", report.load_seconds + run.load_seconds},
           {"table", run.table_seconds},
@@ -83,6 +98,7 @@ Json to_json(const Report& report) {
   json["device"] = report.device != nullptr ? report.device->name() : "host";
   json["seconds"] = seconds_of(report);
   if (report.run) add_run(json, *report.run);
+  if (report.solver) add_solver(json, *report.solver);
   json.update(to_json(report.counters));
   json["bytes"] = bytes_of(report);
   json["peak_device_bytes"] = report.device != nullptr ? report.device->memory().peak() : 0;
@@ -94,8 +110,12 @@ Json to_json(const Report& report) {
 
 }  // namespace
 
+double per_second(std::uint64_t count, double seconds) {
+  return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+}
+
 double per_second(std::uint64_t count, const RunStats& run) {
-  return run.compute_seconds > 0 ? static_cast<double>(count) / run.compute_seconds : 0;
+  return per_second(count, run.compute_seconds);
 }
 
 std::string format_checksum(std::uint64_t checksum) {

@@ -39,14 +39,28 @@ struct GraphFacts {
   std::uint64_t checksum = 0;
 };
 
+/// What a solver that iterates reports.
+struct SolverFigures {
+  std::string end;  ///< `converged`, or why it stopped
+  bool converged = true;
+  std::uint64_t iterations = 0;
+  double residual = 0;            ///< of the last iteration
+  std::vector<double> residuals;  ///< [iterations]
+  std::vector<double> seconds;    ///< [iterations]
+  double load_seconds = 0;        ///< making ready, and the graph to the device
+  double compute_seconds = 0;     ///< the iterations
+  std::uint64_t edges = 0;        ///< looked at in all iterations
+};
+
 struct Report {
   std::string command;
   ResolvedOptions options;
   std::optional<GraphFacts> graph;
   const Device* device = nullptr;  ///< null: a command that has none
   std::optional<RunStats> run;     ///< walks and samples
-  double load_seconds = 0;         ///< reading the graph file
-  double close_seconds = 0;        ///< completing the output
+  std::optional<SolverFigures> solver;
+  double load_seconds = 0;   ///< reading the graph file
+  double close_seconds = 0;  ///< completing the output
   double total_seconds = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
@@ -55,6 +69,7 @@ struct Report {
 
 /// Rates use the time spent making the samples, without load and write.
 double per_second(std::uint64_t count, const RunStats& run);
+double per_second(std::uint64_t count, double seconds);
 
 /// A checksum as files and reports write it.
 std::string format_checksum(std::uint64_t checksum);

@@ -17,11 +17,12 @@ bool is_largest(const std::string& path) {
          path == "/partitions";
 }
 
-/// Adds the figures below `json` to `paths`; options and the graph are no figures of a rank.
+/// Adds the figures below `json` to `paths`; options, the graph and what a solver did, which is the same on
+/// all ranks, are no figures of a rank.
 void collect_figures(const Json& json, const std::string& path, std::vector<std::string>& paths) {
   for (const auto& [key, value] : json.items()) {
     const std::string here = path + "/" + key;
-    if (here == "/options" || here == "/graph" || here == "/ranks") continue;
+    if (here == "/options" || here == "/graph" || here == "/ranks" || here == "/solver") continue;
     if (value.is_object()) collect_figures(value, here, paths);
     if (value.is_number()) paths.push_back(here);
   }

@@ -49,12 +49,19 @@ class MadeThere final : public HostMemory {
 };
 
 /// The arrays that io::read_graph makes, with nothing read.
-Graph open_arrays(const io::GraphInfo& info, HostMemory& memory) {
+Csr open_rows(const io::GraphInfo& info, bool in, HostMemory& memory) {
+  Csr csr;
+  csr.offsets = make_host_array<EdgeIndex>(&memory, info.vertices + 1, in ? "in-offsets" : "offsets");
+  csr.targets = make_host_array<Vertex>(&memory, info.edges, in ? "sources" : "targets");
+  if (info.weighted) csr.weights = make_host_array<float>(&memory, info.edges, in ? "in-weights" : "weights");
+  if (info.timed) csr.times = make_host_array<std::int64_t>(&memory, info.edges, in ? "in-times" : "times");
+  return csr;
+}
+
+Graph open_arrays(const io::GraphInfo& info, bool with_in, HostMemory& memory) {
   Graph graph;
-  graph.out.offsets = make_host_array<EdgeIndex>(&memory, info.vertices + 1, "offsets");
-  graph.out.targets = make_host_array<Vertex>(&memory, info.edges, "targets");
-  if (info.weighted) graph.out.weights = make_host_array<float>(&memory, info.edges, "weights");
-  if (info.timed) graph.out.times = make_host_array<std::int64_t>(&memory, info.edges, "times");
+  graph.out = open_rows(info, false, memory);
+  if (with_in) graph.in = open_rows(info, true, memory);
   if (info.compacted)
     graph.original_ids = make_host_array<std::int64_t>(&memory, info.vertices, "original ids");
   graph.directed = info.directed;
@@ -71,19 +78,19 @@ std::uint64_t share_of_node(std::uint64_t bytes) {
   return (bytes + ranks - 1) / ranks;
 }
 
-Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info) {
+Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info, bool with_in) {
   const bool shared = world().node_size() > 1, reads = world().node_rank() == 0;
   Graph graph;
   MadeHere made;
-  if (reads) graph = io::read_graph(path, false, 0, shared ? &made : nullptr);
+  if (reads) graph = io::read_graph(path, with_in, 0, shared ? &made : nullptr);
   // A large graph takes its time to read, and the machines need not be equally fast.
   const auto lists = world().all_gather(made.list(), "the graph", kUnlimited);
   if (reads) return graph;
   try {
     MadeThere there(lists[static_cast<std::size_t>(world().node_leader())]);
-    return open_arrays(info, there);
+    return open_arrays(info, with_in, there);
   } catch (const RunError&) {
-    return io::read_graph(path);
+    return io::read_graph(path, with_in);
   }
 }
 

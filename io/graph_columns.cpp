@@ -115,7 +115,7 @@ unsigned resolve_threads(unsigned threads) {
 
 HostArray<EdgeIndex> read_offsets(const GraphFile& file, bool in, unsigned threads, HostMemory* memory) {
   const Column column = file.open(in ? GraphPart::in_indptr : GraphPart::out_indptr);
-  auto offsets = make_host_array<EdgeIndex>(memory, column.size(), "offsets");
+  auto offsets = make_host_array<EdgeIndex>(memory, column.size(), in ? "in-offsets" : "offsets");
   parallel_blocks(threads, offsets.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     column.read(begin, std::span(reinterpret_cast<std::int64_t*>(offsets.data()) + begin, end - begin));
   });

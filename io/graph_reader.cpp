@@ -29,7 +29,7 @@ Csr read_rows(const GraphFile& file, bool in, unsigned threads, HostMemory* memo
   csr.offsets = read_offsets(file, in, threads, memory);
   FirstFault fault;
   const Column indices = part(GraphPart::out_indices, GraphPart::in_indices);
-  csr.targets = make_host_array<Vertex>(memory, info.edges, "targets");
+  csr.targets = make_host_array<Vertex>(memory, info.edges, in ? "sources" : "targets");
   parallel_blocks(threads, info.edges, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     if (!fault.before(begin)) {
       read_targets(indices, info.vertices, begin, csr.targets.span().subspan(begin, end - begin), fault);
@@ -38,7 +38,7 @@ Csr read_rows(const GraphFile& file, bool in, unsigned threads, HostMemory* memo
   fault.rethrow();
   if (info.weighted) {
     const Column data = part(GraphPart::out_data, GraphPart::in_data);
-    csr.weights = make_host_array<float>(memory, info.edges, "weights");
+    csr.weights = make_host_array<float>(memory, info.edges, in ? "in-weights" : "weights");
     parallel_blocks(threads, info.edges, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       if (!fault.before(begin))
         read_weights(data, begin, csr.weights.span().subspan(begin, end - begin), fault);
@@ -46,7 +46,7 @@ Csr read_rows(const GraphFile& file, bool in, unsigned threads, HostMemory* memo
     fault.rethrow();
   }
   if (info.timed) {
-    csr.times = make_host_array<std::int64_t>(memory, info.edges, "times");
+    csr.times = make_host_array<std::int64_t>(memory, info.edges, in ? "in-times" : "times");
     read_numbers(part(GraphPart::out_times, GraphPart::in_times), csr.times.span(), threads);
   }
   return csr;

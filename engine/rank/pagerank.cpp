@@ -1,5 +1,6 @@
 #include "engine/rank/pagerank.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 
@@ -83,6 +84,22 @@ PageRankResult pagerank(const Device& device, const Graph& graph, const PageRank
   result.ranks = HostArray<double>(graph.vertices(), "ranks");
   sweep->read_ranks(result.ranks.span());
   return result;
+}
+
+PageRankPlan plan_pagerank(const Graph& graph, const PageRankOptions& options) {
+  const std::uint64_t n = graph.vertices(), m = graph.edges();
+  const std::uint64_t share = options.precision == RankPrecision::f32 ? sizeof(float) : sizeof(FixedRank);
+  PageRankPlan plan;
+  plan.device_bytes = n * (sizeof(FixedRank) + 2 * share);
+  const std::uint64_t state =
+      n * (sizeof(double) + (options.dangling == Dangling::self_loop ? sizeof(std::uint8_t) : 0));
+  plan.host_bytes = state + n * sizeof(double);
+  if (graph.directed && graph.in.offsets.empty()) {
+    const std::uint64_t record = graph.out.weights.empty() ? 8 : 12, row = record - sizeof(Vertex);
+    const std::uint64_t rows = (n + 1) * sizeof(EdgeIndex) + m * row;
+    plan.host_bytes = std::max(plan.host_bytes + rows, m * record + std::max(m * record, rows));
+  }
+  return plan;
 }
 
 }  // namespace sluice

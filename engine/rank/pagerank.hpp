@@ -59,4 +59,11 @@ struct PageRankResult {
 PageRankResult pagerank(const Device& device, const Graph& graph, const PageRankOptions& options = {},
                         const RankObserver& observer = {});
 
+/// What a run would take beside the graph as it was read.
+struct PageRankPlan {
+  std::uint64_t device_bytes = 0;  ///< ranks and contributions
+  std::uint64_t host_bytes = 0;    ///< in-edges while they are made, degrees, the result
+};
+PageRankPlan plan_pagerank(const Graph& graph, const PageRankOptions& options);
+
 }  // namespace sluice

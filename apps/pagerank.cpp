@@ -1,0 +1,153 @@
+// sluice pagerank: ranks of all vertices.
+#include "engine/rank/pagerank.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/commands.hpp"
+#include "apps/console.hpp"
+#include "apps/job.hpp"
+#include "apps/ranks.hpp"
+#include "engine/core/error.hpp"
+#include "engine/rank/verify.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+/// Rows handed to the writer at a time.
+constexpr std::uint64_t kRowsAtOnce = 1u << 20;
+
+struct PageRankCommand {
+  std::string graph;
+  RankMethod method = RankMethod::from_scratch;
+  PageRankOptions rank;
+  CommonOptions common;
+};
+
+void refuse_idle(const Command& command, const PageRankCommand& c) {
+  if (c.method != RankMethod::from_scratch) {
+    throw UsageError(
+        fmt::format("--method {}: only static is built so far", name_of(kRankMethods, c.method)));
+  }
+  for (const char* name : {"--instance-range", "--layout", "--schedule"}) {
+    if (command.given(name))
+      throw UsageError(fmt::format("{} has no meaning for pagerank (leave it out)", name));
+  }
+}
+
+std::vector<io::Attribute> attributes_of(const PageRankCommand& c) {
+  return {{"command", std::string("pagerank")},
+          {"method", std::string(name_of(kRankMethods, c.method))},
+          {"damping", c.rank.damping},
+          {"tolerance", c.rank.tolerance},
+          {"norm", std::string(name_of(kRankNorms, c.rank.norm))},
+          {"max_iterations", std::int64_t{c.rank.max_iterations}},
+          {"dangling", std::string(name_of(kDanglings, c.rank.dangling))},
+          {"weighted", std::int64_t{c.rank.weighted}},
+          {"precision", std::string(name_of(kRankPrecisions, c.rank.precision))}};
+}
+
+/// With --original-ids the ids stand beside the ranks: rows then need not be counted.
+std::vector<std::string> text_columns(const PageRankCommand& c) {
+  if (!c.common.original_ids) return {};
+  return {"vertices", "rank"};
+}
+
+void write_ranks(io::ResultWriter& writer, const IdMap& ids, bool with_ids, std::span<const double> ranks) {
+  const int rank = writer.declare("rank", io::ElementType::f64, {});
+  const int vertices = with_ids ? writer.declare("vertices", io::ElementType::i64, {}) : -1;
+  std::vector<std::int64_t> names;
+  for (std::uint64_t first = 0; first < ranks.size(); first += kRowsAtOnce) {
+    const auto piece = ranks.subspan(first, std::min<std::uint64_t>(kRowsAtOnce, ranks.size() - first));
+    writer.append(rank, piece.data(), piece.size());
+    if (!with_ids) continue;
+    names.clear();
+    for (std::uint64_t i = 0; i < piece.size(); ++i)
+      names.push_back(ids.to_external(static_cast<Vertex>(first + i)));
+    writer.append(vertices, names.data(), names.size());
+  }
+}
+
+/// Why the iterations ended, in words.
+std::string end_of(const PageRankCommand& c, const PageRankResult& result) {
+  switch (result.end) {
+    case RankEnd::converged:
+      return "converged";
+    case RankEnd::limit:
+      return "--max-iterations came first";
+    case RankEnd::stalled:
+      break;
+  }
+  const bool coarse = c.rank.precision == RankPrecision::f32;
+  return fmt::format("--precision {} cannot reach --tolerance {}{}",
+                     name_of(kRankPrecisions, c.rank.precision), c.rank.tolerance, coarse ? ", f64 may" : "");
+}
+
+SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result) {
+  SolverFigures figures;
+  figures.end = end_of(c, result);
+  figures.converged = result.converged();
+  figures.iterations = result.iterations;
+  figures.residual = result.residual;
+  for (const RankIteration& iteration : result.history) {
+    figures.residuals.push_back(iteration.residual);
+    figures.seconds.push_back(iteration.seconds);
+  }
+  figures.load_seconds = result.setup_seconds;
+  figures.compute_seconds = result.compute_seconds;
+  figures.edges = result.gathered_edges;
+  return figures;
+}
+
+void run_pagerank(const Command& command, PageRankCommand& c) {
+  refuse_idle(command, c);
+  validate(c.rank);
+  Job job(command, c.common, c.graph, {.in_edges = true});
+  job.refuse_shard("pagerank");
+  if (c.common.plan) return job.print_plan(plan_pagerank(job.graph(), c.rank));
+
+  auto& results = job.open_results(attributes_of(c), text_columns(c));
+  job.progress().start(command.name());
+  const PageRankResult result =
+      pagerank(job.device(), job.graph(), c.rank, [&](const RankIteration& iteration) {
+        world().throw_if_failed("the work");
+        job.progress().update(command.name(), iteration.number, c.rank.max_iterations, " iterations");
+      });
+  if (c.common.verify) verify_pagerank(job.graph(), c.rank, result);
+  write_ranks(results, job.ids(), c.common.original_ids, result.ranks.span());
+  job.finish(figures_of(c, result));
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_pagerank() {
+  auto command = std::make_unique<Command>("pagerank", "ranks of all vertices");
+  const auto c = std::make_shared<PageRankCommand>();
+  command->group("Graph");
+  command->argument("GRAPH", c->graph, "a graph file; with in-edges stored (--reverse) none need be made");
+  command->group("Ranks");
+  command->choice("--method", c->method, kRankMethods, "static: from equal ranks");
+  command->real("--damping", "D", c->rank.damping, "the chance to follow an edge rather than to jump");
+  command->real("--tolerance", "T", c->rank.tolerance, "stop once an iteration changes ranks by no more");
+  command->choice("--norm", c->rank.norm, kRankNorms, "how that change is measured; never scaled by n");
+  command->whole("--max-iterations", c->rank.max_iterations, 1, "stop then in any case, and say so");
+  command->choice(
+      "--dangling", c->rank.dangling, kDanglings,
+      "rank of vertices without out-edges goes to all, or every vertex without a self-loop gets one");
+  command->flag("--weighted", c->rank.weighted, "split ranks by edge weight instead of evenly");
+  command->choice("--precision", c->rank.precision, kRankPrecisions,
+                  "f32 gathers half the bytes; ranks then err by up to 4e-7 in sum, and fine tolerances "
+                  "cannot be reached");
+  declare_seed(*command, c->common);
+  command->group("Results");
+  declare_results(*command, c->common);
+  command->group("Machine");
+  declare_device(*command, c->common);
+  command->group("Messages");
+  declare_messages(*command, c->common);
+  command->set_example("sluice pagerank graph.h5 --tolerance 1e-12 --output ranks.h5 --report ranks.json");
+  command->run = [c](const Command& self) { run_pagerank(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps
