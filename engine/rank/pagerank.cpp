@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 
 #include "engine/core/error.hpp"
 #include "engine/rank/rank_graph.hpp"
+#include "engine/rank/stall.hpp"
 #include "engine/rank/sweep.hpp"
 
 namespace sluice {
@@ -17,37 +17,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
-
-/// Iterations without a change smaller than all before, after which no smaller one is expected. With exact
-/// arithmetic the L1 norm of the change shrinks by the damping in every iteration, and the others follow it;
-/// so what no longer shrinks is rounding, which a finer tolerance than the precision allows never gets below.
-constexpr std::uint32_t kPatience = 32;
-
-/// Watches the residuals.
-class Stall {
- public:
-  /// Takes the bounds of share.hpp and fixed_rank.hpp on what rounding alone can keep changing, in L1. Above
-  /// it changes shrink whatever the last iterations did (linf may grow for a while, as rank gathers).
-  Stall(const PageRankOptions& options, std::uint64_t edges, std::uint64_t vertices) {
-    const double per_share = options.precision == RankPrecision::f32 ? 0x1p-24 : 0;
-    const double iteration = per_share + static_cast<double>(edges + vertices) * 0x1p-63 + 0x1p-51;
-    floor_ = 2 * iteration / (1 - options.damping);
-  }
-
-  bool seen(double residual, double l1) {
-    if (residual < best_) {
-      best_ = residual;
-      idle_ = 0;
-      return false;
-    }
-    return ++idle_ >= kPatience && l1 <= floor_;
-  }
-
- private:
-  double floor_;
-  double best_ = std::numeric_limits<double>::infinity();
-  std::uint32_t idle_ = 0;
-};
 
 RankEnd iterate(Sweep& sweep, const PageRankOptions& options, Stall stall, PageRankResult& result,
                 const RankObserver& observer) {

@@ -1,0 +1,104 @@
+#include "engine/rank/affected.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/exec/threads.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// Sources whose lists one thread walks at a time; fewer are not worth a thread's start.
+constexpr std::uint64_t kSources = 512;
+/// A set of more than this part of all vertices is put in order of id, so that neighbouring state is read
+/// together: a scan of the flags then costs less than what is saved.
+constexpr std::uint64_t kManyPart = 16;
+
+}  // namespace
+
+AffectedSet::AffectedSet(std::uint64_t vertices, unsigned threads)
+    : threads_(threads), flags_(vertices, "flags of affected vertices") {
+  std::fill(flags_.begin(), flags_.end(), std::uint8_t{0});
+}
+
+void AffectedSet::add(Vertex v) {
+  if (flags_[v] & kMember) return;
+  list_.push_back(v);
+  if (!(flags_[v] & kEver)) ever_.push_back(v);
+  flags_[v] |= kMember | kEver;
+}
+
+void AffectedSet::add_all() {
+  list_.resize(flags_.size());
+  std::iota(list_.begin(), list_.end(), Vertex{0});
+  ever_ = list_;
+  std::fill(flags_.begin(), flags_.end(), std::uint8_t{kMember | kEver});
+}
+
+std::vector<Vertex> AffectedSet::grow(const CsrView& out, std::span<const Vertex> sources) {
+  struct Found {
+    std::vector<Vertex> fresh, first;  // no members; never members before
+  };
+  std::vector<Found> found((sources.size() + kSources - 1) / kSources);
+  const auto visit = [&](Vertex v, Found& mine) {
+    std::atomic_ref flag(flags_[v]);
+    if (flag.load(std::memory_order_relaxed) & kMember) return;
+    const std::uint8_t before = flag.fetch_or(kMember | kEver, std::memory_order_relaxed);
+    if (before & kMember) return;
+    mine.fresh.push_back(v);
+    if (!(before & kEver)) mine.first.push_back(v);
+  };
+  parallel_blocks(threads_, sources.size(), kSources, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const EdgeIndex last = out.offsets[sources[i] + 1];
+      for (EdgeIndex e = out.offsets[sources[i]]; e < last; ++e)
+        visit(out.targets[e], found[begin / kSources]);
+    }
+  });
+  std::vector<Vertex> fresh;
+  for (const Found& part : found) {
+    fresh.insert(fresh.end(), part.fresh.begin(), part.fresh.end());
+    ever_.insert(ever_.end(), part.first.begin(), part.first.end());
+  }
+  list_.insert(list_.end(), fresh.begin(), fresh.end());
+  return fresh;
+}
+
+void AffectedSet::add_neighbours(const CsrView& out, std::span<const Vertex> sources) {
+  if (!grow(out, sources).empty()) sort_if_many();
+}
+
+void AffectedSet::add_reachable(const CsrView& out) {
+  std::vector<Vertex> level = list_;
+  while (!level.empty()) level = grow(out, level);
+  sort_if_many();
+}
+
+void AffectedSet::sort_if_many() {
+  if (list_.size() < flags_.size() / kManyPart || std::is_sorted(list_.begin(), list_.end())) return;
+  std::size_t next = 0;
+  for (std::uint64_t v = 0; v < flags_.size(); ++v) {
+    if (flags_[v] & kMember) list_[next++] = static_cast<Vertex>(v);
+  }
+}
+
+void AffectedSet::keep(std::span<const std::uint8_t> stays) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < list_.size(); ++i) {
+    if (stays[i]) {
+      list_[kept++] = list_[i];
+    } else {
+      flags_[list_[i]] = kEver;
+    }
+  }
+  list_.resize(kept);
+}
+
+void AffectedSet::clear() {
+  for (const Vertex v : ever_) flags_[v] = 0;
+  list_.clear();
+  ever_.clear();
+}
+
+}  // namespace sluice

@@ -1,0 +1,55 @@
+// The affected vertices as a list without repeats: what a dynamic method works on in an iteration.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/core/host_array.hpp"
+#include "engine/core/types.hpp"
+#include "partition/graph.hpp"
+
+namespace sluice {
+
+/// A set of vertices that grows along out-edges and loses members. Adding and dropping cost what is added and
+/// what stays; nothing is done for all vertices but once, when the set is made. The order of the list depends
+/// on threads, the set does not.
+class AffectedSet {
+ public:
+  AffectedSet(std::uint64_t vertices, unsigned threads);
+
+  std::span<const Vertex> list() const { return list_; }
+  std::uint64_t size() const { return list_.size(); }
+  /// Vertices that were ever in the set since it was cleared.
+  std::uint64_t ever() const { return ever_.size(); }
+
+  void add(Vertex v);
+  void add_all();
+  /// Adds the out-neighbours of all `sources`.
+  void add_neighbours(const CsrView& out, std::span<const Vertex> sources);
+  /// Adds all that can be reached from the set.
+  void add_reachable(const CsrView& out);
+  /// Whether this is the first time since the set was cleared that `v` asks; threads ask for different ones.
+  bool first_expansion(Vertex v) {
+    if (flags_[v] & kExpanded) return false;
+    flags_[v] |= kExpanded;
+    return true;
+  }
+  /// Keeps the members i for which stays[i] is not 0, in the order of the list.
+  void keep(std::span<const std::uint8_t> stays);
+  void clear();
+
+ private:
+  enum Flag : std::uint8_t { kMember = 1, kEver = 2, kExpanded = 4 };
+
+  /// Adds the out-neighbours; returns those that were no members.
+  std::vector<Vertex> grow(const CsrView& out, std::span<const Vertex> sources);
+  void sort_if_many();
+
+  unsigned threads_;
+  HostArray<std::uint8_t> flags_;
+  std::vector<Vertex> list_, ever_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,283 @@
+// Dynamic PageRank against static PageRank run to 1e-14, batch after batch.
+#include "engine/rank/dynamic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "engine/core/error.hpp"
+#include "io/generate_graph.hpp"
+#include "partition/build.hpp"
+#include "rank/oracle.hpp"
+#include "statistical/graphs.hpp"
+
+namespace sluice::test {
+namespace {
+
+using stat::Edge;
+using stat::make_graph;
+
+constexpr RankMethod kMethods[] = {RankMethod::naive_dynamic, RankMethod::dynamic_traversal,
+                                   RankMethod::dynamic_frontier, RankMethod::pruned_frontier};
+
+Graph with_in_edges(Graph graph) {
+  if (graph.directed) graph.in = transpose(graph.out);
+  return graph;
+}
+
+Graph generated(io::GraphKind kind, unsigned scale, bool undirected) {
+  io::ConvertOptions rules;
+  rules.undirected = undirected;
+  rules.weights = io::WeightRule::uniform;
+  rules.compact = false;
+  return with_in_edges(io::generate_graph({kind, scale}, rules));
+}
+
+/// A batch of `size` edges, half of them deletions of what is there, and a few lines that change nothing.
+UpdateBatch random_batch(std::mt19937_64& random, const Graph& graph, std::size_t size,
+                         std::uint64_t new_vertices) {
+  UpdateBatch batch;
+  const std::uint64_t n = graph.vertices() + new_vertices;
+  const auto add = [&](EdgeColumns& to, std::uint64_t u, std::uint64_t v) {
+    to.source.push_back(static_cast<Vertex>(u)), to.target.push_back(static_cast<Vertex>(v));
+    to.weight.push_back(static_cast<float>(1 + random() % 7) / 4);
+  };
+  for (std::size_t i = 0; i < size; ++i) {
+    add(batch.insertions, random() % n, random() % n);
+    if (graph.edges() == 0) continue;
+    const EdgeIndex edge = random() % graph.edges();
+    const auto after = std::upper_bound(graph.out.offsets.begin(), graph.out.offsets.end(), edge);
+    add(batch.deletions, static_cast<std::uint64_t>(after - graph.out.offsets.begin() - 1),
+        graph.out.targets[edge]);
+  }
+  add(batch.deletions, random() % n, random() % n);
+  return batch;
+}
+
+std::vector<long double> exact_ranks(const Device& device, const Graph& graph, PageRankOptions options) {
+  options.tolerance = 1e-14;
+  options.max_iterations = 5000;
+  const PageRankResult exact = pagerank(device, graph, options);
+  return {exact.ranks.begin(), exact.ranks.end()};
+}
+
+std::vector<double> ranks_of(const DynamicRanks& ranks) {
+  std::vector<double> values(ranks.vertices());
+  ranks.read_ranks(values);
+  return values;
+}
+
+using Rules = std::tuple<Dangling, bool>;
+
+class DynamicPageRank : public testing::TestWithParam<Rules> {
+ protected:
+  PageRankOptions options() const {
+    PageRankOptions options;
+    options.dangling = std::get<0>(GetParam());
+    options.weighted = std::get<1>(GetParam());
+    return options;
+  }
+
+  /// Follows `batches`; after each, `limit` times what static leaves (or 1e-9) bounds the error.
+  void expect_follows(Graph graph, const DynamicRankOptions& dynamic, double limit, std::size_t batch_size,
+                      int batches) {
+    const Device device({DeviceChoice::host, 2, 0});
+    std::mt19937_64 random(17);
+    DynamicRanks ranks(device, graph, pagerank(device, graph, options()).ranks.span(), options());
+    for (int i = 0; i < batches; ++i) {
+      SCOPED_TRACE("batch " + std::to_string(i));
+      const UpdateBatch batch = random_batch(random, graph, batch_size, i % 3 == 1 ? 2 : 0);
+      UpdateResult update = update_graph(std::move(graph), batch, 2);
+      graph = std::move(update.graph);
+
+      const DynamicRankResult result = ranks.follow(graph, update.changes, dynamic);
+
+      EXPECT_EQ(result.end, RankEnd::converged);
+      EXPECT_EQ(result.history.size(), result.iterations);
+      EXPECT_LE(result.initially_affected, result.ever_affected);
+      const auto exact = exact_ranks(device, graph, options());
+      const RankError error = error_of(ranks_of(ranks), exact);
+      const RankError of_static = error_of(pagerank(device, graph, options()).ranks.span(), exact);
+      EXPECT_LE(error.linf, std::max(of_static.linf, 1e-9) * limit);
+      if (options().dangling == Dangling::uniform) {
+        EXPECT_LT(error.sum, 1e-12);
+      }
+    }
+  }
+};
+
+struct Named {
+  std::string name;
+  Graph graph;
+};
+
+std::vector<Named> graphs() {
+  std::vector<Named> all;
+  const auto add = [&](std::string name, std::uint64_t n, std::vector<Edge> edges, bool directed = true) {
+    all.push_back({std::move(name), with_in_edges(make_graph(n, std::move(edges), true, directed))});
+  };
+  add("one vertex", 1, {});
+  add("without edges", 7, {});
+  add("all dangling but one", 5, {{0, 1}, {0, 2}, {0, 3}, {0, 4, 3}});
+  add("loops", 4, {{0, 0, 2}, {0, 1}, {1, 2}, {2, 2}, {2, 0, 5}, {3, 3}});
+  add("parallel edges", 3, {{0, 1, 2}, {0, 1, 3}, {0, 2}, {1, 0}, {2, 2}, {2, 2, 4}, {2, 1}});
+  add("components", 9, {{0, 1}, {1, 0}, {2, 3}, {3, 4}, {4, 2}, {5, 6}});
+  add("weights of zero", 5, {{0, 1, 0}, {0, 2, 1}, {1, 2, 0}, {2, 0, 3}, {3, 3, 0}, {4, 4, 0}, {4, 0, 1}});
+  add("undirected star", 5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {2, 0}, {3, 0}, {4, 0}}, false);
+  return all;
+}
+
+TEST_P(DynamicPageRank, FollowsSmallHardGraphsWithoutTolerances) {
+  for (const RankMethod method : kMethods) {
+    for (auto& [name, graph] : graphs()) {
+      SCOPED_TRACE(name + ", method " + std::to_string(static_cast<int>(method)));
+      // Nothing is cut off and only what stands still is pruned, so that the frontier methods are exact too.
+      expect_follows(std::move(graph), {method, 0, 0}, 1, 2, 12);
+    }
+  }
+}
+
+TEST_P(DynamicPageRank, FollowsGeneratedGraphsOfEveryBatchSize) {
+  for (const RankMethod method : {RankMethod::naive_dynamic, RankMethod::dynamic_traversal}) {
+    for (const std::size_t size : {0u, 1u, 10u, 300u}) {
+      SCOPED_TRACE("batches of " + std::to_string(size) + ", method " +
+                   std::to_string(static_cast<int>(method)));
+      expect_follows(generated(io::GraphKind::rmat, 10, false), {method}, 1, size, 3);
+      expect_follows(generated(io::GraphKind::kronecker, 10, true), {method}, 1, size, 3);
+      expect_follows(generated(io::GraphKind::grid, 10, true), {method}, 1, size, 3);
+    }
+  }
+}
+
+TEST_P(DynamicPageRank, FrontiersStayWithinTheirTolerance) {
+  for (const RankMethod method : {RankMethod::dynamic_frontier, RankMethod::pruned_frontier}) {
+    for (const std::size_t size : {1u, 10u, 300u}) {
+      SCOPED_TRACE("batches of " + std::to_string(size) + ", method " +
+                   std::to_string(static_cast<int>(method)));
+      // Ranks are up to 1e-2 here; a frontier lets up to 1e-6 of them go in every batch.
+      expect_follows(generated(io::GraphKind::rmat, 10, false), {method}, 100, size, 5);
+      expect_follows(generated(io::GraphKind::kronecker, 10, true), {method}, 100, size, 5);
+      expect_follows(generated(io::GraphKind::grid, 10, true), {method}, 100, size, 5);
+    }
+  }
+}
+
+TEST_P(DynamicPageRank, HasTheSameBitsForAnyThreads) {
+  for (const RankMethod method : kMethods) {
+    std::vector<double> first;
+    std::vector<std::uint64_t> first_affected;
+    for (const unsigned threads : {1u, 2u, 5u}) {
+      const Device device({DeviceChoice::host, threads, 0});
+      Graph graph = generated(io::GraphKind::rmat, 12, false);
+      std::mt19937_64 random(3);
+      DynamicRanks ranks(device, graph, pagerank(device, graph, options()).ranks.span(), options());
+      std::vector<std::uint64_t> affected;
+      for (int i = 0; i < 3; ++i) {
+        const UpdateBatch batch = random_batch(random, graph, 20, 1);
+        UpdateResult update = update_graph(std::move(graph), batch, threads);
+        graph = std::move(update.graph);
+        const DynamicRankResult result = ranks.follow(graph, update.changes, {method});
+        affected.insert(affected.end(), result.affected.begin(), result.affected.end());
+        affected.push_back(result.gathered_edges);
+      }
+      if (first.empty()) first = ranks_of(ranks), first_affected = affected;
+      EXPECT_EQ(ranks_of(ranks), first);
+      EXPECT_EQ(affected, first_affected);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, DynamicPageRank,
+                         testing::Combine(testing::Values(Dangling::uniform, Dangling::self_loop),
+                                          testing::Bool()));
+
+/// 0 -> 1 -> 2 -> 3 and 4 -> 5 -> 4.
+Graph two_parts() {
+  return with_in_edges(make_graph(6, {{0, 1}, {1, 2}, {2, 3}, {4, 5}, {5, 4}}, false, true));
+}
+
+DynamicRankResult follow(RankMethod method, const UpdateBatch& batch, Dangling dangling = Dangling::uniform) {
+  const Device device({DeviceChoice::host, 1, 0});
+  PageRankOptions options;
+  options.dangling = dangling;
+  Graph graph = two_parts();
+  DynamicRanks ranks(device, graph, pagerank(device, graph, options).ranks.span(), options);
+  const UpdateResult update = update_graph(std::move(graph), batch, 1);
+  return ranks.follow(update.graph, update.changes, {method});
+}
+
+UpdateBatch batch_of(EdgeColumns insertions, EdgeColumns deletions) {
+  return {std::move(insertions), std::move(deletions), {}};
+}
+
+TEST(DynamicPageRank, MarksTargetsOfDeletionsAndNeighboursOfSources) {
+  // 1 -> 2 goes, 1 -> 0 comes: 2 and 0.
+  const UpdateBatch batch = batch_of({{1}, {0}, {}, {}}, {{1}, {2}, {}, {}});
+
+  EXPECT_EQ(follow(RankMethod::dynamic_frontier, batch).initially_affected, 2u);
+  // 1 as well, for its loop weighs by its degree; the others are reached from there.
+  EXPECT_EQ(follow(RankMethod::dynamic_frontier, batch, Dangling::self_loop).initially_affected, 3u);
+  EXPECT_EQ(follow(RankMethod::dynamic_traversal, batch).initially_affected, 4u);
+  EXPECT_EQ(follow(RankMethod::naive_dynamic, batch).initially_affected, 6u);
+}
+
+TEST(DynamicPageRank, DoesNothingForBatchesThatChangeNothing) {
+  const UpdateBatch idle = batch_of({{0}, {1}, {}, {}}, {{0, 3}, {2, 9}, {}, {}});
+
+  for (const RankMethod method :
+       {RankMethod::dynamic_traversal, RankMethod::dynamic_frontier, RankMethod::pruned_frontier}) {
+    for (const UpdateBatch& batch : {UpdateBatch{}, idle}) {
+      const DynamicRankResult result = follow(method, batch);
+      EXPECT_EQ(result.iterations, 0u);
+      EXPECT_EQ(result.ever_affected, 0u);
+      EXPECT_EQ(result.end, RankEnd::converged);
+    }
+  }
+  EXPECT_GE(follow(RankMethod::naive_dynamic, {}).iterations, 1u);
+}
+
+TEST(DynamicPageRank, LeavesFarVerticesAlone) {
+  const UpdateBatch batch = batch_of({}, {{0}, {1}, {}, {}});
+
+  EXPECT_EQ(follow(RankMethod::dynamic_frontier, batch).ever_affected, 3u);
+  EXPECT_EQ(follow(RankMethod::dynamic_traversal, batch).ever_affected, 3u);
+}
+
+TEST(DynamicPageRank, SaysWhereIterationsEnd) {
+  const Device device({DeviceChoice::host, 1, 0});
+  PageRankOptions options;
+  options.max_iterations = 2;
+  options.tolerance = 0;
+  Graph graph = two_parts();
+  DynamicRanks ranks(device, graph, std::vector<double>(6, 1.0 / 6), options);
+
+  const DynamicRankResult result = ranks.follow(graph, {}, {RankMethod::naive_dynamic});
+
+  EXPECT_EQ(result.end, RankEnd::limit);
+  EXPECT_EQ(result.iterations, 2u);
+}
+
+TEST(DynamicPageRank, RefusesWhatItCannotFollow) {
+  const Device device({DeviceChoice::host, 1, 0});
+  Graph graph = two_parts();
+  const std::vector<double> ranks(6, 1.0 / 6);
+  PageRankOptions single;
+  single.precision = RankPrecision::f32;
+  EXPECT_THROW(DynamicRanks(device, graph, ranks, single), UsageError);
+  PageRankOptions weighted;
+  weighted.weighted = true;
+  EXPECT_THROW(DynamicRanks(device, graph, ranks, weighted), UsageError);
+  EXPECT_THROW(DynamicRanks(device, graph, std::vector<double>(5, 0.1), {}), InputError);
+  EXPECT_THROW(DynamicRanks(device, graph, std::vector<double>(6, 0.5), {}), InputError);
+  EXPECT_THROW(DynamicRanks(device, graph, {{0.1, -0.1, 0.1, 0.1, 0.1, 0.1}}, {}), InputError);
+
+  DynamicRanks good(device, graph, ranks, {});
+  EXPECT_THROW(good.follow(graph, {}, {RankMethod::from_scratch}), UsageError);
+  EXPECT_THROW(good.follow(graph, {}, {RankMethod::pruned_frontier, -1, 0}), UsageError);
+  graph.in = {};
+  EXPECT_THROW(good.follow(graph, {}, {RankMethod::naive_dynamic}), UsageError);
+}
+
+}  // namespace
+}  // namespace sluice::test
