@@ -40,10 +40,12 @@ ResolvedOptions counters(const io::ConvertStats& stats) {
 void build_graph(const Command& command, const CommonOptions& common, io::EdgeSource& source,
                  const std::string& output, io::ConvertOptions options) {
   const Stopwatch watch;
+  require_scratch(common);
   ReportFile report_file(common.report, common.force);
   options.seed = common.seed;
   options.threads = threads_of(common);
   options.force = common.force;
+  options.scratch = common.scratch;
   Progress progress(common.progress, common.quiet);
   options.progress = [&](const char* phase, double fraction) { progress.update(phase, fraction); };
   const io::ConvertStats stats = io::convert(source, output, options);

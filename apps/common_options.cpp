@@ -1,7 +1,10 @@
 #include "apps/common_options.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "apps/console.hpp"
@@ -91,6 +94,9 @@ void declare_host(Command& command, CommonOptions& options) {
       "host threads (default: this rank's share of the cores it may use)");
   command.size("--host-memory", options.host_memory,
                "ceiling, like 4GiB (default: nine tenths of what is free)");
+  command.text("--scratch", "FOLDER", options.scratch,
+               "where temporary files go, such as sort runs (default: beside the output; for standard output "
+               "the system's folder)");
 }
 
 void declare_device(Command& command, CommonOptions& options) {
@@ -131,6 +137,18 @@ void refuse_same_file(const std::string& input, const std::string& output, const
   }
   if (!report.empty() && report == output) {
     throw UsageError(fmt::format("--report: {} is the output's name (choose another)", report));
+  }
+}
+
+void require_scratch(const CommonOptions& options) {
+  if (options.scratch.empty()) return;
+  std::error_code absent;
+  if (!std::filesystem::is_directory(options.scratch, absent)) {
+    throw UsageError(fmt::format("--scratch: {} is no folder (make it, or choose another)", options.scratch));
+  }
+  if (::access(options.scratch.c_str(), W_OK | X_OK) != 0) {
+    throw UsageError(fmt::format("--scratch: {} cannot be written ({}; choose another)", options.scratch,
+                                 std::strerror(errno)));
   }
 }
 

@@ -35,6 +35,7 @@ struct CommonOptions {
   PagingOptions paging;
   Distribution distribution = Distribution::replicate;
   std::string output;
+  std::string scratch;  ///< folder for temporary files; empty: beside the output, or the system's
   io::ResultFormat format = io::ResultFormat::h5;
   OutputLayout output_layout = OutputLayout::single;
   bool force = false;
@@ -52,7 +53,7 @@ void declare_seed(Command& command, CommonOptions& options);
 /// --output, --force, --report ...
 void declare_report(Command& command, CommonOptions& options);
 void declare_results(Command& command, CommonOptions& options);
-/// --threads, --host-memory
+/// --threads, --host-memory, --scratch
 void declare_host(Command& command, CommonOptions& options);
 /// --device, --device-memory, --layout and those that come with out-of-core support
 void declare_device(Command& command, CommonOptions& options);
@@ -62,6 +63,9 @@ void declare_messages(Command& command, CommonOptions& options);
 /// Throws UsageError if `output` is `input` itself (--force would cost the user the input), or the report's
 /// file.
 void refuse_same_file(const std::string& input, const std::string& output, const std::string& report);
+
+/// Throws UsageError if `--scratch` is no folder that can be written.
+void require_scratch(const CommonOptions& options);
 
 /// Makes `--host-memory` (or nine tenths of what is free) the ceiling of the host accountant.
 void apply_host_ceiling(const CommonOptions& options);

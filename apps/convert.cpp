@@ -56,7 +56,6 @@ std::unique_ptr<Command> make_convert() {
   command->flag("--no-compact", c->no_compact, "keep ids as they are");
   command->group("Machine");
   declare_host(*command, c->common);
-  command->text("--scratch", "FOLDER", c->convert.scratch, "where sort runs go (default: beside the output)");
   command->group("Messages");
   declare_messages(*command, c->common);
   command->set_example("sluice convert soc-Epinions1.txt.gz epinions.h5");

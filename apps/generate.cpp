@@ -60,7 +60,6 @@ std::unique_ptr<Command> make_generate() {
   declare_report(*command, c->common);
   command->group("Machine");
   declare_host(*command, c->common);
-  command->text("--scratch", "FOLDER", c->convert.scratch, "where sort runs go (default: beside the output)");
   command->group("Messages");
   declare_messages(*command, c->common);
   command->set_example("sluice generate kronecker --scale 20 --undirected --output graph.h5");

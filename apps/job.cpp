@@ -25,7 +25,8 @@ std::string same_for_all(const Command& command, const io::GraphInfo& info) {
   std::string text = fmt::format("command {}\n", command.name());
   for (const auto& [name, value] : command.resolved()) {
     // Places and amounts may be other ones on each node.
-    if (name == "GRAPH" || name == "threads" || name.find("memory") != name.npos) continue;
+    if (name == "GRAPH" || name == "threads" || name == "scratch" || name.find("memory") != name.npos)
+      continue;
     text += fmt::format("--{} '{}'\n", name, to_string(value));
   }
   return text + fmt::format("graph checksum {}\n", format_checksum(info.checksum));
@@ -39,7 +40,7 @@ std::string fit_line(const char* what, std::uint64_t needed, std::uint64_t ceili
 }
 
 ReportFile begin_report(const CommonOptions& options) {
-  cover_outputs({options.output, options.report});
+  cover_outputs({options.output, options.report}, options.scratch);
   const auto held = hold_end();
   return {world().leads() ? options.report : "", options.force};
 }
@@ -64,6 +65,7 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
   }
   refuse_same_file(graph_file, options.output, options.report);
+  require_scratch(options);
   apply_host_ceiling(options);
   announce(command, options);
   load(graph_file);

@@ -29,9 +29,10 @@ void require_visible(const std::string& share, int rank) {
                   share, rank));
 }
 
-/// Shares wait beside the output, or, where that is a stream, among temporary files.
-std::string folder_beside(const std::string& output, long process) {
-  const std::string place = output == "-" ? (fs::temp_directory_path() / "sluice").string() : output;
+/// Shares wait beside the output, or, where that is a stream, in `scratch`, or among temporary files.
+std::string folder_beside(const std::string& output, const std::string& scratch, long process) {
+  const fs::path folder = scratch.empty() ? fs::temp_directory_path() : fs::path(scratch);
+  const std::string place = output == "-" ? (folder / "sluice").string() : output;
   return io::OutputFile::temporary_of(place, process) + ".ranks";
 }
 
@@ -47,8 +48,8 @@ class SingleOutput final : public JobOutput {
     if (world().leads()) {
       const auto held = hold_end();
       writer_ = io::make_result_writer(options.output, options.format, options.force, attributes.whole,
-                                       text_columns);
-      if (world().size() > 1) owned_.emplace(folder_beside(options.output, ::getpid()));
+                                       text_columns, options.scratch);
+      if (world().size() > 1) owned_.emplace(folder_beside(options.output, options.scratch, ::getpid()));
     }
     folder_ = broadcast_text(world(), owned_ ? owned_->path() : "", 0, "the output's name");
     if (!world().leads()) writer_ = io::make_shard_results(share_of(world().rank()), options.output);
@@ -137,9 +138,10 @@ TemporaryFolder::~TemporaryFolder() {
   fs::remove_all(path_, ignored);
 }
 
-std::vector<std::string> temporaries_of(const std::string& output, long process) {
+std::vector<std::string> temporaries_of(const std::string& output, const std::string& scratch, long process) {
   return {io::OutputFile::temporary_of(output, process),
-          io::OutputFile::temporary_of(folder_of_shards(output), process), folder_beside(output, process)};
+          io::OutputFile::temporary_of(folder_of_shards(output), process),
+          folder_beside(output, scratch, process)};
 }
 
 std::unique_ptr<JobOutput> open_output(const CommonOptions& options, const OutputAttributes& attributes,

@@ -55,6 +55,6 @@ std::unique_ptr<JobOutput> open_output(const CommonOptions& options, const Outpu
                                        const std::vector<std::string>& text_columns);
 
 /// Whatever open_output() may have begun for an output when rank 0 is this process.
-std::vector<std::string> temporaries_of(const std::string& output, long process);
+std::vector<std::string> temporaries_of(const std::string& output, const std::string& scratch, long process);
 
 }  // namespace sluice::apps

@@ -27,9 +27,9 @@ RankGuard::RankGuard(Communicator& ranks)
       speaks_of_stops_(ranks.node_leader() == 0),
       thread_([this](const std::stop_token& stopping) { watch(stopping); }) {}
 
-void RankGuard::cover(const std::string& output) {
+void RankGuard::cover(const std::string& output, const std::string& scratch) {
   const std::lock_guard lock(mutex_);
-  for (const auto& name : temporaries_of(output, node_.leader_process())) covered_.push_back(name);
+  for (const auto& name : temporaries_of(output, scratch, node_.leader_process())) covered_.push_back(name);
 }
 
 void RankGuard::complain_once(const std::string& message) noexcept {

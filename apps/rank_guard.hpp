@@ -17,7 +17,7 @@ class RankGuard {
   explicit RankGuard(Communicator& ranks);
 
   /// What rank 0 has begun under this name, and what belongs to it, is removed if the job ends by force.
-  void cover(const std::string& output);
+  void cover(const std::string& output, const std::string& scratch);
   /// Nobody sweeps while this is held.
   std::unique_lock<std::mutex> hold_end() { return std::unique_lock(mutex_); }
   /// Prints a line, unless a rank of this machine has printed one.

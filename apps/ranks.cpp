@@ -121,9 +121,9 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
   return status;
 }
 
-void cover_outputs(const std::vector<std::string>& paths) {
+void cover_outputs(const std::vector<std::string>& paths, const std::string& scratch) {
   for (const auto& path : paths) {
-    if (guard_slot() && !path.empty()) guard_slot()->cover(path);
+    if (guard_slot() && !path.empty()) guard_slot()->cover(path, scratch);
   }
   world().barrier("the names of outputs");
 }

@@ -16,7 +16,7 @@ Communicator& world();
 
 /// What rank 0 begins under these names goes away even if the job ends by force. All ranks call it, and none
 /// goes on before all have.
-void cover_outputs(const std::vector<std::string>& paths);
+void cover_outputs(const std::vector<std::string>& paths, const std::string& scratch);
 
 /// Held while an output is begun: a job that ends by force either removes it, or ends before it is there.
 std::unique_lock<std::mutex> hold_end();

@@ -93,6 +93,7 @@ std::unique_ptr<ResultWriter> make_h5_results(const std::string& path, bool forc
 std::unique_ptr<ResultWriter> make_npy_results(const std::string& path, bool force,
                                                const std::vector<Attribute>& attributes);
 std::unique_ptr<ResultWriter> make_text_results(const std::string& path, bool force,
+                                                const std::string& scratch,
                                                 const std::vector<std::string>& columns);
 
 }  // namespace sluice::io

@@ -62,7 +62,8 @@ AddNumber formatter(ElementType type) {
 
 class TextResults : public DeclaredResults {
  public:
-  TextResults(const std::string& path, bool force) : DeclaredResults(path == "-" ? "standard output" : path) {
+  TextResults(const std::string& path, bool force, const std::string& scratch)
+      : DeclaredResults(path == "-" ? "standard output" : path), scratch_(scratch) {
     if (path == "-") {
       sink_ = Descriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), this->path());
     } else {
@@ -90,14 +91,17 @@ class TextResults : public DeclaredResults {
     write(buffer_.bytes());
     buffer_.clear();
   }
-  /// Standard output has no folder; what waits for it lies in that of temporary files.
+  /// Standard output has no folder; what waits for it lies in the one that was named, or that of temporary
+  /// files.
   std::string scratch_place() const {
-    return output_ ? output_->temporary() : (std::filesystem::temp_directory_path() / "sluice").string();
+    if (output_) return output_->temporary();
+    return ((scratch_.empty() ? std::filesystem::temp_directory_path() : scratch_) / "sluice").string();
   }
 
   TextBuffer buffer_;
 
  private:
+  std::filesystem::path scratch_;
   std::optional<OutputFile> output_;
   Descriptor sink_;
 };
@@ -151,8 +155,8 @@ class TextBlocks final : public TextResults {
 /// Named datasets side by side; rows go out as soon as every column has them. Other datasets are left out.
 class TextColumns final : public TextResults {
  public:
-  TextColumns(const std::string& path, bool force, std::vector<std::string> names)
-      : TextResults(path, force), names_(std::move(names)), columns_(names_.size()) {}
+  TextColumns(const std::string& path, bool force, const std::string& scratch, std::vector<std::string> names)
+      : TextResults(path, force, scratch), names_(std::move(names)), columns_(names_.size()) {}
 
  private:
   struct TextColumn {
@@ -231,9 +235,10 @@ class TextColumns final : public TextResults {
 }  // namespace
 
 std::unique_ptr<ResultWriter> make_text_results(const std::string& path, bool force,
+                                                const std::string& scratch,
                                                 const std::vector<std::string>& columns) {
-  if (columns.empty()) return std::make_unique<TextBlocks>(path, force);
-  return std::make_unique<TextColumns>(path, force, columns);
+  if (columns.empty()) return std::make_unique<TextBlocks>(path, force, scratch);
+  return std::make_unique<TextColumns>(path, force, scratch, columns);
 }
 
 }  // namespace sluice::io

@@ -85,7 +85,8 @@ void Scratch::append(std::span<const std::byte> bytes) {
 
 std::unique_ptr<ResultWriter> make_result_writer(const std::string& path, ResultFormat format, bool force,
                                                  const std::vector<Attribute>& attributes,
-                                                 const std::vector<std::string>& text_columns) {
+                                                 const std::vector<std::string>& text_columns,
+                                                 const std::string& scratch) {
   if (path == "-" && format != ResultFormat::text) {
     throw UsageError("--output -: only --format text can go to standard output");
   }
@@ -97,7 +98,7 @@ std::unique_ptr<ResultWriter> make_result_writer(const std::string& path, Result
     case ResultFormat::text:
       break;
   }
-  return make_text_results(path, force, text_columns);
+  return make_text_results(path, force, scratch, text_columns);
 }
 
 }  // namespace sluice::io

@@ -48,10 +48,11 @@ class ResultWriter {
   virtual std::uint64_t bytes_written() const = 0;
 };
 
-/// `path` "-" is standard output, for text only (else UsageError). Full disk and the like: RunError naming
-/// the path.
+/// `path` "-" is standard output, for text only (else UsageError); what waits for it lies in the folder
+/// `scratch`, or in the system's for temporary files. Full disk and the like: RunError naming the path.
 std::unique_ptr<ResultWriter> make_result_writer(const std::string& path, ResultFormat format, bool force,
                                                  const std::vector<Attribute>& attributes,
-                                                 const std::vector<std::string>& text_columns = {});
+                                                 const std::vector<std::string>& text_columns = {},
+                                                 const std::string& scratch = {});
 
 }  // namespace sluice::io

@@ -222,6 +222,25 @@ TEST_F(BadInput, ValuesThatAreNoNumbers) {
   refuse(kUsage, "--fanout", sample("neighbor", {"--fanout", "0"}));
 }
 
+TEST_F(BadInput, ScratchThatIsNoFolder) {
+  write_bytes(at("edges"), "0 1\n");
+  for (const std::string& scratch : {at("absent"), at("edges")}) {
+    refuse(kUsage, "--scratch: " + scratch, walk(graph(), {"--scratch", scratch}));
+    refuse(kUsage, "--scratch: " + scratch, {"convert", at("edges"), at("out.h5"), "--scratch", scratch});
+    refuse(kUsage, "--scratch: " + scratch,
+           {"generate", "ring", "--output", at("out.h5"), "--scratch", scratch});
+  }
+  std::filesystem::create_directory(at("closed"));
+  std::filesystem::permissions(at("closed"), std::filesystem::perms::owner_read);
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
+  const auto finished = Process({SLUICE_PROGRAM, "walk", graph(), "--output", "-", "--format", "text",
+                                 "--scratch", at("closed")},
+                                Process::As::nobody)
+                            .wait();
+  EXPECT_EQ(finished.status, kUsage);
+  EXPECT_NE(finished.err.find("cannot be written"), std::string::npos) << finished.err;
+}
+
 TEST_F(BadInput, MissingArguments) {
   refuse(kUsage, "GRAPH", {"walk"});
   refuse(kUsage, "--output", {"walk", graph()});

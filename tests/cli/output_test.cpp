@@ -116,6 +116,23 @@ TEST_F(Output, TextOfNodeSamplesShowsTheVertices) {
   EXPECT_NE(text.find("# vertices\n"), std::string::npos) << text;
 }
 
+/// What is printed last waits meanwhile: where, is seen when the system's folder is not there.
+TEST_F(Output, WhatWaitsForStandardOutputLiesInScratch) {
+  const std::vector<std::string> arguments{"sample", graph(),    "--kind", "node",     "--count",
+                                           "9",      "--output", "-",      "--format", "text"};
+  std::vector<std::string> words{"/usr/bin/env", "TMPDIR=" + at("absent"), SLUICE_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  EXPECT_EQ(Process(words).wait().status, 1);
+  words.insert(words.end(), {"--scratch", folder_.path().string()});
+
+  const auto before = folder_.names().size();
+  const auto finished = Process(words).wait();
+
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_EQ(finished.out, run(arguments).out);
+  EXPECT_EQ(folder_.names().size(), before);
+}
+
 TEST_F(Output, AttributesNameOptionsSeedAndGraph) {
   const auto path = walk("a.h5", {"--kind", "node2vec", "--q", "2", "--seed", "7"});
 

@@ -64,6 +64,22 @@ TEST_F(SameAsAlone, StandardOutputInOrder) {
   EXPECT_EQ(run_on(3, arguments).out, run(arguments).out);
 }
 
+/// The shares of the ranks wait in --scratch: there is no other place for them here.
+TEST_F(SameAsAlone, StandardOutputByWayOfScratch) {
+  const std::vector<std::string> arguments{"sample",   graph(), "--kind",   "snowball",
+                                           "--output", "-",     "--format", "text"};
+  std::vector<std::string> words{"/usr/bin/env", "TMPDIR=" + at("absent"), SLUICE_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  words.insert(words.end(), {"--scratch", folder_.path().string()});
+
+  const auto before = folder_.names().size();
+  const auto finished = Process(on_ranks(3, words)).wait();
+
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_EQ(finished.out, run(arguments).out);
+  EXPECT_EQ(folder_.names().size(), before);
+}
+
 TEST_F(SameAsAlone, InstanceRangesAreSharedToo) {
   const Kind& kind = all_kinds()[9];
   run(arguments_of(kind, "alone.h5", {"--instance-range", "3:20"}));
