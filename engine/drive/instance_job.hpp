@@ -2,9 +2,6 @@
 // which instances a run makes, and on which backend.
 #pragma once
 
-#include <string>
-
-#include "engine/core/error.hpp"
 #include "engine/residency/resident_graph.hpp"
 #include "engine/sampling/build_namespace.hpp"
 #include "engine/sampling/run.hpp"
@@ -12,16 +9,6 @@
 
 namespace sluice {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
-
-/// Instances that one group grows whole want the whole graph.
-[[noreturn]] inline void refuse_partitions(const char* kind) {
-  throw UsageError(std::string(kind) +
-                   ": cannot be drawn from a graph in partitions: make room for all its edges (raise "
-                   "--device-memory and --host-memory, leave out --partitions and --transport)");
-}
-inline void refuse_partitions(const ResidentGraph::Impl& graph, const char* kind) {
-  if (graph.paged) refuse_partitions(kind);
-}
 
 /// A job adds its program, on_host(stats), and on_cuda(stats) where it is compiled as CUDA.
 template <class Sink>

@@ -67,14 +67,19 @@ class LayerArena {
   std::uint64_t slots_;
 };
 
+/// Throws what is wrong with an instance, as LayerProgram::run returns it in place of the number of seeds.
+inline void check_layer(std::uint32_t seeds, Instance instance) {
+  if (seeds == LayerProgram::kTooHeavy) {
+    throw RunError("layer: the biases of instance " + std::to_string(instance) +
+                   "'s candidates sum to 2^64 or more (take a smaller --layer-size, or --bias none)");
+  }
+  if (seeds == LayerProgram::kExhausted) throw too_many_redraws();
+}
+
 /// Appends an instance's result, read from host memory, to a store.
 inline void append_layer(const LayerSizes& sizes, const Edge* edges, const std::uint32_t* depth_counts,
                          const Vertex* seeds, std::uint32_t seed_count, SampleStore& out) {
-  if (seed_count == LayerProgram::kTooHeavy) {
-    throw RunError("layer: the biases of instance " + std::to_string(out.first + out.seed_counts.size()) +
-                   "'s candidates sum to 2^64 or more (take a smaller --layer-size, or --bias none)");
-  }
-  if (seed_count == LayerProgram::kExhausted) throw too_many_redraws();
+  check_layer(seed_count, out.first + out.seed_counts.size());
   out.seeds.insert(out.seeds.end(), seeds, seeds + seed_count);
   out.seed_counts.push_back(seed_count);
   std::uint64_t at = 0;

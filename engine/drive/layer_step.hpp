@@ -5,25 +5,14 @@
 
 #include "engine/core/macros.hpp"
 #include "engine/drive/layer_candidates.hpp"
+#include "engine/drive/layer_keys.hpp"
 #include "engine/drive/starts_view.hpp"
-#include "engine/random/exponential.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/sampling/samples/layer.hpp"
 #include "engine/select/distinct.hpp"
 #include "engine/select/group_set.hpp"
 
 namespace sluice {
-
-/// A candidate and its exponential key.
-struct KeyedCandidate {
-  unsigned __int128 key;
-  std::uint64_t candidate;
-  std::uint64_t unused;
-
-  SLUICE_HD bool operator<(const KeyedCandidate& other) const {
-    return key != other.key ? key < other.key : candidate < other.candidate;
-  }
-};
 
 /// What one instance needs; capacities as LayerSizes says.
 struct LayerScratch {
@@ -91,12 +80,13 @@ struct LayerProgram {
       if (longest != kAnyLength && walks_longer(group, frontier, lists, longest)) return kTooLong;
       LayerCandidates all;
       if (!unite(group, frontier, lists, scratch, all)) return kTooHeavy;
-      const std::uint64_t available = count_available(group, all);
+      const std::uint64_t available = count_available(group, frontier, lists);
       const std::uint64_t wanted = sampler.sizes[depth - 1];
       const auto count = static_cast<std::uint32_t>(wanted < available ? wanted : available);
       if (count > 0 && !choose(group, all, {seed, depth, instance}, count, available, scratch, counters))
         return kExhausted;
-      lists = record(group, all, count, scratch.picks, scratch.edges + edges, visited, next);
+      const auto edge_at = [&](std::uint32_t i) { return all.at(scratch.picks[i]); };
+      lists = record(group, count, edge_at, scratch.edges + edges, visited, next);
       if (group.rank() == 0) scratch.depth_counts[depth - 1] = count;
       edges += count;
       Vertex* const swap = frontier;
@@ -107,7 +97,7 @@ struct LayerProgram {
     return seeds;
   }
 
- private:
+ protected:
   /// Appends what is new among one value a lane to `list`, in order of lanes; returns the list's new length.
   template <class Group>
   SLUICE_HD static std::uint32_t append_new(const Group& group, const GroupSet<Vertex>& visited, bool active,
@@ -163,15 +153,8 @@ struct LayerProgram {
   template <class Group>
   SLUICE_HD bool unite(const Group& group, const Vertex* frontier, std::uint32_t lists,
                        const LayerScratch& scratch, LayerCandidates& all) const {
-    int exponent = -32768;
-    if (sampler.bias == Bias::weight) {
-      for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize) {
-        const int mine = graph.exponents[frontier[i]];
-        exponent = mine > exponent ? mine : exponent;
-      }
-      exponent = group.maximum(exponent);
-    }
-    all = {graph, sampler.bias, cumulative, exponent, frontier, scratch.sums, scratch.bases, lists};
+    all = {graph,    sampler.bias, cumulative,    largest_exponent(group, frontier, lists),
+           frontier, scratch.sums, scratch.bases, lists};
     std::uint64_t sum = 0, base = 0;
     for (std::uint32_t list = 0; list < lists; ++list) {
       const Row row = graph.row(frontier[list]);
@@ -185,21 +168,34 @@ struct LayerProgram {
     return true;
   }
 
+  /// Of the frontier's weights, where the bias is by weight.
+  template <class Group>
+  SLUICE_HD int largest_exponent(const Group& group, const Vertex* frontier, std::uint32_t lists) const {
+    int exponent = -32768;
+    if (sampler.bias != Bias::weight) return exponent;
+    for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize) {
+      const int mine = graph.exponents[frontier[i]];
+      exponent = mine > exponent ? mine : exponent;
+    }
+    return group.maximum(exponent);
+  }
+
   template <class Group>
   SLUICE_HD std::uint64_t list_sum(const Group& group, const LayerCandidates& all, const Row& row) const {
     if (sampler.bias == Bias::none || row.degree == 0) return row.degree;
-    if (sampler.bias == Bias::degree) return cumulative[row.offset + row.degree - 1];
+    if (sampler.bias == Bias::degree) return all.cumulative[row.offset + row.degree - 1];
     std::uint64_t mine = 0;
     for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) mine += all.bias_at(row, i);
     return group.sum(mine);
   }
 
+  /// Candidates in a vertex's list.
+  SLUICE_HD std::uint32_t candidates(Vertex v) const { return positive ? positive[v] : graph.degree(v); }
   template <class Group>
-  SLUICE_HD std::uint64_t count_available(const Group& group, const LayerCandidates& all) const {
+  SLUICE_HD std::uint64_t count_available(const Group& group, const Vertex* frontier,
+                                          std::uint32_t lists) const {
     std::uint64_t mine = 0;
-    for (std::uint32_t i = group.rank(); i < all.lists; i += Group::kSize) {
-      mine += positive ? positive[all.frontier[i]] : graph.degree(all.frontier[i]);
-    }
+    for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize) mine += candidates(frontier[i]);
     return group.sum(mine);
   }
 
@@ -249,55 +245,30 @@ struct LayerProgram {
     group.sync();
   }
 
-  /// The `count` smallest exponential keys: a buffer of twice as many is sorted and halved whenever it is
-  /// full.
   template <class Group>
   SLUICE_HD void smallest_keys(const Group& group, const LayerCandidates& all, const SampleDraws& draws,
                                std::uint32_t count, const LayerScratch& scratch,
                                PickCounters& counters) const {
-    KeyedCandidate* const keyed = scratch.keyed;
-    const std::uint64_t room = count + std::uint64_t{count};
-    std::uint64_t length = 0;
-    const auto halve = [&] {
-      group.sync();
-      group_sort(group, keyed, length);
-      length = length < count ? length : count;
-    };
+    SmallestKeys smallest{scratch.keyed, count};
     for_each_candidate(group, all, [&](bool active, std::uint64_t candidate, std::uint64_t bias) {
-      KeyedCandidate mine{0, candidate, 0};
-      if (active) {
-        ++counters.iterations;
-        // The candidate's number has more bits than a draw: what is above goes beside the depth.
-        const SampleDraws own{draws.seed, draws.slot | (candidate >> kDrawBits) << 8, draws.instance};
-        mine.key =
-            exponential_key(own.block(Stream::select, static_cast<std::uint32_t>(candidate)).low(), bias);
-      }
-      std::uint32_t rank = group.inclusive_scan(active ? 1u : 0u);
-      std::uint32_t added = group.broadcast(rank, Group::kSize - 1);
-      std::uint32_t done = 0;  // a layer smaller than the group fills its buffer several times over
-      while (done < added) {
-        const std::uint64_t space = room - length;
-        const std::uint32_t now = added - done < space ? added - done : static_cast<std::uint32_t>(space);
-        if (active && rank > done && rank <= done + now) keyed[length + rank - 1 - done] = mine;
-        length += now, done += now;
-        if (length == room) halve();
-      }
+      counters.iterations += active;
+      smallest.offer(group, active, active ? KeyedCandidate::of(draws, candidate, bias) : KeyedCandidate{});
     });
-    halve();
-    for (std::uint32_t i = group.rank(); i < count; i += Group::kSize) scratch.picks[i] = keyed[i].candidate;
+    smallest.halve(group);
+    for (std::uint32_t i = group.rank(); i < count; i += Group::kSize)
+      scratch.picks[i] = scratch.keyed[i].candidate;
     group.sync();
   }
 
-  /// Writes the selected edges and the next frontier, which they reach; returns its length.
-  template <class Group>
-  SLUICE_HD std::uint32_t record(const Group& group, const LayerCandidates& all, std::uint32_t count,
-                                 const std::uint64_t* picks, Edge* edges, const GroupSet<Vertex>& visited,
-                                 Vertex* next) const {
+  /// Writes the selected edges, `edge_at(i)`, and the next frontier, which they reach; returns its length.
+  template <class Group, class EdgeAt>
+  SLUICE_HD std::uint32_t record(const Group& group, std::uint32_t count, const EdgeAt& edge_at, Edge* edges,
+                                 const GroupSet<Vertex>& visited, Vertex* next) const {
     std::uint32_t length = 0;
     for (std::uint32_t base = 0; base < count; base += Group::kSize) {
       const std::uint32_t i = base + group.rank();
       const bool active = i < count;
-      const Edge edge = active ? all.at(picks[i]) : Edge{};
+      const Edge edge = active ? edge_at(i) : Edge{};
       if (active) edges[i] = edge;
       length = reach(group, visited, active, edge.target, next, length);
     }

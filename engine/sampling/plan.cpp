@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "engine/core/error.hpp"
-#include "engine/drive/instance_job.hpp"
-#include "engine/drive/layer_arena.hpp"
+#include "engine/drive/paged_layer.hpp"
+#include "engine/drive/paged_node.hpp"
 #include "engine/drive/paged_sample.hpp"
 #include "engine/drive/paged_walk.hpp"
 #include "engine/drive/pool_step.hpp"
@@ -255,45 +255,54 @@ void plan_snowball(Planner& plan, const SampleOptions& options) {
   plan.wave(wave_of_one(plan, options.depth, [&](std::uint32_t) { return mean; }));
 }
 
-void plan_layer(Planner& plan, const SampleOptions& options) {
+Select technique_of_layers(const SampleOptions& options) {
+  const Select asked = options.select == Select::its ? Select::automatic : options.select;
+  return resolve(asked, Select::bipartite, {Select::repeated, Select::updated, Select::keys});
+}
+
+LayerSizes sizes_of_layers(const Planner& plan, const SampleOptions& options) {
   if (options.layer_sizes.size() > LayerSample::kMaxDepth)
     throw UsageError("--layer-size: at most 64 depths");
-  const Select asked = options.select == Select::its ? Select::automatic : options.select;
-  const Select technique =
-      resolve(asked, Select::bipartite, {Select::repeated, Select::updated, Select::keys});
-  plan.select(technique);
-  const Bias bias = plan.effective(options.bias);
-  if (bias == Bias::degree) plan.add_ctps();
-  if (bias != Bias::none) plan.add_bounds();
   LayerSample sampler;
   sampler.depths = static_cast<std::uint32_t>(options.layer_sizes.size());
   std::copy(options.layer_sizes.begin(), options.layer_sizes.end(), sampler.sizes);
-  const std::uint64_t slot =
-      LayerArena::bytes_per_slot(LayerSizes::of(sampler, plan.most_seeds(1), technique, options.revisit));
-  plan.wave(slot * (plan.on_gpu() ? 2 : plan.threads()));
+  return LayerSizes::of(sampler, plan.most_seeds(1), technique_of_layers(options), options.revisit);
+}
+
+void plan_layer(Planner& plan, const SampleOptions& options) {
+  const LayerSizes sizes = sizes_of_layers(plan, options);
+  plan.select(technique_of_layers(options));
+  const Bias bias = plan.effective(options.bias);
+  if (bias == Bias::degree) plan.add_ctps();
+  if (bias != Bias::none) plan.add_bounds();
+  plan.wave(LayerArena::bytes_per_slot(sizes) * (plan.on_gpu() ? 2 : plan.threads()));
 }
 
 /// Closes the plan of samples on a graph in partitions.
 RunPlan finish_samples_in_parts(Planner& plan, const Device& device, const Graph& graph,
                                 const SampleOptions& options, const PagingOptions& paging) {
+  const std::uint64_t free = device.memory().available(), taken = plan.vertex_bytes();
+  const std::uint64_t left = free > taken ? free - taken : 0;
+  std::uint64_t each = 0, depths = 1;
   switch (options.kind) {
     case SampleKind::edge:
       return plan.finish_without_edges();  // the host reads the edges that are drawn
     case SampleKind::layer:
-      refuse_partitions("layer");
+      if (plan.effective(options.bias) == Bias::weight) plan.bring_weights();
+      depths = options.layer_sizes.size();
+      each = paged_layer_bytes(device, sizes_of_layers(plan, options));
+      break;
     case SampleKind::node:
-      refuse_partitions("node");
+      each = paged_node_bytes(device, graph, options.count, left);
+      break;
     case SampleKind::neighbor:
     case SampleKind::forest_fire:
     case SampleKind::snowball:
+      if (plan.has_bounds()) plan.bring_weights();
+      depths = options.kind == SampleKind::neighbor ? options.fanout.size() : options.depth;
+      each = paged_sample_bytes(graph, options, plan.most_seeds(1), static_cast<std::uint32_t>(depths), left);
       break;
   }
-  if (plan.has_bounds()) plan.bring_weights();
-  const auto depths = options.kind == SampleKind::neighbor ? static_cast<std::uint32_t>(options.fanout.size())
-                                                           : options.depth;
-  const std::uint64_t free = device.memory().available(), taken = plan.vertex_bytes();
-  const std::uint64_t each =
-      paged_sample_bytes(graph, options, plan.most_seeds(1), depths, free > taken ? free - taken : 0);
   return plan.finish_in_parts(paging, each, depths);
 }
 

@@ -25,7 +25,6 @@ void expect_same_samples(const Graph& graph, Device& gpu, const PagingOptions& p
   Device host({DeviceChoice::host, usable_cores(), 0});
   ResidentGraph whole(host, graph), parts(gpu, graph, paging);
   for (const Job& job : sample_jobs(instances, graph.vertices())) {
-    if (job.name.starts_with("layer") || job.name.starts_with("node")) continue;
     const Outcome expected = job.run(whole);
 
     EXPECT_GT(expected.count(), 0u) << job.name;

@@ -48,15 +48,6 @@ Cell cell_of(std::size_t kind, int row) {
 
 class Partitions : public MpiTest {
  protected:
-  static std::vector<Kind> kinds() {
-    std::vector<Kind> kinds = all_kinds();
-    // These want the whole graph.
-    std::erase_if(kinds, [](const Kind& kind) {
-      return kind.name == std::string("layer") || kind.name == std::string("node");
-    });
-    return kinds;
-  }
-
   /// Runs `arguments` in this cell; the file must be the one that is expected.
   void expect_same(const std::string& expected, std::vector<std::string> arguments, const Cell& cell) {
     const auto options = cell.options();
@@ -77,7 +68,7 @@ class Partitions : public MpiTest {
 
 TEST_F(Partitions, CellsMeetInPairs) {
   std::set<std::pair<std::string, std::string>> pairs;
-  for (std::size_t kind = 0; kind < kinds().size(); ++kind) {
+  for (std::size_t kind = 0; kind < all_kinds().size(); ++kind) {
     for (int row = 0; row < kCellsOfAKind; ++row) {
       const auto values = cell_of(kind, row).values();
       for (std::size_t i = 0; i < values.size(); ++i)
@@ -85,7 +76,7 @@ TEST_F(Partitions, CellsMeetInPairs) {
     }
   }
   // Of kinds, ranks, partitions, slots, transports, schedules.
-  const std::vector<std::size_t> extents{kinds().size(), 3, 3, 2, 3, 2};
+  const std::vector<std::size_t> extents{all_kinds().size(), 3, 3, 2, 3, 2};
   std::size_t all = 0;
   for (std::size_t i = 0; i < extents.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) all += extents[j] * extents[i];
@@ -93,7 +84,7 @@ TEST_F(Partitions, CellsMeetInPairs) {
 }
 
 TEST_F(Partitions, GiveTheBytesOfTheWholeGraph) {
-  const std::vector<Kind> all = kinds();
+  const std::vector<Kind> all = all_kinds();
   for (std::size_t kind = 0; kind < all.size(); ++kind) {
     const Kind& called = all[kind];
     run(arguments_of(called, "whole.h5", {"--force"}));
@@ -102,6 +93,29 @@ TEST_F(Partitions, GiveTheBytesOfTheWholeGraph) {
       SCOPED_TRACE(called.name + std::string(", cell ") + std::to_string(row));
       expect_same(expected, arguments_of(called, "cell.h5", {}), cell_of(kind, row));
     }
+  }
+}
+
+/// Lists that say their sums, and picks that clash.
+TEST_F(Partitions, GiveLayersOfEveryBias) {
+  const std::vector<std::vector<std::string>> layers{{"--bias", "weight"},
+                                                     {"--bias", "weight", "--revisit"},
+                                                     {"--bias", "degree"},
+                                                     {"--bias", "degree", "--select", "updated"},
+                                                     {"--bias", "weight", "--select", "keys"}};
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    SCOPED_TRACE(i);
+    std::vector<std::string> sample{"sample",       graph("kronecker", 8, {"--weights", "uniform"}),
+                                    "--kind",       "layer",
+                                    "--layer-size", "9,20,4",
+                                    "--quiet"};
+    sample.insert(sample.end(), layers[i].begin(), layers[i].end());
+    auto whole = sample;
+    whole.insert(whole.end(), {"--force", "--output", at("whole.h5")});
+    sample.insert(sample.end(), {"--output", at("cell.h5")});
+    run(whole);
+    for (int row = 0; row < kCellsOfAKind; ++row)
+      expect_same(read_bytes(at("whole.h5")), sample, cell_of(i, row));
   }
 }
 

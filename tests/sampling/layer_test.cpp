@@ -22,6 +22,8 @@ TEST(Layer, SaysWhenBiasesOfManyCopiesPassTheLargestSum) {
   const Graph below = knot(kMost), above = knot(kMost + 1);
   Device device({DeviceChoice::host, 1, 0});
   ResidentGraph fits(device, below), does_not(device, above);
+  const PagingOptions in_parts{.transport = Transport::copied};
+  ResidentGraph fits_in_parts(device, below, in_parts), does_not_in_parts(device, above, in_parts);
   SampleOptions options;
   options.kind = SampleKind::layer, options.bias = Bias::degree, options.revisit = true;
   options.layer_sizes = {kMost + 1, 5};  // the first layer takes every loop, each of which is a copy then
@@ -30,7 +32,9 @@ TEST(Layer, SaysWhenBiasesOfManyCopiesPassTheLargestSum) {
   starts.vertices = {0};
 
   EXPECT_EQ(run_samples(fits, starts, options, nullptr).sampled_edges, kMost + 5);
+  EXPECT_EQ(run_samples(fits_in_parts, starts, options, nullptr).sampled_edges, kMost + 5);
   EXPECT_THROW(run_samples(does_not, starts, options, nullptr), RunError);
+  EXPECT_THROW(run_samples(does_not_in_parts, starts, options, nullptr), RunError);
   options.revisit = false;
   EXPECT_EQ(run_samples(does_not, starts, options, nullptr).sampled_edges, kMost + 1);
 }

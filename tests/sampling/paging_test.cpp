@@ -20,14 +20,6 @@ std::vector<Job> plain_walk_jobs() {
   return jobs;
 }
 
-/// Samples that may run in partitions.
-std::vector<Job> plain_sample_jobs(std::uint64_t vertices) {
-  std::vector<Job> jobs = sample_jobs(kInstances, vertices);
-  std::erase_if(jobs,
-                [](const Job& job) { return job.name.starts_with("layer") || job.name.starts_with("node"); });
-  return jobs;
-}
-
 struct Cell {
   std::uint64_t partitions, slots;
   Transport transport;
@@ -73,7 +65,7 @@ TEST_P(Paging, SamplesAreThoseOfTheWholeGraph) {
   paging.schedule = GetParam().schedule;
   ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, paging);
 
-  for (const Job& job : plain_sample_jobs(graph.vertices())) {
+  for (const Job& job : sample_jobs(kInstances, graph.vertices())) {
     const Outcome expected = job.run(whole);
 
     EXPECT_GT(expected.count(), 0u) << job.name;
@@ -154,17 +146,6 @@ TEST(Paging, SamplesThatDoNotFitSayWhatTheyNeed) {
   options.kind = SampleKind::snowball, options.depth = 6;
 
   EXPECT_THROW(run_samples(parts, random_starts(20), options, nullptr), BudgetError);
-}
-
-TEST(Paging, RefusesKindsThatWantTheWholeGraph) {
-  const Graph graph = scattered(300);
-  Device device({DeviceChoice::host, 1, 0});
-  ResidentGraph parts(device, graph, {.partitions = 2});
-  for (const SampleKind kind : {SampleKind::layer, SampleKind::node}) {
-    SampleOptions options;
-    options.kind = kind, options.layer_sizes = {3}, options.count = 3;
-    EXPECT_THROW(run_samples(parts, random_starts(5), options, nullptr), UsageError);
-  }
 }
 
 TEST(Paging, SamplersOfAUsersOwn) {
@@ -253,7 +234,7 @@ TEST(Paging, WalksFromAFile) {
 
 TEST(Paging, SamplesFromAFile) {
   const Graph graph = scattered(3000);
-  expect_same_from_a_file(graph, plain_sample_jobs(graph.vertices()));
+  expect_same_from_a_file(graph, sample_jobs(kInstances, graph.vertices()));
 }
 
 TEST(Paging, AGraphInMemoryHasNoFile) {

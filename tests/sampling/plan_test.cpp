@@ -156,9 +156,8 @@ TEST(Plan, CutsAsTheRunCuts) {
   const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + sizeof(float));
   std::vector<Planned> jobs = planned_walks(Layout::automatic);
   for (const Planned& job : planned_others(graph.vertices())) {
-    // The whole graph, no partition at all, and a size that the first wave tells.
-    const bool other = job.name.starts_with("layer") || job.name.starts_with("node") ||
-                       job.name.starts_with("edge") || job.name.starts_with("snowball");
+    // No partition at all, and a size that the first wave tells.
+    const bool other = job.name.starts_with("edge") || job.name.starts_with("snowball");
     if (!other) jobs.push_back(job);
   }
   for (const Planned& job : jobs) {
@@ -177,14 +176,9 @@ TEST(Plan, CutsAsTheRunCuts) {
   }
 }
 
-TEST(Plan, RefusesPartitionsAsTheRunDoes) {
+TEST(Plan, SaysThatPartitionsDoNotFit) {
   const Graph graph = scattered(2000);
   const Device device({DeviceChoice::host, 2, graph.edges()});
-  for (const SampleKind kind : {SampleKind::layer, SampleKind::node}) {
-    SampleOptions options;
-    options.kind = kind, options.layer_sizes = {3}, options.count = 3;
-    EXPECT_THROW(plan_samples(device, graph, random_starts(5), options), UsageError);
-  }
   EXPECT_THROW(plan_walks(device, graph, Starts{}, WalkOptions{}, {.partitions = 7, .slots = 0}),
                BudgetError);
 }

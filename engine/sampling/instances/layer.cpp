@@ -8,11 +8,15 @@
 #include "engine/drive/block_driver.hpp"
 #include "engine/drive/instance_job.hpp"
 #include "engine/drive/layer_arena.hpp"
+#include "engine/drive/paged_layer.hpp"
+#include "engine/drive/paged_sample_driver.hpp"
 #include "engine/drive/starts_upload.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 #include "engine/select/group.hpp"
+#include "engine/select/page_tables.hpp"
 #if defined(__CUDACC__)
 #include "engine/drive/instance_cuda.cuh"
+#include "engine/drive/paged_items_cuda.cuh"
 #endif
 
 namespace sluice {
@@ -36,8 +40,17 @@ Select resolve(Select select) {
 
 struct LayerJob : InstanceJob<SampleSink> {
   LayerProgram program;
+  const PageRequest* pages = nullptr;  ///< in partitions
+
+  template <class Items>
+  void in_partitions(RunStats& stats) const {
+    const std::uint64_t each = paged_layer_bytes(graph.device, program.sizes);
+    drive_paged_samples<PagedLayerGrower<Items>>(graph, *pages, PagedLayerSetup{graph, program, stats}, each,
+                                                 program.sampler.depths, options, begin, end, sink, stats);
+  }
 
   void on_host(RunStats& stats) const {
+    if (graph.paged) return in_partitions<host::PagedItems>(stats);
     const LayerArena arena(graph.device, program.sizes, graph.device.threads());
     host::drive_blocks(
         graph.device, options, begin, end, sink, stats,
@@ -53,6 +66,7 @@ struct LayerJob : InstanceJob<SampleSink> {
 
 #if defined(__CUDACC__)
   void on_cuda(RunStats& stats) const {
+    if (graph.paged) return in_partitions<cuda::PagedItems>(stats);
     const bool hubs = graph.view.hub_count > 0, wide = program.sizes.layer > GraphView::kHubDegree;
     const std::uint64_t wave = cuda::instances_at_once(
         graph.device, LayerArena::bytes_per_slot(program.sizes) + sizeof(std::uint64_t), end - begin);
@@ -104,7 +118,7 @@ struct LayerJob : InstanceJob<SampleSink> {
 RunStats run_layer(ResidentGraph& resident, const Starts& starts, const SampleOptions& options,
                    SampleSink* sink) {
   ResidentGraph::Impl& graph = resident.impl();
-  refuse_partitions(graph, "layer");
+  PageRequest pages(graph);
   RunStats stats;
   LayerProgram program;
   if (options.layer_sizes.size() > LayerSample::kMaxDepth)
@@ -124,7 +138,11 @@ RunStats run_layer(ResidentGraph& resident, const Starts& starts, const SampleOp
   const NamedBias bias{program.sampler.bias};
   BiasTables& tables = graph.named[static_cast<int>(bias.bias)];
   const double tables_before = graph.table_seconds;
-  if (bias.bias == Bias::degree) program.cumulative = ensure_ctps(graph, tables, bias);
+  pages.columns.weights = bias.bias == Bias::weight;
+  if (bias.bias == Bias::degree) {
+    graph.paged ? want_ctps(graph, tables, bias, pages)
+                : static_cast<void>(program.cumulative = ensure_ctps(graph, tables, bias));
+  }
   if (bias.bias != Bias::none) {
     ensure_bounds(graph, tables, bias);
     program.positive = tables.positive.data();
@@ -132,7 +150,7 @@ RunStats run_layer(ResidentGraph& resident, const Starts& starts, const SampleOp
   stats.table_seconds = graph.table_seconds - tables_before;
   const DeviceStarts device_starts(graph, starts, options.seed);
   program.starts = device_starts.view();
-  run_instances(LayerJob{{graph, starts, options, sink}, program}, stats);
+  run_instances(LayerJob{{graph, starts, options, sink}, program, &pages}, stats);
   stats.steps = stats.sampled_edges;
   return stats;
 }

@@ -7,6 +7,8 @@
 #include "engine/drive/block_driver.hpp"
 #include "engine/drive/instance_job.hpp"
 #include "engine/drive/one_pass_step.hpp"
+#include "engine/drive/paged_node.hpp"
+#include "engine/drive/paged_sample_driver.hpp"
 #include "engine/residency/page_map.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 #include "engine/sampling/samples/edge.hpp"
@@ -14,6 +16,7 @@
 #include "engine/select/group.hpp"
 #if defined(__CUDACC__)
 #include "engine/drive/instance_cuda.cuh"
+#include "engine/drive/paged_items_cuda.cuh"
 #endif
 
 namespace sluice {
@@ -32,9 +35,19 @@ __device__ __forceinline__ bool leaves_hub(const Group&, const GraphView& graph,
 
 struct OnePassJob : InstanceJob<SampleSink> {
   OnePassProgram program;
-  bool nodes;  ///< `node`; else `edge`
+  bool nodes;  ///< `node`; else `edge`, whose targets are read where the host has them
+
+  template <class Items>
+  void in_partitions(RunStats& stats) const {
+    const std::uint64_t each =
+        paged_node_bytes(graph.device, graph.graph, program.count, graph.device.memory().available());
+    drive_paged_samples<PagedNodeGrower<Items>>(graph, PageRequest(graph),
+                                                PagedNodeSetup{graph, program, stats}, each, 1, options,
+                                                begin, end, sink, stats);
+  }
 
   void on_host(RunStats& stats) const {
+    if (graph.paged && nodes) return in_partitions<host::PagedItems>(stats);
     const unsigned threads = graph.device.threads();
     const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
@@ -102,6 +115,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
 
 #if defined(__CUDACC__)
   void on_cuda(RunStats& stats) const {
+    if (graph.paged && nodes) return in_partitions<cuda::PagedItems>(stats);
     const std::uint64_t hubs_drawn =
         nodes ? std::min<std::uint64_t>(graph.view.hub_count, program.count) : 0;  // at most, an instance
     const std::uint64_t bytes =
@@ -196,7 +210,6 @@ RunStats run_one_pass(ResidentGraph& resident, const Sampler& sampler, const Sta
                       const SampleOptions& options, SampleSink* sink) {
   constexpr bool nodes = Sampler::kDrawsVertices;
   ResidentGraph::Impl& graph = resident.impl();
-  if (nodes) refuse_partitions(graph, "node");
   RunStats stats;
   if (options.select != Select::automatic)
     throw UsageError("--select: node and edge are drawn uniformly; leave it out");

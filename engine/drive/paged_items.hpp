@@ -1,0 +1,132 @@
+// Work on many lists of a graph in partitions: items in any number, each worked on when the partition that
+// holds its list is here. The host's side; paged_items_cuda.cuh has the GPU's, of the same interface.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/drive/page_loop.hpp"
+#include "engine/exec/buffer.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/residency/resident_graph.hpp"
+#include "engine/select/group.hpp"
+#include "engine/select/taken.hpp"
+
+namespace sluice {
+
+/// The items that wait for one partition, which is here.
+struct PageItems {
+  PageView page;
+  const std::uint32_t* order;  ///< [count] ascending
+  std::uint64_t count;
+
+  /// The graph as it is seen from here: only this partition's edges may be read.
+  SLUICE_HD GraphView of(GraphView graph) const {
+    graph.csr.targets = page.targets;
+    graph.csr.weights = page.weights;
+    return graph;
+  }
+};
+
+/// Items are numbered in 32 bits; more wait for smaller waves.
+inline void check_items(std::uint64_t items) {
+  if (items > std::numeric_limits<std::uint32_t>::max())
+    throw BudgetError("more than 2^32 - 1 lists are wanted at once");
+}
+
+/// Device memory that the queue of an item takes.
+inline std::uint64_t paged_item_bytes(const Device& device) {
+  constexpr std::uint64_t kNumber = sizeof(std::uint32_t);
+  return device.is_cuda() ? 8 * kNumber : kNumber;  // keys, entries and both sorted; the sort's; hubs left
+}
+
+namespace host {
+
+class PagedItems {
+ public:
+  PagedItems(const ResidentGraph::Impl& graph, PageLoop& loop, RunStats& stats)
+      : device_(graph.device), loop_(loop), stats_(stats), waiting_(loop.partitions(), 0) {}
+
+  /// Calls body(group, index, counters) for every index below `count`. `wide` is for GPUs.
+  template <class Body>
+  void each(std::uint64_t count, const Body& body, bool /*wide*/ = false) {
+    constexpr std::uint64_t kGrain = 16;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> totals(device_.threads());
+    parallel_blocks(device_.threads(), count, kGrain,
+                    [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
+                      for (std::uint64_t i = from; i < to; ++i) {
+                        PickCounters counters;
+                        body(SingleLane{}, i, counters);
+                        totals[thread].first += counters.iterations;
+                        totals[thread].second += counters.searches;
+                      }
+                    });
+    for (const auto& [iterations, searches] : totals)
+      stats_.selection_iterations += iterations, stats_.collision_searches += searches;
+  }
+
+  /// Of the items below `items`, those for which waits(item) is a vertex and not kNoVertex: calls
+  /// work(group, here, k, counters) for here.order[k] when the vertex's list is here. False: no item waits.
+  template <class Waits, class Work>
+  bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
+    const std::uint64_t waiting = queue(items, waits);
+    loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
+      for (const std::uint32_t partition : here) {
+        const PageItems some{loop_.page(partition), order_.data() + places_[partition], waiting_[partition]};
+        each(some.count, [&](const auto& group, std::uint64_t k, PickCounters& counters) {
+          work(group, some, k, counters);
+        });
+        waiting_[partition] = 0;
+      }
+    });
+    return waiting > 0;
+  }
+
+  /// Turns counts[0 .. size) into exclusive sums, counts[size] being the total, which is returned.
+  std::uint64_t sum_up(std::uint64_t* counts, std::uint64_t size) const {
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < size; ++i) sum += std::exchange(counts[i], sum);
+    return counts[size] = sum;
+  }
+  /// All that was asked for is done.
+  void finish() const {}
+  std::uint64_t bytes() const { return order_.bytes(); }
+
+ private:
+  /// Orders what waits by partition; returns how many items do.
+  template <class Waits>
+  std::uint64_t queue(std::uint64_t items, const Waits& waits) {
+    check_items(items);
+    const PartitionPlan& plan = loop_.plan().partitions;
+    order_.reserve(device_, items, "the queue of lists");
+    std::fill(waiting_.begin(), waiting_.end(), 0);
+    for (std::uint64_t item = 0; item < items; ++item) {
+      const Vertex v = waits(item);
+      if (v != kNoVertex) ++waiting_[plan.owner(v)];
+    }
+    places_ = waiting_;
+    std::uint64_t sum = 0;
+    for (std::uint64_t& place : places_) sum += std::exchange(place, sum);
+    std::vector<std::uint64_t> next = places_;
+    for (std::uint64_t item = 0; item < items; ++item) {
+      const Vertex v = waits(item);
+      if (v != kNoVertex) order_.data()[next[plan.owner(v)]++] = static_cast<std::uint32_t>(item);
+    }
+    return sum;
+  }
+
+  const Device& device_;
+  PageLoop& loop_;
+  RunStats& stats_;
+  Buffer<std::uint32_t> order_;         ///< items by partition
+  std::vector<std::uint64_t> waiting_;  ///< [partitions]
+  std::vector<std::uint64_t> places_;   ///< [partitions] where they begin in the order
+};
+
+}  // namespace host
+}  // namespace sluice

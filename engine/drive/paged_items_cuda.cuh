@@ -1,0 +1,162 @@
+// The GPU's side of paged_items.hpp: items ordered by partition on the GPU, then one warp an item, or a block
+// where the warp leaves it.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/drive/instance_cuda.cuh"
+#include "engine/drive/paged_items.hpp"
+#include "engine/drive/paged_sample_kernels.cuh"
+#include "engine/exec/scan.hpp"
+#include "engine/exec/sort.hpp"
+
+namespace sluice::cuda {
+
+// ---- kernels
+// ---------------------------------------------------------------------------------------------------
+
+/// Where an item waits: at its list's partition, or behind all of them if it has nothing to wait for.
+template <class Waits>
+__global__ void __launch_bounds__(kSampleBlock)
+    item_key_kernel(std::uint64_t items, Waits waits, OwnerTable owners, std::uint32_t partitions,
+                    std::uint32_t* keys, std::uint32_t* entries) {
+  const std::uint64_t item = thread_index();
+  if (item >= items) return;
+  const Vertex v = waits(item);
+  keys[item] = v == kNoVertex ? partitions : owners.owner(v);
+  entries[item] = static_cast<std::uint32_t>(item);
+}
+
+/// Work on the items that wait for one partition.
+template <class Work>
+struct WorkHere {
+  Work work;
+  PageItems here;
+
+  template <class Group>
+  __device__ bool operator()(const Group& group, std::uint64_t k, PickCounters& counters) const {
+    return work(group, here, k, counters);
+  }
+};
+
+// ---- launchers
+// -------------------------------------------------------------------------------------------------
+
+class PagedItems {
+ public:
+  PagedItems(const ResidentGraph::Impl& graph, PageLoop& loop, RunStats& stats)
+      : device_(graph.device),
+        loop_(loop),
+        stats_(stats),
+        owners_(loop.publish().owners),
+        counters_(graph.device, 1, "counters"),
+        waiting_(loop.partitions(), 0),
+        places_(loop.partitions() + std::size_t{1}, 0) {}
+
+  /// As host::PagedItems; a `wide` body gets a block for each index.
+  template <class Body>
+  void each(std::uint64_t count, const Body& body, bool wide = false) {
+    clear_counters();
+    stats_.kernel_launches += wide ? launch_wide_instances(count, body, {}, counters_.data(), stream_)
+                                   : launch_instances(count, body, nullptr, counters_.data(), stream_);
+    take_counters();
+  }
+
+  template <class Waits, class Work>
+  bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
+    const std::uint64_t waiting = queue(items, waits);
+    clear_counters();
+    loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
+      for (const std::uint32_t partition : here) {
+        const std::uint64_t count = waiting_[partition];
+        const PageItems some{loop_.page(partition), order_.data() + places_[partition], count};
+        stats_.kernel_launches +=
+            launch_instances(count, WorkHere<Work>{work, some}, room_for(count), counters_.data(), stream_);
+        waiting_[partition] = 0;
+      }
+      stream_.wait("samples");  // the slots may be filled anew
+    });
+    take_counters();
+    return waiting > 0;
+  }
+
+  std::uint64_t sum_up(std::uint64_t* counts, std::uint64_t size) {
+    exclusive_sum(device_, counts, counts, size, scratch_, stream_.get());
+    finish();
+    std::uint64_t total = 0;
+    copy_to_host(device_, &total, counts + size, sizeof total);
+    return total;
+  }
+  void finish() const { stream_.wait("samples"); }
+
+  std::uint64_t bytes() const {
+    return 4 * order_.bytes() + scratch_.bytes() + left_room_ * sizeof(std::uint64_t);
+  }
+
+ private:
+  static constexpr const char* kPurpose = "the queue of lists";
+
+  template <class Waits>
+  std::uint64_t queue(std::uint64_t items, const Waits& waits) {
+    check_items(items);
+    if (items == 0) return 0;
+    const std::uint32_t partitions = loop_.partitions();
+    for (Buffer<std::uint32_t>* const buffer : {&keys_, &sorted_keys_, &entries_, &order_})
+      buffer->reserve(device_, items, kPurpose);
+    device_places_.reserve(device_, places_.size(), kPurpose);
+    item_key_kernel<<<grid_for(items, kSampleBlock), kSampleBlock, 0, stream_.get()>>>(
+        items, waits, owners_, partitions, keys_.data(), entries_.data());
+    check_launch("item_key_kernel");
+    sort_by_key(device_, keys_.data(), sorted_keys_.data(), entries_.data(), order_.data(), items,
+                static_cast<unsigned>(std::bit_width(partitions)), scratch_, stream_.get());
+    places_kernel<<<grid_for(places_.size(), kSampleBlock), kSampleBlock, 0, stream_.get()>>>(
+        sorted_keys_.data(), items, partitions + 1, device_places_.data());
+    check_launch("places_kernel");
+    stats_.kernel_launches += 2;
+    finish();
+    copy_to_host(device_, places_.data(), device_places_.data(), places_.size() * sizeof(std::uint64_t));
+    for (std::uint32_t p = 0; p < partitions; ++p) waiting_[p] = places_[p + 1] - places_[p];
+    return places_[partitions];
+  }
+
+  const LeftList* room_for(std::uint64_t count) {
+    if (count > left_room_) {
+      finish();
+      left_.reset();
+      left_room_ = 0;
+      left_.emplace(device_, count);
+      left_room_ = count;
+    }
+    return &*left_;
+  }
+
+  void clear_counters() const {
+    check(cudaMemsetAsync(counters_.data(), 0, sizeof(InstanceCounters), stream_.get()), "cudaMemsetAsync");
+  }
+  void take_counters() {
+    finish();
+    InstanceCounters done{};
+    copy_to_host(device_, &done, counters_.data(), sizeof done);
+    stats_.selection_iterations += done.iterations, stats_.collision_searches += done.searches;
+  }
+
+  const Device& device_;
+  PageLoop& loop_;
+  RunStats& stats_;
+  Stream stream_;
+  OwnerTable owners_;
+  Buffer<InstanceCounters> counters_;
+  Buffer<std::uint32_t> keys_, sorted_keys_, entries_, order_;
+  Buffer<std::uint64_t> device_places_;
+  Buffer<unsigned char> scratch_;
+  std::optional<LeftList> left_;
+  std::uint64_t left_room_ = 0;
+  std::vector<std::uint64_t> waiting_;  ///< [partitions]
+  std::vector<std::uint64_t> places_;   ///< [partitions + 1] where they begin in the order
+};
+
+}  // namespace sluice::cuda

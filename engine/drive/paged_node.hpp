@@ -1,0 +1,197 @@
+// Grows waves of `node` samples on a graph in partitions, for either backend's PagedItems: each drawn
+// vertex's list is looked through where it is, once to count the edges to drawn vertices, once to write them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/drive/one_pass_step.hpp"
+#include "engine/drive/page_loop.hpp"
+#include "engine/drive/paged_items.hpp"
+#include "engine/drive/sample_store.hpp"
+#include "engine/drive/wave_writer.hpp"
+
+namespace sluice {
+
+/// A wave as its work sees it; item i is drawn vertex i % count of instance i / count.
+struct PagedNodeWave {
+  OnePassProgram program;
+  std::uint64_t* values;   ///< [items] drawn vertices
+  std::uint64_t* sets;     ///< [instances * capacity]
+  std::uint64_t* offsets;  ///< [items + 1] first counts, then edges before a vertex's
+  Edge* edges;
+  Instance first;
+  bool hubs_to_blocks;  ///< a warp leaves long lists to a block
+
+  struct Draw;
+  struct Waits;
+  struct Measure;
+  struct Write;
+
+  /// The edges of an item to drawn vertices. False: its list is left to a block.
+  template <class Group, class Emit>
+  SLUICE_HD bool induced(const Group& group, const PageItems& here, std::uint64_t item, std::uint64_t& size,
+                         Emit&& emit) const {
+    const auto v = static_cast<Vertex>(values[item]);
+    if (Group::kSize <= 32 && hubs_to_blocks && program.graph.degree(v) > GraphView::kHubDegree) return false;
+    OnePassProgram local = program;
+    local.graph = here.of(program.graph);
+    size = local.induced(group, v, sets + item / program.count * program.capacity, emit);
+    return true;
+  }
+};
+
+struct PagedNodeWave::Draw {
+  PagedNodeWave wave;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t instance, PickCounters&) const {
+    const OnePassProgram& program = wave.program;
+    program.draw(group, wave.first + instance, wave.values + instance * program.count,
+                 wave.sets + instance * program.capacity);
+    std::uint64_t* const offsets = wave.offsets + instance * program.count;
+    for (std::uint64_t i = group.rank(); i < program.count; i += Group::kSize) offsets[i] = 0;
+    return true;
+  }
+};
+
+struct PagedNodeWave::Waits {
+  PagedNodeWave wave;
+  bool measured;
+
+  SLUICE_HD Vertex operator()(std::uint64_t item) const {
+    const auto v = static_cast<Vertex>(wave.values[item]);
+    const bool waits =
+        measured ? wave.offsets[item + 1] > wave.offsets[item] : wave.program.graph.degree(v) > 0;
+    return waits ? v : kNoVertex;
+  }
+};
+
+struct PagedNodeWave::Measure {
+  PagedNodeWave wave;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k, PickCounters&) const {
+    const std::uint64_t item = here.order[k];
+    std::uint64_t size = 0;
+    if (!wave.induced(group, here, item, size, [](std::uint64_t, const Edge&) {})) return false;
+    if (group.rank() == 0) wave.offsets[item] = size;
+    return true;
+  }
+};
+
+struct PagedNodeWave::Write {
+  PagedNodeWave wave;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k, PickCounters&) const {
+    const std::uint64_t item = here.order[k];
+    Edge* const to = wave.edges + wave.offsets[item];
+    std::uint64_t size = 0;
+    return wave.induced(group, here, item, size, [&](std::uint64_t i, const Edge& edge) { to[i] = edge; });
+  }
+};
+
+/// Device memory of an instance under way: what is known of it, and the edges that are expected. `available`
+/// is what the device has for slots and instances.
+inline std::uint64_t paged_node_bytes(const Device& device, const Graph& graph, std::uint64_t count,
+                                      std::uint64_t available) {
+  const double share =
+      static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(graph.vertices(), 1));
+  const double edges = static_cast<double>(graph.edges()) * share * share * sizeof(Edge);
+  // A guess alone shall not say that nothing fits.
+  const std::uint64_t guess = std::min(static_cast<std::uint64_t>(edges), available / 8);
+  return (2 * count + set_capacity(count)) * sizeof(std::uint64_t) + count * paged_item_bytes(device) + guess;
+}
+
+/// What a run gives its grower.
+struct PagedNodeSetup {
+  const ResidentGraph::Impl& graph;
+  const OnePassProgram& program;
+  RunStats& stats;
+};
+
+template <class Items>
+class PagedNodeGrower {
+ public:
+  PagedNodeGrower(const PagedNodeSetup& setup, PageLoop& loop)
+      : device_(setup.graph.device),
+        stats_(setup.stats),
+        program_(setup.program),
+        items_(setup.graph, loop, setup.stats) {}
+
+  /// Grows instances [first, first + count).
+  void grow(Instance first, std::uint64_t count) {
+    const double start = seconds_now();
+    const std::uint64_t items = count * program_.count;
+    check_items(items);
+    values_.reserve(device_, items, kPurpose);
+    sets_.reserve(device_, count * program_.capacity, kPurpose);
+    offsets_.reserve(device_, items + 1, kPurpose);
+    PagedNodeWave wave{program_, values_.data(), sets_.data(),     offsets_.data(),
+                       nullptr,  first,          device_.is_cuda()};
+    items_.each(count, PagedNodeWave::Draw{wave}, program_.count > GraphView::kHubDegree);
+    items_.visit(items, PagedNodeWave::Waits{wave, false}, PagedNodeWave::Measure{wave});
+    const std::uint64_t total = items_.sum_up(offsets_.data(), items);
+    edges_.reserve(device_, total, kPurpose);
+    wave.edges = edges_.data();
+    items_.visit(items, PagedNodeWave::Waits{wave, true}, PagedNodeWave::Write{wave});
+    items_.finish();
+    stats_.compute_seconds += seconds_now() - start;
+    stats_.sampled_edges += total, stats_.selections += items;
+  }
+
+  /// Results leave in pieces: what they take of the host's memory does not grow with the wave.
+  void emit(Instance first, std::uint64_t count, SampleSink& sink, WaveWriter& writer) {
+    constexpr std::uint64_t kPieceBytes = 32u << 20;
+    for (std::uint64_t from = 0; from < count;) {
+      const double start = seconds_now();
+      const auto store = std::make_shared<SampleStore>();
+      store->first = first + from;
+      for (; from < count && store->bytes() < kPieceBytes; ++from) collect(from, *store);
+      const double waiting = seconds_now();
+      stats_.transfer_seconds += waiting - start;
+      writer.submit([store, &sink] { sink.write(store->batch()); });
+      stats_.write_seconds += seconds_now() - waiting;
+    }
+  }
+
+  std::uint64_t bytes() const {
+    return values_.bytes() + sets_.bytes() + offsets_.bytes() + edges_.bytes() + items_.bytes();
+  }
+
+ private:
+  static constexpr const char* kPurpose = "a wave of drawn vertices";
+
+  void collect(std::uint64_t instance, SampleStore& out) const {
+    const std::uint64_t at = instance * program_.count;
+    for (const std::uint64_t v : bring(values_, at, program_.count))
+      out.vertices.push_back(static_cast<Vertex>(v));
+    const std::uint64_t begin = bring(offsets_, at, 1)[0], end = bring(offsets_, at + program_.count, 1)[0];
+    for (const Edge& edge : bring(edges_, begin, end - begin))
+      out.add_edge(edge.source, edge.target, 1, edge.position);
+    out.vertex_counts.push_back(program_.count);
+    out.seed_counts.push_back(0);
+    out.edge_counts.push_back(end - begin);
+  }
+
+  /// A buffer's entries [from, from + size).
+  template <class T>
+  std::vector<T> bring(const Buffer<T>& buffer, std::uint64_t from, std::uint64_t size) const {
+    std::vector<T> host(size);
+    copy_to_host(device_, host.data(), buffer.data() + from, size * sizeof(T));
+    if (device_.is_cuda()) stats_.device_to_host_bytes += size * sizeof(T);
+    return host;
+  }
+
+  const Device& device_;
+  RunStats& stats_;
+  OnePassProgram program_;  ///< without edges: lists are read where they are
+  Items items_;
+  Buffer<std::uint64_t> values_, sets_, offsets_;
+  Buffer<Edge> edges_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,159 @@
+// Layers and drawn vertices on a graph in partitions, where it is hard: long lists, biases that make guesses
+// fail, budgets of a few instances.
+#include <gtest/gtest.h>
+
+#include "engine/core/error.hpp"
+#include "engine/residency/resident_graph.hpp"
+#include "sampling/jobs.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr PagingOptions kParts{.partitions = 16, .slots = 2, .transport = Transport::copied};
+
+/// Vertex 0 has an edge to each other vertex and each other vertex a few, so that one partition is one list.
+/// Every weight is some hundred times the next one's: most draws fall on a candidate that is taken.
+Graph steep(std::uint64_t vertices) {
+  Graph graph;
+  graph.weighted = true;
+  graph.out.offsets = HostArray<EdgeIndex>(vertices + 1);
+  const std::uint64_t edges = (vertices - 1) * 5;
+  graph.out.targets = HostArray<Vertex>(edges);
+  graph.out.weights = HostArray<float>(edges);
+  graph.out.offsets[0] = 0;
+  EdgeIndex at = 0;
+  for (std::uint64_t v = 0; v < vertices; ++v) {
+    const std::uint64_t degree = v == 0 ? vertices - 1 : 4;
+    float weight = 1e6f;
+    for (std::uint64_t i = 0; i < degree; ++i, ++at) {
+      graph.out.targets[at] = static_cast<Vertex>(v == 0 ? i + 1 : (v + i * i) % vertices);
+      graph.out.weights[at] = weight;
+      weight = weight < 1 ? 1e6f : weight / 300;
+    }
+    graph.out.offsets[v + 1] = at;
+  }
+  return graph;
+}
+
+SampleOptions layers(Bias bias, Select select, bool revisit, std::vector<std::uint64_t> sizes) {
+  SampleOptions options;
+  options.kind = SampleKind::layer, options.bias = bias, options.select = select, options.revisit = revisit;
+  options.layer_sizes = std::move(sizes), options.seed = 7;
+  return options;
+}
+
+SampleOptions nodes(std::uint64_t count) {
+  SampleOptions options;
+  options.kind = SampleKind::node, options.count = count, options.seed = 7;
+  return options;
+}
+
+/// The same samples in partitions, made by as many picks, redraws and searches.
+void expect_same(const Graph& graph, const Starts& starts, const SampleOptions& options) {
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, kParts);
+  SampleDigest expected, digest;
+
+  const RunStats stats = run_samples(whole, starts, options, &expected);
+  const RunStats in_parts = run_samples(parts, starts, options, &digest);
+
+  EXPECT_GT(expected.edge.count(), 0u);
+  EXPECT_TRUE(digest == expected);
+  EXPECT_EQ(in_parts.sampled_edges, stats.sampled_edges);
+  EXPECT_EQ(in_parts.selections, stats.selections);
+  EXPECT_EQ(in_parts.selection_iterations, stats.selection_iterations);
+  EXPECT_EQ(in_parts.collision_searches, stats.collision_searches);
+}
+
+TEST(PagedLayer, SettlesGuessesThatFail) {
+  const Graph graph = steep(500);
+  for (const Bias bias : {Bias::none, Bias::weight, Bias::degree}) {
+    for (const Select select : {Select::bipartite, Select::repeated, Select::updated, Select::keys}) {
+      for (const bool revisit : {false, true}) {
+        SCOPED_TRACE(static_cast<int>(bias));
+        SCOPED_TRACE(static_cast<int>(select));
+        expect_same(graph, seed_lists(40, graph.vertices()), layers(bias, select, revisit, {3, 30, 1, 12}));
+      }
+    }
+  }
+}
+
+TEST(PagedLayer, TakesAllCandidatesOfSmallFrontiers) {
+  const Graph graph = scattered(400);
+  for (const Bias bias : {Bias::none, Bias::weight, Bias::degree})
+    expect_same(graph, seed_lists(30, graph.vertices()), layers(bias, Select::automatic, false, {5000, 9}));
+}
+
+TEST(PagedLayer, EndsWhereNoEdgesLead) {
+  Graph graph;
+  graph.out.offsets = HostArray<EdgeIndex>(4);
+  graph.out.offsets[0] = 0, graph.out.offsets[1] = 1, graph.out.offsets[2] = graph.out.offsets[3] = 2;
+  graph.out.targets = HostArray<Vertex>(2);
+  graph.out.targets[0] = 1, graph.out.targets[1] = 2;
+  for (const Bias bias : {Bias::none, Bias::degree})
+    expect_same(graph, random_starts(20), layers(bias, Select::automatic, false, {2, 2, 2}));
+}
+
+TEST(PagedLayer, LargeLayersAndManyNodes) {
+  const Graph graph = rmat(12, true);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, kParts);
+  for (const Job& job : large_jobs(graph.vertices())) {
+    const Outcome expected = job.run(whole);
+
+    EXPECT_GT(expected.count(), 0u) << job.name;
+    EXPECT_TRUE(job.run(parts) == expected) << job.name;
+  }
+}
+
+TEST(PagedLayer, SharesOfTheInstancesTogetherAreTheWhole) {
+  const Graph graph = scattered(3000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, kParts);
+  for (SampleOptions options : {layers(Bias::weight, Select::automatic, false, {4, 9}), nodes(500)}) {
+    SampleDigest expected, digest;
+    run_samples(whole, random_starts(50), options, &expected);
+    options.last_instance = 17;
+    run_samples(parts, random_starts(50), options, &digest);
+    options.first_instance = 17, options.last_instance = 50;
+    run_samples(parts, random_starts(50), options, &digest);
+
+    EXPECT_TRUE(digest == expected);
+  }
+}
+
+TEST(PagedLayer, StaysWithinATightBudget) {
+  const Graph graph = steep(20000);
+  // Two slots must hold the long list and its weights; exponents, bounds and counts take 14 bytes a vertex.
+  const std::uint64_t budget = graph.vertices() * (2 * (sizeof(Vertex) + sizeof(float)) + 14) + (160u << 10);
+  for (const SampleOptions& options : {layers(Bias::none, Select::automatic, false, {15, 40}), nodes(600),
+                                       layers(Bias::weight, Select::automatic, true, {15, 40}),
+                                       layers(Bias::weight, Select::keys, false, {15, 40})}) {
+    Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, budget});
+    ResidentGraph whole(ample, graph, {.partitions = 1}),
+        parts(tight, graph, {.transport = Transport::copied});
+    SampleDigest expected, digest;
+
+    run_samples(whole, random_starts(400), options, &expected);
+    const RunStats stats = run_samples(parts, random_starts(400), options, &digest);
+
+    EXPECT_TRUE(digest == expected);
+    EXPECT_GT(stats.partitions, 4u);
+    EXPECT_GT(stats.waves, 1u);
+    EXPECT_LE(tight.memory().peak(), budget);
+  }
+}
+
+TEST(PagedLayer, SaysWhatDoesNotFit) {
+  const Graph graph = scattered(20000);
+  Device device({DeviceChoice::host, 2, graph.edges()});
+  ResidentGraph parts(device, graph, {.transport = Transport::copied});
+
+  EXPECT_THROW(run_samples(parts, random_starts(3), nodes(20000), nullptr), BudgetError);
+  EXPECT_THROW(
+      run_samples(parts, random_starts(3), layers(Bias::none, Select::automatic, false, {100000}), nullptr),
+      BudgetError);
+}
+
+}  // namespace
+}  // namespace sluice::test
