@@ -115,6 +115,14 @@ void Job::load(const std::string& graph_file) {
   report_.bytes_read = in_file_ ? offsets : world().node_rank() == 0 ? host_bytes(info_, needs_.in_edges) : 0;
 }
 
+void Job::adopt(Graph graph) {
+  graph_ = std::move(graph);
+  info_.vertices = graph_.vertices();
+  info_.edges = graph_.edges();
+  info_.checksum = graph_.checksum;
+  ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
+}
+
 PagingOptions Job::paging() const {
   PagingOptions paging = options_.paging;
   if (options_.distribution == Distribution::shard && world().size() > 1) paging.shard = &world();

@@ -36,6 +36,12 @@ class Job {
   Device& device() { return *device_; }
   const Graph& graph() const { return graph_; }
   const IdMap& ids() const { return *ids_; }
+  /// Hands the graph over, to be changed. What came of it is the job's graph once adopt() has it back:
+  /// results are of that one and name its checksum.
+  Graph give_graph() { return std::move(graph_); }
+  void adopt(Graph graph);
+  /// What the report says beside the figures that every run has.
+  void count(const ResolvedOptions& counters) { report_.counters = counters; }
 
   /// How the graph is worked on, by these ranks.
   PagingOptions paging() const;

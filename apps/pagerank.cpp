@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "apps/commands.hpp"
 #include "apps/console.hpp"
 #include "apps/job.hpp"
+#include "apps/rank_batch.hpp"
 #include "apps/ranks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/rank/verify.hpp"
@@ -21,14 +24,11 @@ struct PageRankCommand {
   std::string graph;
   RankMethod method = RankMethod::from_scratch;
   PageRankOptions rank;
+  RankBatchOptions batch;
   CommonOptions common;
 };
 
-void refuse_idle(const Command& command, const PageRankCommand& c) {
-  if (c.method != RankMethod::from_scratch) {
-    throw UsageError(
-        fmt::format("--method {}: only static is built so far", name_of(kRankMethods, c.method)));
-  }
+void refuse_idle(const Command& command) {
   for (const char* name : {"--instance-range", "--layout", "--schedule"}) {
     if (command.given(name))
       throw UsageError(fmt::format("{} has no meaning for pagerank (leave it out)", name));
@@ -36,15 +36,22 @@ void refuse_idle(const Command& command, const PageRankCommand& c) {
 }
 
 std::vector<io::Attribute> attributes_of(const PageRankCommand& c) {
-  return {{"command", std::string("pagerank")},
-          {"method", std::string(name_of(kRankMethods, c.method))},
-          {"damping", c.rank.damping},
-          {"tolerance", c.rank.tolerance},
-          {"norm", std::string(name_of(kRankNorms, c.rank.norm))},
-          {"max_iterations", std::int64_t{c.rank.max_iterations}},
-          {"dangling", std::string(name_of(kDanglings, c.rank.dangling))},
-          {"weighted", std::int64_t{c.rank.weighted}},
-          {"precision", std::string(name_of(kRankPrecisions, c.rank.precision))}};
+  std::vector<io::Attribute> attributes{
+      {"command", std::string("pagerank")},
+      {"method", std::string(name_of(kRankMethods, c.method))},
+      {"damping", c.rank.damping},
+      {"tolerance", c.rank.tolerance},
+      {"norm", std::string(name_of(kRankNorms, c.rank.norm))},
+      {"max_iterations", std::int64_t{c.rank.max_iterations}},
+      {"dangling", std::string(name_of(kDanglings, c.rank.dangling))},
+      {"weighted", std::int64_t{c.rank.weighted}},
+      {"precision", std::string(name_of(kRankPrecisions, c.rank.precision))}};
+  const bool pruned = c.method == RankMethod::pruned_frontier;
+  if (pruned || c.method == RankMethod::dynamic_frontier) {
+    attributes.emplace_back("frontier_tolerance", c.batch.rank.frontier_tolerance);
+  }
+  if (pruned) attributes.emplace_back("prune_tolerance", c.batch.rank.prune_tolerance);
+  return attributes;
 }
 
 /// With --original-ids the ids stand beside the ranks: rows then need not be counted.
@@ -100,19 +107,24 @@ SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result)
 }
 
 void run_pagerank(const Command& command, PageRankCommand& c) {
-  refuse_idle(command, c);
+  refuse_idle(command);
   validate(c.rank);
+  settle_rank_batch(command, c.method, c.batch, c.common);
   Job job(command, c.common, c.graph, {.in_edges = true});
   job.refuse_shard("pagerank");
   if (c.common.plan) return job.print_plan(plan_pagerank(job.graph(), c.rank));
 
+  const bool fresh = c.method == RankMethod::from_scratch;
+  std::optional<RankBatch> batch;
+  if (!fresh || c.batch.updates()) batch.emplace(job, c.batch, c.rank, c.common);
   auto& results = job.open_results(attributes_of(c), text_columns(c));
   job.progress().start(command.name());
+  const auto observe = [&](const RankIteration& iteration) {
+    world().throw_if_failed("the work");
+    job.progress().update(command.name(), iteration.number, c.rank.max_iterations, " iterations");
+  };
   const PageRankResult result =
-      pagerank(job.device(), job.graph(), c.rank, [&](const RankIteration& iteration) {
-        world().throw_if_failed("the work");
-        job.progress().update(command.name(), iteration.number, c.rank.max_iterations, " iterations");
-      });
+      fresh ? pagerank(job.device(), job.graph(), c.rank, observe) : batch->follow(observe);
   if (c.common.verify) verify_pagerank(job.graph(), c.rank, result);
   write_ranks(results, job.ids(), c.common.original_ids, result.ranks.span());
   job.finish(figures_of(c, result));
@@ -126,7 +138,9 @@ std::unique_ptr<Command> make_pagerank() {
   command->group("Graph");
   command->argument("GRAPH", c->graph, "a graph file; with in-edges stored (--reverse) none need be made");
   command->group("Ranks");
-  command->choice("--method", c->method, kRankMethods, "static: from equal ranks");
+  command->choice("--method", c->method, kRankMethods,
+                  "from equal ranks, or from --previous: naive-dynamic, dynamic traversal, dynamic frontier, "
+                  "with pruning");
   command->real("--damping", "D", c->rank.damping, "the chance to follow an edge rather than to jump");
   command->real("--tolerance", "T", c->rank.tolerance, "stop once an iteration changes ranks by no more");
   command->choice("--norm", c->rank.norm, kRankNorms, "how that change is measured; never scaled by n");
@@ -139,6 +153,8 @@ std::unique_ptr<Command> make_pagerank() {
                   "f32 gathers half the bytes; ranks then err by up to 4e-7 in sum, and fine tolerances "
                   "cannot be reached");
   declare_seed(*command, c->common);
+  command->group("Batch (ranks are those of the graph with it applied)");
+  declare_rank_batch(*command, c->batch);
   command->group("Results");
   declare_results(*command, c->common);
   command->group("Machine");

@@ -76,7 +76,13 @@ struct GraphCheck {
 /// InputError at the first fault.
 GraphCheck check_graph(const std::string& path, unsigned threads = 0);
 
-/// Writes a graph that lies in memory.
+/// What the file of a graph in memory says of itself; its checksum is not found out.
+GraphInfo info_of(const Graph& graph);
+
+/// The checksum that write_graph() would give a graph. `threads` 0 means all cores.
+std::uint64_t graph_checksum(const Graph& graph, unsigned threads = 0);
+
+/// Writes a graph that lies in memory. Returns its checksum.
 std::uint64_t write_graph(const std::string& path, const Graph& graph, bool force);
 
 }  // namespace sluice::io

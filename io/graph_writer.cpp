@@ -249,7 +249,7 @@ std::uint64_t GraphWriter::commit() {
   return impl_->commit();
 }
 
-std::uint64_t write_graph(const std::string& path, const Graph& graph, bool force) {
+GraphInfo info_of(const Graph& graph) {
   GraphInfo info;
   info.vertices = graph.vertices();
   info.edges = graph.edges();
@@ -259,6 +259,11 @@ std::uint64_t write_graph(const std::string& path, const Graph& graph, bool forc
   info.compacted = !graph.original_ids.empty();
   info.has_in = !graph.in.offsets.empty();
   info.origin = graph.origin;
+  return info;
+}
+
+std::uint64_t write_graph(const std::string& path, const Graph& graph, bool force) {
+  const GraphInfo info = info_of(graph);
   GraphWriter writer(path, info, force);
   for (const bool in : {false, true}) {
     const Csr& rows = in ? graph.in : graph.out;

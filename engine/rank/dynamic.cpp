@@ -352,6 +352,9 @@ std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Grap
                                                 std::span<const double> ranks,
                                                 const PageRankOptions& options) {
   validate(options);
+  if (graph.edges_elsewhere) {
+    throw BudgetError("dynamic PageRank needs the graph in host memory (raise --host-memory)");
+  }
   if (options.precision == RankPrecision::f32) {
     throw UsageError("--precision f32: only with --method static (leave it out)");
   }

@@ -1,0 +1,153 @@
+#include "apps/rank_batch.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/console.hpp"
+#include "apps/ranks.hpp"
+#include "apps/values.hpp"
+#include "engine/core/error.hpp"
+#include "io/rank_file.hpp"
+#include "partition/build.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+std::string update_line(const UpdateCounts& counts, double seconds) {
+  return fmt::format(
+      "batch: {} edges inserted, {} were there already; {} deleted, {} were not there; {} new vertices; in "
+      "{:.3g} s\n",
+      format_count(counts.inserted), format_count(counts.present), format_count(counts.deleted),
+      format_count(counts.missing), format_count(counts.new_vertices), seconds);
+}
+
+/// Earlier ranks of another graph, or found by other rules, would silently give wrong ones.
+void check_previous(const io::RankFile& found, const std::string& path, const Graph& graph,
+                    const PageRankOptions& rank) {
+  const auto refuse = [&](const std::string& what) {
+    throw InputError(fmt::format("{}: {} (rank the graph anew with --method static)", path, what));
+  };
+  if (found.ranks.size() != graph.vertices()) {
+    refuse(fmt::format("{} ranks, and the graph has {} vertices", found.ranks.size(), graph.vertices()));
+  }
+  if (!found.graph_checksum.empty() && found.graph_checksum != format_checksum(graph.checksum)) {
+    refuse("these are ranks of another graph");
+  }
+  const std::string dangling = name_of(kDanglings, rank.dangling);
+  if (!found.dangling.empty() && found.dangling != dangling) {
+    refuse(fmt::format("found with --dangling {}, not {}", found.dangling, dangling));
+  }
+  if (found.weighted && *found.weighted != rank.weighted) {
+    refuse(*found.weighted ? "found with --weighted" : "found without --weighted");
+  }
+  if (found.damping && *found.damping != rank.damping) {
+    refuse(fmt::format("found with --damping {}, not {}", *found.damping, rank.damping));
+  }
+}
+
+}  // namespace
+
+void declare_rank_batch(Command& command, RankBatchOptions& options) {
+  command.text("--insert", "FILE", options.files.insert, "edges to insert, as convert reads them");
+  command.text("--delete", "FILE", options.files.remove, "edges to delete; they go before others come");
+  command.text("--output-graph", "FILE", options.output_graph, "write the graph as it becomes");
+  command.text("--previous", "FILE", options.previous, "nd, dt, df, dfp: ranks of the graph as it was");
+  command.real("--frontier-tolerance", "T", options.rank.frontier_tolerance,
+               "df, dfp: a larger relative change spreads to out-neighbours");
+  command.real("--prune-tolerance", "T", options.rank.prune_tolerance,
+               "dfp: a vertex that changes by no more is left alone");
+}
+
+void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options,
+                       CommonOptions& common) {
+  const std::string name = name_of(kRankMethods, method);
+  const auto refuse_idle = [&](const char* option, bool idle, const char* where) {
+    if (idle && command.given(option)) {
+      throw UsageError(fmt::format("{} has no meaning {} (leave it out)", option, where));
+    }
+  };
+  const bool fresh = method == RankMethod::from_scratch;
+  const bool frontier = method == RankMethod::dynamic_frontier || method == RankMethod::pruned_frontier;
+  const std::string where = "with --method " + name;
+  refuse_idle("--previous", fresh, where.c_str());
+  refuse_idle("--frontier-tolerance", !frontier, where.c_str());
+  refuse_idle("--prune-tolerance", method != RankMethod::pruned_frontier, where.c_str());
+  refuse_idle("--output-graph", !options.updates(), "without --insert or --delete");
+  if (world().size() > 1 && (!fresh || options.updates())) {
+    throw UsageError(
+        "--method, --insert, --delete: batches are the work of one process so far (leave out mpirun)");
+  }
+  if (fresh) return;
+  options.rank.method = method;
+  validate(options.rank);
+  if (options.previous.empty()) {
+    throw UsageError(fmt::format("--method {} needs earlier ranks (--previous FILE)", name));
+  }
+  if (common.device.choice == DeviceChoice::cuda) {
+    throw UsageError(fmt::format("--method {}: not on a GPU yet (say --device host)", name));
+  }
+  common.device.choice = DeviceChoice::host;
+  refuse_idle("--verify", true, where.c_str());
+  refuse_idle("--plan", true, where.c_str());
+}
+
+RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOptions& rank,
+                     const CommonOptions& common)
+    : job_(job), options_(options) {
+  if (!options.previous.empty()) load_previous(rank);
+  update(common);
+}
+
+void RankBatch::load_previous(const PageRankOptions& rank) {
+  const io::RankFile found = io::read_rank_file(options_.previous);
+  check_previous(found, options_.previous, job_.graph(), rank);
+  ranks_.emplace(job_.device(), job_.graph(), found.ranks.span(), rank);
+}
+
+void RankBatch::update(const CommonOptions& common) {
+  const unsigned threads = threads_of(common);
+  const UpdateBatch batch = read_batch(options_.files, job_.graph(), job_.ids(), threads);
+  Graph graph = job_.give_graph();
+  // In-edges that the file does not store are made once; then they are updated with the others.
+  const bool made = ranks_ && graph.directed && graph.in.offsets.empty();
+  if (made) graph.in = transpose(graph.out, threads);
+  const Stopwatch watch;
+  UpdateResult result = update_graph(std::move(graph), batch, threads);
+  const double seconds = watch.seconds();
+  changes_ = std::move(result.changes);
+  if (!options_.output_graph.empty()) {
+    Csr in;
+    if (made) std::swap(in, result.graph.in);
+    result.graph.checksum = io::write_graph(options_.output_graph, result.graph, common.force);
+    if (made) std::swap(in, result.graph.in);
+  } else if (result.graph.checksum == 0) {
+    result.graph.checksum = io::graph_checksum(result.graph, threads);
+  }
+  job_.adopt(std::move(result.graph));
+  const UpdateCounts& counts = result.counts;
+  counters_ = {{"inserted", counts.inserted},         {"present", counts.present},
+               {"deleted", counts.deleted},           {"missing", counts.missing},
+               {"new_vertices", counts.new_vertices}, {"update_seconds", seconds}};
+  job_.count(counters_);
+  if (options_.updates() && !common.quiet) say(update_line(counts, seconds));
+}
+
+PageRankResult RankBatch::follow(const RankObserver& observer) {
+  const DynamicRankResult followed = ranks_->follow(job_.graph(), changes_, options_.rank, observer);
+  counters_.emplace_back("initially_affected", followed.initially_affected);
+  counters_.emplace_back("ever_affected", followed.ever_affected);
+  job_.count(counters_);
+  PageRankResult result;
+  result.iterations = followed.iterations;
+  result.residual = followed.residual;
+  result.end = followed.end;
+  result.history = followed.history;
+  result.setup_seconds = followed.setup_seconds;
+  result.compute_seconds = followed.compute_seconds;
+  result.gathered_edges = followed.gathered_edges;
+  result.ranks = HostArray<double>(job_.graph().vertices(), "ranks");
+  ranks_->read_ranks(result.ranks.span());
+  return result;
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,24 @@
+// Ranks that an earlier run wrote (CONTRACT section 3, PageRank).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/core/host_array.hpp"
+
+namespace sluice::io {
+
+/// What the file holds; attributes that other tools leave out are empty.
+struct RankFile {
+  HostArray<double> ranks;  ///< [vertices of the graph they belong to]
+  std::string graph_checksum;
+  std::string dangling;
+  std::optional<bool> weighted;
+  std::optional<double> damping;
+};
+
+/// Reads an HDF5 file with a dataset /rank. Throws InputError with one line that names the file, what is
+/// wrong and the remedy.
+RankFile read_rank_file(const std::string& path);
+
+}  // namespace sluice::io

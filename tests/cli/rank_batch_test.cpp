@@ -1,0 +1,127 @@
+// sluice pagerank with batches: the graph changes, and ranks follow.
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.hpp"
+
+namespace sluice::test {
+namespace {
+
+class RankBatchCli : public CliTest {
+ protected:
+  nlohmann::json report() {
+    nlohmann::json json;
+    std::ifstream(at("report.json")) >> json;
+    return json;
+  }
+
+  std::string file(const std::string& name, const std::string& text) {
+    std::ofstream(at(name)) << text;
+    return at(name);
+  }
+
+  /// A directed graph without stored in-edges, and its ranks.
+  std::string ranked_graph() {
+    const std::string path = graph("rmat", 9, {});
+    run({"pagerank", path, "--tolerance", "1e-14", "--output", at("old.h5"), "--quiet", "--device", "host"});
+    return path;
+  }
+
+  std::vector<double> ranks(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "pagerank");
+    arguments.insert(arguments.end(), {"--device", "host", "--format", "text", "--output", "-", "--quiet"});
+    std::istringstream stream(run(std::move(arguments)).out);
+    return {std::istream_iterator<double>(stream), {}};
+  }
+};
+
+TEST_F(RankBatchCli, FollowsABatchByEveryMethod) {
+  const std::string path = ranked_graph();
+  const std::string insert = file("insert.txt", "1 2\n3 500\n600 4\n7 7\n1 2\n");
+  const std::string remove = file("delete.txt", "0 1\n0 1\n900 1\n");
+
+  run({"pagerank", path, "--insert", insert, "--delete", remove, "--output-graph", at("new.h5"), "--output",
+       at("static.h5"), "--tolerance", "1e-14", "--report", at("report.json"), "--device", "host"});
+
+  const auto counted = report();
+  EXPECT_EQ(counted["new_vertices"], 601 - 512);
+  EXPECT_EQ(counted["inserted"].get<int>() + counted["present"].get<int>(), 5);
+  EXPECT_EQ(counted["deleted"].get<int>() + counted["missing"].get<int>(), 3);
+  run({"check", at("new.h5")});
+  const auto expected = ranks({at("new.h5"), "--tolerance", "1e-14"});
+  ASSERT_EQ(expected.size(), 601u);
+  for (const char* method : {"nd", "dt", "df", "dfp"}) {
+    SCOPED_TRACE(method);
+    const auto found = ranks({path, "--insert", insert, "--delete", remove, "--method", method, "--previous",
+                              at("old.h5"), "--report", at("report.json"), "--force"});
+    ASSERT_EQ(found.size(), expected.size());
+    const bool exact = method == std::string("nd") || method == std::string("dt");
+    for (std::size_t v = 0; v < found.size(); ++v) ASSERT_NEAR(found[v], expected[v], exact ? 1e-9 : 1e-7);
+    EXPECT_GT(report()["initially_affected"], 0);
+    EXPECT_TRUE(report()["solver"]["converged"]);
+  }
+}
+
+TEST_F(RankBatchCli, NamesTheUpdatedGraphInTheResult) {
+  const std::string path = ranked_graph();
+  const std::string insert = file("insert.txt", "1 2\n3 500\n");
+  run({"pagerank", path, "--insert", insert, "--output-graph", at("new.h5"), "--output", at("with.h5"),
+       "--device", "host"});
+  run({"pagerank", path, "--insert", insert, "--output", at("without.h5"), "--device", "host"});
+  run({"pagerank", at("new.h5"), "--output", at("of_new.h5"), "--device", "host"});
+
+  // The ranks of each are accepted as earlier ranks of the graph that was written.
+  for (const char* name : {"with.h5", "without.h5", "of_new.h5"}) {
+    ranks({at("new.h5"), "--method", "df", "--previous", at(name)});
+  }
+  refuse(3, "ranks of another graph",
+         {"pagerank", path, "--method", "df", "--previous", at("with.h5"), "--output", at("x.h5")});
+}
+
+TEST_F(RankBatchCli, AppendsVerticesByTheirOriginalIds) {
+  const std::string edges = file("edges.txt", "70 1000\n1000 70\n1000 500000\n");
+  run({"convert", edges, at("edges.h5"), "--quiet"});
+  const std::string insert = file("insert.txt", "500000 80\n60 80\n70 1000\n");
+
+  run({"pagerank", at("edges.h5"), "--original-ids", "--insert", insert, "--output-graph", at("new.h5"),
+       "--output", at("ranks.h5"), "--device", "host"});
+
+  EXPECT_EQ(read_numbers(at("new.h5"), "/vertices/original_id"),
+            (std::vector<std::int64_t>{70, 1000, 500000, 60, 80}));
+  run({"check", at("new.h5")});
+  refuse(3, "use --original-ids to add vertices",
+         {"pagerank", at("edges.h5"), "--insert", insert, "--output", at("x.h5")});
+}
+
+TEST_F(RankBatchCli, RefusesWhatDoesNotFit) {
+  const std::string path = ranked_graph();
+  const std::string insert = file("insert.txt", "1 2\n");
+  const std::string wrong = file("wrong.txt", "1 two\n");
+  const auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"pagerank", path, "--output", at("x.h5"), "--device", "host"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+
+  refuse(2, "--method df needs earlier ranks", with({"--method", "df"}));
+  refuse(2, "--previous has no meaning with --method static", with({"--previous", at("old.h5")}));
+  refuse(2, "--output-graph has no meaning", with({"--output-graph", at("y.h5")}));
+  refuse(2, "--prune-tolerance has no meaning with --method df",
+         with({"--method", "df", "--previous", at("old.h5"), "--prune-tolerance", "1e-7"}));
+  refuse(2, "--frontier-tolerance: must be finite and not negative",
+         with({"--method", "df", "--previous", at("old.h5"), "--frontier-tolerance", "-1"}));
+  refuse(4, "needs the graph in host memory",
+         with({"--method", "df", "--previous", at("old.h5"), "--transport", "file"}));
+  refuse(4, "stay in their file", with({"--insert", insert, "--transport", "file"}));
+  refuse(3, "wrong.txt:1:", with({"--insert", wrong}));
+  refuse(3, "no such file", with({"--method", "nd", "--previous", at("absent.h5")}));
+  refuse(3, "is no HDF5 file", with({"--method", "nd", "--previous", insert}));
+  refuse(3, "dataset /rank is missing", with({"--method", "nd", "--previous", path}));
+  refuse(3, "found with --dangling uniform",
+         with({"--method", "nd", "--previous", at("old.h5"), "--dangling", "self-loop"}));
+  refuse(3, "found with --damping", with({"--method", "nd", "--previous", at("old.h5"), "--damping", "0.5"}));
+}
+
+}  // namespace
+}  // namespace sluice::test
