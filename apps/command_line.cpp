@@ -44,6 +44,11 @@ void Command::argument(const std::string& name, std::string& value, const std::s
   text(name, name, value, help);
 }
 
+void Command::optional_argument(const std::string& name, std::string& value, const std::string& help) {
+  argument(name, value, help);
+  options_.back().optional = true;
+}
+
 void Command::flag(const std::string& name, bool& value, const std::string& help) {
   text_value(
       name, "", [&value](const std::string&) { value = true; }, [&value] { return OptionValue(value); },
@@ -143,7 +148,7 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
     }
     auto* added = parser.add_option_function<std::string>(
         option.name, [&option](const std::string& given) { option.given = true, option.set(given); });
-    if (!option.name.starts_with("--")) added->required();
+    if (!option.name.starts_with("--")) added->required(!option.optional);
   }
   std::reverse(words.begin(), words.end());  // CLI11 takes a vector of words from its end
   try {

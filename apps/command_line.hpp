@@ -34,6 +34,7 @@ class Command {
     std::function<void(const std::string&)> set;  ///< throws UsageError
     std::function<OptionValue()> get;
     bool given = false;
+    bool optional = false;  ///< an argument that may be left out
   };
 
   Command(std::string name, std::string summary) : name_(std::move(name)), summary_(std::move(summary)) {}
@@ -54,6 +55,7 @@ class Command {
 
   // Each option writes to `value`, which holds its default and must outlive the command.
   void argument(const std::string& name, std::string& value, const std::string& help);
+  void optional_argument(const std::string& name, std::string& value, const std::string& help);
   void flag(const std::string& name, bool& value, const std::string& help);
   void text(const std::string& name, const std::string& placeholder, std::string& value,
             const std::string& help);

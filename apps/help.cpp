@@ -65,7 +65,8 @@ std::string command_help(const Command& command) {
   std::string arguments, out;
   std::string group;
   for (const auto& option : command.options()) {
-    if (!option.name.starts_with("--")) arguments += fmt::format(" {}", option.name);
+    if (!option.name.starts_with("--"))
+      arguments += option.optional ? " [" + option.name + "]" : " " + option.name;
     if (option.group != group) out += fmt::format("\n{}:\n", group = option.group);
     const bool bare = option.placeholder.empty() || option.placeholder == option.name;
     std::string text = option.help;

@@ -9,6 +9,7 @@
 #include "apps/console.hpp"
 #include "apps/job.hpp"
 #include "apps/rank_batch.hpp"
+#include "apps/rank_replay.hpp"
 #include "apps/ranks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/rank/verify.hpp"
@@ -25,6 +26,7 @@ struct PageRankCommand {
   RankMethod method = RankMethod::from_scratch;
   PageRankOptions rank;
   RankBatchOptions batch;
+  RankReplayOptions replay;
   CommonOptions common;
 };
 
@@ -108,6 +110,13 @@ SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result)
 
 void run_pagerank(const Command& command, PageRankCommand& c) {
   refuse_idle(command);
+  if (!c.replay.file.empty()) {
+    if (command.given("--method")) c.replay.replay.methods = {c.method};
+    c.replay.replay.frontier_tolerance = c.batch.rank.frontier_tolerance;
+    c.replay.replay.prune_tolerance = c.batch.rank.prune_tolerance;
+    return run_replay(command, c.replay, c.rank, c.common);
+  }
+  refuse_replay_options(command);
   validate(c.rank);
   settle_rank_batch(command, c.method, c.batch, c.common);
   Job job(command, c.common, c.graph, {.in_edges = true});
@@ -136,7 +145,8 @@ std::unique_ptr<Command> make_pagerank() {
   auto command = std::make_unique<Command>("pagerank", "ranks of all vertices");
   const auto c = std::make_shared<PageRankCommand>();
   command->group("Graph");
-  command->argument("GRAPH", c->graph, "a graph file; with in-edges stored (--reverse) none need be made");
+  command->optional_argument("GRAPH", c->graph,
+                             "a graph file; with in-edges stored (--reverse) none need be made");
   command->group("Ranks");
   command->choice("--method", c->method, kRankMethods,
                   "from equal ranks, or from --previous: naive-dynamic, dynamic traversal, dynamic frontier, "
@@ -155,6 +165,8 @@ std::unique_ptr<Command> make_pagerank() {
   declare_seed(*command, c->common);
   command->group("Batch (ranks are those of the graph with it applied)");
   declare_rank_batch(*command, c->batch);
+  command->group("Replay (instead of GRAPH: every method beside static, after every batch)");
+  declare_replay(*command, c->replay);
   command->group("Results");
   declare_results(*command, c->common);
   command->group("Machine");

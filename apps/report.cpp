@@ -63,6 +63,28 @@ void add_solver(Json& json, const SolverFigures& solver) {
                     {"per_iteration", {{"residual", solver.residuals}, {"seconds", solver.seconds}}}};
 }
 
+void add_replay(Json& json, const std::vector<ReplayBatch>& batches) {
+  Json rows = Json::array();
+  for (const ReplayBatch& batch : batches) {
+    Json row = {{"inserted", batch.counts.inserted},
+                {"present", batch.counts.present},
+                {"edges", batch.edges},
+                {"update_seconds", batch.update_seconds}};
+    for (const ReplayRun& run : batch.runs) {
+      row["methods"][name_of(kRankMethods, run.method)] = {{"seconds", run.seconds},
+                                                           {"iterations", run.iterations},
+                                                           {"converged", run.converged},
+                                                           {"initially_affected", run.initially_affected},
+                                                           {"ever_affected", run.ever_affected},
+                                                           {"gathered_edges", run.gathered_edges},
+                                                           {"error_linf", run.linf},
+                                                           {"error_l1", run.l1}};
+    }
+    rows.push_back(std::move(row));
+  }
+  json["batches"] = std::move(rows);
+}
+
 Json seconds_of(const Report& report) {
   RunStats run = report.run.value_or(RunStats{});
   if (report.solver) {
@@ -99,6 +121,7 @@ Json to_json(const Report& report) {
   json["seconds"] = seconds_of(report);
   if (report.run) add_run(json, *report.run);
   if (report.solver) add_solver(json, *report.solver);
+  if (!report.replay.empty()) add_replay(json, report.replay);
   json.update(to_json(report.counters));
   json["bytes"] = bytes_of(report);
   json["peak_device_bytes"] = report.device != nullptr ? report.device->memory().peak() : 0;

@@ -11,6 +11,7 @@
 
 #include "apps/command_line.hpp"
 #include "engine/exec/device.hpp"
+#include "engine/rank/replay.hpp"
 #include "engine/sampling/run.hpp"
 
 namespace sluice::io {
@@ -59,8 +60,9 @@ struct Report {
   const Device* device = nullptr;  ///< null: a command that has none
   std::optional<RunStats> run;     ///< walks and samples
   std::optional<SolverFigures> solver;
-  double load_seconds = 0;   ///< reading the graph file
-  double close_seconds = 0;  ///< completing the output
+  std::vector<ReplayBatch> replay;  ///< of a temporal graph
+  double load_seconds = 0;          ///< reading the graph file
+  double close_seconds = 0;         ///< completing the output
   double total_seconds = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;

@@ -3,12 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <random>
 
 #include "engine/core/error.hpp"
 #include "io/generate_graph.hpp"
-#include "partition/build.hpp"
+#include "rank/batch_support.hpp"
 #include "rank/oracle.hpp"
 #include "statistical/graphs.hpp"
 
@@ -21,51 +20,12 @@ using stat::make_graph;
 constexpr RankMethod kMethods[] = {RankMethod::naive_dynamic, RankMethod::dynamic_traversal,
                                    RankMethod::dynamic_frontier, RankMethod::pruned_frontier};
 
-Graph with_in_edges(Graph graph) {
-  if (graph.directed) graph.in = transpose(graph.out);
-  return graph;
-}
-
 Graph generated(io::GraphKind kind, unsigned scale, bool undirected) {
   io::ConvertOptions rules;
   rules.undirected = undirected;
   rules.weights = io::WeightRule::uniform;
   rules.compact = false;
   return with_in_edges(io::generate_graph({kind, scale}, rules));
-}
-
-/// A batch of `size` edges, half of them deletions of what is there, and a few lines that change nothing.
-UpdateBatch random_batch(std::mt19937_64& random, const Graph& graph, std::size_t size,
-                         std::uint64_t new_vertices) {
-  UpdateBatch batch;
-  const std::uint64_t n = graph.vertices() + new_vertices;
-  const auto add = [&](EdgeColumns& to, std::uint64_t u, std::uint64_t v) {
-    to.source.push_back(static_cast<Vertex>(u)), to.target.push_back(static_cast<Vertex>(v));
-    to.weight.push_back(static_cast<float>(1 + random() % 7) / 4);
-  };
-  for (std::size_t i = 0; i < size; ++i) {
-    add(batch.insertions, random() % n, random() % n);
-    if (graph.edges() == 0) continue;
-    const EdgeIndex edge = random() % graph.edges();
-    const auto after = std::upper_bound(graph.out.offsets.begin(), graph.out.offsets.end(), edge);
-    add(batch.deletions, static_cast<std::uint64_t>(after - graph.out.offsets.begin() - 1),
-        graph.out.targets[edge]);
-  }
-  add(batch.deletions, random() % n, random() % n);
-  return batch;
-}
-
-std::vector<long double> exact_ranks(const Device& device, const Graph& graph, PageRankOptions options) {
-  options.tolerance = 1e-14;
-  options.max_iterations = 5000;
-  const PageRankResult exact = pagerank(device, graph, options);
-  return {exact.ranks.begin(), exact.ranks.end()};
-}
-
-std::vector<double> ranks_of(const DynamicRanks& ranks) {
-  std::vector<double> values(ranks.vertices());
-  ranks.read_ranks(values);
-  return values;
 }
 
 using Rules = std::tuple<Dangling, bool>;
