@@ -50,7 +50,11 @@ namespace host {
 class PagedItems {
  public:
   PagedItems(const ResidentGraph::Impl& graph, PageLoop& loop, RunStats& stats)
-      : device_(graph.device), loop_(loop), stats_(stats), waiting_(loop.partitions(), 0) {}
+      : device_(graph.device),
+        loop_(loop),
+        stats_(stats),
+        waiting_(loop.partitions(), 0),
+        places_(waiting_) {}
 
   /// Calls body(group, index, counters) for every index below `count`. `wide` is for GPUs.
   template <class Body>
@@ -98,25 +102,37 @@ class PagedItems {
   std::uint64_t bytes() const { return order_.bytes(); }
 
  private:
-  /// Orders what waits by partition; returns how many items do.
+  /// Orders what waits by partition; returns how many items do. Blocks of items are counted, then put in
+  /// their places, each by one thread: the order is that of the items.
   template <class Waits>
   std::uint64_t queue(std::uint64_t items, const Waits& waits) {
     check_items(items);
-    const PartitionPlan& plan = loop_.plan().partitions;
+    constexpr std::uint64_t kItemsPerCount = 16;  // so that counting costs more than adding the counts up
     order_.reserve(device_, items, "the queue of lists");
-    std::fill(waiting_.begin(), waiting_.end(), 0);
-    for (std::uint64_t item = 0; item < items; ++item) {
-      const Vertex v = waits(item);
-      if (v != kNoVertex) ++waiting_[plan.owner(v)];
-    }
-    places_ = waiting_;
+    const std::uint64_t partitions = waiting_.size();
+    const std::uint64_t blocks = std::clamp<std::uint64_t>(items / (kItemsPerCount * partitions), 1,
+                                                           std::uint64_t{4} * device_.threads());
+    const std::uint64_t grain = (items + blocks - 1) / blocks;
+    std::vector<std::uint64_t> counts(blocks * partitions, 0);
+    const OwnerTable owners = loop_.plan().partitions.owners();
+    const auto for_each_waiting = [&](const auto& body) {
+      parallel_blocks(device_.threads(), items, grain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+        std::uint64_t* const own = counts.data() + from / grain * partitions;
+        for (std::uint64_t item = from; item < to; ++item) {
+          const Vertex v = waits(item);
+          if (v != kNoVertex) body(own[owners.owner(v)], static_cast<std::uint32_t>(item));
+        }
+      });
+    };
+    for_each_waiting([](std::uint64_t& count, std::uint32_t) { ++count; });
     std::uint64_t sum = 0;
-    for (std::uint64_t& place : places_) sum += std::exchange(place, sum);
-    std::vector<std::uint64_t> next = places_;
-    for (std::uint64_t item = 0; item < items; ++item) {
-      const Vertex v = waits(item);
-      if (v != kNoVertex) order_.data()[next[plan.owner(v)]++] = static_cast<std::uint32_t>(item);
+    for (std::uint64_t p = 0; p < partitions; ++p) {
+      places_[p] = sum;
+      for (std::uint64_t block = 0; block < blocks; ++block)
+        sum += std::exchange(counts[block * partitions + p], sum);
+      waiting_[p] = sum - places_[p];
     }
+    for_each_waiting([&](std::uint64_t& place, std::uint32_t item) { order_.data()[place++] = item; });
     return sum;
   }
 

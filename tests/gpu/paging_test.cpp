@@ -1,4 +1,4 @@
-// Walks on a graph in partitions, on a GPU: those of the host with the whole graph, bit for bit.
+// Walks and samples on a graph in partitions, on a GPU: those of the host with the whole graph, bit for bit.
 #include <gtest/gtest.h>
 
 #include "engine/residency/resident_graph.hpp"
@@ -71,6 +71,44 @@ TEST(GpuPagingLarge, SamplesOfAnRmatInAQuarterOfItsMemory) {
   const Graph graph = rmat(rmat_scale(), true);
   expect_same_samples(graph, *gpu, {.partitions = 64, .slots = 16, .transport = Transport::copied},
                       instances_of(graph, 5000));
+}
+
+/// Layers and counts that are worked on by blocks, and hubs that warps leave to them.
+TEST(GpuPagingLarge, InstancesTooLargeForAWarp) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = rmat(rmat_scale(), true);
+  Device host({DeviceChoice::host, usable_cores(), 0});
+  ResidentGraph whole(host, graph),
+      parts(*gpu, graph, {.partitions = 64, .slots = 16, .transport = Transport::copied});
+  for (const Job& job : large_jobs(graph.vertices())) {
+    const Outcome expected = job.run(whole);
+
+    EXPECT_GT(expected.count(), 0u) << job.name;
+    EXPECT_TRUE(job.run(parts) == expected) << job.name;
+  }
+}
+
+TEST(GpuPagingLarge, LayersAndNodesKeepASmallBudget) {
+  const Graph graph = scattered(100000);
+  const std::uint64_t budget =
+      graph.edges() * (sizeof(Vertex) + sizeof(float)) / 2 + (graph.vertices() + 1) * sizeof(EdgeIndex);
+  const auto gpu = open_gpu(budget);
+  REQUIRE_GPU(gpu);
+  Device host({DeviceChoice::host, usable_cores(), 0});
+  ResidentGraph whole(host, graph, {.partitions = 1}), parts(*gpu, graph);
+  ASSERT_TRUE(parts.impl().paged);
+  for (const SampleKind kind : {SampleKind::layer, SampleKind::node}) {
+    SampleOptions options;
+    options.kind = kind, options.layer_sizes = {30, 100}, options.bias = Bias::weight, options.count = 3000;
+    SampleDigest expected, digest;
+
+    run_samples(whole, random_starts(1000), options, &expected);
+    run_samples(parts, random_starts(1000), options, &digest);
+
+    EXPECT_TRUE(digest == expected);
+    EXPECT_LE(gpu->memory().peak(), budget);
+  }
 }
 
 TEST(GpuPagingLarge, ASmallBudgetIsKept) {

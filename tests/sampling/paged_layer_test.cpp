@@ -94,6 +94,20 @@ TEST(PagedLayer, EndsWhereNoEdgesLead) {
     expect_same(graph, random_starts(20), layers(bias, Select::automatic, false, {2, 2, 2}));
 }
 
+TEST(PagedLayer, GraphsWithoutEdges) {
+  Graph graph;
+  graph.out.offsets = HostArray<EdgeIndex>(4);
+  std::fill_n(graph.out.offsets.begin(), 4, EdgeIndex{0});
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph parts(device, graph, kParts);
+  for (const SampleOptions& options : {layers(Bias::degree, Select::automatic, false, {2, 2}), nodes(3)}) {
+    const RunStats stats = run_samples(parts, random_starts(5), options, nullptr);
+
+    EXPECT_EQ(stats.instances, 5u);
+    EXPECT_EQ(stats.sampled_edges, 0u);
+  }
+}
+
 TEST(PagedLayer, LargeLayersAndManyNodes) {
   const Graph graph = rmat(12, true);
   Device device({DeviceChoice::host, 2, 0});
