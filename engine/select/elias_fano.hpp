@@ -1,0 +1,118 @@
+// Sorted lists in about 2 + log2(n / d) bits a target, any of which can be read alone (Elias, JACM 21, 1974;
+// Fano, 1971; as lists of neighbours: Vigna, "Quasi-succinct indices", WSDM'13). The low bits of every target
+// stand side by side; the high bits are a unary code, in which the i-th one stands at position (high part +
+// i), found from a sample for every 64th. All sizes follow from n and d alone, so that a plan needs no edges.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+
+namespace sluice {
+
+/// How a list of `degree` > 0 targets below `vertices` lies in words of 32 bits: samples, high bits, low
+/// bits.
+struct EliasFano {
+  /// Ones between two samples.
+  static constexpr std::uint32_t kSampled = 64;
+  /// Longer lists are not coded: positions of bits stay below 2^32.
+  static constexpr std::uint32_t kMostTargets = 1u << 30;
+
+  std::uint32_t degree;
+  std::uint32_t low_bits;
+  std::uint32_t samples;  ///< words; sample k is the position of one 64 (k + 1)
+  std::uint32_t high_words;
+
+  SLUICE_HD static EliasFano of(std::uint64_t vertices, std::uint32_t degree) {
+    // Of floor(log2(n / d)) and one more the cheaper: it trades a low bit of each target for half of the
+    // zeros.
+    const std::uint32_t floor = log2(vertices > degree ? vertices / degree : 1);
+    const std::uint64_t zeros = (vertices - 1) >> floor, fewer = (vertices - 1) >> (floor + 1);
+    const bool one_more = fewer + degree < zeros;
+    const auto high = static_cast<std::uint32_t>((degree + (one_more ? fewer : zeros) + 1 + 31) / 32);
+    return {degree, floor + (one_more ? 1 : 0), (degree - 1) / kSampled, high};
+  }
+
+  SLUICE_HD std::uint64_t words() const {
+    return std::uint64_t{samples} + high_words + (std::uint64_t{degree} * low_bits + 31) / 32;
+  }
+
+  /// Target i of the list at `words`.
+  SLUICE_HD Vertex read(const std::uint32_t* words, std::uint32_t i) const {
+    const std::uint32_t* const high = words + samples;
+    const std::uint32_t start = i < kSampled ? 0 : words[i / kSampled - 1];
+    std::uint32_t rest = i % kSampled, at = start / 32;
+    std::uint32_t ones = high[at] & ~0u << start % 32;
+    for (std::uint32_t here = count(ones); here <= rest; here = count(ones)) {
+      rest -= here;
+      ones = high[++at];
+    }
+    const std::uint32_t high_part = at * 32 + select(ones, rest) - i;
+    return high_part << low_bits | low(high + high_words, i);
+  }
+
+  /// Codes a sorted list of `degree` targets into words() words that are zero. False: it is not sorted.
+  bool write(std::span<const Vertex> targets, std::uint32_t* words) const {
+    std::uint32_t* const high = words + samples;
+    std::uint32_t* const lows = high + high_words;
+    Vertex last = 0;
+    for (std::uint32_t i = 0; i < degree; ++i) {
+      const Vertex target = targets[i];
+      if (target < last) return false;
+      last = target;
+      const std::uint32_t position = (target >> low_bits) + i;
+      high[position / 32] |= 1u << position % 32;
+      if (i > 0 && i % kSampled == 0) words[i / kSampled - 1] = position;
+      if (low_bits == 0) continue;
+      const std::uint64_t bit = std::uint64_t{i} * low_bits;
+      const std::uint64_t value = std::uint64_t{target & ((1u << low_bits) - 1)} << bit % 32;
+      lows[bit / 32] |= static_cast<std::uint32_t>(value);
+      if (value >> 32 != 0) lows[bit / 32 + 1] |= static_cast<std::uint32_t>(value >> 32);
+    }
+    return true;
+  }
+
+ private:
+  SLUICE_HD static std::uint32_t log2(std::uint64_t value) {
+#if defined(__CUDA_ARCH__)
+    return 63 - __clzll(static_cast<long long>(value));
+#else
+    return static_cast<std::uint32_t>(std::bit_width(value)) - 1;
+#endif
+  }
+
+  SLUICE_HD static std::uint32_t count(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+    return __popc(bits);
+#else
+    return static_cast<std::uint32_t>(std::popcount(bits));
+#endif
+  }
+
+  /// Position of the one that `rest` ones stand before.
+  SLUICE_HD static std::uint32_t select(std::uint32_t bits, std::uint32_t rest) {
+    std::uint32_t position = 0;
+    for (std::uint32_t half = 16; half > 0; half /= 2) {
+      const std::uint32_t below = count(bits & ((1u << half) - 1));
+      const bool above = rest >= below;
+      rest -= above ? below : 0;
+      bits = above ? bits >> half : bits;
+      position += above ? half : 0;
+    }
+    return position;
+  }
+
+  SLUICE_HD std::uint32_t low(const std::uint32_t* lows, std::uint32_t i) const {
+    const std::uint64_t bit = std::uint64_t{i} * low_bits;
+    const std::uint32_t shift = bit % 32, mask = (1u << low_bits) - 1;
+    if (low_bits == 0) return 0;
+    std::uint64_t bits = lows[bit / 32];
+    if (shift + low_bits > 32) bits |= std::uint64_t{lows[bit / 32 + 1]} << 32;
+    return static_cast<std::uint32_t>(bits >> shift) & mask;
+  }
+};
+
+}  // namespace sluice

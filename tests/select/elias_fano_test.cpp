@@ -1,0 +1,81 @@
+// Coded lists: every target is read back, and takes no more bits than the code promises.
+#include "engine/select/elias_fano.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+constexpr std::uint64_t kMostVertices = 0xfffffffe;
+
+/// Codes the list with a word of noise around it, and reads all of it.
+void expect_read_back(std::uint64_t vertices, const std::vector<Vertex>& targets) {
+  const auto degree = static_cast<std::uint32_t>(targets.size());
+  const EliasFano code = EliasFano::of(vertices, degree);
+  std::vector<std::uint32_t> words(code.words() + 2, 0);
+  words.front() = words.back() = ~0u;
+
+  ASSERT_TRUE(code.write(targets, words.data() + 1));
+
+  EXPECT_EQ(words.front() & words.back(), ~0u) << "written beside the list";
+  for (std::uint32_t i = 0; i < degree; ++i)
+    ASSERT_EQ(code.read(words.data() + 1, i), targets[i])
+        << "n " << vertices << ", d " << degree << ", " << i;
+}
+
+std::vector<Vertex> drawn(std::mt19937_64& random, std::uint64_t vertices, std::uint32_t degree) {
+  std::vector<Vertex> targets(degree);
+  for (Vertex& target : targets) target = static_cast<Vertex>(random() % vertices);
+  std::ranges::sort(targets);
+  return targets;
+}
+
+TEST(EliasFano, ReadsWhatWasWritten) {
+  std::mt19937_64 random(7);
+  for (const std::uint64_t vertices :
+       {1ull, 2ull, 31ull, 32ull, 1000ull, 1048576ull, 4000037ull, 0xfffffffeull}) {
+    for (const std::uint32_t degree : {1u, 2u, 3u, 31u, 63u, 64u, 65u, 128u, 129u, 1000u, 20000u})
+      expect_read_back(vertices, drawn(random, vertices, degree));
+  }
+}
+
+TEST(EliasFano, ReadsListsThatCrowdAtOneEnd) {
+  const Vertex last = kMostVertices - 1;
+  for (const std::uint32_t degree : {1u, 64u, 65u, 5000u}) {
+    std::vector<Vertex> low(degree), high(degree, last), both(degree);
+    for (std::uint32_t i = 0; i < degree; ++i) low[i] = i, both[i] = i < degree / 2 ? i : last - (degree - i);
+
+    expect_read_back(kMostVertices, low);
+    expect_read_back(kMostVertices, high);
+    expect_read_back(kMostVertices, both);
+    expect_read_back(kMostVertices, std::vector<Vertex>(degree, 0));
+  }
+}
+
+TEST(EliasFano, TakesTwoBitsMoreThanTheGaps) {
+  for (const std::uint64_t vertices : {1000ull, 2400000ull, 0xfffffffeull}) {
+    for (std::uint32_t degree = 1; degree < 900; degree += 7) {
+      const double gap = std::log2(static_cast<double>(vertices) / degree);
+      const double bits = 32.0 * static_cast<double>(EliasFano::of(vertices, degree).words());
+
+      // Half a bit for the samples; a list begins and its three parts end with a word.
+      EXPECT_LE(bits, degree * (std::max(gap, 0.0) + 2.5) + 4 * 32) << vertices << ' ' << degree;
+    }
+  }
+}
+
+TEST(EliasFano, RefusesWhatIsNotSorted) {
+  const std::vector<Vertex> targets{5, 4};
+  const EliasFano code = EliasFano::of(10, 2);
+  std::vector<std::uint32_t> words(code.words(), 0);
+
+  EXPECT_FALSE(code.write(targets, words.data()));
+}
+
+}  // namespace
+}  // namespace sluice
