@@ -110,6 +110,7 @@ inline constexpr std::array kLayouts{
     Name<Layout>{"auto", Layout::automatic},
     Name<Layout>{"csr", Layout::csr},
     Name<Layout>{"wide", Layout::wide},
+    Name<Layout>{"coded", Layout::coded},
 };
 
 inline constexpr std::array kResultFormats{

@@ -44,6 +44,9 @@ struct TravellingWalk {
 inline IndexTable<CsrEdges> on_page(const IndexTable<CsrEdges>& table, const PageView&) {
   return table;
 }
+inline CodedIndexTable on_page(const CodedIndexTable&, const PageView& page) {
+  return {page.begins, page.words};
+}
 inline CtpsTable<CsrEdges> on_page(const CtpsTable<CsrEdges>& table, const PageView& page) {
   return {table.edges, page.cumulative};
 }

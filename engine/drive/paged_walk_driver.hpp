@@ -264,7 +264,9 @@ class PagedWalkDriver {
   /// Reads of a list's edges by one visit.
   static double reads_of(const PageColumns& columns) {
     constexpr double kSearch = 16;  // of a CTPS
-    return 1 + (columns.alias ? 2 : 0) + (columns.cumulative ? kSearch : 0) + (columns.weights ? 1 : 0);
+    constexpr double kCode = 4;     // beginning, sample, high bits, low bits
+    return (columns.coded ? kCode : 1) + (columns.alias ? 2 : 0) + (columns.cumulative ? kSearch : 0) +
+           (columns.weights ? 1 : 0);
   }
 
   /// Makes what is here visible to the next round.

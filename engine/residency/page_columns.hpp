@@ -9,6 +9,7 @@ namespace sluice {
 
 /// Which columns a run reads of its edges.
 struct PageColumns {
+  bool coded = false;  ///< lists in fewer bits (EliasFano) instead of targets, and nothing else
   bool weights = false;
   bool cumulative = false;
   bool alias = false;

@@ -24,6 +24,9 @@ struct PageView {
   std::uint64_t* cumulative = nullptr;  ///< CTPS
   std::uint64_t* thresholds = nullptr;  ///< alias slots
   std::uint32_t* others = nullptr;
+  // Coded lists: by vertex, and by word of the whole graph.
+  const std::uint32_t* begins = nullptr;
+  const std::uint32_t* words = nullptr;
 };
 
 /// Is an edge there?

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/core/error.hpp"
+#include "engine/core/host_array.hpp"
 #include "engine/core/size.hpp"
+#include "engine/residency/coded_graph.hpp"
 
 namespace sluice {
 
@@ -31,6 +34,24 @@ double brought(double graph_bytes, double slot_bytes, double instances, double w
   return waves * graph_bytes * (1 + steps * away * away / 2);
 }
 
+/// What a plan cuts: the lists as they are, or their codes in words, each with its beginning.
+class ListSizes {
+ public:
+  ListSizes(const Graph& graph, const PageColumns& columns)
+      : words_(columns.coded ? coded_offsets(graph.out.view()) : HostArray<EdgeIndex>()),
+        offsets_(columns.coded ? std::as_const(words_).span() : graph.out.offsets.span()),
+        bytes_(columns.coded ? PartitionBytes{sizeof(std::uint32_t), sizeof(std::uint32_t)}
+                             : PartitionBytes{0, columns.bytes_per_edge()}) {}
+
+  std::span<const EdgeIndex> offsets() const { return offsets_; }
+  const PartitionBytes& bytes() const { return bytes_; }
+
+ private:
+  HostArray<EdgeIndex> words_;
+  std::span<const EdgeIndex> offsets_;
+  PartitionBytes bytes_;
+};
+
 }  // namespace
 
 bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& paging) {
@@ -45,9 +66,11 @@ bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& 
 PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptions& paging,
                      const PageColumns& columns, std::uint64_t bytes_per_instance, std::uint64_t instances,
                      std::uint64_t steps, std::uint64_t taken) {
-  const auto offsets = graph.out.offsets.span();
-  const PartitionBytes bytes{0, columns.bytes_per_edge()};
-  const std::uint64_t graph_bytes = std::max<std::uint64_t>(graph.edges() * bytes.edge, 1);
+  const ListSizes sizes(graph, columns);
+  const auto offsets = sizes.offsets();
+  const PartitionBytes bytes = sizes.bytes();
+  const std::uint64_t graph_bytes =
+      std::max<std::uint64_t>(graph.vertices() * bytes.vertex + offsets.back() * bytes.edge, 1);
   // The host backend's slots and waves lie in host memory, whose ceiling is the lower one if none was given.
   const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : host_accountant().available() / 2;
   const std::uint64_t available = std::min(device.memory().available(), most), fixed = kFixedBytes + taken;

@@ -117,6 +117,15 @@ void ResidentGraph::Impl::for_each_range(
   }
 }
 
+const CodedGraph* ResidentGraph::Impl::coded_lists() {
+  if (!coded) {
+    const double begin = seconds_now();
+    coded = CodedGraph::of(device, host_view.csr);
+    table_seconds += seconds_now() - begin;
+  }
+  return coded ? &*coded : nullptr;
+}
+
 const WideEdge* ResidentGraph::Impl::wide_edges() {
   if (wide.empty() && view.edges() > 0) {
     const double begin = seconds_now();
@@ -145,6 +154,7 @@ ResidentGraph::~ResidentGraph() = default;
 ResidentGraph::ResidentGraph(ResidentGraph&&) noexcept = default;
 void ResidentGraph::drop_tables() {
   for (BiasTables& tables : impl_->named) tables = BiasTables{};
+  impl_->coded.reset();
   impl_->wide = Buffer<WideEdge>();
   impl_->packed = Buffer<std::uint64_t>();
   impl_->workspace.reset();

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/copy_lane.hpp"
+#include "engine/residency/coded_graph.hpp"
 #include "engine/residency/paging.hpp"
 #include "engine/sampling/run.hpp"
 #include "engine/sampling/sampler.hpp"
@@ -52,6 +54,7 @@ struct ResidentGraph::Impl {
   HostArray<std::int16_t> host_exponents;  ///< `paged` on a GPU
   std::vector<PageLock> locks;
   Buffer<Vertex> hubs;  ///< GPU: vertices of more than kHubDegree edges
+  std::optional<CodedGraph> coded;
   Buffer<WideEdge> wide;
   Buffer<std::uint64_t> packed;  ///< wide edges in 8 bytes, where `packing` is worthwhile
   EdgePacking packing;
@@ -72,6 +75,8 @@ struct ResidentGraph::Impl {
   /// where they are there, else as they are read from the file.
   void for_each_range(const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const;
   const WideEdge* wide_edges();
+  /// All lists coded, for partitions; null where that cannot be (CodedGraph::of).
+  const CodedGraph* coded_lists();
   const std::uint64_t* packed_edges();
 
  private:

@@ -48,17 +48,28 @@ Slots::Slots(const Device& device, const Graph& graph, const PartitionPlan& plan
              PageSources sources, unsigned slots)
     : device_(device), graph_(graph), plan_(plan), columns_(columns), sources_(std::move(sources)) {
   const PageView& host = sources_.columns;
-  can_map_ = host.targets && (!columns.weights || host.weights) && (!columns.cumulative || host.cumulative) &&
-             (!columns.alias || host.thresholds);
-  for (std::uint64_t p = 0; p < plan.size(); ++p) {
-    room_ = std::max<std::uint64_t>(room_, graph.out.offsets[plan.end(p)] - graph.out.offsets[plan.begin(p)]);
+  if (columns.coded) {
+    sources_.columns.begins = sources_.coded->begins();
+    sources_.columns.words = sources_.coded->words();
   }
+  can_map_ = (columns.coded || host.targets) && (!columns.weights || host.weights) &&
+             (!columns.cumulative || host.cumulative) && (!columns.alias || host.thresholds);
+  for (std::uint64_t p = 0; p < plan.size(); ++p) {
+    const std::uint64_t begin = plan.begin(p), end = plan.end(p);
+    edges_ = std::max<std::uint64_t>(edges_, graph.out.offsets[end] - graph.out.offsets[begin]);
+    vertices_ = std::max(vertices_, end - begin);
+    if (columns.coded) words_ = std::max<std::uint64_t>(words_, host.begins[end] - host.begins[begin]);
+  }
+  const auto room = [&]<class T>(Buffer<T>& buffer, std::uint64_t size) {
+    buffer = Buffer<T>(device, std::max<std::uint64_t>(size, 1), "slots for partitions");
+  };
   const auto column = [&]<class T>(Buffer<T>& buffer, bool wanted) {
-    if (wanted) buffer = Buffer<T>(device, std::max<std::uint64_t>(room_, 1), "slots for partitions");
+    if (wanted) room(buffer, edges_);
   };
   slots_.resize(slots);
   for (Slot& slot : slots_) {
-    column(slot.targets, true);
+    if (columns.coded) room(slot.begins, vertices_), room(slot.words, words_);
+    column(slot.targets, !columns.coded);
     column(slot.weights, columns.weights);
     column(slot.cumulative, columns.cumulative);
     column(slot.thresholds, columns.alias);
@@ -149,6 +160,24 @@ void Slots::work() {
 }
 
 void Slots::bring(Lane& lane, const Load& load) {
+  columns_.coded ? bring_coded(lane, load) : bring_columns(lane, load);
+  lane.copies.wait("bringing a partition");
+  ++counters_.transfers;
+}
+
+void Slots::bring_coded(Lane& lane, const Load& load) {
+  const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
+  const Slot& slot = slots_[load.slot];
+  const auto copy = [&](const Buffer<std::uint32_t>& to, const std::uint32_t* from, std::uint64_t size) {
+    lane.copies.to_device(to.data(), from, size * sizeof(std::uint32_t));
+    counters_.copied_bytes += size * sizeof(std::uint32_t);
+  };
+  const PageView& host = sources_.columns;
+  copy(slot.begins, host.begins + begin, end - begin);
+  copy(slot.words, host.words + host.begins[begin], host.begins[end] - host.begins[begin]);
+}
+
+void Slots::bring_columns(Lane& lane, const Load& load) {
   const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
   const EdgeIndex first = graph_.out.offsets[begin], last = graph_.out.offsets[end];
   const std::uint64_t edges = last - first;
@@ -158,7 +187,7 @@ void Slots::bring(Lane& lane, const Load& load) {
   PageView staged = host;  // where each column lies in host memory, by position in the graph
   const auto stage = [&]<class T>(T*& column, Staging<T>& memory, T* in_slot) {
     // The host backend's slots are host memory themselves.
-    column = moved(device_.is_cuda() ? lane.stage(memory, room_) : in_slot, first);
+    column = moved(device_.is_cuda() ? lane.stage(memory, edges_) : in_slot, first);
   };
   if (!host.targets) {
     stage(staged.targets, lane.targets, slot.targets.data());
@@ -168,7 +197,7 @@ void Slots::bring(Lane& lane, const Load& load) {
   const bool weighted = columns_.weights || (derives && graph_.weighted);
   if (weighted && !host.weights) {
     const bool kept = columns_.weights && !device_.is_cuda();
-    staged.weights = moved(kept ? slot.weights.data() : lane.stage(lane.weights, room_), first);
+    staged.weights = moved(kept ? slot.weights.data() : lane.stage(lane.weights, edges_), first);
     sources_.file->read_weights(first, {staged.weights + first, edges});
     counters_.read_bytes += edges * sizeof(float);
   }
@@ -190,13 +219,17 @@ void Slots::bring(Lane& lane, const Load& load) {
   copy(slot.cumulative, staged.cumulative, columns_.cumulative);
   copy(slot.thresholds, staged.thresholds, columns_.alias);
   copy(slot.others, staged.others, columns_.alias);
-  lane.copies.wait("bringing a partition");
-  ++counters_.transfers;
 }
 
 PageView Slots::rebased(const Slot& slot, std::uint32_t partition) const {
   const EdgeIndex first = graph_.out.offsets[plan_.begin(partition)];
   PageView view;
+  if (columns_.coded) {
+    const std::uint64_t begin = plan_.begin(partition);
+    view.begins = moved(slot.begins.data(), begin);
+    view.words = moved(slot.words.data(), sources_.columns.begins[begin]);
+    return view;
+  }
   view.targets = moved(slot.targets.data(), first);
   if (columns_.weights) view.weights = moved(slot.weights.data(), first);
   if (columns_.cumulative) view.cumulative = moved(slot.cumulative.data(), first);

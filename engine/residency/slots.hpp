@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/exec/buffer.hpp"
+#include "engine/residency/coded_graph.hpp"
 #include "engine/residency/page_columns.hpp"
 #include "engine/residency/page_map.hpp"
 #include "engine/residency/resident_graph.hpp"
@@ -25,6 +26,7 @@ namespace sluice {
 /// what is null is read from the graph's file, or derived from what was read.
 struct PageSources {
   PageView columns;
+  const CodedGraph* coded = nullptr;  ///< all lists, where the run wants them coded
   const EdgeSource* file = nullptr;
   /// Fills the derived columns of the vertices [begin, end) from targets and weights, all in host memory.
   std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive;
@@ -77,7 +79,7 @@ class Slots {
     Buffer<Vertex> targets;
     Buffer<float> weights;
     Buffer<std::uint64_t> cumulative, thresholds;
-    Buffer<std::uint32_t> others;
+    Buffer<std::uint32_t> others, begins, words;
   };
   struct Load {
     unsigned slot;
@@ -87,6 +89,8 @@ class Slots {
 
   void work();
   void bring(Lane& lane, const Load& load);
+  void bring_coded(Lane& lane, const Load& load);
+  void bring_columns(Lane& lane, const Load& load);
   PageView rebased(const Slot& slot, std::uint32_t partition) const;
 
   const Device& device_;
@@ -95,7 +99,8 @@ class Slots {
   PageColumns columns_;
   PageSources sources_;
   bool can_map_ = false;
-  std::uint64_t room_ = 0;  ///< edges of the largest partition
+  // The largest partition's.
+  std::uint64_t edges_ = 0, vertices_ = 0, words_ = 0;
   std::vector<Slot> slots_;
   std::vector<PageView> views_;         ///< [slots + 1]
   std::vector<std::uint32_t> slot_of_;  ///< [partitions]

@@ -19,6 +19,8 @@ void validate(const WalkOptions& options) {
   if (options.kind == WalkKind::multidimensional && options.frontier_size == 0) {
     throw UsageError("--frontier-size: must be at least 1");
   }
+  if (options.kind == WalkKind::multidimensional && options.layout == Layout::coded)
+    throw UsageError("--layout coded: this walk reads lists as they are; use csr or auto");
 }
 
 void validate(const SampleOptions& options) {
@@ -38,6 +40,8 @@ void validate(const SampleOptions& options) {
   for (const std::uint64_t size : options.layer_sizes) {
     if (size == 0) throw UsageError("--layer-size: each must be positive");
   }
+  if (options.layout == Layout::coded)
+    throw UsageError("--layout coded: samples read lists as they are; use csr or auto");
   const bool one_pass = options.kind == SampleKind::node || options.kind == SampleKind::edge;
   if (one_pass && options.count == 0) throw UsageError("--count: node and edge need a positive count");
   if (options.depth == 0 &&

@@ -19,8 +19,9 @@ enum class Select { automatic, its, alias, rejection, repeated, updated, biparti
 /// How a pick finds that its candidate was taken already. Changes counters and speed, never a draw.
 enum class Collision { automatic, linear, bitmap, strided_bitmap };
 
-/// How edges lie in memory. `wide`: an edge carries its target's offset and degree. Never changes a draw.
-enum class Layout { automatic, csr, wide };
+/// How edges lie in memory. `wide`: an edge carries its target's offset and degree. `coded`, in partitions:
+/// lists in fewer bits. Never changes a draw.
+enum class Layout { automatic, csr, wide, coded };
 
 enum class WalkKind { uniform, biased, metropolis_hastings, jump, restart, node2vec, multidimensional };
 enum class SampleKind { neighbor, forest_fire, snowball, layer, node, edge };

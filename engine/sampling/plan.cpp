@@ -10,6 +10,7 @@
 #include "engine/drive/paged_sample.hpp"
 #include "engine/drive/paged_walk.hpp"
 #include "engine/drive/pool_step.hpp"
+#include "engine/residency/coded_graph.hpp"
 #include "engine/residency/paged_plan.hpp"
 #include "engine/sampling/run.hpp"
 #include "engine/select/wide.hpp"
@@ -77,6 +78,7 @@ class Planner {
         : add_alias();
   }
 
+  void take_codes() { columns_.coded = true, plan_.layout = Layout::coded; }
   void select(Select technique) { plan_.select = technique; }
   void without_starts() { starts_bytes_ = 0; }
   void wave(std::uint64_t bytes) { plan_.wave_bytes = bytes; }
@@ -342,6 +344,9 @@ RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& start
     plan_tabled(plan, taken, !biased);
   }
   if (!in_parts) return plan.finish();
+  const bool reads_no_list = options.kind != WalkKind::node2vec && options.kind != WalkKind::biased;
+  if (reads_no_list && options.select == Select::automatic && wants_codes(device, graph, options.layout))
+    plan.take_codes();
   // Whoever rejects may scan the list in the end, by its weights.
   const bool scans = options.kind == WalkKind::node2vec || options.select == Select::rejection;
   if (scans) plan.bring_weights();

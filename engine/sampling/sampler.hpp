@@ -13,6 +13,7 @@
 //   edge_bias_is_uniform(graph)        dynamic: true where edge_bias is the same for all edges of this graph
 //   bias_bound(), bias_floor()         dynamic: an upper (and lower) bound of dynamic_bias, if known. With a
 //                                      bound the engine draws by rejection, without by inverse transform
+//   kReadsNoList                       true: reads no edge of any list itself, so that lists may be coded
 //   redirect(graph, walker, random, dead_end)     goes elsewhere instead of along an edge; kNoVertex: does
 //   not update(graph, walker, edge, degrees, random)  where the walk goes after `edge` was selected; default:
 //   its
@@ -76,6 +77,10 @@ concept HasBound = requires(const S s) {
 template <class S>
 concept HasFloor = requires(const S s) {
   { s.bias_floor() } -> std::convertible_to<std::uint64_t>;
+};
+template <class S>
+concept ReadsNoList = requires {
+  requires S::kReadsNoList;
 };
 template <class S>
 concept HasRedirect = requires(const S s, const GraphView& g, const Walker& w, const PhiloxBlock& r) {

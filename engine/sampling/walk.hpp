@@ -74,6 +74,11 @@ class WalkRun {
   /// Wide pays where it fits and is read often enough; either layout gives the same walks.
   bool use_wide(std::uint64_t bytes_per_edge, bool made_already) {
     if (options_.layout == Layout::csr) return false;
+    if (options_.layout == Layout::coded) {
+      throw UsageError(
+          graph_.paged ? "--layout coded: this walk reads lists as they are; use csr or auto"
+                       : "--layout coded: the graph is not worked on in partitions; use csr, wide or auto");
+    }
     if (graph_.paged) {
       if (options_.layout == Layout::wide)
         throw UsageError("--layout wide: the graph is worked on in partitions; use csr or auto");
@@ -94,6 +99,9 @@ class WalkRun {
 
   void choose() {
     if constexpr (Sampler::kBias == BiasClass::uniform) {
+      if (stats_.select == Select::automatic && take_codes())
+        return drive_paged(WalkProgram<Sampler, CodedIndexTable, Acceptance::always>{
+            graph_.view, sampler_, {}, nullptr, options_.seed});
       if (stats_.select == Select::automatic)
         return with_edges([&](auto edges) { direct(sampler_, IndexTable<decltype(edges)>{edges}); });
       tabled(UnitBias<Sampler>{sampler_});
@@ -102,6 +110,21 @@ class WalkRun {
     } else {
       dynamic();
     }
+  }
+
+  /// Have the lists coded, if the walk can do with that and it pays.
+  bool take_codes() {
+    if constexpr (!ReadsNoList<Sampler>) return false;
+    if (!graph_.paged || !wants_codes(graph_.device, graph_.graph, options_.layout)) return false;
+    pages_.sources.coded = graph_.coded_lists();
+    pages_.columns.coded = pages_.sources.coded != nullptr;
+    if (options_.layout == Layout::coded && !pages_.columns.coded) {
+      throw UsageError(
+          "--layout coded: needs sorted lists and room in host memory (raise --host-memory, or use csr or "
+          "auto)");
+    }
+    if (pages_.columns.coded) stats_.layout = Layout::coded;
+    return pages_.columns.coded;
   }
 
   /// A fixed bias, by one of three techniques.
@@ -136,6 +159,7 @@ class WalkRun {
     if constexpr (Sampler::kBias == BiasClass::dynamic) {
       if (stats_.select == Select::its) {
         using Table = IndexTable<CsrEdges>;
+        static_cast<void>(use_wide(0, true));  // refuses a layout that cannot be
         stats_.layout = Layout::csr;
         return drive(WalkProgram<Sampler, Table, Acceptance::transform>{graph_.view, sampler_, Table{},
                                                                         nullptr, options_.seed});

@@ -10,6 +10,7 @@
 #include "engine/random/philox.hpp"
 #include "engine/random/uniform.hpp"
 #include "engine/select/candidates.hpp"
+#include "engine/select/elias_fano.hpp"
 #include "engine/select/graph_view.hpp"
 #include "engine/select/wide.hpp"
 
@@ -18,7 +19,8 @@ namespace sluice {
 /// Where to look for the candidate.
 struct Probe {
   EdgeIndex position = 0;
-  std::uint64_t random = 0;  ///< second word of the block
+  Vertex target = kNoVertex;  ///< a table that reads it first keeps it here
+  std::uint64_t random = 0;   ///< second word of the block
 };
 
 /// A candidate as read: kNoVertex if the list has none of positive bias.
@@ -93,6 +95,28 @@ struct IndexTable {
   }
   SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const {
     return edges.read(view, probe.position);
+  }
+};
+
+/// Uniform bias over coded lists: an index.
+struct CodedIndexTable {
+  static constexpr bool kSpareWord = true;
+  const std::uint32_t* begins = nullptr;  ///< [vertices], in `words`
+  const std::uint32_t* words = nullptr;
+
+  SLUICE_HD bool locate(const GraphView& view, Vertex v, const Row& row, const PhiloxBlock& block,
+                        Probe& probe) const {
+    if (row.degree == 0) return false;
+    const auto index = static_cast<std::uint32_t>(uniform_index(block.low(), row.degree));
+    probe.position = row.offset + index;
+    probe.target = EliasFano::of(view.vertices(), row.degree).read(words + begins[v], index);
+    return true;
+  }
+  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
+    prefetch(view.csr.offsets + probe.target);
+  }
+  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const {
+    return {probe.target, view.row(probe.target), probe.position};
   }
 };
 

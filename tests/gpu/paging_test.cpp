@@ -18,6 +18,8 @@ void expect_same(const Graph& graph, Device& gpu, const PagingOptions& paging, s
     EXPECT_GT(expected.count(), 0u) << job.name;
     EXPECT_TRUE(job.run(parts) == expected) << job.name;
   }
+  for (const auto& [plain, coded] : coded_walk_jobs(instances))
+    EXPECT_TRUE(coded.run(parts) == plain.run(whole)) << "coded " << coded.name;
 }
 
 void expect_same_samples(const Graph& graph, Device& gpu, const PagingOptions& paging,

@@ -146,6 +146,23 @@ inline std::vector<Job> walk_jobs(std::uint64_t instances) {
   return jobs;
 }
 
+/// Walks whose lists may be coded in partitions: the same with each of the two layouts.
+inline std::vector<std::pair<Job, Job>> coded_walk_jobs(std::uint64_t instances) {
+  std::vector<std::pair<Job, Job>> jobs;
+  const std::pair<const char*, WalkKind> kinds[] = {{"uniform", WalkKind::uniform},
+                                                    {"metropolis_hastings", WalkKind::metropolis_hastings},
+                                                    {"jump", WalkKind::jump},
+                                                    {"restart", WalkKind::restart}};
+  for (const auto& [name, kind] : kinds) {
+    WalkOptions options;
+    options.kind = kind, options.length = 20, options.seed = 7, options.layout = Layout::csr;
+    const Job plain = walk_job(name, random_starts(instances), options);
+    options.layout = Layout::coded;
+    jobs.emplace_back(plain, walk_job(name, random_starts(instances), options));
+  }
+  return jobs;
+}
+
 inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t vertices) {
   using enum Select;
   std::vector<Job> jobs;

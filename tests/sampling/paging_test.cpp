@@ -1,6 +1,9 @@
 // Promise 2 out of core: partitions, slots and schedules change no bit of any walk.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "engine/core/error.hpp"
 #include "engine/residency/resident_graph.hpp"
 #include "io/file_test_support.hpp"
@@ -55,6 +58,24 @@ TEST_P(Paging, WalksAreThoseOfTheWholeGraph) {
   }
 }
 
+TEST_P(Paging, WalksOverCodedListsAreThoseOfTheWholeGraph) {
+  const Graph graph = scattered(3000);
+  Device device({DeviceChoice::host, GetParam().threads, 0});
+  PagingOptions paging;
+  paging.partitions = GetParam().partitions;
+  paging.slots = GetParam().slots;
+  paging.transport = GetParam().transport;
+  paging.schedule = GetParam().schedule;
+  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, paging);
+
+  for (const auto& [plain, coded] : coded_walk_jobs(kInstances)) {
+    const Outcome expected = plain.run(whole);
+
+    EXPECT_GT(expected.count(), 0u) << plain.name;
+    EXPECT_TRUE(coded.run(parts) == expected) << coded.name;
+  }
+}
+
 TEST_P(Paging, SamplesAreThoseOfTheWholeGraph) {
   const Graph graph = scattered(3000);
   Device device({DeviceChoice::host, GetParam().threads, 0});
@@ -97,6 +118,43 @@ TEST(Paging, CountsWhatIsBrought) {
   EXPECT_EQ(stats.partitions, 7u);
   EXPECT_GT(stats.partition_transfers, 7u);
   EXPECT_GE(stats.host_to_device_bytes, graph.edges() * sizeof(Vertex));
+}
+
+TEST(Paging, CodedListsAreFewerBytes) {
+  const Graph graph = rmat(13, true, 16);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph parts(device, graph, {.partitions = 7, .slots = 2, .transport = Transport::copied});
+  WalkOptions options;
+  const auto bytes_each = [&](Layout layout) {
+    options.layout = layout, options.length = 10;
+    const RunStats stats = run_walks(parts, random_starts(1000), options, nullptr);
+    EXPECT_EQ(stats.layout, layout);
+    return static_cast<double>(stats.host_to_device_bytes) / static_cast<double>(stats.partition_transfers);
+  };
+
+  EXPECT_LT(bytes_each(Layout::coded), 0.5 * bytes_each(Layout::csr));
+}
+
+TEST(Paging, ListsAreCodedOnlyWhereTheyCanBe) {
+  Graph graph = scattered(300);
+  Device device({DeviceChoice::host, 1, 0});
+  ResidentGraph whole(device, graph, {.partitions = 1});
+  WalkOptions options;
+  options.layout = Layout::coded;
+  EXPECT_THROW(run_walks(whole, random_starts(5), options, nullptr), UsageError);
+
+  ResidentGraph parts(device, graph, {.partitions = 3});
+  options.kind = WalkKind::node2vec;
+  EXPECT_THROW(run_walks(parts, random_starts(5), options, nullptr), UsageError);
+
+  const auto list =
+      std::find_if(graph.out.offsets.begin(), graph.out.offsets.end(), [&](const EdgeIndex& at) {
+        return (&at)[1] - at > 1 && graph.out.targets[at] != graph.out.targets[at + 1];
+      });
+  std::swap(graph.out.targets[*list], graph.out.targets[*list + 1]);
+  ResidentGraph unsorted(device, graph, {.partitions = 3});
+  options.kind = WalkKind::uniform;
+  EXPECT_THROW(run_walks(unsorted, random_starts(5), options, nullptr), UsageError);
 }
 
 TEST(Paging, CountsWhatSamplesBring) {

@@ -8,6 +8,7 @@ namespace sluice {
 
 struct JumpWalk {
   static constexpr BiasClass kBias = BiasClass::uniform;
+  static constexpr bool kReadsNoList = true;
   Probability probability;
 
   SLUICE_HD Vertex redirect(const GraphView& graph, const Walker&, const PhiloxBlock& random,

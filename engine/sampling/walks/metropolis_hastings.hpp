@@ -10,6 +10,7 @@ namespace sluice {
 
 struct MetropolisHastingsWalk {
   static constexpr BiasClass kBias = BiasClass::uniform;
+  static constexpr bool kReadsNoList = true;
 
   SLUICE_HD Vertex update(const GraphView&, const Walker&, const Edge& edge, EdgeDegrees degree,
                           std::uint64_t random) const {

@@ -8,6 +8,7 @@ namespace sluice {
 
 struct RestartWalk {
   static constexpr BiasClass kBias = BiasClass::uniform;
+  static constexpr bool kReadsNoList = true;
   Probability probability;
 
   SLUICE_HD Vertex redirect(const GraphView&, const Walker& walker, const PhiloxBlock& random,

@@ -7,6 +7,7 @@ namespace sluice {
 
 struct UniformWalk {
   static constexpr BiasClass kBias = BiasClass::uniform;
+  static constexpr bool kReadsNoList = true;
 };
 
 }  // namespace sluice
