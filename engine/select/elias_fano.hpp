@@ -29,10 +29,11 @@ struct EliasFano {
   SLUICE_HD static EliasFano of(std::uint64_t vertices, std::uint32_t degree) {
     // Of floor(log2(n / d)) and one more the cheaper: it trades a low bit of each target for half of the
     // zeros.
-    const std::uint32_t floor = log2(vertices > degree ? vertices / degree : 1);
-    const std::uint64_t zeros = (vertices - 1) >> floor, fewer = (vertices - 1) >> (floor + 1);
-    const bool one_more = fewer + degree < zeros;
-    const auto high = static_cast<std::uint32_t>((degree + (one_more ? fewer : zeros) + 1 + 31) / 32);
+    const auto last = static_cast<std::uint32_t>(vertices - 1);  // division in 32 bits: a GPU has no other
+    const std::uint32_t gap = static_cast<std::uint32_t>(vertices) / degree;
+    const std::uint32_t floor = log2(gap > 1 ? gap : 1), zeros = last >> floor, fewer = zeros >> 1;
+    const bool one_more = zeros - fewer > degree;
+    const std::uint32_t high = (degree + (one_more ? fewer : zeros) + 1 + 31) / 32;
     return {degree, floor + (one_more ? 1 : 0), (degree - 1) / kSampled, high};
   }
 
@@ -76,9 +77,9 @@ struct EliasFano {
   }
 
  private:
-  SLUICE_HD static std::uint32_t log2(std::uint64_t value) {
+  SLUICE_HD static std::uint32_t log2(std::uint32_t value) {
 #if defined(__CUDA_ARCH__)
-    return 63 - __clzll(static_cast<long long>(value));
+    return 31 - __clz(static_cast<int>(value));
 #else
     return static_cast<std::uint32_t>(std::bit_width(value)) - 1;
 #endif
