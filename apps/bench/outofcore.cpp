@@ -5,6 +5,7 @@
 #include "apps/bench/bench.hpp"
 #include "apps/bench/limits.hpp"
 #include "apps/bench/workload.hpp"
+#include "engine/residency/coded_graph.hpp"
 #include "engine/sampling/run.hpp"
 
 namespace sluice::bench {
@@ -13,6 +14,14 @@ namespace {
 
 /// A quarter of the partitions is on the device at a time. Walks and their paths lie beside them.
 constexpr PagingOptions kQuarter{.partitions = 64, .slots = 16, .transport = Transport::copied};
+
+/// Coded lists in the same memory: a quarter of what the lists take as they are.
+PagingOptions quarter_of_plain(const Graph& graph) {
+  const EdgeIndex words = coded_offsets(graph.out.view())[graph.vertices()] + graph.vertices();
+  PagingOptions paging = kQuarter;
+  paging.slots = kQuarter.slots * graph.edges() / std::max<EdgeIndex>(words, 1);
+  return paging;
+}
 
 class OutOfCoreSuite {
  public:
@@ -29,8 +38,13 @@ class OutOfCoreSuite {
     WalkOptions uniform;
     WalkOptions weighted;
     weighted.kind = WalkKind::biased;
-    walk("uniform walk, two walkers a vertex, copied", uniform, 2, kQuarter);
+    WalkOptions coded = uniform;
+    uniform.layout = Layout::csr, coded.layout = Layout::coded;
+    const PagingOptions same_memory = quarter_of_plain(graph_);
+    walk("uniform walk, two walkers a vertex, csr", uniform, 2, kQuarter);
+    walk("uniform walk, two walkers a vertex, coded", coded, 2, same_memory);
     walk("uniform walk, copied", uniform, 1, kQuarter);
+    walk("uniform walk, coded", coded, 1, same_memory);
     PagingOptions fifo = kQuarter;
     fifo.schedule = SchedulePolicy::fifo;
     walk("uniform walk, copied, fifo", uniform, 1, fifo);
