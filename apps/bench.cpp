@@ -13,10 +13,11 @@ namespace sluice::apps {
 
 namespace {
 
-enum class Suite { limits, sampling, outofcore };
+enum class Suite { limits, sampling, outofcore, pagerank };
 
 constexpr std::array kSuites{Name<Suite>{"limits", Suite::limits}, Name<Suite>{"sampling", Suite::sampling},
-                             Name<Suite>{"outofcore", Suite::outofcore}};
+                             Name<Suite>{"outofcore", Suite::outofcore},
+                             Name<Suite>{"pagerank", Suite::pagerank}};
 
 std::vector<bench::Figure> measure(Suite suite, Device& device, const bench::Options& options) {
   switch (suite) {
@@ -26,6 +27,8 @@ std::vector<bench::Figure> measure(Suite suite, Device& device, const bench::Opt
       return bench::run_sampling(device, options);
     case Suite::outofcore:
       return bench::run_outofcore(device, options);
+    case Suite::pagerank:
+      return bench::run_pagerank(device, options);
   }
   return {};
 }
@@ -84,7 +87,7 @@ std::unique_ptr<Command> make_bench() {
   command->choice_argument(
       "SUITE", c->suite, kSuites,
       "limits: copies and random reads; sampling: walks and samples; outofcore: walks on a "
-      "graph of which the device holds a quarter");
+      "graph of which the device holds a quarter; pagerank: iterations, beside cuSPARSE on a GPU");
   command->whole("--repetitions", c->repetitions, 1, "each figure is the median of so many");
   command->whole("--scale", c->scale, 1, "generated graphs have 2^N vertices");
   command->whole("--edge-factor", c->edge_factor, 1, "and so many edges a vertex");

@@ -107,7 +107,8 @@ void Job::load(const std::string& graph_file) {
                     format_count(info_.vertices), format_count(info_.edges), "device used", device_->name()));
   }
   require_same_on_all_ranks(same_for_all(command_, info_));
-  graph_ = in_file_ ? io::open_graph(graph_file) : read_graph_once_a_node(graph_file, info_, needs_.in_edges);
+  graph_ = in_file_ ? io::open_graph(graph_file, needs_.in_edges)
+                    : read_graph_once_a_node(graph_file, info_, needs_.in_edges);
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
   throw_if_stopped();
   report_.graph = facts_of(graph_file, info_);
@@ -252,12 +253,15 @@ void Job::print_plan(const RunPlan& plan) const {
 }
 
 void Job::print_plan(const PageRankPlan& plan) const {
-  const std::uint64_t held = share_of_node(host_bytes(info_, needs_.in_edges));
-  const std::uint64_t host_needed = held + plan.host_bytes;
-  print(fit_line("device memory", plan.device_bytes, device_->memory().ceiling()) +
-        fit_line("host memory", host_needed, host_accountant().ceiling()) +
-        fit_line("  graph", held, ~std::uint64_t{0}) +
-        fit_line("result", info_.vertices * 8, ~std::uint64_t{0}));
+  const std::uint64_t held = in_file_ ? graph_.out.offsets.bytes() + graph_.in.offsets.bytes()
+                                      : share_of_node(host_bytes(info_, needs_.in_edges));
+  const std::uint64_t host_needed = held + plan.host_bytes, unbounded = ~std::uint64_t{0};
+  std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
+  text += fit_line("  ranks", plan.state_bytes, unbounded);
+  text += fit_line("host memory", host_needed, host_accountant().ceiling());
+  text += fit_line("  graph", held, unbounded);
+  if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
+  print(text + fit_line("result", info_.vertices * 8, unbounded));
   if (plan.device_bytes > device_->memory().ceiling() || host_needed > host_accountant().ceiling()) {
     throw BudgetError(
         fmt::format("the job needs {} of device memory and {} of host memory (raise --device-memory or "

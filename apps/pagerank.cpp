@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "apps/commands.hpp"
@@ -62,7 +63,9 @@ std::vector<std::string> text_columns(const PageRankCommand& c) {
   return {"vertices", "rank"};
 }
 
-void write_ranks(io::ResultWriter& writer, const IdMap& ids, bool with_ids, std::span<const double> ranks) {
+/// Writes ranks of this rank's vertices, which begin with `from`.
+void write_ranks(io::ResultWriter& writer, const IdMap& ids, bool with_ids, std::uint64_t from,
+                 std::span<const double> ranks) {
   const int rank = writer.declare("rank", io::ElementType::f64, {});
   const int vertices = with_ids ? writer.declare("vertices", io::ElementType::i64, {}) : -1;
   std::vector<std::int64_t> names;
@@ -72,7 +75,7 @@ void write_ranks(io::ResultWriter& writer, const IdMap& ids, bool with_ids, std:
     if (!with_ids) continue;
     names.clear();
     for (std::uint64_t i = 0; i < piece.size(); ++i)
-      names.push_back(ids.to_external(static_cast<Vertex>(first + i)));
+      names.push_back(ids.to_external(static_cast<Vertex>(from + first + i)));
     writer.append(vertices, names.data(), names.size());
   }
 }
@@ -105,7 +108,27 @@ SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result)
   figures.load_seconds = result.setup_seconds;
   figures.compute_seconds = result.compute_seconds;
   figures.edges = result.gathered_edges;
+  figures.partitions = result.traffic.partitions;
+  figures.partition_transfers = result.traffic.transfers;
+  figures.host_to_device_bytes = result.traffic.host_to_device_bytes;
+  figures.read_bytes = result.traffic.read_bytes;
   return figures;
+}
+
+/// The ranks of all vertices, on every rank of the job.
+HostArray<double> all_ranks(std::uint64_t vertices, const PageRankResult& result) {
+  HostArray<double> all(vertices, "ranks to verify");
+  std::copy(result.ranks.begin(), result.ranks.end(), all.data() + result.first);
+  const auto firsts = world().all_gather(fmt::format("{}", result.first), "the ranks to verify");
+  for (int root = 0; root < world().size(); ++root) {
+    const auto at = static_cast<std::size_t>(root);
+    const std::uint64_t begin = std::stoull(firsts[at]),
+                        end = at + 1 < firsts.size() ? std::stoull(firsts[at + 1]) : vertices;
+    if (begin == end) continue;
+    world().broadcast(std::as_writable_bytes(all.span().subspan(begin, end - begin)), root,
+                      "the ranks to verify");
+  }
+  return all;
 }
 
 void run_pagerank(const Command& command, PageRankCommand& c) {
@@ -120,8 +143,8 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   validate(c.rank);
   settle_rank_batch(command, c.method, c.batch, c.common);
   Job job(command, c.common, c.graph, {.in_edges = true});
-  job.refuse_shard("pagerank");
-  if (c.common.plan) return job.print_plan(plan_pagerank(job.graph(), c.rank));
+  const RankPlace place{c.common.paging, &world()};
+  if (c.common.plan) return job.print_plan(plan_pagerank(job.device(), job.graph(), c.rank, place));
 
   const bool fresh = c.method == RankMethod::from_scratch;
   std::optional<RankBatch> batch;
@@ -133,9 +156,10 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
     job.progress().update(command.name(), iteration.number, c.rank.max_iterations, " iterations");
   };
   const PageRankResult result =
-      fresh ? pagerank(job.device(), job.graph(), c.rank, observe) : batch->follow(observe);
-  if (c.common.verify) verify_pagerank(job.graph(), c.rank, result);
-  write_ranks(results, job.ids(), c.common.original_ids, result.ranks.span());
+      fresh ? pagerank(job.device(), job.graph(), c.rank, observe, place) : batch->follow(observe);
+  if (c.common.verify)
+    verify_pagerank(job.graph(), c.rank, all_ranks(job.graph().vertices(), result).span(), result.last_l1);
+  write_ranks(results, job.ids(), c.common.original_ids, result.first, result.ranks.span());
   job.finish(figures_of(c, result));
 }
 
@@ -173,6 +197,7 @@ std::unique_ptr<Command> make_pagerank() {
   declare_device(*command, c->common);
   command->group("Messages");
   declare_messages(*command, c->common);
+  command->set_takes_ranks();
   command->set_example("sluice pagerank graph.h5 --tolerance 1e-12 --output ranks.h5 --report ranks.json");
   command->run = [c](const Command& self) { run_pagerank(self, *c); };
   return command;

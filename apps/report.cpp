@@ -61,6 +61,8 @@ void add_solver(Json& json, const SolverFigures& solver) {
                     {"edges", solver.edges},
                     {"edges_per_second", per_second(solver.edges, solver.compute_seconds)},
                     {"per_iteration", {{"residual", solver.residuals}, {"seconds", solver.seconds}}}};
+  json["partitions"] = solver.partitions;
+  json["partition_transfers"] = solver.partition_transfers;
 }
 
 void add_replay(Json& json, const std::vector<ReplayBatch>& batches) {
@@ -85,12 +87,20 @@ void add_replay(Json& json, const std::vector<ReplayBatch>& batches) {
   json["batches"] = std::move(rows);
 }
 
-Json seconds_of(const Report& report) {
+/// What every job has: of a solver, the part that samples have too.
+RunStats run_of(const Report& report) {
   RunStats run = report.run.value_or(RunStats{});
   if (report.solver) {
     run.load_seconds = report.solver->load_seconds;
     run.compute_seconds = report.solver->compute_seconds;
+    run.host_to_device_bytes = report.solver->host_to_device_bytes;
+    run.read_bytes = report.solver->read_bytes;
   }
+  return run;
+}
+
+Json seconds_of(const Report& report) {
+  const RunStats run = run_of(report);
   return {{"total", report.total_seconds},
           {"load", report.load_seconds + run.load_seconds},
           {"table", run.table_seconds},
@@ -101,7 +111,7 @@ Json seconds_of(const Report& report) {
 }
 
 Json bytes_of(const Report& report) {
-  const RunStats run = report.run.value_or(RunStats{});
+  const RunStats run = run_of(report);
   return {{"host_to_device", run.host_to_device_bytes},
           {"device_to_host", run.device_to_host_bytes},
           {"mapped", 0},

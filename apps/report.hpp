@@ -51,6 +51,10 @@ struct SolverFigures {
   double load_seconds = 0;        ///< making ready, and the graph to the device
   double compute_seconds = 0;     ///< the iterations
   std::uint64_t edges = 0;        ///< looked at in all iterations
+  std::uint64_t partitions = 1;   ///< that this rank's edges were cut into
+  std::uint64_t partition_transfers = 0;
+  std::uint64_t host_to_device_bytes = 0;
+  std::uint64_t read_bytes = 0;  ///< from the graph file, while running
 };
 
 struct Report {

@@ -2,8 +2,9 @@
 
 namespace sluice::io {
 
-FileEdges::FileEdges(const std::string& path) : file_(path), targets_(file_.open(GraphPart::out_indices)) {
-  if (file_.info().weighted) weights_ = file_.open(GraphPart::out_data);
+FileEdges::FileEdges(const std::string& path, bool in)
+    : file_(path), targets_(file_.open(in ? GraphPart::in_indices : GraphPart::out_indices)) {
+  if (file_.info().weighted) weights_ = file_.open(in ? GraphPart::in_data : GraphPart::out_data);
 }
 
 void FileEdges::read_targets(EdgeIndex first, std::span<Vertex> out) const {

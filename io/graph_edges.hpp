@@ -9,10 +9,10 @@
 
 namespace sluice::io {
 
-/// Reads ranges of /out of an open file. Faults throw InputError naming file, dataset and position.
+/// Reads ranges of /out, or /in, of an open file. Faults throw InputError naming file, dataset and position.
 class FileEdges : public EdgeSource {
  public:
-  explicit FileEdges(const std::string& path);
+  explicit FileEdges(const std::string& path, bool in = false);
 
   void read_targets(EdgeIndex first, std::span<Vertex> out) const override;
   void read_weights(EdgeIndex first, std::span<float> out) const override;

@@ -60,9 +60,9 @@ GraphInfo read_graph_info(const std::string& path);
 Graph read_graph(const std::string& path, bool with_in = false, unsigned threads = 0,
                  HostMemory* memory = nullptr);
 
-/// As read_graph, but leaves the edges in the file: Graph::edges_elsewhere reads them. Targets and weights
-/// are checked as they are read.
-Graph open_graph(const std::string& path, unsigned threads = 0);
+/// As read_graph, but leaves the edges in the file: Graph::edges_elsewhere (and in_elsewhere) reads them.
+/// Targets and weights are checked as they are read.
+Graph open_graph(const std::string& path, bool with_in = false, unsigned threads = 0);
 
 /// What check_graph() found in a file without a fault.
 struct GraphCheck {

@@ -206,12 +206,16 @@ GraphInfo read_graph_info(const std::string& path) {
   return GraphFile(path).info();
 }
 
-Graph open_graph(const std::string& path, unsigned threads) {
+Graph open_graph(const std::string& path, bool with_in, unsigned threads) {
   threads = resolve_threads(threads);
   const GraphFile file(path);
   Graph graph = describe(file, threads);
   graph.out.offsets = read_offsets(file, false, threads);
   graph.edges_elsewhere = std::make_shared<FileEdges>(path);
+  if (with_in) {
+    graph.in.offsets = read_offsets(file, true, threads);
+    graph.in_elsewhere = std::make_shared<FileEdges>(path, true);
+  }
   return graph;
 }
 

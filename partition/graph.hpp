@@ -45,6 +45,7 @@ struct Graph {
   std::uint64_t checksum = 0;  ///< of the graph's content, as stored in its file; names it in results
   std::string origin;          ///< where it came from
   std::shared_ptr<const EdgeSource> edges_elsewhere;  ///< where targets and weights are read from; else null
+  std::shared_ptr<const EdgeSource> in_elsewhere;     ///< the same of `in`
 
   std::uint64_t vertices() const { return out.vertices(); }
   std::uint64_t edges() const { return out.edges(); }

@@ -38,4 +38,7 @@ std::vector<Figure> run_sampling(Device& device, const Options& options);
 /// Walks on a graph of which the device holds a quarter.
 std::vector<Figure> run_outofcore(Device& device, const Options& options);
 
+/// Static PageRank: an iteration, and the time to a tolerance.
+std::vector<Figure> run_pagerank(Device& device, const Options& options);
+
 }  // namespace sluice::bench

@@ -23,7 +23,8 @@ PageLoop::PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPl
     : graph_(graph),
       stats_(stats),
       plan_(std::move(plan)),
-      slots_(graph.device, graph.graph, plan_.partitions, pages.columns, pages.sources, plan_.slots),
+      slots_(graph.device, graph.graph.out.offsets.span(), plan_.partitions, pages.columns, pages.sources,
+             plan_.slots),
       transport_(plan_.partitions,
                  graph.paging.transport == Transport::automatic && slots_.can_map()
                      ? measure_link(graph.device)

@@ -37,7 +37,8 @@ class PagedWalkDriver {
         row_(std::uint64_t{options.length} + 1),
         plan_(make_plan(pages.columns)),
         homes_(graph.device, ranks_, begin, end, plan_.wave),
-        slots_(graph.device, graph.graph, plan_.partitions, pages.columns, pages.sources, plan_.slots),
+        slots_(graph.device, graph.graph.out.offsets.span(), plan_.partitions, pages.columns, pages.sources,
+               plan_.slots),
         transport_(plan_.partitions,
                    graph.paging.transport == Transport::automatic && slots_.can_map()
                        ? measure_link(graph.device)

@@ -17,14 +17,18 @@ inline double out_weight(const CsrView& out, Vertex v, bool weighted) {
   return sum;
 }
 
-/// Whether the list of v holds v itself; `rows` are out-edges or in-edges. A loop that carries nothing is
-/// none: its vertex could have nowhere to leave its rank.
-inline bool has_loop(const CsrView& rows, Vertex v) {
+/// Whether the list of v, row `row`, holds v itself; `rows` are out-edges or in-edges. A loop that carries
+/// nothing is none: its vertex could have nowhere to leave its rank.
+inline bool has_loop(const CsrView& rows, std::uint64_t row, Vertex v) {
   const auto [low, high] =
-      std::equal_range(rows.targets + rows.offsets[v], rows.targets + rows.offsets[v + 1], v);
+      std::equal_range(rows.targets + rows.offsets[row], rows.targets + rows.offsets[row + 1], v);
   if (rows.weights == nullptr) return low != high;
   return std::any_of(rows.weights + (low - rows.targets), rows.weights + (high - rows.targets),
                      [](float weight) { return weight > 0; });
+}
+
+inline bool has_loop(const CsrView& rows, Vertex v) {
+  return has_loop(rows, v, v);
 }
 
 }  // namespace sluice

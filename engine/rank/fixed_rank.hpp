@@ -98,8 +98,12 @@ SLUICE_HD FixedRank weighted_contribution(double per_weight, double weight) {
 /// What all vertices have in common in one iteration.
 struct RankUpdate {
   double damping = 0.85;
-  double base = 0;   ///< (1 - damping) / n
+  double base = 0;   ///< (1 - damping) / vertices
   double share = 0;  ///< what every vertex gets of the rank of dangling ones, before damping
+  double vertices = 1;
+
+  /// Spreads `dangling` rank over all vertices.
+  SLUICE_HD void spread(FixedRank dangling) { share = rank_detail::divide(from_fixed(dangling), vertices); }
 
   /// (1 - d) / n + d (sum + share): a conversion, a sum, a product, a sum, and rounded to an integer once.
   SLUICE_HD FixedRank operator()(FixedRank sum) const {

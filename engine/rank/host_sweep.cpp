@@ -5,8 +5,10 @@
 
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/rank/share.hpp"
+#include "engine/rank/share_exchange.hpp"
 #include "engine/rank/sweep.hpp"
+#include "engine/rank/sweep_pages.hpp"
+#include "engine/rank/sweep_view.hpp"
 
 namespace sluice {
 
@@ -14,122 +16,142 @@ namespace {
 
 /// More blocks than threads, so that one which meets hubs and cache misses is not waited for.
 constexpr std::uint64_t kBlocksPerThread = 16;
-/// A vertex costs about as much as so many edges: its state is 40 bytes, read and written.
-constexpr std::uint64_t kEdgesPerVertex = 4;
-
-/// Boundaries of ranges of vertices of about equal cost.
-std::vector<std::uint64_t> balanced_blocks(const CsrView& in, std::uint64_t blocks) {
-  std::vector<std::uint64_t> boundaries{0};
-  const std::uint64_t cost = in.edges + in.vertices * kEdgesPerVertex;
-  for (std::uint64_t block = 1; block < blocks; ++block) {
-    const std::uint64_t wanted = cost / blocks * block;
-    std::uint64_t low = boundaries.back(), high = in.vertices;
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      (in.offsets[middle] + middle * kEdgesPerVertex < wanted) ? low = middle + 1 : high = middle;
-    }
-    boundaries.push_back(low);
-  }
-  boundaries.push_back(in.vertices);
-  return boundaries;
-}
 
 template <class Share>
 class HostSweep final : public Sweep {
  public:
-  HostSweep(const Device& device, const RankGraph& graph, const PageRankOptions& options)
+  HostSweep(const Device& device, const RankGraph& graph, const PageRankOptions& options,
+            const PagingOptions& paging, Communicator& ranks)
       : graph_(graph),
         options_(options),
+        ranks_(ranks),
         threads_(device.threads()),
-        blocks_(balanced_blocks(graph.in(), threads_ * kBlocksPerThread)),
-        ranks_(device, graph.vertices(), "ranks"),
+        rank_(device, graph.in().vertices, "ranks"),
         shares_(device, graph.vertices(), "contributions"),
-        next_shares_(device, graph.vertices(), "contributions") {
-    const FixedRank equal = to_fixed(1 / static_cast<double>(graph.vertices()));
-    dangling_ = over_blocks([&](std::uint64_t v, Totals& totals) {
-                  ranks_.data()[v] = equal;
-                  offer(v, equal, shares_.data(), totals);
-                }).dangling;
+        next_shares_(device, graph.in().vertices, "contributions"),
+        exchange_(ranks, graph) {
+    if (needs_sweep_pages(device, graph, options.weighted, paging))
+      pages_ = std::make_unique<SweepPages>(device, graph, options.weighted, paging);
+    cut_blocks();
+    start();
   }
 
   RankChange step() override {
-    const RankUpdate update = make_update(options_, graph_.vertices(), dangling_);
-    const Totals totals = over_blocks([&](std::uint64_t v, Totals& sums) {
-      const FixedRank before = ranks_.data()[v], after = update(gather(v));
-      ranks_.data()[v] = after;
-      sums.change.add(before, after, options_.norm);
-      offer(v, after, next_shares_.data(), sums);
-    });
-    std::swap(shares_, next_shares_);
+    SweepView<Share> state = view();
+    state.update.spread(dangling_);
+    SweepTotals totals;
+    const auto sweep = [&](const SweepPage& page) {
+      totals.join(over_blocks(blocks_[page.partition],
+                              [&](std::uint64_t row, SweepTotals& sums) {
+                                state.renew(row, state.gather(row, page.sources, page.weights), sums);
+                              }),
+                  options_.norm);
+    };
+    if (pages_) {
+      pages_->for_each(
+          [](std::uint32_t) { return true; },
+          [&](std::span<const SweepPage> pages) { std::for_each(pages.begin(), pages.end(), sweep); });
+    } else {
+      sweep({0, 0, graph_.in().vertices, graph_.in().targets, graph_.in().weights});
+    }
+    return finish(totals);
+  }
+
+  void read_ranks(std::span<double> ranks) override {
+    std::transform(rank_.data(), rank_.data() + ranks.size(), ranks.begin(), from_fixed);
+  }
+
+  SweepTraffic traffic() const override { return pages_ ? pages_->traffic() : SweepTraffic{}; }
+
+ private:
+  using Stored = typename Share::Stored;
+  using Blocks = std::vector<std::uint64_t>;
+
+  void cut_blocks() {
+    const std::uint64_t parts = pages_ ? pages_->size() : 1;
+    for (std::uint64_t p = 0; p < parts; ++p) {
+      const std::uint64_t begin = pages_ ? pages_->begin(p) : 0,
+                          end = pages_ ? pages_->end(p) : graph_.in().vertices;
+      blocks_.push_back(
+          balanced_ranges(graph_.in().offsets + begin, end - begin, threads_ * kBlocksPerThread));
+      for (std::uint64_t& boundary : blocks_.back()) boundary += begin;
+    }
+  }
+
+  SweepView<Share> view() const {
+    return {graph_.in().offsets,  graph_.divisors(),
+            graph_.added_loops(), rank_.data(),
+            rank_.data(),         shares_.data(),
+            next_shares_.data(),  graph_.first(),
+            options_.norm,        make_update(options_, graph_.vertices())};
+  }
+
+  void start() {
+    const FixedRank equal = to_fixed(1 / static_cast<double>(graph_.vertices()));
+    std::fill(shares_.data(), shares_.data() + shares_.size(), Stored{0});
+    const SweepView<Share> state = view();
+    SweepTotals totals;
+    for (const Blocks& blocks : blocks_) {
+      totals.join(
+          over_blocks(blocks, [&](std::uint64_t row, SweepTotals& sums) { state.put(row, equal, sums); }),
+          options_.norm);
+    }
+    finish(totals);
+  }
+
+  /// After all own vertices were renewed: what every rank needs for the next iteration.
+  RankChange finish(const SweepTotals& mine) {
+    const SweepTotals totals = total_of(ranks_, mine, options_.norm);
+    if (ranks_.size() == 1) {
+      std::swap(shares_, next_shares_);
+    } else {
+      exchange_(shares_.data(), next_shares_.data(), totals.new_shares);
+    }
     dangling_ = totals.dangling;
     return totals.change;
   }
 
-  void read_ranks(std::span<double> ranks) override {
-    std::transform(ranks_.data(), ranks_.data() + ranks.size(), ranks.begin(), from_fixed);
-  }
-
- private:
-  using Stored = typename Share::Stored;
-  struct Totals {
-    RankChange change;
-    FixedRank dangling = 0;
-  };
-
-  FixedRank gather(std::uint64_t v) const {
-    const CsrView& in = graph_.in();
-    const EdgeIndex first = in.offsets[v];
-    const FixedRank sum =
-        pull<Share>(shares_.data(), in.targets + first, Share::kWeighted ? in.weights + first : nullptr,
-                    in.offsets[v + 1] - first);
-    if (const auto* loops = graph_.added_loops(); loops != nullptr && loops[v])
-      return sum + Share::carried(shares_.data()[v], 1);
-    return sum;
-  }
-
-  void offer(std::uint64_t v, FixedRank rank, Stored* shares, Totals& totals) const {
-    const double divisor = graph_.divisors()[v];
-    shares[v] = share_of<Share>(rank, divisor);
-    if (!(divisor > 0)) totals.dangling += rank;
-  }
-
-  /// Calls body(v, totals) for every vertex; returns the totals of all threads.
+  /// Calls body(i, totals) for every row of the blocks; returns the totals of all threads.
   template <class Body>
-  Totals over_blocks(Body&& body) {
-    Totals all;
+  SweepTotals over_blocks(const Blocks& blocks, Body&& body) {
+    SweepTotals all;
     std::mutex mutex;
-    parallel_blocks(threads_, blocks_.size() - 1, 1, [&](std::uint64_t block, std::uint64_t, unsigned) {
-      Totals totals;
-      for (std::uint64_t v = blocks_[block]; v < blocks_[block + 1]; ++v) body(v, totals);
+    parallel_blocks(threads_, blocks.size() - 1, 1, [&](std::uint64_t block, std::uint64_t, unsigned) {
+      SweepTotals totals;
+      for (std::uint64_t i = blocks[block]; i < blocks[block + 1]; ++i) body(i, totals);
       const std::lock_guard lock(mutex);
-      all.change.join(totals.change, options_.norm);
-      all.dangling += totals.dangling;
+      all.join(totals, options_.norm);
     });
     return all;
   }
 
   const RankGraph& graph_;
   PageRankOptions options_;
+  Communicator& ranks_;
   unsigned threads_;
-  std::vector<std::uint64_t> blocks_;
-  Buffer<FixedRank> ranks_;
-  Buffer<Stored> shares_, next_shares_;
+  Buffer<FixedRank> rank_;
+  Buffer<Stored> shares_, next_shares_;  ///< of all vertices, and of this rank's after the iteration
+  ShareExchange<Stored> exchange_;
+  std::unique_ptr<SweepPages> pages_;
+  std::vector<Blocks> blocks_;  ///< [partitions]
   FixedRank dangling_ = 0;
 };
 
 }  // namespace
 
-RankUpdate make_update(const PageRankOptions& options, std::uint64_t vertices, FixedRank dangling) {
+RankUpdate make_update(const PageRankOptions& options, std::uint64_t vertices) {
   const auto n = static_cast<double>(vertices);
-  return {options.damping, (1 - options.damping) / n, from_fixed(dangling) / n};
+  return {options.damping, (1 - options.damping) / n, 0, n};
 }
 
 std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& graph,
-                                       const PageRankOptions& options) {
-  if (options.weighted) return std::make_unique<HostSweep<WeightedShare>>(device, graph, options);
-  if (options.precision == RankPrecision::f32)
-    return std::make_unique<HostSweep<EvenShare32>>(device, graph, options);
-  return std::make_unique<HostSweep<EvenShare>>(device, graph, options);
+                                       const PageRankOptions& options, const PagingOptions& paging,
+                                       Communicator& ranks) {
+  const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
+    return std::make_unique<HostSweep<Share>>(device, graph, options, paging, ranks);
+  };
+  if (options.weighted) return make(WeightedShare{});
+  return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});
 }
 
 }  // namespace sluice

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 
-#include "engine/core/error.hpp"
 #include "engine/rank/rank_graph.hpp"
 #include "engine/rank/stall.hpp"
 #include "engine/rank/sweep.hpp"
+#include "engine/rank/sweep_pages.hpp"
 
 namespace sluice {
 
@@ -16,6 +16,15 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph,
+                                  const PageRankOptions& options, const PagingOptions& paging,
+                                  Communicator& ranks) {
+#if defined(SLUICE_HAVE_CUDA)
+  if (device.is_cuda()) return make_cuda_sweep(device, graph, options, paging, ranks);
+#endif
+  return make_host_sweep(device, graph, options, paging, ranks);
 }
 
 RankEnd iterate(Sweep& sweep, const PageRankOptions& options, Stall stall, PageRankResult& result,
@@ -36,37 +45,51 @@ RankEnd iterate(Sweep& sweep, const PageRankOptions& options, Stall stall, PageR
 }  // namespace
 
 PageRankResult pagerank(const Device& device, const Graph& graph, const PageRankOptions& options,
-                        const RankObserver& observer) {
+                        const RankObserver& observer, const RankPlace& place) {
   validate(options);
   PageRankResult result;
-  if (device.is_cuda()) throw UsageError("--device: PageRank runs on the host so far (say --device host)");
-  if (graph.edges_elsewhere) throw UsageError("PageRank needs the graph in host memory so far");
   if (graph.vertices() == 0) return result;
+  const auto alone = make_alone();
+  Communicator& ranks = place.ranks != nullptr ? *place.ranks : *alone;
   auto begin = Clock::now();
-  const RankGraph edges(graph, options, device.threads());
-  const auto sweep = make_host_sweep(device, edges, options);
+  const RankGraph edges(graph, options, device.threads(), ranks);
+  const auto sweep = make_sweep(device, edges, options, place.paging, ranks);
   result.setup_seconds = seconds_since(begin);
   begin = Clock::now();
   result.end = iterate(*sweep, options, Stall(options, edges.edges(), edges.vertices()), result, observer);
   result.compute_seconds = seconds_since(begin);
   result.gathered_edges = edges.edges() * result.iterations;
-  result.ranks = HostArray<double>(graph.vertices(), "ranks");
+  result.traffic = sweep->traffic();
+  result.first = edges.first();
+  result.ranks = HostArray<double>(edges.in().vertices, "ranks");
   sweep->read_ranks(result.ranks.span());
   return result;
 }
 
-PageRankPlan plan_pagerank(const Graph& graph, const PageRankOptions& options) {
-  const std::uint64_t n = graph.vertices(), m = graph.edges();
+PageRankPlan plan_pagerank(const Device& device, const Graph& graph, const PageRankOptions& options,
+                           const RankPlace& place) {
+  const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
+  const std::uint64_t n = graph.vertices(), rows = (n + ranks - 1) / ranks,
+                      m = (graph.edges() + ranks - 1) / ranks;
   const std::uint64_t share = options.precision == RankPrecision::f32 ? sizeof(float) : sizeof(FixedRank);
+  const std::uint64_t loop = options.dangling == Dangling::self_loop ? sizeof(std::uint8_t) : 0;
   PageRankPlan plan;
-  plan.device_bytes = n * (sizeof(FixedRank) + 2 * share);
-  const std::uint64_t state =
-      n * (sizeof(double) + (options.dangling == Dangling::self_loop ? sizeof(std::uint8_t) : 0));
-  plan.host_bytes = state + n * sizeof(double);
+  plan.state_bytes = n * share + rows * (share + sizeof(FixedRank));
+  if (device.is_cuda()) {
+    // Ranks twice, divisors, offsets, and the rows by class.
+    plan.state_bytes +=
+        rows * (sizeof(FixedRank) + sizeof(double) + sizeof(EdgeIndex) + sizeof(Vertex) + loop);
+  }
+  const std::uint64_t edge = sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
+  const SweepPagePlan pages =
+      plan_sweep_pages(device, m * edge, plan.state_bytes, graph.edges_elsewhere != nullptr, place.paging);
+  plan.device_bytes = plan.state_bytes + pages.least_bytes;
+  plan.partitions = pages.partitions;
+  plan.host_bytes = rows * (sizeof(double) + loop + sizeof(double));
   if (graph.directed && graph.in.offsets.empty()) {
     const std::uint64_t record = graph.out.weights.empty() ? 8 : 12, row = record - sizeof(Vertex);
-    const std::uint64_t rows = (n + 1) * sizeof(EdgeIndex) + m * row;
-    plan.host_bytes = std::max(plan.host_bytes + rows, m * record + std::max(m * record, rows));
+    const std::uint64_t made = (n + 1) * sizeof(EdgeIndex) + m * row;
+    plan.host_bytes = std::max(plan.host_bytes + made, m * record + std::max(m * record, made));
   }
   return plan;
 }

@@ -14,6 +14,8 @@
 #include "engine/core/host_array.hpp"
 #include "engine/exec/device.hpp"
 #include "engine/rank/options.hpp"
+#include "engine/rank/sweep.hpp"
+#include "engine/residency/paging.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice {
@@ -34,9 +36,17 @@ enum class RankEnd {
   stalled,    ///< the precision does not allow the tolerance: changes no longer shrink
 };
 
+/// Where the work is done; changes no result.
+struct RankPlace {
+  PagingOptions paging;           ///< in-edges in partitions; `shard` is not looked at
+  Communicator* ranks = nullptr;  ///< the job's ranks, which all make the same call; null: this one alone
+};
+
 struct PageRankResult {
-  HostArray<double>
-      ranks;  ///< [vertices] multiples of 2^-62 that sum to 1 within the bound of fixed_rank.hpp
+  /// Multiples of 2^-62 that sum to 1 within the bound of fixed_rank.hpp: of all vertices, or of those of
+  /// this rank of the job, beginning with `first`.
+  HostArray<double> ranks;
+  std::uint64_t first = 0;
   std::uint32_t iterations = 0;
   double residual = 0;  ///< of the last iteration
   double last_l1 = 0;   ///< the same in L1, which every further iteration shrinks by the damping at least
@@ -44,7 +54,8 @@ struct PageRankResult {
   std::vector<RankIteration> history;  ///< [iterations]
   double setup_seconds = 0;            ///< in-edges, degrees, and the graph to the device
   double compute_seconds = 0;          ///< the iterations
-  std::uint64_t gathered_edges = 0;    ///< contributions gathered in all iterations
+  std::uint64_t gathered_edges = 0;    ///< contributions gathered in all iterations, by all ranks of the job
+  SweepTraffic traffic;
 
   bool converged() const { return end == RankEnd::converged; }
 };
@@ -55,15 +66,22 @@ struct PageRankResult {
 /// In-edges are `graph.in` where stored, `graph.out` itself where the graph is undirected, else a transpose
 /// that is made here (12 to 16 bytes an edge of host memory while it is made). Parallel edges count as often
 /// as they are there. Not converging is no error: `end` tells. A graph without vertices has no ranks and
-/// converges at once. Throws UsageError for options out of range, BudgetError where memory does not suffice.
+/// converges at once. In-edges that exceed what the device has left beside ranks and contributions are
+/// brought in partitions every iteration, from host memory or, where the graph's edges are elsewhere, from
+/// its file. Of several ranks of a job each renews a range of vertices of about equally many in-edges, and
+/// has all contributions. Throws UsageError for options out of range, BudgetError where memory does not
+/// suffice.
 PageRankResult pagerank(const Device& device, const Graph& graph, const PageRankOptions& options = {},
-                        const RankObserver& observer = {});
+                        const RankObserver& observer = {}, const RankPlace& place = {});
 
-/// What a run would take beside the graph as it was read.
+/// What a run would take beside the graph as it was read, on one rank of the job.
 struct PageRankPlan {
-  std::uint64_t device_bytes = 0;  ///< ranks and contributions
+  std::uint64_t device_bytes = 0;  ///< at least: `state_bytes` and in-edges, or two partitions of them
+  std::uint64_t state_bytes = 0;   ///< ranks, contributions, and on a GPU what is known of the rows
   std::uint64_t host_bytes = 0;    ///< in-edges while they are made, degrees, the result
+  std::uint64_t partitions = 1;    ///< that in-edges would be brought in, about
 };
-PageRankPlan plan_pagerank(const Graph& graph, const PageRankOptions& options);
+PageRankPlan plan_pagerank(const Device& device, const Graph& graph, const PageRankOptions& options,
+                           const RankPlace& place = {});
 
 }  // namespace sluice

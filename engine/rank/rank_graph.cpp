@@ -1,54 +1,200 @@
 #include "engine/rank/rank_graph.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <functional>
+
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/rank/divisor.hpp"
+#include "engine/residency/page_map.hpp"
 #include "partition/build.hpp"
+#include "partition/plan.hpp"
 
 namespace sluice {
 
 namespace {
 
 constexpr std::uint64_t kVerticesAtOnce = 1u << 14;
+/// Edges read from a file at a time.
+constexpr std::uint64_t kPieceBytes = 16u << 20;
+/// A vertex costs about as much as so many edges: its state is 40 bytes, read and written.
+constexpr std::uint64_t kEdgesPerVertex = 4;
+
+/// Edges of some rows: as a whole where they are in memory, else in pieces that are read from `file`. Columns
+/// are indexed by positions in the whole graph.
+using UseRows =
+    std::function<void(std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights)>;
+
+void for_each_piece(const CsrView& rows, const EdgeSource* file, bool targets, bool weights,
+                    const UseRows& use) {
+  if (file == nullptr) return use(0, rows.vertices, rows.targets, rows.weights);
+  const std::uint64_t edge = (targets ? sizeof(Vertex) : 0) + (weights ? sizeof(float) : 0);
+  const std::uint64_t room = std::min<std::uint64_t>(kPieceBytes, host_accountant().available() / 8);
+  const PartitionPlan pieces({rows.offsets, rows.vertices + 1}, {0, edge}, std::max<std::uint64_t>(room, 1));
+  const std::uint64_t most = pieces.largest() / edge;
+  HostArray<Vertex> some_targets(targets ? most : 0, "reading edges");
+  HostArray<float> some_weights(weights ? most : 0, "reading edges");
+  for (std::uint64_t p = 0; p < pieces.size(); ++p) {
+    const EdgeIndex first = rows.offsets[pieces.begin(p)], last = rows.offsets[pieces.end(p)];
+    if (targets) file->read_targets(first, {some_targets.data(), last - first});
+    if (weights) file->read_weights(first, {some_weights.data(), last - first});
+    use(pieces.begin(p), pieces.end(p), moved(some_targets.data(), first), moved(some_weights.data(), first));
+  }
+}
+
+template <class Body>
+void over_rows(unsigned threads, std::uint64_t first, std::uint64_t last, Body&& body) {
+  parallel_blocks(threads, last - first, kVerticesAtOnce,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    for (std::uint64_t row = first + begin; row < first + end; ++row) body(row);
+                  });
+}
+
+/// In-degrees as offsets: of the whole graph, from out-lists that every rank has.
+HostArray<EdgeIndex> in_offsets(const Csr& out, unsigned threads) {
+  HostArray<EdgeIndex> offsets(out.vertices() + 1, "in-degrees");
+  std::fill(offsets.begin(), offsets.end(), 0);
+  parallel_blocks(threads, out.edges(), kVerticesAtOnce,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    for (EdgeIndex i = begin; i < end; ++i) {
+                      std::atomic_ref(offsets[out.targets[i] + 1]).fetch_add(1, std::memory_order_relaxed);
+                    }
+                  });
+  for (std::uint64_t v = 0; v < out.vertices(); ++v) offsets[v + 1] += offsets[v];
+  return offsets;
+}
+
+/// The in-edges of [first, last) as rows of the whole graph; those of other vertices are empty.
+Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads) {
+  const std::uint64_t n = out.vertices();
+  const auto some = [&](std::uint64_t u) {
+    const Vertex* begin = out.targets.data() + out.offsets[u];
+    const Vertex* end = out.targets.data() + out.offsets[u + 1];
+    const Vertex* from = std::lower_bound(begin, end, first);
+    return std::pair(from,
+                     std::lower_bound(from, end, last, [](Vertex v, std::uint64_t l) { return v < l; }));
+  };
+  HostArray<EdgeIndex> places(n + 1, "in-edges");
+  places[0] = 0;
+  for (std::uint64_t u = 0; u < n; ++u) {
+    const auto [from, to] = some(u);
+    places[u + 1] = places[u] + static_cast<std::uint64_t>(to - from);
+  }
+  HostArray<Vertex> heads(places[n], "in-edges"), tails(places[n], "in-edges");
+  HostArray<float> weights(weighted ? places[n] : 0, "in-edges");
+  parallel_blocks(threads, n, kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    for (std::uint64_t u = begin; u < end; ++u) {
+      const auto [from, to] = some(u);
+      std::copy(from, to, heads.data() + places[u]);
+      std::fill(tails.data() + places[u], tails.data() + places[u + 1], static_cast<Vertex>(u));
+      if (weighted) {
+        const auto skipped = from - out.targets.data();
+        std::copy_n(out.weights.data() + skipped, to - from, weights.data() + places[u]);
+      }
+    }
+  });
+  return build_csr(n, heads.span(), tails.span(), weights.span(), {}, threads);
+}
 
 }  // namespace
 
-RankGraph::RankGraph(const Graph& graph, const PageRankOptions& options, unsigned threads) {
-  if (options.weighted && graph.out.weights.empty() && graph.edges() > 0) {
+std::vector<std::uint64_t> balanced_ranges(const EdgeIndex* offsets, std::uint64_t vertices,
+                                           std::uint64_t parts) {
+  std::vector<std::uint64_t> boundaries{0};
+  const auto cost = [&](std::uint64_t v) { return offsets[v] - offsets[0] + v * kEdgesPerVertex; };
+  for (std::uint64_t part = 1; part < parts; ++part) {
+    const std::uint64_t wanted = cost(vertices) / parts * part;
+    std::uint64_t low = boundaries.back(), high = vertices;
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      cost(middle) < wanted ? low = middle + 1 : high = middle;
+    }
+    boundaries.push_back(low);
+  }
+  boundaries.push_back(vertices);
+  return boundaries;
+}
+
+RankGraph::RankGraph(const Graph& graph, const PageRankOptions& options, unsigned threads,
+                     Communicator& ranks)
+    : edges_(graph.edges()) {
+  if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
-  }
-  if (!graph.in.offsets.empty()) {
-    in_ = graph.in.view();
-  } else if (!graph.directed) {
-    in_ = graph.out.view();
+  if (!graph.directed) {
+    take(graph.out, graph.edges_elsewhere.get(), options.weighted, ranks);
+  } else if (!graph.in.offsets.empty()) {
+    take(graph.in, graph.in_elsewhere.get(), options.weighted, ranks);
+  } else if (graph.edges_elsewhere) {
+    throw UsageError(
+        "the graph stays in its file, which does not store in-edges (convert it with --reverse, or raise "
+        "--host-memory)");
   } else {
-    transposed_ = transpose(graph.out, threads);
-    in_ = transposed_.view();
+    make(graph, options.weighted, threads, ranks);
   }
-  if (!options.weighted) in_.weights = nullptr;
-  find_divisors(graph, options.weighted, threads);
-  if (options.dangling == Dangling::self_loop) add_loops(threads);
+  find_divisors(graph, threads, options.weighted);
+  if (options.dangling == Dangling::self_loop) add_loops(threads, options.weighted);
 }
 
-void RankGraph::find_divisors(const Graph& graph, bool weighted, unsigned threads) {
-  divisors_ = HostArray<double>(vertices(), "out-degrees");
-  parallel_blocks(threads, vertices(), kVerticesAtOnce,
-                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                    for (std::uint64_t v = begin; v < end; ++v)
-                      divisors_[v] = out_weight(graph.out.view(), static_cast<Vertex>(v), weighted);
-                  });
+void RankGraph::take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks) {
+  boundaries_ = balanced_ranges(in.offsets.data(), in.vertices(), static_cast<std::uint64_t>(ranks.size()));
+  file_ = file;
+  set_rows(in, weighted, ranks);
 }
 
-void RankGraph::add_loops(unsigned threads) {
-  added_loops_ = HostArray<std::uint8_t>(vertices(), "self-loops");
-  parallel_blocks(threads, vertices(), kVerticesAtOnce,
-                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                    for (std::uint64_t v = begin; v < end; ++v) {
-                      const bool loops = has_loop(in_, static_cast<Vertex>(v));
-                      added_loops_[v] = loops ? 0 : 1;
-                      if (!loops) divisors_[v] += 1;
-                    }
-                  });
+void RankGraph::make(const Graph& graph, bool weighted, unsigned threads, Communicator& ranks) {
+  if (ranks.size() == 1) {
+    boundaries_ = {0, graph.vertices()};
+    made_ = transpose(graph.out, threads);
+  } else {
+    boundaries_ = balanced_ranges(in_offsets(graph.out, threads).data(), graph.vertices(),
+                                  static_cast<std::uint64_t>(ranks.size()));
+    const auto rank = static_cast<std::size_t>(ranks.rank());
+    made_ = transpose_some(graph.out, static_cast<Vertex>(boundaries_[rank]), boundaries_[rank + 1], weighted,
+                           threads);
+  }
+  set_rows(made_, weighted, ranks);
+}
+
+void RankGraph::set_rows(const Csr& from, bool weighted, const Communicator& ranks) {
+  const auto rank = static_cast<std::size_t>(ranks.rank());
+  first_ = boundaries_[rank];
+  in_.vertices = boundaries_[rank + 1] - first_;
+  in_.offsets = from.offsets.data() + first_;
+  in_.edges = in_.offsets[in_.vertices] - in_.offsets[0];
+  in_.targets = from.targets.empty() ? nullptr : from.targets.data();
+  in_.weights = weighted && !from.weights.empty() ? from.weights.data() : nullptr;
+}
+
+void RankGraph::find_divisors(const Graph& graph, unsigned threads, bool weighted) {
+  divisors_ = HostArray<double>(in_.vertices, "out-degrees");
+  CsrView out = graph.out.view();
+  out.vertices = in_.vertices;
+  out.offsets += first_;
+  const auto find = [&](std::uint64_t first, std::uint64_t last, const Vertex*, const float* weights) {
+    CsrView rows = out;
+    rows.weights = weights;
+    over_rows(threads, first, last, [&](std::uint64_t row) {
+      divisors_[row] = out_weight(rows, static_cast<Vertex>(row), weighted);
+    });
+  };
+  if (!weighted) return find(0, in_.vertices, nullptr, nullptr);
+  for_each_piece(out, graph.out.weights.empty() ? graph.edges_elsewhere.get() : nullptr, false, true, find);
+}
+
+void RankGraph::add_loops(unsigned threads, bool weighted) {
+  added_loops_ = HostArray<std::uint8_t>(in_.vertices, "self-loops");
+  const auto add = [&](std::uint64_t first, std::uint64_t last, const Vertex* targets, const float* weights) {
+    CsrView rows = in_;
+    rows.targets = targets;
+    rows.weights = weighted ? weights : nullptr;
+    over_rows(threads, first, last, [&](std::uint64_t row) {
+      const bool loops = has_loop(rows, row, static_cast<Vertex>(first_ + row));
+      added_loops_[row] = loops ? 0 : 1;
+      if (!loops) divisors_[row] += 1;
+    });
+  };
+  for_each_piece(in_, file_, true, weighted, add);
 }
 
 }  // namespace sluice

@@ -42,11 +42,12 @@ PageRequest::PageRequest(const ResidentGraph::Impl& graph) {
   sources.columns.targets = const_cast<Vertex*>(host.targets);
   sources.columns.weights = const_cast<float*>(host.weights);
   sources.file = graph.graph.edges_elsewhere.get();
+  sources.weighted = graph.graph.weighted;
 }
 
-Slots::Slots(const Device& device, const Graph& graph, const PartitionPlan& plan, PageColumns columns,
-             PageSources sources, unsigned slots)
-    : device_(device), graph_(graph), plan_(plan), columns_(columns), sources_(std::move(sources)) {
+Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const PartitionPlan& plan,
+             PageColumns columns, PageSources sources, unsigned slots)
+    : device_(device), offsets_(offsets), plan_(plan), columns_(columns), sources_(std::move(sources)) {
   const PageView& host = sources_.columns;
   if (columns.coded) {
     sources_.columns.begins = sources_.coded->begins();
@@ -56,7 +57,7 @@ Slots::Slots(const Device& device, const Graph& graph, const PartitionPlan& plan
              (!columns.cumulative || host.cumulative) && (!columns.alias || host.thresholds);
   for (std::uint64_t p = 0; p < plan.size(); ++p) {
     const std::uint64_t begin = plan.begin(p), end = plan.end(p);
-    edges_ = std::max<std::uint64_t>(edges_, graph.out.offsets[end] - graph.out.offsets[begin]);
+    edges_ = std::max<std::uint64_t>(edges_, offsets[end] - offsets[begin]);
     vertices_ = std::max(vertices_, end - begin);
     if (columns.coded) words_ = std::max<std::uint64_t>(words_, host.begins[end] - host.begins[begin]);
   }
@@ -179,7 +180,7 @@ void Slots::bring_coded(Lane& lane, const Load& load) {
 
 void Slots::bring_columns(Lane& lane, const Load& load) {
   const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
-  const EdgeIndex first = graph_.out.offsets[begin], last = graph_.out.offsets[end];
+  const EdgeIndex first = offsets_[begin], last = offsets_[end];
   const std::uint64_t edges = last - first;
   const Slot& slot = slots_[load.slot];
   const PageView& host = sources_.columns;
@@ -194,7 +195,7 @@ void Slots::bring_columns(Lane& lane, const Load& load) {
     sources_.file->read_targets(first, {staged.targets + first, edges});
     counters_.read_bytes += edges * sizeof(Vertex);
   }
-  const bool weighted = columns_.weights || (derives && graph_.weighted);
+  const bool weighted = columns_.weights || (derives && sources_.weighted);
   if (weighted && !host.weights) {
     const bool kept = columns_.weights && !device_.is_cuda();
     staged.weights = moved(kept ? slot.weights.data() : lane.stage(lane.weights, edges_), first);
@@ -222,7 +223,7 @@ void Slots::bring_columns(Lane& lane, const Load& load) {
 }
 
 PageView Slots::rebased(const Slot& slot, std::uint32_t partition) const {
-  const EdgeIndex first = graph_.out.offsets[plan_.begin(partition)];
+  const EdgeIndex first = offsets_[plan_.begin(partition)];
   PageView view;
   if (columns_.coded) {
     const std::uint64_t begin = plan_.begin(partition);

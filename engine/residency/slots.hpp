@@ -28,6 +28,7 @@ struct PageSources {
   PageView columns;
   const CodedGraph* coded = nullptr;  ///< all lists, where the run wants them coded
   const EdgeSource* file = nullptr;
+  bool weighted = false;  ///< the edges have weights, from which columns may be derived
   /// Fills the derived columns of the vertices [begin, end) from targets and weights, all in host memory.
   std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive;
 };
@@ -47,9 +48,9 @@ class Slots {
     std::atomic<std::uint64_t> transfers{0}, copied_bytes{0}, read_bytes{0};
   };
 
-  /// Room for `slots` partitions of the plan. Throws BudgetError.
-  Slots(const Device& device, const Graph& graph, const PartitionPlan& plan, PageColumns columns,
-        PageSources sources, unsigned slots);
+  /// Room for `slots` partitions of the plan, which cuts `offsets` (kept, like the plan). Throws BudgetError.
+  Slots(const Device& device, std::span<const EdgeIndex> offsets, const PartitionPlan& plan,
+        PageColumns columns, PageSources sources, unsigned slots);
   ~Slots();
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
@@ -94,7 +95,7 @@ class Slots {
   PageView rebased(const Slot& slot, std::uint32_t partition) const;
 
   const Device& device_;
-  const Graph& graph_;
+  std::span<const EdgeIndex> offsets_;
   const PartitionPlan& plan_;
   PageColumns columns_;
   PageSources sources_;

@@ -4,53 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "engine/core/error.hpp"
-#include "io/generate_graph.hpp"
+#include "rank/cases.hpp"
 #include "rank/oracle.hpp"
-#include "statistical/graphs.hpp"
 
 namespace sluice::test {
 namespace {
 
-using stat::Edge;
 using stat::make_graph;
-
-struct Named {
-  std::string name;
-  Graph graph;
-};
-
-Graph generated(io::GraphKind kind, unsigned scale, bool undirected, io::WeightRule weights) {
-  io::ConvertOptions rules;
-  rules.undirected = undirected;
-  rules.weights = weights;
-  rules.compact = false;
-  return io::generate_graph({kind, scale}, rules);
-}
-
-/// Every case that a rule of its own or a slip could make wrong.
-std::vector<Named> graphs() {
-  std::vector<Named> all;
-  const auto add = [&](std::string name, std::uint64_t n, std::vector<Edge> edges, bool directed = true) {
-    all.push_back({std::move(name), make_graph(n, std::move(edges), true, directed)});
-  };
-  add("one vertex", 1, {});
-  add("one vertex, one loop", 1, {{0, 0}});
-  add("without edges", 7, {});
-  add("all dangling but one", 5, {{0, 1}, {0, 2}, {0, 3}, {0, 4, 3}});
-  add("without in-edges and without out-edges", 6, {{0, 1}, {1, 2}, {3, 2}, {2, 4}});
-  add("gaps in ids", 12, {{0, 9}, {9, 4}, {4, 0}, {4, 9, 0.25}});
-  add("loops", 4, {{0, 0, 2}, {0, 1}, {1, 2}, {2, 2}, {2, 0, 5}, {3, 3}});
-  add("parallel edges", 3, {{0, 1, 2}, {0, 1, 3}, {0, 2}, {1, 0}, {2, 2}, {2, 2, 4}, {2, 1}});
-  add("components", 9, {{0, 1}, {1, 0}, {2, 3}, {3, 4}, {4, 2}, {5, 6}});
-  add("weights of zero", 5, {{0, 1, 0}, {0, 2, 1}, {1, 2, 0}, {2, 0, 3}, {3, 3, 0}, {4, 4, 0}, {4, 0, 1}});
-  add("extreme weights", 4, {{0, 1, 1e-38f}, {0, 2, 3e38f}, {1, 0, 1e-44f}, {2, 3, 3e38f}, {3, 0, 1e-30f}});
-  add("undirected star", 5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {2, 0}, {3, 0}, {4, 0}}, false);
-  all.push_back({"kronecker", generated(io::GraphKind::kronecker, 10, true, io::WeightRule::uniform)});
-  all.push_back({"rmat", generated(io::GraphKind::rmat, 11, false, io::WeightRule::uniform)});
-  all.push_back({"grid", generated(io::GraphKind::grid, 10, true, io::WeightRule::uniform)});
-  all.push_back({"ring", generated(io::GraphKind::ring, 8, false, io::WeightRule::uniform)});
-  return all;
-}
 
 PageRankOptions options_of(Dangling dangling, bool weighted) {
   PageRankOptions options;
@@ -67,7 +27,7 @@ class PageRank : public testing::TestWithParam<std::tuple<Dangling, bool>> {
 TEST_P(PageRank, IsTheOracles) {
   const Device device({DeviceChoice::host, 2, 0});
 
-  for (const auto& [name, graph] : graphs()) {
+  for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
     const PageRankResult result = pagerank(device, graph, options());
 
@@ -82,7 +42,7 @@ TEST_P(PageRank, IsTheOracles) {
 TEST_P(PageRank, CountsIterations) {
   const Device device({DeviceChoice::host, 1, 0});
 
-  for (const auto& [name, graph] : graphs()) {
+  for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
     for (const std::uint32_t iterations : {1u, 3u}) {
       PageRankOptions few = options();

@@ -1,0 +1,122 @@
+// bench pagerank: one static iteration, and time to 1e-10, beside the machine's limits; on a GPU also beside
+// cuSPARSE's product of the same matrix, which moves three times the bytes an edge.
+#include "engine/rank/pagerank.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "apps/bench/bench.hpp"
+#include "apps/bench/limits.hpp"
+#include "apps/bench/spmv.hpp"
+#include "apps/bench/workload.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+/// A quarter of the partitions stays on the device.
+constexpr PagingOptions kQuarter{.partitions = 64, .slots = 16, .transport = Transport::copied};
+constexpr double kFine = 1e-14;  ///< what errors are measured against
+
+class PageRankSuite {
+ public:
+  PageRankSuite(Device& device, const Options& options)
+      : device_(device),
+        options_(options),
+        limits_(measure_limits(device, options.repetitions)),
+        graph_(load_graph(device, options)) {}
+
+  std::vector<Figure> run() {
+    plain("vertices", static_cast<double>(graph_.vertices()), "");
+    plain("stored edges", static_cast<double>(graph_.edges()), "");
+    plain("limit: copy, read + write", limits_.copy, "GB/s");
+    plain("limit: random 4-byte reads", limits_.random4, "G reads/s");
+    if (limits_.to_device > 0) plain("limit: host to device", limits_.to_device, "GB/s");
+    PageRankOptions f64, f32, weighted;
+    f32.precision = RankPrecision::f32;
+    weighted.weighted = true;
+    iteration("one iteration, f64", f64);
+    iteration("one iteration, f32", f32);
+    if (graph_.weighted) iteration("one iteration, f64, weighted", weighted);
+    iteration("one iteration, f64, a quarter on the device", f64, {.paging = kQuarter});
+    products();
+    for (const Dangling dangling : {Dangling::uniform, Dangling::self_loop}) to_tolerance(dangling);
+    return std::move(figures_);
+  }
+
+ private:
+  void plain(const char* name, double value, const char* unit) {
+    figures_.push_back({name, value, unit, value, value, {}});
+  }
+
+  void put(const std::string& name, std::vector<double> values, const char* unit, std::string note = {}) {
+    std::sort(values.begin(), values.end());
+    figures_.push_back(
+        {name, values[values.size() / 2], unit, values.front(), values.back(), std::move(note)});
+  }
+
+  /// In stored edges a second; the first iteration warms up.
+  void iteration(const std::string& name, PageRankOptions options, const RankPlace& place = {}) {
+    if (options_.progress) options_.progress(name);
+    options.tolerance = 0;
+    options.max_iterations = options_.repetitions + 1;
+    const PageRankResult result = pagerank(device_, graph_, options, {}, place);
+    std::vector<double> rates;
+    for (std::size_t i = 1; i < result.history.size(); ++i)
+      rates.push_back(static_cast<double>(graph_.edges()) / result.history[i].seconds * 1e-9);
+    if (rates.empty()) return;
+    std::string note;
+    if (place.paging.partitions > 1) {
+      const double copied =
+          static_cast<double>(result.traffic.host_to_device_bytes) / result.compute_seconds * 1e-9;
+      note = text("%.1f GB/s copied", copied);
+      if (limits_.to_device > 0) note += text(" = %.0f%% of the link", 100 * copied / limits_.to_device);
+    }
+    put(name, std::move(rates), "G edges/s", note);
+  }
+
+  /// The same matrix in cuSPARSE, where that is at hand.
+  void products() {
+    if (options_.progress) options_.progress("cuSPARSE");
+    for (const auto& [name, seconds] : measure_spmv(device_, graph_, options_.repetitions)) {
+      std::vector<double> rates;
+      for (const double time : seconds) rates.push_back(static_cast<double>(graph_.edges()) / time * 1e-9);
+      put(name, std::move(rates), "G edges/s");
+    }
+  }
+
+  void to_tolerance(Dangling dangling) {
+    const std::string name = dangling == Dangling::uniform ? "to 1e-10, uniform" : "to 1e-10, self-loop";
+    if (options_.progress) options_.progress(name);
+    PageRankOptions options;
+    options.dangling = dangling;
+    std::vector<double> times;
+    PageRankResult result;
+    for (unsigned r = 0; r < options_.repetitions; ++r) {
+      result = pagerank(device_, graph_, options);
+      times.push_back(result.compute_seconds * 1e3);
+    }
+    options.tolerance = kFine;
+    const PageRankResult fine = pagerank(device_, graph_, options);
+    double error = 0;
+    for (std::size_t v = 0; v < fine.ranks.size(); ++v)
+      error = std::max(error, std::fabs(fine.ranks[v] - result.ranks[v]));
+    put(name, std::move(times), "ms",
+        text("%.0f iterations, ", result.iterations) + text("error %.2g", error));
+  }
+
+  Device& device_;
+  const Options& options_;
+  Limits limits_;
+  Graph graph_;
+  std::vector<Figure> figures_;
+};
+
+}  // namespace
+
+std::vector<Figure> run_pagerank(Device& device, const Options& options) {
+  return PageRankSuite(device, options).run();
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,80 @@
+// In-edges that do not fit the device, brought in partitions, iteration after iteration. Every partition is
+// wanted once an iteration, so a cache that forgets the oldest would never hit: as many partitions as fit
+// stay for good, and the others pass through the rest of the slots, half of which fill while the other half
+// is worked on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/exec/device.hpp"
+#include "engine/rank/rank_graph.hpp"
+#include "engine/rank/sweep.hpp"
+#include "engine/residency/paging.hpp"
+#include "engine/residency/slots.hpp"
+#include "partition/plan.hpp"
+
+namespace sluice {
+
+/// A partition that is here: rows [begin, end) of RankGraph::in(), and where their edges are.
+struct SweepPage {
+  std::uint32_t partition = 0;
+  std::uint64_t begin = 0, end = 0;
+  const Vertex* sources = nullptr;  ///< indexed by position in the whole graph, as offsets say
+  const float* weights = nullptr;
+};
+
+/// Must in-edges be brought in partitions: asked for, in a file, or too large for what the device has left
+/// when `beside` bytes more are taken?
+bool needs_sweep_pages(const Device& device, const RankGraph& graph, bool weighted,
+                       const PagingOptions& paging, std::uint64_t beside = 0);
+
+/// What that would come to, before the in-edges are there.
+struct SweepPagePlan {
+  std::uint64_t partitions = 1;
+  std::uint64_t least_bytes =
+      0;  ///< on the device: all in-edges, or two partitions; 0 where the host reads its own
+};
+SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, std::uint64_t state_bytes,
+                               bool in_file, const PagingOptions& paging);
+
+class SweepPages {
+ public:
+  /// Takes what the device has left, or as many slots as are asked for; everything else that is kept there
+  /// must be allocated already. Keeps references. Throws BudgetError where two partitions do not fit.
+  SweepPages(const Device& device, const RankGraph& graph, bool weighted, const PagingOptions& paging);
+
+  std::uint64_t size() const { return plan_.size(); }
+  /// Rows of a partition.
+  std::uint64_t begin(std::uint64_t partition) const { return plan_.begin(partition); }
+  std::uint64_t end(std::uint64_t partition) const { return plan_.end(partition); }
+
+  /// Works on these partitions, which are here, and is done when it returns.
+  using Work = std::function<void(std::span<const SweepPage>)>;
+  /// Hands every partition with wanted(partition) to `work` once, whichever are here first; the next ones
+  /// come meanwhile.
+  void for_each(const std::function<bool(std::uint32_t)>& wanted, const Work& work);
+
+  SweepTraffic traffic() const;
+
+ private:
+  struct SlotRange {
+    unsigned begin, end;
+  };
+  SweepPage page(std::uint32_t partition, const PageView& view) const;
+  void work_on(std::span<const std::uint32_t> partitions, const Work& work) const;
+  std::vector<std::uint32_t> held_in(const SlotRange& range) const;
+
+  const RankGraph& graph_;
+  PageSources sources_;
+  PartitionPlan plan_;
+  bool mapped_ = false;  ///< read in place
+  std::unique_ptr<Slots> slots_;
+  std::vector<std::uint32_t> held_;        ///< [slots] the partition in it
+  SlotRange pinned_{}, left_{}, right_{};  ///< slots that keep what they have, and two groups that take turns
+};
+
+}  // namespace sluice

@@ -1,0 +1,65 @@
+// PageRank on a GPU: the ranks, iterations and residuals of the host, bit for bit.
+#include "engine/rank/pagerank.hpp"
+
+#include <gtest/gtest.h>
+
+#include "gpu/gpu.hpp"
+#include "io/generate_graph.hpp"
+#include "rank/cases.hpp"
+
+namespace sluice::test {
+namespace {
+
+void expect_as_on_host(const Graph& graph, const Device& gpu, const PageRankOptions& options,
+                       const RankPlace& place = {}) {
+  const Device host({DeviceChoice::host, usable_cores(), 0});
+  expect_same(pagerank(gpu, graph, options, {}, place), pagerank(host, graph, options));
+}
+
+TEST(GpuPageRank, IsThatOfTheHostOnHardGraphs) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    for (const PageRankOptions& options : rank_options()) expect_as_on_host(graph, *gpu, options);
+  }
+}
+
+TEST(GpuPageRank, StopsAfterTheIterationsThatWereAllowed) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = rank_rmat(true, false);
+  PageRankOptions options;
+  options.tolerance = 0;
+  for (const std::uint32_t iterations : {1u, 2u, 3u, 7u}) {
+    options.max_iterations = iterations;
+    expect_as_on_host(graph, *gpu, options);
+  }
+}
+
+TEST(GpuPageRank, TakesHubsByBlocks) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  io::ConvertOptions rules;
+  rules.undirected = true;
+  const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  for (const PageRankOptions& options : rank_options()) {
+    if (!options.weighted) expect_as_on_host(graph, *gpu, options);
+  }
+}
+
+TEST(GpuPageRank, BringsInEdgesInPartitions) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = rank_rmat(false, false);
+  for (const PageRankOptions& options : rank_options()) {
+    expect_as_on_host(graph, *gpu, options,
+                      {.paging = {.partitions = 7, .slots = 2, .transport = Transport::copied}});
+    expect_as_on_host(graph, *gpu, options,
+                      {.paging = {.partitions = 40, .slots = 17, .transport = Transport::copied}});
+    expect_as_on_host(graph, *gpu, options, {.paging = {.partitions = 9, .transport = Transport::mapped}});
+  }
+}
+
+}  // namespace
+}  // namespace sluice::test

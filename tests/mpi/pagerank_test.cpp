@@ -1,0 +1,111 @@
+// Ranks of vertices on several ranks of a job: the bytes that one process writes.
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "mpi/ranks.hpp"
+
+namespace sluice::test {
+namespace {
+
+class PageRankOnRanks : public MpiTest {
+ protected:
+  /// Compares with one process, for every number of ranks.
+  void compare(const std::string& graph, const std::vector<std::string>& more,
+               const std::vector<std::string>& of_ranks = {}) {
+    std::vector<std::string> arguments{"pagerank", graph, "--quiet", "--force", "--output"};
+    const auto words = [&](const std::string& output, const std::vector<std::string>& extra) {
+      auto all = arguments;
+      all.push_back(at(output));
+      all.insert(all.end(), more.begin(), more.end());
+      all.insert(all.end(), extra.begin(), extra.end());
+      return all;
+    };
+    run(words("alone.h5", {}));
+    for (const int ranks : {2, 3, 4}) {
+      run_on(ranks, words("ranks.h5", of_ranks));
+      EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("ranks.h5"))) << graph << " on " << ranks;
+    }
+  }
+
+  static std::vector<double> read_reals(const std::string& file) {
+    std::vector<double> ranks(256);
+    const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t data = H5Dopen2(id, "rank", H5P_DEFAULT);
+    EXPECT_GE(H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, ranks.data()), 0);
+    H5Dclose(data);
+    H5Fclose(id);
+    return ranks;
+  }
+
+  /// A star that points inwards: one rank has all in-edges but one.
+  std::string star() {
+    std::ofstream edges(at("star.txt"));
+    for (int leaf = 1; leaf < 200; ++leaf) edges << leaf << " 0\n";
+    edges << "0 7\n";
+    edges.close();
+    run({"convert", at("star.txt"), at("star.h5"), "--reverse", "--quiet"});
+    return at("star.h5");
+  }
+};
+
+TEST_F(PageRankOnRanks, IsThatOfOneProcess) {
+  compare(graph(), {});
+  compare(graph(), {"--weighted", "--dangling", "self-loop", "--norm", "l2"}, {"--verify"});
+  compare(graph(), {"--precision", "f32", "--norm", "l1", "--tolerance", "1e-5"});
+}
+
+TEST_F(PageRankOnRanks, SendsOnlyWhatChangedTowardsTheEnd) {
+  compare(graph(), {"--tolerance", "0", "--max-iterations", "300"});
+}
+
+TEST_F(PageRankOnRanks, TransposesEachItsPart) {
+  compare(graph("rmat", 8, {"--weights", "uniform"}), {"--weighted"});
+  compare(graph("rmat", 8, {}), {"--dangling", "self-loop"}, {"--verify"});
+}
+
+TEST_F(PageRankOnRanks, ReadsItsPartOfTheFileAlone) {
+  compare(graph(), {}, {"--distribution", "shard"});
+  compare(graph("rmat", 9, {"--weights", "uniform", "--reverse"}), {"--weighted", "--dangling", "self-loop"},
+          {"--distribution", "shard"});
+}
+
+TEST_F(PageRankOnRanks, WorksInPartitions) {
+  compare(graph(), {}, {"--partitions", "5", "--slots", "2", "--transport", "copied"});
+  compare(graph(), {}, {"--partitions", "5", "--transport", "file"});
+}
+
+TEST_F(PageRankOnRanks, MayOwnNoVertexOrNoEdge) {
+  compare(graph("ring", 1, {}), {});
+  const std::string inwards = star();
+  compare(inwards, {}, {"--distribution", "shard"});
+  compare(inwards, {}, {"--verify"});
+}
+
+TEST_F(PageRankOnRanks, CannotShardWhatHasNoInEdgesInItsFile) {
+  const auto refused =
+      sluice_on(2, {"pagerank", graph("rmat", 8, {}), "--distribution", "shard", "--output", at("r.h5")});
+
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("--reverse"), std::string::npos) << refused.err;
+}
+
+TEST_F(PageRankOnRanks, WritesShardsWhereAsked) {
+  run({"pagerank", graph(), "--output", at("alone.h5")});
+  run_on(3, {"pagerank", graph(), "--output", at("ranks.h5"), "--output-layout", "sharded"});
+
+  EXPECT_EQ(read_reals(at("alone.h5")), read_reals(at("ranks.h5")));
+}
+
+TEST_F(PageRankOnRanks, ReportsTheIterationsOnce) {
+  run({"pagerank", graph(), "--output", at("alone.h5"), "--report", at("alone.json")});
+  run_on(3, {"pagerank", graph(), "--output", at("ranks.h5"), "--report", at("ranks.json")});
+  nlohmann::json alone, ranks;
+  std::ifstream(at("alone.json")) >> alone;
+  std::ifstream(at("ranks.json")) >> ranks;
+
+  for (const char* figure : {"iterations", "residual", "edges", "converged"})
+    EXPECT_EQ(alone["solver"][figure], ranks["solver"][figure]) << figure;
+}
+
+}  // namespace
+}  // namespace sluice::test
