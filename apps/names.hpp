@@ -65,6 +65,7 @@ inline constexpr std::array kRankMethods{
     Name<RankMethod>{"dt", RankMethod::dynamic_traversal},
     Name<RankMethod>{"df", RankMethod::dynamic_frontier},
     Name<RankMethod>{"dfp", RankMethod::pruned_frontier},
+    Name<RankMethod>{"dfr", RankMethod::residual_frontier},
 };
 
 inline constexpr std::array kRankNorms{

@@ -50,7 +50,7 @@ std::vector<io::Attribute> attributes_of(const PageRankCommand& c) {
       {"weighted", std::int64_t{c.rank.weighted}},
       {"precision", std::string(name_of(kRankPrecisions, c.rank.precision))}};
   const bool pruned = c.method == RankMethod::pruned_frontier;
-  if (pruned || c.method == RankMethod::dynamic_frontier) {
+  if (has_frontier(c.method)) {
     attributes.emplace_back("frontier_tolerance", c.batch.rank.frontier_tolerance);
   }
   if (pruned) attributes.emplace_back("prune_tolerance", c.batch.rank.prune_tolerance);
@@ -174,7 +174,7 @@ std::unique_ptr<Command> make_pagerank() {
   command->group("Ranks");
   command->choice("--method", c->method, kRankMethods,
                   "from equal ranks, or from --previous: naive-dynamic, dynamic traversal, dynamic frontier, "
-                  "with pruning");
+                  "with pruning, on residuals");
   command->real("--damping", "D", c->rank.damping, "the chance to follow an edge rather than to jump");
   command->real("--tolerance", "T", c->rank.tolerance, "stop once an iteration changes ranks by no more");
   command->choice("--norm", c->rank.norm, kRankNorms, "how that change is measured; never scaled by n");

@@ -47,13 +47,18 @@ void check_previous(const io::RankFile& found, const std::string& path, const Gr
 
 }  // namespace
 
+bool has_frontier(RankMethod method) {
+  return method == RankMethod::dynamic_frontier || method == RankMethod::pruned_frontier ||
+         method == RankMethod::residual_frontier;
+}
+
 void declare_rank_batch(Command& command, RankBatchOptions& options) {
   command.text("--insert", "FILE", options.files.insert, "edges to insert, as convert reads them");
   command.text("--delete", "FILE", options.files.remove, "edges to delete; they go before others come");
   command.text("--output-graph", "FILE", options.output_graph, "write the graph as it becomes");
-  command.text("--previous", "FILE", options.previous, "nd, dt, df, dfp: ranks of the graph as it was");
+  command.text("--previous", "FILE", options.previous, "nd, dt, df, dfp, dfr: ranks of the graph as it was");
   command.real("--frontier-tolerance", "T", options.rank.frontier_tolerance,
-               "df, dfp: a larger relative change spreads to out-neighbours");
+               "df, dfp, dfr: a larger relative change spreads to out-neighbours");
   command.real("--prune-tolerance", "T", options.rank.prune_tolerance,
                "dfp: a vertex that changes by no more is left alone");
 }
@@ -67,7 +72,7 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
     }
   };
   const bool fresh = method == RankMethod::from_scratch;
-  const bool frontier = method == RankMethod::dynamic_frontier || method == RankMethod::pruned_frontier;
+  const bool frontier = has_frontier(method);
   const std::string where = "with --method " + name;
   refuse_idle("--previous", fresh, where.c_str());
   refuse_idle("--frontier-tolerance", !frontier, where.c_str());

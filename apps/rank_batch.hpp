@@ -20,6 +20,9 @@ struct RankBatchOptions {
   bool updates() const { return !files.insert.empty() || !files.remove.empty(); }
 };
 
+/// Whether changes below --frontier-tolerance do not spread.
+bool has_frontier(RankMethod method);
+
 void declare_rank_batch(Command& command, RankBatchOptions& options);
 
 /// Throws UsageError for options that are missing, or idle, with this method. Dynamic methods take the host

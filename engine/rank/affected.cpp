@@ -1,16 +1,13 @@
 #include "engine/rank/affected.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
-
-#include "engine/exec/threads.hpp"
 
 namespace sluice {
 
 namespace {
 
-/// Sources whose lists one thread walks at a time; fewer are not worth a thread's start.
-constexpr std::uint64_t kSources = 512;
 /// A set of more than this part of all vertices is put in order of id, so that neighbouring state is read
 /// together: a scan of the flags then costs less than what is saved.
 constexpr std::uint64_t kManyPart = 16;
@@ -36,26 +33,16 @@ void AffectedSet::add_all() {
   std::fill(flags_.begin(), flags_.end(), std::uint8_t{kMember | kEver});
 }
 
-std::vector<Vertex> AffectedSet::grow(const CsrView& out, std::span<const Vertex> sources) {
-  struct Found {
-    std::vector<Vertex> fresh, first;  // no members; never members before
-  };
-  std::vector<Found> found((sources.size() + kSources - 1) / kSources);
-  const auto visit = [&](Vertex v, Found& mine) {
-    std::atomic_ref flag(flags_[v]);
-    if (flag.load(std::memory_order_relaxed) & kMember) return;
-    const std::uint8_t before = flag.fetch_or(kMember | kEver, std::memory_order_relaxed);
-    if (before & kMember) return;
-    mine.fresh.push_back(v);
-    if (!(before & kEver)) mine.first.push_back(v);
-  };
-  parallel_blocks(threads_, sources.size(), kSources, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    for (std::uint64_t i = begin; i < end; ++i) {
-      const EdgeIndex last = out.offsets[sources[i] + 1];
-      for (EdgeIndex e = out.offsets[sources[i]]; e < last; ++e)
-        visit(out.targets[e], found[begin / kSources]);
-    }
-  });
+void AffectedSet::meet(Vertex v, Found& found) {
+  std::atomic_ref flag(flags_[v]);
+  if (flag.load(std::memory_order_relaxed) & kMember) return;
+  const std::uint8_t before = flag.fetch_or(kMember | kEver, std::memory_order_relaxed);
+  if (before & kMember) return;
+  found.fresh.push_back(v);
+  if (!(before & kEver)) found.first.push_back(v);
+}
+
+std::vector<Vertex> AffectedSet::append(const std::vector<Found>& found) {
   std::vector<Vertex> fresh;
   for (const Found& part : found) {
     fresh.insert(fresh.end(), part.fresh.begin(), part.fresh.end());
@@ -66,12 +53,12 @@ std::vector<Vertex> AffectedSet::grow(const CsrView& out, std::span<const Vertex
 }
 
 void AffectedSet::add_neighbours(const CsrView& out, std::span<const Vertex> sources) {
-  if (!grow(out, sources).empty()) sort_if_many();
+  add_neighbours(out, sources, [](std::size_t, EdgeIndex) {});
 }
 
 void AffectedSet::add_reachable(const CsrView& out) {
   std::vector<Vertex> level = list_;
-  while (!level.empty()) level = grow(out, level);
+  while (!level.empty()) level = grow(out, level, [](std::size_t, EdgeIndex) {});
   sort_if_many();
 }
 
@@ -93,6 +80,11 @@ void AffectedSet::keep(std::span<const std::uint8_t> stays) {
     }
   }
   list_.resize(kept);
+}
+
+void AffectedSet::drop_all() {
+  for (const Vertex v : list_) flags_[v] = kEver;
+  list_.clear();
 }
 
 void AffectedSet::clear() {

@@ -3,10 +3,10 @@
 // The methods are those of Sahu, "Efficient GPU Implementation of Static and Incrementally Expanding DF-P
 // PageRank for Dynamic Graphs" (2024): Naive-dynamic works on all vertices from the earlier ranks, Dynamic
 // Traversal on all that can be reached from the batch, Dynamic Frontier on the vertices next to the batch and
-// those that changes spread to, with Pruning until a vertex hardly changes. Beyond the papers, what is worked
-// on is a list, not flags over all vertices: an iteration costs what its vertices and their edges cost. Sums
-// are exact integers and the list is a set, so ranks, iterations and counts are the same bit for bit for any
-// threads.
+// those that changes spread to, with Pruning until a vertex hardly changes. A fifth works on residuals and is
+// ours (residual.hpp). Beyond the papers, what is worked on is a list, not flags over all vertices: an
+// iteration costs what its vertices and their edges cost. Sums are exact integers and the list is a set, so
+// ranks, iterations and counts are the same bit for bit for any threads.
 //
 // With `--dangling uniform` every rank depends on every dangling vertex through their common sum. Therefore
 // these methods solve for another vector. Let P be the column-stochastic matrix with zero columns for
@@ -42,8 +42,10 @@ namespace sluice {
 /// What one batch asks for.
 struct DynamicRankOptions {
   RankMethod method = RankMethod::pruned_frontier;
-  double frontier_tolerance = 1e-6;  ///< expand above it, on |new - old| / max(new, old)
-  double prune_tolerance = 1e-6;     ///< prune at or below it
+  /// Expand above it, on |new - old| / max(new, old); old is what out-neighbours know of (residual_frontier),
+  /// or the rank one iteration before.
+  double frontier_tolerance = 1e-6;
+  double prune_tolerance = 1e-6;  ///< prune at or below it
 };
 
 /// Throws UsageError naming the option.
@@ -57,7 +59,7 @@ struct DynamicRankResult {
   std::vector<std::uint64_t> affected;   ///< [iterations] vertices that each worked on
   std::uint64_t initially_affected = 0;  ///< vertices
   std::uint64_t ever_affected = 0;       ///< vertices that were worked on in some iteration
-  std::uint64_t gathered_edges = 0;      ///< contributions gathered in all iterations
+  std::uint64_t gathered_edges = 0;      ///< contributions gathered, or told, in all iterations
   double setup_seconds = 0;              ///< divisors of changed sources, marking, traversal
   double compute_seconds = 0;            ///< the iterations
 };

@@ -6,7 +6,14 @@
 namespace sluice {
 
 /// How ranks are found: from scratch, or from earlier ones.
-enum class RankMethod { from_scratch, naive_dynamic, dynamic_traversal, dynamic_frontier, pruned_frontier };
+enum class RankMethod {
+  from_scratch,
+  naive_dynamic,
+  dynamic_traversal,
+  dynamic_frontier,
+  pruned_frontier,
+  residual_frontier
+};
 
 /// Of the change that an iteration makes; never scaled by the number of vertices.
 enum class RankNorm { linf, l1, l2 };

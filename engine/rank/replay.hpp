@@ -28,7 +28,8 @@ struct ReplayOptions {
   double batch_fraction = 1e-4;  ///< a batch's edges, as a part of all; at least one
   std::uint32_t batches = 100;   ///< fewer, where edges end
   std::vector<RankMethod> methods{RankMethod::naive_dynamic, RankMethod::dynamic_traversal,
-                                  RankMethod::dynamic_frontier, RankMethod::pruned_frontier};
+                                  RankMethod::dynamic_frontier, RankMethod::pruned_frontier,
+                                  RankMethod::residual_frontier};
   double frontier_tolerance = 1e-6;
   double prune_tolerance = 1e-6;
 };

@@ -51,7 +51,7 @@ TEST_F(RankBatchCli, FollowsABatchByEveryMethod) {
   run({"check", at("new.h5")});
   const auto expected = ranks({at("new.h5"), "--tolerance", "1e-14"});
   ASSERT_EQ(expected.size(), 601u);
-  for (const char* method : {"nd", "dt", "df", "dfp"}) {
+  for (const char* method : {"nd", "dt", "df", "dfp", "dfr"}) {
     SCOPED_TRACE(method);
     const auto found = ranks({path, "--insert", insert, "--delete", remove, "--method", method, "--previous",
                               at("old.h5"), "--report", at("report.json"), "--force"});

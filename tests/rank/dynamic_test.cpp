@@ -18,7 +18,8 @@ using stat::Edge;
 using stat::make_graph;
 
 constexpr RankMethod kMethods[] = {RankMethod::naive_dynamic, RankMethod::dynamic_traversal,
-                                   RankMethod::dynamic_frontier, RankMethod::pruned_frontier};
+                                   RankMethod::dynamic_frontier, RankMethod::pruned_frontier,
+                                   RankMethod::residual_frontier};
 
 Graph generated(io::GraphKind kind, unsigned scale, bool undirected) {
   io::ConvertOptions rules;
@@ -111,7 +112,8 @@ TEST_P(DynamicPageRank, FollowsGeneratedGraphsOfEveryBatchSize) {
 }
 
 TEST_P(DynamicPageRank, FrontiersStayWithinTheirTolerance) {
-  for (const RankMethod method : {RankMethod::dynamic_frontier, RankMethod::pruned_frontier}) {
+  for (const RankMethod method :
+       {RankMethod::dynamic_frontier, RankMethod::pruned_frontier, RankMethod::residual_frontier}) {
     for (const std::size_t size : {1u, 10u, 300u}) {
       SCOPED_TRACE("batches of " + std::to_string(size) + ", method " +
                    std::to_string(static_cast<int>(method)));
@@ -185,8 +187,8 @@ TEST(DynamicPageRank, MarksTargetsOfDeletionsAndNeighboursOfSources) {
 TEST(DynamicPageRank, DoesNothingForBatchesThatChangeNothing) {
   const UpdateBatch idle = batch_of({{0}, {1}, {}, {}}, {{0, 3}, {2, 9}, {}, {}});
 
-  for (const RankMethod method :
-       {RankMethod::dynamic_traversal, RankMethod::dynamic_frontier, RankMethod::pruned_frontier}) {
+  for (const RankMethod method : {RankMethod::dynamic_traversal, RankMethod::dynamic_frontier,
+                                  RankMethod::pruned_frontier, RankMethod::residual_frontier}) {
     for (const UpdateBatch& batch : {UpdateBatch{}, idle}) {
       const DynamicRankResult result = follow(method, batch);
       EXPECT_EQ(result.iterations, 0u);
@@ -202,6 +204,38 @@ TEST(DynamicPageRank, LeavesFarVerticesAlone) {
 
   EXPECT_EQ(follow(RankMethod::dynamic_frontier, batch).ever_affected, 3u);
   EXPECT_EQ(follow(RankMethod::dynamic_traversal, batch).ever_affected, 3u);
+}
+
+TEST(DynamicPageRank, CanChangeItsMethodFromBatchToBatch) {
+  const Device device({DeviceChoice::host, 2, 0});
+  std::mt19937_64 random(41);
+  Graph graph = generated(io::GraphKind::rmat, 10, false);
+  DynamicRanks ranks(device, graph, pagerank(device, graph).ranks.span(), {});
+  for (int i = 0; i < 15; ++i) {
+    SCOPED_TRACE(i);
+    const UpdateBatch batch = random_batch(random, graph, 5, i % 4 == 3 ? 1 : 0);
+    UpdateResult update = update_graph(std::move(graph), batch, 2);
+    graph = std::move(update.graph);
+
+    ranks.follow(graph, update.changes, {kMethods[random() % std::size(kMethods)], 0, 0});
+
+    EXPECT_LE(error_of(ranks_of(ranks), exact_ranks(device, graph, {})).linf, 1e-9);
+  }
+}
+
+TEST(DynamicPageRank, BoundsWhatResidualsLeaveOutAfterManyBatches) {
+  const Device device({DeviceChoice::host, 2, 0});
+  std::mt19937_64 random(43);
+  Graph graph = generated(io::GraphKind::kronecker, 10, true);
+  DynamicRanks ranks(device, graph, pagerank(device, graph).ranks.span(), {});
+  constexpr double kTolerance = 1e-4;
+  for (int i = 0; i < 60; ++i) {
+    const UpdateBatch batch = random_batch(random, graph, 3, 0);
+    UpdateResult update = update_graph(std::move(graph), batch, 2);
+    graph = std::move(update.graph);
+    ranks.follow(graph, update.changes, {RankMethod::residual_frontier, kTolerance});
+  }
+  EXPECT_LE(error_of(ranks_of(ranks), exact_ranks(device, graph, {})).l1, kTolerance * 0.85 / 0.15);
 }
 
 TEST(DynamicPageRank, SaysWhereIterationsEnd) {

@@ -26,7 +26,7 @@ constexpr double kExactError = 1e-9;
 /// Ranks of these graphs are up to a few hundredths, and frontiers let 1e-6 of them go in each of some tens
 /// of iterations; what was measured stays below 5e-8.
 constexpr double kFrontierError = 1e-7;
-constexpr const char* kNames[] = {"static", "nd", "dt", "df", "dfp"};
+constexpr const char* kNames[] = {"static", "nd", "dt", "df", "dfp", "dfr"};
 
 /// Edges that prefer small ids, and come again; vertices appear as time goes on.
 TemporalEdges generated_edges(std::uint64_t vertices, std::size_t size) {
@@ -83,7 +83,7 @@ void print(const std::string& what, const ErrorTable& table) {
 }
 
 bool is_frontier(RankMethod method) {
-  return method == RankMethod::dynamic_frontier || method == RankMethod::pruned_frontier;
+  return method >= RankMethod::dynamic_frontier;
 }
 
 void expect_replays(const std::string& name, const TemporalEdges& edges, Dangling dangling, double fraction,
@@ -98,7 +98,7 @@ void expect_replays(const std::string& name, const TemporalEdges& edges, Danglin
   std::uint32_t seen = 0;
   replay(device, edges, rank, options, [&](const ReplayBatch& batch) {
     ++seen;
-    ASSERT_EQ(batch.runs.size(), 5u);
+    ASSERT_EQ(batch.runs.size(), 6u);
     for (const ReplayRun& run : batch.runs) {
       EXPECT_TRUE(run.converged);
       const double limit = std::max(batch.runs.front().linf, kExactError);

@@ -1,0 +1,85 @@
+// Naive-dynamic, Dynamic Traversal, Dynamic Frontier and the same with Pruning: affected vertices pull along
+// all their in-edges, and those whose rank changes enough affect their out-neighbours.
+#pragma once
+
+#include <vector>
+
+#include "engine/rank/dynamic_state.hpp"
+
+namespace sluice {
+
+template <class Share>
+class FrontierSolver {
+ public:
+  void solve(RankState<Share>& state, const Graph& graph, const CsrView& in,
+             const DynamicRankOptions& options, DynamicRankResult& result, const RankObserver& observer) {
+    iterate(state, graph, result, observer, [&] {
+      gather(state, in, options.method == RankMethod::pruned_frontier);
+      const Settled settled = settle(state, in, options);
+      spread(state, graph, options);
+      return settled;
+    });
+  }
+
+ private:
+  /// The next rank of every member, in the order of the list; nothing that others read changes.
+  void gather(const RankState<Share>& state, const CsrView& in, bool closed) {
+    const RankUpdate update = state.update();
+    const std::span<const Vertex> members = state.affected.list();
+    next_.resize(members.size());
+    state.for_affected([&](std::uint64_t i, std::uint64_t) {
+      const Vertex v = members[i];
+      FixedRank sum = state.gather(in, v);
+      if (closed) {
+        next_[i] = closed_form(update, sum, state.own_share(in, v));
+        return;
+      }
+      if (state.loops[v] == Loop::added) sum += Share::carried(state.shares[v], 1);
+      next_[i] = update(at_most_one(sum));
+    });
+  }
+
+  /// Makes the next ranks the ranks, and finds out whose change spreads and who leaves.
+  Settled settle(RankState<Share>& state, const CsrView& in, const DynamicRankOptions& options) {
+    const bool frontier = options.method == RankMethod::dynamic_frontier;
+    const bool pruned = options.method == RankMethod::pruned_frontier;
+    const RankNorm norm = state.options.norm;
+    const std::span<const Vertex> members = state.affected.list();
+    const std::size_t blocks = (members.size() + kVerticesAtOnce - 1) / kVerticesAtOnce;
+    std::vector<Settled> parts(blocks);
+    expanding_.assign(blocks, {});
+    if (pruned) stays_.resize(members.size());
+    state.for_affected([&](std::uint64_t i, std::uint64_t block) {
+      const Vertex v = members[i];
+      const FixedRank before = state.ranks[v], after = next_[i];
+      Settled& part = parts[block];
+      part.change.add(before, after, norm);
+      part.growth += after - before;
+      part.gathered += in.offsets[v + 1] - in.offsets[v];
+      state.ranks[v] = after;
+      state.share(v);
+      if (!frontier && !pruned) return;
+      const double relative = relative_change(before, after);
+      if (pruned) stays_[i] = relative > options.prune_tolerance;
+      if (relative > options.frontier_tolerance && (pruned || state.affected.first_expansion(v))) {
+        expanding_[block].push_back(v);
+      }
+    });
+    Settled all;
+    for (const Settled& part : parts) all.join(part, norm);
+    return all;
+  }
+
+  void spread(RankState<Share>& state, const Graph& graph, const DynamicRankOptions& options) {
+    if (options.method == RankMethod::pruned_frontier) state.affected.keep(stays_);
+    std::vector<Vertex> sources;
+    for (const auto& part : expanding_) sources.insert(sources.end(), part.begin(), part.end());
+    if (!sources.empty()) state.affected.add_neighbours(graph.out.view(), sources);
+  }
+
+  std::vector<FixedRank> next_;                 ///< of the members, in the order of the list
+  std::vector<std::uint8_t> stays_;             ///< the same
+  std::vector<std::vector<Vertex>> expanding_;  ///< by block
+};
+
+}  // namespace sluice

@@ -1,0 +1,123 @@
+// Dynamic Frontier on residuals, which is ours: a vertex knows the sum of what its in-neighbours have told
+// it, and tells its out-neighbours anew only when its contribution is off by more than the frontier
+// tolerance.
+//
+// The published frontiers pull along all in-edges of every affected vertex. On graphs with hubs a small batch
+// affects some hub at once, and all its in-edges are read to learn that it hardly changed, in every
+// iteration. Here only differences travel, along the out-edges of vertices that did change. Since
+// contributions are integers, a sum kept up by differences is the sum that a pull would find, to the bit,
+// whatever their order: it never drifts, and threads change nothing. A vertex pulls once, when it is first
+// affected.
+//
+// What is left out is bounded, too: at any time every contribution that a vertex counts with is within the
+// frontier tolerance t of the one that its source would give, relatively. So a solution errs, in L1, by at
+// most t d / (1 - d) and what the tolerance on changes leaves, after any number of batches.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "engine/rank/dynamic_state.hpp"
+
+namespace sluice {
+
+template <class Share>
+class ResidualSolver {
+ public:
+  void solve(RankState<Share>& state, const Graph& graph, const CsrView& in,
+             const DynamicRankOptions& options, DynamicRankResult& result, const RankObserver& observer) {
+    prepare(state);
+    iterate(state, graph, result, observer, [&] {
+      Settled settled = settle(state, in, options.frontier_tolerance);
+      settled.gathered += tell(state, graph);
+      return settled;
+    });
+    // Told of changes that no iteration has looked at: they are looked at with the next batch.
+    const auto left = state.affected.list();
+    waiting_.assign(left.begin(), left.end());
+  }
+
+  /// Whatever contributions another method may have changed: sums are not known any more.
+  void forget() {
+    known_ = {};
+    waiting_.clear();
+  }
+
+ private:
+  struct Told {
+    Vertex source;
+    typename Share::Stored share;  ///< the new one
+  };
+
+  void prepare(RankState<Share>& state) {
+    if (known_.size() != state.vertices()) {
+      forget();
+      known_ = HostArray<std::uint8_t>(state.vertices(), "flags of known sums");
+      sums_ = HostArray<FixedRank>(state.vertices(), "sums");
+      std::fill(known_.begin(), known_.end(), std::uint8_t{0});
+    }
+    // Their in-edges are others now, or carry something else.
+    for (const Vertex v : state.affected.list()) known_[v] = 0;
+    for (const Vertex v : waiting_) state.affected.add(v);
+  }
+
+  Settled settle(RankState<Share>& state, const CsrView& in, double tolerance) {
+    const RankUpdate update = state.update();
+    const RankNorm norm = state.options.norm;
+    const std::span<const Vertex> members = state.affected.list();
+    const std::size_t blocks = (members.size() + kVerticesAtOnce - 1) / kVerticesAtOnce;
+    std::vector<Settled> parts(blocks);
+    told_.assign(blocks, {});
+    state.for_affected([&](std::uint64_t i, std::uint64_t block) {
+      const Vertex v = members[i];
+      Settled& part = parts[block];
+      if (!known_[v]) {
+        sums_[v] = state.gather(in, v);
+        known_[v] = 1;
+        part.gathered += in.offsets[v + 1] - in.offsets[v];
+      }
+      const FixedRank before = state.ranks[v];
+      const FixedRank after = closed_form(update, sums_[v], state.own_share(in, v));
+      part.change.add(before, after, norm);
+      part.growth += after - before;
+      state.ranks[v] = after;
+      const auto share = share_of<Share>(after, state.divisors[v]);
+      if (relative_change(state.shares[v], share) > tolerance) told_[block].push_back({v, share});
+    });
+    Settled all;
+    for (const Settled& part : parts) all.join(part, norm);
+    return all;
+  }
+
+  /// Adds the differences to the sums of out-neighbours, which are the next affected ones. Returns along how
+  /// many edges.
+  std::uint64_t tell(RankState<Share>& state, const Graph& graph) {
+    const CsrView out = graph.out.view();
+    std::uint64_t edges = 0;
+    std::vector<Vertex> sources;
+    std::vector<typename Share::Stored> before, after;
+    for (const auto& part : told_) {
+      for (const Told& told : part) {
+        sources.push_back(told.source);
+        before.push_back(state.shares[told.source]), after.push_back(told.share);
+        state.shares[told.source] = told.share;
+        edges += out.offsets[told.source + 1] - out.offsets[told.source];
+      }
+    }
+    state.affected.drop_all();
+    state.affected.add_neighbours(out, sources, [&](std::size_t i, EdgeIndex edge) {
+      const float weight = Share::kWeighted ? out.weights[edge] : 1.0f;
+      const FixedRank difference = Share::carried(after[i], weight) - Share::carried(before[i], weight);
+      // Modulo 2^64: a smaller share takes away. The sum of a vertex that has not pulled yet is not read.
+      std::atomic_ref(sums_[out.targets[edge]]).fetch_add(difference, std::memory_order_relaxed);
+    });
+    return edges;
+  }
+
+  HostArray<FixedRank> sums_;      ///< of what in-neighbours have told, by lists
+  HostArray<std::uint8_t> known_;  ///< 1 where the sum is up to date
+  std::vector<Vertex> waiting_;
+  std::vector<std::vector<Told>> told_;  ///< by block
+};
+
+}  // namespace sluice
