@@ -55,6 +55,7 @@ class ResidualSolver {
       known_ = HostArray<std::uint8_t>(state.vertices(), "flags of known sums");
       sums_ = HostArray<FixedRank>(state.vertices(), "sums");
       std::fill(known_.begin(), known_.end(), std::uint8_t{0});
+      std::fill(sums_.begin(), sums_.end(), FixedRank{0});
     }
     // Their in-edges are others now, or carry something else.
     for (const Vertex v : state.affected.list()) known_[v] = 0;
