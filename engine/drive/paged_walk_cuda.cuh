@@ -286,11 +286,14 @@ class PagedWave {
 
   /// Adds what arrived to what waits.
   void collect() {
+    // A round whose walks all read host memory in place makes no more than some ten million steps a second.
+    // The copy would wait for it without a deadline.
+    stream_.wait("walks", cuda::kDevicePatience + Patience(count_ * row_ / 1'000'000));
     std::vector<unsigned long long> arrivals(arrivals_.size());
     check(cudaMemcpyAsync(arrivals.data(), arrivals_.data(), arrivals_.bytes(), cudaMemcpyDeviceToHost,
                           stream_.get()),
           "counts to the host");
-    stream_.wait("walks");
+    stream_.wait("counts of walks");
     for (std::size_t key = 0; key < waiting_.size(); ++key) waiting_[key] += arrivals[key];
   }
 

@@ -2,7 +2,6 @@
 // Every operation carries a label, so that a rank which waits in vain can say what it waited for.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "engine/core/error.hpp"
+#include "engine/core/patience.hpp"
 
 namespace sluice {
 
@@ -21,13 +21,6 @@ enum class Reduce { sum, min, max };
 struct PeerFailed : RunError {
   using RunError::RunError;
 };
-
-/// How long a rank waits for the others before it takes them for lost.
-using Patience = std::chrono::seconds;
-inline constexpr Patience kPatience{300};
-/// For the end of a phase in which one rank may have hours more to do than another. A rank that fails or
-/// disappears meanwhile ends the wait all the same.
-inline constexpr Patience kUnlimited = Patience::max();
 
 /// Collective operations: all ranks call them, in the same order. All throw PeerFailed where another rank has
 /// announced that it failed, and RunError ("rank 3 waited 300 s for LABEL") where patience ends; what they

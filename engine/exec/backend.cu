@@ -85,7 +85,7 @@ void copy_to_device(void* to, const void* from, std::size_t bytes) {
   check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copy to the device");
   // From pageable memory the call may return before the last bytes are there, and streams that do not wait
   // for the default one would read what was there before.
-  check(cudaStreamSynchronize(nullptr), "copy to the device");
+  wait_stream(nullptr, "a copy to the device");
 }
 
 void copy_to_host(void* to, const void* from, std::size_t bytes) {
@@ -119,8 +119,17 @@ void copy_to_device_async(void* to, const void* from, std::size_t bytes, void* s
         "copy to the device");
 }
 
-void wait_stream(void* stream, const char* label) {
-  check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), label);
+void wait_stream(void* stream, const char* label, Patience patience) {
+  const auto done = [=] {
+    const cudaError_t status = cudaStreamQuery(static_cast<cudaStream_t>(stream));
+    if (status != cudaErrorNotReady) {
+      check(status, label);
+      return true;
+    }
+    cudaGetLastError();  // it is none, but the next check of a launch would find it
+    return false;
+  };
+  wait_until(done, label, patience);
 }
 
 }  // namespace sluice::cuda

@@ -48,7 +48,7 @@ void close_stream(void*) noexcept {}
 void copy_to_device_async(void* to, const void* from, std::size_t bytes, void*) {
   std::memcpy(to, from, bytes);
 }
-void wait_stream(void*, const char*) {}
+void wait_stream(void*, const char*, Patience) {}
 LinkRates measure_link(const Device&) {
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include "engine/exec/backend.hpp"
 #include "engine/exec/cuda_check.cuh"
 
 namespace sluice::cuda {
@@ -15,8 +16,10 @@ class Stream {
   ~Stream() { cudaStreamDestroy(stream_); }
 
   cudaStream_t get() const { return stream_; }
-  /// Blocks until all work is done; an error of a kernel surfaces here, under `label`.
-  void wait(const char* label) const { check(cudaStreamSynchronize(stream_), label); }
+  /// Blocks until all work is done; an error of a kernel surfaces here, under `label`, and a deadline.
+  void wait(const char* label, Patience patience = kDevicePatience) const {
+    wait_stream(stream_, label, patience);
+  }
 
  private:
   cudaStream_t stream_ = nullptr;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "engine/exec/backend.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/select/alias.hpp"
 #include "engine/select/graph_view.hpp"
@@ -53,7 +54,7 @@ void for_each_list(const GraphView& graph, const Warp& warp, const Block& block)
     hub_kernel<<<graph.hub_count, kHubBlock>>>(graph, block);
     check_launch("hub_kernel");
   }
-  check(cudaDeviceSynchronize(), "building tables");
+  wait_stream(nullptr, "building tables");
 }
 
 template <class BiasOf>
@@ -153,7 +154,7 @@ void for_each_alias(const Device& device, const GraphView& graph, std::uint32_t 
   alias_kernel<<<grid_for(graph.vertices(), kTableBlock), kTableBlock>>>(graph, bias, emit);
   check_launch("alias_kernel");
   for_each_hub_alias(device, graph, max_degree, bias, emit);
-  check(cudaDeviceSynchronize(), "building alias tables");
+  wait_stream(nullptr, "building alias tables");
 }
 
 template <class BiasOf>
@@ -180,7 +181,7 @@ void build_wide_alias(const Device& device, const GraphView& graph, std::uint32_
                  });
   resolve_alias_kernel<<<grid_for(graph.edges(), kTableBlock), kTableBlock>>>(graph, slots);
   check_launch("resolve_alias_kernel");
-  check(cudaDeviceSynchronize(), "building alias tables");
+  wait_stream(nullptr, "building alias tables");
 }
 
 static __global__ void __launch_bounds__(kTableBlock)
@@ -235,7 +236,7 @@ template <class Emit>
 void for_each_edge(const GraphView& graph, const Emit& emit) {
   edge_kernel<<<grid_for(graph.edges(), kTableBlock), kTableBlock>>>(graph.edges(), emit);
   check_launch("edge_kernel");
-  check(cudaDeviceSynchronize(), "building wide edges");
+  wait_stream(nullptr, "building wide edges");
 }
 
 inline void build_wide_edges(const GraphView& graph, WideEdge* edges) {

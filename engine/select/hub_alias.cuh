@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/exec/backend.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/select/alias.hpp"
@@ -147,7 +148,7 @@ void for_each_hub_alias(const Device& device, const GraphView& graph, std::uint3
   hub_alias_kernel<<<blocks, kHubBlock>>>(graph, bias, emit, HubScratch{sums.data(), indices.data()},
                                           max_degree);
   check_launch("hub_alias_kernel");
-  check(cudaDeviceSynchronize(), "building alias tables");
+  wait_stream(nullptr, "building alias tables");
 }
 
 }  // namespace sluice::cuda
