@@ -1,6 +1,7 @@
 #include "apps/common_options.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -153,6 +154,10 @@ void require_scratch(const CommonOptions& options) {
 }
 
 void apply_host_ceiling(const CommonOptions& options) {
+#if defined(__GLIBC__)
+  // Left alone, malloc soon keeps freed vectors of up to 32 MiB: what the ledger takes back shall be free.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
   const std::uint64_t share = free_host_memory() / 10 * 9 / static_cast<std::uint64_t>(world().node_size());
   host_accountant().set_ceiling(options.host_memory != 0 ? options.host_memory : share);
 }

@@ -1,6 +1,15 @@
 #include "apps/sinks.hpp"
 
+#include <algorithm>
+
 namespace sluice::apps {
+
+namespace {
+
+/// What is converted at a time, so that a large batch needs no second one of its size.
+constexpr std::uint64_t kPieceRows = 64u << 10;
+
+}  // namespace
 
 int VertexColumns::declare(const std::string& name, std::vector<std::uint64_t> row) {
   return writer_.declare(name, ids_.wide() ? io::ElementType::i64 : io::ElementType::i32, std::move(row));
@@ -13,9 +22,15 @@ void VertexColumns::append(int dataset, std::span<const Vertex> vertices, std::u
     writer_.append(dataset, vertices.data(), rows);
     return;
   }
-  wide_.resize(vertices.size());
-  for (std::size_t i = 0; i < vertices.size(); ++i) wide_[i] = ids_.to_external(vertices[i]);
-  writer_.append(dataset, wide_.data(), rows);
+  const std::uint64_t row = vertices.size() / rows,
+                      piece = std::max<std::uint64_t>(kPieceRows / std::max<std::uint64_t>(row, 1), 1);
+  for (std::uint64_t from = 0; from < rows; from += piece) {
+    const std::uint64_t count = std::min(piece, rows - from);
+    const auto some = vertices.subspan(from * row, count * row);
+    wide_.resize(some.size());
+    std::transform(some.begin(), some.end(), wide_.begin(), [this](Vertex v) { return ids_.to_external(v); });
+    writer_.append(dataset, wide_.data(), count);
+  }
 }
 
 WalkWriter::WalkWriter(io::ResultWriter& writer, const IdMap& ids, const WalkOptions& options)
@@ -63,20 +78,26 @@ SampleWriter::SampleWriter(io::ResultWriter& writer, const IdMap& ids, const Sam
 
 void SampleWriter::write(const SampleBatch& batch) {
   if (batch.count == 0) return;
-  const std::uint64_t edges = batch.source.size();
-  if (instance_ >= 0) {
-    numbers_.clear();
-    for (std::uint64_t i = 0; i < batch.count; ++i) {
-      numbers_.insert(numbers_.end(), batch.edge_counts[i], static_cast<std::int64_t>(batch.first + i));
+  // Text waits until all columns of a row are there: in pieces, it never holds many.
+  std::uint64_t instance = 0, of_instance = 0;
+  for (std::uint64_t from = 0; from < batch.source.size(); from += kPieceRows) {
+    const std::uint64_t edges = std::min<std::uint64_t>(kPieceRows, batch.source.size() - from);
+    if (instance_ >= 0) {
+      numbers_.clear();
+      while (numbers_.size() < edges) {
+        const std::uint64_t some =
+            std::min(batch.edge_counts[instance] - of_instance, edges - numbers_.size());
+        numbers_.insert(numbers_.end(), some, static_cast<std::int64_t>(batch.first + instance));
+        of_instance += some;
+        if (of_instance == batch.edge_counts[instance]) ++instance, of_instance = 0;
+      }
+      writer_.append(instance_, numbers_.data(), edges);
     }
-    writer_.append(instance_, numbers_.data(), edges);
-  }
-  columns_.append(source_, batch.source, edges);
-  columns_.append(target_, batch.target, edges);
-  static_assert(sizeof(EdgeIndex) == sizeof(std::int64_t), "edge positions are written as they are");
-  if (edges != 0) {
-    writer_.append(depth_, batch.depth.data(), edges);
-    writer_.append(edge_, batch.edge.data(), edges);
+    columns_.append(source_, batch.source.subspan(from, edges), edges);
+    columns_.append(target_, batch.target.subspan(from, edges), edges);
+    static_assert(sizeof(EdgeIndex) == sizeof(std::int64_t), "edge positions are written as they are");
+    writer_.append(depth_, batch.depth.data() + from, edges);
+    writer_.append(edge_, batch.edge.data() + from, edges);
   }
   writer_.append_counts(edge_offsets_, batch.edge_counts);
   columns_.append(seeds_, batch.seeds, batch.seeds.size());

@@ -1,6 +1,7 @@
 // Budgets are accounted, not hoped for: every large allocation of a rank is charged here first.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -16,24 +17,28 @@ class Accountant {
   explicit Accountant(std::string name, std::uint64_t ceiling = std::numeric_limits<std::uint64_t>::max())
       : name_(std::move(name)), ceiling_(ceiling) {}
 
-  /// Charges `bytes` for `purpose`; throws BudgetError, charging nothing, if the ceiling would be passed.
+  /// Charges `bytes` for `purpose`; throws BudgetError, charging nothing, if a ceiling would be passed.
   void charge(std::uint64_t bytes, const char* purpose);
   /// Takes back an earlier charge.
-  void release(std::uint64_t bytes) noexcept { used_.fetch_sub(bytes); }
+  void release(std::uint64_t bytes) noexcept;
 
   void set_ceiling(std::uint64_t bytes) { ceiling_ = bytes; }
+  /// From now on what is charged here is charged to `other` too, which must outlive this ledger.
+  void lie_within(Accountant& other) { within_ = &other; }
   std::uint64_t ceiling() const { return ceiling_; }
   std::uint64_t used() const { return used_.load(); }
   std::uint64_t peak() const { return peak_.load(); }
   /// What may still be charged.
   std::uint64_t available() const {
     const auto u = used();
-    return u < ceiling_ ? ceiling_ - u : 0;
+    const std::uint64_t own = u < ceiling_ ? ceiling_ - u : 0;
+    return within_ ? std::min(own, within_->available()) : own;
   }
 
  private:
   std::string name_;
   std::uint64_t ceiling_;
+  Accountant* within_ = nullptr;
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> peak_{0};
 };

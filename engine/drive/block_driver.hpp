@@ -1,5 +1,5 @@
 // The host's driver of samples: blocks of instances on all threads, waves of blocks, results in order to the
-// sink while the next wave runs.
+// sink while the next wave runs. A wave that does not fit the host's memory is made again in smaller ones.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/core/error.hpp"
 #include "engine/drive/sample_store.hpp"
 #include "engine/drive/wave_writer.hpp"
 #include "engine/exec/threads.hpp"
@@ -22,23 +23,34 @@ struct BlockCounters {
 template <class Grow>
 void drive_blocks(const Device& device, const RunOptions& options, Instance begin, Instance end,
                   SampleSink* sink, RunStats& stats, Grow&& grow) {
-  constexpr std::uint64_t kInstancesPerBlock = 64;
+  constexpr std::uint64_t kMostInBlock = 64, kMostInWave = kMostInBlock << 16;
   constexpr std::uint64_t kWaveBytes = 64u << 20;  // of results; what an instance makes is learned on the way
-  std::uint64_t blocks = std::uint64_t{4} * device.threads();
+  // One wave leaves while the next is made, in vectors that grow by doubling.
+  const std::uint64_t wave_bytes = std::min(kWaveBytes, host_accountant().available() / 8);
+  const std::uint64_t blocks = std::uint64_t{4} * device.threads();
+  std::uint64_t instances = blocks * kMostInBlock;
   using Wave = std::vector<SampleStore>;
   WaveWriter writer;
-  for (Instance first = begin; first < end; ++stats.waves) {
-    const Instance last = std::min<Instance>(end, first + blocks * kInstancesPerBlock);
-    const auto wave = std::make_shared<Wave>((last - first + kInstancesPerBlock - 1) / kInstancesPerBlock);
+  for (Instance first = begin; first < end;) {
+    const Instance last = std::min<Instance>(end, first + instances);
+    const std::uint64_t block = std::clamp<std::uint64_t>((last - first) / blocks, 1, kMostInBlock);
+    const auto wave = std::make_shared<Wave>((last - first + block - 1) / block);
     std::vector<BlockCounters> counters(device.threads());
     const double start = seconds_now();
-    parallel_blocks(device.threads(), last - first, kInstancesPerBlock,
-                    [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
-                      SampleStore& store = (*wave)[from / kInstancesPerBlock];
-                      store.first = first + from;
-                      for (Instance i = first + from; i < first + to; ++i)
-                        grow(thread, i, store, counters[thread]);
-                    });
+    try {
+      parallel_blocks(device.threads(), last - first, block,
+                      [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
+                        SampleStore& store = (*wave)[from / block];
+                        store.first = first + from;
+                        for (Instance i = first + from; i < first + to; ++i)
+                          grow(thread, i, store, counters[thread]);
+                      });
+    } catch (const BudgetError&) {
+      if (last - first == 1 && writer.idle()) throw;
+      writer.finish();
+      instances = (last - first + 1) / 2;
+      continue;
+    }
     const double computed = seconds_now();
     stats.compute_seconds += computed - start;
     std::uint64_t bytes = 0;
@@ -53,9 +65,10 @@ void drive_blocks(const Device& device, const RunOptions& options, Instance begi
       });
     }
     stats.write_seconds += seconds_now() - computed;
-    if (bytes < kWaveBytes / 2) blocks = std::min<std::uint64_t>(blocks * 2, 1u << 16);
-    if (bytes > kWaveBytes) blocks = std::max<std::uint64_t>(blocks / 2, 1);
+    if (bytes < wave_bytes / 2) instances = std::min(instances * 2, kMostInWave);
+    if (bytes > wave_bytes) instances = std::max<std::uint64_t>(instances / 2, 1);
     first = last;
+    ++stats.waves;
     if (options.progress) options.progress(last - begin, end - begin);
   }
   const double waiting = seconds_now();

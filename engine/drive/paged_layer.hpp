@@ -128,11 +128,11 @@ class PagedLayerGrower {
 
   /// Results leave in pieces: what they take of the host's memory does not grow with the wave.
   void emit(Instance first, std::uint64_t count, SampleSink& sink, WaveWriter& writer) {
-    constexpr std::uint64_t kPieceBytes = 32u << 20;
+    const std::uint64_t piece_bytes = sample_piece_bytes();
     const LayerSizes& sizes = program_.sizes;
     const std::uint64_t each = sizes.edges * sizeof(Edge) + sizes.frontier * sizeof(Vertex);
     const std::uint64_t piece =
-        std::clamp<std::uint64_t>(kPieceBytes / std::max<std::uint64_t>(each, 1), 1, count);
+        std::clamp<std::uint64_t>(piece_bytes / std::max<std::uint64_t>(each, 1), 1, count);
     for (std::uint64_t from = 0; from < count; from += piece) {
       const std::uint64_t size = std::min(piece, count - from);
       const double start = seconds_now();

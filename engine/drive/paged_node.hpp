@@ -145,12 +145,12 @@ class PagedNodeGrower {
 
   /// Results leave in pieces: what they take of the host's memory does not grow with the wave.
   void emit(Instance first, std::uint64_t count, SampleSink& sink, WaveWriter& writer) {
-    constexpr std::uint64_t kPieceBytes = 32u << 20;
+    const std::uint64_t piece_bytes = sample_piece_bytes();
     for (std::uint64_t from = 0; from < count;) {
       const double start = seconds_now();
       const auto store = std::make_shared<SampleStore>();
       store->first = first + from;
-      for (; from < count && store->bytes() < kPieceBytes; ++from) collect(from, *store);
+      for (; from < count && store->bytes() < piece_bytes; ++from) collect(from, *store);
       const double waiting = seconds_now();
       stats_.transfer_seconds += waiting - start;
       writer.submit([store, &sink] { sink.write(store->batch()); });

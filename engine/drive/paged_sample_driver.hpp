@@ -31,6 +31,7 @@ void drive_paged_samples(ResidentGraph::Impl& graph, const PageRequest& pages, c
   bool failed = false;
   for (Instance first = begin; first < end;) {
     const RunStats before = stats;
+    const std::uint64_t submitted = writer.submitted();
     std::uint64_t count = 0;
     try {
       if (!loop) {
@@ -45,7 +46,8 @@ void drive_paged_samples(ResidentGraph::Impl& graph, const PageRequest& pages, c
       grower->grow(first, count);
       if (sink) grower->emit(first, count, *sink, writer);
     } catch (const BudgetError&) {
-      if (!loop) throw;  // not even the plan fits
+      // Not even the plan fits, or results have begun to leave.
+      if (!loop || writer.submitted() != submitted) throw;
       writer.finish();
       stats = before;
       grower.reset(), loop.reset();

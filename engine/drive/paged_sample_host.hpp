@@ -83,13 +83,13 @@ class PagedGrower {
 
   /// Results leave in pieces: what they take of the host's memory does not grow with the wave.
   void emit(Instance first, std::uint64_t count, SampleSink& sink, WaveWriter& writer) {
-    constexpr std::uint64_t kPieceBytes = 32u << 20;
+    const std::uint64_t piece_bytes = sample_piece_bytes();
     const double start = seconds_now();
     auto store = std::make_shared<SampleStore>();
     const auto leave = [&] { writer.submit([store, &sink] { sink.write(store->batch()); }); };
     store->first = first;
     for (std::uint64_t i = 0; i < count; ++i) {
-      if (store->bytes() > kPieceBytes) {
+      if (store->bytes() > piece_bytes) {
         leave();
         store = std::make_shared<SampleStore>();
         store->first = first + i;

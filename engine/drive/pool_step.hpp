@@ -1,6 +1,7 @@
 // Walks of a pool of vertices (frontier size 1 of a pool of M; C-SAW table I), by one group an instance.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
@@ -24,6 +25,12 @@ constexpr std::uint64_t pool_bytes(std::uint64_t pool, std::uint64_t length) {
 }
 /// What it takes beside that where its lists come in partitions: its state, and the list that it waits for.
 inline constexpr std::uint64_t kParkedPoolBytes = sizeof(PoolState) + sizeof(Vertex);
+/// Instances in each of the two waves of the host: one leaves while the other is made.
+inline std::uint64_t host_pool_wave(std::uint64_t each, std::uint64_t instances, std::uint64_t available) {
+  constexpr std::uint64_t kWaveBytes = 64u << 20;
+  const std::uint64_t fitting = std::min(kWaveBytes, available / 2) / std::max<std::uint64_t>(each, 1);
+  return std::clamp<std::uint64_t>(fitting, 1, std::max<std::uint64_t>(instances, 1));
+}
 
 /// Every list is here.
 struct WholeLists {

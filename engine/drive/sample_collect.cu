@@ -137,7 +137,8 @@ void plant_listed(const Device& device, const StartsView& starts, Instance first
 }
 
 template <class T>
-void download(const Device& device, const T* from, std::uint64_t count, std::vector<T>& to, RunStats& stats) {
+void download(const Device& device, const T* from, std::uint64_t count, ChargedVector<T>& to,
+              RunStats& stats) {
   to.resize(count);
   copy_to_host(device, to.data(), from, count * sizeof(T));
   stats.device_to_host_bytes += count * sizeof(T);

@@ -1,19 +1,20 @@
 // Samples of consecutive instances on the host, as they grow.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include "engine/core/charged_vector.hpp"
 #include "engine/sampling/sink.hpp"
 
 namespace sluice {
 
 struct SampleStore {
   Instance first = 0;
-  std::vector<std::uint64_t> edge_counts, seed_counts, vertex_counts;
-  std::vector<Vertex> source, target, seeds, vertices;
-  std::vector<std::int32_t> depth;
-  std::vector<EdgeIndex> edge;
+  ChargedVector<std::uint64_t> edge_counts, seed_counts, vertex_counts;
+  ChargedVector<Vertex> source, target, seeds, vertices;
+  ChargedVector<std::int32_t> depth;
+  ChargedVector<EdgeIndex> edge;
 
   void add_edge(const Vertex from, const Vertex to, std::uint32_t at_depth, EdgeIndex position) {
     source.push_back(from);
@@ -30,5 +31,11 @@ struct SampleStore {
             edge,  seed_counts,        seeds,       vertex_counts, vertices};
   }
 };
+
+/// How much of a wave's results leaves at a time: one piece is written while the next grows, by doubling.
+inline std::uint64_t sample_piece_bytes() {
+  constexpr std::uint64_t kMost = 32u << 20, kLeast = 64u << 10;
+  return std::clamp(host_accountant().available() / 16, kLeast, kMost);
+}
 
 }  // namespace sluice

@@ -32,7 +32,8 @@ class Device {
   DeviceKind kind() const { return kind_; }
   bool is_cuda() const { return kind_ == DeviceKind::cuda; }
   unsigned threads() const { return threads_; }
-  /// Ledger of device memory; on the host backend it bounds tables and queues in the same way.
+  /// Ledger of device memory; on the host backend it bounds tables and queues in the same way, and they are
+  /// charged to the host's ledger too.
   Accountant& memory() const { return memory_; }
   /// `NVIDIA H200` or `host, 2 threads`.
   const std::string& name() const { return name_; }

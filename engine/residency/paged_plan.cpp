@@ -57,10 +57,10 @@ class ListSizes {
 bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& paging) {
   if (paging.partitions > 1 || paging.transport != Transport::automatic || graph.edges_elsewhere) return true;
   if (paging.partitions == 1) return false;
+  const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0));
   // The host backend reads a graph where it is; a ceiling says what a device of that size would hold.
-  const std::uint64_t edge = sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0);
-  const std::uint64_t offsets = device.is_cuda() ? (graph.vertices() + 1) * sizeof(EdgeIndex) : 0;
-  return graph.edges() * edge + offsets > device.memory().available();
+  if (!device.is_cuda()) return edges > device.memory().ceiling();
+  return edges + (graph.vertices() + 1) * sizeof(EdgeIndex) > device.memory().available();
 }
 
 PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptions& paging,
@@ -71,7 +71,7 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
   const PartitionBytes bytes = sizes.bytes();
   const std::uint64_t graph_bytes =
       std::max<std::uint64_t>(graph.vertices() * bytes.vertex + offsets.back() * bytes.edge, 1);
-  // The host backend's slots and waves lie in host memory, whose ceiling is the lower one if none was given.
+  // The host backend's slots and waves lie in host memory, which has to hold results that leave as well.
   const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : host_accountant().available() / 2;
   const std::uint64_t available = std::min(device.memory().available(), most), fixed = kFixedBytes + taken;
   const std::uint64_t free = available > fixed ? available - fixed : 0;

@@ -79,6 +79,12 @@ class Planner {
   }
 
   void take_codes() { columns_.coded = true, plan_.layout = Layout::coded; }
+  /// Device memory beside the graph and the tables so far.
+  std::uint64_t left() const {
+    const std::uint64_t taken = plan_.graph_bytes + starts_bytes_ + plan_.table_bytes;
+    const std::uint64_t free = device_.memory().available();
+    return free > taken ? free - taken : 0;
+  }
   void select(Select technique) { plan_.select = technique; }
   void without_starts() { starts_bytes_ = 0; }
   void wave(std::uint64_t bytes) { plan_.wave_bytes = bytes; }
@@ -131,11 +137,9 @@ class Planner {
     if (options_.layout == Layout::wide && !possible) {
       throw UsageError("--layout wide: offsets need more than 40 bits or degrees more than 24; use csr");
     }
-    const std::uint64_t taken = plan_.graph_bytes + starts_bytes_ + plan_.table_bytes;
-    const std::uint64_t free = device_.memory().available(), left = free > taken ? free - taken : 0;
     const bool often = instances_ * length >= edges() / 2;
     constexpr std::uint64_t kWave = std::uint64_t{64} << 20;
-    const bool pays = often && edges() * bytes_per_edge + kWave <= left;
+    const bool pays = often && edges() * bytes_per_edge + kWave <= left();
     const bool wide = possible && (options_.layout == Layout::wide || pays);
     plan_.layout = wide ? Layout::wide : Layout::csr;
     return wide;
@@ -180,13 +184,11 @@ void plan_node2vec(Planner& plan, const WalkOptions& options, bool weighted) {
 }
 
 void plan_pools(Planner& plan, const WalkOptions& options) {
-  constexpr std::uint64_t kHostWave = 64u << 20;
   plan.select(resolve(options.select, Select::its, {}));
   const std::uint64_t pool = plan.most_seeds(options.frontier_size),
                       edges = 2 * std::uint64_t{options.length};
   const std::uint64_t each = pool_bytes(pool, options.length);
-  const std::uint64_t at_once = std::clamp<std::uint64_t>(kHostWave / std::max<std::uint64_t>(each, 1), 1,
-                                                          std::max<Instance>(plan.instances(), 1));
+  const std::uint64_t at_once = host_pool_wave(each, plan.instances(), plan.left());
   plan.wave(plan.on_gpu() ? 2 * each + sizeof(std::uint64_t) : 2 * at_once * each);
   plan.result(plan.instances() * (edges + pool) * plan.id_bytes());
 }

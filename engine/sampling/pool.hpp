@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/charged_vector.hpp"
 #include "engine/core/error.hpp"
 #include "engine/drive/instance_job.hpp"
 #include "engine/drive/page_loop.hpp"
@@ -38,6 +39,31 @@ struct PoolWave {
   Buffer<Vertex> seeds, pool;
   Buffer<std::uint64_t> biases;
   Buffer<Vertex> edges;
+};
+
+/// Host memory for results on their way to the sink: what it takes does not grow with the wave.
+struct PoolPieces {
+  struct Piece {
+    Staging<Vertex> edges, seeds;
+  };
+
+  PoolPieces(const Device& device, std::uint64_t wave, std::uint64_t pool, std::uint64_t length) {
+    constexpr std::uint64_t kMost = 32u << 20, kShare = 8;
+    const std::uint64_t each = (pool + 2 * length) * sizeof(Vertex);
+    rows = std::clamp<std::uint64_t>(std::min(kMost, host_accountant().available() / kShare) / each, 1, wave);
+    for (Piece& piece : both) {
+      piece.edges = Staging<Vertex>(device, rows * 2 * length, "pools that leave");
+      piece.seeds = Staging<Vertex>(device, rows * pool, "pools that leave");
+    }
+  }
+
+  /// The piece that is not being written.
+  const Piece& next() { return both[turn++ % 2]; }
+
+  std::uint64_t rows;  ///< instances in a piece
+  std::uint64_t turn = 0;
+  std::array<Piece, 2> both;
+  WaveWriter writer;  // last: it ends before what it writes
 };
 
 /// One visit of a wave's instances to the partitions that are here.
@@ -92,6 +118,27 @@ struct PoolJob : InstanceJob<WalkSink> {
     sink->write(batch);
   }
 
+  /// A wave's results go to the sink, piece by piece.
+  void leave(Instance first, std::uint64_t count, const PoolWave& memory, PoolPieces& pieces,
+             RunStats& stats) const {
+    const std::uint64_t row = 2 * std::uint64_t{program.length}, pool = program.pool_size;
+    for (std::uint64_t from = 0; from < count; from += pieces.rows) {
+      const std::uint64_t some = std::min(pieces.rows, count - from);
+      const double leaving = seconds_now();
+      const PoolPieces::Piece& piece = pieces.next();
+      copy_to_host(graph.device, piece.edges.data(), memory.edges.data() + from * row,
+                   some * row * sizeof(Vertex));
+      copy_to_host(graph.device, piece.seeds.data(), memory.seeds.data() + from * pool,
+                   some * pool * sizeof(Vertex));
+      const double waiting = seconds_now();
+      stats.transfer_seconds += waiting - leaving;
+      pieces.writer.submit([this, first, from, some, &piece] {
+        emit(first + from, some, piece.edges.data(), piece.seeds.data());
+      });
+      stats.write_seconds += seconds_now() - waiting;
+    }
+  }
+
   /// In partitions: every instance goes on whenever the list that it needs is here. visit(first, count,
   /// rows, visits) is the backend's.
   template <class Visit>
@@ -106,9 +153,10 @@ struct PoolJob : InstanceJob<WalkSink> {
     const PoolWave memory(graph.device, wave, program.pool_size, program.length);
     const Buffer<PoolState> states(graph.device, wave, PoolWave::kPurpose);
     const Buffer<Vertex> waits_at(graph.device, wave, PoolWave::kPurpose);
-    std::vector<Vertex> at(wave), edges(wave * 2 * program.length), seeds(wave * program.pool_size);
-    std::vector<PoolState> done(wave);
+    ChargedVector<Vertex> at(wave);
+    ChargedVector<PoolState> done(wave);
     std::vector<std::uint64_t> waiting(loop.partitions());
+    PoolPieces pieces(graph.device, wave, program.pool_size, program.length);
     for (Instance first = begin; first < end; first += wave, ++stats.waves) {
       const std::uint64_t count = std::min<std::uint64_t>(wave, end - first);
       const double start = seconds_now();
@@ -125,17 +173,10 @@ struct PoolJob : InstanceJob<WalkSink> {
       stats.compute_seconds += seconds_now() - start;
       copy_to_host(graph.device, done.data(), states.data(), count * sizeof(PoolState));
       for (std::uint64_t i = 0; i < count; ++i) stats.steps += done[i].step;
-      if (sink) {
-        const double leaving = seconds_now();
-        copy_to_host(graph.device, edges.data(), memory.edges.data(),
-                     count * 2 * program.length * sizeof(Vertex));
-        copy_to_host(graph.device, seeds.data(), memory.seeds.data(),
-                     count * program.pool_size * sizeof(Vertex));
-        stats.transfer_seconds += seconds_now() - leaving;
-        emit(first, count, edges.data(), seeds.data());
-      }
+      if (sink) leave(first, count, memory, pieces, stats);
       if (options.progress) options.progress(first + count - begin, end - begin);
     }
+    pieces.writer.finish();
     loop.count();
   }
 
@@ -150,10 +191,8 @@ struct PoolJob : InstanceJob<WalkSink> {
                             });
           });
     }
-    constexpr std::uint64_t kWaveBytes = 64u << 20;
     const std::uint64_t wave =
-        std::clamp<std::uint64_t>(kWaveBytes / std::max<std::uint64_t>(bytes_per_instance(), 1), 1,
-                                  std::max<std::uint64_t>(end - begin, 1));
+        host_pool_wave(bytes_per_instance(), end - begin, graph.device.memory().available());
     const std::array<PoolWave, 2> waves{PoolWave(graph.device, wave, program.pool_size, program.length),
                                         PoolWave(graph.device, wave, program.pool_size, program.length)};
     WaveWriter writer;

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/core/charged_vector.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
 
@@ -38,6 +39,37 @@ TEST(Accountant, RefusesWhatPassesTheCeilingAndChargesNothing) {
   EXPECT_EQ(ledger.peak(), 99u);
   EXPECT_NO_THROW(ledger.charge(1, "c"));
   EXPECT_NO_THROW(ledger.charge(0, "nothing"));
+}
+
+TEST(Accountant, LiesWithinAnother) {
+  Accountant host("host", 100), device("device", 80);
+  device.lie_within(host);
+  host.charge(50, "a graph");
+  device.charge(30, "slots");
+
+  EXPECT_EQ(host.used(), 80u);
+  EXPECT_EQ(device.available(), 20u);
+  EXPECT_THROW(device.charge(21, "more slots"), BudgetError);
+  EXPECT_EQ(device.used(), 30u);
+  EXPECT_EQ(host.used(), 80u);
+
+  device.release(30);
+
+  EXPECT_EQ(host.used(), 50u);
+  EXPECT_EQ(device.used(), 0u);
+}
+
+TEST(Accountant, IsChargedByVectorsAsTheyGrow) {
+  const std::uint64_t before = host_accountant().used();
+  {
+    ChargedVector<std::uint64_t> numbers(100);
+    EXPECT_EQ(host_accountant().used(), before + 800);
+    for (std::uint64_t i = 0; i < 1000; ++i) numbers.push_back(i);
+    EXPECT_EQ(host_accountant().used(), before + numbers.capacity() * 8);
+    const ChargedVector<std::uint64_t> taken = std::move(numbers);
+    EXPECT_EQ(host_accountant().used(), before + taken.capacity() * 8);
+  }
+  EXPECT_EQ(host_accountant().used(), before);
 }
 
 TEST(Accountant, NamesPurposeSizeAndRemedy) {

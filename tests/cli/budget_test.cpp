@@ -1,0 +1,102 @@
+// Budgets are kept: by the ledgers that a report shows, and by what the system counted for the process.
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.hpp"
+
+namespace sluice::test {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t kMiB = 1u << 20;
+/// What no ledger counts: the libraries' own buffers, stacks, and pages that malloc keeps.
+constexpr std::uint64_t kUncounted = 16 * kMiB;
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSystemCounts = false;  // shadow memory
+#else
+constexpr bool kSystemCounts = true;
+#endif
+
+struct Ceilings {
+  std::uint64_t host, device;  ///< MiB; device 0: none
+};
+
+class Budget : public CliTest {
+ protected:
+  /// 4 million weighted edges: 33 MiB in memory.
+  std::string large() { return graph("kronecker", 17, {"--undirected", "--weights", "uniform"}); }
+
+  Json report_of(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--device", "host", "--threads", "2", "--quiet", "--force", "--output",
+                                       at("out.h5"), "--report", at("report.json")});
+    run(std::move(arguments));
+    return Json::parse(read_bytes(at("report.json")));
+  }
+
+  /// What the program takes where there is next to nothing to do.
+  std::uint64_t empty_run() {
+    const auto tiny = graph("ring", 4, {});
+    return report_of({"walk", tiny, "--length", "2"})["peak_resident_bytes"];
+  }
+
+  void expect_kept(const std::vector<std::string>& job, const Ceilings& ceilings) {
+    std::vector<std::string> arguments{job[0], large(), "--host-memory",
+                                       std::to_string(ceilings.host) + "MiB"};
+    arguments.insert(arguments.end(), job.begin() + 1, job.end());
+    if (ceilings.device != 0)
+      arguments.insert(arguments.end(), {"--device-memory", std::to_string(ceilings.device) + "MiB"});
+    std::string name;
+    for (const std::string& word : arguments) name += word + ' ';
+    SCOPED_TRACE(name);
+    if (empty_ == 0) empty_ = empty_run();
+
+    const Json report = report_of(arguments);
+
+    EXPECT_GT(report["sampled_edges"], 0);
+    EXPECT_LE(report["peak_host_bytes"], ceilings.host * kMiB);
+    if (ceilings.device != 0) {
+      EXPECT_LE(report["peak_device_bytes"], ceilings.device * kMiB);
+    }
+    const std::uint64_t resident = report["peak_resident_bytes"];
+    if (kSystemCounts) {
+      EXPECT_LE(resident, empty_ + ceilings.host * kMiB + kUncounted);
+    }
+  }
+
+ private:
+  std::uint64_t empty_ = 0;
+};
+
+/// A graph in host memory, in partitions, and larger than the host's memory.
+constexpr Ceilings kCeilings[] = {{64, 0}, {64, 8}, {16, 8}};
+
+TEST_F(Budget, OfWalks) {
+  for (const Ceilings& ceilings : kCeilings) {
+    expect_kept({"walk", "--kind", "uniform", "--length", "20"}, ceilings);
+    // Its tables do not fit beside the graph.
+    const char* const kind = ceilings.device == 0 ? "metropolis-hastings" : "node2vec";
+    expect_kept({"walk", "--kind", kind, "--length", "5", "--instances", "20000"}, ceilings);
+    expect_kept({"walk", "--kind", "multidimensional", "--frontier-size", "100", "--instances", "20000",
+                 "--length", "30"},
+                ceilings);
+  }
+}
+
+TEST_F(Budget, OfSamples) {
+  for (const Ceilings& ceilings : kCeilings) {
+    expect_kept({"sample", "--kind", "neighbor", "--fanout", "15,10", "--instances", "20000"}, ceilings);
+    expect_kept({"sample", "--kind", "forest-fire", "--depth", "2", "--instances", "50000"}, ceilings);
+    expect_kept({"sample", "--kind", "snowball", "--depth", "1", "--instances", "20000"}, ceilings);
+    expect_kept({"sample", "--kind", "edge", "--count", "20000", "--instances", "200"}, ceilings);
+  }
+}
+
+TEST_F(Budget, OfSamplesOfTheWholeGraph) {
+  expect_kept({"sample", "--kind", "snowball", "--depth", "2", "--instances", "100"}, {64, 0});
+  expect_kept({"sample", "--kind", "layer", "--layer-size", "1000,1000", "--instances", "2000"}, {64, 0});
+  expect_kept({"sample", "--kind", "node", "--count", "10000", "--instances", "200"}, {64, 0});
+}
+
+}  // namespace
+}  // namespace sluice::test
