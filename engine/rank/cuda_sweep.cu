@@ -139,7 +139,9 @@ class CudaSweep final : public Sweep {
     stream_.wait("an iteration");
     HostArray<FixedRank> fixed(ranks.size(), "ranks");
     copy_to_host(device_, fixed.data(), rank_[returned_ % 2].data(), fixed.bytes());
-    std::transform(fixed.begin(), fixed.end(), ranks.begin(), from_fixed);
+    const FixedRank total = (ranks_.size() > 1 ? agreed_ : totals_.receive(returned_)).rank;
+    std::transform(fixed.begin(), fixed.end(), ranks.begin(),
+                   [total](FixedRank rank) { return normalised(rank, total); });
   }
 
   SweepTraffic traffic() const override {

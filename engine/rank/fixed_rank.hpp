@@ -73,6 +73,12 @@ SLUICE_HD double from_fixed(FixedRank rank) {
   return rank_detail::multiply(static_cast<double>(static_cast<std::int64_t>(rank)), 1 / kFixedRankOne);
 }
 
+/// A rank as it is handed out, where all ranks sum to `total`: many vertices may have the very same rank, and
+/// so the very same rounding error, which adds up to more than random ones do.
+SLUICE_HD double normalised(FixedRank rank, FixedRank total) {
+  return rank_detail::divide(from_fixed(rank), from_fixed(total));
+}
+
 /// Rounds to the nearest; 0 <= rank < 2.
 SLUICE_HD FixedRank to_fixed(double rank) {
   return rank_detail::nearest(rank_detail::multiply(rank, kFixedRankOne));

@@ -58,7 +58,8 @@ class HostSweep final : public Sweep {
   }
 
   void read_ranks(std::span<double> ranks) override {
-    std::transform(rank_.data(), rank_.data() + ranks.size(), ranks.begin(), from_fixed);
+    std::transform(rank_.data(), rank_.data() + ranks.size(), ranks.begin(),
+                   [this](FixedRank rank) { return normalised(rank, total_); });
   }
 
   SweepTraffic traffic() const override { return pages_ ? pages_->traffic() : SweepTraffic{}; }
@@ -108,6 +109,7 @@ class HostSweep final : public Sweep {
       exchange_(shares_.data(), next_shares_.data(), totals.new_shares);
     }
     dangling_ = totals.dangling;
+    total_ = totals.rank;
     return totals.change;
   }
 
@@ -134,7 +136,7 @@ class HostSweep final : public Sweep {
   ShareExchange<Stored> exchange_;
   std::unique_ptr<SweepPages> pages_;
   std::vector<Blocks> blocks_;  ///< [partitions]
-  FixedRank dangling_ = 0;
+  FixedRank dangling_ = 0, total_ = 0;
 };
 
 }  // namespace

@@ -43,8 +43,7 @@ struct RankPlace {
 };
 
 struct PageRankResult {
-  /// Multiples of 2^-62 that sum to 1 within the bound of fixed_rank.hpp: of all vertices, or of those of
-  /// this rank of the job, beginning with `first`.
+  /// Of all vertices, which sum to 1, or of those of this rank of the job, beginning with `first`.
   HostArray<double> ranks;
   std::uint64_t first = 0;
   std::uint32_t iterations = 0;

@@ -29,7 +29,8 @@ class Sweep {
   virtual ~Sweep() = default;
   /// Makes the next iteration, the first from equal ranks. Returns what it changed, on all ranks of the job.
   virtual RankChange step() = 0;
-  /// Ranks of this job rank's vertices after the last iteration that step() returned.
+  /// Ranks of this job rank's vertices after the last iteration that step() returned, normalised so that
+  /// those of all vertices sum to 1.
   virtual void read_ranks(std::span<double> ranks) = 0;
   virtual SweepTraffic traffic() const { return {}; }
 };

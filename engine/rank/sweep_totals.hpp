@@ -11,11 +11,13 @@ namespace sluice {
 
 struct SweepTotals {
   RankChange change;
-  FixedRank dangling = 0;        ///< rank of vertices without out-edges
+  FixedRank rank = 0;            ///< of all vertices; 1 but for rounding
+  FixedRank dangling = 0;        ///< of those without out-edges
   std::uint64_t new_shares = 0;  ///< contributions that are not what they were
 
   SLUICE_HD void join(const SweepTotals& other, RankNorm norm) {
     change.join(other.change, norm);
+    rank += other.rank;
     dangling += other.dangling;
     new_shares += other.new_shares;
   }
@@ -26,20 +28,21 @@ inline SweepTotals total_of(Communicator& ranks, const SweepTotals& mine, RankNo
   if (ranks.size() == 1) return mine;
   SweepTotals all;
   // 128 bits in limbs of 32, so that no sum over the ranks carries into the next limb and is lost.
-  std::array<std::uint64_t, 7> sums{mine.change.sum, mine.dangling, mine.new_shares};
+  std::array<std::uint64_t, 8> sums{mine.change.sum, mine.rank, mine.dangling, mine.new_shares};
   for (unsigned limb = 0; limb < 4; ++limb)
-    sums[3 + limb] = static_cast<std::uint32_t>(mine.change.value >> (32 * limb));
+    sums[4 + limb] = static_cast<std::uint32_t>(mine.change.value >> (32 * limb));
   ranks.all_reduce(sums, Reduce::sum, "the change of an iteration");
   all.change.sum = sums[0];
-  all.dangling = sums[1];
-  all.new_shares = sums[2];
+  all.rank = sums[1];
+  all.dangling = sums[2];
+  all.new_shares = sums[3];
   if (norm == RankNorm::linf) {
     auto largest = static_cast<std::uint64_t>(mine.change.value);
     ranks.all_reduce(std::span(&largest, 1), Reduce::max, "the change of an iteration");
     all.change.value = largest;
   } else {
     for (unsigned limb = 0; limb < 4; ++limb)
-      all.change.value += static_cast<unsigned __int128>(sums[3 + limb]) << (32 * limb);
+      all.change.value += static_cast<unsigned __int128>(sums[4 + limb]) << (32 * limb);
   }
   return all;
 }

@@ -50,6 +50,7 @@ struct SweepView {
     const double divisor = divisors[row];
     const Stored share = share_of<Share>(rank, divisor);
     after[row] = rank;
+    totals.rank += rank;
     totals.new_shares += share != shares[first + row];
     next_shares[row] = share;
     if (!(divisor > 0)) totals.dangling += rank;
