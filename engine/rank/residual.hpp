@@ -44,6 +44,10 @@ class ResidualSolver {
   }
 
  private:
+  /// Edges that are pulled in the time of one that is told: an atomic sum at a random place against a read
+  /// (30 and 180 million a second on two cores, Kronecker scale 18).
+  static constexpr std::uint64_t kToldForPulled = 6;
+
   struct Told {
     Vertex source;
     typename Share::Stored share;  ///< the new one
@@ -90,8 +94,8 @@ class ResidualSolver {
     return all;
   }
 
-  /// Adds the differences to the sums of out-neighbours, which are the next affected ones. Returns along how
-  /// many edges.
+  /// Adds the differences to the sums of out-neighbours, which are the next affected ones; where so many tell
+  /// that pulling costs less, they shall pull, which finds the same sums. Returns along how many edges.
   std::uint64_t tell(RankState<Share>& state, const Graph& graph) {
     const CsrView out = graph.out.view();
     std::uint64_t edges = 0;
@@ -106,6 +110,11 @@ class ResidualSolver {
       }
     }
     state.affected.drop_all();
+    if (edges * kToldForPulled > graph.edges()) {
+      state.affected.add_neighbours(out, sources);
+      for (const Vertex v : state.affected.list()) known_[v] = 0;
+      return 0;  // counted when they are pulled
+    }
     state.affected.add_neighbours(out, sources, [&](std::size_t i, EdgeIndex edge) {
       const float weight = Share::kWeighted ? out.weights[edge] : 1.0f;
       const FixedRank difference = Share::carried(after[i], weight) - Share::carried(before[i], weight);
