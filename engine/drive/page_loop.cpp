@@ -11,25 +11,29 @@ namespace sluice {
 namespace {
 
 /// Reads of a list's edges by one visit, about.
-double reads_of(const PageColumns& columns) {
-  constexpr double kPicks = 8, kSearch = 16;  // of a CTPS
-  return kPicks *
-         (1 + (columns.alias ? 2 : 0) + (columns.cumulative ? kSearch : 0) + (columns.weights ? 1 : 0));
+double reads_of(const PageColumns& columns, double picks) {
+  constexpr double kSearch = 16;  // of a CTPS
+  constexpr double kCode = 4;     // beginning, sample, high bits, low bits
+  return picks * ((columns.coded ? kCode : 1) + (columns.alias ? 2 : 0) + (columns.cumulative ? kSearch : 0) +
+                  (columns.weights ? 1 : 0));
 }
 
 }  // namespace
 
-PageLoop::PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan, RunStats& stats)
+PageLoop::PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan, const PageUse& use,
+                   RunStats& stats)
     : graph_(graph),
       stats_(stats),
       plan_(std::move(plan)),
+      own_(OwnedPartitions::of(graph.paging.shard, plan_.partitions.size())),
+      roams_(use.roams),
       slots_(graph.device, graph.graph.out.offsets.span(), plan_.partitions, pages.columns, pages.sources,
              plan_.slots),
       transport_(plan_.partitions,
                  graph.paging.transport == Transport::automatic && slots_.can_map()
                      ? measure_link(graph.device)
                      : LinkRates{},
-                 reads_of(pages.columns)),
+                 reads_of(pages.columns, use.picks)),
       scheduler_(partitions(), plan_.slots, graph.paging.schedule) {
   if (graph.paging.transport == Transport::mapped && !slots_.can_map()) {
     throw UsageError(
@@ -39,34 +43,65 @@ PageLoop::PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPl
   stats_.partitions = plan_.partitions.size();
 }
 
-void PageLoop::round(std::span<const std::uint64_t> waiting, const Work& work) {
-  std::vector<std::uint64_t> away(waiting.begin(), waiting.begin() + partitions());
+void PageLoop::drain(std::span<const std::uint64_t> waiting, const Work& work) {
+  const auto waits = [](std::uint64_t entries) { return entries > 0; };
+  for (;;) {
+    std::vector<std::uint64_t> away(partitions(), 0);
+    std::copy(waiting.begin() + own_.begin, waiting.begin() + own_.end, away.begin() + own_.begin);
+    if (std::none_of(away.begin(), away.end(), waits)) return;
+    round(std::move(away), waiting, work);
+  }
+}
+
+/// `away` is what waits for partitions that may come.
+void PageLoop::round(std::vector<std::uint64_t> away, std::span<const std::uint64_t> waiting,
+                     const Work& work) {
   const std::vector<std::uint32_t> mapped = map_some(away);
   for (const std::uint32_t partition : mapped) away[partition] = 0;
   for (const PartitionLoad& load : scheduler_.choose(away)) slots_.begin(load.slot, load.partition);
   work_on(mapped, waiting, work);
   slots_.wait();
   scheduler_.arrive();
-  // Slots that are empty let the next partitions come while these are worked on.
+  make_room(waiting);
+}
+
+/// Slots that are empty let the next partitions come while these are worked on.
+void PageLoop::make_room(std::span<const std::uint64_t> waiting) {
   const unsigned spare = std::max(1u, plan_.slots / 4);
   for (const std::uint32_t partition : scheduler_.retire(waiting, spare)) slots_.drop(partition);
 }
 
-void PageLoop::drain(std::span<const std::uint64_t> waiting, const Work& work) {
-  const auto waits = [](std::uint64_t entries) { return entries > 0; };
-  while (std::any_of(waiting.begin(), waiting.begin() + partitions(), waits)) round(waiting, work);
+void PageLoop::bring_together(std::span<const std::uint32_t> wanted, std::span<const std::uint64_t> waiting,
+                              const std::function<void()>& work) {
+  std::vector<std::uint64_t> need(partitions(), 0);
+  for (const std::uint32_t partition : wanted) need[partition] = 1;
+  unsigned missing = 0;
+  for (std::uint32_t p = 0; p < partitions(); ++p) missing += need[p] > 0 && !scheduler_.resident(p);
+  for (const std::uint32_t partition : scheduler_.retire(need, missing)) slots_.drop(partition);
+  for (const PartitionLoad& load : scheduler_.choose(need)) slots_.begin(load.slot, load.partition);
+  slots_.wait();
+  scheduler_.arrive();
+  work();
+  ++stats_.rounds;
+  make_room(waiting);
 }
 
 std::vector<std::uint32_t> PageLoop::map_some(std::span<const std::uint64_t> waiting) {
   std::vector<std::uint32_t> mapped;
   const Transport transport = graph_.paging.transport;
-  if (!slots_.can_map() || transport == Transport::copied || transport == Transport::file) return mapped;
+  if (graph_.paging.shard || !slots_.can_map() || transport == Transport::copied ||
+      transport == Transport::file)
+    return mapped;
   if (transport == Transport::mapped) {
     for (std::uint32_t p = 0; p < partitions(); ++p) mapped.push_back(p);
-  } else {
-    mapped = transport_.mapped(waiting, 0);
-    std::erase_if(mapped, [&](std::uint32_t p) { return !scheduler_.away(p); });
+    return mapped;
   }
+  std::uint64_t active = 0;
+  if (roams_) {
+    for (const std::uint32_t p : scheduler_.residents()) active += waiting[p];
+  }
+  mapped = transport_.mapped(waiting, active);
+  std::erase_if(mapped, [&](std::uint32_t p) { return !scheduler_.away(p); });
   return mapped;
 }
 

@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "engine/drive/shard.hpp"
 #include "engine/residency/paged_plan.hpp"
 #include "engine/residency/resident_graph.hpp"
 #include "engine/residency/slots.hpp"
@@ -15,36 +18,61 @@
 
 namespace sluice {
 
+/// How a run reads what is here.
+struct PageUse {
+  double picks = 1;    ///< edges that one visit to a list draws, about
+  bool roams = false;  ///< work goes on through every partition that is here, not only where it waits
+};
+
 class PageLoop {
  public:
   /// Works on these partitions, which are here: afterwards less waits there.
   using Work = std::function<void(std::span<const std::uint32_t>)>;
 
   /// Throws UsageError where the transport that is asked for is not possible, BudgetError.
-  PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan, RunStats& stats);
+  PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan, const PageUse& use,
+           RunStats& stats);
 
-  /// One round. `waiting` counts work by partition and is brought up to date by `work`.
-  void round(std::span<const std::uint64_t> waiting, const Work& work);
-  /// Rounds until nothing waits.
+  /// Rounds until nothing waits for this rank's partitions. `waiting` counts work by partition and is brought
+  /// up to date by `work`.
   void drain(std::span<const std::uint64_t> waiting, const Work& work);
+  /// Brings all of `wanted`, which fit the slots together, and works once.
+  void bring_together(std::span<const std::uint32_t> wanted, std::span<const std::uint64_t> waiting,
+                      const std::function<void()>& work);
   /// Adds what was brought since the last call to the run's figures.
   void count();
 
   const PagedPlan& plan() const { return plan_; }
   std::uint32_t partitions() const { return static_cast<std::uint32_t>(plan_.partitions.size()); }
+  /// The partitions that this rank works on.
+  const OwnedPartitions& own() const { return own_; }
   /// A partition that is here.
   const PageView& page(std::uint32_t partition) const { return slots_.page(partition); }
   /// The look-up of what is here, in device memory; valid for one round's work.
-  PageMap publish() { return slots_.publish(); }
+  PageMap publish() { return slots_.publish().map; }
+  /// The same with `each(page)` for every slot beside it: [slots].
+  template <class Each>
+  auto publish(const Each& each) {
+    using Item = std::invoke_result_t<const Each&, const PageView&>;
+    static_assert(std::is_trivially_copyable_v<Item>);
+    std::vector<Item> items;
+    for (const PageView& page : slots_.views()) items.push_back(each(page));
+    const auto [map, also] = slots_.publish(std::as_bytes(std::span(items)));
+    return std::pair(map, reinterpret_cast<const Item*>(also));
+  }
 
  private:
+  void round(std::vector<std::uint64_t> away, std::span<const std::uint64_t> waiting, const Work& work);
   std::vector<std::uint32_t> map_some(std::span<const std::uint64_t> waiting);
   void work_on(std::span<const std::uint32_t> mapped, std::span<const std::uint64_t> waiting,
                const Work& work);
+  void make_room(std::span<const std::uint64_t> waiting);
 
   ResidentGraph::Impl& graph_;
   RunStats& stats_;
   PagedPlan plan_;
+  OwnedPartitions own_;
+  bool roams_;
   Slots slots_;
   TransportChoice transport_;
   Scheduler scheduler_;

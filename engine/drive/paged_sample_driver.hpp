@@ -38,7 +38,7 @@ void drive_paged_samples(ResidentGraph::Impl& graph, const PageRequest& pages, c
         loop.emplace(graph, pages,
                      plan_pages(graph.device, graph.graph, graph.paging, pages.columns, bytes_per_instance,
                                 end - first, depths),
-                     stats);
+                     PageUse{.picks = 8}, stats);
         grower.emplace(make, *loop);
         wave = loop->plan().wave;
       }

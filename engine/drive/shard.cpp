@@ -15,6 +15,10 @@ OwnedPartitions OwnedPartitions::of(std::uint64_t partitions, int rank, int rank
   return {first(rank), first(rank + 1)};
 }
 
+OwnedPartitions OwnedPartitions::of(const Communicator* ranks, std::uint64_t partitions) {
+  return ranks ? of(partitions, ranks->rank(), ranks->size()) : of(partitions, 0, 1);
+}
+
 int OwnedPartitions::owner(std::uint32_t partition, std::uint64_t partitions, int ranks) {
   // The guess is never too large, and too small by one at most.
   int rank = static_cast<int>(static_cast<std::uint64_t>(partition) * static_cast<std::uint64_t>(ranks) /

@@ -2,6 +2,7 @@
 // holds, and how rows come home.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,6 +17,8 @@ namespace sluice {
 struct OwnedPartitions {
   std::uint32_t begin = 0, end = 0;
   static OwnedPartitions of(std::uint64_t partitions, int rank, int ranks);
+  /// What this rank owns; all of them where `ranks` is null.
+  static OwnedPartitions of(const Communicator* ranks, std::uint64_t partitions);
   /// The rank that owns a partition.
   static int owner(std::uint32_t partition, std::uint64_t partitions, int ranks);
 };
@@ -42,8 +45,12 @@ class WaveHomes {
   const Instance* firsts() const { return device_firsts_.data(); }
   const std::uint64_t* counts() const { return device_counts_.data(); }
   /// The current wave's instances of this rank.
+  std::size_t own() const { return own_; }
   Instance own_first() const { return firsts_[own_]; }
   std::uint64_t own_count() const { return counts_[own_]; }
+  /// How many instances of a home the current wave holds, and the most of any home.
+  std::uint64_t count(std::uint64_t home) const { return counts_[home]; }
+  std::uint64_t most() const { return *std::max_element(counts_.begin(), counts_.end()); }
 
  private:
   const Device& device_;
@@ -56,7 +63,7 @@ class WaveHomes {
 };
 
 /// Rows of walks that took steps on several ranks: each brings what it has, kNoVertex elsewhere. `parts[r]`
-/// are the rows of rank r's instances, equally many for all; returns this rank's, complete.
+/// are rows of rank r's instances, as many on every rank; returns this rank's, complete.
 std::vector<Vertex> gather_rows(Communicator& ranks, std::span<const std::span<const Vertex>> parts);
 
 }  // namespace sluice

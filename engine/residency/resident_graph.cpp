@@ -89,6 +89,7 @@ void ResidentGraph::Impl::open_pages() {
   for_each_range([&](const GraphView& range, std::uint64_t begin, std::uint64_t end) {
     host::build_exponents(device.threads(), range, on_host, {begin, end});
   });
+  share(std::span(on_host, host.vertices), "exponents of weights");
   if (device.is_cuda()) copy_to_device(device, exponents.data(), on_host, exponents.bytes());
   view.exponents = exponents.data();
   host_view.exponents = on_host;
@@ -104,8 +105,12 @@ void ResidentGraph::Impl::for_each_range(
   const std::uint64_t room = ranges.largest() / bytes.edge;
   HostArray<Vertex> some_targets(room, "reading edges");
   HostArray<float> some_weights(graph.weighted ? room : 0, "reading edges");
+  const auto [mine_begin, mine_end] = part_of(paging.shard ? paging.shard->rank() : 0);
   for (std::uint64_t p = 0; p < ranges.size(); ++p) {
-    const EdgeIndex first = graph.out.offsets[ranges.begin(p)], last = graph.out.offsets[ranges.end(p)];
+    const std::uint64_t begin = std::max(ranges.begin(p), mine_begin),
+                        end = std::min(ranges.end(p), mine_end);
+    if (begin >= end) continue;
+    const EdgeIndex first = graph.out.offsets[begin], last = graph.out.offsets[end];
     GraphView range = host_view;
     graph.edges_elsewhere->read_targets(first, {some_targets.data(), last - first});
     range.csr.targets = moved(some_targets.data(), first);
@@ -113,7 +118,7 @@ void ResidentGraph::Impl::for_each_range(
       graph.edges_elsewhere->read_weights(first, {some_weights.data(), last - first});
       range.csr.weights = moved(some_weights.data(), first);
     }
-    body(range, ranges.begin(p), ranges.end(p));
+    body(range, begin, end);
   }
 }
 
@@ -124,6 +129,17 @@ const CodedGraph* ResidentGraph::Impl::coded_lists() {
     table_seconds += seconds_now() - begin;
   }
   return coded ? &*coded : nullptr;
+}
+
+std::pair<std::uint64_t, std::uint64_t> ResidentGraph::Impl::part_of(int rank) const {
+  const auto ranks = static_cast<std::uint64_t>(paging.shard ? paging.shard->size() : 1);
+  const auto firsts = graph.out.offsets.span().first(graph.vertices());
+  const auto first = [&](std::uint64_t r) {
+    if (r == ranks) return graph.vertices();
+    const auto at = std::lower_bound(firsts.begin(), firsts.end(), graph.edges() / ranks * r);
+    return static_cast<std::uint64_t>(at - firsts.begin());
+  };
+  return {first(static_cast<std::uint64_t>(rank)), first(static_cast<std::uint64_t>(rank) + 1)};
 }
 
 const WideEdge* ResidentGraph::Impl::wide_edges() {

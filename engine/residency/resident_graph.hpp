@@ -6,8 +6,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "engine/exchange/communicator.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/copy_lane.hpp"
 #include "engine/residency/coded_graph.hpp"
@@ -72,8 +75,20 @@ struct ResidentGraph::Impl {
   /// Without weights every weight is 1, and a bias by weight is none.
   Bias effective(Bias bias) const { return bias == Bias::weight && !graph.weighted ? Bias::none : bias; }
   /// Calls body(view, begin, end) for ranges of vertices whose edges `view` has in host memory; all at once
-  /// where they are there, else as they are read from the file.
+  /// where they are there, else as they are read from the file. Ranks that share out the graph each take
+  /// their part of the vertices: see share.
   void for_each_range(const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const;
+  /// A column by vertex that every rank has filled for its part becomes whole.
+  template <class T>
+  void share(std::span<T> column, const char* label) const {
+    if (!paging.shard) return;
+    for (int rank = 0; rank < paging.shard->size(); ++rank) {
+      const auto [begin, end] = part_of(rank);
+      // One rank may read its disk far longer than another.
+      paging.shard->broadcast(std::as_writable_bytes(column.subspan(begin, end - begin)), rank, label,
+                              kUnlimited);
+    }
+  }
   const WideEdge* wide_edges();
   /// All lists coded, for partitions; null where that cannot be (CodedGraph::of).
   const CodedGraph* coded_lists();
@@ -82,6 +97,8 @@ struct ResidentGraph::Impl {
  private:
   void upload();
   void open_pages();
+  /// The vertices whose lists a rank reads for tables by vertex: as many edges as every other.
+  std::pair<std::uint64_t, std::uint64_t> part_of(int rank) const;
 };
 
 /// Seconds since an arbitrary point, for phases.

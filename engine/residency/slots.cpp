@@ -85,9 +85,6 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   };
   upload(boundaries_, plan.boundaries());
   upload(buckets_, plan.buckets());
-  device_slot_of_ =
-      Buffer<std::uint32_t>(device, std::max<std::size_t>(slot_of_.size(), 1), "the partition look-up");
-  device_views_ = Buffer<PageView>(device, views_.size(), "the partition look-up");
   for (unsigned lane = 0; lane < std::min(kLanes, slots); ++lane) threads_.emplace_back([this] { work(); });
 }
 
@@ -121,16 +118,28 @@ void Slots::drop(std::uint32_t partition) {
   slot_of_[partition] = PageMap::kNoSlot;
 }
 
-PageMap Slots::publish() {
-  copy_to_device(device_, device_slot_of_.data(), slot_of_.data(), slot_of_.size() * sizeof(std::uint32_t));
-  copy_to_device(device_, device_views_.data(), views_.data(), device_views_.bytes());
+Slots::Published Slots::publish(std::span<const std::byte> also) {
+  constexpr std::size_t kAlignment = 16;
+  look_up_.clear();
+  const auto append = [&](std::span<const std::byte> part) {
+    const std::size_t at = (look_up_.size() + kAlignment - 1) / kAlignment * kAlignment;
+    look_up_.resize(at);
+    look_up_.insert(look_up_.end(), part.begin(), part.end());
+    return at;
+  };
+  const std::size_t pages = append(std::as_bytes(std::span(views_)));
+  const std::size_t slot_of = append(std::as_bytes(std::span(slot_of_)));
+  const std::size_t beside = append(also);
+  device_look_up_.reserve(device_, look_up_.size(), "the partition look-up");
+  const std::byte* const there = device_look_up_.data();
+  copy_to_device(device_, device_look_up_.data(), look_up_.data(), look_up_.size());
   PageMap map;
   map.owners = plan_.owners();
   map.owners.boundaries = boundaries_.data();
   map.owners.first = buckets_.data();
-  map.slot_of = device_slot_of_.data();
-  map.pages = device_views_.data();
-  return map;
+  map.slot_of = reinterpret_cast<const std::uint32_t*>(there + slot_of);
+  map.pages = reinterpret_cast<const PageView*>(there + pages);
+  return {map, there + beside};
 }
 
 void Slots::work() {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -67,8 +68,14 @@ class Slots {
   /// From now on the partition is not here.
   void drop(std::uint32_t partition);
 
-  /// The map of what is here, on the device; valid until the next call. Not while kernels read the last one.
-  PageMap publish();
+  /// What kernels read of a round.
+  struct Published {
+    PageMap map;
+    const std::byte* also;
+  };
+  /// The map of what is here, on the device, and a copy of `also` beside it: all goes at once. Valid until
+  /// the next call. Not while kernels read the last one.
+  Published publish(std::span<const std::byte> also = {});
   /// Views by slot, the mapped one last.
   std::span<const PageView> views() const { return views_; }
   /// The columns of a partition that is here.
@@ -107,8 +114,9 @@ class Slots {
   std::vector<std::uint32_t> slot_of_;  ///< [partitions]
   std::vector<Load> begun_;
   Buffer<std::uint64_t> boundaries_;
-  Buffer<std::uint32_t> buckets_, device_slot_of_;
-  Buffer<PageView> device_views_;
+  Buffer<std::uint32_t> buckets_;
+  std::vector<std::byte> look_up_;  ///< views_, slot_of_ and what goes along
+  Buffer<std::byte> device_look_up_;
   Counters counters_;
 
   std::mutex mutex_;

@@ -147,7 +147,7 @@ struct PoolJob : InstanceJob<WalkSink> {
     PageLoop loop(graph, pages,
                   plan_pages(graph.device, graph.graph, graph.paging, pages.columns,
                              bytes_per_instance() + kParkedPoolBytes, end - begin, program.length),
-                  stats);
+                  PageUse{.picks = 8}, stats);
     const PartitionPlan& plan = loop.plan().partitions;
     const std::uint64_t wave = std::min<std::uint64_t>(loop.plan().wave, end - begin);
     const PoolWave memory(graph.device, wave, program.pool_size, program.length);

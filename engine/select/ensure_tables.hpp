@@ -81,7 +81,8 @@ const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& table
   return tables.wide_alias.data();
 }
 
-/// Bounds of a graph in partitions: made on the host, from wherever its edges are.
+/// Bounds of a graph in partitions: made on the host, from wherever its edges are, by all ranks that share it
+/// out.
 template <class BiasOf>
 void bounds_from_host(ResidentGraph::Impl& graph, const BiasOf& bias, const Buffer<std::uint64_t>& bounds,
                       const Buffer<std::uint32_t>& positive) {
@@ -90,6 +91,8 @@ void bounds_from_host(ResidentGraph::Impl& graph, const BiasOf& bias, const Buff
   graph.for_each_range([&](const GraphView& range, std::uint64_t begin, std::uint64_t end) {
     host::build_bounds(graph.device.threads(), range, bias, largest.data(), counts.data(), {begin, end});
   });
+  graph.share(largest.span(), "bounds of biases");
+  graph.share(counts.span(), "counts of candidates");
   copy_to_device(graph.device, bounds.data(), largest.data(), bounds.bytes());
   copy_to_device(graph.device, positive.data(), counts.data(), positive.bytes());
 }
