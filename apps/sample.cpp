@@ -77,7 +77,9 @@ void run_sample(const Command& command, SampleCommand& c) {
   validate(c.sample);
   Job job(command, c.common, c.graph);
   const Starts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
-  job.refuse_shard("samples");
+  if (c.sample.kind == SampleKind::layer || c.sample.kind == SampleKind::node)
+    job.refuse_shard("samples that want the whole graph");
+  if (job.device().is_cuda()) job.refuse_shard("samples on a GPU");
   job.prepare(starts, " samples", c.sample);
   if (c.common.plan)
     return job.print_plan(plan_samples(job.device(), job.graph(), starts, c.sample, c.common.paging));

@@ -84,7 +84,6 @@ void run_walk(const Command& command, WalkCommand& c) {
   const Starts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
-  if (is_pool(c)) job.refuse_shard("multidimensional walks");
   job.prepare(starts, " walks", c.walk);
   if (c.common.plan)
     return job.print_plan(plan_walks(job.device(), job.graph(), starts, c.walk, c.common.paging));

@@ -29,7 +29,7 @@ struct InstanceJob {
 template <class Job>
 void run_instances(const Job& job, RunStats& stats) {
   stats.instances = job.end - job.begin;
-  if (job.begin == job.end) return;
+  if (job.begin == job.end && !job.graph.paging.shard) return;
   on_backend(
       job.graph.device, [&] { job.on_host(stats); },
       [&] {

@@ -84,11 +84,10 @@ class PagedWalkDriver {
  private:
   PagedPlan make_plan(const PageColumns& columns) const {
     const std::uint64_t each = Wave::kBytesPerWalk + row_ * sizeof(Vertex);
-    if (ranks_) {
-      return plan_shard(*ranks_, graph_.device, graph_.graph, graph_.paging, columns, each, instances_,
-                        options_.length);
-    }
-    return plan_pages(graph_.device, graph_.graph, graph_.paging, columns, each, instances_, options_.length);
+    // Every rank holds the walks of all.
+    const auto homes = static_cast<std::uint64_t>(ranks_ ? ranks_->size() : 1);
+    return plan_shard(ranks_, graph_.device, graph_.graph, graph_.paging, columns, each * homes, instances_,
+                      options_.length);
   }
 
   std::uint64_t per_home() const { return loop_.plan().wave; }

@@ -17,6 +17,10 @@ namespace sluice {
 struct PoolState {
   std::uint64_t total = 0;  ///< of the pool's biases
   std::uint32_t step = 0;
+  // In partitions: the edge that the step takes, if its list is not here, and its target if another rank said
+  // so.
+  Vertex target = kNoVertex;
+  EdgeIndex edge = 0;
 };
 
 /// Bytes of device memory that an instance takes: seeds, pool and biases, and the edges of its walk.
@@ -34,16 +38,20 @@ inline std::uint64_t host_pool_wave(std::uint64_t each, std::uint64_t instances,
 
 /// Every list is here.
 struct WholeLists {
-  SLUICE_HD const Vertex* targets(const GraphView& graph, Vertex) const { return graph.csr.targets; }
+  SLUICE_HD Vertex target(const GraphView& graph, Vertex, const PoolState& state) const {
+    return graph.csr.targets[state.edge];
+  }
 };
 
-/// The lists of the partitions that are here; null: another's.
+/// The lists of the partitions that are here.
 struct PagedLists {
   PageMap map;
 
-  SLUICE_HD const Vertex* targets(const GraphView&, Vertex v) const {
+  /// The target of the state's edge, in the list of `v`; kNoVertex if that is not here.
+  SLUICE_HD Vertex target(const GraphView&, Vertex v, const PoolState& state) const {
+    if (state.target != kNoVertex) return state.target;
     const std::uint32_t slot = map.slot(v);
-    return slot == PageMap::kNoSlot ? nullptr : map.pages[slot].targets;
+    return slot == PageMap::kNoSlot ? kNoVertex : map.pages[slot].targets[state.edge];
   }
 };
 
@@ -83,7 +91,7 @@ struct PoolProgram {
     }
     const std::uint64_t total = group.sum(mine);
     group.sync();  // any lane may read the pool now
-    return {total, 0};
+    return {.total = total};
   }
 
   /// Goes on through the lists that are here; returns the vertex whose list is not, or kNoVertex at the end.
@@ -94,10 +102,11 @@ struct PoolProgram {
       const PhiloxBlock block = WalkDraws{seed, state.step, instance}.block(Stream::select);
       const std::uint32_t entry = find(group, biases, uniform_index(block.low(), state.total));
       const Vertex from = pool[entry];
-      const Vertex* const targets = lists.targets(graph, from);
-      if (!targets) return from;
       const Row row = graph.row(from);
-      const Vertex to = targets[row.offset + uniform_index(block.high(), row.degree)];
+      state.edge = row.offset + uniform_index(block.high(), row.degree);
+      const Vertex to = lists.target(graph, from, state);
+      if (to == kNoVertex) return from;
+      state.target = kNoVertex;
       const std::uint64_t bias = sampler.vertex_bias(graph, to);
       state.total = state.total - biases[entry] + bias;
       group.sync();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "engine/core/error.hpp"
 
@@ -27,27 +28,51 @@ int OwnedPartitions::owner(std::uint32_t partition, std::uint64_t partitions, in
   return rank;
 }
 
-PagedPlan plan_shard(Communicator& ranks, const Device& device, const Graph& graph,
+void refuse_shard() {
+  throw UsageError("--distribution shard: not for these samples on this device yet; use replicate");
+}
+
+void together(Communicator* ranks, const std::function<void()>& body) {
+  if (!ranks) return body();
+  std::exception_ptr own;
+  try {
+    body();
+  } catch (const BudgetError&) {
+    own = std::current_exception();
+  }
+  std::uint64_t failed[] = {own ? 1u : 0u};
+  ranks->all_reduce(failed, Reduce::max, "room for the work of all ranks", kUnlimited);
+  if (own) std::rethrow_exception(own);
+  if (failed[0] != 0) throw BudgetError("another rank has no room for its part of the work");
+}
+
+bool any_left(Communicator* ranks, std::uint64_t left, const char* label) {
+  if (ranks) ranks->all_reduce(std::span(&left, 1), Reduce::max, label, kUnlimited);
+  return left > 0;
+}
+
+PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& graph,
                      const PagingOptions& paging, const PageColumns& columns,
                      std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps) {
+  if (!ranks) return plan_pages(device, graph, paging, columns, bytes_per_instance, instances, steps);
   constexpr std::uint64_t kTravelling = 4u << 20;  // what moves walks to and from the device
-  const auto size = static_cast<std::uint64_t>(ranks.size());
+  const auto size = static_cast<std::uint64_t>(ranks->size());
   std::uint64_t most[] = {std::max<std::uint64_t>(instances, 1), size};
   PagingOptions wanted = paging;
   const auto plan_with = [&] {
-    return plan_pages(device, graph, wanted, columns, bytes_per_instance * size, most[0], steps, kTravelling);
+    return plan_pages(device, graph, wanted, columns, bytes_per_instance, most[0], steps, kTravelling);
   };
   // The first wait after tables: one rank may have read its disk far longer than another.
-  ranks.all_reduce(most, Reduce::max, "the partition plan", kUnlimited);
+  ranks->all_reduce(most, Reduce::max, "the partition plan", kUnlimited);
   most[1] = std::max(size, paging.partitions != 0 ? paging.partitions : plan_with().partitions.size());
-  ranks.all_reduce(most, Reduce::max, "the partition plan");
+  ranks->all_reduce(most, Reduce::max, "the partition plan");
   wanted.partitions = most[1];
   PagedPlan plan = plan_with();
   // Room for what this rank owns, and for one more: a scan may need a list of another rank.
-  const OwnedPartitions own = OwnedPartitions::of(plan.partitions.size(), ranks.rank(), ranks.size());
+  const OwnedPartitions own = OwnedPartitions::of(ranks, plan.partitions.size());
   plan.slots = std::min<unsigned>(plan.slots, std::max(own.end - own.begin + 1, 2u));
   std::uint64_t agreed[] = {plan.wave};
-  ranks.all_reduce(agreed, Reduce::min, "the partition plan");
+  ranks->all_reduce(agreed, Reduce::min, "the partition plan");
   plan.wave = std::min(agreed[0], kMostUnderWay / size);
   return plan;
 }

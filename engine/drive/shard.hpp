@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,9 +24,20 @@ struct OwnedPartitions {
   static int owner(std::uint32_t partition, std::uint64_t partitions, int ranks);
 };
 
-/// As plan_pages, agreed upon by all ranks: the same cut, and as many instances of each rank in a wave.
-/// `instances` and `wave` count those of one rank; every rank holds the walks of all.
-PagedPlan plan_shard(Communicator& ranks, const Device& device, const Graph& graph,
+/// Throws UsageError: ranks cannot share out the graph for what is asked here.
+[[noreturn]] void refuse_shard();
+
+/// Calls `body`, which may find too little memory. Then all of `ranks` throw BudgetError, not this one alone;
+/// null: this one is alone.
+void together(Communicator* ranks, const std::function<void()>& body);
+
+/// Has any of `ranks` work left? Null: has this one?
+bool any_left(Communicator* ranks, std::uint64_t left, const char* label);
+
+/// As plan_pages, agreed upon by all ranks (null: as plan_pages): the same cut, and as many instances of each
+/// rank in a wave. `instances` and `wave` count those of one rank; `bytes_per_instance` is what this rank
+/// holds for one of each rank.
+PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& graph,
                      const PagingOptions& paging, const PageColumns& columns,
                      std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps);
 

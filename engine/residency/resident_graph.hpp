@@ -78,6 +78,8 @@ struct ResidentGraph::Impl {
   /// where they are there, else as they are read from the file. Ranks that share out the graph each take
   /// their part of the vertices: see share.
   void for_each_range(const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const;
+  /// That part, [first, second): about as many edges as every other.
+  std::pair<std::uint64_t, std::uint64_t> part_of(int rank) const;
   /// A column by vertex that every rank has filled for its part becomes whole.
   template <class T>
   void share(std::span<T> column, const char* label) const {
@@ -97,8 +99,6 @@ struct ResidentGraph::Impl {
  private:
   void upload();
   void open_pages();
-  /// The vertices whose lists a rank reads for tables by vertex: as many edges as every other.
-  std::pair<std::uint64_t, std::uint64_t> part_of(int rank) const;
 };
 
 /// Seconds since an arbitrary point, for phases.

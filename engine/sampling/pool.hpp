@@ -12,96 +12,21 @@
 #include "engine/core/charged_vector.hpp"
 #include "engine/core/error.hpp"
 #include "engine/drive/instance_job.hpp"
-#include "engine/drive/page_loop.hpp"
+#include "engine/drive/paged_pool.hpp"
 #include "engine/drive/pool_step.hpp"
+#include "engine/drive/pool_wave.hpp"
 #include "engine/drive/starts_upload.hpp"
 #include "engine/drive/wave_writer.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/select/group.hpp"
 #if defined(__CUDACC__)
 #include "engine/drive/instance_cuda.cuh"
+#include "engine/drive/paged_pool_cuda.cuh"
 #endif
 #include "engine/sampling/build_namespace.hpp"
 
 namespace sluice {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
-
-/// Memory of a wave: one row an instance.
-struct PoolWave {
-  PoolWave(const Device& device, std::uint64_t count, std::uint32_t size, std::uint32_t length)
-      : seeds(device, count * size, kPurpose),
-        pool(device, count * size, kPurpose),
-        biases(device, count * size, kPurpose),
-        edges(device, count * 2 * length, kPurpose) {}
-
-  static constexpr const char* kPurpose = "a wave of pools";
-
-  Buffer<Vertex> seeds, pool;
-  Buffer<std::uint64_t> biases;
-  Buffer<Vertex> edges;
-};
-
-/// Host memory for results on their way to the sink: what it takes does not grow with the wave.
-struct PoolPieces {
-  struct Piece {
-    Staging<Vertex> edges, seeds;
-  };
-
-  PoolPieces(const Device& device, std::uint64_t wave, std::uint64_t pool, std::uint64_t length) {
-    constexpr std::uint64_t kMost = 32u << 20, kShare = 8;
-    const std::uint64_t each = (pool + 2 * length) * sizeof(Vertex);
-    rows = std::clamp<std::uint64_t>(std::min(kMost, host_accountant().available() / kShare) / each, 1, wave);
-    for (Piece& piece : both) {
-      piece.edges = Staging<Vertex>(device, rows * 2 * length, "pools that leave");
-      piece.seeds = Staging<Vertex>(device, rows * pool, "pools that leave");
-    }
-  }
-
-  /// The piece that is not being written.
-  const Piece& next() { return both[turn++ % 2]; }
-
-  std::uint64_t rows;  ///< instances in a piece
-  std::uint64_t turn = 0;
-  std::array<Piece, 2> both;
-  WaveWriter writer;  // last: it ends before what it writes
-};
-
-/// One visit of a wave's instances to the partitions that are here.
-struct PoolVisits {
-  PagedLists lists;
-  PoolState* states;  ///< [instances]
-  Vertex* waits_at;   ///< [instances]
-  bool first;         ///< nothing was done yet
-};
-
-/// Pointers of a wave, for kernels.
-struct PoolRows {
-  Vertex *seeds, *pool;
-  std::uint64_t* biases;
-  Vertex* edges;
-
-  template <class Group, class Program>
-  SLUICE_HD std::uint32_t run(const Group& group, const Program& program, Instance instance,
-                              std::uint64_t row) const {
-    const std::uint64_t at = row * program.pool_size;
-    return program.run(group, instance, seeds + at, pool + at, biases + at, edges + row * 2 * program.length);
-  }
-  /// The same through the lists that are here, from where the last visit stopped. `waits_at` is the vertex
-  /// whose list it needs, or kNoVertex at the end.
-  template <class Group, class Program>
-  SLUICE_HD void visit(const Group& group, const Program& program, Instance instance, std::uint64_t row,
-                       const PoolVisits& visits) const {
-    const std::uint64_t at = row * program.pool_size;
-    Vertex* const path = edges + row * 2 * program.length;
-    if (!visits.first && visits.waits_at[row] == kNoVertex) return;
-    PoolState state = visits.first ? program.begin(group, instance, seeds + at, pool + at, biases + at)
-                                   : visits.states[row];
-    const Vertex waits = program.walk(group, instance, state, pool + at, biases + at, path, visits.lists);
-    if (waits == kNoVertex) program.end(group, state, path);
-    group.sync();
-    if (group.rank() == 0) visits.states[row] = state, visits.waits_at[row] = waits;
-  }
-};
 
 template <class Sampler>
 struct PoolJob : InstanceJob<WalkSink> {
@@ -139,58 +64,8 @@ struct PoolJob : InstanceJob<WalkSink> {
     }
   }
 
-  /// In partitions: every instance goes on whenever the list that it needs is here. visit(first, count,
-  /// rows, visits) is the backend's.
-  template <class Visit>
-  void in_partitions(RunStats& stats, const Visit& visit) const {
-    const PageRequest pages(graph);
-    PageLoop loop(graph, pages,
-                  plan_pages(graph.device, graph.graph, graph.paging, pages.columns,
-                             bytes_per_instance() + kParkedPoolBytes, end - begin, program.length),
-                  PageUse{.picks = 8}, stats);
-    const PartitionPlan& plan = loop.plan().partitions;
-    const std::uint64_t wave = std::min<std::uint64_t>(loop.plan().wave, end - begin);
-    const PoolWave memory(graph.device, wave, program.pool_size, program.length);
-    const Buffer<PoolState> states(graph.device, wave, PoolWave::kPurpose);
-    const Buffer<Vertex> waits_at(graph.device, wave, PoolWave::kPurpose);
-    ChargedVector<Vertex> at(wave);
-    ChargedVector<PoolState> done(wave);
-    std::vector<std::uint64_t> waiting(loop.partitions());
-    PoolPieces pieces(graph.device, wave, program.pool_size, program.length);
-    for (Instance first = begin; first < end; first += wave, ++stats.waves) {
-      const std::uint64_t count = std::min<std::uint64_t>(wave, end - first);
-      const double start = seconds_now();
-      const auto go_on = [&](bool begins) {
-        visit(first, count, rows(memory),
-              PoolVisits{{loop.publish()}, states.data(), waits_at.data(), begins});
-        copy_to_host(graph.device, at.data(), waits_at.data(), count * sizeof(Vertex));
-        std::fill(waiting.begin(), waiting.end(), 0);
-        for (std::uint64_t i = 0; i < count; ++i)
-          if (at[i] != kNoVertex) ++waiting[plan.owner(at[i])];
-      };
-      go_on(true);
-      loop.drain(waiting, [&](std::span<const std::uint32_t>) { go_on(false); });
-      stats.compute_seconds += seconds_now() - start;
-      copy_to_host(graph.device, done.data(), states.data(), count * sizeof(PoolState));
-      for (std::uint64_t i = 0; i < count; ++i) stats.steps += done[i].step;
-      if (sink) leave(first, count, memory, pieces, stats);
-      if (options.progress) options.progress(first + count - begin, end - begin);
-    }
-    pieces.writer.finish();
-    loop.count();
-  }
-
   void on_host(RunStats& stats) const {
-    if (graph.paged) {
-      return in_partitions(
-          stats, [&](Instance first, std::uint64_t count, const PoolRows& out, const PoolVisits& visits) {
-            parallel_blocks(graph.device.threads(), count, 16,
-                            [&](std::uint64_t from, std::uint64_t to, unsigned) {
-                              for (std::uint64_t i = from; i < to; ++i)
-                                out.visit(SingleLane{}, program, first + i, i, visits);
-                            });
-          });
-    }
+    if (graph.paged) return PagedPools(*this, HostPools<PoolJob>{*this}, stats).run();
     const std::uint64_t wave =
         host_pool_wave(bytes_per_instance(), end - begin, graph.device.memory().available());
     const std::array<PoolWave, 2> waves{PoolWave(graph.device, wave, program.pool_size, program.length),
@@ -214,7 +89,7 @@ struct PoolJob : InstanceJob<WalkSink> {
 
 #if defined(__CUDACC__)
   void on_cuda(RunStats& stats) const {
-    if (graph.paged) return in_partitions_on_cuda(stats);
+    if (graph.paged) return PagedPools(*this, CudaPools<PoolJob>(*this, stats), stats).run();
     const std::uint64_t wave = cuda::instances_at_once(graph.device, bytes_per_instance(), end - begin);
     const bool wide = program.pool_size > GraphView::kHubDegree;  // every step may look through the pool
     const PoolWave memory(graph.device, wave, program.pool_size, program.length);
@@ -247,22 +122,6 @@ struct PoolJob : InstanceJob<WalkSink> {
     unsigned long long done = 0;
     copy_to_host(graph.device, &done, steps.data(), sizeof done);
     stats.steps = done;
-  }
-
-  void in_partitions_on_cuda(RunStats& stats) const {
-    const bool wide = program.pool_size > GraphView::kHubDegree;
-    const cuda::Stream stream;
-    in_partitions(
-        stats, [&](Instance first, std::uint64_t count, const PoolRows& out, const PoolVisits& visits) {
-          const auto walk = [=, program = program] __device__(const auto& group, std::uint64_t index,
-                                                              PickCounters&) {
-            out.visit(group, program, first + index, index, visits);
-            return true;
-          };
-          stats.kernel_launches += wide ? cuda::launch_wide_instances(count, walk, {}, nullptr, stream)
-                                        : cuda::launch_instances(count, walk, nullptr, nullptr, stream);
-          stream.wait("pools");
-        });
   }
 #endif
 };

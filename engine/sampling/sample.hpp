@@ -60,7 +60,7 @@ class SampleRun {
     stats_.table_seconds = graph_.table_seconds - tables_before;
     stats_.host_to_device_bytes += starts_.bytes();
     stats_.instances = end_ - begin_;
-    if (begin_ < end_) drive();
+    if (begin_ < end_ || graph_.paging.shard) drive();
     stats_.steps = stats_.sampled_edges;
     return stats_;
   }
@@ -171,8 +171,9 @@ class SampleRun {
 
   void drive_paged() {
     if (reads_weights()) pages_.columns.weights = true;
-    const std::uint64_t bytes = paged_sample_bytes(
-        graph_.graph, options_, most_seeds_, program_.sampler.depth(), graph_.device.memory().available());
+    std::uint64_t bytes = paged_sample_bytes(graph_.graph, options_, most_seeds_, program_.sampler.depth(),
+                                             graph_.device.memory().available());
+    if (graph_.paging.shard) bytes *= 2;  // as much for what other ranks ask
     const auto go = [&]<class Grower>(std::type_identity<Grower>, const auto& setup) {
       drive_paged_samples<Grower>(graph_, pages_, setup, bytes, program_.sampler.depth(), options_, begin_,
                                   end_, sink_, stats_);

@@ -1,58 +1,130 @@
-// Ranks that each own a part of the graph give the bytes of one process that holds all of it.
-#include <filesystem>
+// Ranks that each own a range of partitions, between which work travels, give the bytes of one process.
+// Kinds, ranks, partitions and slots meet in pairs; jobs_on_ranks.cpp has the techniques.
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "mpi/ranks.hpp"
 
 namespace sluice::test {
 namespace {
 
-class Shard : public MpiTest {
- protected:
-  /// Walks of this kind on one rank, and on several that share out the graph.
-  void compare(const std::vector<std::string>& kind, int ranks, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words{"walk", graph(), "--quiet", "--force", "--output"};
-    const auto with = [&](const std::string& output, const std::vector<std::string>& also) {
-      std::vector<std::string> all = words;
-      all.push_back(at(output));
-      all.insert(all.end(), kind.begin(), kind.end());
-      all.insert(all.end(), also.begin(), also.end());
-      return all;
-    };
-    std::vector<std::string> shard{"--distribution", "shard", "--report", at("report.json")};
-    shard.insert(shard.end(), more.begin(), more.end());
-    run(with("alone.h5", {}));
-    run_on(ranks, with("ranks.h5", shard));
-    EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("ranks.h5")))
-        << kind[1] << " on " << ranks << " ranks";
-    const auto report = nlohmann::json::parse(read_bytes(at("report.json")));
-    EXPECT_GT(report["entries_sent"].get<std::uint64_t>(), 0u) << kind[1];
-    EXPECT_EQ(report["entries_sent"], report["entries_received"]) << kind[1];
+constexpr int kCellsOfAKind = 3;
+
+/// One combination of what may change no bit.
+struct Cell {
+  std::size_t kind;
+  int ranks, partitions, slots;
+  std::string schedule;
+
+  std::vector<std::string> values() const {
+    return {"kind " + std::to_string(kind), std::to_string(ranks) + " ranks",
+            std::to_string(partitions) + " partitions", std::to_string(slots) + " slots", schedule};
+  }
+  std::vector<std::string> options() const {
+    return {"--partitions", std::to_string(partitions), "--slots", std::to_string(slots), "--schedule",
+            schedule};
   }
 };
 
-TEST_F(Shard, EveryWalk) {
-  compare({"--kind", "uniform", "--length", "20"}, 2);
-  compare({"--kind", "biased", "--length", "20"}, 3, {"--partitions", "7"});
-  compare({"--kind", "biased", "--bias", "degree", "--select", "its", "--length", "20"}, 4, {"--slots", "2"});
-  compare({"--kind", "biased", "--select", "rejection", "--length", "20"}, 2, {"--partitions", "64"});
-  compare({"--kind", "metropolis-hastings", "--length", "20"}, 3);
-  compare({"--kind", "jump", "--length", "20"}, 2);
-  compare({"--kind", "restart", "--length", "20", "--walks-per-vertex", "2"}, 3);
+/// Three numbers of ranks and of partitions in each kind, shifted from kind to kind.
+Cell cell_of(std::size_t kind, int row) {
+  constexpr int kPartitions[] = {4, 7, 64};
+  const int k = static_cast<int>(kind);
+  return {kind, 2 + row, kPartitions[(row + k) % 3], 2 + (row + k / 3) % 2,
+          (row + k / 2) % 2 == 0 ? "workload" : "fifo"};
 }
 
-TEST_F(Shard, WalksThatAskOtherRanks) {
-  compare({"--kind", "node2vec", "--p", "2", "--q", "0.5", "--length", "20"}, 3, {"--partitions", "7"});
-  compare({"--kind", "node2vec", "--p", "0.001", "--q", "4", "--length", "8"}, 2);
-  compare({"--kind", "node2vec", "--select", "its", "--length", "5"}, 4);
+class Shard : public MpiTest {
+ protected:
+  /// The kinds that ranks can share out.
+  static std::vector<Kind> kinds() {
+    std::vector<Kind> kinds = all_kinds();
+    std::erase_if(kinds, [](const Kind& kind) {
+      return kind.name == std::string("layer") || kind.name == std::string("node");
+    });
+    return kinds;
+  }
+
+  /// Runs `arguments` on ranks that share out the graph; the file must be the one that is expected.
+  void expect_same(const std::string& expected, std::vector<std::string> arguments, int ranks,
+                   const std::vector<std::string>& options) {
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.insert(arguments.end(), {"--force", "--distribution", "shard", "--report", at("cell.json")});
+    run_on(ranks, arguments);
+
+    EXPECT_EQ(read_bytes(at("cell.h5")), expected);
+    const auto report = nlohmann::json::parse(read_bytes(at("cell.json")));
+    EXPECT_EQ(report["ranks"], ranks);
+    EXPECT_GT(report["entries_sent"].get<std::uint64_t>(), 0u);
+    EXPECT_EQ(report["entries_sent"], report["entries_received"]);
+  }
+  void compare(const Kind& kind, int ranks, const std::vector<std::string>& options) {
+    run(arguments_of(kind, "whole.h5", {"--force"}));
+    expect_same(read_bytes(at("whole.h5")), arguments_of(kind, "cell.h5", {}), ranks, options);
+  }
+
+  /// The tests of jobs_on_ranks.cpp that the filter names.
+  void pass_on(int ranks, const std::string& filter) {
+    const auto finished =
+        Process(on_ranks(ranks, {SLUICE_ON_RANKS, "--gtest_filter=JobsOnRanks." + filter})).wait();
+    EXPECT_EQ(finished.status, 0) << finished.out << finished.err;
+    EXPECT_NE(finished.out.find("[  PASSED  ]"), std::string::npos) << finished.out;
+  }
+};
+
+TEST_F(Shard, CellsMeetInPairs) {
+  std::set<std::pair<std::string, std::string>> pairs;
+  for (std::size_t kind = 0; kind < kinds().size(); ++kind) {
+    for (int row = 0; row < kCellsOfAKind; ++row) {
+      const auto values = cell_of(kind, row).values();
+      for (std::size_t i = 0; i < values.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j) pairs.insert({values[j], values[i]});
+    }
+  }
+  // Of kinds, ranks, partitions, slots, schedules.
+  const std::vector<std::size_t> extents{kinds().size(), 3, 3, 2, 2};
+  std::size_t all = 0;
+  for (std::size_t i = 0; i < extents.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) all += extents[j] * extents[i];
+  EXPECT_EQ(pairs.size(), all);
+}
+
+TEST_F(Shard, GivesTheBytesOfOneProcess) {
+  const std::vector<Kind> all = kinds();
+  for (std::size_t kind = 0; kind < all.size(); ++kind) {
+    run(arguments_of(all[kind], "whole.h5", {"--force"}));
+    const std::string expected = read_bytes(at("whole.h5"));
+    for (int row = 0; row < kCellsOfAKind; ++row) {
+      const Cell cell = cell_of(kind, row);
+      SCOPED_TRACE(all[kind].name + std::string(", cell ") + std::to_string(row));
+      expect_same(expected, arguments_of(all[kind], "cell.h5", {}), cell.ranks, cell.options());
+    }
+  }
+}
+
+TEST_F(Shard, TechniquesOfEveryJob) {
+  pass_on(3, "EveryTechnique:JobsOnRanks.SamplersOfAUsersOwn");
+}
+
+TEST_F(Shard, OneRankRunsOutOfMemory) {
+  pass_on(2, "OneRankRunsOutOfMemory");
+}
+
+/// Most proposals are rejected, so that the last trial's scan decides; it needs two lists at once.
+TEST_F(Shard, ScansNeedTwoLists) {
+  compare({"node2vec", {"walk", "--kind", "node2vec", "--p", "0.001", "--q", "4", "--length", "8"}}, 2, {});
+  compare({"node2vec", {"walk", "--kind", "node2vec", "--select", "its", "--length", "5"}}, 4, {});
 }
 
 TEST_F(Shard, MoreRanksThanInstances) {
-  compare({"--kind", "uniform", "--length", "20", "--instances", "2"}, 4);
+  compare({"uniform", {"walk", "--kind", "uniform", "--length", "20", "--instances", "2"}}, 4, {});
+  compare({"pool", {"walk", "--kind", "multidimensional", "--frontier-size", "4", "--length", "20"}}, 3, {});
+  compare({"neighbor", {"sample", "--kind", "neighbor", "--fanout", "9,9", "--instances", "2"}}, 4, {});
+  compare({"edge", {"sample", "--kind", "edge", "--count", "50", "--instances", "2"}}, 4, {});
 }
 
 TEST_F(Shard, WhatCannotBeIsRefused) {
-  const auto finished = sluice_on(2, {"sample", graph(), "--kind", "neighbor", "--fanout", "2",
+  const auto finished = sluice_on(2, {"sample", graph(), "--kind", "layer", "--layer-size", "2",
                                       "--distribution", "shard", "--output", at("samples.h5")});
 
   EXPECT_EQ(finished.status, 2) << finished.err;

@@ -1,15 +1,21 @@
 // One-pass samples, compiled: for the host, and for the GPU where CUDA is built.
 #include <algorithm>
 #include <atomic>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "engine/core/error.hpp"
-#include "engine/core/host_array.hpp"
 #include "engine/drive/block_driver.hpp"
+#include "engine/drive/edge_questions.hpp"
 #include "engine/drive/instance_job.hpp"
 #include "engine/drive/one_pass_step.hpp"
 #include "engine/drive/paged_node.hpp"
 #include "engine/drive/paged_sample_driver.hpp"
-#include "engine/residency/page_map.hpp"
+#include "engine/drive/read_targets.hpp"
+#include "engine/drive/shard.hpp"
+#include "engine/drive/wave_writer.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 #include "engine/sampling/samples/edge.hpp"
 #include "engine/sampling/samples/node.hpp"
@@ -48,6 +54,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
 
   void on_host(RunStats& stats) const {
     if (graph.paged && nodes) return in_partitions<host::PagedItems>(stats);
+    if (graph.paging.shard && !nodes) return edges_of_ranks(stats);
     const unsigned threads = graph.device.threads();
     const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
@@ -78,44 +85,73 @@ struct OnePassJob : InstanceJob<SampleSink> {
     out.edge_counts.push_back(out.edge.size() - before);
   }
 
-  /// Edges at ascending positions, read where the host has them. Returns the bytes that came from a file.
+  /// Edges at ascending positions. Returns the bytes that came from a file.
   std::uint64_t append_edges(const std::uint64_t* positions, SampleStore& out) const {
-    OnePassProgram local = program;
-    local.graph.csr = graph.graph.out.view();
-    std::uint64_t read = 0;
-    for (std::uint64_t i = 0; i < program.count;) {
-      const std::uint64_t run =
-          graph.graph.edges_elsewhere ? run_length(positions + i, program.count - i) : 1;
-      HostArray<Vertex> some;
-      const Vertex* targets = local.graph.csr.targets;
-      if (graph.graph.edges_elsewhere) {
-        const EdgeIndex first = positions[i], edges = positions[i + run - 1] - first + 1;
-        some = HostArray<Vertex>(edges, "reading edges");
-        graph.graph.edges_elsewhere->read_targets(first, {some.data(), edges});
-        targets = moved(some.data(), first);
-        read += edges * sizeof(Vertex);
-      }
-      for (const std::uint64_t until = i + run; i < until; ++i)
-        out.add_edge(local.source_of(positions[i]), targets[positions[i]], 1, positions[i]);
-    }
-    out.seed_counts.push_back(0);
-    out.edge_counts.push_back(program.count);
+    std::vector<Vertex> targets(program.count);
+    const std::uint64_t read = read_targets(graph.graph, {positions, program.count}, targets);
+    append_edges(positions, targets.data(), out);
     return read;
   }
+  void append_edges(const std::uint64_t* positions, const Vertex* targets, SampleStore& out) const {
+    OnePassProgram local = program;
+    local.graph.csr.offsets = graph.graph.out.offsets.data();
+    for (std::uint64_t i = 0; i < program.count; ++i)
+      out.add_edge(local.source_of(positions[i]), targets[i], 1, positions[i]);
+    out.seed_counts.push_back(0);
+    out.edge_counts.push_back(program.count);
+  }
 
-  /// How many of these positions lie so close together that they are read from a file at once.
-  static std::uint64_t run_length(const std::uint64_t* positions, std::uint64_t count) {
-    constexpr std::uint64_t kGap = 16u << 10, kMost = 1u << 20;
-    std::uint64_t length = 1;
-    while (length < count && positions[length] - positions[length - 1] <= kGap &&
-           positions[length] - positions[0] < kMost)
-      ++length;
-    return length;
+  /// `edge` over ranks that share out the graph: each reads what is drawn of its part of the edges.
+  void edges_of_ranks(RunStats& stats) const {
+    constexpr std::uint64_t kWaveBytes = 16u << 20;  // of results
+    Communicator& ranks = *graph.paging.shard;
+    const Device& device = graph.device;
+    const std::uint64_t each =
+        program.count * (sizeof(Vertex) * 3 + sizeof(std::int32_t) + sizeof(EdgeIndex));
+    const std::uint64_t wave =
+        std::min<std::uint64_t>(std::max<std::uint64_t>(kWaveBytes / each, 1), end - begin);
+    const Buffer<std::uint64_t> values(device, wave * program.count, kPurpose);
+    const Buffer<std::uint64_t> slots(device, device.threads() * program.capacity, kPurpose);
+    const Buffer<Vertex> targets(device, wave * program.count, kPurpose);
+    std::vector<EdgeIndex> first_edges;
+    for (int rank = 0; rank < ranks.size(); ++rank)
+      first_edges.push_back(graph.graph.out.offsets[graph.part_of(rank).first]);
+    first_edges.push_back(graph.graph.edges());
+    EdgeQuestions questions(ranks, std::move(first_edges), stats);
+    WaveWriter writer;
+    std::uint64_t count = 0;
+    for (Instance first = begin; any_left(&ranks, end - first, "the ranks' samples"); first += count) {
+      count = std::min<std::uint64_t>(wave, end - first);
+      const double start = seconds_now();
+      parallel_blocks(device.threads(), count, 1, [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
+        for (std::uint64_t i = from; i < to; ++i) {
+          program.draw(SingleLane{}, first + i, values.data() + i * program.count,
+                       slots.data() + thread * program.capacity);
+        }
+      });
+      const std::uint64_t drawn = count * program.count;
+      questions.ask({values.data(), drawn}, {targets.data(), drawn},
+                    [&](std::span<const EdgeIndex> asked, std::span<Vertex> found) {
+                      stats.read_bytes += read_targets(graph.graph, asked, found);
+                    });
+      const auto store = std::make_shared<SampleStore>();
+      store->first = first;
+      for (std::uint64_t i = 0; i < count; ++i)
+        append_edges(values.data() + i * program.count, targets.data() + i * program.count, *store);
+      stats.compute_seconds += seconds_now() - start;
+      stats.selections += drawn, stats.sampled_edges += drawn;
+      if (count == 0) continue;
+      ++stats.waves;
+      if (sink) writer.submit([store, this] { sink->write(store->batch()); });
+      if (options.progress) options.progress(first + count - begin, end - begin);
+    }
+    writer.finish();
   }
 
 #if defined(__CUDACC__)
   void on_cuda(RunStats& stats) const {
     if (graph.paged && nodes) return in_partitions<cuda::PagedItems>(stats);
+    if (graph.paging.shard && !nodes) refuse_shard();
     const std::uint64_t hubs_drawn =
         nodes ? std::min<std::uint64_t>(graph.view.hub_count, program.count) : 0;  // at most, an instance
     const std::uint64_t bytes =

@@ -1,0 +1,93 @@
+// What each rank does in shard_test.cpp, which starts this program on several: every job on a graph that the
+// ranks share out, and on the whole graph.
+#include <gtest/gtest.h>
+
+#include "engine/exchange/communicator.hpp"
+#include "sampling/dynamic_samplers.hpp"
+#include "sampling/jobs.hpp"
+
+namespace sluice::test {
+namespace {
+
+class JobsOnRanks : public testing::Test {
+ protected:
+  static Communicator& ranks() {
+    static const auto all = make_mpi();
+    return *all;
+  }
+
+  /// Every rank runs all instances of a job, and expands what the others ask.
+  static void expect_same(const std::vector<Job>& jobs, ResidentGraph& whole, ResidentGraph& shared) {
+    for (const Job& job : jobs) {
+      if (job.name.find("/wide") != std::string::npos || job.name.starts_with("layer") ||
+          job.name.starts_with("node/"))
+        continue;
+      const Outcome expected = job.run(whole);
+      EXPECT_GT(expected.count(), 0u) << job.name;
+      EXPECT_TRUE(job.run(shared) == expected) << job.name;
+    }
+  }
+};
+
+constexpr std::uint64_t kInstances = 60;
+
+TEST_F(JobsOnRanks, EveryTechnique) {
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(device, graph), shared(device, graph, {.partitions = 7, .slots = 2, .shard = &ranks()});
+  ASSERT_TRUE(shared.impl().paged);
+
+  expect_same(walk_jobs(kInstances), whole, shared);
+  expect_same(sample_jobs(kInstances, graph.vertices()), whole, shared);
+}
+
+TEST_F(JobsOnRanks, SamplersOfAUsersOwn) {
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 1, 0});
+  ResidentGraph whole(device, graph),
+      shared(device, graph, {.partitions = 16, .slots = 3, .shard = &ranks()});
+  const auto expect_same_samples = [&](const auto& sampler, bool revisit) {
+    SampleOptions options;
+    options.revisit = revisit;
+    SampleDigest expected, digest;
+    run_sample(whole, seed_lists(kInstances, graph.vertices()), sampler, options, &expected);
+    run_sample(shared, seed_lists(kInstances, graph.vertices()), sampler, options, &digest);
+    EXPECT_GT(expected.edge.count(), 0u);
+    EXPECT_TRUE(digest == expected);
+  };
+
+  expect_same_samples(Remembering<false, false>{}, false);
+  expect_same_samples(Remembering<false, true, true, true>{}, true);
+  expect_same_samples(Remembering<true, true, true>{}, true);
+  expect_same_samples(Remembering<true, true, true, true>{}, false);
+  expect_same_samples(Picky{}, false);
+}
+
+/// A wave that does not fit one rank is grown again by all.
+TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
+  constexpr std::uint64_t kCeiling = 40u << 20;
+  const Graph graph = scattered(3000);
+  Device ample({DeviceChoice::host, 1, 0}), device({DeviceChoice::host, 1, kCeiling});
+  ResidentGraph whole(ample, graph), shared(device, graph, {.partitions = 7, .shard = &ranks()});
+  SampleOptions options;
+  options.fanout = {15, 10};
+  SampleDigest expected, digest;
+  run_samples(whole, random_starts(16000), options, &expected);
+  // After the first wave nothing more is to be had on one rank.
+  std::uint64_t taken = 0;
+  options.progress = [&](Instance, Instance) {
+    if (ranks().leads() || taken > 0) return;
+    taken = device.memory().available();
+    device.memory().charge(taken, "something else");
+  };
+
+  const RunStats stats = run_samples(shared, random_starts(16000), options, &digest);
+
+  EXPECT_TRUE(digest == expected);
+  EXPECT_GT(stats.waves, 2u);
+  EXPECT_LE(device.memory().peak(), kCeiling);
+  device.memory().release(taken);
+}
+
+}  // namespace
+}  // namespace sluice::test
