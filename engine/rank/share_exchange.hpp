@@ -2,6 +2,7 @@
 // only those that did.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -35,7 +36,7 @@ class ShareExchange {
   static constexpr std::uint64_t kSparseAdvantage = 2;
 
   void dense(Stored* all, const Stored* mine) {
-    std::memcpy(all + graph_.first(), mine, graph_.in().vertices * sizeof(Stored));
+    std::copy_n(mine, graph_.in().vertices, all + graph_.first());
     for (int root = 0; root < ranks_.size(); ++root) {
       const std::uint64_t first = graph_.boundaries()[static_cast<std::size_t>(root)];
       const std::uint64_t last = graph_.boundaries()[static_cast<std::size_t>(root) + 1];
