@@ -131,6 +131,16 @@ void declare_messages(Command& command, CommonOptions& options) {
   command.flag("--verbose", options.verbose, "also the resolved configuration");
 }
 
+void declare_job(Command& command, CommonOptions& options) {
+  command.group("Results");
+  declare_results(command, options);
+  command.group("Machine");
+  declare_device(command, options);
+  command.group("Messages");
+  declare_messages(command, options);
+  command.set_takes_ranks();
+}
+
 void refuse_same_file(const std::string& input, const std::string& output, const std::string& report) {
   std::error_code absent;
   if (std::filesystem::equivalent(input, output, absent)) {

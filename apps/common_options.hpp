@@ -59,6 +59,8 @@ void declare_host(Command& command, CommonOptions& options);
 void declare_device(Command& command, CommonOptions& options);
 /// --progress, --quiet, --verbose
 void declare_messages(Command& command, CommonOptions& options);
+/// All of these under their headings: a job on a graph file, on one rank or many.
+void declare_job(Command& command, CommonOptions& options);
 
 /// Throws UsageError if `output` is `input` itself (--force would cost the user the input), or the report's
 /// file.

@@ -191,13 +191,7 @@ std::unique_ptr<Command> make_pagerank() {
   declare_rank_batch(*command, c->batch);
   command->group("Replay (instead of GRAPH: every method beside static, after every batch)");
   declare_replay(*command, c->replay);
-  command->group("Results");
-  declare_results(*command, c->common);
-  command->group("Machine");
-  declare_device(*command, c->common);
-  command->group("Messages");
-  declare_messages(*command, c->common);
-  command->set_takes_ranks();
+  declare_job(*command, c->common);
   command->set_example("sluice pagerank graph.h5 --tolerance 1e-12 --output ranks.h5 --report ranks.json");
   command->run = [c](const Command& self) { run_pagerank(self, *c); };
   return command;

@@ -119,13 +119,7 @@ std::unique_ptr<Command> make_sample() {
                   "how a repeated pick is found; never changes a result");
   command->group("Starts (default: one sample a vertex; node, edge: one sample)");
   declare_starts(*command, c->starts);
-  command->group("Results");
-  declare_results(*command, c->common);
-  command->group("Machine");
-  declare_device(*command, c->common);
-  command->group("Messages");
-  declare_messages(*command, c->common);
-  command->set_takes_ranks();
+  declare_job(*command, c->common);
   command->set_example("sluice sample graph.h5 --kind neighbor --fanout 15,10 --output samples.h5");
   command->run = [c](const Command& self) { run_sample(self, *c); };
   return command;

@@ -117,13 +117,7 @@ std::unique_ptr<Command> make_walk() {
                   "the technique of drawing; never changes the distribution");
   command->group("Starts (default: one walk a vertex; multidimensional: one pool drawn at random)");
   declare_starts(*command, c->starts);
-  command->group("Results");
-  declare_results(*command, c->common);
-  command->group("Machine");
-  declare_device(*command, c->common);
-  command->group("Messages");
-  declare_messages(*command, c->common);
-  command->set_takes_ranks();
+  declare_job(*command, c->common);
   command->set_example("sluice walk graph.h5 --kind node2vec --p 0.5 --q 2 --length 40 --output walks.h5");
   command->run = [c](const Command& self) { run_walk(self, *c); };
   return command;
