@@ -115,6 +115,8 @@ class WalkRun {
   /// Have the lists coded, if the walk can do with that and it pays.
   bool take_codes() {
     if constexpr (!ReadsNoList<Sampler>) return false;
+    // Ranks that share out the graph must agree, and one may have less memory than another.
+    if (graph_.paging.shard && options_.layout == Layout::automatic) return false;
     if (!graph_.paged || !wants_codes(graph_.device, graph_.graph, options_.layout)) return false;
     pages_.sources.coded = graph_.coded_lists();
     pages_.columns.coded = pages_.sources.coded != nullptr;
