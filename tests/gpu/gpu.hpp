@@ -10,6 +10,7 @@
 #include <string>
 
 #include "engine/exec/device.hpp"
+#include "engine/residency/paging.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::test {
@@ -36,6 +37,15 @@ inline unsigned rmat_scale() {
     throw std::invalid_argument("SLUICE_TEST_RMAT_SCALE=" + text + ": give a whole number from 8 to 28");
   }
   return static_cast<unsigned>(std::stoul(text));
+}
+
+/// Whether a sanitizer watches: every launch costs it milliseconds, so a test runs each of its kernels a few
+/// times instead of hundreds.
+inline bool brief() { return rmat_scale() < 12; }
+
+/// Parts of a quarter of which the device holds, and as many as keep a sanitizer busy for seconds.
+inline PagingOptions quarter_on_device() {
+  return {.partitions = brief() ? 8u : 64u, .slots = brief() ? 2u : 16u, .transport = Transport::copied};
 }
 
 /// Work in proportion to the graph: `at_most` on those of a usual run, fewer where a smaller scale was asked

@@ -10,8 +10,9 @@
 namespace sluice::test {
 namespace {
 
-void expect_as_on_host(const Graph& graph, const Device& gpu, const PageRankOptions& options,
+void expect_as_on_host(const Graph& graph, const Device& gpu, PageRankOptions options,
                        const RankPlace& place = {}) {
+  if (brief()) options.max_iterations = std::min(options.max_iterations, 4u);
   const Device host({DeviceChoice::host, usable_cores(), 0});
   expect_same(pagerank(gpu, graph, options, {}, place), pagerank(host, graph, options));
 }

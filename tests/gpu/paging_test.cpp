@@ -63,7 +63,7 @@ TEST(GpuPagingLarge, WalksOnAnRmatInAQuarterOfItsMemory) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   const Graph graph = rmat(rmat_scale(), true);
-  expect_same(graph, *gpu, {.partitions = 64, .slots = 16, .transport = Transport::copied},
+  expect_same(graph, *gpu, quarter_on_device(),
               instances_of(graph, 100000));
 }
 
@@ -71,7 +71,7 @@ TEST(GpuPagingLarge, SamplesOfAnRmatInAQuarterOfItsMemory) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   const Graph graph = rmat(rmat_scale(), true);
-  expect_same_samples(graph, *gpu, {.partitions = 64, .slots = 16, .transport = Transport::copied},
+  expect_same_samples(graph, *gpu, quarter_on_device(),
                       instances_of(graph, 5000));
 }
 
@@ -82,7 +82,7 @@ TEST(GpuPagingLarge, InstancesTooLargeForAWarp) {
   const Graph graph = rmat(rmat_scale(), true);
   Device host({DeviceChoice::host, usable_cores(), 0});
   ResidentGraph whole(host, graph),
-      parts(*gpu, graph, {.partitions = 64, .slots = 16, .transport = Transport::copied});
+      parts(*gpu, graph, quarter_on_device());
   for (const Job& job : large_jobs(graph.vertices())) {
     const Outcome expected = job.run(whole);
 
