@@ -13,6 +13,7 @@ std::unique_ptr<Command> make_info();
 std::unique_ptr<Command> make_check();
 std::unique_ptr<Command> make_walk();
 std::unique_ptr<Command> make_sample();
+std::unique_ptr<Command> make_ppr();
 std::unique_ptr<Command> make_pagerank();
 std::unique_ptr<Command> make_bench();
 

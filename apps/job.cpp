@@ -135,6 +135,14 @@ void Job::refuse_shard(const char* what) const {
   throw UsageError(fmt::format("--distribution shard: not for {} yet; use replicate", what));
 }
 
+void Job::require_in_memory(const char* what) const {
+  if (!in_file_) return;
+  throw BudgetError(
+      fmt::format("{} needs the graph in host memory, {}, but {} are allowed (raise --host-memory)", what,
+                  format_size(share_of_node(host_bytes(info_, needs_.in_edges))),
+                  format_size(host_accountant().ceiling())));
+}
+
 void Job::prepare(const Starts& starts, const char* unit, RunOptions& run) {
   const InstanceRange range = share_of_rank(options_, starts.instances(graph_.vertices()));
   run.seed = options_.seed;
@@ -267,6 +275,21 @@ void Job::print_plan(const PageRankPlan& plan) const {
         fmt::format("the job needs {} of device memory and {} of host memory (raise --device-memory or "
                     "--host-memory)",
                     format_size(plan.device_bytes), format_size(host_needed)));
+  }
+}
+
+void Job::print_plan(const PprPlan& plan) const {
+  const std::uint64_t device_ceiling = device_->memory().ceiling(), unbounded = ~std::uint64_t{0};
+  std::string text = fit_line("device memory", plan.smallest_bytes, device_ceiling);
+  text += fit_line("  a wave of results", plan.wave_bytes, unbounded);
+  text += fit_line("  a query, at most", plan.largest_query_bytes, unbounded);
+  text += fit_line("host memory (graph)", share_of_node(host_bytes(info_)), host_accountant().ceiling());
+  text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
+  print(text + fit_line("result", plan.result_bytes, unbounded));
+  if (plan.smallest_bytes > device_ceiling) {
+    throw BudgetError(
+        fmt::format("the job needs {} of device memory, but {} are allowed (raise --device-memory)",
+                    format_size(plan.smallest_bytes), format_size(device_ceiling)));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "apps/report.hpp"
 #include "apps/starts.hpp"
 #include "engine/exec/device.hpp"
+#include "engine/ppr/ppr.hpp"
 #include "engine/rank/pagerank.hpp"
 #include "engine/sampling/run.hpp"
 #include "io/graph_file.hpp"
@@ -47,6 +48,8 @@ class Job {
   PagingOptions paging() const;
   /// Throws UsageError if the graph is to be sharded, which `what` cannot do.
   void refuse_shard(const char* what) const;
+  /// Throws BudgetError where the graph's edges stay in its file, which `what` cannot read from there.
+  void require_in_memory(const char* what) const;
 
   /// Fills in what every run takes from the common options: seed, layout, its share of the instances, and a
   /// progress bar that counts `unit` (" walks"). Throws UsageError for a share behind the last instance.
@@ -69,6 +72,7 @@ class Job {
   /// --plan: prints what the job would need; throws BudgetError if it does not fit.
   void print_plan(const RunPlan& plan) const;
   void print_plan(const PageRankPlan& plan) const;
+  void print_plan(const PprPlan& plan) const;
 
  private:
   void load(const std::string& graph_file);

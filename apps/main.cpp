@@ -23,6 +23,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_check());
   commands.push_back(make_walk());
   commands.push_back(make_sample());
+  commands.push_back(make_ppr());
   commands.push_back(make_pagerank());
 #if defined(SLUICE_HAVE_BENCH)
   commands.push_back(make_bench());

@@ -14,7 +14,7 @@ constexpr std::string_view kRate = "_per_second";
 
 bool is_largest(const std::string& path) {
   return path.starts_with("/seconds/") || path.starts_with("/peak_") || path.starts_with("/baseline_") ||
-         path == "/partitions";
+         path.starts_with("/largest_") || path == "/partitions";
 }
 
 /// Adds the figures below `json` to `paths`; options, the graph and what a solver did, which is the same on

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 
@@ -16,16 +18,37 @@ namespace sluice::apps {
 
 namespace {
 
-/// Appends the vertices of one line; `where` is `FILE:LINE`.
-void read_line(std::string_view text, const std::string& where, const IdMap& ids,
-               std::vector<Vertex>& vertices) {
-  for (const auto word : split(text, " \t,\r")) {
-    const auto id = to_integer(word);
-    if (!id) throw InputError(fmt::format("{}: '{}' is no vertex id", where, word.substr(0, 40)));
-    const auto vertex = ids.to_internal(*id);
-    if (!vertex) throw InputError(fmt::format("{}: the graph has no vertex {}", where, *id));
-    vertices.push_back(*vertex);
+/// `where` is `FILE:LINE`.
+Vertex to_vertex(std::string_view word, const std::string& where, const IdMap& ids) {
+  const auto id = to_integer(word);
+  if (!id) throw InputError(fmt::format("{}: '{}' is no vertex id", where, word.substr(0, 40)));
+  const auto vertex = ids.to_internal(*id);
+  if (!vertex) throw InputError(fmt::format("{}: the graph has no vertex {}", where, *id));
+  return *vertex;
+}
+
+double to_weight(std::string_view word, const std::string& where) {
+  const auto weight = to_real(word);
+  if (!weight || !(*weight > 0)) {
+    throw InputError(
+        fmt::format("{}: '{}' is no weight (write vertex:weight, above 0)", where, word.substr(0, 40)));
   }
+  return *weight;
+}
+
+/// Appends the seeds of one line.
+void read_line(std::string_view text, const std::string& where, StartsLine line, const IdMap& ids,
+               Starts& starts) {
+  const std::size_t before = starts.weights.size();
+  for (const auto word : split(text, " \t,\r")) {
+    const auto colon = line == StartsLine::weighted_seeds ? word.find(':') : word.npos;
+    starts.vertices.push_back(to_vertex(word.substr(0, colon), where, ids));
+    if (line == StartsLine::weighted_seeds)
+      starts.weights.push_back(colon == word.npos ? 1 : to_weight(word.substr(colon + 1), where));
+  }
+  double total = 0;
+  for (std::size_t i = before; i < starts.weights.size(); ++i) total += starts.weights[i];
+  if (!std::isfinite(total)) throw InputError(fmt::format("{}: the weights' sum is too large", where));
 }
 
 /// FNV-1a over 64-bit words.
@@ -34,6 +57,7 @@ std::uint64_t checksum(const Starts& starts) {
   const auto mix = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3u; };
   for (const auto vertex : starts.vertices) mix(vertex);
   for (const auto offset : starts.offsets) mix(offset);
+  for (const auto weight : starts.weights) mix(std::bit_cast<std::uint64_t>(weight));
   return hash;
 }
 
@@ -52,16 +76,16 @@ Starts read_starts(const std::string& path, StartsLine line, const IdMap& ids) {
   if (!file) throw InputError(fmt::format("{}: {}", path, std::strerror(errno)));
   Starts starts;
   starts.mode = Starts::Mode::listed;
-  if (line == StartsLine::seeds) starts.offsets.push_back(0);
+  if (line != StartsLine::one_vertex) starts.offsets.push_back(0);
   std::string text;
   for (std::uint64_t number = 1; std::getline(file, text); ++number) {
     const std::string_view content = std::string_view(text).substr(0, text.find_first_of("#%"));
     const std::size_t before = starts.vertices.size();
     const std::string where = fmt::format("{}:{}", path, number);
-    read_line(content, where, ids, starts.vertices);
+    read_line(content, where, line, ids, starts);
     const std::size_t found = starts.vertices.size() - before;
     if (found == 0) continue;
-    if (line == StartsLine::seeds) {
+    if (line != StartsLine::one_vertex) {
       starts.offsets.push_back(starts.vertices.size());
     } else if (found > 1) {
       throw InputError(

@@ -23,14 +23,15 @@ struct StartsOptions {
 void declare_starts(Command& command, StartsOptions& options);
 
 /// What a line of the file holds.
-enum class StartsLine { one_vertex, seeds };
+enum class StartsLine { one_vertex, seeds, weighted_seeds };
 
 /// Throws UsageError for options that contradict, InputError naming file and line.
 /// `per_vertex_by_default`: without any option one instance a vertex, else one instance drawn at random.
 Starts make_starts(const Command& command, const StartsOptions& options, StartsLine line,
                    bool per_vertex_by_default, const IdMap& ids);
 
-/// One start (or list of seeds) a line; `#` and `%` begin comments; spaces, tabs and commas separate.
+/// One start (or list of seeds) a line; `#` and `%` begin comments; spaces, tabs and commas separate. A
+/// weighted seed is `vertex` or `vertex:weight`.
 Starts read_starts(const std::string& path, StartsLine line, const IdMap& ids);
 
 /// This rank's share of the instances, or of those that `--instance-range` names; it may be empty. With

@@ -26,6 +26,12 @@ std::optional<std::int64_t> to_integer(std::string_view text) {
   return number;
 }
 
+std::optional<double> to_real(std::string_view text) {
+  double number = 0;
+  if (!parse_all(text, number) || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
 std::uint64_t parse_whole(std::string_view text, std::string_view option, std::uint64_t least,
                           std::uint64_t most) {
   std::uint64_t number = 0;
@@ -37,11 +43,9 @@ std::uint64_t parse_whole(std::string_view text, std::string_view option, std::u
 }
 
 double parse_real(std::string_view text, std::string_view option) {
-  double number = 0;
-  if (!parse_all(text, number) || !std::isfinite(number)) {
-    throw UsageError(fmt::format("{}: '{}' is no number", option, text));
-  }
-  return number;
+  const auto number = to_real(text);
+  if (!number) throw UsageError(fmt::format("{}: '{}' is no number", option, text));
+  return *number;
 }
 
 std::vector<std::int64_t> parse_list(std::string_view text, std::string_view option, std::int64_t least) {

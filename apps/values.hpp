@@ -12,6 +12,8 @@ namespace sluice::apps {
 
 /// The whole of `text` as a number, or nothing.
 std::optional<std::int64_t> to_integer(std::string_view text);
+/// The same for finite numbers.
+std::optional<double> to_real(std::string_view text);
 
 /// Throws UsageError naming `option` where `text` is no whole number in [least, most].
 std::uint64_t parse_whole(std::string_view text, std::string_view option, std::uint64_t least = 0,

@@ -27,6 +27,7 @@ struct Starts {
   std::uint64_t count = 1;
   std::vector<Vertex> vertices;        ///< listed; checked against the graph by the engine (InputError)
   std::vector<std::uint64_t> offsets;  ///< listed; [instances + 1], or empty: one vertex an instance
+  std::vector<double> weights;         ///< listed, of queries: one a vertex, or empty: all equal
 
   Instance instances(std::uint64_t graph_vertices) const {
     if (mode == Mode::per_vertex) return rounds * graph_vertices;

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "apps/ppr_results.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+/// What doubles may err by in a sum of this many edges, and more.
+constexpr double kRounding = 1e-12;
+
+class PprVerifier : public PprSink {
+ public:
+  PprVerifier(const Graph& graph, const Starts& starts, const PprOptions& options, PprSink& next)
+      : graph_(graph), csr_(graph.out.view()), starts_(starts), options_(options), next_(next) {}
+
+  void write(const PprBatch& batch) override {
+    for (std::uint64_t i = 0; i < batch.count; ++i) {
+      query_ = batch.first + i;
+      check(batch.seeds[i], batch.vertices.subspan(i * batch.top, batch.top),
+            batch.scores.subspan(i * batch.top, batch.top), batch.figures[i].error);
+    }
+    next_.write(batch);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw RunError(fmt::format("verify: query {}: {}", query_, what));
+  }
+
+  void check(Vertex first_seed, std::span<const Vertex> vertices, std::span<const double> scores,
+             double error) {
+    set_seeds(first_seed);
+    diffuse(error);
+    std::size_t listed = 0;
+    while (listed < vertices.size() && vertices[listed] != kNoVertex) ++listed;
+    std::set<Vertex> seen;
+    double sum = 0;
+    for (std::size_t i = 0; i < listed; ++i) {
+      if (vertices[i] >= csr_.vertices || !seen.insert(vertices[i]).second)
+        fail(fmt::format("vertex {} is none, or comes twice", vertices[i]));
+      if (!(scores[i] > 0)) fail(fmt::format("a score of {}", scores[i]));
+      const bool falls = i == 0 || scores[i - 1] > scores[i] ||
+                         (scores[i - 1] == scores[i] && vertices[i - 1] < vertices[i]);
+      if (!falls) fail(fmt::format("row {} is out of order", i));
+      if (std::fabs(scores[i] - truth_[vertices[i]]) > error + kRounding) {
+        fail(fmt::format("vertex {} scores {}, but {} by a dense diffusion (allowed: {})", vertices[i],
+                         scores[i], truth_[vertices[i]], error + kRounding));
+      }
+      sum += scores[i];
+    }
+    if (sum > 1 + kRounding) fail(fmt::format("scores sum to {}", sum));
+    for (std::size_t i = listed; i < vertices.size(); ++i) {
+      if (vertices[i] != kNoVertex || scores[i] != 0) fail("its list goes on behind its end");
+    }
+    const double least = listed < vertices.size() || listed == 0 ? 0 : scores[listed - 1];
+    for (std::size_t v = 0; v < truth_.size(); ++v) {
+      if (truth_[v] > least + error + kRounding && !seen.contains(static_cast<Vertex>(v)))
+        fail(fmt::format("vertex {} should be listed: it scores {}", v, truth_[v]));
+    }
+  }
+
+  /// Drawn seeds cannot be known here, so that the one handed out is believed.
+  void set_seeds(Vertex first_seed) {
+    seeds_.clear();
+    const bool listed = starts_.mode == Starts::Mode::listed;
+    if (starts_.mode == Starts::Mode::per_vertex && first_seed != query_ % csr_.vertices)
+      fail("its seed is not its start");
+    if (!listed) return seeds_.assign({{first_seed, 1.0}});
+    double total = 0;
+    for (std::uint64_t i = starts_.offsets[query_]; i < starts_.offsets[query_ + 1]; ++i) {
+      seeds_.emplace_back(starts_.vertices[i], starts_.weights.empty() ? 1.0 : starts_.weights[i]);
+      total += seeds_.back().second;
+    }
+    if (first_seed != seeds_[0].first) fail("its seed is not its start");
+    for (auto& [vertex, weight] : seeds_) weight /= total;
+  }
+
+  /// The true scores, to well within `error`.
+  void diffuse(double error) {
+    const std::uint32_t length = length_of(options_);
+    truth_.assign(csr_.vertices, 0);
+    mass_.assign(csr_.vertices, 0);
+    for (const auto& [vertex, share] : seeds_) mass_[vertex] += share;
+    double under_way = 1;
+    for (std::uint32_t depth = 0; length != 0 ? depth < length : under_way > std::min(error, 1e-3) / 100;
+         ++depth) {
+      step();
+      under_way *= options_.alpha;
+      if (length == 0 && under_way < kRounding / 10) break;
+    }
+    for (std::size_t v = 0; v < truth_.size(); ++v) truth_[v] += mass_[v];
+  }
+
+  void step() {
+    after_.assign(csr_.vertices, 0);
+    double returning = 0;
+    for (Vertex v = 0; v < csr_.vertices; ++v) {
+      if (mass_[v] == 0) continue;
+      truth_[v] += (1 - options_.alpha) * mass_[v];
+      const double moving = options_.alpha * mass_[v];
+      double total = 0;
+      for (EdgeIndex e = csr_.offsets[v]; e < csr_.offsets[v + 1]; ++e) total += weight(e);
+      if (total == 0) returning += moving;
+      if (total == 0) continue;
+      for (EdgeIndex e = csr_.offsets[v]; e < csr_.offsets[v + 1]; ++e)
+        after_[csr_.targets[e]] += moving * (weight(e) / total);
+    }
+    if (options_.dangling == PprDangling::seed) {
+      for (const auto& [vertex, share] : seeds_) after_[vertex] += returning * share;
+    } else {
+      for (double& mass : after_) mass += returning / static_cast<double>(csr_.vertices);
+    }
+    mass_.swap(after_);
+  }
+
+  double weight(EdgeIndex edge) const {
+    return options_.weighted ? static_cast<double>(csr_.weights[edge]) : 1.0;
+  }
+
+  const Graph& graph_;
+  CsrView csr_;
+  const Starts& starts_;
+  const PprOptions& options_;
+  PprSink& next_;
+  Instance query_ = 0;
+  std::vector<std::pair<Vertex, double>> seeds_;
+  std::vector<double> truth_, mass_, after_;
+};
+
+}  // namespace
+
+std::unique_ptr<PprSink> verify_ppr(const Graph& graph, const Starts& starts, const PprOptions& options,
+                                    PprSink& next) {
+  return std::make_unique<PprVerifier>(graph, starts, options, next);
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,61 @@
+// Probability mass as integers, so that sums do not depend on their order.
+//
+// A query's mass is 1 = 2^63 units. Every product and quotient is rounded down, and only sums are taken of
+// the results, so scores are the same to the bit for any order of additions: for any threads, batches, ranks
+// and backends. And no score exceeds the true one. Since true scores sum to 1 (mass is never lost: that of a
+// vertex without out-edges returns), what the scores of a query miss in sum, rounding included, is exactly 1
+// minus their sum: an error that needs no analysis.
+//
+// What it costs: at most one unit where a vertex splits its mass, one where it is kept, and one an edge. A
+// diffusion over m edges in L steps misses at most 3 m L units, and less since mass decays: 5e-13 for a
+// million edges at alpha 0.85. Weights are split in double, rounded down by 2^-50 of themselves.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/random/uniform.hpp"
+
+namespace sluice {
+
+/// In units of 2^-63.
+using Mass = std::uint64_t;
+
+inline constexpr Mass kWholeMass = Mass{1} << 63;
+
+/// The double that is nearest.
+SLUICE_HD double from_mass(Mass mass) {
+  return static_cast<double>(mass) * 0x1p-63;
+}
+
+/// Rounded down; 0 <= share <= 1.
+inline Mass to_mass(double share) {
+  return static_cast<Mass>(std::ldexp(share, 63));
+}
+
+/// How the mass of a vertex splits: what goes on along its edges, and what it keeps as its score.
+struct Continuation {
+  std::uint64_t follow = 0;  ///< alpha in units of 2^-64
+
+  static Continuation of(double alpha) { return {static_cast<std::uint64_t>(std::ldexp(alpha, 64))}; }
+
+  SLUICE_HD Mass followed(Mass mass) const { return multiply_high(mass, follow); }
+  /// (1 - alpha) mass, rounded down; mass > 0. What is followed was rounded down, so the rest was not.
+  SLUICE_HD Mass kept(Mass mass) const { return mass - followed(mass) - (follow != 0 ? 1 : 0); }
+};
+
+/// What doubles may have been rounded up by in the two steps of a weighted split, and more.
+inline constexpr double kBelow = 1 - 0x1p-50;
+
+/// What a weight of 1 gets of `mass`; `total` is the sum of the list's weights, above 0.
+SLUICE_HD double mass_per_weight(Mass mass, double total) {
+  return static_cast<double>(mass) * kBelow / total;
+}
+
+/// What an edge of `weight` gets, rounded down.
+SLUICE_HD Mass weighted_share(double per_weight, double weight) {
+  return static_cast<Mass>(per_weight * weight);
+}
+
+}  // namespace sluice

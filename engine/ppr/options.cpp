@@ -1,0 +1,49 @@
+#include "engine/ppr/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/core/error.hpp"
+
+namespace sluice {
+
+namespace {
+
+void validate_stages(const PprOptions& options) {
+  const auto& stages = options.stages;
+  if (stages.empty() || std::any_of(stages.begin(), stages.end(), [](auto steps) { return steps < 1; }))
+    throw UsageError("--stages: every stage has at least one step (write 3,3)");
+  std::uint64_t sum = 0;
+  for (const std::int64_t steps : stages)
+    sum += static_cast<std::uint64_t>(std::min<std::int64_t>(steps, ~0u));
+  if (sum > ~0u) throw UsageError("--stages: their sum is too large");
+  if (options.length != 0 && options.length != sum) {
+    throw UsageError(fmt::format("--stages: their sum is {}, but --length is {} (leave one of them out)", sum,
+                                 options.length));
+  }
+  if (!(options.expand >= 0 && options.expand <= 1))
+    throw UsageError("--expand: must be at least 0 and at most 1");
+}
+
+}  // namespace
+
+std::uint32_t length_of(const PprOptions& options) {
+  if (options.method != PprMethod::staged) return options.length;
+  std::uint32_t sum = 0;
+  for (const std::int64_t steps : options.stages) sum += static_cast<std::uint32_t>(steps);
+  return sum;
+}
+
+void validate(const PprOptions& options) {
+  if (!(options.alpha >= 0 && options.alpha < 1)) throw UsageError("--alpha: must be at least 0 and below 1");
+  if (!(options.tolerance >= 0) || !std::isfinite(options.tolerance))
+    throw UsageError("--tolerance: must be finite and not negative");
+  if (options.top == 0) throw UsageError("--top: must be at least 1");
+  if (!(options.residual_threshold >= 0 && options.residual_threshold <= 1))
+    throw UsageError("--residual-threshold: must be at least 0 and at most 1");
+  if (options.method == PprMethod::staged) validate_stages(options);
+}
+
+}  // namespace sluice

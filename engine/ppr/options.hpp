@@ -1,0 +1,41 @@
+// What a personalized PageRank run is asked for (CONTRACT section 4).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/types.hpp"
+#include "engine/sampling/options.hpp"
+
+namespace sluice {
+
+/// How the scores of a query are found.
+enum class PprMethod {
+  exact,   ///< diffusion from the seeds: GD(L), or until little mass is under way
+  staged,  ///< MeLoPPR: diffusion in stages, of which each goes on from some of the vertices reached
+};
+
+/// Where the mass of a vertex without out-edges goes.
+enum class PprDangling { seed, uniform };
+
+struct PprOptions : RunOptions {
+  PprMethod method = PprMethod::exact;
+  double alpha = 0.85;       ///< the chance to go on
+  std::uint32_t length = 0;  ///< L; 0: the limit, to `tolerance`
+  double tolerance = 1e-10;  ///< on what the scores of a query miss, in sum
+  std::uint32_t top = 200;   ///< k
+  PprDangling dangling = PprDangling::seed;
+  bool weighted = false;  ///< mass is split by edge weight instead of evenly
+
+  std::vector<std::int64_t> stages{3, 3};  ///< staged: their sum is L
+  double expand = 0.1;            ///< staged: share of the vertices reached that the next stage takes
+  double residual_threshold = 0;  ///< staged: above 0, those of at least this residual instead
+};
+
+/// The length of a run that is truncated, 0 for the limit.
+std::uint32_t length_of(const PprOptions& options);
+
+/// Throws UsageError naming the option.
+void validate(const PprOptions& options);
+
+}  // namespace sluice

@@ -1,0 +1,67 @@
+// Personalized PageRank of many queries at once.
+//
+// A query is a distribution over seeds; its scores are (1 - a) sum_{k<L} a^k W^k s + a^L W^L s (GD(L)), or
+// their limit for large L. Methods are the diffusion itself and that in stages (Li et al., "MeLoPPR:
+// Software/Hardware Co-design for Memory-efficient Low-latency Personalized PageRank", DAC'21). Queries do
+// not know of each other: each has sparse vectors of its own, and its scores are integers (mass.hpp), so
+// results are the same to the bit for any threads, batches and ranks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/exec/device.hpp"
+#include "engine/ppr/options.hpp"
+#include "engine/ppr/solver.hpp"
+#include "engine/sampling/starts.hpp"
+#include "partition/graph.hpp"
+
+namespace sluice {
+
+/// Results of consecutive queries [first, first + count).
+struct PprBatch {
+  Instance first = 0;
+  std::uint64_t count = 0;
+  std::uint32_t top = 0;
+  std::span<const Vertex> seeds;          ///< [count], the first of each
+  std::span<const Vertex> vertices;       ///< [count, top], kNoVertex behind the last
+  std::span<const double> scores;         ///< [count, top]
+  std::span<const QueryFigures> figures;  ///< [count]
+};
+
+class PprSink {
+ public:
+  virtual ~PprSink() = default;
+  /// Called in order of query; the spans are valid during the call only.
+  virtual void write(const PprBatch& batch) = 0;
+};
+
+struct PprStats {
+  std::uint64_t queries = 0;
+  std::uint64_t edges = 0;             ///< along which mass was sent
+  std::uint64_t reached = 0;           ///< vertices, over all queries
+  std::uint64_t query_bytes = 0;       ///< memory of a query, over all of them
+  std::uint64_t peak_query_bytes = 0;  ///< of the largest
+  double largest_error = 0, held = 0;  ///< `held` over all queries
+  std::uint64_t waves = 0;
+  double compute_seconds = 0, write_seconds = 0;
+};
+
+/// Runs the queries `options.first_instance` up to `options.last_instance` on the host's cores, a query a
+/// core. Throws UsageError for options out of range or what the graph does not have, InputError for a seed
+/// that is no vertex, BudgetError where memory does not suffice.
+PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
+                 PprSink& sink);
+
+/// What a run would take beside the graph. How many vertices a query reaches is not known beforehand.
+struct PprPlan {
+  std::uint64_t wave_bytes = 0;           ///< results on their way to the sink
+  std::uint64_t largest_query_bytes = 0;  ///< if it reaches all vertices
+  std::uint64_t smallest_bytes = 0;       ///< without which nothing can be done
+  std::uint64_t result_bytes = 0;
+  unsigned threads = 1;  ///< queries at once
+};
+PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options);
+
+}  // namespace sluice

@@ -1,0 +1,88 @@
+#include "engine/ppr/reached.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace sluice {
+
+namespace {
+
+constexpr std::uint64_t kFirstEntries = 64;
+constexpr const char* kPurpose = "vertices that a query reached";
+
+/// Slots of a table for this many entries; the graph's own number of vertices where it has one a vertex.
+std::uint64_t slots_for(std::uint64_t entries, std::uint64_t vertices) {
+  return std::min(2 * entries, std::max<std::uint64_t>(vertices, 1));
+}
+
+std::uint64_t capacity_after(std::uint64_t capacity, std::uint64_t vertices) {
+  return std::min(2 * capacity, std::max<std::uint64_t>(vertices, 1));
+}
+
+std::uint64_t first_capacity(std::uint64_t vertices) {
+  return std::min(kFirstEntries, std::max<std::uint64_t>(vertices, 1));
+}
+
+}  // namespace
+
+ReachedVertices::ReachedVertices(const Device& device, std::uint64_t vertices)
+    : device_(device), vertices_(vertices) {
+  entries_ = Buffer<Reached>(device, first_capacity(vertices), kPurpose);
+  make_table(entries_.size());
+}
+
+void ReachedVertices::make_table(std::uint64_t entries) {
+  const std::uint64_t slots = slots_for(entries, vertices_);
+  direct_ = slots < 2 * entries;
+  table_ = Buffer<std::uint32_t>();
+  table_ = Buffer<std::uint32_t>(device_, slots, kPurpose);
+  std::fill_n(table_.data(), slots, kEmpty);
+  // Slots are a power of two unless direct; a direct slot is the vertex's own, so the next is never tried.
+  mask_ = direct_ ? 0 : static_cast<std::uint32_t>(slots - 1);
+  shift_ = 64 - std::countr_zero(std::max<std::uint64_t>(slots, 2));
+}
+
+Reached& ReachedVertices::add(Vertex vertex, std::uint32_t slot) {
+  if (size_ == entries_.size()) {
+    grow();
+    return at(vertex);
+  }
+  table_.data()[slot] = size_;
+  Reached& entry = entries_.data()[size_++];
+  entry = Reached{};
+  entry.vertex = vertex;
+  entry.slot = slot;
+  return entry;
+}
+
+void ReachedVertices::grow() {
+  Buffer<Reached> larger(device_, capacity_after(entries_.size(), vertices_), kPurpose);
+  std::copy_n(entries_.data(), size_, larger.data());
+  entries_ = std::move(larger);
+  make_table(entries_.size());
+  for (std::uint32_t number = 0; number < size_; ++number) {
+    Reached& entry = entries_.data()[number];
+    std::uint32_t slot = first_slot(entry.vertex);
+    while (table_.data()[slot] != kEmpty) slot = (slot + 1) & mask_;
+    table_.data()[slot] = number;
+    entry.slot = slot;
+  }
+}
+
+void ReachedVertices::clear() {
+  for (const Reached& entry : *this) table_.data()[entry.slot] = kEmpty;
+  size_ = 0;
+}
+
+std::uint64_t ReachedVertices::peak_bytes(std::uint64_t reached, std::uint64_t vertices) {
+  std::uint64_t capacity = first_capacity(vertices), before = 0;
+  while (capacity < reached) {
+    before = capacity;
+    capacity = capacity_after(capacity, vertices);
+  }
+  // While entries move to a larger place the old one is there too, and so is the smaller table.
+  const std::uint64_t moving = (before + capacity) * sizeof(Reached) + slots_for(before, vertices) * 4;
+  return std::max(moving, capacity * sizeof(Reached) + slots_for(capacity, vertices) * 4);
+}
+
+}  // namespace sluice

@@ -1,0 +1,70 @@
+// The vertices that one query has reached, with what it knows of each: a sparse vector that grows with the
+// query and not with the graph.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/types.hpp"
+#include "engine/exec/buffer.hpp"
+#include "engine/ppr/mass.hpp"
+
+namespace sluice {
+
+/// A vertex that a query has reached. One look-up finds all of it in one half of a cache line.
+struct Reached {
+  Mass score = 0;
+  Mass waiting[2] = {0, 0};  ///< mass to be split in this step, and in the next
+  Vertex vertex = 0;
+  std::uint32_t slot = 0;  ///< where the table has it
+};
+
+/// Numbers vertices in the order in which they were first reached. An open-addressed table, at most half
+/// full, finds them; once it would be as large as the graph it has a slot a vertex instead.
+class ReachedVertices {
+ public:
+  ReachedVertices(const Device& device, std::uint64_t vertices);
+
+  std::uint32_t size() const { return size_; }
+  Reached& operator[](std::uint32_t number) { return entries_.data()[number]; }
+  const Reached& operator[](std::uint32_t number) const { return entries_.data()[number]; }
+  Reached* begin() { return entries_.data(); }
+  const Reached* begin() const { return entries_.data(); }
+  const Reached* end() const { return entries_.data() + size_; }
+  Reached* end() { return entries_.data() + size_; }
+
+  /// The vertex's entry, which is new and empty if the query comes here first. It stays where it is until
+  /// the next vertex is added. Throws BudgetError.
+  Reached& at(Vertex vertex) {
+    for (std::uint32_t slot = first_slot(vertex);; slot = (slot + 1) & mask_) {
+      const std::uint32_t number = table_.data()[slot];
+      if (number == kEmpty) return add(vertex, slot);
+      Reached& entry = entries_.data()[number];
+      if (entry.vertex == vertex) return entry;
+    }
+  }
+  /// Forgets all, in time that grows with what there was. Entries may have been put in another order before.
+  void clear();
+
+  /// The most memory that so many vertices take at once, counted from an empty table.
+  static std::uint64_t peak_bytes(std::uint64_t reached, std::uint64_t vertices);
+
+ private:
+  static constexpr std::uint32_t kEmpty = ~std::uint32_t{0};
+
+  std::uint32_t first_slot(Vertex vertex) const {
+    return direct_ ? vertex : static_cast<std::uint32_t>((vertex * 0x9e3779b97f4a7c15u) >> shift_);
+  }
+  Reached& add(Vertex vertex, std::uint32_t slot);
+  void grow();
+  void make_table(std::uint64_t entries);
+
+  const Device& device_;
+  std::uint64_t vertices_;
+  Buffer<Reached> entries_;
+  Buffer<std::uint32_t> table_;
+  std::uint32_t size_ = 0, mask_ = 0;
+  int shift_ = 0;
+  bool direct_ = false;
+};
+
+}  // namespace sluice

@@ -1,0 +1,43 @@
+// Finds the scores of one query after another, on one thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/ppr/diffusion.hpp"
+
+namespace sluice {
+
+/// What a query took, and how far its scores may be from the true ones.
+struct QueryFigures {
+  double error = 0;  ///< no score is off by more, by construction; without --length beside the limit
+  double held = 0;   ///< staged: mass that settled early
+  std::uint64_t edges = 0;
+  std::uint64_t reached = 0;     ///< vertices
+  std::uint64_t peak_bytes = 0;  ///< of memory, at once
+};
+
+class QuerySolver {
+ public:
+  /// Keeps references to all of them.
+  QuerySolver(const Device& device, const CsrView& graph, const PprOptions& options);
+
+  QueryFigures solve(const Seeds& seeds);
+  /// The vertices of the largest scores above 0, largest first, smaller ids first among equals; behind the
+  /// last kNoVertex and 0. Scores are compared as they are handed out, rounded to doubles.
+  void write_top(std::span<Vertex> vertices, std::span<double> scores);
+  /// Calls use(vertex, score) for every score.
+  template <class Use>
+  void for_each_score(Use&& use) {
+    for (const Reached& entry : diffusion_.reached()) use(entry.vertex, from_mass(entry.score));
+  }
+
+ private:
+  void diffuse();
+  void diffuse_in_stages();
+
+  const PprOptions& options_;
+  Diffusion diffusion_;
+};
+
+}  // namespace sluice

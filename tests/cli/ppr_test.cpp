@@ -1,0 +1,137 @@
+// sluice ppr: what it writes, says and refuses.
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.hpp"
+
+namespace sluice::test {
+namespace {
+
+class PprCli : public CliTest {
+ protected:
+  nlohmann::json report() {
+    nlohmann::json json;
+    std::ifstream(at("report.json")) >> json;
+    return json;
+  }
+
+  void starts(const std::string& text) { std::ofstream(at("starts.txt")) << text; }
+};
+
+TEST_F(PprCli, WritesSeedsVerticesAndScores) {
+  run({"ppr", graph(), "--top", "10", "--output", at("p.h5"), "--report", at("report.json"), "--verify"});
+
+  EXPECT_EQ(read_numbers(at("p.h5"), "seeds").size(), 256u);
+  EXPECT_EQ(read_numbers(at("p.h5"), "vertices").size(), 2560u);
+  const auto said = report();
+  EXPECT_EQ(said["queries"], 256);
+  EXPECT_TRUE(said["converged"]);
+  EXPECT_LE(said["largest_error"], 1e-10);
+  EXPECT_GT(said["peak_query_bytes"], 0);
+  EXPECT_GT(said["queries_per_second"], 0);
+}
+
+TEST_F(PprCli, VerifiesEveryMethodAndRule) {
+  for (const std::string method : {"exact", "meloppr"}) {
+    for (const std::string dangling : {"seed", "uniform"}) {
+      run({"ppr", graph("rmat", 7, {"--weights", "uniform"}), "--method", method, "--dangling", dangling,
+           "--weighted", "--verify", "--force", "--output", at("p.h5")});
+    }
+  }
+}
+
+TEST_F(PprCli, TakesWeightedSeeds) {
+  const std::string file = graph("ring", 4, {});
+  starts("3:1 7:3 # two seeds\n\n5\n");
+
+  const auto text = run({"ppr", file, "--starts", at("starts.txt"), "--alpha", "0", "--top", "3", "--format",
+                         "text", "--output", "-"});
+  run({"ppr", file, "--starts", at("starts.txt"), "--output", at("p.h5")});
+
+  EXPECT_EQ(text.out, "# seeds vertices scores\n3 7 3 -1 0.75 0.25 0\n5 5 -1 -1 1 0 0\n");
+  EXPECT_EQ(read_numbers(at("p.h5"), "seeds"), (std::vector<std::int64_t>{3, 5}));
+  EXPECT_EQ(read_numbers(at("p.h5"), "query_seeds"), (std::vector<std::int64_t>{3, 7, 5}));
+  EXPECT_EQ(read_numbers(at("p.h5"), "query_weights"), (std::vector<std::int64_t>{1, 3, 1}));
+  EXPECT_EQ(read_numbers(at("p.h5"), "query_offsets"), (std::vector<std::int64_t>{0, 2, 3}));
+}
+
+TEST_F(PprCli, SpeaksOriginalIds) {
+  std::ofstream(at("edges.txt")) << "70 1000\n1000 70\n1000 500000\n";
+  run({"convert", at("edges.txt"), at("edges.h5"), "--quiet"});
+  starts("500000\n");
+
+  const auto text = run({"ppr", at("edges.h5"), "--original-ids", "--starts", at("starts.txt"), "--top", "2",
+                         "--format", "text", "--output", "-", "--length", "1"});
+
+  EXPECT_EQ(text.out, "# seeds vertices scores\n500000 500000 -1 1 0\n");
+}
+
+TEST_F(PprCli, PutsPartsTogether) {
+  run({"ppr", graph(), "--format", "npy", "--instances", "40", "--length", "4", "--output", at("whole")});
+  run({"ppr", graph(), "--instances", "40", "--length", "4", "--instance-range", "30:35", "--output",
+       at("part.h5")});
+  run({"ppr", graph(), "--instances", "40", "--length", "4", "--output", at("whole.h5")});
+
+  const auto whole = read_numbers(at("whole.h5"), "vertices"), part = read_numbers(at("part.h5"), "vertices");
+  ASSERT_EQ(part.size(), 1000u);
+  EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + 6000));
+}
+
+TEST_F(PprCli, GivesTheSameFileForAnyThreads) {
+  for (const std::string method : {"exact", "meloppr"}) {
+    run({"ppr", graph(), "--method", method, "--threads", "1", "--force", "--output", at("one.h5")});
+    run({"ppr", graph(), "--method", method, "--threads", "4", "--force", "--output", at("four.h5")});
+
+    EXPECT_EQ(read_bytes(at("one.h5")), read_bytes(at("four.h5"))) << method;
+  }
+}
+
+TEST_F(PprCli, PlansWithoutRunning) {
+  EXPECT_NE(run({"ppr", graph(), "--plan"}).out.find("queries at once"), std::string::npos);
+  refuse(4, "device memory", {"ppr", graph(), "--device-memory", "2KiB", "--output", at("p.h5")});
+}
+
+TEST_F(PprCli, RefusesWhatHasNoMeaning) {
+  const std::string file = graph("ring", 4, {});
+  const auto refused = [&](const std::string& words, std::vector<std::string> more) {
+    std::vector<std::string> arguments{"ppr", file, "--output", at("p.h5")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    refuse(2, words, arguments);
+  };
+  refused("--alpha", {"--alpha", "1"});
+  refused("--tolerance", {"--tolerance", "-1"});
+  refused("--tolerance", {"--length", "3", "--tolerance", "1e-3"});
+  refused("--top", {"--top", "0"});
+  refused("--method", {"--method", "guess"});
+  refused("--dangling", {"--dangling", "self-loop"});
+  refused("--weighted", {"--weighted"});
+  refused("--stages", {"--stages", "3,3"});
+  refused("--stages", {"--method", "meloppr", "--stages", "3,0"});
+  refused("--stages", {"--method", "meloppr", "--stages", "3,3", "--length", "5"});
+  refused("--expand", {"--method", "meloppr", "--expand", "1.5"});
+  refused("--expand", {"--method", "meloppr", "--expand", "0.5", "--residual-threshold", "0.1"});
+  refused("--residual-threshold", {"--method", "meloppr", "--residual-threshold", "2"});
+  refused("--partitions", {"--partitions", "4"});
+  refused("--transport", {"--transport", "file"});
+  refused("--distribution shard", {"--distribution", "shard"});
+  refused("--device cuda", {"--device", "cuda"});
+  refused("--layout", {"--layout", "wide"});
+  refused("exclude each other", {"--starts", "s.txt", "--instances", "3"});
+}
+
+TEST_F(PprCli, NamesTheLineOfABadSeed) {
+  const std::string file = graph("ring", 4, {});
+  const auto refused = [&](const std::string& words, const std::string& text) {
+    starts(text);
+    refuse(3, words, {"ppr", file, "--starts", at("starts.txt"), "--output", at("p.h5")});
+  };
+  refused("starts.txt:2: the graph has no vertex 16", "1\n16\n");
+  refused("starts.txt:1: 'x' is no vertex id", "x:1\n");
+  for (const std::string weight : {"", "0", "-1", "nan", "inf", "1:2", "x"})
+    refused("starts.txt:1: '" + weight + "' is no weight", "1:" + weight + "\n");
+  refused("starts.txt:1: the weights' sum is too large", "1:1e308 2:1e308\n");
+  refused("holds no vertex", "# nothing\n");
+}
+
+}  // namespace
+}  // namespace sluice::test

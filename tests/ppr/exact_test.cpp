@@ -1,0 +1,71 @@
+// The diffusion against a dense oracle, on graphs that are hard in some way.
+#include <gtest/gtest.h>
+
+#include "ppr/oracle.hpp"
+
+namespace sluice::test {
+namespace {
+
+TEST(ExactPpr, IsTheOracleAtEveryLength) {
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    for (PprOptions options : ppr_rules()) {
+      for (const std::uint32_t length : {1u, 2u, 7u}) {
+        options.length = length;
+        for (const auto& seeds : queries_of(graph)) {
+          const SolvedQuery solved = solve(graph, options, seeds);
+
+          EXPECT_LT(largest_difference(solved.scores, dense_ppr(graph, options, seeds)), 1e-12);
+          EXPECT_LT(solved.figures.error, 1e-12);
+        }
+      }
+    }
+  }
+}
+
+TEST(ExactPpr, ReachesTheLimitToTheTolerance) {
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    for (PprOptions options : ppr_rules()) {
+      options.tolerance = 1e-9;
+      const auto seeds = queries_of(graph).back();
+      const SolvedQuery solved = solve(graph, options, seeds);
+      const auto truth = dense_ppr(graph, options, seeds);
+
+      EXPECT_LE(solved.figures.error, 1e-9);
+      EXPECT_LE(largest_difference(solved.scores, truth), solved.figures.error + 1e-15);
+      // The error is no bound alone: it is what scores miss in sum, and none is too large.
+      long double missed = 0;
+      for (std::size_t v = 0; v < truth.size(); ++v) {
+        missed += truth[v] - solved.scores[v];
+        EXPECT_LT(solved.scores[v], truth[v] + 1e-15);
+      }
+      EXPECT_NEAR(static_cast<double>(missed), solved.figures.error, 1e-14);
+    }
+  }
+}
+
+TEST(ExactPpr, NeverGoesOnWithoutAlpha) {
+  const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
+  PprOptions options;
+  options.alpha = 0;
+
+  const SolvedQuery solved = solve(graph, options, {{1, 1}});
+
+  EXPECT_EQ(solved.scores, (std::vector<double>{0, 1, 0}));
+  EXPECT_EQ(solved.figures.error, 0);
+}
+
+TEST(ExactPpr, TakesMemoryOfWhatItReaches) {
+  const Graph ring = generated(io::GraphKind::ring, 20, false, io::WeightRule::none);
+  PprOptions options;
+  options.length = 6;
+
+  const SolvedQuery solved = solve(ring, options, {{17, 1}});
+
+  EXPECT_EQ(solved.figures.reached, 7u);
+  EXPECT_LT(solved.figures.peak_bytes, 4096u);
+}
+
+}  // namespace
+}  // namespace sluice::test

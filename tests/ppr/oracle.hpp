@@ -1,0 +1,145 @@
+// Personalized PageRank written down again: a dense diffusion in long double over a plain edge list, and
+// what the tests of the solver share.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engine/ppr/ppr.hpp"
+#include "rank/cases.hpp"
+#include "rank/oracle.hpp"
+
+namespace sluice::test {
+
+using WeightedSeeds = std::vector<std::pair<Vertex, double>>;
+
+class DensePpr {
+ public:
+  DensePpr(const Graph& graph, const PprOptions& options, const WeightedSeeds& seeds)
+      : options_(options),
+        edges_(edges_of(graph, options.weighted)),
+        total_(graph.vertices()),
+        seeds_(graph.vertices()),
+        mass_(graph.vertices()),
+        scores_(graph.vertices()) {
+    for (const auto& edge : edges_) total_[edge.from] += edge.weight;
+    long double sum = 0;
+    for (const auto& seed : seeds) sum += seed.second;
+    for (const auto& [vertex, weight] : seeds) seeds_[vertex] += weight / sum;
+    mass_ = seeds_;
+  }
+
+  void step() {
+    const long double alpha = options_.alpha;
+    std::vector<long double> after(mass_.size());
+    long double returning = 0;
+    for (std::size_t v = 0; v < mass_.size(); ++v) {
+      scores_[v] += (1 - alpha) * mass_[v];
+      if (total_[v] == 0) returning += alpha * mass_[v];
+    }
+    for (const auto& [from, to, weight] : edges_) {
+      if (total_[from] > 0) after[to] += alpha * mass_[from] * weight / total_[from];
+    }
+    const bool to_seeds = options_.dangling == PprDangling::seed;
+    for (std::size_t v = 0; v < after.size(); ++v)
+      after[v] += returning * (to_seeds ? seeds_[v] : 1.0L / after.size());
+    mass_.swap(after);
+  }
+
+  std::vector<long double>& mass() { return mass_; }
+  std::vector<long double>& partial() { return scores_; }
+  std::vector<long double> scores() const {
+    std::vector<long double> all = scores_;
+    for (std::size_t v = 0; v < all.size(); ++v) all[v] += mass_[v];
+    return all;
+  }
+
+ private:
+  const PprOptions& options_;
+  std::vector<WeightedEdge> edges_;
+  std::vector<long double> total_, seeds_, mass_, scores_;
+};
+
+/// GD(L), or the limit to 1e-17.
+inline std::vector<long double> dense_ppr(const Graph& graph, const PprOptions& options,
+                                          const WeightedSeeds& seeds) {
+  DensePpr dense(graph, options, seeds);
+  const std::uint32_t length = length_of(options);
+  const std::uint32_t steps =
+      length != 0 ? length : static_cast<std::uint32_t>(-39 / std::log(options.alpha));
+  for (std::uint32_t step = 0; step < steps; ++step) dense.step();
+  return dense.scores();
+}
+
+inline Starts starts_of(const std::vector<WeightedSeeds>& queries) {
+  Starts starts;
+  starts.mode = Starts::Mode::listed;
+  starts.offsets = {0};
+  for (const auto& seeds : queries) {
+    for (const auto& [vertex, weight] : seeds) {
+      starts.vertices.push_back(vertex);
+      starts.weights.push_back(weight);
+    }
+    starts.offsets.push_back(starts.vertices.size());
+  }
+  return starts;
+}
+
+/// All scores of one query, and what it took.
+struct SolvedQuery {
+  std::vector<double> scores;
+  QueryFigures figures;
+};
+
+inline SolvedQuery solve(const Graph& graph, const PprOptions& options, const WeightedSeeds& seeds) {
+  const Device device({DeviceChoice::host, 1, 0});
+  QuerySolver solver(device, graph.out.view(), options);
+  Seeds of_query;
+  of_query.assign(starts_of({seeds}), graph.vertices(), options.seed, 0);
+  SolvedQuery solved{std::vector<double>(graph.vertices()), solver.solve(of_query)};
+  solver.for_each_score([&](Vertex vertex, double score) { solved.scores[vertex] = score; });
+  return solved;
+}
+
+inline double largest_difference(const std::vector<double>& scores, const std::vector<long double>& truth) {
+  long double largest = 0;
+  for (std::size_t v = 0; v < truth.size(); ++v) largest = std::max(largest, std::fabs(scores[v] - truth[v]));
+  return static_cast<double>(largest);
+}
+
+/// Queries from everywhere in a small graph, from some vertices of a large one, and two with several seeds.
+inline std::vector<WeightedSeeds> queries_of(const Graph& graph) {
+  const auto n = static_cast<Vertex>(graph.vertices());
+  std::vector<WeightedSeeds> queries;
+  for (Vertex v = 0; v < n; v += std::max<Vertex>(n / 6, 1)) queries.push_back({{v, 1}});
+  queries.push_back({{0, 1}, {n - 1, 3}, {n / 2, 0.5}});
+  queries.push_back({{n - 1, 1e-30}, {n - 1, 1e30}, {0, 1e30}});
+  return queries;
+}
+
+/// Both rules for vertices without out-edges, with and without weights.
+inline std::vector<PprOptions> ppr_rules() {
+  std::vector<PprOptions> all(4);
+  all[1].weighted = all[3].weighted = true;
+  all[2].dangling = all[3].dangling = PprDangling::uniform;
+  return all;
+}
+
+/// Keeps all that is handed on.
+class KeptRows : public PprSink {
+ public:
+  void write(const PprBatch& batch) override {
+    seeds.insert(seeds.end(), batch.seeds.begin(), batch.seeds.end());
+    vertices.insert(vertices.end(), batch.vertices.begin(), batch.vertices.end());
+    scores.insert(scores.end(), batch.scores.begin(), batch.scores.end());
+  }
+  bool operator==(const KeptRows& other) const {
+    return seeds == other.seeds && vertices == other.vertices && scores == other.scores;
+  }
+
+  std::vector<Vertex> seeds, vertices;
+  std::vector<double> scores;
+};
+
+}  // namespace sluice::test
