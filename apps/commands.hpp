@@ -15,6 +15,10 @@ std::unique_ptr<Command> make_walk();
 std::unique_ptr<Command> make_sample();
 std::unique_ptr<Command> make_ppr();
 std::unique_ptr<Command> make_pagerank();
+std::unique_ptr<Command> make_bfs();
+std::unique_ptr<Command> make_sssp();
+std::unique_ptr<Command> make_kcore();
+std::unique_ptr<Command> make_wcc();
 std::unique_ptr<Command> make_bench();
 
 }  // namespace sluice::apps

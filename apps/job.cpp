@@ -191,6 +191,12 @@ void Job::finish(const SolverFigures& solver) {
   summarize(solver);
 }
 
+void Job::finish(const AccFigures& acc) {
+  report_.acc = acc;
+  close();
+  summarize(acc);
+}
+
 void Job::close() {
   throw_if_stopped();
   const Stopwatch closing;
@@ -231,6 +237,20 @@ void Job::summarize(const SolverFigures& solver) const {
                   command_.name(), solver.iterations, solver.residual, solver.compute_seconds,
                   format_rate(per_second(solver.edges, solver.compute_seconds)), device_->name(), ranks,
                   format_size(bytes[0]), options_.output == "-" ? "standard output" : options_.output));
+}
+
+void Job::summarize(const AccFigures& acc) const {
+  const AccStats& stats = acc.stats;
+  if (!acc.converged) {
+    say(fmt::format("{}: NOT converged after {} rounds, the last change is {:.3g} ({})\n", command_.name(),
+                    stats.rounds, acc.residual, acc.end));
+  }
+  if (options_.quiet) return;
+  say(fmt::format("{}: {}, {} rounds in {:.3g} s ({} edges/s) on {}; {} to {}\n", command_.name(), acc.found,
+                  format_count(stats.rounds), stats.compute_seconds,
+                  format_rate(per_second(stats.edges, stats.compute_seconds)), device_->name(),
+                  format_size(output_->result_bytes()),
+                  options_.output == "-" ? "standard output" : options_.output));
 }
 
 void Job::print_plan(const RunPlan& plan) const {
@@ -290,6 +310,22 @@ void Job::print_plan(const PprPlan& plan) const {
     throw BudgetError(
         fmt::format("the job needs {} of device memory, but {} are allowed (raise --device-memory)",
                     format_size(plan.smallest_bytes), format_size(device_ceiling)));
+  }
+}
+
+void Job::print_plan(const AccPlan& plan) const {
+  const std::uint64_t held = share_of_node(host_bytes(info_, needs_.in_edges)), unbounded = ~std::uint64_t{0};
+  const std::uint64_t host_needed = held + plan.host_bytes;
+  std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
+  text += fit_line("  vertex states", plan.state_bytes, unbounded);
+  text += fit_line("host memory", host_needed, host_accountant().ceiling());
+  text += fit_line("  graph", held, unbounded);
+  print(text + fit_line("result", plan.result_bytes, unbounded));
+  if (plan.device_bytes > device_->memory().ceiling() || host_needed > host_accountant().ceiling()) {
+    throw BudgetError(
+        fmt::format("the job needs {} of device memory and {} of host memory (raise --device-memory or "
+                    "--host-memory)",
+                    format_size(plan.device_bytes), format_size(host_needed)));
   }
 }
 

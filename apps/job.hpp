@@ -13,6 +13,7 @@
 #include "apps/progress.hpp"
 #include "apps/report.hpp"
 #include "apps/starts.hpp"
+#include "engine/acc/solve.hpp"
 #include "engine/exec/device.hpp"
 #include "engine/ppr/ppr.hpp"
 #include "engine/rank/pagerank.hpp"
@@ -66,6 +67,7 @@ class Job {
   /// Completes the output, says what was done, writes the report.
   void finish(const RunStats& run, const char* instance_name, const char* edge_name);
   void finish(const SolverFigures& solver);
+  void finish(const AccFigures& acc);
 
   Progress& progress() { return progress_; }
 
@@ -73,12 +75,14 @@ class Job {
   void print_plan(const RunPlan& plan) const;
   void print_plan(const PageRankPlan& plan) const;
   void print_plan(const PprPlan& plan) const;
+  void print_plan(const AccPlan& plan) const;
 
  private:
   void load(const std::string& graph_file);
   void close();
   void summarize(const RunStats& run, const char* instance_name, const char* edge_name) const;
   void summarize(const SolverFigures& solver) const;
+  void summarize(const AccFigures& acc) const;
 
   const Command& command_;
   const CommonOptions& options_;

@@ -25,6 +25,10 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_sample());
   commands.push_back(make_ppr());
   commands.push_back(make_pagerank());
+  commands.push_back(make_bfs());
+  commands.push_back(make_sssp());
+  commands.push_back(make_kcore());
+  commands.push_back(make_wcc());
 #if defined(SLUICE_HAVE_BENCH)
   commands.push_back(make_bench());
 #endif

@@ -65,6 +65,33 @@ void add_solver(Json& json, const SolverFigures& solver) {
   json["partition_transfers"] = solver.partition_transfers;
 }
 
+void add_acc(Json& json, const AccFigures& acc) {
+  const AccStats& stats = acc.stats;
+  Json& to = json["acc"];
+  to = {{"rounds", stats.rounds},
+        {"pulls", stats.pulls},
+        {"levels", stats.levels},
+        {"refills", stats.refills},
+        {"edges", stats.edges},
+        {"edges_per_second", per_second(stats.edges, stats.compute_seconds)},
+        {"kernel_launches", stats.kernel_launches}};
+  if (!acc.end.empty()) {
+    to["end"] = acc.end;
+    to["converged"] = acc.converged;
+    to["residual"] = acc.residual;
+  }
+  to["trace"] = Json::array();
+  for (const AccRoundTrace& round : stats.trace) {
+    to["trace"].push_back({{"level", round.level},
+                           {"direction", round.pull ? "pull" : "push"},
+                           {"filter", round.refilled ? "ballot" : "online"},
+                           {"active", round.active},
+                           {"edges", round.edges}});
+  }
+  json["partitions"] = 1;
+  json["partition_transfers"] = 0;
+}
+
 void add_replay(Json& json, const std::vector<ReplayBatch>& batches) {
   Json rows = Json::array();
   for (const ReplayBatch& batch : batches) {
@@ -95,6 +122,11 @@ RunStats run_of(const Report& report) {
     run.compute_seconds = report.solver->compute_seconds;
     run.host_to_device_bytes = report.solver->host_to_device_bytes;
     run.read_bytes = report.solver->read_bytes;
+  }
+  if (report.acc) {
+    run.load_seconds = report.acc->stats.setup_seconds;
+    run.compute_seconds = report.acc->stats.compute_seconds;
+    run.host_to_device_bytes = report.acc->stats.host_to_device_bytes;
   }
   return run;
 }
@@ -131,6 +163,7 @@ Json to_json(const Report& report) {
   json["seconds"] = seconds_of(report);
   if (report.run) add_run(json, *report.run);
   if (report.solver) add_solver(json, *report.solver);
+  if (report.acc) add_acc(json, *report.acc);
   if (!report.replay.empty()) add_replay(json, report.replay);
   json.update(to_json(report.counters));
   json["bytes"] = bytes_of(report);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/command_line.hpp"
+#include "engine/acc/options.hpp"
 #include "engine/exec/device.hpp"
 #include "engine/rank/replay.hpp"
 #include "engine/sampling/run.hpp"
@@ -57,6 +58,15 @@ struct SolverFigures {
   std::uint64_t read_bytes = 0;  ///< from the graph file, while running
 };
 
+/// What an Active-Compute-Combine program reports.
+struct AccFigures {
+  AccStats stats{};
+  std::string found{};  ///< in words, for the summary
+  std::string end{};    ///< of one that iterates towards a limit: `converged`, or why it stopped; else empty
+  bool converged = true;
+  double residual = 0;
+};
+
 struct Report {
   std::string command;
   ResolvedOptions options;
@@ -64,6 +74,7 @@ struct Report {
   const Device* device = nullptr;  ///< null: a command that has none
   std::optional<RunStats> run;     ///< walks and samples
   std::optional<SolverFigures> solver;
+  std::optional<AccFigures> acc;
   std::vector<ReplayBatch> replay;  ///< of a temporal graph
   double load_seconds = 0;          ///< reading the graph file
   double close_seconds = 0;         ///< completing the output

@@ -1,0 +1,67 @@
+// What the Active-Compute-Combine commands share: their common options, and vertices as the user names them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/command_line.hpp"
+#include "apps/common_options.hpp"
+#include "apps/job.hpp"
+#include "engine/acc/options.hpp"
+
+namespace sluice::apps {
+
+struct AccCommand {
+  std::string graph;
+  AccOptions acc;
+  CommonOptions common;
+};
+
+/// Declares GRAPH.
+void declare_acc_graph(Command& command, AccCommand& c, const std::string& help);
+/// Declares --filter, --fusion, the seed and what every job takes.
+void declare_acc(Command& command, AccCommand& c);
+
+/// Throws UsageError for an option that these commands have no meaning for.
+void refuse_idle_acc(const Command& command);
+
+/// A vertex as the user names it. Throws UsageError naming `option` where the graph has none.
+Vertex vertex_of(const Job& job, std::int64_t id, const char* option);
+
+/// What open_results() is told of datasets that have a row a vertex: in text they stand side by side, with
+/// --original-ids behind the ids.
+std::vector<std::string> text_columns_of(const AccCommand& c, std::vector<std::string> names);
+
+/// The datasets of a result, each with a row a vertex.
+class VertexColumns {
+ public:
+  /// Begins with the ids themselves where they are asked for.
+  VertexColumns(const Job& job, const AccCommand& c);
+
+  /// `values` must outlive write(); a row has `width` of them.
+  void add(const std::string& name, io::ElementType type, const void* values, std::uint64_t width = 1);
+  /// Vertices, as ids of the graph file or, with --original-ids, of its input.
+  void add_vertices(const std::string& name, std::span<const Vertex> vertices);
+  void write(io::ResultWriter& writer) const;
+
+ private:
+  struct Column {
+    std::string name;
+    io::ElementType type = io::ElementType::i32;
+    std::uint64_t width = 1;
+    const std::byte* values = nullptr;  ///< null: ids
+    const Vertex* vertices = nullptr;   ///< null: of the rows themselves
+  };
+
+  void append_ids(io::ResultWriter& writer, int dataset, const Column& column, std::uint64_t first,
+                  std::uint64_t count) const;
+
+  const Job& job_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace sluice::apps

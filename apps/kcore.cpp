@@ -1,0 +1,69 @@
+// sluice kcore: core numbers of all vertices, or who is in the k-core.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apps/acc.hpp"
+#include "apps/commands.hpp"
+#include "apps/values.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/acc/verify.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+struct KcoreCommand : AccCommand {
+  std::uint32_t k = 0;  ///< 0: all core numbers
+};
+
+void run_kcore(const Command& command, const KcoreCommand& c) {
+  refuse_idle_acc(command);
+  Job job(command, c.common, c.graph, {.in_edges = true});
+  if (c.common.plan) return job.print_plan(plan_cores(job.device(), job.graph()));
+
+  std::vector<io::Attribute> attributes{{"command", std::string("kcore")}};
+  if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});
+  const std::string name = c.k > 0 ? "member" : "core";
+  auto& results = job.open_results(attributes, text_columns_of(c, {name}));
+  const AccGraph graph(job.device(), job.graph(), {.simple = true});
+  const CoreResult result = core_numbers(graph, c.k, c.acc);
+  if (c.common.verify) verify_cores(job.graph(), c.k, result.cores.span());
+  VertexColumns columns(job, c);
+  const std::uint32_t most =
+      result.cores.empty() ? 0 : *std::max_element(result.cores.begin(), result.cores.end());
+  std::string found = fmt::format("core numbers up to {}", most);
+  HostArray<std::uint8_t> members;
+  if (c.k > 0) {
+    members = HostArray<std::uint8_t>(result.cores.size(), "members");
+    std::transform(result.cores.begin(), result.cores.end(), members.begin(),
+                   [&](std::uint32_t core) { return core >= c.k ? 1 : 0; });
+    const auto count = static_cast<std::uint64_t>(std::count(members.begin(), members.end(), 1));
+    columns.add(name, io::ElementType::u8, members.data());
+    job.count({{"members", count}});
+    found = fmt::format("{} vertices in the {}-core", format_count(count), c.k);
+  } else {
+    columns.add(name, io::ElementType::i32, result.cores.data());
+    job.count({{"largest_core", std::uint64_t{most}}});
+  }
+  columns.write(results);
+  job.finish(AccFigures{.stats = result.stats, .found = std::move(found)});
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_kcore() {
+  auto command = std::make_unique<Command>("kcore", "core numbers, or the members of one core");
+  const auto c = std::make_shared<KcoreCommand>();
+  declare_acc_graph(*command, *c,
+                    "a graph file; direction, self-loops and how often an edge is there are ignored");
+  command->group("Cores");
+  command->whole("--k", c->k, 1, "only who is in the k-core, which is less work (default: all core numbers)");
+  declare_acc(*command, *c);
+  command->set_example("sluice kcore graph.h5 --output cores.h5");
+  command->run = [c](const Command& self) { run_kcore(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

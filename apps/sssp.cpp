@@ -1,0 +1,63 @@
+// sluice sssp: how far every vertex is, by weights.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "apps/acc.hpp"
+#include "apps/commands.hpp"
+#include "apps/values.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/acc/verify.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+struct SsspCommand : AccCommand {
+  std::uint64_t source = 0;
+  double delta = 0;
+};
+
+void run_sssp(const Command& command, const SsspCommand& c) {
+  refuse_idle_acc(command);
+  if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
+  if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
+  Job job(command, c.common, c.graph);
+  const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
+  if (c.common.plan) return job.print_plan(plan_sssp(job.device(), job.graph()));
+
+  auto& results = job.open_results({{"command", std::string("sssp")}, {"source", std::int64_t(c.source)}},
+                                   text_columns_of(c, {"distance"}));
+  const AccGraph graph(job.device(), job.graph(), {.weights = true});
+  const SsspResult result = sssp(graph, source, c.delta, c.acc);
+  if (c.common.verify) verify_sssp(job.graph(), source, result.distances.span());
+  VertexColumns columns(job, c);
+  columns.add("distance", io::ElementType::f64, result.distances.data());
+  columns.write(results);
+  const auto unreached =
+      std::count(result.distances.begin(), result.distances.end(), std::numeric_limits<double>::infinity());
+  const std::uint64_t reached = result.distances.size() - static_cast<std::uint64_t>(unreached);
+  job.count({{"reached", reached}, {"delta_used", result.delta}});
+  job.finish(
+      AccFigures{.stats = result.stats, .found = fmt::format("{} vertices reached", format_count(reached))});
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_sssp() {
+  auto command = std::make_unique<Command>("sssp", "shortest paths from one vertex: distances");
+  const auto c = std::make_shared<SsspCommand>();
+  declare_acc_graph(*command, *c, "a graph file; without weights every edge is 1 long");
+  command->group("Paths");
+  command->whole("--source", c->source, 0, "the vertex where paths begin");
+  command->real("--delta", "D", c->delta,
+                "delta-stepping's width of a level; changes no distance (default: from the weights)");
+  declare_acc(*command, *c);
+  command->set_example("sluice sssp roads.h5 --source 0 --output distances.h5 --verify");
+  command->run = [c](const Command& self) { run_sssp(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

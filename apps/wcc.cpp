@@ -1,0 +1,68 @@
+// sluice wcc: weakly connected components.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "apps/acc.hpp"
+#include "apps/commands.hpp"
+#include "apps/values.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/acc/verify.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+/// What a component is called: its smallest id, as the user reads ids. Original ids need not be in the order
+/// of the graph's own.
+HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> components) {
+  HostArray<std::int64_t> smallest(components.size(), "component names");
+  const auto id = [&](std::uint64_t v) { return job.ids().to_external(static_cast<Vertex>(v)); };
+  for (std::uint64_t v = 0; v < components.size(); ++v) smallest[v] = id(v);
+  if (!job.ids().translates()) {
+    std::copy(components.begin(), components.end(), smallest.begin());
+    return smallest;
+  }
+  // A component's vertex comes before all others of it, so that its name is final once all are seen.
+  for (std::uint64_t v = 0; v < components.size(); ++v) {
+    std::int64_t& name = smallest[components[v]];
+    name = std::min(name, id(v));
+  }
+  for (std::uint64_t v = components.size(); v-- > 0;) smallest[v] = smallest[components[v]];
+  return smallest;
+}
+
+void run_wcc(const Command& command, const AccCommand& c) {
+  refuse_idle_acc(command);
+  Job job(command, c.common, c.graph);
+  if (c.common.plan) return job.print_plan(plan_components(job.device(), job.graph()));
+
+  auto& results = job.open_results({{"command", std::string("wcc")}}, text_columns_of(c, {"component"}));
+  const AccGraph graph(job.device(), job.graph(), {});
+  const ComponentResult result = components(graph, c.acc);
+  if (c.common.verify) verify_components(job.graph(), result.components.span());
+  const HostArray<std::int64_t> names = names_of(job, result.components.span());
+  VertexColumns columns(job, c);
+  columns.add("component", io::ElementType::i64, names.data());
+  columns.write(results);
+  std::uint64_t count = 0;
+  for (std::uint64_t v = 0; v < result.components.size(); ++v) count += result.components[v] == v;
+  job.count({{"components", count}});
+  job.finish(AccFigures{.stats = result.stats, .found = fmt::format("{} components", format_count(count))});
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_wcc() {
+  auto command = std::make_unique<Command>("wcc", "weakly connected components");
+  const auto c = std::make_shared<AccCommand>();
+  declare_acc_graph(*command, *c, "a graph file; the direction of edges is ignored");
+  command->group("Components");
+  declare_acc(*command, *c);
+  command->set_example("sluice wcc graph.h5 --output components.h5 --verify");
+  command->run = [c](const Command& self) { run_wcc(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,146 @@
+#include "engine/acc/acc_graph.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <span>
+
+#include "engine/core/error.hpp"
+#include "engine/exec/threads.hpp"
+#include "partition/build.hpp"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::uint64_t kVerticesAtOnce = 1u << 12;
+
+/// Calls use(neighbour) for the union of two ascending lists, each neighbour once, without v itself.
+template <class Use>
+void for_each_neighbor(Vertex v, std::span<const Vertex> a, std::span<const Vertex> b, Use&& use) {
+  Vertex last = v;
+  bool any = false;
+  for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
+    const Vertex next = j == b.size() || (i < a.size() && a[i] <= b[j]) ? a[i++] : b[j++];
+    if (next == v || (any && next == last)) continue;
+    use(next);
+    last = next;
+    any = true;
+  }
+}
+
+std::span<const Vertex> list_of(const CsrView& csr, std::uint64_t v) {
+  if (csr.offsets == nullptr) return {};
+  return {csr.targets + csr.offsets[v], csr.offsets[v + 1] - csr.offsets[v]};
+}
+
+/// Two passes over the lists: how many neighbours there are, and which.
+Csr merge_lists(const CsrView& out, const CsrView& in, unsigned threads) {
+  const std::uint64_t n = out.vertices;
+  const auto over_lists = [&](auto&& body) {
+    parallel_blocks(threads, n, kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t v = begin; v < end; ++v)
+        body(static_cast<Vertex>(v), list_of(out, v), list_of(in, v));
+    });
+  };
+  Csr csr;
+  csr.offsets = HostArray<EdgeIndex>(n + 1, "the undirected graph's offsets");
+  csr.offsets[0] = 0;
+  over_lists([&](Vertex v, auto a, auto b) {
+    std::uint64_t count = 0;
+    for_each_neighbor(v, a, b, [&](Vertex) { ++count; });
+    csr.offsets[std::uint64_t{v} + 1] = count;
+  });
+  for (std::uint64_t v = 0; v < n; ++v) csr.offsets[v + 1] += csr.offsets[v];
+  csr.targets = HostArray<Vertex>(csr.offsets[n], "the undirected graph's edges");
+  over_lists([&](Vertex v, auto a, auto b) {
+    Vertex* to = csr.targets.data() + csr.offsets[v];
+    for_each_neighbor(v, a, b, [&](Vertex next) { *to++ = next; });
+  });
+  return csr;
+}
+
+/// A level's width over the mean weight of an edge, times the degree that an edge meets: measured. It decides
+/// speed alone.
+constexpr double kDeltaFactor = 8;
+constexpr std::uint64_t kSampledWeights = 1u << 16;
+
+/// Few edges of a vertex should be shorter than a level is wide (Meyer and Sanders). Paths run through hubs,
+/// so that the degree which counts is the mean over edges, not over vertices.
+double delta_for(const CsrView& lists) {
+  if (lists.weights == nullptr || lists.edges == 0) return 1;
+  const std::uint64_t stride = lists.edges / kSampledWeights + 1;
+  double weights = 0, count = 0, squares = 0;
+  for (EdgeIndex e = 0; e < lists.edges; e += stride)
+    weights += static_cast<double>(lists.weights[e]), ++count;
+  for (std::uint64_t v = 0; v < lists.vertices; ++v) {
+    const auto degree = static_cast<double>(lists.offsets[v + 1] - lists.offsets[v]);
+    squares += degree * degree;
+  }
+  const double delta = weights / count * kDeltaFactor * static_cast<double>(lists.edges) / squares;
+  return delta > 0 ? delta : 1;
+}
+
+}  // namespace
+
+bool has_simple_lists(const CsrView& lists, unsigned threads) {
+  std::atomic<bool> simple{true};
+  parallel_blocks(threads, lists.vertices, kVerticesAtOnce,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    for (std::uint64_t v = begin; v < end && simple.load(std::memory_order_relaxed); ++v) {
+                      const auto list = list_of(lists, v);
+                      if (std::adjacent_find(list.begin(), list.end()) != list.end() ||
+                          std::binary_search(list.begin(), list.end(), static_cast<Vertex>(v)))
+                        simple = false;
+                    }
+                  });
+  return simple;
+}
+
+Csr simple_undirected(const Graph& graph, unsigned threads) {
+  if (!graph.directed) return merge_lists(graph.out.view(), {}, threads);
+  if (!graph.in.offsets.empty()) return merge_lists(graph.out.view(), graph.in.view(), threads);
+  const Csr in = transpose(graph.out, threads);
+  return merge_lists(graph.out.view(), in.view(), threads);
+}
+
+AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs) : device_(&device) {
+  if (graph.edges_elsewhere != nullptr)
+    throw BudgetError(
+        "the graph does not fit host memory, and these programs do not reach edges in a file yet (raise "
+        "--host-memory)");
+  const auto begin = std::chrono::steady_clock::now();
+  out_ = graph.out.view();
+  symmetric_ = !graph.directed;
+  if (needs.simple && (graph.directed || !has_simple_lists(out_, device.threads()))) {
+    made_ = simple_undirected(graph, device.threads());
+    out_ = made_.view();
+    symmetric_ = true;
+  }
+  if (!needs.weights) out_.weights = nullptr;
+  const bool stored_in = needs.in_edges && !symmetric_ && !graph.in.offsets.empty();
+  if (stored_in) in_ = graph.in.view();
+  if (!needs.weights) in_.weights = nullptr;
+  usual_delta_ = delta_for(out_);
+  if (device.is_cuda()) {
+    out_ = upload(out_, out_there_);
+    if (stored_in) in_ = upload(in_, in_there_);
+  }
+  if (needs.in_edges && symmetric_) in_ = out_;
+  setup_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+CsrView AccGraph::upload(const CsrView& from, OnDevice& to) {
+  const auto send = [&]<class T>(Buffer<T>& buffer, const T* data, std::uint64_t count, const char* purpose) {
+    buffer = Buffer<T>(*device_, count, purpose);
+    copy_to_device(*device_, buffer.data(), data, buffer.bytes());
+    uploaded_ += buffer.bytes();
+  };
+  send(to.offsets, from.offsets, from.vertices + 1, "the graph's offsets");
+  send(to.targets, from.targets, from.edges, "the graph's edges");
+  if (from.weights != nullptr) send(to.weights, from.weights, from.edges, "the graph's weights");
+  return {from.vertices, from.edges, to.offsets.data(), to.targets.data(),
+          from.weights != nullptr ? to.weights.data() : nullptr};
+}
+
+}  // namespace sluice

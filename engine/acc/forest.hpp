@@ -1,0 +1,40 @@
+// Trees of vertices that many threads join at once (Afforest: Sutton, Ben-Nun, Barak, IPDPS'18): the same
+// source on both backends.
+#pragma once
+
+#include "engine/acc/program.hpp"
+
+namespace sluice::acc {
+
+/// So many edges of every vertex are joined before it is known which tree holds most vertices: enough for
+/// nearly all of a graph's largest component to be one tree.
+inline constexpr unsigned kSampledEdges = 2;
+/// Vertices that are asked for their root, to find the largest tree.
+inline constexpr unsigned kSampledRoots = 1024;
+
+/// Joins the trees of u and v.
+template <MergeProgram P>
+SLUICE_HD void join(const P& program, Vertex* states, Vertex u, Vertex v) {
+  Vertex a = load(states + u), b = load(states + v);
+  while (a != b) {
+    const Vertex stays = program.combine(a, b), goes = stays == a ? b : a;
+    Vertex above = load(states + goes);
+    if (above == stays) return;
+    if (above == goes && exchange(states + goes, above, stays)) return;
+    a = load(states + load(states + goes));
+    b = load(states + stays);
+  }
+}
+
+/// Makes the root of v's tree its state.
+SLUICE_HD void compress(Vertex* states, Vertex v) {
+  Vertex root = load(states + v);
+  for (Vertex above; (above = load(states + root)) != root;) root = above;
+#if defined(__CUDA_ARCH__)
+  *reinterpret_cast<volatile Vertex*>(states + v) = root;
+#else
+  std::atomic_ref(states[v]).store(root, std::memory_order_relaxed);
+#endif
+}
+
+}  // namespace sluice::acc

@@ -1,0 +1,31 @@
+// Core numbers by peeling (Matula and Beck, 1983). A state is the number of neighbours that are left; level k
+// takes away the vertices that have k of them, which takes one from each of their neighbours. A number stops
+// at the level at work (SIMD-X's early stop: what has fallen to it falls no further), so that what a vertex
+// ends with is its core number. Lists must hold each neighbour once, and no vertex itself.
+#pragma once
+
+#include "engine/acc/program.hpp"
+
+namespace sluice {
+
+struct CoreNumbers {
+  using State = std::uint32_t;
+  static constexpr Combine kCombine = Combine::aggregation;
+  static constexpr bool kRepeats = false;
+
+  State least = 0;                       ///< cores below it are not told apart: they are one level
+  std::uint64_t highest = kNoLevel - 1;  ///< nor are those above it
+
+  SLUICE_HD State init(Vertex, std::uint64_t degree) const {
+    return degree < least ? least : static_cast<State>(degree);
+  }
+  SLUICE_HD State compute(const AccEdge<State>&) const { return 1; }
+  SLUICE_HD State combine(State into, State value, AccRound at) const {
+    return into > at.level ? into - value : into;
+  }
+  SLUICE_HD bool active(State now, State, AccRound at) const { return now == at.level; }
+  SLUICE_HD std::uint64_t level(State state) const { return state; }
+  SLUICE_HD std::uint64_t last_level() const { return highest; }
+};
+
+}  // namespace sluice

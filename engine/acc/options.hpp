@@ -1,0 +1,59 @@
+// How Active-Compute-Combine programs are run, and what is told of a run. None of it changes a result.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace sluice {
+
+/// Which way values go along edges: from active vertices, or to those that still want one.
+enum class AccDirection { automatic, push, pull };
+
+/// How the vertices that a round has made active become the next worklist.
+enum class AccFilter {
+  jit,     ///< online, and ballot where bins overflow
+  ballot,  ///< all states are looked through
+  online,  ///< threads note them in bins as they go
+  batch,   ///< the targets of all active edges are listed, then filtered
+};
+
+/// Which rounds share a kernel.
+enum class AccFusion { none, push_pull, all };
+
+struct AccOptions {
+  AccDirection direction = AccDirection::automatic;
+  AccFilter filter = AccFilter::jit;
+  AccFusion fusion = AccFusion::push_pull;
+};
+
+/// One round.
+struct AccRoundTrace {
+  std::uint64_t level = 0;
+  bool pull = false;
+  bool refilled = false;     ///< the worklist came from looking through the states, not from bins
+  std::uint64_t active = 0;  ///< vertices on the worklist
+  std::uint64_t edges = 0;   ///< looked at
+};
+
+/// Rounds beyond so many are counted, but not told one by one: a path has as many as vertices.
+inline constexpr std::uint64_t kTracedRounds = 1000;
+
+struct AccStats {
+  std::uint64_t rounds = 0, pulls = 0, levels = 0, edges = 0;
+  std::uint64_t refills = 0;  ///< times that states were looked through for the next worklist
+  std::uint64_t kernel_launches = 0;
+  double setup_seconds = 0;  ///< other forms of the graph, and the graph to the device
+  double compute_seconds = 0;
+  std::uint64_t host_to_device_bytes = 0;
+  std::vector<AccRoundTrace> trace;  ///< the first kTracedRounds
+
+  void add(const AccRoundTrace& round) {
+    ++rounds;
+    pulls += round.pull;
+    refills += round.refilled;
+    edges += round.edges;
+    if (trace.size() < kTracedRounds) trace.push_back(round);
+  }
+};
+
+}  // namespace sluice

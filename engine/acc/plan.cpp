@@ -1,0 +1,57 @@
+// What the solvers allocate, said beforehand.
+#include "engine/acc/solve.hpp"
+
+namespace sluice {
+
+namespace {
+
+struct Shape {
+  std::uint64_t state = 0;   ///< bytes a vertex
+  std::uint64_t lists = 0;   ///< worklists of vertices
+  std::uint64_t bits = 0;    ///< sets of vertices
+  std::uint64_t result = 0;  ///< bytes a vertex, with what it is made from
+  bool in_edges = false, weights = false, simple = false;
+};
+
+AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape) {
+  const std::uint64_t n = graph.vertices(), m = graph.edges();
+  AccPlan plan;
+  plan.state_bytes = n * shape.state;
+  plan.device_bytes = plan.state_bytes + n * shape.lists * sizeof(Vertex) + (n + 63) / 64 * 8 * shape.bits;
+  plan.result_bytes = n * shape.result;
+  plan.host_bytes = n * (shape.state + shape.result);
+  const bool made = shape.simple && graph.directed;
+  const std::uint64_t edges = made ? 2 * m : m;  // at most
+  const std::uint64_t lists =
+      (n + 1) * sizeof(EdgeIndex) + edges * (sizeof(Vertex) + (shape.weights ? 4 : 0));
+  if (device.is_cuda()) plan.device_bytes += lists * (shape.in_edges && graph.directed ? 2 : 1);
+  if (!device.is_cuda()) plan.host_bytes += plan.device_bytes;
+  if (made) {
+    plan.host_bytes += lists;
+    // Edges and a copy of them while the transpose is sorted (partition/build.hpp), and the transpose.
+    if (graph.in.offsets.empty())
+      plan.host_bytes += 2 * m * 8 + (n + 1) * sizeof(EdgeIndex) + m * sizeof(Vertex);
+  }
+  return plan;
+}
+
+}  // namespace
+
+AccPlan plan_bfs(const Device& device, const Graph& graph) {
+  const bool in = !graph.directed || !graph.in.offsets.empty();
+  return plan_of(device, graph, {.state = 8, .lists = 2, .bits = 3, .result = 8, .in_edges = in});
+}
+
+AccPlan plan_sssp(const Device& device, const Graph& graph) {
+  return plan_of(device, graph, {.state = 8, .lists = 4, .result = 8, .weights = graph.weighted});
+}
+
+AccPlan plan_cores(const Device& device, const Graph& graph) {
+  return plan_of(device, graph, {.state = 4, .lists = 4, .result = 4, .simple = true});
+}
+
+AccPlan plan_components(const Device& device, const Graph& graph) {
+  return plan_of(device, graph, {.state = 4, .result = 8});
+}
+
+}  // namespace sluice

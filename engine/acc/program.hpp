@@ -1,0 +1,162 @@
+// What a user writes: an Active-Compute-Combine program (Liu and Huang, "SIMD-X", ATC'19), a small trivially
+// copyable struct. The engine keeps a state for every vertex, finds in each round which vertices are active,
+// lets them send values along their edges, and combines those into the states of the targets:
+//
+//   using State = ...;                    an unsigned integer of 32 or 64 bits
+//   static constexpr Combine kCombine = Combine::vote, Combine::aggregation or Combine::merge;
+//   State init(Vertex v, std::uint64_t degree) const
+//                                         the state that v begins with; degree is its out-degree
+//   State compute(edge) const             what an active edge.source sends along the edge (AccEdge, below)
+//   State combine(State into, State value, AccRound at) const
+//                                         what becomes of a state that a value reaches
+//   bool active(State now, State before, AccRound at) const
+//                                         is a vertex whose state changed so active in the next round?
+//
+// combine() must not depend on the order in which values arrive (minimum, maximum, a clamped sum), so that
+// results are equal to the bit for any threads and on any backend.
+//
+// A *vote* is settled by any one value: the vertex becomes active once and looks no further. It also says
+//   bool starts(Vertex v) const           is v active in the first round?
+//   bool settled(State) const             does no later round change this state?
+// and its compute() may look at edge.source and edge.round alone, of the values that a round sends to a
+// vertex keeping that of the smallest source (lists are ascending, so a pull may stop at the first one).
+//
+// An *aggregation* wants all values. It works in levels, from the lowest up: a vertex is active at the level
+// that its state has, which never falls below the one at work. It also says
+//   std::uint64_t level(State) const      kNoLevel: never active
+//   static constexpr bool kRepeats        may a vertex send again when its state changed at its level? Values
+//                                         are then bounds (a minimum), not parts of a sum
+//   std::uint64_t last_level() const      optional: levels above it are left alone
+//
+// A *merge* joins the ends of edges into trees, in which a state is a vertex nearer to the root (State is
+// Vertex). Its compute(edge) says whether an edge joins its ends, its combine(a, b) which of two roots stays,
+// and its active(root, largest) whether a vertex of that root still has to look at its edges once `largest`
+// is the root of most vertices.
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+
+namespace sluice {
+
+enum class Combine { vote, aggregation, merge };
+
+inline constexpr std::uint64_t kNoLevel = std::numeric_limits<std::uint64_t>::max();
+
+/// Where the work has come to.
+struct AccRound {
+  std::uint32_t round = 0;  ///< the first is 1
+  std::uint64_t level = 0;  ///< of an aggregation
+};
+
+namespace acc {
+
+// States are read while other threads write them.
+template <class T>
+SLUICE_HD T load(const T* at) {
+#if defined(__CUDA_ARCH__)
+  return *const_cast<const volatile T*>(at);
+#else
+  return std::atomic_ref<T>(*const_cast<T*>(at)).load(std::memory_order_relaxed);
+#endif
+}
+
+/// Sets *at to `now` if it is `before`; else `before` becomes what it is.
+template <class T>
+SLUICE_HD bool exchange(T* at, T& before, T now) {
+#if defined(__CUDA_ARCH__)
+  using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+  const auto was = static_cast<T>(
+      atomicCAS(reinterpret_cast<Word*>(at), static_cast<Word>(before), static_cast<Word>(now)));
+  const bool done = was == before;
+  before = was;
+  return done;
+#else
+  return std::atomic_ref<T>(*at).compare_exchange_weak(before, now, std::memory_order_relaxed);
+#endif
+}
+
+}  // namespace acc
+
+/// An edge that compute() looks at. Nothing is read that it does not ask for.
+template <class State>
+struct AccEdge {
+  Vertex source = 0;
+  Vertex target = 0;
+  EdgeIndex position = 0;  ///< in the list that is read
+  AccRound at;
+  const State* states = nullptr;
+  const float* weights = nullptr;  ///< null: every weight is 1
+
+  SLUICE_HD State state() const { return acc::load(states + source); }
+  SLUICE_HD float weight() const { return weights == nullptr ? 1.0f : weights[position]; }
+};
+
+/// What the engine asks of every program.
+template <class P>
+concept AccProgram = std::unsigned_integral<typename P::State> &&
+                     (sizeof(typename P::State) == 4 || sizeof(typename P::State) == 8) &&
+                     requires(const P program, typename P::State state, AccEdge<typename P::State> edge,
+                              AccRound at) {
+  { P::kCombine } -> std::convertible_to<Combine>;
+  { program.init(Vertex{}, std::uint64_t{}) } -> std::same_as<typename P::State>;
+  { program.compute(edge) } -> std::same_as<typename P::State>;
+  { program.combine(state, state, at) } -> std::same_as<typename P::State>;
+  { program.active(state, state, at) } -> std::same_as<bool>;
+};
+
+template <class P>
+concept VoteProgram = AccProgram<P> &&
+                      P::kCombine == Combine::vote&& requires(const P program, typename P::State state) {
+  { program.starts(Vertex{}) } -> std::same_as<bool>;
+  { program.settled(state) } -> std::same_as<bool>;
+};
+
+template <class P>
+concept AggregationProgram = AccProgram<P> && P::kCombine ==
+                             Combine::aggregation&& requires(const P program, typename P::State state) {
+  { P::kRepeats } -> std::convertible_to<bool>;
+  { program.level(state) } -> std::same_as<std::uint64_t>;
+};
+
+template <class P>
+concept MergeProgram = P::kCombine == Combine::merge&& std::same_as<typename P::State, Vertex>&& requires(
+                                          const P program, Vertex v, AccEdge<Vertex> edge) {
+  { program.init(v, std::uint64_t{}) } -> std::same_as<Vertex>;
+  { program.compute(edge) } -> std::same_as<bool>;
+  { program.combine(v, v) } -> std::same_as<Vertex>;
+  { program.active(v, v) } -> std::same_as<bool>;
+};
+
+/// The highest level that an aggregation works on.
+template <class P>
+SLUICE_HD std::uint64_t last_level(const P& program) {
+  if constexpr (requires { program.last_level(); }) return program.last_level();
+  return kNoLevel - 1;
+}
+
+/// What a value made of a state.
+template <class State>
+struct Combined {
+  bool active = false;  ///< and so the vertex is to be worked on
+  State now{};
+};
+
+/// Combines `value` into *at, while other threads do the same.
+template <AccProgram P>
+SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P::State* at,
+                                                   typename P::State value, const AccRound& round) {
+  auto before = acc::load(at);
+  for (;;) {
+    const auto now = program.combine(before, value, round);
+    if (now == before) return {false, now};
+    if (acc::exchange(at, before, now)) return {program.active(now, before, round), now};
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,61 @@
+// The built-in Active-Compute-Combine solvers, compiled for both backends (instances/).
+#pragma once
+
+#include <cstdint>
+
+#include "engine/acc/acc_graph.hpp"
+#include "engine/acc/options.hpp"
+#include "engine/core/host_array.hpp"
+
+namespace sluice {
+
+struct BfsResult {
+  HostArray<std::int32_t> depths;  ///< [vertices] -1: unreached
+  HostArray<Vertex>
+      parents;  ///< [vertices] the smallest possible; kNoVertex: unreached; the source is its own
+  AccStats stats;
+};
+
+/// Along out-edges from `source`. Rounds pull where the graph has in-edges and that is less work.
+BfsResult bfs(const AccGraph& graph, Vertex source, const AccOptions& options = {});
+
+struct SsspResult {
+  HostArray<double> distances;  ///< [vertices] infinity: unreached
+  double delta = 0;             ///< how wide levels were
+  AccStats stats;
+};
+
+/// Least sums of weights along out-edges from `source`, added in double from the source on. `delta` 0: chosen
+/// from the weights; it changes no distance.
+SsspResult sssp(const AccGraph& graph, Vertex source, double delta = 0, const AccOptions& options = {});
+
+struct CoreResult {
+  HostArray<std::uint32_t> cores;  ///< [vertices]
+  AccStats stats;
+};
+
+/// Core numbers of a graph that was made with AccNeeds::simple. With `k`: k for members of the k-core, less
+/// for the others.
+CoreResult core_numbers(const AccGraph& graph, std::uint32_t k = 0, const AccOptions& options = {});
+
+struct ComponentResult {
+  HostArray<Vertex> components;  ///< [vertices] the smallest vertex of the component
+  AccStats stats;
+};
+
+/// Weakly connected components. Work is saved where every edge is there in both directions.
+ComponentResult components(const AccGraph& graph, const AccOptions& options = {});
+
+/// What a run would take beside the graph as it was read.
+struct AccPlan {
+  std::uint64_t device_bytes = 0;  ///< states and worklists, and on a GPU the graph
+  std::uint64_t state_bytes = 0;
+  std::uint64_t host_bytes = 0;  ///< other forms of the graph while they are made, and the result
+  std::uint64_t result_bytes = 0;
+};
+AccPlan plan_bfs(const Device& device, const Graph& graph);
+AccPlan plan_sssp(const Device& device, const Graph& graph);
+AccPlan plan_cores(const Device& device, const Graph& graph);
+AccPlan plan_components(const Device& device, const Graph& graph);
+
+}  // namespace sluice

@@ -1,0 +1,57 @@
+// Shortest paths by delta-stepping (Meyer and Sanders, 2003). Distances are non-negative doubles, whose bits
+// are ordered as they are; a level is a range of distances `delta` wide. The sum of a path is taken from its
+// source on, rounded at every edge; such sums never fall, so the least one of each vertex is the same
+// whatever the order in which edges are looked at.
+#pragma once
+
+#include <bit>
+
+#include "engine/acc/program.hpp"
+
+namespace sluice {
+
+struct ShortestPaths {
+  using State = std::uint64_t;
+  static constexpr Combine kCombine = Combine::aggregation;
+  static constexpr bool kRepeats = true;
+  static constexpr State kUnreached = 0x7ff0000000000000u;  // infinity
+
+  Vertex source = 0;
+  double per_delta = 1;  ///< 1 / delta
+
+  SLUICE_HD static double distance(State state) {
+#if defined(__CUDA_ARCH__)
+    return __longlong_as_double(static_cast<long long>(state));
+#else
+    return std::bit_cast<double>(state);
+#endif
+  }
+  SLUICE_HD static State of(double distance) {
+#if defined(__CUDA_ARCH__)
+    return static_cast<State>(__double_as_longlong(distance));
+#else
+    return std::bit_cast<State>(distance);
+#endif
+  }
+
+  SLUICE_HD State init(Vertex v, std::uint64_t) const {
+    return v == source ? of(0.0) : kUnreached;
+  }
+  SLUICE_HD State compute(const AccEdge<State>& edge) const {
+    return of(distance(edge.state()) + static_cast<double>(edge.weight()));
+  }
+  SLUICE_HD State combine(State into, State value, AccRound) const {
+    return value < into ? value : into;
+  }
+  SLUICE_HD bool active(State, State, AccRound) const {
+    return true;
+  }
+  SLUICE_HD std::uint64_t level(State state) const {
+    constexpr double kMost = 9e18;
+    if (state >= kUnreached) return kNoLevel;
+    const double level = distance(state) * per_delta;
+    return level < kMost ? static_cast<std::uint64_t>(level) : static_cast<std::uint64_t>(kMost);
+  }
+};
+
+}  // namespace sluice

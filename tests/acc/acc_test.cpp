@@ -1,0 +1,173 @@
+// The solvers against plain code, on graphs that are hard in some way, for one and several threads.
+#include <gtest/gtest.h>
+
+#include "acc/cases.hpp"
+#include "acc/oracle.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/acc/verify.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::test {
+namespace {
+
+template <class A, class B>
+bool same(const A& a, const B& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+class Acc : public testing::TestWithParam<unsigned> {
+ protected:
+  const Device device_{{DeviceChoice::host, GetParam(), 0}};
+};
+
+TEST_P(Acc, FindsDepthsAndTheSmallestParents) {
+  for (const auto& [name, graph] : acc_graphs()) {
+    const AccGraph on_device(device_, graph, {.in_edges = true});
+    for (const Vertex source : some_sources(graph)) {
+      SCOPED_TRACE(name + " from " + std::to_string(source));
+      const OracleSearch expected = oracle_bfs(graph, source);
+      for (const AccDirection direction : {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
+        const BfsResult result = bfs(on_device, source, {.direction = direction});
+
+        EXPECT_TRUE(same(result.depths, expected.depths));
+        EXPECT_TRUE(same(result.parents, expected.parents));
+        EXPECT_NO_THROW(verify_bfs(graph, source, result.depths.span(), result.parents.span()));
+      }
+    }
+  }
+}
+
+TEST_P(Acc, FindsDistancesToTheBit) {
+  for (const auto& [name, graph] : acc_graphs()) {
+    const AccGraph on_device(device_, graph, {.weights = true});
+    for (const Vertex source : some_sources(graph)) {
+      SCOPED_TRACE(name + " from " + std::to_string(source));
+      const auto expected = oracle_distances(graph, source);
+      for (const double delta : {0.0, 1e-3, 0.3, 1e9}) {
+        const SsspResult result = sssp(on_device, source, delta);
+
+        EXPECT_TRUE(same(result.distances, expected));
+        EXPECT_NO_THROW(verify_sssp(graph, source, result.distances.span()));
+      }
+    }
+  }
+}
+
+TEST_P(Acc, FindsCoreNumbers) {
+  for (const auto& [name, graph] : acc_graphs()) {
+    SCOPED_TRACE(name);
+    const AccGraph on_device(device_, graph, {.simple = true});
+    const auto expected = oracle_cores(graph);
+
+    const CoreResult result = core_numbers(on_device);
+
+    EXPECT_TRUE(same(result.cores, expected));
+    EXPECT_NO_THROW(verify_cores(graph, 0, result.cores.span()));
+    for (const std::uint32_t k : {1u, 2u, 3u, 7u, 1000u}) {
+      const CoreResult members = core_numbers(on_device, k);
+      for (std::size_t v = 0; v < expected.size(); ++v)
+        ASSERT_EQ(members.cores[v] >= k, expected[v] >= k) << k << "-core, vertex " << v;
+      EXPECT_NO_THROW(verify_cores(graph, k, members.cores.span()));
+    }
+  }
+}
+
+TEST_P(Acc, NamesComponentsByTheirSmallestVertex) {
+  for (const auto& [name, graph] : acc_graphs()) {
+    SCOPED_TRACE(name);
+    const AccGraph on_device(device_, graph, {});
+
+    const ComponentResult result = components(on_device);
+
+    EXPECT_TRUE(same(result.components, oracle_components(graph)));
+    EXPECT_NO_THROW(verify_components(graph, result.components.span()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, Acc, testing::Values(1u, 2u, 5u));
+
+TEST(AccRounds, PullWhereThatIsLessWorkAndSaySo) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
+  const AccGraph on_device(device, graph, {.in_edges = true});
+
+  const AccStats either = bfs(on_device, 0).stats;
+  const AccStats push = bfs(on_device, 0, {.direction = AccDirection::push}).stats;
+
+  EXPECT_GT(either.pulls, 0u);
+  EXPECT_EQ(push.pulls, 0u);
+  EXPECT_LT(either.edges, push.edges / 2);
+  EXPECT_EQ(either.trace.size(), either.rounds);
+}
+
+TEST(AccRounds, AreCountedBeyondThoseThatAreTold) {
+  const Device device({DeviceChoice::host, 2, 0});
+  std::vector<stat::Edge> path;
+  for (Vertex v = 0; v < 5000; ++v) path.push_back({v, v + 1});
+  const Graph graph = stat::make_undirected(5001, path, false);
+
+  const AccStats stats = bfs(AccGraph(device, graph, {.in_edges = true}), 0).stats;
+
+  EXPECT_EQ(stats.rounds, 5001u);
+  EXPECT_EQ(stats.trace.size(), kTracedRounds);
+}
+
+TEST(AccRounds, GoBackToTheStatesBeyondTheBins) {
+  const Device device({DeviceChoice::host, 2, 0});
+  std::vector<stat::Edge> path;
+  for (Vertex v = 0; v < 300; ++v) path.push_back({v, v + 1, v % 2 == 0 ? 1.0f : 1000.0f});
+  const Graph graph = stat::make_graph(301, path, true);
+
+  const SsspResult result = sssp(AccGraph(device, graph, {.weights = true}), 0, 1.0);
+
+  EXPECT_TRUE(same(result.distances, oracle_distances(graph, 0)));
+  EXPECT_GT(result.stats.refills, 100u);
+}
+
+TEST(AccVerify, SeesWhatIsWrong) {
+  const Device device({DeviceChoice::host, 1, 0});
+  const Graph graph = stat::make_undirected(6, {{0, 1, 1}, {0, 2, 1}, {1, 3, 1}, {2, 3, 1}, {4, 5, 0}}, true);
+  const AccGraph search(device, graph, {.in_edges = true, .weights = true});
+
+  auto found = bfs(search, 0);
+  found.parents[3] = 2;
+  EXPECT_THROW(verify_bfs(graph, 0, found.depths.span(), found.parents.span()), RunError);
+  found.parents[3] = 0;
+  EXPECT_THROW(verify_bfs(graph, 0, found.depths.span(), found.parents.span()), RunError);
+  found = bfs(search, 0);
+  found.depths[4] = found.depths[5] = 1, found.parents[4] = found.parents[5] = 0;
+  EXPECT_THROW(verify_bfs(graph, 0, found.depths.span(), found.parents.span()), RunError);
+  found = bfs(search, 0);
+  found.depths[3] = -1, found.parents[3] = kNoVertex;
+  EXPECT_THROW(verify_bfs(graph, 0, found.depths.span(), found.parents.span()), RunError);
+
+  auto away = sssp(search, 0);
+  away.distances[3] = 1.5;
+  EXPECT_THROW(verify_sssp(graph, 0, away.distances.span()), RunError);
+  away.distances[3] = 3;
+  EXPECT_THROW(verify_sssp(graph, 0, away.distances.span()), RunError);
+  away = sssp(search, 0);
+  away.distances[4] = away.distances[5] = 7;  // tight among themselves
+  EXPECT_THROW(verify_sssp(graph, 0, away.distances.span()), RunError);
+
+  auto cores = core_numbers(AccGraph(device, graph, {.simple = true}));
+  cores.cores[0] = 1;
+  EXPECT_THROW(verify_cores(graph, 0, cores.cores.span()), RunError);
+  EXPECT_THROW(verify_cores(graph, 2, cores.cores.span()), RunError);
+
+  auto parts = components(AccGraph(device, graph, {}));
+  parts.components[5] = 5;
+  EXPECT_THROW(verify_components(graph, parts.components.span()), RunError);
+}
+
+TEST(AccOptionsTest, OfAGpuAreRefusedOnTheHost) {
+  const Device device({DeviceChoice::host, 1, 0});
+  const Graph graph = stat::make_graph(2, {{0, 1}}, false);
+  const AccGraph on_device(device, graph, {.in_edges = true});
+
+  EXPECT_THROW(bfs(on_device, 0, {.filter = AccFilter::ballot}), UsageError);
+  EXPECT_THROW(bfs(on_device, 0, {.fusion = AccFusion::none}), UsageError);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,175 @@
+// sluice bfs, sssp, kcore, wcc: what they write, say and refuse.
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/cli.hpp"
+
+namespace sluice::test {
+namespace {
+
+class AccCli : public CliTest {
+ protected:
+  /// Two triangles that share a vertex, an edge with a vertex hanging on it, and a pair apart; ids with gaps.
+  std::string small(const std::vector<std::string>& more = {}) {
+    std::ofstream(at("edges.txt"))
+        << "10 20 1\n20 30 1\n10 30 5\n30 40 0\n40 50 2\n30 50 1\n50 90 4\n700 800 1\n";
+    std::vector<std::string> words{"convert", at("edges.txt"), at("small.h5"), "--weights",
+                                   "column",  "--quiet",       "--force"};
+    words.insert(words.end(), more.begin(), more.end());
+    run(words);
+    return at("small.h5");
+  }
+
+  std::string text(std::vector<std::string> words) {
+    words.insert(words.end(), {"--format", "text", "--output", "-", "--quiet", "--verify"});
+    return run(words).out;
+  }
+
+  nlohmann::json report() {
+    nlohmann::json json;
+    std::ifstream(at("report.json")) >> json;
+    return json;
+  }
+};
+
+TEST_F(AccCli, BfsWritesDepthsAndParents) {
+  const std::string file = small();
+
+  EXPECT_EQ(text({"bfs", file, "--source", "1"}),
+            "# depth parent\n-1 -1\n0 1\n1 1\n2 2\n2 2\n3 4\n-1 -1\n-1 -1\n");
+  EXPECT_EQ(text({"bfs", file, "--source", "20", "--original-ids"}),
+            "# vertices depth parent\n10 -1 -1\n20 0 20\n30 1 20\n40 2 30\n50 2 30\n90 3 50\n700 -1 -1\n800 "
+            "-1 -1\n");
+}
+
+TEST_F(AccCli, SsspWritesDistances) {
+  const std::string file = small();
+
+  EXPECT_EQ(text({"sssp", file, "--source", "0"}), "0\n1\n2\n2\n3\n7\ninf\ninf\n");
+  EXPECT_EQ(text({"sssp", file, "--source", "0", "--delta", "0.5"}), "0\n1\n2\n2\n3\n7\ninf\ninf\n");
+}
+
+TEST_F(AccCli, KcoreWritesCoreNumbersOrMembers) {
+  const std::string file = small();
+
+  EXPECT_EQ(text({"kcore", file}), "2\n2\n2\n2\n2\n1\n1\n1\n");
+  EXPECT_EQ(text({"kcore", file, "--k", "2"}), "1\n1\n1\n1\n1\n0\n0\n0\n");
+  EXPECT_EQ(text({"kcore", file, "--k", "3"}), "0\n0\n0\n0\n0\n0\n0\n0\n");
+}
+
+TEST_F(AccCli, WccWritesTheSmallestIdOfAComponent) {
+  const std::string file = small();
+
+  EXPECT_EQ(text({"wcc", file}), "0\n0\n0\n0\n0\n0\n6\n6\n");
+  EXPECT_EQ(text({"wcc", file, "--original-ids"}),
+            "# vertices component\n10 10\n20 10\n30 10\n40 10\n50 10\n90 10\n700 700\n800 700\n");
+}
+
+TEST_F(AccCli, WritesWhatTheContractNames) {
+  run({"bfs", graph(), "--source", "3", "--output", at("bfs.h5"), "--verify"});
+  run({"sssp", graph(), "--source", "3", "--output", at("sssp.h5"), "--verify"});
+  run({"kcore", graph(), "--output", at("kcore.h5"), "--verify"});
+  run({"wcc", graph(), "--output", at("wcc"), "--format", "npy", "--verify"});
+
+  EXPECT_EQ(read_numbers(at("bfs.h5"), "depth").size(), 256u);
+  EXPECT_EQ(read_numbers(at("bfs.h5"), "parent")[3], 3);
+  EXPECT_EQ(read_numbers(at("sssp.h5"), "distance")[3], 0);
+  EXPECT_EQ(read_numbers(at("kcore.h5"), "core").size(), 256u);
+  EXPECT_TRUE(std::filesystem::exists(at("wcc") + "/component.npy"));
+}
+
+TEST_F(AccCli, ReportsEveryRound) {
+  const auto finished = run({"bfs", graph("kronecker", 12), "--source", "1", "--output", at("bfs.h5"),
+                             "--report", at("report.json")});
+
+  const auto json = report();
+  const auto acc = json["acc"];
+  EXPECT_EQ(acc["trace"].size(), acc["rounds"]);
+  EXPECT_EQ(acc["trace"][0]["direction"], "push");
+  EXPECT_EQ(acc["trace"][0]["active"], 1);
+  std::uint64_t active = 0, pulls = 0;
+  for (const auto& round : acc["trace"]) {
+    active += round["active"].get<std::uint64_t>();
+    pulls += round["direction"] == "pull";
+  }
+  EXPECT_EQ(json["reached"], active);
+  EXPECT_EQ(acc["pulls"], pulls);
+  EXPECT_GT(pulls, 0u);
+  EXPECT_NE(finished.err.find("vertices reached"), std::string::npos);
+}
+
+TEST_F(AccCli, GivesTheSameFileForAnyThreadsAndDirection) {
+  const std::string file = graph("rmat", 11, {"--reverse", "--weights", "uniform"});
+  const auto same = [&](std::vector<std::string> words, std::vector<std::string> other) {
+    other.insert(other.begin(), words.begin(), words.end());
+    words.insert(words.end(), {"--threads", "1", "--force", "--output", at("one.h5")});
+    other.insert(other.end(), {"--threads", "4", "--force", "--output", at("four.h5")});
+    run(words);
+    run(other);
+    EXPECT_EQ(read_bytes(at("one.h5")), read_bytes(at("four.h5")));
+  };
+  same({"bfs", file, "--source", "0"}, {"--direction", "push"});
+  same({"bfs", file, "--source", "0"}, {"--direction", "pull"});
+  same({"sssp", file, "--source", "0"}, {"--delta", "0.01"});
+  same({"kcore", file}, {});
+  same({"wcc", file}, {});
+}
+
+TEST_F(AccCli, PlansWithoutRunning) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"bfs", graph(), "--source", "0"},
+                                             {"sssp", graph(), "--source", "0"},
+                                             {"kcore", graph()},
+                                             {"wcc", graph()}}) {
+    auto plan = words;
+    plan.insert(plan.end(), {"--plan"});
+    EXPECT_NE(run(plan).out.find("vertex states"), std::string::npos);
+    auto small = words;
+    small.insert(small.end(), {"--device", "host", "--device-memory", "512B", "--output", at("r.h5")});
+    refuse(4, "device memory", small);
+  }
+}
+
+TEST_F(AccCli, RefusesWhatHasNoMeaning) {
+  const std::string file = graph("ring", 4, {});
+  const auto refused = [&](const std::string& command, const std::string& words,
+                           std::vector<std::string> more) {
+    std::vector<std::string> arguments{command, file, "--output", at("r.h5"), "--device", "host"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    refuse(2, words, arguments);
+  };
+  refused("bfs", "--source V is missing", {});
+  refused("bfs", "--source: the graph has no vertex 16", {"--source", "16"});
+  refused("bfs", "--source", {"--source", "-1"});
+  refused("bfs", "--direction", {"--source", "0", "--direction", "sideways"});
+  refused("bfs", "--filter", {"--source", "0", "--filter", "ballot"});
+  refused("sssp", "--fusion", {"--source", "0", "--fusion", "all"});
+  refused("sssp", "--source V is missing", {});
+  refused("sssp", "--delta", {"--source", "0", "--delta", "0"});
+  refused("sssp", "--delta", {"--source", "0", "--delta", "nan"});
+  refused("kcore", "--k", {"--k", "0"});
+  refused("kcore", "--partitions", {"--partitions", "4"});
+  refused("wcc", "--distribution", {"--distribution", "shard"});
+  refused("wcc", "--transport", {"--transport", "file"});
+  refused("wcc", "--instance-range", {"--instance-range", "0:1"});
+}
+
+TEST_F(AccCli, SaysWhereAGraphDoesNotFit) {
+  refuse(
+      4, "--host-memory",
+      {"wcc", graph("kronecker", 12), "--device", "host", "--host-memory", "64KiB", "--output", at("r.h5")});
+}
+
+TEST_F(AccCli, HelpsWithEveryCommand) {
+  for (const char* command : {"bfs", "sssp", "kcore", "wcc"}) {
+    const auto help = run({command, "--help"}).out;
+    EXPECT_NE(help.find("Example:"), std::string::npos);
+    EXPECT_NE(help.find("--filter"), std::string::npos);
+    EXPECT_EQ(help.find("--walks-per-vertex"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::test
