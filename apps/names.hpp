@@ -79,6 +79,12 @@ inline constexpr std::array kDanglings{
     Name<Dangling>{"self-loop", Dangling::self_loop},
 };
 
+inline constexpr std::array kRankRows{
+    Name<RankRows>{"auto", RankRows::automatic},
+    Name<RankRows>{"listed", RankRows::listed},
+    Name<RankRows>{"sliced", RankRows::sliced},
+};
+
 inline constexpr std::array kRankPrecisions{
     Name<RankPrecision>{"f64", RankPrecision::f64},
     Name<RankPrecision>{"f32", RankPrecision::f32},

@@ -26,6 +26,7 @@ struct PageRankCommand {
   std::string graph;
   RankMethod method = RankMethod::from_scratch;
   PageRankOptions rank;
+  RankRows rows = RankRows::automatic;
   RankBatchOptions batch;
   RankReplayOptions replay;
   CommonOptions common;
@@ -143,7 +144,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   validate(c.rank);
   settle_rank_batch(command, c.method, c.batch, c.common);
   Job job(command, c.common, c.graph, {.in_edges = true});
-  const RankPlace place{c.common.paging, &world()};
+  const RankPlace place{c.common.paging, &world(), c.rows};
   if (c.common.plan) return job.print_plan(plan_pagerank(job.device(), job.graph(), c.rank, place));
 
   const bool fresh = c.method == RankMethod::from_scratch;
@@ -186,6 +187,9 @@ std::unique_ptr<Command> make_pagerank() {
   command->choice("--precision", c->rank.precision, kRankPrecisions,
                   "f32 gathers half the bytes; ranks then err by up to 4e-7 in sum, and fine tolerances "
                   "cannot be reached");
+  command->choice("--rows", c->rows, kRankRows,
+                  "how in-edges lie in a GPU's memory: as they are stored, or in slices of rows sorted by "
+                  "degree, which is faster; changes no result");
   declare_seed(*command, c->common);
   command->group("Batch (ranks are those of the graph with it applied)");
   declare_rank_batch(*command, c->batch);

@@ -37,6 +37,7 @@ class PageRankSuite {
     f32.precision = RankPrecision::f32;
     weighted.weighted = true;
     iteration("one iteration, f64", f64);
+    if (device_.is_cuda()) iteration("one iteration, f64, rows as stored", f64, {.rows = RankRows::listed});
     iteration("one iteration, f32", f32);
     if (graph_.weighted) iteration("one iteration, f64, weighted", weighted);
     iteration("one iteration, f64, a quarter on the device", f64, {.paging = kQuarter});
@@ -67,6 +68,7 @@ class PageRankSuite {
       rates.push_back(static_cast<double>(graph_.edges()) / result.history[i].seconds * 1e-9);
     if (rates.empty()) return;
     std::string note;
+    note = text("%.0f ms to set up", result.setup_seconds * 1e3);
     if (place.paging.partitions > 1) {
       const double copied =
           static_cast<double>(result.traffic.host_to_device_bytes) / result.compute_seconds * 1e-9;

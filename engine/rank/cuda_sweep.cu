@@ -7,13 +7,16 @@
 #include <optional>
 #include <vector>
 
+#include "engine/core/error.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/copy_lane.hpp"
 #include "engine/exec/stream.cuh"
+#include "engine/rank/cuda_sliced_sweep.hpp"
 #include "engine/rank/share_exchange.hpp"
 #include "engine/rank/sweep.hpp"
 #include "engine/rank/sweep_kernels.cuh"
 #include "engine/rank/sweep_pages.hpp"
+#include "engine/rank/totals_in_flight.cuh"
 #include "engine/residency/page_map.hpp"
 
 namespace sluice {
@@ -53,50 +56,6 @@ class ClassedRows {
   std::vector<cuda::RowClasses> partitions_;
 };
 
-/// Totals of the iterations in flight: made on the device, read on the host once they have come.
-class TotalsInFlight {
- public:
-  static constexpr unsigned kMost = 3;  ///< the last that was read, and two on their way
-
-  explicit TotalsInFlight(const Device& device)
-      : device_(device, kMost, "totals"),
-        host_(device, kMost, "totals on their way"),
-        partial_(device, cuda::kPartials, "totals by block") {}
-
-  SweepTotals* partial() const { return partial_.data(); }
-  SweepTotals* on_device(std::uint64_t iteration) const { return device_.data() + iteration % kMost; }
-  const FixedRank* dangling(std::uint64_t iteration) const { return &on_device(iteration)->dangling; }
-
-  void clear(std::uint64_t iteration, const cuda::Stream& stream) {
-    cuda::check(cudaMemsetAsync(on_device(iteration), 0, sizeof(SweepTotals), stream.get()),
-                "clearing totals");
-  }
-  void send(std::uint64_t iteration, const cuda::Stream& stream) {
-    cuda::check(cudaMemcpyAsync(host_.data() + iteration % kMost, on_device(iteration), sizeof(SweepTotals),
-                                cudaMemcpyDeviceToHost, stream.get()),
-                "copying totals");
-    sent_[iteration % kMost].record(stream);
-  }
-  /// Waits for them; work behind them goes on.
-  const SweepTotals& receive(std::uint64_t iteration) {
-    cuda::check(cudaEventSynchronize(sent_[iteration % kMost].get()), "an iteration");
-    return host_.data()[iteration % kMost];
-  }
-  /// Makes them what all ranks have together.
-  void replace(std::uint64_t iteration, const SweepTotals& totals, const cuda::Stream& stream) {
-    host_.data()[iteration % kMost] = totals;
-    cuda::check(cudaMemcpyAsync(on_device(iteration), host_.data() + iteration % kMost, sizeof totals,
-                                cudaMemcpyHostToDevice, stream.get()),
-                "copying totals");
-  }
-
- private:
-  Buffer<SweepTotals> device_;
-  Staging<SweepTotals> host_;
-  Buffer<SweepTotals> partial_;
-  std::array<cuda::Event, kMost> sent_;
-};
-
 template <class Share>
 class CudaSweep final : public Sweep {
  public:
@@ -108,7 +67,7 @@ class CudaSweep final : public Sweep {
         ranks_(ranks),
         update_(make_update(options, graph.vertices())),
         rows_(graph.in().vertices),
-        totals_(device),
+        totals_(device, cuda::kPartials),
         exchange_(ranks, graph) {
     upload(offsets_, graph.in().offsets, rows_ + 1, "offsets of in-edges");
     upload(divisors_, graph.divisors(), rows_, "out-degrees");
@@ -259,7 +218,7 @@ class CudaSweep final : public Sweep {
   std::array<Buffer<FixedRank>, 2> rank_;
   std::array<Buffer<Stored>, 2> shares_;
   Staging<Stored> all_, mine_;  ///< with several ranks, whose exchange goes through host memory
-  TotalsInFlight totals_;
+  cuda::TotalsInFlight totals_;
   ShareExchange<Stored> exchange_;
   std::vector<PageLock> locks_;
   std::unique_ptr<SweepPages> pages_;
@@ -272,7 +231,14 @@ class CudaSweep final : public Sweep {
 
 std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph,
                                        const PageRankOptions& options, const PagingOptions& paging,
-                                       Communicator& ranks) {
+                                       Communicator& ranks, RankRows rows) {
+  const bool can_slice = ranks.size() == 1 && !needs_sweep_pages(device, graph, options.weighted, paging);
+  if (rows == RankRows::sliced && !can_slice)
+    throw UsageError("--rows sliced: for one process that has all in-edges on its GPU (leave it out)");
+  if (rows == RankRows::sliced ||
+      (rows == RankRows::automatic && can_slice && sliced_rows_fit(device, graph, options))) {
+    return make_sliced_sweep(device, graph, options);
+  }
   const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
     return std::make_unique<CudaSweep<Share>>(device, graph, options, paging, ranks);
   };

@@ -30,6 +30,13 @@ enum class RankPrecision {
   f32,  ///< 24 significant bits, half the bytes: ranks err by 2^-24 of themselves and a little more
 };
 
+/// How in-edges lie in a GPU's memory; changes no result.
+enum class RankRows {
+  automatic,  ///< sliced where they can be
+  listed,     ///< as they are stored
+  sliced,     ///< sorted by degree and in slices of 32 rows: one process, all in-edges on the GPU
+};
+
 struct PageRankOptions {
   double damping = 0.85;
   double tolerance = 1e-10;  ///< on the last change, in `norm`

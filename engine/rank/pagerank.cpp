@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/core/error.hpp"
 #include "engine/rank/rank_graph.hpp"
 #include "engine/rank/stall.hpp"
 #include "engine/rank/sweep.hpp"
@@ -19,12 +20,14 @@ double seconds_since(Clock::time_point begin) {
 }
 
 std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph,
-                                  const PageRankOptions& options, const PagingOptions& paging,
+                                  const PageRankOptions& options, const RankPlace& place,
                                   Communicator& ranks) {
 #if defined(SLUICE_HAVE_CUDA)
-  if (device.is_cuda()) return make_cuda_sweep(device, graph, options, paging, ranks);
+  if (device.is_cuda()) return make_cuda_sweep(device, graph, options, place.paging, ranks, place.rows);
 #endif
-  return make_host_sweep(device, graph, options, paging, ranks);
+  if (place.rows == RankRows::sliced)
+    throw UsageError("--rows sliced: that is for a GPU (leave it out, or choose --device cuda)");
+  return make_host_sweep(device, graph, options, place.paging, ranks);
 }
 
 RankEnd iterate(Sweep& sweep, const PageRankOptions& options, Stall stall, PageRankResult& result,
@@ -53,7 +56,7 @@ PageRankResult pagerank(const Device& device, const Graph& graph, const PageRank
   Communicator& ranks = place.ranks != nullptr ? *place.ranks : *alone;
   auto begin = Clock::now();
   const RankGraph edges(graph, options, device.threads(), ranks);
-  const auto sweep = make_sweep(device, edges, options, place.paging, ranks);
+  const auto sweep = make_sweep(device, edges, options, place, ranks);
   result.setup_seconds = seconds_since(begin);
   begin = Clock::now();
   result.end = iterate(*sweep, options, Stall(options, edges.edges(), edges.vertices()), result, observer);

@@ -38,8 +38,9 @@ enum class RankEnd {
 
 /// Where the work is done; changes no result.
 struct RankPlace {
-  PagingOptions paging;           ///< in-edges in partitions; `shard` is not looked at
+  PagingOptions paging{};         ///< in-edges in partitions; `shard` is not looked at
   Communicator* ranks = nullptr;  ///< the job's ranks, which all make the same call; null: this one alone
+  RankRows rows = RankRows::automatic;
 };
 
 struct PageRankResult {

@@ -118,7 +118,7 @@ std::vector<std::uint64_t> balanced_ranges(const EdgeIndex* offsets, std::uint64
 
 RankGraph::RankGraph(const Graph& graph, const PageRankOptions& options, unsigned threads,
                      Communicator& ranks)
-    : edges_(graph.edges()) {
+    : symmetric_(!graph.directed), edges_(graph.edges()) {
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
   if (!graph.directed) {

@@ -33,6 +33,8 @@ class RankGraph {
   /// null where they are read from `file()`.
   const CsrView& in() const { return in_; }
   const EdgeSource* file() const { return file_; }
+  /// Whether in-degrees are out-degrees too.
+  bool symmetric() const { return symmetric_; }
   /// [in().vertices] Out-degree or sum of out-weights, with the self-loop that the vertex was given; 0:
   /// dangling.
   const double* divisors() const { return divisors_.data(); }
@@ -49,6 +51,7 @@ class RankGraph {
   Csr made_;
   CsrView in_;
   const EdgeSource* file_ = nullptr;
+  bool symmetric_ = false;
   std::uint64_t edges_ = 0, first_ = 0;
   std::vector<std::uint64_t> boundaries_;
   HostArray<double> divisors_;

@@ -41,10 +41,10 @@ std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& gr
                                        Communicator& ranks);
 
 /// On a GPU; the same bits. While step() returns one iteration the next is under way already, where nothing
-/// has to be brought or exchanged for it.
+/// has to be brought or exchanged for it. Throws UsageError where sliced rows are asked for and cannot be.
 std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph,
                                        const PageRankOptions& options, const PagingOptions& paging,
-                                       Communicator& ranks);
+                                       Communicator& ranks, RankRows rows = RankRows::automatic);
 
 /// An iteration's update, without what dangling vertices spread.
 RankUpdate make_update(const PageRankOptions& options, std::uint64_t vertices);

@@ -6,19 +6,12 @@
 #include <string>
 
 #include "engine/core/error.hpp"
+#include "gpu/gpu.hpp"
 #include "sampling/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
 namespace {
-
-std::unique_ptr<Device> open_gpu(std::uint64_t memory = 0) {
-  try {
-    return std::make_unique<Device>(DeviceOptions{DeviceChoice::cuda, 2, memory});
-  } catch (const std::exception&) {
-    return nullptr;
-  }
-}
 
 /// Some of its lists have a third of all vertices: 6,666, more than GraphView::kHubDegree.
 const Graph& with_hubs() {
@@ -38,6 +31,7 @@ class DynamicOnGpu : public testing::Test {
     Device host({DeviceChoice::host, 2, 0});
     ResidentGraph on_host(host, with_hubs());
     const PagingOptions whole, parts{.partitions = 7, .slots = 2, .transport = Transport::copied};
+    instances = at_most(instances, 60);
     const Starts starts = seed_lists(instances, with_hubs().vertices());
     for (const Select select : techniques) {
       for (const bool revisit : {false, true}) {

@@ -41,7 +41,14 @@ inline unsigned rmat_scale() {
 
 /// Whether a sanitizer watches: every launch costs it milliseconds, so a test runs each of its kernels a few
 /// times instead of hundreds.
-inline bool brief() { return rmat_scale() < 12; }
+inline bool brief() {
+  return rmat_scale() < 12;
+}
+
+/// The same for anything else that there is much of.
+inline std::uint64_t at_most(std::uint64_t usually, std::uint64_t watched) {
+  return brief() ? std::min(usually, watched) : usually;
+}
 
 /// Parts of a quarter of which the device holds, and as many as keep a sanitizer busy for seconds.
 inline PagingOptions quarter_on_device() {

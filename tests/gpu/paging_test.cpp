@@ -63,16 +63,14 @@ TEST(GpuPagingLarge, WalksOnAnRmatInAQuarterOfItsMemory) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   const Graph graph = rmat(rmat_scale(), true);
-  expect_same(graph, *gpu, quarter_on_device(),
-              instances_of(graph, 100000));
+  expect_same(graph, *gpu, quarter_on_device(), instances_of(graph, 100000));
 }
 
 TEST(GpuPagingLarge, SamplesOfAnRmatInAQuarterOfItsMemory) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   const Graph graph = rmat(rmat_scale(), true);
-  expect_same_samples(graph, *gpu, quarter_on_device(),
-                      instances_of(graph, 5000));
+  expect_same_samples(graph, *gpu, quarter_on_device(), instances_of(graph, 5000));
 }
 
 /// Layers and counts that are worked on by blocks, and hubs that warps leave to them.
@@ -81,8 +79,7 @@ TEST(GpuPagingLarge, InstancesTooLargeForAWarp) {
   REQUIRE_GPU(gpu);
   const Graph graph = rmat(rmat_scale(), true);
   Device host({DeviceChoice::host, usable_cores(), 0});
-  ResidentGraph whole(host, graph),
-      parts(*gpu, graph, quarter_on_device());
+  ResidentGraph whole(host, graph), parts(*gpu, graph, quarter_on_device());
   for (const Job& job : large_jobs(graph.vertices())) {
     const Outcome expected = job.run(whole);
 
@@ -92,7 +89,7 @@ TEST(GpuPagingLarge, InstancesTooLargeForAWarp) {
 }
 
 TEST(GpuPagingLarge, LayersAndNodesKeepASmallBudget) {
-  const Graph graph = scattered(100000);
+  const Graph graph = scattered(at_most(100000, 30000));
   const std::uint64_t budget =
       graph.edges() * (sizeof(Vertex) + sizeof(float)) / 2 + (graph.vertices() + 1) * sizeof(EdgeIndex);
   const auto gpu = open_gpu(budget);
@@ -102,11 +99,12 @@ TEST(GpuPagingLarge, LayersAndNodesKeepASmallBudget) {
   ASSERT_TRUE(parts.impl().paged);
   for (const SampleKind kind : {SampleKind::layer, SampleKind::node}) {
     SampleOptions options;
-    options.kind = kind, options.layer_sizes = {30, 100}, options.bias = Bias::weight, options.count = 3000;
+    options.kind = kind, options.layer_sizes = {30, 100}, options.bias = Bias::weight,
+    options.count = graph.vertices() / 33;
     SampleDigest expected, digest;
 
-    run_samples(whole, random_starts(1000), options, &expected);
-    run_samples(parts, random_starts(1000), options, &digest);
+    run_samples(whole, random_starts(at_most(1000, 100)), options, &expected);
+    run_samples(parts, random_starts(at_most(1000, 100)), options, &digest);
 
     EXPECT_TRUE(digest == expected);
     EXPECT_LE(gpu->memory().peak(), budget);
@@ -114,7 +112,7 @@ TEST(GpuPagingLarge, LayersAndNodesKeepASmallBudget) {
 }
 
 TEST(GpuPagingLarge, ASmallBudgetIsKept) {
-  const Graph graph = scattered(100000);
+  const Graph graph = scattered(at_most(100000, 30000));
   const std::uint64_t budget =
       graph.edges() * sizeof(Vertex) / 3 + (graph.vertices() + 1) * sizeof(EdgeIndex);
   const auto gpu = open_gpu(budget);
@@ -124,8 +122,8 @@ TEST(GpuPagingLarge, ASmallBudgetIsKept) {
   ASSERT_TRUE(parts.impl().paged);
   WalkDigest expected, digest;
 
-  run_walks(whole, random_starts(5000), {}, &expected);
-  run_walks(parts, random_starts(5000), {}, &digest);
+  run_walks(whole, random_starts(at_most(5000, 300)), {}, &expected);
+  run_walks(parts, random_starts(at_most(5000, 300)), {}, &digest);
 
   EXPECT_TRUE(digest == expected);
   EXPECT_LE(gpu->memory().peak(), budget);

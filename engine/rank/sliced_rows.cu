@@ -1,0 +1,280 @@
+#include "engine/rank/sliced_rows.cuh"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/exec/scan.hpp"
+#include "engine/exec/sort.hpp"
+#include "engine/residency/page_map.hpp"
+
+namespace sluice::cuda {
+
+namespace {
+
+constexpr unsigned kBlock = 256;
+/// Edges that are rewritten at a time, unless one row has more.
+constexpr std::uint64_t kEdgesAtOnce = 1u << 25;
+
+__device__ std::uint64_t thread() {
+  return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+}
+
+/// Keys that sort degrees falling.
+__host__ __device__ constexpr std::uint32_t falling(std::uint64_t degree) {
+  return ~static_cast<std::uint32_t>(degree < 0xffffffffu ? degree : 0xffffffffu);
+}
+
+/// By what sources give: their out-degree, or the sum of their out-weights.
+__global__ void __launch_bounds__(kBlock)
+    key_sources_kernel(const double* divisors, std::uint64_t count, std::uint32_t* keys, Vertex* vertices) {
+  const std::uint64_t v = thread();
+  if (v >= count) return;
+  keys[v] = falling(static_cast<std::uint64_t>(divisors[v]));
+  vertices[v] = static_cast<Vertex>(v);
+}
+
+/// By the in-degree of row i: of vertex order[i], or of vertex i.
+__global__ void __launch_bounds__(kBlock)
+    key_rows_kernel(const EdgeIndex* offsets, const Vertex* order, std::uint64_t count, std::uint32_t* keys,
+                    std::uint32_t* rows) {
+  const std::uint64_t i = thread();
+  if (i >= count) return;
+  const std::uint64_t v = order == nullptr ? i : order[i];
+  keys[i] = falling(offsets[v + 1] - offsets[v]);
+  rows[i] = static_cast<std::uint32_t>(i);
+}
+
+/// numbers[order[i]] = i, through rows[i] if given.
+__global__ void __launch_bounds__(kBlock) invert_kernel(const Vertex* order, const std::uint32_t* rows,
+                                                        std::uint64_t count, std::uint32_t* numbers) {
+  const std::uint64_t i = thread();
+  if (i < count) numbers[order[rows == nullptr ? i : rows[i]]] = static_cast<std::uint32_t>(i);
+}
+
+/// How many of the rows, by falling in-degree, have more in-edges than each class of rows. A thread a class.
+__global__ void find_borders_kernel(const std::uint32_t* keys, std::uint64_t count, std::uint64_t* borders) {
+  constexpr std::uint64_t kMost[] = {kLongMost, kListMost, kSliceMost};
+  const std::uint32_t key = falling(kMost[threadIdx.x]);
+  std::uint64_t low = 0, high = count;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (keys[middle] < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  borders[threadIdx.x] = low;
+}
+
+/// Entries of list or slice i.
+__global__ void __launch_bounds__(kBlock)
+    size_kernel(const std::uint32_t* keys, std::uint64_t lists, std::uint64_t slices, std::uint64_t* sizes) {
+  const std::uint64_t i = thread();
+  if (i >= lists + slices) return;
+  const std::uint64_t row = i < lists ? i : lists + (i - lists) * kSlice;
+  const std::uint64_t degree = static_cast<std::uint32_t>(~keys[row]);
+  sizes[i] = i < lists ? (degree + kSlice - 1) / kSlice * kSlice : degree * kSlice;
+}
+
+/// Sources by number instead of vertex.
+__global__ void __launch_bounds__(kBlock)
+    renumber_kernel(std::uint32_t* sources, std::uint64_t count, const std::uint32_t* number_of) {
+  for (std::uint64_t i = thread(); i < count; i += std::uint64_t{gridDim.x} * kBlock)
+    sources[i] = number_of[sources[i]];
+}
+
+/// Rows [begin, end) of the graph, whose entries are here from position `first` on, to where they belong. A
+/// warp a row.
+__global__ void __launch_bounds__(kBlock)
+    fill_kernel(const EdgeIndex* offsets, std::uint64_t begin, std::uint64_t end,
+                const std::uint32_t* sources, const float* weights, const std::uint32_t* row_of,
+                SlicedView to, std::uint32_t* to_sources, float* to_weights) {
+  const std::uint64_t v = begin + thread() / kSlice;
+  if (v >= end) return;
+  const std::uint64_t row = row_of[v], first = offsets[v], degree = offsets[v + 1] - first;
+  const bool listed = row < to.lists;
+  const std::uint64_t slice = listed ? 0 : (row - to.lists) / kSlice;
+  const std::uint64_t item = listed ? row : to.lists + slice;
+  const std::uint64_t stride = listed ? 1 : kSlice;
+  const std::uint64_t start = to.starts[item] + (listed ? 0 : (row - to.lists) % kSlice);
+  const std::uint64_t size = (to.starts[item + 1] - to.starts[item]) / stride;
+  for (std::uint64_t i = threadIdx.x % kSlice; i < size; i += kSlice) {
+    to_sources[start + i * stride] =
+        i < degree ? sources[first + i] : static_cast<std::uint32_t>(to.vertices);
+    if (weights != nullptr) to_weights[start + i * stride] = i < degree ? weights[first + i] : 0;
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kBlock)
+    permute_kernel(const T* from, const Vertex* order, std::uint64_t count, T* to) {
+  const std::uint64_t i = thread();
+  if (i < count) to[i] = from[order[i]];
+}
+
+}  // namespace
+
+/// What is needed while the rows are made.
+struct SlicedRows::Making {
+  Making(const Device& on, const RankGraph& of, bool with_weights, const Stream& in)
+      : device(on), graph(of), weighted(with_weights), stream(in), n(of.in().vertices) {
+    for (auto* words : {&keys, &sorted_keys, &number_of, &row_of})
+      *words = Buffer<std::uint32_t>(device, n, "rows by in-degree");
+    offsets = Buffer<EdgeIndex>(device, n + 1, "offsets of in-edges");
+    copy_to_device(device, offsets.data(), graph.in().offsets, offsets.bytes());
+  }
+
+  const Device& device;
+  const RankGraph& graph;
+  bool weighted;
+  const Stream& stream;
+  std::uint64_t n;
+  Buffer<std::uint32_t> keys, sorted_keys;
+  Buffer<std::uint32_t> number_of, row_of;  ///< [vertices] by vertex
+  Buffer<EdgeIndex> offsets;
+  Buffer<unsigned char> scratch;
+};
+
+SlicedRows::SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const Stream& stream)
+    : device_(device), vertices_(graph.in().vertices) {
+  Making making(device, graph, weighted, stream);
+  sort_rows(making);
+  cut(making);
+  fill(making);
+  uploaded_ = making.offsets.bytes() + graph.in().edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
+}
+
+void SlicedRows::sort_rows(Making& m) {
+  order_ = Buffer<Vertex>(device_, m.n, "order of vertices");
+  const cudaStream_t on = m.stream.get();
+  const auto sort = [&](Buffer<std::uint32_t>& to) {
+    sort_by_key(device_, m.keys.data(), m.sorted_keys.data(), m.row_of.data(), to.data(), m.n, 32, m.scratch,
+                on);
+  };
+  const unsigned grid = grid_for(m.n, kBlock);
+  if (m.graph.symmetric()) {
+    key_rows_kernel<<<grid, kBlock, 0, on>>>(m.offsets.data(), nullptr, m.n, m.keys.data(), m.row_of.data());
+    check_launch("key_rows_kernel");
+    sort(order_);
+  } else {
+    Buffer<double> divisors(device_, m.n, "out-degrees");
+    copy_to_device(device_, divisors.data(), m.graph.divisors(), divisors.bytes());
+    key_sources_kernel<<<grid, kBlock, 0, on>>>(divisors.data(), m.n, m.keys.data(), m.row_of.data());
+    check_launch("key_sources_kernel");
+    sort(order_);
+    rows_ = Buffer<std::uint32_t>(device_, m.n, "rows by in-degree");
+    key_rows_kernel<<<grid, kBlock, 0, on>>>(m.offsets.data(), order_.data(), m.n, m.keys.data(),
+                                             m.row_of.data());
+    check_launch("key_rows_kernel");
+    sort(rows_);
+    m.stream.wait("sorting rows");
+  }
+  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), nullptr, m.n, m.number_of.data());
+  check_launch("invert_kernel");
+  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), rows_.data(), m.n, m.row_of.data());
+  check_launch("invert_kernel");
+}
+
+void SlicedRows::cut(Making& m) {
+  const cudaStream_t on = m.stream.get();
+  std::array<std::uint64_t, 3> found{};
+  Buffer<std::uint64_t> borders(device_, found.size(), "borders between rows");
+  find_borders_kernel<<<1, found.size(), 0, on>>>(m.sorted_keys.data(), m.n, borders.data());
+  check_launch("find_borders_kernel");
+  m.stream.wait("sorting rows");
+  copy_to_host(device_, found.data(), borders.data(), sizeof found);
+  hubs_ = found[0], longs_ = found[1], lists_ = found[2];
+
+  const std::uint64_t items = lists_ + view().slices();
+  starts_ = Buffer<std::uint64_t>(device_, items + 1, "offsets of rows");
+  size_kernel<<<grid_for(items, kBlock), kBlock, 0, on>>>(m.sorted_keys.data(), lists_, items - lists_,
+                                                          starts_.data());
+  check_launch("size_kernel");
+  exclusive_sum(device_, starts_.data(), starts_.data(), items, m.scratch, on);
+  m.stream.wait("offsets of rows");
+  std::uint64_t entries = 0;
+  copy_to_host(device_, &entries, starts_.data() + items, sizeof entries);
+  m.keys = {}, m.sorted_keys = {};
+  entries = std::max<std::uint64_t>(entries, 1);  // a graph without edges
+  sources_ = Buffer<std::uint32_t>(device_, entries, "in-edges");
+  if (m.weighted) weights_ = Buffer<float>(device_, entries, "weights of in-edges");
+}
+
+void SlicedRows::fill(Making& m) {
+  const CsrView& in = m.graph.in();
+  const cudaStream_t on = m.stream.get();
+  Buffer<std::uint32_t> sources, sorted;
+  Buffer<float> weights, sorted_weights;
+  sources.reserve(device_, 1, "in-edges on their way");
+  sorted.reserve(device_, 1, "in-edges on their way");
+  for (std::uint64_t begin = 0; begin < m.n;) {
+    const EdgeIndex first = in.offsets[begin];
+    const std::uint64_t end = std::max<std::uint64_t>(
+        begin + 1,
+        static_cast<std::uint64_t>(
+            std::upper_bound(in.offsets + begin, in.offsets + m.n + 1, first + kEdgesAtOnce) - in.offsets) -
+            1);
+    const std::uint64_t edges = in.offsets[end] - first;
+    sources.reserve(device_, edges, "in-edges on their way");
+    sorted.reserve(device_, edges, "in-edges on their way");
+    copy_to_device(device_, sources.data(), in.targets + first, edges * sizeof(Vertex));
+    if (m.weighted) {
+      weights.reserve(device_, edges, "in-edges on their way");
+      sorted_weights.reserve(device_, edges, "in-edges on their way");
+      copy_to_device(device_, weights.data(), in.weights + first, edges * sizeof(float));
+    }
+    renumber_kernel<<<4096, kBlock, 0, on>>>(sources.data(), edges, m.number_of.data());
+    check_launch("renumber_kernel");
+    if (edges > 0) {
+      sort_segments(device_, sources.data(), sorted.data(), m.weighted ? weights.data() : nullptr,
+                    sorted_weights.data(), first, edges, m.offsets.data() + begin, end - begin, m.scratch,
+                    on);
+    }
+    fill_kernel<<<grid_for((end - begin) * kSlice, kBlock), kBlock, 0, on>>>(
+        m.offsets.data(), begin, end, moved(sorted.data(), first),
+        m.weighted ? moved(sorted_weights.data(), first) : nullptr, m.row_of.data(), view(), sources_.data(),
+        weights_.data());
+    check_launch("fill_kernel");
+    m.stream.wait("rewriting in-edges");
+    begin = end;
+  }
+}
+
+std::uint64_t SlicedRows::most_bytes(const RankGraph& graph, bool weighted) {
+  const std::uint64_t n = graph.in().vertices, m = graph.in().edges;
+  const std::uint64_t edge = sizeof(Vertex) + (weighted ? sizeof(float) : 0);
+  std::uint64_t largest = 0;
+  for (std::uint64_t v = 0; v < n; ++v)
+    largest = std::max(largest, graph.in().offsets[v + 1] - graph.in().offsets[v]);
+  // Lists are padded by less than a half of their own entries, slices by less than the largest row's.
+  const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost;
+  // Sorting takes about as much again as what is sorted.
+  const std::uint64_t way = 4 * edge * std::min(m, std::max(kEdgesAtOnce, largest));
+  return padded * edge + way + n * (6 * sizeof(std::uint32_t) + 3 * sizeof(std::uint64_t)) + (1u << 20);
+}
+
+SlicedView SlicedRows::view() const {
+  return {rows_.empty() ? nullptr : rows_.data(),
+          starts_.data(),
+          sources_.data(),
+          weights_.empty() ? nullptr : weights_.data(),
+          vertices_,
+          hubs_,
+          longs_,
+          lists_};
+}
+
+template <class T>
+void SlicedRows::number(const T* from, T* to, const Stream& stream) const {
+  Buffer<T> by_vertex(device_, vertices_, "state by vertex");
+  copy_to_device(device_, by_vertex.data(), from, by_vertex.bytes());
+  permute_kernel<<<grid_for(vertices_, kBlock), kBlock, 0, stream.get()>>>(by_vertex.data(), order_.data(),
+                                                                           vertices_, to);
+  check_launch("permute_kernel");
+  stream.wait("numbering vertices");
+}
+
+template void SlicedRows::number(const double*, double*, const Stream&) const;
+template void SlicedRows::number(const std::uint8_t*, std::uint8_t*, const Stream&) const;
+
+}  // namespace sluice::cuda

@@ -1,0 +1,71 @@
+// In-edges rewritten for a GPU to sweep over. Two things bind a sweep: the gather of a contribution for every
+// edge, and lanes that wait for longer rows. So
+//   - sources are numbered by falling out-degree: those that most edges want lie side by side, in few lines
+//     that stay in the caches, and every list is sorted by that number, so that lanes want the same lines;
+//   - rows are sorted by falling in-degree, and short ones lie in slices of 32, one row a lane and entry by
+//     entry across the lanes (sliced ELLPACK: Monakov, Lokhmotov, Avetisyan, HiPEAC 2010). Neighbours have
+//     about the same degree, so little is padded, and nobody waits.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/exec/buffer.hpp"
+#include "engine/exec/stream.cuh"
+#include "engine/rank/rank_graph.hpp"
+
+namespace sluice::cuda {
+
+/// Rows of a slice, one a lane of a warp; lists of longer rows are padded to as many entries too.
+inline constexpr unsigned kSlice = 32;
+/// Rows of more in-edges are read by warps, 32 at a time; of more still, a few at a time, so that no warp is
+/// still at work when the others have ended; and hubs by blocks.
+inline constexpr std::uint64_t kSliceMost = 64;
+inline constexpr std::uint64_t kListMost = 512;
+inline constexpr std::uint64_t kLongMost = 4096;
+
+/// Rows k of falling in-degree: [0, hubs) are for blocks, [hubs, lists) for warps, those up to `longs` a few
+/// at a time, the others in slices. All in memory of the device. A source that only fills up is `vertices`,
+/// one behind the last.
+struct SlicedView {
+  const std::uint32_t* rows = nullptr;     ///< [vertices] the number of row k, or null: k itself
+  const std::uint64_t* starts = nullptr;   ///< [lists + slices + 1] into `sources`
+  const std::uint32_t* sources = nullptr;  ///< numbers
+  const float* weights = nullptr;          ///< or null
+  std::uint64_t vertices = 0, hubs = 0, longs = 0, lists = 0;
+
+  __device__ std::uint64_t number(std::uint64_t row) const { return rows == nullptr ? row : rows[row]; }
+  __host__ __device__ std::uint64_t slices() const { return (vertices - lists + kSlice - 1) / kSlice; }
+};
+
+class SlicedRows {
+ public:
+  /// All rows of `graph`, whose in-edges are in host memory. `stream` is waited for.
+  SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const Stream& stream);
+  /// Device memory that this takes at most, while it is made too.
+  static std::uint64_t most_bytes(const RankGraph& graph, bool weighted);
+
+  SlicedView view() const;
+  /// [vertices] The vertex that has a number.
+  const Buffer<Vertex>& order() const { return order_; }
+  std::uint64_t uploaded_bytes() const { return uploaded_; }
+
+  /// from[vertex], on the host, to to[number], on the device. Waits.
+  template <class T>
+  void number(const T* from, T* to, const Stream& stream) const;
+
+ private:
+  struct Making;
+  void sort_rows(Making& making);
+  void cut(Making& making);
+  void fill(Making& making);
+
+  const Device& device_;
+  std::uint64_t vertices_ = 0, hubs_ = 0, longs_ = 0, lists_ = 0, uploaded_ = 0;
+  Buffer<Vertex> order_;
+  Buffer<std::uint32_t> rows_;  ///< empty where row k has number k
+  Buffer<std::uint64_t> starts_;
+  Buffer<std::uint32_t> sources_;
+  Buffer<float> weights_;
+};
+
+}  // namespace sluice::cuda
