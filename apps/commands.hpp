@@ -19,6 +19,7 @@ std::unique_ptr<Command> make_bfs();
 std::unique_ptr<Command> make_sssp();
 std::unique_ptr<Command> make_kcore();
 std::unique_ptr<Command> make_wcc();
+std::unique_ptr<Command> make_bp();
 std::unique_ptr<Command> make_bench();
 
 }  // namespace sluice::apps

@@ -29,6 +29,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_sssp());
   commands.push_back(make_kcore());
   commands.push_back(make_wcc());
+  commands.push_back(make_bp());
 #if defined(SLUICE_HAVE_BENCH)
   commands.push_back(make_bench());
 #endif

@@ -79,6 +79,7 @@ void add_acc(Json& json, const AccFigures& acc) {
     to["end"] = acc.end;
     to["converged"] = acc.converged;
     to["residual"] = acc.residual;
+    to["residuals"] = acc.residuals;
   }
   to["trace"] = Json::array();
   for (const AccRoundTrace& round : stats.trace) {

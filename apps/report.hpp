@@ -65,6 +65,7 @@ struct AccFigures {
   std::string end{};    ///< of one that iterates towards a limit: `converged`, or why it stopped; else empty
   bool converged = true;
   double residual = 0;
+  std::vector<double> residuals{};  ///< [rounds]
 };
 
 struct Report {

@@ -54,4 +54,17 @@ AccPlan plan_components(const Device& device, const Graph& graph) {
   return plan_of(device, graph, {.state = 4, .result = 8});
 }
 
+AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states) {
+  const std::uint64_t n = graph.vertices(), m = graph.edges();
+  AccPlan plan;
+  // Products twice and priors, 16 bytes each, and beliefs; messages twice and the way back for every edge.
+  plan.state_bytes =
+      n * states * (3 * 16 + sizeof(double)) + m * (states * 2 * sizeof(std::int64_t) + sizeof(EdgeIndex));
+  plan.device_bytes = plan.state_bytes;
+  plan.result_bytes = n * states * sizeof(float);
+  plan.host_bytes =
+      plan.result_bytes + n * states * sizeof(double) + (device.is_cuda() ? 0 : plan.device_bytes);
+  return plan;
+}
+
 }  // namespace sluice

@@ -57,5 +57,6 @@ AccPlan plan_bfs(const Device& device, const Graph& graph);
 AccPlan plan_sssp(const Device& device, const Graph& graph);
 AccPlan plan_cores(const Device& device, const Graph& graph);
 AccPlan plan_components(const Device& device, const Graph& graph);
+AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states);
 
 }  // namespace sluice

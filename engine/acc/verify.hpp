@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/acc/beliefs.hpp"
 #include "engine/core/types.hpp"
 #include "partition/graph.hpp"
 
@@ -24,5 +25,10 @@ void verify_cores(const Graph& graph, std::uint32_t k, std::span<const std::uint
 
 /// The components of a plain union-find over all edges.
 void verify_components(const Graph& graph, std::span<const Vertex> components);
+
+/// Beliefs are products of priors and messages, and another round of messages, by plain products, changes
+/// none by more than `tolerance`. Messages must have been kept.
+void verify_beliefs(const Graph& graph, const BeliefModel& model, const BeliefResult& result,
+                    double tolerance, double damping);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// sluice bfs, sssp, kcore, wcc: what they write, say and refuse.
+// sluice bfs, sssp, kcore, wcc, bp: what they write, say and refuse.
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -65,6 +65,80 @@ TEST_F(AccCli, WccWritesTheSmallestIdOfAComponent) {
   EXPECT_EQ(text({"wcc", file}), "0\n0\n0\n0\n0\n0\n6\n6\n");
   EXPECT_EQ(text({"wcc", file, "--original-ids"}),
             "# vertices component\n10 10\n20 10\n30 10\n40 10\n50 10\n90 10\n700 700\n800 700\n");
+}
+
+TEST_F(AccCli, BpWritesBeliefs) {
+  const std::string file = small({"--undirected"});
+  std::ofstream(at("coupling.txt")) << "# agree\n0.9 0.1\n0.1 0.9\n";
+  std::ofstream(at("priors.txt")) << "1 3\n1 1\n1,1\n1 1\n1 1\n1 1\n2 1\n1 0\n";
+  std::ofstream(at("named.txt")) << "800 1 0\n700 2 1\n10 1 3\n20 1 1\n30 1 1\n40 1 1\n50 1 1\n90 1 1\n";
+  const std::vector<std::string> words{"bp", file, "--coupling", at("coupling.txt"), "--priors"};
+  auto plain = words, named = words;
+  plain.push_back(at("priors.txt"));
+  named.insert(named.end(), {at("named.txt"), "--original-ids"});
+
+  const std::string beliefs = text(plain), by_id = text(named);
+
+  std::istringstream stream(beliefs);
+  std::vector<double> numbers{std::istream_iterator<double>(stream), {}};
+  ASSERT_EQ(numbers.size(), 16u) << beliefs;
+  for (std::size_t v = 0; v < 8; ++v) EXPECT_NEAR(numbers[2 * v] + numbers[2 * v + 1], 1, 1e-6);
+  EXPECT_LT(numbers[0], 0.25);                // its neighbours lean as it does
+  EXPECT_NEAR(numbers[12], 18.0 / 19, 1e-6);  // (2 x 0.9) : (1 x 0.1), by the neighbour that is certain
+  EXPECT_EQ(numbers[14], 1);
+  EXPECT_TRUE(by_id.starts_with("# vertices belief\n10 ")) << by_id;
+  EXPECT_NE(by_id.find("\n800 1 0\n"), std::string::npos) << by_id;
+}
+
+TEST_F(AccCli, BpNamesFileAndLineOfABadModel) {
+  const std::string file = graph("ring", 2, {"--undirected"});
+  std::ofstream(at("good.txt")) << "1 2\n2 1\n";
+  std::ofstream(at("priors.txt")) << "1 2\n2 1\n1 1\n1 1\n";
+  const auto refused = [&](const std::string& words, const std::string& coupling, const std::string& priors) {
+    std::ofstream(at("c.txt")) << coupling;
+    std::ofstream(at("p.txt")) << priors;
+    refuse(3, words,
+           {"bp", file, "--output", at("b.h5"), "--coupling", coupling.empty() ? at("good.txt") : at("c.txt"),
+            "--priors", priors.empty() ? at("priors.txt") : at("p.txt")});
+  };
+  refused("c.txt:1: '-1'", "-1 2\n2 1\n", "");
+  refused("c.txt: not symmetric", "1 2\n3 1\n", "");
+  refused("c.txt:2: a coupling has as many rows as columns", "1 2\n3\n", "");
+  refused("c.txt: 1 rows of 2", "1 2\n", "");
+  refused("c.txt: every entry is zero", "0 0\n0 0\n", "");
+  refused("p.txt:2: '1x'", "", "1 2\n1x 1\n");
+  refused("p.txt:2: 3 columns", "", "1 2\n1 1 1\n");
+  refused("p.txt:1: a prior that is zero", "", "0 0\n");
+  refused("p.txt: 2 rows for 4", "", "1 2\n1 1\n");
+  refused("p.txt:5: a row too many", "", "1 2\n1 1\n1 1\n1 1\n1 1\n");
+  const std::vector<std::string> good{"--coupling",     at("good.txt"), "--priors",
+                                      at("priors.txt"), "--output",     at("b.h5")};
+  const auto misused = [&](const std::string& words, std::vector<std::string> more) {
+    more.insert(more.end(), good.begin(), good.end());
+    refuse(2, words, more);
+  };
+  misused("--message-damping", {"bp", file, "--message-damping", "1"});
+  misused("--tolerance", {"bp", file, "--tolerance", "-1"});
+  misused("--filter", {"bp", file, "--filter", "jit"});
+  misused("directed", {
+                          "bp",
+                          graph("rmat", 2, {}),
+                      });
+  refuse(2, "--priors FILE is missing", {"bp", file, "--output", at("b.h5")});
+}
+
+TEST_F(AccCli, BpTellsThatItDidNotConvergeAndIsNoFailure) {
+  std::ofstream(at("coupling.txt")) << "1 2\n2 1\n";
+  std::ofstream priors(at("priors.txt"));
+  for (int v = 0; v < 256; ++v) priors << 1 + v % 5 << " 2\n";
+  priors.close();
+
+  const auto finished = run({"bp", graph(), "--coupling", at("coupling.txt"), "--priors", at("priors.txt"),
+                             "--max-iterations", "2", "--output", at("b.h5"), "--report", at("report.json")});
+
+  EXPECT_NE(finished.err.find("NOT converged after 2 rounds"), std::string::npos) << finished.err;
+  EXPECT_FALSE(report()["acc"]["converged"]);
+  EXPECT_EQ(report()["acc"]["residuals"].size(), 2u);
 }
 
 TEST_F(AccCli, WritesWhatTheContractNames) {
@@ -163,7 +237,7 @@ TEST_F(AccCli, SaysWhereAGraphDoesNotFit) {
 }
 
 TEST_F(AccCli, HelpsWithEveryCommand) {
-  for (const char* command : {"bfs", "sssp", "kcore", "wcc"}) {
+  for (const char* command : {"bfs", "sssp", "kcore", "wcc", "bp"}) {
     const auto help = run({command, "--help"}).out;
     EXPECT_NE(help.find("Example:"), std::string::npos);
     EXPECT_NE(help.find("--filter"), std::string::npos);

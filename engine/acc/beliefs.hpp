@@ -1,0 +1,44 @@
+// Belief propagation as a solver: the model, the iterations, the result.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "engine/acc/acc_graph.hpp"
+#include "engine/acc/options.hpp"
+#include "engine/core/host_array.hpp"
+
+namespace sluice {
+
+/// A pairwise Markov random field on an undirected graph: an edge's factor is C[x_u, x_v]^w.
+struct BeliefModel {
+  unsigned states = 0;
+  HostArray<double> priors;      ///< [vertices][states] not negative, and not all zero for a vertex
+  std::vector<double> coupling;  ///< [states][states] symmetric, not negative, and not all zero
+};
+
+struct BeliefOptions {
+  double damping = 0;       ///< of messages: so much of the old one stays
+  double tolerance = 1e-6;  ///< on the largest change of a belief
+  std::uint32_t max_iterations = 200;
+  bool keep_messages = false;
+};
+
+struct BeliefResult {
+  HostArray<float> beliefs;  ///< [vertices][states]
+  /// [edges][states] what the vertex of a list was told along that edge, summing to 1; empty unless kept. A
+  /// self-loop tells nothing: its factor counts with the prior.
+  HostArray<double> messages;
+  bool converged = false;
+  double residual = 0;            ///< the last change
+  std::vector<double> residuals;  ///< [iterations]
+  AccStats stats;
+};
+
+/// Throws UsageError for a directed graph or options out of range, RunError where zeros of priors and
+/// coupling leave a vertex no state. Not converging is no error.
+BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model,
+                               const BeliefOptions& options = {},
+                               const std::function<void(std::uint32_t)>& observer = {});
+
+}  // namespace sluice

@@ -1,0 +1,271 @@
+// Beliefs against exact marginals on trees, and against plain belief propagation on graphs with cycles.
+#include "engine/acc/beliefs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "acc/cases.hpp"
+#include "engine/acc/exact_math.hpp"
+#include "engine/acc/verify.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::test {
+namespace {
+
+using stat::Edge;
+
+/// Numbers that look random: priors and couplings without a pattern.
+class Numbers {
+ public:
+  double operator()() {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<double>(state_ >> 40) / (1 << 24) + 0.01;
+  }
+
+ private:
+  std::uint64_t state_ = 12345;
+};
+
+BeliefModel some_model(const Graph& graph, unsigned states, double zeros = 0) {
+  Numbers number;
+  BeliefModel model;
+  model.states = states;
+  model.coupling.resize(states * states);
+  for (unsigned x = 0; x < states; ++x) {
+    for (unsigned y = 0; y <= x; ++y)
+      model.coupling[x * states + y] = model.coupling[y * states + x] =
+          x != y && number() < zeros ? 0 : number() + (x == y ? 0.5 : 0);
+  }
+  model.priors = HostArray<double>(graph.vertices() * states);
+  for (std::size_t i = 0; i < model.priors.size(); ++i)
+    model.priors[i] = i % states != 0 && number() < zeros ? 0 : number();
+  return model;
+}
+
+double weight_of(const Graph& graph, EdgeIndex e) {
+  return graph.out.weights.empty() ? 1 : static_cast<double>(graph.out.weights[e]);
+}
+
+/// Every assignment of states to vertices, weighed.
+std::vector<double> exact_marginals(const Graph& graph, const BeliefModel& model) {
+  const std::uint64_t n = graph.vertices();
+  std::vector<double> marginals(n * model.states, 0.0);
+  std::vector<unsigned> is(n, 0);
+  const auto weigh = [&] {
+    double product = 1;
+    for (std::uint64_t v = 0; v < n; ++v) {
+      product *= model.priors[v * model.states + is[v]];
+      for (EdgeIndex e = graph.out.offsets[v]; e < graph.out.offsets[v + 1]; ++e) {
+        const Vertex u = graph.out.targets[e];
+        if (u >= v) product *= std::pow(model.coupling[is[v] * model.states + is[u]], weight_of(graph, e));
+      }
+    }
+    for (std::uint64_t v = 0; v < n; ++v) marginals[v * model.states + is[v]] += product;
+  };
+  for (std::uint64_t v = 0; v < n;) {
+    weigh();
+    for (v = 0; v < n && ++is[v] == model.states; ++v) is[v] = 0;
+  }
+  for (std::uint64_t v = 0; v < n; ++v) {
+    double sum = 0;
+    for (unsigned x = 0; x < model.states; ++x) sum += marginals[v * model.states + x];
+    for (unsigned x = 0; x < model.states; ++x) marginals[v * model.states + x] /= sum;
+  }
+  return marginals;
+}
+
+/// Synchronous sum-product with messages as plain numbers, each product taken anew. Simple graphs alone.
+std::vector<double> plain_beliefs(const Graph& graph, const BeliefModel& model, unsigned rounds,
+                                  double damping) {
+  const unsigned states = model.states;
+  const auto at = [&](Vertex from, Vertex to) {
+    const auto begin = graph.out.targets.begin() + graph.out.offsets[from],
+               end = graph.out.targets.begin() + graph.out.offsets[from + 1ull];
+    return static_cast<EdgeIndex>(std::lower_bound(begin, end, to) - graph.out.targets.begin());
+  };
+  std::vector<long double> messages(graph.edges() * states, 1.0L / states), next = messages;
+  const auto product = [&](Vertex v, unsigned x, Vertex without) {
+    long double all = model.priors[std::uint64_t{v} * states + x];
+    for (EdgeIndex e = graph.out.offsets[v]; e < graph.out.offsets[v + 1ull]; ++e)
+      if (const Vertex k = graph.out.targets[e]; k != without)
+        all *= messages[at(k, v) * states + x] * states;
+    return all;
+  };
+  for (unsigned round = 0; round < rounds; ++round) {
+    for (Vertex u = 0; u < graph.vertices(); ++u) {
+      for (EdgeIndex e = graph.out.offsets[u]; e < graph.out.offsets[u + 1ull]; ++e) {
+        long double sum = 0;
+        for (unsigned y = 0; y < states; ++y) {
+          long double told = 0;
+          for (unsigned x = 0; x < states; ++x)
+            told += product(u, x, graph.out.targets[e]) *
+                    std::pow(static_cast<long double>(model.coupling[x * states + y]), weight_of(graph, e));
+          sum += next[e * states + y] = told;
+        }
+        for (unsigned y = 0; y < states; ++y) {
+          next[e * states + y] /= sum;
+          next[e * states + y] = (1 - damping) * next[e * states + y] + damping * messages[e * states + y];
+        }
+      }
+    }
+    messages.swap(next);
+  }
+  std::vector<double> beliefs;
+  for (Vertex v = 0; v < graph.vertices(); ++v) {
+    long double sum = 0;
+    for (unsigned x = 0; x < states; ++x) sum += product(v, x, kNoVertex);
+    for (unsigned x = 0; x < states; ++x)
+      beliefs.push_back(static_cast<double>(product(v, x, kNoVertex) / sum));
+  }
+  return beliefs;
+}
+
+template <class Expected>
+double largest_error(const BeliefResult& result, const Expected& expected) {
+  double error = 0;
+  EXPECT_EQ(result.beliefs.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    error = std::max(error, std::abs(static_cast<double>(result.beliefs[i]) - expected[i]));
+  return error;
+}
+
+class Beliefs : public testing::TestWithParam<unsigned> {
+ protected:
+  const Device device_{{DeviceChoice::host, GetParam(), 0}};
+
+  BeliefResult solve(const Graph& graph, const BeliefModel& model, BeliefOptions options = {}) {
+    options.keep_messages = true;
+    auto result = propagate_beliefs(AccGraph(device_, graph, {.weights = true}), model, options);
+    EXPECT_NO_THROW(verify_beliefs(graph, model, result, options.tolerance, options.damping));
+    return result;
+  }
+};
+
+Graph tree(bool weighted) {
+  return stat::make_undirected(
+      9, {{0, 1, 0.5f}, {0, 2, 2}, {2, 3, 1}, {2, 4, 0}, {4, 5, 1.5f}, {4, 6, 1}, {6, 7, 3}, {7, 7, 0.7f}},
+      weighted);
+}
+
+TEST_P(Beliefs, AreTheMarginalsOnTrees) {
+  for (const bool weighted : {false, true}) {
+    for (const unsigned states : {1u, 2u, 3u}) {
+      for (const double zeros : {0.0, 0.4}) {
+        SCOPED_TRACE(testing::Message() << states << " states, zeros " << zeros);
+        const Graph graph = tree(weighted);
+        const BeliefModel model = some_model(graph, states, zeros);
+
+        const BeliefResult result = solve(graph, model, {.tolerance = 1e-12});
+
+        EXPECT_TRUE(result.converged);
+        EXPECT_LT(largest_error(result, exact_marginals(graph, model)), 1e-7);
+      }
+    }
+  }
+}
+
+TEST_P(Beliefs, AreThoseOfPlainMessagesOnGraphsWithCycles) {
+  const Graph graph = stat::triangles();
+  for (const unsigned states : {2u, 4u}) {
+    for (const double damping : {0.0, 0.3}) {
+      const BeliefModel model = some_model(graph, states);
+      BeliefOptions options;
+      options.damping = damping;
+      options.tolerance = 0;
+      for (const unsigned rounds : {1u, 2u, 7u}) {
+        options.max_iterations = rounds;
+
+        const BeliefResult result = solve(graph, model, options);
+
+        EXPECT_EQ(result.stats.rounds, rounds);
+        EXPECT_LT(largest_error(result, plain_beliefs(graph, model, rounds, damping)), 1e-6);
+      }
+    }
+  }
+}
+
+TEST_P(Beliefs, StandHubsExtremeNumbersAndParallelEdges) {
+  std::vector<Edge> star;
+  for (Vertex v = 1; v < 5000; ++v) star.push_back({0, v, v % 2 == 0 ? 1e-3f : 50.0f});
+  const Graph hub = stat::make_undirected(5000, star, true);
+  BeliefModel model = some_model(hub, 2);
+  model.coupling = {1e-100, 1e100, 1e100, 1e-100};
+  const BeliefResult result = solve(hub, model);
+  EXPECT_TRUE(result.converged);
+
+  const Graph copies = stat::make_undirected(2, {{0, 1, 1}, {0, 1, 2}}, true);
+  const BeliefModel small = some_model(copies, 2);
+  solve(copies, small);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, Beliefs, testing::Values(1u, 3u));
+
+TEST(BeliefRuns, AreTheSameToTheBitForAnyThreads) {
+  const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::uniform);
+  const BeliefModel model = some_model(graph, 3);
+  const auto run = [&](unsigned threads) {
+    const Device device({DeviceChoice::host, threads, 0});
+    return propagate_beliefs(AccGraph(device, graph, {.weights = true}), model, {.max_iterations = 12});
+  };
+  const BeliefResult alone = run(1);
+
+  for (const unsigned threads : {2u, 5u}) {
+    const BeliefResult result = run(threads);
+    EXPECT_EQ(result.residuals, alone.residuals);
+    EXPECT_TRUE(std::equal(result.beliefs.begin(), result.beliefs.end(), alone.beliefs.begin()));
+  }
+}
+
+TEST(BeliefRuns, RefuseWhatTheyCanNot) {
+  const Device device({DeviceChoice::host, 1, 0});
+  const Graph pair = stat::make_undirected(2, {{0, 1, 1}}, false);
+  BeliefModel model;
+  model.states = 2;
+  model.coupling = {1, 0, 0, 1};
+  model.priors = HostArray<double>(4);
+  std::copy_n(std::vector<double>{1, 0, 0, 1}.begin(), 4, model.priors.begin());
+  const AccGraph graph(device, pair, {});
+  EXPECT_THROW(propagate_beliefs(graph, model), RunError);  // 0 and 1 must agree, and can not
+
+  model.priors[1] = model.priors[2] = 1;
+  EXPECT_NO_THROW(propagate_beliefs(graph, model));
+  EXPECT_THROW(propagate_beliefs(graph, model, {.damping = 1}), UsageError);
+  EXPECT_THROW(propagate_beliefs(graph, model, {.tolerance = -1}), UsageError);
+  EXPECT_THROW(propagate_beliefs(graph, model, {.max_iterations = 0}), UsageError);
+  const Graph directed = stat::make_graph(2, {{0, 1}}, false);
+  EXPECT_THROW(propagate_beliefs(AccGraph(device, directed, {}), model), UsageError);
+}
+
+TEST(BeliefVerify, SeesWhatIsWrong) {
+  const Device device({DeviceChoice::host, 1, 0});
+  const Graph graph = tree(true);
+  const BeliefModel model = some_model(graph, 2);
+  const auto run = [&] {
+    return propagate_beliefs(AccGraph(device, graph, {.weights = true}), model, {.keep_messages = true});
+  };
+  auto result = run();
+  result.beliefs[3] += 0.001f;
+  EXPECT_THROW(verify_beliefs(graph, model, result, 1e-6, 0), RunError);
+  result = run();
+  BeliefModel other = some_model(graph, 2);
+  std::swap(other.coupling[0], other.coupling[3]);
+  EXPECT_THROW(verify_beliefs(graph, other, result, 1e-6, 0), RunError);
+}
+
+TEST(ExactMath, IsThatOfTheLibraryToAFewUnits) {
+  Numbers number;
+  for (int i = 0; i < 100'000; ++i) {
+    const double x = -1020 * number() / 1.01 * (i % 2 == 0 ? 1 : 1e-3), expected = std::exp2(x);
+    EXPECT_NEAR(exact::power2(x) / expected, 1, 1e-15);
+    const double y = std::ldexp(number(), i % 1900 - 950);
+    EXPECT_NEAR(exact::log2(y), std::log2(y), 1e-15 * std::max(1.0, std::abs(std::log2(y))));
+  }
+  EXPECT_EQ(exact::power2(0), 1);
+  EXPECT_EQ(exact::power2(-5000), 0);
+  EXPECT_EQ(exact::log2(1), 0);
+  EXPECT_EQ(exact::log2(0.25), -2);
+}
+
+}  // namespace
+}  // namespace sluice::test
