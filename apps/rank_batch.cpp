@@ -64,7 +64,7 @@ void declare_rank_batch(Command& command, RankBatchOptions& options) {
 }
 
 void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options,
-                       CommonOptions& common) {
+                       const CommonOptions& common) {
   const std::string name = name_of(kRankMethods, method);
   const auto refuse_idle = [&](const char* option, bool idle, const char* where) {
     if (idle && command.given(option)) {
@@ -88,12 +88,11 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
   if (options.previous.empty()) {
     throw UsageError(fmt::format("--method {} needs earlier ranks (--previous FILE)", name));
   }
-  if (common.device.choice == DeviceChoice::cuda) {
-    throw UsageError(fmt::format("--method {}: not on a GPU yet (say --device host)", name));
-  }
-  common.device.choice = DeviceChoice::host;
-  refuse_idle("--verify", true, where.c_str());
-  refuse_idle("--plan", true, where.c_str());
+  // The whole graph stays where the work is done.
+  for (const char* option : {"--partitions", "--slots", "--transport", "--distribution"})
+    refuse_idle(option, true, where.c_str());
+  refuse_idle("--verify", common.verify, where.c_str());
+  refuse_idle("--plan", common.plan, where.c_str());
 }
 
 RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOptions& rank,
@@ -141,6 +140,7 @@ PageRankResult RankBatch::follow(const RankObserver& observer) {
   const DynamicRankResult followed = ranks_->follow(job_.graph(), changes_, options_.rank, observer);
   counters_.emplace_back("initially_affected", followed.initially_affected);
   counters_.emplace_back("ever_affected", followed.ever_affected);
+  if (job_.device().is_cuda()) counters_.emplace_back("device_update_seconds", followed.update_seconds);
   job_.count(counters_);
   PageRankResult result;
   result.iterations = followed.iterations;

@@ -25,10 +25,9 @@ bool has_frontier(RankMethod method);
 
 void declare_rank_batch(Command& command, RankBatchOptions& options);
 
-/// Throws UsageError for options that are missing, or idle, with this method. Dynamic methods take the host
-/// where the device is left to the program.
+/// Throws UsageError for options that are missing, or idle, with this method.
 void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options,
-                       CommonOptions& common);
+                       const CommonOptions& common);
 
 /// A job's graph, before and after its batch.
 class RankBatch {

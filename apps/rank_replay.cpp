@@ -83,9 +83,10 @@ std::string table(const std::vector<ReplayBatch>& batches) {
       fmt::format("{:<8} {:>10} {:>8} {:>10} {:>13} {:>10} {:>10} {:>10}\n", "method", "ms/batch", "speedup",
                   "iterations", "ever affected", "linf", "mean linf", "mean L1");
   const auto count = static_cast<double>(batches.size());
-  double update = 0, static_seconds = 0;
+  double update = 0, device_update = 0, static_seconds = 0;
   for (const ReplayBatch& batch : batches) {
     update += batch.update_seconds;
+    device_update += batch.device_update_seconds;
     static_seconds += batch.runs.front().seconds;
   }
   for (std::size_t m = 0; m < batches.front().runs.size(); ++m) {
@@ -104,13 +105,17 @@ std::string table(const std::vector<ReplayBatch>& batches) {
                         static_seconds / seconds, iterations / count, affected / count, largest, linf / count,
                         l1 / count);
   }
-  return text + fmt::format("{:<8} {:>10.3f}   (of the graph, both directions; not in the rows above)\n",
-                            "update", 1e3 * update / count);
+  text += fmt::format("{:<8} {:>10.3f}   (of the graph, both directions; not in the rows above)\n", "update",
+                      1e3 * update / count);
+  if (device_update > 0)
+    text += fmt::format("{:<8} {:>10.3f}   (the same, of the GPU's copy)\n", "", 1e3 * device_update / count);
+  return text;
 }
 
 void refuse_idle(const Command& command) {
-  for (const char* name : {"GRAPH", "--insert", "--delete", "--previous", "--output-graph", "--output",
-                           "--weighted", "--verify", "--plan", "--original-ids"}) {
+  for (const char* name :
+       {"GRAPH", "--insert", "--delete", "--previous", "--output-graph", "--output", "--weighted", "--verify",
+        "--plan", "--original-ids", "--partitions", "--slots", "--transport", "--distribution"}) {
     if (command.given(name)) {
       throw UsageError(fmt::format("{} has no meaning with --replay (leave it out)", name));
     }
@@ -142,10 +147,6 @@ void run_replay(const Command& command, RankReplayOptions& options, const PageRa
   // Static ranks stand beside the method that is asked for, and alone where they are.
   std::erase(options.replay.methods, RankMethod::from_scratch);
   validate(options.replay);
-  if (common.device.choice == DeviceChoice::cuda) {
-    throw UsageError("--replay: not on a GPU yet (say --device host)");
-  }
-  common.device.choice = DeviceChoice::host;
   const Stopwatch watch;
   ReportFile report_file(common.report, common.force);
   apply_host_ceiling(common);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
 #include "partition/graph.hpp"
 
@@ -10,7 +11,7 @@ namespace sluice {
 
 /// The out-degree of v, or the sum of its out-weights, in the order of the list: a list is never cut, so the
 /// sum is the same everywhere.
-inline double out_weight(const CsrView& out, Vertex v, bool weighted) {
+SLUICE_HD double out_weight(const CsrView& out, Vertex v, bool weighted) {
   if (!weighted) return static_cast<double>(out.offsets[v + 1] - out.offsets[v]);
   double sum = 0;
   for (EdgeIndex i = out.offsets[v]; i < out.offsets[v + 1]; ++i) sum += out.weights[i];
@@ -19,7 +20,7 @@ inline double out_weight(const CsrView& out, Vertex v, bool weighted) {
 
 /// Whether the list of v, row `row`, holds v itself; `rows` are out-edges or in-edges. A loop that carries
 /// nothing is none: its vertex could have nowhere to leave its rank.
-inline bool has_loop(const CsrView& rows, std::uint64_t row, Vertex v) {
+SLUICE_HD bool has_loop(const CsrView& rows, std::uint64_t row, Vertex v) {
   const auto [low, high] =
       std::equal_range(rows.targets + rows.offsets[row], rows.targets + rows.offsets[row + 1], v);
   if (rows.weights == nullptr) return low != high;
@@ -27,7 +28,7 @@ inline bool has_loop(const CsrView& rows, std::uint64_t row, Vertex v) {
                      [](float weight) { return weight > 0; });
 }
 
-inline bool has_loop(const CsrView& rows, Vertex v) {
+SLUICE_HD bool has_loop(const CsrView& rows, Vertex v) {
   return has_loop(rows, v, v);
 }
 

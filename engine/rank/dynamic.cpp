@@ -10,19 +10,6 @@
 
 namespace sluice {
 
-namespace {
-
-CsrView in_edges(const Graph& graph, bool weighted) {
-  if (graph.directed && graph.in.offsets.empty() && graph.edges() > 0) {
-    throw UsageError("dynamic PageRank needs in-edges beside the out-edges (sluice::transpose makes them)");
-  }
-  CsrView in = graph.directed && !graph.in.offsets.empty() ? graph.in.view() : graph.out.view();
-  if (!weighted) in.weights = nullptr;
-  return in;
-}
-
-}  // namespace
-
 void validate(const DynamicRankOptions& options) {
   if (options.method == RankMethod::from_scratch) throw UsageError("--method: static follows no batch");
   const auto check = [](const char* name, double value) {
@@ -33,15 +20,6 @@ void validate(const DynamicRankOptions& options) {
   check("--frontier-tolerance", options.frontier_tolerance);
   check("--prune-tolerance", options.prune_tolerance);
 }
-
-class DynamicRanks::State {
- public:
-  virtual ~State() = default;
-  virtual DynamicRankResult follow(const Graph& graph, std::span<const EdgeChange> changes,
-                                   const DynamicRankOptions& options, const RankObserver& observer) = 0;
-  virtual void read_ranks(std::span<double> ranks) const = 0;
-  virtual std::uint64_t vertices() const = 0;
-};
 
 namespace {
 
@@ -56,7 +34,7 @@ class DynamicState final : public DynamicRanks::State {
                            const DynamicRankOptions& options, const RankObserver& observer) override {
     const auto begin = RankClock::now();
     DynamicRankResult result;
-    const CsrView in = in_edges(graph, state_.options.weighted);
+    const CsrView in = in_edges_of(graph, state_.options.weighted);
     const std::uint64_t before = state_.vertices();
     state_.adopt(graph, changes);
     state_.mark(graph, changes, before, options.method);
@@ -76,8 +54,8 @@ class DynamicState final : public DynamicRanks::State {
   }
 
   void read_ranks(std::span<double> ranks) const override {
-    const double sum = state_.scale();
-    state_.for_all([&](Vertex v) { ranks[v] = from_fixed(to_fixed(from_fixed(state_.ranks[v]) / sum)); });
+    const double scale = rank_scale(state_.options, state_.total);
+    state_.for_all([&](Vertex v) { ranks[v] = scaled_rank(state_.ranks[v], scale); });
   }
 
   std::uint64_t vertices() const override { return state_.vertices(); }
@@ -105,6 +83,9 @@ std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Grap
     throw InputError("earlier ranks: " + std::to_string(ranks.size()) + " of them for " +
                      std::to_string(graph.vertices()) + " vertices");
   }
+#if defined(SLUICE_HAVE_CUDA)
+  if (device.is_cuda()) return make_cuda_dynamic_ranks(device, graph, ranks, options);
+#endif
   if (options.weighted) return std::make_unique<DynamicState<WeightedShare>>(device, graph, ranks, options);
   return std::make_unique<DynamicState<EvenShare>>(device, graph, ranks, options);
 }

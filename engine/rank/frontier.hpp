@@ -13,7 +13,7 @@ class FrontierSolver {
  public:
   void solve(RankState<Share>& state, const Graph& graph, const CsrView& in,
              const DynamicRankOptions& options, DynamicRankResult& result, const RankObserver& observer) {
-    iterate(state, graph, result, observer, [&] {
+    iterate(state, graph.edges(), result, observer, [&] {
       gather(state, in, options.method == RankMethod::pruned_frontier);
       const Settled settled = settle(state, in, options);
       spread(state, graph, options);
@@ -23,19 +23,14 @@ class FrontierSolver {
 
  private:
   /// The next rank of every member, in the order of the list; nothing that others read changes.
-  void gather(const RankState<Share>& state, const CsrView& in, bool closed) {
+  void gather(RankState<Share>& state, const CsrView& in, bool closed) {
     const RankUpdate update = state.update();
+    const RankVertices<Share> vertices = state.at(in);
     const std::span<const Vertex> members = state.affected.list();
     next_.resize(members.size());
     state.for_affected([&](std::uint64_t i, std::uint64_t) {
       const Vertex v = members[i];
-      FixedRank sum = state.gather(in, v);
-      if (closed) {
-        next_[i] = closed_form(update, sum, state.own_share(in, v));
-        return;
-      }
-      if (state.loops[v] == Loop::added) sum += Share::carried(state.shares[v], 1);
-      next_[i] = update(at_most_one(sum));
+      next_[i] = vertices.renewed(update, v, vertices.gather(v), closed);
     });
   }
 
@@ -44,6 +39,7 @@ class FrontierSolver {
     const bool frontier = options.method == RankMethod::dynamic_frontier;
     const bool pruned = options.method == RankMethod::pruned_frontier;
     const RankNorm norm = state.options.norm;
+    const RankVertices<Share> vertices = state.at(in);
     const std::span<const Vertex> members = state.affected.list();
     const std::size_t blocks = (members.size() + kVerticesAtOnce - 1) / kVerticesAtOnce;
     std::vector<Settled> parts(blocks);
@@ -55,9 +51,9 @@ class FrontierSolver {
       Settled& part = parts[block];
       part.change.add(before, after, norm);
       part.growth += after - before;
-      part.gathered += in.offsets[v + 1] - in.offsets[v];
+      part.gathered += vertices.in_degree(v);
       state.ranks[v] = after;
-      state.share(v);
+      vertices.share(v);
       if (!frontier && !pruned) return;
       const double relative = relative_change(before, after);
       if (pruned) stays_[i] = relative > options.prune_tolerance;

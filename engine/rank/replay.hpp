@@ -51,9 +51,10 @@ struct ReplayRun {
 
 struct ReplayBatch {
   UpdateCounts counts;
-  double update_seconds = 0;    ///< of the graph, both directions
-  std::uint64_t edges = 0;      ///< of the graph after it
-  std::vector<ReplayRun> runs;  ///< static, then the methods in their order
+  double update_seconds = 0;         ///< of the graph, both directions
+  double device_update_seconds = 0;  ///< of a GPU's copy, of which each method has one; 0 on the host
+  std::uint64_t edges = 0;           ///< of the graph after it
+  std::vector<ReplayRun> runs;       ///< static, then the methods in their order
 };
 
 /// Called after every batch; what it throws ends the replay.

@@ -27,9 +27,9 @@ class ResidualSolver {
   void solve(RankState<Share>& state, const Graph& graph, const CsrView& in,
              const DynamicRankOptions& options, DynamicRankResult& result, const RankObserver& observer) {
     prepare(state);
-    iterate(state, graph, result, observer, [&] {
-      Settled settled = settle(state, in, options.frontier_tolerance);
-      settled.gathered += tell(state, graph);
+    iterate(state, graph.edges(), result, observer, [&] {
+      Settled settled = settle(state, graph, in, options.frontier_tolerance);
+      settled.gathered += tell(state, graph, settled.told);
       return settled;
     });
     // Told of changes that no iteration has looked at: they are looked at with the next batch.
@@ -44,10 +44,6 @@ class ResidualSolver {
   }
 
  private:
-  /// Edges that are pulled in the time of one that is told: an atomic sum at a random place against a read
-  /// (30 and 180 million a second on two cores, Kronecker scale 18).
-  static constexpr std::uint64_t kToldForPulled = 6;
-
   struct Told {
     Vertex source;
     typename Share::Stored share;  ///< the new one
@@ -66,9 +62,10 @@ class ResidualSolver {
     for (const Vertex v : waiting_) state.affected.add(v);
   }
 
-  Settled settle(RankState<Share>& state, const CsrView& in, double tolerance) {
+  Settled settle(RankState<Share>& state, const Graph& graph, const CsrView& in, double tolerance) {
     const RankUpdate update = state.update();
     const RankNorm norm = state.options.norm;
+    const RankVertices<Share> vertices = state.at(in);
     const std::span<const Vertex> members = state.affected.list();
     const std::size_t blocks = (members.size() + kVerticesAtOnce - 1) / kVerticesAtOnce;
     std::vector<Settled> parts(blocks);
@@ -77,17 +74,19 @@ class ResidualSolver {
       const Vertex v = members[i];
       Settled& part = parts[block];
       if (!known_[v]) {
-        sums_[v] = state.gather(in, v);
+        sums_[v] = vertices.gather(v);
         known_[v] = 1;
-        part.gathered += in.offsets[v + 1] - in.offsets[v];
+        part.gathered += vertices.in_degree(v);
       }
       const FixedRank before = state.ranks[v];
-      const FixedRank after = closed_form(update, sums_[v], state.own_share(in, v));
+      const FixedRank after = vertices.renewed(update, v, sums_[v], true);
       part.change.add(before, after, norm);
       part.growth += after - before;
       state.ranks[v] = after;
       const auto share = share_of<Share>(after, state.divisors[v]);
-      if (relative_change(state.shares[v], share) > tolerance) told_[block].push_back({v, share});
+      if (relative_change(state.shares[v], share) <= tolerance) return;
+      told_[block].push_back({v, share});
+      part.told += graph.out.offsets[v + 1] - graph.out.offsets[v];
     });
     Settled all;
     for (const Settled& part : parts) all.join(part, norm);
@@ -95,10 +94,10 @@ class ResidualSolver {
   }
 
   /// Adds the differences to the sums of out-neighbours, which are the next affected ones; where so many tell
-  /// that pulling costs less, they shall pull, which finds the same sums. Returns along how many edges.
-  std::uint64_t tell(RankState<Share>& state, const Graph& graph) {
+  /// that pulling costs less, they shall pull, which finds the same sums. Returns along how many edges it
+  /// told.
+  std::uint64_t tell(RankState<Share>& state, const Graph& graph, std::uint64_t edges) {
     const CsrView out = graph.out.view();
-    std::uint64_t edges = 0;
     std::vector<Vertex> sources;
     std::vector<typename Share::Stored> before, after;
     for (const auto& part : told_) {
@@ -106,11 +105,10 @@ class ResidualSolver {
         sources.push_back(told.source);
         before.push_back(state.shares[told.source]), after.push_back(told.share);
         state.shares[told.source] = told.share;
-        edges += out.offsets[told.source + 1] - out.offsets[told.source];
       }
     }
     state.affected.drop_all();
-    if (edges * kToldForPulled > graph.edges()) {
+    if (pulling_costs_less(edges, graph.edges())) {
       state.affected.add_neighbours(out, sources);
       for (const Vertex v : state.affected.list()) known_[v] = 0;
       return 0;  // counted when they are pulled

@@ -111,7 +111,11 @@ TEST_F(RankBatchCli, RefusesWhatDoesNotFit) {
          with({"--method", "df", "--previous", at("old.h5"), "--prune-tolerance", "1e-7"}));
   refuse(2, "--frontier-tolerance: must be finite and not negative",
          with({"--method", "df", "--previous", at("old.h5"), "--frontier-tolerance", "-1"}));
-  refuse(4, "needs the graph in host memory",
+  for (const std::string option : {"--partitions", "--slots"}) {
+    refuse(2, option + " has no meaning with --method df",
+           with({"--method", "df", "--previous", at("old.h5"), option, "2"}));
+  }
+  refuse(2, "--transport has no meaning with --method df",
          with({"--method", "df", "--previous", at("old.h5"), "--transport", "file"}));
   refuse(4, "stay in their file", with({"--insert", insert, "--transport", "file"}));
   refuse(3, "wrong.txt:1:", with({"--insert", wrong}));

@@ -1,0 +1,49 @@
+#include "engine/rank/dynamic_backend.hpp"
+
+#include <numeric>
+#include <string>
+
+#include "engine/core/error.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// How far the sum of given ranks may be above 1: somebody else's may be single-precision ones.
+constexpr double kSumSlack = 1e-3;
+
+}  // namespace
+
+CsrView in_edges_of(const Graph& graph, bool weighted) {
+  if (graph.directed && graph.in.offsets.empty() && graph.edges() > 0) {
+    throw UsageError("dynamic PageRank needs in-edges beside the out-edges (sluice::transpose makes them)");
+  }
+  CsrView in = graph.directed && !graph.in.offsets.empty() ? graph.in.view() : graph.out.view();
+  if (!weighted) in.weights = nullptr;
+  return in;
+}
+
+HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<const double> divisors,
+                                    const PageRankOptions& options) {
+  double sum = 0, dangling = 0;  // in order of id, whatever the threads
+  for (std::uint64_t v = 0; v < given.size(); ++v) {
+    if (!(given[v] >= 0 && given[v] <= 1 + kSumSlack)) {
+      throw InputError("earlier ranks: the rank of vertex " + std::to_string(v) + " is none");
+    }
+    sum += given[v];
+    if (!(divisors[v] > 0)) dangling += given[v];
+  }
+  if (sum > 1 + kSumSlack) throw InputError("earlier ranks: they sum to more than 1");
+  const double d = options.damping;
+  const double factor = options.dangling == Dangling::uniform ? (1 - d) / ((1 - d) + d * dangling) : 1;
+  HostArray<FixedRank> ranks(given.size(), "ranks");
+  std::transform(given.begin(), given.end(), ranks.begin(),
+                 [&](double rank) { return to_fixed(rank * factor); });
+  return ranks;
+}
+
+FixedRank sum_of(std::span<const FixedRank> ranks) {
+  return std::accumulate(ranks.begin(), ranks.end(), FixedRank{0});
+}
+
+}  // namespace sluice

@@ -1,0 +1,99 @@
+// What the backends of dynamic PageRank have in common: where they begin, and how iterations end.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "engine/core/host_array.hpp"
+#include "engine/rank/dynamic.hpp"
+#include "engine/rank/dynamic_vertex.hpp"
+#include "engine/rank/stall.hpp"
+
+namespace sluice {
+
+using RankClock = std::chrono::steady_clock;
+
+inline double seconds_since(RankClock::time_point begin) {
+  return std::chrono::duration<double>(RankClock::now() - begin).count();
+}
+
+/// Ranks on some backend.
+class DynamicRanks::State {
+ public:
+  virtual ~State() = default;
+  virtual DynamicRankResult follow(const Graph& graph, std::span<const EdgeChange> changes,
+                                   const DynamicRankOptions& options, const RankObserver& observer) = 0;
+  virtual void read_ranks(std::span<double> ranks) const = 0;
+  virtual std::uint64_t vertices() const = 0;
+};
+
+/// On a GPU; the same bits. Keeps a copy of the graph there.
+std::unique_ptr<DynamicRanks::State> make_cuda_dynamic_ranks(const Device& device, const Graph& graph,
+                                                             std::span<const double> ranks,
+                                                             const PageRankOptions& options);
+
+/// The in-edges; throws UsageError where a directed graph does not store them.
+CsrView in_edges_of(const Graph& graph, bool weighted);
+
+/// From normalised ranks to those that are solved for. Throws InputError for ranks that are none.
+HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<const double> divisors,
+                                    const PageRankOptions& options);
+
+FixedRank sum_of(std::span<const FixedRank> ranks);
+
+/// What ranks that sum to `total` are divided by at the end.
+inline double rank_scale(const PageRankOptions& options, FixedRank total) {
+  return options.dangling == Dangling::uniform && total > 0 ? from_fixed(total) : 1;
+}
+
+/// A rank as it is handed out.
+inline double scaled_rank(FixedRank rank, double scale) {
+  return from_fixed(to_fixed(from_fixed(rank) / scale));
+}
+
+/// More vertices: all ranks shrink with 1 / n; new ones begin as if nothing pointed at them.
+struct RankGrowth {
+  std::uint64_t before = 0;
+  double ratio = 1, base = 0;
+
+  RankGrowth(std::uint64_t old_vertices, std::uint64_t vertices, double damping)
+      : before(old_vertices),
+        ratio(static_cast<double>(old_vertices) / static_cast<double>(vertices)),
+        base((1 - damping) / static_cast<double>(vertices)) {}
+
+  SLUICE_HD FixedRank operator()(const FixedRank* ranks, std::uint64_t v) const {
+    return to_fixed(v < before ? rank_detail::multiply(from_fixed(ranks[v]), ratio) : base);
+  }
+};
+
+/// Makes iterations until ranks stand still; `step()` makes one with the affected vertices and leaves those
+/// of the next. Solvers have options, affected_size(), total, and vertices().
+template <class Solver, class Step>
+void iterate(Solver& solver, std::uint64_t edges, DynamicRankResult& result, const RankObserver& observer,
+             Step&& step) {
+  const PageRankOptions& options = solver.options;
+  Stall stall(options, edges, solver.vertices());
+  while (solver.affected_size() > 0) {
+    if (result.iterations == options.max_iterations) {
+      result.end = RankEnd::limit;
+      return;
+    }
+    const auto begin = RankClock::now();
+    result.affected.push_back(solver.affected_size());
+    const Settled settled = step();
+    solver.total += settled.growth;
+    result.gathered_edges += settled.gathered;
+    result.residual = settled.change.norm(options.norm) / rank_scale(options, solver.total);
+    result.history.push_back({++result.iterations, result.residual, seconds_since(begin)});
+    if (observer) observer(result.history.back());
+    if (result.residual <= options.tolerance) return;
+    if (stall.seen(result.residual, settled.change.l1())) {
+      result.end = RankEnd::stalled;
+      return;
+    }
+  }
+}
+
+}  // namespace sluice

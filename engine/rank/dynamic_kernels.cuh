@@ -1,0 +1,328 @@
+// The kernels of an iteration over affected vertices: gather, settle, expand. A vertex's sum is found by the
+// lanes of its class, its rank by one thread; what changed enough is appended to a list by out-degree, whose
+// out-neighbours a second family of kernels flags and appends to the next list. Only integers are added by
+// several threads, so nothing depends on who comes first but the order of the lists.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "engine/exec/cuda_check.cuh"
+#include "engine/exec/stream.cuh"
+#include "engine/rank/dynamic_lists.cuh"
+#include "engine/rank/dynamic_vertex.hpp"
+
+namespace sluice::cuda {
+
+inline constexpr unsigned kListBlock = 256;    ///< eight warps: enough to hide gathers
+inline constexpr unsigned kListBlocks = 2048;  ///< beyond them blocks take further entries
+inline constexpr unsigned kSlices = 32;        ///< of a long row, for as many blocks
+
+enum AffectedFlag : std::uint8_t { kMember = 1, kEver = 2, kExpanded = 4 };
+
+/// All that an iteration works on, in memory of the device.
+template <class Share>
+struct DynamicView {
+  RankVertices<Share> at;
+  CsrView out;                             ///< weights only where ranks are split by them
+  typename Share::Stored* told = nullptr;  ///< what vertices that tell a change had told before
+  FixedRank* sums = nullptr;
+  std::uint8_t* flags = nullptr;
+  std::uint8_t* known = nullptr;       ///< 1 where differences keep the sum up to date; on residuals only
+  unsigned long long* ever = nullptr;  ///< how many vertices were ever affected
+  RankUpdate update;
+  RankNorm norm = RankNorm::linf;
+  RankMethod method = RankMethod::naive_dynamic;
+  double frontier_tolerance = 0, prune_tolerance = 0;
+
+  __device__ std::uint64_t out_degree(Vertex v) const { return out.offsets[v + 1] - out.offsets[v]; }
+  /// By what it takes to find the sum.
+  __device__ unsigned class_of(Vertex v) const { return known[v] ? 0 : list_class(at.in_degree(v)); }
+
+  /// Makes v a member; `pulls`: its sum is not known any more.
+  __device__ void meet(Vertex v, bool pulls, const VertexList& members) const {
+    if (flags[v] & kMember) return;
+    const unsigned shift = v % 4 * 8;
+    const unsigned before =
+        atomicOr(reinterpret_cast<unsigned*>(flags) + v / 4, unsigned{kMember | kEver} << shift) >> shift;
+    if (before & kMember) return;
+    if (!(before & kEver)) atomicAdd(ever, 1ull);
+    if (pulls) known[v] = 0;
+    members.append(v, class_of(v));
+  }
+};
+
+// ---- kernels
+// -------------------------------------------------------------------------------------------------
+
+template <unsigned Lanes>
+__device__ FixedRank add_lanes(FixedRank value) {
+  for (unsigned stride = Lanes / 2; stride > 0; stride /= 2) {
+    value += __shfl_xor_sync(~0u, static_cast<unsigned long long>(value), static_cast<int>(stride), Lanes);
+  }
+  return value;
+}
+
+/// `Lanes` lanes a vertex, of one class.
+template <class Share, unsigned Lanes>
+__global__ void __launch_bounds__(kListBlock)
+    gather_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count) {
+  constexpr unsigned kRows = kListBlock / Lanes;  // a block's
+  const unsigned lane = threadIdx.x % Lanes;
+  // All lanes of a warp go round equally often, for they add up together.
+  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kRows; base < count;
+       base += std::uint64_t{gridDim.x} * kRows) {
+    const std::uint64_t i = base + threadIdx.x / Lanes;
+    const Vertex v = i < count ? members.at(of_class, i) : 0;
+    const bool mine = i < count && !view.known[v];
+    FixedRank sum = mine ? view.at.gather(v, lane, Lanes) : 0;
+    if constexpr (Lanes > 1) sum = add_lanes<Lanes>(sum);
+    if (mine && lane == 0) view.sums[v] = sum;
+  }
+}
+
+inline __global__ void __launch_bounds__(kListBlock)
+    clear_sums_kernel(FixedRank* sums, VertexList members, unsigned of_class, std::uint64_t count) {
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kListBlock + threadIdx.x; i < count;
+       i += std::uint64_t{gridDim.x} * kListBlock) {
+    sums[members.at(of_class, i)] = 0;
+  }
+}
+
+/// Long rows: gridDim.y blocks a vertex, whose sums begin at 0.
+template <class Share>
+__global__ void __launch_bounds__(kListBlock)
+    gather_long_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count) {
+  for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
+    const Vertex v = members.at(of_class, i);
+    const FixedRank sum = add_lanes<32>(
+        view.at.gather(v, blockIdx.y * kListBlock + threadIdx.x, std::uint64_t{gridDim.y} * kListBlock));
+    if (threadIdx.x % 32 == 0)
+      atomicAdd(reinterpret_cast<unsigned long long*>(view.sums + v), static_cast<unsigned long long>(sum));
+  }
+}
+
+/// The new rank of a member by differences: whether it has something to tell.
+template <class Share>
+__device__ void settle_residual(const DynamicView<Share>& view, Vertex v, FixedRank rank,
+                                const VertexList& sources, Settled& mine) {
+  if (!view.known[v]) {
+    view.known[v] = 1;
+    mine.gathered += view.at.in_degree(v);
+  }
+  view.flags[v] = kEver;
+  const auto before = view.at.shares[v], after = share_of<Share>(rank, view.at.divisors[v]);
+  if (relative_change(before, after) <= view.frontier_tolerance) return;
+  view.told[v] = before;
+  view.at.shares[v] = after;
+  mine.told += view.out_degree(v);
+  sources.append(v, list_class(view.out_degree(v)));
+}
+
+/// The same of the published methods: whether it stays, and whether its change spreads.
+template <class Share>
+__device__ void settle_pulled(const DynamicView<Share>& view, Vertex v, FixedRank before, FixedRank after,
+                              const VertexList& next, const VertexList& sources, Settled& mine) {
+  mine.gathered += view.at.in_degree(v);
+  view.at.share(v);
+  const bool pruned = view.method == RankMethod::pruned_frontier;
+  if (!pruned && view.method != RankMethod::dynamic_frontier) return;
+  const double relative = relative_change(before, after);
+  if (pruned) {
+    if (relative > view.prune_tolerance) {
+      next.append(v, view.class_of(v));
+    } else {
+      view.flags[v] = kEver;
+    }
+  }
+  if (!(relative > view.frontier_tolerance)) return;
+  if (!pruned) {
+    if (view.flags[v] & kExpanded) return;
+    view.flags[v] |= kExpanded;  // nobody else touches this byte now
+  }
+  sources.append(v, list_class(view.out_degree(v)));
+}
+
+/// Adds up what a block's threads did; thread 0 has it.
+__device__ inline void join_block(Settled& settled, RankNorm norm) {
+  // Raw bytes: shared memory takes no constructors.
+  __shared__ alignas(Settled) unsigned char room[kListBlock * sizeof(Settled)];
+  auto* const shared = reinterpret_cast<Settled*>(room);
+  shared[threadIdx.x] = settled;
+  for (unsigned stride = kListBlock / 2; stride > 0; stride /= 2) {
+    __syncthreads();
+    if (threadIdx.x < stride) shared[threadIdx.x].join(shared[threadIdx.x + stride], norm);
+  }
+  settled = shared[threadIdx.x];
+}
+
+/// The next ranks of all members, whose sums are known.
+template <class Share>
+__global__ void __launch_bounds__(kListBlock)
+    settle_kernel(DynamicView<Share> view, VertexList members, ListSizes sizes, std::uint64_t count,
+                  VertexList next, VertexList sources, Settled* partial) {
+  const bool residual = view.method == RankMethod::residual_frontier;
+  const bool closed = residual || view.method == RankMethod::pruned_frontier;
+  Settled mine;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kListBlock + threadIdx.x; i < count;
+       i += std::uint64_t{gridDim.x} * kListBlock) {
+    const Vertex v = members.at(sizes, i);
+    const FixedRank before = view.at.ranks[v];
+    const FixedRank after = view.at.renewed(view.update, v, view.sums[v], closed);
+    mine.change.add(before, after, view.norm);
+    mine.growth += after - before;
+    view.at.ranks[v] = after;
+    if (residual) {
+      settle_residual(view, v, after, sources, mine);
+    } else {
+      settle_pulled(view, v, before, after, next, sources, mine);
+    }
+  }
+  join_block(mine, view.norm);
+  if (threadIdx.x == 0) partial[blockIdx.x] = mine;
+}
+
+/// One block adds up `count` parts.
+inline __global__ void __launch_bounds__(kListBlock)
+    fold_settled_kernel(const Settled* partial, unsigned count, RankNorm norm, Settled* settled) {
+  Settled sum;
+  for (unsigned i = threadIdx.x; i < count; i += kListBlock) sum.join(partial[i], norm);
+  join_block(sum, norm);
+  if (threadIdx.x == 0) *settled = sum;
+}
+
+/// What a source tells along its edges: how its contribution changed.
+template <class Share>
+struct Difference {
+  typename Share::Stored before{}, after{};
+
+  __device__ Difference(const DynamicView<Share>& view, Vertex source, bool tells) {
+    if (tells) before = view.told[source], after = view.at.shares[source];
+  }
+  /// Modulo 2^64: a smaller contribution takes away.
+  __device__ FixedRank carried(float weight) const {
+    return Share::carried(after, weight) - Share::carried(before, weight);
+  }
+};
+
+/// Goes along one out-edge; `tells`: with the difference.
+template <class Share>
+__device__ void expand_edge(const DynamicView<Share>& view, EdgeIndex edge, bool tells,
+                            const Difference<Share>& difference, const VertexList& next) {
+  const Vertex v = view.out.targets[edge];
+  if (tells) {
+    const float weight = Share::kWeighted ? view.out.weights[edge] : 1.0f;
+    atomicAdd(reinterpret_cast<unsigned long long*>(view.sums + v),
+              static_cast<unsigned long long>(difference.carried(weight)));
+  }
+  view.meet(v, !tells, next);
+}
+
+/// Whether sources tell: on residuals, and then as `settled` says. Null: nothing has settled yet.
+template <class Share>
+__device__ bool sources_tell(const DynamicView<Share>& view, const Settled* settled) {
+  return view.method == RankMethod::residual_frontier && settled != nullptr &&
+         !pulling_costs_less(settled->told, view.out.edges);
+}
+
+/// Out-neighbours of the sources of one class become members; `Lanes` lanes a source.
+template <class Share, unsigned Lanes>
+__global__ void __launch_bounds__(kListBlock)
+    expand_kernel(DynamicView<Share> view, VertexList sources, unsigned of_class, const Settled* settled,
+                  VertexList next) {
+  const bool tells = sources_tell(view, settled);
+  const std::uint64_t count = sources.sizes[of_class];
+  constexpr unsigned kRows = kListBlock / Lanes;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kRows + threadIdx.x / Lanes; i < count;
+       i += std::uint64_t{gridDim.x} * kRows) {
+    const Vertex source = sources.at(of_class, i);
+    const Difference<Share> difference(view, source, tells);
+    const EdgeIndex end = view.out.offsets[source + 1];
+    for (EdgeIndex e = view.out.offsets[source] + threadIdx.x % Lanes; e < end; e += Lanes)
+      expand_edge(view, e, tells, difference, next);
+  }
+}
+
+/// The same for long rows: gridDim.y blocks a source.
+template <class Share>
+__global__ void __launch_bounds__(kListBlock)
+    expand_long_kernel(DynamicView<Share> view, VertexList sources, unsigned of_class, const Settled* settled,
+                       VertexList next) {
+  const bool tells = sources_tell(view, settled);
+  const std::uint64_t count = sources.sizes[of_class], stride = std::uint64_t{gridDim.y} * kListBlock;
+  for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
+    const Vertex source = sources.at(of_class, i);
+    const Difference<Share> difference(view, source, tells);
+    const EdgeIndex end = view.out.offsets[source + 1];
+    for (EdgeIndex e = view.out.offsets[source] + blockIdx.y * kListBlock + threadIdx.x; e < end; e += stride)
+      expand_edge(view, e, tells, difference, next);
+  }
+}
+
+// ---- launchers
+// -----------------------------------------------------------------------------------------------
+
+/// Blocks for `count` entries of `lanes` lanes each, never none.
+inline unsigned list_grid(std::uint64_t count, unsigned lanes = 1) {
+  const std::uint64_t blocks = (count * lanes + kListBlock - 1) / kListBlock;
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, kListBlocks));
+}
+
+/// The sums of all members that are not known.
+template <class Share>
+void gather_members(const DynamicView<Share>& view, const VertexList& members, const ListSizes& sizes,
+                    const Stream& stream) {
+  const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
+    const unsigned count = sizes.count[of_class];
+    if (count == 0) return;
+    kernel<<<list_grid(count, lanes), kListBlock, 0, stream.get()>>>(view, members, of_class, count);
+    check_launch("gather_kernel");
+  };
+  if (const unsigned count = sizes.count[3]; count > 0) {  // the longest first
+    clear_sums_kernel<<<list_grid(count), kListBlock, 0, stream.get()>>>(view.sums, members, 3, count);
+    check_launch("clear_sums_kernel");
+    const dim3 grid(std::min(count, kListBlocks), kSlices);
+    gather_long_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, members, 3, count);
+    check_launch("gather_long_kernel");
+  }
+  launch(2, 32, gather_kernel<Share, 32>);
+  launch(1, 8, gather_kernel<Share, 8>);
+  launch(0, 1, gather_kernel<Share, 1>);
+}
+
+/// Renews all members; `partial` has room for kListBlocks.
+template <class Share>
+void settle_members(const DynamicView<Share>& view, const VertexList& members, const ListSizes& sizes,
+                    const VertexList& next, const VertexList& sources, Settled* partial, Settled* settled,
+                    const Stream& stream) {
+  const std::uint64_t count = all_of(sizes);
+  const unsigned grid = list_grid(count);
+  settle_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, members, sizes, count, next, sources, partial);
+  check_launch("settle_kernel");
+  fold_settled_kernel<<<1, kListBlock, 0, stream.get()>>>(partial, grid, view.norm, settled);
+  check_launch("fold_settled_kernel");
+}
+
+/// Out-neighbours of `sources`, of which there are at most `most`, become members of `next`.
+template <class Share>
+void expand_sources(const DynamicView<Share>& view, const VertexList& sources, std::uint64_t most,
+                    const Settled* settled, const VertexList& next, const Stream& stream) {
+  if (most == 0) return;
+  const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
+    kernel<<<list_grid(most, lanes), kListBlock, 0, stream.get()>>>(view, sources, of_class, settled, next);
+    check_launch("expand_kernel");
+  };
+  if (view.out.edges > kWarpEdges) {
+    const std::uint64_t long_rows = std::min(most, view.out.edges / kWarpEdges);
+    const dim3 grid(static_cast<unsigned>(std::min<std::uint64_t>(long_rows, kListBlocks / kSlices)),
+                    kSlices);
+    expand_long_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, sources, 3, settled, next);
+    check_launch("expand_long_kernel");
+  }
+  launch(2, 32, expand_kernel<Share, 32>);
+  launch(1, 8, expand_kernel<Share, 8>);
+  launch(0, 1, expand_kernel<Share, 1>);
+}
+
+}  // namespace sluice::cuda

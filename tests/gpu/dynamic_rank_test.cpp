@@ -1,0 +1,211 @@
+// Dynamic PageRank on a GPU: after every batch the ranks, iterations and frontiers of the host, bit for bit.
+#include "engine/rank/dynamic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "engine/core/error.hpp"
+#include "engine/rank/replay.hpp"
+#include "gpu/gpu.hpp"
+#include "rank/batch_support.hpp"
+#include "rank/cases.hpp"
+#include "statistical/graphs.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr RankMethod kMethods[] = {RankMethod::naive_dynamic, RankMethod::dynamic_traversal,
+                                   RankMethod::dynamic_frontier, RankMethod::pruned_frontier,
+                                   RankMethod::residual_frontier};
+
+std::vector<PageRankOptions> options_to_follow() {
+  std::vector<PageRankOptions> all(4);
+  all[1].dangling = all[3].dangling = Dangling::self_loop;
+  all[2].weighted = all[3].weighted = true;
+  all[1].norm = RankNorm::l1;
+  all[2].norm = RankNorm::l2;
+  if (brief())
+    for (PageRankOptions& options : all) options.max_iterations = 3;
+  return all;
+}
+
+/// Ranks of the same graph on both, which follow the same batches.
+class OnBoth {
+ public:
+  OnBoth(const Device& gpu, const Graph& graph, const PageRankOptions& options)
+      : first_(pagerank(host_, graph, options)),
+        on_host_(host_, graph, first_.ranks.span(), options),
+        on_gpu_(gpu, graph, first_.ranks.span(), options) {}
+
+  void follow(const UpdateResult& update, const DynamicRankOptions& dynamic) {
+    const DynamicRankResult expected = on_host_.follow(update.graph, update.changes, dynamic);
+    const DynamicRankResult result = on_gpu_.follow(update.graph, update.changes, dynamic);
+    EXPECT_EQ(result.iterations, expected.iterations);
+    EXPECT_EQ(result.residual, expected.residual);
+    EXPECT_EQ(result.end, expected.end);
+    EXPECT_EQ(result.affected, expected.affected);
+    EXPECT_EQ(result.initially_affected, expected.initially_affected);
+    EXPECT_EQ(result.ever_affected, expected.ever_affected);
+    EXPECT_EQ(result.gathered_edges, expected.gathered_edges);
+    EXPECT_EQ(ranks_of(on_gpu_), ranks_of(on_host_));
+  }
+
+ private:
+  const Device host_{{DeviceChoice::host, 2, 0}};
+  PageRankResult first_;
+  DynamicRanks on_host_, on_gpu_;
+};
+
+/// Batches of insertions and deletions, some with new vertices, one of them empty.
+void expect_follows(const Device& gpu, Graph graph, const PageRankOptions& options,
+                    const DynamicRankOptions& dynamic, std::size_t size, int batches) {
+  std::mt19937_64 random(29);
+  OnBoth both(gpu, graph, options);
+  if (brief()) batches = 2;
+  for (int i = 0; i < batches && !testing::Test::HasFailure(); ++i) {
+    SCOPED_TRACE("batch " + std::to_string(i) + " of " + std::to_string(size) + ", method " +
+                 std::to_string(static_cast<int>(dynamic.method)));
+    const UpdateBatch batch = i == 2 ? UpdateBatch{} : random_batch(random, graph, size, i % 3 == 1 ? 2 : 0);
+    UpdateResult update = update_graph(std::move(graph), batch, 2);
+    both.follow(update, dynamic);
+    graph = std::move(update.graph);
+  }
+}
+
+/// Two vertices with far more neighbours than a warp takes, among others with some hundreds.
+Graph hubs(bool directed) {
+  std::vector<stat::Edge> edges;
+  const auto add = [&](Vertex u, Vertex v) {
+    edges.push_back({u, v, static_cast<float>(1 + (u + v) % 5)});
+    if (!directed) edges.push_back({v, u, static_cast<float>(1 + (u + v) % 5)});
+  };
+  constexpr Vertex kLeaves = 6000;
+  for (Vertex v = 2; v < kLeaves; ++v) {
+    add(0, v);
+    if (directed) add(v, v % 3 == 0 ? 0 : 1);
+    if (!directed && v % 2 == 0) add(1, v);
+    if (v % 50 != 7 && v > 60) add(v, 7 + v % 50);
+  }
+  return with_in_edges(stat::make_graph(kLeaves, std::move(edges), true, directed));
+}
+
+TEST(GpuDynamicPageRank, IsThatOfTheHostOnHardGraphs) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  for (const RankMethod method : kMethods) {
+    for (const PageRankOptions& options : options_to_follow()) {
+      for (auto& [name, graph] : rank_graphs()) {
+        SCOPED_TRACE(name);
+        expect_follows(*gpu, with_in_edges(std::move(graph)), options, {method}, 3, 4);
+      }
+    }
+  }
+}
+
+TEST(GpuDynamicPageRank, FollowsBatchesOfEverySize) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  constexpr auto uniform = io::WeightRule::uniform;
+  for (const RankMethod method : kMethods) {
+    for (const PageRankOptions& options : options_to_follow()) {
+      for (const std::size_t size : {1u, 30u, 2000u}) {
+        if (brief() && size != 30) continue;
+        const auto rmat = [] { return with_in_edges(generated(io::GraphKind::rmat, 12, false, uniform)); };
+        expect_follows(*gpu, rmat(), options, {method}, size, 5);
+        expect_follows(*gpu, rmat(), options, {method, 0, 0}, size, 2);
+        expect_follows(*gpu, generated(io::GraphKind::grid, 12, true, uniform), options, {method}, size, 5);
+      }
+    }
+  }
+}
+
+TEST(GpuDynamicPageRank, CutsHubsAmongBlocks) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  for (const RankMethod method : kMethods) {
+    for (const PageRankOptions& options : options_to_follow()) {
+      expect_follows(*gpu, hubs(true), options, {method}, 5, 4);
+      expect_follows(*gpu, hubs(false), options, {method}, 5, 4);
+    }
+  }
+}
+
+TEST(GpuDynamicPageRank, CanChangeItsMethodFromBatchToBatch) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  std::mt19937_64 random(41);
+  Graph graph = with_in_edges(generated(io::GraphKind::rmat, 11, false, io::WeightRule::uniform));
+  OnBoth both(*gpu, graph, {});
+  const int batches = brief() ? 6 : 40;
+  for (int i = 0; i < batches; ++i) {
+    SCOPED_TRACE(i);
+    const UpdateBatch batch = random_batch(random, graph, 5, i % 6 == 3 ? 1 : 0);
+    UpdateResult update = update_graph(std::move(graph), batch, 2);
+    // On residuals every other time: what waits for its next batch is looked at, or forgotten.
+    both.follow(update, {i % 2 == 0 ? RankMethod::residual_frontier : kMethods[random() % 5]});
+    graph = std::move(update.graph);
+  }
+}
+
+TEST(GpuDynamicPageRank, StopsAfterTheIterationsThatWereAllowed) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  PageRankOptions options;
+  options.max_iterations = 3;
+  for (const RankMethod method : kMethods) {
+    Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::uniform);
+    OnBoth both(*gpu, graph, options);
+    std::mt19937_64 random(5);
+    for (int i = 0; i < 3; ++i) {
+      UpdateResult update = update_graph(std::move(graph), random_batch(random, graph, 20, 0), 2);
+      both.follow(update, {method});
+      graph = std::move(update.graph);
+    }
+  }
+}
+
+TEST(GpuDynamicPageRank, ReplaysAsTheHostDoes) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  TemporalEdges edges;
+  edges.vertices = 3000;
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 20000; ++i) {
+    edges.source.push_back(static_cast<Vertex>(random() % edges.vertices));
+    edges.target.push_back(static_cast<Vertex>(random() % (1 + random() % edges.vertices)));
+  }
+  ReplayOptions options;
+  options.batches = 5;
+  options.batch_fraction = 1e-3;
+  const auto run = [&](const Device& device) {
+    std::vector<ReplayBatch> batches;
+    replay(device, edges, {}, options, [&](const ReplayBatch& batch) { batches.push_back(batch); });
+    return batches;
+  };
+  const auto result = run(*gpu), expected = run(Device({DeviceChoice::host, 2, 0}));
+  ASSERT_EQ(result.size(), expected.size());
+  for (std::size_t b = 0; b < result.size(); ++b) {
+    ASSERT_EQ(result[b].runs.size(), expected[b].runs.size());
+    for (std::size_t m = 0; m < result[b].runs.size(); ++m) {
+      EXPECT_EQ(result[b].runs[m].iterations, expected[b].runs[m].iterations);
+      EXPECT_EQ(result[b].runs[m].ever_affected, expected[b].runs[m].ever_affected);
+      EXPECT_EQ(result[b].runs[m].gathered_edges, expected[b].runs[m].gathered_edges);
+      EXPECT_EQ(result[b].runs[m].linf, expected[b].runs[m].linf);
+    }
+  }
+}
+
+TEST(GpuDynamicPageRank, RefusesChangesOfAnotherGraph) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = generated(io::GraphKind::ring, 8, true, io::WeightRule::none);
+  DynamicRanks ranks(*gpu, graph, std::vector<double>(256, 1.0 / 256), {});
+  const EdgeChange change{0, 5, 0, 1};
+
+  EXPECT_THROW(ranks.follow(graph, {&change, 1}, {}), InputError);
+}
+
+}  // namespace
+}  // namespace sluice::test
