@@ -5,6 +5,7 @@
 
 #include "apps/values.hpp"
 #include "engine/exchange/communicator.hpp"
+#include "engine/exchange/nccl.hpp"
 #include "engine/exec/device.hpp"
 
 namespace sluice::apps {
@@ -77,11 +78,19 @@ std::string command_help(const Command& command) {
                      command.summary(), command.name(), arguments, out, command.example());
 }
 
+std::string nccl_text() {
+#if defined(SLUICE_HAVE_CUDA)
+  return nccl_version();
+#else
+  return "not built";
+#endif
+}
+
 std::string version_text() {
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
-  return fmt::format("sluice {} ({})\nCUDA {}\nNCCL not built\nMPI {}\nHDF5 {}.{}.{}\n", SLUICE_VERSION,
-                     SLUICE_BUILD, cuda_version(), mpi_version(), major, minor, release);
+  return fmt::format("sluice {} ({})\nCUDA {}\nNCCL {}\nMPI {}\nHDF5 {}.{}.{}\n", SLUICE_VERSION,
+                     SLUICE_BUILD, cuda_version(), nccl_text(), mpi_version(), major, minor, release);
 }
 
 }  // namespace sluice::apps

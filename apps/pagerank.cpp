@@ -113,6 +113,7 @@ SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result)
   figures.partition_transfers = result.traffic.transfers;
   figures.host_to_device_bytes = result.traffic.host_to_device_bytes;
   figures.read_bytes = result.traffic.read_bytes;
+  figures.exchanged_bytes = result.traffic.exchanged_bytes;
   return figures;
 }
 

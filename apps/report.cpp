@@ -148,7 +148,7 @@ Json bytes_of(const Report& report) {
   return {{"host_to_device", run.host_to_device_bytes},
           {"device_to_host", run.device_to_host_bytes},
           {"mapped", 0},
-          {"exchanged", world().bytes_sent()},
+          {"exchanged", world().bytes_sent() + (report.solver ? report.solver->exchanged_bytes : 0)},
           {"read", report.bytes_read + run.read_bytes},
           {"written", report.bytes_written}};
 }

@@ -55,7 +55,8 @@ struct SolverFigures {
   std::uint64_t partitions = 1;   ///< that this rank's edges were cut into
   std::uint64_t partition_transfers = 0;
   std::uint64_t host_to_device_bytes = 0;
-  std::uint64_t read_bytes = 0;  ///< from the graph file, while running
+  std::uint64_t read_bytes = 0;       ///< from the graph file, while running
+  std::uint64_t exchanged_bytes = 0;  ///< sent from GPU to GPU
 };
 
 /// What an Active-Compute-Combine program reports.

@@ -119,17 +119,18 @@ void copy_to_device_async(void* to, const void* from, std::size_t bytes, void* s
         "copy to the device");
 }
 
+bool stream_done(void* stream, const char* label) {
+  const cudaError_t status = cudaStreamQuery(static_cast<cudaStream_t>(stream));
+  if (status != cudaErrorNotReady) {
+    check(status, label);
+    return true;
+  }
+  cudaGetLastError();  // it is none, but the next check of a launch would find it
+  return false;
+}
+
 void wait_stream(void* stream, const char* label, Patience patience) {
-  const auto done = [=] {
-    const cudaError_t status = cudaStreamQuery(static_cast<cudaStream_t>(stream));
-    if (status != cudaErrorNotReady) {
-      check(status, label);
-      return true;
-    }
-    cudaGetLastError();  // it is none, but the next check of a launch would find it
-    return false;
-  };
-  wait_until(done, label, patience);
+  wait_until([=] { return stream_done(stream, label); }, label, patience);
 }
 
 }  // namespace sluice::cuda

@@ -45,6 +45,8 @@ void unregister_host(const void* memory) noexcept;
 void* open_stream();
 void close_stream(void* stream) noexcept;
 void copy_to_device_async(void* to, const void* from, std::size_t bytes, void* stream);
+/// Whether all work of a stream is done; an error of it surfaces here, under `label`.
+bool stream_done(void* stream, const char* label);
 /// Blocks until all work of a stream is done (null: the default one); an error of it surfaces here, under
 /// `label`, and RunError where patience ends. The one way to wait for a GPU.
 void wait_stream(void* stream, const char* label, Patience patience = kDevicePatience);

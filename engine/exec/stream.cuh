@@ -33,6 +33,16 @@ class Event {
   ~Event() { cudaEventDestroy(event_); }
 
   cudaEvent_t get() const { return event_; }
+  /// Whether the work before it is done; an error of it surfaces here, under `label`.
+  bool passed(const char* label) const {
+    const cudaError_t status = cudaEventQuery(event_);
+    if (status != cudaErrorNotReady) {
+      check(status, label);
+      return true;
+    }
+    cudaGetLastError();  // it is none, but the next check of a launch would find it
+    return false;
+  }
   void record(const Stream& stream) { check(cudaEventRecord(event_, stream.get()), "cudaEventRecord"); }
 
  private:

@@ -1,4 +1,4 @@
-// A sweep over in-edges that were rewritten for it, where the GPU has room for that.
+// A sweep over in-edges that were rewritten for it, where the GPUs have room for that.
 #pragma once
 
 #include <memory>
@@ -7,11 +7,12 @@
 
 namespace sluice {
 
-/// Whether there is room on the device, while in-edges are rewritten too.
-bool sliced_rows_fit(const Device& device, const RankGraph& graph, const PageRankOptions& options);
-
-/// Of one process, with all in-edges in host memory. Keeps a reference to the device.
+/// Null, on all ranks, where `rows` are to be listed, or may be and in-edges do not fit while they are
+/// rewritten too, or ranks cannot reach each other's GPU. `possible`: all of this rank's in-edges are in host
+/// memory, and shall be on its GPU. All ranks call it. Throws UsageError where sliced rows are asked for and
+/// cannot be. Keeps a reference to the device.
 std::unique_ptr<Sweep> make_sliced_sweep(const Device& device, const RankGraph& graph,
-                                         const PageRankOptions& options);
+                                         const PageRankOptions& options, bool possible, RankRows rows,
+                                         Communicator& ranks);
 
 }  // namespace sluice

@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "engine/core/error.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/copy_lane.hpp"
 #include "engine/exec/stream.cuh"
@@ -232,13 +231,8 @@ class CudaSweep final : public Sweep {
 std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph,
                                        const PageRankOptions& options, const PagingOptions& paging,
                                        Communicator& ranks, RankRows rows) {
-  const bool can_slice = ranks.size() == 1 && !needs_sweep_pages(device, graph, options.weighted, paging);
-  if (rows == RankRows::sliced && !can_slice)
-    throw UsageError("--rows sliced: for one process that has all in-edges on its GPU (leave it out)");
-  if (rows == RankRows::sliced ||
-      (rows == RankRows::automatic && can_slice && sliced_rows_fit(device, graph, options))) {
-    return make_sliced_sweep(device, graph, options);
-  }
+  const bool resident = !needs_sweep_pages(device, graph, options.weighted, paging);
+  if (auto sliced = make_sliced_sweep(device, graph, options, resident, rows, ranks)) return sliced;
   const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
     return std::make_unique<CudaSweep<Share>>(device, graph, options, paging, ranks);
   };

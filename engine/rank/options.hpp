@@ -34,7 +34,7 @@ enum class RankPrecision {
 enum class RankRows {
   automatic,  ///< sliced where they can be
   listed,     ///< as they are stored
-  sliced,     ///< sorted by degree and in slices of 32 rows: one process, all in-edges on the GPU
+  sliced,     ///< sorted by degree and in slices of 32 rows: all in-edges on the GPUs
 };
 
 struct PageRankOptions {

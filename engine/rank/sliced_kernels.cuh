@@ -50,7 +50,7 @@ __device__ FixedRank gather_entries(const SlicedView& rows, const typename Share
 #pragma unroll
     for (unsigned j = 0; j < kInFlight; ++j) {
       const bool more = i + j < count;
-      source[j] = more ? read_past_l1(sources + (i + j) * stride) : static_cast<std::uint32_t>(rows.vertices);
+      source[j] = more ? read_past_l1(sources + (i + j) * stride) : rows.nobody;
       weight[j] = Share::kWeighted && more ? read_past_l1(weights + (i + j) * stride) : 1.0f;
     }
 #pragma unroll
@@ -59,6 +59,14 @@ __device__ FixedRank gather_entries(const SlicedView& rows, const typename Share
     }
   }
   return sum;
+}
+
+/// The totals of all ranks.
+inline __global__ void join_ranks_kernel(const SweepTotals* by_rank, int ranks, RankNorm norm,
+                                         SweepTotals* totals) {
+  SweepTotals sum;
+  for (int rank = 0; rank < ranks; ++rank) sum.join(by_rank[rank], norm);
+  *totals = sum;
 }
 
 /// Adds up the totals of a warp's lanes, then of a block's warps; thread 0 has them.
@@ -121,7 +129,7 @@ template <class Share>
 __device__ void sweep_slice(const SweepView<Share>& view, const SlicedView& rows, std::uint64_t slice,
                             unsigned lane, SweepTotals& totals) {
   const std::uint64_t row = rows.lists + slice * kSlice + lane;
-  if (row >= rows.vertices) return;
+  if (row >= rows.count) return;
   const std::uint64_t start = rows.starts[rows.lists + slice],
                       width = (rows.starts[rows.lists + slice + 1] - start) / kSlice;
   view.renew(rows.number(row), gather_entries<Share>(rows, view.shares, start + lane, width, kSlice), totals);

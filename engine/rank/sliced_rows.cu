@@ -44,11 +44,12 @@ __global__ void __launch_bounds__(kBlock)
   rows[i] = static_cast<std::uint32_t>(i);
 }
 
-/// numbers[order[i]] = i, through rows[i] if given.
-__global__ void __launch_bounds__(kBlock) invert_kernel(const Vertex* order, const std::uint32_t* rows,
-                                                        std::uint64_t count, std::uint32_t* numbers) {
+/// numbers[order[i]] = first + i, through rows[i] if given.
+__global__ void __launch_bounds__(kBlock)
+    invert_kernel(const Vertex* order, const std::uint32_t* rows, std::uint64_t count, std::uint64_t first,
+                  std::uint32_t* numbers) {
   const std::uint64_t i = thread();
-  if (i < count) numbers[order[rows == nullptr ? i : rows[i]]] = static_cast<std::uint32_t>(i);
+  if (i < count) numbers[order[rows == nullptr ? i : rows[i]]] = static_cast<std::uint32_t>(first + i);
 }
 
 /// How many of the rows, by falling in-degree, have more in-edges than each class of rows. A thread a class.
@@ -99,8 +100,7 @@ __global__ void __launch_bounds__(kBlock)
   const std::uint64_t start = to.starts[item] + (listed ? 0 : (row - to.lists) % kSlice);
   const std::uint64_t size = (to.starts[item + 1] - to.starts[item]) / stride;
   for (std::uint64_t i = threadIdx.x % kSlice; i < size; i += kSlice) {
-    to_sources[start + i * stride] =
-        i < degree ? sources[first + i] : static_cast<std::uint32_t>(to.vertices);
+    to_sources[start + i * stride] = i < degree ? sources[first + i] : to.nobody;
     if (weights != nullptr) to_weights[start + i * stride] = i < degree ? weights[first + i] : 0;
   }
 }
@@ -116,9 +116,10 @@ __global__ void __launch_bounds__(kBlock)
 
 /// What is needed while the rows are made.
 struct SlicedRows::Making {
-  Making(const Device& on, const RankGraph& of, bool with_weights, const Stream& in)
-      : device(on), graph(of), weighted(with_weights), stream(in), n(of.in().vertices) {
-    for (auto* words : {&keys, &sorted_keys, &number_of, &row_of})
+  Making(const Device& on, const RankGraph& of, bool with_weights, const Stream& in, DeviceRanks* with)
+      : device(on), graph(of), weighted(with_weights), stream(in), ranks(with), n(of.in().vertices) {
+    number_of = Buffer<std::uint32_t>(device, graph.vertices(), "numbers of vertices");
+    for (auto* words : {&keys, &sorted_keys, &row_of})
       *words = Buffer<std::uint32_t>(device, n, "rows by in-degree");
     offsets = Buffer<EdgeIndex>(device, n + 1, "offsets of in-edges");
     copy_to_device(device, offsets.data(), graph.in().offsets, offsets.bytes());
@@ -128,16 +129,19 @@ struct SlicedRows::Making {
   const RankGraph& graph;
   bool weighted;
   const Stream& stream;
+  DeviceRanks* ranks;
   std::uint64_t n;
   Buffer<std::uint32_t> keys, sorted_keys;
-  Buffer<std::uint32_t> number_of, row_of;  ///< [vertices] by vertex
+  Buffer<std::uint32_t> number_of;  ///< [vertices]
+  Buffer<std::uint32_t> row_of;     ///< [n] by row of the graph
   Buffer<EdgeIndex> offsets;
   Buffer<unsigned char> scratch;
 };
 
-SlicedRows::SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const Stream& stream)
-    : device_(device), vertices_(graph.in().vertices) {
-  Making making(device, graph, weighted, stream);
+SlicedRows::SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const Stream& stream,
+                       DeviceRanks* ranks)
+    : device_(device), count_(graph.in().vertices), vertices_(graph.vertices()) {
+  Making making(device, graph, weighted, stream, ranks);
   sort_rows(making);
   cut(making);
   fill(making);
@@ -169,10 +173,15 @@ void SlicedRows::sort_rows(Making& m) {
     sort(rows_);
     m.stream.wait("sorting rows");
   }
-  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), nullptr, m.n, m.number_of.data());
+  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), nullptr, m.n, m.graph.first(),
+                                         m.number_of.data() + m.graph.first());
   check_launch("invert_kernel");
-  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), rows_.data(), m.n, m.row_of.data());
+  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), rows_.data(), m.n, 0, m.row_of.data());
   check_launch("invert_kernel");
+  if (m.ranks != nullptr) {
+    m.ranks->all_gather_ranges(m.number_of.data(), m.graph.boundaries(), sizeof(std::uint32_t), on);
+    m.ranks->wait(on, "numbers of vertices");
+  }
 }
 
 void SlicedRows::cut(Making& m) {
@@ -241,10 +250,10 @@ void SlicedRows::fill(Making& m) {
 }
 
 std::uint64_t SlicedRows::most_bytes(const RankGraph& graph, bool weighted) {
-  const std::uint64_t n = graph.in().vertices, m = graph.in().edges;
+  const std::uint64_t n = graph.vertices(), m = graph.in().edges;
   const std::uint64_t edge = sizeof(Vertex) + (weighted ? sizeof(float) : 0);
   std::uint64_t largest = 0;
-  for (std::uint64_t v = 0; v < n; ++v)
+  for (std::uint64_t v = 0; v < graph.in().vertices; ++v)
     largest = std::max(largest, graph.in().offsets[v + 1] - graph.in().offsets[v]);
   // Lists are padded by less than a half of their own entries, slices by less than the largest row's.
   const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost;
@@ -258,18 +267,19 @@ SlicedView SlicedRows::view() const {
           starts_.data(),
           sources_.data(),
           weights_.empty() ? nullptr : weights_.data(),
-          vertices_,
+          count_,
           hubs_,
           longs_,
-          lists_};
+          lists_,
+          static_cast<std::uint32_t>(vertices_)};
 }
 
 template <class T>
 void SlicedRows::number(const T* from, T* to, const Stream& stream) const {
-  Buffer<T> by_vertex(device_, vertices_, "state by vertex");
+  Buffer<T> by_vertex(device_, count_, "state by vertex");
   copy_to_device(device_, by_vertex.data(), from, by_vertex.bytes());
-  permute_kernel<<<grid_for(vertices_, kBlock), kBlock, 0, stream.get()>>>(by_vertex.data(), order_.data(),
-                                                                           vertices_, to);
+  permute_kernel<<<grid_for(count_, kBlock), kBlock, 0, stream.get()>>>(by_vertex.data(), order_.data(),
+                                                                        count_, to);
   check_launch("permute_kernel");
   stream.wait("numbering vertices");
 }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "engine/exchange/nccl.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/stream.cuh"
 #include "engine/rank/rank_graph.hpp"
@@ -24,32 +25,35 @@ inline constexpr std::uint64_t kListMost = 512;
 inline constexpr std::uint64_t kLongMost = 4096;
 
 /// Rows k of falling in-degree: [0, hubs) are for blocks, [hubs, lists) for warps, those up to `longs` a few
-/// at a time, the others in slices. All in memory of the device. A source that only fills up is `vertices`,
-/// one behind the last.
+/// at a time, the others in slices. All in memory of the device. A rank's rows are numbered from 0, sources
+/// from the rank's first vertex on. A source that only fills up is `nobody`, one behind the last of all.
 struct SlicedView {
-  const std::uint32_t* rows = nullptr;     ///< [vertices] the number of row k, or null: k itself
+  const std::uint32_t* rows = nullptr;     ///< [count] the number of row k, or null: k itself
   const std::uint64_t* starts = nullptr;   ///< [lists + slices + 1] into `sources`
   const std::uint32_t* sources = nullptr;  ///< numbers
   const float* weights = nullptr;          ///< or null
-  std::uint64_t vertices = 0, hubs = 0, longs = 0, lists = 0;
+  std::uint64_t count = 0, hubs = 0, longs = 0, lists = 0;
+  std::uint32_t nobody = 0;
 
   __device__ std::uint64_t number(std::uint64_t row) const { return rows == nullptr ? row : rows[row]; }
-  __host__ __device__ std::uint64_t slices() const { return (vertices - lists + kSlice - 1) / kSlice; }
+  __host__ __device__ std::uint64_t slices() const { return (count - lists + kSlice - 1) / kSlice; }
 };
 
 class SlicedRows {
  public:
-  /// All rows of `graph`, whose in-edges are in host memory. `stream` is waited for.
-  SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const Stream& stream);
+  /// All rows of `graph`, whose in-edges are in host memory. `ranks`, which all come here, tell each other
+  /// how they number their vertices; null: alone. `stream` is waited for.
+  SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const Stream& stream,
+             DeviceRanks* ranks);
   /// Device memory that this takes at most, while it is made too.
   static std::uint64_t most_bytes(const RankGraph& graph, bool weighted);
 
   SlicedView view() const;
-  /// [vertices] The vertex that has a number.
+  /// [rows] The row of the graph that has a number.
   const Buffer<Vertex>& order() const { return order_; }
   std::uint64_t uploaded_bytes() const { return uploaded_; }
 
-  /// from[vertex], on the host, to to[number], on the device. Waits.
+  /// from[row], on the host, to to[number], on the device. Waits.
   template <class T>
   void number(const T* from, T* to, const Stream& stream) const;
 
@@ -60,7 +64,7 @@ class SlicedRows {
   void fill(Making& making);
 
   const Device& device_;
-  std::uint64_t vertices_ = 0, hubs_ = 0, longs_ = 0, lists_ = 0, uploaded_ = 0;
+  std::uint64_t count_ = 0, vertices_ = 0, hubs_ = 0, longs_ = 0, lists_ = 0, uploaded_ = 0;
   Buffer<Vertex> order_;
   Buffer<std::uint32_t> rows_;  ///< empty where row k has number k
   Buffer<std::uint64_t> starts_;

@@ -19,7 +19,8 @@ struct SweepTraffic {
   std::uint64_t partitions = 1;
   std::uint64_t transfers = 0;
   std::uint64_t host_to_device_bytes = 0;
-  std::uint64_t read_bytes = 0;  ///< from the graph file
+  std::uint64_t read_bytes = 0;       ///< from the graph file
+  std::uint64_t exchanged_bytes = 0;  ///< sent from GPU to GPU
 };
 
 /// Vertex state and the sweep over in-edges that renews it: synchronous and pull-based, so that every vertex

@@ -39,7 +39,16 @@ class TotalsInFlight {
   }
   /// Waits for them; work behind them goes on.
   const SweepTotals& receive(std::uint64_t iteration) {
-    check(cudaEventSynchronize(sent_[iteration % kMost].get()), "an iteration");
+    return receive(iteration, [] {});
+  }
+  /// The same, where meanwhile throw_if_failed() may end the wait.
+  template <class ThrowIfFailed>
+  const SweepTotals& receive(std::uint64_t iteration, const ThrowIfFailed& throw_if_failed) {
+    const auto come = [&] {
+      throw_if_failed();
+      return sent_[iteration % kMost].passed("an iteration");
+    };
+    wait_until(come, "an iteration", kDevicePatience);
     return host_.data()[iteration % kMost];
   }
   /// Makes them what all ranks have together.

@@ -1,0 +1,172 @@
+#include "engine/exchange/nccl.hpp"
+
+#include <cuda_runtime.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "engine/exec/backend.hpp"
+#include "engine/exec/cuda_check.cuh"
+
+#if __has_include(<nccl.h>)
+#define SLUICE_HAVE_NCCL 1
+#include <dlfcn.h>
+#include <nccl.h>
+#endif
+
+namespace sluice {
+
+#if defined(SLUICE_HAVE_NCCL)
+
+namespace {
+
+/// What is used of the library; `loaded` is false where it is not there.
+struct Nccl {
+  bool loaded = false;
+  decltype(&ncclGetVersion) get_version = nullptr;
+  decltype(&ncclGetErrorString) error_string = nullptr;
+  decltype(&ncclGetUniqueId) unique_id = nullptr;
+  decltype(&ncclCommInitRank) init_rank = nullptr;
+  decltype(&ncclCommDestroy) destroy = nullptr;
+  decltype(&ncclCommAbort) abort = nullptr;
+  decltype(&ncclCommGetAsyncError) async_error = nullptr;
+  decltype(&ncclGroupStart) group_start = nullptr;
+  decltype(&ncclGroupEnd) group_end = nullptr;
+  decltype(&ncclBroadcast) broadcast = nullptr;
+  decltype(&ncclAllGather) all_gather = nullptr;
+
+  Nccl() {
+    void* const library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return;
+    loaded = true;
+    const auto find = [&](const char* name, auto& function) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+      loaded = loaded && function != nullptr;
+    };
+    find("ncclGetVersion", get_version);
+    find("ncclGetErrorString", error_string);
+    find("ncclGetUniqueId", unique_id);
+    find("ncclCommInitRank", init_rank);
+    find("ncclCommDestroy", destroy);
+    find("ncclCommAbort", abort);
+    find("ncclCommGetAsyncError", async_error);
+    find("ncclGroupStart", group_start);
+    find("ncclGroupEnd", group_end);
+    find("ncclBroadcast", broadcast);
+    find("ncclAllGather", all_gather);
+  }
+};
+
+const Nccl& nccl() {
+  static const Nccl library;
+  return library;
+}
+
+void check(ncclResult_t status, const char* what) {
+  if (status != ncclSuccess)
+    throw RunError(std::string("NCCL: ") + what + ": " + nccl().error_string(status));
+}
+
+class NcclRanks final : public DeviceRanks {
+ public:
+  explicit NcclRanks(Communicator& ranks) : ranks_(ranks), rank_(ranks.rank()), size_(ranks.size()) {
+    ncclUniqueId id{};
+    if (ranks.leads()) check(nccl().unique_id(&id), "ncclGetUniqueId");
+    ranks.broadcast(std::as_writable_bytes(std::span(&id, 1)), 0, "NCCL's address");
+    check(nccl().init_rank(&comm_, size_, id, rank_), "ncclCommInitRank");
+  }
+  NcclRanks(const NcclRanks&) = delete;
+  NcclRanks& operator=(const NcclRanks&) = delete;
+  ~NcclRanks() override {
+    if (comm_ != nullptr) nccl().destroy(comm_);
+  }
+
+  void all_gather_ranges(void* memory, const std::vector<std::uint64_t>& boundaries,
+                         std::size_t element_bytes, void* stream) override {
+    check(nccl().group_start(), "ncclGroupStart");
+    for (int root = 0; root < size_; ++root) {
+      const std::uint64_t first = boundaries[static_cast<std::size_t>(root)];
+      const std::size_t bytes = (boundaries[static_cast<std::size_t>(root) + 1] - first) * element_bytes;
+      if (bytes == 0) continue;
+      void* const at = static_cast<std::byte*>(memory) + first * element_bytes;
+      check(nccl().broadcast(at, at, bytes, ncclInt8, root, comm_, static_cast<cudaStream_t>(stream)),
+            "ncclBroadcast");
+      if (root == rank_) bytes_sent_ += bytes * static_cast<std::uint64_t>(size_ - 1);
+    }
+    check(nccl().group_end(), "ncclGroupEnd");
+  }
+
+  void all_gather(const void* from, void* to, std::size_t bytes, void* stream) override {
+    check(nccl().all_gather(from, to, bytes, ncclInt8, comm_, static_cast<cudaStream_t>(stream)),
+          "ncclAllGather");
+    bytes_sent_ += bytes * static_cast<std::uint64_t>(size_ - 1);
+  }
+
+  void throw_if_failed(const char* label) override {
+    ranks_.throw_if_failed(label);
+    ncclResult_t status = ncclSuccess;
+    check(nccl().async_error(comm_, &status), "ncclCommGetAsyncError");
+    check(status, "another GPU");
+  }
+
+  void abort() noexcept override {
+    if (comm_ != nullptr) nccl().abort(comm_);
+    comm_ = nullptr;
+  }
+
+ private:
+  Communicator& ranks_;
+  int rank_, size_;
+  ncclComm_t comm_ = nullptr;
+};
+
+/// This rank's GPU, among those of all machines.
+std::string name_of_gpu(const Communicator& ranks) {
+  int gpu = 0;
+  cuda::check(cudaGetDevice(&gpu), "cudaGetDevice");
+  cudaDeviceProp properties{};
+  cuda::check(cudaGetDeviceProperties(&properties, gpu), "cudaGetDeviceProperties");
+  return std::to_string(ranks.node_leader()) + std::string(properties.uuid.bytes, sizeof properties.uuid);
+}
+
+}  // namespace
+
+void DeviceRanks::wait(void* stream, const char* label) {
+  const auto done = [=, this] {
+    throw_if_failed(label);
+    return cuda::stream_done(stream, label);
+  };
+  wait_until(done, label, kPatience);
+}
+
+std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks) {
+  if (ranks.size() == 1) return nullptr;
+  const std::string mine = nccl().loaded ? name_of_gpu(ranks) : std::string();
+  const auto all = ranks.all_gather(mine, "the GPUs of all ranks");
+  const std::set<std::string> distinct(all.begin(), all.end());
+  if (distinct.size() < all.size() || distinct.contains(std::string())) return nullptr;
+  return std::make_unique<NcclRanks>(ranks);
+}
+
+std::string nccl_version() {
+  int version = 0;
+  if (!nccl().loaded || nccl().get_version(&version) != ncclSuccess) return "not found";
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+#else
+
+void DeviceRanks::wait(void*, const char*) {}
+
+std::unique_ptr<DeviceRanks> make_device_ranks(Communicator&) {
+  return nullptr;
+}
+
+std::string nccl_version() {
+  return "not built";
+}
+
+#endif
+
+}  // namespace sluice

@@ -1,0 +1,48 @@
+// What the GPUs of a job hand each other without the hosts: NCCL, which is looked for when it is first
+// needed, so that a program built with it runs where it is missing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/exchange/communicator.hpp"
+
+namespace sluice {
+
+/// Collective operations on device memory, in the order of a stream: all ranks call them in the same order,
+/// and they are under way when the call returns. All throw RunError with what NCCL says. `stream` is a
+/// cudaStream_t.
+class DeviceRanks {
+ public:
+  virtual ~DeviceRanks() = default;
+
+  /// Elements [boundaries[r], boundaries[r + 1]) of `memory` are known to rank r, and then to all.
+  virtual void all_gather_ranges(void* memory, const std::vector<std::uint64_t>& boundaries,
+                                 std::size_t element_bytes, void* stream) = 0;
+  /// The `bytes` at `from` of every rank, by rank, at `to`.
+  virtual void all_gather(const void* from, void* to, std::size_t bytes, void* stream) = 0;
+  /// Blocks until all work of the stream is done; throws as Communicator does where another rank has failed,
+  /// and RunError where a link or a rank is lost, or patience ends.
+  void wait(void* stream, const char* label);
+  /// Throws so; for whoever waits otherwise.
+  virtual void throw_if_failed(const char* label) = 0;
+  /// Ends what is under way, where a rank does not come any more; nothing else may be called then.
+  virtual void abort() noexcept = 0;
+
+  std::uint64_t bytes_sent() const { return bytes_sent_; }
+
+ protected:
+  std::uint64_t bytes_sent_ = 0;
+};
+
+/// For ranks that have a GPU each, opened on every one of them. Null, on all ranks, where two share a GPU, or
+/// NCCL is not there on one of them. All ranks call it. Throws RunError where NCCL cannot connect them.
+std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks);
+
+/// NCCL's version for `--version`, or "not found", or "not built".
+std::string nccl_version();
+
+}  // namespace sluice
