@@ -3,12 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <optional>
+
 #include "apps/commands.hpp"
+#include "apps/console.hpp"
 #include "apps/job.hpp"
 #include "apps/ppr_results.hpp"
 #include "apps/ranks.hpp"
 #include "apps/starts.hpp"
 #include "engine/core/error.hpp"
+#include "engine/ppr/evaluate.hpp"
 
 namespace sluice::apps {
 
@@ -17,6 +22,8 @@ namespace {
 constexpr std::array kPprMethods{
     Name<PprMethod>{"exact", PprMethod::exact},
     Name<PprMethod>{"meloppr", PprMethod::staged},
+    Name<PprMethod>{"push", PprMethod::push},
+    Name<PprMethod>{"montecarlo", PprMethod::walks},
 };
 
 constexpr std::array kPprDanglings{
@@ -24,10 +31,16 @@ constexpr std::array kPprDanglings{
     Name<PprDangling>{"uniform", PprDangling::uniform},
 };
 
+constexpr std::array kPprUnexpanded{
+    Name<PprUnexpanded>{"residual", PprUnexpanded::residual},
+    Name<PprUnexpanded>{"share", PprUnexpanded::share},
+};
+
 struct PprCommand {
   std::string graph;
   PprOptions ppr;
   StartsOptions starts;
+  bool evaluate = false, latency = false;
   CommonOptions common;
 };
 
@@ -38,9 +51,16 @@ void settle(const Command& command, PprCommand& c) {
       throw UsageError(fmt::format("{} has no meaning {} (leave it out)", option, where));
   };
   const std::string method = fmt::format("with --method {}", name_of(kPprMethods, c.ppr.method));
-  const bool staged = c.ppr.method == PprMethod::staged;
-  for (const char* option : {"--stages", "--expand", "--residual-threshold"}) refuse(option, !staged, method);
-  refuse("--tolerance", staged || c.ppr.length != 0, "where --length or --stages says when to end");
+  const bool staged = c.ppr.method == PprMethod::staged, push = c.ppr.method == PprMethod::push,
+             walks = c.ppr.method == PprMethod::walks;
+  for (const char* option : {"--stages", "--expand", "--unexpanded"}) refuse(option, !staged, method);
+  for (const char* option : {"--walks", "--confidence"}) refuse(option, !walks, method);
+  refuse("--residual-threshold", !staged && !push, method);
+  refuse("--tolerance", staged || walks, method);
+  refuse("--tolerance", c.ppr.length != 0, "where --length says when to end");
+  refuse("--tolerance", command.given("--residual-threshold"), "beside --residual-threshold");
+  if (command.given("--residual-threshold") && !(c.ppr.residual_threshold > 0))
+    throw UsageError("--residual-threshold: must be above 0");
   if (command.given("--expand") && command.given("--residual-threshold"))
     throw UsageError("--expand and --residual-threshold exclude each other (give one of them)");
   for (const char* option : {"--layout", "--schedule", "--slots"}) refuse(option, true, "for ppr");
@@ -55,6 +75,11 @@ void settle(const Command& command, PprCommand& c) {
   validate(c.ppr);
 }
 
+/// Whether the run goes on until its scores are good enough.
+bool ends_at_tolerance(const PprOptions& options) {
+  return length_of(options) == 0 && options.method != PprMethod::walks && options.residual_threshold == 0;
+}
+
 std::vector<io::Attribute> attributes_of(const PprCommand& c) {
   std::vector<io::Attribute> attributes{{"command", std::string("ppr")},
                                         {"method", std::string(name_of(kPprMethods, c.ppr.method))},
@@ -62,28 +87,57 @@ std::vector<io::Attribute> attributes_of(const PprCommand& c) {
                                         {"top", std::int64_t{c.ppr.top}},
                                         {"dangling", std::string(name_of(kPprDanglings, c.ppr.dangling))},
                                         {"weighted", std::int64_t{c.ppr.weighted}}};
-  if (const std::uint32_t length = length_of(c.ppr); length != 0) {
-    attributes.emplace_back("length", std::int64_t{length});
-  } else {
-    attributes.emplace_back("tolerance", c.ppr.tolerance);
-  }
-  if (c.ppr.method == PprMethod::staged) {
-    attributes.emplace_back("stages", fmt::format("{}", fmt::join(c.ppr.stages, ",")));
-    if (c.ppr.residual_threshold > 0)
-      attributes.emplace_back("residual_threshold", c.ppr.residual_threshold);
-    else
-      attributes.emplace_back("expand", c.ppr.expand);
-  }
+  const bool staged = c.ppr.method == PprMethod::staged, walks = c.ppr.method == PprMethod::walks,
+             threshold = c.ppr.residual_threshold > 0;
+  const std::uint32_t length = length_of(c.ppr);
+  if (length != 0) attributes.emplace_back("length", std::int64_t{length});
+  if (staged) attributes.emplace_back("stages", fmt::format("{}", fmt::join(c.ppr.stages, ",")));
+  if (threshold) attributes.emplace_back("residual_threshold", c.ppr.residual_threshold);
+  if (staged && !threshold) attributes.emplace_back("expand", c.ppr.expand);
+  if (staged) attributes.emplace_back("unexpanded", std::string(name_of(kPprUnexpanded, c.ppr.unexpanded)));
+  if (walks) attributes.emplace_back("walks", std::int64_t{c.ppr.walks});
+  if (ends_at_tolerance(c.ppr)) attributes.emplace_back("tolerance", c.ppr.tolerance);
   return attributes;
 }
 
 /// The same figures of all ranks, so that each reports whether the whole job met the tolerance.
 bool converged(const PprOptions& options, double largest_error) {
   world().all_reduce(std::span(&largest_error, 1), Reduce::max, "the largest error");
-  return length_of(options) != 0 || largest_error <= options.tolerance;
+  return !ends_at_tolerance(options) || largest_error <= options.tolerance;
 }
 
-void finish(Job& job, const PprCommand& c, const PprStats& stats) {
+/// Means over the queries of all ranks.
+void add_precision(ResolvedOptions& counters, const PprEvaluator& evaluator) {
+  const Precision &truncated = evaluator.truncated(), &limit = evaluator.limit();
+  double sums[] = {static_cast<double>(evaluator.queries()), truncated.strict, truncated.of_scored,
+                   limit.strict, limit.of_scored};
+  world().all_reduce(sums, Reduce::sum, "the precision");
+  const double queries = std::max(sums[0], 1.0);
+  const char* const names[] = {"precision_truncated", "precision_truncated_of_scored", "precision_limit",
+                               "precision_limit_of_scored"};
+  for (std::size_t i = evaluator.has_truncated() ? 0 : 2; i < std::size(names); ++i)
+    counters.emplace_back(names[i], sums[i + 1] / queries);
+}
+
+void add_latencies(ResolvedOptions& counters, PprLatencies& latencies) {
+  counters.emplace_back("latency_p50_seconds", latencies.quantile(0.5));
+  counters.emplace_back("latency_p99_seconds", latencies.quantile(0.99));
+}
+
+/// What was asked for beside the results is said as well as reported.
+void say_figures(const PprCommand& c, const ResolvedOptions& counters) {
+  if (c.common.quiet || !world().leads()) return;
+  std::string text;
+  for (const auto& [name, value] : counters) {
+    const bool latency = name.starts_with("latency_") || name == "queries_per_second";
+    const bool precision = name.starts_with("precision_") || name.ends_with("query_bytes");
+    if ((latency && c.latency) || (precision && c.evaluate))
+      text += fmt::format("  {:<30} {}\n", name, to_string(value));
+  }
+  say(text);
+}
+
+ResolvedOptions counters_of(const PprCommand& c, const PprStats& stats) {
   const std::uint64_t queries = std::max<std::uint64_t>(stats.queries, 1);
   ResolvedOptions counters;
   counters.emplace_back("queries", stats.queries);
@@ -93,14 +147,17 @@ void finish(Job& job, const PprCommand& c, const PprStats& stats) {
   counters.emplace_back("largest_mean_query_bytes", stats.query_bytes / queries);
   counters.emplace_back("largest_error", stats.largest_error);
   counters.emplace_back("converged", converged(c.ppr, stats.largest_error));
-  job.count(counters);
+  return counters;
+}
+
+RunStats run_of(const PprStats& stats) {
   RunStats run;
   run.instances = stats.queries;
   run.sampled_edges = stats.edges;
   run.waves = stats.waves;
   run.compute_seconds = stats.compute_seconds;
   run.write_seconds = stats.write_seconds;
-  job.finish(run, "queries", "edges");
+  return run;
 }
 
 void run(const Command& command, PprCommand& c) {
@@ -114,8 +171,18 @@ void run(const Command& command, PprCommand& c) {
   auto& results = job.open_results(attributes_of(c), starts, PprWriter::text_columns());
   PprWriter writer(results, job.ids(), starts, c.ppr.top);
   const auto verifier = c.common.verify ? verify_ppr(job.graph(), starts, c.ppr, writer) : nullptr;
-  const PprStats stats = run_ppr(job.device(), job.graph(), starts, c.ppr, verifier ? *verifier : writer);
-  finish(job, c, stats);
+  std::optional<PprLatencies> latencies;
+  std::optional<PprEvaluator> evaluator;
+  PprSink* sink = verifier ? verifier.get() : &writer;
+  if (c.latency) sink = &latencies.emplace(*sink);
+  if (c.evaluate) sink = &evaluator.emplace(job.device(), job.graph(), starts, c.ppr, *sink);
+  const PprStats stats = run_ppr(job.device(), job.graph(), starts, c.ppr, *sink);
+  ResolvedOptions counters = counters_of(c, stats);
+  if (latencies) add_latencies(counters, *latencies);
+  if (evaluator) add_precision(counters, *evaluator);
+  job.count(counters);
+  job.finish(run_of(stats), "queries", "edges");
+  say_figures(c, counters);
 }
 
 }  // namespace
@@ -126,12 +193,14 @@ std::unique_ptr<Command> make_ppr() {
   command->group("Graph");
   command->argument("GRAPH", c->graph, "a graph file (see generate, convert)");
   command->group("Scores");
-  command->choice("--method", c->ppr.method, kPprMethods,
-                  "diffusion from the seeds, or in stages, each from some of the vertices reached");
+  command->choice(
+      "--method", c->ppr.method, kPprMethods,
+      "diffusion from the seeds; in stages, each from some of the vertices reached; forward push; "
+      "walks");
   command->real("--alpha", "A", c->ppr.alpha, "the chance to go on");
   command->whole("--length", c->ppr.length, 0, "steps of the diffusion; 0: to its limit");
   command->real("--tolerance", "T", c->ppr.tolerance,
-                "without --length: what the scores of a query may miss, in sum");
+                "exact, push without --length: what the scores of a query may miss, in sum");
   command->whole("--top", c->ppr.top, 1, "results of a query; short lists end in -1 and 0");
   command->choice("--dangling", c->ppr.dangling, kPprDanglings,
                   "mass of vertices without out-edges returns to the seeds, or goes to all vertices");
@@ -141,11 +210,24 @@ std::unique_ptr<Command> make_ppr() {
   command->real("--expand", "F", c->ppr.expand,
                 "meloppr: share of the vertices reached that the next stage takes, largest residual first");
   command->real("--residual-threshold", "R", c->ppr.residual_threshold,
-                "meloppr: the next stage takes those of at least this residual instead");
+                "meloppr: the next stage takes those of at least this residual instead; push: end where so "
+                "little is left for each out-edge");
+  command->choice(
+      "--unexpanded", c->ppr.unexpanded, kPprUnexpanded,
+      "meloppr: vertices that the next stage leaves out score their residual, or the 1 - alpha of "
+      "it that stays there in any case, which makes better lists");
+  command->whole("--walks", c->ppr.walks, 1, "montecarlo: walks of each query");
+  command->real("--confidence", "C", c->ppr.confidence,
+                "montecarlo: the reported error holds for all scores of a query with this probability");
   command->group("Queries (default: one a vertex)");
   command->text("--starts", "FILE", c->starts.file,
                 "one query a line: its seeds, each `vertex` or `vertex:weight`");
   command->whole("--instances", c->starts.instances, 1, "this many queries, whose seeds are drawn uniformly");
+  command->group("Measurements (in the report, and said at the end)");
+  command->flag("--evaluate", c->evaluate,
+                "strict precision at k against GD(L) and against untruncated scores; memory of a query");
+  command->flag("--latency", c->latency,
+                "p50 and p99 of the time that a query takes among as many others as there are threads");
   declare_job(*command, c->common);
   command->set_example(
       "sluice ppr graph.h5 --method meloppr --stages 3,3 --expand 0.1 --top 200 --output scores.h5");

@@ -14,7 +14,8 @@ constexpr std::string_view kRate = "_per_second";
 
 bool is_largest(const std::string& path) {
   return path.starts_with("/seconds/") || path.starts_with("/peak_") || path.starts_with("/baseline_") ||
-         path.starts_with("/largest_") || path == "/partitions";
+         path.starts_with("/largest_") || path.starts_with("/latency_") || path.starts_with("/precision_") ||
+         path == "/partitions";
 }
 
 /// Adds the figures below `json` to `paths`; options, the graph and what a solver did, which is the same on

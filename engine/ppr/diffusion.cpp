@@ -11,31 +11,62 @@ Diffusion::Diffusion(const Device& device, const CsrView& graph, const PprOption
       continuation_(Continuation::of(options.alpha)),
       weighted_(options.weighted),
       dangling_(options.dangling),
+      unexpanded_(options.unexpanded),
       reached_(device, graph.vertices) {}
 
-void Diffusion::begin(const Seeds& seeds) {
-  seeds_ = &seeds;
+void Diffusion::clear() {
   reached_.clear();
-  under_way_ = returning_ = settled_early_ = 0;
+  under_way_ = returning_ = held_ = 0;
   edges_ = peak_bytes_ = 0;
+}
+
+void Diffusion::begin(const Seeds& seeds) {
+  clear();
+  seeds_ = &seeds;
   seeds.split(kWholeMass, [this](Vertex vertex, Mass mass) { give(vertex, mass); });
   now_ ^= 1;
 }
 
 void Diffusion::step() {
+  begin_step();
   const std::uint32_t before = reached_.size();
-  under_way_ = returning_ = 0;
+  for (std::uint32_t number = 0; number < before; ++number) {
+    if (reached_[number].waiting[now_] != 0) split(reached_[number]);
+  }
+  end_step();
+}
+
+bool Diffusion::push(Mass least) {
+  begin_step();
+  const std::uint32_t before = reached_.size();
+  bool pushed = false;
   for (std::uint32_t number = 0; number < before; ++number) {
     Reached& entry = reached_[number];
     const Mass mass = entry.waiting[now_];
     if (mass == 0) continue;
-    entry.waiting[now_] = 0;
-    entry.score += continuation_.kept(mass);
-    spread(entry.vertex, continuation_.followed(mass));
+    const EdgeIndex degree = graph_.offsets[entry.vertex + 1] - graph_.offsets[entry.vertex];
+    if (mass / std::max<EdgeIndex>(degree, 1) >= least) {
+      split(entry);
+      pushed = true;
+    } else {
+      entry.waiting[now_] = 0;
+      entry.waiting[now_ ^ 1] += mass;
+      under_way_ += mass;
+    }
   }
+  end_step();
+  return pushed;
+}
+
+void Diffusion::split(Reached& entry) {
+  const Mass mass = std::exchange(entry.waiting[now_], 0);
+  entry.score += continuation_.kept(mass);
+  spread(entry.vertex, continuation_.followed(mass));
+}
+
+void Diffusion::end_step() {
   give_back();
   now_ ^= 1;
-  note_peak();
 }
 
 void Diffusion::spread(Vertex vertex, Mass mass) {
@@ -87,9 +118,14 @@ std::uint64_t Diffusion::places() const {
 
 void Diffusion::settle_early(Reached& entry) {
   const Mass mass = std::exchange(entry.waiting[now_], 0);
-  entry.score += mass;
-  settled_early_ += mass;
+  if (mass == 0) return;
   under_way_ -= mass;
+  if (unexpanded_ == PprUnexpanded::residual) {
+    entry.score += mass;
+    held_ += mass;
+  } else {
+    entry.score += continuation_.kept(mass);
+  }
 }
 
 void Diffusion::settle_all_but(std::uint64_t count) {
@@ -99,7 +135,8 @@ void Diffusion::settle_all_but(std::uint64_t count) {
   for (std::uint32_t number = 0; number < reached_.size(); ++number) {
     if (reached_[number].waiting[now_] != 0) *end++ = number;
   }
-  note_peak(static_cast<std::uint64_t>(end - begin) * sizeof *begin);
+  peak_bytes_ = std::max(peak_bytes_, ReachedVertices::peak_bytes(reached_.size(), graph_.vertices) +
+                                          static_cast<std::uint64_t>(end - begin) * sizeof *begin);
   if (count >= static_cast<std::uint64_t>(end - begin)) return;
   const auto before = [this](std::uint32_t a, std::uint32_t b) {
     const Mass mass_a = reached_[a].waiting[now_], mass_b = reached_[b].waiting[now_];
@@ -113,10 +150,6 @@ void Diffusion::settle_below(Mass least) {
   for (Reached& entry : reached_) {
     if (entry.waiting[now_] < least) settle_early(entry);
   }
-}
-
-void Diffusion::note_peak(std::uint64_t beside) {
-  peak_bytes_ = std::max(peak_bytes_, ReachedVertices::peak_bytes(reached_.size(), graph_.vertices) + beside);
 }
 
 }  // namespace sluice

@@ -43,6 +43,12 @@ void validate(const PprOptions& options) {
   if (options.top == 0) throw UsageError("--top: must be at least 1");
   if (!(options.residual_threshold >= 0 && options.residual_threshold <= 1))
     throw UsageError("--residual-threshold: must be at least 0 and at most 1");
+  if (options.walks == 0 || options.walks > kMostWalks)
+    throw UsageError(fmt::format("--walks: must be at least 1 and at most {}", kMostWalks));
+  if (!(options.confidence > 0 && options.confidence < 1))
+    throw UsageError("--confidence: must be above 0 and below 1");
+  if (options.method == PprMethod::push && options.length != 0)
+    throw UsageError("--length: push finds the limit (leave it out)");
   if (options.method == PprMethod::staged) validate_stages(options);
 }
 

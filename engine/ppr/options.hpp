@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/core/types.hpp"
+#include "engine/random/streams.hpp"
 #include "engine/sampling/options.hpp"
 
 namespace sluice {
@@ -13,10 +14,18 @@ namespace sluice {
 enum class PprMethod {
   exact,   ///< diffusion from the seeds: GD(L), or until little mass is under way
   staged,  ///< MeLoPPR: diffusion in stages, of which each goes on from some of the vertices reached
+  push,    ///< forward push: mass moves on from where much of it waits
+  walks,   ///< Monte Carlo: where walks from the seeds end
 };
 
 /// Where the mass of a vertex without out-edges goes.
 enum class PprDangling { seed, uniform };
+
+/// What a vertex that the next stage leaves out gets as its score.
+enum class PprUnexpanded {
+  residual,  ///< all that waits there: no mass is lost
+  share,     ///< 1 - alpha of it, which stays there in any case: no score is too large, and lists are better
+};
 
 struct PprOptions : RunOptions {
   PprMethod method = PprMethod::exact;
@@ -28,9 +37,18 @@ struct PprOptions : RunOptions {
   bool weighted = false;  ///< mass is split by edge weight instead of evenly
 
   std::vector<std::int64_t> stages{3, 3};  ///< staged: their sum is L
-  double expand = 0.1;            ///< staged: share of the vertices reached that the next stage takes
-  double residual_threshold = 0;  ///< staged: above 0, those of at least this residual instead
+  double expand = 0.1;  ///< staged: share of the vertices reached that the next stage takes
+  /// Above 0, staged: the next stage takes those of at least this residual instead. push: mass moves on
+  /// where there is so much for each out-edge, and ends where there is not; 0: down to `tolerance`.
+  double residual_threshold = 0;
+  PprUnexpanded unexpanded = PprUnexpanded::residual;
+
+  std::uint32_t walks = 10000;  ///< walks: of each query
+  double confidence = 0.99;     ///< walks: with which the error is stated
 };
+
+/// Walks of a query: each has a draw of the stream to itself.
+inline constexpr std::uint32_t kMostWalks = kMaxDraws;
 
 /// The length of a run that is truncated, 0 for the limit.
 std::uint32_t length_of(const PprOptions& options);

@@ -109,11 +109,13 @@ class Run {
   }
 
   void solve(Worker& worker, Instance first, std::uint64_t row) {
+    const auto begin = Clock::now();
     worker.seeds.assign(starts_, graph_.vertices(), options_.seed, first + row);
     seeds_.data()[row] = worker.seeds.all()[0].vertex;
-    figures_.data()[row] = worker.solver.solve(worker.seeds);
+    figures_.data()[row] = worker.solver.solve(worker.seeds, first + row);
     worker.solver.write_top({vertices_.data() + row * options_.top, options_.top},
                             {scores_.data() + row * options_.top, options_.top});
+    figures_.data()[row].seconds = since(begin);
   }
 
   void count_figures(std::span<const QueryFigures> figures) {

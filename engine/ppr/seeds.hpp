@@ -31,6 +31,17 @@ class Seeds {
     for (const Seed& seed : seeds_) give(seed.vertex, multiply_high(mass, seed.share));
   }
 
+  /// One of them, by 64 random bits, with probability proportional to its share.
+  Vertex pick(std::uint64_t random) const {
+    if (seeds_.size() == 1) return seeds_[0].vertex;
+    std::uint64_t total = 0;
+    for (const Seed& seed : seeds_) total += seed.share >> 1;
+    std::uint64_t point = uniform_index(random, total);
+    std::size_t at = 0;
+    for (; point >= seeds_[at].share >> 1; ++at) point -= seeds_[at].share >> 1;
+    return seeds_[at].vertex;
+  }
+
  private:
   std::vector<Seed> seeds_;
 };

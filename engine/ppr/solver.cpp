@@ -6,23 +6,39 @@
 namespace sluice {
 
 QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const PprOptions& options)
-    : options_(options), diffusion_(device, graph, options) {}
+    : options_(options), diffusion_(device, graph, options), walks_(graph, options) {}
 
-QueryFigures QuerySolver::solve(const Seeds& seeds) {
-  diffusion_.begin(seeds);
-  if (options_.method == PprMethod::staged)
-    diffuse_in_stages();
-  else
-    diffuse();
-  Mass scored = 0;
-  for (const Reached& entry : diffusion_.reached()) scored += entry.score;
+QueryFigures QuerySolver::solve(const Seeds& seeds, Instance query) {
   QueryFigures figures;
-  figures.held = from_mass(diffusion_.settled_early());
-  figures.error = figures.held + from_mass(kWholeMass - scored);
-  figures.edges = diffusion_.edges();
+  if (options_.method == PprMethod::walks) {
+    diffusion_.clear();
+    figures.edges = walks_.run(seeds, query, diffusion_.reached());
+    figures.error = walk_error(options_.walks, options_.confidence);
+  } else {
+    diffusion_.begin(seeds);
+    find_scores();
+    Mass scored = 0;
+    for (const Reached& entry : diffusion_.reached()) scored += entry.score;
+    figures.held = from_mass(diffusion_.held());
+    figures.error = figures.held + from_mass(kWholeMass - scored);
+    figures.edges = diffusion_.edges();
+  }
   figures.reached = diffusion_.reached().size();
   figures.peak_bytes = diffusion_.peak_bytes();
   return figures;
+}
+
+void QuerySolver::find_scores() {
+  switch (options_.method) {
+    case PprMethod::exact:
+      return diffuse();
+    case PprMethod::staged:
+      return diffuse_in_stages();
+    case PprMethod::push:
+      return push();
+    case PprMethod::walks:
+      return;
+  }
 }
 
 /// GD(L), or for the limit the scores alone: what they miss is what is still under way, and every step
@@ -53,6 +69,23 @@ void QuerySolver::diffuse_in_stages() {
     first = false;
   }
   diffusion_.settle();
+}
+
+/// Forward push (Andersen, Chung and Lang, 2006), but in rounds, so that nothing depends on an order: mass
+/// moves on from all vertices where much of it waits for each out-edge. What still waits at the end is what
+/// scores miss. To reach a tolerance the bar is lowered by four whenever no vertex is above it.
+void QuerySolver::push() {
+  if (options_.residual_threshold > 0) {
+    const Mass least = std::max<Mass>(to_mass(options_.residual_threshold), 1);
+    while (diffusion_.push(least)) {
+    }
+    return;
+  }
+  const Mass enough = to_mass(std::min(options_.tolerance, 1.0));
+  for (Mass least = kWholeMass / 1024; diffusion_.under_way() > enough; least /= 4) {
+    while (diffusion_.under_way() > enough && diffusion_.push(least)) {
+    }
+  }
 }
 
 void QuerySolver::write_top(std::span<Vertex> vertices, std::span<double> scores) {

@@ -5,16 +5,18 @@
 #include <span>
 
 #include "engine/ppr/diffusion.hpp"
+#include "engine/ppr/walks.hpp"
 
 namespace sluice {
 
 /// What a query took, and how far its scores may be from the true ones.
 struct QueryFigures {
-  double error = 0;  ///< no score is off by more, by construction; without --length beside the limit
-  double held = 0;   ///< staged: mass that settled early
+  double error = 0;  ///< no score is off by more; of walks, with the confidence asked for
+  double held = 0;   ///< staged: residual kept as score
   std::uint64_t edges = 0;
   std::uint64_t reached = 0;     ///< vertices
   std::uint64_t peak_bytes = 0;  ///< of memory, at once
+  double seconds = 0;            ///< until its list was there
 };
 
 class QuerySolver {
@@ -22,7 +24,7 @@ class QuerySolver {
   /// Keeps references to all of them.
   QuerySolver(const Device& device, const CsrView& graph, const PprOptions& options);
 
-  QueryFigures solve(const Seeds& seeds);
+  QueryFigures solve(const Seeds& seeds, Instance query);
   /// The vertices of the largest scores above 0, largest first, smaller ids first among equals; behind the
   /// last kNoVertex and 0. Scores are compared as they are handed out, rounded to doubles.
   void write_top(std::span<Vertex> vertices, std::span<double> scores);
@@ -33,11 +35,14 @@ class QuerySolver {
   }
 
  private:
+  void find_scores();
   void diffuse();
   void diffuse_in_stages();
+  void push();
 
   const PprOptions& options_;
   Diffusion diffusion_;
+  QueryWalks walks_;
 };
 
 }  // namespace sluice

@@ -13,17 +13,18 @@ namespace sluice {
 
 /// What is drawn. A new stream goes to the end; none is ever renumbered.
 enum class Stream : std::uint32_t {
-  select,    ///< which candidate: the first choice of every pick
-  trial,     ///< proposals of rejection sampling
-  accept,    ///< acceptance of those proposals
-  fallback,  ///< inverse transform after the last trial
-  redraw,    ///< picks repeated because the first choice was taken already
-  update,    ///< what the sampler's own update draws (jump, restart, metropolis-hastings)
-  burn,      ///< forest-fire's number of neighbours
-  start,     ///< starts and seeds drawn uniformly
-  one_pass,  ///< `node` and `edge`: the draw sequence
-  generate,  ///< synthetic graphs
-  weight,    ///< uniform random weights on conversion
+  select,     ///< which candidate: the first choice of every pick
+  trial,      ///< proposals of rejection sampling
+  accept,     ///< acceptance of those proposals
+  fallback,   ///< inverse transform after the last trial
+  redraw,     ///< picks repeated because the first choice was taken already
+  update,     ///< what the sampler's own update draws (jump, restart, metropolis-hastings)
+  burn,       ///< forest-fire's number of neighbours
+  start,      ///< starts and seeds drawn uniformly
+  one_pass,   ///< `node` and `edge`: the draw sequence
+  generate,   ///< synthetic graphs
+  weight,     ///< uniform random weights on conversion
+  end_point,  ///< walks of personalized PageRank, each a draw; its steps are the walk's
 };
 
 inline constexpr std::uint32_t kDrawBits = 24;

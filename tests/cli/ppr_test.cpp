@@ -32,7 +32,7 @@ TEST_F(PprCli, WritesSeedsVerticesAndScores) {
 }
 
 TEST_F(PprCli, VerifiesEveryMethodAndRule) {
-  for (const std::string method : {"exact", "meloppr"}) {
+  for (const std::string method : {"exact", "meloppr", "push", "montecarlo"}) {
     for (const std::string dangling : {"seed", "uniform"}) {
       run({"ppr", graph("rmat", 7, {"--weights", "uniform"}), "--method", method, "--dangling", dangling,
            "--weighted", "--verify", "--force", "--output", at("p.h5")});
@@ -78,12 +78,26 @@ TEST_F(PprCli, PutsPartsTogether) {
 }
 
 TEST_F(PprCli, GivesTheSameFileForAnyThreads) {
-  for (const std::string method : {"exact", "meloppr"}) {
+  for (const std::string method : {"exact", "meloppr", "push", "montecarlo"}) {
     run({"ppr", graph(), "--method", method, "--threads", "1", "--force", "--output", at("one.h5")});
     run({"ppr", graph(), "--method", method, "--threads", "4", "--force", "--output", at("four.h5")});
 
     EXPECT_EQ(read_bytes(at("one.h5")), read_bytes(at("four.h5"))) << method;
   }
+}
+
+TEST_F(PprCli, MeasuresWhereAsked) {
+  const auto finished = run({"ppr", graph(), "--method", "meloppr", "--top", "50", "--evaluate", "--latency",
+                             "--output", at("p.h5"), "--report", at("report.json")});
+
+  const auto said = report();
+  for (const char* figure : {"precision_truncated", "precision_limit", "precision_truncated_of_scored"}) {
+    EXPECT_GT(said[figure], 0.3) << figure;
+    EXPECT_LE(said[figure], 1) << figure;
+  }
+  EXPECT_GT(said["latency_p50_seconds"], 0);
+  EXPECT_LE(said["latency_p50_seconds"], said["latency_p99_seconds"]);
+  EXPECT_NE(finished.err.find("precision_truncated"), std::string::npos);
 }
 
 TEST_F(PprCli, PlansWithoutRunning) {
@@ -111,6 +125,15 @@ TEST_F(PprCli, RefusesWhatHasNoMeaning) {
   refused("--expand", {"--method", "meloppr", "--expand", "1.5"});
   refused("--expand", {"--method", "meloppr", "--expand", "0.5", "--residual-threshold", "0.1"});
   refused("--residual-threshold", {"--method", "meloppr", "--residual-threshold", "2"});
+  refused("--residual-threshold", {"--method", "push", "--residual-threshold", "0"});
+  refused("--residual-threshold", {"--residual-threshold", "0.1"});
+  refused("--tolerance", {"--method", "push", "--residual-threshold", "0.1", "--tolerance", "0.1"});
+  refused("--length", {"--method", "push", "--length", "3"});
+  refused("--walks", {"--walks", "3"});
+  refused("--walks", {"--method", "montecarlo", "--walks", "16777217"});
+  refused("--confidence", {"--method", "montecarlo", "--confidence", "1"});
+  refused("--tolerance", {"--method", "montecarlo", "--tolerance", "0.1"});
+  refused("--unexpanded", {"--unexpanded", "share"});
   refused("--partitions", {"--partitions", "4"});
   refused("--transport", {"--transport", "file"});
   refused("--distribution shard", {"--distribution", "shard"});

@@ -35,7 +35,8 @@ class PprOnRanks : public MpiTest {
 
 TEST_F(PprOnRanks, IsThatOfOneProcess) {
   compare({"--length", "5"});
-  compare({"--method", "meloppr", "--weighted"});
+  compare({"--method", "meloppr", "--weighted", "--evaluate"});
+  compare({"--method", "montecarlo", "--walks", "100"});
   compare({"--instances", "33", "--tolerance", "1e-6"});
 }
 

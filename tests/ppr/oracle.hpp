@@ -92,12 +92,13 @@ struct SolvedQuery {
   QueryFigures figures;
 };
 
-inline SolvedQuery solve(const Graph& graph, const PprOptions& options, const WeightedSeeds& seeds) {
+inline SolvedQuery solve(const Graph& graph, const PprOptions& options, const WeightedSeeds& seeds,
+                         Instance query = 0) {
   const Device device({DeviceChoice::host, 1, 0});
   QuerySolver solver(device, graph.out.view(), options);
   Seeds of_query;
   of_query.assign(starts_of({seeds}), graph.vertices(), options.seed, 0);
-  SolvedQuery solved{std::vector<double>(graph.vertices()), solver.solve(of_query)};
+  SolvedQuery solved{std::vector<double>(graph.vertices()), solver.solve(of_query, query)};
   solver.for_each_score([&](Vertex vertex, double score) { solved.scores[vertex] = score; });
   return solved;
 }

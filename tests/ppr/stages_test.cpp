@@ -46,8 +46,10 @@ std::vector<long double> dense_stages(const Graph& graph, const PprOptions& opti
     const auto taken =
         static_cast<std::size_t>(std::ceil(options.expand * static_cast<double>(order.size())));
     for (std::size_t i = stage == 0 ? order.size() : taken; i < order.size(); ++i) {
-      dense.partial()[order[i]] += mass[order[i]];
-      held += std::exchange(mass[order[i]], 0);
+      const bool all = options.unexpanded == PprUnexpanded::residual;
+      dense.partial()[order[i]] += (all ? 1 : 1 - static_cast<long double>(options.alpha)) * mass[order[i]];
+      held += all ? mass[order[i]] : 0;
+      mass[order[i]] = 0;
     }
     for (std::int64_t step = 0; step < options.stages[stage]; ++step) dense.step();
   }
@@ -66,6 +68,7 @@ TEST(StagedPpr, ExpandsTheLargestResiduals) {
       options.stages = stages;
       for (const double expand : {0.0, 0.02, 0.3}) {
         options.expand = expand;
+        options.unexpanded = expand == 0.3 ? PprUnexpanded::share : PprUnexpanded::residual;
         for (const auto& seeds : queries_of(graph)) {
           long double held = 0;
           const auto truth = dense_stages(graph, options, seeds, held);

@@ -1,0 +1,67 @@
+// How good lists are, and how long each took: sinks that look at results on their way.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/core/charged_vector.hpp"
+#include "engine/ppr/ppr.hpp"
+
+namespace sluice {
+
+/// What the untruncated scores that lists are compared with may miss in sum.
+inline constexpr double kEvaluatedLimit = 1e-8;
+
+/// Sums over queries of a precision at k against one truth.
+struct Precision {
+  /// Size of the intersection over k. Both lists are the k best of a vector over all vertices: where fewer
+  /// have a score, those without come behind, by id.
+  double strict = 0;
+  /// The same over vertices with a score alone: size of the intersection over the size of the truth's list.
+  double of_scored = 0;
+};
+
+/// Compares each list with that of GD(L), where there is an L, and with that of the untruncated scores, both
+/// found by diffusion from the seeds.
+class PprEvaluator : public PprSink {
+ public:
+  /// Keeps references to all but `options`.
+  PprEvaluator(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
+               PprSink& next);
+  ~PprEvaluator() override;
+  void write(const PprBatch& batch) override;
+
+  std::uint64_t queries() const { return queries_; }
+  bool has_truncated() const { return length_ != 0; }
+  const Precision& truncated() const { return truncated_; }
+  const Precision& limit() const { return limit_; }
+
+ private:
+  class Worker;
+
+  const Device& device_;
+  const Graph& graph_;
+  const Starts& starts_;
+  PprOptions options_;
+  std::uint32_t length_;
+  PprSink& next_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::uint64_t queries_ = 0;
+  Precision truncated_, limit_;
+};
+
+/// Notes how long each query took.
+class PprLatencies : public PprSink {
+ public:
+  explicit PprLatencies(PprSink& next) : next_(next) {}
+  void write(const PprBatch& batch) override;
+  /// The time within which `share` of the queries were answered; 0 without queries.
+  double quantile(double share);
+
+ private:
+  PprSink& next_;
+  ChargedVector<float> seconds_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,93 @@
+// How good lists are: precision at k as it is defined, by hand.
+#include "engine/ppr/evaluate.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ppr/oracle.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// A path 0 -> 1 -> ... -> 9.
+Graph path() {
+  std::vector<stat::Edge> edges;
+  for (Vertex v = 0; v < 9; ++v) edges.push_back({v, v + 1});
+  return stat::make_graph(10, edges, false);
+}
+
+TEST(PprEvaluation, IsOneForTheTruth) {
+  const Graph graph = path();
+  const Device device({DeviceChoice::host, 2, 0});
+  PprOptions options;
+  options.top = 4;
+  options.length = 3;
+  KeptRows rows;
+  const Starts starts;
+  PprEvaluator evaluator(device, graph, starts, options, rows);
+  run_ppr(device, graph, starts, options, evaluator);
+
+  EXPECT_EQ(evaluator.queries(), 10u);
+  EXPECT_EQ(evaluator.truncated().strict, 10);
+  EXPECT_EQ(evaluator.truncated().of_scored, 10);
+  EXPECT_EQ(rows.seeds.size(), 10u);
+}
+
+TEST(PprEvaluation, CountsWhatListsHaveInCommon) {
+  const Graph graph = path();
+  const Device device({DeviceChoice::host, 1, 0});
+  PprOptions options;
+  options.top = 4;
+  options.length = 3;
+  KeptRows rows;
+  const Starts starts = starts_of({{{5, 1}}});
+  PprEvaluator evaluator(device, graph, starts, options, rows);
+  // The truth is 5 6 7 8. Without a score 0 and 1 come first.
+  const std::vector<Vertex> seeds{5}, list{5, 8, kNoVertex, kNoVertex};
+  const std::vector<double> scores{0.5, 0.25, 0, 0};
+  const std::vector<QueryFigures> figures(1);
+
+  evaluator.write({0, 1, 4, seeds, list, scores, figures});
+
+  EXPECT_EQ(evaluator.truncated().strict, 0.5);
+  EXPECT_EQ(evaluator.truncated().of_scored, 0.5);
+  EXPECT_EQ(evaluator.limit().strict, 0.5);
+}
+
+TEST(PprEvaluation, FillsShortListsById) {
+  const Graph graph = path();
+  const Device device({DeviceChoice::host, 1, 0});
+  PprOptions options;
+  options.top = 4;
+  options.length = 1;
+  KeptRows rows;
+  const Starts starts = starts_of({{{5, 1}}});
+  PprEvaluator evaluator(device, graph, starts, options, rows);
+  // The truth is 5 6, then 0 1.
+  const std::vector<Vertex> seeds{5}, list{5, kNoVertex, kNoVertex, kNoVertex};
+  const std::vector<double> scores{1, 0, 0, 0};
+  const std::vector<QueryFigures> figures(1);
+
+  evaluator.write({0, 1, 4, seeds, list, scores, figures});
+
+  EXPECT_EQ(evaluator.truncated().strict, 0.75);
+  EXPECT_EQ(evaluator.truncated().of_scored, 0.5);
+}
+
+TEST(PprLatency, IsAQuantileOfTheQueries) {
+  KeptRows rows;
+  PprLatencies latencies(rows);
+  std::vector<QueryFigures> figures(100);
+  for (std::size_t i = 0; i < 100; ++i) figures[i].seconds = static_cast<double>(100 - i);
+  const std::vector<Vertex> seeds(100), vertices(100);
+  const std::vector<double> scores(100);
+
+  latencies.write({0, 100, 1, seeds, vertices, scores, figures});
+
+  EXPECT_EQ(latencies.quantile(0.5), 50);
+  EXPECT_EQ(latencies.quantile(0.99), 99);
+  EXPECT_EQ(latencies.quantile(1), 100);
+  EXPECT_EQ(rows.seeds.size(), 100u);
+}
+
+}  // namespace
+}  // namespace sluice::test
