@@ -87,7 +87,8 @@ std::unique_ptr<Command> make_bench() {
   command->choice_argument(
       "SUITE", c->suite, kSuites,
       "limits: copies and random reads; sampling: walks and samples; outofcore: walks on a "
-      "graph of which the device holds a quarter; pagerank: iterations, beside cuSPARSE on a GPU");
+      "graph of which the device holds a quarter; pagerank: iterations, beside cuSPARSE on a GPU, "
+      "and batches");
   command->whole("--repetitions", c->repetitions, 1, "each figure is the median of so many");
   command->whole("--scale", c->scale, 1, "generated graphs have 2^N vertices");
   command->whole("--edge-factor", c->edge_factor, 1, "and so many edges a vertex");

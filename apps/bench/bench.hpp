@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/exec/device.hpp"
+#include "partition/graph.hpp"
 
 namespace sluice::bench {
 
@@ -38,7 +39,12 @@ std::vector<Figure> run_sampling(Device& device, const Options& options);
 /// Walks on a graph of which the device holds a quarter.
 std::vector<Figure> run_outofcore(Device& device, const Options& options);
 
-/// Static PageRank: an iteration, and the time to a tolerance.
+/// Static PageRank: an iteration, and the time to a tolerance; then dynamic methods beside it.
 std::vector<Figure> run_pagerank(Device& device, const Options& options);
+
+/// Dynamic PageRank on a graph that keeps its in-edges, in batches of 1e-7 to 1e-4 of its edges. Times are
+/// medians; what becomes of them beside static is said in the notes.
+std::vector<Figure> run_dynamic_pagerank(Device& device, const Options& options, const std::string& name,
+                                         Graph graph);
 
 }  // namespace sluice::bench

@@ -1,9 +1,10 @@
 // bench pagerank: one static iteration, and time to 1e-10, beside the machine's limits; on a GPU also beside
-// cuSPARSE's product of the same matrix, which moves three times the bytes an edge.
+// cuSPARSE's product of the same matrix, which moves three times the bytes an edge; then batches.
 #include "engine/rank/pagerank.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "apps/bench/bench.hpp"
@@ -43,6 +44,7 @@ class PageRankSuite {
     iteration("one iteration, f64, a quarter on the device", f64, {.paging = kQuarter});
     products();
     for (const Dangling dangling : {Dangling::uniform, Dangling::self_loop}) to_tolerance(dangling);
+    dynamic();
     return std::move(figures_);
   }
 
@@ -106,6 +108,18 @@ class PageRankSuite {
       error = std::max(error, std::fabs(fine.ranks[v] - result.ranks[v]));
     put(name, std::move(times), "ms",
         text("%.0f iterations, ", result.iterations) + text("error %.2g", error));
+  }
+
+  /// On the graph, which changes meanwhile, and on a road-like grid.
+  void dynamic() {
+    const auto add = [&](const std::string& name, Graph graph) {
+      auto more = run_dynamic_pagerank(device_, options_, name, std::move(graph));
+      std::move(more.begin(), more.end(), std::back_inserter(figures_));
+    };
+    graph_.weighted = false;
+    graph_.out.weights = {}, graph_.in.weights = {};
+    add(options_.graph.empty() ? "kronecker" : "the graph", std::move(graph_));
+    if (options_.graph.empty()) add("grid", load_graph(device_, options_, io::GraphKind::grid));
   }
 
   Device& device_;

@@ -10,13 +10,13 @@
 
 namespace sluice::bench {
 
-/// A Graph500-Kronecker graph, undirected, weighted, without isolated vertices; or the file that was asked
-/// for.
-inline Graph load_graph(const Device& device, const Options& options) {
+/// A graph, Graph500-Kronecker unless said otherwise, undirected, weighted, without isolated vertices; or the
+/// file that was asked for.
+inline Graph load_graph(const Device& device, const Options& options,
+                        io::GraphKind kind = io::GraphKind::kronecker) {
   if (!options.graph.empty()) return io::read_graph(options.graph);
   io::GenerateOptions generate;
-  generate.kind = io::GraphKind::kronecker, generate.scale = options.scale,
-  generate.edge_factor = options.edge_factor;
+  generate.kind = kind, generate.scale = options.scale, generate.edge_factor = options.edge_factor;
   generate.seed = options.seed, generate.threads = device.is_cuda() ? usable_cores() : device.threads();
   io::ConvertOptions rules;
   rules.undirected = true, rules.compact = true, rules.weights = io::WeightRule::uniform;

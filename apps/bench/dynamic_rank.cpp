@@ -1,0 +1,142 @@
+// bench pagerank, the dynamic methods: random batches, half of them insertions, beside static ranks made
+// anew.
+#include "engine/rank/dynamic.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <utility>
+
+#include "apps/bench/bench.hpp"
+#include "apps/bench/workload.hpp"
+#include "apps/names.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+constexpr double kFractions[] = {1e-7, 1e-6, 1e-5, 1e-4};
+constexpr RankMethod kFollowers[] = {RankMethod::pruned_frontier, RankMethod::residual_frontier};
+
+using Clock = std::chrono::steady_clock;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// How one method did with the batches of one size.
+struct Followed {
+  std::vector<double> seconds, updates, speedups;
+  std::vector<double> with_update;  ///< speedups with the update of the graph, where the work is done
+  double iterations = 0, affected = 0, error = 0;
+};
+
+class DynamicSuite {
+ public:
+  DynamicSuite(Device& device, const Options& options, std::string name, Graph graph)
+      : device_(device), options_(options), name_(std::move(name)), graph_(std::move(graph)) {}
+
+  std::vector<Figure> run() {
+    for (const double fraction : kFractions) batches_of(fraction);
+    return std::move(figures_);
+  }
+
+ private:
+  /// Lines that change `fraction` of the stored edges.
+  UpdateBatch random_batch(double fraction) {
+    const double lines = fraction * static_cast<double>(graph_.edges()) / (graph_.directed ? 1 : 2);
+    const auto half = static_cast<std::uint64_t>(std::max(1.0, std::round(lines / 2)));
+    UpdateBatch batch;
+    const auto add = [&](EdgeColumns& to, std::uint64_t u, std::uint64_t v) {
+      to.source.push_back(static_cast<Vertex>(u)), to.target.push_back(static_cast<Vertex>(v));
+      to.weight.push_back(1), to.time.push_back(0);
+    };
+    const HostArray<EdgeIndex>& offsets = graph_.out.offsets;
+    for (std::uint64_t i = 0; i < half; ++i) {
+      add(batch.insertions, random_() % graph_.vertices(), random_() % graph_.vertices());
+      const EdgeIndex edge = random_() % graph_.edges();
+      const auto source = std::upper_bound(offsets.begin(), offsets.end(), edge) - offsets.begin() - 1;
+      add(batch.deletions, static_cast<std::uint64_t>(source), graph_.out.targets[edge]);
+    }
+    return batch;
+  }
+
+  void batches_of(double fraction) {
+    const PageRankOptions rank;
+    const PageRankResult first = pagerank(device_, graph_, rank);
+    Followed followed[std::size(kFollowers)];
+    std::vector<DynamicRanks> ranks;
+    for (std::size_t m = 0; m < std::size(kFollowers); ++m)
+      ranks.emplace_back(device_, graph_, first.ranks.span(), rank);
+    std::vector<double> statics;
+    for (unsigned r = 0; r < options_.repetitions; ++r) {
+      const UpdateBatch batch = random_batch(fraction);
+      const auto begin = Clock::now();
+      UpdateResult update = update_graph(std::move(graph_), batch, host_threads());
+      const double host_update = std::chrono::duration<double>(Clock::now() - begin).count();
+      const PageRankResult anew = pagerank(device_, update.graph, rank);
+      statics.push_back(anew.compute_seconds);
+      for (std::size_t m = 0; m < ranks.size(); ++m)
+        follow(ranks[m], update, kFollowers[m], anew, host_update, followed[m]);
+      graph_ = std::move(update.graph);
+    }
+    const std::string size = name_ + text(", batch %.0e", fraction);
+    put(size + ", static", statics, text("%.0f iterations", first.iterations));
+    for (std::size_t m = 0; m < ranks.size(); ++m) put(size, kFollowers[m], followed[m]);
+  }
+
+  void follow(DynamicRanks& ranks, const UpdateResult& update, RankMethod method, const PageRankResult& anew,
+              double host_update, Followed& followed) {
+    if (options_.progress) options_.progress(name_ + ", " + apps::name_of(apps::kRankMethods, method));
+    const DynamicRankResult result = ranks.follow(update.graph, update.changes, {method});
+    const double seconds = result.setup_seconds + result.compute_seconds;
+    const double updated = device_.is_cuda() ? result.update_seconds : host_update;
+    followed.seconds.push_back(seconds), followed.updates.push_back(updated);
+    followed.speedups.push_back(anew.compute_seconds / seconds);
+    followed.with_update.push_back(anew.compute_seconds / (seconds + updated));
+    followed.iterations += result.iterations;
+    followed.affected +=
+        static_cast<double>(result.ever_affected) / static_cast<double>(update.graph.vertices());
+    std::vector<double> found(ranks.vertices());
+    ranks.read_ranks(found);
+    for (std::size_t v = 0; v < found.size(); ++v)
+      followed.error = std::max(followed.error, std::fabs(found[v] - anew.ranks[v]));
+  }
+
+  unsigned host_threads() const { return device_.is_cuda() ? usable_cores() : device_.threads(); }
+
+  void put(const std::string& name, std::vector<double> seconds, std::string note) {
+    const auto [low, high] = std::minmax_element(seconds.begin(), seconds.end());
+    figures_.push_back({name, median(seconds) * 1e3, "ms", *low * 1e3, *high * 1e3, std::move(note)});
+  }
+
+  void put(const std::string& size, RankMethod method, const Followed& followed) {
+    const double runs = options_.repetitions;
+    put(size + ", " + apps::name_of(apps::kRankMethods, method), followed.seconds,
+        text("%.2f times static", median(followed.speedups)) +
+            text(", %.2f with the update", median(followed.with_update)) +
+            text(" of %.3g ms", median(followed.updates) * 1e3) +
+            text("; %.1f iterations", followed.iterations / runs) +
+            text(", %.3g of the vertices", followed.affected / runs) +
+            text(", %.1e from static", followed.error));
+  }
+
+  Device& device_;
+  const Options& options_;
+  std::string name_;
+  Graph graph_;
+  std::mt19937_64 random_{7};
+  std::vector<Figure> figures_;
+};
+
+}  // namespace
+
+std::vector<Figure> run_dynamic_pagerank(Device& device, const Options& options, const std::string& name,
+                                         Graph graph) {
+  if (graph.edges() == 0 || (graph.directed && graph.in.offsets.empty())) return {};
+  return DynamicSuite(device, options, name, std::move(graph)).run();
+}
+
+}  // namespace sluice::bench
