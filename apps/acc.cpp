@@ -1,10 +1,10 @@
 #include "apps/acc.hpp"
-#include "apps/acc_names.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "apps/acc_names.hpp"
 #include "engine/core/error.hpp"
 
 namespace sluice::apps {
@@ -34,11 +34,14 @@ void declare_acc_graph(Command& command, AccCommand& c, const std::string& help)
   command.argument("GRAPH", c.graph, help);
 }
 
-void declare_acc(Command& command, AccCommand& c) {
+void declare_worklists(Command& command, AccCommand& c) {
   command.choice("--filter", c.acc.filter, kAccFilters,
                  "how a GPU finds the active vertices of the next round; changes no result");
   command.choice("--fusion", c.acc.fusion, kAccFusions,
                  "which rounds share a kernel on a GPU; changes no result");
+}
+
+void declare_acc(Command& command, AccCommand& c) {
   declare_seed(command, c.common);
   command.group("Results");
   declare_results(command, c.common);

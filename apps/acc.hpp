@@ -23,7 +23,9 @@ struct AccCommand {
 
 /// Declares GRAPH.
 void declare_acc_graph(Command& command, AccCommand& c, const std::string& help);
-/// Declares --filter, --fusion, the seed and what every job takes.
+/// Declares --filter and --fusion: for programs that have worklists.
+void declare_worklists(Command& command, AccCommand& c);
+/// Declares the seed and what every job takes.
 void declare_acc(Command& command, AccCommand& c);
 
 /// Throws UsageError for an option that these commands have no meaning for.

@@ -53,6 +53,7 @@ std::unique_ptr<Command> make_bfs() {
   command->whole("--source", c->source, 0, "the vertex where the search begins");
   command->choice("--direction", c->acc.direction, kAccDirections,
                   "push from the last depth, pull to what is not reached, or each round the cheaper");
+  declare_worklists(*command, *c);
   declare_acc(*command, *c);
   command->set_example("sluice bfs graph.h5 --source 0 --output depths.h5 --verify");
   command->run = [c](const Command& self) { run_bfs(self, *c); };

@@ -34,9 +34,6 @@ AccFigures figures_of(const BpCommand& c, BeliefResult& result) {
 
 void run_bp(const Command& command, BpCommand& c) {
   refuse_idle_acc(command);
-  for (const char* name : {"--filter", "--fusion"}) {
-    if (command.given(name)) throw UsageError(fmt::format("{} has no meaning for bp (leave it out)", name));
-  }
   for (const char* name : {"--priors", "--coupling"}) {
     if (!command.given(name)) throw UsageError(fmt::format("{} FILE is missing", name));
   }

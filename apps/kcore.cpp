@@ -60,6 +60,7 @@ std::unique_ptr<Command> make_kcore() {
                     "a graph file; direction, self-loops and how often an edge is there are ignored");
   command->group("Cores");
   command->whole("--k", c->k, 1, "only who is in the k-core, which is less work (default: all core numbers)");
+  declare_worklists(*command, *c);
   declare_acc(*command, *c);
   command->set_example("sluice kcore graph.h5 --output cores.h5");
   command->run = [c](const Command& self) { run_kcore(self, *c); };

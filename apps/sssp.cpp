@@ -54,6 +54,7 @@ std::unique_ptr<Command> make_sssp() {
   command->whole("--source", c->source, 0, "the vertex where paths begin");
   command->real("--delta", "D", c->delta,
                 "delta-stepping's width of a level; changes no distance (default: from the weights)");
+  declare_worklists(*command, *c);
   declare_acc(*command, *c);
   command->set_example("sluice sssp roads.h5 --source 0 --output distances.h5 --verify");
   command->run = [c](const Command& self) { run_sssp(self, *c); };

@@ -58,7 +58,6 @@ std::unique_ptr<Command> make_wcc() {
   auto command = std::make_unique<Command>("wcc", "weakly connected components");
   const auto c = std::make_shared<AccCommand>();
   declare_acc_graph(*command, *c, "a graph file; the direction of edges is ignored");
-  command->group("Components");
   declare_acc(*command, *c);
   command->set_example("sluice wcc graph.h5 --output components.h5 --verify");
   command->run = [c](const Command& self) { run_wcc(self, *c); };

@@ -2,6 +2,9 @@
 // source on both backends.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "engine/acc/program.hpp"
 
 namespace sluice::acc {
@@ -35,6 +38,17 @@ SLUICE_HD void compress(Vertex* states, Vertex v) {
 #else
   std::atomic_ref(states[v]).store(root, std::memory_order_relaxed);
 #endif
+}
+
+/// Of several the smallest.
+inline Vertex most_frequent(std::vector<Vertex> roots) {
+  std::sort(roots.begin(), roots.end());
+  Vertex best = roots.front();
+  for (std::size_t i = 0, most = 0, next; i < roots.size(); i = next) {
+    for (next = i; next < roots.size() && roots[next] == roots[i];) ++next;
+    if (next - i > most) most = next - i, best = roots[i];
+  }
+  return best;
 }
 
 }  // namespace sluice::acc

@@ -2,7 +2,7 @@
 // tree, since an edge within it joins nothing.
 #pragma once
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "engine/acc/acc_graph.hpp"
@@ -88,13 +88,7 @@ class HostMerge {
     std::vector<Vertex> roots;
     const std::uint64_t stride = graph_.vertices() / kSampledRoots + 1;
     for (std::uint64_t v = 0; v < graph_.vertices(); v += stride) roots.push_back(states_.data()[v]);
-    std::sort(roots.begin(), roots.end());
-    Vertex best = roots.front();
-    for (std::size_t i = 0, most = 0, next; i < roots.size(); i = next) {
-      for (next = i; next < roots.size() && roots[next] == roots[i];) ++next;
-      if (next - i > most) most = next - i, best = roots[i];
-    }
-    return best;
+    return most_frequent(std::move(roots));
   }
 
   const AccGraph& graph_;

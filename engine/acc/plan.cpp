@@ -13,6 +13,9 @@ struct Shape {
   bool in_edges = false, weights = false, simple = false;
 };
 
+/// About: bins of the threads that a large GPU holds at once.
+constexpr std::uint64_t kBinBytes = 80u << 20;
+
 AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape) {
   const std::uint64_t n = graph.vertices(), m = graph.edges();
   AccPlan plan;
@@ -24,7 +27,11 @@ AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape) {
   const std::uint64_t edges = made ? 2 * m : m;  // at most
   const std::uint64_t lists =
       (n + 1) * sizeof(EdgeIndex) + edges * (sizeof(Vertex) + (shape.weights ? 4 : 0));
-  if (device.is_cuda()) plan.device_bytes += lists * (shape.in_edges && graph.directed ? 2 : 1);
+  if (device.is_cuda()) {
+    plan.device_bytes += lists * (shape.in_edges && graph.directed ? 2 : 1);
+    // Worklists are three by degree, for two rounds, and every thread has a bin (cuda_rounds.cuh).
+    if (shape.lists > 0) plan.device_bytes += n * (6 - shape.lists) * sizeof(Vertex) + kBinBytes;
+  }
   if (!device.is_cuda()) plan.host_bytes += plan.device_bytes;
   if (made) {
     plan.host_bytes += lists;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/host_levels.hpp"
@@ -14,7 +15,14 @@
 #include "engine/acc/host_vote.hpp"
 #include "engine/acc/options.hpp"
 #include "engine/acc/program.hpp"
+#include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
+#include "engine/sampling/build_namespace.hpp"
+#if defined(__CUDACC__)
+#include "engine/acc/cuda_levels.cuh"
+#include "engine/acc/cuda_merge.cuh"
+#include "engine/acc/cuda_vote.cuh"
+#endif
 
 namespace sluice {
 
@@ -31,18 +39,33 @@ auto make_host_driver(const AccGraph& graph, const Program& program, const AccOp
   static_assert(VoteProgram<Program> || AggregationProgram<Program> || MergeProgram<Program>,
                 "program.hpp lists what a program says");
   if constexpr (VoteProgram<Program>) {
-    return HostVote<Program>(graph, program, options);
+    return std::make_unique<HostVote<Program>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
-    return HostLevels<Program>(graph, program);
+    return std::make_unique<HostLevels<Program>>(graph, program);
   } else {
-    return HostMerge<Program>(graph, program);
+    return std::make_unique<HostMerge<Program>>(graph, program);
   }
 }
+
+#if defined(__CUDACC__)
+template <class Program>
+auto make_cuda_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
+  if constexpr (VoteProgram<Program>) {
+    return std::make_unique<cuda::CudaVote<Program>>(graph, program, options);
+  } else if constexpr (AggregationProgram<Program>) {
+    return std::make_unique<cuda::CudaLevels<Program>>(graph, program, options);
+  } else {
+    return std::make_unique<cuda::CudaMerge<Program>>(graph, program);
+  }
+}
+#endif
 
 }  // namespace acc
 
 /// Throws UsageError for options that the device has no meaning for.
 void validate(const Device& device, const AccOptions& options);
+
+inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
 template <class Program>
 AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program& program,
@@ -52,14 +75,25 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   result.stats.setup_seconds = graph.setup_seconds();
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
   if (graph.vertices() == 0) return result;
-  const auto begin = std::chrono::steady_clock::now();
-  auto driver = acc::make_host_driver(graph, program, options);
-  driver.run(result.stats);
-  result.stats.compute_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  result.states = HostArray<typename Program::State>(graph.vertices(), "results");
-  copy_to_host(graph.device(), result.states.data(), driver.states(), result.states.bytes());
+  const auto drive = [&](auto driver) {
+    const auto begin = std::chrono::steady_clock::now();
+    driver->run(result.stats);
+    result.stats.compute_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.states = HostArray<typename Program::State>(graph.vertices(), "results");
+    copy_to_host(graph.device(), result.states.data(), driver->states(), result.states.bytes());
+  };
+  if (!graph.device().is_cuda()) {
+    drive(acc::make_host_driver(graph, program, options));
+  } else {
+#if defined(__CUDACC__)
+    drive(acc::make_cuda_driver(graph, program, options));
+#else
+    throw UsageError("this program was compiled for the host alone (compile it with nvcc, or use the host)");
+#endif
+  }
   return result;
 }
 
+}  // namespace SLUICE_BUILD_NAMESPACE
 }  // namespace sluice

@@ -1,0 +1,60 @@
+// Threads that go through rounds together: a grid, which waits for itself at a barrier of cooperative groups
+// and so must be resident as a whole, or one block of it, whose barrier costs far less, for rounds with
+// little to do.
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include <cstdint>
+
+#include "engine/acc/options.hpp"
+#include "engine/core/types.hpp"
+
+namespace sluice::cuda {
+
+inline constexpr unsigned kTeamBlock = 512;  ///< four blocks fill an SM, each with enough warps to hide reads
+inline constexpr unsigned kWarp = 32;
+
+/// Degrees from which on a warp, and a block, take a vertex (SIMD-X's small, medium and large worklists).
+inline constexpr std::uint64_t kWarpDegree = 32;
+inline constexpr std::uint64_t kBlockDegree = 128;
+inline constexpr unsigned kLists = 3;
+
+__device__ __forceinline__ unsigned list_of_degree(std::uint64_t degree) {
+  return degree < kWarpDegree ? 0 : degree < kBlockDegree ? 1 : 2;
+}
+
+struct GridTeam {
+  __device__ std::uint64_t rank() const { return std::uint64_t{blockIdx.x} * kTeamBlock + threadIdx.x; }
+  __device__ std::uint64_t size() const { return std::uint64_t{gridDim.x} * kTeamBlock; }
+  __device__ unsigned block() const { return blockIdx.x; }
+  __device__ unsigned blocks() const { return gridDim.x; }
+  __device__ void sync() const { cooperative_groups::this_grid().sync(); }
+};
+
+struct BlockTeam {
+  __device__ std::uint64_t rank() const { return threadIdx.x; }
+  __device__ std::uint64_t size() const { return kTeamBlock; }
+  __device__ unsigned block() const { return 0; }
+  __device__ unsigned blocks() const { return 1; }
+  __device__ void sync() const {
+    __threadfence();  // what one lane writes through an atomic another may hold in its cache
+    __syncthreads();
+  }
+};
+
+/// The sum over a warp, in all lanes.
+__device__ __forceinline__ unsigned long long warp_sum(unsigned long long value) {
+  for (unsigned step = kWarp / 2; step > 0; step /= 2) value += __shfl_xor_sync(~0u, value, step);
+  return value;
+}
+
+__device__ __forceinline__ unsigned long long warp_min(unsigned long long value) {
+  for (unsigned step = kWarp / 2; step > 0; step /= 2) {
+    const unsigned long long other = __shfl_xor_sync(~0u, value, step);
+    value = other < value ? other : value;
+  }
+  return value;
+}
+
+}  // namespace sluice::cuda

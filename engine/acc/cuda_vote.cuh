@@ -1,0 +1,274 @@
+// Votes on a GPU: the rounds of host_vote.hpp inside one persistent kernel, or in several as --fusion says.
+#pragma once
+
+#include "engine/acc/cuda_rounds.cuh"
+
+namespace sluice::cuda {
+
+/// What a round begins with; all threads of the grid hold the same.
+struct VoteRound {
+  std::uint32_t round = 1;
+  std::uint32_t pull = 0;
+  std::uint32_t small = 0;  ///< is it one block's?
+  unsigned long long active = 0, active_edges = 0, left_edges = 0;
+};
+
+template <class Program>
+struct VoteView {
+  Program program;
+  CsrView out, in;
+  typename Program::State* states = nullptr;
+  std::uint32_t* settled = nullptr;  ///< bits
+  VoteRound* state = nullptr;
+  WorklistView work;
+  TraceView trace;
+  AccDirection direction = AccDirection::automatic;
+};
+
+// ---- kernels
+// -------------------------------------------------------------------------------------------------
+
+/// As on the host (host_vote.hpp).
+inline constexpr unsigned long long kPullFactor = 15, kPushFraction = 18;
+
+template <class Program>
+__device__ bool wants_pull(const VoteView<Program>& view, const VoteRound& was, const RoundCounts& found) {
+  if (view.in.offsets == nullptr) return false;
+  if (view.direction != AccDirection::automatic) return view.direction == AccDirection::pull;
+  if (!was.pull) return found.active_edges > was.left_edges / kPullFactor;
+  return found.active >= was.active || found.active > view.out.vertices / kPushFraction;
+}
+
+template <class Program>
+__device__ VoteRound after(const VoteView<Program>& view, const VoteRound& was, const RoundCounts& found) {
+  VoteRound next;
+  next.round = was.round + 1;
+  next.active = found.active;
+  next.active_edges = found.active_edges;
+  next.left_edges = was.left_edges - min(was.left_edges, found.active_edges);
+  next.pull = wants_pull(view, was, found);
+  next.small = !next.pull && is_small(view.work, found.active, found.active_edges);
+  return next;
+}
+
+template <class Program, class Team>
+__device__ void push(const Team& team, const VoteView<Program>& view, const AccRound& at,
+                     const RoundPlace& place, Finder& finder) {
+  over_edges(team, view.work, place, [&](Vertex u, EdgeIndex e) {
+    const Vertex v = view.out.targets[e];
+    ++finder.edges;
+    bool active = false;
+    if (!(view.settled[v / 32] >> (v % 32) & 1)) {
+      const auto value = view.program.compute({u, v, e, at, view.states, view.out.weights});
+      active = combine_into(view.program, view.states + v, value, at).active && finder.mark(v);
+    }
+    if (active) finder.note(v);
+    if (view.work.filter == AccFilter::batch)
+      view.work.batch[atomicAdd(&place.found->batched, 1ull)] = active ? v : kNoVertex;
+  });
+}
+
+/// A thread a vertex that still wants a value; it stops at the first neighbour that is active. Long lists of
+/// the few that find none go to the warp.
+template <class Program, class Team>
+__device__ void pull(const Team& team, const VoteView<Program>& view, const AccRound& at,
+                     const RoundPlace& place, Finder& finder) {
+  constexpr EdgeIndex kAlone = 64;
+  const auto is_active = [&](EdgeIndex e) {
+    const Vertex u = view.in.targets[e];
+    return (view.work.bits[place.now][u / 32] >> (u % 32) & 1) != 0;
+  };
+  const auto take = [&](Vertex v, EdgeIndex e) {
+    const auto value = view.program.compute({view.in.targets[e], v, e, at, view.states, view.in.weights});
+    if (combine_into(view.program, view.states + v, value, at).active) finder.mark(v);
+  };
+  over_all(team, view.work.vertices, [&](std::uint64_t i, bool mine) {
+    const auto v = static_cast<Vertex>(i);
+    const bool wants = mine && !(view.settled[v / 32] >> (v % 32) & 1);
+    EdgeIndex e = wants ? view.in.offsets[v] : 0;
+    const EdgeIndex end = wants ? view.in.offsets[v + 1ull] : 0, alone = min(end, e + kAlone);
+    bool found = false;
+    for (; e < alone && !found; ++e) {
+      ++finder.edges;
+      found = is_active(e);
+      if (found) take(v, e);
+    }
+    // The rest together (collaborative early termination): 32 neighbours at a time, the first active one.
+    for (unsigned left = __ballot_sync(~0u, !found && e < end); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const unsigned lane = threadIdx.x % kWarp;
+      const EdgeIndex last = __shfl_sync(~0u, end, owner);
+      for (EdgeIndex base = __shfl_sync(~0u, e, owner); base < last; base += kWarp) {
+        const bool hit = base + lane < last && is_active(base + lane);
+        finder.edges += base + lane < last;
+        const unsigned hits = __ballot_sync(~0u, hit);
+        if (hits == 0) continue;
+        if (static_cast<int>(lane) == owner)
+          take(v, base + static_cast<unsigned>(__ffs(static_cast<int>(hits)) - 1));
+        break;
+      }
+    }
+  });
+}
+
+/// What this round has reached is settled from the next on.
+template <class Program, class Team>
+__device__ void settle(const Team& team, const VoteView<Program>& view, const RoundPlace& place) {
+  for (std::uint64_t w = team.rank(); w < (view.work.vertices + 31) / 32; w += team.size())
+    view.settled[w] |= view.work.bits[place.next][w];
+}
+
+template <class Program>
+__device__ void settle_noted(const VoteView<Program>& view, const Finder& finder) {
+  for (unsigned i = 0; i < finder.noted(); ++i) {
+    const Vertex v = finder.noted(i);
+    atomicOr(view.settled + v / 32, 1u << (v % 32));
+  }
+}
+
+/// One round; returns what the next begins with.
+template <class Program, class Team>
+__device__ VoteRound vote_round(const Team& team, const VoteView<Program>& view, const VoteRound& now) {
+  const RoundPlace place = view.work.place(now.round);
+  const AccRound at{now.round, 0};
+  Finder finder(view.work, team.rank(), place);
+  if (team.rank() == 0) *place.spare = RoundCounts{};
+  now.pull ? pull(team, view, at, place, finder) : push(team, view, at, place, finder);
+  finder.report();
+  team.sync();
+  const RoundCounts found = *place.found;
+  const VoteRound next = after(view, now, found);
+  const bool jit = view.work.filter == AccFilter::jit && found.overflow == 0;
+  if (!now.pull && jit) {
+    settle_noted(view, finder);
+    collect(team, view.work, place, finder);
+  } else {
+    settle(team, view, place);
+    if (!now.pull)
+      collect(team, view.work, place, finder);
+    else if (!next.pull)
+      collect_marks(team, view.work, place);
+  }
+  now.pull ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
+  if (team.rank() == 0) {
+    AccRoundTrace trace;
+    trace.pull = now.pull != 0;
+    trace.refilled = now.pull ? !next.pull : needs_ballot(view.work, place);
+    trace.active = now.active;
+    trace.edges = found.edges;
+    view.trace.add(trace);
+  }
+  team.sync();
+  return next;
+}
+
+template <class Program>
+__global__ void __launch_bounds__(kTeamBlock) vote_rounds_kernel(VoteView<Program> view, RoundLimit limit) {
+  const GridTeam grid;
+  VoteRound now = *view.state;
+  grid.sync();
+  while (now.active > 0 && (now.pull ? limit.pull : limit.push)) {
+    if (now.small && !limit.one) {
+      if (blockIdx.x == 0) {
+        const BlockTeam block;
+        while (now.active > 0 && now.small) now = vote_round(block, view, now);
+        if (threadIdx.x == 0) *view.state = now;
+      }
+      grid.sync();
+      now = *view.state;
+      grid.sync();
+    } else {
+      now = vote_round(grid, view, now);
+    }
+    if (limit.one) break;
+  }
+  if (grid.rank() == 0) *view.state = now;
+}
+
+template <class Program>
+__global__ void __launch_bounds__(kTeamBlock) vote_start_kernel(VoteView<Program> view) {
+  const GridTeam grid;
+  const RoundPlace first = view.work.place(0);  // the round before the first: it makes what that reads
+  if (grid.rank() < 3) view.work.counts[grid.rank()] = RoundCounts{};
+  for (std::uint64_t w = grid.rank(); w < (view.work.vertices + 31) / 32; w += grid.size())
+    view.settled[w] = 0;
+  grid.sync();
+  Finder finder(view.work, grid.rank(), first);
+  over_all(grid, view.work.vertices, [&](std::uint64_t i, bool mine) {
+    const auto v = static_cast<Vertex>(i);
+    bool starts = false, settled = false;
+    if (mine) {
+      view.states[v] = view.program.init(v, view.work.degree(v));
+      starts = view.program.starts(v);
+      settled = view.program.settled(view.states[v]);
+      if (starts) finder.mark(v);
+    }
+    if (settled) atomicOr(view.settled + v / 32, 1u << (v % 32));
+    append(view.work, first, starts, v);
+  });
+  finder.report();
+  grid.sync();
+  if (grid.rank() != 0) return;
+  VoteRound now;
+  now.active = first.found->active;
+  now.active_edges = first.found->active_edges;
+  now.left_edges = view.out.edges - min(static_cast<unsigned long long>(view.out.edges), now.active_edges);
+  now.pull = view.direction == AccDirection::pull && view.in.offsets != nullptr;
+  now.small = !now.pull && is_small(view.work, now.active, now.active_edges);
+  *view.state = now;
+}
+
+// ---- driver
+// --------------------------------------------------------------------------------------------------
+
+template <class Program>
+class CudaVote {
+ public:
+  CudaVote(const AccGraph& graph, const Program& program, const AccOptions& options)
+      : device_(graph.device()),
+        options_(options),
+        start_blocks_(resident_blocks(vote_start_kernel<Program>)),
+        blocks_(resident_blocks(vote_rounds_kernel<Program>)),
+        states_(device_, graph.vertices(), "vertex states"),
+        settled_(device_, (graph.vertices() + 31) / 32, "settled vertices"),
+        state_(device_, 1, "the round"),
+        room_(device_, graph.out(), options.filter, std::max(start_blocks_, blocks_), stream_) {
+    view_ = {program,       graph.out(),  graph.in(),    states_.data(),   settled_.data(),
+             state_.data(), room_.view(), room_.trace(), options.direction};
+  }
+
+  void run(AccStats& stats) {
+    launch_together(vote_start_kernel<Program>, start_blocks_, stream_, view_);
+    stats.kernel_launches = 1;
+    for (VoteRound now = read_state(); now.active > 0; now = read_state()) {
+      RoundLimit limit;
+      limit.one = options_.fusion == AccFusion::none;
+      if (options_.fusion == AccFusion::push_pull) limit.push = !now.pull, limit.pull = now.pull;
+      launch_together(vote_rounds_kernel<Program>, blocks_, stream_, view_, limit);
+      ++stats.kernel_launches;
+    }
+    room_.read_trace(device_, stats);
+  }
+
+  const typename Program::State* states() const { return states_.data(); }
+
+ private:
+  VoteRound read_state() {
+    stream_.wait("rounds of a vote");
+    VoteRound state;
+    copy_to_host(device_, &state, state_.data(), sizeof state);
+    return state;
+  }
+
+  const Device& device_;
+  AccOptions options_;
+  Stream stream_;
+  unsigned start_blocks_, blocks_;
+  Buffer<typename Program::State> states_;
+  Buffer<std::uint32_t> settled_;
+  Buffer<VoteRound> state_;
+  WorklistRoom room_;
+  VoteView<Program> view_;
+};
+
+}  // namespace sluice::cuda

@@ -1,0 +1,122 @@
+// Active-Compute-Combine on a GPU: what the host finds, bit for bit, whatever the filter and the fusion.
+#include <gtest/gtest.h>
+
+#include "acc/cases.hpp"
+#include "engine/acc/solve.hpp"
+#include "gpu/gpu.hpp"
+
+namespace sluice::test {
+namespace {
+
+std::vector<AccOptions> all_options() {
+  std::vector<AccOptions> all;
+  for (const AccFilter filter : {AccFilter::jit, AccFilter::ballot, AccFilter::online, AccFilter::batch}) {
+    for (const AccFusion fusion : {AccFusion::none, AccFusion::push_pull, AccFusion::all})
+      all.push_back({AccDirection::automatic, filter, fusion});
+  }
+  return all;
+}
+
+template <class T>
+void expect_equal(const HostArray<T>& found, const HostArray<T>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin()));
+}
+
+/// A graph on the host and on the GPU.
+struct Both {
+  Both(const Device& host, const Device& gpu, const Graph& graph, const AccNeeds& needs)
+      : on_host(host, graph, needs), on_gpu(gpu, graph, needs) {}
+  AccGraph on_host, on_gpu;
+};
+
+void compare_searches(const Both& both, Vertex source, const AccOptions& options) {
+  const BfsResult found = bfs(both.on_gpu, source, options), expected = bfs(both.on_host, source);
+  expect_equal(found.depths, expected.depths);
+  expect_equal(found.parents, expected.parents);
+  EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
+  EXPECT_EQ(found.stats.trace.size(), std::min<std::uint64_t>(found.stats.rounds, kTracedRounds));
+}
+
+class GpuAcc : public testing::Test {
+ protected:
+  void SetUp() override {
+    gpu_ = open_gpu();
+    REQUIRE_GPU(gpu_);
+  }
+
+  const Device host_{{DeviceChoice::host, usable_cores(), 0}};
+  std::unique_ptr<Device> gpu_;
+};
+
+TEST_F(GpuAcc, SearchesAsTheHost) {
+  for (const auto& [name, graph] : acc_graphs()) {
+    SCOPED_TRACE(name);
+    const Both both(host_, *gpu_, graph, {.in_edges = true});
+    for (const Vertex source : some_sources(graph)) {
+      for (AccOptions options : all_options()) {
+        for (const AccDirection direction :
+             {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
+          options.direction = direction;
+          compare_searches(both, source, options);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GpuAcc, FindsTheHostsDistances) {
+  for (const auto& [name, graph] : acc_graphs()) {
+    SCOPED_TRACE(name);
+    const Both both(host_, *gpu_, graph, {.weights = true});
+    for (const Vertex source : some_sources(graph)) {
+      const SsspResult expected = sssp(both.on_host, source);
+      for (const AccOptions& options : all_options())
+        expect_equal(sssp(both.on_gpu, source, 0, options).distances, expected.distances);
+    }
+  }
+}
+
+TEST_F(GpuAcc, FindsTheHostsCoresAndComponents) {
+  for (const auto& [name, graph] : acc_graphs()) {
+    SCOPED_TRACE(name);
+    const Both simple(host_, *gpu_, graph, {.simple = true}), plain(host_, *gpu_, graph, {});
+    for (const std::uint32_t k : {0u, 1u, 3u}) {
+      const CoreResult expected = core_numbers(simple.on_host, k);
+      for (const AccOptions& options : all_options())
+        expect_equal(core_numbers(simple.on_gpu, k, options).cores, expected.cores);
+    }
+    expect_equal(components(plain.on_gpu).components, components(plain.on_host).components);
+  }
+}
+
+TEST_F(GpuAcc, FillsAGridAndOverflowsItsBins) {
+  io::ConvertOptions rules;
+  rules.undirected = true;
+  rules.weights = io::WeightRule::uniform;
+  const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  const Both both(host_, *gpu_, graph, {.in_edges = true, .weights = true});
+  for (const Vertex source : some_sources(graph)) {
+    compare_searches(both, source, {});
+    compare_searches(both, source, {.direction = AccDirection::push});
+    expect_equal(sssp(both.on_gpu, source).distances, sssp(both.on_host, source).distances);
+  }
+  expect_equal(components(both.on_gpu).components, components(both.on_host).components);
+  const Both simple(host_, *gpu_, graph, {.simple = true});
+  expect_equal(core_numbers(simple.on_gpu).cores, core_numbers(simple.on_host).cores);
+}
+
+TEST_F(GpuAcc, WalksALongPathWithoutALaunchARound) {
+  std::vector<stat::Edge> path;
+  for (Vertex v = 0; v < 100'000; ++v) path.push_back({v, v + 1, static_cast<float>(v % 4)});
+  const Graph graph = stat::make_undirected(100'001, path, true);
+  const Both both(host_, *gpu_, graph, {.in_edges = true, .weights = true});
+
+  compare_searches(both, 7, {});
+  EXPECT_LT(bfs(both.on_gpu, 7).stats.kernel_launches, 10u);
+  EXPECT_GT(bfs(both.on_gpu, 7, {.fusion = AccFusion::none}).stats.kernel_launches, 90'000u);
+  expect_equal(sssp(both.on_gpu, 0).distances, sssp(both.on_host, 0).distances);
+}
+
+}  // namespace
+}  // namespace sluice::test
