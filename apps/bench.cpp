@@ -13,11 +13,11 @@ namespace sluice::apps {
 
 namespace {
 
-enum class Suite { limits, sampling, outofcore, pagerank };
+enum class Suite { limits, sampling, outofcore, pagerank, acc };
 
 constexpr std::array kSuites{Name<Suite>{"limits", Suite::limits}, Name<Suite>{"sampling", Suite::sampling},
                              Name<Suite>{"outofcore", Suite::outofcore},
-                             Name<Suite>{"pagerank", Suite::pagerank}};
+                             Name<Suite>{"pagerank", Suite::pagerank}, Name<Suite>{"acc", Suite::acc}};
 
 std::vector<bench::Figure> measure(Suite suite, Device& device, const bench::Options& options) {
   switch (suite) {
@@ -29,6 +29,8 @@ std::vector<bench::Figure> measure(Suite suite, Device& device, const bench::Opt
       return bench::run_outofcore(device, options);
     case Suite::pagerank:
       return bench::run_pagerank(device, options);
+    case Suite::acc:
+      return bench::run_acc(device, options);
   }
   return {};
 }

@@ -47,4 +47,7 @@ std::vector<Figure> run_pagerank(Device& device, const Options& options);
 std::vector<Figure> run_dynamic_pagerank(Device& device, const Options& options, const std::string& name,
                                          Graph graph);
 
+/// Searches, paths, cores and components.
+std::vector<Figure> run_acc(Device& device, const Options& options);
+
 }  // namespace sluice::bench

@@ -1,4 +1,5 @@
-// What every example does around its sampler: opens the device, reads the graph, says what went wrong.
+// What every example does around its sampler or program: opens the device, reads the graph, says what went
+// wrong.
 #pragma once
 
 #include <cstdio>
@@ -17,9 +18,9 @@ inline DeviceChoice device_of(const std::string& name) {
   throw UsageError("the device is auto, host or cuda, not '" + name + "'");
 }
 
-/// EXAMPLE GRAPH.h5 [auto|host|cuda]: calls body(graph) and returns the exit status.
+/// EXAMPLE GRAPH.h5 [auto|host|cuda]: calls body(device, graph) and returns the exit status.
 template <class Body>
-int run(int argc, char** argv, Body&& body) {
+int run_on_graph(int argc, char** argv, Body&& body) {
   try {
     if (argc < 2 || argc > 3)
       throw UsageError("a graph file is missing: " + std::string(argv[0]) + " GRAPH.h5 [auto|host|cuda]");
@@ -27,12 +28,20 @@ int run(int argc, char** argv, Body&& body) {
     options.choice = device_of(argc == 3 ? argv[2] : "auto");
     Device device(options);
     const Graph graph = io::read_graph(argv[1]);
-    ResidentGraph resident(device, graph);
-    return body(resident);
+    return body(device, graph);
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return static_cast<int>(error.status());
   }
+}
+
+/// The same for samplers: calls body(graph).
+template <class Body>
+int run(int argc, char** argv, Body&& body) {
+  return run_on_graph(argc, argv, [&](Device& device, const Graph& graph) {
+    ResidentGraph resident(device, graph);
+    return body(resident);
+  });
 }
 
 }  // namespace sluice::examples

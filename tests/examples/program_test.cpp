@@ -19,6 +19,12 @@ class Example : public testing::Test {
     return Process(std::move(arguments)).wait();
   }
 
+  static Graph path(Vertex vertices) {
+    std::vector<stat::Edge> edges;
+    for (Vertex v = 0; v + 1 < vertices; ++v) edges.push_back({v, v + 1});
+    return stat::make_undirected(vertices, std::move(edges), false);
+  }
+
   Folder folder_;
 };
 
@@ -38,9 +44,21 @@ TEST_F(Example, ImportanceSamplePrintsEdges) {
   EXPECT_NE(finished.out.find("60 samples, "), std::string::npos) << finished.out;
 }
 
+TEST_F(Example, LabelPropagationPrintsLabels) {
+  io::write_graph(folder_ / "path.h5", path(1000), true);
+
+  const auto finished = run("label_propagation", {folder_ / "path.h5", "host"});
+
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  // A label reaches 50 vertices to either side; halfway the smaller one stays.
+  EXPECT_TRUE(finished.out.starts_with("0 51\n100 100\n200 100\n")) << finished.out;
+  EXPECT_NE(finished.out.find("10 labels, 100 rounds on host"), std::string::npos) << finished.out;
+}
+
 TEST_F(Example, WrongUseIsOneLineAndAStatus) {
   EXPECT_EQ(run("non_backtracking_walk", {}).status, 2);
   EXPECT_EQ(run("importance_sample", {folder_ / "graph.h5", "abacus"}).status, 2);
+  EXPECT_EQ(run("label_propagation", {}).status, 2);
   const auto missing = run("importance_sample", {folder_ / "nothing.h5", "host"});
   EXPECT_EQ(missing.status, 3);
   EXPECT_NE(missing.err.find("nothing.h5"), std::string::npos);

@@ -1,0 +1,187 @@
+// bench acc: searches, shortest paths, cores and components on a Graph500-Kronecker graph, and a search over
+// a grid, whose rounds are many and small; on a GPU also the filters and fusions that they can do without.
+#include <algorithm>
+#include <utility>
+
+#include "apps/bench/bench.hpp"
+#include "apps/bench/workload.hpp"
+#include "engine/acc/solve.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+constexpr unsigned kSources = 16;
+
+/// Spread over all vertices, and not isolated.
+std::vector<Vertex> sources_of(const Graph& graph) {
+  std::vector<Vertex> sources;
+  const std::uint64_t n = graph.vertices();
+  for (unsigned i = 0; i < kSources && n > 0; ++i) {
+    std::uint64_t v = n / kSources * i + i % n;
+    while (v + 1 < n && graph.out.offsets[v] == graph.out.offsets[v + 1]) ++v;
+    sources.push_back(static_cast<Vertex>(v));
+  }
+  return sources;
+}
+
+class AccSuite {
+ public:
+  AccSuite(Device& device, const Options& options)
+      : device_(device), options_(options), graph_(load_graph(device, options)) {}
+
+  std::vector<Figure> run() {
+    plain("vertices", static_cast<double>(graph_.vertices()));
+    plain("stored edges", static_cast<double>(graph_.edges()));
+    {
+      const AccGraph on_device(device_, graph_, {.in_edges = true, .weights = true});
+      const std::string sources = text("%.0f sources", kSources);
+      searches(on_device, "bfs, " + sources, {});
+      if (device_.is_cuda()) ablations(on_device);
+      paths(on_device, "sssp, " + sources);
+      whole("wcc", [&] { return components(on_device).stats; });
+    }
+    {
+      const AccGraph simple(device_, graph_, {.simple = true});
+      whole("kcore", [&] { return core_numbers(simple).stats; });
+      whole("kcore --k 16", [&] { return core_numbers(simple, 16).stats; });
+    }
+    if (options_.graph.empty()) grid();
+    return std::move(figures_);
+  }
+
+ private:
+  void begin(const std::string& name) const {
+    if (options_.progress) options_.progress(name);
+  }
+
+  void plain(const char* name, double value) { figures_.push_back({name, value, "", value, value, {}}); }
+
+  void put(const std::string& name, std::vector<double> values, const char* unit, std::string note = {}) {
+    std::sort(values.begin(), values.end());
+    figures_.push_back(
+        {name, values[values.size() / 2], unit, values.front(), values.back(), std::move(note)});
+  }
+
+  /// Edges that a search traverses, as Graph500 counts them: those with an end that it reaches, each once.
+  double traversed_edges(const BfsResult& result) const {
+    std::uint64_t stored = 0;
+    for (std::uint64_t v = 0; v < graph_.vertices(); ++v)
+      stored += result.depths[v] >= 0 ? graph_.out.offsets[v + 1] - graph_.out.offsets[v] : 0;
+    return static_cast<double>(stored) / (graph_.directed ? 1 : 2);
+  }
+
+  /// Times of all sources, and the harmonic mean of their rates.
+  void searches(const AccGraph& on_device, const std::string& name, const AccOptions& options) {
+    begin(name);
+    std::vector<double> times, rates;
+    AccStats last;
+    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+      double slowness = 0, time = 0;
+      for (const Vertex source : sources_of(graph_)) {
+        const BfsResult result = bfs(on_device, source, options);
+        time += result.stats.compute_seconds;
+        slowness += result.stats.compute_seconds / std::max(1.0, traversed_edges(result));
+        last = result.stats;
+      }
+      if (r == 0) continue;  // it warms up
+      times.push_back(time / kSources * 1e3);
+      rates.push_back(kSources / slowness * 1e-9);
+    }
+    put(name, std::move(times), "ms", rounds_of(last));
+    put(name + ", harmonic mean", std::move(rates), "G edges/s", "traversed, Graph500's count");
+  }
+
+  static std::string rounds_of(const AccStats& stats) {
+    return text("%.0f rounds", static_cast<double>(stats.rounds)) +
+           text(", %.0f launches", static_cast<double>(stats.kernel_launches));
+  }
+
+  void ablations(const AccGraph& on_device) {
+    AccOptions options;
+    options.direction = AccDirection::push;
+    searches(on_device, "bfs, push alone", options);
+    for (const auto& [name, filter] :
+         {std::pair{"ballot", AccFilter::ballot}, std::pair{"online", AccFilter::online},
+          std::pair{"batch", AccFilter::batch}}) {
+      options.filter = filter;
+      searches(on_device, std::string("bfs, push alone, --filter ") + name, options);
+    }
+    options = {};
+    for (const auto& [name, fusion] :
+         {std::pair{"none", AccFusion::none}, std::pair{"all", AccFusion::all}}) {
+      options.fusion = fusion;
+      searches(on_device, std::string("bfs, --fusion ") + name, options);
+    }
+  }
+
+  void paths(const AccGraph& on_device, const std::string& name) {
+    begin(name);
+    std::vector<double> times, rates;
+    AccStats last;
+    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+      double time = 0;
+      for (const Vertex source : sources_of(graph_)) {
+        last = sssp(on_device, source).stats;
+        time += last.compute_seconds;
+      }
+      if (r == 0) continue;
+      times.push_back(time / kSources * 1e3);
+      rates.push_back(static_cast<double>(graph_.edges()) * kSources / time * 1e-9);
+    }
+    put(name, std::move(times), "ms", rounds_of(last));
+    put(name + ", rate", std::move(rates), "G edges/s", "stored edges / time");
+  }
+
+  template <class Run>
+  void whole(const std::string& name, Run&& run) {
+    begin(name);
+    std::vector<double> times, rates;
+    AccStats last;
+    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+      last = run();
+      if (r == 0) continue;
+      times.push_back(last.compute_seconds * 1e3);
+      rates.push_back(static_cast<double>(graph_.edges()) / last.compute_seconds * 1e-9);
+    }
+    put(name, std::move(times), "ms", rounds_of(last));
+    put(name + ", rate", std::move(rates), "G edges/s", "stored edges / time");
+  }
+
+  /// As many vertices as the Kronecker graph was made with, in a square.
+  void grid() {
+    begin("bfs on a grid");
+    io::GenerateOptions generate;
+    generate.kind = io::GraphKind::grid, generate.scale = options_.scale, generate.seed = options_.seed;
+    io::ConvertOptions rules;
+    rules.undirected = true, rules.weights = io::WeightRule::uniform, rules.compact = false;
+    const Graph graph = io::generate_graph(generate, rules);
+    const AccGraph on_device(device_, graph, {.in_edges = true, .weights = true});
+    std::vector<double> times, path_times;
+    BfsResult result;
+    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+      result = bfs(on_device, 0);
+      const double path_time = sssp(on_device, 0).stats.compute_seconds;
+      if (r == 0) continue;
+      times.push_back(result.stats.compute_seconds * 1e3);
+      path_times.push_back(path_time * 1e3);
+    }
+    const double a_round = times[times.size() / 2] * 1e3 / static_cast<double>(result.stats.rounds);
+    put("bfs on a grid", std::move(times), "ms",
+        rounds_of(result.stats) + text(", %.2f us a round", a_round));
+    put("sssp on a grid", std::move(path_times), "ms");
+  }
+
+  Device& device_;
+  const Options& options_;
+  Graph graph_;
+  std::vector<Figure> figures_;
+};
+
+}  // namespace
+
+std::vector<Figure> run_acc(Device& device, const Options& options) {
+  return AccSuite(device, options).run();
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,27 @@
+// Label propagation from seeds: every hundredth vertex has a label of its own, labels go along edges, and a
+// vertex keeps the first that reaches it; of those that come in the same round, the smallest.
+#pragma once
+
+#include "engine/acc/run.hpp"
+
+struct LabelPropagation {
+  using State =
+      std::uint64_t;  // hops above the label, so that a minimum prefers near labels, then small ones
+  static constexpr sluice::Combine kCombine = sluice::Combine::aggregation;
+  static constexpr bool kRepeats = true;  // a smaller label may still come in the same round
+  static constexpr State kNone = ~State{0};
+  sluice::Vertex every = 100;
+
+  SLUICE_HD static std::uint64_t hops(State state) { return state >> 32; }
+  SLUICE_HD static sluice::Vertex label(State state) { return static_cast<sluice::Vertex>(state); }
+
+  SLUICE_HD State init(sluice::Vertex v, std::uint64_t) const { return v % every == 0 ? v : kNone; }
+  SLUICE_HD State compute(const sluice::AccEdge<State>& edge) const {
+    return edge.state() + (State{1} << 32);
+  }
+  SLUICE_HD State combine(State into, State value, sluice::AccRound) const {
+    return value < into ? value : into;
+  }
+  SLUICE_HD bool active(State, State, sluice::AccRound) const { return true; }
+  SLUICE_HD std::uint64_t level(State state) const { return state == kNone ? sluice::kNoLevel : hops(state); }
+};
