@@ -53,7 +53,9 @@ void settle(const Command& command, PprCommand& c) {
   const std::string method = fmt::format("with --method {}", name_of(kPprMethods, c.ppr.method));
   const bool staged = c.ppr.method == PprMethod::staged, push = c.ppr.method == PprMethod::push,
              walks = c.ppr.method == PprMethod::walks;
-  for (const char* option : {"--stages", "--expand", "--unexpanded"}) refuse(option, !staged, method);
+  for (const char* option : {"--stages", "--expand", "--unexpanded", "--one-by-one"})
+    refuse(option, !staged, method);
+  refuse("--table", !c.ppr.one_by_one, "without --one-by-one");
   for (const char* option : {"--walks", "--confidence"}) refuse(option, !walks, method);
   refuse("--residual-threshold", !staged && !push, method);
   refuse("--tolerance", staged || walks, method);
@@ -95,6 +97,7 @@ std::vector<io::Attribute> attributes_of(const PprCommand& c) {
   if (threshold) attributes.emplace_back("residual_threshold", c.ppr.residual_threshold);
   if (staged && !threshold) attributes.emplace_back("expand", c.ppr.expand);
   if (staged) attributes.emplace_back("unexpanded", std::string(name_of(kPprUnexpanded, c.ppr.unexpanded)));
+  if (staged && c.ppr.one_by_one) attributes.emplace_back("table", std::int64_t{c.ppr.table});
   if (walks) attributes.emplace_back("walks", std::int64_t{c.ppr.walks});
   if (ends_at_tolerance(c.ppr)) attributes.emplace_back("tolerance", c.ppr.tolerance);
   return attributes;
@@ -216,6 +219,12 @@ std::unique_ptr<Command> make_ppr() {
       "--unexpanded", c->ppr.unexpanded, kPprUnexpanded,
       "meloppr: vertices that the next stage leaves out score their residual, or the 1 - alpha of "
       "it that stays there in any case, which makes better lists");
+  command->flag(
+      "--one-by-one", c->ppr.one_by_one,
+      "meloppr: next-stage vertices go on one after the other: the memory of one ball at a time, and "
+      "more work than together");
+  command->whole("--table", c->ppr.table, 0,
+                 "with --one-by-one: scores are kept for so many times --top vertices; 0: for all");
   command->whole("--walks", c->ppr.walks, 1, "montecarlo: walks of each query");
   command->real("--confidence", "C", c->ppr.confidence,
                 "montecarlo: the reported error holds for all scores of a query with this probability");

@@ -25,6 +25,8 @@ void validate_stages(const PprOptions& options) {
   }
   if (!(options.expand >= 0 && options.expand <= 1))
     throw UsageError("--expand: must be at least 0 and at most 1");
+  if (options.table == 1)
+    throw UsageError("--table: must be 0 or at least 2, for half of it stays when it is full");
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ struct PprOptions : RunOptions {
   /// where there is so much for each out-edge, and ends where there is not; 0: down to `tolerance`.
   double residual_threshold = 0;
   PprUnexpanded unexpanded = PprUnexpanded::residual;
+  bool one_by_one = false;  ///< staged: next-stage vertices go on one after the other instead of together
+  std::uint32_t table = 0;  ///< one by one: c, scores are kept for c x k vertices at a time; 0: for all
 
   std::uint32_t walks = 10000;  ///< walks: of each query
   double confidence = 0.99;     ///< walks: with which the error is stated

@@ -33,13 +33,16 @@ std::uint64_t wave_rows(const Device& device, const PprOptions& options, std::ui
   return std::clamp<std::uint64_t>(bytes / row_bytes(options), 1, std::max<std::uint64_t>(queries, 1));
 }
 
-std::uint64_t worst_query(const Graph& graph) {
-  return ReachedVertices::peak_bytes(graph.vertices(), graph.vertices()) + graph.vertices() * 4;
+/// Of a query that reaches everything: its vertices, once or in two places, and lists of them.
+std::uint64_t worst_query(const Graph& graph, const PprOptions& options) {
+  const std::uint64_t n = graph.vertices(), reached = ReachedVertices::peak_bytes(n, n);
+  return options.one_by_one ? 2 * reached + n * 20 : reached + n * 4;
 }
 
 /// Queries that are worked on at once: as many as fit if each reaches all of the graph, and at least one.
-unsigned threads_for(const Device& device, const Graph& graph, std::uint64_t left) {
-  const std::uint64_t fit = left / std::max<std::uint64_t>(worst_query(graph), 1);
+unsigned threads_for(const Device& device, const Graph& graph, const PprOptions& options,
+                     std::uint64_t left) {
+  const std::uint64_t fit = left / std::max<std::uint64_t>(worst_query(graph, options), 1);
   return static_cast<unsigned>(std::clamp<std::uint64_t>(fit, 1, device.threads()));
 }
 
@@ -66,7 +69,7 @@ class Run {
         vertices_(device, rows_ * options.top, "results of queries"),
         scores_(device, rows_ * options.top, "results of queries"),
         figures_(device, rows_, "results of queries") {
-    const unsigned threads = threads_for(device, graph, device.memory().available());
+    const unsigned threads = threads_for(device, graph, options, device.memory().available());
     workers_.reserve(threads);
     for (unsigned i = 0; i < threads; ++i)
       workers_.push_back(std::make_unique<Worker>(device, graph, options));
@@ -159,9 +162,9 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
   const std::uint64_t least = ReachedVertices::peak_bytes(1, graph.vertices());
   plan.smallest_bytes = row_bytes(options) + least;
   plan.wave_bytes = wave_rows(device, options, range.end - range.begin) * row_bytes(options);
-  plan.largest_query_bytes = worst_query(graph);
+  plan.largest_query_bytes = worst_query(graph, options);
   const std::uint64_t allowed = device.memory().available();
-  plan.threads = threads_for(device, graph, allowed - std::min(allowed, plan.wave_bytes));
+  plan.threads = threads_for(device, graph, options, allowed - std::min(allowed, plan.wave_bytes));
   plan.result_bytes = (range.end - range.begin) * (options.top * (sizeof(std::int32_t) + sizeof(double)) + 4);
   return plan;
 }

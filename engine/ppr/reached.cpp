@@ -60,13 +60,22 @@ void ReachedVertices::grow() {
   std::copy_n(entries_.data(), size_, larger.data());
   entries_ = std::move(larger);
   make_table(entries_.size());
-  for (std::uint32_t number = 0; number < size_; ++number) {
-    Reached& entry = entries_.data()[number];
-    std::uint32_t slot = first_slot(entry.vertex);
-    while (table_.data()[slot] != kEmpty) slot = (slot + 1) & mask_;
-    table_.data()[slot] = number;
-    entry.slot = slot;
-  }
+  for (std::uint32_t number = 0; number < size_; ++number) enter(number);
+}
+
+/// Finds a slot for an entry that the table does not have.
+void ReachedVertices::enter(std::uint32_t number) {
+  Reached& entry = entries_.data()[number];
+  std::uint32_t slot = first_slot(entry.vertex);
+  while (table_.data()[slot] != kEmpty) slot = (slot + 1) & mask_;
+  table_.data()[slot] = number;
+  entry.slot = slot;
+}
+
+void ReachedVertices::keep_first(std::uint32_t count) {
+  clear();
+  size_ = count;
+  for (std::uint32_t number = 0; number < size_; ++number) enter(number);
 }
 
 void ReachedVertices::clear() {

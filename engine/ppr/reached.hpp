@@ -44,6 +44,8 @@ class ReachedVertices {
   }
   /// Forgets all, in time that grows with what there was. Entries may have been put in another order before.
   void clear();
+  /// Forgets all but the first `count`. Entries may have been put in another order before.
+  void keep_first(std::uint32_t count);
 
   /// The most memory that so many vertices take at once, counted from an empty table.
   static std::uint64_t peak_bytes(std::uint64_t reached, std::uint64_t vertices);
@@ -57,6 +59,7 @@ class ReachedVertices {
   Reached& add(Vertex vertex, std::uint32_t slot);
   void grow();
   void make_table(std::uint64_t entries);
+  void enter(std::uint32_t number);
 
   const Device& device_;
   std::uint64_t vertices_;

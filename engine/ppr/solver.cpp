@@ -1,12 +1,17 @@
 #include "engine/ppr/solver.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 namespace sluice {
 
 QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const PprOptions& options)
-    : options_(options), diffusion_(device, graph, options), walks_(graph, options) {}
+    : options_(options),
+      diffusion_(device, graph, options),
+      next_stage_(device, options),
+      walks_(graph, options) {
+  if (options.method == PprMethod::staged && options.one_by_one) one_by_one_.emplace(device, graph, options);
+}
 
 QueryFigures QuerySolver::solve(const Seeds& seeds, Instance query) {
   QueryFigures figures;
@@ -14,31 +19,32 @@ QueryFigures QuerySolver::solve(const Seeds& seeds, Instance query) {
     diffusion_.clear();
     figures.edges = walks_.run(seeds, query, diffusion_.reached());
     figures.error = walk_error(options_.walks, options_.confidence);
+    figures.peak_bytes = diffusion_.peak_bytes();
+  } else if (one_by_one_) {
+    one_by_one_->run(seeds);
+    figures.edges = one_by_one_->edges();
+    figures.held = from_mass(one_by_one_->held());
+    figures.peak_bytes = one_by_one_->peak_bytes();
   } else {
+    next_stage_.clear();
     diffusion_.begin(seeds);
-    find_scores();
-    Mass scored = 0;
-    for (const Reached& entry : diffusion_.reached()) scored += entry.score;
-    figures.held = from_mass(diffusion_.held());
-    figures.error = figures.held + from_mass(kWholeMass - scored);
+    diffuse_by_method();
     figures.edges = diffusion_.edges();
+    figures.held = from_mass(next_stage_.held());
+    figures.peak_bytes = diffusion_.peak_bytes() + next_stage_.peak_bytes();
   }
-  figures.reached = diffusion_.reached().size();
-  figures.peak_bytes = diffusion_.peak_bytes();
+  figures.reached = scores().size();
+  if (options_.method == PprMethod::walks) return figures;
+  Mass scored = 0;
+  for (const Reached& entry : scores()) scored += entry.score;
+  figures.error = figures.held + from_mass(kWholeMass - scored);
   return figures;
 }
 
-void QuerySolver::find_scores() {
-  switch (options_.method) {
-    case PprMethod::exact:
-      return diffuse();
-    case PprMethod::staged:
-      return diffuse_in_stages();
-    case PprMethod::push:
-      return push();
-    case PprMethod::walks:
-      return;
-  }
+void QuerySolver::diffuse_by_method() {
+  if (options_.method == PprMethod::staged) return diffuse_in_stages();
+  if (options_.method == PprMethod::push) return push();
+  diffuse();
 }
 
 /// GD(L), or for the limit the scores alone: what they miss is what is still under way, and every step
@@ -54,19 +60,14 @@ void QuerySolver::diffuse() {
 
 /// Stage and linear decomposition (MeLoPPR sections III and IV). A stage's residual alpha^l W^l s is a sum of
 /// vertices, and diffusion is linear, so each of them may go on by itself, or settle where it is. They go on
-/// together here: what their balls have in common is then diffused once, which costs less than one by one.
-/// Mass that returns from vertices without out-edges is gathered per step and goes on from the seeds.
+/// together here: what their balls have in common is then diffused once, which costs less than one by one
+/// (one_by_one.hpp). Mass that returns from vertices without out-edges is gathered per step and goes on from
+/// the seeds.
 void QuerySolver::diffuse_in_stages() {
   bool first = true;
   for (const std::int64_t steps : options_.stages) {
-    if (!first && options_.residual_threshold > 0) {
-      diffusion_.settle_below(to_mass(options_.residual_threshold));
-    } else if (!first) {
-      const auto places = static_cast<double>(diffusion_.places());
-      diffusion_.settle_all_but(static_cast<std::uint64_t>(std::ceil(options_.expand * places)));
-    }
+    if (!std::exchange(first, false)) next_stage_.choose(diffusion_.reached(), diffusion_.now());
     for (std::int64_t step = 0; step < steps; ++step) diffusion_.step();
-    first = false;
   }
   diffusion_.settle();
 }
@@ -88,8 +89,8 @@ void QuerySolver::push() {
   }
 }
 
-void QuerySolver::write_top(std::span<Vertex> vertices, std::span<double> scores) {
-  auto& reached = diffusion_.reached();
+void QuerySolver::write_top(std::span<Vertex> vertices, std::span<double> values) {
+  auto& reached = scores();
   Reached* const end =
       std::partition(reached.begin(), reached.end(), [](const Reached& entry) { return entry.score != 0; });
   const auto found = std::min<std::size_t>(vertices.size(), static_cast<std::size_t>(end - reached.begin()));
@@ -102,10 +103,10 @@ void QuerySolver::write_top(std::span<Vertex> vertices, std::span<double> scores
   std::sort(reached.begin(), last, before);
   for (std::size_t i = 0; i < found; ++i) {
     vertices[i] = reached[static_cast<std::uint32_t>(i)].vertex;
-    scores[i] = from_mass(reached[static_cast<std::uint32_t>(i)].score);
+    values[i] = from_mass(reached[static_cast<std::uint32_t>(i)].score);
   }
   std::fill(vertices.begin() + static_cast<std::ptrdiff_t>(found), vertices.end(), kNoVertex);
-  std::fill(scores.begin() + static_cast<std::ptrdiff_t>(found), scores.end(), 0.0);
+  std::fill(values.begin() + static_cast<std::ptrdiff_t>(found), values.end(), 0.0);
 }
 
 }  // namespace sluice

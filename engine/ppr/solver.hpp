@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "engine/ppr/diffusion.hpp"
+#include "engine/ppr/next_stage.hpp"
+#include "engine/ppr/one_by_one.hpp"
 #include "engine/ppr/walks.hpp"
 
 namespace sluice {
@@ -27,22 +30,25 @@ class QuerySolver {
   QueryFigures solve(const Seeds& seeds, Instance query);
   /// The vertices of the largest scores above 0, largest first, smaller ids first among equals; behind the
   /// last kNoVertex and 0. Scores are compared as they are handed out, rounded to doubles.
-  void write_top(std::span<Vertex> vertices, std::span<double> scores);
+  void write_top(std::span<Vertex> vertices, std::span<double> values);
   /// Calls use(vertex, score) for every score.
   template <class Use>
   void for_each_score(Use&& use) {
-    for (const Reached& entry : diffusion_.reached()) use(entry.vertex, from_mass(entry.score));
+    for (const Reached& entry : scores()) use(entry.vertex, from_mass(entry.score));
   }
 
  private:
-  void find_scores();
+  ReachedVertices& scores() { return one_by_one_ ? one_by_one_->scores() : diffusion_.reached(); }
+  void diffuse_by_method();
   void diffuse();
   void diffuse_in_stages();
   void push();
 
   const PprOptions& options_;
   Diffusion diffusion_;
+  NextStage next_stage_;
   QueryWalks walks_;
+  std::optional<OneByOne> one_by_one_;
 };
 
 }  // namespace sluice

@@ -38,6 +38,8 @@ TEST_F(PprCli, VerifiesEveryMethodAndRule) {
            "--weighted", "--verify", "--force", "--output", at("p.h5")});
     }
   }
+  run({"ppr", graph(), "--method", "meloppr", "--one-by-one", "--table", "2", "--top", "10", "--unexpanded",
+       "share", "--verify", "--output", at("one.h5")});
 }
 
 TEST_F(PprCli, TakesWeightedSeeds) {
@@ -133,6 +135,9 @@ TEST_F(PprCli, RefusesWhatHasNoMeaning) {
   refused("--walks", {"--method", "montecarlo", "--walks", "16777217"});
   refused("--confidence", {"--method", "montecarlo", "--confidence", "1"});
   refused("--tolerance", {"--method", "montecarlo", "--tolerance", "0.1"});
+  refused("--one-by-one", {"--one-by-one"});
+  refused("--table", {"--method", "meloppr", "--table", "10"});
+  refused("--table", {"--method", "meloppr", "--one-by-one", "--table", "1"});
   refused("--unexpanded", {"--unexpanded", "share"});
   refused("--partitions", {"--partitions", "4"});
   refused("--transport", {"--transport", "file"});

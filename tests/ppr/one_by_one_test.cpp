@@ -1,0 +1,82 @@
+// Linear decomposition as published: the same scores as together, in the memory of one ball.
+#include <gtest/gtest.h>
+
+#include "ppr/oracle.hpp"
+
+namespace sluice::test {
+namespace {
+
+const std::vector<std::vector<std::int64_t>> kStages{{3, 3}, {2, 2, 2}, {1, 5}};
+
+PprOptions one_by_one(PprOptions options) {
+  options.method = PprMethod::staged;
+  options.one_by_one = true;
+  return options;
+}
+
+TEST(OneByOne, IsExactIfEveryVertexGoesOn) {
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    for (const PprOptions& rules : ppr_rules()) {
+      PprOptions options = one_by_one(rules);
+      options.expand = 1;
+      auto queries = queries_of(graph);
+      queries.erase(queries.begin(), queries.end() - (graph.vertices() > 1000 ? 1 : 2));
+      for (const auto& seeds : queries) {
+        for (const auto& stages : kStages) {
+          options.stages = stages;
+
+          const SolvedQuery solved = solve(graph, options, seeds);
+
+          EXPECT_LT(largest_difference(solved.scores, dense_ppr(graph, options, seeds)), 1e-12);
+          // In sum over all vertices and balls.
+          EXPECT_LT(solved.figures.error, 1e-11);
+        }
+      }
+    }
+  }
+}
+
+TEST(OneByOne, IsTogetherForSomeOfThem) {
+  // Random weights: no two residuals are equal.
+  const Graph graph = generated(io::GraphKind::rmat, 9, false, io::WeightRule::uniform);
+  PprOptions together;
+  together.method = PprMethod::staged;
+  together.weighted = true;
+  for (const auto unexpanded : {PprUnexpanded::residual, PprUnexpanded::share}) {
+    together.unexpanded = unexpanded;
+    for (const auto& stages : kStages) {
+      together.stages = stages;
+      for (const auto& seeds : queries_of(graph)) {
+        const SolvedQuery expected = solve(graph, together, seeds);
+        const SolvedQuery solved = solve(graph, one_by_one(together), seeds);
+        for (std::size_t v = 0; v < solved.scores.size(); ++v)
+          EXPECT_NEAR(solved.scores[v], expected.scores[v], 1e-13);
+        EXPECT_NEAR(solved.figures.error, expected.figures.error, 1e-13);
+      }
+    }
+  }
+}
+
+TEST(OneByOne, KeepsATableOfFixedSize) {
+  const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
+  PprOptions options;
+  options.method = PprMethod::staged;
+  options.one_by_one = true;
+  options.expand = 0.01;
+  options.top = 20;
+  const SolvedQuery all = solve(graph, options, {{17, 1}});
+  options.table = 10;
+
+  const SolvedQuery solved = solve(graph, options, {{17, 1}});
+
+  EXPECT_LE(solved.figures.reached, 200u);
+  EXPECT_GT(all.figures.reached, 1000u);
+  // Dropped scores are missed: none is too large, and the error says how much.
+  for (std::size_t v = 0; v < solved.scores.size(); ++v) EXPECT_LE(solved.scores[v], all.scores[v]);
+  const auto truth = dense_ppr(graph, options, {{17, 1}});
+  EXPECT_LE(largest_difference(solved.scores, truth), solved.figures.error);
+}
+
+}  // namespace
+}  // namespace sluice::test
