@@ -74,7 +74,7 @@ class CudaDynamicRanks final : public DynamicRanks::State {
     begin = RankClock::now();
     iterate(*this, graph_.out().edges, result, observer, [&] { return step(); });
     result.compute_seconds = seconds_since(begin);
-    result.ever_affected = method() == RankMethod::naive_dynamic ? vertices_ : read_.data()->ever;
+    result.ever_affected = all_ever_ ? vertices_ : read_.data()->ever;
     waiting_ = residual();
     return result;
   }
@@ -190,11 +190,8 @@ class CudaDynamicRanks final : public DynamicRanks::State {
     lists_[marked_].reserve(device_, vertices_, graph_.in().edges);
     sources_.reserve(device_, vertices_, graph_.out().edges);
     fill(counters_.data(), 0, sizeof(Counters));
-    if (method() == RankMethod::naive_dynamic) {
-      fill(flags_.data(), cuda::kMember | cuda::kEver, flags_.bytes());
-      list_by_id(marked_);
-      return read(marked_);
-    }
+    all_ever_ = false;
+    if (method() == RankMethod::naive_dynamic) return add_all(marked_);
     fill(flags_.data(), 0, flags_.bytes());
     const cuda::VertexList list = members(marked_);
     over(changes, cuda::mark_changes_kernel<Share>, view(), graph_.changes(), changes, list, sources());
@@ -245,10 +242,22 @@ class CudaDynamicRanks final : public DynamicRanks::State {
     if (spreads()) cuda::expand_sources(view(), sources(), before, settled, members(next), stream_);
     read(next);
     now_ = next;
-    if (drops() || affected_size() != before) list_if_many(now_);
     Settled done = read_.data()->settled;
-    if (residual() && !pulling_costs_less(done.told, graph_.out().edges)) done.gathered += done.told;
+    if (residual() && pulling_costs_less(done.told, graph_.out().edges)) {
+      fill(known_.data(), 0, known_.bytes());
+      add_all(now_);
+      return done;
+    }
+    if (residual()) done.gathered += done.told;
+    if (drops() || affected_size() != before) list_if_many(now_);
     return done;
+  }
+
+  void add_all(unsigned list) {
+    fill(flags_.data(), cuda::kMember | cuda::kEver, flags_.bytes());
+    list_by_id(list);
+    read(list);
+    all_ever_ = true;
   }
 
   void list_if_many(unsigned list) {
@@ -275,9 +284,10 @@ class CudaDynamicRanks final : public DynamicRanks::State {
   Buffer<Counters> counters_;
   Staging<Counters> read_;
   Buffer<Settled> partial_;
-  unsigned now_ = 0;      ///< the list of members
-  unsigned marked_ = 0;   ///< the one that a batch is marked in
-  bool waiting_ = false;  ///< whether the list of the last batch holds vertices that nobody has looked at
+  unsigned now_ = 0;       ///< the list of members
+  unsigned marked_ = 0;    ///< the one that a batch is marked in
+  bool all_ever_ = false;  ///< whether all vertices were affected at once
+  bool waiting_ = false;   ///< whether the list of the last batch holds vertices that nobody has looked at
   ListSizes sizes_, waiting_sizes_;
 };
 

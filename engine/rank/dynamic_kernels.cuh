@@ -219,11 +219,14 @@ __device__ void expand_edge(const DynamicView<Share>& view, EdgeIndex edge, bool
   view.meet(v, !tells, next);
 }
 
-/// Whether sources tell: on residuals, and then as `settled` says. Null: nothing has settled yet.
+/// What sources do to their out-neighbours: these become members, on residuals as those who are told, or
+/// nothing, where all vertices are to pull. `settled` null: nothing has settled yet.
+enum class Spread { marks, tells, nothing };
+
 template <class Share>
-__device__ bool sources_tell(const DynamicView<Share>& view, const Settled* settled) {
-  return view.method == RankMethod::residual_frontier && settled != nullptr &&
-         !pulling_costs_less(settled->told, view.out.edges);
+__device__ Spread spread_of(const DynamicView<Share>& view, const Settled* settled) {
+  if (view.method != RankMethod::residual_frontier || settled == nullptr) return Spread::marks;
+  return pulling_costs_less(settled->told, view.out.edges) ? Spread::nothing : Spread::tells;
 }
 
 /// Out-neighbours of the sources of one class become members; `Lanes` lanes a source.
@@ -231,7 +234,9 @@ template <class Share, unsigned Lanes>
 __global__ void __launch_bounds__(kListBlock)
     expand_kernel(DynamicView<Share> view, VertexList sources, unsigned of_class, const Settled* settled,
                   VertexList next) {
-  const bool tells = sources_tell(view, settled);
+  const Spread spread = spread_of(view, settled);
+  if (spread == Spread::nothing) return;
+  const bool tells = spread == Spread::tells;
   const std::uint64_t count = sources.sizes[of_class];
   constexpr unsigned kRows = kListBlock / Lanes;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kRows + threadIdx.x / Lanes; i < count;
@@ -249,7 +254,9 @@ template <class Share>
 __global__ void __launch_bounds__(kListBlock)
     expand_long_kernel(DynamicView<Share> view, VertexList sources, unsigned of_class, const Settled* settled,
                        VertexList next) {
-  const bool tells = sources_tell(view, settled);
+  const Spread spread = spread_of(view, settled);
+  if (spread == Spread::nothing) return;
+  const bool tells = spread == Spread::tells;
   const std::uint64_t count = sources.sizes[of_class], stride = std::uint64_t{gridDim.y} * kListBlock;
   for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
     const Vertex source = sources.at(of_class, i);

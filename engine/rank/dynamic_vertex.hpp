@@ -61,7 +61,7 @@ struct Settled {
 /// (30 and 180 million a second on two cores, Kronecker scale 18).
 inline constexpr std::uint64_t kToldForPulled = 6;
 
-/// Whether so many out-edges have something to tell that their ends better pull.
+/// Whether so many out-edges have something to tell that all vertices better pull.
 SLUICE_HD bool pulling_costs_less(std::uint64_t told, std::uint64_t edges) {
   return told * kToldForPulled > edges;
 }

@@ -29,7 +29,7 @@ class ResidualSolver {
     prepare(state);
     iterate(state, graph.edges(), result, observer, [&] {
       Settled settled = settle(state, graph, in, options.frontier_tolerance);
-      settled.gathered += tell(state, graph, settled.told);
+      tell(state, graph, settled);
       return settled;
     });
     // Told of changes that no iteration has looked at: they are looked at with the next batch.
@@ -93,10 +93,10 @@ class ResidualSolver {
     return all;
   }
 
-  /// Adds the differences to the sums of out-neighbours, which are the next affected ones; where so many tell
-  /// that pulling costs less, they shall pull, which finds the same sums. Returns along how many edges it
-  /// told.
-  std::uint64_t tell(RankState<Share>& state, const Graph& graph, std::uint64_t edges) {
+  /// Adds the differences to the sums of out-neighbours, which are the next affected ones. Where so many tell
+  /// that pulling costs less, all vertices pull: nearly all are affected then, and to find out who is takes
+  /// as long.
+  void tell(RankState<Share>& state, const Graph& graph, Settled& settled) {
     const CsrView out = graph.out.view();
     std::vector<Vertex> sources;
     std::vector<typename Share::Stored> before, after;
@@ -107,19 +107,18 @@ class ResidualSolver {
         state.shares[told.source] = told.share;
       }
     }
-    state.affected.drop_all();
-    if (pulling_costs_less(edges, graph.edges())) {
-      state.affected.add_neighbours(out, sources);
-      for (const Vertex v : state.affected.list()) known_[v] = 0;
-      return 0;  // counted when they are pulled
+    if (pulling_costs_less(settled.told, graph.edges())) {
+      std::fill(known_.begin(), known_.end(), std::uint8_t{0});
+      return state.affected.add_all();
     }
+    settled.gathered += settled.told;
+    state.affected.drop_all();
     state.affected.add_neighbours(out, sources, [&](std::size_t i, EdgeIndex edge) {
       const float weight = Share::kWeighted ? out.weights[edge] : 1.0f;
       const FixedRank difference = Share::carried(after[i], weight) - Share::carried(before[i], weight);
       // Modulo 2^64: a smaller share takes away. The sum of a vertex that has not pulled yet is not read.
       std::atomic_ref(sums_[out.targets[edge]]).fetch_add(difference, std::memory_order_relaxed);
     });
-    return edges;
   }
 
   HostArray<FixedRank> sums_;      ///< of what in-neighbours have told, by lists
