@@ -24,12 +24,17 @@ class PprVerifier : public PprSink {
     for (std::uint64_t i = 0; i < batch.count; ++i) {
       query_ = batch.first + i;
       check(batch.seeds[i], batch.vertices.subspan(i * batch.top, batch.top),
-            batch.scores.subspan(i * batch.top, batch.top), batch.figures[i].error);
+            batch.scores.subspan(i * batch.top, batch.top), allowed(batch.figures[i]));
     }
     next_.write(batch);
   }
 
  private:
+  /// The error that the query states; of walks, one that chance exceeds once in a million million queries.
+  double allowed(const QueryFigures& figures) const {
+    return options_.method == PprMethod::walks ? walk_error(options_.walks, 1 - 1e-12) : figures.error;
+  }
+
   [[noreturn]] void fail(const std::string& what) const {
     throw RunError(fmt::format("verify: query {}: {}", query_, what));
   }
