@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "engine/core/host_array.hpp"
@@ -32,7 +34,7 @@ struct RowEdit {
 
 /// What a sorted batch found in the lists.
 struct RowEdits {
-  std::vector<RowEdit> edits;
+  HostArray<RowEdit> edits;
   std::uint64_t present = 0;  ///< insertions of what is there already, or repeated
   std::uint64_t missing = 0;  ///< deletions of what is not there, or repeated
 };
@@ -61,12 +63,35 @@ inline bool counts(bool undirected, Vertex source, Vertex target) {
   return !undirected || source <= target;
 }
 
+/// What one stretch of keys found; shifts count from its beginning.
+struct Stretch {
+  std::vector<RowEdit> edits;
+  std::uint64_t present = 0, missing = 0;
+  std::int64_t shift = 0;  ///< of all its edits
+};
+
+/// The entries of `target` in [begin, end), where it is looked for near `begin` first: keys come in order, so
+/// that the next one of a list is seldom far.
+inline std::pair<EdgeIndex, EdgeIndex> copies_of(const Vertex* targets, EdgeIndex begin, EdgeIndex end,
+                                                 Vertex target) {
+  EdgeIndex step = 1;
+  while (begin + step < end && targets[begin + step] < target) begin += step, step *= 2;
+  const Vertex* const last = targets + std::min(end, begin + step + 1);
+  const Vertex* const first = std::lower_bound(targets + begin, last, target);
+  auto behind = static_cast<EdgeIndex>(first - targets);
+  while (behind < end && targets[behind] == target) ++behind;
+  return {static_cast<EdgeIndex>(first - targets), behind};
+}
+
 /// Edits of one stretch of keys. `first` is the place of insertions[0] among all insertions.
 template <class Record, class Deletion>
-RowEdits find_edits(const Csr& old, std::span<const Record> insertions, std::uint64_t first,
-                    std::span<const Deletion> deletions, bool undirected) {
-  RowEdits found;
+Stretch find_edits(const Csr& old, std::span<const Record> insertions, std::uint64_t first,
+                   std::span<const Deletion> deletions, bool undirected) {
+  Stretch found;
+  found.edits.reserve(insertions.size() + deletions.size());
   std::size_t i = 0, d = 0;
+  EdgeIndex begin = 0, end = 0;  // entries of the last target that was looked for
+  std::uint64_t row = ~std::uint64_t{0};
   while (i < insertions.size() || d < deletions.size()) {
     const bool from_insertions =
         d == deletions.size() || (i < insertions.size() && insertions[i].key() <= deletions[d].key());
@@ -74,13 +99,13 @@ RowEdits find_edits(const Csr& old, std::span<const Record> insertions, std::uin
     const std::size_t i_end = end_of_key(insertions, i, key), d_end = end_of_key(deletions, d, key);
     RowEdit edit;
     edit.source = static_cast<Vertex>(key >> 32), edit.target = static_cast<Vertex>(key);
-    EdgeIndex begin = old.edges(), end = begin;
-    if (edit.source < old.vertices()) {
-      const Vertex* const list = old.targets.data();
-      const auto copies =
-          std::equal_range(list + old.offsets[edit.source], list + old.offsets[edit.source + 1], edit.target);
-      begin = static_cast<EdgeIndex>(copies.first - list), end = static_cast<EdgeIndex>(copies.second - list);
+    if (edit.source >= old.vertices()) {
+      begin = end = old.edges();
+    } else {
+      if (edit.source != row) end = old.offsets[edit.source];
+      std::tie(begin, end) = copies_of(old.targets.data(), end, old.offsets[edit.source + 1], edit.target);
     }
+    row = edit.source;
     const bool counted = counts(undirected, edit.source, edit.target);
     if (d_end > d) edit.removed = end - begin;
     if (counted) found.missing += d_end - d - (edit.removed > 0);
@@ -90,8 +115,11 @@ RowEdits find_edits(const Csr& old, std::span<const Record> insertions, std::uin
     if (counted) found.present += i_end - i - edit.inserted;
     edit.begin = edit.removed > 0 ? begin : end;
     edit.first = first + i;
-    if (edit.removed + edit.inserted > 0) found.edits.push_back(edit);
     i = i_end, d = d_end;
+    if (edit.removed + edit.inserted == 0) continue;
+    found.shift += static_cast<std::int64_t>(edit.inserted) - static_cast<std::int64_t>(edit.removed);
+    edit.shift = found.shift;
+    found.edits.push_back(edit);
   }
   return found;
 }
@@ -110,7 +138,7 @@ RowEdits find_edits(const Csr& old, std::span<const Record> insertions, std::spa
     }
   };
   insertions.size() >= deletions.size() ? cut(insertions) : cut(deletions);
-  std::vector<RowEdits> found(starts.size());
+  std::vector<rows::Stretch> found(starts.size());
   parallel_blocks(threads, starts.size(), 1, [&](std::uint64_t block, std::uint64_t, unsigned) {
     const auto stretch = [&](const auto& records) {
       const std::size_t begin = rows::first_not_below(records, starts[block]);
@@ -122,16 +150,24 @@ RowEdits find_edits(const Csr& old, std::span<const Record> insertions, std::spa
     found[block] = rows::find_edits(old, mine, first, stretch(deletions).second, undirected);
   });
   RowEdits all;
-  std::int64_t shift = 0;
-  for (const RowEdits& part : found) {
+  std::vector<std::uint64_t> places{0};
+  std::vector<std::int64_t> shifts{0};
+  for (const rows::Stretch& part : found) {
     all.present += part.present;
     all.missing += part.missing;
-    for (RowEdit edit : part.edits) {
-      shift += static_cast<std::int64_t>(edit.inserted) - static_cast<std::int64_t>(edit.removed);
-      edit.shift = shift;
-      all.edits.push_back(edit);
-    }
+    places.push_back(places.back() + part.edits.size());
+    shifts.push_back(shifts.back() + part.shift);
   }
+  all.edits = HostArray<RowEdit>(places.back(), "edits of lists");
+  prefer_huge_pages(all.edits);
+  parallel_blocks(threads, found.size(), 1, [&](std::uint64_t part, std::uint64_t, unsigned) {
+    RowEdit* place = all.edits.data() + places[part];
+    for (RowEdit edit : found[part].edits) {
+      edit.shift += shifts[part];
+      *place++ = edit;
+    }
+    found[part].edits = {};
+  });
   return all;
 }
 

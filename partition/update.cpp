@@ -1,6 +1,7 @@
 #include "partition/update.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <string>
 
@@ -84,7 +85,7 @@ Csr rewrite_in_rows(const Csr& old, std::uint64_t vertices, std::span<const RowE
   sort(deletions, threads);
   const RowEdits found =
       find_edits(old, std::span<const Record>(insertions), std::span<const Ends>(deletions), false, threads);
-  return rewrite_rows(old, vertices, found.edits, insertions, threads);
+  return rewrite_rows(old, vertices, found.edits.span(), insertions, threads);
 }
 
 void check_weights(const EdgeColumns& edges) {
@@ -113,6 +114,26 @@ HostArray<std::int64_t> append_ids(const HostArray<std::int64_t>& old,
   return ids;
 }
 
+/// Changes, and how many edges came and went.
+void report_changes(std::span<const RowEdit> edits, bool undirected, unsigned threads, UpdateResult& result) {
+  constexpr std::uint64_t kEditsAtOnce = 1u << 14;
+  result.changes.resize(edits.size());
+  std::atomic<std::uint64_t> inserted{0}, deleted{0};
+  parallel_blocks(threads, edits.size(), kEditsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    std::uint64_t came = 0, went = 0;
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const RowEdit& edit = edits[i];
+      result.changes[i] = {edit.source, edit.target, static_cast<std::uint32_t>(edit.removed),
+                           static_cast<std::uint32_t>(edit.inserted)};
+      if (!rows::counts(undirected, edit.source, edit.target)) continue;
+      came += edit.inserted, went += edit.removed;
+    }
+    inserted += came, deleted += went;
+  });
+  result.counts.inserted = inserted;
+  result.counts.deleted = deleted;
+}
+
 template <class Record>
 UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertices, unsigned threads) {
   const bool undirected = !graph.directed;
@@ -131,22 +152,15 @@ UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertice
   result.counts.present = found.present;
   result.counts.missing = found.missing + unknown;
   result.counts.new_vertices = vertices - old_vertices;
-  result.changes.reserve(found.edits.size());
-  for (const RowEdit& edit : found.edits) {
-    result.changes.push_back({edit.source, edit.target, static_cast<std::uint32_t>(edit.removed),
-                              static_cast<std::uint32_t>(edit.inserted)});
-    if (!rows::counts(undirected, edit.source, edit.target)) continue;
-    result.counts.deleted += edit.removed;
-    result.counts.inserted += edit.inserted;
-  }
+  report_changes(found.edits.span(), undirected, threads, result);
   result.graph = std::move(graph);
   Graph& changed = result.graph;
   if (found.edits.empty() && vertices == old_vertices) return result;
   changed.checksum = 0;
   // One direction after the other, so that old and new lists are side by side for one of them only.
-  changed.out = rewrite_rows(changed.out, vertices, found.edits, insertions, threads);
+  changed.out = rewrite_rows(changed.out, vertices, found.edits.span(), insertions, threads);
   if (!changed.in.offsets.empty()) {
-    changed.in = rewrite_in_rows(changed.in, vertices, found.edits, insertions, threads);
+    changed.in = rewrite_in_rows(changed.in, vertices, found.edits.span(), insertions, threads);
   }
   if (!changed.original_ids.empty()) changed.original_ids = append_ids(changed.original_ids, batch.new_ids);
   return result;
