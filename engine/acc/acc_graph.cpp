@@ -62,7 +62,7 @@ Csr merge_lists(const CsrView& out, const CsrView& in, unsigned threads) {
 
 /// A level's width over the mean weight of an edge, times the degree that an edge meets: measured. It decides
 /// speed alone.
-constexpr double kDeltaFactor = 8;
+constexpr double kDeltaFactor = 16;
 constexpr std::uint64_t kSampledWeights = 1u << 16;
 
 /// Few edges of a vertex should be shorter than a level is wide (Meyer and Sanders). Paths run through hubs,

@@ -1,7 +1,7 @@
 // Aggregations on the host, level by level. Threads note the vertices that a round has made active in bins,
 // one a level (the online filter; GAPBS's delta-stepping is the model). Bins cover a window of levels; what
-// lies beyond it is found again from the states, by looking through all vertices that are not done (the
-// ballot filter), once the window is worked off.
+// lies beyond it waits in one more, whose vertices are sorted into bins by their states once the window is
+// worked off.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "engine/acc/acc_graph.hpp"
-#include "engine/acc/host_bits.hpp"
 #include "engine/acc/options.hpp"
 #include "engine/acc/program.hpp"
 #include "engine/core/charged_vector.hpp"
@@ -30,8 +29,6 @@ class HostLevels {
         program_(program),
         crew_(graph.device().threads()),
         states_(graph.device(), graph.vertices(), "vertex states"),
-        rest_(graph.device(), graph.vertices(), "vertices that are not done"),
-        still_rest_(graph.device(), graph.vertices(), "vertices that are not done"),
         mine_(crew_.size()) {}
 
   void run(AccStats& stats) {
@@ -58,8 +55,7 @@ class HostLevels {
   const State* states() const { return states_.data(); }
 
  private:
-  /// A program that sends once finds the vertices of its next level among few that are left, and would note
-  /// each of them in a bin for every value that reaches it.
+  /// A program that sends once notes nobody but for the level at work: all others wait beyond the window.
   static constexpr std::uint64_t kBins = Program::kRepeats ? 64 : 1;
   static constexpr std::uint64_t kVerticesAtOnce = 64;
   static constexpr std::uint64_t kStatesAtOnce = 1u << 15;
@@ -67,51 +63,52 @@ class HostLevels {
   static constexpr std::size_t kFused = 1000;
 
   struct alignas(64) Mine {
-    std::array<List, kBins> bins;
+    std::array<List, kBins + 1> bins;  ///< the last: beyond the window
     List fused;
     std::uint64_t edges = 0, lowest = 0;
   };
 
   void start() {
-    crew_.blocks(graph_.vertices(), kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-      Worklist::Appender append(rest_);
-      const EdgeIndex* offsets = graph_.out().offsets;
-      for (std::uint64_t v = begin; v < end; ++v) {
-        states_.data()[v] = program_.init(static_cast<Vertex>(v), offsets[v + 1] - offsets[v]);
-        append(static_cast<Vertex>(v));
-      }
-    });
+    crew_.blocks(graph_.vertices(), kStatesAtOnce,
+                 [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+                   const EdgeIndex* offsets = graph_.out().offsets;
+                   for (std::uint64_t i = begin; i < end; ++i) {
+                     const auto v = static_cast<Vertex>(i);
+                     states_.data()[v] = program_.init(v, offsets[i + 1] - offsets[i]);
+                     if (level_of(v) != kNoLevel) mine_[thread].bins[kBins].push_back(v);
+                   }
+                 });
   }
 
   /// Puts the window at the lowest level that is not done, and fills its bins. False: nothing is left.
   bool refill() {
-    still_rest_.clear();
+    take_bin(kBins);
+    const std::uint64_t least = window_;
     for (Mine& mine : mine_) mine.lowest = kNoLevel;
-    crew_.blocks(rest_.size(), kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
-      Worklist::Appender append(still_rest_);
+    crew_.blocks(front_size_, kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
       std::uint64_t lowest = mine_[thread].lowest;
       for (std::uint64_t i = begin; i < end; ++i) {
-        const std::uint64_t level = level_of(rest_[i]);
-        if (level < window_) continue;
-        append(rest_[i]);
-        lowest = std::min(lowest, level);
+        const std::uint64_t level = level_of(front_[i]);
+        if (level >= least) lowest = std::min(lowest, level);
       }
       mine_[thread].lowest = lowest;
     });
-    swap(rest_, still_rest_);
     window_ = kNoLevel;
     for (const Mine& mine : mine_) window_ = std::min(window_, mine.lowest);
     if (window_ > last_level(program_)) return false;
-    crew_.blocks(rest_.size(), kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+    crew_.blocks(front_size_, kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
       for (std::uint64_t i = begin; i < end; ++i) {
-        const std::uint64_t bin = level_of(rest_[i]) - window_;
-        if (bin < kBins) mine_[thread].bins[bin].push_back(rest_[i]);
+        if (level_of(front_[i]) >= least) note(mine_[thread], front_[i], level_of(front_[i]));
       }
     });
     return true;
   }
 
   std::uint64_t level_of(Vertex v) const { return program_.level(states_.data()[v]); }
+
+  void note(Mine& mine, Vertex v, std::uint64_t level) const {
+    mine.bins[std::min<std::uint64_t>(level - window_, kBins)].push_back(v);
+  }
 
   /// Makes one list of all threads' bins.
   bool take_bin(std::uint64_t bin) {
@@ -157,9 +154,7 @@ class HostLevels {
       const Vertex v = out.targets[e];
       const State value = program_.compute({u, v, e, at_, states_.data(), out.weights});
       const auto is = combine_into(program_, states_.data() + v, value, at_);
-      if (!is.active) continue;
-      const std::uint64_t bin = program_.level(is.now) - window_;
-      if (bin < kBins) mine.bins[bin].push_back(v);
+      if (is.active) note(mine, v, program_.level(is.now));
     }
   }
 
@@ -167,12 +162,11 @@ class HostLevels {
   Program program_;
   Crew crew_;
   Buffer<State> states_;
-  Worklist rest_, still_rest_;
   List front_;
   std::size_t front_size_ = 0;
   std::vector<Mine> mine_;  ///< [threads]
   AccRound at_;
-  std::uint64_t window_ = 0;  ///< the first bin's level; of what refill() begins with, all below are done
+  std::uint64_t window_ = 0;  ///< the first bin's level; all below are done
 };
 
 }  // namespace sluice::acc
