@@ -40,6 +40,8 @@ class AccSuite {
       if (device_.is_cuda()) ablations(on_device);
       paths(on_device, "sssp, " + sources);
       whole("wcc", [&] { return components(on_device).stats; });
+      if (on_device.in().offsets != nullptr)
+        whole("pagerank to 1e-10, as a program", [&] { return acc_pagerank(on_device).stats; });
     }
     {
       const AccGraph simple(device_, graph_, {.simple = true});

@@ -191,7 +191,7 @@ class Beliefs {
   const AccGraph& graph_;
   BeliefOptions options_;
   std::uint64_t n_;
-  acc::HostGather gather_;
+  acc::GatherRounds gather_;
   std::vector<double> coupling_;
   Buffer<EdgeIndex> reverse_;
   Buffer<LogProduct> priors_, products_[2];

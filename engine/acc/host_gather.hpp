@@ -3,16 +3,22 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <utility>
 #include <vector>
 
+#include "engine/acc/acc_graph.hpp"
+#include "engine/acc/options.hpp"
+#include "engine/acc/program.hpp"
 #include "engine/exec/crew.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::acc {
 
-class HostGather {
+/// Goes through all vertices, again and again.
+class GatherRounds {
  public:
-  HostGather(const CsrView& lists, unsigned threads) : crew_(threads) {
+  GatherRounds(const CsrView& lists, unsigned threads) : crew_(threads) {
     const std::uint64_t all = lists.edges + lists.vertices,
                         wanted = all / (crew_.size() * kRangesPerThread) + 1;
     boundaries_.push_back(0);
@@ -21,6 +27,15 @@ class HostGather {
       if (cost >= wanted) boundaries_.push_back(v + 1), cost = 0;
     }
     if (boundaries_.back() != lists.vertices) boundaries_.push_back(lists.vertices);
+  }
+
+  /// Calls body(begin, end) for ranges of vertices, on all threads.
+  template <class Body>
+  void over_ranges(Body&& body) {
+    crew_.blocks(boundaries_.size() - 1, 1, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t range = begin; range < end; ++range)
+        body(boundaries_[range], boundaries_[range + 1]);
+    });
   }
 
   /// Calls body(v) for every vertex; returns the largest of what it returns, or -1 if that was ever negative.
@@ -48,6 +63,74 @@ class HostGather {
 
   Crew crew_;
   std::vector<std::uint64_t> boundaries_;
+};
+
+template <GatherProgram Program>
+class HostGather {
+  using State = typename Program::State;
+
+ public:
+  HostGather(const AccGraph& graph, const Program& program, const AccOptions& options)
+      : graph_(graph),
+        program_(program),
+        options_(options),
+        rounds_(graph.in(), graph.device().threads()),
+        states_(graph.device(), graph.vertices(), "vertex states"),
+        sent_(graph.device(), graph.vertices(), "what vertices send"),
+        next_sent_(graph.device(), graph.vertices(), "what vertices send") {}
+
+  void run(AccStats& stats) {
+    put_all([&](Vertex v) { return program_.init(v, degree(v)); });
+    for (stats.converged = false; !stats.converged && at_.round <= options_.most_rounds; ++at_.round) {
+      std::atomic<std::uint64_t> active{0};
+      put_all([&](Vertex v) {
+        const State before = states_.data()[v], now = program_.finish(before, gather(v));
+        if (program_.active(now, before)) active.fetch_add(1, std::memory_order_relaxed);
+        return now;
+      });
+      stats.converged = active == 0;
+      stats.add({.pull = true, .active = active, .edges = graph_.in().edges});
+    }
+  }
+
+  const State* states() const { return states_.data(); }
+
+ private:
+  std::uint64_t degree(Vertex v) const { return graph_.out().offsets[v + 1ull] - graph_.out().offsets[v]; }
+
+  State gather(Vertex v) const {
+    const CsrView& in = graph_.in();
+    State sum{};
+    for (EdgeIndex e = in.offsets[v]; e < in.offsets[v + 1ull]; ++e)
+      sum = program_.combine(sum, program_.compute({in.targets[e], v, e, at_, sent_.data(), in.weights}));
+    return sum;
+  }
+
+  /// Gives every vertex the state that state_of(v) says, and what follows from it.
+  template <class StateOf>
+  void put_all(StateOf&& state_of) {
+    std::atomic<State> carried{0};
+    rounds_.over_ranges([&](std::uint64_t begin, std::uint64_t end) {
+      State mine{};
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const auto v = static_cast<Vertex>(i);
+        const State now = state_of(v);
+        states_.data()[v] = now;
+        next_sent_.data()[v] = program_.send(now, degree(v));
+        mine += program_.carry(now, degree(v));
+      }
+      carried.fetch_add(mine, std::memory_order_relaxed);
+    });
+    std::swap(sent_, next_sent_);
+    program_.begin(carried);
+  }
+
+  const AccGraph& graph_;
+  Program program_;
+  AccOptions options_;
+  GatherRounds rounds_;
+  Buffer<State> states_, sent_, next_sent_;
+  AccRound at_{1, 0};
 };
 
 }  // namespace sluice::acc

@@ -24,6 +24,7 @@ struct AccOptions {
   AccDirection direction = AccDirection::automatic;
   AccFilter filter = AccFilter::jit;
   AccFusion fusion = AccFusion::push_pull;
+  std::uint32_t most_rounds = 500;  ///< of a gather
 };
 
 /// One round.
@@ -42,6 +43,7 @@ struct AccStats {
   std::uint64_t rounds = 0, pulls = 0, levels = 0, edges = 0;
   std::uint64_t refills = 0;  ///< times that states were looked through for the next worklist
   std::uint64_t kernel_launches = 0;
+  bool converged = true;     ///< false: a gather has come to its most rounds
   double setup_seconds = 0;  ///< other forms of the graph, and the graph to the device
   double compute_seconds = 0;
   std::uint64_t host_to_device_bytes = 0;

@@ -3,7 +3,7 @@
 // lets them send values along their edges, and combines those into the states of the targets:
 //
 //   using State = ...;                    an unsigned integer of 32 or 64 bits
-//   static constexpr Combine kCombine = Combine::vote, Combine::aggregation or Combine::merge;
+//   static constexpr Combine kCombine = one of Combine's, below
 //   State init(Vertex v, std::uint64_t degree) const
 //                                         the state that v begins with; degree is its out-degree
 //   State compute(edge) const             what an active edge.source sends along the edge (AccEdge, below)
@@ -28,6 +28,16 @@
 //                                         are then bounds (a minimum), not parts of a sum
 //   std::uint64_t last_level() const      optional: levels above it are left alone
 //
+// A *gather* is an aggregation of whole lists: in every round all vertices hear from all their in-neighbours,
+// until none is active or rounds come to AccOptions::most_rounds. States do not change while they are
+// gathered.
+//   State send(State, std::uint64_t degree) const   what goes along every out-edge; edge.state() in compute()
+//   State combine(State into, State value) const    zero is neutral
+//   State finish(State before, State gathered) const    the new state
+//   bool active(State now, State before) const
+//   State carry(State, std::uint64_t degree) const  added up over all vertices, without order,
+//   void begin(State carried)                       for what the next round begins with
+//
 // A *merge* joins the ends of edges into trees, in which a state is a vertex nearer to the root (State is
 // Vertex). Its compute(edge) says whether an edge joins its ends, its combine(a, b) which of two roots stays,
 // and its active(root, largest) whether a vertex of that root still has to look at its edges once `largest`
@@ -44,7 +54,7 @@
 
 namespace sluice {
 
-enum class Combine { vote, aggregation, merge };
+enum class Combine { vote, aggregation, merge, gather };
 
 inline constexpr std::uint64_t kNoLevel = std::numeric_limits<std::uint64_t>::max();
 
@@ -131,6 +141,20 @@ concept MergeProgram = P::kCombine == Combine::merge&& std::same_as<typename P::
   { program.compute(edge) } -> std::same_as<bool>;
   { program.combine(v, v) } -> std::same_as<Vertex>;
   { program.active(v, v) } -> std::same_as<bool>;
+};
+
+template <class P>
+concept GatherProgram = P::kCombine ==
+                        Combine::gather&& std::unsigned_integral<typename P::State>&& requires(
+                            P program, typename P::State state, AccEdge<typename P::State> edge) {
+  { program.init(Vertex{}, std::uint64_t{}) } -> std::same_as<typename P::State>;
+  { program.send(state, std::uint64_t{}) } -> std::same_as<typename P::State>;
+  { program.compute(edge) } -> std::same_as<typename P::State>;
+  { program.combine(state, state) } -> std::same_as<typename P::State>;
+  { program.finish(state, state) } -> std::same_as<typename P::State>;
+  { program.active(state, state) } -> std::same_as<bool>;
+  { program.carry(state, std::uint64_t{}) } -> std::same_as<typename P::State>;
+  program.begin(state);
 };
 
 /// The highest level that an aggregation works on.

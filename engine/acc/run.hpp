@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "engine/acc/acc_graph.hpp"
+#include "engine/acc/host_gather.hpp"
 #include "engine/acc/host_levels.hpp"
 #include "engine/acc/host_merge.hpp"
 #include "engine/acc/host_vote.hpp"
@@ -19,6 +20,7 @@
 #include "engine/core/host_array.hpp"
 #include "engine/sampling/build_namespace.hpp"
 #if defined(__CUDACC__)
+#include "engine/acc/cuda_gather.cuh"
 #include "engine/acc/cuda_levels.cuh"
 #include "engine/acc/cuda_merge.cuh"
 #include "engine/acc/cuda_vote.cuh"
@@ -36,12 +38,15 @@ namespace acc {
 
 template <class Program>
 auto make_host_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
-  static_assert(VoteProgram<Program> || AggregationProgram<Program> || MergeProgram<Program>,
-                "program.hpp lists what a program says");
+  static_assert(
+      VoteProgram<Program> || AggregationProgram<Program> || MergeProgram<Program> || GatherProgram<Program>,
+      "program.hpp lists what a program says");
   if constexpr (VoteProgram<Program>) {
     return std::make_unique<HostVote<Program>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
     return std::make_unique<HostLevels<Program>>(graph, program);
+  } else if constexpr (GatherProgram<Program>) {
+    return std::make_unique<HostGather<Program>>(graph, program, options);
   } else {
     return std::make_unique<HostMerge<Program>>(graph, program);
   }
@@ -54,6 +59,8 @@ auto make_cuda_driver(const AccGraph& graph, const Program& program, const AccOp
     return std::make_unique<cuda::CudaVote<Program>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
     return std::make_unique<cuda::CudaLevels<Program>>(graph, program, options);
+  } else if constexpr (GatherProgram<Program>) {
+    return std::make_unique<cuda::CudaGather<Program>>(graph, program, options);
   } else {
     return std::make_unique<cuda::CudaMerge<Program>>(graph, program);
   }
@@ -75,6 +82,8 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   result.stats.setup_seconds = graph.setup_seconds();
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
   if (graph.vertices() == 0) return result;
+  if (GatherProgram<Program> && graph.in().offsets == nullptr)
+    throw UsageError("a gather needs in-edges (convert the graph with --reverse, or --undirected)");
   const auto drive = [&](auto driver) {
     const auto begin = std::chrono::steady_clock::now();
     driver->run(result.stats);

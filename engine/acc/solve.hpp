@@ -46,6 +46,16 @@ struct ComponentResult {
 /// Weakly connected components. Work is saved where every edge is there in both directions.
 ComponentResult components(const AccGraph& graph, const AccOptions& options = {});
 
+struct AccRankResult {
+  HostArray<double> ranks;  ///< [vertices]
+  AccStats stats;
+};
+
+/// PageRank as a program, with the ranks and rounds of pagerank() (rank/pagerank.hpp): there for comparison.
+/// Wants in-edges.
+AccRankResult acc_pagerank(const AccGraph& graph, double damping = 0.85, double tolerance = 1e-10,
+                           const AccOptions& options = {});
+
 /// What a run would take beside the graph as it was read.
 struct AccPlan {
   std::uint64_t device_bytes = 0;  ///< states and worklists, and on a GPU the graph

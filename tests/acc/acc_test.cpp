@@ -84,6 +84,20 @@ TEST_P(Acc, NamesComponentsByTheirSmallestVertex) {
   }
 }
 
+TEST_P(Acc, RanksAsPageRankDoesToTheBit) {
+  for (const auto& [name, graph] : acc_graphs()) {
+    if (graph.directed && graph.in.offsets.empty()) continue;
+    SCOPED_TRACE(name);
+    const PageRankResult expected = pagerank(device_, graph);
+
+    const AccRankResult result = acc_pagerank(AccGraph(device_, graph, {.in_edges = true}));
+
+    EXPECT_EQ(result.stats.rounds, expected.iterations);
+    EXPECT_EQ(result.stats.converged, expected.converged());
+    EXPECT_TRUE(same(result.ranks, expected.ranks));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Threads, Acc, testing::Values(1u, 2u, 5u));
 
 TEST(AccRounds, PullWhereThatIsLessWorkAndSaySo) {
@@ -158,6 +172,18 @@ TEST(AccVerify, SeesWhatIsWrong) {
   auto parts = components(AccGraph(device, graph, {}));
   parts.components[5] = 5;
   EXPECT_THROW(verify_components(graph, parts.components.span()), RunError);
+}
+
+TEST(AccRounds, OfAGatherEndAtTheirMost) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::none);
+  const AccStats stats =
+      acc_pagerank(AccGraph(device, graph, {.in_edges = true}), 0.85, 1e-10, {.most_rounds = 3}).stats;
+  EXPECT_EQ(stats.rounds, 3u);
+  EXPECT_FALSE(stats.converged);
+
+  const Graph directed = stat::make_graph(2, {{0, 1}}, false);
+  EXPECT_THROW(acc_pagerank(AccGraph(device, directed, {.in_edges = true})), UsageError);
 }
 
 TEST(AccOptionsTest, OfAGpuAreRefusedOnTheHost) {

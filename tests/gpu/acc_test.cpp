@@ -90,6 +90,17 @@ TEST_F(GpuAcc, FindsTheHostsCoresAndComponents) {
   }
 }
 
+TEST_F(GpuAcc, FindsTheHostsRanks) {
+  for (const auto& [name, graph] : acc_graphs()) {
+    if (graph.directed && graph.in.offsets.empty()) continue;
+    SCOPED_TRACE(name);
+    const Both both(host_, *gpu_, graph, {.in_edges = true});
+    const AccRankResult found = acc_pagerank(both.on_gpu), expected = acc_pagerank(both.on_host);
+    expect_equal(found.ranks, expected.ranks);
+    EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
+  }
+}
+
 TEST_F(GpuAcc, FillsAGridAndOverflowsItsBins) {
   io::ConvertOptions rules;
   rules.undirected = true;
