@@ -99,7 +99,8 @@ void add_replay(Json& json, const std::vector<ReplayBatch>& batches) {
     Json row = {{"inserted", batch.counts.inserted},
                 {"present", batch.counts.present},
                 {"edges", batch.edges},
-                {"update_seconds", batch.update_seconds}};
+                {"update_seconds", batch.update_seconds},
+                {"device_update_seconds", batch.device_update_seconds}};
     for (const ReplayRun& run : batch.runs) {
       row["methods"][name_of(kRankMethods, run.method)] = {{"seconds", run.seconds},
                                                            {"iterations", run.iterations},
