@@ -74,7 +74,8 @@ void add_acc(Json& json, const AccFigures& acc) {
         {"refills", stats.refills},
         {"edges", stats.edges},
         {"edges_per_second", per_second(stats.edges, stats.compute_seconds)},
-        {"kernel_launches", stats.kernel_launches}};
+        {"kernel_launches", stats.kernel_launches},
+        {"registers", stats.registers}};
   if (!acc.end.empty()) {
     to["end"] = acc.end;
     to["converged"] = acc.converged;

@@ -161,6 +161,7 @@ class CudaLevels {
   void run(AccStats& stats) {
     launch_together(level_start_kernel<Program>, start_blocks_, stream_, view_);
     stats.kernel_launches = 1;
+    stats.registers = registers_of(level_rounds_kernel<Program>);
     RoundLimit limit;
     limit.one = options_.fusion == AccFusion::none;
     while (!read_state().done) {

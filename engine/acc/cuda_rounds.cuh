@@ -49,6 +49,13 @@ unsigned resident_blocks(void (*kernel)(Args...)) {
 }
 
 template <class... Args>
+unsigned registers_of(void (*kernel)(Args...)) {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), "the kernel's registers");
+  return static_cast<unsigned>(attributes.numRegs);
+}
+
+template <class... Args>
 void launch_together(void (*kernel)(Args...), unsigned blocks, const Stream& stream, Args... args) {
   void* pointers[] = {&args...};
   check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(kTeamBlock),

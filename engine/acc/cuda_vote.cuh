@@ -240,6 +240,7 @@ class CudaVote {
   void run(AccStats& stats) {
     launch_together(vote_start_kernel<Program>, start_blocks_, stream_, view_);
     stats.kernel_launches = 1;
+    stats.registers = registers_of(vote_rounds_kernel<Program>);
     for (VoteRound now = read_state(); now.active > 0; now = read_state()) {
       RoundLimit limit;
       limit.one = options_.fusion == AccFusion::none;

@@ -43,6 +43,7 @@ struct AccStats {
   std::uint64_t rounds = 0, pulls = 0, levels = 0, edges = 0;
   std::uint64_t refills = 0;  ///< times that states were looked through for the next worklist
   std::uint64_t kernel_launches = 0;
+  unsigned registers = 0;  ///< that a thread of the persistent kernel holds
   bool converged = true;     ///< false: a gather has come to its most rounds
   double setup_seconds = 0;  ///< other forms of the graph, and the graph to the device
   double compute_seconds = 0;
