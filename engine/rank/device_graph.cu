@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/core/error.hpp"
+#include "engine/core/search.hpp"
 #include "engine/exec/scan.hpp"
 #include "engine/exec/sort.hpp"
 
@@ -46,12 +47,10 @@ __global__ void __launch_bounds__(kBlock)
   if (first_weights != nullptr) edit.weight = first_weights[at];
   edit.begin = old.edges;
   if (edit.row < old.vertices) {
-    const Vertex *first = old.targets + old.offsets[edit.row],
-                 *last = old.targets + old.offsets[edit.row + 1];
+    const EdgeIndex first = old.offsets[edit.row], last = old.offsets[edit.row + 1];
     // What goes away is replaced; else new entries come behind those that are there.
-    edit.begin = static_cast<EdgeIndex>((edit.removed > 0 ? std::lower_bound(first, last, edit.column)
-                                                          : std::upper_bound(first, last, edit.column)) -
-                                        old.targets);
+    const Vertex bound = edit.removed > 0 ? edit.column : edit.column + 1;
+    edit.begin = first + count_below(old.targets + first, last - first, bound);
   }
   edits[i] = edit;
   growth[i] = std::uint64_t{edit.inserted} - edit.removed;

@@ -1,9 +1,8 @@
 // Among how much a source splits its rank.
 #pragma once
 
-#include <algorithm>
-
 #include "engine/core/macros.hpp"
+#include "engine/core/search.hpp"
 #include "engine/core/types.hpp"
 #include "partition/graph.hpp"
 
@@ -21,11 +20,12 @@ SLUICE_HD double out_weight(const CsrView& out, Vertex v, bool weighted) {
 /// Whether the list of v, row `row`, holds v itself; `rows` are out-edges or in-edges. A loop that carries
 /// nothing is none: its vertex could have nowhere to leave its rank.
 SLUICE_HD bool has_loop(const CsrView& rows, std::uint64_t row, Vertex v) {
-  const auto [low, high] =
-      std::equal_range(rows.targets + rows.offsets[row], rows.targets + rows.offsets[row + 1], v);
-  if (rows.weights == nullptr) return low != high;
-  return std::any_of(rows.weights + (low - rows.targets), rows.weights + (high - rows.targets),
-                     [](float weight) { return weight > 0; });
+  const EdgeIndex first = rows.offsets[row], last = rows.offsets[row + 1];
+  EdgeIndex loop = first + count_below(rows.targets + first, last - first, v);
+  for (; loop < last && rows.targets[loop] == v; ++loop) {
+    if (rows.weights == nullptr || rows.weights[loop] > 0) return true;
+  }
+  return false;
 }
 
 SLUICE_HD bool has_loop(const CsrView& rows, Vertex v) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/core/search.hpp"
 #include "engine/core/types.hpp"
 #include "engine/rank/change.hpp"
 #include "engine/rank/divisor.hpp"
@@ -93,9 +94,10 @@ struct RankVertices {
     if (loops[v] == Loop::none) return {};
     if (loops[v] == Loop::added) return {0, rank_detail::divide(1, divisors[v])};
     OwnShare own;
-    const auto entries = std::equal_range(in.targets + in.offsets[v], in.targets + in.offsets[v + 1], v);
-    for (const Vertex* loop = entries.first; loop != entries.second; ++loop) {
-      const float weight = Share::kWeighted ? in.weights[loop - in.targets] : 1.0f;
+    const EdgeIndex last = in.offsets[v + 1];
+    EdgeIndex loop = in.offsets[v] + count_below(in.targets + in.offsets[v], in_degree(v), v);
+    for (; loop < last && in.targets[loop] == v; ++loop) {
+      const float weight = Share::kWeighted ? in.weights[loop] : 1.0f;
       own.sum += Share::carried(shares[v], weight);
       own.part += weight;
     }
