@@ -89,7 +89,7 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
     throw UsageError(fmt::format("--method {} needs earlier ranks (--previous FILE)", name));
   }
   // The whole graph stays where the work is done.
-  for (const char* option : {"--partitions", "--slots", "--transport", "--distribution"})
+  for (const char* option : {"--partitions", "--slots", "--transport", "--distribution", "--rows"})
     refuse_idle(option, true, where.c_str());
   refuse_idle("--verify", common.verify, where.c_str());
   refuse_idle("--plan", common.plan, where.c_str());

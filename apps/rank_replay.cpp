@@ -115,7 +115,7 @@ std::string table(const std::vector<ReplayBatch>& batches) {
 void refuse_idle(const Command& command) {
   for (const char* name :
        {"GRAPH", "--insert", "--delete", "--previous", "--output-graph", "--output", "--weighted", "--verify",
-        "--plan", "--original-ids", "--partitions", "--slots", "--transport", "--distribution"}) {
+        "--plan", "--original-ids", "--partitions", "--slots", "--transport", "--distribution", "--rows"}) {
     if (command.given(name)) {
       throw UsageError(fmt::format("{} has no meaning with --replay (leave it out)", name));
     }
