@@ -124,6 +124,15 @@ void declare_device(Command& command, CommonOptions& options) {
                  "which part is brought next: where most work waits, or where it waits longest");
 }
 
+void declare_queues(Command& command, CommonOptions& options) {
+  command.group("Work in partitions (changes speed, never a result)");
+  command.choice("--batching", options.paging.batching, kSwitches,
+                 "all instances that wait at a partition together, or one after the other");
+  command.choice("--balance", options.paging.balance, kBalances,
+                 "partitions side by side share the device by their work (on), equally (off), or as it comes "
+                 "(auto)");
+}
+
 void declare_messages(Command& command, CommonOptions& options) {
   command.choice("--progress", options.progress, kProgressModes,
                  "a bar on standard error; auto: if it is a terminal");

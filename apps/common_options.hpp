@@ -57,6 +57,8 @@ void declare_results(Command& command, CommonOptions& options);
 void declare_host(Command& command, CommonOptions& options);
 /// --device, --device-memory, --layout and those that come with out-of-core support
 void declare_device(Command& command, CommonOptions& options);
+/// --batching, --balance
+void declare_queues(Command& command, CommonOptions& options);
 /// --progress, --quiet, --verbose
 void declare_messages(Command& command, CommonOptions& options);
 /// All of these under their headings: a job on a graph file, on one rank or many.

@@ -11,6 +11,7 @@
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
+#include "engine/residency/paged_plan.hpp"
 
 namespace sluice::apps {
 
@@ -133,6 +134,17 @@ PagingOptions Job::paging() const {
 void Job::refuse_shard(const char* what) const {
   if (options_.distribution != Distribution::shard || world().size() == 1) return;
   throw UsageError(fmt::format("--distribution shard: not for {} yet; use replicate", what));
+}
+
+void Job::refuse_idle_queue_options() const {
+  if (needs_pages(*device_, graph_, paging())) return;
+  for (const char* const option : {"--batching", "--balance"}) {
+    if (command_.given(option))
+      throw UsageError(
+          fmt::format("{} has no meaning for a graph that is worked on whole (ask for "
+                      "--partitions)",
+                      option));
+  }
 }
 
 void Job::require_in_memory(const char* what) const {

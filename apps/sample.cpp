@@ -37,7 +37,9 @@ void refuse_foreign(const Command& command, const SampleCommand& c) {
                           {"--select", {"neighbor", "forest-fire", "layer"}},
                           {"--collision", {"neighbor", "forest-fire", "layer"}},
                           {"--starts", {"neighbor", "forest-fire", "snowball", "layer"}},
-                          {"--walks-per-vertex", {"neighbor", "forest-fire", "snowball", "layer"}}});
+                          {"--walks-per-vertex", {"neighbor", "forest-fire", "snowball", "layer"}},
+                          {"--batching", {"neighbor", "forest-fire", "snowball"}},
+                          {"--balance", {"neighbor", "forest-fire", "snowball"}}});
 }
 
 /// The options of CONTRACT section 4 that have a meaning for this kind.
@@ -77,6 +79,7 @@ void run_sample(const Command& command, SampleCommand& c) {
   validate(c.sample);
   Job job(command, c.common, c.graph);
   const Starts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
+  job.refuse_idle_queue_options();
   if (c.sample.kind == SampleKind::layer || c.sample.kind == SampleKind::node)
     job.refuse_shard("samples that want the whole graph");
   if (job.device().is_cuda()) job.refuse_shard("samples on a GPU");
@@ -120,6 +123,7 @@ std::unique_ptr<Command> make_sample() {
   command->group("Starts (default: one sample a vertex; node, edge: one sample)");
   declare_starts(*command, c->starts);
   declare_job(*command, c->common);
+  declare_queues(*command, c->common);
   command->set_example("sluice sample graph.h5 --kind neighbor --fanout 15,10 --output samples.h5");
   command->run = [c](const Command& self) { run_sample(self, *c); };
   return command;

@@ -24,14 +24,17 @@ bool is_pool(const WalkCommand& c) {
 }
 
 void refuse_foreign(const Command& command, const WalkCommand& c) {
-  refuse_foreign_options(
-      command, name_of(kWalkKinds, c.walk.kind),
-      {{"--bias", {"biased"}},
-       {"--probability", {"jump", "restart"}},
-       {"--p", {"node2vec"}},
-       {"--q", {"node2vec"}},
-       {"--frontier-size", {"multidimensional"}},
-       {"--walks-per-vertex", {"uniform", "biased", "metropolis-hastings", "jump", "restart", "node2vec"}}});
+  const std::vector<const char*> one_by_one{"uniform", "biased",  "metropolis-hastings",
+                                            "jump",    "restart", "node2vec"};
+  refuse_foreign_options(command, name_of(kWalkKinds, c.walk.kind),
+                         {{"--bias", {"biased"}},
+                          {"--probability", {"jump", "restart"}},
+                          {"--p", {"node2vec"}},
+                          {"--q", {"node2vec"}},
+                          {"--frontier-size", {"multidimensional"}},
+                          {"--walks-per-vertex", one_by_one},
+                          {"--batching", one_by_one},
+                          {"--balance", one_by_one}});
 }
 
 /// With --starts the pool is the line: all lines must be equally long, for /pool is a table.
@@ -83,6 +86,7 @@ void run_walk(const Command& command, WalkCommand& c) {
   Job job(command, c.common, c.graph);
   const Starts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
+  job.refuse_idle_queue_options();
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
   job.prepare(starts, " walks", c.walk);
   if (c.common.plan)
@@ -118,6 +122,7 @@ std::unique_ptr<Command> make_walk() {
   command->group("Starts (default: one walk a vertex; multidimensional: one pool drawn at random)");
   declare_starts(*command, c->starts);
   declare_job(*command, c->common);
+  declare_queues(*command, c->common);
   command->set_example("sluice walk graph.h5 --kind node2vec --p 0.5 --q 2 --length 40 --output walks.h5");
   command->run = [c](const Command& self) { run_walk(self, *c); };
   return command;

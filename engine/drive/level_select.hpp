@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/drive/entry_selector.hpp"
+#include "engine/drive/host_queues.hpp"
 #include "engine/drive/page_loop.hpp"
 #include "engine/drive/paged_sample.hpp"
 #include "engine/exec/buffer.hpp"
@@ -61,6 +62,7 @@ class LevelSelector {
         loop_(loop),
         program_(program),
         workers_(device.threads()),
+        queues_(device.threads(), loop.paging()),
         waiting_(loop.partitions(), 0) {}
 
   /// Selects the edges of a level whose entries belong to `homes`, in this order; their lists are in this
@@ -72,7 +74,7 @@ class LevelSelector {
     queue(level, [&](std::uint64_t entry) { return offsets[entry] > 0; });
     level.edges = sum_up(offsets, level.entries);
     level.reserve_edges(device_, Program::kUpdates);
-    visit(homes, [&](const Program& program, std::uint64_t at, Worker& worker) {
+    visit(level, homes, [&](const Program& program, std::uint64_t at, Worker& worker) {
       const FrontierEntry& entry = level.frontier.data()[at];
       const EdgeIndex first = program.graph.row(entry.vertex).offset;
       const At expanded = expansion(program, level, at, depth);
@@ -94,6 +96,7 @@ class LevelSelector {
       stats.selection_iterations += worker.counters.iterations;
       worker.counters = {};
     }
+    stats.kernels += std::exchange(queues_.times(), {});
   }
   std::uint64_t bytes() const { return order_.bytes(); }
 
@@ -139,7 +142,7 @@ class LevelSelector {
     std::fill_n(level.offsets.data(), level.entries, 0);
     queue(level,
           [&](std::uint64_t at) { return program_.graph.degree(level.frontier.data()[at].vertex) > 0; });
-    visit(homes, size);
+    visit(level, homes, size);
   }
 
   /// Orders the entries that have work by the partition they wait for.
@@ -161,21 +164,33 @@ class LevelSelector {
 
   /// Calls body(program, entry, worker) for all entries in the queue, as their partitions come.
   template <class Body>
-  void visit(std::span<const LevelHome> homes, const Body& body) {
+  void visit(const SampleLevel& level, std::span<const LevelHome> homes, const Body& body) {
     loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
+      std::vector<Program> programs;
+      std::vector<std::uint64_t> sizes;
       for (const std::uint32_t partition : here) {
-        Program program = on_page(program_, loop_.page(partition));
-        const std::uint64_t* from = order_.data() + places_[partition];
-        const std::uint64_t* const end = from + waiting_[partition];
-        for (const LevelHome& home : homes) {
-          const std::uint64_t* const until = std::lower_bound(from, end, home.end);
-          program.first = home.first;
-          for_each(0, static_cast<std::uint64_t>(until - from),
-                   [&](std::uint64_t i, Worker& worker) { body(program, from[i], worker); });
-          from = until;
-        }
-        waiting_[partition] = 0;
+        programs.push_back(on_page(program_, loop_.page(partition)));
+        sizes.push_back(std::exchange(waiting_[partition], 0));
       }
+      const auto entries = [&](std::size_t queue) { return order_.data() + places_[here[queue]]; };
+      const auto instance_end = [&](std::size_t queue, std::uint64_t at) {
+        const std::uint64_t* const order = entries(queue);
+        const auto instance = [&](std::uint64_t i) { return level.frontier.data()[order[i]].instance; };
+        const std::uint64_t begin = at;
+        while (++at < sizes[queue] && instance(at) == instance(begin)) {
+        }
+        return at;
+      };
+      queues_.work(sizes, kGrain, instance_end,
+                   [&](std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned thread) {
+                     const std::uint64_t* at = entries(queue) + from;
+                     const std::uint64_t* const end = entries(queue) + to;
+                     Program program = programs[queue];
+                     for (const LevelHome& home : homes) {
+                       program.first = home.first;
+                       for (; at < end && *at < home.end; ++at) body(program, *at, workers_[thread]);
+                     }
+                   });
     });
   }
 
@@ -183,6 +198,7 @@ class LevelSelector {
   PageLoop& loop_;
   const Program& program_;  ///< without edges: lists are read by on_page's
   std::vector<Worker> workers_;
+  HostQueues queues_;
   Buffer<std::uint64_t> order_;         ///< entries by partition
   std::vector<std::uint64_t> waiting_;  ///< [partitions] entries that wait
   std::vector<std::uint64_t> places_;   ///< [partitions + 1] where they begin in `order_`

@@ -65,9 +65,11 @@ void PageLoop::round(std::vector<std::uint64_t> away, std::span<const std::uint6
   make_room(waiting);
 }
 
-/// Slots that are empty let the next partitions come while these are worked on.
+/// Slots that are empty let the next partitions come while these are worked on. Where partitions have shares,
+/// all that have no work go, so that the next ones are worked on side by side too.
 void PageLoop::make_room(std::span<const std::uint64_t> waiting) {
-  const unsigned spare = std::max(1u, plan_.slots / 4);
+  const bool shares = graph_.paging.balance != Balance::automatic;
+  const unsigned spare = shares ? plan_.slots : std::max(1u, plan_.slots / 4);
   for (const std::uint32_t partition : scheduler_.retire(waiting, spare)) slots_.drop(partition);
 }
 

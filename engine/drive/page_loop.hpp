@@ -42,6 +42,7 @@ class PageLoop {
   /// Adds what was brought since the last call to the run's figures.
   void count();
 
+  const PagingOptions& paging() const { return graph_.paging; }
   const PagedPlan& plan() const { return plan_; }
   std::uint32_t partitions() const { return static_cast<std::uint32_t>(plan_.partitions.size()); }
   /// The partitions that this rank works on.

@@ -40,6 +40,8 @@ struct PagedWorkspace {
 template <class Program>
 class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
  public:
+  static constexpr bool kOneAfterAnother = true;  ///< partitions, each with the whole GPU
+
   PagedGrower(const PagedSampleSetup<Program>& setup, PageLoop& loop)
       : WaveGrower<Program>(setup.graph, workspace, setup.program, setup.starts, setup.revisit, setup.stats),
         graph_(setup.graph),
@@ -138,14 +140,32 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
     loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       for (const std::uint32_t partition : here) {
         const std::uint32_t* const order = memory_.order.data() + places_[partition];
-        Level& part = take(now, order, waiting_[partition]);
         program_ = on_page(base, loop_.page(partition));
-        body(part, order);
+        std::uint64_t from = 0;
+        for (const std::uint64_t end : batches(now, order, waiting_[partition])) {
+          body(take(now, order + from, end - from), order + from);
+          from = end;
+        }
         waiting_[partition] = 0;
       }
       stream_.wait("samples");  // the slots may be filled anew
     });
     program_ = base;
+  }
+
+  /// Where what is worked on together ends: all entries, or those of each instance.
+  std::vector<std::uint64_t> batches(const Level& now, const std::uint32_t* order, std::uint64_t count) {
+    if (loop_.paging().batching) return {count};
+    take(now, order, count);
+    stream_.wait("samples");
+    std::vector<FrontierEntry> entries(count);
+    copy_to_host(device_, entries.data(), memory_.part.frontier.data(), count * sizeof(FrontierEntry));
+    std::vector<std::uint64_t> ends;
+    for (std::uint64_t i = 1; i < count; ++i) {
+      if (entries[i].instance != entries[i - 1].instance) ends.push_back(i);
+    }
+    ends.push_back(count);
+    return ends;
   }
 
   Level& take(const Level& now, const std::uint32_t* order, std::uint64_t count) {

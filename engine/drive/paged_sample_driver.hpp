@@ -28,6 +28,10 @@ void drive_paged_samples(ResidentGraph::Impl& graph, const PageRequest& pages, c
   if constexpr (!requires { Grower::kShards; }) {
     if (ranks) refuse_shard();
   }
+  if constexpr (requires { Grower::kOneAfterAnother; }) {
+    if (graph.paging.balance != Balance::automatic)
+      throw UsageError("--balance: on a GPU samples work on one partition after another; leave it out");
+  }
   std::optional<PageLoop> loop;
   std::optional<Grower> grower;
   WaveWriter writer;

@@ -6,178 +6,31 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "engine/drive/paged_walk.hpp"
-#include "engine/drive/walk_cuda.cuh"
+#include "engine/drive/paged_walk_kernels.cuh"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/cuda_check.cuh"
+#include "engine/exec/occupancy.cuh"
 #include "engine/exec/sort.hpp"
 #include "engine/exec/stream.cuh"
+#include "engine/schedule/balance.hpp"
 
 namespace sluice::cuda {
-
-/// Keys up to which a block counts arrivals in shared memory.
-inline constexpr std::uint32_t kSharedKeys = 8192;
-
-/// A wave's walks in device memory.
-struct PagedWaveView {
-  ParkedWalk* parked;
-  ParkedQuestion* questions;    ///< null where nothing is asked
-  std::uint32_t* keys;          ///< [walks] where each waits
-  const std::uint32_t* order;   ///< walks by key
-  Vertex* paths;                ///< [walks][length + 1]
-  unsigned long long* waiting;  ///< [keys] arrivals are added
-  WalkCounters* counters;
-};
-
-/// Parts of `order` that are worked on: those of the partitions that are here.
-struct PagedSegments {
-  static constexpr unsigned kMost = 64;
-  std::uint64_t begin[kMost];   ///< in `order`
-  std::uint64_t before[kMost];  ///< walks of the segments before
-  unsigned count;
-  std::uint64_t walks;
-
-  __device__ __forceinline__ std::uint64_t position(std::uint64_t i) const {
-    unsigned low = 0;
-    for (unsigned step = kMost / 2; step > 0; step /= 2) {
-      if (low + step < count && before[low + step] <= i) low += step;
-    }
-    return begin[low] + (i - before[low]);
-  }
-};
-
-// ---- kernels
-// ---------------------------------------------------------------------------------------------------
-
-/// Adds one to waiting[key] for every lane that takes part; whole blocks call it.
-static __device__ __forceinline__ void count_arrivals(std::uint32_t key, bool takes_part, std::uint32_t keys,
-                                                      unsigned long long* waiting, unsigned* shared) {
-  if (keys > kSharedKeys) {
-    if (takes_part) atomicAdd(&waiting[key], 1ull);
-    return;
-  }
-  for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) shared[k] = 0;
-  __syncthreads();
-  if (takes_part) atomicAdd(&shared[key], 1u);
-  __syncthreads();
-  for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) {
-    if (shared[k] != 0) atomicAdd(&waiting[k], static_cast<unsigned long long>(shared[k]));
-  }
-}
-
-template <class Program>
-__global__ void __launch_bounds__(kWalkBlock)
-    begin_paged_kernel(PagedWalks<Program> walks, PagedWaveView wave, std::uint64_t count) {
-  extern __shared__ unsigned arrivals[];
-  const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
-  std::uint32_t key = 0;
-  if (index < count) {
-    const Walker walker = walks.begin(index);
-    wave.parked[index] = walks.park(walker);
-    if constexpr (PagedWalks<Program>::kAsks) wave.questions[index] = {};
-    wave.paths[index * (std::uint64_t{walks.length} + 1)] = walker.start;
-    key = walks.first_key(index, walker);
-    wave.keys[index] = key;
-  }
-  count_arrivals(key, index < count, walks.keys(), wave.waiting, arrivals);
-}
-
-template <class Program>
-__global__ void __launch_bounds__(kWalkBlock)
-    paged_walk_kernel(PagedWalks<Program> walks, PagedWaveView wave, PagedSegments segments) {
-  extern __shared__ unsigned arrivals[];
-  const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
-  const bool takes_part = at < segments.walks;
-  std::uint32_t key = 0, rounds = 0, steps = 0;
-  if (takes_part || Program::kScans) {  // scans want whole warps
-    Walker walker;
-    ParkedQuestion question;
-    std::uint32_t index = 0;
-    Vertex* path = nullptr;
-    bool active = false;
-    if (takes_part) {
-      index = wave.order[segments.position(at)];
-      walker = walks.resume(index, wave.parked[index]);
-      if constexpr (PagedWalks<Program>::kAsks) question = wave.questions[index];
-      path = wave.paths + index * (std::uint64_t{walks.length} + 1);
-      steps = walker.step;
-      key = walks.ended();
-      active = walker.step < walks.length;
-    }
-    while (Program::kScans ? __any_sync(~0u, active) : active) {
-      Round round = Round::absent;
-      const Program* program = nullptr;
-      if (active) round = walks.step(walker, question, program, key);
-      if constexpr (Program::kScans) {
-        for (unsigned waiting = __ballot_sync(~0u, active && round == Round::scan); waiting != 0;
-             waiting &= waiting - 1) {
-          const unsigned lane = __ffs(static_cast<int>(waiting)) - 1;
-          Walker shared = broadcast_struct(walker, lane);
-          const auto theirs = __shfl_sync(~0u, reinterpret_cast<unsigned long long>(program), lane);
-          const Round result =
-              reinterpret_cast<const Program*>(theirs)->transform_list(Tile<32>{}, shared, walks.map);
-          if (Tile<32>::warp_lane() == lane) walker = shared, round = result;
-        }
-      }
-      if (!active) continue;
-      if (round == Round::absent) {
-        active = false;
-        continue;
-      }
-      ++rounds;
-      if (round == Round::moved) path[walker.step] = walker.current;
-      active = round != Round::ended && walker.step < walks.length;
-      if (!active) key = walks.ended();
-    }
-    if (takes_part) {
-      wave.parked[index] = walks.park(walker);
-      if constexpr (PagedWalks<Program>::kAsks) wave.questions[index] = question;
-      wave.keys[index] = key;
-      count_walk(wave.counters, walker.step - steps, rounds);
-    }
-  }
-  count_arrivals(key, takes_part, walks.keys(), wave.waiting, arrivals);
-}
-
-/// Packs walks [first, first + count) of the order to leave; they have ended here.
-static __global__ void take_kernel(PagedWaveView wave, std::uint64_t first, std::uint64_t count,
-                                   std::uint32_t ended, TravellingWalk* out) {
-  const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  const std::uint32_t index = wave.order[first + i];
-  out[i] = {index, wave.keys[index], wave.parked[index],
-            wave.questions ? wave.questions[index] : ParkedQuestion{}};
-  wave.keys[index] = ended;
-}
-
-static __global__ void settle_kernel(PagedWaveView wave, const TravellingWalk* walks, std::uint64_t count) {
-  const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  const TravellingWalk walk = walks[i];
-  wave.parked[walk.index] = walk.parked;
-  if (wave.questions) wave.questions[walk.index] = walk.question;
-  wave.keys[walk.index] = walk.key;
-}
-
-static __global__ void iota_kernel(std::uint32_t* values, std::uint64_t count) {
-  const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < count) values[i] = static_cast<std::uint32_t>(i);
-}
-
-// ---- launchers
-// -------------------------------------------------------------------------------------------------
 
 template <class Program>
 class PagedWave {
  public:
   static constexpr std::uint64_t kBytesPerWalk = paged_walk_bytes(true, PagedWalks<Program>::kAsks);
 
-  PagedWave(const Device& device, std::uint64_t capacity, std::uint32_t length, std::uint32_t keys)
+  PagedWave(const Device& device, const PagingOptions& paging, std::uint64_t capacity, std::uint32_t length,
+            std::uint32_t keys)
       : device_(device),
+        batching_(paging.batching),
+        balance_(paging.balance),
         row_(std::uint64_t{length} + 1),
         bits_(static_cast<unsigned>(std::bit_width(keys - 1))),
         parked_(device, capacity, "walks under way"),
@@ -267,6 +120,7 @@ class PagedWave {
   const Vertex* paths() const { return paths_.data(); }
   std::uint64_t steps() { return counted().steps; }
   std::uint64_t rounds() { return counted().rounds; }
+  const KernelTimes& times() const { return times_; }
 
  private:
   static constexpr std::uint64_t kTravelling = 1u << 16;
@@ -284,11 +138,12 @@ class PagedWave {
     check(cudaMemsetAsync(arrivals_.data(), 0, arrivals_.bytes(), stream_.get()), "clearing counts");
   }
 
+  /// A round whose walks all read host memory in place makes no more than some ten million steps a second.
+  Patience patience() const { return cuda::kDevicePatience + Patience(count_ * row_ / 1'000'000); }
+
   /// Adds what arrived to what waits.
   void collect() {
-    // A round whose walks all read host memory in place makes no more than some ten million steps a second.
-    // The copy would wait for it without a deadline.
-    stream_.wait("walks", cuda::kDevicePatience + Patience(count_ * row_ / 1'000'000));
+    stream_.wait("walks", patience());  // the copy would wait for it without a deadline
     std::vector<unsigned long long> arrivals(arrivals_.size());
     check(cudaMemcpyAsync(arrivals.data(), arrivals_.data(), arrivals_.bytes(), cudaMemcpyDeviceToHost,
                           stream_.get()),
@@ -311,7 +166,9 @@ class PagedWave {
 
   void advance_some(const PagedWalks<Program>& walks, std::span<const std::uint32_t> keys) {
     PagedSegments segments{};
+    std::vector<std::uint64_t> sizes;
     for (const std::uint32_t key : keys) {
+      sizes.push_back(waiting_[key]);
       segments.begin[segments.count] = begin_of(key);
       segments.before[segments.count++] = segments.walks;
       segments.walks += waiting_[key];
@@ -321,10 +178,53 @@ class PagedWave {
                 scratch_, stream_.get());
     for (const std::uint32_t key : keys) waiting_[key] = 0;
     clear_arrivals();
-    paged_walk_kernel<<<grid_for(segments.walks, kWalkBlock), kWalkBlock, shared_bytes(walks),
-                        stream_.get()>>>(walks, view(), segments);
-    check_launch("paged_walk_kernel");
+    if (batching_ && balance_ == Balance::automatic) {
+      launch(walks, segments, grid_for(segments.walks, kWalkBlock), stream_);
+    } else {
+      stream_.wait("a sort");
+      advance_apart(walks, segments, sizes);
+    }
     collect();
+  }
+
+  void launch(const PagedWalks<Program>& walks, const PagedSegments& segments, unsigned blocks,
+              const Stream& stream) {
+    paged_walk_kernel<<<blocks, kWalkBlock, shared_bytes(walks), stream.get()>>>(walks, view(), segments);
+    check_launch("paged_walk_kernel");
+  }
+
+  /// A kernel a segment, or a walk; segments side by side on streams of their own, or one after the other.
+  void advance_apart(const PagedWalks<Program>& walks, const PagedSegments& all,
+                     std::span<const std::uint64_t> sizes) {
+    const bool side_by_side = balance_ != Balance::automatic;
+    const unsigned total = blocks_at_once(paged_walk_kernel<Program>, kWalkBlock, shared_bytes(walks));
+    const std::vector<unsigned> shares = shares_of(sizes, total, balance_);
+    while (lanes_.size() < (side_by_side ? sizes.size() : 1)) lanes_.push_back(std::make_unique<Lane>());
+    const auto part = [&](std::size_t segment, std::uint64_t from, std::uint64_t count) {
+      PagedSegments some{};
+      some.begin[0] = all.begin[segment] + from, some.count = 1, some.walks = count;
+      const unsigned blocks = grid_for(count, kWalkBlock);
+      side_by_side ? launch(walks, some, std::min(blocks, shares[segment]), lanes_[segment]->stream)
+                   : launch(walks, some, blocks, lanes_[0]->stream);
+    };
+    const std::uint64_t launches = batching_ ? 1 : *std::max_element(sizes.begin(), sizes.end());
+    if (side_by_side) {
+      for (std::size_t s = 0; s < sizes.size(); ++s) lanes_[s]->timer.start(lanes_[s]->stream);
+    }
+    // In turn, so that no segment waits for another's launches.
+    for (std::uint64_t i = 0; i < launches; ++i) {
+      for (std::size_t s = 0; s < sizes.size(); ++s) {
+        const std::uint64_t own = batching_ ? 1 : sizes[s];
+        if (i >= own) continue;
+        part(s, i, batching_ ? sizes[s] : 1);
+        if (side_by_side && i + 1 == own) lanes_[s]->timer.stop(lanes_[s]->stream);
+      }
+    }
+    for (const auto& lane : lanes_) lane->stream.wait("walks", patience());
+    if (!side_by_side) return;
+    std::vector<double> seconds;
+    for (std::size_t s = 0; s < sizes.size(); ++s) seconds.push_back(lanes_[s]->timer.seconds());
+    times_.add(seconds);
   }
 
   WalkCounters counted() {
@@ -336,6 +236,14 @@ class PagedWave {
   }
 
   const Device& device_;
+  /// Where one segment's kernels run, and for how long.
+  struct Lane {
+    Stream stream;
+    Timer timer;
+  };
+
+  bool batching_;
+  Balance balance_;
   std::uint64_t row_;
   unsigned bits_;
   std::uint64_t count_ = 0;
@@ -348,6 +256,8 @@ class PagedWave {
   Buffer<TravellingWalk> travelling_;  ///< on their way through the host, some at a time
   Buffer<unsigned char> scratch_;
   std::vector<std::uint64_t> waiting_;
+  KernelTimes times_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
   Stream stream_;
 };
 

@@ -35,7 +35,7 @@ class PagedWalkDriver {
         row_(std::uint64_t{options.length} + 1),
         loop_(graph, pages, make_plan(pages.columns), PageUse{.picks = 1, .roams = true}, stats),
         homes_(graph.device, ranks_, begin, end, loop_.plan().wave),
-        wave_(graph.device, homes_.capacity(), options.length, loop_.partitions() + 2) {
+        wave_(graph.device, graph.paging, homes_.capacity(), options.length, loop_.partitions() + 2) {
     walks_.own_begin = loop_.own().begin, walks_.own_end = loop_.own().end;
     walks_.homes = homes_.firsts(), walks_.home_counts = homes_.counts(), walks_.per_home = per_home();
     walks_.starts = starts;
@@ -78,6 +78,7 @@ class PagedWalkDriver {
     stats_.write_seconds += seconds_now() - waiting;
     stats_.steps += wave_.steps(), stats_.selections += wave_.steps();
     stats_.selection_iterations += wave_.rounds();
+    stats_.kernels += wave_.times();
     loop_.count();
   }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/drive/host_queues.hpp"
 #include "engine/drive/paged_walk.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/threads.hpp"
@@ -19,9 +20,11 @@ class PagedWave {
  public:
   static constexpr std::uint64_t kBytesPerWalk = paged_walk_bytes(false, PagedWalks<Program>::kAsks);
 
-  PagedWave(const Device& device, std::uint64_t capacity, std::uint32_t length, std::uint32_t keys)
+  PagedWave(const Device& device, const PagingOptions& paging, std::uint64_t capacity, std::uint32_t length,
+            std::uint32_t keys)
       : device_(device),
         row_(std::uint64_t{length} + 1),
+        queues_(device.threads(), paging),
         parked_(device, capacity, "walks under way"),
         questions_(device, PagedWalks<Program>::kAsks ? capacity : 0, "walks under way"),
         next_(device, capacity, "queues of walks"),
@@ -55,20 +58,24 @@ class PagedWave {
   /// Works on all that waits under these keys, until every walk has ended or waits for what is not here.
   void advance(const PagedWalks<Program>& walks, std::span<const std::uint32_t> keys) {
     std::uint64_t count = 0;
+    std::vector<std::uint64_t> begins, sizes;
     for (const std::uint32_t key : keys) {
+      begins.push_back(count);
       for (std::uint32_t i = heads_[key]; i != kNone; i = next_.data()[i]) order_.data()[count++] = i;
+      sizes.push_back(count - begins.back());
       heads_[key] = kNone;
       waiting_[key] = 0;
     }
-    parallel_blocks(device_.threads(), count, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-      std::uint64_t steps = 0, rounds = 0;
-      for (std::uint64_t at = from; at < to; ++at) {
-        const std::uint32_t before = parked_.data()[order_.data()[at]].step;
-        keys_.data()[at] = walk(walks, order_.data()[at], rounds);
-        steps += parked_.data()[order_.data()[at]].step - before;
-      }
-      steps_ += steps, rounds_ += rounds;
-    });
+    queues_.work(sizes, kGrain, OneEach{},
+                 [&](std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned) {
+                   std::uint64_t steps = 0, rounds = 0;
+                   for (std::uint64_t at = begins[queue] + from; at < begins[queue] + to; ++at) {
+                     const std::uint32_t before = parked_.data()[order_.data()[at]].step;
+                     keys_.data()[at] = walk(walks, order_.data()[at], rounds);
+                     steps += parked_.data()[order_.data()[at]].step - before;
+                   }
+                   steps_ += steps, rounds_ += rounds;
+                 });
     enqueue(count);
   }
 
@@ -104,6 +111,7 @@ class PagedWave {
   const Vertex* paths() const { return paths_.data(); }
   std::uint64_t steps() const { return steps_; }
   std::uint64_t rounds() const { return rounds_; }
+  const KernelTimes& times() { return queues_.times(); }
 
  private:
   static constexpr std::uint32_t kNone = ~0u;
@@ -145,6 +153,7 @@ class PagedWave {
 
   const Device& device_;
   std::uint64_t row_;
+  HostQueues queues_;
   Buffer<ParkedWalk> parked_;
   Buffer<ParkedQuestion> questions_;
   Buffer<std::uint32_t> next_;   ///< the walk behind this one in its queue

@@ -21,12 +21,23 @@ enum class SchedulePolicy {
   fifo,      ///< where work has waited longest
 };
 
+/// How the partitions that are worked on side by side share the device's blocks, or the host's threads.
+enum class Balance {
+  automatic,  ///< as it comes: whoever is free takes the next block of whatever waits
+  on,         ///< a kernel a partition, with blocks in proportion to what waits there, as C-SAW has it
+  off,        ///< a kernel a partition, each with as many blocks as the others
+};
+
 /// None of this changes a result.
 struct PagingOptions {
   std::uint64_t partitions = 0;  ///< 0: what the budget asks for; 1: the graph whole
   std::uint64_t slots = 0;  ///< partitions on the device at once, at least two; 0: what the budget allows
   Transport transport = Transport::automatic;
   SchedulePolicy schedule = SchedulePolicy::workload;
+  /// All instances' entries in a partition's queue at once (C-SAW's batched multi-instance sampling), or one
+  /// instance's after another's.
+  bool batching = true;
+  Balance balance = Balance::automatic;
   /// Each of these ranks owns a range of partitions, and work travels between them; null: every rank reaches
   /// the whole graph. All ranks then make the same runs.
   Communicator* shard = nullptr;

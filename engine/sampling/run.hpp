@@ -11,6 +11,7 @@
 #include "engine/sampling/options.hpp"
 #include "engine/sampling/sink.hpp"
 #include "engine/sampling/starts.hpp"
+#include "engine/schedule/balance.hpp"
 #include "partition/graph.hpp"
 #include "partition/plan.hpp"
 
@@ -40,6 +41,7 @@ struct RunStats {
   std::uint64_t selection_iterations = 0;  ///< trials, redraws and first choices together
   std::uint64_t collision_searches = 0;    ///< comparisons or bitmap probes
   std::uint64_t kernel_launches = 0;
+  KernelTimes kernels;                ///< of partitions side by side, where each has its share
   Select select = Select::automatic;  ///< the technique taken
   Layout layout = Layout::csr;        ///< the layout taken
 };

@@ -250,6 +250,15 @@ TEST_F(BadInput, MissingArguments) {
   refuse(kUsage, "--count", sample("node"));
 }
 
+TEST_F(BadInput, OptionsOfPartitionsWithoutAny) {
+  for (const char* option : {"--batching", "--balance"}) {
+    const std::string said = std::string(option) + " has no meaning for a graph that is worked on whole";
+    refuse(kUsage, said, walk(graph(), {option, "off"}));
+    refuse(kUsage, said, sample("neighbor", {"--fanout", "3", option, "on"}));
+  }
+  refuse(kUsage, "--batching: 'maybe'", walk(graph(), {"--partitions", "4", "--batching", "maybe"}));
+}
+
 TEST_F(BadInput, OptionsOfAnotherKind) {
   refuse(kUsage, "--p has no meaning for --kind uniform", walk(graph(), {"--p", "2"}));
   refuse(kUsage, "--probability", walk(graph(), {"--kind", "biased", "--probability", "0.5"}));
@@ -258,6 +267,8 @@ TEST_F(BadInput, OptionsOfAnotherKind) {
   refuse(kUsage, "--fanout", sample("snowball", {"--fanout", "3"}));
   refuse(kUsage, "--depth", sample("neighbor", {"--fanout", "3", "--depth", "2"}));
   refuse(kUsage, "--revisit", sample("node", {"--count", "3", "--revisit"}));
+  refuse(kUsage, "--balance has no meaning for --kind node",
+         sample("node", {"--count", "3", "--partitions", "4", "--balance", "on"}));
 }
 
 TEST_F(BadInput, ShardedGoesWithHdf5) {

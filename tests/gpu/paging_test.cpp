@@ -50,14 +50,37 @@ TEST_P(GpuPaging, SamplesAreThoseOfTheHost) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cells, GpuPaging,
-    testing::Values(PagingOptions{.partitions = 2, .slots = 2, .transport = Transport::copied},
-                    PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::copied},
-                    PagingOptions{.partitions = 64,
-                                  .slots = 3,
-                                  .transport = Transport::copied,
-                                  .schedule = SchedulePolicy::fifo},
-                    PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::mapped},
-                    PagingOptions{.partitions = 64, .slots = 16, .transport = Transport::automatic}));
+    testing::Values(
+        PagingOptions{.partitions = 2, .slots = 2, .transport = Transport::copied},
+        PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::copied},
+        PagingOptions{
+            .partitions = 64, .slots = 3, .transport = Transport::copied, .schedule = SchedulePolicy::fifo},
+        PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::mapped},
+        PagingOptions{.partitions = 64, .slots = 16, .transport = Transport::automatic},
+        PagingOptions{.partitions = 4, .slots = 2, .transport = Transport::copied, .batching = false}));
+
+TEST(GpuPaging, WalksOfPartitionsSideBySide) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  for (const Balance balance : {Balance::on, Balance::off}) {
+    for (const bool batching : {true, false}) {
+      PagingOptions paging{.partitions = 7, .slots = 3, .transport = Transport::copied};
+      paging.batching = batching, paging.balance = balance;
+      expect_same(scattered(3000), *gpu, paging, 700);
+    }
+  }
+}
+
+TEST(GpuPaging, SamplesHaveNoShares) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = scattered(3000);
+  ResidentGraph parts(*gpu, graph, {.partitions = 7, .slots = 3, .balance = Balance::on});
+  SampleOptions options;
+  options.fanout = {4};
+
+  EXPECT_THROW(run_samples(parts, {}, options, nullptr), UsageError);
+}
 
 TEST(GpuPagingLarge, WalksOnAnRmatInAQuarterOfItsMemory) {
   const auto gpu = open_gpu();

@@ -28,14 +28,27 @@ struct Cell {
   Transport transport;
   SchedulePolicy schedule;
   unsigned threads;
+  bool batching = true;
+  Balance balance = Balance::automatic;
+
+  PagingOptions paging() const {
+    return {.partitions = partitions,
+            .slots = slots,
+            .transport = transport,
+            .schedule = schedule,
+            .batching = batching,
+            .balance = balance};
+  }
 };
 
 constexpr const char* kTransports[] = {"auto_", "copied_", "mapped_", "file_"};
+constexpr const char* kBalances[] = {"", "_balanced", "_equal_shares"};
 
 std::string name_of(const testing::TestParamInfo<Cell>& cell) {
   return std::to_string(cell.param.partitions) + "_partitions_" + std::to_string(cell.param.slots) +
          "_slots_" + kTransports[static_cast<int>(cell.param.transport)] +
-         (cell.param.schedule == SchedulePolicy::fifo ? "fifo" : "workload");
+         (cell.param.schedule == SchedulePolicy::fifo ? "fifo" : "workload") +
+         kBalances[static_cast<int>(cell.param.balance)] + (cell.param.batching ? "" : "_one_by_one");
 }
 
 class Paging : public testing::TestWithParam<Cell> {};
@@ -43,12 +56,7 @@ class Paging : public testing::TestWithParam<Cell> {};
 TEST_P(Paging, WalksAreThoseOfTheWholeGraph) {
   const Graph graph = scattered(3000);
   Device device({DeviceChoice::host, GetParam().threads, 0});
-  PagingOptions paging;
-  paging.partitions = GetParam().partitions;
-  paging.slots = GetParam().slots;
-  paging.transport = GetParam().transport;
-  paging.schedule = GetParam().schedule;
-  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, paging);
+  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, GetParam().paging());
 
   for (const Job& job : plain_walk_jobs()) {
     const Outcome expected = job.run(whole);
@@ -61,12 +69,7 @@ TEST_P(Paging, WalksAreThoseOfTheWholeGraph) {
 TEST_P(Paging, WalksOverCodedListsAreThoseOfTheWholeGraph) {
   const Graph graph = scattered(3000);
   Device device({DeviceChoice::host, GetParam().threads, 0});
-  PagingOptions paging;
-  paging.partitions = GetParam().partitions;
-  paging.slots = GetParam().slots;
-  paging.transport = GetParam().transport;
-  paging.schedule = GetParam().schedule;
-  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, paging);
+  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, GetParam().paging());
 
   for (const auto& [plain, coded] : coded_walk_jobs(kInstances)) {
     const Outcome expected = plain.run(whole);
@@ -79,12 +82,7 @@ TEST_P(Paging, WalksOverCodedListsAreThoseOfTheWholeGraph) {
 TEST_P(Paging, SamplesAreThoseOfTheWholeGraph) {
   const Graph graph = scattered(3000);
   Device device({DeviceChoice::host, GetParam().threads, 0});
-  PagingOptions paging;
-  paging.partitions = GetParam().partitions;
-  paging.slots = GetParam().slots;
-  paging.transport = GetParam().transport;
-  paging.schedule = GetParam().schedule;
-  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, paging);
+  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, GetParam().paging());
 
   for (const Job& job : sample_jobs(kInstances, graph.vertices())) {
     const Outcome expected = job.run(whole);
@@ -98,8 +96,10 @@ using enum SchedulePolicy;
 using enum Transport;
 INSTANTIATE_TEST_SUITE_P(Cells, Paging,
                          testing::Values(Cell{2, 2, copied, workload, 1}, Cell{7, 2, copied, workload, 2},
-                                         Cell{7, 3, copied, fifo, 2}, Cell{64, 2, copied, fifo, 1},
-                                         Cell{64, 20, copied, workload, 2}, Cell{7, 2, mapped, workload, 2},
+                                         Cell{7, 3, copied, fifo, 3, true, Balance::on},
+                                         Cell{64, 2, copied, fifo, 1},
+                                         Cell{64, 20, copied, workload, 2, false, Balance::automatic},
+                                         Cell{7, 2, mapped, workload, 3, false, Balance::off},
                                          Cell{64, 2, automatic, workload, 2}),
                          name_of);
 
@@ -118,6 +118,25 @@ TEST(Paging, CountsWhatIsBrought) {
   EXPECT_EQ(stats.partitions, 7u);
   EXPECT_GT(stats.partition_transfers, 7u);
   EXPECT_GE(stats.host_to_device_bytes, graph.edges() * sizeof(Vertex));
+}
+
+TEST(Paging, TimesPartitionsThatShareTheDevice) {
+  const Graph graph = scattered(3000);
+  Device device({DeviceChoice::host, 4, 0});
+  SampleOptions sample;
+  sample.fanout = {4, 4};
+  for (const Balance balance : {Balance::automatic, Balance::off, Balance::on}) {
+    ResidentGraph parts(device, graph,
+                        {.partitions = 4, .slots = 2, .transport = Transport::copied, .balance = balance});
+
+    const RunStats walks = run_walks(parts, random_starts(1000), {}, nullptr);
+    const RunStats samples = run_samples(parts, random_starts(1000), sample, nullptr);
+
+    EXPECT_EQ(walks.kernels.rounds > 0, balance != Balance::automatic);
+    EXPECT_EQ(samples.kernels.rounds, balance == Balance::automatic ? 0u : 4u)
+        << "two depths, two pairs each";
+    EXPECT_EQ(samples.kernels.mean_seconds > 0, balance != Balance::automatic);
+  }
 }
 
 TEST(Paging, CodedListsAreFewerBytes) {

@@ -1,0 +1,23 @@
+// How much of a GPU a kernel can fill.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "engine/exec/cuda_check.cuh"
+
+namespace sluice::cuda {
+
+/// Blocks of a kernel that run at the same time, one at least.
+template <class... Args>
+unsigned blocks_at_once(void (*kernel)(Args...), unsigned block, std::size_t shared_bytes) {
+  int device = 0, processors = 0, each = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+        "cudaDeviceGetAttribute");
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, static_cast<int>(block), shared_bytes),
+        "the kernel's occupancy");
+  return static_cast<unsigned>(std::max(1, processors * each));
+}
+
+}  // namespace sluice::cuda
