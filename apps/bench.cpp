@@ -13,11 +13,12 @@ namespace sluice::apps {
 
 namespace {
 
-enum class Suite { limits, sampling, outofcore, pagerank, acc };
+enum class Suite { limits, sampling, outofcore, ablation, pagerank, acc };
 
-constexpr std::array kSuites{Name<Suite>{"limits", Suite::limits}, Name<Suite>{"sampling", Suite::sampling},
-                             Name<Suite>{"outofcore", Suite::outofcore},
-                             Name<Suite>{"pagerank", Suite::pagerank}, Name<Suite>{"acc", Suite::acc}};
+constexpr std::array kSuites{
+    Name<Suite>{"limits", Suite::limits},       Name<Suite>{"sampling", Suite::sampling},
+    Name<Suite>{"outofcore", Suite::outofcore}, Name<Suite>{"ablation", Suite::ablation},
+    Name<Suite>{"pagerank", Suite::pagerank},   Name<Suite>{"acc", Suite::acc}};
 
 std::vector<bench::Figure> measure(Suite suite, Device& device, const bench::Options& options) {
   switch (suite) {
@@ -27,6 +28,8 @@ std::vector<bench::Figure> measure(Suite suite, Device& device, const bench::Opt
       return bench::run_sampling(device, options);
     case Suite::outofcore:
       return bench::run_outofcore(device, options);
+    case Suite::ablation:
+      return bench::run_ablation(device, options);
     case Suite::pagerank:
       return bench::run_pagerank(device, options);
     case Suite::acc:
@@ -44,8 +47,12 @@ struct BenchCommand {
 
 void print_figures(const std::vector<bench::Figure>& figures) {
   for (const auto& figure : figures) {
-    print(fmt::format("{:<48} {:>10.4g} {:<12} ({:.4g} to {:.4g}){}{}\n", figure.name, figure.value,
-                      figure.unit, figure.low, figure.high, figure.note.empty() ? "" : "  ", figure.note));
+    std::string line =
+        fmt::format("{:<48} {:>10.4g} {:<12} ({:.4g} to {:.4g}){}{}", figure.name, figure.value, figure.unit,
+                    figure.low, figure.high, figure.note.empty() ? "" : "  ", figure.note);
+    if (!figure.columns.empty()) line = fmt::format("{:<98}", line);
+    for (const auto& [name, value] : figure.columns) line += fmt::format("  {} {:>9.4g}", name, value);
+    print(line + "\n");
   }
 }
 
@@ -74,8 +81,11 @@ void run_bench(const Command& command, const BenchCommand& c) {
   report.options = command.resolved();
   report.device = &device;
   report.total_seconds = watch.seconds();
-  for (const auto& figure : figures)
+  for (const auto& figure : figures) {
     report.counters.emplace_back(figure.name + " [" + figure.unit + "]", figure.value);
+    for (const auto& [name, value] : figure.columns)
+      report.counters.emplace_back(figure.name + ": " + name, value);
+  }
   report_file.write(report);
 }
 
@@ -89,8 +99,8 @@ std::unique_ptr<Command> make_bench() {
   command->choice_argument(
       "SUITE", c->suite, kSuites,
       "limits: copies and random reads; sampling: walks and samples; outofcore: walks on a "
-      "graph of which the device holds a quarter; pagerank: iterations, beside cuSPARSE on a GPU, "
-      "and batches");
+      "graph of which the device holds a quarter; ablation: C-SAW's techniques for partitions, one after "
+      "the other; pagerank: iterations, beside cuSPARSE on a GPU, and batches");
   command->whole("--repetitions", c->repetitions, 1, "each figure is the median of so many");
   command->whole("--scale", c->scale, 1, "generated graphs have 2^N vertices");
   command->whole("--edge-factor", c->edge_factor, 1, "and so many edges a vertex");

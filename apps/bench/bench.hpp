@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/exec/device.hpp"
@@ -18,7 +19,8 @@ struct Figure {
   std::string unit;  ///< `G steps/s`
   double low = 0;    ///< smallest and largest repetition
   double high = 0;
-  std::string note;  ///< what it should be compared with, or empty
+  std::string note;                                          ///< what it should be compared with, or empty
+  std::vector<std::pair<std::string, double>> columns = {};  ///< what else was counted: `transfers`
 };
 
 struct Options {
@@ -38,6 +40,9 @@ std::vector<Figure> run_sampling(Device& device, const Options& options);
 
 /// Walks on a graph of which the device holds a quarter.
 std::vector<Figure> run_outofcore(Device& device, const Options& options);
+
+/// C-SAW's techniques for graphs in partitions, switched on one after the other.
+std::vector<Figure> run_ablation(Device& device, const Options& options);
 
 /// Static PageRank: an iteration, and the time to a tolerance; then dynamic methods beside it.
 std::vector<Figure> run_pagerank(Device& device, const Options& options);

@@ -209,5 +209,24 @@ TEST_F(WholePath, PlanRunsNothing) {
   EXPECT_EQ(folder_.names().size(), 1u);
 }
 
+TEST_F(WholePath, AblationHasARowForEachTechnique) {
+  const auto table = run({"bench", "ablation", "--device", "host", "--threads", "2", "--scale", "7",
+                          "--repetitions", "1", "--report", at("bench.json")})
+                         .out;
+
+  const auto report = Json::parse(read_bytes(at("bench.json")));
+  for (const char* work : {"biased neighbor", "unbiased neighbor", "forest fire", "biased walk"}) {
+    for (const char* row : {"none", "batching", "+ workload-aware", "+ balancing", "auto"}) {
+      const std::string name = std::string(work) + ", 4000: " + row;
+      EXPECT_NE(table.find(name), std::string::npos) << table;
+      EXPECT_GT(report.value(name + " [ms]", 0.0), 0.0) << name;
+      EXPECT_TRUE(report.contains(name + ": deviation %")) << name;
+      if (std::string(row) == "auto") continue;
+      EXPECT_GE(report.value(name + ": transfers", 0.0), 4.0) << name;
+      EXPECT_GT(report.value(name + ": link MiB", 0.0), 0.0) << name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice::test

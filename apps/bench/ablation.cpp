@@ -1,0 +1,137 @@
+// bench ablation: what each of C-SAW's techniques for graphs in partitions gains (SC'20, figures 13 to 15):
+// four partitions, two on the device at a time, each technique switched on in turn.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/bench/bench.hpp"
+#include "apps/bench/workload.hpp"
+#include "engine/residency/resident_graph.hpp"
+#include "engine/sampling/run.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+struct Row {
+  const char* name;
+  bool batching;
+  SchedulePolicy schedule;
+  Balance balance;
+  Transport transport;
+
+  PagingOptions paging() const {
+    return {.partitions = 4,
+            .slots = 2,
+            .transport = transport,
+            .schedule = schedule,
+            .batching = batching,
+            .balance = balance};
+  }
+};
+
+constexpr std::array kRows{
+    Row{"none", false, SchedulePolicy::fifo, Balance::off, Transport::copied},
+    Row{"batching", true, SchedulePolicy::fifo, Balance::off, Transport::copied},
+    Row{"+ workload-aware", true, SchedulePolicy::workload, Balance::off, Transport::copied},
+    Row{"+ balancing", true, SchedulePolicy::workload, Balance::on, Transport::copied},
+    Row{"auto", true, SchedulePolicy::workload, Balance::automatic, Transport::automatic},
+};
+
+class AblationSuite {
+ public:
+  AblationSuite(Device& device, const Options& options)
+      : options_(options), graph_(load_graph(device, options)), parts_(device, graph_, kRows[0].paging()) {}
+
+  std::vector<Figure> run() {
+    const auto plain = [&](const char* name, std::uint64_t value) {
+      const auto figure = static_cast<double>(value);
+      figures_.push_back({name, figure, "", figure, figure, {}, {}});
+    };
+    plain("vertices", graph_.vertices());
+    plain("stored edges", graph_.edges());
+    SampleOptions neighbor;
+    neighbor.fanout = {2, 2};
+    for (const std::uint64_t instances : {2000, 4000}) {
+      neighbor.bias = Bias::degree;
+      sample("biased neighbor", neighbor, instances);
+      neighbor.bias = Bias::none;
+      sample("unbiased neighbor", neighbor, instances);
+      SampleOptions fire;
+      fire.kind = SampleKind::forest_fire;
+      sample("forest fire", fire, instances);
+      walk(instances);
+    }
+    return std::move(figures_);
+  }
+
+ private:
+  static Starts starts_of(std::uint64_t instances) {
+    Starts starts;
+    starts.mode = Starts::Mode::random, starts.count = instances;
+    return starts;
+  }
+
+  void sample(const char* name, SampleOptions o, std::uint64_t instances) {
+    o.seed = options_.seed;
+    const bool shares = !parts_.device().is_cuda();  // a GPU's samples take partitions in turn
+    rows(name, instances, shares, [&] { return run_samples(parts_, starts_of(instances), o, nullptr); });
+  }
+
+  /// Of 100 steps, not 2000 as published: one walk after another would launch millions of kernels.
+  void walk(std::uint64_t instances) {
+    WalkOptions o;
+    o.kind = WalkKind::biased, o.bias = Bias::degree, o.length = 100, o.seed = options_.seed;
+    rows("biased walk", instances, true, [&] { return run_walks(parts_, starts_of(instances), o, nullptr); });
+  }
+
+  /// A figure for each row; without `shares` those that switch the balance of shares are left out.
+  template <class Run>
+  void rows(const char* name, std::uint64_t instances, bool shares, const Run& run) {
+    for (const Row& row : kRows) {
+      if (!shares && row.balance == Balance::on) continue;
+      PagingOptions& paging = parts_.impl().paging;
+      paging = row.paging();
+      if (!shares) paging.balance = Balance::automatic;
+      measure(std::string(name) + ", " + std::to_string(instances) + ": " + row.name, run);
+    }
+    parts_.drop_tables();
+  }
+
+  template <class Run>
+  void measure(const std::string& name, const Run& run) {
+    if (options_.progress) options_.progress(name);
+    std::vector<double> times;
+    RunStats stats;
+    for (unsigned r = 0; r <= options_.repetitions; ++r) {  // the first makes the tables
+      stats = run();
+      if (r > 0) times.push_back(stats.compute_seconds * 1e3);
+    }
+    std::sort(times.begin(), times.end());
+    figures_.push_back({name,
+                        times[times.size() / 2],
+                        "ms",
+                        times.front(),
+                        times.back(),
+                        {},
+                        {{"transfers", static_cast<double>(stats.partition_transfers)},
+                         {"deviation %", 100 * stats.kernels.imbalance()},
+                         {"deviation ms", 1e3 * stats.kernels.deviation_seconds},
+                         {"link MiB", static_cast<double>(stats.host_to_device_bytes) / (1 << 20)}}});
+  }
+
+  const Options& options_;
+  Graph graph_;
+  ResidentGraph parts_;
+  std::vector<Figure> figures_;
+};
+
+}  // namespace
+
+std::vector<Figure> run_ablation(Device& device, const Options& options) {
+  return AblationSuite(device, options).run();
+}
+
+}  // namespace sluice::bench
