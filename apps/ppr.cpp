@@ -14,6 +14,7 @@
 #include "apps/starts.hpp"
 #include "engine/core/error.hpp"
 #include "engine/ppr/evaluate.hpp"
+#include "engine/ppr/query_rules.hpp"
 
 namespace sluice::apps {
 
@@ -71,9 +72,12 @@ void settle(const Command& command, PprCommand& c) {
         "--partitions, --transport: not for ppr yet, which keeps the graph whole (leave them out)");
   if (c.common.distribution == Distribution::shard)
     throw UsageError("--distribution shard: not for ppr yet; use replicate");
-  if (c.common.device.choice == DeviceChoice::cuda)
-    throw UsageError("--device cuda: ppr works on the host so far (say --device host)");
-  c.common.device.choice = DeviceChoice::host;
+  const std::string beyond = beyond_groups(c.ppr);
+  if (!beyond.empty() && c.common.device.choice == DeviceChoice::cuda) {
+    throw UsageError(
+        fmt::format("--device cuda: {} works on the host alone so far (say --device host or auto)", beyond));
+  }
+  if (!beyond.empty()) c.common.device.choice = DeviceChoice::host;
   validate(c.ppr);
 }
 
@@ -236,7 +240,7 @@ std::unique_ptr<Command> make_ppr() {
   command->flag("--evaluate", c->evaluate,
                 "strict precision at k against GD(L) and against untruncated scores; memory of a query");
   command->flag("--latency", c->latency,
-                "p50 and p99 of the time that a query takes among as many others as there are threads");
+                "p50 and p99 of the time that a query takes among as many others as are worked on at once");
   declare_job(*command, c->common);
   command->set_example(
       "sluice ppr graph.h5 --method meloppr --stages 3,3 --expand 0.1 --top 200 --output scores.h5");

@@ -1,6 +1,5 @@
 #include "engine/ppr/diffusion.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace sluice {
@@ -65,7 +64,7 @@ bool Diffusion::push(Mass least) {
     const Mass mass = entry.waiting[now_];
     if (mass == 0) continue;
     const EdgeIndex degree = graph_.offsets[entry.vertex + 1] - graph_.offsets[entry.vertex];
-    if (mass / std::max<EdgeIndex>(degree, 1) >= least) {
+    if (reaches(mass, least, degree)) {
       split(entry);
       pushed = true;
     } else {
@@ -124,6 +123,14 @@ void Diffusion::give_back() {
 
 void Diffusion::settle() {
   for (Reached& entry : reached_) entry.score += std::exchange(entry.waiting[now_], 0);
+  under_way_ = 0;
+}
+
+void Diffusion::settle_share() {
+  for (Reached& entry : reached_) {
+    const Mass mass = std::exchange(entry.waiting[now_], 0);
+    if (mass != 0) entry.score += continuation_.kept(mass);
+  }
   under_way_ = 0;
 }
 

@@ -34,6 +34,8 @@ class Diffusion {
   bool push(Mass least);
   /// What waits becomes score where it is.
   void settle();
+  /// The same of the 1 - alpha of it that stays there in any case; the rest is missed.
+  void settle_share();
 
   ReachedVertices& reached() { return reached_; }
   /// Which of Reached::waiting is split next.

@@ -18,6 +18,10 @@ PprOptions truth_of(const PprOptions& options, std::uint32_t length) {
   return truth;
 }
 
+DeviceOptions host_of(const Device& device) {
+  return {.choice = DeviceChoice::host, .threads = device.threads()};
+}
+
 /// The vertices of a list, ascending.
 std::vector<Vertex> scored_of(std::span<const Vertex> list) {
   std::vector<Vertex> scored(list.begin(), std::find(list.begin(), list.end(), kNoVertex));
@@ -90,14 +94,15 @@ class PprEvaluator::Worker {
 
 PprEvaluator::PprEvaluator(const Device& device, const Graph& graph, const Starts& starts,
                            const PprOptions& options, PprSink& next)
-    : device_(device),
+    : own_device_(device.is_cuda() ? std::make_unique<Device>(host_of(device)) : nullptr),
+      device_(own_device_ ? *own_device_ : device),
       graph_(graph),
       starts_(starts),
       options_(options),
       length_(length_of(options)),
       next_(next) {
-  for (unsigned i = 0; i < device.threads(); ++i)
-    workers_.push_back(std::make_unique<Worker>(device, graph, options, length_));
+  for (unsigned i = 0; i < device_.threads(); ++i)
+    workers_.push_back(std::make_unique<Worker>(device_, graph, options, length_));
 }
 
 PprEvaluator::~PprEvaluator() = default;

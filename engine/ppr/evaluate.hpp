@@ -23,7 +23,7 @@ struct Precision {
 };
 
 /// Compares each list with that of GD(L), where there is an L, and with that of the untruncated scores, both
-/// found by diffusion from the seeds.
+/// found by diffusion from the seeds on the host.
 class PprEvaluator : public PprSink {
  public:
   /// Keeps references to all but `options`.
@@ -40,6 +40,7 @@ class PprEvaluator : public PprSink {
  private:
   class Worker;
 
+  std::unique_ptr<Device> own_device_;  ///< the host, where queries are answered by a GPU
   const Device& device_;
   const Graph& graph_;
   const Starts& starts_;

@@ -34,6 +34,17 @@ inline Mass to_mass(double share) {
   return static_cast<Mass>(std::ldexp(share, 63));
 }
 
+/// Is there at least `least` of it for each of so many edges (and for a vertex without one)?
+SLUICE_HD bool reaches(Mass mass, Mass least, std::uint64_t edges) {
+  if (edges == 0) return mass >= least;
+  return multiply_high(least, edges) == 0 && mass >= least * edges;
+}
+
+/// Forward push to a tolerance: mass moves on from where there is so much for each edge; the bar is divided
+/// whenever no vertex is above it.
+inline constexpr Mass kFirstBar = kWholeMass / 1024;
+inline constexpr Mass kBarStep = 4;
+
 /// How the mass of a vertex splits: what goes on along its edges, and what it keeps as its score.
 struct Continuation {
   std::uint64_t follow = 0;  ///< alpha in units of 2^-64

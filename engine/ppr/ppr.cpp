@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
-#include <vector>
 
 #include "engine/core/error.hpp"
-#include "engine/exec/threads.hpp"
+#include "engine/ppr/backend.hpp"
+#include "engine/ppr/query_room.hpp"
+#include "engine/ppr/query_rules.hpp"
 
 namespace sluice {
 
@@ -16,156 +16,88 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Results that are written at once: enough for threads not to wait for each other.
-constexpr std::uint64_t kWaveBytes = 32u << 20;
-
 double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-std::uint64_t row_bytes(const PprOptions& options) {
-  return options.top * (sizeof(Vertex) + sizeof(double)) + sizeof(Vertex) + sizeof(QueryFigures);
-}
-
-/// Queries that a wave holds: a part of what is left.
-std::uint64_t wave_rows(const Device& device, const PprOptions& options, std::uint64_t queries) {
-  const std::uint64_t bytes = std::min(kWaveBytes, device.memory().available() / 8);
-  return std::clamp<std::uint64_t>(bytes / row_bytes(options), 1, std::max<std::uint64_t>(queries, 1));
-}
-
-/// Of a query that reaches everything: its vertices, once or in two places, and lists of them.
-std::uint64_t worst_query(const Graph& graph, const PprOptions& options) {
-  const std::uint64_t n = graph.vertices(), reached = ReachedVertices::peak_bytes(n, n);
-  return options.one_by_one ? 2 * reached + n * 20 : reached + n * 4;
-}
-
-/// Queries that are worked on at once: as many as fit if each reaches all of the graph, and at least one.
-unsigned threads_for(const Device& device, const Graph& graph, const PprOptions& options,
-                     std::uint64_t left) {
-  const std::uint64_t fit = left / std::max<std::uint64_t>(worst_query(graph, options), 1);
-  return static_cast<unsigned>(std::clamp<std::uint64_t>(fit, 1, device.threads()));
-}
-
-void require_meaning(const Graph& graph, const Starts& starts, const PprOptions& options) {
+void require_meaning(const Device& device, const Graph& graph, const Starts& starts,
+                     const PprOptions& options) {
   validate(options);
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
   for (const Vertex seed : starts.vertices) {
     if (seed >= graph.vertices()) throw InputError(fmt::format("seed {} is no vertex of the graph", seed));
   }
+  const std::string beyond = device.is_cuda() ? beyond_groups(options) : std::string();
+  if (!beyond.empty()) throw UsageError(beyond + ": on the host alone so far (say --device host)");
 }
 
-class Run {
- public:
-  Run(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-      PprSink& sink)
-      : graph_(graph),
-        starts_(starts),
-        options_(options),
-        sink_(sink),
-        range_(starts.range(graph.vertices(), options.first_instance, options.last_instance)),
-        rows_(wave_rows(device, options, range_.end - range_.begin)),
-        seeds_(device, rows_, "results of queries"),
-        vertices_(device, rows_ * options.top, "results of queries"),
-        scores_(device, rows_ * options.top, "results of queries"),
-        figures_(device, rows_, "results of queries") {
-    const unsigned threads = threads_for(device, graph, options, device.memory().available());
-    workers_.reserve(threads);
-    for (unsigned i = 0; i < threads; ++i)
-      workers_.push_back(std::make_unique<Worker>(device, graph, options));
+void count_figures(PprStats& stats, std::span<const QueryFigures> figures) {
+  for (const QueryFigures& query : figures) {
+    stats.edges += query.edges;
+    stats.reached += query.reached;
+    stats.query_bytes += query.peak_bytes;
+    stats.peak_query_bytes = std::max(stats.peak_query_bytes, query.peak_bytes);
+    stats.largest_error = std::max(stats.largest_error, query.error);
+    stats.held += query.held;
   }
-
-  PprStats run() {
-    for (Instance at = range_.begin; at < range_.end; at += rows_) {
-      if (options_.progress) options_.progress(at - range_.begin, range_.end - range_.begin);
-      wave(at, std::min(rows_, range_.end - at));
-    }
-    if (options_.progress) options_.progress(range_.end - range_.begin, range_.end - range_.begin);
-    return stats_;
-  }
-
- private:
-  struct Worker {
-    Worker(const Device& device, const Graph& graph, const PprOptions& options)
-        : solver(device, graph.out.view(), options) {}
-    QuerySolver solver;
-    Seeds seeds;
-  };
-
-  void wave(Instance first, std::uint64_t count) {
-    const auto begin = Clock::now();
-    parallel_blocks(static_cast<unsigned>(workers_.size()), count, 1,
-                    [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
-                      for (std::uint64_t row = from; row < to; ++row) solve(*workers_[thread], first, row);
-                    });
-    stats_.compute_seconds += since(begin);
-    const auto writing = Clock::now();
-    count_figures({figures_.data(), count});
-    sink_.write({first,
-                 count,
-                 options_.top,
-                 {seeds_.data(), count},
-                 {vertices_.data(), count * options_.top},
-                 {scores_.data(), count * options_.top},
-                 {figures_.data(), count}});
-    stats_.write_seconds += since(writing);
-  }
-
-  void solve(Worker& worker, Instance first, std::uint64_t row) {
-    const auto begin = Clock::now();
-    worker.seeds.assign(starts_, graph_.vertices(), options_.seed, first + row);
-    seeds_.data()[row] = worker.seeds.all()[0].vertex;
-    figures_.data()[row] = worker.solver.solve(worker.seeds, first + row);
-    worker.solver.write_top({vertices_.data() + row * options_.top, options_.top},
-                            {scores_.data() + row * options_.top, options_.top});
-    figures_.data()[row].seconds = since(begin);
-  }
-
-  void count_figures(std::span<const QueryFigures> figures) {
-    for (const QueryFigures& query : figures) {
-      stats_.edges += query.edges;
-      stats_.reached += query.reached;
-      stats_.query_bytes += query.peak_bytes;
-      stats_.peak_query_bytes = std::max(stats_.peak_query_bytes, query.peak_bytes);
-      stats_.largest_error = std::max(stats_.largest_error, query.error);
-      stats_.held += query.held;
-    }
-    stats_.queries += figures.size();
-    ++stats_.waves;
-  }
-
-  const Graph& graph_;
-  const Starts& starts_;
-  const PprOptions& options_;
-  PprSink& sink_;
-  InstanceRange range_;
-  std::uint64_t rows_;
-  Buffer<Vertex> seeds_, vertices_;
-  Buffer<double> scores_;
-  Buffer<QueryFigures> figures_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  PprStats stats_;
-};
+  stats.queries += figures.size();
+  ++stats.waves;
+}
 
 }  // namespace
 
+std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
+                                             const PprOptions& options, std::uint64_t queries) {
+  require_meaning(device, graph, starts, options);
+#if defined(SLUICE_HAVE_CUDA)
+  if (device.is_cuda()) return make_cuda_ppr(device, graph, starts, options, queries);
+#endif
+  return make_host_ppr(device, graph, starts, options, queries);
+}
+
 PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
                  PprSink& sink) {
-  require_meaning(graph, starts, options);
-  return Run(device, graph, starts, options, sink).run();
+  const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
+  const std::uint64_t queries = range.end - range.begin;
+  const auto backend = make_ppr_backend(device, graph, starts, options, queries);
+  PprStats stats;
+  for (Instance at = range.begin; at < range.end; at += backend->rows()) {
+    if (options.progress) options.progress(at - range.begin, queries);
+    const auto begin = Clock::now();
+    const PprBatch batch = backend->solve(at, std::min(backend->rows(), range.end - at));
+    stats.compute_seconds += since(begin);
+    const auto writing = Clock::now();
+    count_figures(stats, batch.figures);
+    sink.write(batch);
+    stats.write_seconds += since(writing);
+  }
+  if (options.progress) options.progress(queries, queries);
+  return stats;
 }
 
 PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options) {
-  require_meaning(graph, starts, options);
+  require_meaning(device, graph, starts, options);
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
+  const std::uint64_t n = graph.vertices(), allowed = device.memory().available();
   PprPlan plan;
-  const std::uint64_t least = ReachedVertices::peak_bytes(1, graph.vertices());
-  plan.smallest_bytes = row_bytes(options) + least;
-  plan.wave_bytes = wave_rows(device, options, range.end - range.begin) * row_bytes(options);
-  plan.largest_query_bytes = worst_query(graph, options);
-  const std::uint64_t allowed = device.memory().available();
-  plan.threads = threads_for(device, graph, options, allowed - std::min(allowed, plan.wave_bytes));
   plan.result_bytes = (range.end - range.begin) * (options.top * (sizeof(std::int32_t) + sizeof(double)) + 4);
+  plan.wave_bytes = ppr_wave_rows(device, options, range.end - range.begin) * ppr_row_bytes(options);
+#if defined(SLUICE_HAVE_CUDA)
+  if (device.is_cuda()) {
+    const RoomShape first = first_room(n, options), last = RoomShape::of(n, n, first.asked);
+    plan.graph_bytes = cuda_graph_bytes(graph, options);
+    plan.largest_query_bytes = last.bytes();
+    plan.smallest_bytes = plan.graph_bytes + ppr_row_bytes(options) + first.bytes();
+    const std::uint64_t taken = plan.graph_bytes + plan.wave_bytes;
+    const std::uint64_t fit = (allowed - std::min(allowed, taken)) / first.bytes();
+    plan.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(fit, 1, cuda_queries_at_once()));
+    return plan;
+  }
+#endif
+  plan.smallest_bytes = ppr_row_bytes(options) + ReachedVertices::peak_bytes(1, n);
+  plan.largest_query_bytes = worst_host_query(graph, options);
+  plan.threads = host_queries_at_once(device, graph, options, allowed - std::min(allowed, plan.wave_bytes));
   return plan;
 }
 

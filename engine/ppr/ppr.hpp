@@ -48,14 +48,15 @@ struct PprStats {
   double compute_seconds = 0, write_seconds = 0;
 };
 
-/// Runs the queries `options.first_instance` up to `options.last_instance` on the host's cores, a query a
-/// core. Throws UsageError for options out of range or what the graph does not have, InputError for a seed
-/// that is no vertex, BudgetError where memory does not suffice.
+/// Runs the queries `options.first_instance` up to `options.last_instance` on the device. Throws UsageError
+/// for options out of range or what the graph does not have, InputError for a seed that is no vertex,
+/// BudgetError where memory does not suffice.
 PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
                  PprSink& sink);
 
 /// What a run would take beside the graph. How many vertices a query reaches is not known beforehand.
 struct PprPlan {
+  std::uint64_t graph_bytes = 0;          ///< of a GPU's memory
   std::uint64_t wave_bytes = 0;           ///< results on their way to the sink
   std::uint64_t largest_query_bytes = 0;  ///< if it reaches all vertices
   std::uint64_t smallest_bytes = 0;       ///< without which nothing can be done

@@ -73,20 +73,22 @@ void QuerySolver::diffuse_in_stages() {
 }
 
 /// Forward push (Andersen, Chung and Lang, 2006), but in rounds, so that nothing depends on an order: mass
-/// moves on from all vertices where much of it waits for each out-edge. What still waits at the end is what
-/// scores miss. To reach a tolerance the bar is lowered by four whenever no vertex is above it.
+/// moves on from all vertices where much of it waits for each out-edge. Of what still waits at the end, 1 -
+/// alpha stays where it is in any case; the rest is what scores miss. To reach a tolerance the bar is lowered
+/// whenever no vertex is above it.
 void QuerySolver::push() {
   if (options_.residual_threshold > 0) {
     const Mass least = std::max<Mass>(to_mass(options_.residual_threshold), 1);
     while (diffusion_.push(least)) {
     }
-    return;
+    return diffusion_.settle_share();
   }
   const Mass enough = to_mass(std::min(options_.tolerance, 1.0));
-  for (Mass least = kWholeMass / 1024; diffusion_.under_way() > enough; least /= 4) {
+  for (Mass least = kFirstBar; diffusion_.under_way() > enough; least /= kBarStep) {
     while (diffusion_.under_way() > enough && diffusion_.push(least)) {
     }
   }
+  diffusion_.settle_share();
 }
 
 void QuerySolver::write_top(std::span<Vertex> vertices, std::span<double> values) {

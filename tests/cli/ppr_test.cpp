@@ -142,7 +142,10 @@ TEST_F(PprCli, RefusesWhatHasNoMeaning) {
   refused("--partitions", {"--partitions", "4"});
   refused("--transport", {"--transport", "file"});
   refused("--distribution shard", {"--distribution", "shard"});
-  refused("--device cuda", {"--device", "cuda"});
+  refused("--device cuda: --method montecarlo", {"--method", "montecarlo", "--device", "cuda"});
+  refused("--device cuda: --dangling uniform", {"--dangling", "uniform", "--device", "cuda"});
+  refused("--device cuda: --one-by-one",
+          {"--method", "meloppr", "--one-by-one", "--device", "cuda"});
   refused("--layout", {"--layout", "wide"});
   refused("exclude each other", {"--starts", "s.txt", "--instances", "3"});
 }

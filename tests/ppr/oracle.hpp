@@ -127,6 +127,33 @@ inline std::vector<PprOptions> ppr_rules() {
   return all;
 }
 
+/// Every method that a group of threads knows (group_query.hpp), in every way.
+inline std::vector<PprOptions> group_methods() {
+  std::vector<PprOptions> all;
+  PprOptions options;
+  options.top = 20;
+  options.tolerance = 1e-6;
+  all.push_back(options);
+  options.length = 4;
+  all.push_back(options);
+  options.length = 0;
+  options.method = PprMethod::push;
+  all.push_back(options);
+  options.residual_threshold = 1e-4;
+  all.push_back(options);
+  options.method = PprMethod::staged;
+  options.stages = {1, 2, 1};
+  options.unexpanded = PprUnexpanded::share;
+  all.push_back(options);
+  options.residual_threshold = 0;
+  for (const double expand : {0.0, 0.13, 1.0}) {
+    options.expand = expand;
+    options.unexpanded = expand == 0.13 ? PprUnexpanded::residual : PprUnexpanded::share;
+    all.push_back(options);
+  }
+  return all;
+}
+
 /// Keeps all that is handed on.
 class KeptRows : public PprSink {
  public:
@@ -134,6 +161,7 @@ class KeptRows : public PprSink {
     seeds.insert(seeds.end(), batch.seeds.begin(), batch.seeds.end());
     vertices.insert(vertices.end(), batch.vertices.begin(), batch.vertices.end());
     scores.insert(scores.end(), batch.scores.begin(), batch.scores.end());
+    figures.insert(figures.end(), batch.figures.begin(), batch.figures.end());
   }
   bool operator==(const KeptRows& other) const {
     return seeds == other.seeds && vertices == other.vertices && scores == other.scores;
@@ -141,6 +169,7 @@ class KeptRows : public PprSink {
 
   std::vector<Vertex> seeds, vertices;
   std::vector<double> scores;
+  std::vector<QueryFigures> figures;
 };
 
 }  // namespace sluice::test

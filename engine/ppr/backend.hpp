@@ -1,0 +1,81 @@
+// Where queries are answered, a wave at a time: on the host's cores, a query a core (host_backend.cpp), or on
+// a GPU, a query a block (cuda_backend.cu).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "engine/exec/buffer.hpp"
+#include "engine/ppr/ppr.hpp"
+
+namespace sluice {
+
+class PprBackend {
+ public:
+  virtual ~PprBackend() = default;
+  /// The most queries of a wave.
+  virtual std::uint64_t rows() const = 0;
+  /// Answers queries [first, first + count); what it hands out stays until the next call.
+  virtual PprBatch solve(Instance first, std::uint64_t count) = 0;
+};
+
+/// On the device; keeps references to all but `queries`, the number that will be asked. Throws UsageError for
+/// what the device cannot do, and as run_ppr does.
+std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
+                                             const PprOptions& options, std::uint64_t queries);
+
+std::unique_ptr<PprBackend> make_host_ppr(const Device& device, const Graph& graph, const Starts& starts,
+                                          const PprOptions& options, std::uint64_t queries);
+std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& graph, const Starts& starts,
+                                          const PprOptions& options, std::uint64_t queries);
+
+/// Of a query that reaches everything on the host: its vertices, once or in two places, and lists of them.
+std::uint64_t worst_host_query(const Graph& graph, const PprOptions& options);
+/// Queries that the host works on at once where so much memory is left: as many as fit if each reaches all of
+/// the graph, and at least one.
+unsigned host_queries_at_once(const Device& device, const Graph& graph, const PprOptions& options,
+                              std::uint64_t left);
+/// The same of a GPU, and what its queries share: the graph.
+unsigned cuda_queries_at_once();
+std::uint64_t cuda_graph_bytes(const Graph& graph, const PprOptions& options);
+
+/// Memory of a query's results.
+inline std::uint64_t ppr_row_bytes(const PprOptions& options) {
+  return options.top * (sizeof(Vertex) + sizeof(double)) + sizeof(Vertex) + sizeof(QueryFigures);
+}
+
+/// Queries that a wave holds: a part of what is left, and enough for nobody to wait for each other.
+inline std::uint64_t ppr_wave_rows(const Device& device, const PprOptions& options, std::uint64_t queries) {
+  constexpr std::uint64_t kWaveBytes = 32u << 20;
+  const std::uint64_t bytes = std::min(kWaveBytes, device.memory().available() / 8);
+  return std::clamp<std::uint64_t>(bytes / ppr_row_bytes(options), 1, std::max<std::uint64_t>(queries, 1));
+}
+
+/// Results of a wave where the host reads them.
+template <template <class> class Memory>
+struct PprRows {
+  PprRows(const Device& device, std::uint64_t rows, std::uint32_t list_size)
+      : top(list_size),
+        seeds(device, rows, "results of queries"),
+        vertices(device, rows * list_size, "results of queries"),
+        scores(device, rows * list_size, "results of queries"),
+        figures(device, rows, "results of queries") {}
+
+  PprBatch batch(Instance first, std::uint64_t count) const {
+    return {first,
+            count,
+            top,
+            {seeds.data(), count},
+            {vertices.data(), count * top},
+            {scores.data(), count * top},
+            {figures.data(), count}};
+  }
+
+  std::uint32_t top;
+  Memory<Vertex> seeds, vertices;
+  Memory<double> scores;
+  Memory<QueryFigures> figures;
+};
+
+}  // namespace sluice

@@ -1,0 +1,225 @@
+// Queries on a GPU, a query a block. The blocks that fit the GPU at once have a room each (query_room.hpp);
+// queries that did not fit theirs are asked again, by fewer blocks if need be, in rooms four times as large.
+#include <numeric>
+#include <vector>
+
+#include "engine/core/charged_vector.hpp"
+#include "engine/exec/stream.cuh"
+#include "engine/ppr/backend.hpp"
+#include "engine/ppr/query_kernels.cuh"
+#include "engine/ppr/query_rules.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// The graph as queries read it.
+class GraphOnDevice {
+ public:
+  GraphOnDevice(const Device& device, const Graph& graph, const PprOptions& options)
+      : view_(graph.out.view()),
+        offsets_(device, view_.vertices + 1, "the graph's offsets"),
+        targets_(device, view_.edges, "the graph's edges") {
+    copy_to_device(device, offsets_.data(), view_.offsets, offsets_.bytes());
+    copy_to_device(device, targets_.data(), view_.targets, targets_.bytes());
+    if (options.weighted) {
+      weights_ = Buffer<float>(device, view_.edges, "the graph's weights");
+      totals_ = Buffer<double>(device, view_.vertices, "sums of weights");
+      copy_to_device(device, weights_.data(), view_.weights, weights_.bytes());
+      HostArray<double> totals = weight_totals(view_, device.threads());
+      copy_to_device(device, totals_.data(), totals.data(), totals_.bytes());
+    }
+    view_.offsets = offsets_.data(), view_.targets = targets_.data(), view_.weights = weights_.data();
+  }
+
+  const CsrView& view() const { return view_; }
+  const double* totals() const { return totals_.data(); }
+
+ private:
+  CsrView view_;
+  Buffer<EdgeIndex> offsets_;
+  Buffer<Vertex> targets_;
+  Buffer<float> weights_;
+  Buffer<double> totals_;
+};
+
+/// Rooms side by side, empty whenever no query is at work.
+class Rooms {
+ public:
+  /// Makes up to `wanted` rooms of this shape, as many as the memory allows and at least one; says how many.
+  unsigned prepare(const Device& device, const RoomShape& shape, std::uint64_t wanted,
+                   const cuda::Stream& stream) {
+    const std::uint64_t fit = (device.memory().available() + memory_.bytes()) / shape.bytes();
+    const auto rooms = static_cast<unsigned>(std::clamp<std::uint64_t>(fit, 1, wanted));
+    if (shape.limit == limit_ && rooms <= rooms_) return rooms;
+    memory_.reserve(device, rooms * shape.bytes(), "vertices that queries reached");
+    first_ = shape.view(memory_.data());
+    limit_ = shape.limit, rooms_ = rooms;
+    cuda::clear_rooms_kernel<<<rooms, cuda::kQueryBlock, 0, stream.get()>>>(first_, shape.bytes());
+    cuda::check_launch("clear_rooms_kernel");
+    return rooms;
+  }
+
+  const RoomView& first() const { return first_; }
+
+ private:
+  Buffer<unsigned char> memory_;
+  RoomView first_;
+  std::uint64_t limit_ = 0;
+  unsigned rooms_ = 0;
+};
+
+class CudaPpr final : public PprBackend {
+ public:
+  CudaPpr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
+          std::uint64_t queries)
+      : device_(device),
+        starts_(starts),
+        options_(options),
+        graph_(device, graph, options),
+        rows_(ppr_wave_rows(device, options, queries)),
+        results_(device, rows_, options.top),
+        group_figures_(device, rows_, "figures of queries"),
+        vertices_(device, rows_ * options.top, "results of queries"),
+        scores_(device, rows_ * options.top, "results of queries"),
+        figures_(device, rows_, "figures of queries"),
+        pending_(device, rows_, "queries at work"),
+        pending_there_(device, rows_, "queries at work"),
+        next_(device, 1, "the next query"),
+        shape_(first_room(graph.vertices(), options)) {
+    const std::vector<std::uint32_t> stages = stages_of(options);
+    stages_ = Buffer<std::uint32_t>(device, stages.size(), "steps of stages");
+    copy_to_device(device, stages_.data(), stages.data(), stages_.bytes());
+  }
+
+  ~CudaPpr() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
+
+  std::uint64_t rows() const override { return rows_; }
+
+  PprBatch solve(Instance first, std::uint64_t count) override {
+    give_seeds(first, count);
+    std::iota(pending_.data(), pending_.data() + count, 0u);
+    std::uint64_t left = count;
+    for (RoomShape shape = shape_; left > 0; shape = larger_room(shape, graph_.view().vertices)) {
+      launch(shape, left, count);
+      const std::uint64_t asked = left;
+      left = collect(shape, asked);
+      // Where most did not fit, the next wave begins with what comes next.
+      if (shape.limit == shape_.limit && 2 * left > asked)
+        shape_ = larger_room(shape, graph_.view().vertices);
+    }
+    copy(results_.vertices.data(), vertices_.data(), count * options_.top * sizeof(Vertex));
+    copy(results_.scores.data(), scores_.data(), count * options_.top * sizeof(double));
+    stream_.wait("results of queries");
+    return results_.batch(first, count);
+  }
+
+ private:
+  void copy(void* to, const void* from, std::uint64_t bytes) {
+    cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_.get()), "copying queries");
+  }
+
+  /// Shares of seeds come from doubles, and are made by the host for both backends.
+  void give_seeds(Instance first, std::uint64_t count) {
+    seed_offsets_.reserve(device_, count + 1, "seeds of queries");
+    seed_offsets_there_.reserve(device_, count + 1, "seeds of queries");
+    wave_seeds_.clear();
+    for (std::uint64_t row = 0; row < count; ++row) {
+      seeds_.assign(starts_, graph_.view().vertices, options_.seed, first + row);
+      results_.seeds.data()[row] = seeds_.all()[0].vertex;
+      results_.figures.data()[row] = QueryFigures{};
+      seed_offsets_.data()[row] = wave_seeds_.size();
+      wave_seeds_.insert(wave_seeds_.end(), seeds_.all().begin(), seeds_.all().end());
+    }
+    seed_offsets_.data()[count] = wave_seeds_.size();
+    seeds_there_.reserve(device_, wave_seeds_.size(), "seeds of queries");
+    copy(seed_offsets_there_.data(), seed_offsets_.data(), (count + 1) * sizeof(std::uint64_t));
+    copy(seeds_there_.data(), wave_seeds_.data(), wave_seeds_.size() * sizeof(Seed));
+  }
+
+  /// Asks the queries that are pending, and brings their figures.
+  void launch(const RoomShape& shape, std::uint64_t pending, std::uint64_t count) {
+    const std::uint64_t wanted = std::min<std::uint64_t>(pending, blocks_);
+    const unsigned blocks = rooms_.prepare(device_, shape, wanted, stream_);
+    copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
+    cuda::check(cudaMemsetAsync(next_.data(), 0, next_.bytes(), stream_.get()), "clearing");
+    cuda::QueriesView view;
+    view.rules = rules_of(options_);
+    view.rules.graph = graph_.view(), view.rules.totals = graph_.totals();
+    view.rules.stages = stages_.data();
+    view.room = rooms_.first(), view.room_bytes = shape.bytes();
+    view.seeds = seeds_there_.data(), view.seed_offsets = seed_offsets_there_.data();
+    view.rows = pending_there_.data(), view.count = static_cast<std::uint32_t>(pending);
+    view.next = next_.data();
+    view.figures = figures_.data(), view.vertices = vertices_.data(), view.scores = scores_.data();
+    cuda::queries_kernel<<<blocks, cuda::kQueryBlock, 0, stream_.get()>>>(view);
+    cuda::check_launch("queries_kernel");
+    copy(group_figures_.data(), figures_.data(), count * sizeof(GroupFigures));
+    stream_.wait("queries");
+  }
+
+  /// Takes the figures of those that were answered; the others are pending still.
+  std::uint64_t collect(const RoomShape& shape, std::uint64_t asked) {
+    std::uint64_t left = 0;
+    for (std::uint64_t i = 0; i < asked; ++i) {
+      const std::uint32_t row = pending_.data()[i];
+      const GroupFigures& group = group_figures_.data()[row];
+      QueryFigures& figures = results_.figures.data()[row];
+      const double before = figures.seconds;
+      figures = figures_of(group);
+      figures.peak_bytes = shape.bytes();
+      figures.seconds += before;
+      if (group.abandoned != 0) pending_.data()[left++] = row;
+    }
+    return left;
+  }
+
+  const Device& device_;
+  const Starts& starts_;
+  const PprOptions& options_;
+  cuda::Stream stream_;
+  unsigned blocks_ = cuda_queries_at_once();
+  GraphOnDevice graph_;
+  std::uint64_t rows_;
+  PprRows<Staging> results_;
+  Staging<GroupFigures> group_figures_;
+  Buffer<Vertex> vertices_;
+  Buffer<double> scores_;
+  Buffer<GroupFigures> figures_;
+  Staging<std::uint32_t> pending_;  ///< rows of queries without an answer
+  Buffer<std::uint32_t> pending_there_, next_, stages_;
+  RoomShape shape_;  ///< that the next wave begins with
+  Rooms rooms_;
+  Seeds seeds_;
+  ChargedVector<Seed> wave_seeds_;
+  Buffer<Seed> seeds_there_;
+  Staging<std::uint64_t> seed_offsets_;
+  Buffer<std::uint64_t> seed_offsets_there_;
+};
+
+}  // namespace
+
+unsigned cuda_queries_at_once() {
+  int device = 0, processors = 0, each = 0;
+  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+              "cudaDeviceGetAttribute");
+  cuda::check(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, cuda::queries_kernel, cuda::kQueryBlock, 0),
+      "the queries' occupancy");
+  if (each == 0) throw RunError("CUDA: not one block of queries fits a processor of this GPU");
+  return static_cast<unsigned>(processors * each);
+}
+
+std::uint64_t cuda_graph_bytes(const Graph& graph, const PprOptions& options) {
+  const std::uint64_t rows = (graph.vertices() + 1) * sizeof(EdgeIndex) + graph.edges() * sizeof(Vertex);
+  if (!options.weighted) return rows;
+  return rows + graph.edges() * sizeof(float) + graph.vertices() * sizeof(double);
+}
+
+std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& graph, const Starts& starts,
+                                          const PprOptions& options, std::uint64_t queries) {
+  return std::make_unique<CudaPpr>(device, graph, starts, options, queries);
+}
+
+}  // namespace sluice

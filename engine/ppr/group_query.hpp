@@ -1,0 +1,394 @@
+// One query answered by a group of threads in a room of its own: the methods of solver.hpp, to the same bits.
+// Rounds are those of diffusion.hpp, but the mass that waits lies in one place: first all of a round's
+// vertices take theirs out, then it is spread. An addition that brings a vertex up to the bar puts it on the
+// next round's list; sums only grow meanwhile, so exactly one does. Edges of a round are shared out evenly,
+// however long the lists are (a prefix sum over the lists, and a binary search for each edge).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "engine/core/search.hpp"
+#include "engine/ppr/group_select.hpp"
+#include "engine/ppr/mass.hpp"
+#include "engine/ppr/query_room.hpp"
+#include "engine/ppr/query_rules.hpp"
+#include "engine/ppr/seeds.hpp"
+
+namespace sluice {
+
+/// Seeds of one query.
+struct SeedsView {
+  const Seed* seeds = nullptr;
+  std::uint32_t count = 0;
+
+  SLUICE_HD Mass share(std::uint32_t i, Mass mass) const {
+    return count == 1 ? mass : multiply_high(mass, seeds[i].share);
+  }
+};
+
+template <class Group>
+class GroupQuery {
+ public:
+  /// What lanes share; on a GPU in shared memory.
+  struct Shared {
+    std::uint32_t reached, full;
+    std::uint32_t listed[2];
+    union {
+      struct {
+        std::uint64_t ends[Group::kSize], begins[Group::kSize];
+        std::uint64_t shares[Group::kSize];  ///< of each edge: mass, or a double per weight
+      } chunk;
+      SelectRoom select;
+    };
+    RankedVertex ranked[kSortedHere];
+  };
+
+  /// The room is as clear() leaves it.
+  SLUICE_HD GroupQuery(const Group& group, Shared& shared, const RoomView& room, const QueryRules& rules,
+                       const SeedsView& seeds)
+      : group_(group), shared_(shared), room_(room), rules_(rules), seeds_(seeds) {
+    if (group_.rank() == 0) shared_.reached = shared_.full = shared_.listed[0] = shared_.listed[1] = 0;
+    group_.sync();
+  }
+
+  /// All lanes get the same figures.
+  SLUICE_HD GroupFigures solve() {
+    switch (rules_.method) {
+      case PprMethod::staged:
+        diffuse_in_stages();
+        break;
+      case PprMethod::push:
+        push();
+        break;
+      default:
+        diffuse();
+    }
+    GroupFigures figures;
+    figures.held = held_;
+    figures.edges = group_.sum(edges_);
+    figures.reached = shared_.reached;
+    figures.abandoned = shared_.full;
+    Mass scored = 0;
+    for_each_reached([&](RoomEntry& entry) { scored += entry.score; });
+    figures.scored = group_.sum(scored);
+    return figures;
+  }
+
+  /// As QuerySolver::write_top().
+  SLUICE_HD void write_top(Vertex* vertices, double* scores) {
+    std::uint32_t present = 0;
+    for_each_reached([&](RoomEntry& entry) { present += entry.score != 0; });
+    present = group_.sum(present);
+    const std::uint32_t found = present < rules_.top ? present : rules_.top;
+    const auto at = [&](std::uint32_t i) { return ranked_of(room_.entries[room_.reached[i]]); };
+    RankCut cut;  // takes all
+    if (found < present) cut = select_first(group_, shared_.select, shared_.reached, found, at);
+    RankedVertex* const list = rules_.top <= kSortedHere ? shared_.ranked : room_.ranked;
+    if (group_.rank() == 0) shared_.listed[0] = 0;
+    group_.sync();
+    for (std::uint32_t i = group_.rank(); i < shared_.reached; i += Group::kSize) {
+      const RankedVertex v = at(i);
+      if (v.key != 0 && cut.takes(v)) list[add_shared(&shared_.listed[0], 1u)] = v;
+    }
+    group_.sync();
+    sort_ranked(group_, list, found);
+    for (std::uint32_t i = group_.rank(); i < rules_.top; i += Group::kSize) {
+      vertices[i] = i < found ? list[i].vertex : kNoVertex;
+      scores[i] = i < found ? score_of(list[i]) : 0.0;
+    }
+  }
+
+  /// Empties the room for the next query.
+  SLUICE_HD void clear() {
+    group_.sync();
+    if (shared_.full != 0) {
+      for (std::uint64_t slot = group_.rank(); slot < room_.slots; slot += Group::kSize)
+        room_.entries[slot] = RoomEntry{};
+    } else {
+      for_each_reached([](RoomEntry& entry) { entry = RoomEntry{}; });
+    }
+    group_.sync();
+  }
+
+ private:
+  static constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
+
+  // ---- methods, as in solver.cpp
+
+  SLUICE_HD void diffuse() {
+    begin(0);
+    if (rules_.length != 0) {
+      for (std::uint32_t depth = 0; depth < rules_.length && goes_on(); ++depth) round(0);
+      return settle([](Mass mass) { return mass; });
+    }
+    while (under_way_ > rules_.enough && goes_on()) round(0);
+  }
+
+  SLUICE_HD void diffuse_in_stages() {
+    begin(0);
+    for (std::uint32_t stage = 0; stage < rules_.stage_count; ++stage) {
+      if (stage > 0) choose();
+      for (std::uint32_t step = 0; step < rules_.stages[stage] && goes_on(); ++step) round(0);
+    }
+    settle([](Mass mass) { return mass; });
+  }
+
+  SLUICE_HD void push() {
+    const Mass enough = rules_.least != 0 ? 0 : rules_.enough;
+    Mass least = rules_.least != 0 ? rules_.least : kFirstBar;
+    begin(least);
+    while (true) {
+      while (under_way_ > enough && goes_on()) round(least);
+      if (rules_.least != 0 || under_way_ <= enough || shared_.full != 0) break;
+      least /= kBarStep;
+      list_waiting(least);
+    }
+    settle([this](Mass mass) { return rules_.continuation.kept(mass); });
+  }
+
+  // ---- rounds
+
+  /// Whether a vertex is on the list; all lanes agree, for a barrier lies behind its last change.
+  SLUICE_HD bool goes_on() const { return shared_.full == 0 && shared_.listed[now_] != 0; }
+
+  SLUICE_HD void begin(Mass least) {
+    Mass given = 0;
+    now_ = 1;  // lists are filled for the round after this one
+    give_to_seeds(kWholeMass, least, given);
+    under_way_ = group_.sum(given);
+    now_ = 0;
+  }
+
+  /// Splits the mass of all vertices on the list; those where at least `least` waits for each edge then are
+  /// the next list.
+  SLUICE_HD void round(Mass least) {
+    const std::uint32_t size = shared_.listed[now_];
+    Mass taken = 0;
+    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) taken += take(listed(i));
+    under_way_ -= group_.sum(taken);
+    Mass given = 0, returning = 0;
+    for (std::uint32_t first = 0; first < size; first += Group::kSize)
+      spread(first, size, least, given, returning);
+    returning = group_.sum(returning);
+    if (returning != 0) give_to_seeds(returning, least, given);
+    under_way_ += group_.sum(given);
+    next_list();
+  }
+
+  SLUICE_HD Mass take(RoomEntry& entry) {
+    const Mass mass = read_shared(&entry.waiting);
+    entry.waiting = 0;
+    entry.score += rules_.continuation.kept(mass);
+    entry.moving = rules_.continuation.followed(mass);
+    return mass;
+  }
+
+  /// Spreads the mass of as many vertices as there are lanes, an edge a lane.
+  SLUICE_HD void spread(std::uint32_t first, std::uint32_t size, Mass least, Mass& given, Mass& returning) {
+    const std::uint32_t i = first + group_.rank();
+    auto& chunk = shared_.chunk;
+    std::uint64_t degree = 0;
+    if (i < size) {
+      const RoomEntry& entry = listed(i);
+      const EdgeIndex begin = rules_.graph.offsets[entry.vertex];
+      degree = rules_.graph.offsets[entry.vertex + std::uint64_t{1}] - begin;
+      chunk.begins[group_.rank()] = begin;
+      if (degree == 0 || (rules_.totals != nullptr && rules_.totals[entry.vertex] == 0)) {
+        returning += entry.moving;
+        degree = 0;
+      } else {
+        edges_ += degree;
+        const std::uint64_t share = share_of_edge(entry, degree);
+        chunk.shares[group_.rank()] = share;
+        if (share == 0) degree = 0;
+      }
+    }
+    chunk.ends[group_.rank()] = group_.inclusive_scan(degree);
+    group_.sync();
+    const std::uint64_t all = chunk.ends[Group::kSize - 1];
+    for (std::uint64_t at = group_.rank(); at < all; at += Group::kSize) {
+      const std::uint64_t row = count_below(chunk.ends, Group::kSize, at + 1);
+      const EdgeIndex edge = chunk.begins[row] + at - (row == 0 ? 0 : chunk.ends[row - 1]);
+      const Mass mass = carried(chunk.shares[row], edge);
+      if (mass != 0) give(rules_.graph.targets[edge], mass, least, given);
+    }
+    group_.sync();
+  }
+
+  SLUICE_HD std::uint64_t share_of_edge(const RoomEntry& entry, std::uint64_t degree) const {
+    if (rules_.totals == nullptr) return entry.moving / degree;
+    return bits_of(mass_per_weight(entry.moving, rules_.totals[entry.vertex]));
+  }
+
+  SLUICE_HD Mass carried(std::uint64_t share, EdgeIndex edge) const {
+    if (rules_.totals == nullptr) return share;
+    return weighted_share(double_of(share), static_cast<double>(rules_.graph.weights[edge]));
+  }
+
+  SLUICE_HD void give_to_seeds(Mass mass, Mass least, Mass& given) {
+    for (std::uint32_t i = group_.rank(); i < seeds_.count; i += Group::kSize)
+      give(seeds_.seeds[i].vertex, seeds_.share(i, mass), least, given);
+  }
+
+  SLUICE_HD void give(Vertex vertex, Mass mass, Mass least, Mass& given) {
+    const std::uint64_t slot = slot_of(vertex);
+    if (slot == kNoSlot) return;
+    given += mass;
+    const Mass before = add_shared(&room_.entries[slot].waiting, mass);
+    if (is_due(vertex, before + mass, least) && !is_due(vertex, before, least)) list(now_ ^ 1, slot);
+  }
+
+  /// Does a vertex where so much waits go on?
+  SLUICE_HD bool is_due(Vertex vertex, Mass mass, Mass least) const {
+    if (mass < least || mass == 0) return false;
+    if (least == 0) return true;
+    const EdgeIndex* const offsets = rules_.graph.offsets + vertex;
+    return reaches(mass, least, offsets[1] - offsets[0]);
+  }
+
+  // ---- the table and its lists
+
+  /// The vertex's slot; kNoSlot where the room is full.
+  SLUICE_HD std::uint64_t slot_of(Vertex vertex) {
+    for (std::uint64_t slot = room_.first_slot(vertex);; slot = (slot + 1) & room_.mask) {
+      Vertex* const at = &room_.entries[slot].vertex;
+      Vertex found = read_shared(at);
+      if (found == kNoVertex) {
+        if (read_shared(&shared_.reached) >= room_.limit) {
+          add_shared(&shared_.full, 1u);
+          return kNoSlot;
+        }
+        found = claim_shared(at, vertex);
+        if (found == kNoVertex) {
+          enter(slot);
+          return slot;
+        }
+      }
+      if (found == vertex) return slot;
+    }
+  }
+
+  /// Lanes that came at once may go past the limit: half of the table is free for them.
+  SLUICE_HD void enter(std::uint64_t slot) {
+    const std::uint32_t number = add_shared(&shared_.reached, 1u);
+    if (number < room_.limit) {
+      room_.reached[number] = static_cast<std::uint32_t>(slot);
+    } else {
+      add_shared(&shared_.full, 1u);
+    }
+  }
+
+  SLUICE_HD void list(unsigned which, std::uint64_t slot) {
+    const std::uint32_t place = add_shared(&shared_.listed[which], 1u);
+    if (place < room_.limit) room_.lists[which][place] = static_cast<std::uint32_t>(slot);
+  }
+
+  SLUICE_HD RoomEntry& listed(std::uint32_t i) const { return room_.entries[room_.lists[now_][i]]; }
+
+  SLUICE_HD void next_list() {
+    if (group_.rank() == 0) shared_.listed[now_] = 0;
+    now_ ^= 1;
+    group_.sync();
+  }
+
+  template <class Use>
+  SLUICE_HD void for_each_reached(Use&& use) const {
+    const std::uint32_t size = shared_.full != 0 ? 0 : shared_.reached;
+    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) use(room_.entries[room_.reached[i]]);
+  }
+
+  /// The list of this round, which is empty, from all that waits, under another bar.
+  SLUICE_HD void list_waiting(Mass least) {
+    group_.sync();  // all lanes have seen that it is empty
+    const std::uint32_t size = shared_.reached;
+    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
+      const std::uint32_t slot = room_.reached[i];
+      const RoomEntry& entry = room_.entries[slot];
+      if (is_due(entry.vertex, read_shared(&entry.waiting), least)) list(now_, slot);
+    }
+    group_.sync();
+  }
+
+  // ---- the next stage, as in next_stage.cpp
+
+  SLUICE_HD void choose() {
+    const std::uint32_t size = shared_.listed[now_];
+    if (shared_.full != 0 || size == 0) return;
+    if (rules_.least != 0) {
+      const Mass least = rules_.least;
+      return keep_listed([least](const RankedVertex& v) { return v.key >= least; });
+    }
+    const auto chosen = static_cast<std::uint64_t>(std::ceil(rules_.expand * static_cast<double>(size)));
+    if (chosen >= size) return;
+    if (chosen == 0) return keep_listed([](const RankedVertex&) { return false; });
+    const RankCut cut = select_first(group_, shared_.select, size, static_cast<std::uint32_t>(chosen),
+                                     [&](std::uint32_t i) { return waiting_of(listed(i)); });
+    keep_listed([cut](const RankedVertex& v) { return cut.takes(v); });
+  }
+
+  template <class Stays>
+  SLUICE_HD void keep_listed(Stays&& stays) {
+    const std::uint32_t size = shared_.listed[now_];
+    Mass held = 0;
+    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
+      RoomEntry& entry = listed(i);
+      if (stays(waiting_of(entry))) {
+        list(now_ ^ 1, room_.lists[now_][i]);
+        continue;
+      }
+      const Mass mass = entry.waiting;
+      entry.waiting = 0;
+      const bool all = rules_.unexpanded == PprUnexpanded::residual;
+      entry.score += all ? mass : rules_.continuation.kept(mass);
+      held += all ? mass : 0;
+    }
+    held_ += group_.sum(held);
+    next_list();
+  }
+
+  // ---- scores
+
+  /// What waits becomes score where it is, or a part of it.
+  template <class Part>
+  SLUICE_HD void settle(Part&& part) {
+    for_each_reached([&](RoomEntry& entry) {
+      const Mass mass = read_shared(&entry.waiting);
+      entry.waiting = 0;
+      if (mass != 0) entry.score += part(mass);
+    });
+    group_.sync();
+  }
+
+  SLUICE_HD static RankedVertex waiting_of(const RoomEntry& entry) {
+    return {read_shared(&entry.waiting), entry.vertex};
+  }
+  /// Positive doubles are ordered as their bits are.
+  SLUICE_HD static RankedVertex ranked_of(const RoomEntry& entry) {
+    return {bits_of(from_mass(entry.score)), entry.vertex};
+  }
+  SLUICE_HD static double score_of(const RankedVertex& v) { return double_of(v.key); }
+  SLUICE_HD static std::uint64_t bits_of(double value) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+  }
+  SLUICE_HD static double double_of(std::uint64_t bits) {
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+
+  Group group_;
+  Shared& shared_;
+  RoomView room_;
+  const QueryRules& rules_;
+  SeedsView seeds_;
+  unsigned now_ = 0;
+  // The same in all lanes but for the edges, which each counts for itself.
+  Mass under_way_ = 0, held_ = 0;
+  std::uint64_t edges_ = 0;
+};
+
+}  // namespace sluice

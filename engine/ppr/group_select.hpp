@@ -1,0 +1,115 @@
+// The first of many ranked vertices, found and put in order by a group of threads.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/ppr/query_room.hpp"
+
+namespace sluice {
+
+/// Divides ranked vertices: those that it takes are before all others.
+struct RankCut {
+  std::uint64_t key = 0;
+  std::uint32_t rest = 0;  ///< inverted id: like the key, the larger the better
+
+  SLUICE_HD bool takes(const RankedVertex& v) const { return v.key != key ? v.key > key : ~v.vertex >= rest; }
+};
+
+/// Radix selection: digits of 8 bits of the key, then of the inverted id, from the highest; each round counts
+/// those that agree with the cut so far.
+class RankDigits {
+ public:
+  static constexpr unsigned kBins = 256;
+  static constexpr unsigned kLevels = 12;
+
+  SLUICE_HD static unsigned digit(const RankedVertex& v, unsigned level) {
+    return level < 8 ? static_cast<unsigned>(v.key >> (56 - 8 * level)) & 255
+                     : (~v.vertex >> (88 - 8 * level)) & 255;
+  }
+  /// Does it agree with the cut in all digits before `level`?
+  SLUICE_HD static bool agrees(const RankedVertex& v, const RankCut& cut, unsigned level) {
+    if (level == 0) return true;
+    if (level <= 8) return (v.key ^ cut.key) >> (64 - 8 * level) == 0;
+    return v.key == cut.key && (~v.vertex ^ cut.rest) >> (96 - 8 * level) == 0;
+  }
+  SLUICE_HD static void set(RankCut& cut, unsigned level, unsigned digit) {
+    if (level < 8) {
+      cut.key |= std::uint64_t{digit} << (56 - 8 * level);
+    } else {
+      cut.rest |= digit << (88 - 8 * level);
+    }
+  }
+};
+
+/// What the lanes of a selection share.
+struct SelectRoom {
+  std::uint32_t bins[RankDigits::kBins];
+  std::uint32_t digit;
+  std::uint32_t wanted;  ///< of those that agree in this digit too
+  std::uint32_t all;     ///< is that all of them?
+};
+
+/// The cut that takes `wanted` of the vertices at(0) .. at(count - 1): at least one, and no more than there
+/// are. Ids differ.
+template <class Group, class At>
+SLUICE_HD RankCut select_first(const Group& group, SelectRoom& room, std::uint32_t count,
+                               std::uint32_t wanted, At&& at) {
+  RankCut cut;
+  for (unsigned level = 0; level < RankDigits::kLevels; ++level) {
+    for (unsigned bin = group.rank(); bin < RankDigits::kBins; bin += Group::kSize) room.bins[bin] = 0;
+    group.sync();
+    for (std::uint32_t i = group.rank(); i < count; i += Group::kSize) {
+      const RankedVertex v = at(i);
+      if (RankDigits::agrees(v, cut, level)) add_shared(&room.bins[RankDigits::digit(v, level)], 1u);
+    }
+    group.sync();
+    std::uint32_t above = 0;
+    for (unsigned first = 0; first < RankDigits::kBins; first += Group::kSize) {
+      const unsigned place = first + group.rank();
+      const std::uint32_t own = place < RankDigits::kBins ? room.bins[RankDigits::kBins - 1 - place] : 0;
+      const std::uint32_t through = above + group.inclusive_scan(own);
+      if (through >= wanted && through - own < wanted) {
+        room.digit = RankDigits::kBins - 1 - place;
+        room.wanted = wanted - (through - own);
+        room.all = room.wanted == own;
+      }
+      above = group.broadcast(through, Group::kSize - 1);
+    }
+    group.sync();
+    RankDigits::set(cut, level, room.digit);
+    wanted = room.wanted;
+    const bool found = room.all != 0;
+    group.sync();
+    if (found) return cut;
+  }
+  return cut;
+}
+
+/// Puts them in order: a bitonic network whose every comparison puts the first one first, so that what is
+/// missing of a power of two may be thought behind the end.
+template <class Group>
+SLUICE_HD void sort_ranked(const Group& group, RankedVertex* all, std::uint32_t count) {
+  std::uint64_t padded = 1;
+  while (padded < count) padded *= 2;
+  const auto compare = [&](std::uint64_t a, std::uint64_t b) {
+    if (b >= count || !all[b].before(all[a])) return;
+    const RankedVertex behind = all[a];
+    all[a] = all[b];
+    all[b] = behind;
+  };
+  for (std::uint64_t width = 2; width <= padded; width *= 2) {
+    for (std::uint64_t stride = width / 2; stride > 0; stride /= 2) {
+      for (std::uint64_t i = group.rank(); i < padded / 2; i += Group::kSize) {
+        const std::uint64_t first = i / stride * 2 * stride, offset = i % stride;
+        // The first step of a merge compares with the mirror image.
+        const std::uint64_t other =
+            stride == width / 2 ? first + width - 1 - offset : first + stride + offset;
+        compare(first + offset, other);
+      }
+      group.sync();
+    }
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,127 @@
+// The memory in which a group of threads answers one query: a block on a GPU, one thread on the host. Its
+// size is fixed before the query begins; one that reaches more vertices than fit is abandoned, and asked
+// again in a larger room. What a query finds does not depend on its room.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+#include "engine/ppr/mass.hpp"
+
+namespace sluice {
+
+/// A vertex that a query has reached, in one sector of a GPU's memory.
+struct alignas(32) RoomEntry {
+  Mass score = 0;
+  Mass waiting = 0;           ///< mass to be split
+  Mass moving = 0;            ///< what goes on along the edges in this round
+  Vertex vertex = kNoVertex;  ///< kNoVertex: the slot is free
+};
+
+/// A vertex in the order of lists: by falling key, smaller ids first among equals.
+struct RankedVertex {
+  std::uint64_t key = 0;
+  Vertex vertex = 0;
+
+  SLUICE_HD bool before(const RankedVertex& other) const {
+    return key != other.key ? key > other.key : vertex < other.vertex;
+  }
+};
+
+// Lanes read and change the same words at once. On a GPU changes happen in the L2, so reads go there too.
+template <class T>
+SLUICE_HD T read_shared(const T* at) {
+#if defined(__CUDA_ARCH__)
+  return *const_cast<const volatile T*>(at);
+#else
+  return std::atomic_ref<T>(*const_cast<T*>(at)).load(std::memory_order_relaxed);
+#endif
+}
+
+/// Adds, and says what was there before.
+template <class T>
+SLUICE_HD T add_shared(T* at, T more) {
+#if defined(__CUDA_ARCH__)
+  using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+  return static_cast<T>(atomicAdd(reinterpret_cast<Word*>(at), static_cast<Word>(more)));
+#else
+  return std::atomic_ref<T>(*at).fetch_add(more, std::memory_order_relaxed);
+#endif
+}
+
+/// Takes a free slot for `vertex`; what was there before.
+SLUICE_HD Vertex claim_shared(Vertex* at, Vertex vertex) {
+#if defined(__CUDA_ARCH__)
+  return atomicCAS(at, kNoVertex, vertex);
+#else
+  Vertex found = kNoVertex;
+  std::atomic_ref<Vertex>(*at).compare_exchange_strong(found, vertex, std::memory_order_relaxed);
+  return found;
+#endif
+}
+
+/// Pointers into a room; trivially copyable.
+struct RoomView {
+  RoomEntry* entries = nullptr;        ///< [slots]
+  RankedVertex* ranked = nullptr;      ///< [ranked]
+  std::uint32_t* reached = nullptr;    ///< [limit] slots in use
+  std::uint32_t* lists[2] = {};        ///< [limit] slots whose mass is split in this round, and in the next
+  std::uint64_t slots = 0, limit = 0;  ///< limit: vertices that it takes
+  std::uint64_t mask = 0;              ///< 0: every vertex has its slot
+  int shift = 0;
+
+  SLUICE_HD std::uint64_t first_slot(Vertex vertex) const {
+    return mask == 0 ? vertex : (vertex * std::uint64_t{0x9e3779b97f4a7c15u}) >> shift;
+  }
+};
+
+/// How large a room is.
+struct RoomShape {
+  std::uint64_t slots = 0, limit = 0, ranked = 0;
+  std::uint64_t asked = 0;  ///< for sorting
+
+  /// For about `reached` vertices, a power of two: a table at most half full, or a slot a vertex where that
+  /// is no more. `ranked` entries are for sorting a list.
+  static RoomShape of(std::uint64_t reached, std::uint64_t vertices, std::uint64_t ranked) {
+    const std::uint64_t all = std::max<std::uint64_t>(vertices, 1);
+    if (2 * reached >= all) return {all, all, std::min(ranked, all), ranked};
+    return {2 * reached, reached, std::min(ranked, reached), ranked};
+  }
+
+  bool takes_all() const { return slots == limit; }
+  /// Of one room; rooms lie side by side.
+  std::uint64_t bytes() const {
+    const std::uint64_t taken = slots * sizeof(RoomEntry) + ranked * sizeof(RankedVertex) + limit * 12;
+    return (taken + 255) / 256 * 256;
+  }
+  RoomView view(unsigned char* at) const {
+    RoomView view;
+    view.slots = slots, view.limit = limit;
+    view.mask = takes_all() ? 0 : slots - 1;
+    view.shift = 64 - std::countr_zero(std::max<std::uint64_t>(std::bit_floor(slots), 2));
+    view.entries = reinterpret_cast<RoomEntry*>(at);
+    view.ranked = reinterpret_cast<RankedVertex*>(view.entries + slots);
+    view.reached = reinterpret_cast<std::uint32_t*>(view.ranked + ranked);
+    view.lists[0] = view.reached + limit;
+    view.lists[1] = view.lists[0] + limit;
+    return view;
+  }
+  /// The same room further on.
+  SLUICE_HD static RoomView move(const RoomView& view, std::uint64_t bytes) {
+    const auto moved = [bytes](auto* at) {
+      return reinterpret_cast<decltype(at)>(reinterpret_cast<unsigned char*>(at) + bytes);
+    };
+    RoomView other = view;
+    other.entries = moved(view.entries), other.ranked = moved(view.ranked);
+    other.reached = moved(view.reached);
+    for (int list = 0; list < 2; ++list) other.lists[list] = moved(view.lists[list]);
+    return other;
+  }
+};
+
+}  // namespace sluice

@@ -1,0 +1,76 @@
+#include "engine/ppr/query_rules.hpp"
+
+#include <algorithm>
+
+#include "engine/exec/threads.hpp"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::uint64_t kVerticesAtOnce = 1u << 12;
+/// Enough for most queries of the local methods. What does not fit has been worked on in vain, by a quarter
+/// of what it takes in the end.
+constexpr std::uint64_t kFirstReached = 1u << 11;
+constexpr std::uint64_t kRoomStep = 4;
+
+}  // namespace
+
+std::string beyond_groups(const PprOptions& options) {
+  if (options.method == PprMethod::walks) return "--method montecarlo";
+  if (options.one_by_one) return "--one-by-one";
+  if (options.dangling == PprDangling::uniform) return "--dangling uniform";
+  return {};
+}
+
+RoomShape first_room(std::uint64_t vertices, const PprOptions& options) {
+  return RoomShape::of(kFirstReached, vertices, options.top <= kSortedHere ? 0 : options.top);
+}
+
+RoomShape larger_room(const RoomShape& room, std::uint64_t vertices) {
+  return RoomShape::of(room.limit * kRoomStep, vertices, room.asked);
+}
+
+QueryRules rules_of(const PprOptions& options) {
+  QueryRules rules;
+  rules.continuation = Continuation::of(options.alpha);
+  rules.method = options.method;
+  rules.length = options.length;
+  rules.enough = to_mass(std::min(options.tolerance, 1.0));
+  if (options.residual_threshold > 0) rules.least = std::max<Mass>(to_mass(options.residual_threshold), 1);
+  rules.expand = options.expand;
+  rules.unexpanded = options.unexpanded;
+  rules.top = options.top;
+  rules.stage_count = static_cast<std::uint32_t>(options.stages.size());
+  return rules;
+}
+
+std::vector<std::uint32_t> stages_of(const PprOptions& options) {
+  return {options.stages.begin(), options.stages.end()};
+}
+
+HostArray<double> weight_totals(const CsrView& graph, unsigned threads) {
+  HostArray<double> totals(graph.vertices, "sums of weights");
+  parallel_blocks(threads, graph.vertices, kVerticesAtOnce,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    for (std::uint64_t v = begin; v < end; ++v) {
+                      double total = 0;
+                      for (EdgeIndex e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e)
+                        total += static_cast<double>(graph.weights[e]);
+                      totals[v] = total;
+                    }
+                  });
+  return totals;
+}
+
+QueryFigures figures_of(const GroupFigures& group) {
+  QueryFigures figures;
+  figures.held = from_mass(group.held);
+  figures.error = figures.held + from_mass(kWholeMass - group.scored);
+  figures.edges = group.edges;
+  figures.reached = group.reached;
+  figures.seconds = static_cast<double>(group.nanoseconds) * 1e-9;
+  return figures;
+}
+
+}  // namespace sluice

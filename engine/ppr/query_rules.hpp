@@ -1,0 +1,61 @@
+// What a group of threads is told about its queries (group_query.hpp), and what it answers beside the lists.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/core/host_array.hpp"
+#include "engine/ppr/mass.hpp"
+#include "engine/ppr/options.hpp"
+#include "engine/ppr/query_room.hpp"
+#include "engine/ppr/solver.hpp"
+#include "partition/graph.hpp"
+
+namespace sluice {
+
+/// What all queries of a run have in common, as kernels see it.
+struct QueryRules {
+  CsrView graph;
+  const double* totals = nullptr;         ///< [vertices] sums of weights; null: mass splits evenly
+  const std::uint32_t* stages = nullptr;  ///< [stage_count] staged: steps of each
+  std::uint32_t stage_count = 0;
+  Continuation continuation;
+  PprMethod method = PprMethod::exact;
+  std::uint32_t length = 0;
+  Mass enough = 0;  ///< where a run to a tolerance ends
+  Mass least = 0;   ///< the residual threshold; 0: none
+  double expand = 0;
+  PprUnexpanded unexpanded = PprUnexpanded::residual;
+  std::uint32_t top = 0;
+};
+
+/// Lists of up to so many entries are sorted in the memory that lanes share.
+inline constexpr std::uint32_t kSortedHere = 512;
+
+/// What a group found out about its query.
+struct GroupFigures {
+  Mass scored = 0, held = 0;
+  std::uint64_t edges = 0, nanoseconds = 0;
+  std::uint32_t reached = 0;
+  std::uint32_t abandoned = 0;  ///< it did not fit the room
+};
+
+/// What groups cannot do yet, as the user would say it; empty if they can do all of it.
+std::string beyond_groups(const PprOptions& options);
+
+/// The room that a run begins with; queries that do not fit are asked again in a larger one.
+RoomShape first_room(std::uint64_t vertices, const PprOptions& options);
+/// The next larger one.
+RoomShape larger_room(const RoomShape& room, std::uint64_t vertices);
+
+/// The rules without what they point to.
+QueryRules rules_of(const PprOptions& options);
+std::vector<std::uint32_t> stages_of(const PprOptions& options);
+/// Sums of each list's weights, added in the list's order: the bits that a single thread finds.
+HostArray<double> weight_totals(const CsrView& graph, unsigned threads);
+
+/// A query's figures in units of its user; its memory is not among them.
+QueryFigures figures_of(const GroupFigures& group);
+
+}  // namespace sluice

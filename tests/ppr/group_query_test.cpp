@@ -1,0 +1,235 @@
+// A query by a group of threads is the query by one, to the bit: its scores, its list and its figures, in a
+// room of any size. Groups of several threads here are what a block is on a GPU.
+#include "engine/ppr/group_query.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <memory>
+#include <thread>
+
+#include "engine/select/group.hpp"
+#include "ppr/oracle.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// Threads that meet at a barrier.
+class ThreadGroup {
+ public:
+  static constexpr unsigned kSize = 3;
+
+  struct Room {
+    std::barrier<> barrier{kSize};
+    std::uint64_t lanes[kSize] = {};
+  };
+
+  ThreadGroup(Room& room, unsigned rank) : room_(&room), rank_(rank) {}
+
+  unsigned rank() const { return rank_; }
+  void sync() const { room_->barrier.arrive_and_wait(); }
+  template <class T>
+  T broadcast(T value, unsigned from) const {
+    return exchange(value, [from](const std::uint64_t* lanes) { return lanes[from]; });
+  }
+  template <class T>
+  T sum(T value) const {
+    return exchange(value, [](const std::uint64_t* lanes) { return added(lanes, kSize); });
+  }
+  template <class T>
+  T inclusive_scan(T value) const {
+    return exchange(value, [this](const std::uint64_t* lanes) { return added(lanes, rank_ + 1); });
+  }
+
+ private:
+  static std::uint64_t added(const std::uint64_t* lanes, unsigned count) {
+    std::uint64_t sum = 0;
+    for (unsigned lane = 0; lane < count; ++lane) sum += lanes[lane];
+    return sum;
+  }
+  template <class T, class Use>
+  T exchange(T value, Use&& use) const {
+    room_->lanes[rank_] = value;
+    sync();
+    const T result = static_cast<T>(use(room_->lanes));
+    sync();
+    return result;
+  }
+
+  Room* room_;
+  unsigned rank_;
+};
+
+struct Listed {
+  GroupFigures figures;
+  std::vector<Vertex> vertices;
+  std::vector<double> scores;
+};
+
+/// The room's memory, as a group finds it and leaves it.
+class Space {
+ public:
+  explicit Space(const RoomShape& shape)
+      : entries_(shape.slots), rest_(shape.ranked * 2 + shape.limit * 2), view_(shape.view(nullptr)) {
+    view_.entries = entries_.data();
+    view_.ranked = reinterpret_cast<RankedVertex*>(rest_.data());
+    view_.reached = reinterpret_cast<std::uint32_t*>(view_.ranked + shape.ranked);
+    view_.lists[0] = view_.reached + shape.limit;
+    view_.lists[1] = view_.lists[0] + shape.limit;
+  }
+  const RoomView& view() const { return view_; }
+  bool is_clear() const {
+    return std::all_of(entries_.begin(), entries_.end(), [](const RoomEntry& entry) {
+      return entry.vertex == kNoVertex && entry.score == 0 && entry.waiting == 0;
+    });
+  }
+
+ private:
+  std::vector<RoomEntry> entries_;
+  std::vector<std::uint64_t> rest_;
+  RoomView view_;
+};
+
+template <class Group>
+void answer(const Group& group, typename GroupQuery<Group>::Shared& shared, const Space& space,
+            const QueryRules& rules, const Seeds& seeds, Listed& listed) {
+  const SeedsView view{seeds.all().data(), static_cast<std::uint32_t>(seeds.all().size())};
+  GroupQuery<Group> query(group, shared, space.view(), rules, view);
+  const GroupFigures figures = query.solve();
+  if (figures.abandoned == 0) query.write_top(listed.vertices.data(), listed.scores.data());
+  query.clear();
+  if (group.rank() == 0) listed.figures = figures;
+}
+
+Listed answer_alone(const Space& space, const QueryRules& rules, const Seeds& seeds) {
+  Listed listed{{}, std::vector<Vertex>(rules.top), std::vector<double>(rules.top)};
+  const auto shared = std::make_unique<GroupQuery<SingleLane>::Shared>();
+  answer(SingleLane{}, *shared, space, rules, seeds, listed);
+  return listed;
+}
+
+Listed answer_together(const Space& space, const QueryRules& rules, const Seeds& seeds) {
+  Listed listed{{}, std::vector<Vertex>(rules.top), std::vector<double>(rules.top)};
+  ThreadGroup::Room room;
+  const auto shared = std::make_unique<GroupQuery<ThreadGroup>::Shared>();
+  std::vector<std::jthread> threads;
+  for (unsigned rank = 0; rank < ThreadGroup::kSize; ++rank) {
+    threads.emplace_back(
+        [&, rank] { answer(ThreadGroup(room, rank), *shared, space, rules, seeds, listed); });
+  }
+  threads.clear();
+  return listed;
+}
+
+/// What one thread finds.
+struct Expected {
+  Expected(const Graph& graph, const PprOptions& options, const Seeds& seeds)
+      : vertices(options.top), scores(options.top) {
+    const Device device({DeviceChoice::host, 1, 0});
+    QuerySolver solver(device, graph.out.view(), options);
+    figures = solver.solve(seeds, 0);
+    solver.write_top(vertices, scores);
+  }
+  QueryFigures figures;
+  std::vector<Vertex> vertices;
+  std::vector<double> scores;
+};
+
+void expect_same(const Listed& listed, const Expected& expected) {
+  ASSERT_EQ(listed.figures.abandoned, 0u);
+  EXPECT_EQ(listed.vertices, expected.vertices);
+  EXPECT_EQ(listed.scores, expected.scores);
+  const QueryFigures figures = figures_of(listed.figures);
+  EXPECT_EQ(figures.error, expected.figures.error);
+  EXPECT_EQ(figures.held, expected.figures.held);
+  EXPECT_EQ(figures.edges, expected.figures.edges);
+  EXPECT_EQ(figures.reached, expected.figures.reached);
+}
+
+Seeds seeds_of(const Graph& graph, const WeightedSeeds& of_query) {
+  Seeds seeds;
+  seeds.assign(starts_of({of_query}), graph.vertices(), 1, 0);
+  return seeds;
+}
+
+/// The rules of a graph in host memory.
+class HostRules {
+ public:
+  explicit HostRules(const Graph& graph) : graph_(graph) {
+    if (graph.weighted) totals_ = weight_totals(graph.out.view(), 1);
+  }
+  QueryRules of(const PprOptions& options) {
+    stages_ = stages_of(options);
+    QueryRules rules = rules_of(options);
+    rules.graph = graph_.out.view();
+    rules.totals = options.weighted ? totals_.data() : nullptr;
+    rules.stages = stages_.data();
+    return rules;
+  }
+
+ private:
+  const Graph& graph_;
+  HostArray<double> totals_;
+  std::vector<std::uint32_t> stages_;
+};
+
+TEST(GroupQuery, IsThatOfOneThreadToTheBit) {
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    HostRules rules(graph);
+    const std::uint64_t n = graph.vertices();
+    const Space space(RoomShape::of(1u << 9, n, 0)), roomy(RoomShape::of(n, n, 0));
+    auto queries = queries_of(graph);
+    queries.erase(queries.begin() + 1, queries.end() - 2);
+    for (PprOptions options : group_methods()) {
+      for (const bool weighted : {false, true}) {
+        options.weighted = weighted;
+        for (const auto& of_query : queries) {
+          const Seeds seeds = seeds_of(graph, of_query);
+          const Expected expected(graph, options, seeds);
+          const bool fits = expected.figures.reached <= space.view().limit;
+          expect_same(answer_alone(fits ? space : roomy, rules.of(options), seeds), expected);
+          if (!weighted && n < 100) expect_same(answer_together(roomy, rules.of(options), seeds), expected);
+        }
+      }
+    }
+    EXPECT_TRUE(space.is_clear() && roomy.is_clear());
+  }
+}
+
+TEST(GroupQuery, IsTheSameForThreadsThatMeetInOneTable) {
+  const Graph graph = generated(io::GraphKind::kronecker, 9, true, io::WeightRule::uniform);
+  HostRules rules(graph);
+  const Space space(RoomShape::of(128, graph.vertices(), 0)), roomy(RoomShape::of(1024, 4096, 0));
+  for (PprOptions options : group_methods()) {
+    options.weighted = true;
+    for (const auto& of_query : {queries_of(graph).front(), queries_of(graph).back()}) {
+      const Seeds seeds = seeds_of(graph, of_query);
+      const Expected expected(graph, options, seeds);
+      const Listed first = answer_together(space, rules.of(options), seeds);
+      EXPECT_EQ(first.figures.abandoned != 0, expected.figures.reached > 128);
+      EXPECT_TRUE(space.is_clear());
+      expect_same(answer_together(roomy, rules.of(options), seeds), expected);
+      EXPECT_TRUE(roomy.is_clear());
+    }
+  }
+}
+
+TEST(GroupQuery, SortsListsThatDoNotFitTheSharedMemory) {
+  const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
+  HostRules rules(graph);
+  PprOptions options;
+  options.tolerance = 1e-4;
+  for (const std::uint32_t top : {1u, 511u, 513u, 5000u}) {
+    options.top = top;
+    const Space space(RoomShape::of(1u << 10, graph.vertices(), top));
+    const Seeds seeds = seeds_of(graph, {{17, 1}});
+    const Expected expected(graph, options, seeds);
+    expect_same(answer_alone(space, rules.of(options), seeds), expected);
+    if (top == 513) expect_same(answer_together(space, rules.of(options), seeds), expected);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::test
