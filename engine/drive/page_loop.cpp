@@ -73,8 +73,7 @@ void PageLoop::make_room(std::span<const std::uint64_t> waiting) {
   for (const std::uint32_t partition : scheduler_.retire(waiting, spare)) slots_.drop(partition);
 }
 
-void PageLoop::bring_together(std::span<const std::uint32_t> wanted, std::span<const std::uint64_t> waiting,
-                              const std::function<void()>& work) {
+void PageLoop::hold(std::span<const std::uint32_t> wanted) {
   std::vector<std::uint64_t> need(partitions(), 0);
   for (const std::uint32_t partition : wanted) need[partition] = 1;
   unsigned missing = 0;
@@ -83,6 +82,11 @@ void PageLoop::bring_together(std::span<const std::uint32_t> wanted, std::span<c
   for (const PartitionLoad& load : scheduler_.choose(need)) slots_.begin(load.slot, load.partition);
   slots_.wait();
   scheduler_.arrive();
+}
+
+void PageLoop::bring_together(std::span<const std::uint32_t> wanted, std::span<const std::uint64_t> waiting,
+                              const std::function<void()>& work) {
+  hold(wanted);
   work();
   ++stats_.rounds;
   make_room(waiting);

@@ -36,7 +36,9 @@ class PageLoop {
   /// Rounds until nothing waits for this rank's partitions. `waiting` counts work by partition and is brought
   /// up to date by `work`.
   void drain(std::span<const std::uint64_t> waiting, const Work& work);
-  /// Brings all of `wanted`, which fit the slots together, and works once.
+  /// Brings what is missing of `wanted`, which fit the slots together, in the place of what is not wanted.
+  void hold(std::span<const std::uint32_t> wanted);
+  /// Holds all of `wanted` and works once.
   void bring_together(std::span<const std::uint32_t> wanted, std::span<const std::uint64_t> waiting,
                       const std::function<void()>& work);
   /// Adds what was brought since the last call to the run's figures.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -13,7 +12,7 @@
 #include "engine/drive/page_loop.hpp"
 #include "engine/drive/paged_walk.hpp"
 #include "engine/drive/shard.hpp"
-#include "engine/drive/wave_writer.hpp"
+#include "engine/drive/wave_rows.hpp"
 #include "engine/residency/paged_plan.hpp"
 #include "engine/residency/resident_graph.hpp"
 
@@ -32,7 +31,6 @@ class PagedWalkDriver {
         stats_(stats),
         ranks_(graph.paging.shard),
         instances_(end - begin),
-        row_(std::uint64_t{options.length} + 1),
         loop_(graph, pages, make_plan(pages.columns), PageUse{.picks = 1, .roams = true}, stats),
         homes_(graph.device, ranks_, begin, end, loop_.plan().wave),
         wave_(graph.device, graph.paging, homes_.capacity(), options.length, loop_.partitions() + 2) {
@@ -44,38 +42,18 @@ class PagedWalkDriver {
   }
 
   void run(WalkSink* sink) {
-    // Results leave in pieces: what they take of the host's memory does not grow with the wave.
-    constexpr std::uint64_t kPieceBytes = 32u << 20, kLeastPieces = 8;
-    std::uint64_t piece_bytes =
-        std::min(kPieceBytes, host_accountant().available() / kLeastPieces) / homes_.size();
-    if (ranks_) {
-      std::uint64_t agreed[] = {piece_bytes};
-      ranks_->all_reduce(agreed, Reduce::min, "the size of results");
-      piece_bytes = agreed[0];
-    }
-    const std::uint64_t piece =
-        std::clamp<std::uint64_t>(piece_bytes / (row_ * sizeof(Vertex)), 1, per_home());
-    std::array<Staging<Vertex>, 2> pieces;
-    if (sink) {
-      for (auto& staging : pieces)
-        staging = Staging<Vertex>(graph_.device, homes_.size() * piece * row_, "walks that leave");
-    }
-    WaveWriter writer;
-    std::uint64_t turn = 0, done = 0;
+    WaveRows rows(graph_.device, homes_, ranks_, per_home(), options_.length, sink, stats_);
+    std::uint64_t done = 0;
     for (std::uint64_t w = 0; w < homes_.waves(); ++w, ++stats_.waves) {
       homes_.begin(w);
       const double start = seconds_now();
       walk_wave();
       stats_.compute_seconds += seconds_now() - start;
-      for (std::uint64_t from = 0; sink && from < homes_.most(); from += piece, ++turn) {
-        leave(from, piece, pieces[turn % 2], writer, *sink);
-      }
+      rows.leave(wave_.paths());
       done += homes_.own_count();
       if (options_.progress) options_.progress(done, instances_);
     }
-    const double waiting = seconds_now();
-    writer.finish();
-    stats_.write_seconds += seconds_now() - waiting;
+    rows.finish();
     stats_.steps += wave_.steps(), stats_.selections += wave_.steps();
     stats_.selection_iterations += wave_.rounds();
     stats_.kernels += wave_.times();
@@ -84,7 +62,7 @@ class PagedWalkDriver {
 
  private:
   PagedPlan make_plan(const PageColumns& columns) const {
-    const std::uint64_t each = Wave::kBytesPerWalk + row_ * sizeof(Vertex);
+    const std::uint64_t each = Wave::kBytesPerWalk + (std::uint64_t{options_.length} + 1) * sizeof(Vertex);
     // Every rank holds the walks of all.
     const auto homes = static_cast<std::uint64_t>(ranks_ ? ranks_->size() : 1);
     return plan_shard(ranks_, graph_.device, graph_.graph, graph_.paging, columns, each * homes, instances_,
@@ -92,38 +70,6 @@ class PagedWalkDriver {
   }
 
   std::uint64_t per_home() const { return loop_.plan().wave; }
-
-  /// Rows [from, from + size) of each home, as far as they exist, leave: to the other ranks if they are
-  /// theirs, ours to the sink.
-  void leave(std::uint64_t from, std::uint64_t size, const Staging<Vertex>& piece, WaveWriter& writer,
-             WalkSink& sink) {
-    const double leaving = seconds_now();
-    std::vector<std::span<const Vertex>> parts;
-    Vertex* to = piece.data();
-    for (std::uint64_t home = 0; home < homes_.size(); ++home) {
-      const std::uint64_t count = homes_.count(home), some = std::min(size, count - std::min(count, from));
-      const std::uint64_t values = some * row_;
-      copy_to_host(graph_.device, to, wave_.paths() + (home * per_home() + from) * row_,
-                   values * sizeof(Vertex));
-      stats_.device_to_host_bytes += values * sizeof(Vertex);
-      parts.push_back({to, values});
-      to += values;
-    }
-    auto rows = std::make_shared<std::vector<Vertex>>();
-    if (ranks_) *rows = gather_rows(*ranks_, parts);
-    const std::uint64_t mine = parts[homes_.own()].size() / row_;
-    const Vertex* const out = ranks_ ? rows->data() : parts[0].data();
-    const double waiting = seconds_now();
-    stats_.transfer_seconds += waiting - leaving;
-    const Instance first = homes_.own_first() + from;
-    if (mine > 0) {
-      writer.submit([=, this, &sink] {
-        sink.write({first, mine, options_.length, {out, mine * row_}, {}, {}});
-        rows->clear();
-      });
-    }
-    stats_.write_seconds += seconds_now() - waiting;
-  }
 
   void walk_wave() {
     publish();
@@ -193,7 +139,6 @@ class PagedWalkDriver {
   RunStats& stats_;
   Communicator* ranks_;
   Instance instances_;
-  std::uint64_t row_;
   PageLoop loop_;
   WaveHomes homes_;
   Wave wave_;

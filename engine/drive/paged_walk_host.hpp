@@ -15,6 +15,25 @@
 
 namespace sluice::host {
 
+/// A walk goes on as far as it can, and leaves its vertices in `path`; returns where it waits then.
+template <class Program>
+std::uint32_t walk_on(const PagedWalks<Program>& walks, Walker& walker, ParkedQuestion& question,
+                      Vertex* path, std::uint64_t& rounds) {
+  std::uint32_t key = walks.ended();
+  while (walker.step < walks.length) {
+    const Program* program = nullptr;
+    Round round = walks.step(walker, question, program, key);
+    if constexpr (Program::kScans) {
+      if (round == Round::scan) round = program->transform_list(SingleLane{}, walker, walks.map);
+    }
+    if (round == Round::absent) return key;
+    ++rounds;
+    if (round == Round::moved) path[walker.step] = walker.current;
+    if (round == Round::ended) break;
+  }
+  return walks.ended();
+}
+
 template <class Program>
 class PagedWave {
  public:
@@ -122,20 +141,7 @@ class PagedWave {
     Walker walker = walks.resume(index, parked_.data()[index]);
     ParkedQuestion question;
     if constexpr (PagedWalks<Program>::kAsks) question = questions_.data()[index];
-    Vertex* const path = paths_.data() + index * row_;
-    std::uint32_t key = walks.ended();
-    while (walker.step < walks.length) {
-      const Program* program = nullptr;
-      Round round = walks.step(walker, question, program, key);
-      if constexpr (Program::kScans) {
-        if (round == Round::scan) round = program->transform_list(SingleLane{}, walker, walks.map);
-      }
-      if (round == Round::absent) break;
-      ++rounds;
-      if (round == Round::moved) path[walker.step] = walker.current;
-      if (round == Round::ended) break;
-    }
-    if (walker.step == walks.length) key = walks.ended();
+    const std::uint32_t key = walk_on(walks, walker, question, paths_.data() + index * row_, rounds);
     parked_.data()[index] = walks.park(walker);
     if constexpr (PagedWalks<Program>::kAsks) questions_.data()[index] = question;
     return key;

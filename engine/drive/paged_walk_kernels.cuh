@@ -75,6 +75,42 @@ __global__ void __launch_bounds__(kWalkBlock)
   count_arrivals(key, index < count, walks.keys(), wave.waiting, arrivals);
 }
 
+/// A lane's walk goes on as far as it can, if it is `active`, and leaves its vertices in `path`; returns
+/// where it waits then. Programs that scan are called by whole warps, which scan together for each lane that
+/// wants it.
+template <class Program>
+__device__ __forceinline__ std::uint32_t walk_on(const PagedWalks<Program>& walks, Walker& walker,
+                                                 ParkedQuestion& question, Vertex* path, bool active,
+                                                 std::uint32_t& rounds) {
+  std::uint32_t key = walks.ended();
+  while (Program::kScans ? __any_sync(~0u, active) : active) {
+    Round round = Round::absent;
+    const Program* program = nullptr;
+    if (active) round = walks.step(walker, question, program, key);
+    if constexpr (Program::kScans) {
+      for (unsigned waiting = __ballot_sync(~0u, active && round == Round::scan); waiting != 0;
+           waiting &= waiting - 1) {
+        const unsigned lane = __ffs(static_cast<int>(waiting)) - 1;
+        Walker shared = broadcast_struct(walker, lane);
+        const auto theirs = __shfl_sync(~0u, reinterpret_cast<unsigned long long>(program), lane);
+        const Round result =
+            reinterpret_cast<const Program*>(theirs)->transform_list(Tile<32>{}, shared, walks.map);
+        if (Tile<32>::warp_lane() == lane) walker = shared, round = result;
+      }
+    }
+    if (!active) continue;
+    if (round == Round::absent) {
+      active = false;
+      continue;
+    }
+    ++rounds;
+    if (round == Round::moved) path[walker.step] = walker.current;
+    active = round != Round::ended && walker.step < walks.length;
+    if (!active) key = walks.ended();
+  }
+  return key;
+}
+
 /// One walk of the segments, as far as it goes; returns where it waits then. All lanes of a warp call it.
 template <class Program>
 __device__ __forceinline__ std::uint32_t advance_walk(const PagedWalks<Program>& walks,
@@ -87,41 +123,14 @@ __device__ __forceinline__ std::uint32_t advance_walk(const PagedWalks<Program>&
     ParkedQuestion question;
     std::uint32_t index = 0;
     Vertex* path = nullptr;
-    bool active = false;
     if (takes_part) {
       index = wave.order[segments.position(at)];
       walker = walks.resume(index, wave.parked[index]);
       if constexpr (PagedWalks<Program>::kAsks) question = wave.questions[index];
       path = wave.paths + index * (std::uint64_t{walks.length} + 1);
       steps = walker.step;
-      key = walks.ended();
-      active = walker.step < walks.length;
     }
-    while (Program::kScans ? __any_sync(~0u, active) : active) {
-      Round round = Round::absent;
-      const Program* program = nullptr;
-      if (active) round = walks.step(walker, question, program, key);
-      if constexpr (Program::kScans) {
-        for (unsigned waiting = __ballot_sync(~0u, active && round == Round::scan); waiting != 0;
-             waiting &= waiting - 1) {
-          const unsigned lane = __ffs(static_cast<int>(waiting)) - 1;
-          Walker shared = broadcast_struct(walker, lane);
-          const auto theirs = __shfl_sync(~0u, reinterpret_cast<unsigned long long>(program), lane);
-          const Round result =
-              reinterpret_cast<const Program*>(theirs)->transform_list(Tile<32>{}, shared, walks.map);
-          if (Tile<32>::warp_lane() == lane) walker = shared, round = result;
-        }
-      }
-      if (!active) continue;
-      if (round == Round::absent) {
-        active = false;
-        continue;
-      }
-      ++rounds;
-      if (round == Round::moved) path[walker.step] = walker.current;
-      active = round != Round::ended && walker.step < walks.length;
-      if (!active) key = walks.ended();
-    }
+    key = walk_on(walks, walker, question, path, takes_part && walker.step < walks.length, rounds);
     if (takes_part) {
       wave.parked[index] = walks.park(walker);
       if constexpr (PagedWalks<Program>::kAsks) wave.questions[index] = question;

@@ -34,6 +34,9 @@ struct Nccl {
   decltype(&ncclGroupEnd) group_end = nullptr;
   decltype(&ncclBroadcast) broadcast = nullptr;
   decltype(&ncclAllGather) all_gather = nullptr;
+  decltype(&ncclReduceScatter) reduce_scatter = nullptr;
+  decltype(&ncclSend) send = nullptr;
+  decltype(&ncclRecv) receive = nullptr;
 
   Nccl() {
     void* const library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
@@ -54,6 +57,9 @@ struct Nccl {
     find("ncclGroupEnd", group_end);
     find("ncclBroadcast", broadcast);
     find("ncclAllGather", all_gather);
+    find("ncclReduceScatter", reduce_scatter);
+    find("ncclSend", send);
+    find("ncclRecv", receive);
   }
 };
 
@@ -100,6 +106,33 @@ class NcclRanks final : public DeviceRanks {
     check(nccl().all_gather(from, to, bytes, ncclInt8, comm_, static_cast<cudaStream_t>(stream)),
           "ncclAllGather");
     bytes_sent_ += bytes * static_cast<std::uint64_t>(size_ - 1);
+  }
+
+  void all_to_all(const void* from, std::span<const std::uint64_t> send, void* to,
+                  std::span<const std::uint64_t> receive, void* stream) override {
+    const auto on = static_cast<cudaStream_t>(stream);
+    const auto* out = static_cast<const std::byte*>(from);
+    auto* in = static_cast<std::byte*>(to);
+    check(nccl().group_start(), "ncclGroupStart");
+    for (int peer = 0; peer < size_; ++peer) {
+      const auto p = static_cast<std::size_t>(peer);
+      if (peer == rank_) {
+        cuda::check(cudaMemcpyAsync(in, out, send[p], cudaMemcpyDeviceToDevice, on), "a copy on the GPU");
+      } else {
+        if (send[p] > 0) check(nccl().send(out, send[p], ncclInt8, peer, comm_, on), "ncclSend");
+        if (receive[p] > 0) check(nccl().receive(in, receive[p], ncclInt8, peer, comm_, on), "ncclRecv");
+        bytes_sent_ += send[p];
+      }
+      out += send[p], in += receive[p];
+    }
+    check(nccl().group_end(), "ncclGroupEnd");
+  }
+
+  void reduce_scatter_min(std::uint32_t* values, std::uint64_t each, void* stream) override {
+    check(nccl().reduce_scatter(values, values + static_cast<std::uint64_t>(rank_) * each, each, ncclUint32,
+                                ncclMin, comm_, static_cast<cudaStream_t>(stream)),
+          "ncclReduceScatter");
+    bytes_sent_ += each * sizeof(std::uint32_t) * static_cast<std::uint64_t>(size_ - 1);
   }
 
   void throw_if_failed(const char* label) override {

@@ -7,6 +7,8 @@
 #include "engine/core/error.hpp"
 #include "engine/drive/paged_walk_driver.hpp"
 #include "engine/drive/paged_walk_host.hpp"
+#include "engine/drive/shard_walk_driver.hpp"
+#include "engine/drive/shard_walk_host.hpp"
 #include "engine/drive/starts_upload.hpp"
 #include "engine/drive/walk_host.hpp"
 #include "engine/drive/walk_step.hpp"
@@ -17,6 +19,7 @@
 #include "engine/select/tables.hpp"
 #if defined(__CUDACC__)
 #include "engine/drive/paged_walk_cuda.cuh"
+#include "engine/drive/shard_walk_cuda.cuh"
 #include "engine/drive/walk_cuda.cuh"
 #endif
 #include "engine/sampling/build_namespace.hpp"
@@ -237,16 +240,25 @@ class WalkRun {
     if constexpr (PageableProgram<Program>) {
       // A scan, or a rejection by weight, reads the weights themselves.
       if (graph_.graph.weighted && Program::kScans) pages_.columns.weights = true;
-      const auto go = [&]<class Wave>(std::type_identity<Wave>) {
+      const auto go = [&]<class Wave, class Shard>(std::type_identity<Wave>, std::type_identity<Shard>) {
+        if (graph_.paging.shard &&
+            walk_resident_shard<Program, Shard>(graph_, program, pages_, starts_.view(), options_, stats_,
+                                                begin_, end_, sink_))
+          return;
         PagedWalkDriver<Program, Wave>(graph_, program, pages_, starts_.view(), options_, stats_, begin_,
                                        end_)
             .run(sink_);
       };
       on_backend(
-          graph_.device, [&] { go(std::type_identity<host::PagedWave<Program>>{}); },
+          graph_.device,
+          [&] {
+            go(std::type_identity<host::PagedWave<Program>>{},
+               std::type_identity<host::ShardWave<Program>>{});
+          },
           [&] {
 #if defined(__CUDACC__)
-            go(std::type_identity<cuda::PagedWave<Program>>{});
+            go(std::type_identity<cuda::PagedWave<Program>>{},
+               std::type_identity<cuda::ShardWave<Program>>{});
 #endif
           });
     }

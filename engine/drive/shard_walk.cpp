@@ -1,0 +1,52 @@
+#include "engine/drive/shard_walk.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+
+std::vector<std::uint32_t> ranks_of_keys(const Communicator& ranks, std::uint64_t partitions) {
+  std::vector<std::uint32_t> owners;
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    const OwnedPartitions own = OwnedPartitions::of(partitions, rank, ranks.size());
+    owners.insert(owners.end(), own.end - own.begin, static_cast<std::uint32_t>(rank));
+  }
+  owners.push_back(static_cast<std::uint32_t>(ranks.size()));
+  owners.push_back(static_cast<std::uint32_t>(ranks.rank()));
+  return owners;
+}
+
+std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& device, const Graph& graph,
+                                             const PagingOptions& paging, const PageColumns& columns,
+                                             std::uint64_t bytes_per_walk, std::uint64_t instances,
+                                             bool pairs) {
+  // A pair brings a partition of another rank, which should not be all that this rank has.
+  constexpr std::uint64_t kPartsForPairs = 16, kFixedBytes = 1u << 20, kLeastShare = 2;
+  // What is asked of queues has no meaning without them.
+  const bool queues = !paging.batching || paging.balance != Balance::automatic;
+  if (columns.coded || queues) return std::nullopt;
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  const std::uint64_t parts =
+      paging.partitions != 0 ? paging.partitions : size * (pairs ? kPartsForPairs : 1);
+  PagedPlan plan{PartitionPlan::of_count(graph.out.offsets.span(), {0, columns.bytes_per_edge()}, parts)};
+  const OwnedPartitions own = OwnedPartitions::of(&ranks, plan.partitions.size());
+  const std::uint64_t mine = own.end - own.begin,
+                      wanted = std::max<std::uint64_t>(mine + (pairs && mine < plan.partitions.size()), 1);
+  plan.slots = static_cast<unsigned>(wanted);
+  std::uint64_t most = std::max<std::uint64_t>(instances, 1);
+  ranks.all_reduce(std::span(&most, 1), Reduce::max, "the partition plan", kUnlimited);
+  // The host backend's memory has to hold results that leave as well.
+  const std::uint64_t room = device.is_cuda() ? ~std::uint64_t{0} : host_accountant().available() / 2,
+                      available = std::min(device.memory().available(), room),
+                      held = wanted * plan.partitions.largest() + kFixedBytes;
+  std::uint64_t wave = 0;
+  if (held < available && (paging.slots == 0 || wanted <= std::max<std::uint64_t>(paging.slots, 2)))
+    wave = std::min({(available - held) / (bytes_per_walk * size), most, kMostUnderWay / size});
+  // Where partitions leave little for walks, more waves cost more than partitions that come and go.
+  if (wave < most && held > available / kLeastShare) wave = 0;
+  ranks.all_reduce(std::span(&wave, 1), Reduce::min, "the partition plan");
+  if (wave == 0) return std::nullopt;
+  plan.wave = wave;
+  return plan;
+}
+
+}  // namespace sluice

@@ -1,0 +1,152 @@
+// The host's side of walks that change hands between ranks: records in memory, and what leaves through MPI.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/drive/paged_walk_host.hpp"
+#include "engine/drive/shard_walk.hpp"
+#include "engine/drive/wire.hpp"
+#include "engine/exec/buffer.hpp"
+#include "engine/exec/threads.hpp"
+
+namespace sluice::host {
+
+/// The ranks' communicator is all that records travel by.
+struct ShardLink {};
+
+template <class Program>
+class ShardWave {
+ public:
+  using Link = ShardLink;
+  static constexpr bool kAsks = PagedWalks<Program>::kAsks;
+  /// Every rank has a part of each row after a wave; see WaveRows.
+  static constexpr bool kRowsInParts = true;
+
+  static std::unique_ptr<Link> link(Communicator&) { return std::make_unique<Link>(); }
+
+  ShardWave(const Device& device, Link&, Communicator& ranks, std::uint64_t capacity, std::uint32_t length,
+            const std::vector<std::uint32_t>& ranks_of_keys)
+      : device_(device),
+        ranks_(ranks),
+        row_(std::uint64_t{length} + 1),
+        ranks_of_keys_(ranks_of_keys),
+        here_(device, capacity, "walks under way"),
+        leaving_(device, capacity, "walks that leave"),
+        destinations_(device, capacity, "walks that leave"),
+        paths_(device, capacity * row_, "a wave of walks") {}
+
+  /// Makes a record of every walk of the wave that begins here.
+  void begin(const PagedWalks<Program>& walks, std::uint64_t capacity) {
+    std::fill_n(paths_.data(), capacity * row_, kNoVertex);
+    each_block(capacity, [&](std::uint64_t i, Tally&) {
+      const Walker walker = walks.begin(i);
+      paths_.data()[i * row_] = walker.start;
+      here_.data()[i] = Record::of(static_cast<std::uint32_t>(i), walks.park(walker), {});
+      return walks.first_key(i, walker);
+    });
+  }
+
+  /// Hands over what belongs elsewhere and takes what comes; all ranks call it.
+  Crossing exchange() {
+    std::vector<std::uint64_t> counts(static_cast<std::size_t>(ranks_.size()), 0);
+    sort_by_destination(counts);
+    Wire<Record> wire;
+    const std::uint64_t leaving = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    wire.exchange(ranks_, {leaving_.data(), leaving}, counts, "walks from other ranks");
+    std::ranges::copy(wire.values(), here_.data());
+    here_count_ = wire.values().size();
+    const std::uint64_t stayed = counts[static_cast<std::size_t>(ranks_.rank())];
+    std::uint64_t all[] = {leaving - stayed, leaving};
+    ranks_.all_reduce(all, Reduce::sum, "walks under way");
+    return {leaving - stayed, here_count_ - stayed, here_count_, all[0], all[1]};
+  }
+
+  /// Works on all records, until every walk has ended or waits for a list that is not here.
+  void advance(const PagedWalks<Program>& walks) {
+    each_block(here_count_, [&](std::uint64_t i, Tally& tally) {
+      Record& record = here_.data()[i];
+      const ParkedWalk parked = record.parked();
+      ParkedQuestion question = record.question();
+      Walker walker = walks.resume(record.index, parked);
+      Vertex* const path = paths_.data() + record.index * row_;
+      const std::uint32_t key = walk_on(walks, walker, question, path, tally.rounds);
+      tally.steps += walker.step - parked.step;
+      record = Record::of(record.index, walks.park(walker), question);
+      return key;
+    });
+  }
+
+  /// Where the first walk that is here is, and whom it asks.
+  std::pair<Vertex, Vertex> first_pair(const PagedWalks<Program>& walks) const {
+    const Walker walker = walks.resume(0, here_.data()[0].parked());
+    return {walker.current, walks.programs->scan_asks(walker)};
+  }
+
+  void bring_rows_home(std::uint64_t) {}
+  const Vertex* paths() const { return paths_.data(); }
+  std::uint64_t steps() const { return steps_; }
+  std::uint64_t rounds() const { return rounds_; }
+
+ private:
+  using Record = ShardRecord<kAsks>;
+  static constexpr std::uint64_t kGrain = 4096;
+  struct Tally {
+    std::uint64_t steps = 0, rounds = 0;
+  };
+
+  /// Asks key_of(i, tally) for every record, and notes the ranks that go on with them, and how many by block.
+  template <class KeyOf>
+  void each_block(std::uint64_t count, const KeyOf& key_of) {
+    const auto ranks = static_cast<std::size_t>(ranks_.size());
+    here_count_ = count;
+    blocks_.assign((count + kGrain - 1) / kGrain * (ranks + 1), 0);
+    parallel_blocks(device_.threads(), count, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+      std::uint64_t* const counts = blocks_.data() + from / kGrain * (ranks + 1);
+      Tally tally;
+      for (std::uint64_t i = from; i < to; ++i) {
+        destinations_.data()[i] = ranks_of_keys_[key_of(i, tally)];
+        ++counts[destinations_.data()[i]];
+      }
+      steps_ += tally.steps, rounds_ += tally.rounds;
+    });
+  }
+
+  /// Records in order of destination, without those that have ended; `counts` by rank.
+  void sort_by_destination(std::vector<std::uint64_t>& counts) {
+    const std::size_t ranks = counts.size(), blocks = blocks_.size() / (ranks + 1);
+    std::uint64_t before = 0;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const std::uint64_t first = before;
+      for (std::size_t b = 0; b < blocks; ++b) before += std::exchange(blocks_[b * (ranks + 1) + r], before);
+      counts[r] = before - first;
+    }
+    parallel_blocks(device_.threads(), here_count_, kGrain,
+                    [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                      std::uint64_t* const next = blocks_.data() + from / kGrain * (ranks + 1);
+                      for (std::uint64_t i = from; i < to; ++i) {
+                        const std::uint32_t rank = destinations_.data()[i];
+                        if (rank < ranks) leaving_.data()[next[rank]++] = here_.data()[i];
+                      }
+                    });
+  }
+
+  const Device& device_;
+  Communicator& ranks_;
+  std::uint64_t row_;
+  std::vector<std::uint32_t> ranks_of_keys_;
+  Buffer<ShardRecord<kAsks>> here_, leaving_;
+  Buffer<std::uint32_t> destinations_;  ///< ranks that go on with what is here
+  Buffer<Vertex> paths_;
+  std::uint64_t here_count_ = 0;
+  std::vector<std::uint64_t> blocks_;  ///< [blocks][ranks + 1] records by destination, then where they go
+  std::atomic<std::uint64_t> steps_{0}, rounds_{0};
+};
+
+}  // namespace sluice::host

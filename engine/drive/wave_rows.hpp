@@ -1,0 +1,42 @@
+// How the rows of a wave of walks leave the device: in pieces, over the ranks that have parts of them, to the
+// sink.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "engine/drive/shard.hpp"
+#include "engine/drive/wave_writer.hpp"
+#include "engine/exec/buffer.hpp"
+#include "engine/sampling/run.hpp"
+
+namespace sluice {
+
+class WaveRows {
+ public:
+  /// Rows of `length` + 1 vertices, `per_home` of each home of a wave. `parts`: every one of these ranks has
+  /// a part of each row; null: this rank's are whole here. `sink` may be null. Keeps references.
+  WaveRows(const Device& device, const WaveHomes& homes, Communicator* parts, std::uint64_t per_home,
+           std::uint32_t length, WalkSink* sink, RunStats& stats);
+
+  /// The current wave's rows, home by home, leave; what they take of the host's memory does not grow with
+  /// them.
+  void leave(const Vertex* rows);
+  /// Waits for the sink.
+  void finish();
+
+ private:
+  void leave_some(const Vertex* rows, std::uint64_t from);
+
+  const Device& device_;
+  const WaveHomes& homes_;
+  Communicator* parts_;
+  std::uint64_t per_home_, row_, piece_ = 1;
+  WalkSink* sink_;
+  RunStats& stats_;
+  std::array<Staging<Vertex>, 2> pieces_;
+  std::uint64_t turn_ = 0;
+  WaveWriter writer_;
+};
+
+}  // namespace sluice
