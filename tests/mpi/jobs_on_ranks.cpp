@@ -37,6 +37,8 @@ TEST_F(JobsOnRanks, EveryTechnique) {
   ResidentGraph whole(device, graph), shared(device, graph, {.partitions = 7, .slots = 2, .shard = &ranks()});
   ASSERT_TRUE(shared.impl().paged);
 
+  ResidentGraph held(device, graph, {.partitions = 7, .shard = &ranks()});
+  expect_same(walk_jobs(kInstances), whole, held);
   expect_same(walk_jobs(kInstances), whole, shared);
   expect_same(sample_jobs(kInstances, graph.vertices()), whole, shared);
 }

@@ -116,6 +116,20 @@ TEST_F(Shard, ScansNeedTwoLists) {
   compare({"node2vec", {"walk", "--kind", "node2vec", "--select", "its", "--length", "5"}}, 4, {});
 }
 
+/// A walk leaves a rank at most once a step, so that ranks that hold their partitions meet no more often.
+TEST_F(Shard, PartitionsThatFitComeOnce) {
+  compare({"uniform", {"walk", "--kind", "uniform", "--length", "9"}}, 3, {});
+  const auto held = nlohmann::json::parse(read_bytes(at("cell.json")));
+  EXPECT_LE(held["rounds"].get<std::uint64_t>(), 9 * held["waves"].get<std::uint64_t>());
+  EXPECT_EQ(held["partition_transfers"], 3);
+
+  // A wave of 5120 walks takes twice as much as there is beside the partitions.
+  compare({"uniform", {"walk", "--kind", "uniform", "--length", "9", "--walks-per-vertex", "20"}}, 2,
+          {"--device-memory", "1200K"});
+  const auto waves = nlohmann::json::parse(read_bytes(at("cell.json")));
+  EXPECT_GT(waves["waves"].get<std::uint64_t>(), 2u);  // of both ranks
+}
+
 TEST_F(Shard, MoreRanksThanInstances) {
   compare({"uniform", {"walk", "--kind", "uniform", "--length", "20", "--instances", "2"}}, 4, {});
   compare({"pool", {"walk", "--kind", "multidimensional", "--frontier-size", "4", "--length", "20"}}, 3, {});
