@@ -20,7 +20,7 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
                                              std::uint64_t bytes_per_walk, std::uint64_t instances,
                                              bool pairs) {
   // A pair brings a partition of another rank, which should not be all that this rank has.
-  constexpr std::uint64_t kPartsForPairs = 16, kFixedBytes = 1u << 20, kLeastShare = 2;
+  constexpr std::uint64_t kPartsForPairs = 16, kFixedBytes = 64u << 10, kLeastShare = 2;
   // What is asked of queues has no meaning without them.
   const bool queues = !paging.batching || paging.balance != Balance::automatic;
   if (columns.coded || queues) return std::nullopt;
@@ -37,12 +37,13 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
   // The host backend's memory has to hold results that leave as well.
   const std::uint64_t room = device.is_cuda() ? ~std::uint64_t{0} : host_accountant().available() / 2,
                       available = std::min(device.memory().available(), room),
-                      held = wanted * plan.partitions.largest() + kFixedBytes;
+                      parts_bytes = wanted * plan.partitions.largest(),
+                      held = parts_bytes + kFixedBytes + size * size * sizeof(std::uint64_t);
   std::uint64_t wave = 0;
   if (held < available && (paging.slots == 0 || wanted <= std::max<std::uint64_t>(paging.slots, 2)))
     wave = std::min({(available - held) / (bytes_per_walk * size), most, kMostUnderWay / size});
   // Where partitions leave little for walks, more waves cost more than partitions that come and go.
-  if (wave < most && held > available / kLeastShare) wave = 0;
+  if (wave < most && parts_bytes > available / kLeastShare) wave = 0;
   ranks.all_reduce(std::span(&wave, 1), Reduce::min, "the partition plan");
   if (wave == 0) return std::nullopt;
   plan.wave = wave;

@@ -125,7 +125,7 @@ TEST_F(Shard, PartitionsThatFitComeOnce) {
 
   // A wave of 5120 walks takes twice as much as there is beside the partitions.
   compare({"uniform", {"walk", "--kind", "uniform", "--length", "9", "--walks-per-vertex", "20"}}, 2,
-          {"--device-memory", "1200K"});
+          {"--device-memory", "300K"});
   const auto waves = nlohmann::json::parse(read_bytes(at("cell.json")));
   EXPECT_GT(waves["waves"].get<std::uint64_t>(), 2u);  // of both ranks
 }
