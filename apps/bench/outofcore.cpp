@@ -16,8 +16,8 @@ namespace {
 constexpr PagingOptions kQuarter{.partitions = 64, .slots = 16, .transport = Transport::copied};
 
 /// Coded lists in the same memory: a quarter of what the lists take as they are.
-PagingOptions quarter_of_plain(const Graph& graph) {
-  const EdgeIndex words = coded_offsets(graph.out.view())[graph.vertices()] + graph.vertices();
+PagingOptions quarter_of_plain(const Graph& graph, unsigned threads) {
+  const EdgeIndex words = CodedSizes(graph.out.view(), threads).words() + graph.vertices();
   PagingOptions paging = kQuarter;
   paging.slots = kQuarter.slots * graph.edges() / std::max<EdgeIndex>(words, 1);
   return paging;
@@ -40,7 +40,7 @@ class OutOfCoreSuite {
     weighted.kind = WalkKind::biased;
     WalkOptions coded = uniform;
     uniform.layout = Layout::csr, coded.layout = Layout::coded;
-    const PagingOptions same_memory = quarter_of_plain(graph_);
+    const PagingOptions same_memory = quarter_of_plain(graph_, device_.threads());
     walk("uniform walk, two walkers a vertex, csr", uniform, 2, kQuarter);
     walk("uniform walk, two walkers a vertex, coded", coded, 2, same_memory);
     walk("uniform walk, copied", uniform, 1, kQuarter);

@@ -18,6 +18,13 @@ double reads_of(const PageColumns& columns, double picks) {
                   (columns.weights ? 1 : 0));
 }
 
+LargePartitions large_of(const PagedPlan& plan) {
+  if (plan.large_slots == 0) return {};
+  LargePartitions large{{}, plan.large_slots};
+  for (std::uint64_t p = 0; p < plan.partitions.size(); ++p) large.of.push_back(plan.partitions.oversized(p));
+  return large;
+}
+
 }  // namespace
 
 PageLoop::PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan, const PageUse& use,
@@ -28,13 +35,13 @@ PageLoop::PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPl
       own_(OwnedPartitions::of(graph.paging.shard, plan_.partitions.size())),
       roams_(use.roams),
       slots_(graph.device, graph.graph.out.offsets.span(), plan_.partitions, pages.columns, pages.sources,
-             plan_.slots),
+             {plan_.slots, plan_.large_slots}),
       transport_(plan_.partitions,
                  graph.paging.transport == Transport::automatic && slots_.can_map()
                      ? measure_link(graph.device)
                      : LinkRates{},
                  reads_of(pages.columns, use.picks)),
-      scheduler_(partitions(), plan_.slots, graph.paging.schedule) {
+      scheduler_(partitions(), plan_.slots, graph.paging.schedule, large_of(plan_)) {
   if (graph.paging.transport == Transport::mapped && !slots_.can_map()) {
     throw UsageError(
         "--transport mapped: needs the edges and their tables in host memory (raise --host-memory, or "
@@ -78,7 +85,10 @@ void PageLoop::hold(std::span<const std::uint32_t> wanted) {
   for (const std::uint32_t partition : wanted) need[partition] = 1;
   unsigned missing = 0;
   for (std::uint32_t p = 0; p < partitions(); ++p) missing += need[p] > 0 && !scheduler_.resident(p);
-  for (const std::uint32_t partition : scheduler_.retire(need, missing)) slots_.drop(partition);
+  // One of them may be in a slot that only the other fits.
+  const bool all_anew = missing > 0 && plan_.large_slots > 0;
+  for (const std::uint32_t partition : all_anew ? scheduler_.clear() : scheduler_.retire(need, missing))
+    slots_.drop(partition);
   for (const PartitionLoad& load : scheduler_.choose(need)) slots_.begin(load.slot, load.partition);
   slots_.wait();
   scheduler_.arrive();

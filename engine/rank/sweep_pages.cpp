@@ -102,8 +102,9 @@ SweepPages::SweepPages(const Device& device, const RankGraph& graph, bool weight
         format_size(largest), format_size(kSlotsNeeded * largest + kFixedBytes), format_size(free)));
   }
   if (plan_.size() == 0) return;
-  slots_ = std::make_unique<Slots>(device, std::span(graph.in().offsets, graph.in().vertices + 1), plan_,
-                                   columns_of(weighted), sources_, static_cast<unsigned>(slots));
+  slots_ =
+      std::make_unique<Slots>(device, std::span(graph.in().offsets, graph.in().vertices + 1), plan_,
+                              columns_of(weighted), sources_, Slots::Count{static_cast<unsigned>(slots), 0});
   held_.assign(slots, kNobody);
   const auto all = static_cast<unsigned>(slots);
   const unsigned half = slots == plan_.size() ? 0 : std::max(1u, all / 4);

@@ -9,6 +9,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
 #include "engine/core/size.hpp"
+#include "engine/exec/threads.hpp"
 #include "engine/residency/coded_graph.hpp"
 
 namespace sluice {
@@ -37,8 +38,8 @@ double brought(double graph_bytes, double slot_bytes, double instances, double w
 /// What a plan cuts: the lists as they are, or their codes in words, each with its beginning.
 class ListSizes {
  public:
-  ListSizes(const Graph& graph, const PageColumns& columns)
-      : words_(columns.coded ? coded_offsets(graph.out.view()) : HostArray<EdgeIndex>()),
+  ListSizes(const Graph& graph, const PageColumns& columns, unsigned threads)
+      : words_(columns.coded ? codes(graph, columns, threads) : HostArray<EdgeIndex>()),
         offsets_(columns.coded ? std::as_const(words_).span() : graph.out.offsets.span()),
         bytes_(columns.coded ? PartitionBytes{sizeof(std::uint32_t), sizeof(std::uint32_t)}
                              : PartitionBytes{0, columns.bytes_per_edge()}) {}
@@ -47,9 +48,48 @@ class ListSizes {
   const PartitionBytes& bytes() const { return bytes_; }
 
  private:
+  static HostArray<EdgeIndex> codes(const Graph& graph, const PageColumns& columns, unsigned threads) {
+    if (!columns.begins) return CodedSizes(graph.out.view(), threads).offsets();
+    HostArray<EdgeIndex> words(graph.vertices() + 1, "where coded lists begin");
+    parallel_blocks(threads, words.size(), 1u << 16, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+      std::copy(columns.begins + from, columns.begins + to, words.data() + from);
+    });
+    return words;
+  }
+
   HostArray<EdgeIndex> words_;
   std::span<const EdgeIndex> offsets_;
   PartitionBytes bytes_;
+};
+
+/// Slots for the usual partitions, and a few for those that are one list larger than these: such a list shall
+/// not make all slots as large.
+class Sizes {
+ public:
+  explicit Sizes(const PartitionPlan& plan) {
+    for (std::uint64_t p = 0; p < plan.size(); ++p) {
+      const bool oversized = plan.oversized(p);
+      if (oversized) ++oversized_;
+      std::uint64_t& most = oversized ? largest_ : usual_;
+      most = std::max(most, plan.bytes(p));
+    }
+    if (usual_ == 0) usual_ = std::max<std::uint64_t>(largest_, 1), oversized_ = 0;
+  }
+
+  /// Of so many slots, those for oversized partitions.
+  unsigned large(std::uint64_t slots) const {
+    return static_cast<unsigned>(std::min({oversized_, slots, kSlotsNeeded}));
+  }
+  std::uint64_t bytes(std::uint64_t slots) const {
+    return large(slots) * largest_ + (slots - large(slots)) * usual_;
+  }
+  /// How many slots `bytes` have room for, if it is at least what kSlotsNeeded take.
+  std::uint64_t fitting(std::uint64_t room) const {
+    return kSlotsNeeded + (room - bytes(kSlotsNeeded)) / usual_;
+  }
+
+ private:
+  std::uint64_t usual_ = 0, largest_ = 0, oversized_ = 0;
 };
 
 }  // namespace
@@ -66,7 +106,7 @@ bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& 
 PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptions& paging,
                      const PageColumns& columns, std::uint64_t bytes_per_instance, std::uint64_t instances,
                      std::uint64_t steps, std::uint64_t taken) {
-  const ListSizes sizes(graph, columns);
+  const ListSizes sizes(graph, columns, device.threads());
   const auto offsets = sizes.offsets();
   const PartitionBytes bytes = sizes.bytes();
   const std::uint64_t graph_bytes =
@@ -98,22 +138,25 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
   PagedPlan plan{paging.partitions != 0
                      ? PartitionPlan::of_count(offsets, bytes, paging.partitions)
                      : PartitionPlan(offsets, bytes, std::max<std::uint64_t>(slot_bytes, 1))};
-  const std::uint64_t largest = std::max<std::uint64_t>(plan.partitions.largest(), 1);
-  const std::uint64_t fit = std::max(share, largest * kSlotsNeeded) / largest;
-  const std::uint64_t slots = paging.slots != 0 ? std::max(paging.slots, kSlotsNeeded) : fit;
+  const Sizes slots(plan.partitions);
+  const std::uint64_t fit = slots.fitting(std::max(share, slots.bytes(kSlotsNeeded)));
+  const std::uint64_t wanted = paging.slots != 0 ? std::max(paging.slots, kSlotsNeeded) : fit;
   plan.slots =
-      static_cast<unsigned>(std::min({fit, slots, std::max<std::uint64_t>(plan.partitions.size(), 1)}));
-  plan.wave = fitting(plan.slots * largest);
+      static_cast<unsigned>(std::min({fit, wanted, std::max<std::uint64_t>(plan.partitions.size(), 1)}));
+  plan.large_slots = slots.large(plan.slots);
+  plan.slot_bytes = slots.bytes(plan.slots);
+  plan.wave = fitting(plan.slot_bytes);
   if (plan.wave == 0) {
-    const std::uint64_t needed = device.memory().used() + fixed + plan.slots * largest + bytes_per_instance;
+    const std::uint64_t needed = device.memory().used() + fixed + plan.slot_bytes + bytes_per_instance;
     throw BudgetError(fmt::format(
         "device memory: {} slots for partitions of up to {} and one instance need {}, but {} are allowed "
         "(raise "
         "--device-memory, or ask for more --partitions)",
-        plan.slots, format_size(largest), format_size(needed), format_size(device.memory().ceiling())));
+        plan.slots, format_size(plan.partitions.largest()), format_size(needed),
+        format_size(device.memory().ceiling())));
   }
   plan.brought_bytes =
-      brought(static_cast<double>(graph_bytes), static_cast<double>(plan.slots * largest),
+      brought(static_cast<double>(graph_bytes), static_cast<double>(plan.slot_bytes),
               static_cast<double>(instances), static_cast<double>(plan.wave), static_cast<double>(steps));
   return plan;
 }

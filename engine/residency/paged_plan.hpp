@@ -17,8 +17,10 @@ inline constexpr std::uint64_t kMostUnderWay = 0xfffffffe;
 struct PagedPlan {
   PartitionPlan partitions;
   unsigned slots = 1;
-  std::uint64_t wave = 1;    ///< instances under way at once
-  double brought_bytes = 0;  ///< to the device in the whole run, about
+  unsigned large_slots = 0;      ///< of them, those for partitions that are one list larger than the others'
+  std::uint64_t slot_bytes = 0;  ///< all slots
+  std::uint64_t wave = 1;        ///< instances under way at once
+  double brought_bytes = 0;      ///< to the device in the whole run, about
 };
 
 /// Cuts the graph and shares what is left of the device's memory: `bytes_per_instance` for each of at most

@@ -122,13 +122,15 @@ void ResidentGraph::Impl::for_each_range(
   }
 }
 
-const CodedGraph* ResidentGraph::Impl::coded_lists() {
-  if (!coded) {
-    const double begin = seconds_now();
-    coded = CodedGraph::of(device, host_view.csr);
-    table_seconds += seconds_now() - begin;
+const CodedGraph* ResidentGraph::Impl::coded_lists(Layout layout) {
+  const double begin = seconds_now();
+  const bool wanted = wants_codes(device, graph, layout, coded_sizes);
+  if (wanted && !coded) {
+    if (!coded_sizes) coded_sizes.emplace(host_view.csr, device.threads());
+    coded = CodedGraph::of(device, host_view.csr, *coded_sizes);
   }
-  return coded ? &*coded : nullptr;
+  table_seconds += seconds_now() - begin;
+  return wanted && coded ? &*coded : nullptr;
 }
 
 std::pair<std::uint64_t, std::uint64_t> ResidentGraph::Impl::part_of(int rank) const {

@@ -57,6 +57,7 @@ struct ResidentGraph::Impl {
   HostArray<std::int16_t> host_exponents;  ///< `paged` on a GPU
   std::vector<PageLock> locks;
   Buffer<Vertex> hubs;  ///< GPU: vertices of more than kHubDegree edges
+  std::optional<CodedSizes> coded_sizes;
   std::optional<CodedGraph> coded;
   Buffer<WideEdge> wide;
   Buffer<std::uint64_t> packed;  ///< wide edges in 8 bytes, where `packing` is worthwhile
@@ -92,8 +93,9 @@ struct ResidentGraph::Impl {
     }
   }
   const WideEdge* wide_edges();
-  /// All lists coded, for partitions; null where that cannot be (CodedGraph::of).
-  const CodedGraph* coded_lists();
+  /// All lists coded, for partitions, where `layout` wants it (wants_codes); null where it does not, or that
+  /// cannot be (CodedGraph::of).
+  const CodedGraph* coded_lists(Layout layout);
   const std::uint64_t* packed_edges();
 
  private:

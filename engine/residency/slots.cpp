@@ -46,7 +46,7 @@ PageRequest::PageRequest(const ResidentGraph::Impl& graph) {
 }
 
 Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const PartitionPlan& plan,
-             PageColumns columns, PageSources sources, unsigned slots)
+             PageColumns columns, PageSources sources, Count count)
     : device_(device), offsets_(offsets), plan_(plan), columns_(columns), sources_(std::move(sources)) {
   const PageView& host = sources_.columns;
   if (columns.coded) {
@@ -55,29 +55,12 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   }
   can_map_ = (columns.coded || host.targets) && (!columns.weights || host.weights) &&
              (!columns.cumulative || host.cumulative) && (!columns.alias || host.thresholds);
-  for (std::uint64_t p = 0; p < plan.size(); ++p) {
-    const std::uint64_t begin = plan.begin(p), end = plan.end(p);
-    edges_ = std::max<std::uint64_t>(edges_, offsets[end] - offsets[begin]);
-    vertices_ = std::max(vertices_, end - begin);
-    if (columns.coded) words_ = std::max<std::uint64_t>(words_, host.begins[end] - host.begins[begin]);
-  }
-  const auto room = [&]<class T>(Buffer<T>& buffer, std::uint64_t size) {
-    buffer = Buffer<T>(device, std::max<std::uint64_t>(size, 1), "slots for partitions");
-  };
-  const auto column = [&]<class T>(Buffer<T>& buffer, bool wanted) {
-    if (wanted) room(buffer, edges_);
-  };
-  slots_.resize(slots);
-  for (Slot& slot : slots_) {
-    if (columns.coded) room(slot.begins, vertices_), room(slot.words, words_);
-    column(slot.targets, !columns.coded);
-    column(slot.weights, columns.weights);
-    column(slot.cumulative, columns.cumulative);
-    column(slot.thresholds, columns.alias);
-    column(slot.others, columns.alias);
-  }
-  views_.resize(slots + 1);
-  views_[slots] = host;
+  const Room all = room_for(true), usual = count.large > 0 ? room_for(false) : all;
+  most_edges_ = all.edges;
+  slots_.resize(count.slots);
+  for (unsigned slot = 0; slot < count.slots; ++slot) make(slots_[slot], slot < count.large ? all : usual);
+  views_.resize(count.slots + 1);
+  views_[count.slots] = host;
   slot_of_.assign(plan.size(), PageMap::kNoSlot);
   const auto upload = [&]<class T>(Buffer<T>& buffer, std::span<const T> from) {
     buffer = Buffer<T>(device, from.size(), "the partition look-up");
@@ -85,7 +68,34 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   };
   upload(boundaries_, plan.boundaries());
   upload(buckets_, plan.buckets());
-  for (unsigned lane = 0; lane < std::min(kLanes, slots); ++lane) threads_.emplace_back([this] { work(); });
+  for (unsigned lane = 0; lane < std::min(kLanes, count.slots); ++lane)
+    threads_.emplace_back([this] { work(); });
+}
+
+Slots::Room Slots::room_for(bool oversized) const {
+  const std::uint32_t* const begins = sources_.columns.begins;
+  Room room;
+  for (std::uint64_t p = 0; p < plan_.size(); ++p) {
+    const std::uint64_t begin = plan_.begin(p), end = plan_.end(p);
+    if (!oversized && plan_.oversized(p)) continue;
+    room.edges = std::max<std::uint64_t>(room.edges, offsets_[end] - offsets_[begin]);
+    room.vertices = std::max(room.vertices, end - begin);
+    if (columns_.coded) room.words = std::max<std::uint64_t>(room.words, begins[end] - begins[begin]);
+  }
+  return room;
+}
+
+void Slots::make(Slot& slot, const Room& room) const {
+  const auto column = [&]<class T>(Buffer<T>& buffer, std::uint64_t size, bool wanted) {
+    if (wanted) buffer = Buffer<T>(device_, std::max<std::uint64_t>(size, 1), "slots for partitions");
+  };
+  column(slot.begins, room.vertices, columns_.coded);
+  column(slot.words, room.words, columns_.coded);
+  column(slot.targets, room.edges, !columns_.coded);
+  column(slot.weights, room.edges, columns_.weights);
+  column(slot.cumulative, room.edges, columns_.cumulative);
+  column(slot.thresholds, room.edges, columns_.alias);
+  column(slot.others, room.edges, columns_.alias);
 }
 
 Slots::~Slots() {
@@ -197,7 +207,7 @@ void Slots::bring_columns(Lane& lane, const Load& load) {
   PageView staged = host;  // where each column lies in host memory, by position in the graph
   const auto stage = [&]<class T>(T*& column, Staging<T>& memory, T* in_slot) {
     // The host backend's slots are host memory themselves.
-    column = moved(device_.is_cuda() ? lane.stage(memory, edges_) : in_slot, first);
+    column = moved(device_.is_cuda() ? lane.stage(memory, most_edges_) : in_slot, first);
   };
   if (!host.targets) {
     stage(staged.targets, lane.targets, slot.targets.data());
@@ -207,7 +217,7 @@ void Slots::bring_columns(Lane& lane, const Load& load) {
   const bool weighted = columns_.weights || (derives && sources_.weighted);
   if (weighted && !host.weights) {
     const bool kept = columns_.weights && !device_.is_cuda();
-    staged.weights = moved(kept ? slot.weights.data() : lane.stage(lane.weights, edges_), first);
+    staged.weights = moved(kept ? slot.weights.data() : lane.stage(lane.weights, most_edges_), first);
     sources_.file->read_weights(first, {staged.weights + first, edges});
     counters_.read_bytes += edges * sizeof(float);
   }

@@ -49,9 +49,14 @@ class Slots {
     std::atomic<std::uint64_t> transfers{0}, copied_bytes{0}, read_bytes{0};
   };
 
-  /// Room for `slots` partitions of the plan, which cuts `offsets` (kept, like the plan). Throws BudgetError.
+  /// How many partitions there is room for; only the first `large` slots have room for oversized ones.
+  struct Count {
+    unsigned slots, large;
+  };
+
+  /// Slots for partitions of the plan, which cuts `offsets` (kept, like the plan). Throws BudgetError.
   Slots(const Device& device, std::span<const EdgeIndex> offsets, const PartitionPlan& plan,
-        PageColumns columns, PageSources sources, unsigned slots);
+        PageColumns columns, PageSources sources, Count count);
   ~Slots();
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
@@ -94,7 +99,13 @@ class Slots {
     std::uint32_t partition;
   };
   class Lane;
+  /// The largest partition's, of some.
+  struct Room {
+    std::uint64_t edges = 0, vertices = 0, words = 0;
+  };
 
+  Room room_for(bool oversized) const;
+  void make(Slot& slot, const Room& room) const;
   void work();
   void bring(Lane& lane, const Load& load);
   void bring_coded(Lane& lane, const Load& load);
@@ -107,8 +118,7 @@ class Slots {
   PageColumns columns_;
   PageSources sources_;
   bool can_map_ = false;
-  // The largest partition's.
-  std::uint64_t edges_ = 0, vertices_ = 0, words_ = 0;
+  std::uint64_t most_edges_ = 0;  ///< of a partition
   std::vector<Slot> slots_;
   std::vector<PageView> views_;         ///< [slots + 1]
   std::vector<std::uint32_t> slot_of_;  ///< [partitions]

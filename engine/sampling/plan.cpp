@@ -106,7 +106,7 @@ class Planner {
     const std::uint64_t taken = vertex_bytes();
     PagedPlan parts =
         plan_pages(device_, graph_, paging, columns_, each, std::max<Instance>(instances_, 1), steps, taken);
-    plan_.graph_bytes = taken + parts.slots * parts.partitions.largest();
+    plan_.graph_bytes = taken + parts.slot_bytes;
     plan_.table_bytes = 0;
     plan_.wave_bytes = parts.wave * each;
     plan_.device_bytes_needed = plan_.graph_bytes + plan_.wave_bytes;
@@ -347,7 +347,9 @@ RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& start
   }
   if (!in_parts) return plan.finish();
   const bool reads_no_list = options.kind != WalkKind::node2vec && options.kind != WalkKind::biased;
-  if (reads_no_list && options.select == Select::automatic && wants_codes(device, graph, options.layout))
+  std::optional<CodedSizes> codes;
+  if (reads_no_list && options.select == Select::automatic &&
+      wants_codes(device, graph, options.layout, codes))
     plan.take_codes();
   // Whoever rejects may scan the list in the end, by its weights.
   const bool scans = options.kind == WalkKind::node2vec || options.select == Select::rejection;

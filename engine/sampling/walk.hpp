@@ -120,9 +120,10 @@ class WalkRun {
     if constexpr (!ReadsNoList<Sampler>) return false;
     // Ranks that share out the graph must agree, and one may have less memory than another.
     if (graph_.paging.shard && options_.layout == Layout::automatic) return false;
-    if (!graph_.paged || !wants_codes(graph_.device, graph_.graph, options_.layout)) return false;
-    pages_.sources.coded = graph_.coded_lists();
+    if (!graph_.paged) return false;
+    pages_.sources.coded = graph_.coded_lists(options_.layout);
     pages_.columns.coded = pages_.sources.coded != nullptr;
+    if (pages_.columns.coded) pages_.columns.begins = pages_.sources.coded->begins();
     if (options_.layout == Layout::coded && !pages_.columns.coded) {
       throw UsageError(
           "--layout coded: needs sorted lists and room in host memory (raise --host-memory, or use csr or "

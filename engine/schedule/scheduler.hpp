@@ -16,21 +16,27 @@ struct PartitionLoad {
   bool operator==(const PartitionLoad&) const = default;
 };
 
+/// Partitions that fit only some slots.
+struct LargePartitions {
+  std::vector<bool> of;  ///< [partitions], empty: all fit everywhere
+  unsigned slots = 0;    ///< the first so many have room for them
+};
+
 /// Keeps track of slots. A round is: choose (starts loads), work on what is resident, arrive, retire.
 class Scheduler {
  public:
-  Scheduler(std::uint32_t partitions, unsigned slots, SchedulePolicy policy);
+  Scheduler(std::uint32_t partitions, unsigned slots, SchedulePolicy policy, LargePartitions large = {});
 
   /// Loads for the empty slots: of the partitions that are not here and have work, those with most of it
   /// (workload) or with the oldest (fifo), ties by smaller id. `waiting` counts work by partition.
   std::vector<PartitionLoad> choose(std::span<const std::uint64_t> waiting);
   /// All loads that were chosen have come.
   void arrive();
-  /// Empties slots, of those that have no work the longest here first, until `empty` of them are empty;
-  /// returns the partitions that left.
+  /// Empties slots, of those that have no work the longest here first, until `empty` of them are empty, and
+  /// one for a large partition that waits; returns the partitions that left.
   std::vector<std::uint32_t> retire(std::span<const std::uint64_t> waiting, unsigned empty);
-  /// Empties a slot whatever waits there.
-  void evict(std::uint32_t partition);
+  /// Empties all slots, whatever waits there; returns the partitions that left.
+  std::vector<std::uint32_t> clear();
 
   bool resident(std::uint32_t partition) const { return state_[partition] == State::resident; }
   bool away(std::uint32_t partition) const { return state_[partition] == State::away; }
@@ -41,7 +47,14 @@ class Scheduler {
   enum class State : std::uint8_t { away, coming, resident };
   static constexpr std::uint32_t kEmpty = ~0u;
 
+  bool large(std::uint32_t partition) const { return !large_.of.empty() && large_.of[partition]; }
+  /// An empty slot for the partition, of those that are no larger than need be; none: slots.
+  unsigned place_for(std::uint32_t partition) const;
+  bool lacks_large_slot(std::span<const std::uint64_t> waiting) const;
+  void evict(std::uint32_t partition);
+
   SchedulePolicy policy_;
+  LargePartitions large_;
   std::vector<State> state_;            ///< [partitions]
   std::vector<std::uint64_t> since_;    ///< [partitions] round in which work came, 0: none waits
   std::vector<std::uint32_t> held_;     ///< [slots] the partition in it

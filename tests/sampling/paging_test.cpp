@@ -8,6 +8,7 @@
 #include "engine/residency/resident_graph.hpp"
 #include "io/file_test_support.hpp"
 #include "io/graph_file.hpp"
+#include "partition/build.hpp"
 #include "sampling/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
 
@@ -263,6 +264,33 @@ TEST(Paging, StaysWithinTheBudget) {
   EXPECT_GT(stats.partitions, 4u);
   // The ledger refuses more; what can go wrong is to need less than a half of it.
   EXPECT_GT(tight.memory().peak(), quarter / 2);
+}
+
+TEST(Paging, OnlyTheLongListHasALargeSlot) {
+  constexpr std::uint64_t kVertices = 2000, kLong = 100000, kShort = 10;
+  std::vector<Vertex> source, target;
+  for (std::uint64_t i = 0; i < kLong + (kVertices - 1) * kShort; ++i) {
+    source.push_back(static_cast<Vertex>(i < kLong ? 0 : 1 + (i - kLong) / kShort));
+    target.push_back(static_cast<Vertex>(i * 7919 % kVertices));
+  }
+  Graph graph;
+  graph.out = build_csr(kVertices, source, target);
+  constexpr std::uint64_t kCeiling = kLong * sizeof(Vertex) / 2 * 3;  // two slots like this would not fit
+  Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, kCeiling});
+  ResidentGraph whole(ample, graph), parts(tight, graph, {.transport = Transport::copied});
+  for (const Select select : {Select::automatic, Select::its}) {  // its: two lists at once
+    WalkOptions options;
+    options.kind = WalkKind::node2vec, options.length = 20, options.select = select;
+    options.p = 0.5, options.q = 2;
+    WalkDigest expected, digest;
+
+    run_walks(whole, random_starts(100), options, &expected);
+    const RunStats stats = run_walks(parts, random_starts(100), options, &digest);
+
+    EXPECT_TRUE(digest == expected);
+    EXPECT_GE(stats.partitions, 2u);
+    EXPECT_LE(tight.memory().peak(), kCeiling);
+  }
 }
 
 TEST(Paging, FollowsFromTheCeilingAlone) {

@@ -53,6 +53,26 @@ TEST(Scheduler, WhatComesIsNeitherBroughtAgainNorRetired) {
   EXPECT_TRUE(scheduler.residents().empty());
 }
 
+TEST(Scheduler, LargePartitionsComeIntoLargeSlotsAlone) {
+  Scheduler scheduler(4, 2, SchedulePolicy::workload, {{false, true, true, false}, 1});
+
+  EXPECT_EQ(scheduler.choose(Waiting{1, 9, 8, 7}), (Loads{{0, 1}, {1, 3}}));
+  scheduler.arrive();
+  EXPECT_EQ(scheduler.retire(Waiting{1, 5, 8, 0}, 1), (std::vector<std::uint32_t>{3}));
+  EXPECT_EQ(scheduler.choose(Waiting{1, 5, 8, 0}), (Loads{{1, 0}})) << "the large slot is not empty";
+}
+
+TEST(Scheduler, WhatIsIdleMakesRoomForALargePartition) {
+  Scheduler scheduler(4, 3, SchedulePolicy::workload, {{false, false, true, false}, 1});
+  EXPECT_EQ(scheduler.choose(Waiting{3, 4, 0, 2}), (Loads{{1, 1}, {2, 0}, {0, 3}})) << "usual slots first";
+  scheduler.arrive();
+
+  EXPECT_EQ(scheduler.retire(Waiting{0, 4, 6, 0}, 1), (std::vector<std::uint32_t>{3}));
+  EXPECT_EQ(scheduler.choose(Waiting{0, 4, 6, 0}), (Loads{{0, 2}}));
+  EXPECT_EQ(scheduler.clear(), (std::vector<std::uint32_t>{2, 1, 0}));
+  EXPECT_TRUE(scheduler.away(1));
+}
+
 /// Ten lists of a hundred edges, a partition each.
 PartitionPlan ten_partitions() {
   static const std::vector<EdgeIndex> offsets{0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000};
