@@ -9,7 +9,6 @@
 #include <mutex>
 #include <thread>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -17,16 +16,10 @@ namespace sluice {
 class Crew {
  public:
   /// The caller is one of the threads.
-  explicit Crew(unsigned threads) : size_(std::max(threads, 1u)) {
-    for (unsigned thread = 1; thread < size_; ++thread)
-      threads_.emplace_back([this, thread] { serve(thread); });
-  }
+  explicit Crew(unsigned threads);
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
-  ~Crew() {
-    leave_ = true;
-    start();
-  }
+  ~Crew();
 
   unsigned size() const { return size_; }
 
@@ -34,13 +27,8 @@ class Crew {
   template <class Body>
   void all(Body&& body) {
     if (size_ == 1) return body(0u);
-    job_ = [](void* with, unsigned thread) { (*static_cast<std::remove_reference_t<Body>*>(with))(thread); };
-    with_ = &body;
-    working_.store(size_ - 1, std::memory_order_relaxed);
-    start();
-    work(0);
-    for (unsigned left; (left = working_.load(std::memory_order_acquire)) != 0;) working_.wait(left);
-    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    run([](void* with, unsigned thread) { (*static_cast<std::remove_reference_t<Body>*>(with))(thread); },
+        &body);
   }
 
   /// Calls body(begin, end, thread) over [0, count) in blocks of at most `grain`, which threads claim. One
@@ -61,28 +49,10 @@ class Crew {
  private:
   using Job = void (*)(void*, unsigned);
 
-  void start() {
-    round_.fetch_add(1, std::memory_order_release);
-    round_.notify_all();
-  }
-
-  void serve(unsigned thread) {
-    for (std::uint32_t seen = 0;; ++seen) {
-      round_.wait(seen, std::memory_order_acquire);
-      if (leave_) return;
-      work(thread);
-      if (working_.fetch_sub(1, std::memory_order_acq_rel) == 1) working_.notify_one();
-    }
-  }
-
-  void work(unsigned thread) noexcept {
-    try {
-      job_(with_, thread);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!failure_) failure_ = std::current_exception();
-    }
-  }
+  void run(Job job, void* with);
+  void start();
+  void serve(unsigned thread);
+  void work(unsigned thread) noexcept;
 
   unsigned size_;
   Job job_ = nullptr;

@@ -2,43 +2,26 @@
 // slow one.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <exception>
-#include <mutex>
-#include <thread>
-#include <vector>
+#include <type_traits>
 
 namespace sluice {
 
-/// Calls body(begin, end, thread) over [0, count) in blocks of at most `grain`, on `threads` threads (the
-/// caller is one of them). The first exception ends the loop and is thrown here.
+/// Calls block(body, begin, end, thread) over [0, count) in blocks of at most `grain`, on `threads` threads
+/// (the caller is one of them). The first exception ends the loop and is thrown here.
+void parallel_blocks(unsigned threads, std::uint64_t count, std::uint64_t grain,
+                     void (*block)(void* body, std::uint64_t begin, std::uint64_t end, unsigned thread),
+                     void* body);
+
+/// The same for body(begin, end, thread). Threads are started in one place (threads.cpp): there are hundreds
+/// of bodies, and code for each would take the compiler minutes.
 template <class Body>
 void parallel_blocks(unsigned threads, std::uint64_t count, std::uint64_t grain, Body&& body) {
-  grain = std::max<std::uint64_t>(grain, 1);
-  const std::uint64_t blocks = (count + grain - 1) / grain;
-  std::atomic<std::uint64_t> next{0};
-  std::exception_ptr failure;
-  std::mutex failure_mutex;
-  const auto work = [&](unsigned thread) {
-    try {
-      for (std::uint64_t block; (block = next.fetch_add(1)) < blocks;) {
-        body(block * grain, std::min(count, (block + 1) * grain), thread);
-      }
-    } catch (...) {
-      const std::lock_guard lock(failure_mutex);
-      if (!failure) failure = std::current_exception();
-      next.store(blocks);
-    }
+  using Called = std::remove_reference_t<Body>;
+  const auto block = [](void* with, std::uint64_t begin, std::uint64_t end, unsigned thread) {
+    (*static_cast<Called*>(with))(begin, end, thread);
   };
-  const auto extra = static_cast<unsigned>(std::min<std::uint64_t>(std::max(threads, 1u), blocks));
-  {
-    std::vector<std::jthread> pool;
-    for (unsigned thread = 1; thread < extra; ++thread) pool.emplace_back(work, thread);
-    work(0);
-  }
-  if (failure) std::rethrow_exception(failure);
+  parallel_blocks(threads, count, grain, block, const_cast<std::remove_const_t<Called>*>(&body));
 }
 
 }  // namespace sluice
