@@ -144,7 +144,7 @@ Json seconds_of(const Report& report) {
           {"table", run.table_seconds},
           {"compute", run.compute_seconds},
           {"transfer", run.transfer_seconds},
-          {"exchange", world().seconds()},
+          {"exchange", world().seconds() + run.exchange_seconds},
           {"write", run.write_seconds + report.close_seconds}};
 }
 
@@ -153,7 +153,8 @@ Json bytes_of(const Report& report) {
   return {{"host_to_device", run.host_to_device_bytes},
           {"device_to_host", run.device_to_host_bytes},
           {"mapped", 0},
-          {"exchanged", world().bytes_sent() + (report.solver ? report.solver->exchanged_bytes : 0)},
+          {"exchanged",
+           world().bytes_sent() + run.exchanged_bytes + (report.solver ? report.solver->exchanged_bytes : 0)},
           {"read", report.bytes_read + run.read_bytes},
           {"written", report.bytes_written}};
 }

@@ -51,6 +51,26 @@ struct alignas(16) ShardRecord<true> {
 template <bool kAsks>
 inline constexpr std::uint64_t kShardWalkBytes = 2 * sizeof(ShardRecord<kAsks>) + sizeof(std::uint32_t);
 
+/// A wave's walks in halves that take turns: what leaves one of them travels while the other works. Those
+/// that wait for two lists at once do so as a whole.
+template <bool kAsks>
+inline constexpr unsigned kShardHalves = kAsks ? 1 : 2;
+
+/// Every kShardHalves-th walk of a wave, so that halves have the same of every home.
+template <class Program>
+struct ShardHalf {
+  PagedWalks<Program> walks;
+  std::uint64_t capacity = 0;  ///< of the wave
+  unsigned half = 0;
+
+  static constexpr unsigned kHalves = kShardHalves<PagedWalks<Program>::kAsks>;
+  /// The most walks of a half.
+  static std::uint64_t most(std::uint64_t capacity) { return (capacity + kHalves - 1) / kHalves; }
+  std::uint64_t size() const { return (capacity + kHalves - 1 - half) / kHalves; }
+  /// The walk's index in the wave.
+  SLUICE_HD std::uint64_t index(std::uint64_t i) const { return i * kHalves + half; }
+};
+
 /// How many walks changed hands between two supersteps.
 struct Crossing {
   std::uint64_t sent = 0, received = 0;  ///< by this rank, to and from others

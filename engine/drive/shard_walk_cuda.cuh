@@ -64,16 +64,17 @@ static __device__ __forceinline__ void count_destinations(std::uint32_t to, std:
 
 template <class Program, class Record>
 __global__ void __launch_bounds__(kWalkBlock)
-    begin_shard_kernel(PagedWalks<Program> walks, ShardWaveView<Record> wave, std::uint64_t capacity) {
+    begin_shard_kernel(ShardHalf<Program> half, ShardWaveView<Record> wave, std::uint64_t count) {
   extern __shared__ unsigned destinations[];
-  const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
+  const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
   std::uint32_t to = wave.ranks;
-  if (index < capacity) {
-    const Walker walker = walks.begin(index);
-    wave.paths[index * (std::uint64_t{walks.length} + 1)] = walker.start;
-    wave.here[index] = Record::of(static_cast<std::uint32_t>(index), walks.park(walker), {});
-    to = wave.ranks_of_keys[walks.first_key(index, walker)];
-    wave.destinations[index] = to;
+  if (at < count) {
+    const std::uint64_t index = half.index(at);
+    const Walker walker = half.walks.begin(index);
+    wave.paths[index * (std::uint64_t{half.walks.length} + 1)] = walker.start;
+    wave.here[at] = Record::of(static_cast<std::uint32_t>(index), half.walks.park(walker), {});
+    to = wave.ranks_of_keys[half.walks.first_key(index, walker)];
+    wave.destinations[at] = to;
   }
   count_destinations(to, wave.ranks, wave.counts, destinations);
 }
@@ -139,35 +140,66 @@ __global__ void __launch_bounds__(kWalkBlock)
 // ---- launchers
 // -------------------------------------------------------------------------------------------------
 
+/// Rows of a wave's walks: every rank writes a part of each, and after a wave has its own whole.
+class ShardRows {
+ public:
+  using Link = DeviceRanks;
+  static constexpr bool kInParts = false;
+
+  ShardRows(const Device& device, Link& link, std::uint64_t values)
+      : link_(link), memory_(device, values, "a wave of walks") {}
+
+  void clear() {
+    check(cudaMemsetAsync(memory_.data(), 0xff, memory_.bytes(), stream_.get()), "clearing paths");
+    stream_.wait("clearing paths");
+  }
+  /// Of each step of a row one rank has the vertex, the others none. `home` is what a home's rows take.
+  void bring_home(std::uint64_t home) {
+    timer_.start(stream_);
+    link_.reduce_scatter_min(memory_.data(), home, stream_.get());
+    timer_.stop(stream_);
+    link_.wait(stream_.get(), "rows of walks");
+    seconds_ += timer_.seconds();
+  }
+  Vertex* data() const { return memory_.data(); }
+  double seconds() const { return seconds_; }
+
+ private:
+  Link& link_;
+  Buffer<Vertex> memory_;
+  Stream stream_;
+  Timer timer_;
+  double seconds_ = 0;
+};
+
+/// A half of a wave's walks.
 template <class Program>
 class ShardWave {
  public:
   using Link = DeviceRanks;
+  using Rows = ShardRows;
   static constexpr bool kAsks = PagedWalks<Program>::kAsks;
-  /// Rows come home on the devices; see WaveRows.
-  static constexpr bool kRowsInParts = false;
 
   /// Null, on all ranks, where they have no GPU each or NCCL is missing.
   static std::unique_ptr<Link> link(Communicator& ranks) {
     return ranks.size() <= kMostShardRanks ? make_device_ranks(ranks) : nullptr;
   }
 
-  ShardWave(const Device& device, Link& link, const Communicator& ranks, std::uint64_t capacity,
+  ShardWave(const Device& device, Link& link, const Communicator& ranks, std::uint64_t most, Rows& rows,
             std::uint32_t length, const std::vector<std::uint32_t>& ranks_of_keys)
       : device_(device),
         link_(link),
         rank_(static_cast<std::size_t>(ranks.rank())),
         size_(static_cast<std::size_t>(ranks.size())),
-        row_(std::uint64_t{length} + 1),
-        here_(device, capacity, "walks under way"),
-        leaving_(device, capacity, "walks that leave"),
-        destinations_(device, capacity, "walks that leave"),
+        paths_(rows.data()),
+        here_(device, most, "walks under way"),
+        leaving_(device, most, "walks that leave"),
+        destinations_(device, most, "walks that leave"),
         ranks_of_keys_(device, ranks_of_keys.size(), "the partition look-up"),
         counts_(device, size_, "counts of walks"),
         next_(device, size_, "counts of walks"),
         by_rank_(device, size_ * size_, "counts of walks"),
         counts_on_host_(device, size_ * size_, "counts of walks"),
-        paths_(device, capacity * row_, "a wave of walks"),
         counters_(device, kWalkCounterSlots, "counters") {
     copy_to_device(device, ranks_of_keys_.data(), ranks_of_keys.data(), ranks_of_keys_.bytes());
     check(cudaMemset(counters_.data(), 0, counters_.bytes()), "clearing counters");
@@ -181,22 +213,24 @@ class ShardWave {
     cudaStreamSynchronize(stream_.get());               // what is under way uses the buffers
   }
 
-  void begin(const PagedWalks<Program>& walks, std::uint64_t capacity) {
-    here_count_ = capacity;
-    check(cudaMemsetAsync(paths_.data(), 0xff, paths_.bytes(), stream_.get()), "clearing paths");
+  void begin(const ShardHalf<Program>& half) {
+    here_count_ = half.size();
     clear_counts();
-    begin_shard_kernel<<<grid_for(capacity, kWalkBlock), kWalkBlock, size_ * sizeof(unsigned),
-                         stream_.get()>>>(walks, view(), capacity);
+    begin_shard_kernel<<<grid_for(here_count_, kWalkBlock), kWalkBlock, size_ * sizeof(unsigned),
+                         stream_.get()>>>(half, view(), here_count_);
     check_launch("begin_shard_kernel");
   }
 
   Crossing exchange() {
     sort_by_destination();
+    counting_.start(stream_);
     link_.all_gather(counts_.data(), by_rank_.data(), counts_.bytes(), stream_.get());
     check(cudaMemcpyAsync(counts_on_host_.data(), by_rank_.data(), by_rank_.bytes(), cudaMemcpyDeviceToHost,
                           stream_.get()),
           "counts to the host");
+    counting_.stop(stream_);
     link_.wait(stream_.get(), "walks of other ranks");
+    exchange_seconds_ += counting_.seconds() + (travelled_ ? travelling_.seconds() : 0);
     Crossing crossing;
     std::vector<std::uint64_t> send(size_), receive(size_);
     here_count_ = 0;
@@ -210,9 +244,11 @@ class ShardWave {
       }
     }
     crossing.here = here_count_;
-    if (crossing.left > 0) {
-      link_.all_to_all(leaving_.data(), send, here_.data(), receive, stream_.get());
-    }
+    travelled_ = crossing.left > 0;
+    if (!travelled_) return crossing;
+    travelling_.start(stream_);
+    link_.all_to_all(leaving_.data(), send, here_.data(), receive, stream_.get());
+    travelling_.stop(stream_);
     return crossing;
   }
 
@@ -234,13 +270,7 @@ class ShardWave {
     return {walker.current, program.scan_asks(walker)};
   }
 
-  /// Every rank has the vertices that walks met on it; of each row one rank has each step, the others none.
-  void bring_rows_home(std::uint64_t per_home) {
-    link_.reduce_scatter_min(paths_.data(), per_home * row_, stream_.get());
-    link_.wait(stream_.get(), "rows of walks");
-  }
-
-  const Vertex* paths() const { return paths_.data(); }
+  double exchange_seconds() const { return exchange_seconds_; }
   std::uint64_t steps() { return counted().steps; }
   std::uint64_t rounds() { return counted().rounds; }
 
@@ -276,9 +306,15 @@ class ShardWave {
   }
 
   ShardWaveView<Record> view() {
-    return {here_.data(),          leaving_.data(),  destinations_.data(),
-            ranks_of_keys_.data(), counts_.data(),   next_.data(),
-            paths_.data(),         counters_.data(), static_cast<std::uint32_t>(size_)};
+    return {here_.data(),
+            leaving_.data(),
+            destinations_.data(),
+            ranks_of_keys_.data(),
+            counts_.data(),
+            next_.data(),
+            paths_,
+            counters_.data(),
+            static_cast<std::uint32_t>(size_)};
   }
 
   WalkCounters counted() {
@@ -292,16 +328,18 @@ class ShardWave {
   const Device& device_;
   Link& link_;
   std::size_t rank_, size_;
-  std::uint64_t row_;
+  Vertex* paths_;
   std::uint64_t here_count_ = 0;
   Buffer<ShardRecord<kAsks>> here_, leaving_;
   Buffer<std::uint32_t> destinations_, ranks_of_keys_;
   Buffer<unsigned long long> counts_, next_;
   Buffer<unsigned long long> by_rank_;  ///< [ranks][ranks] records, from and to
   Staging<unsigned long long> counts_on_host_;
-  Buffer<Vertex> paths_;
   Buffer<WalkCounters> counters_;
   Stream stream_;
+  Timer counting_, travelling_;
+  bool travelled_ = false;
+  double exchange_seconds_ = 0;
 };
 
 }  // namespace sluice::cuda

@@ -1,8 +1,10 @@
 // The driver of walks over ranks that each hold all of their partitions on the device: in every superstep
-// all walks that are here go on until they leave for another rank or end, then change hands; wave by wave.
+// all walks that are here go on until they leave for another rank or end, then change hands; wave by wave,
+// each in two halves.
 // The longest walk leaves at almost every step, so that there are about as many supersteps as steps.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -34,8 +36,12 @@ class ShardWalkDriver {
         loop_(graph, pages, std::move(plan), PageUse{.picks = 1, .roams = true}, stats),
         homes_(graph.device, &ranks_, begin, end, loop_.plan().wave),
         link_(std::move(link)),
-        wave_(graph.device, *link_, ranks_, homes_.capacity(), options.length,
-              ranks_of_keys(ranks_, loop_.partitions())) {
+        rows_(graph.device, *link_, homes_.capacity() * (std::uint64_t{options.length} + 1)) {
+    const auto owners = ranks_of_keys(ranks_, loop_.partitions());
+    for (unsigned half = 0; half < Half::kHalves; ++half) {
+      halves_.push_back(std::make_unique<Wave>(graph.device, *link_, ranks_, Half::most(homes_.capacity()),
+                                               rows_, options.length, owners));
+    }
     walks_.own_begin = loop_.own().begin, walks_.own_end = loop_.own().end;
     walks_.homes = homes_.firsts(), walks_.home_counts = homes_.counts();
     walks_.per_home = loop_.plan().wave;
@@ -45,7 +51,7 @@ class ShardWalkDriver {
   }
 
   void run(WalkSink* sink) {
-    WaveRows rows(graph_.device, homes_, Wave::kRowsInParts ? &ranks_ : nullptr, loop_.plan().wave,
+    WaveRows rows(graph_.device, homes_, Wave::Rows::kInParts ? &ranks_ : nullptr, loop_.plan().wave,
                   options_.length, sink, stats_);
     const double loading = seconds_now();
     hold({});
@@ -58,33 +64,57 @@ class ShardWalkDriver {
       const double start = seconds_now();
       walk_wave();
       stats_.compute_seconds += seconds_now() - start;
-      rows.leave(wave_.paths());
+      rows.leave(rows_.data());
       done += homes_.own_count();
       if (options_.progress) options_.progress(done, instances_);
     }
     rows.finish();
-    stats_.steps += wave_.steps(), stats_.selections += wave_.steps();
-    stats_.selection_iterations += wave_.rounds();
+    for (const auto& half : halves_) {
+      stats_.steps += half->steps(), stats_.selections += half->steps();
+      stats_.selection_iterations += half->rounds();
+      stats_.exchange_seconds += half->exchange_seconds();
+    }
+    stats_.exchange_seconds += rows_.seconds();
+    stats_.exchanged_bytes += link_->bytes_sent();
     loop_.count();
   }
 
  private:
+  using Half = ShardHalf<Program>;
+
+  /// Halves take turns: the host waits for what one of them hands over while the other works.
   void walk_wave() {
-    wave_.begin(walks_, homes_.capacity());
-    for (bool begun = false;; begun = true, ++stats_.rounds) {
-      const Crossing crossing = wave_.exchange();
-      stats_.entries_sent += crossing.sent, stats_.entries_received += crossing.received;
-      if (crossing.left == 0) break;
-      if (begun && crossing.travelled == 0) bring_pair(crossing.here > 0);
-      wave_.advance(walks_);
+    std::vector<bool> left(halves_.size(), true);
+    rows_.clear();
+    for (unsigned h = 0; h < halves_.size(); ++h) halves_[h]->begin(half(h));
+    for (std::uint64_t turn = 0; std::ranges::find(left, true) != left.end(); ++turn) {
+      const std::size_t h = turn % halves_.size();
+      if (left[h]) left[h] = superstep(static_cast<unsigned>(h), turn >= halves_.size());
     }
-    wave_.bring_rows_home(loop_.plan().wave);
+    rows_.bring_home(loop_.plan().wave * (std::uint64_t{options_.length} + 1));
   }
+
+  /// Walks of a half change hands and go on; false when all ranks have none of them left. `begun`: they were
+  /// worked on before.
+  bool superstep(unsigned h, bool begun) {
+    Wave& wave = *halves_[h];
+    const Crossing crossing = wave.exchange();
+    stats_.entries_sent += crossing.sent, stats_.entries_received += crossing.received;
+    if (crossing.left == 0) return false;
+    if constexpr (Wave::kAsks) {
+      if (begun && crossing.travelled == 0) bring_pair(crossing.here > 0);
+    }
+    wave.advance(walks_);
+    ++stats_.rounds;
+    return true;
+  }
+
+  Half half(unsigned h) const { return {walks_, homes_.capacity(), h}; }
 
   /// All walks that are left need a list of another rank beside their own: that of one of them comes, and
   /// whoever can goes on.
   void bring_pair(bool some) {
-    if (some) hold({loop_.plan().partitions.owner(wave_.first_pair(walks_).second)});
+    if (some) hold({loop_.plan().partitions.owner(halves_[0]->first_pair(walks_).second)});
     // However long another rank reads.
     ranks_.barrier("lists of other ranks", kUnlimited);
   }
@@ -109,7 +139,8 @@ class ShardWalkDriver {
   PageLoop loop_;
   WaveHomes homes_;
   std::unique_ptr<typename Wave::Link> link_;
-  Wave wave_;
+  typename Wave::Rows rows_;
+  std::vector<std::unique_ptr<Wave>> halves_;
   PagedWalks<Program> walks_;
 };
 

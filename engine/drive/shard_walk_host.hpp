@@ -19,37 +19,57 @@
 namespace sluice::host {
 
 /// The ranks' communicator is all that records travel by.
-struct ShardLink {};
+struct ShardLink {
+  std::uint64_t bytes_sent() const { return 0; }  ///< it counts what it does
+};
+
+/// Rows of a wave's walks, of which every rank has a part; see WaveRows.
+class ShardRows {
+ public:
+  using Link = ShardLink;
+  static constexpr bool kInParts = true;
+
+  ShardRows(const Device& device, Link&, std::uint64_t values) : memory_(device, values, "a wave of walks") {}
+
+  void clear() { std::fill_n(memory_.data(), memory_.size(), kNoVertex); }
+  void bring_home(std::uint64_t) {}
+  Vertex* data() const { return memory_.data(); }
+  /// The communicator counts what it does.
+  double seconds() const { return 0; }
+
+ private:
+  Buffer<Vertex> memory_;
+};
 
 template <class Program>
 class ShardWave {
  public:
   using Link = ShardLink;
+  using Rows = ShardRows;
   static constexpr bool kAsks = PagedWalks<Program>::kAsks;
-  /// Every rank has a part of each row after a wave; see WaveRows.
-  static constexpr bool kRowsInParts = true;
 
   static std::unique_ptr<Link> link(Communicator&) { return std::make_unique<Link>(); }
 
-  ShardWave(const Device& device, Link&, Communicator& ranks, std::uint64_t capacity, std::uint32_t length,
-            const std::vector<std::uint32_t>& ranks_of_keys)
+  ShardWave(const Device& device, Link&, Communicator& ranks, std::uint64_t most, Rows& rows,
+            std::uint32_t length, const std::vector<std::uint32_t>& ranks_of_keys)
       : device_(device),
         ranks_(ranks),
+        paths_(rows.data()),
         row_(std::uint64_t{length} + 1),
         ranks_of_keys_(ranks_of_keys),
-        here_(device, capacity, "walks under way"),
-        leaving_(device, capacity, "walks that leave"),
-        destinations_(device, capacity, "walks that leave"),
-        paths_(device, capacity * row_, "a wave of walks") {}
+        here_(device, most, "walks under way"),
+        leaving_(device, most, "walks that leave"),
+        destinations_(device, most, "walks that leave") {}
 
-  /// Makes a record of every walk of the wave that begins here.
-  void begin(const PagedWalks<Program>& walks, std::uint64_t capacity) {
-    std::fill_n(paths_.data(), capacity * row_, kNoVertex);
-    each_block(capacity, [&](std::uint64_t i, Tally&) {
-      const Walker walker = walks.begin(i);
-      paths_.data()[i * row_] = walker.start;
-      here_.data()[i] = Record::of(static_cast<std::uint32_t>(i), walks.park(walker), {});
-      return walks.first_key(i, walker);
+  /// Makes a record of every walk of the half that begins here.
+  void begin(const ShardHalf<Program>& half) {
+    const PagedWalks<Program>& walks = half.walks;
+    each_block(half.size(), [&](std::uint64_t i, Tally&) {
+      const std::uint64_t index = half.index(i);
+      const Walker walker = walks.begin(index);
+      paths_[index * row_] = walker.start;
+      here_.data()[i] = Record::of(static_cast<std::uint32_t>(index), walks.park(walker), {});
+      return walks.first_key(index, walker);
     });
   }
 
@@ -75,7 +95,7 @@ class ShardWave {
       const ParkedWalk parked = record.parked();
       ParkedQuestion question = record.question();
       Walker walker = walks.resume(record.index, parked);
-      Vertex* const path = paths_.data() + record.index * row_;
+      Vertex* const path = paths_ + record.index * row_;
       const std::uint32_t key = walk_on(walks, walker, question, path, tally.rounds);
       tally.steps += walker.step - parked.step;
       record = Record::of(record.index, walks.park(walker), question);
@@ -89,8 +109,7 @@ class ShardWave {
     return {walker.current, walks.programs->scan_asks(walker)};
   }
 
-  void bring_rows_home(std::uint64_t) {}
-  const Vertex* paths() const { return paths_.data(); }
+  double exchange_seconds() const { return 0; }
   std::uint64_t steps() const { return steps_; }
   std::uint64_t rounds() const { return rounds_; }
 
@@ -139,11 +158,11 @@ class ShardWave {
 
   const Device& device_;
   Communicator& ranks_;
+  Vertex* paths_;
   std::uint64_t row_;
   std::vector<std::uint32_t> ranks_of_keys_;
   Buffer<ShardRecord<kAsks>> here_, leaving_;
   Buffer<std::uint32_t> destinations_;  ///< ranks that go on with what is here
-  Buffer<Vertex> paths_;
   std::uint64_t here_count_ = 0;
   std::vector<std::uint64_t> blocks_;  ///< [blocks][ranks + 1] records by destination, then where they go
   std::atomic<std::uint64_t> steps_{0}, rounds_{0};

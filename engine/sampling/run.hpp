@@ -35,6 +35,8 @@ struct RunStats {
   std::uint64_t rounds = 0;               ///< of work on what was there
   std::uint64_t entries_sent = 0;         ///< shard: walks handed to other ranks
   std::uint64_t entries_received = 0;     ///< and taken over from them
+  double exchange_seconds = 0;            ///< GPUs handing each other walks, partly while they work
+  std::uint64_t exchanged_bytes = 0;      ///< sent from GPU to GPU
   std::uint64_t mapped_rounds = 0;        ///< of them, those that read some partitions in place
   std::uint64_t waves = 0;
   std::uint64_t selections = 0;            ///< picks made
