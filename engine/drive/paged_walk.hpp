@@ -72,10 +72,8 @@ concept PageableProgram = requires(const Program& program, const PageView& page)
   on_page(program, page);
 };
 
-/// Everything that a round needs, by value.
-template <class Program>
-struct PagedWalks {
-  const Program* programs = nullptr;  ///< [slots], each reads its own partition's edges
+/// A wave of walks, whatever walks; by value to kernels.
+struct WalkWave {
   PageMap map;
   StartsView starts;
   // A wave holds as many instances of each home, the rank that writes their rows; alone there is one.
@@ -85,9 +83,6 @@ struct PagedWalks {
   std::uint32_t length = 0;
   std::uint32_t partitions = 0;
   std::uint32_t own_begin = 0, own_end = 0;  ///< partitions that this rank works on
-
-  /// Can a step leave a question unanswered, or scan with another list?
-  static constexpr bool kAsks = Program::kScans;
 
   // Where a parked walk waits: its partition, or one of these.
   SLUICE_HD std::uint32_t ended() const { return partitions; }
@@ -100,6 +95,15 @@ struct PagedWalks {
   SLUICE_HD bool exists(std::uint64_t index) const {
     return index % per_home < home_counts[index / per_home];
   }
+};
+
+/// The same with everything that a round needs.
+template <class Program>
+struct PagedWalks : WalkWave {
+  const Program* programs = nullptr;  ///< [slots], each reads its own partition's edges
+
+  /// Can a step leave a question unanswered, or scan with another list?
+  static constexpr bool kAsks = Program::kScans;
 
   SLUICE_HD Walker resume(std::uint64_t index, const ParkedWalk& parked) const {
     Walker walker;

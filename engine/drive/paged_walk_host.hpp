@@ -85,16 +85,15 @@ class PagedWave {
       heads_[key] = kNone;
       waiting_[key] = 0;
     }
-    queues_.work(sizes, kGrain, OneEach{},
-                 [&](std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned) {
-                   std::uint64_t steps = 0, rounds = 0;
-                   for (std::uint64_t at = begins[queue] + from; at < begins[queue] + to; ++at) {
-                     const std::uint32_t before = parked_.data()[order_.data()[at]].step;
-                     keys_.data()[at] = walk(walks, order_.data()[at], rounds);
-                     steps += parked_.data()[order_.data()[at]].step - before;
-                   }
-                   steps_ += steps, rounds_ += rounds;
-                 });
+    queues_.work(sizes, kGrain, {}, [&](std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned) {
+      std::uint64_t steps = 0, rounds = 0;
+      for (std::uint64_t at = begins[queue] + from; at < begins[queue] + to; ++at) {
+        const std::uint32_t before = parked_.data()[order_.data()[at]].step;
+        keys_.data()[at] = walk(walks, order_.data()[at], rounds);
+        steps += parked_.data()[order_.data()[at]].step - before;
+      }
+      steps_ += steps, rounds_ += rounds;
+    });
     enqueue(count);
   }
 

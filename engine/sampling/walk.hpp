@@ -33,6 +33,15 @@ struct UnitBias : Sampler {
   SLUICE_HD std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
 };
 
+/// Do these walks change hands from device to device under shard? Where they draw as nobody would but to
+/// compare, or from coded lists, they go through the queues of partitions, whose code is there anyway.
+template <class Program>
+inline constexpr bool kTravels = true;
+template <class Sampler, class Table, Acceptance kAcceptance>
+inline constexpr bool kTravels<WalkProgram<UnitBias<Sampler>, Table, kAcceptance>> = false;
+template <class Sampler, Acceptance kAcceptance>
+inline constexpr bool kTravels<WalkProgram<Sampler, CodedIndexTable, kAcceptance>> = false;
+
 /// The technique that follows from the sampler alone (DESIGN section 2, idea 2).
 template <WalkSampler Sampler>
 constexpr Select default_select() {
@@ -242,13 +251,14 @@ class WalkRun {
       // A scan, or a rejection by weight, reads the weights themselves.
       if (graph_.graph.weighted && Program::kScans) pages_.columns.weights = true;
       const auto go = [&]<class Wave, class Shard>(std::type_identity<Wave>, std::type_identity<Shard>) {
-        if (graph_.paging.shard &&
-            walk_resident_shard<Program, Shard>(graph_, program, pages_, starts_.view(), options_, stats_,
-                                                begin_, end_, sink_))
-          return;
-        PagedWalkDriver<Program, Wave>(graph_, program, pages_, starts_.view(), options_, stats_, begin_,
-                                       end_)
-            .run(sink_);
+        if constexpr (kTravels<Program>) {
+          if (graph_.paging.shard &&
+              walk_resident_shard<Program, Shard>(graph_, program, pages_, starts_.view(), options_, stats_,
+                                                  begin_, end_, sink_))
+            return;
+        }
+        walk_in_partitions<Program, Wave>(graph_, program, pages_, starts_.view(), options_, stats_, begin_,
+                                          end_, sink_);
       };
       on_backend(
           graph_.device,

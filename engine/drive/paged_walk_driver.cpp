@@ -1,0 +1,114 @@
+#include "engine/drive/paged_walk_driver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "engine/drive/wave_rows.hpp"
+
+namespace sluice {
+
+PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
+                                 const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
+                                 std::uint64_t bytes_per_walk, const MakeQueues& make)
+    : graph_(graph),
+      options_(options),
+      stats_(stats),
+      ranks_(graph.paging.shard),
+      instances_(end - begin),
+      loop_(graph, pages, make_plan(pages.columns, bytes_per_walk), PageUse{.picks = 1, .roams = true},
+            stats),
+      homes_(graph.device, ranks_, begin, end, loop_.plan().wave),
+      queues_(make(homes_.capacity(), loop_.partitions() + 2)) {
+  WalkWave& wave = queues_->wave();
+  wave.own_begin = loop_.own().begin, wave.own_end = loop_.own().end;
+  wave.homes = homes_.firsts(), wave.home_counts = homes_.counts(), wave.per_home = per_home();
+  wave.starts = starts;
+  wave.length = options.length;
+  wave.partitions = loop_.partitions();
+}
+
+void PagedWalkDriver::run(WalkSink* sink) {
+  WaveRows rows(graph_.device, homes_, ranks_, per_home(), options_.length, sink, stats_);
+  std::uint64_t done = 0;
+  for (std::uint64_t w = 0; w < homes_.waves(); ++w, ++stats_.waves) {
+    homes_.begin(w);
+    const double start = seconds_now();
+    walk_wave();
+    stats_.compute_seconds += seconds_now() - start;
+    rows.leave(queues_->paths());
+    done += homes_.own_count();
+    if (options_.progress) options_.progress(done, instances_);
+  }
+  rows.finish();
+  stats_.steps += queues_->steps(), stats_.selections += queues_->steps();
+  stats_.selection_iterations += queues_->rounds();
+  stats_.kernels += queues_->times();
+  loop_.count();
+}
+
+PagedPlan PagedWalkDriver::make_plan(const PageColumns& columns, std::uint64_t bytes_per_walk) const {
+  const std::uint64_t each = bytes_per_walk + (std::uint64_t{options_.length} + 1) * sizeof(Vertex);
+  // Every rank holds the walks of all.
+  const auto homes = static_cast<std::uint64_t>(ranks_ ? ranks_->size() : 1);
+  return plan_shard(ranks_, graph_.device, graph_.graph, graph_.paging, columns, each * homes, instances_,
+                    options_.length);
+}
+
+void PagedWalkDriver::walk_wave() {
+  queues_->publish(loop_);
+  queues_->begin(homes_.capacity());
+  do {
+    walk_here();
+  } while (ranks_ && exchange());
+}
+
+/// Hands walks that wait for other ranks' partitions to them; false when nobody has work any more.
+bool PagedWalkDriver::exchange() {
+  const auto ranks = static_cast<std::size_t>(ranks_->size());
+  std::vector<std::vector<TravellingWalk>> leaving(ranks);
+  std::vector<std::uint32_t> foreign;
+  for (std::uint32_t p = 0; p < wave().partitions; ++p) {
+    if ((p < wave().own_begin || p >= wave().own_end) && queues_->waiting()[p] > 0) foreign.push_back(p);
+  }
+  std::vector<TravellingWalk> all;
+  queues_->take(foreign, all);
+  for (const TravellingWalk& walk : all) {
+    leaving[static_cast<std::size_t>(OwnedPartitions::owner(walk.key, wave().partitions, ranks_->size()))]
+        .push_back(walk);
+  }
+  std::vector<std::span<const std::byte>> send;
+  for (const auto& walks : leaving) send.push_back(std::as_bytes(std::span(walks)));
+  std::vector<std::byte> received;
+  std::vector<std::uint64_t> sizes;
+  // However long another rank works on what waits there.
+  ranks_->all_to_all(send, received, sizes, "walks from other ranks", kUnlimited);
+  std::vector<TravellingWalk> arrived(received.size() / sizeof(TravellingWalk));
+  std::ranges::copy(received, std::as_writable_bytes(std::span(arrived)).begin());
+  queues_->settle(arrived);
+  stats_.entries_sent += all.size(), stats_.entries_received += arrived.size();
+  std::uint64_t waiting[] = {arrived.size()};
+  ranks_->all_reduce(waiting, Reduce::sum, "walks under way");
+  return waiting[0] > 0;
+}
+
+/// Works until nothing waits for partitions of this rank.
+void PagedWalkDriver::walk_here() {
+  for (;;) {
+    loop_.drain(queues_->waiting(), [this](std::span<const std::uint32_t> here) { work(here); });
+    if (queues_->waiting()[wave().pairs()] == 0) return;
+    // All that still waits needs two partitions at once: those of one walk come, and whoever can goes on.
+    const auto [own, asked] = queues_->first_pair();
+    const PartitionPlan& plan = loop_.plan().partitions;
+    const std::array<std::uint32_t, 2> wanted{plan.owner(own), plan.owner(asked)};
+    const std::uint32_t key = wave().pairs();
+    loop_.bring_together(wanted, queues_->waiting(), [&] { work({&key, 1}); });
+  }
+}
+
+void PagedWalkDriver::work(std::span<const std::uint32_t> keys) {
+  queues_->publish(loop_);
+  queues_->advance(keys);
+}
+
+}  // namespace sluice
