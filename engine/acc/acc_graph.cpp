@@ -61,13 +61,14 @@ Csr merge_lists(const CsrView& out, const CsrView& in, unsigned threads) {
 }
 
 /// A level's width over the mean weight of an edge, times the degree that an edge meets: measured. It decides
-/// speed alone.
-constexpr double kDeltaFactor = 16;
+/// speed alone. A GPU looks at more edges in vain sooner than it waits for more rounds: on an H200 widths of 64
+/// to 256 take the same time, narrower ones twice as long (tests/bench/RESULTS.md).
+constexpr double kDeltaFactor = 16, kDeltaFactorCuda = 128;
 constexpr std::uint64_t kSampledWeights = 1u << 16;
 
 /// Few edges of a vertex should be shorter than a level is wide (Meyer and Sanders). Paths run through hubs,
 /// so that the degree which counts is the mean over edges, not over vertices.
-double delta_for(const CsrView& lists) {
+double delta_for(const CsrView& lists, bool cuda) {
   if (lists.weights == nullptr || lists.edges == 0) return 1;
   const std::uint64_t stride = lists.edges / kSampledWeights + 1;
   double weights = 0, count = 0, squares = 0;
@@ -77,7 +78,8 @@ double delta_for(const CsrView& lists) {
     const auto degree = static_cast<double>(lists.offsets[v + 1] - lists.offsets[v]);
     squares += degree * degree;
   }
-  const double delta = weights / count * kDeltaFactor * static_cast<double>(lists.edges) / squares;
+  const double factor = cuda ? kDeltaFactorCuda : kDeltaFactor;
+  const double delta = weights / count * factor * static_cast<double>(lists.edges) / squares;
   return delta > 0 ? delta : 1;
 }
 
@@ -121,7 +123,7 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   const bool stored_in = needs.in_edges && !symmetric_ && !graph.in.offsets.empty();
   if (stored_in) in_ = graph.in.view();
   if (!needs.weights) in_.weights = nullptr;
-  usual_delta_ = delta_for(out_);
+  usual_delta_ = delta_for(out_, device.is_cuda());
   if (device.is_cuda()) {
     out_ = upload(out_, out_there_);
     if (stored_in) in_ = upload(in_, in_there_);
