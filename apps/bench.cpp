@@ -13,12 +13,15 @@ namespace sluice::apps {
 
 namespace {
 
-enum class Suite { limits, sampling, outofcore, ablation, pagerank, acc };
+enum class Suite { limits, sampling, outofcore, ablation, pagerank, acc, ppr };
 
-constexpr std::array kSuites{
-    Name<Suite>{"limits", Suite::limits},       Name<Suite>{"sampling", Suite::sampling},
-    Name<Suite>{"outofcore", Suite::outofcore}, Name<Suite>{"ablation", Suite::ablation},
-    Name<Suite>{"pagerank", Suite::pagerank},   Name<Suite>{"acc", Suite::acc}};
+constexpr std::array kSuites{Name<Suite>{"limits", Suite::limits},
+                             Name<Suite>{"sampling", Suite::sampling},
+                             Name<Suite>{"outofcore", Suite::outofcore},
+                             Name<Suite>{"ablation", Suite::ablation},
+                             Name<Suite>{"pagerank", Suite::pagerank},
+                             Name<Suite>{"acc", Suite::acc},
+                             Name<Suite>{"ppr", Suite::ppr}};
 
 std::vector<bench::Figure> measure(Suite suite, Device& device, const bench::Options& options) {
   switch (suite) {
@@ -34,6 +37,8 @@ std::vector<bench::Figure> measure(Suite suite, Device& device, const bench::Opt
       return bench::run_pagerank(device, options);
     case Suite::acc:
       return bench::run_acc(device, options);
+    case Suite::ppr:
+      return bench::run_ppr_suite(device, options);
   }
   return {};
 }
@@ -100,7 +105,9 @@ std::unique_ptr<Command> make_bench() {
       "SUITE", c->suite, kSuites,
       "limits: copies and random reads; sampling: walks and samples; outofcore: walks on a "
       "graph of which the device holds a quarter; ablation: C-SAW's techniques for partitions, one after "
-      "the other; pagerank: iterations, beside cuSPARSE on a GPU, and batches");
+      "the other; pagerank: iterations, beside cuSPARSE on a GPU, and batches; acc: searches, paths, cores "
+      "and "
+      "components; ppr: queries in bulk and alone, and how good their lists are");
   command->whole("--repetitions", c->repetitions, 1, "each figure is the median of so many");
   command->whole("--scale", c->scale, 1, "generated graphs have 2^N vertices");
   command->whole("--edge-factor", c->edge_factor, 1, "and so many edges a vertex");

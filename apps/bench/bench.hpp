@@ -52,6 +52,9 @@ std::vector<Figure> run_pagerank(Device& device, const Options& options);
 std::vector<Figure> run_dynamic_pagerank(Device& device, const Options& options, const std::string& name,
                                          Graph graph);
 
+/// Personalized PageRank: many queries at once, one alone, and how good their lists are.
+std::vector<Figure> run_ppr_suite(Device& device, const Options& options);
+
 /// Searches, paths, cores and components.
 std::vector<Figure> run_acc(Device& device, const Options& options);
 

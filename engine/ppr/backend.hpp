@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "engine/exec/buffer.hpp"
@@ -29,6 +30,11 @@ std::unique_ptr<PprBackend> make_host_ppr(const Device& device, const Graph& gra
                                           const PprOptions& options, std::uint64_t queries);
 std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                           const PprOptions& options, std::uint64_t queries);
+
+using PprProgress = std::function<void(Instance done, Instance total)>;
+
+/// Wave after wave of `range`; a backend may be asked many times.
+PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const PprProgress& progress = {});
 
 /// Of a query that reaches everything on the host: its vertices, once or in two places, and lists of them.
 std::uint64_t worst_host_query(const Graph& graph, const PprOptions& options);

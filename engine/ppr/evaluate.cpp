@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "engine/exec/threads.hpp"
+#include "engine/ppr/backend.hpp"
 
 namespace sluice {
 
@@ -16,10 +17,6 @@ PprOptions truth_of(const PprOptions& options, std::uint32_t length) {
   truth.length = length;
   truth.tolerance = kEvaluatedLimit;
   return truth;
-}
-
-DeviceOptions host_of(const Device& device) {
-  return {.choice = DeviceChoice::host, .threads = device.threads()};
 }
 
 /// The vertices of a list, ascending.
@@ -61,65 +58,58 @@ void add(Precision& sum, const Precision& more) {
 
 }  // namespace
 
-/// Finds the truth of one query at a time.
-class PprEvaluator::Worker {
+/// Answers the queries of batches that others answered too.
+class PprEvaluator::Truth {
  public:
-  Worker(const Device& device, const Graph& graph, const PprOptions& options, std::uint32_t length)
-      : truncated_(truth_of(options, length)),
-        limit_(truth_of(options, 0)),
-        truncated_solver_(device, graph.out.view(), truncated_),
-        limit_solver_(device, graph.out.view(), limit_),
-        vertices_(options.top),
-        scores_(options.top) {}
+  Truth(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
+        std::uint64_t queries)
+      : device_(device),
+        vertices_(graph.vertices()),
+        options_(options),
+        backend_(make_ppr_backend(device, graph, starts, options_, queries)) {}
 
-  void assign(const Starts& starts, std::uint64_t vertices, std::uint64_t seed, Instance query) {
-    seeds_.assign(starts, vertices, seed, query);
+  void compare(const PprBatch& batch, Precision& sum) {
+    for (std::uint64_t row = 0; row < batch.count; row += backend_->rows())
+      compare(batch, row, std::min(backend_->rows(), batch.count - row), sum);
   }
-  std::span<const Vertex> truncated() { return list_of(truncated_solver_); }
-  std::span<const Vertex> limit() { return list_of(limit_solver_); }
 
  private:
-  std::span<const Vertex> list_of(QuerySolver& solver) {
-    solver.solve(seeds_, 0);
-    solver.write_top(vertices_, scores_);
-    return vertices_;
+  void compare(const PprBatch& batch, std::uint64_t first, std::uint64_t count, Precision& sum) {
+    const PprBatch truth = backend_->solve(batch.first + first, count);
+    precisions_.resize(count);
+    parallel_blocks(device_.threads(), count, 1, [&](std::uint64_t row, std::uint64_t, unsigned) {
+      const auto list = batch.vertices.subspan((first + row) * batch.top, batch.top);
+      precisions_[row] = precision_of(list, truth.vertices.subspan(row * batch.top, batch.top), vertices_);
+    });
+    // Sums in order of query, so that they are the same for any threads.
+    for (const Precision& query : precisions_) add(sum, query);
   }
 
-  PprOptions truncated_, limit_;
-  QuerySolver truncated_solver_, limit_solver_;
-  Seeds seeds_;
-  std::vector<Vertex> vertices_;
-  std::vector<double> scores_;
+  const Device& device_;
+  std::uint64_t vertices_;
+  PprOptions options_;
+  std::unique_ptr<PprBackend> backend_;
+  std::vector<Precision> precisions_;
 };
 
 PprEvaluator::PprEvaluator(const Device& device, const Graph& graph, const Starts& starts,
                            const PprOptions& options, PprSink& next)
-    : own_device_(device.is_cuda() ? std::make_unique<Device>(host_of(device)) : nullptr),
-      device_(own_device_ ? *own_device_ : device),
-      graph_(graph),
-      starts_(starts),
-      options_(options),
-      length_(length_of(options)),
-      next_(next) {
-  for (unsigned i = 0; i < device_.threads(); ++i)
-    workers_.push_back(std::make_unique<Worker>(device_, graph, options, length_));
+    : next_(next) {
+  const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
+  const std::uint32_t length = length_of(options);
+  const auto truth = [&](std::uint32_t of_length) {
+    return std::make_unique<Truth>(device, graph, starts, truth_of(options, of_length),
+                                   range.end - range.begin);
+  };
+  if (length != 0) truncated_truth_ = truth(length);
+  limit_truth_ = truth(0);
 }
 
 PprEvaluator::~PprEvaluator() = default;
 
 void PprEvaluator::write(const PprBatch& batch) {
-  std::vector<Precision> truncated(batch.count), limit(batch.count);
-  const std::uint64_t n = graph_.vertices();
-  parallel_blocks(device_.threads(), batch.count, 1, [&](std::uint64_t row, std::uint64_t, unsigned thread) {
-    Worker& worker = *workers_[thread];
-    worker.assign(starts_, n, options_.seed, batch.first + row);
-    const auto list = batch.vertices.subspan(row * batch.top, batch.top);
-    if (length_ != 0) truncated[row] = precision_of(list, worker.truncated(), n);
-    limit[row] = precision_of(list, worker.limit(), n);
-  });
-  // Sums in order of query, so that they are the same for any threads.
-  for (const Precision& query : truncated) add(truncated_, query);
-  for (const Precision& query : limit) add(limit_, query);
+  if (truncated_truth_) truncated_truth_->compare(batch, truncated_);
+  limit_truth_->compare(batch, limit_);
   queries_ += batch.count;
   next_.write(batch);
 }

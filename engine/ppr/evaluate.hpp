@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "engine/core/charged_vector.hpp"
 #include "engine/ppr/ppr.hpp"
@@ -23,31 +22,25 @@ struct Precision {
 };
 
 /// Compares each list with that of GD(L), where there is an L, and with that of the untruncated scores, both
-/// found by diffusion from the seeds on the host.
+/// found by diffusion from the seeds.
 class PprEvaluator : public PprSink {
  public:
-  /// Keeps references to all but `options`.
+  /// Keeps references to all but `options`; works where the device does.
   PprEvaluator(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
                PprSink& next);
   ~PprEvaluator() override;
   void write(const PprBatch& batch) override;
 
   std::uint64_t queries() const { return queries_; }
-  bool has_truncated() const { return length_ != 0; }
+  bool has_truncated() const { return truncated_truth_ != nullptr; }
   const Precision& truncated() const { return truncated_; }
   const Precision& limit() const { return limit_; }
 
  private:
-  class Worker;
+  class Truth;
 
-  std::unique_ptr<Device> own_device_;  ///< the host, where queries are answered by a GPU
-  const Device& device_;
-  const Graph& graph_;
-  const Starts& starts_;
-  PprOptions options_;
-  std::uint32_t length_;
   PprSink& next_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<Truth> truncated_truth_, limit_truth_;
   std::uint64_t queries_ = 0;
   Precision truncated_, limit_;
 };

@@ -256,7 +256,7 @@ class GroupQuery {
       Vertex* const at = &room_.entries[slot].vertex;
       Vertex found = read_shared(at);
       if (found == kNoVertex) {
-        if (read_shared(&shared_.reached) >= room_.limit) {
+        if (add_shared(&shared_.reached, 0u) >= room_.limit) {
           add_shared(&shared_.full, 1u);
           return kNoSlot;
         }

@@ -59,20 +59,24 @@ std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& 
 PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
                  PprSink& sink) {
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
+  const auto backend = make_ppr_backend(device, graph, starts, options, range.end - range.begin);
+  return run_ppr(*backend, range, sink, options.progress);
+}
+
+PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const PprProgress& progress) {
   const std::uint64_t queries = range.end - range.begin;
-  const auto backend = make_ppr_backend(device, graph, starts, options, queries);
   PprStats stats;
-  for (Instance at = range.begin; at < range.end; at += backend->rows()) {
-    if (options.progress) options.progress(at - range.begin, queries);
+  for (Instance at = range.begin; at < range.end; at += backend.rows()) {
+    if (progress) progress(at - range.begin, queries);
     const auto begin = Clock::now();
-    const PprBatch batch = backend->solve(at, std::min(backend->rows(), range.end - at));
+    const PprBatch batch = backend.solve(at, std::min(backend.rows(), range.end - at));
     stats.compute_seconds += since(begin);
     const auto writing = Clock::now();
     count_figures(stats, batch.figures);
     sink.write(batch);
     stats.write_seconds += since(writing);
   }
-  if (options.progress) options.progress(queries, queries);
+  if (progress) progress(queries, queries);
   return stats;
 }
 

@@ -33,7 +33,7 @@ struct RankedVertex {
   }
 };
 
-// Lanes read and change the same words at once. On a GPU changes happen in the L2, so reads go there too.
+// Lanes read and change the same words at once. On a GPU entries change in the L2, so reads go there too.
 template <class T>
 SLUICE_HD T read_shared(const T* at) {
 #if defined(__CUDA_ARCH__)

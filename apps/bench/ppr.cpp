@@ -1,0 +1,140 @@
+// bench ppr: personalized PageRank by its methods: queries a second where thousands are asked at once, the
+// time that one takes alone, and how good its list is.
+#include "engine/ppr/ppr.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "apps/bench/bench.hpp"
+#include "apps/bench/workload.hpp"
+#include "engine/ppr/backend.hpp"
+#include "engine/ppr/evaluate.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+constexpr Instance kAlone = 200;      ///< queries asked one by one
+constexpr Instance kEvaluated = 500;  ///< and compared with untruncated scores
+/// Edges that are looked at to find untruncated scores: larger graphs have fewer of them found.
+constexpr double kEvaluatedEdges = 2e10, kEvaluatedEdgesOnHost = 1e9;
+constexpr double kStepsToTheLimit = 113;  ///< 0.85 to their power is kEvaluatedLimit
+
+class NoSink : public PprSink {
+ public:
+  void write(const PprBatch&) override {}
+};
+
+class PprSuite {
+ public:
+  PprSuite(Device& device, const Options& options)
+      : device_(device), options_(options), graph_(load_graph(device, options)) {}
+
+  std::vector<Figure> run() {
+    plain("vertices", static_cast<double>(graph_.vertices()));
+    plain("stored edges", static_cast<double>(graph_.edges()));
+    PprOptions push;
+    push.method = PprMethod::push;
+    for (const double threshold : {1e-4, 2e-5, 8e-6}) {
+      push.residual_threshold = threshold;
+      method(text("push, threshold %.0e", threshold), push);
+    }
+    PprOptions staged;
+    staged.method = PprMethod::staged;
+    staged.unexpanded = PprUnexpanded::share;
+    method("meloppr, 3,3 at 10%", staged);
+    staged.stages = {1, 1, 1, 1, 1, 1};
+    staged.residual_threshold = 3e-4;
+    method("meloppr, threshold 3e-4 at every step", staged);
+    PprOptions exact;
+    exact.length = 6;
+    method("exact, 6 steps", exact);
+    return std::move(figures_);
+  }
+
+ private:
+  void plain(const char* name, double value) { figures_.push_back({name, value, "", value, value, {}}); }
+
+  void put(const std::string& name, std::vector<double> values, const char* unit, std::string note = {}) {
+    std::sort(values.begin(), values.end());
+    figures_.push_back(
+        {name, values[values.size() / 2], unit, values.front(), values.back(), std::move(note)});
+  }
+
+  /// Seeds are drawn uniformly.
+  Starts starts_of(Instance queries) const {
+    Starts starts;
+    starts.mode = Starts::Mode::random;
+    starts.count = queries;
+    return starts;
+  }
+
+  void method(const std::string& name, PprOptions options) {
+    if (options_.progress) options_.progress(name);
+    options.seed = options_.seed;
+    const double edges = in_bulk(name, options);
+    alone(name, options);
+    precision(name, options, edges);
+  }
+
+  /// The edges of a query.
+  double in_bulk(const std::string& name, const PprOptions& options) {
+    const Starts starts = starts_of(device_.is_cuda() ? 50'000 : 500);
+    const auto backend = make_ppr_backend(device_, graph_, starts, options, starts.count);
+    std::vector<double> rates;
+    PprStats stats;
+    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+      stats = run_ppr(*backend, {0, starts.count}, nothing_);
+      if (r > 0) rates.push_back(static_cast<double>(stats.queries) / stats.compute_seconds);
+    }
+    const double queries = static_cast<double>(stats.queries),
+                 edges = static_cast<double>(stats.edges) / queries;
+    put(name + ", in bulk", std::move(rates), "queries/s",
+        text("%.0f edges and ", edges) +
+            text("%.0f vertices a query, ", static_cast<double>(stats.reached) / queries) +
+            text("%.0f KB the largest", static_cast<double>(stats.peak_query_bytes) * 1e-3));
+    return edges;
+  }
+
+  /// From its seeds to its list in host memory; the first warms up.
+  void alone(const std::string& name, const PprOptions& options) {
+    const Starts starts = starts_of(kAlone + 1);
+    const auto backend = make_ppr_backend(device_, graph_, starts, options, 1);
+    std::vector<double> times;
+    for (Instance query = 0; query <= kAlone; ++query) {
+      const double seconds = run_ppr(*backend, {query, query + 1}, nothing_).compute_seconds;
+      if (query > 0) times.push_back(seconds * 1e3);
+    }
+    std::sort(times.begin(), times.end());
+    const double late = times[times.size() * 99 / 100];
+    put(name + ", alone, p50", times, "ms");
+    figures_.push_back({name + ", alone, p99", late, "ms", late, times.back(), {}});
+  }
+
+  void precision(const std::string& name, const PprOptions& options, double edges) {
+    const double allowed = device_.is_cuda() ? kEvaluatedEdges : kEvaluatedEdgesOnHost;
+    const double each = static_cast<double>(graph_.edges()) * kStepsToTheLimit + edges;
+    const Starts starts = starts_of(std::min(kEvaluated, static_cast<Instance>(allowed / each)));
+    if (starts.count == 0) return;
+    PprEvaluator evaluator(device_, graph_, starts, options, nothing_);
+    run_ppr(device_, graph_, starts, options, evaluator);
+    const double queries = static_cast<double>(evaluator.queries());
+    const double share = evaluator.limit().strict / queries;
+    figures_.push_back({name + ", precision at " + std::to_string(options.top), share, "", share, share,
+                        text("strict, against untruncated scores, %.0f queries", queries)});
+  }
+
+  Device& device_;
+  const Options& options_;
+  Graph graph_;
+  NoSink nothing_;
+  std::vector<Figure> figures_;
+};
+
+}  // namespace
+
+std::vector<Figure> run_ppr_suite(Device& device, const Options& options) {
+  return PprSuite(device, options).run();
+}
+
+}  // namespace sluice::bench
