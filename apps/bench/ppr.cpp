@@ -14,10 +14,14 @@ namespace sluice::bench {
 
 namespace {
 
-constexpr Instance kAlone = 200;      ///< queries asked one by one
-constexpr Instance kEvaluated = 500;  ///< and compared with untruncated scores
-/// Edges that are looked at to find untruncated scores: larger graphs have fewer of them found.
-constexpr double kEvaluatedEdges = 2e10, kEvaluatedEdgesOnHost = 1e9;
+constexpr Instance kWarming = 200, kInBulk = 50'000;
+constexpr double kBulkSeconds = 0.5;  ///< slower methods answer fewer in bulk
+constexpr Instance kAlone = 200;      ///< queries asked one by one, while that takes no longer than
+constexpr double kAloneSeconds = 2;
+constexpr Instance kEvaluated = 500;  ///< queries compared with untruncated scores
+/// Edges that are looked at to find those scores, in all and for one query: larger graphs have fewer of them
+/// found, or none.
+constexpr double kEvaluatedEdges = 2e10, kEvaluatedEdgesOnHost = 1e9, kEvaluatedEdgesOfOne = 5e8;
 constexpr double kStepsToTheLimit = 113;  ///< 0.85 to their power is kEvaluatedLimit
 
 class NoSink : public PprSink {
@@ -79,19 +83,21 @@ class PprSuite {
 
   /// The edges of a query.
   double in_bulk(const std::string& name, const PprOptions& options) {
-    const Starts starts = starts_of(device_.is_cuda() ? 50'000 : 500);
-    const auto backend = make_ppr_backend(device_, graph_, starts, options, starts.count);
+    const Starts starts = starts_of(kInBulk);
+    const auto backend = make_ppr_backend(device_, graph_, starts, options, kInBulk);
+    const double warming = run_ppr(*backend, {0, kWarming}, nothing_).compute_seconds;
+    const auto queries =
+        static_cast<Instance>(std::clamp(kWarming * kBulkSeconds / warming, 1.0 * kWarming, 1.0 * kInBulk));
     std::vector<double> rates;
     PprStats stats;
-    for (unsigned r = 0; r <= options_.repetitions; ++r) {
-      stats = run_ppr(*backend, {0, starts.count}, nothing_);
-      if (r > 0) rates.push_back(static_cast<double>(stats.queries) / stats.compute_seconds);
+    for (unsigned r = 0; r < options_.repetitions; ++r) {
+      stats = run_ppr(*backend, {0, queries}, nothing_);
+      rates.push_back(static_cast<double>(queries) / stats.compute_seconds);
     }
-    const double queries = static_cast<double>(stats.queries),
-                 edges = static_cast<double>(stats.edges) / queries;
+    const double asked = static_cast<double>(queries), edges = static_cast<double>(stats.edges) / asked;
     put(name + ", in bulk", std::move(rates), "queries/s",
         text("%.0f edges and ", edges) +
-            text("%.0f vertices a query, ", static_cast<double>(stats.reached) / queries) +
+            text("%.0f vertices a query, ", static_cast<double>(stats.reached) / asked) +
             text("%.0f KB the largest", static_cast<double>(stats.peak_query_bytes) * 1e-3));
     return edges;
   }
@@ -101,8 +107,10 @@ class PprSuite {
     const Starts starts = starts_of(kAlone + 1);
     const auto backend = make_ppr_backend(device_, graph_, starts, options, 1);
     std::vector<double> times;
-    for (Instance query = 0; query <= kAlone; ++query) {
+    double all = 0;
+    for (Instance query = 0; query <= kAlone && (all < kAloneSeconds || times.empty()); ++query) {
       const double seconds = run_ppr(*backend, {query, query + 1}, nothing_).compute_seconds;
+      all += seconds;
       if (query > 0) times.push_back(seconds * 1e3);
     }
     std::sort(times.begin(), times.end());
@@ -115,7 +123,7 @@ class PprSuite {
     const double allowed = device_.is_cuda() ? kEvaluatedEdges : kEvaluatedEdgesOnHost;
     const double each = static_cast<double>(graph_.edges()) * kStepsToTheLimit + edges;
     const Starts starts = starts_of(std::min(kEvaluated, static_cast<Instance>(allowed / each)));
-    if (starts.count == 0) return;
+    if (starts.count == 0 || each > kEvaluatedEdgesOfOne) return;
     PprEvaluator evaluator(device_, graph_, starts, options, nothing_);
     run_ppr(device_, graph_, starts, options, evaluator);
     const double queries = static_cast<double>(evaluator.queries());

@@ -101,7 +101,7 @@ class CudaPpr final : public PprBackend {
     std::iota(pending_.data(), pending_.data() + count, 0u);
     std::uint64_t left = count;
     for (RoomShape shape = shape_; left > 0; shape = larger_room(shape, graph_.view().vertices)) {
-      launch(shape, left, count);
+      launch(shape, first, left, count);
       const std::uint64_t asked = left;
       left = collect(shape, asked);
       // Where most did not fit, the next wave begins with what comes next.
@@ -138,7 +138,7 @@ class CudaPpr final : public PprBackend {
   }
 
   /// Asks the queries that are pending, and brings their figures.
-  void launch(const RoomShape& shape, std::uint64_t pending, std::uint64_t count) {
+  void launch(const RoomShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
     const std::uint64_t wanted = std::min<std::uint64_t>(pending, blocks_);
     const unsigned blocks = rooms_.prepare(device_, shape, wanted, stream_);
     copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
@@ -148,6 +148,7 @@ class CudaPpr final : public PprBackend {
     view.rules.graph = graph_.view(), view.rules.totals = graph_.totals();
     view.rules.stages = stages_.data();
     view.room = rooms_.first(), view.room_bytes = shape.bytes();
+    view.first = first;
     view.seeds = seeds_there_.data(), view.seed_offsets = seed_offsets_there_.data();
     view.rows = pending_there_.data(), view.count = static_cast<std::uint32_t>(pending);
     view.next = next_.data();
@@ -166,7 +167,7 @@ class CudaPpr final : public PprBackend {
       const GroupFigures& group = group_figures_.data()[row];
       QueryFigures& figures = results_.figures.data()[row];
       const double before = figures.seconds;
-      figures = figures_of(group);
+      figures = figures_of(group, options_);
       figures.peak_bytes = shape.bytes();
       figures.seconds += before;
       if (group.abandoned != 0) pending_.data()[left++] = row;

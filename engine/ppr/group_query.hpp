@@ -10,31 +10,20 @@
 #include <cstring>
 
 #include "engine/core/search.hpp"
+#include "engine/ppr/group_room.hpp"
 #include "engine/ppr/group_select.hpp"
 #include "engine/ppr/mass.hpp"
-#include "engine/ppr/query_room.hpp"
 #include "engine/ppr/query_rules.hpp"
 #include "engine/ppr/seeds.hpp"
 
 namespace sluice {
-
-/// Seeds of one query.
-struct SeedsView {
-  const Seed* seeds = nullptr;
-  std::uint32_t count = 0;
-
-  SLUICE_HD Mass share(std::uint32_t i, Mass mass) const {
-    return count == 1 ? mass : multiply_high(mass, seeds[i].share);
-  }
-};
 
 template <class Group>
 class GroupQuery {
  public:
   /// What lanes share; on a GPU in shared memory.
   struct Shared {
-    std::uint32_t reached, full;
-    std::uint32_t listed[2];
+    RoomCounts counts;
     union {
       struct {
         std::uint64_t ends[Group::kSize], begins[Group::kSize];
@@ -47,11 +36,13 @@ class GroupQuery {
 
   /// The room is as clear() leaves it.
   SLUICE_HD GroupQuery(const Group& group, Shared& shared, const RoomView& room, const QueryRules& rules,
-                       const SeedsView& seeds)
-      : group_(group), shared_(shared), room_(room), rules_(rules), seeds_(seeds) {
-    if (group_.rank() == 0) shared_.reached = shared_.full = shared_.listed[0] = shared_.listed[1] = 0;
-    group_.sync();
-  }
+                       const SeedsView& seeds, Instance query)
+      : group_(group),
+        shared_(shared),
+        room_(group, shared.counts, room),
+        rules_(rules),
+        seeds_(seeds),
+        query_(query) {}
 
   /// All lanes get the same figures.
   SLUICE_HD GroupFigures solve() {
@@ -62,16 +53,19 @@ class GroupQuery {
       case PprMethod::push:
         push();
         break;
+      case PprMethod::walks:
+        walk();
+        break;
       default:
         diffuse();
     }
     GroupFigures figures;
     figures.held = held_;
     figures.edges = group_.sum(edges_);
-    figures.reached = shared_.reached;
-    figures.abandoned = shared_.full;
+    figures.reached = room_.reached();
+    figures.abandoned = room_.full();
     Mass scored = 0;
-    for_each_reached([&](RoomEntry& entry) { scored += entry.score; });
+    room_.for_each_reached([&](RoomEntry& entry) { scored += entry.score; });
     figures.scored = group_.sum(scored);
     return figures;
   }
@@ -79,18 +73,17 @@ class GroupQuery {
   /// As QuerySolver::write_top().
   SLUICE_HD void write_top(Vertex* vertices, double* scores) {
     std::uint32_t present = 0;
-    for_each_reached([&](RoomEntry& entry) { present += entry.score != 0; });
+    room_.for_each_reached([&](RoomEntry& entry) { present += entry.score != 0; });
     present = group_.sum(present);
     const std::uint32_t found = present < rules_.top ? present : rules_.top;
-    const auto at = [&](std::uint32_t i) { return ranked_of(room_.entries[room_.reached[i]]); };
+    const auto at = [&](std::uint32_t i) { return ranked_of(room_[room_.reached_slot(i)]); };
     RankCut cut;  // takes all
-    if (found < present) cut = select_first(group_, shared_.select, shared_.reached, found, at);
-    RankedVertex* const list = rules_.top <= kSortedHere ? shared_.ranked : room_.ranked;
-    if (group_.rank() == 0) shared_.listed[0] = 0;
-    group_.sync();
-    for (std::uint32_t i = group_.rank(); i < shared_.reached; i += Group::kSize) {
+    if (found < present) cut = select_first(group_, shared_.select, room_.reached(), found, at);
+    RankedVertex* const list = rules_.top <= kSortedHere ? shared_.ranked : room_.ranked();
+    room_.empty_list(0);
+    for (std::uint32_t i = group_.rank(); i < room_.reached(); i += Group::kSize) {
       const RankedVertex v = at(i);
-      if (v.key != 0 && cut.takes(v)) list[add_shared(&shared_.listed[0], 1u)] = v;
+      if (v.key != 0 && cut.takes(v)) list[add_shared(&shared_.counts.listed[0], 1u)] = v;
     }
     group_.sync();
     sort_ranked(group_, list, found);
@@ -101,20 +94,9 @@ class GroupQuery {
   }
 
   /// Empties the room for the next query.
-  SLUICE_HD void clear() {
-    group_.sync();
-    if (shared_.full != 0) {
-      for (std::uint64_t slot = group_.rank(); slot < room_.slots; slot += Group::kSize)
-        room_.entries[slot] = RoomEntry{};
-    } else {
-      for_each_reached([](RoomEntry& entry) { entry = RoomEntry{}; });
-    }
-    group_.sync();
-  }
+  SLUICE_HD void clear() { room_.clear(); }
 
  private:
-  static constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
-
   // ---- methods, as in solver.cpp
 
   SLUICE_HD void diffuse() {
@@ -141,17 +123,30 @@ class GroupQuery {
     begin(least);
     while (true) {
       while (under_way_ > enough && goes_on()) round(least);
-      if (rules_.least != 0 || under_way_ <= enough || shared_.full != 0) break;
+      if (rules_.least != 0 || under_way_ <= enough || room_.full()) break;
       least /= kBarStep;
       list_waiting(least);
     }
     settle([this](Mass mass) { return rules_.continuation.kept(mass); });
   }
 
+  /// As walks.hpp: a lane a walk.
+  SLUICE_HD void walk() {
+    for (std::uint32_t walk = group_.rank(); walk < rules_.walks; walk += Group::kSize) {
+      const std::uint64_t slot = room_.slot_of(rules_.walk.end(rules_.graph, seeds_, query_, walk, edges_));
+      if (slot == room_.kNoSlot) break;
+      add_shared(&room_[slot].score, Mass{1});
+    }
+    group_.sync();
+    room_.for_each_reached(
+        [this](RoomEntry& entry) { entry.score = walk_score(read_shared(&entry.score), rules_.walks); });
+    group_.sync();
+  }
+
   // ---- rounds
 
   /// Whether a vertex is on the list; all lanes agree, for a barrier lies behind its last change.
-  SLUICE_HD bool goes_on() const { return shared_.full == 0 && shared_.listed[now_] != 0; }
+  SLUICE_HD bool goes_on() const { return !room_.full() && room_.listed(now_) != 0; }
 
   SLUICE_HD void begin(Mass least) {
     Mass given = 0;
@@ -164,7 +159,7 @@ class GroupQuery {
   /// Splits the mass of all vertices on the list; those where at least `least` waits for each edge then are
   /// the next list.
   SLUICE_HD void round(Mass least) {
-    const std::uint32_t size = shared_.listed[now_];
+    const std::uint32_t size = room_.listed(now_);
     Mass taken = 0;
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) taken += take(listed(i));
     under_way_ -= group_.sum(taken);
@@ -233,11 +228,11 @@ class GroupQuery {
   }
 
   SLUICE_HD void give(Vertex vertex, Mass mass, Mass least, Mass& given) {
-    const std::uint64_t slot = slot_of(vertex);
-    if (slot == kNoSlot) return;
+    const std::uint64_t slot = room_.slot_of(vertex);
+    if (slot == room_.kNoSlot) return;
     given += mass;
-    const Mass before = add_shared(&room_.entries[slot].waiting, mass);
-    if (is_due(vertex, before + mass, least) && !is_due(vertex, before, least)) list(now_ ^ 1, slot);
+    const Mass before = add_shared(&room_[slot].waiting, mass);
+    if (is_due(vertex, before + mass, least) && !is_due(vertex, before, least)) room_.list(now_ ^ 1, slot);
   }
 
   /// Does a vertex where so much waits go on?
@@ -248,65 +243,23 @@ class GroupQuery {
     return reaches(mass, least, offsets[1] - offsets[0]);
   }
 
-  // ---- the table and its lists
+  // ---- lists
 
-  /// The vertex's slot; kNoSlot where the room is full.
-  SLUICE_HD std::uint64_t slot_of(Vertex vertex) {
-    for (std::uint64_t slot = room_.first_slot(vertex);; slot = (slot + 1) & room_.mask) {
-      Vertex* const at = &room_.entries[slot].vertex;
-      Vertex found = read_shared(at);
-      if (found == kNoVertex) {
-        if (add_shared(&shared_.reached, 0u) >= room_.limit) {
-          add_shared(&shared_.full, 1u);
-          return kNoSlot;
-        }
-        found = claim_shared(at, vertex);
-        if (found == kNoVertex) {
-          enter(slot);
-          return slot;
-        }
-      }
-      if (found == vertex) return slot;
-    }
-  }
-
-  /// Lanes that came at once may go past the limit: half of the table is free for them.
-  SLUICE_HD void enter(std::uint64_t slot) {
-    const std::uint32_t number = add_shared(&shared_.reached, 1u);
-    if (number < room_.limit) {
-      room_.reached[number] = static_cast<std::uint32_t>(slot);
-    } else {
-      add_shared(&shared_.full, 1u);
-    }
-  }
-
-  SLUICE_HD void list(unsigned which, std::uint64_t slot) {
-    const std::uint32_t place = add_shared(&shared_.listed[which], 1u);
-    if (place < room_.limit) room_.lists[which][place] = static_cast<std::uint32_t>(slot);
-  }
-
-  SLUICE_HD RoomEntry& listed(std::uint32_t i) const { return room_.entries[room_.lists[now_][i]]; }
+  SLUICE_HD RoomEntry& listed(std::uint32_t i) const { return room_[room_.listed_slot(now_, i)]; }
 
   SLUICE_HD void next_list() {
-    if (group_.rank() == 0) shared_.listed[now_] = 0;
+    room_.empty_list(now_);
     now_ ^= 1;
-    group_.sync();
-  }
-
-  template <class Use>
-  SLUICE_HD void for_each_reached(Use&& use) const {
-    const std::uint32_t size = shared_.full != 0 ? 0 : shared_.reached;
-    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) use(room_.entries[room_.reached[i]]);
   }
 
   /// The list of this round, which is empty, from all that waits, under another bar.
   SLUICE_HD void list_waiting(Mass least) {
     group_.sync();  // all lanes have seen that it is empty
-    const std::uint32_t size = shared_.reached;
+    const std::uint32_t size = room_.reached();
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
-      const std::uint32_t slot = room_.reached[i];
-      const RoomEntry& entry = room_.entries[slot];
-      if (is_due(entry.vertex, read_shared(&entry.waiting), least)) list(now_, slot);
+      const std::uint32_t slot = room_.reached_slot(i);
+      const RoomEntry& entry = room_[slot];
+      if (is_due(entry.vertex, read_shared(&entry.waiting), least)) room_.list(now_, slot);
     }
     group_.sync();
   }
@@ -314,8 +267,8 @@ class GroupQuery {
   // ---- the next stage, as in next_stage.cpp
 
   SLUICE_HD void choose() {
-    const std::uint32_t size = shared_.listed[now_];
-    if (shared_.full != 0 || size == 0) return;
+    const std::uint32_t size = room_.listed(now_);
+    if (room_.full() || size == 0) return;
     if (rules_.least != 0) {
       const Mass least = rules_.least;
       return keep_listed([least](const RankedVertex& v) { return v.key >= least; });
@@ -330,12 +283,12 @@ class GroupQuery {
 
   template <class Stays>
   SLUICE_HD void keep_listed(Stays&& stays) {
-    const std::uint32_t size = shared_.listed[now_];
+    const std::uint32_t size = room_.listed(now_);
     Mass held = 0;
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
       RoomEntry& entry = listed(i);
       if (stays(waiting_of(entry))) {
-        list(now_ ^ 1, room_.lists[now_][i]);
+        room_.list(now_ ^ 1, room_.listed_slot(now_, i));
         continue;
       }
       const Mass mass = entry.waiting;
@@ -353,7 +306,7 @@ class GroupQuery {
   /// What waits becomes score where it is, or a part of it.
   template <class Part>
   SLUICE_HD void settle(Part&& part) {
-    for_each_reached([&](RoomEntry& entry) {
+    room_.for_each_reached([&](RoomEntry& entry) {
       const Mass mass = read_shared(&entry.waiting);
       entry.waiting = 0;
       if (mass != 0) entry.score += part(mass);
@@ -382,9 +335,10 @@ class GroupQuery {
 
   Group group_;
   Shared& shared_;
-  RoomView room_;
+  GroupRoom<Group> room_;
   const QueryRules& rules_;
   SeedsView seeds_;
+  Instance query_;
   unsigned now_ = 0;
   // The same in all lanes but for the edges, which each counts for itself.
   Mass under_way_ = 0, held_ = 0;

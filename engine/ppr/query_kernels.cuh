@@ -22,6 +22,7 @@ struct QueriesView {
   QueryRules rules;
   RoomView room;  ///< of the first block
   std::uint64_t room_bytes = 0;
+  Instance first = 0;  ///< query of row 0
   const Seed* seeds = nullptr;
   const std::uint64_t* seed_offsets = nullptr;  ///< [all rows + 1]
   const std::uint32_t* rows = nullptr;          ///< [count]
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) queries_kernel(
     const auto seeds = static_cast<std::uint32_t>(view.seed_offsets[row + std::uint64_t{1}] - first_seed);
     const unsigned long long begin = nanoseconds_now();
     Query query(block, *reinterpret_cast<Query::Shared*>(shared), room, view.rules,
-                {view.seeds + first_seed, seeds});
+                {view.seeds + first_seed, seeds}, view.first + row);
     GroupFigures figures = query.solve();
     const std::uint64_t list = std::uint64_t{row} * view.rules.top;
     if (figures.abandoned == 0) query.write_top(view.vertices + list, view.scores + list);

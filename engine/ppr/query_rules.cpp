@@ -17,7 +17,7 @@ constexpr std::uint64_t kRoomStep = 4;
 }  // namespace
 
 std::string beyond_groups(const PprOptions& options) {
-  if (options.method == PprMethod::walks) return "--method montecarlo";
+  if (options.method == PprMethod::walks) return {};
   if (options.one_by_one) return "--one-by-one";
   if (options.dangling == PprDangling::uniform) return "--dangling uniform";
   return {};
@@ -41,6 +41,8 @@ QueryRules rules_of(const PprOptions& options) {
   rules.expand = options.expand;
   rules.unexpanded = options.unexpanded;
   rules.top = options.top;
+  rules.walk = WalkRules::of(options);
+  rules.walks = options.walks;
   rules.stage_count = static_cast<std::uint32_t>(options.stages.size());
   return rules;
 }
@@ -63,10 +65,11 @@ HostArray<double> weight_totals(const CsrView& graph, unsigned threads) {
   return totals;
 }
 
-QueryFigures figures_of(const GroupFigures& group) {
+QueryFigures figures_of(const GroupFigures& group, const PprOptions& options) {
   QueryFigures figures;
   figures.held = from_mass(group.held);
-  figures.error = figures.held + from_mass(kWholeMass - group.scored);
+  figures.error = options.method == PprMethod::walks ? walk_error(options.walks, options.confidence)
+                                                     : figures.held + from_mass(kWholeMass - group.scored);
   figures.edges = group.edges;
   figures.reached = group.reached;
   figures.seconds = static_cast<double>(group.nanoseconds) * 1e-9;

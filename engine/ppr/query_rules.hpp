@@ -28,6 +28,8 @@ struct QueryRules {
   double expand = 0;
   PprUnexpanded unexpanded = PprUnexpanded::residual;
   std::uint32_t top = 0;
+  WalkRules walk;
+  std::uint32_t walks = 0;
 };
 
 /// Lists of up to so many entries are sorted in the memory that lanes share.
@@ -56,6 +58,6 @@ std::vector<std::uint32_t> stages_of(const PprOptions& options);
 HostArray<double> weight_totals(const CsrView& graph, unsigned threads);
 
 /// A query's figures in units of its user; its memory is not among them.
-QueryFigures figures_of(const GroupFigures& group);
+QueryFigures figures_of(const GroupFigures& group, const PprOptions& options);
 
 }  // namespace sluice

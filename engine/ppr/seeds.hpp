@@ -17,6 +17,28 @@ struct Seed {
   std::uint64_t share = 0;
 };
 
+/// The seeds of one query, as anybody reads them.
+struct SeedsView {
+  const Seed* seeds = nullptr;
+  std::uint32_t count = 0;
+
+  /// What seed i gets of `mass`, rounded down.
+  SLUICE_HD Mass share(std::uint32_t i, Mass mass) const {
+    return count == 1 ? mass : multiply_high(mass, seeds[i].share);
+  }
+
+  /// One of them, by 64 random bits, with probability proportional to its share.
+  SLUICE_HD Vertex pick(std::uint64_t random) const {
+    if (count == 1) return seeds[0].vertex;
+    std::uint64_t total = 0;
+    for (std::uint32_t i = 0; i < count; ++i) total += seeds[i].share >> 1;
+    std::uint64_t point = uniform_index(random, total);
+    std::uint32_t at = 0;
+    for (; point >= seeds[at].share >> 1; ++at) point -= seeds[at].share >> 1;
+    return seeds[at].vertex;
+  }
+};
+
 /// The seeds of one query.
 class Seeds {
  public:
@@ -24,22 +46,12 @@ class Seeds {
   void assign(const Starts& starts, std::uint64_t vertices, std::uint64_t seed, Instance instance);
 
   const std::vector<Seed>& all() const { return seeds_; }
-  /// Calls give(vertex, share) for each of them; shares are rounded down.
+  SeedsView view() const { return {seeds_.data(), static_cast<std::uint32_t>(seeds_.size())}; }
+  /// Calls give(vertex, share) for each of them.
   template <class Give>
   void split(Mass mass, Give&& give) const {
-    if (seeds_.size() == 1) return give(seeds_[0].vertex, mass);
-    for (const Seed& seed : seeds_) give(seed.vertex, multiply_high(mass, seed.share));
-  }
-
-  /// One of them, by 64 random bits, with probability proportional to its share.
-  Vertex pick(std::uint64_t random) const {
-    if (seeds_.size() == 1) return seeds_[0].vertex;
-    std::uint64_t total = 0;
-    for (const Seed& seed : seeds_) total += seed.share >> 1;
-    std::uint64_t point = uniform_index(random, total);
-    std::size_t at = 0;
-    for (; point >= seeds_[at].share >> 1; ++at) point -= seeds_[at].share >> 1;
-    return seeds_[at].vertex;
+    const SeedsView all = view();
+    for (std::uint32_t i = 0; i < all.count; ++i) give(all.seeds[i].vertex, all.share(i, mass));
   }
 
  private:

@@ -106,10 +106,11 @@ TEST_F(GpuPpr, WorksInWavesAndFewRoomsWhereMemoryIsShort) {
 TEST_F(GpuPpr, RefusesWhatItCannotDo) {
   const Graph graph = generated(io::GraphKind::ring, 4, false, io::WeightRule::none);
   PprOptions options;
-  options.method = PprMethod::walks;
-  EXPECT_THROW(rows_of(*gpu_, graph, Starts{}, options), UsageError);
-  options.method = PprMethod::push;
   options.dangling = PprDangling::uniform;
+  EXPECT_THROW(rows_of(*gpu_, graph, Starts{}, options), UsageError);
+  options.dangling = PprDangling::seed;
+  options.method = PprMethod::staged;
+  options.one_by_one = true;
   EXPECT_THROW(rows_of(*gpu_, graph, Starts{}, options), UsageError);
 }
 

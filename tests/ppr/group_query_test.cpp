@@ -61,6 +61,8 @@ class ThreadGroup {
   unsigned rank_;
 };
 
+constexpr Instance kQuery = 11;
+
 struct Listed {
   GroupFigures figures;
   std::vector<Vertex> vertices;
@@ -94,8 +96,7 @@ class Space {
 template <class Group>
 void answer(const Group& group, typename GroupQuery<Group>::Shared& shared, const Space& space,
             const QueryRules& rules, const Seeds& seeds, Listed& listed) {
-  const SeedsView view{seeds.all().data(), static_cast<std::uint32_t>(seeds.all().size())};
-  GroupQuery<Group> query(group, shared, space.view(), rules, view);
+  GroupQuery<Group> query(group, shared, space.view(), rules, seeds.view(), kQuery);
   const GroupFigures figures = query.solve();
   if (figures.abandoned == 0) query.write_top(listed.vertices.data(), listed.scores.data());
   query.clear();
@@ -124,13 +125,14 @@ Listed answer_together(const Space& space, const QueryRules& rules, const Seeds&
 
 /// What one thread finds.
 struct Expected {
-  Expected(const Graph& graph, const PprOptions& options, const Seeds& seeds)
-      : vertices(options.top), scores(options.top) {
+  Expected(const Graph& graph, const PprOptions& given, const Seeds& seeds)
+      : options(given), vertices(options.top), scores(options.top) {
     const Device device({DeviceChoice::host, 1, 0});
     QuerySolver solver(device, graph.out.view(), options);
-    figures = solver.solve(seeds, 0);
+    figures = solver.solve(seeds, kQuery);
     solver.write_top(vertices, scores);
   }
+  PprOptions options;
   QueryFigures figures;
   std::vector<Vertex> vertices;
   std::vector<double> scores;
@@ -140,7 +142,7 @@ void expect_same(const Listed& listed, const Expected& expected) {
   ASSERT_EQ(listed.figures.abandoned, 0u);
   EXPECT_EQ(listed.vertices, expected.vertices);
   EXPECT_EQ(listed.scores, expected.scores);
-  const QueryFigures figures = figures_of(listed.figures);
+  const QueryFigures figures = figures_of(listed.figures, expected.options);
   EXPECT_EQ(figures.error, expected.figures.error);
   EXPECT_EQ(figures.held, expected.figures.held);
   EXPECT_EQ(figures.edges, expected.figures.edges);

@@ -151,6 +151,12 @@ inline std::vector<PprOptions> group_methods() {
     options.unexpanded = expand == 0.13 ? PprUnexpanded::residual : PprUnexpanded::share;
     all.push_back(options);
   }
+  options.method = PprMethod::walks;
+  options.walks = 300;
+  all.push_back(options);
+  options.length = 3;
+  options.dangling = PprDangling::uniform;
+  all.push_back(options);
   return all;
 }
 

@@ -1,0 +1,104 @@
+// A room at work: lanes of a group find and enter vertices in its table, and put slots on its lists.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/ppr/query_room.hpp"
+
+namespace sluice {
+
+/// What the lanes count together.
+struct RoomCounts {
+  std::uint32_t reached;
+  std::uint32_t full;  ///< not 0: something did not fit
+  std::uint32_t listed[2];
+};
+
+template <class Group>
+class GroupRoom {
+ public:
+  static constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
+
+  SLUICE_HD GroupRoom(const Group& group, RoomCounts& counts, const RoomView& room)
+      : group_(group), counts_(counts), room_(room) {
+    if (group_.rank() == 0) counts_ = RoomCounts{};
+    group_.sync();
+  }
+
+  // Counts are read where a barrier lies behind their last change.
+  SLUICE_HD std::uint32_t reached() const { return counts_.reached; }
+  SLUICE_HD bool full() const { return counts_.full != 0; }
+  SLUICE_HD std::uint32_t listed(unsigned list) const { return counts_.listed[list]; }
+
+  SLUICE_HD RoomEntry& operator[](std::uint64_t slot) const { return room_.entries[slot]; }
+  SLUICE_HD std::uint32_t reached_slot(std::uint32_t i) const { return room_.reached[i]; }
+  SLUICE_HD std::uint32_t listed_slot(unsigned list, std::uint32_t i) const { return room_.lists[list][i]; }
+  SLUICE_HD RankedVertex* ranked() const { return room_.ranked; }
+
+  /// The vertex's slot; kNoSlot where the room is full.
+  SLUICE_HD std::uint64_t slot_of(Vertex vertex) const {
+    for (std::uint64_t slot = room_.first_slot(vertex);; slot = (slot + 1) & room_.mask) {
+      Vertex* const at = &room_.entries[slot].vertex;
+      Vertex found = read_shared(at);
+      if (found == kNoVertex) {
+        if (add_shared(&counts_.reached, 0u) >= room_.limit) {
+          add_shared(&counts_.full, 1u);
+          return kNoSlot;
+        }
+        found = claim_shared(at, vertex);
+        if (found == kNoVertex) {
+          enter(slot);
+          return slot;
+        }
+      }
+      if (found == vertex) return slot;
+    }
+  }
+
+  SLUICE_HD void list(unsigned which, std::uint64_t slot) const {
+    const std::uint32_t place = add_shared(&counts_.listed[which], 1u);
+    if (place < room_.limit) room_.lists[which][place] = static_cast<std::uint32_t>(slot);
+  }
+  /// Once all lanes have read it.
+  SLUICE_HD void empty_list(unsigned which) const {
+    if (group_.rank() == 0) counts_.listed[which] = 0;
+    group_.sync();
+  }
+
+  /// Nothing where the room is full.
+  template <class Use>
+  SLUICE_HD void for_each_reached(Use&& use) const {
+    const std::uint32_t size = full() ? 0 : reached();
+    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) use(room_.entries[room_.reached[i]]);
+  }
+
+  /// Makes it empty for the next query.
+  SLUICE_HD void clear() const {
+    group_.sync();
+    if (full()) {
+      for (std::uint64_t slot = group_.rank(); slot < room_.slots; slot += Group::kSize)
+        room_.entries[slot] = RoomEntry{};
+    } else {
+      for_each_reached([](RoomEntry& entry) { entry = RoomEntry{}; });
+    }
+    group_.sync();
+  }
+
+ private:
+  /// Lanes that came at once may go past the limit: half of the table is free for them.
+  SLUICE_HD void enter(std::uint64_t slot) const {
+    const std::uint32_t number = add_shared(&counts_.reached, 1u);
+    if (number < room_.limit) {
+      room_.reached[number] = static_cast<std::uint32_t>(slot);
+    } else {
+      add_shared(&counts_.full, 1u);
+    }
+  }
+
+  Group group_;
+  RoomCounts& counts_;
+  RoomView room_;
+};
+
+}  // namespace sluice
