@@ -36,13 +36,14 @@ class GroupRoom {
   SLUICE_HD std::uint32_t listed_slot(unsigned list, std::uint32_t i) const { return room_.lists[list][i]; }
   SLUICE_HD RankedVertex* ranked() const { return room_.ranked; }
 
-  /// The vertex's slot; kNoSlot where the room is full.
+  /// The vertex's slot; kNoSlot where the room is full. Where every vertex has its slot it never is: a lane
+  /// may see a slot free that another takes as the last one.
   SLUICE_HD std::uint64_t slot_of(Vertex vertex) const {
     for (std::uint64_t slot = room_.first_slot(vertex);; slot = (slot + 1) & room_.mask) {
       Vertex* const at = &room_.entries[slot].vertex;
       Vertex found = read_shared(at);
       if (found == kNoVertex) {
-        if (add_shared(&counts_.reached, 0u) >= room_.limit) {
+        if (room_.mask != 0 && add_shared(&counts_.reached, 0u) >= room_.limit) {
           add_shared(&counts_.full, 1u);
           return kNoSlot;
         }
