@@ -61,8 +61,8 @@ Csr merge_lists(const CsrView& out, const CsrView& in, unsigned threads) {
 }
 
 /// A level's width over the mean weight of an edge, times the degree that an edge meets: measured. It decides
-/// speed alone. A GPU looks at more edges in vain sooner than it waits for more rounds: on an H200 widths of 64
-/// to 256 take the same time, narrower ones twice as long (tests/bench/RESULTS.md).
+/// speed alone. A GPU looks at more edges in vain sooner than it waits for more rounds: on an H200 widths of
+/// 64 to 256 take the same time, narrower ones twice as long (tests/bench/RESULTS.md).
 constexpr double kDeltaFactor = 16, kDeltaFactorCuda = 128;
 constexpr std::uint64_t kSampledWeights = 1u << 16;
 
