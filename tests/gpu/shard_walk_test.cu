@@ -1,0 +1,104 @@
+// Walks that change hands between ranks on the GPU: those of one process on the host, bit for bit.
+#include <gtest/gtest.h>
+
+#include "engine/drive/shard_walk_cuda.cuh"
+#include "engine/drive/shard_walk_driver.hpp"
+#include "engine/drive/starts_upload.hpp"
+#include "engine/residency/slots.hpp"
+#include "engine/sampling/run.hpp"
+#include "engine/sampling/walks/node2vec.hpp"
+#include "engine/sampling/walks/uniform.hpp"
+#include "gpu/gpu.hpp"
+#include "gpu/thread_ranks.hpp"
+#include "sampling/jobs.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// Share `rank` of `size` of the instances.
+WalkOptions share_of(WalkOptions options, Instance instances, Instance rank, Instance size) {
+  options.length = 20, options.seed = 5;
+  options.first_instance = instances * rank / size, options.last_instance = instances * (rank + 1) / size;
+  return options;
+}
+
+/// What a rank wrote, and did.
+struct Share {
+  WalkDigest walks;
+  RunStats stats;
+};
+
+/// Walks of `sampler` on ranks that each begin a share of them.
+template <class Program, class Sampler>
+std::vector<Share> on_ranks(int size, const Graph& graph, const Sampler& sampler, const Starts& starts,
+                            const WalkOptions& walk) {
+  std::vector<Share> all(static_cast<std::size_t>(size));
+  Meeting::run(size, [&](int rank, Meeting& meeting) {
+    Device gpu({DeviceChoice::cuda, 1, 1u << 30});
+    ThreadCommunicator ranks(rank, meeting);
+    ResidentGraph resident(gpu, graph, {.partitions = 7, .shard = &ranks});
+    auto& impl = resident.impl();
+    const WalkOptions options =
+        share_of(walk, starts.count, static_cast<Instance>(rank), static_cast<Instance>(size));
+    const Instance begin = options.first_instance, end = options.last_instance;
+    const Program program{impl.view, sampler, {}, nullptr, options.seed};
+    const PageRequest pages(impl);
+    const DeviceStarts from(impl, starts, options.seed);
+    Share& mine = all[static_cast<std::size_t>(rank)];
+    auto plan = plan_resident_shard(ranks, gpu, graph, impl.paging, pages.columns, 500, end - begin, true);
+    ASSERT_TRUE(plan.has_value());
+    plan->wave = (plan->wave + 1) / 2;  // two waves
+    ShardWalkDriver<Program, cuda::ShardWave<Program>>(impl, program, pages, from.view(), options, mine.stats,
+                                                       begin, end, *std::move(plan),
+                                                       std::make_unique<ThreadDeviceRanks>(rank, meeting))
+        .run(&mine.walks);
+  });
+  return all;
+}
+
+/// Each rank must have what one process makes of its share.
+template <class Program, class Sampler>
+void expect_same(int size, const Graph& graph, const Sampler& sampler, const WalkOptions& walk) {
+  const Starts starts = random_starts(3 * graph.vertices() + 1);
+  Device host({DeviceChoice::host, 1, 0});
+  ResidentGraph whole(host, graph);
+
+  const auto all = on_ranks<Program>(size, graph, sampler, starts, walk);
+
+  std::uint64_t sent = 0, received = 0;
+  for (Instance r = 0; r < all.size(); ++r) {
+    WalkDigest expected;
+    run_walks(whole, starts, share_of(walk, starts.count, r, all.size()), &expected);
+    EXPECT_TRUE(all[r].walks == expected) << "rank " << r << " of " << size;
+    sent += all[r].stats.entries_sent, received += all[r].stats.entries_received;
+    EXPECT_EQ(all[r].stats.waves, 2u);
+  }
+  EXPECT_GT(sent, 0u);
+  EXPECT_EQ(sent, received);
+}
+
+TEST(GpuShard, UniformWalksAreThoseOfTheHost) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  using Program = WalkProgram<UniformWalk, IndexTable<CsrEdges>, Acceptance::always>;
+  for (const int size : {2, 3})
+    expect_same<Program>(size, scattered(brief() ? 300 : 3000), UniformWalk{}, {});
+}
+
+/// Without weights, proposals are indices; questions travel, and scans need lists of two ranks.
+TEST(GpuShard, Node2vecWalksAreThoseOfTheHost) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  using Program = WalkProgram<Node2vecWalk, IndexTable<CsrEdges>, Acceptance::dynamic>;
+  Graph graph = scattered(300);
+  graph.weighted = false, graph.out.weights = {};
+  WalkOptions walk;
+  walk.kind = WalkKind::node2vec, walk.q = 3;
+  for (const double p : {0.5, 0.002}) {
+    walk.p = p;
+    expect_same<Program>(2, graph, Node2vecWalk(walk.p, walk.q), walk);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::test
