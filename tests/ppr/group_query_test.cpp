@@ -73,23 +73,17 @@ struct Listed {
 class Space {
  public:
   explicit Space(const RoomShape& shape)
-      : entries_(shape.slots), rest_(shape.ranked * 2 + shape.limit * 2), view_(shape.view(nullptr)) {
-    view_.entries = entries_.data();
-    view_.ranked = reinterpret_cast<RankedVertex*>(rest_.data());
-    view_.reached = reinterpret_cast<std::uint32_t*>(view_.ranked + shape.ranked);
-    view_.lists[0] = view_.reached + shape.limit;
-    view_.lists[1] = view_.lists[0] + shape.limit;
-  }
+      : memory_(shape.bytes() / sizeof(RoomEntry)),
+        view_(shape.view(reinterpret_cast<unsigned char*>(memory_.data()))) {}
   const RoomView& view() const { return view_; }
   bool is_clear() const {
-    return std::all_of(entries_.begin(), entries_.end(), [](const RoomEntry& entry) {
+    return std::all_of(view_.entries, view_.entries + view_.slots, [](const RoomEntry& entry) {
       return entry.vertex == kNoVertex && entry.score == 0 && entry.waiting == 0;
     });
   }
 
  private:
-  std::vector<RoomEntry> entries_;
-  std::vector<std::uint64_t> rest_;
+  std::vector<RoomEntry> memory_;
   RoomView view_;
 };
 
