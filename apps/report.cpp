@@ -152,7 +152,7 @@ Json bytes_of(const Report& report) {
   const RunStats run = run_of(report);
   return {{"host_to_device", run.host_to_device_bytes},
           {"device_to_host", run.device_to_host_bytes},
-          {"mapped", 0},
+          {"mapped", run.mapped_bytes},
           {"exchanged",
            world().bytes_sent() + run.exchanged_bytes + (report.solver ? report.solver->exchanged_bytes : 0)},
           {"read", report.bytes_read + run.read_bytes},

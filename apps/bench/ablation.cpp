@@ -110,6 +110,7 @@ class AblationSuite {
       if (r > 0) times.push_back(stats.compute_seconds * 1e3);
     }
     std::sort(times.begin(), times.end());
+    const auto link = static_cast<double>(stats.host_to_device_bytes + stats.mapped_bytes);
     figures_.push_back({name,
                         times[times.size() / 2],
                         "ms",
@@ -119,7 +120,7 @@ class AblationSuite {
                         {{"transfers", static_cast<double>(stats.partition_transfers)},
                          {"deviation %", 100 * stats.kernels.imbalance()},
                          {"deviation ms", 1e3 * stats.kernels.deviation_seconds},
-                         {"link MiB", static_cast<double>(stats.host_to_device_bytes) / (1 << 20)}}});
+                         {"link MiB", link / (1 << 20)}}});
   }
 
   const Options& options_;

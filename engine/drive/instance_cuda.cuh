@@ -27,7 +27,7 @@ inline constexpr unsigned kInstanceBlock = 128;  ///< four instances; small, sin
 inline constexpr unsigned kWideBlock = 256;  ///< one instance: eight times a warp, and barriers stay cheap
 
 struct InstanceCounters {
-  unsigned long long iterations, searches;
+  unsigned long long iterations, searches, read;
 };
 
 /// Indices that a warp left to a block; their number is not known to the host.
@@ -64,6 +64,7 @@ __device__ __forceinline__ void add_counters(const Group& group, const PickCount
   const auto iterations = group.sum(static_cast<unsigned long long>(counters.iterations));
   const auto searches = group.sum(static_cast<unsigned long long>(counters.searches));
   if (group.rank() != 0) return;
+  if (counters.read > 0) atomicAdd(&total->read, static_cast<unsigned long long>(counters.read));
   atomicAdd(&total->iterations, iterations);
   atomicAdd(&total->searches, searches);
 }

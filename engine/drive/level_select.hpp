@@ -86,6 +86,7 @@ class LevelSelector {
         if constexpr (Program::kUpdates) level.arrivals.data()[out] = program.arrival(expanded, edge);
         ++out;
       }
+      if (worker.in_place) worker.read += read_bytes(program, entry.vertex, out - offsets[at]);
     });
   }
 
@@ -95,6 +96,7 @@ class LevelSelector {
       stats.selections += worker.counters.selections, stats.collision_searches += worker.counters.searches;
       stats.selection_iterations += worker.counters.iterations;
       worker.counters = {};
+      stats.mapped_bytes += std::exchange(worker.read, 0);
     }
     stats.kernels += std::exchange(queues_.times(), {});
   }
@@ -107,6 +109,8 @@ class LevelSelector {
   struct Worker {
     EntrySelector<Program> selector;
     BlockCounters counters;
+    bool in_place = false;   ///< is the list that it works on read in place?
+    std::uint64_t read = 0;  ///< bytes of such lists
   };
   using At = typename EntrySelector<Program>::At;
 
@@ -186,6 +190,7 @@ class LevelSelector {
                      const std::uint64_t* at = entries(queue) + from;
                      const std::uint64_t* const end = entries(queue) + to;
                      Program program = programs[queue];
+                     workers_[thread].in_place = loop_.in_place(here[queue]);
                      for (const LevelHome& home : homes) {
                        program.first = home.first;
                        for (; at < end && *at < home.end; ++at) body(program, *at, workers_[thread]);

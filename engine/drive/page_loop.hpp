@@ -51,6 +51,8 @@ class PageLoop {
   const OwnedPartitions& own() const { return own_; }
   /// A partition that is here.
   const PageView& page(std::uint32_t partition) const { return slots_.page(partition); }
+  /// Is it read in place?
+  bool in_place(std::uint32_t partition) const { return slots_.in_place(partition); }
   /// The look-up of what is here, in device memory; valid for one round's work.
   PageMap publish() { return slots_.publish().map; }
   /// The same with `each(page)` for every slot beside it: [slots].

@@ -24,6 +24,13 @@ struct PageItems {
   PageView page;
   const std::uint32_t* order;  ///< [count] ascending
   std::uint64_t count;
+  bool in_place;  ///< is the partition read in place?
+
+  /// Notes what a group has looked at of the lists here.
+  template <class Group>
+  SLUICE_HD void note(const Group& group, std::uint64_t bytes, PickCounters& counters) const {
+    if (in_place && group.rank() == 0) counters.read += bytes;
+  }
 
   /// The graph as it is seen from here: only this partition's edges may be read.
   SLUICE_HD GraphView of(GraphView graph) const {
@@ -60,18 +67,24 @@ class PagedItems {
   template <class Body>
   void each(std::uint64_t count, const Body& body, bool /*wide*/ = false) {
     constexpr std::uint64_t kGrain = 16;
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> totals(device_.threads());
+    struct Totals {
+      std::uint64_t iterations = 0, searches = 0, read = 0;
+    };
+    std::vector<Totals> totals(device_.threads());
     parallel_blocks(device_.threads(), count, kGrain,
                     [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
                       for (std::uint64_t i = from; i < to; ++i) {
                         PickCounters counters;
                         body(SingleLane{}, i, counters);
-                        totals[thread].first += counters.iterations;
-                        totals[thread].second += counters.searches;
+                        totals[thread].iterations += counters.iterations;
+                        totals[thread].searches += counters.searches;
+                        totals[thread].read += counters.read;
                       }
                     });
-    for (const auto& [iterations, searches] : totals)
-      stats_.selection_iterations += iterations, stats_.collision_searches += searches;
+    for (const Totals& each : totals) {
+      stats_.selection_iterations += each.iterations, stats_.collision_searches += each.searches;
+      stats_.mapped_bytes += each.read;
+    }
   }
 
   /// Of the items below `items`, those for which waits(item) is a vertex and not kNoVertex: calls
@@ -81,7 +94,8 @@ class PagedItems {
     const std::uint64_t waiting = queue(items, waits);
     loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       for (const std::uint32_t partition : here) {
-        const PageItems some{loop_.page(partition), order_.data() + places_[partition], waiting_[partition]};
+        const PageItems some{loop_.page(partition), order_.data() + places_[partition], waiting_[partition],
+                             loop_.in_place(partition)};
         each(some.count, [&](const auto& group, std::uint64_t k, PickCounters& counters) {
           work(group, some, k, counters);
         });

@@ -73,7 +73,8 @@ class PagedItems {
     loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       for (const std::uint32_t partition : here) {
         const std::uint64_t count = waiting_[partition];
-        const PageItems some{loop_.page(partition), order_.data() + places_[partition], count};
+        const PageItems some{loop_.page(partition), order_.data() + places_[partition], count,
+                             loop_.in_place(partition)};
         stats_.kernel_launches +=
             launch_instances(count, WorkHere<Work>{work, some}, room_for(count), counters_.data(), stream_);
         waiting_[partition] = 0;
@@ -142,6 +143,7 @@ class PagedItems {
     InstanceCounters done{};
     copy_to_host(device_, &done, counters_.data(), sizeof done);
     stats_.selection_iterations += done.iterations, stats_.collision_searches += done.searches;
+    stats_.mapped_bytes += done.read;
   }
 
   const Device& device_;

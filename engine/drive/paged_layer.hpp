@@ -78,7 +78,7 @@ struct PagedLayerWave::Work {
     const PagedLayerSlot at = wave.slots.at(slot);
     if (at.state->phase != LayerPhase::keys) {
       const std::uint32_t longest = Group::kSize <= 32 ? wave.longest : LayerProgram::kAnyLength;
-      return wave.program.work(group, at, here, here.order[k] % each, longest);
+      return wave.program.work(group, at, here, here.order[k] % each, longest, counters);
     }
     // One group works on all lists of an instance that are here: they share the room for keys.
     if (k > 0 && here.order[k - 1] / each == slot) return true;

@@ -94,7 +94,7 @@ struct PagedLayerProgram : LayerProgram {
   /// Work on one item whose list is here. False: the list is longer than `longest`.
   template <class Group>
   SLUICE_HD bool work(const Group& group, const PagedLayerSlot& slot, const PageItems& here,
-                      std::uint64_t item, std::uint32_t longest) const {
+                      std::uint64_t item, std::uint32_t longest, PickCounters& counters) const {
     const LayerState& state = *slot.state;
     const LayerCandidates all = candidates_here(slot, here);
     const bool picked = state.phase == LayerPhase::points || state.phase == LayerPhase::targets;
@@ -102,6 +102,7 @@ struct PagedLayerProgram : LayerProgram {
     const Row row = graph.row(all.frontier[picked ? regions[item].list : item]);
     const bool walks = sampler.bias == Bias::weight || state.phase == LayerPhase::all;
     if (walks && row.degree > longest) return false;
+    here.note(group, read_bytes(state.phase, row), counters);
     if (picked) {
       resolve(group, all, row, regions[item]);
     } else if (state.phase == LayerPhase::all) {
@@ -126,6 +127,7 @@ struct PagedLayerProgram : LayerProgram {
       const std::uint64_t list = here.order[k] - items_begin;
       const Row row = graph.row(all.frontier[list]);
       const std::uint64_t first = list == 0 ? 0 : all.bases[list - 1];
+      here.note(group, read_bytes(LayerPhase::keys, row), counters);
       for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
         const std::uint32_t i = from + group.rank();
         const std::uint64_t bias = i < row.degree ? all.bias_at(row, i) : 0;
@@ -145,6 +147,17 @@ struct PagedLayerProgram : LayerProgram {
   }
   SLUICE_HD LayerRegion* regions_of(const PagedLayerSlot& slot, std::uint32_t flip) const {
     return slot.regions + flip * sizes.layer;
+  }
+  /// What a phase looks at of a list.
+  SLUICE_HD std::uint64_t read_bytes(LayerPhase phase, const Row& row) const {
+    const bool by_weight = sampler.bias == Bias::weight, by_degree = sampler.bias == Bias::degree;
+    const std::uint64_t weights = by_weight ? std::uint64_t{row.degree} * kWeightBytes : 0;
+    const std::uint64_t sums = by_degree ? std::uint64_t{row.degree} * sizeof(std::uint64_t) : 0;
+    if (phase == LayerPhase::points || phase == LayerPhase::targets)
+      return weights + (by_degree ? ctps_bytes(row.degree) : 0) + kTargetBytes;
+    if (phase == LayerPhase::all || phase == LayerPhase::keys)
+      return weights + sums + std::uint64_t{row.degree} * kTargetBytes;
+    return weights + (by_degree ? sizeof(std::uint64_t) : 0);
   }
   SLUICE_HD LayerCandidates candidates_here(const PagedLayerSlot& slot, const PageItems& here) const {
     const LayerState& state = *slot.state;

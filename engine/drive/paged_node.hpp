@@ -33,11 +33,12 @@ struct PagedNodeWave {
   /// The edges of an item to drawn vertices. False: its list is left to a block.
   template <class Group, class Emit>
   SLUICE_HD bool induced(const Group& group, const PageItems& here, std::uint64_t item, std::uint64_t& size,
-                         Emit&& emit) const {
+                         PickCounters& counters, Emit&& emit) const {
     const auto v = static_cast<Vertex>(values[item]);
     if (Group::kSize <= 32 && hubs_to_blocks && program.graph.degree(v) > GraphView::kHubDegree) return false;
     OnePassProgram local = program;
     local.graph = here.of(program.graph);
+    here.note(group, std::uint64_t{program.graph.degree(v)} * kTargetBytes, counters);
     size = local.induced(group, v, sets + item / program.count * program.capacity, emit);
     return true;
   }
@@ -73,10 +74,11 @@ struct PagedNodeWave::Measure {
   PagedNodeWave wave;
 
   template <class Group>
-  SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k, PickCounters&) const {
+  SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
+                            PickCounters& counters) const {
     const std::uint64_t item = here.order[k];
     std::uint64_t size = 0;
-    if (!wave.induced(group, here, item, size, [](std::uint64_t, const Edge&) {})) return false;
+    if (!wave.induced(group, here, item, size, counters, [](std::uint64_t, const Edge&) {})) return false;
     if (group.rank() == 0) wave.offsets[item] = size;
     return true;
   }
@@ -86,11 +88,13 @@ struct PagedNodeWave::Write {
   PagedNodeWave wave;
 
   template <class Group>
-  SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k, PickCounters&) const {
+  SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
+                            PickCounters& counters) const {
     const std::uint64_t item = here.order[k];
     Edge* const to = wave.edges + wave.offsets[item];
     std::uint64_t size = 0;
-    return wave.induced(group, here, item, size, [&](std::uint64_t i, const Edge& edge) { to[i] = edge; });
+    return wave.induced(group, here, item, size, counters,
+                        [&](std::uint64_t i, const Edge& edge) { to[i] = edge; });
   }
 };
 

@@ -88,7 +88,10 @@ class PagedPools {
       } while (ranks_ && ask());
       stats_.compute_seconds += seconds_now() - start;
       copy_to_host(device_, done_.data(), states_.data(), count_ * sizeof(PoolState));
-      for (std::uint64_t i = 0; i < count_; ++i) stats_.steps += done_[i].step;
+      for (std::uint64_t i = 0; i < count_; ++i) {
+        stats_.steps += done_[i].step;
+        stats_.mapped_bytes += std::uint64_t{done_[i].in_place} * kTargetBytes;
+      }
       if (count_ == 0) continue;
       if (job_.sink) job_.leave(first_, count_, memory_, pieces_, stats_);
       if (job_.options.progress) job_.options.progress(first + count_ - job_.begin, job_.end - job_.begin);

@@ -7,6 +7,7 @@
 #include "engine/drive/sample_step.hpp"
 #include "engine/residency/page_map.hpp"
 #include "engine/sampling/options.hpp"
+#include "engine/select/read_bytes.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice {
@@ -20,6 +21,21 @@ SampleProgram<Sampler> on_page(SampleProgram<Sampler> program, const PageView& p
   program.tables.thresholds = page.thresholds;
   program.tables.others = page.others;
   return program;
+}
+
+/// What an entry looks at of its list to select `edges` of it.
+template <class Sampler>
+SLUICE_HD std::uint64_t read_bytes(const SampleProgram<Sampler>& program, Vertex v, std::uint64_t edges) {
+  using Program = SampleProgram<Sampler>;
+  const Row row = program.graph.row(v);
+  const std::uint32_t weight = program.graph.csr.weights ? kWeightBytes : 0;
+  const std::uint64_t targets = edges * kTargetBytes;
+  if (program.select == Select::rejection) return edges * weight + targets;
+  if (Program::kDynamic) return row.degree * std::uint64_t{kTargetBytes + weight} + targets;
+  const bool all = !program.sampler.replacement() && edges == program.candidates(v, row);
+  if (all) return (program.tables.positive ? std::uint64_t{row.degree} * weight : 0) + targets;
+  if (program.uniform) return targets;
+  return edges * (program.select == Select::alias ? kAliasBytes : ctps_bytes(row.degree)) + targets;
 }
 
 /// Bytes that an instance under way takes, about: what is wrong with it is found out by the first wave.

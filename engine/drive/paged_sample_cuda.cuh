@@ -47,6 +47,7 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
         graph_(setup.graph),
         loop_(loop),
         owners_(loop.publish().owners),
+        read_(setup.graph.device, 1, "counters"),
         waiting_(loop.partitions(), 0),
         places_(loop.partitions() + std::size_t{1}, 0) {
     this->linear_asked = setup.linear_asked;
@@ -74,6 +75,7 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
     if (now.edges == 0) return;
     if constexpr (Program::kUpdates) now.arrivals.reserve(device_, now.edges, kPurpose);
     const LevelFacts facts = *memory_.host_facts.data();
+    check(cudaMemsetAsync(read_.data(), 0, read_.bytes(), stream_.get()), "clearing counters");
     queue(now, now.offsets.data());
     visit(now, [&](Level& part, const std::uint32_t* order) {
       const std::uint64_t largest = this->measure(part, depth);
@@ -83,8 +85,14 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
       this->select_edges(part, depth, largest);
       this->launch("put_edges_kernel", put_edges_kernel<Program>, part.edges, program_, view_of(now),
                    view_of(part), order, depth);
+      if (in_place_)
+        this->launch("read_bytes_kernel", read_bytes_kernel<Program>, part.entries, program_, view_of(part),
+                     read_.data());
     });
     *memory_.host_facts.data() = facts;  // of the whole depth, for what follows
+    unsigned long long read = 0;
+    copy_to_host(device_, &read, read_.data(), sizeof read);
+    stats_.mapped_bytes += read;
   }
 
   void measure_level(Level& now, std::uint32_t depth) {
@@ -141,6 +149,7 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
       for (const std::uint32_t partition : here) {
         const std::uint32_t* const order = memory_.order.data() + places_[partition];
         program_ = on_page(base, loop_.page(partition));
+        in_place_ = loop_.in_place(partition);
         std::uint64_t from = 0;
         for (const std::uint64_t end : batches(now, order, waiting_[partition])) {
           body(take(now, order + from, end - from), order + from);
@@ -181,6 +190,8 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
   ResidentGraph::Impl& graph_;
   PageLoop& loop_;
   OwnerTable owners_;
+  Buffer<unsigned long long> read_;     ///< bytes that were read in place
+  bool in_place_ = false;               ///< is the partition read in place that is worked on?
   std::vector<std::uint64_t> waiting_;  ///< [partitions] entries that wait
   std::vector<std::uint64_t> places_;   ///< [partitions + 1] where they begin in the order
 };

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "engine/drive/paged_sample.hpp"
 #include "engine/drive/sample_kernels.cuh"
 #include "engine/residency/page_map.hpp"
 #include "engine/select/candidates.hpp"
@@ -57,6 +58,16 @@ static __global__ void __launch_bounds__(kSampleBlock)
                      std::uint64_t* level_sizes) {
   const std::uint64_t i = thread_index();
   if (i < count) level_sizes[order[i]] = sizes[i];
+}
+
+/// Adds what the entries of a partition that is read in place look at.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    read_bytes_kernel(Program program, LevelView part, unsigned long long* total) {
+  const std::uint64_t at = thread_index();
+  if (at >= part.entries) return;
+  const std::uint64_t edges = part.offset(at + 1) - part.offset(at);
+  atomicAdd(total, static_cast<unsigned long long>(read_bytes(program, part.frontier[at].vertex, edges)));
 }
 
 /// The edges of a partition's entries, to their places.

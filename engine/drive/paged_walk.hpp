@@ -138,11 +138,11 @@ struct PagedWalks : WalkWave {
   }
 
   /// One round of the walk's state machine. `absent`: `key` says where to wait. `scan`: all lists are here,
-  /// and transform_list of `program` is next.
-  SLUICE_HD Round step(Walker& walker, ParkedQuestion& question, const Program*& program,
-                       std::uint32_t& key) const {
+  /// and transform_list of `program` is next. Bytes that are read in place are added to `read`.
+  SLUICE_HD Round step(Walker& walker, ParkedQuestion& question, const Program*& program, std::uint32_t& key,
+                       std::uint64_t& read) const {
     if constexpr (kAsks) {
-      if (question.target != kNoVertex) return answer(walker, question, key);
+      if (question.target != kNoVertex) return answer(walker, question, key, read);
     }
     program = program_of(walker);
     if (!program) {
@@ -154,7 +154,8 @@ struct PagedWalks : WalkWave {
     }
     Proposal proposal;
     program->propose(walker, proposal);
-    const Round round = program->settle(walker, proposal, map);
+    if (proposal.located && program == programs + map.in_place) read += program->draw_bytes(walker.row);
+    const Round round = program->settle(walker, proposal, PagedAnswers{map, read});
     if constexpr (kAsks) {
       if (round == Round::scan) return scan(walker, *program, key);
       if (round == Round::absent) {
@@ -166,6 +167,17 @@ struct PagedWalks : WalkWave {
     return round;
   }
 
+  /// Bytes that a scan of the walker's list reads in place: it goes through the list twice, and asks another
+  /// one about every entry.
+  SLUICE_HD std::uint64_t scan_bytes(const Walker& walker, const Program& program) const {
+    const std::uint32_t entry = kTargetBytes + (program.graph.csr.weights ? kWeightBytes : 0);
+    std::uint64_t each = &program == programs + map.in_place ? entry : 0;
+    const Vertex other = program.scan_asks(walker);
+    if (other != kNoVertex && map.slot(other) == map.in_place)
+      each += std::uint64_t{searched(program.graph.degree(other))} * kTargetBytes;
+    return 2 * each * walker.row.degree;
+  }
+
  private:
   /// An undirected graph answers at the target, where the walk goes on if it is accepted; a directed one at
   /// the vertex that is asked about.
@@ -173,11 +185,12 @@ struct PagedWalks : WalkWave {
     return map.owner(programs->graph.undirected ? target : programs->scan_asks(walker));
   }
 
-  SLUICE_HD Round answer(Walker& walker, ParkedQuestion& question, std::uint32_t& key) const {
+  SLUICE_HD Round answer(Walker& walker, ParkedQuestion& question, std::uint32_t& key,
+                         std::uint64_t& read) const {
     Proposal proposal;
     proposal.hop = {question.target, programs->graph.row(question.target),
                     walker.row.offset + question.index};
-    const Round round = programs->judge(walker, proposal, map);
+    const Round round = programs->judge(walker, proposal, PagedAnswers{map, read});
     if (round == Round::absent) {
       key = waits_for(walker, question.target);
     } else {

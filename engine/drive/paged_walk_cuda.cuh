@@ -120,6 +120,7 @@ class PagedWave {
   const Vertex* paths() const { return paths_.data(); }
   std::uint64_t steps() { return counted().steps; }
   std::uint64_t rounds() { return counted().rounds; }
+  std::uint64_t read() { return counted().read; }
   const KernelTimes& times() const { return times_; }
 
  private:
@@ -231,7 +232,8 @@ class PagedWave {
     std::array<WalkCounters, kWalkCounterSlots> slots;
     copy_to_host(device_, slots.data(), counters_.data(), sizeof slots);
     WalkCounters sum{};
-    for (const WalkCounters& slot : slots) sum.steps += slot.steps, sum.rounds += slot.rounds;
+    for (const WalkCounters& slot : slots)
+      sum.steps += slot.steps, sum.rounds += slot.rounds, sum.read += slot.read;
     return sum;
   }
 

@@ -43,6 +43,7 @@ void PagedWalkDriver::run(WalkSink* sink) {
   rows.finish();
   stats_.steps += queues_->steps(), stats_.selections += queues_->steps();
   stats_.selection_iterations += queues_->rounds();
+  stats_.mapped_bytes += queues_->read();
   stats_.kernels += queues_->times();
   loop_.count();
 }

@@ -15,16 +15,21 @@
 
 namespace sluice::host {
 
-/// A walk goes on as far as it can, and leaves its vertices in `path`; returns where it waits then.
+/// A walk goes on as far as it can, and leaves its vertices in `path`; returns where it waits then. Adds the
+/// rounds that it takes, and the bytes that it reads in place.
 template <class Program>
 std::uint32_t walk_on(const PagedWalks<Program>& walks, Walker& walker, ParkedQuestion& question,
-                      Vertex* path, std::uint64_t& rounds) {
+                      Vertex* path, std::uint64_t& rounds, std::uint64_t& read) {
   std::uint32_t key = walks.ended();
   while (walker.step < walks.length) {
     const Program* program = nullptr;
-    Round round = walks.step(walker, question, program, key);
+    Round round = walks.step(walker, question, program, key, read);
     if constexpr (Program::kScans) {
-      if (round == Round::scan) round = program->transform_list(SingleLane{}, walker, walks.map);
+      if (round == Round::scan) {
+        read += walks.scan_bytes(walker, *program);
+        std::uint64_t counted_already = 0;
+        round = program->transform_list(SingleLane{}, walker, PagedAnswers{walks.map, counted_already});
+      }
     }
     if (round == Round::absent) return key;
     ++rounds;
@@ -86,13 +91,13 @@ class PagedWave {
       waiting_[key] = 0;
     }
     queues_.work(sizes, kGrain, {}, [&](std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned) {
-      std::uint64_t steps = 0, rounds = 0;
+      std::uint64_t steps = 0, rounds = 0, read = 0;
       for (std::uint64_t at = begins[queue] + from; at < begins[queue] + to; ++at) {
         const std::uint32_t before = parked_.data()[order_.data()[at]].step;
-        keys_.data()[at] = walk(walks, order_.data()[at], rounds);
+        keys_.data()[at] = walk(walks, order_.data()[at], rounds, read);
         steps += parked_.data()[order_.data()[at]].step - before;
       }
-      steps_ += steps, rounds_ += rounds;
+      steps_ += steps, rounds_ += rounds, read_ += read;
     });
     enqueue(count);
   }
@@ -129,6 +134,7 @@ class PagedWave {
   const Vertex* paths() const { return paths_.data(); }
   std::uint64_t steps() const { return steps_; }
   std::uint64_t rounds() const { return rounds_; }
+  std::uint64_t read() const { return read_; }
   const KernelTimes& times() { return queues_.times(); }
 
  private:
@@ -136,11 +142,12 @@ class PagedWave {
   static constexpr std::uint64_t kGrain = 256;
 
   /// One walk, as far as it goes; returns where it waits then.
-  std::uint32_t walk(const PagedWalks<Program>& walks, std::uint32_t index, std::uint64_t& rounds) {
+  std::uint32_t walk(const PagedWalks<Program>& walks, std::uint32_t index, std::uint64_t& rounds,
+                     std::uint64_t& read) {
     Walker walker = walks.resume(index, parked_.data()[index]);
     ParkedQuestion question;
     if constexpr (PagedWalks<Program>::kAsks) question = questions_.data()[index];
-    const std::uint32_t key = walk_on(walks, walker, question, paths_.data() + index * row_, rounds);
+    const std::uint32_t key = walk_on(walks, walker, question, paths_.data() + index * row_, rounds, read);
     parked_.data()[index] = walks.park(walker);
     if constexpr (PagedWalks<Program>::kAsks) questions_.data()[index] = question;
     return key;
@@ -168,7 +175,7 @@ class PagedWave {
   std::uint32_t ended_;
   std::vector<std::uint32_t> heads_;
   std::vector<std::uint64_t> waiting_;
-  std::atomic<std::uint64_t> steps_{0}, rounds_{0};
+  std::atomic<std::uint64_t> steps_{0}, rounds_{0}, read_{0};
 };
 
 }  // namespace sluice::host

@@ -76,25 +76,27 @@ __global__ void __launch_bounds__(kWalkBlock)
 }
 
 /// A lane's walk goes on as far as it can, if it is `active`, and leaves its vertices in `path`; returns
-/// where it waits then. Programs that scan are called by whole warps, which scan together for each lane that
-/// wants it.
+/// where it waits then, and adds its rounds and what it reads in place. Programs that scan are called by
+/// whole warps, which scan together for each lane that wants it.
 template <class Program>
 __device__ __forceinline__ std::uint32_t walk_on(const PagedWalks<Program>& walks, Walker& walker,
                                                  ParkedQuestion& question, Vertex* path, bool active,
-                                                 std::uint32_t& rounds) {
+                                                 std::uint32_t& rounds, std::uint64_t& read) {
   std::uint32_t key = walks.ended();
   while (Program::kScans ? __any_sync(~0u, active) : active) {
     Round round = Round::absent;
     const Program* program = nullptr;
-    if (active) round = walks.step(walker, question, program, key);
+    if (active) round = walks.step(walker, question, program, key, read);
     if constexpr (Program::kScans) {
+      if (active && round == Round::scan) read += walks.scan_bytes(walker, *program);
+      std::uint64_t counted_already = 0;
       for (unsigned waiting = __ballot_sync(~0u, active && round == Round::scan); waiting != 0;
            waiting &= waiting - 1) {
         const unsigned lane = __ffs(static_cast<int>(waiting)) - 1;
         Walker shared = broadcast_struct(walker, lane);
         const auto theirs = __shfl_sync(~0u, reinterpret_cast<unsigned long long>(program), lane);
-        const Round result =
-            reinterpret_cast<const Program*>(theirs)->transform_list(Tile<32>{}, shared, walks.map);
+        const Round result = reinterpret_cast<const Program*>(theirs)->transform_list(
+            Tile<32>{}, shared, PagedAnswers{walks.map, counted_already});
         if (Tile<32>::warp_lane() == lane) walker = shared, round = result;
       }
     }
@@ -118,6 +120,7 @@ __device__ __forceinline__ std::uint32_t advance_walk(const PagedWalks<Program>&
                                                       const PagedSegments& segments, std::uint64_t at,
                                                       bool takes_part) {
   std::uint32_t key = 0, rounds = 0, steps = 0;
+  std::uint64_t read = 0;
   if (takes_part || Program::kScans) {  // scans want whole warps
     Walker walker;
     ParkedQuestion question;
@@ -130,12 +133,15 @@ __device__ __forceinline__ std::uint32_t advance_walk(const PagedWalks<Program>&
       path = wave.paths + index * (std::uint64_t{walks.length} + 1);
       steps = walker.step;
     }
-    key = walk_on(walks, walker, question, path, takes_part && walker.step < walks.length, rounds);
+    key = walk_on(walks, walker, question, path, takes_part && walker.step < walks.length, rounds, read);
     if (takes_part) {
       wave.parked[index] = walks.park(walker);
       if constexpr (PagedWalks<Program>::kAsks) wave.questions[index] = question;
       wave.keys[index] = key;
       count_walk(wave.counters, walker.step - steps, rounds);
+      if (read > 0) {
+        atomicAdd(&wave.counters[blockIdx.x % kWalkCounterSlots].read, static_cast<unsigned long long>(read));
+      }
     }
   }
   return key;

@@ -21,6 +21,7 @@ struct PoolState {
   // so.
   Vertex target = kNoVertex;
   EdgeIndex edge = 0;
+  std::uint32_t in_place = 0;  ///< targets that were read in place
 };
 
 /// Bytes of device memory that an instance takes: seeds, pool and biases, and the edges of its walk.
@@ -48,9 +49,10 @@ struct PagedLists {
   PageMap map;
 
   /// The target of the state's edge, in the list of `v`; kNoVertex if that is not here.
-  SLUICE_HD Vertex target(const GraphView&, Vertex v, const PoolState& state) const {
+  SLUICE_HD Vertex target(const GraphView&, Vertex v, PoolState& state) const {
     if (state.target != kNoVertex) return state.target;
     const std::uint32_t slot = map.slot(v);
+    state.in_place += slot == map.in_place;
     return slot == PageMap::kNoSlot ? kNoVertex : map.pages[slot].targets[state.edge];
   }
 };

@@ -99,8 +99,9 @@ __global__ void __launch_bounds__(kWalkBlock)
       path = wave.paths + index * (std::uint64_t{walks.length} + 1);
       steps = walker.step;
     }
+    std::uint64_t in_place = 0;  // all that the rank owns is here
     const std::uint32_t key =
-        walk_on(walks, walker, question, path, takes_part && walker.step < walks.length, rounds);
+        walk_on(walks, walker, question, path, takes_part && walker.step < walks.length, rounds, in_place);
     if (takes_part) {
       to = wave.ranks_of_keys[key];
       wave.destinations[at] = to;

@@ -96,7 +96,8 @@ class ShardWave {
       ParkedQuestion question = record.question();
       Walker walker = walks.resume(record.index, parked);
       Vertex* const path = paths_ + record.index * row_;
-      const std::uint32_t key = walk_on(walks, walker, question, path, tally.rounds);
+      std::uint64_t in_place = 0;  // all that the rank owns is here
+      const std::uint32_t key = walk_on(walks, walker, question, path, tally.rounds, in_place);
       tally.steps += walker.step - parked.step;
       record = Record::of(record.index, walks.park(walker), question);
       return key;

@@ -24,6 +24,7 @@ inline constexpr unsigned kWalkBlock =
 inline constexpr unsigned kWalkCounterSlots = 64;
 struct alignas(128) WalkCounters {
   unsigned long long steps, rounds;
+  unsigned long long read;  ///< in partitions: bytes that were read in place
 };
 
 // ---- kernels

@@ -36,6 +36,7 @@ class WalkQueues {
   virtual const Vertex* paths() const = 0;  ///< [walks][length + 1]
   virtual std::uint64_t steps() = 0;
   virtual std::uint64_t rounds() = 0;
+  virtual std::uint64_t read() = 0;  ///< bytes in place
   virtual const KernelTimes& times() = 0;
 };
 
@@ -63,6 +64,7 @@ class WalkQueuesOf final : public WalkQueues {
   const Vertex* paths() const override { return queues_.paths(); }
   std::uint64_t steps() override { return queues_.steps(); }
   std::uint64_t rounds() override { return queues_.rounds(); }
+  std::uint64_t read() override { return queues_.read(); }
   const KernelTimes& times() override { return queues_.times(); }
 
  private:

@@ -147,6 +147,15 @@ struct WalkProgram {
     return Round::ended;  // not reached: x < total
   }
 
+  /// What a proposal looks at of a list.
+  SLUICE_HD static std::uint32_t draw_bytes(const Row& row) {
+    if constexpr (kAcceptance == Acceptance::transform) {
+      return 0;
+    } else {
+      return Table::read_bytes(row) + (kAcceptance == Acceptance::fixed ? kWeightBytes : 0);
+    }
+  }
+
   /// Whose list must be here, beside the walker's own, to scan that: kNoVertex if nobody's.
   SLUICE_HD Vertex scan_asks(const Walker& walker) const {
     if constexpr (HasQuestion<Sampler>) return sampler.question(walker, {walker.current}).from;

@@ -6,6 +6,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
 #include "engine/select/graph_view.hpp"
+#include "engine/select/read_bytes.hpp"
 #include "partition/plan.hpp"
 
 namespace sluice {
@@ -44,25 +45,28 @@ struct PageMap {
 
   OwnerTable owners;
   const std::uint32_t* slot_of = nullptr;  ///< [partitions], kNoSlot where it is not here
-  const PageView* pages = nullptr;         ///< [slots]
+  const PageView* pages = nullptr;         ///< [slots], and one of all that is read in place
+  std::uint32_t in_place = kNoSlot;        ///< the slot of partitions that are read in place
 
   SLUICE_HD std::uint32_t owner(Vertex v) const { return owners.owner(v); }
   SLUICE_HD std::uint32_t slot(Vertex v) const { return slot_of[owners.owner(v)]; }
 
-  /// Searches whichever of the two lists is here; in a directed graph only that of u will do.
-  SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v) const {
+  /// Searches whichever of the two lists is here; in a directed graph only that of u will do. Bytes that are
+  /// read in place are added to `read`.
+  SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v, std::uint64_t& read) const {
     const Row list_u = graph.row(u);
     if (list_u.degree == 0) return Answer::no;
-    if (const std::uint32_t at = slot(u); at != kNoSlot) return search(at, list_u, v);
+    if (const std::uint32_t at = slot(u); at != kNoSlot) return search(at, list_u, v, read);
     if (!graph.undirected) return Answer::absent;
     const Row list_v = graph.row(v);
     if (list_v.degree == 0) return Answer::no;
-    if (const std::uint32_t at = slot(v); at != kNoSlot) return search(at, list_v, u);
+    if (const std::uint32_t at = slot(v); at != kNoSlot) return search(at, list_v, u, read);
     return Answer::absent;
   }
 
  private:
-  SLUICE_HD Answer search(std::uint32_t at, const Row& list, Vertex wanted) const {
+  SLUICE_HD Answer search(std::uint32_t at, const Row& list, Vertex wanted, std::uint64_t& read) const {
+    if (at == in_place) read += std::uint64_t{searched(list.degree)} * kTargetBytes;
     const Vertex* targets = pages[at].targets + list.offset;
     std::uint32_t low = 0, length = list.degree;
     while (length > 0) {
@@ -72,6 +76,16 @@ struct PageMap {
       length = below ? length - half - 1 : half;
     }
     return low < list.degree && targets[low] == wanted ? Answer::yes : Answer::no;
+  }
+};
+
+/// Answers from the partitions that are here, and counts what is read in place.
+struct PagedAnswers {
+  const PageMap& map;
+  std::uint64_t& read;
+
+  SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v) const {
+    return map.has_edge(graph, u, v, read);
   }
 };
 

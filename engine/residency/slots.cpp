@@ -149,6 +149,7 @@ Slots::Published Slots::publish(std::span<const std::byte> also) {
   map.owners.first = buckets_.data();
   map.slot_of = reinterpret_cast<const std::uint32_t*>(there + slot_of);
   map.pages = reinterpret_cast<const PageView*>(there + pages);
+  map.in_place = size();
   return {map, there + beside};
 }
 

@@ -83,6 +83,8 @@ class Slots {
   Published publish(std::span<const std::byte> also = {});
   /// Views by slot, the mapped one last.
   std::span<const PageView> views() const { return views_; }
+  /// Is a partition that is here read in place?
+  bool in_place(std::uint32_t partition) const { return slot_of_[partition] == size(); }
   /// The columns of a partition that is here.
   const PageView& page(std::uint32_t partition) const { return views_[slot_of_[partition]]; }
   const Counters& counters() const { return counters_; }

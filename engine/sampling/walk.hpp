@@ -252,7 +252,9 @@ class WalkRun {
       if (graph_.graph.weighted && Program::kScans) pages_.columns.weights = true;
       const auto go = [&]<class Wave, class Shard>(std::type_identity<Wave>, std::type_identity<Shard>) {
         if constexpr (kTravels<Program>) {
-          if (graph_.paging.shard &&
+          // Who asks for another way to work on queues shall have them.
+          const bool queues = !graph_.paging.batching || graph_.paging.balance != Balance::automatic;
+          if (graph_.paging.shard && !queues &&
               walk_resident_shard<Program, Shard>(graph_, program, pages_, starts_.view(), options_, stats_,
                                                   begin_, end_, sink_))
             return;

@@ -2,6 +2,8 @@
 // A table splits a pick in two, so that the host can prefetch between the halves and the GPU can overlap:
 //   locate(view, v, row, block, probe)   random bits -> where to look; false: no candidate has positive bias
 //   resolve(view, probe)                 read it -> the edge and its target's row
+// and, where a graph in partitions can be drawn from,
+//   read_bytes(row)                      what both look at of the list
 #pragma once
 
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include "engine/select/candidates.hpp"
 #include "engine/select/elias_fano.hpp"
 #include "engine/select/graph_view.hpp"
+#include "engine/select/read_bytes.hpp"
 #include "engine/select/wide.hpp"
 
 namespace sluice {
@@ -90,6 +93,7 @@ struct IndexTable {
     probe.position = row.offset + uniform_index(block.low(), row.degree);
     return true;
   }
+  SLUICE_HD static std::uint32_t read_bytes(const Row&) { return kTargetBytes; }
   SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
     edges.prefetch_at(view, probe.position);
   }
@@ -112,6 +116,7 @@ struct CodedIndexTable {
     probe.target = EliasFano::of(view.vertices(), row.degree).read(words + begins[v], index);
     return true;
   }
+  SLUICE_HD static std::uint32_t read_bytes(const Row&) { return kCodedBytes; }
   SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
     prefetch(view.csr.offsets + probe.target);
   }
@@ -139,6 +144,7 @@ struct CtpsTable {
     probe.position = row.offset + low;
     return true;
   }
+  SLUICE_HD static std::uint32_t read_bytes(const Row& row) { return ctps_bytes(row.degree) + kTargetBytes; }
   SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
     edges.prefetch_at(view, probe.position);
   }
@@ -162,6 +168,7 @@ struct AliasTable {
     probe.position = row.offset + (block.high() < thresholds[row.offset + index] ? index : other);
     return true;
   }
+  SLUICE_HD static std::uint32_t read_bytes(const Row&) { return kAliasBytes + kTargetBytes; }
   SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
     prefetch(view.csr.targets + probe.position);
   }

@@ -13,6 +13,7 @@ namespace sluice {
 struct PickCounters {
   std::uint32_t iterations = 0;  ///< first choices and redraws
   std::uint32_t searches = 0;    ///< comparisons or bit probes
+  std::uint64_t read = 0;        ///< bytes of lists that were read in place
 };
 
 /// The picks made so far. `words` (bitmaps only) has room for one bit a candidate and is all zero before the

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "engine/core/error.hpp"
@@ -138,6 +139,71 @@ TEST(Paging, TimesPartitionsThatShareTheDevice) {
         << "two depths, two pairs each";
     EXPECT_EQ(samples.kernels.mean_seconds > 0, balance != Balance::automatic);
   }
+}
+
+/// What a run reads in place of a graph of which nothing is brought.
+std::uint64_t mapped_bytes(const Graph& graph, const std::function<RunStats(ResidentGraph&)>& run) {
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph parts(device, graph, {.partitions = 7, .transport = Transport::mapped});
+  ResidentGraph copied(device, graph, {.partitions = 7, .transport = Transport::copied});
+  EXPECT_EQ(run(copied).mapped_bytes, 0u);
+  return run(parts).mapped_bytes;
+}
+
+TEST(Paging, CountsWhatWalksReadInPlace) {
+  const Graph graph = scattered(3000);
+  const auto walk = [](WalkKind kind, Select select, Layout layout) {
+    return [=](ResidentGraph& parts) {
+      WalkOptions options;
+      options.kind = kind, options.select = select, options.layout = layout, options.length = 10;
+      options.frontier_size = 4;
+      return run_walks(parts, random_starts(500), options, nullptr);
+    };
+  };
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(device, graph);
+  const auto steps = [&](const auto& run) { return run(whole).steps; };
+
+  const auto uniform = walk(WalkKind::uniform, Select::automatic, Layout::csr);
+  EXPECT_EQ(mapped_bytes(graph, uniform), 4 * steps(uniform)) << "a target each";
+  EXPECT_EQ(mapped_bytes(graph, walk(WalkKind::uniform, Select::automatic, Layout::coded)),
+            16 * steps(uniform));
+  const auto alias = walk(WalkKind::biased, Select::alias, Layout::csr);
+  EXPECT_EQ(mapped_bytes(graph, alias), 16 * steps(alias)) << "threshold, other, target";
+  const auto pool = walk(WalkKind::multidimensional, Select::automatic, Layout::csr);
+  EXPECT_EQ(mapped_bytes(graph, pool), 4 * steps(pool));
+  const auto ctps = walk(WalkKind::biased, Select::its, Layout::csr);
+  EXPECT_GT(mapped_bytes(graph, ctps), 20 * steps(ctps));
+  const auto scans = walk(WalkKind::node2vec, Select::its, Layout::csr);
+  EXPECT_GT(mapped_bytes(graph, scans), 200 * steps(scans)) << "whole lists";
+}
+
+TEST(Paging, CountsWhatSamplesReadInPlace) {
+  const Graph graph = scattered(3000);
+  const auto sample = [&](SampleKind kind, Bias bias, bool replace) {
+    return [=](ResidentGraph& parts) {
+      SampleOptions options;
+      options.kind = kind, options.bias = bias, options.replace = replace;
+      options.fanout = {4, 4}, options.layer_sizes = {4}, options.count = 50, options.depth = 1;
+      return run_samples(parts, random_starts(50), options, nullptr);
+    };
+  };
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(device, graph);
+  const auto edges = [&](const auto& run) { return run(whole).sampled_edges; };
+
+  const auto neighbor = sample(SampleKind::neighbor, Bias::none, false);
+  EXPECT_EQ(mapped_bytes(graph, neighbor), 4 * edges(neighbor));
+  const auto snowball = sample(SampleKind::snowball, Bias::none, false);
+  EXPECT_EQ(mapped_bytes(graph, snowball), 4 * edges(snowball));
+  const auto alias = sample(SampleKind::neighbor, Bias::degree, true);
+  EXPECT_EQ(mapped_bytes(graph, alias), 16 * edges(alias));
+  const auto ctps = sample(SampleKind::neighbor, Bias::degree, false);
+  EXPECT_GT(mapped_bytes(graph, ctps), 12 * edges(ctps));
+  const auto layer = sample(SampleKind::layer, Bias::none, false);
+  EXPECT_EQ(mapped_bytes(graph, layer), 4 * edges(layer)) << "one look at each target";
+  const auto node = sample(SampleKind::node, Bias::none, false);
+  EXPECT_GT(mapped_bytes(graph, node), 2 * 4 * edges(node)) << "twice through all lists";
 }
 
 TEST(Paging, CodedListsAreFewerBytes) {

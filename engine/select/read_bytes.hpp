@@ -1,0 +1,34 @@
+// What draws look at of a list, in bytes: counted where it is read in place, in another memory. Every draw
+// counts by itself, whatever a cache keeps.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+
+namespace sluice {
+
+/// Entries that a binary search of `size` looks at, at most.
+SLUICE_HD std::uint32_t searched(std::uint32_t size) {
+#if defined(__CUDA_ARCH__)
+  return 32 - static_cast<std::uint32_t>(__clz(static_cast<int>(size)));
+#else
+  return static_cast<std::uint32_t>(std::bit_width(size));
+#endif
+}
+
+/// The list's total, and the sums that a search of its CTPS looks at.
+SLUICE_HD std::uint32_t ctps_bytes(std::uint32_t degree) {
+  return (1 + searched(degree)) * sizeof(std::uint64_t);
+}
+
+inline constexpr std::uint32_t kTargetBytes = sizeof(Vertex);
+inline constexpr std::uint32_t kWeightBytes = sizeof(float);
+/// Threshold and other index.
+inline constexpr std::uint32_t kAliasBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
+/// Of a coded list: where it begins, a sample, a word of high bits and one of low bits.
+inline constexpr std::uint32_t kCodedBytes = 4 * sizeof(std::uint32_t);
+
+}  // namespace sluice
