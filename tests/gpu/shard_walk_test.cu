@@ -1,6 +1,8 @@
 // Walks that change hands between ranks on the GPU: those of one process on the host, bit for bit.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "engine/drive/shard_walk_cuda.cuh"
 #include "engine/drive/shard_walk_driver.hpp"
 #include "engine/drive/starts_upload.hpp"
@@ -28,14 +30,16 @@ struct Share {
   RunStats stats;
 };
 
-/// Walks of `sampler` on ranks that each begin a share of them.
+/// Walks of `sampler` on ranks that each begin a share of them. Each has a graph of its own: memory cannot be
+/// page-locked twice.
 template <class Program, class Sampler>
-std::vector<Share> on_ranks(int size, const Graph& graph, const Sampler& sampler, const Starts& starts,
-                            const WalkOptions& walk) {
+std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const Sampler& sampler,
+                            const Starts& starts, const WalkOptions& walk) {
   std::vector<Share> all(static_cast<std::size_t>(size));
   Meeting::run(size, [&](int rank, Meeting& meeting) {
     Device gpu({DeviceChoice::cuda, 1, 1u << 30});
     ThreadCommunicator ranks(rank, meeting);
+    const Graph graph = make();
     ResidentGraph resident(gpu, graph, {.partitions = 7, .shard = &ranks});
     auto& impl = resident.impl();
     const WalkOptions options =
@@ -58,12 +62,14 @@ std::vector<Share> on_ranks(int size, const Graph& graph, const Sampler& sampler
 
 /// Each rank must have what one process makes of its share.
 template <class Program, class Sampler>
-void expect_same(int size, const Graph& graph, const Sampler& sampler, const WalkOptions& walk) {
+void expect_same(int size, const std::function<Graph()>& make, const Sampler& sampler,
+                 const WalkOptions& walk) {
+  const Graph graph = make();
   const Starts starts = random_starts(3 * graph.vertices() + 1);
   Device host({DeviceChoice::host, 1, 0});
   ResidentGraph whole(host, graph);
 
-  const auto all = on_ranks<Program>(size, graph, sampler, starts, walk);
+  const auto all = on_ranks<Program>(size, make, sampler, starts, walk);
 
   std::uint64_t sent = 0, received = 0;
   for (Instance r = 0; r < all.size(); ++r) {
@@ -81,8 +87,8 @@ TEST(GpuShard, UniformWalksAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   using Program = WalkProgram<UniformWalk, IndexTable<CsrEdges>, Acceptance::always>;
-  for (const int size : {2, 3})
-    expect_same<Program>(size, scattered(brief() ? 300 : 3000), UniformWalk{}, {});
+  const auto graph = [] { return scattered(brief() ? 300 : 3000); };
+  for (const int size : {2, 3}) expect_same<Program>(size, graph, UniformWalk{}, {});
 }
 
 /// Without weights, proposals are indices; questions travel, and scans need lists of two ranks.
@@ -90,8 +96,11 @@ TEST(GpuShard, Node2vecWalksAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   using Program = WalkProgram<Node2vecWalk, IndexTable<CsrEdges>, Acceptance::dynamic>;
-  Graph graph = scattered(300);
-  graph.weighted = false, graph.out.weights = {};
+  const auto graph = [] {
+    Graph unweighted = scattered(300);
+    unweighted.weighted = false, unweighted.out.weights = {};
+    return unweighted;
+  };
   WalkOptions walk;
   walk.kind = WalkKind::node2vec, walk.q = 3;
   for (const double p : {0.5, 0.002}) {
