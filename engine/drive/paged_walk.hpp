@@ -119,8 +119,10 @@ struct PagedWalks : WalkWave {
   SLUICE_HD static ParkedWalk park(const Walker& walker) {
     return {walker.current, walker.previous, walker.step, walker.trial};
   }
+  /// A walk at its start; whatever is behind the wave's last one has none, and is not looked at.
   SLUICE_HD Walker begin(std::uint64_t index) const {
-    return resume(index, {exists(index) ? starts.start(instance(index)) : 0, kNoVertex, 0, 0});
+    if (!exists(index)) return {};
+    return resume(index, {starts.start(instance(index)), kNoVertex, 0, 0});
   }
   /// Where a walk waits at first; one that begins on another rank has ended here.
   SLUICE_HD std::uint32_t first_key(std::uint64_t index, const Walker& walker) const {

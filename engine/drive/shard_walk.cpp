@@ -24,6 +24,10 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
   // What is asked of queues has no meaning without them.
   const bool queues = !paging.batching || paging.balance != Balance::automatic;
   if (columns.coded || queues) return std::nullopt;
+  // Ranks may have found devices of different kinds, which have no way to each other.
+  std::uint64_t kinds[] = {device.is_cuda() ? 1u : 0u, device.is_cuda() ? 0u : 1u};
+  ranks.all_reduce(kinds, Reduce::max, "the devices of ranks", kUnlimited);
+  if (kinds[0] + kinds[1] > 1) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(ranks.size());
   const std::uint64_t parts =
       paging.partitions != 0 ? paging.partitions : size * (pairs ? kPartsForPairs : 1);

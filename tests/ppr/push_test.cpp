@@ -1,4 +1,4 @@
-// Forward push: what scores miss is what still waits, and never more than was allowed.
+// Forward push: what scores miss is alpha of what still waits, and never more than was allowed.
 #include <gtest/gtest.h>
 
 #include "engine/random/streams.hpp"
