@@ -332,6 +332,26 @@ TEST(Paging, StaysWithinTheBudget) {
   EXPECT_GT(tight.memory().peak(), quarter / 2);
 }
 
+/// The last wave is not full: nothing is read behind the list (sanitizers look).
+TEST(Paging, StartsOfAListEndInALaterWave) {
+  const Graph graph = scattered(2000);
+  Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, 1u << 20});
+  ResidentGraph whole(ample, graph), parts(tight, graph, {.partitions = 4, .slots = 2});
+  Starts starts;
+  starts.mode = Starts::Mode::listed;
+  for (std::uint64_t i = 0; i < 5001; ++i)
+    starts.vertices.push_back(static_cast<Vertex>(i * 7919 % graph.vertices()));
+  WalkOptions options;
+  options.length = 80;
+  WalkDigest expected, digest;
+
+  run_walks(whole, starts, options, &expected);
+  const RunStats stats = run_walks(parts, starts, options, &digest);
+
+  EXPECT_TRUE(digest == expected);
+  EXPECT_GT(stats.waves, 1u);
+}
+
 TEST(Paging, OnlyTheLongListHasALargeSlot) {
   constexpr std::uint64_t kVertices = 2000, kLong = 100000, kShort = 10;
   std::vector<Vertex> source, target;
