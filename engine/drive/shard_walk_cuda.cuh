@@ -192,6 +192,7 @@ class ShardWave {
         link_(link),
         rank_(static_cast<std::size_t>(ranks.rank())),
         size_(static_cast<std::size_t>(ranks.size())),
+        patience_(kDevicePatience + Patience(most * (std::uint64_t{length} + 1) / 1'000'000)),
         paths_(rows.data()),
         here_(device, most, "walks under way"),
         leaving_(device, most, "walks that leave"),
@@ -230,7 +231,7 @@ class ShardWave {
                           stream_.get()),
           "counts to the host");
     counting_.stop(stream_);
-    link_.wait(stream_.get(), "walks of other ranks");
+    link_.wait(stream_.get(), "walks of other ranks", patience_);
     exchange_seconds_ += counting_.seconds() + (travelled_ ? travelling_.seconds() : 0);
     Crossing crossing;
     std::vector<std::uint64_t> send(size_), receive(size_);
@@ -261,7 +262,7 @@ class ShardWave {
   }
 
   std::pair<Vertex, Vertex> first_pair(const PagedWalks<Program>& walks) {
-    link_.wait(stream_.get(), "walks of other ranks");
+    link_.wait(stream_.get(), "walks of other ranks", patience_);
     Record record;
     Program program;
     copy_to_host(device_, &record, here_.data(), sizeof record);
@@ -329,6 +330,7 @@ class ShardWave {
   const Device& device_;
   Link& link_;
   std::size_t rank_, size_;
+  Patience patience_;  ///< another rank may have all walks, and work on them from start to end
   Vertex* paths_;
   std::uint64_t here_count_ = 0;
   Buffer<ShardRecord<kAsks>> here_, leaving_;

@@ -164,12 +164,12 @@ std::string name_of_gpu(const Communicator& ranks) {
 
 }  // namespace
 
-void DeviceRanks::wait(void* stream, const char* label) {
+void DeviceRanks::wait(void* stream, const char* label, Patience patience) {
   const auto done = [=, this] {
     throw_if_failed(label);
     return cuda::stream_done(stream, label);
   };
-  wait_until(done, label, kPatience);
+  wait_until(done, label, patience);
 }
 
 std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks) {
@@ -190,7 +190,7 @@ std::string nccl_version() {
 
 #else
 
-void DeviceRanks::wait(void*, const char*) {}
+void DeviceRanks::wait(void*, const char*, Patience) {}
 
 std::unique_ptr<DeviceRanks> make_device_ranks(Communicator&) {
   return nullptr;

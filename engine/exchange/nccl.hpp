@@ -34,7 +34,7 @@ class DeviceRanks {
   virtual void reduce_scatter_min(std::uint32_t* values, std::uint64_t each, void* stream) = 0;
   /// Blocks until all work of the stream is done; throws as Communicator does where another rank has failed,
   /// and RunError where a link or a rank is lost, or patience ends.
-  void wait(void* stream, const char* label);
+  void wait(void* stream, const char* label, Patience patience = kPatience);
   /// Throws so; for whoever waits otherwise.
   virtual void throw_if_failed(const char* label) = 0;
   /// Ends what is under way, where a rank does not come any more; nothing else may be called then.
