@@ -35,6 +35,9 @@ void refuse_foreign(const Command& command, const WalkCommand& c) {
                           {"--walks-per-vertex", one_by_one},
                           {"--batching", one_by_one},
                           {"--balance", one_by_one}});
+  // One walk at a time is one thread's or one lane's work, whatever the shares.
+  if (!c.common.paging.batching && c.common.paging.balance != Balance::automatic)
+    throw UsageError("--balance: walks of --batching off leave nothing to share (leave it out)");
 }
 
 /// With --starts the pool is the line: all lines must be equally long, for /pool is a table.

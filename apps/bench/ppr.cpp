@@ -122,7 +122,8 @@ class PprSuite {
   void precision(const std::string& name, const PprOptions& options, double edges) {
     const double allowed = device_.is_cuda() ? kEvaluatedEdges : kEvaluatedEdgesOnHost;
     const double each = static_cast<double>(graph_.edges()) * kStepsToTheLimit + edges;
-    const Starts starts = starts_of(std::min(kEvaluated, static_cast<Instance>(allowed / each)));
+    const Starts starts =
+        starts_of(static_cast<Instance>(std::min(static_cast<double>(kEvaluated), allowed / each)));
     if (starts.count == 0 || each > kEvaluatedEdgesOfOne) return;
     PprEvaluator evaluator(device_, graph_, starts, options, nothing_);
     run_ppr(device_, graph_, starts, options, evaluator);

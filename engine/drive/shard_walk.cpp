@@ -21,9 +21,6 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
                                              bool pairs) {
   // A pair brings a partition of another rank, which should not be all that this rank has.
   constexpr std::uint64_t kPartsForPairs = 16, kFixedBytes = 64u << 10, kLeastShare = 2;
-  // What is asked of queues has no meaning without them.
-  const bool queues = !paging.batching || paging.balance != Balance::automatic;
-  if (columns.coded || queues) return std::nullopt;
   // Ranks may have found devices of different kinds, which have no way to each other.
   std::uint64_t kinds[] = {device.is_cuda() ? 1u : 0u, device.is_cuda() ? 0u : 1u};
   ranks.all_reduce(kinds, Reduce::max, "the devices of ranks", kUnlimited);

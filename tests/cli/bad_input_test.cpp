@@ -256,6 +256,8 @@ TEST_F(BadInput, OptionsOfPartitionsWithoutAny) {
     refuse(kUsage, said, walk(graph(), {option, "off"}));
     refuse(kUsage, said, sample("neighbor", {"--fanout", "3", option, "on"}));
   }
+  refuse(kUsage, "--balance: walks of --batching off",
+         walk(graph(), {"--partitions", "4", "--batching", "off", "--balance", "on"}));
   refuse(kUsage, "--batching: 'maybe'", walk(graph(), {"--partitions", "4", "--batching", "maybe"}));
 }
 
