@@ -40,6 +40,28 @@ std::string fit_line(const char* what, std::uint64_t needed, std::uint64_t ceili
                      needed > ceiling ? ": does not fit" : "");
 }
 
+/// Which of the partitions each rank owns, where ranks share out the graph.
+std::string rank_lines(const RunPlan& plan) {
+  constexpr std::size_t kShown = 64;
+  if (plan.by_rank.empty()) return "";
+  const PartitionPlan& parts = *plan.partitions;
+  std::string text = fmt::format(
+      "{:<22} {:>12} ({})\n", "ranks that share them", plan.by_rank.size(),
+      plan.holds_all ? "each holds its own from start to end" : "each brings its own where work waits");
+  for (std::size_t rank = 0; rank < std::min(plan.by_rank.size(), kShown); ++rank) {
+    const RankPlan& part = plan.by_rank[rank];
+    const std::string cut =
+        part.first == part.last
+            ? "no partition"
+            : fmt::format("partitions {} to {}, vertices {} to {}", part.first, part.last - 1,
+                          parts.begin(part.first), parts.begin(part.last) - 1);
+    text += fmt::format("  rank {:<15} {:>12} needed, {} brought: {}\n", rank, format_size(part.device_bytes),
+                        format_size(static_cast<std::uint64_t>(part.brought_bytes)), cut);
+  }
+  if (plan.by_rank.size() > kShown) text += fmt::format("  and {} more\n", plan.by_rank.size() - kShown);
+  return text;
+}
+
 ReportFile begin_report(const CommonOptions& options) {
   cover_outputs({options.output, options.report}, options.scratch);
   const auto held = hold_end();
@@ -278,6 +300,7 @@ void Job::print_plan(const RunPlan& plan) const {
   if (in_parts) {
     text += fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions->size(),
                         plan.slots);
+    text += rank_lines(plan);
     text += fmt::format("{:<22} {:>12} (about)\n", in_file_ ? "read from the file" : "brought to the device",
                         format_size(static_cast<std::uint64_t>(plan.brought_bytes)));
   }

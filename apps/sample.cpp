@@ -85,7 +85,7 @@ void run_sample(const Command& command, SampleCommand& c) {
   if (job.device().is_cuda()) job.refuse_shard("samples on a GPU");
   job.prepare(starts, " samples", c.sample);
   if (c.common.plan)
-    return job.print_plan(plan_samples(job.device(), job.graph(), starts, c.sample, c.common.paging));
+    return job.print_plan(plan_samples(job.device(), job.graph(), starts, c.sample, job.paging()));
 
   auto& results = job.open_results(attributes_of(command, c), starts, SampleWriter::text_columns(c.sample));
   ResidentGraph resident(job.device(), job.graph(), job.paging());

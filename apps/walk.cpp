@@ -93,7 +93,7 @@ void run_walk(const Command& command, WalkCommand& c) {
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
   job.prepare(starts, " walks", c.walk);
   if (c.common.plan)
-    return job.print_plan(plan_walks(job.device(), job.graph(), starts, c.walk, c.common.paging));
+    return job.print_plan(plan_walks(job.device(), job.graph(), starts, c.walk, job.paging()));
 
   auto& results = job.open_results(attributes_of(c), starts, {});
   ResidentGraph resident(job.device(), job.graph(), job.paging());

@@ -53,14 +53,16 @@ bool any_left(Communicator* ranks, std::uint64_t left, const char* label) {
 
 PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& graph,
                      const PagingOptions& paging, const PageColumns& columns,
-                     std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps) {
-  if (!ranks) return plan_pages(device, graph, paging, columns, bytes_per_instance, instances, steps);
+                     std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps,
+                     std::uint64_t taken) {
+  if (!ranks) return plan_pages(device, graph, paging, columns, bytes_per_instance, instances, steps, taken);
   constexpr std::uint64_t kTravelling = 4u << 20;  // what moves walks to and from the device
   const auto size = static_cast<std::uint64_t>(ranks->size());
   std::uint64_t most[] = {std::max<std::uint64_t>(instances, 1), size};
   PagingOptions wanted = paging;
   const auto plan_with = [&] {
-    return plan_pages(device, graph, wanted, columns, bytes_per_instance, most[0], steps, kTravelling);
+    return plan_pages(device, graph, wanted, columns, bytes_per_instance, most[0], steps,
+                      taken + kTravelling);
   };
   // The first wait after tables: one rank may have read its disk far longer than another.
   ranks->all_reduce(most, Reduce::max, "the partition plan", kUnlimited);
@@ -71,6 +73,7 @@ PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& gra
   // Room for what this rank owns, and for one more: a scan may need a list of another rank.
   const OwnedPartitions own = OwnedPartitions::of(ranks, plan.partitions.size());
   plan.slots = std::min<unsigned>(plan.slots, std::max(own.end - own.begin + 1, 2u));
+  plan.slot_bytes = bytes_of_slots(plan.partitions, plan.slots);
   std::uint64_t agreed[] = {plan.wave};
   ranks->all_reduce(agreed, Reduce::min, "the partition plan");
   plan.wave = std::min(agreed[0], kMostUnderWay / size);

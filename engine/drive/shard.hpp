@@ -39,7 +39,8 @@ bool any_left(Communicator* ranks, std::uint64_t left, const char* label);
 /// holds for one of each rank.
 PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& graph,
                      const PagingOptions& paging, const PageColumns& columns,
-                     std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps);
+                     std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps,
+                     std::uint64_t taken = 0);
 
 /// Whose instances a wave holds: [begin, end) of every rank in turn, `per_home` of each at a time. Alone
 /// there is one home.

@@ -18,7 +18,7 @@ std::vector<std::uint32_t> ranks_of_keys(const Communicator& ranks, std::uint64_
 std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& device, const Graph& graph,
                                              const PagingOptions& paging, const PageColumns& columns,
                                              std::uint64_t bytes_per_walk, std::uint64_t instances,
-                                             bool pairs) {
+                                             bool pairs, std::uint64_t taken) {
   // A pair brings a partition of another rank, which should not be all that this rank has.
   constexpr std::uint64_t kPartsForPairs = 16, kFixedBytes = 64u << 10, kLeastShare = 2;
   // Ranks may have found devices of different kinds, which have no way to each other.
@@ -39,7 +39,7 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
   const std::uint64_t room = device.is_cuda() ? ~std::uint64_t{0} : host_accountant().available() / 2,
                       available = std::min(device.memory().available(), room),
                       parts_bytes = wanted * plan.partitions.largest(),
-                      held = parts_bytes + kFixedBytes + size * size * sizeof(std::uint64_t);
+                      held = parts_bytes + taken + kFixedBytes + size * size * sizeof(std::uint64_t);
   std::uint64_t wave = 0;
   if (held < available && (paging.slots == 0 || wanted <= std::max<std::uint64_t>(paging.slots, 2)))
     wave = std::min({(available - held) / (bytes_per_walk * size), most, kMostUnderWay / size});
@@ -48,6 +48,7 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
   ranks.all_reduce(std::span(&wave, 1), Reduce::min, "the partition plan");
   if (wave == 0) return std::nullopt;
   plan.wave = wave;
+  plan.slot_bytes = parts_bytes;
   return plan;
 }
 

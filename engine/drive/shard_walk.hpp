@@ -85,10 +85,11 @@ std::vector<std::uint32_t> ranks_of_keys(const Communicator& ranks, std::uint64_
 
 /// A plan by which every rank holds all of its partitions, and with `pairs` room for one more; none, on all
 /// ranks, where that does not fit one of them or leaves too little for walks. `bytes_per_walk` is what a rank
-/// holds for one walk of the wave, which has as many of every rank.
+/// holds for one walk of the wave, which has as many of every rank; `taken` is what will be charged to the
+/// device before.
 std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& device, const Graph& graph,
                                              const PagingOptions& paging, const PageColumns& columns,
                                              std::uint64_t bytes_per_walk, std::uint64_t instances,
-                                             bool pairs);
+                                             bool pairs, std::uint64_t taken = 0);
 
 }  // namespace sluice

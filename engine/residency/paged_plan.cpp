@@ -94,6 +94,10 @@ class Sizes {
 
 }  // namespace
 
+std::uint64_t bytes_of_slots(const PartitionPlan& plan, unsigned slots) {
+  return Sizes(plan).bytes(slots);
+}
+
 bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& paging) {
   if (paging.partitions > 1 || paging.transport != Transport::automatic || graph.edges_elsewhere) return true;
   if (paging.partitions == 1) return false;

@@ -32,6 +32,9 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
                      const PageColumns& columns, std::uint64_t bytes_per_instance, std::uint64_t instances,
                      std::uint64_t steps, std::uint64_t taken = 0);
 
+/// What so many slots for partitions of the plan take.
+std::uint64_t bytes_of_slots(const PartitionPlan& plan, unsigned slots);
+
 /// Must a run work on this graph in partitions: asked for, in a file, or too large for the device's ceiling?
 bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& paging);
 

@@ -13,6 +13,7 @@
 #include "engine/residency/coded_graph.hpp"
 #include "engine/residency/paged_plan.hpp"
 #include "engine/sampling/run.hpp"
+#include "engine/sampling/shard_plan.hpp"
 #include "engine/select/wide.hpp"
 
 namespace sluice {
@@ -101,11 +102,17 @@ class Planner {
   bool has_bounds() const { return bounds_; }
 
   /// As finish, where the graph is worked on in partitions: `each` bytes an instance under way, `steps`
-  /// moves.
-  RunPlan finish_in_parts(const PagingOptions& paging, std::uint64_t each, std::uint64_t steps) {
-    const std::uint64_t taken = vertex_bytes();
-    PagedPlan parts =
-        plan_pages(device_, graph_, paging, columns_, each, std::max<Instance>(instances_, 1), steps, taken);
+  /// moves. `on_ranks` says more, for ranks that share out the graph.
+  RunPlan finish_in_parts(const PagingOptions& paging, std::uint64_t each, std::uint64_t steps,
+                          ShardJob on_ranks = {}) {
+    const std::uint64_t taken = vertex_bytes(), instances = std::max<Instance>(instances_, 1);
+    if (paging.shard) {
+      on_ranks.columns = columns_, on_ranks.instances = instances, on_ranks.steps = steps;
+      on_ranks.instance_bytes = each, on_ranks.taken = taken;
+      plan_on_ranks(plan_, device_, graph_, paging, on_ranks);
+      return plan_;
+    }
+    PagedPlan parts = plan_pages(device_, graph_, paging, columns_, each, instances, steps, taken);
     plan_.graph_bytes = taken + parts.slot_bytes;
     plan_.table_bytes = 0;
     plan_.wave_bytes = parts.wave * each;
@@ -348,14 +355,21 @@ RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& start
   if (!in_parts) return plan.finish();
   const bool reads_no_list = options.kind != WalkKind::node2vec && options.kind != WalkKind::biased;
   std::optional<CodedSizes> codes;
-  if (reads_no_list && options.select == Select::automatic &&
-      wants_codes(device, graph, options.layout, codes))
-    plan.take_codes();
+  // Ranks that share out the graph code lists only where they are told to.
+  const bool may_code = !paging.shard || options.layout != Layout::automatic;
+  const bool coded = reads_no_list && options.select == Select::automatic && may_code &&
+                     wants_codes(device, graph, options.layout, codes);
+  if (coded) plan.take_codes();
   // Whoever rejects may scan the list in the end, by its weights.
   const bool scans = options.kind == WalkKind::node2vec || options.select == Select::rejection;
   if (scans) plan.bring_weights();
   const std::uint64_t each = paged_walk_bytes(plan.on_gpu(), scans) + row * sizeof(Vertex);
-  return plan.finish_in_parts(paging, each, options.length);
+  ShardJob on_ranks;
+  on_ranks.roams = true, on_ranks.asks = scans, on_ranks.row_bytes = row * sizeof(Vertex);
+  // As WalkRun chooses.
+  on_ranks.travels = !coded && paging.batching && paging.balance == Balance::automatic &&
+                     (biased || options.kind == WalkKind::node2vec || options.select == Select::automatic);
+  return plan.finish_in_parts(paging, each, options.length, on_ranks);
 }
 
 RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& starts,

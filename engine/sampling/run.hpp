@@ -78,6 +78,14 @@ RunStats run_walks(ResidentGraph& graph, const Starts& starts, const WalkOptions
 RunStats run_samples(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
                      SampleSink* sink);
 
+/// What one of the ranks that share out a graph would take.
+struct RankPlan {
+  std::uint64_t first = 0, last = 0;  ///< its partitions, [first, last)
+  std::uint64_t slots = 0;            ///< partitions on its device at once
+  std::uint64_t device_bytes = 0;
+  double brought_bytes = 0;  ///< to its device or from its file, about
+};
+
 /// What a job would take, without running it.
 struct RunPlan {
   std::uint64_t graph_bytes = 0;  ///< edges, offsets, weights on the device
@@ -87,10 +95,13 @@ struct RunPlan {
   std::optional<PartitionPlan> partitions;  ///< where the graph would be cut; none: it is worked on whole
   std::uint64_t slots = 0;                  ///< partitions on the device at once
   double brought_bytes = 0;                 ///< partitions to the device, about
+  std::vector<RankPlan> by_rank;            ///< where ranks share out the graph
+  bool holds_all = false;          ///< of these: every one holds all of its partitions from start to end
   std::uint64_t result_bytes = 0;  ///< size of the output where it is known beforehand (walks), else 0
   Layout layout = Layout::csr;
   Select select = Select::automatic;
 };
+/// Where ranks share out the graph, all of them call it: they agree on the plan as the run does.
 /// In partitions, samples whose size is not known beforehand start with a guess: a run that needs more of the
 /// memory for them goes on with smaller partitions.
 RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts, const WalkOptions& options,

@@ -1,0 +1,92 @@
+// --plan of ranks that share out the graph: what it says is what the run does.
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "engine/core/size.hpp"
+#include "mpi/ranks.hpp"
+
+namespace sluice::test {
+namespace {
+
+class ShardPlan : public MpiTest {
+ protected:
+  using Words = std::vector<std::string>;
+  static constexpr int kRanks = 3;
+
+  /// What --plan prints, and the report of the run itself.
+  struct Planned {
+    std::string said;
+    nlohmann::json report;
+  };
+  Planned plan_and_run(Words words, const Words& more) {
+    words.insert(words.begin() + 1, graph());
+    words.insert(words.end(), {"--distribution", "shard"});
+    words.insert(words.end(), more.begin(), more.end());
+    Words plan = words;
+    plan.push_back("--plan");
+    words.insert(words.end(), {"--quiet", "--force", "--output", at("r.h5"), "--report", at("r.json")});
+    Planned planned{run_on(kRanks, plan).out, {}};
+    EXPECT_FALSE(std::filesystem::exists(at("r.h5"))) << "--plan has run something";
+    run_on(kRanks, words);
+    planned.report = nlohmann::json::parse(read_bytes(at("r.json")));
+    std::filesystem::remove(at("r.h5"));
+    return planned;
+  }
+
+  static std::uint64_t number_after(const std::string& text, const std::string& what) {
+    std::smatch match;
+    const bool found = std::regex_search(text, match, std::regex("(?:^|\n)" + what + " +([0-9]+)"));
+    EXPECT_TRUE(found) << what << " is not in\n" << text;
+    return found ? std::stoull(match[1]) : 0;
+  }
+
+  /// The partitions that ranks own, [first, last] of each; they must follow one another.
+  static std::uint64_t partitions_of_ranks(const std::string& text) {
+    std::uint64_t next = 0;
+    const std::regex line("rank [0-9]+ .*: partitions ([0-9]+) to ([0-9]+), vertices");
+    for (std::sregex_iterator at(text.begin(), text.end(), line), end; at != end; ++at) {
+      EXPECT_EQ(std::stoull((*at)[1]), next) << text;
+      next = std::stoull((*at)[2]) + 1;
+    }
+    return next;
+  }
+};
+
+TEST_F(ShardPlan, CutsAndSharesAsTheRun) {
+  const std::vector<Words> jobs{
+      {"walk", "--length", "9"},
+      {"walk", "--length", "9", "--kind", "node2vec", "--q", "2"},
+      {"walk", "--length", "9", "--select", "alias"},
+      {"walk", "--length", "9", "--kind", "multidimensional", "--frontier-size", "3", "--instances", "50"},
+      {"sample", "--kind", "neighbor", "--fanout", "4,3"}};
+  const std::vector<Words> cuts{{}, {"--partitions", "7", "--slots", "2"}, {"--device-memory", "4200KiB"}};
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    for (const Words& cut : {cuts[0], cuts[1 + i % 2]}) {
+      SCOPED_TRACE(jobs[i].back() + (cut.empty() ? "" : ", " + cut[0]));
+      const Planned planned = plan_and_run(jobs[i], cut);
+      const auto partitions = planned.report["partitions"].get<std::uint64_t>();
+
+      EXPECT_EQ(number_after(planned.said, "partitions"), partitions) << planned.said;
+      EXPECT_EQ(number_after(planned.said, "ranks that share them"), std::uint64_t{kRanks});
+      EXPECT_EQ(partitions_of_ranks(planned.said), partitions);
+    }
+  }
+}
+
+/// Ranks that hold their partitions read each once, and their devices have what was said.
+TEST_F(ShardPlan, SaysWhatIsRead) {
+  const Planned planned = plan_and_run({"walk", "--length", "9"}, {});
+  const std::uint64_t offsets = kRanks * 257u * 8;
+  const std::uint64_t read = planned.report["bytes"]["read"].get<std::uint64_t>() - offsets;
+
+  EXPECT_NE(planned.said.find("each holds its own"), std::string::npos) << planned.said;
+  EXPECT_NE(planned.said.find(format_size(read) + " (about)"), std::string::npos)
+      << format_size(read) << " in\n"
+      << planned.said;
+
+  const Planned queued = plan_and_run({"walk", "--length", "9"}, {"--batching", "off"});
+  EXPECT_NE(queued.said.find("each brings its own"), std::string::npos) << queued.said;
+}
+
+}  // namespace
+}  // namespace sluice::test
