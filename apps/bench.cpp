@@ -1,6 +1,9 @@
 // sluice bench: standard workloads, and the machine's own limits beside them.
 #include <fmt/format.h>
 
+#include <optional>
+#include <regex>
+
 #include "apps/bench/bench.hpp"
 #include "apps/commands.hpp"
 #include "apps/common_options.hpp"
@@ -46,7 +49,7 @@ std::vector<bench::Figure> measure(Suite suite, Device& device, const bench::Opt
 struct BenchCommand {
   Suite suite = Suite::limits;
   std::uint32_t repetitions = 5, scale = 20, edge_factor = 16;
-  std::string graph;
+  std::string graph, only;
   CommonOptions common;
 };
 
@@ -61,6 +64,18 @@ void print_figures(const std::vector<bench::Figure>& figures) {
   }
 }
 
+/// What `--only` says; nothing: all figures.
+std::optional<std::regex> pattern_of(const BenchCommand& c) {
+  if (c.only.empty()) return std::nullopt;
+  if (c.suite != Suite::outofcore && c.suite != Suite::ablation)
+    throw UsageError("--only: figures of this suite follow from each other; outofcore and ablation have it");
+  try {
+    return std::regex(c.only);
+  } catch (const std::regex_error&) {
+    throw UsageError(fmt::format("--only: '{}' is no regular expression", c.only));
+  }
+}
+
 void run_bench(const Command& command, const BenchCommand& c) {
   for (const char* const option :
        {"--partitions", "--slots", "--transport", "--schedule", "--distribution"}) {
@@ -68,16 +83,27 @@ void run_bench(const Command& command, const BenchCommand& c) {
       throw UsageError(fmt::format("{} has no meaning for bench: a suite sets it", option));
   }
   const Stopwatch watch;
+  const auto pattern = pattern_of(c);
   ReportFile report_file(c.common.report, c.common.force);
   apply_host_ceiling(c.common);
   announce(command, c.common);
   Device device(c.common.device);
-  bench::Options options{c.repetitions, c.scale, c.edge_factor, c.common.seed, c.graph, {}};
+  bench::Options options{c.repetitions, c.scale, c.edge_factor, c.common.seed, c.graph, {}, {}};
   options.progress = [&](const std::string& name) {
     throw_if_stopped();
     if (c.common.verbose) say(fmt::format("measuring {}\n", name));
   };
+  bool found = !pattern;
+  if (pattern) {
+    options.wanted = [&](const std::string& name) {
+      const bool matches = std::regex_search(name, *pattern);
+      found = found || matches;
+      return matches;
+    };
+  }
   const auto figures = measure(c.suite, device, options);
+  if (!found)
+    throw UsageError(fmt::format("--only: no figure of {} matches '{}'", name_of(kSuites, c.suite), c.only));
   print(fmt::format("{}, on {}; medians of {} runs (smallest to largest)\n", name_of(kSuites, c.suite),
                     device.name(), c.repetitions));
   print_figures(figures);
@@ -112,6 +138,7 @@ std::unique_ptr<Command> make_bench() {
   command->whole("--scale", c->scale, 1, "generated graphs have 2^N vertices");
   command->whole("--edge-factor", c->edge_factor, 1, "and so many edges a vertex");
   command->text("--graph", "FILE", c->graph, "measure on this graph file instead");
+  command->text("--only", "REGEX", c->only, "figures whose name it matches (outofcore, ablation)");
   declare_seed(*command, c->common);
   command->group("Output");
   command->flag("--force", c->common.force, "replace what exists");

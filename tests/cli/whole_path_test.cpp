@@ -228,5 +228,19 @@ TEST_F(WholePath, AblationHasARowForEachTechnique) {
   }
 }
 
+TEST_F(WholePath, BenchMeasuresTheFiguresThatAreAskedForAlone) {
+  const auto table = run({"bench", "ablation", "--device", "host", "--scale", "7", "--repetitions", "1",
+                          "--only", "^forest fire, 2000: (none|auto)$"})
+                         .out;
+
+  EXPECT_NE(table.find("forest fire, 2000: none"), std::string::npos) << table;
+  EXPECT_NE(table.find("forest fire, 2000: auto"), std::string::npos) << table;
+  for (const char* other : {"4000", "neighbor", "batching"})
+    EXPECT_EQ(table.find(other), std::string::npos) << table;
+  refuse(2, "no figure", {"bench", "ablation", "--device", "host", "--scale", "7", "--only", "absent"});
+  refuse(2, "regular", {"bench", "ablation", "--device", "host", "--scale", "7", "--only", "("});
+  refuse(2, "--only", {"bench", "limits", "--device", "host", "--only", "copy"});
+}
+
 }  // namespace
 }  // namespace sluice::test

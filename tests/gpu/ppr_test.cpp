@@ -78,7 +78,7 @@ TEST_F(GpuPpr, AsksAgainWhereQueriesReachMoreThanTheirRoom) {
 }
 
 TEST_F(GpuPpr, ListsAsManyAsAreAskedFor) {
-  const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
+  const Graph graph = generated(io::GraphKind::kronecker, brief() ? 9 : 12, true, io::WeightRule::none);
   PprOptions options;
   options.tolerance = 1e-4;
   options.last_instance = at_most(20, 1);

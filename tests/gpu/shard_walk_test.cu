@@ -87,7 +87,7 @@ TEST(GpuShard, UniformWalksAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   using Program = WalkProgram<UniformWalk, IndexTable<CsrEdges>, Acceptance::always>;
-  const auto graph = [] { return scattered(brief() ? 300 : 3000); };
+  const auto graph = [] { return scattered(at_most(3000, 300)); };
   for (const int size : {2, 3}) expect_same<Program>(size, graph, UniformWalk{}, {});
 }
 
@@ -97,7 +97,7 @@ TEST(GpuShard, Node2vecWalksAreThoseOfTheHost) {
   REQUIRE_GPU(gpu);
   using Program = WalkProgram<Node2vecWalk, IndexTable<CsrEdges>, Acceptance::dynamic>;
   const auto graph = [] {
-    Graph unweighted = scattered(300);
+    Graph unweighted = scattered(at_most(300, 60));
     unweighted.weighted = false, unweighted.out.weights = {};
     return unweighted;
   };
