@@ -56,6 +56,8 @@ namespace host {
 
 class PagedItems {
  public:
+  static constexpr bool kShards = true;
+
   PagedItems(const ResidentGraph::Impl& graph, PageLoop& loop, RunStats& stats)
       : device_(graph.device),
         loop_(loop),

@@ -48,6 +48,8 @@ struct WorkHere {
 
 class PagedItems {
  public:
+  static constexpr bool kShards = false;  ///< work is put in order for other ranks on the host
+
   PagedItems(const ResidentGraph::Impl& graph, PageLoop& loop, RunStats& stats)
       : device_(graph.device),
         loop_(loop),

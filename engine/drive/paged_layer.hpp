@@ -103,6 +103,8 @@ struct PagedLayerSetup {
 template <class Items>
 class PagedLayerGrower {
  public:
+  static constexpr bool kShards = false;
+
   PagedLayerGrower(const PagedLayerSetup& setup, PageLoop& loop)
       : device_(setup.graph.device),
         stats_(setup.stats),

@@ -304,7 +304,7 @@ RunPlan finish_samples_in_parts(Planner& plan, const Device& device, const Graph
       each = paged_layer_bytes(device, sizes_of_layers(plan, options));
       break;
     case SampleKind::node:
-      each = paged_node_bytes(device, graph, options.count, left);
+      each = paged_node_bytes(device, graph, options.count, paging.shard, left);
       break;
     case SampleKind::neighbor:
     case SampleKind::forest_fire:

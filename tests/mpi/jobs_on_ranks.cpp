@@ -19,9 +19,7 @@ class JobsOnRanks : public testing::Test {
   /// Every rank runs all instances of a job, and expands what the others ask.
   static void expect_same(const std::vector<Job>& jobs, ResidentGraph& whole, ResidentGraph& shared) {
     for (const Job& job : jobs) {
-      if (job.name.find("/wide") != std::string::npos || job.name.starts_with("layer") ||
-          job.name.starts_with("node/"))
-        continue;
+      if (job.name.find("/wide") != std::string::npos || job.name.starts_with("layer")) continue;
       const Outcome expected = job.run(whole);
       EXPECT_GT(expected.count(), 0u) << job.name;
       EXPECT_TRUE(job.run(shared) == expected) << job.name;
@@ -65,30 +63,48 @@ TEST_F(JobsOnRanks, SamplersOfAUsersOwn) {
   expect_same_samples(Picky{}, false);
 }
 
+/// Ranks whose partitions have no list at all, and lists that have a partition of their own.
+TEST_F(JobsOnRanks, RanksThatOwnNothing) {
+  const Graph graph = scattered(5);
+  Device device({DeviceChoice::host, 1, 0});
+  ResidentGraph whole(device, graph), shared(device, graph, {.partitions = 2, .shard = &ranks()});
+  SampleOptions node;
+  node.kind = SampleKind::node, node.count = 4;
+
+  expect_same({sample_job("node", random_starts(9), node)}, whole, shared);
+}
+
 /// A wave that does not fit one rank is grown again by all.
 TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
   constexpr std::uint64_t kCeiling = 40u << 20;
   const Graph graph = scattered(3000);
-  Device ample({DeviceChoice::host, 1, 0}), device({DeviceChoice::host, 1, kCeiling});
-  ResidentGraph whole(ample, graph), shared(device, graph, {.partitions = 7, .shard = &ranks()});
-  SampleOptions options;
-  options.fanout = {15, 10};
-  SampleDigest expected, digest;
-  run_samples(whole, random_starts(16000), options, &expected);
-  // After the first wave nothing more is to be had on one rank.
-  std::uint64_t taken = 0;
-  options.progress = [&](Instance, Instance) {
-    if (ranks().leads() || taken > 0) return;
-    taken = device.memory().available();
-    device.memory().charge(taken, "something else");
-  };
+  Device ample({DeviceChoice::host, 1, 0});
+  ResidentGraph whole(ample, graph);
+  SampleOptions neighbor, node;
+  neighbor.fanout = {15, 10};
+  node.kind = SampleKind::node, node.count = 300;
+  for (const auto& [instances, asked] : {std::pair{16000, neighbor}, std::pair{3000, node}}) {
+    SCOPED_TRACE(instances);
+    Device device({DeviceChoice::host, 1, kCeiling});
+    ResidentGraph shared(device, graph, {.partitions = 7, .shard = &ranks()});
+    SampleOptions options = asked;
+    SampleDigest expected, digest;
+    run_samples(whole, random_starts(instances), options, &expected);
+    // After the first wave nothing more is to be had on one rank.
+    std::uint64_t taken = 0;
+    options.progress = [&](Instance, Instance) {
+      if (ranks().leads() || taken > 0) return;
+      taken = device.memory().available();
+      device.memory().charge(taken, "something else");
+    };
 
-  const RunStats stats = run_samples(shared, random_starts(16000), options, &digest);
+    const RunStats stats = run_samples(shared, random_starts(instances), options, &digest);
 
-  EXPECT_TRUE(digest == expected);
-  EXPECT_GT(stats.waves, 2u);
-  EXPECT_LE(device.memory().peak(), kCeiling);
-  device.memory().release(taken);
+    EXPECT_TRUE(digest == expected);
+    EXPECT_GT(stats.waves, 2u);
+    EXPECT_LE(device.memory().peak(), kCeiling);
+    device.memory().release(taken);
+  }
 }
 
 }  // namespace

@@ -39,9 +39,7 @@ class Shard : public MpiTest {
   /// The kinds that ranks can share out.
   static std::vector<Kind> kinds() {
     std::vector<Kind> kinds = all_kinds();
-    std::erase_if(kinds, [](const Kind& kind) {
-      return kind.name == std::string("layer") || kind.name == std::string("node");
-    });
+    std::erase_if(kinds, [](const Kind& kind) { return kind.name == std::string("layer"); });
     return kinds;
   }
 
@@ -106,6 +104,10 @@ TEST_F(Shard, TechniquesOfEveryJob) {
   pass_on(3, "EveryTechnique:JobsOnRanks.SamplersOfAUsersOwn");
 }
 
+TEST_F(Shard, RanksThatOwnNothing) {
+  pass_on(4, "RanksThatOwnNothing");
+}
+
 TEST_F(Shard, OneRankRunsOutOfMemory) {
   pass_on(2, "OneRankRunsOutOfMemory");
 }
@@ -136,6 +138,7 @@ TEST_F(Shard, MoreRanksThanInstances) {
   compare({"pool", {"walk", "--kind", "multidimensional", "--frontier-size", "4", "--length", "20"}}, 3, {});
   compare({"neighbor", {"sample", "--kind", "neighbor", "--fanout", "9,9", "--instances", "2"}}, 4, {});
   compare({"edge", {"sample", "--kind", "edge", "--count", "50", "--instances", "2"}}, 4, {});
+  compare({"node", {"sample", "--kind", "node", "--count", "50", "--instances", "2"}}, 4, {});
 }
 
 TEST_F(Shard, WhatCannotBeIsRefused) {

@@ -45,8 +45,8 @@ struct OnePassJob : InstanceJob<SampleSink> {
 
   template <class Items>
   void in_partitions(RunStats& stats) const {
-    const std::uint64_t each =
-        paged_node_bytes(graph.device, graph.graph, program.count, graph.device.memory().available());
+    const std::uint64_t each = paged_node_bytes(graph.device, graph.graph, program.count, graph.paging.shard,
+                                                graph.device.memory().available());
     drive_paged_samples<PagedNodeGrower<Items>>(graph, PageRequest(graph),
                                                 PagedNodeSetup{graph, program, stats}, each, 1, options,
                                                 begin, end, sink, stats);
