@@ -80,7 +80,6 @@ void run_sample(const Command& command, SampleCommand& c) {
   Job job(command, c.common, c.graph);
   const Starts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
   job.refuse_idle_queue_options();
-  if (c.sample.kind == SampleKind::layer) job.refuse_shard("samples that want the whole graph");
   if (job.device().is_cuda()) job.refuse_shard("samples on a GPU");
   job.prepare(starts, " samples", c.sample);
   if (c.common.plan)

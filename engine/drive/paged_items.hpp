@@ -2,14 +2,12 @@
 // holds its list is here. The host's side; paged_items_cuda.cuh has the GPU's, of the same interface.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "engine/core/error.hpp"
+#include "engine/drive/order_by_key.hpp"
 #include "engine/drive/page_loop.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/threads.hpp"
@@ -39,12 +37,6 @@ struct PageItems {
     return graph;
   }
 };
-
-/// Items are numbered in 32 bits; more wait for smaller waves.
-inline void check_items(std::uint64_t items) {
-  if (items > std::numeric_limits<std::uint32_t>::max())
-    throw BudgetError("more than 2^32 - 1 lists are wanted at once");
-}
 
 /// Device memory that the queue of an item takes.
 inline std::uint64_t paged_item_bytes(const Device& device) {
@@ -118,38 +110,15 @@ class PagedItems {
   std::uint64_t bytes() const { return order_.bytes(); }
 
  private:
-  /// Orders what waits by partition; returns how many items do. Blocks of items are counted, then put in
-  /// their places, each by one thread: the order is that of the items.
+  /// Orders what waits by partition; returns how many items do.
   template <class Waits>
   std::uint64_t queue(std::uint64_t items, const Waits& waits) {
-    check_items(items);
-    constexpr std::uint64_t kItemsPerCount = 16;  // so that counting costs more than adding the counts up
-    order_.reserve(device_, items, "the queue of lists");
-    const std::uint64_t partitions = waiting_.size();
-    const std::uint64_t blocks = std::clamp<std::uint64_t>(items / (kItemsPerCount * partitions), 1,
-                                                           std::uint64_t{4} * device_.threads());
-    const std::uint64_t grain = (items + blocks - 1) / blocks;
-    std::vector<std::uint64_t> counts(blocks * partitions, 0);
     const OwnerTable owners = loop_.plan().partitions.owners();
-    const auto for_each_waiting = [&](const auto& body) {
-      parallel_blocks(device_.threads(), items, grain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-        std::uint64_t* const own = counts.data() + from / grain * partitions;
-        for (std::uint64_t item = from; item < to; ++item) {
-          const Vertex v = waits(item);
-          if (v != kNoVertex) body(own[owners.owner(v)], static_cast<std::uint32_t>(item));
-        }
-      });
+    const auto partition_of = [&](std::uint64_t item) {
+      const Vertex v = waits(item);
+      return v == kNoVertex ? kNoKey : owners.owner(v);
     };
-    for_each_waiting([](std::uint64_t& count, std::uint32_t) { ++count; });
-    std::uint64_t sum = 0;
-    for (std::uint64_t p = 0; p < partitions; ++p) {
-      places_[p] = sum;
-      for (std::uint64_t block = 0; block < blocks; ++block)
-        sum += std::exchange(counts[block * partitions + p], sum);
-      waiting_[p] = sum - places_[p];
-    }
-    for_each_waiting([&](std::uint64_t& place, std::uint32_t item) { order_.data()[place++] = item; });
-    return sum;
+    return order_by_key(device_, items, partition_of, order_, waiting_, places_);
   }
 
   const Device& device_;

@@ -8,89 +8,22 @@
 #include <vector>
 
 #include "engine/drive/layer_arena.hpp"
+#include "engine/drive/layer_ranks.hpp"
 #include "engine/drive/page_loop.hpp"
 #include "engine/drive/paged_items.hpp"
-#include "engine/drive/paged_layer_step.hpp"
+#include "engine/drive/paged_layer_wave.hpp"
+#include "engine/drive/shard.hpp"
 #include "engine/drive/wave_writer.hpp"
 
 namespace sluice {
 
-/// Slots as kernels see them.
-struct PagedLayerSlots {
-  LayerSlots scratch;
-  LayerRegion* regions;
-  LayerState* states;
-
-  SLUICE_HD PagedLayerSlot at(std::uint64_t slot) const {
-    return {scratch.at(slot), regions + slot * 2 * scratch.sizes.layer, states + slot};
-  }
-};
-
-/// A wave as its work sees it.
-struct PagedLayerWave {
-  PagedLayerProgram program;
-  PagedLayerSlots slots;
-  Instance first;
-  std::uint32_t longest;  ///< a warp leaves longer lists to a block
-
-  struct Begin;
-  struct GoOn;
-  struct Waits;
-  struct Work;
-};
-
-struct PagedLayerWave::Begin {
-  PagedLayerWave wave;
-
-  template <class Group>
-  SLUICE_HD bool operator()(const Group& group, std::uint64_t slot, PickCounters& counters) const {
-    wave.program.begin(group, wave.first + slot, wave.slots.at(slot), counters);
-    return true;
-  }
-};
-
-struct PagedLayerWave::GoOn {
-  PagedLayerWave wave;
-
-  template <class Group>
-  SLUICE_HD bool operator()(const Group& group, std::uint64_t slot, PickCounters& counters) const {
-    wave.program.go_on(group, wave.first + slot, wave.slots.at(slot), counters);
-    return true;
-  }
-};
-
-struct PagedLayerWave::Waits {
-  PagedLayerWave wave;
-
-  SLUICE_HD Vertex operator()(std::uint64_t item) const {
-    const std::uint64_t each = wave.program.items();
-    return wave.program.waits(wave.slots.at(item / each), item % each);
-  }
-};
-
-struct PagedLayerWave::Work {
-  PagedLayerWave wave;
-
-  template <class Group>
-  SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
-                            PickCounters& counters) const {
-    const std::uint64_t each = wave.program.items(), slot = here.order[k] / each;
-    const PagedLayerSlot at = wave.slots.at(slot);
-    if (at.state->phase != LayerPhase::keys) {
-      const std::uint32_t longest = Group::kSize <= 32 ? wave.longest : LayerProgram::kAnyLength;
-      return wave.program.work(group, at, here, here.order[k] % each, longest, counters);
-    }
-    // One group works on all lists of an instance that are here: they share the room for keys.
-    if (k > 0 && here.order[k - 1] / each == slot) return true;
-    wave.program.offer_keys(group, wave.first + slot, at, here, k, slot * each, counters);
-    return true;
-  }
-};
-
-/// Device memory of an instance under way.
-inline std::uint64_t paged_layer_bytes(const Device& device, const LayerSizes& sizes) {
+/// Device memory of an instance under way. Where `ranks` share out the graph (null: no), also of what other
+/// ranks ask for one of each.
+inline std::uint64_t paged_layer_bytes(const Device& device, const LayerSizes& sizes,
+                                       const Communicator* ranks) {
   return LayerArena::bytes_per_slot(sizes) + 2 * sizes.layer * sizeof(LayerRegion) + sizeof(LayerState) +
-         std::max(sizes.frontier, sizes.layer) * paged_item_bytes(device);
+         std::max(sizes.frontier, sizes.layer) * paged_item_bytes(device) +
+         (ranks ? layer_rank_bytes(sizes, static_cast<std::uint64_t>(ranks->size())) : 0);
 }
 
 /// What a run gives its grower.
@@ -103,26 +36,30 @@ struct PagedLayerSetup {
 template <class Items>
 class PagedLayerGrower {
  public:
-  static constexpr bool kShards = false;
+  static constexpr bool kShards = Items::kShards;
 
   PagedLayerGrower(const PagedLayerSetup& setup, PageLoop& loop)
       : device_(setup.graph.device),
         stats_(setup.stats),
         program_(setup.program),
-        items_(setup.graph, loop, setup.stats) {}
+        items_(setup.graph, loop, setup.stats),
+        ranks_(setup.graph.paging.shard) {
+    if constexpr (kShards) {
+      if (ranks_) questions_.emplace(*ranks_, device_, program_, loop, items_, stats_);
+    }
+  }
 
-  /// Grows instances [first, first + count).
+  /// Grows instances [first, first + count); all ranks together where they share out the graph.
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
-    make_room(count);
+    together(ranks_, [&] { make_room(count); });
     const PagedLayerWave wave{program_,
                               {arena_->view(), regions_.data(), states_.data()},
                               first,
                               device_.is_cuda() ? GraphView::kHubDegree : LayerProgram::kAnyLength};
     const bool wide = program_.sizes.layer > GraphView::kHubDegree;
     items_.each(count, PagedLayerWave::Begin{wave}, wide);
-    while (items_.visit(count * program_.items(), PagedLayerWave::Waits{wave}, PagedLayerWave::Work{wave}))
-      items_.each(count, PagedLayerWave::GoOn{wave}, wide);
+    while (visit(wave, count)) items_.each(count, PagedLayerWave::GoOn{wave}, wide);
     items_.finish();
     stats_.compute_seconds += seconds_now() - start;
     count_edges(first, count);
@@ -157,15 +94,23 @@ class PagedLayerGrower {
 
   std::uint64_t bytes() const {
     return slots_ * (LayerArena::bytes_per_slot(program_.sizes)) + regions_.bytes() + states_.bytes() +
-           items_.bytes();
+           items_.bytes() + (questions_ ? questions_->bytes() : 0);
   }
 
  private:
   static constexpr const char* kPurpose = "a wave of layer samples";
 
+  /// Brings everything that instances wait for; false: none waits.
+  bool visit(const PagedLayerWave& wave, std::uint64_t count) {
+    if constexpr (kShards) {
+      if (questions_) return questions_->visit(wave, count);
+    }
+    return items_.visit(count * program_.items(), PagedLayerWave::Waits{wave}, PagedLayerWave::Work{wave});
+  }
+
   void make_room(std::uint64_t count) {
     check_items(count * program_.items());
-    if (count > slots_) {
+    if (!arena_ || count > slots_) {
       arena_.reset();
       slots_ = 0;
       arena_.emplace(device_, program_.sizes, count);
@@ -201,6 +146,8 @@ class PagedLayerGrower {
   RunStats& stats_;
   PagedLayerProgram program_;  ///< without edges: lists are read where they are
   Items items_;
+  Communicator* ranks_;
+  std::optional<host::LayerRanks> questions_;
   std::optional<LayerArena> arena_;
   std::uint64_t slots_ = 0;
   Buffer<LayerRegion> regions_;

@@ -10,21 +10,12 @@
 
 #include <cstdint>
 
+#include "engine/drive/layer_questions.hpp"
 #include "engine/drive/layer_regions.hpp"
 #include "engine/drive/layer_step.hpp"
 #include "engine/drive/paged_items.hpp"
 
 namespace sluice {
-
-/// What an instance waits for.
-enum class LayerPhase : std::uint32_t {
-  sums,     ///< the sums of its lists
-  points,   ///< on which candidates its points fall
-  targets,  ///< the same, where no guess can fail
-  all,      ///< every candidate
-  keys,     ///< the keys of every candidate
-  ended,
-};
 
 /// An instance between two visits; the same in all lanes.
 struct LayerState {
@@ -47,9 +38,8 @@ struct PagedLayerSlot {
   LayerState* state;
 };
 
-struct PagedLayerProgram : LayerProgram {
-  PagedLayerProgram() = default;
-  explicit PagedLayerProgram(const LayerProgram& program) : LayerProgram(program) {}
+struct PagedLayerProgram : LayerListProgram {
+  using LayerListProgram::LayerListProgram;
 
   /// Items that an instance may wait with: one a list of its frontier, or one a pick.
   SLUICE_HD std::uint64_t items() const {
@@ -91,52 +81,67 @@ struct PagedLayerProgram : LayerProgram {
     return frontier[item];
   }
 
+  /// What a waiting item asks of the list that it waits for.
+  SLUICE_HD LayerQuestion question(Instance instance, const PagedLayerSlot& slot, std::uint64_t item) const {
+    const LayerState& state = *slot.state;
+    LayerQuestion asked;
+    asked.instance = instance, asked.count = state.count, asked.phase = state.phase;
+    asked.exponent = static_cast<std::int16_t>(state.exponent);
+    asked.depth = static_cast<std::uint8_t>(state.depth);
+    asked.list = static_cast<std::uint32_t>(item);
+    if (asked.wants_point()) {
+      const LayerRegion& region = regions_of(slot, state.flip)[item];
+      asked.list = region.list;
+      asked.point = region.low - before(slot.scratch.sums, asked.list);
+    } else if (asked.phase == LayerPhase::keys) {
+      asked.point = before(slot.scratch.bases, asked.list);
+    }
+    asked.vertex = frontier_of(slot, state.depth)[asked.list];
+    return asked;
+  }
+
+  /// Takes the answer to an item's question about a sum or a point.
+  SLUICE_HD void accept(const PagedLayerSlot& slot, std::uint64_t item, LayerRegion found) const {
+    const LayerState& state = *slot.state;
+    if (state.phase == LayerPhase::sums) {
+      slot.scratch.sums[item] = found.width;
+      return;
+    }
+    found.low += before(slot.scratch.sums, found.list);
+    regions_of(slot, state.flip)[item] = found;
+  }
+  /// Where the answers to the question for all candidates of a list go.
+  SLUICE_HD LayerRegion* candidates_of(const PagedLayerSlot& slot, std::uint64_t item) const {
+    return regions_of(slot, slot.state->flip) + before(slot.scratch.sums, static_cast<std::uint32_t>(item));
+  }
+
   /// Work on one item whose list is here. False: the list is longer than `longest`.
   template <class Group>
-  SLUICE_HD bool work(const Group& group, const PagedLayerSlot& slot, const PageItems& here,
-                      std::uint64_t item, std::uint32_t longest, PickCounters& counters) const {
-    const LayerState& state = *slot.state;
-    const LayerCandidates all = candidates_here(slot, here);
-    const bool picked = state.phase == LayerPhase::points || state.phase == LayerPhase::targets;
-    LayerRegion* const regions = regions_of(slot, state.flip);
-    const Row row = graph.row(all.frontier[picked ? regions[item].list : item]);
-    const bool walks = sampler.bias == Bias::weight || state.phase == LayerPhase::all;
-    if (walks && row.degree > longest) return false;
-    here.note(group, read_bytes(state.phase, row), counters);
-    if (picked) {
-      resolve(group, all, row, regions[item]);
-    } else if (state.phase == LayerPhase::all) {
-      take_list(group, all, row, static_cast<std::uint32_t>(item), regions);
-    } else {
-      const std::uint64_t sum = list_sum(group, all, row);
-      if (group.rank() == 0) slot.scratch.sums[item] = sum;
+  SLUICE_HD bool work(const Group& group, Instance instance, const PagedLayerSlot& slot,
+                      const PageItems& here, std::uint64_t item, std::uint32_t longest,
+                      PickCounters& counters) const {
+    const LayerQuestion asked = question(instance, slot, item);
+    const bool all = asked.phase == LayerPhase::all, walks = sampler.bias == Bias::weight || all;
+    if (walks && graph.degree(asked.vertex) > longest) return false;
+    if (all) {
+      answer_all(group, asked, here, candidates_of(slot, item), counters);
+      return true;
     }
+    const LayerRegion found = answer(group, asked, here, counters);
+    group.sync();
+    if (group.rank() == 0) accept(slot, item, found);
     return true;
   }
 
   /// Keys of all of an instance's lists that are here: items order[k] on, as far as they are its own, which
   /// `items_begin` is the first of.
   template <class Group>
-  SLUICE_HD void offer_keys(const Group& group, Instance instance, const PagedLayerSlot& slot,
-                            const PageItems& here, std::uint64_t k, std::uint64_t items_begin,
-                            PickCounters& counters) const {
-    const LayerCandidates all = candidates_here(slot, here);
+  SLUICE_HD void offer_keys_here(const Group& group, Instance instance, const PagedLayerSlot& slot,
+                                 const PageItems& here, std::uint64_t k, std::uint64_t items_begin,
+                                 PickCounters& counters) const {
     SmallestKeys smallest{slot.scratch.keyed, slot.state->count, slot.state->keyed};
-    const SampleDraws draws{seed, slot.state->depth, instance};
-    for (; k < here.count && here.order[k] - items_begin < items(); ++k) {
-      const std::uint64_t list = here.order[k] - items_begin;
-      const Row row = graph.row(all.frontier[list]);
-      const std::uint64_t first = list == 0 ? 0 : all.bases[list - 1];
-      here.note(group, read_bytes(LayerPhase::keys, row), counters);
-      for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
-        const std::uint32_t i = from + group.rank();
-        const std::uint64_t bias = i < row.degree ? all.bias_at(row, i) : 0;
-        counters.iterations += bias > 0;
-        smallest.offer(group, bias > 0,
-                       bias > 0 ? KeyedCandidate::of(draws, first + i, bias, all.graph.target(row.offset + i))
-                                : KeyedCandidate{});
-      }
-    }
+    for (; k < here.count && here.order[k] - items_begin < items(); ++k)
+      offer_keys(group, question(instance, slot, here.order[k] - items_begin), here, smallest, counters);
     group.sync();
     if (group.rank() == 0) slot.state->keyed = smallest.length;
   }
@@ -148,27 +153,8 @@ struct PagedLayerProgram : LayerProgram {
   SLUICE_HD LayerRegion* regions_of(const PagedLayerSlot& slot, std::uint32_t flip) const {
     return slot.regions + flip * sizes.layer;
   }
-  /// What a phase looks at of a list.
-  SLUICE_HD std::uint64_t read_bytes(LayerPhase phase, const Row& row) const {
-    const bool by_weight = sampler.bias == Bias::weight, by_degree = sampler.bias == Bias::degree;
-    const std::uint64_t weights = by_weight ? std::uint64_t{row.degree} * kWeightBytes : 0;
-    const std::uint64_t sums = by_degree ? std::uint64_t{row.degree} * sizeof(std::uint64_t) : 0;
-    if (phase == LayerPhase::points || phase == LayerPhase::targets)
-      return weights + (by_degree ? ctps_bytes(row.degree) : 0) + kTargetBytes;
-    if (phase == LayerPhase::all || phase == LayerPhase::keys)
-      return weights + sums + std::uint64_t{row.degree} * kTargetBytes;
-    return weights + (by_degree ? sizeof(std::uint64_t) : 0);
-  }
-  SLUICE_HD LayerCandidates candidates_here(const PagedLayerSlot& slot, const PageItems& here) const {
-    const LayerState& state = *slot.state;
-    return {here.of(graph),
-            sampler.bias,
-            here.page.cumulative,
-            state.exponent,
-            frontier_of(slot, state.depth),
-            slot.scratch.sums,
-            slot.scratch.bases,
-            state.lists};
+  SLUICE_HD static std::uint64_t before(const std::uint64_t* inclusive, std::uint32_t list) {
+    return list == 0 ? 0 : inclusive[list - 1];
   }
   template <class Group>
   SLUICE_HD static void store(const Group& group, const PagedLayerSlot& slot, const LayerState& state) {
@@ -315,63 +301,6 @@ struct PagedLayerProgram : LayerProgram {
     counters.iterations += own.iterations, counters.searches += own.searches;
     if (!made) return fail(state, kExhausted);
     return !unknown;
-  }
-
-  /// On which entry of its list a region's point falls.
-  template <class Group>
-  SLUICE_HD void resolve(const Group& group, const LayerCandidates& all, const Row& row,
-                         LayerRegion& region) const {
-    LayerRegion found = region;
-    const std::uint64_t before = region.list == 0 ? 0 : all.sums[region.list - 1];
-    const std::uint64_t inner = region.low - before;
-    if (sampler.bias == Bias::none) {
-      found.index = static_cast<std::uint32_t>(inner);
-    } else if (sampler.bias == Bias::degree) {
-      const CtpsCandidates ctps{all.cumulative + row.offset, row.degree};
-      found.index = ctps.find(inner);
-      found.low = before + ctps.low(found.index), found.width = ctps.width(found.index);
-    } else {
-      walk_to(group, all, row, inner, found);
-      found.low += before;
-    }
-    found.target = all.graph.target(row.offset + found.index);
-    group.sync();
-    if (group.rank() == 0) region = found;
-  }
-
-  /// The entry of a list without sums that a point falls on, and its region there.
-  template <class Group>
-  SLUICE_HD void walk_to(const Group& group, const LayerCandidates& all, const Row& row, std::uint64_t inner,
-                         LayerRegion& found) const {
-    std::uint64_t sum = 0;
-    for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
-      const std::uint32_t i = from + group.rank();
-      const std::uint64_t width = i < row.degree ? all.bias_at(row, i) : 0;
-      const std::uint64_t up_to = sum + group.inclusive_scan(width);
-      const std::uint32_t above = group.ballot(up_to > inner);
-      if (above != 0) {
-        const unsigned lane = group.first(above);
-        found.index = from + lane;
-        found.width = group.broadcast(width, lane);
-        found.low = group.broadcast(up_to, lane) - found.width;
-        return;
-      }
-      sum = group.broadcast(up_to, Group::kSize - 1);
-    }
-  }
-
-  /// All candidates of a list, into their places.
-  template <class Group>
-  SLUICE_HD void take_list(const Group& group, const LayerCandidates& all, const Row& row, std::uint32_t list,
-                           LayerRegion* regions) const {
-    std::uint64_t to = list == 0 ? 0 : all.sums[list - 1];
-    for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
-      const std::uint32_t i = from + group.rank();
-      const bool active = i < row.degree && all.bias_at(row, i) > 0;
-      const std::uint32_t rank = group.inclusive_scan(active ? 1u : 0u);
-      if (active) regions[to + rank - 1] = {0, 1, list, i, all.graph.target(row.offset + i)};
-      to += group.broadcast(rank, Group::kSize - 1);
-    }
   }
 
   /// The candidates of the smallest keys, in order.

@@ -301,7 +301,7 @@ RunPlan finish_samples_in_parts(Planner& plan, const Device& device, const Graph
     case SampleKind::layer:
       if (plan.effective(options.bias) == Bias::weight) plan.bring_weights();
       depths = options.layer_sizes.size();
-      each = paged_layer_bytes(device, sizes_of_layers(plan, options));
+      each = paged_layer_bytes(device, sizes_of_layers(plan, options), paging.shard);
       break;
     case SampleKind::node:
       each = paged_node_bytes(device, graph, options.count, paging.shard, left);

@@ -19,7 +19,7 @@ class JobsOnRanks : public testing::Test {
   /// Every rank runs all instances of a job, and expands what the others ask.
   static void expect_same(const std::vector<Job>& jobs, ResidentGraph& whole, ResidentGraph& shared) {
     for (const Job& job : jobs) {
-      if (job.name.find("/wide") != std::string::npos || job.name.starts_with("layer")) continue;
+      if (job.name.find("/wide") != std::string::npos) continue;
       const Outcome expected = job.run(whole);
       EXPECT_GT(expected.count(), 0u) << job.name;
       EXPECT_TRUE(job.run(shared) == expected) << job.name;
@@ -68,24 +68,38 @@ TEST_F(JobsOnRanks, RanksThatOwnNothing) {
   const Graph graph = scattered(5);
   Device device({DeviceChoice::host, 1, 0});
   ResidentGraph whole(device, graph), shared(device, graph, {.partitions = 2, .shard = &ranks()});
-  SampleOptions node;
+  SampleOptions node, layer;
   node.kind = SampleKind::node, node.count = 4;
+  layer.kind = SampleKind::layer, layer.layer_sizes = {3, 9}, layer.bias = Bias::weight;
+  std::vector<Job> jobs{sample_job("node", random_starts(9), node)};
+  for (const Select select : {Select::automatic, Select::updated, Select::keys}) {
+    layer.select = select;
+    jobs.push_back(sample_job("layer", random_starts(9), layer));
+  }
 
-  expect_same({sample_job("node", random_starts(9), node)}, whole, shared);
+  expect_same(jobs, whole, shared);
 }
 
 /// A wave that does not fit one rank is grown again by all.
 TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
-  constexpr std::uint64_t kCeiling = 40u << 20;
+  struct Case {
+    int instances;
+    std::uint64_t ceiling;
+    SampleOptions options;
+  };
+  SampleOptions neighbor, node, layer;
+  neighbor.fanout = {15, 10};
+  node.kind = SampleKind::node, node.count = 300;
+  layer.kind = SampleKind::layer, layer.layer_sizes = {60, 200}, layer.bias = Bias::degree;
+  std::vector<Case> cases{{16000, 40u << 20, neighbor}, {1000, 15u << 20, node}, {700, 16u << 20, layer}};
+  layer.select = Select::keys;
+  cases.push_back({400, 16u << 20, layer});
   const Graph graph = scattered(3000);
   Device ample({DeviceChoice::host, 1, 0});
   ResidentGraph whole(ample, graph);
-  SampleOptions neighbor, node;
-  neighbor.fanout = {15, 10};
-  node.kind = SampleKind::node, node.count = 300;
-  for (const auto& [instances, asked] : {std::pair{16000, neighbor}, std::pair{3000, node}}) {
+  for (const auto& [instances, ceiling, asked] : cases) {
     SCOPED_TRACE(instances);
-    Device device({DeviceChoice::host, 1, kCeiling});
+    Device device({DeviceChoice::host, 1, ceiling});
     ResidentGraph shared(device, graph, {.partitions = 7, .shard = &ranks()});
     SampleOptions options = asked;
     SampleDigest expected, digest;
@@ -102,7 +116,7 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
 
     EXPECT_TRUE(digest == expected);
     EXPECT_GT(stats.waves, 2u);
-    EXPECT_LE(device.memory().peak(), kCeiling);
+    EXPECT_LE(device.memory().peak(), ceiling);
     device.memory().release(taken);
   }
 }

@@ -36,13 +36,6 @@ Cell cell_of(std::size_t kind, int row) {
 
 class Shard : public MpiTest {
  protected:
-  /// The kinds that ranks can share out.
-  static std::vector<Kind> kinds() {
-    std::vector<Kind> kinds = all_kinds();
-    std::erase_if(kinds, [](const Kind& kind) { return kind.name == std::string("layer"); });
-    return kinds;
-  }
-
   /// Runs `arguments` on ranks that share out the graph; the file must be the one that is expected.
   void expect_same(const std::string& expected, std::vector<std::string> arguments, int ranks,
                    const std::vector<std::string>& options) {
@@ -72,7 +65,7 @@ class Shard : public MpiTest {
 
 TEST_F(Shard, CellsMeetInPairs) {
   std::set<std::pair<std::string, std::string>> pairs;
-  for (std::size_t kind = 0; kind < kinds().size(); ++kind) {
+  for (std::size_t kind = 0; kind < all_kinds().size(); ++kind) {
     for (int row = 0; row < kCellsOfAKind; ++row) {
       const auto values = cell_of(kind, row).values();
       for (std::size_t i = 0; i < values.size(); ++i)
@@ -80,7 +73,7 @@ TEST_F(Shard, CellsMeetInPairs) {
     }
   }
   // Of kinds, ranks, partitions, slots, schedules.
-  const std::vector<std::size_t> extents{kinds().size(), 3, 3, 2, 2};
+  const std::vector<std::size_t> extents{all_kinds().size(), 3, 3, 2, 2};
   std::size_t all = 0;
   for (std::size_t i = 0; i < extents.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) all += extents[j] * extents[i];
@@ -88,7 +81,7 @@ TEST_F(Shard, CellsMeetInPairs) {
 }
 
 TEST_F(Shard, GivesTheBytesOfOneProcess) {
-  const std::vector<Kind> all = kinds();
+  const std::vector<Kind>& all = all_kinds();
   for (std::size_t kind = 0; kind < all.size(); ++kind) {
     run(arguments_of(all[kind], "whole.h5", {"--force"}));
     const std::string expected = read_bytes(at("whole.h5"));
@@ -139,11 +132,13 @@ TEST_F(Shard, MoreRanksThanInstances) {
   compare({"neighbor", {"sample", "--kind", "neighbor", "--fanout", "9,9", "--instances", "2"}}, 4, {});
   compare({"edge", {"sample", "--kind", "edge", "--count", "50", "--instances", "2"}}, 4, {});
   compare({"node", {"sample", "--kind", "node", "--count", "50", "--instances", "2"}}, 4, {});
+  compare({"layer", {"sample", "--kind", "layer", "--layer-size", "9,9", "--instances", "2"}}, 4, {});
 }
 
 TEST_F(Shard, WhatCannotBeIsRefused) {
-  const auto finished = sluice_on(2, {"sample", graph(), "--kind", "layer", "--layer-size", "2",
-                                      "--distribution", "shard", "--output", at("samples.h5")});
+  const auto finished =
+      sluice_on(2, {"sample", graph(), "--kind", "layer", "--layer-size", "2", "--distribution", "shard",
+                    "--transport", "mapped", "--output", at("samples.h5")});
 
   EXPECT_EQ(finished.status, 2) << finished.err;
   EXPECT_NE(finished.err.find("--distribution shard"), std::string::npos) << finished.err;

@@ -44,7 +44,7 @@ struct LayerJob : InstanceJob<SampleSink> {
 
   template <class Items>
   void in_partitions(RunStats& stats) const {
-    const std::uint64_t each = paged_layer_bytes(graph.device, program.sizes);
+    const std::uint64_t each = paged_layer_bytes(graph.device, program.sizes, graph.paging.shard);
     drive_paged_samples<PagedLayerGrower<Items>>(graph, *pages, PagedLayerSetup{graph, program, stats}, each,
                                                  program.sampler.depths, options, begin, end, sink, stats);
   }
