@@ -62,15 +62,17 @@ class LayerRanks {
     stats_.entries_sent += asked - counts_[own];
     stats_.entries_received += guests.values().size() - guests.counts()[own];
 
+    const bool by_keys = program_.select == Select::keys;
     Wire<LayerRegion> regions;
     Wire<KeyedCandidate> keys;
     regions.exchange(ranks_, guests_.regions(), guests_.region_counts(), kAnswers);
-    keys.exchange(ranks_, guests_.keys(), guests_.key_counts(), kAnswers);
+    if (by_keys) keys.exchange(ranks_, guests_.keys(), guests_.key_counts(), kAnswers);
     together(&ranks_, [&] {
-      regions.charge(kAnswers), keys.charge(kAnswers);
+      regions.charge(kAnswers);
+      if (by_keys) keys.charge(kAnswers);
       answers_.lay_out(device_, program_, {questions_.data(), asked}, counts_);
       accept(wave, asked, regions.values());
-      accept_keys(wave, keys.values());
+      if (by_keys) accept_keys(wave, keys.values());
     });
     return true;
   }

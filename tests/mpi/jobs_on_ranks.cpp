@@ -92,7 +92,7 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
   node.kind = SampleKind::node, node.count = 300;
   layer.kind = SampleKind::layer, layer.layer_sizes = {60, 200}, layer.bias = Bias::degree;
   std::vector<Case> cases{{16000, 40u << 20, neighbor}, {1000, 15u << 20, node}, {700, 16u << 20, layer}};
-  layer.select = Select::keys;
+  layer.select = Select::keys, layer.layer_sizes = {10, 200};
   cases.push_back({400, 16u << 20, layer});
   const Graph graph = scattered(3000);
   Device ample({DeviceChoice::host, 1, 0});
