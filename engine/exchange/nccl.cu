@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <set>
 
 #include "engine/exec/backend.hpp"
@@ -73,6 +75,13 @@ void check(ncclResult_t status, const char* what) {
     throw RunError(std::string("NCCL: ") + what + ": " + nccl().error_string(status));
 }
 
+std::atomic<std::uint64_t> most_taken{0};  ///< by NCCL for itself
+
+std::uint64_t free_bytes() {
+  std::size_t free = 0, total = 0;
+  return cudaMemGetInfo(&free, &total) == cudaSuccess ? free : 0;
+}
+
 class NcclRanks final : public DeviceRanks {
  public:
   explicit NcclRanks(Communicator& ranks) : ranks_(ranks), rank_(ranks.rank()), size_(ranks.size()) {
@@ -84,7 +93,11 @@ class NcclRanks final : public DeviceRanks {
   NcclRanks(const NcclRanks&) = delete;
   NcclRanks& operator=(const NcclRanks&) = delete;
   ~NcclRanks() override {
-    if (comm_ != nullptr) nccl().destroy(comm_);
+    if (comm_ == nullptr) return;
+    const std::uint64_t before = free_bytes();
+    nccl().destroy(comm_);
+    const std::uint64_t after = free_bytes();
+    if (after > before) most_taken = std::max(most_taken.load(), after - before);
   }
 
   void all_gather_ranges(void* memory, const std::vector<std::uint64_t>& boundaries,
@@ -181,6 +194,10 @@ std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks) {
   return std::make_unique<NcclRanks>(ranks);
 }
 
+std::uint64_t nccl_device_bytes() {
+  return most_taken;
+}
+
 std::string nccl_version() {
   int version = 0;
   if (!nccl().loaded || nccl().get_version(&version) != ncclSuccess) return "not found";
@@ -194,6 +211,10 @@ void DeviceRanks::wait(void*, const char*, Patience) {}
 
 std::unique_ptr<DeviceRanks> make_device_ranks(Communicator&) {
   return nullptr;
+}
+
+std::uint64_t nccl_device_bytes() {
+  return 0;
 }
 
 std::string nccl_version() {
