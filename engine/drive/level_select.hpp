@@ -12,6 +12,7 @@
 #include "engine/drive/host_queues.hpp"
 #include "engine/drive/page_loop.hpp"
 #include "engine/drive/paged_sample.hpp"
+#include "engine/drive/sample_homes.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/threads.hpp"
 
@@ -39,12 +40,6 @@ struct SampleLevel {
     targets.reserve(device, edges, kSampleWave);
     if (updates) arrivals.reserve(device, edges, kSampleWave);
   }
-};
-
-/// Entries [begin, end) of a level, of instances that are numbered from `first`.
-struct LevelHome {
-  Instance first = 0;
-  std::uint64_t begin = 0, end = 0;
 };
 
 /// Counts become what is before each; returns the sum of all, which it puts behind them.

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/drive/page_loop.hpp"
 #include "engine/drive/paged_sample.hpp"
 #include "engine/drive/paged_sample_kernels.cuh"
 #include "engine/drive/sample_collect.hpp"
+#include "engine/drive/sample_homes.hpp"
 #include "engine/drive/sample_store.hpp"
 #include "engine/drive/wave_grower.cuh"
 #include "engine/drive/wave_writer.hpp"
@@ -45,32 +47,48 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
 
   PagedGrower(const PagedSampleSetup<Program>& setup, PageLoop& loop)
       : WaveGrower<Program>(setup.graph, workspace, setup.program, setup.starts, setup.revisit, setup.stats),
-        graph_(setup.graph),
         loop_(loop),
+        places_(loop.partitions() + std::size_t{1}, 0),
+        graph_(setup.graph),
         owners_(loop.publish().owners),
         read_(setup.graph.device, 1, "counters"),
-        waiting_(loop.partitions(), 0),
-        places_(loop.partitions() + std::size_t{1}, 0) {
+        waiting_(loop.partitions(), 0) {
     this->linear_asked = setup.linear_asked;
   }
 
   void emit(Instance first, std::uint64_t count, SampleSink& sink, WaveWriter& writer) {
-    const auto store = std::make_shared<SampleStore>();
-    collect_samples(graph_, workspace, this->depths(), this->seeds(), first, count, *store, stats_);
-    const double waiting = seconds_now();
-    writer.submit([store, &sink] { sink.write(store->batch()); });
-    stats_.write_seconds += seconds_now() - waiting;
+    submit(collect(first, count), sink, writer);
   }
   std::uint64_t bytes() const { return workspace.bytes(); }
 
- private:
+ protected:
   using Base = WaveGrower<Program>;
   using Base::device_, Base::kPurpose, Base::memory_, Base::program_, Base::stats_, Base::stream_;
 
-  /// Sizes are known beforehand, but for a dynamic bias, whose lists say how many candidates they have.
+  /// The wave's samples.
+  std::shared_ptr<SampleStore> collect(Instance first, std::uint64_t count) {
+    auto store = std::make_shared<SampleStore>();
+    collect_samples(graph_, workspace, this->depths(), this->seeds(), first, count, *store, stats_);
+    return store;
+  }
+  void submit(std::shared_ptr<SampleStore> store, SampleSink& sink, WaveWriter& writer) {
+    const double waiting = seconds_now();
+    writer.submit([store = std::move(store), &sink] { sink.write(store->batch()); });
+    stats_.write_seconds += seconds_now() - waiting;
+  }
+
   void select(std::uint32_t depth) override {
     Level& now = this->level();
-    measure_level(now, depth);
+    const LevelHome all{program_.first, 0, now.entries};
+    select_here(now, depth, {&all, 1});
+    this->find_bounds(now);
+  }
+
+  /// Selects the edges of a level whose entries belong to `homes`, in this order; their lists are in
+  /// partitions that may come here. Sizes are known beforehand, but for a dynamic bias, whose lists say how
+  /// many candidates they have.
+  void select_here(Level& now, std::uint32_t depth, std::span<const LevelHome> homes) {
+    measure_level(now, depth, homes);
     this->check_measure();
     this->make_room(now);
     if (now.edges == 0) return;
@@ -78,7 +96,7 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
     const LevelFacts facts = *memory_.host_facts.data();
     check(cudaMemsetAsync(read_.data(), 0, read_.bytes(), stream_.get()), "clearing counters");
     queue(now, now.offsets.data());
-    visit(now, [&](Level& part, const std::uint32_t* order) {
+    visit(now, homes, [&](Level& part, const std::uint32_t* order) {
       const std::uint64_t largest = this->measure(part, depth);
       part.indices.reserve(device_, part.edges, kPurpose);
       part.targets.reserve(device_, part.edges, kPurpose);
@@ -94,29 +112,6 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
     unsigned long long read = 0;
     copy_to_host(device_, &read, read_.data(), sizeof read);
     stats_.mapped_bytes += read;
-  }
-
-  void measure_level(Level& now, std::uint32_t depth) {
-    now.fanout = 0;
-    if constexpr (!Program::kDynamic) {
-      this->measure_each(now, depth, this->clear_facts());
-    } else if (program_.every_is_candidate) {
-      this->measure(now, depth);
-    } else {
-      LevelFacts* const facts = this->clear_facts();
-      now.offsets.reserve(device_, now.entries + 1, kPurpose);
-      check(cudaMemsetAsync(now.offsets.data(), 0, now.offsets.bytes(), stream_.get()), "clearing sizes");
-      queue(now, nullptr);
-      visit(now, [&](Level& part, const std::uint32_t* order) {
-        part.offsets.reserve(device_, part.entries + 1, kPurpose);
-        part.available.reserve(device_, part.entries, kPurpose);
-        this->launch("measure_kernel", measure_kernel<Program>, part.entries * 32, program_, view_of(part),
-                     depth, part.offsets.data(), facts);
-        this->launch("put_sizes_kernel", put_sizes_kernel, part.entries, part.offsets.data(), part.entries,
-                     order, now.offsets.data());
-      });
-      this->sum_sizes(now);
-    }
   }
 
   /// Orders the entries that wait by partition; `offsets` as in key_kernel.
@@ -141,20 +136,70 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
     for (std::uint32_t p = 0; p < partitions; ++p) waiting_[p] = places_[p + 1] - places_[p];
   }
 
-  /// Calls body(part, order) for the entries of each partition as it comes; `program_` reads its edges
-  /// then.
+  PageLoop& loop_;
+  std::vector<std::uint64_t> places_;  ///< [partitions + 1] where those that wait begin in the order
+
+ private:
+  void measure_level(Level& now, std::uint32_t depth, std::span<const LevelHome> homes) {
+    now.fanout = 0;
+    LevelFacts* const facts = this->clear_facts();
+    now.offsets.reserve(device_, now.entries + 1, kPurpose);
+    const Instance first = program_.first;
+    for (const LevelHome& home : homes) {
+      if constexpr (Program::kDynamic) {
+        if (!program_.every_is_candidate) break;
+        now.available.reserve(device_, now.entries, kPurpose);
+      }
+      program_.first = home.first;
+      measure_home(now, depth, home, facts);
+    }
+    program_.first = first;
+    if constexpr (Program::kDynamic) {
+      if (!program_.every_is_candidate) measure_visited(now, depth, homes, facts);
+    }
+    this->sum_sizes(now);
+  }
+
+  void measure_home(const Level& now, std::uint32_t depth, const LevelHome& home, LevelFacts* facts) {
+    LevelView view = view_of(now);
+    view.entries = home.end - home.begin;
+    view.frontier += home.begin;
+    if constexpr (Program::kDynamic) {
+      view.parents += home.begin, view.available += home.begin;
+      this->launch("measure_kernel", measure_kernel<Program>, view.entries * 32, program_, view, depth,
+                   now.offsets.data() + home.begin, facts);
+    } else {
+      this->launch("size_kernel", size_kernel<Program>, view.entries, program_, view, depth,
+                   now.offsets.data() + home.begin, facts);
+    }
+  }
+
+  void measure_visited(Level& now, std::uint32_t depth, std::span<const LevelHome> homes, LevelFacts* facts) {
+    check(cudaMemsetAsync(now.offsets.data(), 0, now.offsets.bytes(), stream_.get()), "clearing sizes");
+    queue(now, nullptr);
+    visit(now, homes, [&](Level& part, const std::uint32_t* order) {
+      part.offsets.reserve(device_, part.entries + 1, kPurpose);
+      part.available.reserve(device_, part.entries, kPurpose);
+      this->launch("measure_kernel", measure_kernel<Program>, part.entries * 32, program_, view_of(part),
+                   depth, part.offsets.data(), facts);
+      this->launch("put_sizes_kernel", put_sizes_kernel, part.entries, part.offsets.data(), part.entries,
+                   order, now.offsets.data());
+    });
+  }
+
+  /// Calls body(part, order) for the entries of each partition as it comes; `program_` reads its edges, and
+  /// numbers instances as their home does, then.
   template <class Body>
-  void visit(const Level& now, const Body& body) {
+  void visit(const Level& now, std::span<const LevelHome> homes, const Body& body) {
     const Program base = program_;
     loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       for (const std::uint32_t partition : here) {
         const std::uint32_t* const order = memory_.order.data() + places_[partition];
         program_ = on_page(base, loop_.page(partition));
         in_place_ = loop_.in_place(partition);
-        std::uint64_t from = 0;
-        for (const std::uint64_t end : batches(now, order, waiting_[partition])) {
-          body(take(now, order + from, end - from), order + from);
-          from = end;
+        for (const LevelHome& batch : batches(now, order, waiting_[partition], homes)) {
+          program_.first = batch.first;
+          body(take(now, order + batch.begin, batch.end - batch.begin), order + batch.begin);
         }
         waiting_[partition] = 0;
       }
@@ -163,19 +208,28 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
     program_ = base;
   }
 
-  /// Where what is worked on together ends: all entries, or those of each instance.
-  std::vector<std::uint64_t> batches(const Level& now, const std::uint32_t* order, std::uint64_t count) {
-    if (loop_.paging().batching) return {count};
+  /// What is worked on together of a partition's entries: all of them, or those of each home, or of each
+  /// instance.
+  std::vector<LevelHome> batches(const Level& now, const std::uint32_t* order, std::uint64_t count,
+                                 std::span<const LevelHome> homes) {
+    const bool each = !loop_.paging().batching;
+    if (!each && homes.size() == 1) return {{homes[0].first, 0, count}};
     take(now, order, count);
     stream_.wait("samples");
     std::vector<FrontierEntry> entries(count);
     copy_to_host(device_, entries.data(), memory_.part.frontier.data(), count * sizeof(FrontierEntry));
-    std::vector<std::uint64_t> ends;
-    for (std::uint64_t i = 1; i < count; ++i) {
-      if (entries[i].instance != entries[i - 1].instance) ends.push_back(i);
+    std::vector<std::uint32_t> listed(count);
+    copy_to_host(device_, listed.data(), order, count * sizeof(std::uint32_t));
+    std::vector<LevelHome> found;
+    auto home = homes.begin();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const bool leaves = listed[i] >= home->end;
+      while (listed[i] >= home->end) ++home;
+      const bool begins = i == 0 || leaves || (each && entries[i].instance != entries[i - 1].instance);
+      if (begins) found.push_back({home->first, i, i});
+      found.back().end = i + 1;
     }
-    ends.push_back(count);
-    return ends;
+    return found;
   }
 
   Level& take(const Level& now, const std::uint32_t* order, std::uint64_t count) {
@@ -189,12 +243,10 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
   }
 
   ResidentGraph::Impl& graph_;
-  PageLoop& loop_;
   OwnerTable owners_;
   Buffer<unsigned long long> read_;     ///< bytes that were read in place
   bool in_place_ = false;               ///< is the partition read in place that is worked on?
   std::vector<std::uint64_t> waiting_;  ///< [partitions] entries that wait
-  std::vector<std::uint64_t> places_;   ///< [partitions + 1] where they begin in the order
 };
 
 }  // namespace sluice::cuda

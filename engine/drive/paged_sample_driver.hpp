@@ -48,7 +48,7 @@ void drive_paged_samples(ResidentGraph::Impl& graph, const PageRequest& pages, c
                      plan_shard(ranks, graph.device, graph.graph, graph.paging, pages.columns,
                                 bytes_per_instance, end - first, depths),
                      PageUse{.picks = 8}, stats);
-        grower.emplace(make, *loop);
+        together(ranks, [&] { grower.emplace(make, *loop); });
         wave = loop->plan().wave;
       }
       count = std::min<std::uint64_t>(wave, end - first);

@@ -53,7 +53,7 @@ class PagedGrower {
     const double start = seconds_now();
     program_.first = first;
     instances_ = count;
-    if (owners_) owners_->begin(first);
+    if (owners_) owners_->begin({first, count});
     together(ranks_, [&] { plant(); });
     for (depths_ = 0; depths_ < program_.sampler.depth() &&
                       any_left(ranks_, levels_[depths_].entries, "samples under way");

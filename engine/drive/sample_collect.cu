@@ -150,6 +150,8 @@ void plant_seeds(const Device& device, const StartsView& starts, Instance first,
                  bool revisit, SampleWorkspace& memory, WaveSeeds& seeds, const Stream& stream,
                  RunStats& stats) {
   Level& level = memory.levels[0];
+  level.entries = 0;
+  if (count == 0) return;  // a rank whose wave only others have a part of
   seeds.counts.reserve(device, count, kPurpose);
   level.before.reserve(device, count, kPurpose);
   check(cudaMemsetAsync(level.before.data(), 0, count * sizeof(std::uint64_t), stream.get()),

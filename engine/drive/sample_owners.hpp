@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/drive/level_select.hpp"
+#include "engine/drive/sample_homes.hpp"
 #include "engine/drive/shard.hpp"
 #include "engine/drive/wire.hpp"
 
@@ -30,14 +31,8 @@ class SampleOwners {
     }
   }
 
-  /// A wave begins, here with instance `first`.
-  void begin(Instance first) {
-    const std::vector<std::uint64_t> one(homes(), 1);
-    const std::vector<Instance> same(homes(), first);
-    Wire<Instance> firsts;
-    firsts.exchange(ranks_, same, one, "the ranks' waves");
-    firsts_.assign(firsts.values().begin(), firsts.values().end());
-  }
+  /// A wave begins, here with `wave`.
+  void begin(const HomeWave& wave) { waves_ = gather_waves(ranks_, wave); }
 
   /// As LevelSelector::select, for a level whose lists are anywhere; all ranks call it. Throws BudgetError on
   /// all of them, or on none.
@@ -49,9 +44,10 @@ class SampleOwners {
     if constexpr (Program::kDynamic)
       parents.exchange(ranks_, {packed_.parents.data(), packed_.entries}, counts_, kEntries);
     together(&ranks_, [&] {
-      receive(entries, parents);
-      selector_.select(guests_, depth, guest_homes_);
-      measure();
+      const JoinedHomes joined = join_homes(waves_, entries.counts());
+      receive(entries, parents, joined.shifts);
+      selector_.select(guests_, depth, joined.homes);
+      measure(entries.counts());
     });
     stats_.entries_sent += packed_.entries - counts_[own()];
     stats_.entries_received += guests_.entries - entries.counts()[own()];
@@ -111,34 +107,37 @@ class SampleOwners {
     }
   }
 
-  void receive(Wire<FrontierEntry>& entries, Wire<Vertex>& parents) {
+  void receive(Wire<FrontierEntry>& entries, Wire<Vertex>& parents, std::span<const std::uint32_t> shifts) {
     entries.charge(kEntries);
     guests_.entries = entries.values().size();
     guests_.frontier.reserve(device_, guests_.entries, kSampleWave);
-    std::ranges::copy(entries.values(), guests_.frontier.data());
+    std::uint64_t at = 0;
+    for (std::size_t home = 0; home < homes(); ++home) {
+      for (const std::uint64_t end = at + entries.counts()[home]; at < end; ++at) {
+        FrontierEntry entry = entries.values()[at];
+        entry.instance += shifts[home];
+        guests_.frontier.data()[at] = entry;
+      }
+    }
     if constexpr (Program::kDynamic) {
       parents.charge(kEntries);
       guests_.parents.reserve(device_, guests_.entries, kSampleWave);
       std::ranges::copy(parents.values(), guests_.parents.data());
     }
-    guest_homes_.clear();
-    std::uint64_t begin = 0;
-    for (std::size_t home = 0; home < homes(); ++home) {
-      const std::uint64_t end = begin + entries.counts()[home];
-      guest_homes_.push_back({firsts_[home], begin, end});
-      begin = end;
-    }
   }
 
   /// How many edges each guest has, and how many go to each home.
-  void measure() {
+  void measure(std::span<const std::uint64_t> by_home) {
     const std::uint64_t* const offsets = guests_.offsets.data();
     sizes_.reserve(device_, guests_.entries, kSampleWave);
     for (std::uint64_t at = 0; at < guests_.entries; ++at)
       sizes_.data()[at] = static_cast<std::uint32_t>(offsets[at + 1] - offsets[at]);
     edge_counts_.clear();
-    for (const LevelHome& home : guest_homes_)
-      edge_counts_.push_back(offsets[home.end] - offsets[home.begin]);
+    std::uint64_t begin = 0;
+    for (const std::uint64_t count : by_home) {
+      edge_counts_.push_back(offsets[begin + count] - offsets[begin]);
+      begin += count;
+    }
   }
 
   /// `sizes` are those of the packed entries, as their edges will come.
@@ -173,13 +172,12 @@ class SampleOwners {
   LevelSelector<Program>& selector_;
   RunStats& stats_;
   std::vector<std::size_t> rank_of_;        ///< by partition
-  std::vector<Instance> firsts_;            ///< by rank
+  std::vector<HomeWave> waves_;             ///< by rank
   SampleLevel packed_;                      ///< entries only, by the rank that owns their list
   Buffer<std::uint64_t> order_;             ///< which entries of the level those are
   Buffer<std::uint64_t> begins_;            ///< edges before those of each, as they come
   std::vector<std::uint64_t> counts_;       ///< of them, by rank
   SampleLevel guests_;                      ///< what this rank expands
-  std::vector<LevelHome> guest_homes_;      ///< by rank
   Buffer<std::uint32_t> sizes_;             ///< edges of each guest
   std::vector<std::uint64_t> edge_counts_;  ///< of all guests, by rank
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 #include "engine/core/error.hpp"
 #include "engine/drive/dynamic_cuda.cuh"
@@ -46,16 +47,18 @@ class WaveGrower {
   void grow(Instance first, std::uint64_t count) {
     program_.first = first;
     instances_ = count;
-    plant_seeds(device_, starts_, first, count, revisit_, memory_, seeds_, stream_, stats_);
-    if constexpr (Program::kDynamic) plant_parents();
+    together([&] {
+      plant_seeds(device_, starts_, first, count, revisit_, memory_, seeds_, stream_, stats_);
+      if constexpr (Program::kDynamic) plant_parents();
+    });
     check(cudaMemsetAsync(memory_.totals.data(), 0, memory_.totals.bytes(), stream_.get()),
           "clearing counters");
     timer_.start(stream_);
     const std::uint32_t depths = program_.sampler.depth();
-    for (depths_ = 0; depths_ < depths && level().entries > 0;) {
+    for (depths_ = 0; depths_ < depths && any(level().entries);) {
       select(depths_ + 1);
       const bool last = ++depths_ == depths;
-      if (!last) advance();
+      if (!last) together([&] { advance(); });
     }
     timer_.stop(stream_);
     stream_.wait("samples");
@@ -99,6 +102,7 @@ class WaveGrower {
     Level& seeds = memory_.levels[0];
     static_assert(kNoVertex == ~Vertex{0});
     seeds.parents.reserve(device_, seeds.entries, kPurpose);
+    if (seeds.entries == 0) return;
     check(cudaMemsetAsync(seeds.parents.data(), 0xff, seeds.parents.bytes(), stream_.get()),
           "clearing parents");
   }
@@ -112,12 +116,17 @@ class WaveGrower {
     }
   }
 
+  /// Calls `body`, which may find too little memory. Ranks that grow a wave together then all give it up.
+  virtual void together(const std::function<void()>& body) { body(); }
+  /// Has a frontier of so many entries, or one of another rank, work left?
+  virtual bool any(std::uint64_t entries) { return entries > 0; }
   /// Selects the edges of one depth.
   virtual void select(std::uint32_t depth) {
     Level& now = level();
     const std::uint64_t largest = measure(now, depth);
     if (now.fanout == 0) check_measure();
     make_room(now);
+    find_bounds(now);
     if (now.edges > 0) select_edges(now, depth, largest);
   }
 
@@ -127,8 +136,13 @@ class WaveGrower {
     now.indices.reserve(device_, now.edges, kPurpose);
     now.targets.reserve(device_, now.edges, kPurpose);
     if (!now.fanout) now.owners.reserve(device_, now.edges, kPurpose);
+  }
+
+  /// Where each instance's edges are, once those of the entries are known.
+  void find_bounds(Level& now) {
     now.begins.reserve(device_, instances_, kPurpose);
     now.ends.reserve(device_, instances_, kPurpose);
+    if (instances_ == 0) return;
     check(cudaMemsetAsync(now.begins.data(), 0, now.begins.bytes(), stream_.get()), "clearing bounds");
     check(cudaMemsetAsync(now.ends.data(), 0, now.ends.bytes(), stream_.get()), "clearing bounds");
     launch("bounds_kernel", bounds_kernel, now.entries, view_of(now));

@@ -130,7 +130,8 @@ class NcclRanks final : public DeviceRanks {
     for (int peer = 0; peer < size_; ++peer) {
       const auto p = static_cast<std::size_t>(peer);
       if (peer == rank_) {
-        cuda::check(cudaMemcpyAsync(in, out, send[p], cudaMemcpyDeviceToDevice, on), "a copy on the GPU");
+        if (send[p] > 0)
+          cuda::check(cudaMemcpyAsync(in, out, send[p], cudaMemcpyDeviceToDevice, on), "a copy on the GPU");
       } else {
         if (send[p] > 0) check(nccl().send(out, send[p], ncclInt8, peer, comm_, on), "ncclSend");
         if (receive[p] > 0) check(nccl().receive(in, receive[p], ncclInt8, peer, comm_, on), "ncclRecv");
@@ -177,14 +178,6 @@ std::string name_of_gpu(const Communicator& ranks) {
 
 }  // namespace
 
-void DeviceRanks::wait(void* stream, const char* label, Patience patience) {
-  const auto done = [=, this] {
-    throw_if_failed(label);
-    return cuda::stream_done(stream, label);
-  };
-  wait_until(done, label, patience);
-}
-
 std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks) {
   if (ranks.size() == 1) return nullptr;
   const std::string mine = nccl().loaded ? name_of_gpu(ranks) : std::string();
@@ -206,8 +199,6 @@ std::string nccl_version() {
 }
 
 #else
-
-void DeviceRanks::wait(void*, const char*, Patience) {}
 
 std::unique_ptr<DeviceRanks> make_device_ranks(Communicator&) {
   return nullptr;

@@ -16,6 +16,7 @@
 #if defined(__CUDACC__)
 #include "engine/drive/paged_sample_cuda.cuh"
 #include "engine/drive/sample_cuda.cuh"
+#include "engine/drive/shard_sample_cuda.cuh"
 #endif
 #include "engine/sampling/build_namespace.hpp"
 
@@ -187,9 +188,14 @@ class SampleRun {
         },
         [&] {
 #if defined(__CUDACC__)
-          go(std::type_identity<cuda::PagedGrower<Program>>{},
-             cuda::PagedSampleSetup<Program>{graph_, program_, starts_.view(), options_.revisit,
-                                             options_.collision == Collision::linear, stats_});
+          const cuda::PagedSampleSetup<Program> setup{
+              graph_, program_, starts_.view(), options_.revisit, options_.collision == Collision::linear,
+              stats_};
+          if (!graph_.paging.shard) return go(std::type_identity<cuda::PagedGrower<Program>>{}, setup);
+          const auto link = make_device_ranks(*graph_.paging.shard);
+          go(std::type_identity<cuda::ShardGrower<Program>>{},
+             cuda::ShardSampleSetup<Program>{setup, link.get(), sink_ != nullptr});
+          if (link) stats_.exchanged_bytes += link->bytes_sent();
 #endif
         });
   }

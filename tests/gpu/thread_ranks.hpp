@@ -161,6 +161,7 @@ class ThreadDeviceRanks final : public DeviceRanks {
   };
 
   static void copy(void* to, const void* from, std::size_t bytes) {
+    if (bytes == 0) return;
     cuda::check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "a copy between ranks");
     cuda::check(cudaDeviceSynchronize(), "a copy between ranks");
   }

@@ -2,6 +2,10 @@
 // ranks share out, and on the whole graph.
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <vector>
+
+#include "engine/drive/column_exchange.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "sampling/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
@@ -78,6 +82,63 @@ TEST_F(JobsOnRanks, RanksThatOwnNothing) {
   }
 
   expect_same(jobs, whole, shared);
+}
+
+/// So far that an entry cannot number the instances of all ranks.
+TEST_F(JobsOnRanks, InstancesFarApart) {
+  constexpr Instance kShare = Instance{3} << 31;
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 1, 0});
+  ResidentGraph whole(device, graph), shared(device, graph, {.partitions = 7, .slots = 2, .shard = &ranks()});
+  SampleOptions options;
+  options.fanout = {5, 4};
+  options.first_instance = kShare * static_cast<Instance>(ranks().rank()) + 11;
+  options.last_instance = options.first_instance + kInstances;
+  SampleDigest expected, digest;
+
+  run_samples(whole, random_starts(kShare << 3), options, &expected);
+  run_samples(shared, random_starts(kShare << 3), options, &digest);
+
+  EXPECT_GT(expected.edge.count(), 0u);
+  EXPECT_TRUE(digest == expected);
+}
+
+/// Through the hosts, in pieces shorter than what goes from one rank to another.
+TEST_F(JobsOnRanks, ColumnsTravelInPieces) {
+  const Device device({DeviceChoice::host, 1, 0});
+  const auto me = static_cast<std::uint64_t>(ranks().rank()),
+             size = static_cast<std::uint64_t>(ranks().size());
+  const auto count = [](std::uint64_t from, std::uint64_t to) { return from == 1 ? 0 : 13 * from + 40 * to; };
+  const auto value = [](std::uint64_t from, std::uint64_t to, std::uint64_t i) {
+    return from << 40 | to << 20 | i;
+  };
+  std::vector<std::uint64_t> send, wide;
+  std::vector<std::uint32_t> narrow;
+  for (std::uint64_t to = 0; to < size; ++to) {
+    send.push_back(count(me, to));
+    for (std::uint64_t i = 0; i < send.back(); ++i) {
+      wide.push_back(value(me, to, i));
+      narrow.push_back(static_cast<std::uint32_t>(to << 16 | i));
+    }
+  }
+  ColumnExchange exchange(ranks(), device, nullptr, 100);
+
+  const auto receive = exchange.counts(send, "counts");
+  const std::uint64_t sum = std::accumulate(receive.begin(), receive.end(), std::uint64_t{0});
+  std::vector<std::uint64_t> came_wide(sum);
+  std::vector<std::uint32_t> came_narrow(sum);
+  exchange.exchange(std::vector<ExchangedColumn>{{wide.data(), came_wide.data(), sizeof(std::uint64_t)},
+                                                 {narrow.data(), came_narrow.data(), sizeof(std::uint32_t)}},
+                    send, receive, nullptr, "columns");
+
+  std::uint64_t at = 0;
+  for (std::uint64_t from = 0; from < size; ++from) {
+    ASSERT_EQ(receive[from], count(from, me));
+    for (std::uint64_t i = 0; i < receive[from]; ++i, ++at) {
+      ASSERT_EQ(came_wide[at], value(from, me, i));
+      ASSERT_EQ(came_narrow[at], me << 16 | i);
+    }
+  }
 }
 
 /// A wave that does not fit one rank is grown again by all.

@@ -101,6 +101,10 @@ TEST_F(Shard, RanksThatOwnNothing) {
   pass_on(4, "RanksThatOwnNothing");
 }
 
+TEST_F(Shard, NumbersAndColumnsOfAnyLength) {
+  pass_on(3, "InstancesFarApart:JobsOnRanks.ColumnsTravelInPieces");
+}
+
 TEST_F(Shard, OneRankRunsOutOfMemory) {
   pass_on(2, "OneRankRunsOutOfMemory");
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/core/error.hpp"
+#include "engine/core/host_array.hpp"
 #include "engine/drive/block_driver.hpp"
 #include "engine/drive/edge_questions.hpp"
 #include "engine/drive/instance_job.hpp"
@@ -54,7 +55,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
 
   void on_host(RunStats& stats) const {
     if (graph.paged && nodes) return in_partitions<host::PagedItems>(stats);
-    if (graph.paging.shard && !nodes) return edges_of_ranks(stats);
+    if (graph.paging.shard && !nodes) return edges_of_ranks_on_host(stats);
     const unsigned threads = graph.device.threads();
     const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
@@ -102,17 +103,17 @@ struct OnePassJob : InstanceJob<SampleSink> {
   }
 
   /// `edge` over ranks that share out the graph: each reads what is drawn of its part of the edges.
-  void edges_of_ranks(RunStats& stats) const {
+  /// draw(first, count, values) draws positions of instances [first, first + count).
+  template <class Draw>
+  void edges_of_ranks(RunStats& stats, const Draw& draw) const {
     constexpr std::uint64_t kWaveBytes = 16u << 20;  // of results
     Communicator& ranks = *graph.paging.shard;
-    const Device& device = graph.device;
     const std::uint64_t each =
         program.count * (sizeof(Vertex) * 3 + sizeof(std::int32_t) + sizeof(EdgeIndex));
     const std::uint64_t wave =
         std::min<std::uint64_t>(std::max<std::uint64_t>(kWaveBytes / each, 1), end - begin);
-    const Buffer<std::uint64_t> values(device, wave * program.count, kPurpose);
-    const Buffer<std::uint64_t> slots(device, device.threads() * program.capacity, kPurpose);
-    const Buffer<Vertex> targets(device, wave * program.count, kPurpose);
+    HostArray<std::uint64_t> values(wave * program.count, kPurpose);
+    HostArray<Vertex> targets(wave * program.count, kPurpose);
     std::vector<EdgeIndex> first_edges;
     for (int rank = 0; rank < ranks.size(); ++rank)
       first_edges.push_back(graph.graph.out.offsets[graph.part_of(rank).first]);
@@ -123,12 +124,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
     for (Instance first = begin; any_left(&ranks, end - first, "the ranks' samples"); first += count) {
       count = std::min<std::uint64_t>(wave, end - first);
       const double start = seconds_now();
-      parallel_blocks(device.threads(), count, 1, [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
-        for (std::uint64_t i = from; i < to; ++i) {
-          program.draw(SingleLane{}, first + i, values.data() + i * program.count,
-                       slots.data() + thread * program.capacity);
-        }
-      });
+      draw(first, count, values.data());
       const std::uint64_t drawn = count * program.count;
       questions.ask({values.data(), drawn}, {targets.data(), drawn},
                     [&](std::span<const EdgeIndex> asked, std::span<Vertex> found) {
@@ -148,10 +144,22 @@ struct OnePassJob : InstanceJob<SampleSink> {
     writer.finish();
   }
 
+  void edges_of_ranks_on_host(RunStats& stats) const {
+    const unsigned threads = graph.device.threads();
+    const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
+    edges_of_ranks(stats, [&](Instance first, std::uint64_t count, std::uint64_t* values) {
+      parallel_blocks(threads, count, 1, [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
+        for (std::uint64_t i = from; i < to; ++i)
+          program.draw(SingleLane{}, first + i, values + i * program.count,
+                       slots.data() + thread * program.capacity);
+      });
+    });
+  }
+
 #if defined(__CUDACC__)
   void on_cuda(RunStats& stats) const {
     if (graph.paged && nodes) return in_partitions<cuda::PagedItems>(stats);
-    if (graph.paging.shard && !nodes) refuse_shard();
+    if (graph.paging.shard && !nodes) return edges_of_ranks_on_cuda(stats);
     const std::uint64_t hubs_drawn =
         nodes ? std::min<std::uint64_t>(graph.view.hub_count, program.count) : 0;  // at most, an instance
     const std::uint64_t bytes =
@@ -165,15 +173,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
     cuda::drive_instances(
         options, wave, begin, end, sink, stats,
         [&](Instance first, std::uint64_t count, const cuda::Stream& stream) {
-          const auto draw = [=, program = program, values = values.data(), slots = slots.data()] __device__(
-                                const auto& group, std::uint64_t index, PickCounters&) {
-            program.draw(group, first + index, values + index * program.count,
-                         slots + index * program.capacity);
-            return true;
-          };
-          const bool wide = program.count > GraphView::kHubDegree;
-          stats.kernel_launches += wide ? cuda::launch_wide_instances(count, draw, {}, nullptr, stream)
-                                        : cuda::launch_instances(count, draw, nullptr, nullptr, stream);
+          draw_on_cuda(first, count, values.data(), slots.data(), stream, stats);
           if (!nodes) return;
           const auto measure = [=, program = program, values = values.data(), slots = slots.data(),
                                 counts = counts.data()] __device__(const auto& group, std::uint64_t at,
@@ -195,6 +195,36 @@ struct OnePassJob : InstanceJob<SampleSink> {
                 : collect_edges(count, drawn, out, stats);
           stats.selections += count * program.count;
         });
+  }
+
+  /// One group an instance, each with its place in `values` and `slots`.
+  void draw_on_cuda(Instance first, std::uint64_t count, std::uint64_t* values, std::uint64_t* slots,
+                    const cuda::Stream& stream, RunStats& stats) const {
+    const auto draw = [=, program = program] __device__(const auto& group, std::uint64_t index,
+                                                        PickCounters&) {
+      program.draw(group, first + index, values + index * program.count, slots + index * program.capacity);
+      return true;
+    };
+    const bool wide = program.count > GraphView::kHubDegree;
+    stats.kernel_launches += wide ? cuda::launch_wide_instances(count, draw, {}, nullptr, stream)
+                                  : cuda::launch_instances(count, draw, nullptr, nullptr, stream);
+  }
+
+  void edges_of_ranks_on_cuda(RunStats& stats) const {
+    const std::uint64_t bytes = (program.count + program.capacity) * sizeof(std::uint64_t);
+    const std::uint64_t at_once = cuda::instances_at_once(graph.device, bytes, end - begin);
+    const Buffer<std::uint64_t> drawn(graph.device, at_once * program.count, kPurpose);
+    const Buffer<std::uint64_t> slots(graph.device, at_once * program.capacity, kPurpose);
+    const cuda::Stream stream;
+    edges_of_ranks(stats, [&](Instance first, std::uint64_t count, std::uint64_t* values) {
+      for (std::uint64_t from = 0; from < count; from += at_once) {
+        const std::uint64_t some = std::min(at_once, count - from);
+        draw_on_cuda(first + from, some, drawn.data(), slots.data(), stream, stats);
+        stream.wait("samples");
+        copy_to_host(graph.device, values + from * program.count, drawn.data(),
+                     some * program.count * sizeof(std::uint64_t));
+      }
+    });
   }
 
   void collect_edges(std::uint64_t count, const std::vector<std::uint64_t>& drawn, SampleStore& out,

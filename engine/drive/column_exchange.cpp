@@ -1,0 +1,94 @@
+#include "engine/drive/column_exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+#include "engine/exec/backend.hpp"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::uint64_t kLeastPiece = 64;  // several values of any column
+
+}  // namespace
+
+ColumnExchange::ColumnExchange(Communicator& ranks, const Device& device, DeviceRanks* link,
+                               std::uint64_t piece_bytes)
+    : ranks_(ranks),
+      device_(device),
+      link_(link),
+      piece_bytes_(std::max(piece_bytes / static_cast<std::uint64_t>(ranks.size()), kLeastPiece)) {
+  if (link_) return;
+  leaving_ = Staging<std::byte>(device, piece_bytes_ * static_cast<std::uint64_t>(ranks.size()),
+                                "what goes to other ranks");
+}
+
+ColumnExchange::~ColumnExchange() {
+  if (link_ && std::uncaught_exceptions() > 0) link_->abort();  // others may not come any more
+}
+
+std::vector<std::uint64_t> ColumnExchange::counts(std::span<const std::uint64_t> send,
+                                                  const char* label) const {
+  std::vector<std::span<const std::byte>> parts;
+  for (const std::uint64_t& count : send) parts.push_back(std::as_bytes(std::span(&count, 1)));
+  std::vector<std::byte> came;
+  std::vector<std::uint64_t> sizes;
+  // However long another rank works before it comes here.
+  ranks_.all_to_all(parts, came, sizes, label, kUnlimited);
+  std::vector<std::uint64_t> counts(send.size());
+  std::memcpy(counts.data(), came.data(), counts.size() * sizeof(std::uint64_t));
+  return counts;
+}
+
+void ColumnExchange::exchange(std::span<const ExchangedColumn> columns, std::span<const std::uint64_t> send,
+                              std::span<const std::uint64_t> receive, void* stream, const char* label) {
+  if (link_) {
+    std::vector<std::uint64_t> out(send.size()), in(receive.size());
+    for (const ExchangedColumn& column : columns) {
+      const auto bytes = [&](std::uint64_t count) { return count * column.value_bytes; };
+      std::ranges::transform(send, out.begin(), bytes);
+      std::ranges::transform(receive, in.begin(), bytes);
+      link_->all_to_all(column.from, out, column.to, in, stream);
+    }
+    return link_->wait(stream, label);
+  }
+  if (device_.is_cuda()) cuda::wait_stream(stream, label);
+  std::uint64_t most = send.empty() ? 0 : *std::ranges::max_element(send);
+  ranks_.all_reduce(std::span(&most, 1), Reduce::max, label, kUnlimited);
+  for (const ExchangedColumn& column : columns) through_hosts(column, send, receive, most, label);
+}
+
+void ColumnExchange::through_hosts(const ExchangedColumn& column, std::span<const std::uint64_t> send,
+                                   std::span<const std::uint64_t> receive, std::uint64_t most,
+                                   const char* label) {
+  const std::uint64_t piece = piece_bytes_ / column.value_bytes;
+  std::vector<std::span<const std::byte>> parts(send.size());
+  std::vector<std::byte> came;
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t from = 0; from < most; from += piece) {
+    std::byte* staged = leaving_.data();
+    std::uint64_t before = 0;
+    for (std::size_t rank = 0; rank < send.size(); before += send[rank++]) {
+      const std::uint64_t some = std::min(piece, send[rank] - std::min(send[rank], from));
+      parts[rank] = {staged, some * column.value_bytes};
+      if (some == 0) continue;
+      copy_to_host(device_, staged,
+                   static_cast<const std::byte*>(column.from) + (before + from) * column.value_bytes,
+                   parts[rank].size());
+      staged += parts[rank].size();
+    }
+    ranks_.all_to_all(parts, came, sizes, label);
+    const std::byte* arrived = came.data();
+    before = 0;
+    for (std::size_t rank = 0; rank < sizes.size(); before += receive[rank++]) {
+      if (sizes[rank] == 0) continue;
+      copy_to_device(device_, static_cast<std::byte*>(column.to) + (before + from) * column.value_bytes,
+                     arrived, sizes[rank]);
+      arrived += sizes[rank];
+    }
+  }
+}
+
+}  // namespace sluice

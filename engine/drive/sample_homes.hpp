@@ -1,0 +1,38 @@
+// Whose instances the entries of a level are, where ranks expand each other's: an entry numbers its instance
+// from its own rank's wave on.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/core/types.hpp"
+#include "engine/exchange/communicator.hpp"
+
+namespace sluice {
+
+/// Entries [begin, end) of a level, of instances that are numbered from `first`.
+struct LevelHome {
+  Instance first = 0;
+  std::uint64_t begin = 0, end = 0;
+};
+
+/// A rank's wave: instances [first, first + count).
+struct HomeWave {
+  Instance first = 0;
+  std::uint64_t count = 0;
+};
+
+/// Every rank's wave; all ranks call it.
+std::vector<HomeWave> gather_waves(Communicator& ranks, const HomeWave& mine);
+
+/// Homes whose entries are worked on together.
+struct JoinedHomes {
+  std::vector<LevelHome> homes;  ///< one behind the other; one of them, where 32 bits number all instances
+  std::vector<std::uint32_t> shifts;  ///< by rank: what its entries' instances grow by
+};
+
+/// Joins the homes of a level in which rank r has `entries[r]` entries, in order of rank.
+JoinedHomes join_homes(std::span<const HomeWave> waves, std::span<const std::uint64_t> entries);
+
+}  // namespace sluice

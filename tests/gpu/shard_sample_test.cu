@@ -1,0 +1,182 @@
+// Samples whose entries are expanded by the ranks that own their lists, on the GPU: those of one process on
+// the host, bit for bit.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "engine/drive/paged_sample_driver.hpp"
+#include "engine/drive/shard_sample_cuda.cuh"
+#include "engine/drive/starts_upload.hpp"
+#include "engine/sampling/run.hpp"
+#include "engine/sampling/samples/neighbor.hpp"
+#include "gpu/gpu.hpp"
+#include "gpu/thread_ranks.hpp"
+#include "sampling/dynamic_samplers.hpp"
+#include "sampling/jobs.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// What ranks that share a graph out do, each with a graph of its own (memory cannot be page-locked twice)
+/// and so much memory of the GPU.
+using OnRank = std::function<void(int rank, Meeting&, ResidentGraph&)>;
+
+void on_ranks(int size, const Graph& graph, const PagingOptions& paging, std::uint64_t memory,
+              const OnRank& body) {
+  Meeting::run(size, [&](int rank, Meeting& meeting) {
+    Device gpu({DeviceChoice::cuda, 1, memory});
+    ThreadCommunicator ranks(rank, meeting);
+    Graph own = scattered(graph.vertices());
+    PagingOptions shared = paging;
+    shared.shard = &ranks;
+    ResidentGraph resident(gpu, own, shared);
+    body(rank, meeting, resident);
+  });
+}
+
+std::vector<Job> jobs_of_ranks(std::uint64_t instances, std::uint64_t vertices) {
+  std::vector<Job> jobs = sample_jobs(instances, vertices);
+  std::erase_if(
+      jobs, [](const Job& job) { return job.name.starts_with("layer") || job.name.starts_with("node/"); });
+  for (const Job& job : walk_jobs(instances)) {
+    if (job.name == "multidimensional") jobs.push_back(job);
+  }
+  return jobs;
+}
+
+/// How a graph is shared out, and which jobs run on it: every `stride`-th.
+struct Cell {
+  int ranks;
+  PagingOptions paging;
+  std::size_t stride;
+};
+
+/// Every rank runs all instances of every job, through its host.
+TEST(GpuShardSamples, EveryTechniqueGivesTheHosts) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = scattered(brief() ? 300 : 1000);
+  Device host({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(host, graph);
+  const std::vector<Job> jobs = jobs_of_ranks(60, graph.vertices());
+  std::vector<Outcome> expected;
+  for (const Job& job : jobs) expected.push_back(job.run(whole));
+  for (const Cell& cell :
+       {Cell{2, {.partitions = 7, .slots = 2}, 1}, Cell{3, {.partitions = 16, .slots = 3}, 3},
+        Cell{3, {.partitions = 7, .slots = 2, .batching = false}, 20}}) {
+    const std::size_t stride = brief() ? std::max<std::size_t>(cell.stride, 20) : cell.stride;
+    on_ranks(cell.ranks, graph, cell.paging, 1u << 30, [&](int rank, Meeting&, ResidentGraph& shared) {
+      for (std::size_t i = jobs.size() % stride; i < jobs.size(); i += stride) {
+        EXPECT_GT(expected[i].count(), 0u) << jobs[i].name;
+        EXPECT_TRUE(jobs[i].run(shared) == expected[i])
+            << jobs[i].name << ", rank " << rank << " of " << cell.ranks;
+      }
+    });
+  }
+}
+
+/// One rank's instances of a job.
+SampleOptions share_of(SampleOptions options, Instance first, Instance each, int rank) {
+  options.first_instance = first * static_cast<Instance>(rank) + 11;
+  options.last_instance = options.first_instance + each;
+  return options;
+}
+
+/// `step`: from one rank's first instance to the next one's.
+void expect_shares(const SampleOptions& options, Instance step, Instance each, std::uint64_t memory) {
+  const Graph graph = scattered(brief() ? 300 : 3000);
+  const Starts starts = random_starts(step * 4);
+  on_ranks(3, graph, {.partitions = 7}, memory, [&](int rank, Meeting&, ResidentGraph& shared) {
+    Device host({DeviceChoice::host, 1, 0});
+    ResidentGraph whole(host, graph);
+    const SampleOptions mine = share_of(options, step, rank == 2 ? 0 : each, rank);
+    SampleDigest expected, digest;
+    if (rank != 2) run_samples(whole, starts, mine, &expected);
+    const RunStats stats = run_samples(shared, starts, mine, &digest);
+    EXPECT_TRUE(digest == expected) << "rank " << rank;
+    EXPECT_GT(stats.entries_received, 0u);
+    std::uint64_t crossed[] = {stats.entries_sent, stats.entries_received};
+    shared.impl().paging.shard->all_reduce(crossed, Reduce::sum, "entries");
+    EXPECT_EQ(crossed[0], crossed[1]);
+    EXPECT_LE(shared.impl().device.memory().peak(), memory);
+  });
+}
+
+/// The last rank has no instances, and expands what the others ask.
+TEST(GpuShardSamples, EachRankHasItsShare) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  SampleOptions options;
+  options.fanout = {15, 10}, options.bias = Bias::weight;
+  expect_shares(options, 5000, at_most(3000, 50), 1u << 30);
+  options.kind = SampleKind::forest_fire, options.depth = 3, options.probability = 0.6;
+  expect_shares(options, 5000, at_most(3000, 50), 1u << 30);
+}
+
+/// So far apart that an entry cannot number the instances of all ranks.
+TEST(GpuShardSamples, SharesFarApart) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  SampleOptions options;
+  options.fanout = {5, 4};
+  expect_shares(options, Instance{3} << 31, 100, 1u << 30);
+}
+
+/// Waves that do not fit are given up and grown again by all ranks.
+TEST(GpuShardSamples, ASmallBudgetIsKept) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  SampleOptions options;
+  options.kind = SampleKind::snowball, options.depth = 2;
+  expect_shares(options, 5000, at_most(1500, 50), 24u << 20);
+}
+
+/// From GPU to GPU, which the threads of one GPU have no NCCL for.
+template <class Sampler>
+void expect_same_on_link(const Sampler& sampler, bool revisit) {
+  using Program = SampleProgram<Sampler>;
+  const Graph graph = scattered(brief() ? 300 : 1000);
+  const Instance instances = at_most(600, 60);
+  const Starts starts = seed_lists(instances, graph.vertices());
+  SampleOptions options;
+  options.revisit = revisit, options.seed = 7;
+  on_ranks(3, graph, {.partitions = 7, .slots = 3}, 1u << 30,
+           [&](int rank, Meeting& meeting, ResidentGraph& shared) {
+             Device host({DeviceChoice::host, 1, 0});
+             ResidentGraph whole(host, graph);
+             const auto share = [&](int r) { return instances * static_cast<Instance>(r) / 3; };
+             SampleOptions mine = options;
+             mine.first_instance = share(rank), mine.last_instance = share(rank + 1);
+             SampleDigest expected, digest;
+             run_sample(whole, starts, sampler, mine, &expected);
+             auto& impl = shared.impl();
+             const DeviceStarts from(impl, starts, options.seed);
+             Program program;
+             program.graph = impl.view, program.sampler = sampler, program.seed = options.seed;
+             program.select = sampler.replacement() ? Select::its : Select::bipartite;
+             program.uniform = Sampler::kBias == BiasClass::uniform;
+             PageRequest pages(impl);
+             pages.columns.weights = true;
+             ThreadDeviceRanks link(rank, meeting);
+             RunStats stats;
+             const cuda::PagedSampleSetup<Program> setup{impl, program, from.view(), revisit, false, stats};
+
+             drive_paged_samples<cuda::ShardGrower<Program>>(
+                 impl, pages, cuda::ShardSampleSetup<Program>{setup, &link, true}, 4096, sampler.depth(),
+                 mine, share(rank), share(rank + 1), &digest, stats);
+
+             EXPECT_GT(expected.edge.count(), 0u);
+             EXPECT_TRUE(digest == expected) << "rank " << rank;
+           });
+}
+
+TEST(GpuShardSamples, FromGpuToGpu) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  expect_same_on_link(Picky{{.depths = 3, .fanout = 5}}, false);
+  expect_same_on_link(Remembering<false, true, true, true>{3, 5}, true);
+  expect_same_on_link(Remembering<true, false>{2, 40}, false);
+}
+
+}  // namespace
+}  // namespace sluice::test

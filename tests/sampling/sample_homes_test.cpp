@@ -1,0 +1,44 @@
+// Homes whose entries are worked on together: as many as 32 bits number the instances of.
+#include "engine/drive/sample_homes.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+/// The instance that an entry of rank `rank` has once its home is joined with others.
+Instance instance_of(const JoinedHomes& joined, std::size_t home, std::size_t rank, std::uint32_t instance) {
+  return joined.homes[home].first + (instance + joined.shifts[rank]);
+}
+
+TEST(SampleHomes, AreOneWhereTheirInstancesAreClose) {
+  const std::vector<HomeWave> waves{{100, 50}, {200, 50}, {150, 0}};
+  const std::vector<std::uint64_t> entries{7, 0, 5};
+
+  const JoinedHomes joined = join_homes(waves, entries);
+
+  ASSERT_EQ(joined.homes.size(), 1u);
+  EXPECT_EQ(joined.homes[0].begin, 0u);
+  EXPECT_EQ(joined.homes[0].end, 12u);
+  for (std::size_t r = 0; r < 3; ++r) EXPECT_EQ(instance_of(joined, 0, r, 3), waves[r].first + 3);
+}
+
+TEST(SampleHomes, AreSeveralWhereTheyAreFarApart) {
+  constexpr Instance kFar = Instance{1} << 32;
+  const std::vector<HomeWave> waves{{0, 10}, {kFar - 20, 20}, {kFar - 10, 11}, {5, 10}};
+  const std::vector<std::uint64_t> entries{1, 2, 4, 8};
+
+  const JoinedHomes joined = join_homes(waves, entries);
+
+  // The second ends at the last number that the first leaves room for; the third one behind it.
+  ASSERT_EQ(joined.homes.size(), 2u);
+  EXPECT_EQ(joined.homes[0].end, 3u);
+  EXPECT_EQ(joined.homes[1].begin, 3u);
+  EXPECT_EQ(joined.homes[1].end, 15u);
+  EXPECT_EQ(instance_of(joined, 0, 1, 19), kFar - 1);
+  EXPECT_EQ(instance_of(joined, 1, 2, 10), kFar);
+  EXPECT_EQ(instance_of(joined, 1, 3, 9), 14u);
+}
+
+}  // namespace
+}  // namespace sluice
