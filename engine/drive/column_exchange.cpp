@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "engine/exec/backend.hpp"
+#include "engine/residency/resident_graph.hpp"
 
 namespace sluice {
 
@@ -42,22 +43,25 @@ std::vector<std::uint64_t> ColumnExchange::counts(std::span<const std::uint64_t>
   return counts;
 }
 
-void ColumnExchange::exchange(std::span<const ExchangedColumn> columns, std::span<const std::uint64_t> send,
-                              std::span<const std::uint64_t> receive, void* stream, const char* label) {
-  if (link_) {
-    std::vector<std::uint64_t> out(send.size()), in(receive.size());
-    for (const ExchangedColumn& column : columns) {
-      const auto bytes = [&](std::uint64_t count) { return count * column.value_bytes; };
-      std::ranges::transform(send, out.begin(), bytes);
-      std::ranges::transform(receive, in.begin(), bytes);
-      link_->all_to_all(column.from, out, column.to, in, stream);
-    }
-    return link_->wait(stream, label);
-  }
+double ColumnExchange::exchange(std::span<const ExchangedColumn> columns, std::span<const std::uint64_t> send,
+                                std::span<const std::uint64_t> receive, void* stream, const char* label) {
   if (device_.is_cuda()) cuda::wait_stream(stream, label);
-  std::uint64_t most = send.empty() ? 0 : *std::ranges::max_element(send);
-  ranks_.all_reduce(std::span(&most, 1), Reduce::max, label, kUnlimited);
-  for (const ExchangedColumn& column : columns) through_hosts(column, send, receive, most, label);
+  if (!link_) {
+    std::uint64_t most = *std::ranges::max_element(send);
+    ranks_.all_reduce(std::span(&most, 1), Reduce::max, label, kUnlimited);
+    for (const ExchangedColumn& column : columns) through_hosts(column, send, receive, most, label);
+    return 0;
+  }
+  const double start = seconds_now();
+  std::vector<std::uint64_t> out(send.size()), in(receive.size());
+  for (const ExchangedColumn& column : columns) {
+    const auto bytes = [&](std::uint64_t count) { return count * column.value_bytes; };
+    std::ranges::transform(send, out.begin(), bytes);
+    std::ranges::transform(receive, in.begin(), bytes);
+    link_->all_to_all(column.from, out, column.to, in, stream);
+  }
+  link_->wait(stream, label);
+  return seconds_now() - start;
 }
 
 void ColumnExchange::through_hosts(const ExchangedColumn& column, std::span<const std::uint64_t> send,

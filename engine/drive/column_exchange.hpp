@@ -35,9 +35,10 @@ class ColumnExchange {
   /// How many values come from each rank, where `send[r]` go to rank r; all ranks call it.
   std::vector<std::uint64_t> counts(std::span<const std::uint64_t> send, const char* label) const;
   /// `send[r]` values of every column go to rank r, and `receive[r]` come from it, as counts() said; all
-  /// ranks call it. What `stream` has begun is done before, and what came is there when it returns.
-  void exchange(std::span<const ExchangedColumn> columns, std::span<const std::uint64_t> send,
-                std::span<const std::uint64_t> receive, void* stream, const char* label);
+  /// ranks call it. What `stream` has begun is done before, and what came is there when it returns. Returns
+  /// the seconds that GPUs took; what hosts say to each other, the communicator counts.
+  double exchange(std::span<const ExchangedColumn> columns, std::span<const std::uint64_t> send,
+                  std::span<const std::uint64_t> receive, void* stream, const char* label);
 
  private:
   void through_hosts(const ExchangedColumn& column, std::span<const std::uint64_t> send,

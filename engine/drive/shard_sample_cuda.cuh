@@ -94,7 +94,7 @@ class ShardGrower : public PagedGrower<Program> {
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
 
   void exchange(const Columns& columns, const Counts& send, const Counts& receive, const char* label) {
-    exchange_.exchange(columns, send, receive, stream_.get(), label);
+    stats_.exchange_seconds += exchange_.exchange(columns, send, receive, stream_.get(), label);
   }
   Columns entry_columns() const {
     Columns columns{{leaving_.data(), guests_.frontier.data(), sizeof(FrontierEntry)}};
