@@ -16,11 +16,12 @@ namespace sluice::apps {
 
 namespace {
 
-enum class Suite { limits, sampling, outofcore, ablation, pagerank, acc, ppr };
+enum class Suite { limits, sampling, outofcore, disk, ablation, pagerank, acc, ppr };
 
 constexpr std::array kSuites{Name<Suite>{"limits", Suite::limits},
                              Name<Suite>{"sampling", Suite::sampling},
                              Name<Suite>{"outofcore", Suite::outofcore},
+                             Name<Suite>{"disk", Suite::disk},
                              Name<Suite>{"ablation", Suite::ablation},
                              Name<Suite>{"pagerank", Suite::pagerank},
                              Name<Suite>{"acc", Suite::acc},
@@ -34,6 +35,8 @@ std::vector<bench::Figure> measure(Suite suite, Device& device, const bench::Opt
       return bench::run_sampling(device, options);
     case Suite::outofcore:
       return bench::run_outofcore(device, options);
+    case Suite::disk:
+      return bench::run_disk(device, options);
     case Suite::ablation:
       return bench::run_ablation(device, options);
     case Suite::pagerank:
@@ -130,7 +133,8 @@ std::unique_ptr<Command> make_bench() {
   command->choice_argument(
       "SUITE", c->suite, kSuites,
       "limits: copies and random reads; sampling: walks and samples; outofcore: walks on a "
-      "graph of which the device holds a quarter; ablation: C-SAW's techniques for partitions, one after "
+      "graph of which the device holds a quarter; disk: the same from a file that no cache holds; ablation: "
+      "C-SAW's techniques for partitions, one after "
       "the other; pagerank: iterations, beside cuSPARSE on a GPU, and batches; acc: searches, paths, cores "
       "and "
       "components; ppr: queries in bulk and alone, and how good their lists are");

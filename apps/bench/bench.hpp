@@ -42,6 +42,10 @@ std::vector<Figure> run_sampling(Device& device, const Options& options);
 /// Walks on a graph of which the device holds a quarter.
 std::vector<Figure> run_outofcore(Device& device, const Options& options);
 
+/// Walks on a graph of which slots hold a quarter and the rest comes from the disk, beside the disk's own
+/// rate.
+std::vector<Figure> run_disk(Device& device, const Options& options);
+
 /// C-SAW's techniques for graphs in partitions, switched on one after the other.
 std::vector<Figure> run_ablation(Device& device, const Options& options);
 

@@ -55,7 +55,7 @@ void PageLoop::drain(std::span<const std::uint64_t> waiting, const Work& work) {
   for (;;) {
     std::vector<std::uint64_t> away(partitions(), 0);
     std::copy(waiting.begin() + own_.begin, waiting.begin() + own_.end, away.begin() + own_.begin);
-    if (std::none_of(away.begin(), away.end(), waits)) return;
+    if (std::none_of(away.begin(), away.end(), waits)) return scheduler_.arrive(slots_.wait());
     round(std::move(away), waiting, work);
   }
 }
@@ -67,17 +67,22 @@ void PageLoop::round(std::vector<std::uint64_t> away, std::span<const std::uint6
   for (const std::uint32_t partition : mapped) away[partition] = 0;
   for (const PartitionLoad& load : scheduler_.choose(away)) slots_.begin(load.slot, load.partition);
   work_on(mapped, waiting, work);
-  slots_.wait();
-  scheduler_.arrive();
+  // A disk shall never have nothing to do: while what has come of half of the loads is worked on, and the
+  // next are chosen, it reads the others. A link is so fast that fewer and longer rounds are better.
+  scheduler_.arrive(slots_.wait(slots_.read_from_file() ? spare() / 2 : 0));
   make_room(waiting);
 }
 
-/// Slots that are empty let the next partitions come while these are worked on. Where partitions have shares,
-/// all that have no work go, so that the next ones are worked on side by side too.
+/// Slots that are empty, or being filled, let the next partitions come while others are worked on. Where
+/// partitions have shares, all that have no work go, so that the next ones are worked on side by side too.
+unsigned PageLoop::spare() const {
+  return std::max(1u, plan_.slots / 4);
+}
+
 void PageLoop::make_room(std::span<const std::uint64_t> waiting) {
   const bool shares = graph_.paging.balance != Balance::automatic;
-  const unsigned spare = shares ? plan_.slots : std::max(1u, plan_.slots / 4);
-  for (const std::uint32_t partition : scheduler_.retire(waiting, spare)) slots_.drop(partition);
+  const unsigned empty = shares ? plan_.slots : spare() - std::min(spare(), scheduler_.coming());
+  for (const std::uint32_t partition : scheduler_.retire(waiting, empty)) slots_.drop(partition);
 }
 
 void PageLoop::hold(std::span<const std::uint32_t> wanted) {
@@ -90,8 +95,7 @@ void PageLoop::hold(std::span<const std::uint32_t> wanted) {
   for (const std::uint32_t partition : all_anew ? scheduler_.clear() : scheduler_.retire(need, missing))
     slots_.drop(partition);
   for (const PartitionLoad& load : scheduler_.choose(need)) slots_.begin(load.slot, load.partition);
-  slots_.wait();
-  scheduler_.arrive();
+  scheduler_.arrive(slots_.wait());
 }
 
 void PageLoop::bring_together(std::span<const std::uint32_t> wanted, std::span<const std::uint64_t> waiting,

@@ -71,6 +71,7 @@ class PageLoop {
   std::vector<std::uint32_t> map_some(std::span<const std::uint64_t> waiting);
   void work_on(std::span<const std::uint32_t> mapped, std::span<const std::uint64_t> waiting,
                const Work& work);
+  unsigned spare() const;
   void make_room(std::span<const std::uint64_t> waiting);
 
   ResidentGraph::Impl& graph_;

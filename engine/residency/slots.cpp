@@ -10,6 +10,8 @@ namespace {
 
 /// Two, so that the link is busy while one of them reads, derives or starts its next copy.
 constexpr unsigned kLanes = 2;
+/// From a file more: each looks at what it has read, and a disk wants several reads at once.
+constexpr unsigned kFileLanes = 4;
 
 }  // namespace
 
@@ -68,7 +70,8 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   };
   upload(boundaries_, plan.boundaries());
   upload(buckets_, plan.buckets());
-  for (unsigned lane = 0; lane < std::min(kLanes, count.slots); ++lane)
+  const unsigned lanes = read_from_file() ? kFileLanes : kLanes;
+  for (unsigned lane = 0; lane < std::min(lanes, count.slots); ++lane)
     threads_.emplace_back([this] { work(); });
 }
 
@@ -108,7 +111,6 @@ Slots::~Slots() {
 }
 
 void Slots::begin(unsigned slot, std::uint32_t partition) {
-  begun_.push_back({slot, partition});
   views_[slot] = rebased(slots_[slot], partition);
   const std::lock_guard lock(mutex_);
   waiting_.push_back({slot, partition});
@@ -116,12 +118,17 @@ void Slots::begin(unsigned slot, std::uint32_t partition) {
   changed_.notify_all();
 }
 
-void Slots::wait() {
+std::vector<std::uint32_t> Slots::wait(unsigned left) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return under_way_ == 0; });
+  changed_.wait(lock, [&] { return under_way_ == 0 || (under_way_ <= left && !come_.empty()); });
   if (failure_) std::rethrow_exception(failure_);
-  for (const Load& load : begun_) slot_of_[load.partition] = load.slot;
-  begun_.clear();
+  std::vector<std::uint32_t> here;
+  for (const Load& load : come_) {
+    slot_of_[load.partition] = load.slot;
+    here.push_back(load.partition);
+  }
+  come_.clear();
+  return here;
 }
 
 void Slots::drop(std::uint32_t partition) {
@@ -166,6 +173,7 @@ void Slots::work() {
       lock.unlock();
       bring(lane, load);
       lock.lock();
+      come_.push_back(load);
       --under_way_;
       changed_.notify_all();
     }

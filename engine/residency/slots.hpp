@@ -64,12 +64,15 @@ class Slots {
   unsigned size() const { return static_cast<unsigned>(slots_.size()); }
   /// Can partitions be read in place, in host memory?
   bool can_map() const { return can_map_; }
+  /// Do partitions come from the graph's file?
+  bool read_from_file() const { return !columns_.coded && !sources_.columns.targets; }
   /// From now on the partition is read in place.
   void map(std::uint32_t partition) { slot_of_[partition] = size(); }
   /// Starts to bring a partition into a slot that nobody reads.
   void begin(unsigned slot, std::uint32_t partition);
-  /// Waits for all that was begun, which is here then; throws what went wrong.
-  void wait();
+  /// Waits until no more than `left` of what was begun are under way, and at least one has come; returns what
+  /// has come since the last call, which is here now. Throws what went wrong.
+  std::vector<std::uint32_t> wait(unsigned left = 0);
   /// From now on the partition is not here.
   void drop(std::uint32_t partition);
 
@@ -124,7 +127,6 @@ class Slots {
   std::vector<Slot> slots_;
   std::vector<PageView> views_;         ///< [slots + 1]
   std::vector<std::uint32_t> slot_of_;  ///< [partitions]
-  std::vector<Load> begun_;
   Buffer<std::uint64_t> boundaries_;
   Buffer<std::uint32_t> buckets_;
   std::vector<std::byte> look_up_;  ///< views_, slot_of_ and what goes along
@@ -134,6 +136,7 @@ class Slots {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Load> waiting_;
+  std::vector<Load> come_;  ///< since the last wait
   unsigned under_way_ = 0;
   bool closing_ = false;
   std::exception_ptr failure_;

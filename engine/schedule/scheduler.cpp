@@ -54,12 +54,16 @@ unsigned Scheduler::place_for(std::uint32_t partition) const {
   return usual != slots ? usual : first_empty(0, large_.slots);
 }
 
-void Scheduler::arrive() {
-  for (unsigned slot = 0; slot < held_.size(); ++slot) {
-    if (held_[slot] == kEmpty || state_[held_[slot]] != State::coming) continue;
-    state_[held_[slot]] = State::resident;
-    arrived_[slot] = round_;
+void Scheduler::arrive(std::span<const std::uint32_t> partitions) {
+  for (const std::uint32_t partition : partitions) {
+    state_[partition] = State::resident;
+    arrived_[static_cast<std::size_t>(std::find(held_.begin(), held_.end(), partition) - held_.begin())] =
+        round_;
   }
+}
+
+unsigned Scheduler::coming() const {
+  return static_cast<unsigned>(std::ranges::count(state_, State::coming));
 }
 
 std::vector<std::uint32_t> Scheduler::retire(std::span<const std::uint64_t> waiting, unsigned empty) {

@@ -22,7 +22,8 @@ struct LargePartitions {
   unsigned slots = 0;    ///< the first so many have room for them
 };
 
-/// Keeps track of slots. A round is: choose (starts loads), work on what is resident, arrive, retire.
+/// Keeps track of slots. A round is: choose (starts loads), work on what is resident, arrive, retire. Loads
+/// may take several rounds.
 class Scheduler {
  public:
   Scheduler(std::uint32_t partitions, unsigned slots, SchedulePolicy policy, LargePartitions large = {});
@@ -30,8 +31,8 @@ class Scheduler {
   /// Loads for the empty slots: of the partitions that are not here and have work, those with most of it
   /// (workload) or with the oldest (fifo), ties by smaller id. `waiting` counts work by partition.
   std::vector<PartitionLoad> choose(std::span<const std::uint64_t> waiting);
-  /// All loads that were chosen have come.
-  void arrive();
+  /// These have come.
+  void arrive(std::span<const std::uint32_t> partitions);
   /// Empties slots, of those that have no work the longest here first, until `empty` of them are empty, and
   /// one for a large partition that waits; returns the partitions that left.
   std::vector<std::uint32_t> retire(std::span<const std::uint64_t> waiting, unsigned empty);
@@ -40,6 +41,8 @@ class Scheduler {
 
   bool resident(std::uint32_t partition) const { return state_[partition] == State::resident; }
   bool away(std::uint32_t partition) const { return state_[partition] == State::away; }
+  /// How many loads have not come yet.
+  unsigned coming() const;
   /// Partitions that may be worked on, in order of slots.
   std::vector<std::uint32_t> residents() const;
 

@@ -9,13 +9,14 @@ namespace {
 
 using Waiting = std::vector<std::uint64_t>;
 using Loads = std::vector<PartitionLoad>;
+using Partitions = std::vector<std::uint32_t>;
 
 TEST(Scheduler, BringsThePartitionsWhereMostWorkWaits) {
   Scheduler scheduler(5, 2, SchedulePolicy::workload);
 
   EXPECT_EQ(scheduler.choose(Waiting{3, 9, 0, 7, 9}), (Loads{{0, 1}, {1, 4}}));
   EXPECT_FALSE(scheduler.resident(1));
-  scheduler.arrive();
+  scheduler.arrive(Partitions{1, 4});
   EXPECT_EQ(scheduler.residents(), (std::vector<std::uint32_t>{1, 4}));
   EXPECT_TRUE(scheduler.choose(Waiting{3, 0, 0, 7, 0}).empty()) << "no slot is empty";
 }
@@ -24,7 +25,7 @@ TEST(Scheduler, FifoBringsWhatHasWaitedLongest) {
   Scheduler scheduler(4, 1, SchedulePolicy::fifo);
 
   EXPECT_EQ(scheduler.choose(Waiting{0, 0, 1, 5}), (Loads{{0, 2}}));
-  scheduler.arrive();
+  scheduler.arrive(Partitions{2});
   scheduler.choose(Waiting{100, 0, 0, 5});  // partition 3 has waited since the round before
   scheduler.retire(Waiting{100, 0, 0, 5}, 1);
   EXPECT_EQ(scheduler.choose(Waiting{100, 0, 0, 5}), (Loads{{0, 3}}));
@@ -33,9 +34,9 @@ TEST(Scheduler, FifoBringsWhatHasWaitedLongest) {
 TEST(Scheduler, RetiresDrainedPartitionsTheLongestHereFirst) {
   Scheduler scheduler(6, 3, SchedulePolicy::workload);
   scheduler.choose(Waiting{1, 1, 0, 0, 0, 0});
-  scheduler.arrive();
+  scheduler.arrive(Partitions{0, 1});
   scheduler.choose(Waiting{0, 0, 1, 0, 0, 0});
-  scheduler.arrive();
+  scheduler.arrive(Partitions{2});
 
   EXPECT_EQ(scheduler.retire(Waiting{0, 4, 0, 0, 0, 0}, 1), (std::vector<std::uint32_t>{0}));
   EXPECT_TRUE(scheduler.resident(1)) << "work waits there";
@@ -51,13 +52,25 @@ TEST(Scheduler, WhatComesIsNeitherBroughtAgainNorRetired) {
   EXPECT_TRUE(scheduler.choose(Waiting{5, 0, 0}).empty());
   EXPECT_TRUE(scheduler.retire(Waiting{0, 0, 0}, 3).empty());
   EXPECT_TRUE(scheduler.residents().empty());
+  EXPECT_EQ(scheduler.coming(), 1u);
+}
+
+TEST(Scheduler, LoadsComeOneAfterAnother) {
+  Scheduler scheduler(3, 3, SchedulePolicy::workload);
+  scheduler.choose(Waiting{5, 6, 7});
+  scheduler.arrive(Partitions{1});
+
+  EXPECT_EQ(scheduler.residents(), Partitions{1});
+  EXPECT_EQ(scheduler.coming(), 2u);
+  EXPECT_EQ(scheduler.retire(Waiting{5, 0, 7}, 1), Partitions{1});
+  EXPECT_TRUE(scheduler.choose(Waiting{5, 0, 7}).empty()) << "they come already";
 }
 
 TEST(Scheduler, LargePartitionsComeIntoLargeSlotsAlone) {
   Scheduler scheduler(4, 2, SchedulePolicy::workload, {{false, true, true, false}, 1});
 
   EXPECT_EQ(scheduler.choose(Waiting{1, 9, 8, 7}), (Loads{{0, 1}, {1, 3}}));
-  scheduler.arrive();
+  scheduler.arrive(Partitions{1, 3});
   EXPECT_EQ(scheduler.retire(Waiting{1, 5, 8, 0}, 1), (std::vector<std::uint32_t>{3}));
   EXPECT_EQ(scheduler.choose(Waiting{1, 5, 8, 0}), (Loads{{1, 0}})) << "the large slot is not empty";
 }
@@ -65,7 +78,7 @@ TEST(Scheduler, LargePartitionsComeIntoLargeSlotsAlone) {
 TEST(Scheduler, WhatIsIdleMakesRoomForALargePartition) {
   Scheduler scheduler(4, 3, SchedulePolicy::workload, {{false, false, true, false}, 1});
   EXPECT_EQ(scheduler.choose(Waiting{3, 4, 0, 2}), (Loads{{1, 1}, {2, 0}, {0, 3}})) << "usual slots first";
-  scheduler.arrive();
+  scheduler.arrive(Partitions{0, 1, 3});
 
   EXPECT_EQ(scheduler.retire(Waiting{0, 4, 6, 0}, 1), (std::vector<std::uint32_t>{3}));
   EXPECT_EQ(scheduler.choose(Waiting{0, 4, 6, 0}), (Loads{{0, 2}}));

@@ -1,0 +1,136 @@
+// bench disk: walks on a graph that stays in its file, every read of it from the disk, beside what the disk
+// gives to somebody who only reads.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "apps/bench/bench.hpp"
+#include "apps/bench/workload.hpp"
+#include "engine/core/error.hpp"
+#include "engine/residency/resident_graph.hpp"
+#include "engine/sampling/run.hpp"
+#include "io/descriptor.hpp"
+#include "io/hdf5.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+/// A quarter of the partitions is in slots at a time.
+constexpr PagingOptions kQuarter{.partitions = 64, .slots = 16, .transport = Transport::file};
+
+/// So few walks that the disk, not the cores, decides.
+constexpr Instance kWalks = 64'000;
+constexpr std::uint32_t kLength = 16;
+
+/// Bytes of one read: far larger ones are no faster.
+constexpr std::uint64_t kBlock = 4u << 20;
+
+/// A graph file's bytes, of which the system's cache can be told to keep none.
+class DiskFile {
+ public:
+  explicit DiskFile(const std::string& path) : bytes_(path, O_RDONLY) {
+    const io::h5::Handle file = io::h5::open_file(path);
+    const io::h5::Handle targets(H5Dopen2(file.get(), "out/indices", H5P_DEFAULT));
+    const io::h5::Handle type(H5Dget_type(targets.get()));
+    const haddr_t offset = H5Dget_offset(targets.get());
+    if (offset == HADDR_UNDEF || H5Tget_size(type.get()) != sizeof(Vertex))
+      throw UsageError("bench disk: targets are not in one piece; give a file that sluice wrote");
+    begin_ = offset, size_ = H5Dget_storage_size(targets.get());
+    bytes_.sync();  // what is not on the disk yet cannot be dropped
+  }
+
+  /// Bytes of targets.
+  std::uint64_t size() const { return size_; }
+  /// Drops targets' bytes [first, first + bytes) from the cache.
+  void drop(std::uint64_t first, std::uint64_t bytes) const {
+    ::posix_fadvise(bytes_.get(), static_cast<off_t>(begin_ + first), static_cast<off_t>(bytes),
+                    POSIX_FADV_DONTNEED);
+  }
+  /// GB a second of as many bytes of targets, dropped before, read from front to back by so many threads, a
+  /// part each, as often as it takes.
+  double read(std::uint64_t bytes, unsigned readers) const {
+    const double begin = seconds_now();
+    std::uint64_t done = 0;
+    for (; done < bytes; done += size_) {
+      drop(0, size_);
+      std::vector<std::jthread> threads;
+      for (unsigned r = 0; r < readers; ++r)
+        threads.emplace_back(
+            [this, r, readers] { read_part(size_ * r / readers, size_ * (r + 1) / readers); });
+    }
+    return static_cast<double>(done) / (seconds_now() - begin) * 1e-9;
+  }
+
+ private:
+  void read_part(std::uint64_t from, std::uint64_t to) const {
+    std::vector<std::byte> block(kBlock);
+    for (std::uint64_t at = from; at < to; at += kBlock)
+      bytes_.read_at(std::span(block).first(std::min(kBlock, to - at)), begin_ + at);
+  }
+
+  io::Descriptor bytes_;
+  std::uint64_t begin_ = 0, size_ = 0;
+};
+
+/// The edges of a graph file, never from the cache.
+class ColdEdges : public EdgeSource {
+ public:
+  ColdEdges(std::shared_ptr<const EdgeSource> file, const DiskFile& disk)
+      : file_(std::move(file)), disk_(disk) {}
+
+  void read_targets(EdgeIndex first, std::span<Vertex> out) const override {
+    disk_.drop(first * sizeof(Vertex), out.size_bytes());
+    file_->read_targets(first, out);
+  }
+  void read_weights(EdgeIndex first, std::span<float> out) const override { file_->read_weights(first, out); }
+
+ private:
+  std::shared_ptr<const EdgeSource> file_;
+  const DiskFile& disk_;
+};
+
+Figure figure_of(std::string name, std::vector<double> values, const char* unit, std::string note = {}) {
+  std::sort(values.begin(), values.end());
+  return {std::move(name), values[values.size() / 2], unit, values.front(), values.back(), std::move(note)};
+}
+
+}  // namespace
+
+std::vector<Figure> run_disk(Device& device, const Options& options) {
+  if (options.graph.empty())
+    throw UsageError("bench disk: name a graph file on the disk that is to be measured (--graph FILE)");
+  const DiskFile disk(options.graph);
+  Graph graph = io::open_graph(options.graph);
+  graph.edges_elsewhere = std::make_shared<ColdEdges>(graph.edges_elsewhere, disk);
+  ResidentGraph resident(device, graph, kQuarter);
+  WalkOptions walk;
+  walk.seed = options.seed, walk.length = kLength;
+  Starts starts;
+  starts.mode = Starts::Mode::random, starts.count = kWalks;
+  std::vector<double> alone, together, rates, shares, steps;
+  RunStats stats;
+  for (unsigned r = 0; r < options.repetitions; ++r) {
+    if (options.progress) options.progress("walks");
+    stats = run_walks(resident, starts, walk, nullptr);
+    // By turns and as long, as others may use the disk too, and some give more at first than later.
+    if (options.progress) options.progress("the disk");
+    alone.push_back(disk.read(stats.read_bytes, 1)), together.push_back(disk.read(stats.read_bytes, 2));
+    rates.push_back(static_cast<double>(stats.read_bytes) / stats.compute_seconds * 1e-9);
+    shares.push_back(100 * rates.back() / std::max(alone.back(), together.back()));
+    steps.push_back(static_cast<double>(stats.steps) / stats.compute_seconds * 1e-6);
+  }
+  const std::string note = text("%.0f transfers, ", static_cast<double>(stats.partition_transfers)) +
+                           text("%.0f rounds, ", static_cast<double>(stats.rounds)) +
+                           text("%.2f GB read", static_cast<double>(stats.read_bytes) * 1e-9);
+  return {figure_of("limit: disk, one reader", alone, "GB/s"),
+          figure_of("limit: disk, two readers", together, "GB/s"),
+          figure_of("uniform walk, from the file", rates, "GB/s", note),
+          figure_of("uniform walk, of the faster limit", shares, "%"),
+          figure_of("uniform walk, steps", steps, "M steps/s")};
+}
+
+}  // namespace sluice::bench
