@@ -9,6 +9,7 @@
 #include "apps/common_options.hpp"
 #include "apps/console.hpp"
 #include "apps/errors.hpp"
+#include "apps/ranks.hpp"
 #include "apps/report.hpp"
 #include "engine/core/error.hpp"
 
@@ -16,12 +17,13 @@ namespace sluice::apps {
 
 namespace {
 
-enum class Suite { limits, sampling, outofcore, disk, ablation, pagerank, acc, ppr };
+enum class Suite { limits, sampling, outofcore, disk, scaling, ablation, pagerank, acc, ppr };
 
 constexpr std::array kSuites{Name<Suite>{"limits", Suite::limits},
                              Name<Suite>{"sampling", Suite::sampling},
                              Name<Suite>{"outofcore", Suite::outofcore},
                              Name<Suite>{"disk", Suite::disk},
+                             Name<Suite>{"scaling", Suite::scaling},
                              Name<Suite>{"ablation", Suite::ablation},
                              Name<Suite>{"pagerank", Suite::pagerank},
                              Name<Suite>{"acc", Suite::acc},
@@ -37,6 +39,8 @@ std::vector<bench::Figure> measure(Suite suite, Device& device, const bench::Opt
       return bench::run_outofcore(device, options);
     case Suite::disk:
       return bench::run_disk(device, options);
+    case Suite::scaling:
+      return bench::run_scaling(device, options);
     case Suite::ablation:
       return bench::run_ablation(device, options);
     case Suite::pagerank:
@@ -85,12 +89,15 @@ void run_bench(const Command& command, const BenchCommand& c) {
     if (command.given(option))
       throw UsageError(fmt::format("{} has no meaning for bench: a suite sets it", option));
   }
+  if (world().size() > 1 && c.suite != Suite::scaling)
+    throw UsageError(fmt::format("bench {} is the work of one process: start it without mpirun",
+                                 name_of(kSuites, c.suite)));
   const Stopwatch watch;
   const auto pattern = pattern_of(c);
-  ReportFile report_file(c.common.report, c.common.force);
+  ReportFile report_file(world().leads() ? c.common.report : "", c.common.force);
   apply_host_ceiling(c.common);
   announce(command, c.common);
-  Device device(c.common.device);
+  Device device(device_of_rank(c.common));
   bench::Options options{c.repetitions, c.scale, c.edge_factor, c.common.seed, c.graph, {}, {}};
   options.progress = [&](const std::string& name) {
     throw_if_stopped();
@@ -120,7 +127,7 @@ void run_bench(const Command& command, const BenchCommand& c) {
     for (const auto& [name, value] : figure.columns)
       report.counters.emplace_back(figure.name + ": " + name, value);
   }
-  report_file.write(report);
+  if (world().leads()) report_file.write(report);
 }
 
 }  // namespace
@@ -133,7 +140,8 @@ std::unique_ptr<Command> make_bench() {
   command->choice_argument(
       "SUITE", c->suite, kSuites,
       "limits: copies and random reads; sampling: walks and samples; outofcore: walks on a "
-      "graph of which the device holds a quarter; disk: the same from a file that no cache holds; ablation: "
+      "graph of which the device holds a quarter; disk: the same from a file that no cache holds; scaling: "
+      "walks on all ranks of mpirun beside one; ablation: "
       "C-SAW's techniques for partitions, one after "
       "the other; pagerank: iterations, beside cuSPARSE on a GPU, and batches; acc: searches, paths, cores "
       "and "
@@ -152,6 +160,7 @@ std::unique_ptr<Command> make_bench() {
   command->group("Messages");
   declare_messages(*command, c->common);
   command->set_example("sluice bench sampling --scale 22 --report bench.json");
+  command->set_takes_ranks();
   command->run = [c](const Command& self) { run_bench(self, *c); };
   return command;
 }

@@ -46,6 +46,9 @@ std::vector<Figure> run_outofcore(Device& device, const Options& options);
 /// rate.
 std::vector<Figure> run_disk(Device& device, const Options& options);
 
+/// Walks on all ranks of the job, which call it together, beside one of them.
+std::vector<Figure> run_scaling(Device& device, const Options& options);
+
 /// C-SAW's techniques for graphs in partitions, switched on one after the other.
 std::vector<Figure> run_ablation(Device& device, const Options& options);
 

@@ -209,6 +209,18 @@ TEST_F(WholePath, PlanRunsNothing) {
   EXPECT_EQ(folder_.names().size(), 1u);
 }
 
+TEST_F(WholePath, BenchDiskReadsTheGraphFromItsFile) {
+  run({"bench", "disk", "--graph", graph(), "--device", "host", "--threads", "2", "--repetitions", "1",
+       "--report", at("bench.json")});
+
+  const auto report = Json::parse(read_bytes(at("bench.json")));
+  for (const char* figure : {"limit: disk, one reader [GB/s]", "limit: disk, two readers [GB/s]",
+                             "uniform walk, from the file [GB/s]", "uniform walk, of the faster limit [%]"}) {
+    EXPECT_GT(report.value(figure, 0.0), 0.0) << figure;
+  }
+  EXPECT_EQ(sluice({"bench", "disk", "--device", "host"}).status, 2);
+}
+
 TEST_F(WholePath, AblationHasARowForEachTechnique) {
   const auto table = run({"bench", "ablation", "--device", "host", "--threads", "2", "--scale", "7",
                           "--repetitions", "1", "--report", at("bench.json")})

@@ -1,0 +1,124 @@
+// bench scaling: walks on all ranks of the job beside the same walks on one of them, with the graph on every
+// rank and shared out among them.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "apps/bench/bench.hpp"
+#include "apps/bench/workload.hpp"
+#include "apps/ranks.hpp"
+#include "apps/shared_graph.hpp"
+#include "engine/residency/resident_graph.hpp"
+#include "engine/sampling/run.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+using apps::world;
+
+/// What all ranks did in one run.
+struct Scaled {
+  double rate = 0;                  ///< M steps a second, in the time of the slowest
+  double slowest = 0, fastest = 0;  ///< seconds of a rank
+  double exchange = 0;              ///< per cent of the ranks' time
+  double entries = 0;               ///< walks that changed hands
+};
+
+class ScalingSuite {
+ public:
+  ScalingSuite(Device& device, const Options& options)
+      : device_(device),
+        options_(options),
+        graph_(options.graph.empty()
+                   ? load_graph(device, options)
+                   : apps::read_graph_once_a_node(options.graph, io::read_graph_info(options.graph))) {
+    walk_.seed = options.seed;
+  }
+
+  std::vector<Figure> run() {
+    plain("ranks", world().size());
+    plain("vertices", static_cast<double>(graph_.vertices()));
+    plain("stored edges", static_cast<double>(graph_.edges()));
+    {
+      ResidentGraph whole(device_, graph_);
+      one_ = study("one rank", whole, 1, true);
+      study("replicate, strong", whole, 1, false);
+      study("replicate, weak", whole, ranks(), false);
+    }
+    if (ranks() > 1) {
+      PagingOptions paging;
+      paging.shard = &world(), paging.transport = Transport::copied;
+      ResidentGraph shared(device_, graph_, paging);
+      study("shard, strong", shared, 1, false);
+      study("shard, weak", shared, ranks(), false);
+    }
+    return std::move(figures_);
+  }
+
+ private:
+  static std::uint64_t ranks() { return static_cast<std::uint64_t>(world().size()); }
+
+  void plain(const char* name, double value) { figures_.push_back({name, value, "", value, value, {}}); }
+
+  /// `rounds` walks from every vertex, dealt out over the ranks, or all of them on the first. Returns the
+  /// rate.
+  double study(const std::string& name, ResidentGraph& graph, std::uint64_t rounds, bool alone) {
+    if (options_.progress) options_.progress(name);
+    std::vector<Scaled> runs;
+    for (unsigned r = 0; r <= options_.repetitions; ++r) {  // the first makes tables and connections
+      const Scaled scaled = walk(graph, rounds, alone);
+      if (r > 0) runs.push_back(scaled);
+    }
+    std::sort(runs.begin(), runs.end(), [](const Scaled& a, const Scaled& b) { return a.rate < b.rate; });
+    const Scaled& usual = runs[runs.size() / 2];
+    Figure figure{name, usual.rate, "M steps/s", runs.front().rate, runs.back().rate, {}};
+    if (!alone) {
+      figure.columns = {
+          {"times one rank", usual.rate / one_}, {"efficiency", usual.rate / one_ / world().size()},
+          {"slowest rank s", usual.slowest},     {"fastest rank s", usual.fastest},
+          {"entries exchanged", usual.entries},  {"exchange %", usual.exchange}};
+    }
+    figures_.push_back(std::move(figure));
+    return usual.rate;
+  }
+
+  Scaled walk(ResidentGraph& graph, std::uint64_t rounds, bool alone) {
+    Starts starts;
+    starts.rounds = rounds;
+    const std::uint64_t instances = rounds * graph_.vertices();
+    const std::uint64_t rank = static_cast<std::uint64_t>(world().rank()), size = alone ? 1 : ranks();
+    RunStats stats;
+    double exchange = 0, seconds = 0;
+    // However long another rank takes to come here, from its tables or from walks that it has alone.
+    world().barrier("a study of walks", kUnlimited);
+    if (rank < size) {
+      walk_.first_instance = instances * rank / size, walk_.last_instance = instances * (rank + 1) / size;
+      const double said = world().seconds(), begin = seconds_now();
+      stats = run_walks(graph, starts, walk_, nullptr);
+      seconds = seconds_now() - begin;
+      exchange = world().seconds() - said + stats.exchange_seconds;
+    }
+    double slowest[] = {stats.compute_seconds, rank < size ? -stats.compute_seconds : -1e300};
+    double sums[] = {static_cast<double>(stats.steps), static_cast<double>(stats.entries_sent), exchange,
+                     seconds};
+    world().all_reduce(slowest, Reduce::max, "a study of walks", kUnlimited);
+    world().all_reduce(sums, Reduce::sum, "a study of walks", kUnlimited);
+    return {sums[0] / slowest[0] * 1e-6, slowest[0], -slowest[1], 100 * sums[2] / sums[3], sums[1]};
+  }
+
+  Device& device_;
+  const Options& options_;
+  Graph graph_;
+  WalkOptions walk_;
+  double one_ = 0;  ///< the rate of one rank
+  std::vector<Figure> figures_;
+};
+
+}  // namespace
+
+std::vector<Figure> run_scaling(Device& device, const Options& options) {
+  return ScalingSuite(device, options).run();
+}
+
+}  // namespace sluice::bench
