@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/exec/start_thread.hpp"
 #include "engine/residency/resident_graph.hpp"
 
 namespace sluice::host {
@@ -38,12 +39,13 @@ class QueueTeams {
     start_ = seconds_now();
     {
       std::vector<std::jthread> pool;
-      unsigned thread = 0;
-      for (Team& team : teams_) {
-        for (unsigned member = 0; member < team.threads; ++member, ++thread) {
-          if (thread > 0) pool.emplace_back([this, &team, member, thread] { serve(team, member, thread); });
-        }
+      try {
+        start_threads(pool);
+      } catch (...) {
+        let_go(Start::given_up);
+        throw;
       }
+      let_go(Start::all_there);
       serve(teams_[0], 0, 0);
     }
     if (failure_) std::rethrow_exception(failure_);
@@ -59,6 +61,27 @@ class QueueTeams {
     std::unique_ptr<std::barrier<>> together;
     double seconds = 0;
   };
+
+  /// A team's members wait for each other, so none begins before all are there.
+  enum class Start { waiting, all_there, given_up };
+
+  void start_threads(std::vector<std::jthread>& pool) {
+    unsigned thread = 0;
+    for (Team& team : teams_) {
+      for (unsigned member = 0; member < team.threads; ++member, ++thread) {
+        if (thread == 0) continue;
+        start_thread(pool, [this, &team, member, thread] {
+          may_go_.wait(Start::waiting);
+          if (may_go_ == Start::all_there) serve(team, member, thread);
+        });
+      }
+    }
+  }
+
+  void let_go(Start start) {
+    may_go_ = start;
+    may_go_.notify_all();
+  }
 
   void serve(Team& team, unsigned member, unsigned thread) {
     for (std::size_t queue = team.first; queue < team.last; ++queue)
@@ -103,6 +126,7 @@ class QueueTeams {
   std::vector<std::atomic<std::uint64_t>> taken_;  ///< [queues] entries that threads have taken
   std::vector<Team> teams_;
   double start_ = 0;
+  std::atomic<Start> may_go_{Start::waiting};
   std::mutex mutex_;
   std::atomic<bool> failed_{false};
   std::exception_ptr failure_;

@@ -2,11 +2,19 @@
 
 #include <utility>
 
+#include "engine/exec/start_thread.hpp"
+
 namespace sluice {
 
 Crew::Crew(unsigned threads) : size_(std::max(threads, 1u)) {
-  for (unsigned thread = 1; thread < size_; ++thread)
-    threads_.emplace_back([this, thread] { serve(thread); });
+  try {
+    for (unsigned thread = 1; thread < size_; ++thread)
+      start_thread(threads_, [this, thread] { serve(thread); });
+  } catch (...) {
+    leave_ = true;  // those that are there
+    start();
+    throw;
+  }
 }
 
 Crew::~Crew() {

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "engine/exec/start_thread.hpp"
+
 namespace sluice {
 
 void parallel_blocks(unsigned threads, std::uint64_t count, std::uint64_t grain,
@@ -30,7 +32,7 @@ void parallel_blocks(unsigned threads, std::uint64_t count, std::uint64_t grain,
   const auto extra = static_cast<unsigned>(std::min<std::uint64_t>(std::max(threads, 1u), blocks));
   {
     std::vector<std::jthread> pool;
-    for (unsigned thread = 1; thread < extra; ++thread) pool.emplace_back(work, thread);
+    for (unsigned thread = 1; thread < extra; ++thread) start_thread(pool, [&work, thread] { work(thread); });
     work(0);
   }
   if (failure) std::rethrow_exception(failure);

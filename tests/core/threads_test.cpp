@@ -2,13 +2,20 @@
 #include "engine/exec/threads.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <stdexcept>
 #include <vector>
 
+#include "engine/core/error.hpp"
+#include "engine/drive/host_queues.hpp"
 #include "engine/drive/wave_writer.hpp"
+#include "engine/exec/crew.hpp"
 
 namespace sluice {
 namespace {
@@ -104,6 +111,53 @@ TEST(WaveWriter, ThrowsAtFinishAndWaitsWhenDestroyed) {
     });
   }
   EXPECT_TRUE(written);
+}
+
+/// While it lives there is room for one more thread's stack, and not for two.
+class RoomForOneThread {
+ public:
+  RoomForOneThread() {
+    constexpr std::size_t kStack = std::size_t{1} << 32;
+    pthread_attr_t attributes;
+    pthread_getattr_default_np(&attributes);
+    pthread_attr_getstacksize(&attributes, &stack_);
+    set_stack(kStack);
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    getrlimit(RLIMIT_AS, &limit_);
+    rlimit less = limit_;
+    less.rlim_cur = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + kStack + kStack / 2;
+    setrlimit(RLIMIT_AS, &less);
+  }
+  ~RoomForOneThread() {
+    setrlimit(RLIMIT_AS, &limit_);
+    set_stack(stack_);
+  }
+
+ private:
+  static void set_stack(std::size_t bytes) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, bytes);
+    pthread_setattr_default_np(&attributes);
+  }
+
+  std::size_t stack_ = 0;
+  rlimit limit_{};
+};
+
+TEST(Threads, WhoIsThereLeavesWhereAnotherCannotStart) {
+  const RoomForOneThread room;
+
+  EXPECT_NO_THROW(Crew{2});
+  EXPECT_THROW(Crew{4}, RunError);
+  PagingOptions one_by_one;
+  one_by_one.batching = false;
+  host::HostQueues queues(4, one_by_one);
+  const std::uint64_t sizes[] = {1000};
+  const auto end = [](std::size_t, std::uint64_t begin) { return begin + 100; };
+  EXPECT_THROW(queues.work(sizes, 10, end, [](std::size_t, std::uint64_t, std::uint64_t, unsigned) {}),
+               RunError);
 }
 
 }  // namespace
