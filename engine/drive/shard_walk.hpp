@@ -51,24 +51,21 @@ struct alignas(16) ShardRecord<true> {
 template <bool kAsks>
 inline constexpr std::uint64_t kShardWalkBytes = 2 * sizeof(ShardRecord<kAsks>) + sizeof(std::uint32_t);
 
-/// A wave's walks in halves that take turns: what leaves one of them travels while the other works. Those
-/// that wait for two lists at once do so as a whole.
-template <bool kAsks>
-inline constexpr unsigned kShardHalves = kAsks ? 1 : 2;
-
-/// Every kShardHalves-th walk of a wave, so that halves have the same of every home.
+/// Every so-manieth walk of a wave, so that its parts have the same of every home. Where a device works by
+/// itself, halves take turns: what leaves one of them travels while the other works.
 template <class Program>
 struct ShardHalf {
   PagedWalks<Program> walks;
   std::uint64_t capacity = 0;  ///< of the wave
-  unsigned half = 0;
+  unsigned half = 0, halves = 1;
 
-  static constexpr unsigned kHalves = kShardHalves<PagedWalks<Program>::kAsks>;
-  /// The most walks of a half.
-  static std::uint64_t most(std::uint64_t capacity) { return (capacity + kHalves - 1) / kHalves; }
-  std::uint64_t size() const { return (capacity + kHalves - 1 - half) / kHalves; }
+  /// The most walks of one of `halves`.
+  static std::uint64_t most(std::uint64_t capacity, unsigned halves) {
+    return (capacity + halves - 1) / halves;
+  }
+  std::uint64_t size() const { return (capacity + halves - 1 - half) / halves; }
   /// The walk's index in the wave.
-  SLUICE_HD std::uint64_t index(std::uint64_t i) const { return i * kHalves + half; }
+  SLUICE_HD std::uint64_t index(std::uint64_t i) const { return i * halves + half; }
 };
 
 /// How many walks changed hands between two supersteps.
@@ -83,13 +80,17 @@ struct Crossing {
 /// ended. Whoever waits for two lists at once stays.
 std::vector<std::uint32_t> ranks_of_keys(const Communicator& ranks, std::uint64_t partitions);
 
+/// What a slot takes of a round's look-up: its columns, and a program of most kinds.
+inline constexpr std::uint64_t kSlotLookUp = 512;
+
 /// A plan by which every rank holds all of its partitions, and with `pairs` room for one more; none, on all
 /// ranks, where that does not fit one of them or leaves too little for walks. `bytes_per_walk` is what a rank
 /// holds for one walk of the wave, which has as many of every rank; `taken` is what will be charged to the
-/// device before.
+/// device before. `slot_bytes` is what a slot takes of the look-up that a round publishes.
 std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& device, const Graph& graph,
                                              const PagingOptions& paging, const PageColumns& columns,
                                              std::uint64_t bytes_per_walk, std::uint64_t instances,
-                                             bool pairs, std::uint64_t taken = 0);
+                                             bool pairs, std::uint64_t taken = 0,
+                                             std::uint64_t slot_bytes = kSlotLookUp);
 
 }  // namespace sluice

@@ -180,6 +180,8 @@ class ShardWave {
   using Link = DeviceRanks;
   using Rows = ShardRows;
   static constexpr bool kAsks = PagedWalks<Program>::kAsks;
+  /// Walks that wait for two lists at once do so as a whole.
+  static constexpr unsigned kHalves = kAsks ? 1 : 2;
 
   /// Null, on all ranks, where they have no GPU each or NCCL is missing.
   static std::unique_ptr<Link> link(Communicator& ranks) {
@@ -206,13 +208,22 @@ class ShardWave {
     copy_to_device(device, ranks_of_keys_.data(), ranks_of_keys.data(), ranks_of_keys_.bytes());
     check(cudaMemset(counters_.data(), 0, counters_.bytes()), "clearing counters");
     check(cudaMemset(counts_.data(), 0, counts_.bytes()), "clearing counts");
-    connect();
   }
   ShardWave(const ShardWave&) = delete;
   ShardWave& operator=(const ShardWave&) = delete;
   ~ShardWave() {
     if (std::uncaught_exceptions() > 0) link_.abort();  // others may not come any more
     cudaStreamSynchronize(stream_.get());               // what is under way uses the buffers
+  }
+
+  /// Connections are made when they are first used, which takes longer than many supersteps. All ranks call
+  /// it once they have their memory.
+  void connect() {
+    const std::vector<std::uint64_t> one(size_, sizeof(std::uint64_t));
+    link_.all_gather(counts_.data(), by_rank_.data(), counts_.bytes(), stream_.get());
+    link_.all_to_all(counts_.data(), one, by_rank_.data(), one, stream_.get());
+    link_.reduce_scatter_min(reinterpret_cast<std::uint32_t*>(by_rank_.data()), 1, stream_.get());
+    link_.wait(stream_.get(), "connections between GPUs");
   }
 
   void begin(const ShardHalf<Program>& half) {
@@ -278,15 +289,6 @@ class ShardWave {
 
  private:
   using Record = ShardRecord<kAsks>;
-
-  /// Connections are made when they are first used, which takes longer than many supersteps.
-  void connect() {
-    const std::vector<std::uint64_t> one(size_, sizeof(std::uint64_t));
-    link_.all_gather(counts_.data(), by_rank_.data(), counts_.bytes(), stream_.get());
-    link_.all_to_all(counts_.data(), one, by_rank_.data(), one, stream_.get());
-    link_.reduce_scatter_min(reinterpret_cast<std::uint32_t*>(by_rank_.data()), 1, stream_.get());
-    link_.wait(stream_.get(), "connections between GPUs");
-  }
 
   /// Records that rank `from` has for rank `to`.
   std::uint64_t count(std::size_t from, std::size_t to) const {

@@ -1,6 +1,6 @@
 // The driver of walks over ranks that each hold all of their partitions on the device: in every superstep
 // all walks that are here go on until they leave for another rank or end, then change hands; wave by wave,
-// each in two halves.
+// each in two halves where a device works by itself.
 // The longest walk leaves at almost every step, so that there are about as many supersteps as steps.
 #pragma once
 
@@ -23,24 +23,26 @@ namespace sluice {
 template <class Program, class Wave>
 class ShardWalkDriver {
  public:
-  /// All ranks make one, of the same plan.
+  /// All ranks make one, of the same plan; one may find too little memory (together). All hear first where
+  /// the instances are, and what comes after is a rank's own, up to run().
   ShardWalkDriver(ResidentGraph::Impl& graph, const Program& program, const PageRequest& pages,
                   StartsView starts, const WalkOptions& options, RunStats& stats, Instance begin,
-                  Instance end, PagedPlan plan, std::unique_ptr<typename Wave::Link> link)
+                  Instance end, PagedPlan plan, typename Wave::Link& link)
       : graph_(graph),
         program_(program),
         options_(options),
         stats_(stats),
         ranks_(*graph.paging.shard),
         instances_(end - begin),
+        link_(link),
+        homes_(graph.device, &ranks_, begin, end, plan.wave),
         loop_(graph, pages, std::move(plan), PageUse{.picks = 1, .roams = true}, stats),
-        homes_(graph.device, &ranks_, begin, end, loop_.plan().wave),
-        link_(std::move(link)),
-        rows_(graph.device, *link_, homes_.capacity() * (std::uint64_t{options.length} + 1)) {
+        rows_(graph.device, link_, homes_.capacity() * (std::uint64_t{options.length} + 1)) {
     const auto owners = ranks_of_keys(ranks_, loop_.partitions());
-    for (unsigned half = 0; half < Half::kHalves; ++half) {
-      halves_.push_back(std::make_unique<Wave>(graph.device, *link_, ranks_, Half::most(homes_.capacity()),
-                                               rows_, options.length, owners));
+    const std::uint64_t most = Half::most(homes_.capacity(), Wave::kHalves);
+    for (unsigned half = 0; half < Wave::kHalves; ++half) {
+      halves_.push_back(
+          std::make_unique<Wave>(graph.device, link_, ranks_, most, rows_, options.length, owners));
     }
     walks_.own_begin = loop_.own().begin, walks_.own_end = loop_.own().end;
     walks_.homes = homes_.firsts(), walks_.home_counts = homes_.counts();
@@ -51,6 +53,9 @@ class ShardWalkDriver {
   }
 
   void run(WalkSink* sink) {
+    if constexpr (requires(Wave & wave) { wave.connect(); }) {
+      for (const auto& half : halves_) half->connect();
+    }
     WaveRows rows(graph_.device, homes_, Wave::Rows::kInParts ? &ranks_ : nullptr, loop_.plan().wave,
                   options_.length, sink, stats_);
     const double loading = seconds_now();
@@ -75,7 +80,7 @@ class ShardWalkDriver {
       stats_.exchange_seconds += half->exchange_seconds();
     }
     stats_.exchange_seconds += rows_.seconds();
-    stats_.exchanged_bytes += link_->bytes_sent();
+    stats_.exchanged_bytes += link_.bytes_sent();
     loop_.count();
   }
 
@@ -109,7 +114,7 @@ class ShardWalkDriver {
     return true;
   }
 
-  Half half(unsigned h) const { return {walks_, homes_.capacity(), h}; }
+  Half half(unsigned h) const { return {walks_, homes_.capacity(), h, Wave::kHalves}; }
 
   /// All walks that are left need a list of another rank beside their own: that of one of them comes, and
   /// whoever can goes on.
@@ -136,9 +141,9 @@ class ShardWalkDriver {
   RunStats& stats_;
   Communicator& ranks_;
   Instance instances_;
-  PageLoop loop_;
+  typename Wave::Link& link_;
   WaveHomes homes_;
-  std::unique_ptr<typename Wave::Link> link_;
+  PageLoop loop_;
   typename Wave::Rows rows_;
   std::vector<std::unique_ptr<Wave>> halves_;
   PagedWalks<Program> walks_;
@@ -153,14 +158,25 @@ bool walk_resident_shard(ResidentGraph::Impl& graph, const Program& program, con
   Communicator& ranks = *graph.paging.shard;
   const std::uint64_t bytes =
       kShardWalkBytes<Wave::kAsks> + (std::uint64_t{options.length} + 1) * sizeof(Vertex);
+  // A user's sampler may have more in its program than most.
+  const std::uint64_t slot_bytes = std::max<std::uint64_t>(kSlotLookUp, sizeof(PageView) + sizeof(Program));
   auto plan = plan_resident_shard(ranks, graph.device, graph.graph, graph.paging, pages.columns, bytes,
-                                  end - begin, Wave::kAsks);
+                                  end - begin, Wave::kAsks, 0, slot_bytes);
   if (!plan) return false;
-  auto link = Wave::link(ranks);
+  const auto link = Wave::link(ranks);
   if (!link) return false;
-  ShardWalkDriver<Program, Wave>(graph, program, pages, starts, options, stats, begin, end, *std::move(plan),
-                                 std::move(link))
-      .run(sink);
+  using Driver = ShardWalkDriver<Program, Wave>;
+  std::unique_ptr<Driver> driver;
+  try {
+    together(&ranks, [&] {
+      driver = std::make_unique<Driver>(graph, program, pages, starts, options, stats, begin, end,
+                                        *std::move(plan), *link);
+    });
+  } catch (const BudgetError&) {
+    if constexpr (requires { link->abort(); }) link->abort();  // one rank's is gone
+    return false;                                              // of all ranks: queues take less
+  }
+  driver->run(sink);
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/host_array.hpp"
 #include "engine/drive/paged_walk_host.hpp"
 #include "engine/drive/shard_walk.hpp"
 #include "engine/drive/wire.hpp"
@@ -47,6 +48,8 @@ class ShardWave {
   using Link = ShardLink;
   using Rows = ShardRows;
   static constexpr bool kAsks = PagedWalks<Program>::kAsks;
+  /// The threads that work are those that hand over: halves would overlap nothing, and meet twice as often.
+  static constexpr unsigned kHalves = 1;
 
   static std::unique_ptr<Link> link(Communicator&) { return std::make_unique<Link>(); }
 
@@ -59,7 +62,10 @@ class ShardWave {
         ranks_of_keys_(ranks_of_keys),
         here_(device, most, "walks under way"),
         leaving_(device, most, "walks that leave"),
-        destinations_(device, most, "walks that leave") {}
+        destinations_(device, most, "walks that leave"),
+        blocks_(blocks_of(most) * (static_cast<std::size_t>(ranks.size()) + 1), "counts of walks") {
+    wire_.reserve(most, "walks from other ranks");
+  }
 
   /// Makes a record of every walk of the half that begins here.
   void begin(const ShardHalf<Program>& half) {
@@ -77,11 +83,10 @@ class ShardWave {
   Crossing exchange() {
     std::vector<std::uint64_t> counts(static_cast<std::size_t>(ranks_.size()), 0);
     sort_by_destination(counts);
-    Wire<Record> wire;
     const std::uint64_t leaving = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-    wire.exchange(ranks_, {leaving_.data(), leaving}, counts, "walks from other ranks");
-    std::ranges::copy(wire.values(), here_.data());
-    here_count_ = wire.values().size();
+    wire_.exchange(ranks_, {leaving_.data(), leaving}, counts, "walks from other ranks");
+    std::ranges::copy(wire_.values(), here_.data());
+    here_count_ = wire_.values().size();
     const std::uint64_t stayed = counts[static_cast<std::size_t>(ranks_.rank())];
     std::uint64_t all[] = {leaving - stayed, leaving};
     ranks_.all_reduce(all, Reduce::sum, "walks under way");
@@ -117,6 +122,7 @@ class ShardWave {
  private:
   using Record = ShardRecord<kAsks>;
   static constexpr std::uint64_t kGrain = 4096;
+  static std::uint64_t blocks_of(std::uint64_t count) { return (count + kGrain - 1) / kGrain; }
   struct Tally {
     std::uint64_t steps = 0, rounds = 0;
   };
@@ -126,7 +132,7 @@ class ShardWave {
   void each_block(std::uint64_t count, const KeyOf& key_of) {
     const auto ranks = static_cast<std::size_t>(ranks_.size());
     here_count_ = count;
-    blocks_.assign((count + kGrain - 1) / kGrain * (ranks + 1), 0);
+    std::fill_n(blocks_.data(), blocks_of(count) * (ranks + 1), 0);
     parallel_blocks(device_.threads(), count, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
       std::uint64_t* const counts = blocks_.data() + from / kGrain * (ranks + 1);
       Tally tally;
@@ -140,7 +146,7 @@ class ShardWave {
 
   /// Records in order of destination, without those that have ended; `counts` by rank.
   void sort_by_destination(std::vector<std::uint64_t>& counts) {
-    const std::size_t ranks = counts.size(), blocks = blocks_.size() / (ranks + 1);
+    const std::size_t ranks = counts.size(), blocks = blocks_of(here_count_);
     std::uint64_t before = 0;
     for (std::size_t r = 0; r < ranks; ++r) {
       const std::uint64_t first = before;
@@ -165,7 +171,8 @@ class ShardWave {
   Buffer<ShardRecord<kAsks>> here_, leaving_;
   Buffer<std::uint32_t> destinations_;  ///< ranks that go on with what is here
   std::uint64_t here_count_ = 0;
-  std::vector<std::uint64_t> blocks_;  ///< [blocks][ranks + 1] records by destination, then where they go
+  Wire<Record> wire_;
+  HostArray<std::uint64_t> blocks_;  ///< [blocks][ranks + 1] records by destination, then where they go
   std::atomic<std::uint64_t> steps_{0}, rounds_{0};
 };
 

@@ -25,10 +25,19 @@ class Wire {
       send.push_back(std::as_bytes(column.first(count)));
       column = column.subspan(count);
     }
-    bytes_ = std::make_shared<std::vector<std::byte>>();
+    if (!reserved_) bytes_ = std::make_shared<std::vector<std::byte>>();
     // However long another rank works before it comes here.
     ranks.all_to_all(send, *bytes_, counts_, label, kUnlimited);
     for (std::uint64_t& count : counts_) count /= sizeof(T);
+  }
+
+  /// Makes room for so many values of all exchanges to come, and charges it to the host's memory; throws
+  /// BudgetError.
+  void reserve(std::uint64_t values, const char* purpose) {
+    bytes_ = std::make_shared<std::vector<std::byte>>();
+    charged_ = HostArray<std::byte>(bytes_, bytes_->data(), 0, values * sizeof(T), purpose);
+    bytes_->reserve(values * sizeof(T));
+    reserved_ = true;
   }
 
   /// Charges what came to the host's memory; throws BudgetError. What it takes is known only when it is here.
@@ -46,6 +55,7 @@ class Wire {
   std::shared_ptr<std::vector<std::byte>> bytes_;
   std::vector<std::uint64_t> counts_;
   HostArray<std::byte> charged_;
+  bool reserved_ = false;
 };
 
 }  // namespace sluice

@@ -52,9 +52,9 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     auto plan = plan_resident_shard(ranks, gpu, graph, impl.paging, pages.columns, 500, end - begin, true);
     ASSERT_TRUE(plan.has_value());
     plan->wave = (plan->wave + 1) / 2;  // two waves
+    ThreadDeviceRanks link(rank, meeting);
     ShardWalkDriver<Program, cuda::ShardWave<Program>>(impl, program, pages, from.view(), options, mine.stats,
-                                                       begin, end, *std::move(plan),
-                                                       std::make_unique<ThreadDeviceRanks>(rank, meeting))
+                                                       begin, end, *std::move(plan), link)
         .run(&mine.walks);
   });
   return all;
