@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "engine/exec/device.hpp"
 #include "engine/residency/paging.hpp"
@@ -48,6 +49,15 @@ inline bool brief() {
 /// The same for anything else that there is much of.
 inline std::uint64_t at_most(std::uint64_t usually, std::uint64_t watched) {
   return brief() ? std::min(usually, watched) : usually;
+}
+
+/// Of jobs, those that a sanitizer watches: every `stride`-th from `first` on. Without one, all.
+template <class Job>
+std::vector<Job> watched(std::vector<Job> jobs, std::size_t first, std::size_t stride) {
+  if (!brief()) return jobs;
+  std::vector<Job> some;
+  for (std::size_t i = first % stride; i < jobs.size(); i += stride) some.push_back(jobs[i]);
+  return some;
 }
 
 /// Parts of a quarter of which the device holds, and as many as keep a sanitizer busy for seconds.

@@ -8,25 +8,36 @@
 namespace sluice::test {
 namespace {
 
+/// Under a sanitizer few partitions, and where every instance has launches of its own, few instances: a walk
+/// through them is hundreds of launches as it is.
+PagingOptions few_if_brief(PagingOptions paging) {
+  if (brief()) paging.partitions = 3, paging.slots = 2;
+  return paging;
+}
+
+std::uint64_t instances_if_brief(const PagingOptions& paging, std::uint64_t usually) {
+  return at_most(usually, paging.batching ? 80 : 8);
+}
+
 void expect_same(const Graph& graph, Device& gpu, const PagingOptions& paging, std::uint64_t instances) {
   Device host({DeviceChoice::host, usable_cores(), 0});
-  ResidentGraph whole(host, graph), parts(gpu, graph, paging);
-  for (const Job& job : walk_jobs(instances)) {
+  ResidentGraph whole(host, graph), parts(gpu, graph, few_if_brief(paging));
+  for (const Job& job : watched(walk_jobs(instances), paging.slots, 3)) {
     if (job.name.find("/wide") != std::string::npos) continue;
     const Outcome expected = job.run(whole);
 
     EXPECT_GT(expected.count(), 0u) << job.name;
     EXPECT_TRUE(job.run(parts) == expected) << job.name;
   }
-  for (const auto& [plain, coded] : coded_walk_jobs(instances))
+  for (const auto& [plain, coded] : watched(coded_walk_jobs(instances), paging.slots, 3))
     EXPECT_TRUE(coded.run(parts) == plain.run(whole)) << "coded " << coded.name;
 }
 
 void expect_same_samples(const Graph& graph, Device& gpu, const PagingOptions& paging,
                          std::uint64_t instances) {
   Device host({DeviceChoice::host, usable_cores(), 0});
-  ResidentGraph whole(host, graph), parts(gpu, graph, paging);
-  for (const Job& job : sample_jobs(instances, graph.vertices())) {
+  ResidentGraph whole(host, graph), parts(gpu, graph, few_if_brief(paging));
+  for (const Job& job : watched(sample_jobs(instances, graph.vertices()), paging.partitions, 7)) {
     const Outcome expected = job.run(whole);
 
     EXPECT_GT(expected.count(), 0u) << job.name;
@@ -39,13 +50,13 @@ class GpuPaging : public testing::TestWithParam<PagingOptions> {};
 TEST_P(GpuPaging, WalksAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  expect_same(scattered(at_most(3000, 600)), *gpu, GetParam(), at_most(700, 140));
+  expect_same(scattered(at_most(3000, 600)), *gpu, GetParam(), instances_if_brief(GetParam(), 700));
 }
 
 TEST_P(GpuPaging, SamplesAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  expect_same_samples(scattered(at_most(3000, 600)), *gpu, GetParam(), at_most(400, 80));
+  expect_same_samples(scattered(at_most(3000, 600)), *gpu, GetParam(), instances_if_brief(GetParam(), 400));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -66,7 +77,7 @@ TEST(GpuPaging, WalksOfPartitionsSideBySide) {
     for (const bool batching : {true, false}) {
       PagingOptions paging{.partitions = 7, .slots = 3, .transport = Transport::copied};
       paging.batching = batching, paging.balance = balance;
-      expect_same(scattered(at_most(3000, 600)), *gpu, paging, at_most(700, 140));
+      expect_same(scattered(at_most(3000, 600)), *gpu, paging, instances_if_brief(paging, 700));
     }
   }
 }

@@ -58,13 +58,13 @@ TEST(GpuShardSamples, EveryTechniqueGivesTheHosts) {
   const Graph graph = scattered(brief() ? 300 : 1000);
   Device host({DeviceChoice::host, 2, 0});
   ResidentGraph whole(host, graph);
-  const std::vector<Job> jobs = jobs_of_ranks(60, graph.vertices());
+  const std::vector<Job> jobs = jobs_of_ranks(at_most(60, 12), graph.vertices());
   std::vector<Outcome> expected;
   for (const Job& job : jobs) expected.push_back(job.run(whole));
   for (const Cell& cell :
        {Cell{2, {.partitions = 7, .slots = 2}, 1}, Cell{3, {.partitions = 16, .slots = 3}, 3},
         Cell{3, {.partitions = 7, .slots = 2, .batching = false}, 20}}) {
-    const std::size_t stride = brief() ? std::max<std::size_t>(cell.stride, 20) : cell.stride;
+    const std::size_t stride = brief() ? std::max<std::size_t>(cell.stride, 40) : cell.stride;
     on_ranks(cell.ranks, graph, cell.paging, 1u << 30, [&](int rank, Meeting&, ResidentGraph& shared) {
       for (std::size_t i = jobs.size() % stride; i < jobs.size(); i += stride) {
         EXPECT_GT(expected[i].count(), 0u) << jobs[i].name;

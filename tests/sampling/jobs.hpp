@@ -166,6 +166,7 @@ inline std::vector<std::pair<Job, Job>> coded_walk_jobs(std::uint64_t instances)
 inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t vertices) {
   using enum Select;
   std::vector<Job> jobs;
+  const auto one_in = [&](std::uint64_t many) { return std::max<std::uint64_t>(instances / many, 1); };
   const auto add = [&](std::string name, std::uint64_t count, SampleKind kind, Select select, auto&& tune) {
     SampleOptions options;
     options.kind = kind, options.select = select, options.seed = 7;
@@ -181,7 +182,7 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
         add("neighbor" + with, instances, SampleKind::neighbor, select, [&](SampleOptions& o) {
           o.fanout = {15, 3}, o.bias = bias, o.collision = collision;
         });
-        add("neighbor_large" + with, instances / 20, SampleKind::neighbor, select, [&](SampleOptions& o) {
+        add("neighbor_large" + with, one_in(20), SampleKind::neighbor, select, [&](SampleOptions& o) {
           o.fanout = {300, 2}, o.bias = bias, o.collision = collision;
         });
       }
@@ -200,20 +201,20 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
             o.fanout = {40, 3}, o.bias = bias, o.replace = true;
           });
     }
-    add("neighbor_all" + suffix, instances / 20, SampleKind::neighbor, automatic, [&](SampleOptions& o) {
+    add("neighbor_all" + suffix, one_in(20), SampleKind::neighbor, automatic, [&](SampleOptions& o) {
       o.fanout = {4, -1}, o.bias = bias;
     });
     for (const Select select : {automatic, repeated, updated, keys}) {
-      add("layer" + suffix, instances / 4, SampleKind::layer, select, [&](SampleOptions& o) {
+      add("layer" + suffix, one_in(4), SampleKind::layer, select, [&](SampleOptions& o) {
         o.layer_sizes = {8, 40, 3}, o.bias = bias;
       });
-      add("layer_revisit" + suffix, instances / 4, SampleKind::layer, select, [&](SampleOptions& o) {
+      add("layer_revisit" + suffix, one_in(4), SampleKind::layer, select, [&](SampleOptions& o) {
         o.layer_sizes = {40, 60, 9}, o.bias = bias, o.revisit = true;
       });
     }
   }
-  add("snowball", instances / 50, SampleKind::snowball, automatic, [](SampleOptions& o) { o.depth = 2; });
-  add("snowball_revisit", instances / 50, SampleKind::snowball, automatic,
+  add("snowball", one_in(50), SampleKind::snowball, automatic, [](SampleOptions& o) { o.depth = 2; });
+  add("snowball_revisit", one_in(50), SampleKind::snowball, automatic,
       [](SampleOptions& o) { o.depth = 2, o.revisit = true; });
   add("node", 20, SampleKind::node, automatic, [](SampleOptions& o) { o.count = 200; });
   add("edge", 20, SampleKind::edge, automatic, [](SampleOptions& o) { o.count = 500; });
