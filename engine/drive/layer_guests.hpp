@@ -156,8 +156,11 @@ class LayerGuests {
       group.length = smallest.length;
     });
     KeyedCandidate* to = keyed_.data();
-    for (const LayerKeyGroup& group : layout_.groups)
-      to = std::copy_n(keyed_.data() + group.room, group.length, to);
+    for (const LayerKeyGroup& group : layout_.groups) {
+      const KeyedCandidate* const from = keyed_.data() + group.room;
+      if (from != to) std::copy_n(from, group.length, to);  // to never stands behind from
+      to += group.length;
+    }
   }
 
   const Device& device_;

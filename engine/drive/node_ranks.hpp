@@ -28,6 +28,7 @@ class NodeRanks {
 
   /// A wave begins, here with `mine`; returns the instances of all ranks, in order of rank.
   std::vector<NodeHome> begin(const NodeHome& mine) {
+    counts_ = {}, begins_ = {}, edges_ = {};  // the wave before has left
     const std::vector<NodeHome> same(static_cast<std::size_t>(ranks_.size()), mine);
     const std::vector<std::uint64_t> one(same.size(), 1);
     Wire<NodeHome> all;
