@@ -152,7 +152,7 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
   neighbor.fanout = {15, 10};
   node.kind = SampleKind::node, node.count = 300;
   layer.kind = SampleKind::layer, layer.layer_sizes = {60, 200}, layer.bias = Bias::degree;
-  std::vector<Case> cases{{16000, 40u << 20, neighbor}, {1000, 15u << 20, node}, {700, 16u << 20, layer}};
+  std::vector<Case> cases{{16000, 40u << 20, neighbor}, {1000, 15u << 20, node}, {400, 12u << 20, layer}};
   layer.select = Select::keys, layer.layer_sizes = {10, 200};
   cases.push_back({400, 16u << 20, layer});
   const Graph graph = scattered(3000);
@@ -165,6 +165,7 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
     SampleOptions options = asked;
     SampleDigest expected, digest;
     run_samples(whole, random_starts(instances), options, &expected);
+    const RunStats undisturbed = run_samples(shared, random_starts(instances), options, nullptr);
     // After the first wave nothing more is to be had on one rank.
     std::uint64_t taken = 0;
     options.progress = [&](Instance, Instance) {
@@ -177,6 +178,8 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
 
     EXPECT_TRUE(digest == expected);
     EXPECT_GT(stats.waves, 2u);
+    // Partitions, all of which fit, come anew when a wave is grown again.
+    EXPECT_GT(stats.partition_transfers, undisturbed.partition_transfers) << "no wave was grown again";
     EXPECT_LE(device.memory().peak(), ceiling);
     device.memory().release(taken);
   }
