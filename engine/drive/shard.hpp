@@ -1,5 +1,5 @@
-// Walks over ranks that each own a range of partitions: what the ranks agree on, whose instances a wave
-// holds, and how rows come home.
+// Work over ranks that each own a range of partitions: what the ranks agree on, whose instances a wave
+// holds, and how rows of walks come home.
 #pragma once
 
 #include <algorithm>

@@ -34,8 +34,8 @@ struct RunStats {
   std::uint64_t partitions = 1;           ///< that the graph was cut into
   std::uint64_t partition_transfers = 0;  ///< partitions brought to the device
   std::uint64_t rounds = 0;               ///< of work on what was there
-  std::uint64_t entries_sent = 0;         ///< shard: walks handed to other ranks
-  std::uint64_t entries_received = 0;     ///< and taken over from them
+  std::uint64_t entries_sent = 0;         ///< shard: walks, lists, questions or edges for other ranks
+  std::uint64_t entries_received = 0;     ///< and that came from them
   double exchange_seconds = 0;            ///< GPUs handing each other walks, partly while they work
   std::uint64_t exchanged_bytes = 0;      ///< sent from GPU to GPU
   std::uint64_t mapped_rounds = 0;        ///< of them, those that read some partitions in place
