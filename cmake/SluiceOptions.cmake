@@ -19,7 +19,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_program(SLUICE_CCACHE ccache)
 if(SLUICE_CCACHE)
-  # Relative to this folder, so that clones anywhere share what was compiled; -g1 alone would name the folder.
+  # Relative to this folder, so that clones anywhere share what was compiled: only debug information names
+  # the folder, which may then be that of another clone.
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${SLUICE_CCACHE})
   foreach(language C CXX CUDA)
     set(CMAKE_${language}_COMPILER_LAUNCHER ${launcher})

@@ -30,7 +30,8 @@ struct Options {
   std::uint64_t seed = 1;
   std::string graph;  ///< a graph file to measure instead of generated ones, or empty
   std::function<void(const std::string& name)> progress;  ///< called before each measurement
-  std::function<bool(const std::string& name)> wanted;    ///< which figures; none: all. By some suites alone
+  /// Is this figure to be measured? Empty: all are. Only ablation and outofcore ask.
+  std::function<bool(const std::string& name)> wanted;
 };
 
 /// Copies, random reads, transfers: what no program on this device can beat.
