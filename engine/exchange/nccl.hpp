@@ -50,8 +50,8 @@ class DeviceRanks {
 /// NCCL is not there on one of them. All ranks call it. Throws RunError where NCCL cannot connect them.
 std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks);
 
-/// Bytes of this rank's GPU that NCCL had taken for itself, as far as what it gave back when it was closed
-/// tells; the most of all times that it was open. No budget bounds them.
+/// Bytes of this rank's GPU that NCCL took for itself, judged by what became free when it was closed; the
+/// most, if it was open several times. No budget bounds them.
 std::uint64_t nccl_device_bytes();
 
 /// NCCL's version for `--version`, or "not found", or "not built".

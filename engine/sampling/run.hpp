@@ -36,9 +36,9 @@ struct RunStats {
   std::uint64_t rounds = 0;               ///< of work on what was there
   std::uint64_t entries_sent = 0;         ///< shard: walks, lists, questions or edges for other ranks
   std::uint64_t entries_received = 0;     ///< and that came from them
-  double exchange_seconds = 0;            ///< GPUs handing each other walks, partly while they work
+  double exchange_seconds = 0;            ///< GPUs handing each other work, walks partly while they step
   std::uint64_t exchanged_bytes = 0;      ///< sent from GPU to GPU
-  std::uint64_t mapped_rounds = 0;        ///< of them, those that read some partitions in place
+  std::uint64_t mapped_rounds = 0;        ///< rounds that read some partitions in place
   std::uint64_t waves = 0;
   std::uint64_t selections = 0;            ///< picks made
   std::uint64_t selection_iterations = 0;  ///< trials, redraws and first choices together
