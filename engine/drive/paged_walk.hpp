@@ -116,6 +116,10 @@ struct PagedWalks : WalkWave {
     walker.row = programs->graph.row(parked.current);
     return walker;
   }
+  /// Asks memory for what resume() will read.
+  SLUICE_HD void prefetch_row(const ParkedWalk& parked) const {
+    prefetch(programs->graph.csr.offsets + parked.current);
+  }
   SLUICE_HD static ParkedWalk park(const Walker& walker) {
     return {walker.current, walker.previous, walker.step, walker.trial};
   }
@@ -143,23 +147,46 @@ struct PagedWalks : WalkWave {
   /// and transform_list of `program` is next. Bytes that are read in place are added to `read`.
   SLUICE_HD Round step(Walker& walker, ParkedQuestion& question, const Program*& program, std::uint32_t& key,
                        std::uint64_t& read) const {
+    Proposal proposal;
+    Round round = Round::absent;
+    return propose(walker, question, program, proposal, round, key, read)
+               ? settle(walker, question, *program, proposal, key, read)
+               : round;
+  }
+
+  /// The first half of a round: asks memory for what settle() will read. False: there is nothing to settle,
+  /// and `round` is how the round ends.
+  SLUICE_HD bool propose(Walker& walker, ParkedQuestion& question, const Program*& program,
+                         Proposal& proposal, Round& round, std::uint32_t& key, std::uint64_t& read) const {
     if constexpr (kAsks) {
-      if (question.target != kNoVertex) return answer(walker, question, key, read);
+      if (question.target != kNoVertex) {
+        round = answer(walker, question, key, read);
+        return false;
+      }
     }
     program = program_of(walker);
     if (!program) {
       key = map.owner(walker.current);
-      return Round::absent;
+      round = Round::absent;
+      return false;
     }
     if constexpr (Program::kScans) {
-      if (Program::kTrials && walker.trial >= kMaxTrials) return scan(walker, *program, key);
+      if (Program::kTrials && walker.trial >= kMaxTrials) {
+        round = scan(walker, *program, key);
+        return false;
+      }
     }
-    Proposal proposal;
     program->propose(walker, proposal);
     if (proposal.located && program == programs + map.in_place) read += program->draw_bytes(walker.row);
-    const Round round = program->settle(walker, proposal, PagedAnswers{map, read});
+    return true;
+  }
+
+  /// The second half.
+  SLUICE_HD Round settle(Walker& walker, ParkedQuestion& question, const Program& program, Proposal& proposal,
+                         std::uint32_t& key, std::uint64_t& read) const {
+    const Round round = program.settle(walker, proposal, PagedAnswers{map, read});
     if constexpr (kAsks) {
-      if (round == Round::scan) return scan(walker, *program, key);
+      if (round == Round::scan) return scan(walker, program, key);
       if (round == Round::absent) {
         question = {proposal.hop.target,
                     static_cast<std::uint32_t>(proposal.hop.position - walker.row.offset)};

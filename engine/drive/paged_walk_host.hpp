@@ -3,40 +3,92 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "engine/drive/host_queues.hpp"
 #include "engine/drive/paged_walk.hpp"
+#include "engine/drive/walk_host.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/select/group.hpp"
 
 namespace sluice::host {
 
-/// A walk goes on as far as it can, and leaves its vertices in `path`; returns where it waits then. Adds the
-/// rounds that it takes, and the bytes that it reads in place.
+/// One of the walks that a thread works on by turns.
 template <class Program>
-std::uint32_t walk_on(const PagedWalks<Program>& walks, Walker& walker, ParkedQuestion& question,
-                      Vertex* path, std::uint64_t& rounds, std::uint64_t& read) {
-  std::uint32_t key = walks.ended();
-  while (walker.step < walks.length) {
-    const Program* program = nullptr;
-    Round round = walks.step(walker, question, program, key, read);
+struct WalkLane {
+  std::uint64_t item;
+  Walker walker;
+  ParkedQuestion question;
+  Vertex* path;  ///< its row
+  std::uint32_t key;
+  const Program* program;
+  Proposal proposal;
+  Round round;
+  bool proposed;
+};
+
+/// Items [from, to), each as far as it goes; many by turns, since one alone waits for memory (walk_host.hpp).
+/// `take(lane)` fills in item lane.item's walker, question and path, `leave(lane)` hears where it waits then,
+/// lane.key. Adds the rounds that are taken, and the bytes that are read in place.
+template <class Program, class Take, class Leave>
+void walk_on(const PagedWalks<Program>& walks, std::uint64_t from, std::uint64_t to, const Take& take,
+             const Leave& leave, std::uint64_t& rounds, std::uint64_t& read) {
+  using Lane = WalkLane<Program>;
+  std::array<Lane, kInterleavedWalks> lanes;
+  std::size_t active = 0;
+  const auto propose = [&](Lane& lane) {
+    lane.proposed =
+        walks.propose(lane.walker, lane.question, lane.program, lane.proposal, lane.round, lane.key, read);
+  };
+  const auto admit = [&](Lane& lane) {
+    lane.item = from++;
+    lane.question = {};
+    take(lane);
+    propose(lane);
+  };
+  /// False: the walk has ended, or waits.
+  const auto turn = [&](Lane& lane) {
+    Round round = lane.proposed
+                      ? walks.settle(lane.walker, lane.question, *lane.program, lane.proposal, lane.key, read)
+                      : lane.round;
     if constexpr (Program::kScans) {
       if (round == Round::scan) {
-        read += walks.scan_bytes(walker, *program);
+        read += walks.scan_bytes(lane.walker, *lane.program);
         std::uint64_t counted_already = 0;
-        round = program->transform_list(SingleLane{}, walker, PagedAnswers{walks.map, counted_already});
+        round =
+            lane.program->transform_list(SingleLane{}, lane.walker, PagedAnswers{walks.map, counted_already});
       }
     }
-    if (round == Round::absent) return key;
+    if (round == Round::absent) return false;
     ++rounds;
-    if (round == Round::moved) path[walker.step] = walker.current;
-    if (round == Round::ended) break;
+    if (round == Round::moved) lane.path[lane.walker.step] = lane.walker.current;
+    if (round != Round::ended && lane.walker.step < walks.length) {
+      propose(lane);
+      return true;
+    }
+    lane.key = walks.ended();
+    return false;
+  };
+  while (active < lanes.size() && from < to) admit(lanes[active++]);
+  while (active > 0) {
+    for (std::size_t i = 0; i < active;) {
+      if (turn(lanes[i])) {
+        ++i;
+        continue;
+      }
+      leave(lanes[i]);
+      if (from < to) {
+        admit(lanes[i++]);
+      } else {
+        lanes[i] = lanes[--active];
+      }
+    }
   }
-  return walks.ended();
 }
 
 template <class Program>
@@ -91,13 +143,7 @@ class PagedWave {
       waiting_[key] = 0;
     }
     queues_.work(sizes, kGrain, {}, [&](std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned) {
-      std::uint64_t steps = 0, rounds = 0, read = 0;
-      for (std::uint64_t at = begins[queue] + from; at < begins[queue] + to; ++at) {
-        const std::uint32_t before = parked_.data()[order_.data()[at]].step;
-        keys_.data()[at] = walk(walks, order_.data()[at], rounds, read);
-        steps += parked_.data()[order_.data()[at]].step - before;
-      }
-      steps_ += steps, rounds_ += rounds, read_ += read;
+      work(walks, begins[queue] + from, begins[queue] + to);
     });
     enqueue(count);
   }
@@ -141,16 +187,28 @@ class PagedWave {
   static constexpr std::uint32_t kNone = ~0u;
   static constexpr std::uint64_t kGrain = 256;
 
-  /// One walk, as far as it goes; returns where it waits then.
-  std::uint32_t walk(const PagedWalks<Program>& walks, std::uint32_t index, std::uint64_t& rounds,
-                     std::uint64_t& read) {
-    Walker walker = walks.resume(index, parked_.data()[index]);
-    ParkedQuestion question;
-    if constexpr (PagedWalks<Program>::kAsks) question = questions_.data()[index];
-    const std::uint32_t key = walk_on(walks, walker, question, paths_.data() + index * row_, rounds, read);
-    parked_.data()[index] = walks.park(walker);
-    if constexpr (PagedWalks<Program>::kAsks) questions_.data()[index] = question;
-    return key;
+  /// The walks at order_[from, to), as far as they go.
+  void work(const PagedWalks<Program>& walks, std::uint64_t from, std::uint64_t to) {
+    constexpr std::uint64_t kAhead = 16;
+    std::uint64_t steps = 0, rounds = 0, read = 0;
+    const auto take = [&](WalkLane<Program>& lane) {
+      if (lane.item + 2 * kAhead < to) prefetch(&parked_.data()[order_.data()[lane.item + 2 * kAhead]]);
+      if (lane.item + kAhead < to) walks.prefetch_row(parked_.data()[order_.data()[lane.item + kAhead]]);
+      const std::uint32_t index = order_.data()[lane.item];
+      lane.walker = walks.resume(index, parked_.data()[index]);
+      if constexpr (PagedWalks<Program>::kAsks) lane.question = questions_.data()[index];
+      lane.path = paths_.data() + index * row_;
+      steps -= lane.walker.step;
+    };
+    const auto leave = [&](const WalkLane<Program>& lane) {
+      const std::uint32_t index = order_.data()[lane.item];
+      parked_.data()[index] = walks.park(lane.walker);
+      if constexpr (PagedWalks<Program>::kAsks) questions_.data()[index] = lane.question;
+      keys_.data()[lane.item] = lane.key;
+      steps += lane.walker.step;
+    };
+    walk_on(walks, from, to, take, leave, rounds, read);
+    steps_ += steps, rounds_ += rounds, read_ += read;
   }
 
   void enqueue(std::uint64_t count) {

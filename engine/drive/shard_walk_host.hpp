@@ -70,12 +70,14 @@ class ShardWave {
   /// Makes a record of every walk of the half that begins here.
   void begin(const ShardHalf<Program>& half) {
     const PagedWalks<Program>& walks = half.walks;
-    each_block(half.size(), [&](std::uint64_t i, Tally&) {
-      const std::uint64_t index = half.index(i);
-      const Walker walker = walks.begin(index);
-      paths_[index * row_] = walker.start;
-      here_.data()[i] = Record::of(static_cast<std::uint32_t>(index), walks.park(walker), {});
-      return walks.first_key(index, walker);
+    each_block(half.size(), [&](std::uint64_t from, std::uint64_t to, const auto& note) {
+      for (std::uint64_t i = from; i < to; ++i) {
+        const std::uint64_t index = half.index(i);
+        const Walker walker = walks.begin(index);
+        paths_[index * row_] = walker.start;
+        here_.data()[i] = Record::of(static_cast<std::uint32_t>(index), walks.park(walker), {});
+        note(i, walks.first_key(index, walker));
+      }
     });
   }
 
@@ -95,17 +97,25 @@ class ShardWave {
 
   /// Works on all records, until every walk has ended or waits for a list that is not here.
   void advance(const PagedWalks<Program>& walks) {
-    each_block(here_count_, [&](std::uint64_t i, Tally& tally) {
-      Record& record = here_.data()[i];
-      const ParkedWalk parked = record.parked();
-      ParkedQuestion question = record.question();
-      Walker walker = walks.resume(record.index, parked);
-      Vertex* const path = paths_ + record.index * row_;
-      std::uint64_t in_place = 0;  // all that the rank owns is here
-      const std::uint32_t key = walk_on(walks, walker, question, path, tally.rounds, in_place);
-      tally.steps += walker.step - parked.step;
-      record = Record::of(record.index, walks.park(walker), question);
-      return key;
+    constexpr std::uint64_t kAhead = 16;
+    each_block(here_count_, [&](std::uint64_t from, std::uint64_t to, const auto& note) {
+      std::uint64_t steps = 0, rounds = 0, in_place = 0;  // nothing is: all that the rank owns is here
+      const auto take = [&](WalkLane<Program>& lane) {
+        if (lane.item + kAhead < to) walks.prefetch_row(here_.data()[lane.item + kAhead].parked());
+        const Record& record = here_.data()[lane.item];
+        lane.walker = walks.resume(record.index, record.parked());
+        lane.question = record.question();
+        lane.path = paths_ + record.index * row_;
+        steps -= lane.walker.step;
+      };
+      const auto leave = [&](const WalkLane<Program>& lane) {
+        Record& record = here_.data()[lane.item];
+        record = Record::of(record.index, walks.park(lane.walker), lane.question);
+        note(lane.item, lane.key);
+        steps += lane.walker.step;
+      };
+      walk_on(walks, from, to, take, leave, rounds, in_place);
+      steps_ += steps, rounds_ += rounds;
     });
   }
 
@@ -123,24 +133,20 @@ class ShardWave {
   using Record = ShardRecord<kAsks>;
   static constexpr std::uint64_t kGrain = 4096;
   static std::uint64_t blocks_of(std::uint64_t count) { return (count + kGrain - 1) / kGrain; }
-  struct Tally {
-    std::uint64_t steps = 0, rounds = 0;
-  };
 
-  /// Asks key_of(i, tally) for every record, and notes the ranks that go on with them, and how many by block.
-  template <class KeyOf>
-  void each_block(std::uint64_t count, const KeyOf& key_of) {
+  /// Calls body(from, to, note) for blocks of records; it notes for every one of them by note(i, key) where
+  /// it goes on. Keeps those ranks, and how many go to each by block.
+  template <class Body>
+  void each_block(std::uint64_t count, const Body& body) {
     const auto ranks = static_cast<std::size_t>(ranks_.size());
     here_count_ = count;
     std::fill_n(blocks_.data(), blocks_of(count) * (ranks + 1), 0);
     parallel_blocks(device_.threads(), count, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
       std::uint64_t* const counts = blocks_.data() + from / kGrain * (ranks + 1);
-      Tally tally;
-      for (std::uint64_t i = from; i < to; ++i) {
-        destinations_.data()[i] = ranks_of_keys_[key_of(i, tally)];
+      body(from, to, [&](std::uint64_t i, std::uint32_t key) {
+        destinations_.data()[i] = ranks_of_keys_[key];
         ++counts[destinations_.data()[i]];
-      }
-      steps_ += tally.steps, rounds_ += tally.rounds;
+      });
     });
   }
 
