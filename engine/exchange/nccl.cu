@@ -97,7 +97,7 @@ class NcclRanks final : public DeviceRanks {
     const std::uint64_t before = free_bytes();
     nccl().destroy(comm_);
     const std::uint64_t after = free_bytes();
-    if (after > before) most_taken = std::max(most_taken.load(), after - before);
+    if (before > 0 && after > before) most_taken = std::max(most_taken.load(), after - before);
   }
 
   void all_gather_ranges(void* memory, const std::vector<std::uint64_t>& boundaries,
