@@ -1,5 +1,5 @@
 // Ranks that each own a range of partitions, between which work travels, give the bytes of one process.
-// Kinds, ranks, partitions and slots meet in pairs; jobs_on_ranks.cpp has the techniques, and 3 ranks.
+// Kinds, ranks, partitions and slots meet in pairs; jobs_on_ranks.cpp has the techniques.
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -8,7 +8,7 @@
 namespace sluice::test {
 namespace {
 
-constexpr int kCellsOfAKind = 2;
+constexpr int kCellsOfAKind = 3;
 
 /// One combination of what may change no bit.
 struct Cell {
@@ -26,11 +26,11 @@ struct Cell {
   }
 };
 
-/// Each kind has both numbers of ranks and two of the numbers of partitions, which shift from kind to kind.
+/// Three numbers of ranks and of partitions in each kind, shifted from kind to kind.
 Cell cell_of(std::size_t kind, int row) {
   constexpr int kPartitions[] = {4, 7, 64};
   const int k = static_cast<int>(kind);
-  return {kind, 2 + 2 * row, kPartitions[(row + k) % 3], 2 + (row + k / 3) % 2,
+  return {kind, 2 + row, kPartitions[(row + k) % 3], 2 + (row + k / 3) % 2,
           (row + k / 2) % 2 == 0 ? "workload" : "fifo"};
 }
 
@@ -75,11 +75,10 @@ TEST_F(Shard, CellsMeetInPairs) {
     }
   }
   // Of kinds, ranks, partitions, slots, schedules.
-  const std::vector<std::size_t> extents{all_kinds().size(), 2, 3, 2, 2};
+  const std::vector<std::size_t> extents{all_kinds().size(), 3, 3, 2, 2};
   std::size_t all = 0;
   for (std::size_t i = 0; i < extents.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) all += extents[j] * extents[i];
-  all -= all_kinds().size();  // which each go without one number of partitions
   EXPECT_EQ(pairs.size(), all);
 }
 
@@ -158,6 +157,7 @@ TEST_F(Shard, MoreRanksThanInstances) {
   compare({"pool", {"walk", "--kind", "multidimensional", "--frontier-size", "4", "--length", "20"}}, 3, {});
   compare({"neighbor", {"sample", "--kind", "neighbor", "--fanout", "9,9", "--instances", "2"}}, 4, {});
   compare({"edge", {"sample", "--kind", "edge", "--count", "50", "--instances", "2"}}, 4, {});
+  compare({"node", {"sample", "--kind", "node", "--count", "50", "--instances", "2"}}, 4, {});
   compare({"layer", {"sample", "--kind", "layer", "--layer-size", "9,9", "--instances", "2"}}, 4, {});
 }
 
