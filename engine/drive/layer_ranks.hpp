@@ -38,13 +38,9 @@ class LayerRanks {
         plan_(loop.plan().partitions),
         program_(program),
         stats_(stats),
+        rank_of_(ranks_of_partitions(ranks, plan_.size())),
         counts_(static_cast<std::size_t>(ranks.size())),
-        guests_(device, program, items) {
-    for (int rank = 0; rank < ranks.size(); ++rank) {
-      const OwnedPartitions own = OwnedPartitions::of(plan_.size(), rank, ranks.size());
-      rank_of_.insert(rank_of_.end(), own.end - own.begin, static_cast<std::uint32_t>(rank));
-    }
-  }
+        guests_(device, program, items) {}
 
   /// Asks for all that the wave's instances wait for, and answers what other ranks ask; false: nobody asks.
   /// All ranks call it. Throws BudgetError on all of them, or on none.

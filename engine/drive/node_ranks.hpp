@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/core/host_array.hpp"
+#include "engine/drive/sample_homes.hpp"
 #include "engine/drive/wire.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/sampling/run.hpp"
@@ -16,25 +17,14 @@
 
 namespace sluice {
 
-/// A rank's instances of a wave.
-struct NodeHome {
-  Instance first = 0;
-  std::uint64_t count = 0;
-};
-
 class NodeRanks {
  public:
   NodeRanks(Communicator& ranks, RunStats& stats) : ranks_(ranks), stats_(stats) {}
 
   /// A wave begins, here with `mine`; returns the instances of all ranks, in order of rank.
-  std::vector<NodeHome> begin(const NodeHome& mine) {
+  const std::vector<HomeWave>& begin(const HomeWave& mine) {
     counts_ = {}, begins_ = {}, edges_ = {};  // the wave before has left
-    const std::vector<NodeHome> same(static_cast<std::size_t>(ranks_.size()), mine);
-    const std::vector<std::uint64_t> one(same.size(), 1);
-    Wire<NodeHome> all;
-    all.exchange(ranks_, same, one, "the ranks' waves");
-    homes_.assign(all.values().begin(), all.values().end());
-    return homes_;
+    return homes_ = gather_waves(ranks_, mine);
   }
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
 
@@ -43,7 +33,7 @@ class NodeRanks {
   void send_home(std::span<const std::uint64_t> counts, std::span<const Edge> edges) {
     std::vector<std::uint64_t> instances, found;
     const std::uint64_t* count = counts.data();
-    for (const NodeHome& home : homes_) {
+    for (const HomeWave& home : homes_) {
       instances.push_back(home.count);
       found.push_back(0);
       for (std::uint64_t i = 0; i < home.count; ++i) found.back() += *count++;
@@ -79,7 +69,7 @@ class NodeRanks {
 
   Communicator& ranks_;
   RunStats& stats_;
-  std::vector<NodeHome> homes_;  ///< by rank
+  std::vector<HomeWave> homes_;  ///< by rank
   // What came home, in order of the rank that found it.
   Wire<std::uint64_t> counts_;       ///< edges of each instance
   HostArray<std::uint64_t> begins_;  ///< where they begin

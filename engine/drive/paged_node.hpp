@@ -51,7 +51,7 @@ struct PagedNodeWave {
 
 struct PagedNodeWave::Draw {
   PagedNodeWave wave;
-  NodeHome home;
+  HomeWave home;
   std::uint64_t begin;  ///< instances of the wave before the home's
 
   template <class Group>
@@ -148,8 +148,8 @@ class PagedNodeGrower {
   /// Grows instances [first, first + count); all ranks together where they share out the graph.
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
-    const NodeHome mine{first, count};
-    const std::vector<NodeHome> homes = homeward_ ? homeward_->begin(mine) : std::vector{mine};
+    const HomeWave mine{first, count};
+    const std::vector<HomeWave> homes = homeward_ ? homeward_->begin(mine) : std::vector{mine};
     first_ = 0;
     std::uint64_t instances = 0;
     for (std::size_t h = 0; h < homes.size(); ++h) {
@@ -186,7 +186,7 @@ class PagedNodeGrower {
   static constexpr const char* kPurpose = "a wave of drawn vertices";
 
   /// The edges between drawn vertices, as far as their lists are this rank's; returns how many there are.
-  std::uint64_t find(const std::vector<NodeHome>& homes, std::uint64_t instances) {
+  std::uint64_t find(const std::vector<HomeWave>& homes, std::uint64_t instances) {
     const std::uint64_t items = instances * program_.count;
     check_items(items);
     values_.reserve(device_, items, kPurpose);
@@ -195,7 +195,7 @@ class PagedNodeGrower {
     PagedNodeWave wave{program_, values_.data(), sets_.data(), offsets_.data(),
                        nullptr,  own_begin_,     own_end_,     device_.is_cuda()};
     std::uint64_t begin = 0;
-    for (const NodeHome& home : homes) {
+    for (const HomeWave& home : homes) {
       items_.each(home.count, PagedNodeWave::Draw{wave, home, begin}, program_.count > GraphView::kHubDegree);
       begin += home.count;
     }

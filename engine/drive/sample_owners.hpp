@@ -24,12 +24,8 @@ class SampleOwners {
         plan_(loop.plan().partitions),
         program_(program),
         selector_(selector),
-        stats_(stats) {
-    for (int rank = 0; rank < ranks.size(); ++rank) {
-      const OwnedPartitions own = OwnedPartitions::of(plan_.size(), rank, ranks.size());
-      rank_of_.insert(rank_of_.end(), own.end - own.begin, static_cast<std::size_t>(rank));
-    }
-  }
+        stats_(stats),
+        rank_of_(ranks_of_partitions(ranks, plan_.size())) {}
 
   /// A wave begins, here with `wave`.
   void begin(const HomeWave& wave) { waves_ = gather_waves(ranks_, wave); }
@@ -171,7 +167,7 @@ class SampleOwners {
   const Program& program_;
   LevelSelector<Program>& selector_;
   RunStats& stats_;
-  std::vector<std::size_t> rank_of_;        ///< by partition
+  std::vector<std::uint32_t> rank_of_;      ///< by partition
   std::vector<HomeWave> waves_;             ///< by rank
   SampleLevel packed_;                      ///< entries only, by the rank that owns their list
   Buffer<std::uint64_t> order_;             ///< which entries of the level those are

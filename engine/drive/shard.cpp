@@ -28,6 +28,15 @@ int OwnedPartitions::owner(std::uint32_t partition, std::uint64_t partitions, in
   return rank;
 }
 
+std::vector<std::uint32_t> ranks_of_partitions(const Communicator& ranks, std::uint64_t partitions) {
+  std::vector<std::uint32_t> owners;
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    const OwnedPartitions own = OwnedPartitions::of(partitions, rank, ranks.size());
+    owners.insert(owners.end(), own.end - own.begin, static_cast<std::uint32_t>(rank));
+  }
+  return owners;
+}
+
 void refuse_shard() {
   throw UsageError("--distribution shard: not for these samples on this device yet; use replicate");
 }

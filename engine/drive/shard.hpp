@@ -24,6 +24,9 @@ struct OwnedPartitions {
   static int owner(std::uint32_t partition, std::uint64_t partitions, int ranks);
 };
 
+/// [partitions] The rank that owns each.
+std::vector<std::uint32_t> ranks_of_partitions(const Communicator& ranks, std::uint64_t partitions);
+
 /// Throws UsageError: ranks cannot share out the graph for what is asked here.
 [[noreturn]] void refuse_shard();
 

@@ -19,11 +19,7 @@ std::uint64_t look_up_bytes(const PartitionPlan& plan, std::uint64_t slots, std:
 }  // namespace
 
 std::vector<std::uint32_t> ranks_of_keys(const Communicator& ranks, std::uint64_t partitions) {
-  std::vector<std::uint32_t> owners;
-  for (int rank = 0; rank < ranks.size(); ++rank) {
-    const OwnedPartitions own = OwnedPartitions::of(partitions, rank, ranks.size());
-    owners.insert(owners.end(), own.end - own.begin, static_cast<std::uint32_t>(rank));
-  }
+  std::vector<std::uint32_t> owners = ranks_of_partitions(ranks, partitions);
   owners.push_back(static_cast<std::uint32_t>(ranks.size()));
   owners.push_back(static_cast<std::uint32_t>(ranks.rank()));
   return owners;
