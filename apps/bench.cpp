@@ -89,6 +89,13 @@ void run_bench(const Command& command, const BenchCommand& c) {
     if (command.given(option))
       throw UsageError(fmt::format("{} has no meaning for bench: a suite sets it", option));
   }
+  const bool generates = c.graph.empty() && c.suite != Suite::limits && c.suite != Suite::disk;
+  for (const char* const option : {"--scale", "--edge-factor"}) {
+    if (command.given(option) && !generates)
+      throw UsageError(fmt::format("{}: no graph is generated here (leave it out)", option));
+  }
+  if (command.given("--graph") && c.suite == Suite::limits)
+    throw UsageError("--graph: limits are the machine's, not a graph's (leave it out)");
   if (world().size() > 1 && c.suite != Suite::scaling)
     throw UsageError(fmt::format("bench {} is the work of one process: start it without mpirun",
                                  name_of(kSuites, c.suite)));
@@ -141,10 +148,8 @@ std::unique_ptr<Command> make_bench() {
       "SUITE", c->suite, kSuites,
       "limits: copies and random reads; sampling: walks and samples; outofcore: walks on a "
       "graph of which the device holds a quarter; disk: the same from a file that no cache holds; scaling: "
-      "walks on all ranks of mpirun beside one; ablation: "
-      "C-SAW's techniques for partitions, one after "
-      "the other; pagerank: iterations, beside cuSPARSE on a GPU, and batches; acc: searches, paths, cores "
-      "and "
+      "walks on all ranks of mpirun beside one; ablation: C-SAW's techniques for partitions, one after the "
+      "other; pagerank: iterations, beside cuSPARSE on a GPU, and batches; acc: searches, paths, cores and "
       "components; ppr: queries in bulk and alone, and how good their lists are");
   command->whole("--repetitions", c->repetitions, 1, "each figure is the median of so many");
   command->whole("--scale", c->scale, 1, "generated graphs have 2^N vertices");

@@ -68,7 +68,7 @@ void PageLoop::round(std::vector<std::uint64_t> away, std::span<const std::uint6
   for (const PartitionLoad& load : scheduler_.choose(away)) slots_.begin(load.slot, load.partition);
   work_on(mapped, waiting, work);
   // A disk shall never have nothing to do: while what has come of half of the loads is worked on, and the
-  // next are chosen, it reads the others. A link is so fast that fewer and longer rounds are better.
+  // next are chosen, it reads the others. Whether a link gains by that too has not been measured.
   scheduler_.arrive(slots_.wait(slots_.read_from_file() ? spare() / 2 : 0));
   make_room(waiting);
 }

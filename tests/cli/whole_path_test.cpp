@@ -252,6 +252,10 @@ TEST_F(WholePath, BenchMeasuresTheFiguresThatAreAskedForAlone) {
   refuse(2, "no figure", {"bench", "ablation", "--device", "host", "--scale", "7", "--only", "absent"});
   refuse(2, "regular", {"bench", "ablation", "--device", "host", "--scale", "7", "--only", "("});
   refuse(2, "--only", {"bench", "limits", "--device", "host", "--only", "copy"});
+  refuse(2, "--graph", {"bench", "limits", "--device", "host", "--graph", graph()});
+  refuse(2, "--scale", {"bench", "limits", "--device", "host", "--scale", "7"});
+  refuse(2, "--edge-factor",
+         {"bench", "ablation", "--device", "host", "--graph", graph(), "--edge-factor", "4"});
 }
 
 }  // namespace
