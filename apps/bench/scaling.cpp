@@ -1,5 +1,5 @@
 // bench scaling: walks on all ranks of the job beside the same walks on one of them, with the graph on every
-// rank and shared out among them.
+// rank, in partitions that come and go on every rank, and shared out among them.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -16,6 +16,9 @@ namespace sluice::bench {
 namespace {
 
 using apps::world;
+
+/// A third of the graph is on each device at a time: more than its part of it where three share it out.
+constexpr PagingOptions kThird{.partitions = 48, .slots = 16};
 
 /// What all ranks did in one run.
 struct Scaled {
@@ -45,6 +48,10 @@ class ScalingSuite {
       one_ = study("one rank", whole, 1, true);
       study("replicate, strong", whole, 1, false);
       study("replicate, weak", whole, ranks(), false);
+    }
+    {
+      ResidentGraph third(device_, graph_, kThird);
+      study("replicate out of core, strong", third, 1, false);
     }
     if (ranks() > 1) {
       PagingOptions paging;
