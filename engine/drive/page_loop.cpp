@@ -38,7 +38,7 @@ PageLoop::PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPl
              {plan_.slots, plan_.large_slots}),
       transport_(plan_.partitions,
                  graph.paging.transport == Transport::automatic && slots_.can_map()
-                     ? measure_link(graph.device)
+                     ? measure_link(graph.device, slots_.host_words())
                      : LinkRates{},
                  reads_of(pages.columns, use.picks)),
       scheduler_(partitions(), plan_.slots, graph.paging.schedule, large_of(plan_)) {

@@ -1,6 +1,9 @@
 // What the way between host memory and the device carries.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "engine/exec/device.hpp"
 
 namespace sluice {
@@ -10,11 +13,13 @@ struct LinkRates {
   double mapped_reads = 43e6;  ///< a second, random, of 4 bytes in host memory by the device
 };
 
-/// Measures both within milliseconds; a budget without room for that gets the figures of DESIGN section 6.
-LinkRates measure_link(const Device& device);
+/// Measures both within tens of milliseconds; a budget without room for that gets the figures of DESIGN
+/// section 6. `in_place` is the page-locked memory that would be read: in a gigabyte reads run at ten times
+/// the rate of those in eight, where the way to most pages must be looked up first.
+LinkRates measure_link(const Device& device, std::span<const std::uint32_t> in_place);
 
 namespace cuda {
-LinkRates measure_link(const Device& device);
+LinkRates measure_link(const Device& device, std::span<const std::uint32_t> in_place);
 }
 
 }  // namespace sluice

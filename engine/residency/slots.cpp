@@ -75,6 +75,12 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
     threads_.emplace_back([this] { work(); });
 }
 
+std::span<const std::uint32_t> Slots::host_words() const {
+  const PageView& host = sources_.columns;
+  if (columns_.coded) return {host.words, host.begins[offsets_.size() - 1]};
+  return {host.targets, offsets_.back()};
+}
+
 Slots::Room Slots::room_for(bool oversized) const {
   const std::uint32_t* const begins = sources_.columns.begins;
   Room room;

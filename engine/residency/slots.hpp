@@ -64,6 +64,8 @@ class Slots {
   unsigned size() const { return static_cast<unsigned>(slots_.size()); }
   /// Can partitions be read in place, in host memory?
   bool can_map() const { return can_map_; }
+  /// What is read of a list, one word at random, where partitions are read in place.
+  std::span<const std::uint32_t> host_words() const;
   /// Do partitions come from the graph's file?
   bool read_from_file() const { return !columns_.coded && !sources_.columns.targets; }
   /// From now on the partition is read in place.
