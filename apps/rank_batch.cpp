@@ -88,9 +88,7 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
   if (options.previous.empty()) {
     throw UsageError(fmt::format("--method {} needs earlier ranks (--previous FILE)", name));
   }
-  // The whole graph stays where the work is done.
-  for (const char* option : {"--partitions", "--slots", "--transport", "--distribution", "--rows"})
-    refuse_idle(option, true, where.c_str());
+  for (const char* option : {"--distribution", "--rows"}) refuse_idle(option, true, where.c_str());
   refuse_idle("--verify", common.verify, where.c_str());
   refuse_idle("--plan", common.plan, where.c_str());
 }
@@ -98,14 +96,14 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
 RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOptions& rank,
                      const CommonOptions& common)
     : job_(job), options_(options) {
-  if (!options.previous.empty()) load_previous(rank);
+  if (!options.previous.empty()) load_previous(rank, common.paging);
   update(common);
 }
 
-void RankBatch::load_previous(const PageRankOptions& rank) {
+void RankBatch::load_previous(const PageRankOptions& rank, const PagingOptions& paging) {
   const io::RankFile found = io::read_rank_file(options_.previous);
   check_previous(found, options_.previous, job_.graph(), rank);
-  ranks_.emplace(job_.device(), job_.graph(), found.ranks.span(), rank);
+  ranks_.emplace(job_.device(), job_.graph(), found.ranks.span(), rank, paging);
 }
 
 void RankBatch::update(const CommonOptions& common) {
@@ -140,6 +138,7 @@ PageRankResult RankBatch::follow(const RankObserver& observer) {
   const DynamicRankResult followed = ranks_->follow(job_.graph(), changes_, options_.rank, observer);
   counters_.emplace_back("initially_affected", followed.initially_affected);
   counters_.emplace_back("ever_affected", followed.ever_affected);
+  counters_.emplace_back("partitions_read", followed.partitions_read);
   if (job_.device().is_cuda()) counters_.emplace_back("device_update_seconds", followed.update_seconds);
   job_.count(counters_);
   PageRankResult result;
@@ -150,6 +149,7 @@ PageRankResult RankBatch::follow(const RankObserver& observer) {
   result.setup_seconds = followed.setup_seconds;
   result.compute_seconds = followed.compute_seconds;
   result.gathered_edges = followed.gathered_edges;
+  result.traffic = followed.traffic;
   result.ranks = HostArray<double>(job_.graph().vertices(), "ranks");
   ranks_->read_ranks(result.ranks.span());
   return result;

@@ -40,7 +40,7 @@ class RankBatch {
   PageRankResult follow(const RankObserver& observer);
 
  private:
-  void load_previous(const PageRankOptions& rank);
+  void load_previous(const PageRankOptions& rank, const PagingOptions& paging);
   void update(const CommonOptions& common);
 
   Job& job_;

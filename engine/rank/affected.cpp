@@ -70,6 +70,18 @@ void AffectedSet::sort_if_many() {
   }
 }
 
+std::vector<std::uint64_t> AffectedSet::group(const PartitionPlan& plan) {
+  std::vector<std::uint64_t> begins(plan.size() + 1);
+  for (const Vertex v : list_) ++begins[plan.owner(v) + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  if (std::is_sorted(list_.begin(), list_.end())) return begins;
+  std::vector<std::uint64_t> next = begins;
+  std::vector<Vertex> grouped(list_.size());
+  for (const Vertex v : list_) grouped[next[plan.owner(v)]++] = v;
+  list_ = std::move(grouped);
+  return begins;
+}
+
 void AffectedSet::keep(std::span<const std::uint8_t> stays) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < list_.size(); ++i) {

@@ -9,6 +9,7 @@
 #include "engine/core/types.hpp"
 #include "engine/exec/threads.hpp"
 #include "partition/graph.hpp"
+#include "partition/plan.hpp"
 
 namespace sluice {
 
@@ -41,6 +42,9 @@ class AffectedSet {
     flags_[v] |= kExpanded;
     return true;
   }
+  /// Puts the members of each of the plan's partitions side by side, in the order of partitions. Returns
+  /// where each begins in the list, and where the last ends.
+  std::vector<std::uint64_t> group(const PartitionPlan& plan);
   /// Keeps the members i for which stays[i] is not 0, in the order of the list.
   void keep(std::span<const std::uint8_t> stays);
   void drop_all();

@@ -27,49 +27,56 @@ template <class Share>
 class DynamicState final : public DynamicRanks::State {
  public:
   DynamicState(const Device& device, const Graph& graph, std::span<const double> ranks,
-               const PageRankOptions& options)
-      : state_(device, graph, ranks, options) {}
+               const PageRankOptions& options, const PagingOptions& paging)
+      : device_(device), paging_(paging), state_(device, graph, ranks, options) {}
 
   DynamicRankResult follow(const Graph& graph, std::span<const EdgeChange> changes,
                            const DynamicRankOptions& options, const RankObserver& observer) override {
     const auto begin = RankClock::now();
     DynamicRankResult result;
-    const CsrView in = in_edges_of(graph, state_.options.weighted);
+    const CsrView in_edges = in_edges_of(graph, state_.options.weighted);
     const std::uint64_t before = state_.vertices();
     state_.adopt(graph, changes);
     state_.mark(graph, changes, before, options.method);
     result.initially_affected = state_.affected.size();
+    const bool residual = options.method == RankMethod::residual_frontier;
+    residual ? residual_.prepare(state_) : residual_.forget();
+    // Every batch rewrites the lists, so nothing of them is kept on the device from one to the next.
+    InLists in(device_, in_edges, paging_);
     result.setup_seconds = seconds_since(begin);
     const auto middle = RankClock::now();
-    if (options.method == RankMethod::residual_frontier) {
-      residual_.solve(state_, graph, in, options, result, observer);
-    } else {
-      residual_.forget();
-      frontier_.solve(state_, graph, in, options, result, observer);
-    }
+    residual ? residual_.solve(state_, graph, in, options, result, observer)
+             : frontier_.solve(state_, graph, in, options, result, observer);
     result.compute_seconds = seconds_since(middle);
     result.ever_affected = state_.affected.ever();
+    result.traffic = in.traffic();
+    result.partitions_read = in.partitions_read();
     state_.affected.clear();
     return result;
   }
 
   void read_ranks(std::span<double> ranks) const override {
     const double scale = rank_scale(state_.options, state_.total);
-    state_.for_all([&](Vertex v) { ranks[v] = scaled_rank(state_.ranks[v], scale); });
+    state_.for_all([&](Vertex v) { ranks[v] = scaled_rank(state_.ranks.data()[v], scale); });
   }
 
   std::uint64_t vertices() const override { return state_.vertices(); }
 
  private:
+  const Device& device_;
+  PagingOptions paging_;
   RankState<Share> state_;
   FrontierSolver<Share> frontier_;
   ResidualSolver<Share> residual_;
 };
 
 std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Graph& graph,
-                                                std::span<const double> ranks,
-                                                const PageRankOptions& options) {
+                                                std::span<const double> ranks, const PageRankOptions& options,
+                                                const PagingOptions& paging) {
   validate(options);
+  if (paging.transport == Transport::file) {
+    throw UsageError("--transport file: a batch is applied in host memory (leave it out)");
+  }
   if (graph.edges_elsewhere) {
     throw BudgetError("dynamic PageRank needs the graph in host memory (raise --host-memory)");
   }
@@ -84,17 +91,26 @@ std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Grap
                      std::to_string(graph.vertices()) + " vertices");
   }
 #if defined(SLUICE_HAVE_CUDA)
-  if (device.is_cuda()) return make_cuda_dynamic_ranks(device, graph, ranks, options);
+  if (device.is_cuda()) {
+    if (paging.partitions > 1 || paging.slots > 0 || paging.transport != Transport::automatic) {
+      throw UsageError(
+          "--partitions, --slots, --transport: on a GPU dynamic PageRank keeps the graph whole (leave them "
+          "out, or choose --device host)");
+    }
+    return make_cuda_dynamic_ranks(device, graph, ranks, options);
+  }
 #endif
-  if (options.weighted) return std::make_unique<DynamicState<WeightedShare>>(device, graph, ranks, options);
-  return std::make_unique<DynamicState<EvenShare>>(device, graph, ranks, options);
+  const auto make = [&]<class Share>(Share) -> std::unique_ptr<DynamicRanks::State> {
+    return std::make_unique<DynamicState<Share>>(device, graph, ranks, options, paging);
+  };
+  return options.weighted ? make(WeightedShare{}) : make(EvenShare{});
 }
 
 }  // namespace
 
 DynamicRanks::DynamicRanks(const Device& device, const Graph& graph, std::span<const double> ranks,
-                           const PageRankOptions& options)
-    : state_(make_state(device, graph, ranks, options)) {}
+                           const PageRankOptions& options, const PagingOptions& paging)
+    : state_(make_state(device, graph, ranks, options, paging)) {}
 DynamicRanks::~DynamicRanks() = default;
 DynamicRanks::DynamicRanks(DynamicRanks&&) noexcept = default;
 

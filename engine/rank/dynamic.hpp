@@ -34,6 +34,7 @@
 #include "engine/exec/device.hpp"
 #include "engine/rank/options.hpp"
 #include "engine/rank/pagerank.hpp"
+#include "engine/residency/paging.hpp"
 #include "partition/graph.hpp"
 #include "partition/update.hpp"
 
@@ -63,6 +64,8 @@ struct DynamicRankResult {
   double update_seconds = 0;             ///< a GPU's copy of the graph; 0 on the host, which reads yours
   double setup_seconds = 0;              ///< divisors of changed sources, marking, traversal
   double compute_seconds = 0;            ///< the iterations
+  SweepTraffic traffic;                  ///< of in-edges in partitions
+  std::uint64_t partitions_read = 1;     ///< in some iteration; the others held no affected vertex
 };
 
 /// Ranks that follow a graph through its batches.
@@ -70,9 +73,11 @@ class DynamicRanks {
  public:
   /// Begins with `ranks` of `graph`, one a vertex, found with the same damping, dangling rule and weights.
   /// Throws UsageError for options out of range and for f32 contributions, InputError for ranks that are no
-  /// ranks (size, negative or not finite, sum above 1), BudgetError where the state does not fit.
+  /// ranks (size, negative or not finite, sum above 1), BudgetError where the state does not fit. On the host
+  /// in-edges of more than the device has left beside the state, or as `paging` asks, come in partitions,
+  /// none of them without an affected vertex; on a GPU the graph stays whole (UsageError).
   DynamicRanks(const Device& device, const Graph& graph, std::span<const double> ranks,
-               const PageRankOptions& options);
+               const PageRankOptions& options, const PagingOptions& paging = {});
   ~DynamicRanks();
   DynamicRanks(DynamicRanks&&) noexcept;
 

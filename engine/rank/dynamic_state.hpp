@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/exec/buffer.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/rank/affected.hpp"
 #include "engine/rank/dynamic_backend.hpp"
@@ -22,12 +23,15 @@ class RankState {
             const PageRankOptions& given_options)
       : options(given_options),
         threads(device.threads()),
-        shares(graph.vertices(), "contributions"),
+        ranks(device, graph.vertices(), "ranks"),
+        shares(device, graph.vertices(), "contributions"),
         divisors(graph.vertices(), "out-degrees"),
         loops(graph.vertices(), "self-loops"),
-        affected(graph.vertices(), device.threads()) {
+        affected(graph.vertices(), device.threads()),
+        device_(device) {
     for_all([&](Vertex v) { learn_source(graph, v); });
-    ranks = starting_ranks(given, divisors.span(), options);
+    const HostArray<FixedRank> starting = starting_ranks(given, divisors.span(), options);
+    std::copy(starting.begin(), starting.end(), ranks.data());
     offer_all();
   }
 
@@ -40,6 +44,15 @@ class RankState {
     parallel_blocks(threads, vertices(), kVerticesAtOnce,
                     [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                       for (std::uint64_t v = begin; v < end; ++v) body(static_cast<Vertex>(v));
+                    });
+  }
+
+  /// Calls body(i) for members [begin, end) of the affected.
+  template <class Body>
+  void for_members(std::uint64_t begin, std::uint64_t end, Body&& body) const {
+    parallel_blocks(threads, end - begin, kVerticesAtOnce,
+                    [&](std::uint64_t first, std::uint64_t last, unsigned) {
+                      for (std::uint64_t i = begin + first; i < begin + last; ++i) body(i);
                     });
   }
 
@@ -87,8 +100,8 @@ class RankState {
 
   PageRankOptions options;
   unsigned threads;
-  HostArray<FixedRank> ranks;                ///< unnormalised with Dangling::uniform
-  HostArray<typename Share::Stored> shares;  ///< what out-neighbours were told
+  Buffer<FixedRank> ranks;                ///< unnormalised with Dangling::uniform
+  Buffer<typename Share::Stored> shares;  ///< what out-neighbours were told
   HostArray<double> divisors;
   HostArray<Loop> loops;
   AffectedSet affected;
@@ -109,22 +122,25 @@ class RankState {
 
   void offer_all() {
     for_all([&](Vertex v) { share(v); });
-    total = sum_of(ranks.span());
+    total = sum_of({ranks.data(), ranks.size()});
   }
 
   void grow(const Graph& graph) {
     const std::uint64_t before = vertices(), after = graph.vertices();
     const RankGrowth growth(before, after, options.damping);
-    const HostArray<FixedRank> old = std::move(ranks);
-    ranks = HostArray<FixedRank>(after, "ranks");
-    shares = HostArray<typename Share::Stored>(after, "contributions");
+    const Buffer<FixedRank> old = std::move(ranks);
+    ranks = Buffer<FixedRank>(device_, after, "ranks");
+    shares = {};
+    shares = Buffer<typename Share::Stored>(device_, after, "contributions");
     divisors = grown(divisors, after, "out-degrees");
     loops = grown(loops, after, "self-loops");
     affected = AffectedSet(after, threads);
     for (std::uint64_t v = before; v < after; ++v) learn_source(graph, static_cast<Vertex>(v));
-    for_all([&](Vertex v) { ranks[v] = growth(old.data(), v); });
+    for_all([&](Vertex v) { ranks.data()[v] = growth(old.data(), v); });
     offer_all();
   }
+
+  const Device& device_;
 };
 
 }  // namespace sluice

@@ -5,17 +5,18 @@
 #include <vector>
 
 #include "engine/rank/dynamic_state.hpp"
+#include "engine/rank/in_lists.hpp"
 
 namespace sluice {
 
 template <class Share>
 class FrontierSolver {
  public:
-  void solve(RankState<Share>& state, const Graph& graph, const CsrView& in,
-             const DynamicRankOptions& options, DynamicRankResult& result, const RankObserver& observer) {
+  void solve(RankState<Share>& state, const Graph& graph, InLists& in, const DynamicRankOptions& options,
+             DynamicRankResult& result, const RankObserver& observer) {
     iterate(state, graph.edges(), result, observer, [&] {
       gather(state, in, options.method == RankMethod::pruned_frontier);
-      const Settled settled = settle(state, in, options);
+      const Settled settled = settle(state, in.lengths(), options);
       spread(state, graph, options);
       return settled;
     });
@@ -23,15 +24,20 @@ class FrontierSolver {
 
  private:
   /// The next rank of every member, in the order of the list; nothing that others read changes.
-  void gather(RankState<Share>& state, const CsrView& in, bool closed) {
+  void gather(RankState<Share>& state, InLists& in, bool closed) {
     const RankUpdate update = state.update();
-    const RankVertices<Share> vertices = state.at(in);
-    const std::span<const Vertex> members = state.affected.list();
-    next_.resize(members.size());
-    state.for_affected([&](std::uint64_t i, std::uint64_t) {
-      const Vertex v = members[i];
-      next_[i] = vertices.renewed(update, v, vertices.gather(v), closed);
-    });
+    const RankVertices<Share> lengths = state.at(in.lengths());
+    next_.resize(state.affected.size());
+    in.for_each(
+        state.affected, [&](Vertex v) { return lengths.in_degree(v); },
+        [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
+          const RankVertices<Share> vertices = state.at(lists);
+          const std::span<const Vertex> members = state.affected.list();
+          state.for_members(begin, end, [&](std::uint64_t i) {
+            const Vertex v = members[i];
+            next_[i] = vertices.renewed(update, v, vertices.gather(v), closed);
+          });
+        });
   }
 
   /// Makes the next ranks the ranks, and finds out whose change spreads and who leaves.
@@ -47,12 +53,12 @@ class FrontierSolver {
     if (pruned) stays_.resize(members.size());
     state.for_affected([&](std::uint64_t i, std::uint64_t block) {
       const Vertex v = members[i];
-      const FixedRank before = state.ranks[v], after = next_[i];
+      const FixedRank before = vertices.ranks[v], after = next_[i];
       Settled& part = parts[block];
       part.change.add(before, after, norm);
       part.growth += after - before;
       part.gathered += vertices.in_degree(v);
-      state.ranks[v] = after;
+      vertices.ranks[v] = after;
       vertices.share(v);
       if (!frontier && !pruned) return;
       const double relative = relative_change(before, after);

@@ -18,17 +18,32 @@
 #include <vector>
 
 #include "engine/rank/dynamic_state.hpp"
+#include "engine/rank/in_lists.hpp"
 
 namespace sluice {
 
 template <class Share>
 class ResidualSolver {
  public:
-  void solve(RankState<Share>& state, const Graph& graph, const CsrView& in,
-             const DynamicRankOptions& options, DynamicRankResult& result, const RankObserver& observer) {
-    prepare(state);
+  /// Adds the vertices that the last batch left waiting to the affected ones.
+  void prepare(RankState<Share>& state) {
+    if (known_.size() != state.vertices()) {
+      forget();
+      known_ = HostArray<std::uint8_t>(state.vertices(), "flags of known sums");
+      sums_ = HostArray<FixedRank>(state.vertices(), "sums");
+      std::fill(known_.begin(), known_.end(), std::uint8_t{kUnknown});
+      std::fill(sums_.begin(), sums_.end(), FixedRank{0});
+    }
+    // Their in-edges are others now, or carry something else.
+    for (const Vertex v : state.affected.list()) known_[v] = kUnknown;
+    for (const Vertex v : waiting_) state.affected.add(v);
+  }
+
+  void solve(RankState<Share>& state, const Graph& graph, InLists& in, const DynamicRankOptions& options,
+             DynamicRankResult& result, const RankObserver& observer) {
     iterate(state, graph.edges(), result, observer, [&] {
-      Settled settled = settle(state, graph, in, options.frontier_tolerance);
+      gather(state, in);
+      Settled settled = settle(state, graph, in.lengths(), options.frontier_tolerance);
       tell(state, graph, settled);
       return settled;
     });
@@ -44,26 +59,39 @@ class ResidualSolver {
   }
 
  private:
+  enum Sum : std::uint8_t { kUnknown, kKnown, kPulled /**< in this iteration */ };
   struct Told {
     Vertex source;
     typename Share::Stored share;  ///< the new one
   };
 
-  void prepare(RankState<Share>& state) {
-    if (known_.size() != state.vertices()) {
-      forget();
-      known_ = HostArray<std::uint8_t>(state.vertices(), "flags of known sums");
-      sums_ = HostArray<FixedRank>(state.vertices(), "sums");
-      std::fill(known_.begin(), known_.end(), std::uint8_t{0});
-      std::fill(sums_.begin(), sums_.end(), FixedRank{0});
-    }
-    // Their in-edges are others now, or carry something else.
-    for (const Vertex v : state.affected.list()) known_[v] = 0;
-    for (const Vertex v : waiting_) state.affected.add(v);
+  /// The next rank of every member, in the order of the list. Those whose sum is not known pull; the lists of
+  /// others are read for a loop in them alone.
+  void gather(RankState<Share>& state, InLists& in) {
+    const RankUpdate update = state.update();
+    const RankVertices<Share> lengths = state.at(in.lengths());
+    next_.resize(state.affected.size());
+    in.for_each(
+        state.affected,
+        [&](Vertex v) {
+          if (known_[v] == kUnknown) return lengths.in_degree(v);
+          return std::uint64_t{lengths.loops[v] == Loop::stored};
+        },
+        [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
+          const RankVertices<Share> vertices = state.at(lists);
+          const std::span<const Vertex> members = state.affected.list();
+          state.for_members(begin, end, [&](std::uint64_t i) {
+            const Vertex v = members[i];
+            if (known_[v] == kUnknown) {
+              sums_[v] = vertices.gather(v);
+              known_[v] = kPulled;
+            }
+            next_[i] = vertices.renewed(update, v, sums_[v], true);
+          });
+        });
   }
 
   Settled settle(RankState<Share>& state, const Graph& graph, const CsrView& in, double tolerance) {
-    const RankUpdate update = state.update();
     const RankNorm norm = state.options.norm;
     const RankVertices<Share> vertices = state.at(in);
     const std::span<const Vertex> members = state.affected.list();
@@ -73,18 +101,16 @@ class ResidualSolver {
     state.for_affected([&](std::uint64_t i, std::uint64_t block) {
       const Vertex v = members[i];
       Settled& part = parts[block];
-      if (!known_[v]) {
-        sums_[v] = vertices.gather(v);
-        known_[v] = 1;
+      if (known_[v] == kPulled) {
+        known_[v] = kKnown;
         part.gathered += vertices.in_degree(v);
       }
-      const FixedRank before = state.ranks[v];
-      const FixedRank after = vertices.renewed(update, v, sums_[v], true);
+      const FixedRank before = vertices.ranks[v], after = next_[i];
       part.change.add(before, after, norm);
       part.growth += after - before;
-      state.ranks[v] = after;
-      const auto share = share_of<Share>(after, state.divisors[v]);
-      if (relative_change(state.shares[v], share) <= tolerance) return;
+      vertices.ranks[v] = after;
+      const auto share = share_of<Share>(after, vertices.divisors[v]);
+      if (relative_change(vertices.shares[v], share) <= tolerance) return;
       told_[block].push_back({v, share});
       part.told += graph.out.offsets[v + 1] - graph.out.offsets[v];
     });
@@ -98,17 +124,18 @@ class ResidualSolver {
   /// as long.
   void tell(RankState<Share>& state, const Graph& graph, Settled& settled) {
     const CsrView out = graph.out.view();
+    typename Share::Stored* const shares = state.shares.data();
     std::vector<Vertex> sources;
     std::vector<typename Share::Stored> before, after;
     for (const auto& part : told_) {
       for (const Told& told : part) {
         sources.push_back(told.source);
-        before.push_back(state.shares[told.source]), after.push_back(told.share);
-        state.shares[told.source] = told.share;
+        before.push_back(shares[told.source]), after.push_back(told.share);
+        shares[told.source] = told.share;
       }
     }
     if (pulling_costs_less(settled.told, graph.edges())) {
-      std::fill(known_.begin(), known_.end(), std::uint8_t{0});
+      std::fill(known_.begin(), known_.end(), std::uint8_t{kUnknown});
       return state.affected.add_all();
     }
     settled.gathered += settled.told;
@@ -122,7 +149,8 @@ class ResidualSolver {
   }
 
   HostArray<FixedRank> sums_;      ///< of what in-neighbours have told, by lists
-  HostArray<std::uint8_t> known_;  ///< 1 where the sum is up to date
+  HostArray<std::uint8_t> known_;  ///< a Sum
+  std::vector<FixedRank> next_;    ///< of the members, in the order of the list
   std::vector<Vertex> waiting_;
   std::vector<std::vector<Told>> told_;  ///< by block
 };

@@ -27,8 +27,8 @@ PageColumns columns_of(bool weighted) {
   return columns;
 }
 
-std::uint64_t bytes_of(const RankGraph& graph, bool weighted) {
-  return graph.in().edges * columns_of(weighted).bytes_per_edge();
+std::uint64_t bytes_of(const SweepRows& rows, bool weighted) {
+  return rows.in.edges * columns_of(weighted).bytes_per_edge();
 }
 
 /// What slots may take; the host backend's lie in host memory, whose ceiling is the lower one if none was
@@ -45,11 +45,11 @@ std::uint64_t slot_bytes(std::uint64_t free, std::uint64_t edge_bytes) {
   return std::max({share / kSlots, std::min(kSmallestSlot, share / kSlotsNeeded), std::uint64_t{1}});
 }
 
-PartitionPlan cut(const Device& device, const RankGraph& graph, bool weighted, const PagingOptions& paging) {
-  const std::span offsets(graph.in().offsets, graph.in().vertices + 1);
+PartitionPlan cut(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging) {
+  const std::span offsets(rows.in.offsets, rows.in.vertices + 1);
   const PartitionBytes bytes{0, columns_of(weighted).bytes_per_edge()};
   if (paging.partitions > 0) return PartitionPlan::of_count(offsets, bytes, paging.partitions);
-  return PartitionPlan(offsets, bytes, slot_bytes(room(device), bytes_of(graph, weighted)));
+  return PartitionPlan(offsets, bytes, slot_bytes(room(device), bytes_of(rows, weighted)));
 }
 
 bool paged(const PagingOptions& paging, bool in_file, std::uint64_t bytes, std::uint64_t available) {
@@ -59,10 +59,9 @@ bool paged(const PagingOptions& paging, bool in_file, std::uint64_t bytes, std::
 
 }  // namespace
 
-bool needs_sweep_pages(const Device& device, const RankGraph& graph, bool weighted,
+bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
                        const PagingOptions& paging, std::uint64_t beside) {
-  return paged(paging, graph.file() != nullptr, bytes_of(graph, weighted) + beside,
-               device.memory().available());
+  return paged(paging, rows.file != nullptr, bytes_of(rows, weighted) + beside, device.memory().available());
 }
 
 SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, std::uint64_t state_bytes,
@@ -76,19 +75,19 @@ SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, s
   return {partitions, kFixedBytes + kSlotsNeeded * (edge_bytes / std::max<std::uint64_t>(partitions, 1))};
 }
 
-SweepPages::SweepPages(const Device& device, const RankGraph& graph, bool weighted,
+SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted,
                        const PagingOptions& paging)
-    : graph_(graph), plan_(cut(device, graph, weighted, paging)) {
+    : rows_(rows), plan_(cut(device, rows, weighted, paging)) {
   // Slots are filled from these columns; nobody writes through the view.
-  sources_.columns.targets = const_cast<Vertex*>(graph.in().targets);
-  sources_.columns.weights = const_cast<float*>(graph.in().weights);
-  sources_.file = graph.file();
+  sources_.columns.targets = const_cast<Vertex*>(rows_.in.targets);
+  sources_.columns.weights = const_cast<float*>(rows_.in.weights);
+  sources_.file = rows_.file;
   sources_.weighted = weighted;
   mapped_ = paging.transport == Transport::mapped;
-  if (mapped_ && graph.file() != nullptr) {
+  if (mapped_ && rows_.file != nullptr) {
     throw UsageError("--transport mapped: needs the edges in host memory (raise --host-memory, or use file)");
   }
-  if (paging.transport == Transport::file && graph.file() == nullptr)
+  if (paging.transport == Transport::file && rows_.file == nullptr)
     throw UsageError("--transport file: the in-edges are in memory (convert the graph with --reverse)");
   if (mapped_) return;
   const std::uint64_t largest = std::max<std::uint64_t>(plan_.largest(), 1), free = room(device);
@@ -103,7 +102,7 @@ SweepPages::SweepPages(const Device& device, const RankGraph& graph, bool weight
   }
   if (plan_.size() == 0) return;
   slots_ =
-      std::make_unique<Slots>(device, std::span(graph.in().offsets, graph.in().vertices + 1), plan_,
+      std::make_unique<Slots>(device, std::span(rows_.in.offsets, rows_.in.vertices + 1), plan_,
                               columns_of(weighted), sources_, Slots::Count{static_cast<unsigned>(slots), 0});
   held_.assign(slots, kNobody);
   const auto all = static_cast<unsigned>(slots);
@@ -113,17 +112,19 @@ SweepPages::SweepPages(const Device& device, const RankGraph& graph, bool weight
   right_ = {left_.end, all};
 }
 
-void SweepPages::for_each(const std::function<bool(std::uint32_t)>& wanted, const Work& work) {
+void SweepPages::for_each(const Waiting& waiting, const Work& work) {
   std::vector<std::uint32_t> away;
   for (std::uint32_t p = 0; p < plan_.size(); ++p) {
-    if (wanted(p) && std::find(held_.begin(), held_.end(), p) == held_.end()) away.push_back(p);
+    if (waiting(p) > 0 && std::find(held_.begin(), held_.end(), p) == held_.end()) away.push_back(p);
   }
+  std::stable_sort(away.begin(), away.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return waiting(a) > waiting(b); });
   if (mapped_ || plan_.size() == 0) return work_on(away, work);
   std::size_t next = 0;
-  const auto fill = [&](const SlotRange& range, bool empty_only) {
+  const auto fill = [&](const SlotRange& range, bool keep_wanted) {
     std::vector<std::uint32_t> coming;
     for (unsigned slot = range.begin; slot < range.end && next < away.size(); ++slot) {
-      if (held_[slot] != kNobody && empty_only) continue;
+      if (held_[slot] != kNobody && keep_wanted && waiting(held_[slot]) > 0) continue;
       if (held_[slot] != kNobody) slots_->drop(held_[slot]);
       held_[slot] = away[next++];
       slots_->begin(slot, held_[slot]);
@@ -133,7 +134,7 @@ void SweepPages::for_each(const std::function<bool(std::uint32_t)>& wanted, cons
   };
   const auto wanted_in = [&](const SlotRange& range) {
     auto partitions = held_in(range);
-    std::erase_if(partitions, [&](std::uint32_t p) { return !wanted(p); });
+    std::erase_if(partitions, [&](std::uint32_t p) { return waiting(p) == 0; });
     return partitions;
   };
   // What is in a group that is filled was worked on just before: the left one at once, the right one with

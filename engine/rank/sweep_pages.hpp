@@ -1,7 +1,7 @@
-// In-edges that do not fit the device, brought in partitions, iteration after iteration. Every partition is
+// In-edges that do not fit the device, brought in partitions, iteration after iteration. A partition is
 // wanted once an iteration, so a cache that forgets the oldest would never hit: as many partitions as fit
-// stay for good, and the others pass through the rest of the slots, half of which fill while the other half
-// is worked on.
+// stay for as long as they are wanted, and the others pass through the rest of the slots, half of which fill
+// while the other half is worked on.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,17 @@
 
 namespace sluice {
 
-/// A partition that is here: rows [begin, end) of RankGraph::in(), and where their edges are.
+/// The rows whose in-edges are brought: row i has the sources targets[offsets[i]] and on, in memory or in
+/// `file`.
+struct SweepRows {
+  SweepRows(const CsrView& rows) : in(rows) {}
+  SweepRows(const RankGraph& graph) : in(graph.in()), file(graph.file()) {}
+
+  CsrView in;
+  const EdgeSource* file = nullptr;
+};
+
+/// A partition that is here: rows [begin, end), and where their edges are.
 struct SweepPage {
   std::uint32_t partition = 0;
   std::uint64_t begin = 0, end = 0;
@@ -29,7 +39,7 @@ struct SweepPage {
 
 /// Must in-edges be brought in partitions: asked for, in a file, or too large for what the device has left
 /// when `beside` bytes more are taken?
-bool needs_sweep_pages(const Device& device, const RankGraph& graph, bool weighted,
+bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
                        const PagingOptions& paging, std::uint64_t beside = 0);
 
 /// What that would come to, before the in-edges are there.
@@ -45,18 +55,21 @@ class SweepPages {
  public:
   /// Takes what the device has left, or as many slots as are asked for; everything else that is kept there
   /// must be allocated already. Keeps references. Throws BudgetError where two partitions do not fit.
-  SweepPages(const Device& device, const RankGraph& graph, bool weighted, const PagingOptions& paging);
+  SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging);
 
   std::uint64_t size() const { return plan_.size(); }
   /// Rows of a partition.
   std::uint64_t begin(std::uint64_t partition) const { return plan_.begin(partition); }
   std::uint64_t end(std::uint64_t partition) const { return plan_.end(partition); }
+  const PartitionPlan& plan() const { return plan_; }
 
   /// Works on these partitions, which are here, and is done when it returns.
   using Work = std::function<void(std::span<const SweepPage>)>;
-  /// Hands every partition with wanted(partition) to `work` once, whichever are here first; the next ones
-  /// come meanwhile.
-  void for_each(const std::function<bool(std::uint32_t)>& wanted, const Work& work);
+  /// How much is to be done in a partition; 0: it is not wanted.
+  using Waiting = std::function<std::uint64_t(std::uint32_t)>;
+  /// Hands every wanted partition to `work` once, those first that are here already; the next ones come
+  /// meanwhile, the busiest first. What is not wanted is not brought.
+  void for_each(const Waiting& waiting, const Work& work);
 
   SweepTraffic traffic() const;
 
@@ -68,13 +81,13 @@ class SweepPages {
   void work_on(std::span<const std::uint32_t> partitions, const Work& work) const;
   std::vector<std::uint32_t> held_in(const SlotRange& range) const;
 
-  const RankGraph& graph_;
+  SweepRows rows_;
   PageSources sources_;
   PartitionPlan plan_;
   bool mapped_ = false;  ///< read in place
   std::unique_ptr<Slots> slots_;
   std::vector<std::uint32_t> held_;        ///< [slots] the partition in it
-  SlotRange pinned_{}, left_{}, right_{};  ///< slots that keep what they have, and two groups that take turns
+  SlotRange pinned_{}, left_{}, right_{};  ///< slots that keep what is wanted, and two groups that take turns
 };
 
 }  // namespace sluice

@@ -63,6 +63,33 @@ TEST_F(RankBatchCli, FollowsABatchByEveryMethod) {
   }
 }
 
+TEST_F(RankBatchCli, BringsNoPartitionWithoutAffectedVertices) {
+  const std::string path = graph("grid", 12, {"--undirected"});
+  run({"pagerank", path, "--output", at("old.h5"), "--quiet", "--device", "host"});
+  const std::string remove = file("delete.txt", "5 6\n");
+  for (const char* method : {"nd", "df", "dfp"}) {
+    SCOPED_TRACE(method);
+    const std::vector<std::string> batch{"--delete",   remove,       "--method", method,
+                                         "--previous", at("old.h5"), "--report", at("report.json")};
+    const auto with = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), {path, "--force"});
+      more.insert(more.end(), batch.begin(), batch.end());
+      return more;
+    };
+    const auto whole = ranks(with({}));
+    EXPECT_EQ(report()["partitions_read"], 1);
+    EXPECT_EQ(ranks(with({"--partitions", "16", "--slots", "3"})), whole);
+    const auto told = report();
+    EXPECT_EQ(told["partitions"], 16);
+    if (method == std::string("nd")) {
+      EXPECT_EQ(told["partitions_read"], 16);
+    } else {
+      EXPECT_LT(told["partitions_read"], 16);
+      EXPECT_GT(told["partition_transfers"], 0);
+    }
+  }
+}
+
 TEST_F(RankBatchCli, NamesTheUpdatedGraphInTheResult) {
   const std::string path = ranked_graph();
   const std::string insert = file("insert.txt", "1 2\n3 500\n");
@@ -111,11 +138,7 @@ TEST_F(RankBatchCli, RefusesWhatDoesNotFit) {
          with({"--method", "df", "--previous", at("old.h5"), "--prune-tolerance", "1e-7"}));
   refuse(2, "--frontier-tolerance: must be finite and not negative",
          with({"--method", "df", "--previous", at("old.h5"), "--frontier-tolerance", "-1"}));
-  for (const std::string option : {"--partitions", "--slots"}) {
-    refuse(2, option + " has no meaning with --method df",
-           with({"--method", "df", "--previous", at("old.h5"), option, "2"}));
-  }
-  refuse(2, "--transport has no meaning with --method df",
+  refuse(2, "--transport file: a batch is applied in host memory",
          with({"--method", "df", "--previous", at("old.h5"), "--transport", "file"}));
   refuse(2, "--rows has no meaning with --method df",
          with({"--method", "df", "--previous", at("old.h5"), "--rows", "listed"}));
