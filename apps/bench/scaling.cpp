@@ -24,10 +24,10 @@ constexpr PagingOptions kThird{.partitions = 48, .slots = 16};
 
 /// What all ranks did in one run.
 struct Scaled {
-  double rate = 0;                  ///< M steps a second, in the time of the slowest
-  double slowest = 0, fastest = 0;  ///< seconds of a rank
-  double exchange = 0;              ///< per cent of the ranks' time
-  double entries = 0;               ///< walks that changed hands
+  double rate = 0;                            ///< M steps a second, in the time of the slowest
+  double slowest = 0, mean = 0, fastest = 0;  ///< seconds of a rank
+  double exchange = 0;                        ///< per cent of the ranks' time
+  double entries = 0;                         ///< walks that changed hands
 };
 
 class ScalingSuite {
@@ -88,8 +88,9 @@ class ScalingSuite {
     if (!alone) {
       figure.columns = {
           {"times one rank", usual.rate / one_}, {"efficiency", usual.rate / one_ / world().size()},
-          {"slowest rank s", usual.slowest},     {"fastest rank s", usual.fastest},
-          {"entries exchanged", usual.entries},  {"exchange %", usual.exchange}};
+          {"slowest rank s", usual.slowest},     {"mean rank s", usual.mean},
+          {"fastest rank s", usual.fastest},     {"entries exchanged", usual.entries},
+          {"exchange %", usual.exchange}};
     }
     figures_.push_back(std::move(figure));
     return usual.rate;
@@ -113,10 +114,11 @@ class ScalingSuite {
     }
     double slowest[] = {stats.compute_seconds, rank < size ? -stats.compute_seconds : -1e300};
     double sums[] = {static_cast<double>(stats.steps), static_cast<double>(stats.entries_sent), exchange,
-                     seconds};
+                     seconds, stats.compute_seconds};
     world().all_reduce(slowest, Reduce::max, "a study of walks", kUnlimited);
     world().all_reduce(sums, Reduce::sum, "a study of walks", kUnlimited);
-    return {sums[0] / slowest[0] * 1e-6, slowest[0], -slowest[1], 100 * sums[2] / sums[3], sums[1]};
+    return {sums[0] / slowest[0] * 1e-6, slowest[0], sums[4] / static_cast<double>(size), -slowest[1],
+            100 * sums[2] / sums[3],     sums[1]};
   }
 
   Device& device_;
