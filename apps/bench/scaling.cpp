@@ -22,6 +22,9 @@ constexpr double kWarmUp = 0.5;  ///< seconds of walks
 /// A third of the graph is on each device at a time: more than its part of it where three share it out.
 constexpr PagingOptions kThird{.partitions = 48, .slots = 16};
 
+/// Who makes the walks: all ranks together, the first alone, or each all of them.
+enum class Who { all, first, each };
+
 /// What all ranks did in one run.
 struct Scaled {
   double rate = 0;                            ///< M steps a second, in the time of the slowest
@@ -47,20 +50,22 @@ class ScalingSuite {
     plain("stored edges", static_cast<double>(graph_.edges()));
     {
       ResidentGraph whole(device_, graph_);
-      one_ = study("one rank", whole, 1, true);
-      study("replicate, strong", whole, 1, false);
-      study("replicate, weak", whole, ranks(), false);
+      // Tables that pay for all walks, but not for a rank's share of them, are on every rank.
+      walk(whole, 1, Who::each);
+      one_ = study("one rank", whole, 1, Who::first);
+      study("replicate, strong", whole, 1);
+      study("replicate, weak", whole, ranks());
     }
     {
       ResidentGraph third(device_, graph_, kThird);
-      study("replicate out of core, strong", third, 1, false);
+      study("replicate out of core, strong", third, 1);
     }
     if (ranks() > 1) {
       PagingOptions paging;
       paging.shard = &world(), paging.transport = Transport::copied;
       ResidentGraph shared(device_, graph_, paging);
-      study("shard, strong", shared, 1, false);
-      study("shard, weak", shared, ranks(), false);
+      study("shard, strong", shared, 1);
+      study("shard, weak", shared, ranks());
     }
     return std::move(figures_);
   }
@@ -70,22 +75,21 @@ class ScalingSuite {
 
   void plain(const char* name, double value) { figures_.push_back({name, value, "", value, value, {}}); }
 
-  /// `rounds` walks from every vertex, dealt out over the ranks, or all of them on the first. Returns the
-  /// rate.
-  double study(const std::string& name, ResidentGraph& graph, std::uint64_t rounds, bool alone) {
+  /// `rounds` walks from every vertex. Returns the rate.
+  double study(const std::string& name, ResidentGraph& graph, std::uint64_t rounds, Who who = Who::all) {
     if (options_.progress) options_.progress(name);
     // The first makes tables and connections, and GPUs that waited for others take a while to run at full
     // speed.
     const double enough = device_.is_cuda() ? kWarmUp : 0;
     double warm = 0;
-    do warm += walk(graph, rounds, alone).slowest;
+    do warm += walk(graph, rounds, who).slowest;
     while (warm < enough);
     std::vector<Scaled> runs;
-    for (unsigned r = 0; r < options_.repetitions; ++r) runs.push_back(walk(graph, rounds, alone));
+    for (unsigned r = 0; r < options_.repetitions; ++r) runs.push_back(walk(graph, rounds, who));
     std::sort(runs.begin(), runs.end(), [](const Scaled& a, const Scaled& b) { return a.rate < b.rate; });
     const Scaled& usual = runs[runs.size() / 2];
     Figure figure{name, usual.rate, "M steps/s", runs.front().rate, runs.back().rate, {}};
-    if (!alone) {
+    if (who == Who::all) {
       figure.columns = {
           {"times one rank", usual.rate / one_}, {"efficiency", usual.rate / one_ / world().size()},
           {"slowest rank s", usual.slowest},     {"mean rank s", usual.mean},
@@ -96,11 +100,12 @@ class ScalingSuite {
     return usual.rate;
   }
 
-  Scaled walk(ResidentGraph& graph, std::uint64_t rounds, bool alone) {
+  Scaled walk(ResidentGraph& graph, std::uint64_t rounds, Who who) {
     Starts starts;
     starts.rounds = rounds;
     const std::uint64_t instances = rounds * graph_.vertices();
-    const std::uint64_t rank = static_cast<std::uint64_t>(world().rank()), size = alone ? 1 : ranks();
+    const std::uint64_t rank = who == Who::each ? 0 : static_cast<std::uint64_t>(world().rank());
+    const std::uint64_t size = who == Who::all ? ranks() : 1;
     RunStats stats;
     double exchange = 0, seconds = 0;
     // However long another rank takes to come here, from its tables or from walks that it has alone.

@@ -67,16 +67,18 @@ void PageLoop::round(std::vector<std::uint64_t> away, std::span<const std::uint6
   for (const std::uint32_t partition : mapped) away[partition] = 0;
   for (const PartitionLoad& load : scheduler_.choose(away)) slots_.begin(load.slot, load.partition);
   work_on(mapped, waiting, work);
-  // A disk shall never have nothing to do: while what has come of half of the loads is worked on, and the
-  // next are chosen, it reads the others. Whether a link gains by that too has not been measured.
-  scheduler_.arrive(slots_.wait(slots_.read_from_file() ? spare() / 2 : 0));
+  // Neither a disk nor a link shall ever have nothing to do: while what has come of half of the loads is
+  // worked on, and the next are chosen, it brings the others.
+  scheduler_.arrive(slots_.wait(spare() / 2));
   make_room(waiting);
 }
 
 /// Slots that are empty, or being filled, let the next partitions come while others are worked on. Where
 /// partitions have shares, all that have no work go, so that the next ones are worked on side by side too.
 unsigned PageLoop::spare() const {
-  return std::max(1u, plan_.slots / 4);
+  // A slot that is being filled serves no walk. Measured with 16 slots and 26 (RESULTS, spare slots): three
+  // sixteenths keep a link as busy as a quarter does; a disk wants more reads at once.
+  return std::max(1u, slots_.read_from_file() ? plan_.slots / 4 : plan_.slots * 3 / 16);
 }
 
 void PageLoop::make_room(std::span<const std::uint64_t> waiting) {
