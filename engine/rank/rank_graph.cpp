@@ -2,46 +2,20 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/rank/divisor.hpp"
-#include "engine/residency/page_map.hpp"
+#include "engine/residency/row_pieces.hpp"
 #include "partition/build.hpp"
-#include "partition/plan.hpp"
 
 namespace sluice {
 
 namespace {
 
 constexpr std::uint64_t kVerticesAtOnce = 1u << 14;
-/// Edges read from a file at a time.
-constexpr std::uint64_t kPieceBytes = 16u << 20;
 /// A vertex costs about as much as so many edges: its state is 40 bytes, read and written.
 constexpr std::uint64_t kEdgesPerVertex = 4;
-
-/// Edges of some rows: as a whole where they are in memory, else in pieces that are read from `file`. Columns
-/// are indexed by positions in the whole graph.
-using UseRows =
-    std::function<void(std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights)>;
-
-void for_each_piece(const CsrView& rows, const EdgeSource* file, bool targets, bool weights,
-                    const UseRows& use) {
-  if (file == nullptr) return use(0, rows.vertices, rows.targets, rows.weights);
-  const std::uint64_t edge = (targets ? sizeof(Vertex) : 0) + (weights ? sizeof(float) : 0);
-  const std::uint64_t room = std::min<std::uint64_t>(kPieceBytes, host_accountant().available() / 8);
-  const PartitionPlan pieces({rows.offsets, rows.vertices + 1}, {0, edge}, std::max<std::uint64_t>(room, 1));
-  const std::uint64_t most = pieces.largest() / edge;
-  HostArray<Vertex> some_targets(targets ? most : 0, "reading edges");
-  HostArray<float> some_weights(weights ? most : 0, "reading edges");
-  for (std::uint64_t p = 0; p < pieces.size(); ++p) {
-    const EdgeIndex first = rows.offsets[pieces.begin(p)], last = rows.offsets[pieces.end(p)];
-    if (targets) file->read_targets(first, {some_targets.data(), last - first});
-    if (weights) file->read_weights(first, {some_weights.data(), last - first});
-    use(pieces.begin(p), pieces.end(p), moved(some_targets.data(), first), moved(some_weights.data(), first));
-  }
-}
 
 template <class Body>
 void over_rows(unsigned threads, std::uint64_t first, std::uint64_t last, Body&& body) {
@@ -65,7 +39,8 @@ HostArray<EdgeIndex> in_offsets(const Csr& out, unsigned threads) {
   return offsets;
 }
 
-/// The in-edges of [first, last) as rows of the whole graph; those of other vertices are empty.
+}  // namespace
+
 Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads) {
   const std::uint64_t n = out.vertices();
   const auto some = [&](std::uint64_t u) {
@@ -96,8 +71,6 @@ Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weight
   });
   return build_csr(n, heads.span(), tails.span(), weights.span(), {}, threads);
 }
-
-}  // namespace
 
 std::vector<std::uint64_t> balanced_ranges(const EdgeIndex* offsets, std::uint64_t vertices,
                                            std::uint64_t parts) {

@@ -58,6 +58,9 @@ class RankGraph {
   HostArray<std::uint8_t> added_loops_;
 };
 
+/// The in-edges of vertices [first, last), as rows of the whole graph; those of other vertices are empty.
+Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads);
+
 /// Boundaries of `parts` ranges of vertices of about equal cost: in-edges, and what vertices cost beside
 /// them.
 std::vector<std::uint64_t> balanced_ranges(const EdgeIndex* offsets, std::uint64_t vertices,
