@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "apps/acc_names.hpp"
+#include "apps/ranks.hpp"
 #include "engine/core/error.hpp"
 
 namespace sluice::apps {
@@ -52,15 +53,14 @@ void declare_acc(Command& command, AccCommand& c) {
 }
 
 void refuse_idle_acc(const Command& command) {
-  for (const char* name : {"--instance-range", "--layout"}) {
+  for (const char* name : {"--instance-range", "--layout", "--schedule"}) {
     if (command.given(name))
       throw UsageError(fmt::format("{} has no meaning for {} (leave it out)", name, command.name()));
   }
-  for (const char* name : {"--partitions", "--slots", "--transport", "--schedule", "--distribution"}) {
-    if (command.given(name))
-      throw UsageError(fmt::format("{}: {} works on a whole graph in one process for now (leave it out)",
-                                   name, command.name()));
-  }
+}
+
+AccPlace place_of(const AccCommand& c) {
+  return {c.common.paging, &world()};
 }
 
 Vertex vertex_of(const Job& job, std::int64_t id, const char* option) {
@@ -74,7 +74,8 @@ std::vector<std::string> text_columns_of(const AccCommand& c, std::vector<std::s
   return names.size() > 1 ? names : std::vector<std::string>{};
 }
 
-VertexColumns::VertexColumns(const Job& job, const AccCommand& c) : job_(job) {
+VertexColumns::VertexColumns(const Job& job, const AccCommand& c, const AccGraph& graph)
+    : job_(job), first_(graph.first()), last_(graph.last()) {
   if (c.common.original_ids) columns_.push_back({"vertices", io::ElementType::i64});
 }
 
@@ -95,9 +96,8 @@ void VertexColumns::write(io::ResultWriter& writer) const {
     if (column.width > 1) row.push_back(column.width);
     datasets.push_back(writer.declare(column.name, column.type, row));
   }
-  const std::uint64_t rows = job_.graph().vertices();
-  for (std::uint64_t first = 0; first < rows; first += kRowsAtOnce) {
-    const std::uint64_t count = std::min(kRowsAtOnce, rows - first);
+  for (std::uint64_t first = first_; first < last_; first += kRowsAtOnce) {
+    const std::uint64_t count = std::min(kRowsAtOnce, last_ - first);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const Column& column = columns_[i];
       if (column.values == nullptr) {

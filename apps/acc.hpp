@@ -11,6 +11,7 @@
 #include "apps/command_line.hpp"
 #include "apps/common_options.hpp"
 #include "apps/job.hpp"
+#include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
 
 namespace sluice::apps {
@@ -31,6 +32,15 @@ void declare_acc(Command& command, AccCommand& c);
 /// Throws UsageError for an option that these commands have no meaning for.
 void refuse_idle_acc(const Command& command);
 
+/// Who works on the graph, and how edges reach them.
+AccPlace place_of(const AccCommand& c);
+
+/// Of results of all vertices those that this rank writes.
+template <class T>
+std::span<const T> own_part(const AccGraph& graph, std::span<const T> all) {
+  return all.subspan(graph.first(), graph.last() - graph.first());
+}
+
 /// A vertex as the user names it. Throws UsageError naming `option` where the graph has none.
 Vertex vertex_of(const Job& job, std::int64_t id, const char* option);
 
@@ -41,10 +51,11 @@ std::vector<std::string> text_columns_of(const AccCommand& c, std::vector<std::s
 /// The datasets of a result, each with a row a vertex.
 class VertexColumns {
  public:
-  /// Begins with the ids themselves where they are asked for.
-  VertexColumns(const Job& job, const AccCommand& c);
+  /// Begins with the ids themselves where they are asked for. Of the graph's vertices this rank's are
+  /// written.
+  VertexColumns(const Job& job, const AccCommand& c, const AccGraph& graph);
 
-  /// `values` must outlive write(); a row has `width` of them.
+  /// Of all vertices. `values` must outlive write(); a row has `width` of them.
   void add(const std::string& name, io::ElementType type, const void* values, std::uint64_t width = 1);
   /// Vertices, as ids of the graph file or, with --original-ids, of its input.
   void add_vertices(const std::string& name, std::span<const Vertex> vertices);
@@ -63,6 +74,7 @@ class VertexColumns {
                   std::uint64_t count) const;
 
   const Job& job_;
+  std::uint64_t first_, last_;
   std::vector<Column> columns_;
 };
 

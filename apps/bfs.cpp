@@ -19,27 +19,32 @@ struct BfsCommand : AccCommand {
   std::uint64_t source = 0;
 };
 
+std::uint64_t reached(std::span<const std::int32_t> depths) {
+  return static_cast<std::uint64_t>(
+      std::count_if(depths.begin(), depths.end(), [](std::int32_t depth) { return depth >= 0; }));
+}
+
 void run_bfs(const Command& command, const BfsCommand& c) {
   refuse_idle_acc(command);
   if (!command.given("--source")) throw UsageError("--source V is missing: say where the search begins");
   Job job(command, c.common, c.graph, {.in_edges = true});
+  const AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
-  if (c.common.plan) return job.print_plan(plan_bfs(job.device(), job.graph()));
+  if (c.common.plan) return job.print_plan(plan_bfs(job.device(), job.graph(), place));
 
   auto& results = job.open_results({{"command", std::string("bfs")}, {"source", std::int64_t(c.source)}},
                                    text_columns_of(c, {"depth", "parent"}));
-  const AccGraph graph(job.device(), job.graph(), {.in_edges = c.acc.direction != AccDirection::push});
+  const AccGraph graph(job.device(), job.graph(), {.in_edges = c.acc.direction != AccDirection::push}, place);
   const BfsResult result = bfs(graph, source, c.acc);
   if (c.common.verify) verify_bfs(job.graph(), source, result.depths.span(), result.parents.span());
-  VertexColumns columns(job, c);
+  VertexColumns columns(job, c, graph);
   columns.add("depth", io::ElementType::i32, result.depths.data());
   columns.add_vertices("parent", result.parents.span());
   columns.write(results);
-  const auto unreached = std::count(result.depths.begin(), result.depths.end(), -1);
-  const std::uint64_t reached = result.depths.size() - static_cast<std::uint64_t>(unreached);
-  job.count({{"reached", reached}});
-  job.finish(
-      AccFigures{.stats = result.stats, .found = fmt::format("{} vertices reached", format_count(reached))});
+  const std::span<const std::int32_t> depths = result.depths.span();
+  job.count({{"reached", reached(own_part(graph, depths))}});
+  job.finish(AccFigures{.stats = result.stats,
+                        .found = fmt::format("{} vertices reached", format_count(reached(depths)))});
 }
 
 }  // namespace
@@ -55,6 +60,7 @@ std::unique_ptr<Command> make_bfs() {
                   "push from the last depth, pull to what is not reached, or each round the cheaper");
   declare_worklists(*command, *c);
   declare_acc(*command, *c);
+  command->set_takes_ranks();
   command->set_example("sluice bfs graph.h5 --source 0 --output depths.h5 --verify");
   command->run = [c](const Command& self) { run_bfs(self, *c); };
   return command;

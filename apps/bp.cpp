@@ -34,6 +34,12 @@ AccFigures figures_of(const BpCommand& c, BeliefResult& result) {
 
 void run_bp(const Command& command, BpCommand& c) {
   refuse_idle_acc(command);
+  for (const char* name : {"--partitions", "--slots", "--transport", "--distribution"}) {
+    if (command.given(name))
+      throw UsageError(fmt::format(
+          "{}: bp works on a whole graph in one process: its messages are states of edges (leave it out)",
+          name));
+  }
   for (const char* name : {"--priors", "--coupling"}) {
     if (!command.given(name)) throw UsageError(fmt::format("{} FILE is missing", name));
   }
@@ -51,6 +57,7 @@ void run_bp(const Command& command, BpCommand& c) {
                                     {"max_iterations", std::int64_t{c.beliefs.max_iterations}}},
                                    text_columns_of(c, {"belief"}));
   c.beliefs.keep_messages = c.common.verify;
+  job.require_in_memory("bp");
   const AccGraph graph(job.device(), job.graph(), {.weights = true});
   job.progress().start(command.name());
   BeliefResult result = propagate_beliefs(graph, model, c.beliefs, [&](std::uint32_t round) {
@@ -58,7 +65,7 @@ void run_bp(const Command& command, BpCommand& c) {
     job.progress().update(command.name(), round, c.beliefs.max_iterations, " iterations");
   });
   if (c.common.verify) verify_beliefs(job.graph(), model, result, c.beliefs.tolerance, c.beliefs.damping);
-  VertexColumns columns(job, c);
+  VertexColumns columns(job, c, graph);
   columns.add("belief", io::ElementType::f32, result.beliefs.data(), model.states);
   columns.write(results);
   job.finish(figures_of(c, result));

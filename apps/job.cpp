@@ -275,16 +275,18 @@ void Job::summarize(const SolverFigures& solver) const {
 
 void Job::summarize(const AccFigures& acc) const {
   const AccStats& stats = acc.stats;
+  std::uint64_t bytes[] = {output_->result_bytes()};
+  world().all_reduce(bytes, Reduce::sum, "the summary");
   if (!acc.converged) {
     say(fmt::format("{}: NOT converged after {} rounds, the last change is {:.3g} ({})\n", command_.name(),
                     stats.rounds, acc.residual, acc.end));
   }
   if (options_.quiet) return;
-  say(fmt::format("{}: {}, {} rounds in {:.3g} s ({} edges/s) on {}; {} to {}\n", command_.name(), acc.found,
-                  format_count(stats.rounds), stats.compute_seconds,
-                  format_rate(per_second(stats.edges, stats.compute_seconds)), device_->name(),
-                  format_size(output_->result_bytes()),
-                  options_.output == "-" ? "standard output" : options_.output));
+  const std::string ranks = world().size() > 1 ? fmt::format(", {} ranks", world().size()) : "";
+  say(fmt::format("{}: {}, {} rounds in {:.3g} s ({} edges/s) on {}{}; {} to {}\n", command_.name(),
+                  acc.found, format_count(stats.rounds), stats.compute_seconds,
+                  format_rate(per_second(stats.edges, stats.compute_seconds)), device_->name(), ranks,
+                  format_size(bytes[0]), options_.output == "-" ? "standard output" : options_.output));
 }
 
 void Job::print_plan(const RunPlan& plan) const {
@@ -350,12 +352,15 @@ void Job::print_plan(const PprPlan& plan) const {
 }
 
 void Job::print_plan(const AccPlan& plan) const {
-  const std::uint64_t held = share_of_node(host_bytes(info_, needs_.in_edges)), unbounded = ~std::uint64_t{0};
+  const std::uint64_t unbounded = ~std::uint64_t{0};
+  const std::uint64_t held = in_file_ ? graph_.out.offsets.bytes() + graph_.in.offsets.bytes()
+                                      : share_of_node(host_bytes(info_, needs_.in_edges));
   const std::uint64_t host_needed = held + plan.host_bytes;
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
   text += fit_line("  vertex states", plan.state_bytes, unbounded);
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
   text += fit_line("  graph", held, unbounded);
+  if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
   print(text + fit_line("result", plan.result_bytes, unbounded));
   if (plan.device_bytes > device_->memory().ceiling() || host_needed > host_accountant().ceiling()) {
     throw BudgetError(

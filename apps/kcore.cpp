@@ -18,19 +18,24 @@ struct KcoreCommand : AccCommand {
   std::uint32_t k = 0;  ///< 0: all core numbers
 };
 
+std::uint64_t count_members(std::span<const std::uint8_t> members) {
+  return static_cast<std::uint64_t>(std::count(members.begin(), members.end(), 1));
+}
+
 void run_kcore(const Command& command, const KcoreCommand& c) {
   refuse_idle_acc(command);
   Job job(command, c.common, c.graph, {.in_edges = true});
-  if (c.common.plan) return job.print_plan(plan_cores(job.device(), job.graph()));
+  const AccPlace place = place_of(c);
+  if (c.common.plan) return job.print_plan(plan_cores(job.device(), job.graph(), place));
 
   std::vector<io::Attribute> attributes{{"command", std::string("kcore")}};
   if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});
   const std::string name = c.k > 0 ? "member" : "core";
   auto& results = job.open_results(attributes, text_columns_of(c, {name}));
-  const AccGraph graph(job.device(), job.graph(), {.simple = true});
+  const AccGraph graph(job.device(), job.graph(), {.simple = true}, place);
   const CoreResult result = core_numbers(graph, c.k, c.acc);
   if (c.common.verify) verify_cores(job.graph(), c.k, result.cores.span());
-  VertexColumns columns(job, c);
+  VertexColumns columns(job, c, graph);
   const std::uint32_t most =
       result.cores.empty() ? 0 : *std::max_element(result.cores.begin(), result.cores.end());
   std::string found = fmt::format("core numbers up to {}", most);
@@ -39,10 +44,10 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
     members = HostArray<std::uint8_t>(result.cores.size(), "members");
     std::transform(result.cores.begin(), result.cores.end(), members.begin(),
                    [&](std::uint32_t core) { return core >= c.k ? 1 : 0; });
-    const auto count = static_cast<std::uint64_t>(std::count(members.begin(), members.end(), 1));
+    const std::span<const std::uint8_t> all = members.span();
     columns.add(name, io::ElementType::u8, members.data());
-    job.count({{"members", count}});
-    found = fmt::format("{} vertices in the {}-core", format_count(count), c.k);
+    job.count({{"members", count_members(own_part(graph, all))}});
+    found = fmt::format("{} vertices in the {}-core", format_count(count_members(all)), c.k);
   } else {
     columns.add(name, io::ElementType::i32, result.cores.data());
     job.count({{"largest_core", std::uint64_t{most}}});
@@ -62,6 +67,7 @@ std::unique_ptr<Command> make_kcore() {
   command->whole("--k", c->k, 1, "only who is in the k-core, which is less work (default: all core numbers)");
   declare_worklists(*command, *c);
   declare_acc(*command, *c);
+  command->set_takes_ranks();
   command->set_example("sluice kcore graph.h5 --output cores.h5");
   command->run = [c](const Command& self) { run_kcore(self, *c); };
   return command;

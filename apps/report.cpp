@@ -66,7 +66,8 @@ void add_run(Json& json, const RunStats& run) {
                           {"deviation_seconds", run.kernels.deviation_seconds}};
 }
 
-/// The same on every rank but for times, so ranks are not added up (report_ranks.cpp leaves "solver" alone).
+/// The same on every rank but for times, so ranks are not added up (report_ranks.cpp leaves "solver" alone,
+/// and "acc").
 void add_solver(Json& json, const SolverFigures& solver) {
   json["solver"] = {{"end", solver.end},
                     {"converged", solver.converged},
@@ -104,8 +105,8 @@ void add_acc(Json& json, const AccFigures& acc) {
                            {"active", round.active},
                            {"edges", round.edges}});
   }
-  json["partitions"] = 1;
-  json["partition_transfers"] = 0;
+  json["partitions"] = stats.partitions;
+  json["partition_transfers"] = stats.partition_transfers;
 }
 
 void add_replay(Json& json, const std::vector<ReplayBatch>& batches) {
@@ -144,6 +145,7 @@ RunStats run_of(const Report& report) {
     run.load_seconds = report.acc->stats.setup_seconds;
     run.compute_seconds = report.acc->stats.compute_seconds;
     run.host_to_device_bytes = report.acc->stats.host_to_device_bytes;
+    run.read_bytes = report.acc->stats.read_bytes;
   }
   return run;
 }

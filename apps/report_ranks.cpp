@@ -23,7 +23,9 @@ bool is_largest(const std::string& path) {
 void collect_figures(const Json& json, const std::string& path, std::vector<std::string>& paths) {
   for (const auto& [key, value] : json.items()) {
     const std::string here = path + "/" + key;
-    if (here == "/options" || here == "/graph" || here == "/ranks" || here == "/solver") continue;
+    if (here == "/options" || here == "/graph" || here == "/ranks" || here == "/solver" || here == "/acc" ||
+        here == "/delta_used")
+      continue;
     if (value.is_object()) collect_figures(value, here, paths);
     if (value.is_number()) paths.push_back(here);
   }

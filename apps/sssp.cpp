@@ -20,28 +20,33 @@ struct SsspCommand : AccCommand {
   double delta = 0;
 };
 
+std::uint64_t reached(std::span<const double> distances) {
+  constexpr double kUnreached = std::numeric_limits<double>::infinity();
+  return static_cast<std::uint64_t>(std::count_if(distances.begin(), distances.end(),
+                                                  [](double distance) { return distance < kUnreached; }));
+}
+
 void run_sssp(const Command& command, const SsspCommand& c) {
   refuse_idle_acc(command);
   if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
   if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
   Job job(command, c.common, c.graph);
+  const AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
-  if (c.common.plan) return job.print_plan(plan_sssp(job.device(), job.graph()));
+  if (c.common.plan) return job.print_plan(plan_sssp(job.device(), job.graph(), place));
 
   auto& results = job.open_results({{"command", std::string("sssp")}, {"source", std::int64_t(c.source)}},
                                    text_columns_of(c, {"distance"}));
-  const AccGraph graph(job.device(), job.graph(), {.weights = true});
+  const AccGraph graph(job.device(), job.graph(), {.weights = true}, place);
   const SsspResult result = sssp(graph, source, c.delta, c.acc);
   if (c.common.verify) verify_sssp(job.graph(), source, result.distances.span());
-  VertexColumns columns(job, c);
+  VertexColumns columns(job, c, graph);
   columns.add("distance", io::ElementType::f64, result.distances.data());
   columns.write(results);
-  const auto unreached =
-      std::count(result.distances.begin(), result.distances.end(), std::numeric_limits<double>::infinity());
-  const std::uint64_t reached = result.distances.size() - static_cast<std::uint64_t>(unreached);
-  job.count({{"reached", reached}, {"delta_used", result.delta}});
-  job.finish(
-      AccFigures{.stats = result.stats, .found = fmt::format("{} vertices reached", format_count(reached))});
+  const std::span<const double> distances = result.distances.span();
+  job.count({{"reached", reached(own_part(graph, distances))}, {"delta_used", result.delta}});
+  job.finish(AccFigures{.stats = result.stats,
+                        .found = fmt::format("{} vertices reached", format_count(reached(distances)))});
 }
 
 }  // namespace
@@ -56,6 +61,7 @@ std::unique_ptr<Command> make_sssp() {
                 "delta-stepping's width of a level; changes no distance (default: from the weights)");
   declare_worklists(*command, *c);
   declare_acc(*command, *c);
+  command->set_takes_ranks();
   command->set_example("sluice sssp roads.h5 --source 0 --output distances.h5 --verify");
   command->run = [c](const Command& self) { run_sssp(self, *c); };
   return command;

@@ -36,20 +36,27 @@ HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> compone
 void run_wcc(const Command& command, const AccCommand& c) {
   refuse_idle_acc(command);
   Job job(command, c.common, c.graph);
-  if (c.common.plan) return job.print_plan(plan_components(job.device(), job.graph()));
+  const AccPlace place = place_of(c);
+  if (c.common.plan) return job.print_plan(plan_components(job.device(), job.graph(), place));
 
   auto& results = job.open_results({{"command", std::string("wcc")}}, text_columns_of(c, {"component"}));
-  const AccGraph graph(job.device(), job.graph(), {});
+  const AccGraph graph(job.device(), job.graph(), {}, place);
   const ComponentResult result = components(graph, c.acc);
   if (c.common.verify) verify_components(job.graph(), result.components.span());
   const HostArray<std::int64_t> names = names_of(job, result.components.span());
-  VertexColumns columns(job, c);
+  VertexColumns columns(job, c, graph);
   columns.add("component", io::ElementType::i64, names.data());
   columns.write(results);
-  std::uint64_t count = 0;
-  for (std::uint64_t v = 0; v < result.components.size(); ++v) count += result.components[v] == v;
-  job.count({{"components", count}});
-  job.finish(AccFigures{.stats = result.stats, .found = fmt::format("{} components", format_count(count))});
+  // A component counts where its smallest vertex is.
+  const auto count = [&](std::uint64_t first, std::uint64_t last) {
+    std::uint64_t components = 0;
+    for (std::uint64_t v = first; v < last; ++v) components += result.components[v] == v;
+    return components;
+  };
+  job.count({{"components", count(graph.first(), graph.last())}});
+  job.finish(
+      AccFigures{.stats = result.stats,
+                 .found = fmt::format("{} components", format_count(count(0, result.components.size())))});
 }
 
 }  // namespace
@@ -59,6 +66,7 @@ std::unique_ptr<Command> make_wcc() {
   const auto c = std::make_shared<AccCommand>();
   declare_acc_graph(*command, *c, "a graph file; the direction of edges is ignored");
   declare_acc(*command, *c);
+  command->set_takes_ranks();
   command->set_example("sluice wcc graph.h5 --output components.h5 --verify");
   command->run = [c](const Command& self) { run_wcc(self, *c); };
   return command;

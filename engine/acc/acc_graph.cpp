@@ -5,6 +5,7 @@
 #include <chrono>
 #include <span>
 
+#include "engine/acc/owned_rows.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
 #include "partition/build.hpp"
@@ -34,32 +35,6 @@ std::span<const Vertex> list_of(const CsrView& csr, std::uint64_t v) {
   return {csr.targets + csr.offsets[v], csr.offsets[v + 1] - csr.offsets[v]};
 }
 
-/// Two passes over the lists: how many neighbours there are, and which.
-Csr merge_lists(const CsrView& out, const CsrView& in, unsigned threads) {
-  const std::uint64_t n = out.vertices;
-  const auto over_lists = [&](auto&& body) {
-    parallel_blocks(threads, n, kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-      for (std::uint64_t v = begin; v < end; ++v)
-        body(static_cast<Vertex>(v), list_of(out, v), list_of(in, v));
-    });
-  };
-  Csr csr;
-  csr.offsets = HostArray<EdgeIndex>(n + 1, "the undirected graph's offsets");
-  csr.offsets[0] = 0;
-  over_lists([&](Vertex v, auto a, auto b) {
-    std::uint64_t count = 0;
-    for_each_neighbor(v, a, b, [&](Vertex) { ++count; });
-    csr.offsets[std::uint64_t{v} + 1] = count;
-  });
-  for (std::uint64_t v = 0; v < n; ++v) csr.offsets[v + 1] += csr.offsets[v];
-  csr.targets = HostArray<Vertex>(csr.offsets[n], "the undirected graph's edges");
-  over_lists([&](Vertex v, auto a, auto b) {
-    Vertex* to = csr.targets.data() + csr.offsets[v];
-    for_each_neighbor(v, a, b, [&](Vertex next) { *to++ = next; });
-  });
-  return csr;
-}
-
 /// A level's width over the mean weight of an edge, times the degree that an edge meets: measured. It decides
 /// speed alone. A GPU looks at more edges in vain sooner than it waits for more rounds: on an H200 widths of
 /// 64 to 256 take the same time, narrower ones twice as long (tests/bench/RESULTS.md).
@@ -68,31 +43,61 @@ constexpr std::uint64_t kSampledWeights = 1u << 16;
 
 /// Few edges of a vertex should be shorter than a level is wide (Meyer and Sanders). Paths run through hubs,
 /// so that the degree which counts is the mean over edges, not over vertices.
-double delta_for(const CsrView& lists, bool cuda) {
-  if (lists.weights == nullptr || lists.edges == 0) return 1;
-  const std::uint64_t stride = lists.edges / kSampledWeights + 1;
-  double weights = 0, count = 0, squares = 0;
-  for (EdgeIndex e = 0; e < lists.edges; e += stride)
-    weights += static_cast<double>(lists.weights[e]), ++count;
+double delta_for(const CsrView& lists, double mean_weight, bool cuda) {
+  if (lists.edges == 0) return 1;
+  double squares = 0;
   for (std::uint64_t v = 0; v < lists.vertices; ++v) {
     const auto degree = static_cast<double>(lists.offsets[v + 1] - lists.offsets[v]);
     squares += degree * degree;
   }
   const double factor = cuda ? kDeltaFactorCuda : kDeltaFactor;
-  const double delta = weights / count * factor * static_cast<double>(lists.edges) / squares;
+  const double delta = mean_weight * factor * static_cast<double>(lists.edges) / squares;
   return delta > 0 ? delta : 1;
+}
+
+double mean_weight_of(const CsrView& lists) {
+  const std::uint64_t stride = lists.edges / kSampledWeights + 1;
+  double weights = 0, count = 0;
+  for (EdgeIndex e = 0; e < lists.edges; e += stride)
+    weights += static_cast<double>(lists.weights[e]), ++count;
+  return count > 0 ? weights / count : 1;
 }
 
 }  // namespace
 
-bool has_simple_lists(const CsrView& lists, unsigned threads) {
+/// Two passes over the lists: how many neighbours there are, and which.
+Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, unsigned threads) {
+  const std::uint64_t n = out.vertices;
+  const auto over_lists = [&](auto&& body) {
+    parallel_blocks(threads, n, kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t v = begin; v < end; ++v) body(v, list_of(out, v), list_of(in, v));
+    });
+  };
+  Csr csr;
+  csr.offsets = HostArray<EdgeIndex>(n + 1, "the undirected graph's offsets");
+  csr.offsets[0] = 0;
+  over_lists([&](std::uint64_t v, auto a, auto b) {
+    std::uint64_t count = 0;
+    for_each_neighbor(static_cast<Vertex>(first + v), a, b, [&](Vertex) { ++count; });
+    csr.offsets[v + 1] = count;
+  });
+  for (std::uint64_t v = 0; v < n; ++v) csr.offsets[v + 1] += csr.offsets[v];
+  csr.targets = HostArray<Vertex>(csr.offsets[n], "the undirected graph's edges");
+  over_lists([&](std::uint64_t v, auto a, auto b) {
+    Vertex* to = csr.targets.data() + csr.offsets[v];
+    for_each_neighbor(static_cast<Vertex>(first + v), a, b, [&](Vertex next) { *to++ = next; });
+  });
+  return csr;
+}
+
+bool has_simple_lists(const CsrView& lists, unsigned threads, std::uint64_t first) {
   std::atomic<bool> simple{true};
   parallel_blocks(threads, lists.vertices, kVerticesAtOnce,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                     for (std::uint64_t v = begin; v < end && simple.load(std::memory_order_relaxed); ++v) {
                       const auto list = list_of(lists, v);
                       if (std::adjacent_find(list.begin(), list.end()) != list.end() ||
-                          std::binary_search(list.begin(), list.end(), static_cast<Vertex>(v)))
+                          std::binary_search(list.begin(), list.end(), static_cast<Vertex>(first + v)))
                         simple = false;
                     }
                   });
@@ -100,20 +105,27 @@ bool has_simple_lists(const CsrView& lists, unsigned threads) {
 }
 
 Csr simple_undirected(const Graph& graph, unsigned threads) {
-  if (!graph.directed) return merge_lists(graph.out.view(), {}, threads);
-  if (!graph.in.offsets.empty()) return merge_lists(graph.out.view(), graph.in.view(), threads);
+  if (!graph.directed) return simple_lists(graph.out.view(), {}, 0, threads);
+  if (!graph.in.offsets.empty()) return simple_lists(graph.out.view(), graph.in.view(), 0, threads);
   const Csr in = transpose(graph.out, threads);
-  return merge_lists(graph.out.view(), in.view(), threads);
+  return simple_lists(graph.out.view(), in.view(), 0, threads);
 }
 
-AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs) : device_(&device) {
-  if (graph.edges_elsewhere != nullptr)
-    throw BudgetError(
-        "the graph does not fit host memory, and these programs do not reach edges in a file yet (raise "
-        "--host-memory)");
+AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
+    : device_(&device) {
   const auto begin = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
   out_ = graph.out.view();
   symmetric_ = !graph.directed;
+  if (is_shared_out(device, graph, place)) {
+    const auto owned = std::make_shared<OwnedRows>(device, graph, needs, place);
+    usual_delta_ = needs.weights && graph.weighted ? delta_for(out_, owned->mean_weight(), false) : 1;
+    owned_ = owned;
+    setup_seconds_ = seconds();
+    return;
+  }
   if (needs.simple && (graph.directed || !has_simple_lists(out_, device.threads()))) {
     made_ = simple_undirected(graph, device.threads());
     out_ = made_.view();
@@ -123,13 +135,21 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   const bool stored_in = needs.in_edges && !symmetric_ && !graph.in.offsets.empty();
   if (stored_in) in_ = graph.in.view();
   if (!needs.weights) in_.weights = nullptr;
-  usual_delta_ = delta_for(out_, device.is_cuda());
+  if (out_.weights != nullptr) usual_delta_ = delta_for(out_, mean_weight_of(out_), device.is_cuda());
   if (device.is_cuda()) {
     out_ = upload(out_, out_there_);
     if (stored_in) in_ = upload(in_, in_there_);
   }
   if (needs.in_edges && symmetric_) in_ = out_;
-  setup_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  setup_seconds_ = seconds();
+}
+
+std::uint64_t AccGraph::first() const {
+  return owned_ != nullptr ? owned_->first() : 0;
+}
+
+std::uint64_t AccGraph::last() const {
+  return owned_ != nullptr ? owned_->last() : vertices();
 }
 
 CsrView AccGraph::upload(const CsrView& from, OnDevice& to) {

@@ -1,6 +1,10 @@
-// A graph as programs run on it: out-edges, in-edges where a pull may want them, in the device's memory.
+// A graph as programs run on it: out-edges, in-edges where a pull may want them, in the device's memory; or
+// the part of it that this rank owns, or that is brought in partitions (owned_rows.hpp).
 #pragma once
 
+#include <memory>
+
+#include "engine/acc/options.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/device.hpp"
 #include "partition/graph.hpp"
@@ -13,14 +17,23 @@ struct AccNeeds {
   bool simple = false;  ///< direction ignored, each neighbour once, no self-loops
 };
 
+class OwnedRows;
+
 class AccGraph {
  public:
-  /// Keeps references to both. Other forms of the graph are made in host memory. Throws BudgetError where
-  /// memory does not suffice, or for a graph whose edges stay in a file.
-  AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs);
+  /// Keeps references to all. Other forms of the graph are made in host memory. Several ranks all make one.
+  /// Throws BudgetError where memory does not suffice, UsageError for a GPU that would have to work in
+  /// partitions or on ranks.
+  AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place = {});
 
   const Device& device() const { return *device_; }
   std::uint64_t vertices() const { return out_.vertices; }
+  /// What this rank owns, or reaches in partitions; null: one process reaches everything in place.
+  const OwnedRows* owned() const { return owned_.get(); }
+  /// Vertices [first(), last()): those that this rank owns, or all.
+  std::uint64_t first() const;
+  std::uint64_t last() const;
+  /// Only where everything is reached in place.
   const CsrView& out() const { return out_; }
   /// Offsets are null where there are no in-edges.
   const CsrView& in() const { return in_; }
@@ -42,6 +55,7 @@ class AccGraph {
   CsrView upload(const CsrView& from, OnDevice& to);
 
   const Device* device_;
+  std::shared_ptr<const OwnedRows> owned_;
   Csr made_;
   OnDevice out_there_, in_there_;
   CsrView out_, in_;
@@ -54,7 +68,11 @@ class AccGraph {
 /// The simple undirected graph beneath: neighbours in either direction, each once, without self-loops.
 Csr simple_undirected(const Graph& graph, unsigned threads);
 
-/// Are the lists free of self-loops and of neighbours that come twice?
-bool has_simple_lists(const CsrView& lists, unsigned threads);
+/// The same of some rows, the first of them of vertex `first`, from their out- and in-lists; `in` may be
+/// empty.
+Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, unsigned threads);
+
+/// Are the lists free of self-loops and of neighbours that come twice? The first is of vertex `first`.
+bool has_simple_lists(const CsrView& lists, unsigned threads, std::uint64_t first = 0);
 
 }  // namespace sluice

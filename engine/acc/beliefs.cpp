@@ -22,6 +22,7 @@ constexpr std::uint64_t kVerticesAtOnce = 1u << 10;
 void validate(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options) {
   if (!graph.symmetric())
     throw UsageError("bp: the graph is directed; messages go both ways (convert it with --undirected)");
+  if (graph.owned() != nullptr) throw UsageError("bp: works on a whole graph in one process");
   if (graph.device().is_cuda()) throw UsageError("bp: runs on the host for now (--device host)");
   if (model.states < 1 || model.states > kMostBeliefStates)
     throw UsageError(

@@ -33,6 +33,13 @@ class VertexBits {
     std::atomic_ref(words_.data()[v / kWordBits])
         .fetch_or(std::uint64_t{1} << (v % kWordBits), std::memory_order_relaxed);
   }
+  /// The same. False: it is there already.
+  bool take(Vertex v) {
+    const std::uint64_t bit = std::uint64_t{1} << (v % kWordBits);
+    const std::atomic_ref word(words_.data()[v / kWordBits]);
+    return (word.load(std::memory_order_relaxed) & bit) == 0 &&
+           (word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
+  }
 
  private:
   Buffer<std::uint64_t> words_;

@@ -21,8 +21,11 @@ struct CoreNumbers {
   }
   SLUICE_HD State compute(const AccEdge<State>&) const { return 1; }
   SLUICE_HD State combine(State into, State value, AccRound at) const {
-    return into > at.level ? into - value : into;
+    if (into <= at.level) return into;
+    const auto core = static_cast<State>(at.level);
+    return value < into - core ? into - value : core;
   }
+  SLUICE_HD State add(State a, State b) const { return a + b; }
   SLUICE_HD bool active(State now, State, AccRound at) const { return now == at.level; }
   SLUICE_HD std::uint64_t level(State state) const { return state; }
   SLUICE_HD std::uint64_t last_level() const { return highest; }

@@ -5,8 +5,10 @@
 
 namespace sluice {
 
-void validate(const Device& device, const AccOptions& options) {
-  if (device.is_cuda()) return;
+void validate(const AccGraph& graph, const AccOptions& options) {
+  if (graph.owned() != nullptr && options.direction == AccDirection::pull)
+    throw UsageError("--direction pull: on ranks and in partitions active vertices push (leave it out)");
+  if (graph.device().is_cuda()) return;
   if (options.filter != AccFilter::jit)
     throw UsageError(
         "--filter chooses among kernels of a GPU; on the host threads note what becomes active as they go "

@@ -4,7 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/residency/paging.hpp"
+
 namespace sluice {
+
+class Communicator;
 
 /// Which way values go along edges: from active vertices, or to those that still want one.
 enum class AccDirection { automatic, push, pull };
@@ -27,6 +31,13 @@ struct AccOptions {
   std::uint32_t most_rounds = 500;  ///< of a gather
 };
 
+/// Who works on the graph, and how edges reach them. None of it changes a result.
+struct AccPlace {
+  PagingOptions paging{};
+  Communicator* ranks =
+      nullptr;  ///< each owns a range of vertices, all make the same runs; null: one process
+};
+
 /// One round.
 struct AccRoundTrace {
   std::uint64_t level = 0;
@@ -39,15 +50,19 @@ struct AccRoundTrace {
 /// Rounds beyond so many are counted, but not told one by one: a path has as many as vertices.
 inline constexpr std::uint64_t kTracedRounds = 1000;
 
+/// Of several ranks, rounds and edges are those of all.
 struct AccStats {
   std::uint64_t rounds = 0, pulls = 0, levels = 0, edges = 0;
   std::uint64_t refills = 0;  ///< times that states were looked through for the next worklist
   std::uint64_t kernel_launches = 0;
-  unsigned registers = 0;  ///< that a thread of the persistent kernel holds
+  unsigned registers = 0;    ///< that a thread of the persistent kernel holds
   bool converged = true;     ///< false: a gather has come to its most rounds
   double setup_seconds = 0;  ///< other forms of the graph, and the graph to the device
   double compute_seconds = 0;
   std::uint64_t host_to_device_bytes = 0;
+  std::uint64_t partitions = 1;  ///< that this rank's edges were cut into
+  std::uint64_t partition_transfers = 0;
+  std::uint64_t read_bytes = 0;      ///< from the graph file, while running
   std::vector<AccRoundTrace> trace;  ///< the first kTracedRounds
 
   void add(const AccRoundTrace& round) {

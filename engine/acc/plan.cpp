@@ -1,4 +1,5 @@
 // What the solvers allocate, said beforehand.
+#include "engine/acc/owned_rows.hpp"
 #include "engine/acc/solve.hpp"
 
 namespace sluice {
@@ -16,7 +17,32 @@ struct Shape {
 /// About: bins of the threads that a large GPU holds at once.
 constexpr std::uint64_t kBinBytes = 80u << 20;
 
-AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape) {
+/// Over ranks, or in partitions: states of all vertices, and of a rank's own what else there is.
+AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& shape, const AccPlace& place) {
+  const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
+  const std::uint64_t n = graph.vertices(), rows = (n + ranks - 1) / ranks,
+                      edges = (graph.edges() + ranks - 1) / ranks;
+  const bool made = shape.simple && graph.directed, in_file = graph.edges_elsewhere != nullptr;
+  AccPlan plan;
+  plan.state_bytes = n * shape.state;
+  plan.result_bytes = n * shape.result;
+  // Vertices that are sent to, and those that are settled, are bits.
+  const std::uint64_t held = plan.state_bytes + (n + 63) / 64 * 8 * 2;
+  const std::uint64_t lists = edges * (made ? 2 : 1) * (sizeof(Vertex) + (shape.weights ? sizeof(float) : 0));
+  plan.device_bytes = held;
+  if (is_paged(graph.edges_elsewhere.get(), place.paging)) {
+    const SweepPagePlan pages = plan_sweep_pages(device, lists, held, in_file && !made, place.paging);
+    plan.device_bytes += pages.least_bytes;
+    plan.partitions = pages.partitions;
+  }
+  plan.host_bytes =
+      n * (shape.state + shape.result) + rows * shape.lists * sizeof(Vertex) + plan.device_bytes;
+  if (made) plan.host_bytes += (rows + 1) * sizeof(EdgeIndex) + lists + (in_file ? lists : 0);
+  return plan;
+}
+
+AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape, const AccPlace& place) {
+  if (is_shared_out(device, graph, place)) return shared_out_plan(device, graph, shape, place);
   const std::uint64_t n = graph.vertices(), m = graph.edges();
   AccPlan plan;
   plan.state_bytes = n * shape.state;
@@ -44,21 +70,21 @@ AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape) {
 
 }  // namespace
 
-AccPlan plan_bfs(const Device& device, const Graph& graph) {
+AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place) {
   const bool in = !graph.directed || !graph.in.offsets.empty();
-  return plan_of(device, graph, {.state = 8, .lists = 2, .bits = 3, .result = 8, .in_edges = in});
+  return plan_of(device, graph, {.state = 8, .lists = 2, .bits = 3, .result = 8, .in_edges = in}, place);
 }
 
-AccPlan plan_sssp(const Device& device, const Graph& graph) {
-  return plan_of(device, graph, {.state = 8, .lists = 4, .result = 8, .weights = graph.weighted});
+AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place) {
+  return plan_of(device, graph, {.state = 8, .lists = 4, .result = 8, .weights = graph.weighted}, place);
 }
 
-AccPlan plan_cores(const Device& device, const Graph& graph) {
-  return plan_of(device, graph, {.state = 4, .lists = 4, .result = 4, .simple = true});
+AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place) {
+  return plan_of(device, graph, {.state = 4, .lists = 4, .result = 4, .simple = true}, place);
 }
 
-AccPlan plan_components(const Device& device, const Graph& graph) {
-  return plan_of(device, graph, {.state = 4, .result = 8});
+AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place) {
+  return plan_of(device, graph, {.state = 4, .result = 8}, place);
 }
 
 AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states) {

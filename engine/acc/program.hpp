@@ -13,7 +13,9 @@
 //                                         is a vertex whose state changed so active in the next round?
 //
 // combine() must not depend on the order in which values arrive (minimum, maximum, a clamped sum), so that
-// results are equal to the bit for any threads and on any backend.
+// results are equal to the bit for any threads and on any backend. Of several ranks each combines what it has
+// for another one's vertex before that leaves, and the vertex combines what comes: values that are bounds
+// with the state that it began with, parts of a sum by add().
 //
 // A *vote* is settled by any one value: the vertex becomes active once and looks no further. It also says
 //   bool starts(Vertex v) const           is v active in the first round?
@@ -27,6 +29,8 @@
 //   static constexpr bool kRepeats        may a vertex send again when its state changed at its level? Values
 //                                         are then bounds (a minimum), not parts of a sum
 //   std::uint64_t last_level() const      optional: levels above it are left alone
+//   State add(State, State) const         of parts of a sum: two of them as one; zero is neutral. combine()
+//                                         takes such a sum as it takes its parts, one after the other
 //
 // A *gather* is an aggregation of whole lists: in every round all vertices hear from all their in-neighbours,
 // until none is active or rounds come to AccOptions::most_rounds. States do not change while they are
@@ -132,6 +136,17 @@ concept AggregationProgram = AccProgram<P> && P::kCombine ==
                              Combine::aggregation&& requires(const P program, typename P::State state) {
   { P::kRepeats } -> std::convertible_to<bool>;
   { program.level(state) } -> std::same_as<std::uint64_t>;
+};
+
+/// What is sent are bounds.
+template <class P>
+concept BoundProgram = AggregationProgram<P> && P::kRepeats;
+
+/// What is sent are parts of a sum.
+template <class P>
+concept SumProgram =
+    AggregationProgram<P> && !BoundProgram<P> && requires(const P program, typename P::State state) {
+  { program.add(state, state) } -> std::same_as<typename P::State>;
 };
 
 template <class P>

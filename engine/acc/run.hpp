@@ -15,6 +15,9 @@
 #include "engine/acc/host_merge.hpp"
 #include "engine/acc/host_vote.hpp"
 #include "engine/acc/options.hpp"
+#include "engine/acc/owned_levels.hpp"
+#include "engine/acc/owned_merge.hpp"
+#include "engine/acc/owned_vote.hpp"
 #include "engine/acc/program.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
@@ -52,6 +55,23 @@ auto make_host_driver(const AccGraph& graph, const Program& program, const AccOp
   }
 }
 
+/// Can what a program sends be combined before it comes to where its target is?
+template <class Program>
+inline constexpr bool kTravels =
+    !GatherProgram<Program> && (!AggregationProgram<Program> || BoundProgram<Program> || SumProgram<Program>);
+
+/// Over ranks, or in partitions.
+template <class Program>
+auto make_owned_driver(const AccGraph& graph, const Program& program) {
+  if constexpr (VoteProgram<Program>) {
+    return std::make_unique<OwnedVote<Program>>(graph, program);
+  } else if constexpr (AggregationProgram<Program>) {
+    return std::make_unique<OwnedLevels<Program>>(graph, program);
+  } else {
+    return std::make_unique<OwnedMerge<Program>>(graph, program);
+  }
+}
+
 #if defined(__CUDACC__)
 template <class Program>
 auto make_cuda_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
@@ -69,15 +89,15 @@ auto make_cuda_driver(const AccGraph& graph, const Program& program, const AccOp
 
 }  // namespace acc
 
-/// Throws UsageError for options that the device has no meaning for.
-void validate(const Device& device, const AccOptions& options);
+/// Throws UsageError for options that have no meaning for how the graph is worked on.
+void validate(const AccGraph& graph, const AccOptions& options);
 
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
 template <class Program>
 AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program& program,
                                            const AccOptions& options = {}) {
-  validate(graph.device(), options);
+  validate(graph, options);
   AccResult<typename Program::State> result;
   result.stats.setup_seconds = graph.setup_seconds();
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
@@ -92,7 +112,13 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     result.states = HostArray<typename Program::State>(graph.vertices(), "results");
     copy_to_host(graph.device(), result.states.data(), driver->states(), result.states.bytes());
   };
-  if (!graph.device().is_cuda()) {
+  if (graph.owned() != nullptr) {
+    if constexpr (acc::kTravels<Program>) {
+      drive(acc::make_owned_driver(graph, program));
+    } else {
+      throw UsageError("this program works on a whole graph in one process (program.hpp says what it takes)");
+    }
+  } else if (!graph.device().is_cuda()) {
     drive(acc::make_host_driver(graph, program, options));
   } else {
 #if defined(__CUDACC__)

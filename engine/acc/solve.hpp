@@ -59,14 +59,15 @@ AccRankResult acc_pagerank(const AccGraph& graph, double damping = 0.85, double 
 /// What a run would take beside the graph as it was read.
 struct AccPlan {
   std::uint64_t device_bytes = 0;  ///< states and worklists, and on a GPU the graph
+  std::uint64_t partitions = 1;    ///< about, of this rank's edges
   std::uint64_t state_bytes = 0;
   std::uint64_t host_bytes = 0;  ///< other forms of the graph while they are made, and the result
   std::uint64_t result_bytes = 0;
 };
-AccPlan plan_bfs(const Device& device, const Graph& graph);
-AccPlan plan_sssp(const Device& device, const Graph& graph);
-AccPlan plan_cores(const Device& device, const Graph& graph);
-AccPlan plan_components(const Device& device, const Graph& graph);
+AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place = {});
+AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place = {});
+AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place = {});
+AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place = {});
 AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states);
 
 }  // namespace sluice

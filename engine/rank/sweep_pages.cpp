@@ -95,10 +95,10 @@ SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighte
   if (paging.slots != 0) slots = std::min(slots, std::max(paging.slots, kSlotsNeeded));
   if (slots < std::min(kSlotsNeeded, plan_.size())) {
     throw BudgetError(fmt::format(
-        "device memory: two slots for partitions of up to {} need {}, but {} are left beside the ranks "
-        "(raise "
-        "--device-memory, or ask for more --partitions)",
-        format_size(largest), format_size(kSlotsNeeded * largest + kFixedBytes), format_size(free)));
+        "device memory: two slots for partitions of up to {} need {}, but {} are left beside the vertices "
+        "(raise {}, or ask for more --partitions)",
+        format_size(largest), format_size(kSlotsNeeded * largest + kFixedBytes), format_size(free),
+        device.is_cuda() ? "--device-memory" : "--host-memory or --device-memory"));
   }
   if (plan_.size() == 0) return;
   slots_ =

@@ -84,6 +84,34 @@ TEST_P(Acc, NamesComponentsByTheirSmallestVertex) {
   }
 }
 
+/// Slots that take turns, many small partitions, and lists that are read in place.
+std::vector<AccPlace> in_partitions() {
+  const auto place = [](const PagingOptions& paging) { return AccPlace{.paging = paging}; };
+  return {place({.partitions = 6, .slots = 2, .transport = Transport::copied}), place({.partitions = 40}),
+          place({.partitions = 3, .transport = Transport::mapped})};
+}
+
+TEST_P(Acc, FindsTheSameInPartitions) {
+  for (const auto& [name, graph] : acc_graphs()) {
+    for (const AccPlace& place : in_partitions()) {
+      SCOPED_TRACE(name + " in " + std::to_string(place.paging.partitions));
+      const AccGraph search(device_, graph, {.in_edges = true, .weights = true}, place);
+      const AccGraph simple(device_, graph, {.simple = true}, place);
+      for (const Vertex source : some_sources(graph)) {
+        const OracleSearch expected = oracle_bfs(graph, source);
+        const BfsResult found = bfs(search, source);
+        EXPECT_TRUE(same(found.depths, expected.depths));
+        EXPECT_TRUE(same(found.parents, expected.parents));
+        for (const double delta : {0.0, 1e-3, 1e9})
+          EXPECT_TRUE(same(sssp(search, source, delta).distances, oracle_distances(graph, source)));
+      }
+      EXPECT_TRUE(same(core_numbers(simple).cores, oracle_cores(graph)));
+      EXPECT_NO_THROW(verify_cores(graph, 3, core_numbers(simple, 3).cores.span()));
+      EXPECT_TRUE(same(components(search).components, oracle_components(graph)));
+    }
+  }
+}
+
 TEST_P(Acc, RanksAsPageRankDoesToTheBit) {
   for (const auto& [name, graph] : acc_graphs()) {
     if (graph.directed && graph.in.offsets.empty()) continue;
@@ -136,6 +164,61 @@ TEST(AccRounds, GoBackToTheStatesBeyondTheBins) {
 
   EXPECT_TRUE(same(result.distances, oracle_distances(graph, 0)));
   EXPECT_GT(result.stats.refills, 100u);
+}
+
+/// Four stretches of a path, each a partition of its own.
+Graph stretches(bool directed) {
+  std::vector<stat::Edge> path;
+  for (Vertex v = 0; v < 400; ++v)
+    if (v % 100 != 99) path.push_back({v, v + 1, 1});
+  return directed ? stat::make_graph(400, path, true) : stat::make_undirected(400, path, true);
+}
+
+TEST(AccPartitions, WithoutActiveVerticesAreNeverBrought) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
+  const Graph graph = stretches(true), both_ways = stretches(false);
+  const AccGraph search(device, graph, {.weights = true}, place);
+  const AccGraph simple(device, both_ways, {.simple = true}, place);
+
+  const AccStats one = bfs(search, 230).stats, last = bfs(search, 399).stats, far = sssp(search, 110).stats,
+                 none = core_numbers(simple, 1).stats, all = core_numbers(simple).stats,
+                 merged = components(search).stats;
+
+  EXPECT_EQ(one.partitions, 4u);
+  EXPECT_EQ(one.partition_transfers, 1u);
+  EXPECT_EQ(one.rounds, 70u);
+  EXPECT_EQ(last.partition_transfers, 0u);
+  EXPECT_EQ(far.partition_transfers, 1u);
+  EXPECT_EQ(none.partition_transfers, 0u);  // nobody has no neighbour, and all that have one stay
+  EXPECT_GE(all.partition_transfers, 4u);
+  EXPECT_EQ(merged.partition_transfers, 4u);
+}
+
+TEST(AccPartitions, OfTheTreeThatHoldsAHubAreSpared) {
+  const Device device({DeviceChoice::host, 1, 0});
+  std::vector<stat::Edge> star;
+  for (Vertex v = 1; v < 500; ++v) star.push_back({0, v, 1});
+  for (Vertex v = 1; v + 1 < 500; ++v) star.push_back({v, v + 1, 1});
+  const Graph graph = stat::make_undirected(500, star, false);
+  const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
+
+  const ComponentResult result = components(AccGraph(device, graph, {}, place));
+
+  EXPECT_TRUE(same(result.components, oracle_components(graph)));
+  EXPECT_GT(result.stats.partitions, 2u);
+  EXPECT_EQ(result.stats.partition_transfers, 1u);
+}
+
+TEST(AccPartitions, RefuseWhatTheyCannotDo) {
+  const Device device({DeviceChoice::host, 1, 0});
+  const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
+  const AccPlace place{.paging = {.partitions = 2}};
+
+  EXPECT_THROW(bfs(AccGraph(device, graph, {.in_edges = true}, place), 0, {.direction = AccDirection::pull}),
+               UsageError);
+  EXPECT_THROW(AccGraph(device, graph, {.simple = true}, {.paging = {.transport = Transport::file}}),
+               UsageError);
 }
 
 TEST(AccVerify, SeesWhatIsWrong) {

@@ -120,6 +120,7 @@ TEST_F(AccCli, BpNamesFileAndLineOfABadModel) {
   misused("--message-damping", {"bp", file, "--message-damping", "1"});
   misused("--tolerance", {"bp", file, "--tolerance", "-1"});
   misused("--filter", {"bp", file, "--filter", "jit"});
+  misused("--partitions: bp works on a whole graph", {"bp", file, "--partitions", "4"});
   misused("directed", {
                           "bp",
                           graph("rmat", 2, {}),
@@ -224,10 +225,11 @@ TEST_F(AccCli, RefusesWhatHasNoMeaning) {
   refused("sssp", "--delta", {"--source", "0", "--delta", "0"});
   refused("sssp", "--delta", {"--source", "0", "--delta", "nan"});
   refused("kcore", "--k", {"--k", "0"});
-  refused("kcore", "--partitions", {"--partitions", "4"});
+  refused("bfs", "--direction pull", {"--source", "0", "--direction", "pull", "--partitions", "4"});
+  refused("kcore", "which does not store in-edges", {"--transport", "file"});
   refused("wcc", "--filter", {"--filter", "jit"});
-  refused("wcc", "--distribution", {"--distribution", "shard"});
-  refused("wcc", "--transport", {"--transport", "file"});
+  refused("wcc", "--schedule", {"--schedule", "fifo"});
+  refused("wcc", "--verify", {"--transport", "file", "--verify"});
   refused("wcc", "--instance-range", {"--instance-range", "0:1"});
 }
 
@@ -235,6 +237,55 @@ TEST_F(AccCli, SaysWhereAGraphDoesNotFit) {
   refuse(
       4, "--host-memory",
       {"wcc", graph("kronecker", 12), "--device", "host", "--host-memory", "64KiB", "--output", at("r.h5")});
+}
+
+TEST_F(AccCli, GivesTheSameFileInPartitions) {
+  const std::string directed = graph("rmat", 11, {"--reverse", "--weights", "uniform"}), small_ids = small();
+  const auto same = [&](const std::string& file, std::vector<std::string> words) {
+    words.insert(words.begin() + 1, {file, "--device", "host", "--force", "--output"});
+    const auto words_to = [&](const std::string& output, const std::vector<std::string>& more) {
+      auto all = words;
+      all.insert(all.begin() + 6, at(output));
+      all.insert(all.end(), more.begin(), more.end());
+      return all;
+    };
+    run(words_to("whole.h5", {}));
+    for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+             {"--partitions", "7", "--slots", "2", "--verify"}, {"--transport", "file"}}) {
+      if (words[0] == "kcore" && more[0] == "--transport") continue;
+      run(words_to("parts.h5", more));
+      EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("parts.h5"))) << words[0] << more[0];
+    }
+  };
+  for (const std::string& file : {directed, small_ids}) {
+    same(file, {"bfs", "--source", "1"});
+    same(file, {"sssp", "--source", "1"});
+    same(file, {"kcore"});
+    same(file, {"wcc"});
+  }
+}
+
+TEST_F(AccCli, StaysInItsFileWhereItDoesNotFit) {
+  const std::string file = graph("kronecker", 14, {"--undirected"});
+  const auto searched = [&](const std::string& output, const std::vector<std::string>& more) {
+    std::vector<std::string> words{"bfs", file, "--source", "1", "--device", "host", "--output", at(output)};
+    words.insert(words.end(), {"--report", at("report.json"), "--force"});
+    words.insert(words.end(), more.begin(), more.end());
+    run(words);
+  };
+
+  searched("whole.h5", {});
+  EXPECT_EQ(report()["partition_transfers"], 0);
+  searched("file.h5", {"--host-memory", "1500KiB"});
+
+  EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("file.h5")));
+  EXPECT_GT(report()["partitions"], 1);
+  EXPECT_GT(report()["partition_transfers"], 1);
+  EXPECT_GT(report()["bytes"]["read"], 1 << 20);
+  EXPECT_LE(report()["peak_host_bytes"], 1500 << 10);
+  EXPECT_NE(run({"bfs", file, "--source", "1", "--device", "host", "--host-memory", "1500KiB", "--plan"})
+                .out.find("partitions"),
+            std::string::npos);
 }
 
 TEST_F(AccCli, HelpsWithEveryCommand) {

@@ -43,6 +43,16 @@ class MpiTest : public CliTest {
     return finished;
   }
 
+  /// The tests of the program on_ranks that the filter names. An exception ends all ranks: caught on one, it
+  /// would let the others wait for their patience's end.
+  void pass_on(int ranks, const std::string& filter) {
+    const auto finished =
+        Process(on_ranks(ranks, {SLUICE_ON_RANKS, "--gtest_catch_exceptions=0", "--gtest_filter=" + filter}))
+            .wait();
+    EXPECT_EQ(finished.status, 0) << finished.out << finished.err;
+    EXPECT_NE(finished.out.find("[  PASSED  ]"), std::string::npos) << finished.out;
+  }
+
   /// The words that make a result of this kind.
   std::vector<std::string> arguments_of(const Kind& kind, const std::string& output,
                                         const std::vector<std::string>& more) {

@@ -53,16 +53,6 @@ class Shard : public MpiTest {
     run(arguments_of(kind, "whole.h5", {"--force"}));
     expect_same(read_bytes(at("whole.h5")), arguments_of(kind, "cell.h5", {}), ranks, options);
   }
-
-  /// The tests of jobs_on_ranks.cpp that the filter names. An exception ends all ranks: caught on one, it
-  /// would let the others wait for their patience's end.
-  void pass_on(int ranks, const std::string& filter) {
-    const auto finished = Process(on_ranks(ranks, {SLUICE_ON_RANKS, "--gtest_catch_exceptions=0",
-                                                   "--gtest_filter=JobsOnRanks." + filter}))
-                              .wait();
-    EXPECT_EQ(finished.status, 0) << finished.out << finished.err;
-    EXPECT_NE(finished.out.find("[  PASSED  ]"), std::string::npos) << finished.out;
-  }
 };
 
 TEST_F(Shard, CellsMeetInPairs) {
@@ -96,19 +86,19 @@ TEST_F(Shard, GivesTheBytesOfOneProcess) {
 }
 
 TEST_F(Shard, TechniquesOfEveryJob) {
-  pass_on(3, "EveryTechnique:JobsOnRanks.SamplersOfAUsersOwn");
+  pass_on(3, "JobsOnRanks.EveryTechnique:JobsOnRanks.SamplersOfAUsersOwn");
 }
 
 TEST_F(Shard, RanksThatOwnNothing) {
-  pass_on(4, "RanksThatOwnNothing");
+  pass_on(4, "JobsOnRanks.RanksThatOwnNothing");
 }
 
 TEST_F(Shard, NumbersAndColumnsOfAnyLength) {
-  pass_on(3, "InstancesFarApart:JobsOnRanks.ColumnsTravelInPieces");
+  pass_on(3, "JobsOnRanks.InstancesFarApart:JobsOnRanks.ColumnsTravelInPieces");
 }
 
 TEST_F(Shard, OneRankRunsOutOfMemory) {
-  pass_on(2, "OneRankRunsOutOfMemory");
+  pass_on(2, "JobsOnRanks.OneRankRunsOutOfMemory");
 }
 
 /// Most proposals are rejected, so that the last trial's scan decides; it needs two lists at once.

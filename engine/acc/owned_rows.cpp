@@ -1,0 +1,143 @@
+#include "engine/acc/owned_rows.hpp"
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/rank/rank_graph.hpp"
+#include "engine/residency/page_map.hpp"
+#include "engine/residency/row_pieces.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// Weights are looked at in so many places, so many in each.
+constexpr std::uint64_t kSampledPlaces = 64, kSampledThere = 1024;
+
+/// The targets of some rows in memory.
+struct ReadRows {
+  explicit ReadRows(const SweepRows& rows) : lists(rows.in) {
+    if (rows.file == nullptr) return;
+    const EdgeIndex first = lists.offsets[0];
+    targets = HostArray<Vertex>(lists.edges, "the graph's edges");
+    rows.file->read_targets(first, targets.span());
+    lists.targets = moved(targets.data(), first);
+  }
+
+  HostArray<Vertex> targets;
+  CsrView lists;
+};
+
+bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
+  bool simple = true;
+  for_each_piece(rows.in, rows.file, true, false,
+                 [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float*) {
+                   const CsrView piece{end - begin, 0, rows.in.offsets + begin, targets, nullptr};
+                   simple = simple && has_simple_lists(piece, threads, first + begin);
+                 });
+  return simple;
+}
+
+}  // namespace
+
+bool is_paged(const EdgeSource* file, const PagingOptions& paging) {
+  return file != nullptr || paging.partitions > 1 || paging.transport != Transport::automatic;
+}
+
+bool is_shared_out(const Device& device, const Graph& graph, const AccPlace& place) {
+  const bool shared_out = (place.ranks != nullptr && place.ranks->size() > 1) ||
+                          is_paged(graph.edges_elsewhere.get(), place.paging);
+  if (shared_out && device.is_cuda())
+    throw UsageError(
+        "these programs work in partitions and on ranks on the host alone (--device host, or one process and "
+        "a graph that fits)");
+  return shared_out;
+}
+
+OwnedRows::OwnedRows(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
+    : device_(device),
+      alone_(place.ranks == nullptr ? make_alone() : nullptr),
+      ranks_(place.ranks == nullptr ? alone_.get() : place.ranks),
+      rank_(static_cast<std::size_t>(ranks_->rank())),
+      paging_(place.paging),
+      symmetric_(!graph.directed),
+      weighted_(needs.weights && graph.weighted) {
+  const auto size = static_cast<std::uint64_t>(ranks_->size());
+  boundaries_.assign(size + 1, 0);
+  if (graph.vertices() > 0) boundaries_ = balanced_ranges(graph.out.offsets.data(), graph.vertices(), size);
+  rows_ = rows_of(graph.out, graph.edges_elsewhere.get());
+  if (needs.simple) make_simple(graph);
+}
+
+SweepRows OwnedRows::rows_of(const Csr& csr, const EdgeSource* file) const {
+  SweepRows rows{CsrView{}};
+  rows.file = file;
+  rows.in.vertices = last() - first();
+  rows.in.offsets = csr.offsets.data() + first();
+  rows.in.edges = rows.in.vertices > 0 ? rows.in.offsets[rows.in.vertices] - rows.in.offsets[0] : 0;
+  if (file != nullptr) return rows;
+  rows.in.targets = csr.targets.data();
+  rows.in.weights = weighted_ ? csr.weights.data() : nullptr;
+  return rows;
+}
+
+void OwnedRows::make_simple(const Graph& graph) {
+  symmetric_ = true;
+  const unsigned threads = device_.threads();
+  if (!graph.directed) {
+    if (is_simple(rows_, first(), threads)) return;
+    made_ = simple_lists(ReadRows(rows_).lists, {}, first(), threads);
+  } else if (!graph.in.offsets.empty()) {
+    const ReadRows out(rows_), in(rows_of(graph.in, graph.in_elsewhere.get()));
+    made_ = simple_lists(out.lists, in.lists, first(), threads);
+  } else if (rows_.file != nullptr) {
+    throw UsageError(
+        "the graph stays in its file, which does not store in-edges (convert it with --reverse or "
+        "--undirected, or raise --host-memory)");
+  } else {
+    const Csr in = transpose_some(graph.out, static_cast<Vertex>(first()), last(), false, threads);
+    made_ = simple_lists(rows_.in, rows_of(in, nullptr).in, first(), threads);
+  }
+  if (paging_.transport == Transport::file)
+    throw UsageError(
+        "--transport file: a simple undirected form of the graph is made, which lies in memory (leave it "
+        "out)");
+  rows_ = made_.view();
+}
+
+std::size_t OwnedRows::owner(Vertex v) const {
+  // The last of several ranks that begin there: those before it own nothing.
+  return static_cast<std::size_t>(std::upper_bound(boundaries_.begin(), boundaries_.end(), v) -
+                                  boundaries_.begin()) -
+         1;
+}
+
+double OwnedRows::mean_weight() const {
+  const CsrView& lists = rows_.in;
+  double sums[] = {0, 0};  // weights, and how many
+  if (weighted_ && lists.edges > 0) {
+    const std::uint64_t there = std::min(kSampledThere, lists.edges),
+                        places = std::min(kSampledPlaces, lists.edges / there);
+    std::vector<float> some(there);
+    for (std::uint64_t i = 0; i < places; ++i) {
+      const EdgeIndex at = lists.offsets[0] + lists.edges / places * i;
+      if (rows_.file != nullptr) {
+        rows_.file->read_weights(at, some);
+      } else {
+        std::copy_n(lists.weights + at, there, some.begin());
+      }
+      for (const float weight : some) sums[0] += static_cast<double>(weight), ++sums[1];
+    }
+  }
+  ranks_->all_reduce(sums, Reduce::sum, "the weights of edges");
+  double mean[] = {sums[1] > 0 ? sums[0] / sums[1] : 1};
+  ranks_->broadcast(std::as_writable_bytes(std::span(mean)), 0, "the weights of edges");
+  return mean[0];
+}
+
+std::unique_ptr<SweepPages> OwnedRows::make_pages() const {
+  if (!is_paged(rows_.file, paging_) || rows_.in.edges == 0) return nullptr;
+  return std::make_unique<SweepPages>(device_, rows_, weighted_, paging_);
+}
+
+}  // namespace sluice

@@ -1,0 +1,73 @@
+// What a rank works on: the lists of a contiguous range of vertices, in memory or brought in partitions.
+// States of all vertices lie on every rank. Those of its own vertices are true there; what they send to other
+// ranks' vertices gathers in the states that it keeps of those (owned_push.hpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/acc/acc_graph.hpp"
+#include "engine/acc/options.hpp"
+#include "engine/exchange/communicator.hpp"
+#include "engine/rank/sweep_pages.hpp"
+
+namespace sluice {
+
+/// Are lists brought in partitions: asked for, or in a file?
+bool is_paged(const EdgeSource* file, const PagingOptions& paging);
+/// Does a job work on the graph by ranks or in partitions? Throws UsageError where it would have to, but the
+/// device is a GPU.
+bool is_shared_out(const Device& device, const Graph& graph, const AccPlace& place);
+
+class OwnedRows {
+ public:
+  /// Keeps references to all. Throws UsageError where lists are wanted that a file does not store.
+  OwnedRows(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
+
+  Communicator& ranks() const { return *ranks_; }
+  /// Vertices [first(), last()), whose lists are lists(): row i is vertex first() + i.
+  std::uint64_t first() const { return boundaries_[rank_]; }
+  std::uint64_t last() const { return boundaries_[rank_ + 1]; }
+  bool owns(Vertex v) const { return v - first() < last() - first(); }
+  /// The rank that owns v.
+  std::size_t owner(Vertex v) const;
+  const CsrView& lists() const { return rows_.in; }
+  std::uint64_t degree(Vertex v) const {
+    const EdgeIndex* at = rows_.in.offsets + (v - first());
+    return at[1] - at[0];
+  }
+  /// Is every edge there in both directions?
+  bool symmetric() const { return symmetric_; }
+  /// Of all ranks' edges, as far as a sample tells, and the same on all of them. They all call it.
+  double mean_weight() const;
+
+  /// The partitions of the lists; null where they are read in place. What else the device is to hold must be
+  /// there already.
+  std::unique_ptr<SweepPages> make_pages() const;
+  /// Makes `all` [vertices] on every rank what the vertices' owners have there. All ranks call it.
+  template <class T>
+  void share(T* all, const char* label) const {
+    for (std::size_t root = 0; root + 1 < boundaries_.size(); ++root) {
+      const std::span part(all + boundaries_[root], boundaries_[root + 1] - boundaries_[root]);
+      if (!part.empty()) ranks_->broadcast(std::as_writable_bytes(part), static_cast<int>(root), label);
+    }
+  }
+
+ private:
+  SweepRows rows_of(const Csr& csr, const EdgeSource* file) const;
+  void make_simple(const Graph& graph);
+
+  const Device& device_;
+  std::unique_ptr<Communicator> alone_;
+  Communicator* ranks_;
+  std::size_t rank_;
+  PagingOptions paging_;
+  std::vector<std::uint64_t> boundaries_;  ///< [ranks + 1]
+  SweepRows rows_{CsrView{}};
+  Csr made_;
+  bool symmetric_, weighted_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,65 @@
+// What each rank does in acc_test.cpp, which starts this program on several: every program on graphs that are
+// hard in some way, of which the ranks own parts, against plain code.
+#include <gtest/gtest.h>
+
+#include "acc/cases.hpp"
+#include "acc/oracle.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/exchange/communicator.hpp"
+
+namespace sluice::test {
+namespace {
+
+template <class A, class B>
+bool same(const A& a, const B& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+class AccOnRanks : public testing::Test {
+ protected:
+  static Communicator& ranks() {
+    static const auto all = make_mpi();
+    return *all;
+  }
+  const Device device_{{DeviceChoice::host, 2, 0}};
+};
+
+TEST_F(AccOnRanks, FindWhatOneProcessFinds) {
+  const std::vector<NamedGraph> graphs = acc_graphs();
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    const auto& [name, graph] = graphs[i];
+    SCOPED_TRACE(name);
+    AccPlace place{.ranks = &ranks()};
+    if (i % 2 == 1) place.paging = {.partitions = 3, .slots = 2};
+    const AccGraph search(device_, graph, {.weights = true}, place);
+    const AccGraph simple(device_, graph, {.simple = true}, place);
+    for (const Vertex source : some_sources(graph)) {
+      const OracleSearch expected = oracle_bfs(graph, source);
+      const BfsResult found = bfs(search, source);
+      EXPECT_TRUE(same(found.depths, expected.depths));
+      EXPECT_TRUE(same(found.parents, expected.parents));
+      for (const double delta : {0.0, 0.3})
+        EXPECT_TRUE(same(sssp(search, source, delta).distances, oracle_distances(graph, source)));
+    }
+    EXPECT_TRUE(same(core_numbers(simple).cores, oracle_cores(graph)));
+    EXPECT_TRUE(same(components(search).components, oracle_components(graph)));
+  }
+}
+
+/// The vertices of rank 1 and beyond are reached through another's, round after round.
+TEST_F(AccOnRanks, CountRoundsOnce) {
+  std::vector<stat::Edge> path;
+  for (Vertex v = 0; v < 50; ++v) path.push_back({v * 19 % 51, (v + 1) * 19 % 51, 1});
+  const Graph graph = stat::make_graph(51, path, true);
+  const AccGraph search(device_, graph, {}, {.ranks = &ranks()});
+
+  const AccStats stats = bfs(search, 0).stats;
+
+  EXPECT_EQ(stats.rounds, 51u);
+  EXPECT_EQ(stats.edges, 50u);
+  EXPECT_EQ(stats.trace.size(), 51u);
+  EXPECT_EQ(stats.trace[17].active, 1u);
+}
+
+}  // namespace
+}  // namespace sluice::test

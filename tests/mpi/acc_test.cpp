@@ -1,0 +1,104 @@
+// Searches, shortest paths, cores and components on several ranks: the bytes that one process writes.
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "mpi/ranks.hpp"
+
+namespace sluice::test {
+namespace {
+
+class AccRanks : public MpiTest {
+ protected:
+  /// The words for every program.
+  static std::vector<std::vector<std::string>> programs(const std::string& source = "1") {
+    return {{"bfs", "--source", source}, {"sssp", "--source", source}, {"kcore"}, {"wcc"}};
+  }
+
+  /// Compares with one process.
+  void compare(const std::string& graph, const std::vector<std::string>& program, int ranks,
+               const std::vector<std::string>& of_ranks = {}) {
+    const auto words = [&](const std::string& output, const std::vector<std::string>& extra) {
+      auto all = program;
+      all.insert(all.begin() + 1, {graph, "--device", "host", "--quiet", "--force", "--output", at(output)});
+      all.insert(all.end(), extra.begin(), extra.end());
+      return all;
+    };
+    run(words("alone.h5", {}));
+    run_on(ranks, words("ranks.h5", of_ranks));
+    EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("ranks.h5")))
+        << program[0] << " of " << graph << " on " << ranks;
+  }
+
+  /// Ids with gaps, several components, edges of no length, loops and parallel edges.
+  std::string scattered(const std::vector<std::string>& more) {
+    std::ofstream edges(at("edges.txt"));
+    for (int v = 0; v < 300; ++v)
+      edges << v * 7 % 300 * 10 << ' ' << (v * v + 3 * v) % 300 * 10 << ' ' << v % 4 << '\n'
+            << 4000 + v / 2 * 10 << ' ' << 4000 + v << ' ' << v % 3 << '\n';
+    edges << "7 7 1\n7 8 0\n8 7 0\n7 8 2\n9000 9000 1\n";
+    edges.close();
+    std::vector<std::string> words{"convert", at("edges.txt"), at("scattered.h5"), "--weights",
+                                   "column",  "--quiet",       "--force"};
+    words.insert(words.end(), more.begin(), more.end());
+    run(words);
+    return at("scattered.h5");
+  }
+};
+
+TEST_F(AccRanks, AreThatOfOneProcess) {
+  const std::string directed = scattered({"--reverse"});
+  int ranks = 2;
+  for (const auto& program : programs()) {
+    compare(directed, program, ranks, {"--verify"});
+    ranks = ranks % 4 + 1;
+  }
+  const std::string both_ways = scattered({"--undirected"});
+  for (const auto& program : programs()) {
+    compare(both_ways, program, ranks, {"--partitions", "3", "--slots", "2"});
+    ranks = ranks % 4 + 1;
+  }
+}
+
+TEST_F(AccRanks, ReadTheirPartOfTheFileAlone) {
+  for (const auto& program : programs()) {
+    compare(graph(), program, 3, {"--distribution", "shard"});
+    if (program[0] != "bfs") compare(scattered({"--reverse"}), program, 2, {"--distribution", "shard"});
+  }
+}
+
+TEST_F(AccRanks, OnGraphsThatAreHardInSomeWay) {
+  for (const int ranks : {2, 3, 4}) pass_on(ranks, "AccOnRanks.*");
+}
+
+TEST_F(AccRanks, MayOwnNothing) {
+  for (const auto& program : programs("0")) compare(graph("ring", 1, {}), program, 4);
+}
+
+TEST_F(AccRanks, ReportWhatAllDid) {
+  run({"kcore", graph(), "--device", "host", "--output", at("alone.h5"), "--report", at("alone.json")});
+  const auto finished = run_on(3, {"kcore", graph(), "--device", "host", "--partitions", "2", "--output",
+                                   at("ranks.h5"), "--report", at("ranks.json")});
+  nlohmann::json alone, ranks;
+  std::ifstream(at("alone.json")) >> alone;
+  std::ifstream(at("ranks.json")) >> ranks;
+
+  EXPECT_EQ(alone["largest_core"], ranks["largest_core"]);
+  EXPECT_EQ(alone["acc"]["edges"], ranks["acc"]["edges"]);
+  EXPECT_EQ(ranks["ranks"], 3);
+  EXPECT_EQ(ranks["partitions"], 2);
+  EXPECT_GE(ranks["partition_transfers"], 6);
+  EXPECT_TRUE(ranks["by_rank"].contains(nlohmann::json::json_pointer("/seconds/compute")))
+      << ranks["by_rank"];
+  EXPECT_NE(finished.err.find(", 3 ranks; "), std::string::npos) << finished.err;
+  EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+}
+
+TEST_F(AccRanks, AreRefusedWhereAProgramDoesNotFit) {
+  const auto refused = sluice_on(2, {"bp", graph(), "--output", at("b.h5")});
+
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("bp is the work of one process"), std::string::npos) << refused.err;
+}
+
+}  // namespace
+}  // namespace sluice::test
