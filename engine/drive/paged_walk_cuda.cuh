@@ -83,38 +83,39 @@ class PagedWave {
     return {walker.current, program.scan_asks(walker)};
   }
 
-  void take(std::span<const std::uint32_t> keys, std::uint32_t ended, std::vector<TravellingWalk>& out) {
-    travelling_.reserve(device_, kTravelling, "walks that leave");
+  static std::unique_ptr<DeviceRanks> connect(Communicator& ranks) { return make_device_ranks(ranks); }
+  void* stream() const { return stream_.get(); }
+
+  std::vector<std::uint64_t> depart(std::span<const OwnedPartitions> ranges, std::uint32_t ended) {
     sort();
-    std::vector<std::uint64_t> begins;
-    for (const std::uint32_t key : keys) begins.push_back(begin_of(key));
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const std::uint64_t count = waiting_[keys[i]];
-      for (std::uint64_t from = 0; from < count; from += travelling_.size()) {
-        const std::uint64_t some = std::min<std::uint64_t>(travelling_.size(), count - from);
-        take_kernel<<<grid_for(some, kWalkBlock), kWalkBlock, 0, stream_.get()>>>(
-            view(), begins[i] + from, some, ended, travelling_.data());
-        check_launch("take_kernel");
-        stream_.wait("walks that leave");
-        out.resize(out.size() + some);
-        copy_to_host(device_, out.data() + out.size() - some, travelling_.data(),
-                     some * sizeof(TravellingWalk));
-      }
+    std::vector<std::uint64_t> counts;
+    departed_.clear();
+    for (const OwnedPartitions& range : ranges) {
+      departed_.push_back(begin_of(range.begin));
+      counts.push_back(begin_of(range.end) - departed_.back());
     }
-    for (const std::uint32_t key : keys) waiting_[ended] += waiting_[key], waiting_[key] = 0;
+    for (const OwnedPartitions& range : ranges) {
+      for (std::uint32_t key = range.begin; key < range.end; ++key)
+        waiting_[ended] += std::exchange(waiting_[key], 0);
+    }
+    return counts;
   }
 
-  void settle(std::span<const TravellingWalk> walks, std::uint32_t ended) {
-    travelling_.reserve(device_, kTravelling, "walks that arrive");
-    for (std::size_t from = 0; from < walks.size(); from += travelling_.size()) {
-      const std::size_t some = std::min(travelling_.size(), walks.size() - from);
-      copy_to_device(device_, travelling_.data(), walks.data() + from, some * sizeof(TravellingWalk));
-      settle_kernel<<<grid_for(some, kWalkBlock), kWalkBlock, 0, stream_.get()>>>(view(), travelling_.data(),
-                                                                                  some);
-      check_launch("settle_kernel");
-      stream_.wait("walks that arrive");
-    }
-    for (const TravellingWalk& walk : walks) ++waiting_[walk.key], --waiting_[ended];
+  void pack(std::size_t range, std::uint64_t from, std::uint64_t count, TravellingWalk* out) {
+    pack_kernel<<<grid_for(count, kWalkBlock), kWalkBlock, 0, stream_.get()>>>(
+        view(), departed_[range] + from, count, static_cast<std::uint32_t>(waiting_.size() - 2), out);
+    check_launch("pack_kernel");
+  }
+
+  void settle(const TravellingWalk* walks, std::uint64_t count, std::uint32_t ended) {
+    if (count == 0) return;
+    const auto keys = static_cast<std::uint32_t>(waiting_.size());
+    clear_arrivals();
+    settle_kernel<<<grid_for(count, kWalkBlock), kWalkBlock, shared_bytes(keys), stream_.get()>>>(
+        view(), walks, count, keys);
+    check_launch("settle_kernel");
+    collect();
+    waiting_[ended] -= count;
   }
 
   const Vertex* paths() const { return paths_.data(); }
@@ -124,11 +125,10 @@ class PagedWave {
   const KernelTimes& times() const { return times_; }
 
  private:
-  static constexpr std::uint64_t kTravelling = 1u << 16;
-
-  std::size_t shared_bytes(const PagedWalks<Program>& walks) const {
-    return walks.keys() <= kSharedKeys ? walks.keys() * sizeof(unsigned) : 0;
+  static std::size_t shared_bytes(std::uint32_t keys) {
+    return keys <= kSharedKeys ? keys * sizeof(unsigned) : 0;
   }
+  static std::size_t shared_bytes(const PagedWalks<Program>& walks) { return shared_bytes(walks.keys()); }
 
   PagedWaveView view() {
     return {parked_.data(), questions_.data(), keys_.data(),    order_.data(),
@@ -255,9 +255,9 @@ class PagedWave {
   Buffer<Vertex> paths_;
   Buffer<unsigned long long> arrivals_;
   Buffer<WalkCounters> counters_;
-  Buffer<TravellingWalk> travelling_;  ///< on their way through the host, some at a time
   Buffer<unsigned char> scratch_;
   std::vector<std::uint64_t> waiting_;
+  std::vector<std::uint64_t> departed_;  ///< where each range's walks begin in order_
   KernelTimes times_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   Stream stream_;

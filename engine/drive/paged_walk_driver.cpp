@@ -26,6 +26,7 @@ PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& 
   wave.starts = starts;
   wave.length = options.length;
   wave.partitions = loop_.partitions();
+  if (ranks_) exchange_ = std::make_unique<WalkExchange>(*ranks_, graph.device, *queues_, loop_.partitions());
 }
 
 void PagedWalkDriver::run(WalkSink* sink) {
@@ -45,6 +46,7 @@ void PagedWalkDriver::run(WalkSink* sink) {
   stats_.selection_iterations += queues_->rounds();
   stats_.mapped_bytes += queues_->read();
   stats_.kernels += queues_->times();
+  if (exchange_) stats_.exchanged_bytes += exchange_->bytes_between_gpus();
   loop_.count();
 }
 
@@ -61,36 +63,7 @@ void PagedWalkDriver::walk_wave() {
   queues_->begin(homes_.capacity());
   do {
     walk_here();
-  } while (ranks_ && exchange());
-}
-
-/// Hands walks that wait for other ranks' partitions to them; false when nobody has work any more.
-bool PagedWalkDriver::exchange() {
-  const auto ranks = static_cast<std::size_t>(ranks_->size());
-  std::vector<std::vector<TravellingWalk>> leaving(ranks);
-  std::vector<std::uint32_t> foreign;
-  for (std::uint32_t p = 0; p < wave().partitions; ++p) {
-    if ((p < wave().own_begin || p >= wave().own_end) && queues_->waiting()[p] > 0) foreign.push_back(p);
-  }
-  std::vector<TravellingWalk> all;
-  queues_->take(foreign, all);
-  for (const TravellingWalk& walk : all) {
-    leaving[static_cast<std::size_t>(OwnedPartitions::owner(walk.key, wave().partitions, ranks_->size()))]
-        .push_back(walk);
-  }
-  std::vector<std::span<const std::byte>> send;
-  for (const auto& walks : leaving) send.push_back(std::as_bytes(std::span(walks)));
-  std::vector<std::byte> received;
-  std::vector<std::uint64_t> sizes;
-  // However long another rank works on what waits there.
-  ranks_->all_to_all(send, received, sizes, "walks from other ranks", kUnlimited);
-  std::vector<TravellingWalk> arrived(received.size() / sizeof(TravellingWalk));
-  std::ranges::copy(received, std::as_writable_bytes(std::span(arrived)).begin());
-  queues_->settle(arrived);
-  stats_.entries_sent += all.size(), stats_.entries_received += arrived.size();
-  std::uint64_t waiting[] = {arrived.size()};
-  ranks_->all_reduce(waiting, Reduce::sum, "walks under way");
-  return waiting[0] > 0;
+  } while (exchange_ && exchange_->hand_over(stats_));
 }
 
 /// Works until nothing waits for partitions of this rank.

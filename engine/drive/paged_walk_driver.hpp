@@ -9,6 +9,7 @@
 
 #include "engine/drive/page_loop.hpp"
 #include "engine/drive/shard.hpp"
+#include "engine/drive/walk_exchange.hpp"
 #include "engine/drive/walk_queues.hpp"
 #include "engine/residency/paged_plan.hpp"
 #include "engine/residency/resident_graph.hpp"
@@ -31,7 +32,6 @@ class PagedWalkDriver {
   std::uint64_t per_home() const { return loop_.plan().wave; }
   const WalkWave& wave() const { return queues_->wave(); }
   void walk_wave();
-  bool exchange();
   void walk_here();
   void work(std::span<const std::uint32_t> keys);
 
@@ -43,6 +43,7 @@ class PagedWalkDriver {
   PageLoop loop_;
   WaveHomes homes_;
   std::unique_ptr<WalkQueues> queues_;
+  std::unique_ptr<WalkExchange> exchange_;  ///< null: this rank is alone
 };
 
 /// Walks so by the backend's PagedWave.

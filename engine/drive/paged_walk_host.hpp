@@ -154,21 +154,36 @@ class PagedWave {
     return {walker.current, walks.programs->scan_asks(walker)};
   }
 
-  /// Hands over all that waits for these keys; they have ended here.
-  void take(std::span<const std::uint32_t> keys, std::uint32_t ended, std::vector<TravellingWalk>& out) {
-    for (const std::uint32_t key : keys) {
-      for (std::uint32_t i = heads_[key]; i != kNone; i = next_.data()[i]) {
-        out.push_back({i, key, parked_.data()[i], {}});
-        if constexpr (PagedWalks<Program>::kAsks) out.back().question = questions_.data()[i];
+  static std::unique_ptr<DeviceRanks> connect(Communicator&) { return nullptr; }
+  static void* stream() { return nullptr; }
+
+  std::vector<std::uint64_t> depart(std::span<const OwnedPartitions> ranges, std::uint32_t ended) {
+    std::vector<std::uint64_t> counts;
+    departed_.clear();
+    std::uint64_t at = 0;
+    for (const OwnedPartitions& range : ranges) {
+      departed_.push_back(at);
+      for (std::uint32_t key = range.begin; key < range.end; ++key) {
+        for (std::uint32_t i = heads_[key]; i != kNone; i = next_.data()[i])
+          order_.data()[at] = i, keys_.data()[at++] = key;
+        heads_[key] = kNone;
+        waiting_[ended] += std::exchange(waiting_[key], 0);
       }
-      waiting_[ended] += waiting_[key];
-      heads_[key] = kNone, waiting_[key] = 0;
+      counts.push_back(at - departed_.back());
+    }
+    return counts;
+  }
+
+  void pack(std::size_t range, std::uint64_t from, std::uint64_t count, TravellingWalk* out) const {
+    for (std::uint64_t at = departed_[range] + from; count > 0; ++at, --count, ++out) {
+      const std::uint32_t index = order_.data()[at];
+      *out = {index, keys_.data()[at], parked_.data()[index], {}};
+      if constexpr (PagedWalks<Program>::kAsks) out->question = questions_.data()[index];
     }
   }
 
-  /// Takes over walks that another rank handed over.
-  void settle(std::span<const TravellingWalk> walks, std::uint32_t ended) {
-    for (const TravellingWalk& walk : walks) {
+  void settle(const TravellingWalk* walks, std::uint64_t count, std::uint32_t ended) {
+    for (const TravellingWalk& walk : std::span(walks, count)) {
       parked_.data()[walk.index] = walk.parked;
       if constexpr (PagedWalks<Program>::kAsks) questions_.data()[walk.index] = walk.question;
       next_.data()[walk.index] = heads_[walk.key];
@@ -233,6 +248,7 @@ class PagedWave {
   std::uint32_t ended_;
   std::vector<std::uint32_t> heads_;
   std::vector<std::uint64_t> waiting_;
+  std::vector<std::uint64_t> departed_;  ///< where each range's walks begin in order_ and keys_
   std::atomic<std::uint64_t> steps_{0}, rounds_{0}, read_{0};
 };
 

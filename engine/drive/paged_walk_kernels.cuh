@@ -161,8 +161,8 @@ __global__ void __launch_bounds__(kWalkBlock)
   }
 }
 
-/// Packs walks [first, first + count) of the order to leave; they have ended here.
-static __global__ void take_kernel(PagedWaveView wave, std::uint64_t first, std::uint64_t count,
+/// Packs walks [first, first + count) of the order, which leave; they have ended here.
+static __global__ void pack_kernel(PagedWaveView wave, std::uint64_t first, std::uint64_t count,
                                    std::uint32_t ended, TravellingWalk* out) {
   const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= count) return;
@@ -172,13 +172,19 @@ static __global__ void take_kernel(PagedWaveView wave, std::uint64_t first, std:
   wave.keys[index] = ended;
 }
 
-static __global__ void settle_kernel(PagedWaveView wave, const TravellingWalk* walks, std::uint64_t count) {
+/// Takes `count` packed walks over, and counts where they wait.
+static __global__ void settle_kernel(PagedWaveView wave, const TravellingWalk* walks, std::uint64_t count,
+                                     std::uint32_t keys) {
+  extern __shared__ unsigned arrivals[];
   const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  const TravellingWalk walk = walks[i];
-  wave.parked[walk.index] = walk.parked;
-  if (wave.questions) wave.questions[walk.index] = walk.question;
-  wave.keys[walk.index] = walk.key;
+  TravellingWalk walk;
+  if (i < count) {
+    walk = walks[i];
+    wave.parked[walk.index] = walk.parked;
+    if (wave.questions) wave.questions[walk.index] = walk.question;
+    wave.keys[walk.index] = walk.key;
+  }
+  count_arrivals(walk.key, i < count, keys, wave.waiting, arrivals);
 }
 
 static __global__ void iota_kernel(std::uint32_t* values, std::uint64_t count) {

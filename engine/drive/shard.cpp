@@ -65,13 +65,12 @@ PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& gra
                      std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps,
                      std::uint64_t taken) {
   if (!ranks) return plan_pages(device, graph, paging, columns, bytes_per_instance, instances, steps, taken);
-  constexpr std::uint64_t kTravelling = 4u << 20;  // what moves walks to and from the device
   const auto size = static_cast<std::uint64_t>(ranks->size());
   std::uint64_t most[] = {std::max<std::uint64_t>(instances, 1), size};
   PagingOptions wanted = paging;
   const auto plan_with = [&] {
     return plan_pages(device, graph, wanted, columns, bytes_per_instance, most[0], steps,
-                      taken + kTravelling);
+                      taken + kTravellingBytes);
   };
   // The first wait after tables: one rank may have read its disk far longer than another.
   ranks->all_reduce(most, Reduce::max, "the partition plan", kUnlimited);

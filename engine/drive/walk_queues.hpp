@@ -2,7 +2,9 @@
 // compiled once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -10,6 +12,8 @@
 
 #include "engine/drive/page_loop.hpp"
 #include "engine/drive/paged_walk.hpp"
+#include "engine/drive/shard.hpp"
+#include "engine/exchange/nccl.hpp"
 #include "engine/schedule/balance.hpp"
 
 namespace sluice {
@@ -29,10 +33,16 @@ class WalkQueues {
   virtual void advance(std::span<const std::uint32_t> keys) = 0;
   /// Where the first walk that needs two partitions at once is, and whom it asks.
   virtual std::pair<Vertex, Vertex> first_pair() = 0;
-  /// Hands over all that waits for these keys; they have ended here.
-  virtual void take(std::span<const std::uint32_t> keys, std::vector<TravellingWalk>& out) = 0;
-  /// Takes over walks that another rank handed over.
-  virtual void settle(std::span<const TravellingWalk> walks) = 0;
+  /// What its GPU and those of other ranks hand each other walks by (make_device_ranks); null on the host.
+  virtual std::unique_ptr<DeviceRanks> connect(Communicator& ranks) = 0;
+  /// The stream that its kernels run on; null on the host.
+  virtual void* stream() = 0;
+  /// Walks that wait for a partition of these ranges leave: they have ended here. Returns how many by range.
+  virtual std::vector<std::uint64_t> depart(std::span<const OwnedPartitions> ranges) = 0;
+  /// Packs `count` of the walks that leave by a range, behind `from` others, into device memory.
+  virtual void pack(std::size_t range, std::uint64_t from, std::uint64_t count, TravellingWalk* out) = 0;
+  /// Takes over walks that another rank packed, from device memory.
+  virtual void settle(const TravellingWalk* walks, std::uint64_t count) = 0;
   virtual const Vertex* paths() const = 0;  ///< [walks][length + 1]
   virtual std::uint64_t steps() = 0;
   virtual std::uint64_t rounds() = 0;
@@ -57,10 +67,17 @@ class WalkQueuesOf final : public WalkQueues {
   std::span<const std::uint64_t> waiting() const override { return queues_.waiting(); }
   void advance(std::span<const std::uint32_t> keys) override { queues_.advance(walks_, keys); }
   std::pair<Vertex, Vertex> first_pair() override { return queues_.first_pair(walks_); }
-  void take(std::span<const std::uint32_t> keys, std::vector<TravellingWalk>& out) override {
-    queues_.take(keys, walks_.ended(), out);
+  std::unique_ptr<DeviceRanks> connect(Communicator& ranks) override { return Wave::connect(ranks); }
+  void* stream() override { return queues_.stream(); }
+  std::vector<std::uint64_t> depart(std::span<const OwnedPartitions> ranges) override {
+    return queues_.depart(ranges, walks_.ended());
   }
-  void settle(std::span<const TravellingWalk> walks) override { queues_.settle(walks, walks_.ended()); }
+  void pack(std::size_t range, std::uint64_t from, std::uint64_t count, TravellingWalk* out) override {
+    queues_.pack(range, from, count, out);
+  }
+  void settle(const TravellingWalk* walks, std::uint64_t count) override {
+    queues_.settle(walks, count, walks_.ended());
+  }
   const Vertex* paths() const override { return queues_.paths(); }
   std::uint64_t steps() override { return queues_.steps(); }
   std::uint64_t rounds() override { return queues_.rounds(); }

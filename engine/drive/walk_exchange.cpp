@@ -1,0 +1,48 @@
+#include "engine/drive/walk_exchange.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace sluice {
+
+WalkExchange::WalkExchange(Communicator& ranks, const Device& device, WalkQueues& queues,
+                           std::uint32_t partitions)
+    : ranks_(ranks),
+      queues_(queues),
+      link_(queues.connect(ranks)),
+      columns_(ranks, device, link_.get(), kPiece * sizeof(TravellingWalk)),
+      leaving_(device, kPiece, "walks that leave"),
+      arriving_(device, kPiece, "walks that arrive") {
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    ranges_.push_back(rank == ranks.rank() ? OwnedPartitions{}
+                                           : OwnedPartitions::of(partitions, rank, ranks.size()));
+  }
+}
+
+bool WalkExchange::hand_over(RunStats& stats) {
+  constexpr const char* kLabel = "walks from other ranks";
+  const std::vector<std::uint64_t> leaving = queues_.depart(ranges_);
+  const std::vector<std::uint64_t> arriving = columns_.counts(leaving, kLabel);
+  stats.entries_sent += std::reduce(leaving.begin(), leaving.end());
+  stats.entries_received += std::reduce(arriving.begin(), arriving.end());
+  std::uint64_t most[] = {*std::ranges::max_element(leaving)};
+  ranks_.all_reduce(most, Reduce::max, "walks under way");
+
+  const std::uint64_t piece = std::max<std::uint64_t>(kPiece / ranges_.size(), 1);
+  std::vector<std::uint64_t> send(ranges_.size()), receive(ranges_.size());
+  for (std::uint64_t from = 0; from < most[0]; from += piece) {
+    const auto part = [&](std::uint64_t all) { return std::min(piece, all - std::min(all, from)); };
+    std::ranges::transform(leaving, send.begin(), part);
+    std::ranges::transform(arriving, receive.begin(), part);
+    TravellingWalk* out = leaving_.data();
+    for (std::size_t rank = 0; rank < send.size(); out += send[rank++]) {
+      if (send[rank] > 0) queues_.pack(rank, from, send[rank], out);
+    }
+    const ExchangedColumn walks{leaving_.data(), arriving_.data(), sizeof(TravellingWalk)};
+    stats.exchange_seconds += columns_.exchange({&walks, 1}, send, receive, queues_.stream(), kLabel);
+    queues_.settle(arriving_.data(), std::reduce(receive.begin(), receive.end()));
+  }
+  return most[0] > 0;
+}
+
+}  // namespace sluice
