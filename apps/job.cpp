@@ -153,11 +153,6 @@ PagingOptions Job::paging() const {
   return paging;
 }
 
-void Job::refuse_shard(const char* what) const {
-  if (options_.distribution != Distribution::shard || world().size() == 1) return;
-  throw UsageError(fmt::format("--distribution shard: not for {} yet; use replicate", what));
-}
-
 void Job::refuse_idle_queue_options() const {
   if (needs_pages(*device_, graph_, paging())) return;
   for (const char* const option : {"--batching", "--balance"}) {

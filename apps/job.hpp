@@ -47,8 +47,6 @@ class Job {
 
   /// How the graph is worked on, by these ranks.
   PagingOptions paging() const;
-  /// Throws UsageError if the graph is to be sharded, which `what` cannot do.
-  void refuse_shard(const char* what) const;
   /// Throws UsageError if options of partitions' queues are given and the graph is worked on whole.
   void refuse_idle_queue_options() const;
   /// Throws BudgetError where the graph's edges stay in its file, which `what` cannot read from there.

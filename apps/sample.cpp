@@ -80,8 +80,6 @@ void run_sample(const Command& command, SampleCommand& c) {
   Job job(command, c.common, c.graph);
   const Starts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
   job.refuse_idle_queue_options();
-  const bool host_only = c.sample.kind == SampleKind::layer || c.sample.kind == SampleKind::node;
-  if (host_only && job.device().is_cuda()) job.refuse_shard("layer and node samples on a GPU");
   job.prepare(starts, " samples", c.sample);
   if (c.common.plan)
     return job.print_plan(plan_samples(job.device(), job.graph(), starts, c.sample, job.paging()));

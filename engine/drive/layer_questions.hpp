@@ -41,6 +41,12 @@ struct LayerListProgram : LayerProgram {
   explicit LayerListProgram(const LayerProgram& program) : LayerProgram(program) {}
   using LayerProgram::candidates;
 
+  /// Does the answer need a walk through a list of more than `longest` edges?
+  SLUICE_HD bool is_long(const LayerQuestion& asked, std::uint32_t longest) const {
+    const bool walks = sampler.bias == Bias::weight || asked.phase == LayerPhase::all;
+    return walks && graph.degree(asked.vertex) > longest;
+  }
+
   /// The answer to a question about a sum or a point, in all lanes: a region as wide as the sum, or the
   /// candidate's, `low` counted from the list's first.
   template <class Group>

@@ -19,10 +19,10 @@ inline void check_items(std::uint64_t items) {
     throw BudgetError("more than 2^32 - 1 lists are wanted at once");
 }
 
-namespace host {
-
 /// The key of an item that has no place in the order.
 inline constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
+
+namespace host {
 
 /// Puts the items below `items` in order of key_of(item), which is below counts.size() or kNoKey; items of
 /// one key stay in order. `counts` become the items of each key, `places` where they begin; returns how many

@@ -38,6 +38,18 @@ struct PageItems {
   }
 };
 
+/// The partition whose list an item waits for; kNoKey: it does not wait.
+template <class Waits>
+struct PartitionOfItem {
+  Waits waits;
+  OwnerTable owners;
+
+  SLUICE_HD std::uint32_t operator()(std::uint64_t item) const {
+    const Vertex v = waits(item);
+    return v == kNoVertex ? kNoKey : owners.owner(v);
+  }
+};
+
 /// Device memory that the queue of an item takes.
 inline std::uint64_t paged_item_bytes(const Device& device) {
   constexpr std::uint64_t kNumber = sizeof(std::uint32_t);
@@ -48,8 +60,6 @@ namespace host {
 
 class PagedItems {
  public:
-  static constexpr bool kShards = true;
-
   PagedItems(const ResidentGraph::Impl& graph, PageLoop& loop, RunStats& stats)
       : device_(graph.device),
         loop_(loop),
@@ -85,7 +95,8 @@ class PagedItems {
   /// work(group, here, k, counters) for here.order[k] when the vertex's list is here. False: no item waits.
   template <class Waits, class Work>
   bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
-    const std::uint64_t waiting = queue(items, waits);
+    const std::uint64_t waiting =
+        order(items, PartitionOfItem<Waits>{waits, owners()}, order_, waiting_, places_);
     loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       for (const std::uint32_t partition : here) {
         const PageItems some{loop_.page(partition), order_.data() + places_[partition], waiting_[partition],
@@ -99,6 +110,13 @@ class PagedItems {
     return waiting > 0;
   }
 
+  /// As order_by_key.
+  template <class KeyOf>
+  std::uint64_t order(std::uint64_t items, const KeyOf& key_of, Buffer<std::uint32_t>& order,
+                      std::vector<std::uint64_t>& counts, std::vector<std::uint64_t>& places) const {
+    return order_by_key(device_, items, key_of, order, counts, places);
+  }
+
   /// Turns counts[0 .. size) into exclusive sums, counts[size] being the total, which is returned.
   std::uint64_t sum_up(std::uint64_t* counts, std::uint64_t size) const {
     std::uint64_t sum = 0;
@@ -107,20 +125,13 @@ class PagedItems {
   }
   /// All that was asked for is done.
   void finish() const {}
+  /// In whose order work is done; null: at once.
+  void* stream() const { return nullptr; }
+  /// Which partition holds a vertex's list, in device memory.
+  OwnerTable owners() const { return loop_.plan().partitions.owners(); }
   std::uint64_t bytes() const { return order_.bytes(); }
 
  private:
-  /// Orders what waits by partition; returns how many items do.
-  template <class Waits>
-  std::uint64_t queue(std::uint64_t items, const Waits& waits) {
-    const OwnerTable owners = loop_.plan().partitions.owners();
-    const auto partition_of = [&](std::uint64_t item) {
-      const Vertex v = waits(item);
-      return v == kNoVertex ? kNoKey : owners.owner(v);
-    };
-    return order_by_key(device_, items, partition_of, order_, waiting_, places_);
-  }
-
   const Device& device_;
   PageLoop& loop_;
   RunStats& stats_;

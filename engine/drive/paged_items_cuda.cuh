@@ -2,6 +2,7 @@
 // where the warp leaves it.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -19,15 +20,15 @@ namespace sluice::cuda {
 // ---- kernels
 // ---------------------------------------------------------------------------------------------------
 
-/// Where an item waits: at its list's partition, or behind all of them if it has nothing to wait for.
-template <class Waits>
+/// An item's key; those without one come behind all `keys`.
+template <class KeyOf>
 __global__ void __launch_bounds__(kSampleBlock)
-    item_key_kernel(std::uint64_t items, Waits waits, OwnerTable owners, std::uint32_t partitions,
-                    std::uint32_t* keys, std::uint32_t* entries) {
+    item_key_kernel(std::uint64_t items, KeyOf key_of, std::uint32_t keys, std::uint32_t* item_keys,
+                    std::uint32_t* entries) {
   const std::uint64_t item = thread_index();
   if (item >= items) return;
-  const Vertex v = waits(item);
-  keys[item] = v == kNoVertex ? partitions : owners.owner(v);
+  const std::uint32_t key = key_of(item);
+  item_keys[item] = key == kNoKey ? keys : key;
   entries[item] = static_cast<std::uint32_t>(item);
 }
 
@@ -48,8 +49,6 @@ struct WorkHere {
 
 class PagedItems {
  public:
-  static constexpr bool kShards = false;  ///< work is put in order for other ranks on the host
-
   PagedItems(const ResidentGraph::Impl& graph, PageLoop& loop, RunStats& stats)
       : device_(graph.device),
         loop_(loop),
@@ -57,7 +56,7 @@ class PagedItems {
         owners_(loop.publish().owners),
         counters_(graph.device, 1, "counters"),
         waiting_(loop.partitions(), 0),
-        places_(loop.partitions() + std::size_t{1}, 0) {}
+        places_(waiting_) {}
 
   /// As host::PagedItems; a `wide` body gets a block for each index.
   template <class Body>
@@ -70,7 +69,8 @@ class PagedItems {
 
   template <class Waits, class Work>
   bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
-    const std::uint64_t waiting = queue(items, waits);
+    const std::uint64_t waiting =
+        order(items, PartitionOfItem<Waits>{waits, owners_}, order_, waiting_, places_);
     clear_counters();
     loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       for (const std::uint32_t partition : here) {
@@ -87,6 +87,33 @@ class PagedItems {
     return waiting > 0;
   }
 
+  template <class KeyOf>
+  std::uint64_t order(std::uint64_t items, const KeyOf& key_of, Buffer<std::uint32_t>& order,
+                      std::vector<std::uint64_t>& counts, std::vector<std::uint64_t>& places) {
+    check_items(items);
+    std::ranges::fill(counts, 0);
+    if (items == 0) return 0;
+    const auto keys = static_cast<std::uint32_t>(counts.size());
+    for (Buffer<std::uint32_t>* const buffer : {&keys_, &sorted_keys_, &entries_, &order})
+      buffer->reserve(device_, items, kPurpose);
+    device_places_.reserve(device_, keys + std::size_t{1}, kPurpose);
+    item_key_kernel<<<grid_for(items, kSampleBlock), kSampleBlock, 0, stream_.get()>>>(
+        items, key_of, keys, keys_.data(), entries_.data());
+    check_launch("item_key_kernel");
+    sort_by_key(device_, keys_.data(), sorted_keys_.data(), entries_.data(), order.data(), items,
+                static_cast<unsigned>(std::bit_width(keys)), scratch_, stream_.get());
+    places_kernel<<<grid_for(keys + std::size_t{1}, kSampleBlock), kSampleBlock, 0, stream_.get()>>>(
+        sorted_keys_.data(), items, keys + 1, device_places_.data());
+    check_launch("places_kernel");
+    stats_.kernel_launches += 2;
+    finish();
+    std::vector<std::uint64_t> bounds(keys + std::size_t{1});
+    copy_to_host(device_, bounds.data(), device_places_.data(), bounds.size() * sizeof(std::uint64_t));
+    for (std::uint32_t key = 0; key < keys; ++key)
+      places[key] = bounds[key], counts[key] = bounds[key + 1] - bounds[key];
+    return bounds.back();
+  }
+
   std::uint64_t sum_up(std::uint64_t* counts, std::uint64_t size) {
     exclusive_sum(device_, counts, counts, size, scratch_, stream_.get());
     finish();
@@ -95,36 +122,15 @@ class PagedItems {
     return total;
   }
   void finish() const { stream_.wait("samples"); }
+  void* stream() const { return stream_.get(); }
+  OwnerTable owners() const { return owners_; }
 
   std::uint64_t bytes() const {
-    return 4 * order_.bytes() + scratch_.bytes() + left_room_ * sizeof(std::uint64_t);
+    return 3 * keys_.bytes() + order_.bytes() + scratch_.bytes() + left_room_ * sizeof(std::uint64_t);
   }
 
  private:
   static constexpr const char* kPurpose = "the queue of lists";
-
-  template <class Waits>
-  std::uint64_t queue(std::uint64_t items, const Waits& waits) {
-    check_items(items);
-    if (items == 0) return 0;
-    const std::uint32_t partitions = loop_.partitions();
-    for (Buffer<std::uint32_t>* const buffer : {&keys_, &sorted_keys_, &entries_, &order_})
-      buffer->reserve(device_, items, kPurpose);
-    device_places_.reserve(device_, places_.size(), kPurpose);
-    item_key_kernel<<<grid_for(items, kSampleBlock), kSampleBlock, 0, stream_.get()>>>(
-        items, waits, owners_, partitions, keys_.data(), entries_.data());
-    check_launch("item_key_kernel");
-    sort_by_key(device_, keys_.data(), sorted_keys_.data(), entries_.data(), order_.data(), items,
-                static_cast<unsigned>(std::bit_width(partitions)), scratch_, stream_.get());
-    places_kernel<<<grid_for(places_.size(), kSampleBlock), kSampleBlock, 0, stream_.get()>>>(
-        sorted_keys_.data(), items, partitions + 1, device_places_.data());
-    check_launch("places_kernel");
-    stats_.kernel_launches += 2;
-    finish();
-    copy_to_host(device_, places_.data(), device_places_.data(), places_.size() * sizeof(std::uint64_t));
-    for (std::uint32_t p = 0; p < partitions; ++p) waiting_[p] = places_[p + 1] - places_[p];
-    return places_[partitions];
-  }
 
   const LeftList* room_for(std::uint64_t count) {
     if (count > left_room_) {
@@ -160,7 +166,7 @@ class PagedItems {
   std::optional<LeftList> left_;
   std::uint64_t left_room_ = 0;
   std::vector<std::uint64_t> waiting_;  ///< [partitions]
-  std::vector<std::uint64_t> places_;   ///< [partitions + 1] where they begin in the order
+  std::vector<std::uint64_t> places_;   ///< [partitions] where they begin in the order
 };
 
 }  // namespace sluice::cuda

@@ -31,22 +31,19 @@ struct PagedLayerSetup {
   const ResidentGraph::Impl& graph;
   const LayerProgram& program;
   RunStats& stats;
+  DeviceRanks* link = nullptr;  ///< null: what ranks hand each other goes through their hosts
 };
 
 template <class Items>
 class PagedLayerGrower {
  public:
-  static constexpr bool kShards = Items::kShards;
-
   PagedLayerGrower(const PagedLayerSetup& setup, PageLoop& loop)
       : device_(setup.graph.device),
         stats_(setup.stats),
         program_(setup.program),
         items_(setup.graph, loop, setup.stats),
         ranks_(setup.graph.paging.shard) {
-    if constexpr (kShards) {
-      if (ranks_) questions_.emplace(*ranks_, device_, program_, loop, items_, stats_);
-    }
+    if (ranks_) questions_.emplace(*ranks_, setup.link, device_, program_, loop, items_, stats_);
   }
 
   /// Grows instances [first, first + count); all ranks together where they share out the graph.
@@ -102,9 +99,7 @@ class PagedLayerGrower {
 
   /// Brings everything that instances wait for; false: none waits.
   bool visit(const PagedLayerWave& wave, std::uint64_t count) {
-    if constexpr (kShards) {
-      if (questions_) return questions_->visit(wave, count);
-    }
+    if (questions_) return questions_->visit(wave, count);
     return items_.visit(count * program_.items(), PagedLayerWave::Waits{wave}, PagedLayerWave::Work{wave});
   }
 
@@ -147,7 +142,7 @@ class PagedLayerGrower {
   PagedLayerProgram program_;  ///< without edges: lists are read where they are
   Items items_;
   Communicator* ranks_;
-  std::optional<host::LayerRanks> questions_;
+  std::optional<LayerRanks<Items>> questions_;
   std::optional<LayerArena> arena_;
   std::uint64_t slots_ = 0;
   Buffer<LayerRegion> regions_;

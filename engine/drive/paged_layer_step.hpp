@@ -121,9 +121,8 @@ struct PagedLayerProgram : LayerListProgram {
                       const PageItems& here, std::uint64_t item, std::uint32_t longest,
                       PickCounters& counters) const {
     const LayerQuestion asked = question(instance, slot, item);
-    const bool all = asked.phase == LayerPhase::all, walks = sampler.bias == Bias::weight || all;
-    if (walks && graph.degree(asked.vertex) > longest) return false;
-    if (all) {
+    if (is_long(asked, longest)) return false;
+    if (asked.phase == LayerPhase::all) {
       answer_all(group, asked, here, candidates_of(slot, item), counters);
       return true;
     }

@@ -34,6 +34,7 @@ struct PagedNodeWave {
   struct Waits;
   struct Measure;
   struct Write;
+  struct Count;
 
   /// The edges of an item to drawn vertices. False: its list is left to a block.
   template <class Group, class Emit>
@@ -107,6 +108,19 @@ struct PagedNodeWave::Write {
   }
 };
 
+/// The edges of an instance.
+struct PagedNodeWave::Count {
+  const std::uint64_t* offsets;  ///< [items + 1]
+  std::uint64_t each;            ///< items of an instance
+  std::uint64_t* counts;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t instance, PickCounters&) const {
+    if (group.rank() == 0) counts[instance] = offsets[(instance + 1) * each] - offsets[instance * each];
+    return true;
+  }
+};
+
 /// Device memory of an instance under way: what is known of it, and the edges that are expected. `available`
 /// is what the device has for slots and instances. Where `ranks` share out the graph (null: no), a rank holds
 /// the sets of as many instances of each, and its own instances' edges twice: as they were found and at home.
@@ -119,7 +133,8 @@ inline std::uint64_t paged_node_bytes(const Device& device, const Graph& graph, 
   const std::uint64_t guess = std::min(static_cast<std::uint64_t>(edges), available / 8);
   const std::uint64_t set =
       (2 * count + set_capacity(count)) * sizeof(std::uint64_t) + count * paged_item_bytes(device);
-  return ranks ? static_cast<std::uint64_t>(ranks->size()) * set + 2 * guess : set + guess;
+  if (!ranks) return set + guess;
+  return static_cast<std::uint64_t>(ranks->size()) * (set + sizeof(std::uint64_t)) + 2 * guess;
 }
 
 /// What a run gives its grower.
@@ -132,8 +147,6 @@ struct PagedNodeSetup {
 template <class Items>
 class PagedNodeGrower {
  public:
-  static constexpr bool kShards = Items::kShards;
-
   PagedNodeGrower(const PagedNodeSetup& setup, PageLoop& loop)
       : device_(setup.graph.device),
         stats_(setup.stats),
@@ -179,7 +192,8 @@ class PagedNodeGrower {
   }
 
   std::uint64_t bytes() const {
-    return values_.bytes() + sets_.bytes() + offsets_.bytes() + edges_.bytes() + items_.bytes();
+    return values_.bytes() + sets_.bytes() + offsets_.bytes() + counts_.bytes() + edges_.bytes() +
+           items_.bytes();
   }
 
  private:
@@ -208,17 +222,22 @@ class PagedNodeGrower {
     return total;
   }
 
-  /// Returns how many edges this rank's instances have. The host's alone: it reads the buffers where they
-  /// are.
+  /// Returns how many edges this rank's instances have.
   std::uint64_t bring_home(std::uint64_t instances, std::uint64_t found) {
     HostArray<std::uint64_t> counts;
+    HostArray<Edge> brought;  // where the edges were found on a GPU: they go home through the hosts
     together(ranks_, [&] {
+      counts_.reserve(device_, instances, kPurpose);
+      items_.each(instances, PagedNodeWave::Count{offsets_.data(), program_.count, counts_.data()});
       counts = HostArray<std::uint64_t>(instances, kPurpose);
-      const std::uint64_t* const offsets = offsets_.data();
-      for (std::uint64_t i = 0; i < instances; ++i)
-        counts[i] = offsets[(i + 1) * program_.count] - offsets[i * program_.count];
+      copy_to_host(device_, counts.data(), counts_.data(), instances * sizeof(std::uint64_t));
+      if (!device_.is_cuda()) return;
+      brought = HostArray<Edge>(found, kPurpose);
+      copy_to_host(device_, brought.data(), edges_.data(), found * sizeof(Edge));
+      stats_.device_to_host_bytes += instances * sizeof(std::uint64_t) + found * sizeof(Edge);
     });
-    homeward_->send_home(counts.span(), {edges_.data(), found});
+    const Edge* const edges = device_.is_cuda() ? brought.data() : edges_.data();
+    homeward_->send_home(counts.span(), {edges, found});
     together(ranks_, [&] { homeward_->accept(); });
     return homeward_->edges();
   }
@@ -257,7 +276,7 @@ class PagedNodeGrower {
   std::uint64_t first_ = 0;            ///< instances of the wave before this rank's
   Communicator* ranks_ = nullptr;
   std::optional<NodeRanks> homeward_;
-  Buffer<std::uint64_t> values_, sets_, offsets_;
+  Buffer<std::uint64_t> values_, sets_, offsets_, counts_;
   Buffer<Edge> edges_;
 };
 

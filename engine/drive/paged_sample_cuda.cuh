@@ -42,7 +42,6 @@ struct PagedWorkspace {
 template <class Program>
 class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
  public:
-  static constexpr bool kShards = false;
   static constexpr bool kOneAfterAnother = true;  ///< partitions, each with the whole GPU
 
   PagedGrower(const PagedSampleSetup<Program>& setup, PageLoop& loop)

@@ -20,14 +20,12 @@ namespace sluice {
 ///   grow(first, count)       throws BudgetError where the wave does not fit, on all ranks or on none
 ///   emit(first, count, sink, writer)
 ///   bytes()                  device memory that its waves have taken
-///   kShards                  can ranks share out the graph?
 /// A wave that does not fit is grown again with less of the memory for slots: samples do not depend on it.
 template <class Grower, class Make>
 void drive_paged_samples(ResidentGraph::Impl& graph, const PageRequest& pages, const Make& make,
                          std::uint64_t bytes_per_instance, std::uint32_t depths, const RunOptions& options,
                          Instance begin, Instance end, SampleSink* sink, RunStats& stats) {
   Communicator* const ranks = graph.paging.shard;
-  if (ranks && !Grower::kShards) refuse_shard();
   if constexpr (requires { Grower::kOneAfterAnother; }) {
     if (graph.paging.balance != Balance::automatic)
       throw UsageError("--balance: on a GPU samples work on one partition after another; leave it out");

@@ -33,8 +33,6 @@ struct PagedSampleSetup {
 template <class Program>
 class PagedGrower {
  public:
-  static constexpr bool kShards = true;
-
   PagedGrower(const PagedSampleSetup<Program>& setup, PageLoop& loop)
       : device_(setup.graph.device),
         ranks_(setup.graph.paging.shard),

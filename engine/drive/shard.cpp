@@ -37,10 +37,6 @@ std::vector<std::uint32_t> ranks_of_partitions(const Communicator& ranks, std::u
   return owners;
 }
 
-void refuse_shard() {
-  throw UsageError("--distribution shard: not for these samples on this device yet; use replicate");
-}
-
 void together(Communicator* ranks, const std::function<void()>& body) {
   if (!ranks) return body();
   std::exception_ptr own;

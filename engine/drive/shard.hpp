@@ -27,9 +27,6 @@ struct OwnedPartitions {
 /// [partitions] The rank that owns each.
 std::vector<std::uint32_t> ranks_of_partitions(const Communicator& ranks, std::uint64_t partitions);
 
-/// Throws UsageError: ranks cannot share out the graph for what is asked here.
-[[noreturn]] void refuse_shard();
-
 /// Calls `body`, which may find too little memory. Then all of `ranks` throw BudgetError, not this one alone;
 /// null: this one is alone.
 void together(Communicator* ranks, const std::function<void()>& body);

@@ -30,8 +30,6 @@ struct ShardSampleSetup : PagedSampleSetup<Program> {
 template <class Program>
 class ShardGrower : public PagedGrower<Program> {
  public:
-  static constexpr bool kShards = true;
-
   ShardGrower(const ShardSampleSetup<Program>& setup, PageLoop& loop)
       : Base(setup, loop),
         ranks_(*setup.graph.paging.shard),

@@ -36,8 +36,6 @@ void on_ranks(int size, const Graph& graph, const PagingOptions& paging, std::ui
 
 std::vector<Job> jobs_of_ranks(std::uint64_t instances, std::uint64_t vertices) {
   std::vector<Job> jobs = sample_jobs(instances, vertices);
-  std::erase_if(
-      jobs, [](const Job& job) { return job.name.starts_with("layer") || job.name.starts_with("node/"); });
   for (const Job& job : walk_jobs(instances)) {
     if (job.name == "multidimensional") jobs.push_back(job);
   }
@@ -111,6 +109,29 @@ TEST(GpuShardSamples, EachRankHasItsShare) {
   expect_shares(options, 5000, at_most(3000, 50), 1u << 30);
   options.kind = SampleKind::forest_fire, options.depth = 3, options.probability = 0.6;
   expect_shares(options, 5000, at_most(3000, 50), 1u << 30);
+  options.kind = SampleKind::layer, options.layer_sizes = {9, 30, 12};
+  for (const Select select : {Select::automatic, Select::keys}) {
+    options.select = select;
+    expect_shares(options, 5000, at_most(3000, 50), 1u << 30);
+  }
+}
+
+/// Layers and counts that blocks work on, and hubs that warps leave to them.
+TEST(GpuShardSamples, InstancesTooLargeForAWarp) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = scattered(brief() ? 300 : 15000);
+  Device host({DeviceChoice::host, usable_cores(), 0});
+  ResidentGraph whole(host, graph);
+  const std::vector<Job> jobs = watched(large_jobs(graph.vertices()), 2, 4);
+  std::vector<Outcome> expected;
+  for (const Job& job : jobs) expected.push_back(job.run(whole));
+  on_ranks(3, graph, {.partitions = 7, .slots = 2}, 2u << 30, [&](int rank, Meeting&, ResidentGraph& shared) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      EXPECT_GT(expected[i].count(), 0u) << jobs[i].name;
+      EXPECT_TRUE(jobs[i].run(shared) == expected[i]) << jobs[i].name << ", rank " << rank;
+    }
+  });
 }
 
 /// So far apart that an entry cannot number the instances of all ranks.
@@ -119,6 +140,8 @@ TEST(GpuShardSamples, SharesFarApart) {
   REQUIRE_GPU(gpu);
   SampleOptions options;
   options.fanout = {5, 4};
+  expect_shares(options, Instance{3} << 31, 100, 1u << 30);
+  options.kind = SampleKind::layer, options.layer_sizes = {5, 4}, options.select = Select::keys;
   expect_shares(options, Instance{3} << 31, 100, 1u << 30);
 }
 
@@ -129,6 +152,11 @@ TEST(GpuShardSamples, ASmallBudgetIsKept) {
   SampleOptions options;
   options.kind = SampleKind::snowball, options.depth = 2;
   expect_shares(options, 5000, at_most(1500, 50), 24u << 20);
+  options.kind = SampleKind::layer, options.layer_sizes = {15, 40}, options.bias = Bias::weight;
+  for (const Select select : {Select::automatic, Select::keys}) {
+    options.select = select;
+    expect_shares(options, 5000, at_most(1500, 50), 24u << 20);
+  }
 }
 
 /// From GPU to GPU, which the threads of one GPU have no NCCL for.

@@ -11,6 +11,7 @@
 #include "engine/drive/paged_layer.hpp"
 #include "engine/drive/paged_sample_driver.hpp"
 #include "engine/drive/starts_upload.hpp"
+#include "engine/exchange/nccl.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 #include "engine/select/group.hpp"
 #include "engine/select/page_tables.hpp"
@@ -43,10 +44,11 @@ struct LayerJob : InstanceJob<SampleSink> {
   const PageRequest* pages = nullptr;  ///< in partitions
 
   template <class Items>
-  void in_partitions(RunStats& stats) const {
+  void in_partitions(RunStats& stats, DeviceRanks* link = nullptr) const {
     const std::uint64_t each = paged_layer_bytes(graph.device, program.sizes, graph.paging.shard);
-    drive_paged_samples<PagedLayerGrower<Items>>(graph, *pages, PagedLayerSetup{graph, program, stats}, each,
-                                                 program.sampler.depths, options, begin, end, sink, stats);
+    drive_paged_samples<PagedLayerGrower<Items>>(graph, *pages, PagedLayerSetup{graph, program, stats, link},
+                                                 each, program.sampler.depths, options, begin, end, sink,
+                                                 stats);
   }
 
   void on_host(RunStats& stats) const {
@@ -65,8 +67,15 @@ struct LayerJob : InstanceJob<SampleSink> {
   }
 
 #if defined(__CUDACC__)
+  void in_partitions_on_cuda(RunStats& stats) const {
+    Communicator* const ranks = graph.paging.shard;
+    const auto link = ranks ? make_device_ranks(*ranks) : nullptr;
+    in_partitions<cuda::PagedItems>(stats, link.get());
+    if (link) stats.exchanged_bytes += link->bytes_sent();
+  }
+
   void on_cuda(RunStats& stats) const {
-    if (graph.paged) return in_partitions<cuda::PagedItems>(stats);
+    if (graph.paged) return in_partitions_on_cuda(stats);
     const bool hubs = graph.view.hub_count > 0, wide = program.sizes.layer > GraphView::kHubDegree;
     const std::uint64_t wave = cuda::instances_at_once(
         graph.device, LayerArena::bytes_per_slot(program.sizes) + sizeof(std::uint64_t), end - begin);
