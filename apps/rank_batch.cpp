@@ -78,10 +78,6 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
   refuse_idle("--frontier-tolerance", !frontier, where.c_str());
   refuse_idle("--prune-tolerance", method != RankMethod::pruned_frontier, where.c_str());
   refuse_idle("--output-graph", !options.updates(), "without --insert or --delete");
-  if (world().size() > 1 && (!fresh || options.updates())) {
-    throw UsageError(
-        "--method, --insert, --delete: batches are the work of one process so far (leave out mpirun)");
-  }
   if (fresh) return;
   options.rank.method = method;
   validate(options.rank);
@@ -96,42 +92,52 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
 RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOptions& rank,
                      const CommonOptions& common)
     : job_(job), options_(options) {
-  if (!options.previous.empty()) load_previous(rank, common.paging);
-  update(common);
-}
-
-void RankBatch::load_previous(const PageRankOptions& rank, const PagingOptions& paging) {
-  const io::RankFile found = io::read_rank_file(options_.previous);
-  check_previous(found, options_.previous, job_.graph(), rank);
-  ranks_.emplace(job_.device(), job_.graph(), found.ranks.span(), rank, paging);
-}
-
-void RankBatch::update(const CommonOptions& common) {
+  const bool follows = !options.previous.empty();
   const unsigned threads = threads_of(common);
-  const UpdateBatch batch = read_batch(options_.files, job_.graph(), job_.ids(), threads);
-  Graph graph = job_.give_graph();
+  io::RankFile previous;
+  if (follows) {
+    previous = io::read_rank_file(options.previous);
+    check_previous(previous, options.previous, job.graph(), rank);
+  }
+  const UpdateBatch batch = read_batch(options.files, job.graph(), job.ids(), threads);
+  Graph graph = job.give_graph();
   // In-edges that the file does not store are made once; then they are updated with the others.
-  const bool made = ranks_ && graph.directed && graph.in.offsets.empty();
+  const bool made = follows && graph.directed && graph.in.offsets.empty() && !graph.edges_elsewhere;
   if (made) graph.in = transpose(graph.out, threads);
+  if (follows) {
+    ranks_.emplace(job.device(), graph, previous.ranks.span(), rank, RankPlace{common.paging, &world()});
+    previous = {};
+  }
   const Stopwatch watch;
   UpdateResult result = update_graph(std::move(graph), batch, threads);
   const double seconds = watch.seconds();
-  changes_ = std::move(result.changes);
-  if (!options_.output_graph.empty()) {
-    Csr in;
-    if (made) std::swap(in, result.graph.in);
-    result.graph.checksum = io::write_graph(options_.output_graph, result.graph, common.force);
-    if (made) std::swap(in, result.graph.in);
-  } else if (result.graph.checksum == 0) {
-    result.graph.checksum = io::graph_checksum(result.graph, threads);
-  }
-  job_.adopt(std::move(result.graph));
   const UpdateCounts& counts = result.counts;
   counters_ = {{"inserted", counts.inserted},         {"present", counts.present},
                {"deleted", counts.deleted},           {"missing", counts.missing},
                {"new_vertices", counts.new_vertices}, {"update_seconds", seconds}};
-  job_.count(counters_);
-  if (options_.updates() && !common.quiet) say(update_line(counts, seconds));
+  require_same_on_all_ranks(fmt::format("inserted {}, deleted {}, vertices {}", counts.inserted,
+                                        counts.deleted, result.graph.vertices()));
+  changes_ = std::move(result.changes);
+  adopt(std::move(result.graph), made, common);
+  job.count(counters_);
+  if (options.updates() && !common.quiet) say(update_line(counts, seconds));
+}
+
+void RankBatch::adopt(Graph graph, bool made, const CommonOptions& common) {
+  cover_outputs({options_.output_graph}, common.scratch);
+  // Only one rank writes, and only one has to look through all edges for their checksum.
+  std::uint64_t checksum = 0;
+  if (!options_.output_graph.empty() && world().leads()) {
+    Csr in;
+    if (made) std::swap(in, graph.in);
+    checksum = io::write_graph(options_.output_graph, graph, common.force);
+    if (made) std::swap(in, graph.in);
+  } else if (world().leads()) {
+    checksum = graph.checksum != 0 ? graph.checksum : io::graph_checksum(graph, threads_of(common));
+  }
+  world().all_reduce(std::span(&checksum, 1), Reduce::max, "the checksum of the graph");
+  graph.checksum = checksum;
+  job_.adopt(std::move(graph));
 }
 
 PageRankResult RankBatch::follow(const RankObserver& observer) {
@@ -150,7 +156,8 @@ PageRankResult RankBatch::follow(const RankObserver& observer) {
   result.compute_seconds = followed.compute_seconds;
   result.gathered_edges = followed.gathered_edges;
   result.traffic = followed.traffic;
-  result.ranks = HostArray<double>(job_.graph().vertices(), "ranks");
+  result.first = ranks_->first();
+  result.ranks = HostArray<double>(ranks_->own(), "ranks");
   ranks_->read_ranks(result.ranks.span());
   return result;
 }

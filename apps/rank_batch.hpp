@@ -40,8 +40,8 @@ class RankBatch {
   PageRankResult follow(const RankObserver& observer);
 
  private:
-  void load_previous(const PageRankOptions& rank, const PagingOptions& paging);
-  void update(const CommonOptions& common);
+  /// Writes the graph if asked, and makes it the job's. `made`: its in-edges are not to be stored.
+  void adopt(Graph graph, bool made, const CommonOptions& common);
 
   Job& job_;
   const RankBatchOptions& options_;

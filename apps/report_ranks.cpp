@@ -1,6 +1,7 @@
 #include "apps/report_ranks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace sluice::apps {
@@ -12,10 +13,18 @@ using Pointer = Json::json_pointer;
 
 constexpr std::string_view kRate = "_per_second";
 
+/// What a batch did to the graph and to ranks is known on every rank alike.
+bool is_of_batch(const std::string& path) {
+  constexpr std::array<std::string_view, 8> kNames{"/inserted",      "/present",       "/deleted",
+                                                   "/missing",       "/new_vertices",  "/initially_affected",
+                                                   "/ever_affected", "/update_seconds"};
+  return std::find(kNames.begin(), kNames.end(), path) != kNames.end();
+}
+
 bool is_largest(const std::string& path) {
   return path.starts_with("/seconds/") || path.starts_with("/peak_") || path.starts_with("/baseline_") ||
          path.starts_with("/largest_") || path.starts_with("/latency_") || path.starts_with("/precision_") ||
-         path == "/partitions";
+         path == "/partitions" || path == "/partitions_read" || is_of_batch(path);
 }
 
 /// Adds the figures below `json` to `paths`; options, the graph and what a solver did, which is the same on

@@ -1,11 +1,14 @@
-// The affected vertices as a list without repeats: what a dynamic method works on in an iteration.
+// The affected vertices as a list without repeats: what a dynamic method works on in an iteration. Of several
+// ranks of a job each has those of its own range.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/core/host_array.hpp"
+#include "engine/core/search.hpp"
 #include "engine/core/types.hpp"
 #include "engine/exec/threads.hpp"
 #include "partition/graph.hpp"
@@ -18,32 +21,41 @@ namespace sluice {
 /// on threads, the set does not.
 class AffectedSet {
  public:
-  AffectedSet(std::uint64_t vertices, unsigned threads);
+  /// Of the vertices [first, last).
+  AffectedSet(std::uint64_t first, std::uint64_t last, unsigned threads);
 
   std::span<const Vertex> list() const { return list_; }
   std::uint64_t size() const { return list_.size(); }
   /// Vertices that were ever in the set since it was cleared.
   std::uint64_t ever() const { return ever_.size(); }
 
+  /// Vertices out of the range are left to other ranks.
   void add(Vertex v);
   void add_all();
-  /// Adds the out-neighbours of all `sources`.
+  /// Adds the out-neighbours of all `sources`, which need not be in the range.
   void add_neighbours(const CsrView& out, std::span<const Vertex> sources);
-  /// The same, and calls visit(i, edge) for every out-edge of sources[i], from several threads.
+  /// The same, and calls visit(i, edge) for every edge of sources[i] into the range, from several threads.
   template <class Visit>
   void add_neighbours(const CsrView& out, std::span<const Vertex> sources, Visit&& visit) {
     if (!grow(out, sources, visit).empty()) sort_if_many();
   }
-  /// Adds all that can be reached from the set.
-  void add_reachable(const CsrView& out);
+  /// Adds all that can be reached from the sets of all ranks; `everywhere` makes a rank's new members those
+  /// of all.
+  template <class Everywhere>
+  void add_reachable(const CsrView& out, Everywhere&& everywhere) {
+    std::vector<Vertex> level = everywhere(list_);
+    while (!level.empty()) level = everywhere(grow(out, level, [](std::size_t, EdgeIndex) {}));
+    sort_if_many();
+  }
   /// Whether this is the first time since the set was cleared that `v` asks; threads ask for different ones.
   bool first_expansion(Vertex v) {
-    if (flags_[v] & kExpanded) return false;
-    flags_[v] |= kExpanded;
+    std::uint8_t& flags = flags_[v - first_];
+    if (flags & kExpanded) return false;
+    flags |= kExpanded;
     return true;
   }
-  /// Puts the members of each of the plan's partitions side by side, in the order of partitions. Returns
-  /// where each begins in the list, and where the last ends.
+  /// Puts the members of each of the plan's partitions, which cut the range, side by side, in the order of
+  /// partitions. Returns where each begins in the list, and where the last ends.
   std::vector<std::uint64_t> group(const PartitionPlan& plan);
   /// Keeps the members i for which stays[i] is not 0, in the order of the list.
   void keep(std::span<const std::uint8_t> stays);
@@ -68,8 +80,8 @@ class AffectedSet {
     parallel_blocks(threads_, sources.size(), kSources,
                     [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                       for (std::uint64_t i = begin; i < end; ++i) {
-                        const EdgeIndex last = out.offsets[sources[i] + 1];
-                        for (EdgeIndex e = out.offsets[sources[i]]; e < last; ++e) {
+                        const auto [first, last] = edges_into(out, sources[i]);
+                        for (EdgeIndex e = first; e < last; ++e) {
                           visit(i, e);
                           meet(out.targets[e], found[begin / kSources]);
                         }
@@ -77,10 +89,20 @@ class AffectedSet {
                     });
     return append(found);
   }
+  /// The out-edges of v that lead into the range: lists ascend, so they lie side by side.
+  std::pair<EdgeIndex, EdgeIndex> edges_into(const CsrView& out, Vertex v) const {
+    const EdgeIndex begin = out.offsets[v], end = out.offsets[v + 1];
+    const auto below = [&](std::uint64_t bound) {
+      if (bound >= out.vertices) return end;
+      return begin + count_below(out.targets + begin, end - begin, static_cast<Vertex>(bound));
+    };
+    return {first_ == 0 ? begin : below(first_), below(first_ + flags_.size())};
+  }
   void sort_if_many();
 
+  std::uint64_t first_;
   unsigned threads_;
-  HostArray<std::uint8_t> flags_;
+  HostArray<std::uint8_t> flags_;  ///< of the range
   std::vector<Vertex> list_, ever_;
 };
 

@@ -40,10 +40,7 @@ class CudaDynamicRanks final : public DynamicRanks::State {
         partial_(device, cuda::kListBlocks, "totals by block") {
     make_vertices(graph.vertices());
     over(vertices_, cuda::learn_sources_kernel<Share>, view(), vertices_, options.dangling);
-    stream_.wait("out-degrees");
-    HostArray<double> divisors(vertices_, "out-degrees");
-    copy_to_host(device, divisors.data(), divisors_.data(), divisors.bytes());
-    const HostArray<FixedRank> ranks = starting_ranks(given, divisors.span(), options);
+    const HostArray<FixedRank> ranks = starting_ranks(given, graph.out.view(), options, 0, vertices_);
     copy_to_device(device, ranks_.data(), ranks.data(), ranks.bytes());
     total = sum_of(ranks.span());
     over(vertices_, cuda::offer_kernel<Share>, view(), vertices_);

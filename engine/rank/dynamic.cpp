@@ -1,5 +1,6 @@
 #include "engine/rank/dynamic.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -27,8 +28,11 @@ template <class Share>
 class DynamicState final : public DynamicRanks::State {
  public:
   DynamicState(const Device& device, const Graph& graph, std::span<const double> ranks,
-               const PageRankOptions& options, const PagingOptions& paging)
-      : device_(device), paging_(paging), state_(device, graph, ranks, options) {}
+               const PageRankOptions& options, const RankPlace& place)
+      : device_(device),
+        paging_(place.paging),
+        alone_(make_alone()),
+        state_(device, graph, ranks, options, place.ranks != nullptr ? *place.ranks : *alone_) {}
 
   DynamicRankResult follow(const Graph& graph, std::span<const EdgeChange> changes,
                            const DynamicRankOptions& options, const RankObserver& observer) override {
@@ -38,17 +42,17 @@ class DynamicState final : public DynamicRanks::State {
     const std::uint64_t before = state_.vertices();
     state_.adopt(graph, changes);
     state_.mark(graph, changes, before, options.method);
-    result.initially_affected = state_.affected.size();
+    result.initially_affected = state_.affected_size();
     const bool residual = options.method == RankMethod::residual_frontier;
     residual ? residual_.prepare(state_) : residual_.forget();
     // Every batch rewrites the lists, so nothing of them is kept on the device from one to the next.
-    InLists in(device_, in_edges, paging_);
+    InLists in(device_, in_edges, state_.first(), state_.first() + state_.own(), paging_);
     result.setup_seconds = seconds_since(begin);
     const auto middle = RankClock::now();
     residual ? residual_.solve(state_, graph, in, options, result, observer)
              : frontier_.solve(state_, graph, in, options, result, observer);
     result.compute_seconds = seconds_since(middle);
-    result.ever_affected = state_.affected.ever();
+    result.ever_affected = state_.peers.sum(state_.affected.ever());
     result.traffic = in.traffic();
     result.partitions_read = in.partitions_read();
     state_.affected.clear();
@@ -57,14 +61,18 @@ class DynamicState final : public DynamicRanks::State {
 
   void read_ranks(std::span<double> ranks) const override {
     const double scale = rank_scale(state_.options, state_.total);
-    state_.for_all([&](Vertex v) { ranks[v] = scaled_rank(state_.ranks.data()[v], scale); });
+    std::transform(state_.ranks.data(), state_.ranks.data() + state_.own(), ranks.begin(),
+                   [scale](FixedRank rank) { return scaled_rank(rank, scale); });
   }
 
   std::uint64_t vertices() const override { return state_.vertices(); }
+  std::uint64_t first() const override { return state_.first(); }
+  std::uint64_t own() const override { return state_.own(); }
 
  private:
   const Device& device_;
   PagingOptions paging_;
+  std::unique_ptr<Communicator> alone_;
   RankState<Share> state_;
   FrontierSolver<Share> frontier_;
   ResidualSolver<Share> residual_;
@@ -72,7 +80,8 @@ class DynamicState final : public DynamicRanks::State {
 
 std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Graph& graph,
                                                 std::span<const double> ranks, const PageRankOptions& options,
-                                                const PagingOptions& paging) {
+                                                const RankPlace& place) {
+  const PagingOptions& paging = place.paging;
   validate(options);
   if (paging.transport == Transport::file) {
     throw UsageError("--transport file: a batch is applied in host memory (leave it out)");
@@ -97,11 +106,16 @@ std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Grap
           "--partitions, --slots, --transport: on a GPU dynamic PageRank keeps the graph whole (leave them "
           "out, or choose --device host)");
     }
+    if (place.ranks != nullptr && place.ranks->size() > 1) {
+      throw UsageError(
+          "--method: on GPUs dynamic PageRank is the work of one process (choose --device host, or leave out "
+          "mpirun)");
+    }
     return make_cuda_dynamic_ranks(device, graph, ranks, options);
   }
 #endif
   const auto make = [&]<class Share>(Share) -> std::unique_ptr<DynamicRanks::State> {
-    return std::make_unique<DynamicState<Share>>(device, graph, ranks, options, paging);
+    return std::make_unique<DynamicState<Share>>(device, graph, ranks, options, place);
   };
   return options.weighted ? make(WeightedShare{}) : make(EvenShare{});
 }
@@ -109,8 +123,8 @@ std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Grap
 }  // namespace
 
 DynamicRanks::DynamicRanks(const Device& device, const Graph& graph, std::span<const double> ranks,
-                           const PageRankOptions& options, const PagingOptions& paging)
-    : state_(make_state(device, graph, ranks, options, paging)) {}
+                           const PageRankOptions& options, const RankPlace& place)
+    : state_(make_state(device, graph, ranks, options, place)) {}
 DynamicRanks::~DynamicRanks() = default;
 DynamicRanks::DynamicRanks(DynamicRanks&&) noexcept = default;
 
@@ -126,6 +140,14 @@ void DynamicRanks::read_ranks(std::span<double> ranks) const {
 
 std::uint64_t DynamicRanks::vertices() const {
   return state_->vertices();
+}
+
+std::uint64_t DynamicRanks::first() const {
+  return state_->first();
+}
+
+std::uint64_t DynamicRanks::own() const {
+  return state_->own();
 }
 
 }  // namespace sluice

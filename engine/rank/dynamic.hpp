@@ -34,7 +34,6 @@
 #include "engine/exec/device.hpp"
 #include "engine/rank/options.hpp"
 #include "engine/rank/pagerank.hpp"
-#include "engine/residency/paging.hpp"
 #include "partition/graph.hpp"
 #include "partition/update.hpp"
 
@@ -68,16 +67,20 @@ struct DynamicRankResult {
   std::uint64_t partitions_read = 1;     ///< in some iteration; the others held no affected vertex
 };
 
-/// Ranks that follow a graph through its batches.
+/// Ranks that follow a graph through its batches. Figures of a batch are those of all ranks of the job, but
+/// for times and partitions.
 class DynamicRanks {
  public:
   /// Begins with `ranks` of `graph`, one a vertex, found with the same damping, dangling rule and weights.
   /// Throws UsageError for options out of range and for f32 contributions, InputError for ranks that are no
-  /// ranks (size, negative or not finite, sum above 1), BudgetError where the state does not fit. On the host
-  /// in-edges of more than the device has left beside the state, or as `paging` asks, come in partitions,
-  /// none of them without an affected vertex; on a GPU the graph stays whole (UsageError).
+  /// ranks (size, negative or not finite, sum above 1), BudgetError where the state does not fit.
+  ///
+  /// On the host in-edges of more than the device has left beside the state, or as `place` asks, come in
+  /// partitions, none of them without an affected vertex; and of several ranks of a job, which all have the
+  /// graph and make the same calls, each works on a range of vertices of about equally many in-edges. New
+  /// vertices go to the last one. On a GPU neither is there yet (UsageError).
   DynamicRanks(const Device& device, const Graph& graph, std::span<const double> ranks,
-               const PageRankOptions& options, const PagingOptions& paging = {});
+               const PageRankOptions& options, const RankPlace& place = {});
   ~DynamicRanks();
   DynamicRanks(DynamicRanks&&) noexcept;
 
@@ -86,9 +89,12 @@ class DynamicRanks {
   DynamicRankResult follow(const Graph& graph, std::span<const EdgeChange> changes,
                            const DynamicRankOptions& options, const RankObserver& observer = {});
 
-  /// The ranks now, one a vertex; they sum to 1 as far as the tolerance allows.
+  /// The ranks now of this job rank's vertices, [first(), first() + own()); those of all vertices sum to 1 as
+  /// far as the tolerance allows.
   void read_ranks(std::span<double> ranks) const;
-  std::uint64_t vertices() const;
+  std::uint64_t first() const;
+  std::uint64_t own() const;
+  std::uint64_t vertices() const;  ///< of the graph
 
   class State;
 

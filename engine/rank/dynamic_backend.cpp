@@ -1,5 +1,6 @@
 #include "engine/rank/dynamic_backend.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 
@@ -23,22 +24,26 @@ CsrView in_edges_of(const Graph& graph, bool weighted) {
   return in;
 }
 
-HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<const double> divisors,
-                                    const PageRankOptions& options) {
+HostArray<FixedRank> starting_ranks(std::span<const double> given, const CsrView& out,
+                                    const PageRankOptions& options, std::uint64_t first, std::uint64_t last) {
+  const auto dangles = [&](std::uint64_t v) {
+    if (!options.weighted) return out.offsets[v] == out.offsets[v + 1];
+    return std::all_of(out.weights + out.offsets[v], out.weights + out.offsets[v + 1],
+                       [](float weight) { return !(weight > 0); });
+  };
   double sum = 0, dangling = 0;  // in order of id, whatever the threads
   for (std::uint64_t v = 0; v < given.size(); ++v) {
     if (!(given[v] >= 0 && given[v] <= 1 + kSumSlack)) {
       throw InputError("earlier ranks: the rank of vertex " + std::to_string(v) + " is none");
     }
     sum += given[v];
-    if (!(divisors[v] > 0)) dangling += given[v];
+    if (dangles(v)) dangling += given[v];
   }
   if (sum > 1 + kSumSlack) throw InputError("earlier ranks: they sum to more than 1");
   const double d = options.damping;
   const double factor = options.dangling == Dangling::uniform ? (1 - d) / ((1 - d) + d * dangling) : 1;
-  HostArray<FixedRank> ranks(given.size(), "ranks");
-  std::transform(given.begin(), given.end(), ranks.begin(),
-                 [&](double rank) { return to_fixed(rank * factor); });
+  HostArray<FixedRank> ranks(last - first, "ranks");
+  for (std::uint64_t v = first; v < last; ++v) ranks[v - first] = to_fixed(given[v] * factor);
   return ranks;
 }
 

@@ -27,6 +27,8 @@ class DynamicRanks::State {
                                    const DynamicRankOptions& options, const RankObserver& observer) = 0;
   virtual void read_ranks(std::span<double> ranks) const = 0;
   virtual std::uint64_t vertices() const = 0;
+  virtual std::uint64_t first() const { return 0; }
+  virtual std::uint64_t own() const { return vertices(); }
 };
 
 /// On a GPU; the same bits. Keeps a copy of the graph there.
@@ -37,9 +39,10 @@ std::unique_ptr<DynamicRanks::State> make_cuda_dynamic_ranks(const Device& devic
 /// The in-edges; throws UsageError where a directed graph does not store them.
 CsrView in_edges_of(const Graph& graph, bool weighted);
 
-/// From normalised ranks to those that are solved for. Throws InputError for ranks that are none.
-HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<const double> divisors,
-                                    const PageRankOptions& options);
+/// From normalised ranks of all vertices of the graph with these out-edges to those of [first, last) that are
+/// solved for. Throws InputError for ranks that are none.
+HostArray<FixedRank> starting_ranks(std::span<const double> given, const CsrView& out,
+                                    const PageRankOptions& options, std::uint64_t first, std::uint64_t last);
 
 FixedRank sum_of(std::span<const FixedRank> ranks);
 

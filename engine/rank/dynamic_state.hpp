@@ -2,49 +2,71 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/rank/affected.hpp"
+#include "engine/rank/change_exchange.hpp"
 #include "engine/rank/dynamic_backend.hpp"
+#include "engine/rank/rank_graph.hpp"
 #include "engine/rank/sweep.hpp"
+#include "engine/rank/sweep_totals.hpp"
+#include "engine/residency/page_map.hpp"
 
 namespace sluice {
 
 /// Vertices that one thread works on at a time; fewer are not worth a thread's start.
 inline constexpr std::uint64_t kVerticesAtOnce = 1024;
 
-/// Ranks, what vertices offer, and who is affected.
+/// Boundaries of the ranges that ranks of a job work on; all ranks have the graph.
+inline std::vector<std::uint64_t> dynamic_ranges(const Graph& graph, int ranks) {
+  if (ranks == 1) return {0, graph.vertices()};
+  if (graph.vertices() == 0) return std::vector<std::uint64_t>(static_cast<std::size_t>(ranks) + 1);
+  return balanced_ranges(in_edges_of(graph, false).offsets, graph.vertices(),
+                         static_cast<std::uint64_t>(ranks));
+}
+
+/// Ranks, what vertices offer, and who is affected. Of several ranks of a job each has its own range of
+/// vertices, and what all offer.
 template <class Share>
 class RankState {
  public:
   RankState(const Device& device, const Graph& graph, std::span<const double> given,
-            const PageRankOptions& given_options)
+            const PageRankOptions& given_options, Communicator& communicator)
       : options(given_options),
         threads(device.threads()),
-        ranks(device, graph.vertices(), "ranks"),
+        peers(communicator, dynamic_ranges(graph, communicator.size())),
+        ranks(device, own(), "ranks"),
         shares(device, graph.vertices(), "contributions"),
-        divisors(graph.vertices(), "out-degrees"),
-        loops(graph.vertices(), "self-loops"),
-        affected(graph.vertices(), device.threads()),
+        divisors(own(), "out-degrees"),
+        loops(own(), "self-loops"),
+        affected(first(), peers.last(), device.threads()),
         device_(device) {
     for_all([&](Vertex v) { learn_source(graph, v); });
-    const HostArray<FixedRank> starting = starting_ranks(given, divisors.span(), options);
+    const HostArray<FixedRank> starting =
+        starting_ranks(given, graph.out.view(), options, first(), peers.last());
     std::copy(starting.begin(), starting.end(), ranks.data());
     offer_all();
   }
 
-  std::uint64_t vertices() const { return divisors.size(); }
-  std::uint64_t affected_size() const { return affected.size(); }
+  /// Of the graph, and of this rank.
+  std::uint64_t vertices() const { return peers.vertices(); }
+  std::uint64_t first() const { return peers.first(); }
+  std::uint64_t own() const { return peers.last() - peers.first(); }
+  /// On all ranks, when they were counted last.
+  std::uint64_t affected_size() const { return affected_everywhere_; }
+  void count_affected() { affected_everywhere_ = peers.sum(affected.size()); }
   RankUpdate update() const { return make_update(options, vertices()); }
 
   template <class Body>
   void for_all(Body&& body) const {
-    parallel_blocks(threads, vertices(), kVerticesAtOnce,
-                    [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                      for (std::uint64_t v = begin; v < end; ++v) body(static_cast<Vertex>(v));
-                    });
+    parallel_blocks(threads, own(), kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t i = begin; i < end; ++i) body(static_cast<Vertex>(first() + i));
+    });
   }
 
   /// Calls body(i) for members [begin, end) of the affected.
@@ -68,46 +90,68 @@ class RankState {
   /// Goes over to the graph as it is after `changes`.
   void adopt(const Graph& graph, std::span<const EdgeChange> changes) {
     if (graph.vertices() > vertices()) grow(graph);
+    std::vector<Vertex> changed;
     for (const EdgeChange& change : changes) {
-      if (&change != changes.data() && (&change)[-1].source == change.source) continue;
+      if (!peers.owns(change.source) || (!changed.empty() && changed.back() == change.source)) continue;
+      changed.push_back(change.source);
       learn_source(graph, change.source);
       share(change.source);
     }
+    peers.tell(shares.data(), changed);
   }
 
   /// Initially affected: targets of deletions, new vertices, and the out-neighbours of every source whose
   /// list changed. Those before the batch are those after it and the targets of deletions.
   void mark(const Graph& graph, std::span<const EdgeChange> changes, std::uint64_t old_vertices,
             RankMethod method) {
-    if (method == RankMethod::naive_dynamic) return affected.add_all();
+    method == RankMethod::naive_dynamic ? affected.add_all()
+                                        : mark_neighbours(graph, changes, old_vertices, method);
+    count_affected();
+  }
+
+  /// As a vertex is worked on. Arrays of own vertices are indexed by the ids of the graph.
+  RankVertices<Share> at(const CsrView& in) {
+    return {in, moved(ranks.data(), first()), shares.data(), moved(divisors.data(), first()),
+            moved(loops.data(), first())};
+  }
+
+  /// What all ranks did in an iteration.
+  Settled total_of(const Settled& mine) const {
+    if (peers.alone()) return mine;
+    std::array<std::uint64_t, 3> counts{mine.growth, mine.gathered, mine.told};
+    const RankChange change = sluice::total_of(peers.ranks(), mine.change, options.norm, counts);
+    return {change, counts[0], counts[1], counts[2]};
+  }
+
+  PageRankOptions options;
+  unsigned threads;
+  ChangeExchange peers;
+  Buffer<FixedRank> ranks;                ///< [own] unnormalised with Dangling::uniform
+  Buffer<typename Share::Stored> shares;  ///< [vertices] what out-neighbours were told
+  HostArray<double> divisors;             ///< [own]
+  HostArray<Loop> loops;                  ///< [own]
+  AffectedSet affected;
+  FixedRank total = 0;  ///< the sum of all ranks
+
+ private:
+  void mark_neighbours(const Graph& graph, std::span<const EdgeChange> changes, std::uint64_t old_vertices,
+                       RankMethod method) {
+    const RankVertices<Share> known = at({});
     std::vector<Vertex> sources;
     for (const EdgeChange& change : changes) {
       if (change.removed > 0) affected.add(change.target);
       if (!sources.empty() && sources.back() == change.source) continue;
       sources.push_back(change.source);
       // Its own loop carries a part that depends on its degree.
-      if (loops[change.source] == Loop::added) affected.add(change.source);
+      if (peers.owns(change.source) && known.loops[change.source] == Loop::added) affected.add(change.source);
     }
     for (std::uint64_t v = old_vertices; v < vertices(); ++v) affected.add(static_cast<Vertex>(v));
     affected.add_neighbours(graph.out.view(), sources);
-    if (method == RankMethod::dynamic_traversal) affected.add_reachable(graph.out.view());
+    if (method != RankMethod::dynamic_traversal) return;
+    affected.add_reachable(graph.out.view(),
+                           [&](std::vector<Vertex> fresh) { return peers.everywhere(std::move(fresh)); });
   }
 
-  /// As a vertex is worked on.
-  RankVertices<Share> at(const CsrView& in) {
-    return {in, ranks.data(), shares.data(), divisors.data(), loops.data()};
-  }
-
-  PageRankOptions options;
-  unsigned threads;
-  Buffer<FixedRank> ranks;                ///< unnormalised with Dangling::uniform
-  Buffer<typename Share::Stored> shares;  ///< what out-neighbours were told
-  HostArray<double> divisors;
-  HostArray<Loop> loops;
-  AffectedSet affected;
-  FixedRank total = 0;  ///< the sum of ranks
-
- private:
   template <class T>
   static HostArray<T> grown(const HostArray<T>& old, std::uint64_t size, const char* purpose) {
     HostArray<T> array(size, purpose);
@@ -122,25 +166,30 @@ class RankState {
 
   void offer_all() {
     for_all([&](Vertex v) { share(v); });
-    total = sum_of({ranks.data(), ranks.size()});
+    total = peers.sum(sum_of({ranks.data(), ranks.size()}));
+    peers.tell_all(shares.data());
   }
 
   void grow(const Graph& graph) {
-    const std::uint64_t before = vertices(), after = graph.vertices();
-    const RankGrowth growth(before, after, options.damping);
+    const std::uint64_t before = vertices(), known = peers.last();
+    const RankGrowth growth(before, graph.vertices(), options.damping);
+    peers.grow(graph.vertices());
     const Buffer<FixedRank> old = std::move(ranks);
-    ranks = Buffer<FixedRank>(device_, after, "ranks");
+    ranks = Buffer<FixedRank>(device_, own(), "ranks");
     shares = {};
-    shares = Buffer<typename Share::Stored>(device_, after, "contributions");
-    divisors = grown(divisors, after, "out-degrees");
-    loops = grown(loops, after, "self-loops");
-    affected = AffectedSet(after, threads);
-    for (std::uint64_t v = before; v < after; ++v) learn_source(graph, static_cast<Vertex>(v));
-    for_all([&](Vertex v) { ranks.data()[v] = growth(old.data(), v); });
+    shares = Buffer<typename Share::Stored>(device_, vertices(), "contributions");
+    divisors = grown(divisors, own(), "out-degrees");
+    loops = grown(loops, own(), "self-loops");
+    affected = AffectedSet(first(), peers.last(), threads);
+    for (std::uint64_t v = known; v < peers.last(); ++v) learn_source(graph, static_cast<Vertex>(v));
+    const FixedRank* const old_ranks = moved(old.data(), first());
+    const RankVertices<Share> all = at({});
+    for_all([&](Vertex v) { all.ranks[v] = growth(old_ranks, v); });
     offer_all();
   }
 
   const Device& device_;
+  std::uint64_t affected_everywhere_ = 0;
 };
 
 }  // namespace sluice

@@ -16,7 +16,7 @@ class FrontierSolver {
              DynamicRankResult& result, const RankObserver& observer) {
     iterate(state, graph.edges(), result, observer, [&] {
       gather(state, in, options.method == RankMethod::pruned_frontier);
-      const Settled settled = settle(state, in.lengths(), options);
+      const Settled settled = state.total_of(settle(state, in.lengths(), options));
       spread(state, graph, options);
       return settled;
     });
@@ -49,7 +49,7 @@ class FrontierSolver {
     const std::span<const Vertex> members = state.affected.list();
     const std::size_t blocks = (members.size() + kVerticesAtOnce - 1) / kVerticesAtOnce;
     std::vector<Settled> parts(blocks);
-    expanding_.assign(blocks, {});
+    expanding_.assign(blocks, {}), changed_.assign(blocks, {});
     if (pruned) stays_.resize(members.size());
     state.for_affected([&](std::uint64_t i, std::uint64_t block) {
       const Vertex v = members[i];
@@ -59,7 +59,9 @@ class FrontierSolver {
       part.growth += after - before;
       part.gathered += vertices.in_degree(v);
       vertices.ranks[v] = after;
+      const auto told = vertices.shares[v];
       vertices.share(v);
+      if (!state.peers.alone() && vertices.shares[v] != told) changed_[block].push_back(v);
       if (!frontier && !pruned) return;
       const double relative = relative_change(before, after);
       if (pruned) stays_[i] = relative > options.prune_tolerance;
@@ -72,16 +74,27 @@ class FrontierSolver {
     return all;
   }
 
+  /// Tells the other ranks what is new, and finds out who is affected next.
   void spread(RankState<Share>& state, const Graph& graph, const DynamicRankOptions& options) {
-    if (options.method == RankMethod::pruned_frontier) state.affected.keep(stays_);
-    std::vector<Vertex> sources;
-    for (const auto& part : expanding_) sources.insert(sources.end(), part.begin(), part.end());
+    state.peers.tell(state.shares.data(), joined(changed_));
+    const bool pruned = options.method == RankMethod::pruned_frontier;
+    if (!pruned && options.method != RankMethod::dynamic_frontier) return;
+    if (pruned) state.affected.keep(stays_);
+    const std::vector<Vertex> sources = state.peers.everywhere(joined(expanding_));
     if (!sources.empty()) state.affected.add_neighbours(graph.out.view(), sources);
+    state.count_affected();
+  }
+
+  static std::vector<Vertex> joined(const std::vector<std::vector<Vertex>>& parts) {
+    std::vector<Vertex> all;
+    for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
   }
 
   std::vector<FixedRank> next_;                 ///< of the members, in the order of the list
   std::vector<std::uint8_t> stays_;             ///< the same
   std::vector<std::vector<Vertex>> expanding_;  ///< by block
+  std::vector<std::vector<Vertex>> changed_;    ///< the same: they give something else than before
 };
 
 }  // namespace sluice

@@ -15,13 +15,19 @@ namespace sluice {
 
 class InLists {
  public:
-  /// Slots for partitions take what the device has left. Keeps references. Throws BudgetError where two
-  /// partitions do not fit.
-  InLists(const Device& device, const CsrView& in, const PagingOptions& paging)
+  /// Of the vertices [first, last), whose lists stand in `in` at their ids. Slots for partitions take what
+  /// the device has left. Keeps references. Throws BudgetError where two partitions do not fit.
+  InLists(const Device& device, const CsrView& in, std::uint64_t first, std::uint64_t last,
+          const PagingOptions& paging)
       : in_(in), threads_(device.threads()) {
+    if (first == last) return;
     const bool weighted = in.weights != nullptr;
-    if (in.edges == 0 || !needs_sweep_pages(device, in, weighted, paging)) return;
-    pages_ = std::make_unique<SweepPages>(device, in, weighted, paging);
+    CsrView rows = in;
+    rows.vertices = last - first;
+    rows.offsets += first;
+    rows.edges = rows.offsets[rows.vertices] - rows.offsets[0];
+    if (rows.edges == 0 || !needs_sweep_pages(device, rows, weighted, paging)) return;
+    pages_ = std::make_unique<SweepPages>(device, rows, weighted, paging);
     ever_.resize(pages_->size());
   }
 

@@ -27,24 +27,28 @@ class ResidualSolver {
  public:
   /// Adds the vertices that the last batch left waiting to the affected ones.
   void prepare(RankState<Share>& state) {
-    if (known_.size() != state.vertices()) {
+    if (known_of_ != state.vertices()) {
       forget();
-      known_ = HostArray<std::uint8_t>(state.vertices(), "flags of known sums");
-      sums_ = HostArray<FixedRank>(state.vertices(), "sums");
+      known_of_ = state.vertices();
+      known_ = HostArray<std::uint8_t>(state.own(), "flags of known sums");
+      sums_ = HostArray<FixedRank>(state.own(), "sums");
       std::fill(known_.begin(), known_.end(), std::uint8_t{kUnknown});
       std::fill(sums_.begin(), sums_.end(), FixedRank{0});
     }
     // Their in-edges are others now, or carry something else.
-    for (const Vertex v : state.affected.list()) known_[v] = kUnknown;
+    std::uint8_t* const known = moved(known_.data(), state.first());
+    for (const Vertex v : state.affected.list()) known[v] = kUnknown;
     for (const Vertex v : waiting_) state.affected.add(v);
+    state.count_affected();
   }
 
   void solve(RankState<Share>& state, const Graph& graph, InLists& in, const DynamicRankOptions& options,
              DynamicRankResult& result, const RankObserver& observer) {
     iterate(state, graph.edges(), result, observer, [&] {
       gather(state, in);
-      Settled settled = settle(state, graph, in.lengths(), options.frontier_tolerance);
+      Settled settled = state.total_of(settle(state, graph, in.lengths(), options.frontier_tolerance));
       tell(state, graph, settled);
+      state.count_affected();
       return settled;
     });
     // Told of changes that no iteration has looked at: they are looked at with the next batch.
@@ -54,7 +58,7 @@ class ResidualSolver {
 
   /// Whatever contributions another method may have changed: sums are not known any more.
   void forget() {
-    known_ = {};
+    known_of_ = 0;
     waiting_.clear();
   }
 
@@ -70,11 +74,13 @@ class ResidualSolver {
   void gather(RankState<Share>& state, InLists& in) {
     const RankUpdate update = state.update();
     const RankVertices<Share> lengths = state.at(in.lengths());
+    std::uint8_t* const known = moved(known_.data(), state.first());
+    FixedRank* const sums = moved(sums_.data(), state.first());
     next_.resize(state.affected.size());
     in.for_each(
         state.affected,
         [&](Vertex v) {
-          if (known_[v] == kUnknown) return lengths.in_degree(v);
+          if (known[v] == kUnknown) return lengths.in_degree(v);
           return std::uint64_t{lengths.loops[v] == Loop::stored};
         },
         [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
@@ -82,11 +88,11 @@ class ResidualSolver {
           const std::span<const Vertex> members = state.affected.list();
           state.for_members(begin, end, [&](std::uint64_t i) {
             const Vertex v = members[i];
-            if (known_[v] == kUnknown) {
-              sums_[v] = vertices.gather(v);
-              known_[v] = kPulled;
+            if (known[v] == kUnknown) {
+              sums[v] = vertices.gather(v);
+              known[v] = kPulled;
             }
-            next_[i] = vertices.renewed(update, v, sums_[v], true);
+            next_[i] = vertices.renewed(update, v, sums[v], true);
           });
         });
   }
@@ -94,6 +100,7 @@ class ResidualSolver {
   Settled settle(RankState<Share>& state, const Graph& graph, const CsrView& in, double tolerance) {
     const RankNorm norm = state.options.norm;
     const RankVertices<Share> vertices = state.at(in);
+    std::uint8_t* const known = moved(known_.data(), state.first());
     const std::span<const Vertex> members = state.affected.list();
     const std::size_t blocks = (members.size() + kVerticesAtOnce - 1) / kVerticesAtOnce;
     std::vector<Settled> parts(blocks);
@@ -101,8 +108,8 @@ class ResidualSolver {
     state.for_affected([&](std::uint64_t i, std::uint64_t block) {
       const Vertex v = members[i];
       Settled& part = parts[block];
-      if (known_[v] == kPulled) {
-        known_[v] = kKnown;
+      if (known[v] == kPulled) {
+        known[v] = kKnown;
         part.gathered += vertices.in_degree(v);
       }
       const FixedRank before = vertices.ranks[v], after = next_[i];
@@ -125,31 +132,34 @@ class ResidualSolver {
   void tell(RankState<Share>& state, const Graph& graph, Settled& settled) {
     const CsrView out = graph.out.view();
     typename Share::Stored* const shares = state.shares.data();
-    std::vector<Vertex> sources;
-    std::vector<typename Share::Stored> before, after;
-    for (const auto& part : told_) {
-      for (const Told& told : part) {
-        sources.push_back(told.source);
-        before.push_back(shares[told.source]), after.push_back(told.share);
-        shares[told.source] = told.share;
-      }
-    }
+    std::vector<Vertex> mine;
+    for (const auto& part : told_)
+      for (const Told& told : part) mine.push_back(told.source);
+    const std::vector<Vertex> sources = state.peers.everywhere(mine);
+    std::vector<typename Share::Stored> before;
+    for (const Vertex v : sources) before.push_back(shares[v]);
+    for (const auto& part : told_)
+      for (const Told& told : part) shares[told.source] = told.share;
+    state.peers.tell(shares, mine);
     if (pulling_costs_less(settled.told, graph.edges())) {
       std::fill(known_.begin(), known_.end(), std::uint8_t{kUnknown});
       return state.affected.add_all();
     }
     settled.gathered += settled.told;
+    FixedRank* const sums = moved(sums_.data(), state.first());
     state.affected.drop_all();
     state.affected.add_neighbours(out, sources, [&](std::size_t i, EdgeIndex edge) {
       const float weight = Share::kWeighted ? out.weights[edge] : 1.0f;
-      const FixedRank difference = Share::carried(after[i], weight) - Share::carried(before[i], weight);
+      const FixedRank difference =
+          Share::carried(shares[sources[i]], weight) - Share::carried(before[i], weight);
       // Modulo 2^64: a smaller share takes away. The sum of a vertex that has not pulled yet is not read.
-      std::atomic_ref(sums_[out.targets[edge]]).fetch_add(difference, std::memory_order_relaxed);
+      std::atomic_ref(sums[out.targets[edge]]).fetch_add(difference, std::memory_order_relaxed);
     });
   }
 
-  HostArray<FixedRank> sums_;      ///< of what in-neighbours have told, by lists
-  HostArray<std::uint8_t> known_;  ///< a Sum
+  HostArray<FixedRank> sums_;      ///< [own] of what in-neighbours have told, by lists
+  HostArray<std::uint8_t> known_;  ///< [own] a Sum
+  std::uint64_t known_of_ = 0;     ///< vertices of the graph that they are of; 0: of none
   std::vector<FixedRank> next_;    ///< of the members, in the order of the list
   std::vector<Vertex> waiting_;
   std::vector<std::vector<Told>> told_;  ///< by block

@@ -5,113 +5,15 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <barrier>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
 #include <numeric>
 #include <stdexcept>
-#include <string>
-#include <thread>
 #include <vector>
 
-#include "engine/exchange/communicator.hpp"
 #include "engine/exchange/nccl.hpp"
 #include "engine/exec/cuda_check.cuh"
+#include "exchange/thread_ranks.hpp"
 
 namespace sluice::test {
-
-/// Where threads lay down what the others shall see. A thread that throws ends the process: others wait.
-class Meeting {
- public:
-  explicit Meeting(int size) : barrier_(size), boards_(static_cast<std::size_t>(size)) {}
-
-  int size() const { return static_cast<int>(boards_.size()); }
-  /// Shows `mine` to the others; `read(rank, theirs)` for every rank, while all still have it.
-  template <class T>
-  void exchange(int rank, const T& mine, const std::function<void(std::size_t, const T&)>& read) {
-    boards_[static_cast<std::size_t>(rank)] = &mine;
-    barrier_.arrive_and_wait();
-    for (std::size_t r = 0; r < boards_.size(); ++r) read(r, *static_cast<const T*>(boards_[r]));
-    barrier_.arrive_and_wait();
-  }
-
-  /// Runs body(rank) on a thread for every rank.
-  static void run(int size, const std::function<void(int, Meeting&)>& body) {
-    Meeting meeting(size);
-    std::vector<std::jthread> threads;
-    for (int rank = 0; rank < size; ++rank) threads.emplace_back([&, rank] { body(rank, meeting); });
-  }
-
- private:
-  std::barrier<> barrier_;
-  std::vector<const void*> boards_;
-};
-
-class ThreadCommunicator final : public Communicator {
- public:
-  ThreadCommunicator(int rank, Meeting& meeting) : meeting_(meeting) {
-    place_.rank = place_.node_rank = rank;
-    place_.size = place_.node_size = meeting.size();
-  }
-
-  void barrier(const char*, Patience) override {
-    meeting_.exchange<int>(rank(), 0, [](std::size_t, const int&) {});
-  }
-  void broadcast(std::span<std::byte> bytes, int root, const char*, Patience) override {
-    meeting_.exchange<std::span<std::byte>>(rank(), bytes, [&](std::size_t r, const auto& theirs) {
-      if (static_cast<int>(r) == root && rank() != root) std::ranges::copy(theirs, bytes.begin());
-    });
-  }
-  void all_reduce(std::span<std::uint64_t> values, Reduce how, const char*, Patience) override {
-    reduce(values, how);
-  }
-  void all_reduce(std::span<double> values, Reduce how, const char*, Patience) override {
-    reduce(values, how);
-  }
-  std::vector<std::string> all_gather(const std::string& bytes, const char*, Patience) override {
-    std::vector<std::string> all;
-    meeting_.exchange<std::string>(rank(), bytes,
-                                   [&](std::size_t, const std::string& theirs) { all.push_back(theirs); });
-    return all;
-  }
-  void all_to_all(std::span<const std::span<const std::byte>> send, std::vector<std::byte>& received,
-                  std::vector<std::uint64_t>& received_bytes, const char*, Patience) override {
-    received.clear(), received_bytes.clear();
-    meeting_.exchange<std::span<const std::span<const std::byte>>>(
-        rank(), send, [&](std::size_t, const auto& theirs) {
-          const auto part = theirs[static_cast<std::size_t>(rank())];
-          received.insert(received.end(), part.begin(), part.end());
-          received_bytes.push_back(part.size());
-        });
-  }
-  void announce_failure() noexcept override {}
-  void throw_if_failed(const char*) override {}
-  std::vector<std::string> last_words(const std::string& bytes, Patience) noexcept override {
-    return {bytes};
-  }
-  void close() noexcept override {}
-  void abort(int status) noexcept override { std::_Exit(status); }
-
- private:
-  template <class T>
-  void reduce(std::span<T> values, Reduce how) {
-    const std::vector<T> mine(values.begin(), values.end());
-    meeting_.exchange<std::vector<T>>(rank(), mine, [&](std::size_t r, const std::vector<T>& theirs) {
-      for (std::size_t i = 0; i < theirs.size(); ++i) {
-        if (r == 0) {
-          values[i] = theirs[i];
-        } else if (how == Reduce::sum) {
-          values[i] += theirs[i];
-        } else {
-          values[i] = how == Reduce::min ? std::min(values[i], theirs[i]) : std::max(values[i], theirs[i]);
-        }
-      }
-    });
-  }
-
-  Meeting& meeting_;
-};
 
 /// Copies within the GPU's memory.
 class ThreadDeviceRanks final : public DeviceRanks {

@@ -9,9 +9,9 @@ namespace {
 
 class PageRankOnRanks : public MpiTest {
  protected:
-  /// Compares with one process, for every number of ranks.
+  /// Compares with one process, for each of these numbers of ranks.
   void compare(const std::string& graph, const std::vector<std::string>& more,
-               const std::vector<std::string>& of_ranks = {}) {
+               const std::vector<std::string>& of_ranks = {}, const std::vector<int>& sizes = {2, 3, 4}) {
     std::vector<std::string> arguments{"pagerank", graph, "--quiet", "--force", "--output"};
     const auto words = [&](const std::string& output, const std::vector<std::string>& extra) {
       auto all = arguments;
@@ -21,7 +21,7 @@ class PageRankOnRanks : public MpiTest {
       return all;
     };
     run(words("alone.h5", {}));
-    for (const int ranks : {2, 3, 4}) {
+    for (const int ranks : sizes) {
       run_on(ranks, words("ranks.h5", of_ranks));
       EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("ranks.h5"))) << graph << " on " << ranks;
     }
@@ -79,6 +79,65 @@ TEST_F(PageRankOnRanks, MayOwnNoVertexOrNoEdge) {
   const std::string inwards = star();
   compare(inwards, {}, {"--distribution", "shard"});
   compare(inwards, {}, {"--verify"});
+}
+
+class RankBatchOnRanks : public PageRankOnRanks {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    std::ofstream(at(name)) << text;
+    return at(name);
+  }
+
+  /// Compares every method's ranks after a batch with those of one process.
+  void compare_methods(const std::string& graph, const std::string& weight,
+                       const std::vector<std::string>& rules, const std::vector<std::string>& of_ranks) {
+    std::vector<std::string> earlier{"pagerank", graph, "--quiet", "--force", "--output", at("old.h5")};
+    earlier.insert(earlier.end(), rules.begin(), rules.end());
+    run(earlier);
+    const std::string insert =
+                          file("insert.txt", "1 2" + weight + "\n3 190" + weight + "\n260 4" + weight + "\n"),
+                      remove = file("delete.txt", "0 1\n1 0\n99 1\n");
+    for (const char* method : {"nd", "dt", "df", "dfp", "dfr"}) {
+      SCOPED_TRACE(method);
+      std::vector<std::string> batch{"--insert",   insert,       "--delete", remove,
+                                     "--previous", at("old.h5"), "--method", method};
+      batch.insert(batch.end(), rules.begin(), rules.end());
+      compare(graph, batch, of_ranks, {3});
+    }
+  }
+};
+
+TEST_F(RankBatchOnRanks, FollowsAsOneProcess) {
+  compare_methods(graph(), " 0.75", {"--weighted"}, {});
+  compare_methods(graph("rmat", 8, {}), "", {"--dangling", "self-loop"},
+                  {"--partitions", "4", "--slots", "2"});
+}
+
+TEST_F(RankBatchOnRanks, MayOwnNoVertexOrNoEdge) {
+  const std::string inwards = star(), insert = file("insert.txt", "7 3\n"), old = at("old.h5");
+  run({"pagerank", inwards, "--output", old, "--quiet"});
+  compare(inwards, {"--insert", insert, "--previous", old, "--method", "dfp"}, {}, {2, 4});
+}
+
+TEST_F(RankBatchOnRanks, UpdatesTheGraphOnceAndReportsItOnce) {
+  const std::string insert = file("insert.txt", "1 2\n3 190\n260 4\n");
+  const std::vector<std::string> words{"pagerank", graph("rmat", 8, {}), "--insert", insert, "--force",
+                                       "--output"};
+  const auto with = [&](const std::string& name) {
+    auto all = words;
+    all.insert(all.end(),
+               {at(name + ".h5"), "--output-graph", at(name + "_graph.h5"), "--report", at(name + ".json")});
+    return all;
+  };
+  run(with("alone"));
+  run_on(3, with("ranks"));
+  EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("ranks.h5")));
+  EXPECT_EQ(read_bytes(at("alone_graph.h5")), read_bytes(at("ranks_graph.h5")));
+  nlohmann::json alone, ranks;
+  std::ifstream(at("alone.json")) >> alone;
+  std::ifstream(at("ranks.json")) >> ranks;
+  for (const char* figure : {"inserted", "present", "deleted", "missing", "new_vertices"})
+    EXPECT_EQ(alone[figure], ranks[figure]) << figure;
 }
 
 TEST_F(PageRankOnRanks, CannotShardWhatHasNoInEdgesInItsFile) {

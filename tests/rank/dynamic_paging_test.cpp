@@ -23,7 +23,7 @@ void expect_same_bits(Graph graph, const PageRankOptions& options, const PagingO
   const Device device({DeviceChoice::host, 2, 0});
   const PageRankResult start = pagerank(device, graph, options);
   DynamicRanks whole(device, graph, start.ranks.span(), options);
-  DynamicRanks parts(device, graph, start.ranks.span(), options, paging);
+  DynamicRanks parts(device, graph, start.ranks.span(), options, {.paging = paging});
   std::mt19937_64 random(29);
   for (std::size_t i = 0; i < 3; ++i) {
     SCOPED_TRACE("batch " + std::to_string(i));
@@ -87,7 +87,8 @@ DynamicRankResult follow_corner(RankMethod method, const PagingOptions& paging) 
   Graph graph = generated(io::GraphKind::grid, 12, true, io::WeightRule::none);
   PageRankOptions options;
   options.tolerance = 1e-8;
-  DynamicRanks ranks(device, graph, pagerank(device, graph, options).ranks.span(), options, paging);
+  DynamicRanks ranks(device, graph, pagerank(device, graph, options).ranks.span(), options,
+                     {.paging = paging});
   UpdateBatch batch;
   batch.deletions = {{0}, {1}, {}, {}};
   const UpdateResult update = update_graph(std::move(graph), batch, 2);
@@ -138,10 +139,11 @@ TEST(DynamicPartitions, AreRefusedWhereTheyCannotBe) {
   const Device device({DeviceChoice::host, 1, 0}),
       tiny({DeviceChoice::host, 1, graph.vertices() * 16 + (70u << 10)});
   const auto start = pagerank(device, graph);
-  DynamicRanks no_room(tiny, graph, start.ranks.span(), {}, {.partitions = 2});
+  DynamicRanks no_room(tiny, graph, start.ranks.span(), {}, {.paging = {.partitions = 2}});
 
-  EXPECT_THROW(DynamicRanks(device, graph, start.ranks.span(), {}, {.transport = Transport::file}),
-               UsageError);
+  EXPECT_THROW(
+      DynamicRanks(device, graph, start.ranks.span(), {}, {.paging = {.transport = Transport::file}}),
+      UsageError);
   EXPECT_THROW(no_room.follow(graph, {}, {RankMethod::naive_dynamic}), BudgetError);
 }
 

@@ -1,0 +1,133 @@
+// How the ranks of a job tell each other what an iteration of a dynamic method changed: a few vertices one by
+// one, many as a whole. Each rank chooses what takes fewer bytes for its own; the size of what comes tells
+// which of the two it is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/core/types.hpp"
+#include "engine/exchange/communicator.hpp"
+
+namespace sluice {
+
+class ChangeExchange {
+ public:
+  /// Keeps a reference. Rank r owns vertices [boundaries[r], boundaries[r + 1]).
+  ChangeExchange(Communicator& ranks, std::vector<std::uint64_t> boundaries)
+      : ranks_(ranks), boundaries_(std::move(boundaries)) {}
+
+  bool alone() const { return ranks_.size() == 1; }
+  Communicator& ranks() const { return ranks_; }
+  std::uint64_t vertices() const { return boundaries_.back(); }
+  /// This rank's vertices.
+  std::uint64_t first() const { return begin_of(ranks_.rank()); }
+  std::uint64_t last() const { return end_of(ranks_.rank()); }
+  bool owns(Vertex v) const { return v >= first() && v < last(); }
+  /// New vertices go to the last rank.
+  void grow(std::uint64_t vertices) { boundaries_.back() = vertices; }
+
+  std::uint64_t sum(std::uint64_t mine) const {
+    if (!alone()) ranks_.all_reduce(std::span(&mine, 1), Reduce::sum, "a count of vertices");
+    return mine;
+  }
+
+  /// All vertices that some rank brings; each brings vertices of its own, none twice. All ranks call it.
+  std::vector<Vertex> everywhere(std::vector<Vertex> mine) {
+    if (alone()) return mine;
+    if (mine.size() * sizeof(Vertex) < bits_of(ranks_.rank())) {
+      send(std::as_bytes(std::span(mine)), "affected vertices");
+    } else {
+      std::vector<std::byte> bits(bits_of(ranks_.rank()));
+      for (const Vertex v : mine) bits[(v - first()) / 8] |= std::byte{1} << (v - first()) % 8;
+      send(bits, "affected vertices");
+    }
+    for_each_received([&](int rank, std::span<const std::byte> bytes) {
+      if (bytes.size() == bits_of(rank)) {
+        for (std::uint64_t i = 0; i < bytes.size() * 8; ++i) {
+          if ((bytes[i / 8] >> i % 8 & std::byte{1}) == std::byte{1})
+            mine.push_back(static_cast<Vertex>(begin_of(rank) + i));
+        }
+      } else {
+        const std::size_t known = mine.size();
+        mine.resize(known + bytes.size() / sizeof(Vertex));
+        std::memcpy(mine.data() + known, bytes.data(), bytes.size());
+      }
+    });
+    return mine;
+  }
+
+  /// Makes `shares` [vertices] on every rank what their owners have there; only those of `changed`, own
+  /// vertices, may be others than before. All ranks call it.
+  template <class Stored>
+  void tell(Stored* shares, std::span<const Vertex> changed) {
+    if (alone()) return;
+    constexpr std::size_t entry = sizeof(Vertex) + sizeof(Stored);
+    if (changed.size() * entry >= (last() - first()) * sizeof(Stored)) return tell_all(shares);
+    std::vector<std::byte> entries(changed.size() * entry);
+    std::byte* at = entries.data();
+    for (const Vertex v : changed) {
+      std::memcpy(at, &v, sizeof v);
+      std::memcpy(at + sizeof v, shares + v, sizeof(Stored));
+      at += entry;
+    }
+    send(entries, "changed contributions");
+    take(shares);
+  }
+
+  /// The same where all may be others.
+  template <class Stored>
+  void tell_all(Stored* shares) {
+    if (alone()) return;
+    send(std::as_bytes(std::span(shares + first(), last() - first())), "contributions");
+    take(shares);
+  }
+
+ private:
+  std::uint64_t begin_of(int rank) const { return boundaries_[static_cast<std::size_t>(rank)]; }
+  std::uint64_t end_of(int rank) const { return boundaries_[static_cast<std::size_t>(rank) + 1]; }
+  std::size_t bits_of(int rank) const { return (end_of(rank) - begin_of(rank) + 7) / 8; }
+
+  void send(std::span<const std::byte> mine, const char* label) {
+    std::vector<std::span<const std::byte>> parts(static_cast<std::size_t>(ranks_.size()), mine);
+    parts[static_cast<std::size_t>(ranks_.rank())] = {};
+    ranks_.all_to_all(parts, received_, received_bytes_, label);
+  }
+
+  template <class Use>
+  void for_each_received(Use&& use) const {
+    std::size_t at = 0;
+    for (int rank = 0; rank < ranks_.size(); ++rank) {
+      const std::size_t bytes = received_bytes_[static_cast<std::size_t>(rank)];
+      if (bytes > 0) use(rank, std::span(received_).subspan(at, bytes));
+      at += bytes;
+    }
+  }
+
+  template <class Stored>
+  void take(Stored* shares) const {
+    for_each_received([&](int rank, std::span<const std::byte> bytes) {
+      if (bytes.size() == (end_of(rank) - begin_of(rank)) * sizeof(Stored)) {
+        std::memcpy(shares + begin_of(rank), bytes.data(), bytes.size());
+        return;
+      }
+      constexpr std::size_t entry = sizeof(Vertex) + sizeof(Stored);
+      for (std::size_t at = 0; at < bytes.size(); at += entry) {
+        Vertex v;
+        std::memcpy(&v, bytes.data() + at, sizeof v);
+        std::memcpy(shares + v, bytes.data() + at + sizeof v, sizeof(Stored));
+      }
+    });
+  }
+
+  Communicator& ranks_;
+  std::vector<std::uint64_t> boundaries_;  ///< [ranks + 1]
+  std::vector<std::byte> received_;        ///< reused from iteration to iteration
+  std::vector<std::uint64_t> received_bytes_;
+};
+
+}  // namespace sluice
