@@ -181,6 +181,17 @@ void apply_host_ceiling(const CommonOptions& options) {
   host_accountant().set_ceiling(options.host_memory != 0 ? options.host_memory : share);
 }
 
+std::string same_options(const Command& command) {
+  std::string text = fmt::format("command {}\n", command.name());
+  for (const auto& [name, value] : command.resolved()) {
+    // Places and amounts may be other ones on each node.
+    if (name == "GRAPH" || name == "threads" || name == "scratch" || name.find("memory") != name.npos)
+      continue;
+    text += fmt::format("--{} '{}'\n", name, to_string(value));
+  }
+  return text;
+}
+
 DeviceOptions device_of_rank(const CommonOptions& options) {
   DeviceOptions device = options.device;
   if (world().size() == 1) return device;

@@ -21,18 +21,6 @@ GraphFacts facts_of(const std::string& file, const io::GraphInfo& info) {
   return {file, info.vertices, info.edges, info.directed, info.weighted, info.checksum};
 }
 
-/// What would give other results if it differed from rank to rank, a line each.
-std::string same_for_all(const Command& command, const io::GraphInfo& info) {
-  std::string text = fmt::format("command {}\n", command.name());
-  for (const auto& [name, value] : command.resolved()) {
-    // Places and amounts may be other ones on each node.
-    if (name == "GRAPH" || name == "threads" || name == "scratch" || name.find("memory") != name.npos)
-      continue;
-    text += fmt::format("--{} '{}'\n", name, to_string(value));
-  }
-  return text + fmt::format("graph checksum {}\n", format_checksum(info.checksum));
-}
-
 std::string fit_line(const char* what, std::uint64_t needed, std::uint64_t ceiling) {
   const bool unbounded = ceiling == ~std::uint64_t{0};
   return fmt::format("{:<22} {:>12}{}{}\n", what, format_size(needed),
@@ -129,7 +117,8 @@ void Job::load(const std::string& graph_file) {
     say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
                     format_count(info_.vertices), format_count(info_.edges), "device used", device_->name()));
   }
-  require_same_on_all_ranks(same_for_all(command_, info_));
+  require_same_on_all_ranks(same_options(command_) +
+                            fmt::format("graph checksum {}\n", format_checksum(info_.checksum)));
   graph_ = in_file_ ? io::open_graph(graph_file, needs_.in_edges)
                     : read_graph_once_a_node(graph_file, info_, needs_.in_edges);
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);

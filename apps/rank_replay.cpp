@@ -112,15 +112,16 @@ std::string table(const std::vector<ReplayBatch>& batches) {
   return text;
 }
 
-void refuse_idle(const Command& command) {
+void refuse_idle(const Command& command, const CommonOptions& common) {
   for (const char* name :
        {"GRAPH", "--insert", "--delete", "--previous", "--output-graph", "--output", "--weighted", "--verify",
-        "--plan", "--original-ids", "--partitions", "--slots", "--transport", "--distribution", "--rows"}) {
+        "--plan", "--original-ids", "--distribution", "--rows"}) {
     if (command.given(name)) {
       throw UsageError(fmt::format("{} has no meaning with --replay (leave it out)", name));
     }
   }
-  if (world().size() > 1) throw UsageError("--replay is the work of one process: start it without mpirun");
+  if (common.paging.transport == Transport::file)
+    throw UsageError("--transport file has no meaning with --replay (leave it out)");
 }
 
 }  // namespace
@@ -142,26 +143,30 @@ void refuse_replay_options(const Command& command) {
 
 void run_replay(const Command& command, RankReplayOptions& options, const PageRankOptions& rank,
                 CommonOptions& common) {
-  refuse_idle(command);
+  refuse_idle(command, common);
   validate(rank);
   // Static ranks stand beside the method that is asked for, and alone where they are.
   std::erase(options.replay.methods, RankMethod::from_scratch);
   validate(options.replay);
   const Stopwatch watch;
-  ReportFile report_file(common.report, common.force);
+  cover_outputs({common.report}, common.scratch);
+  ReportFile report_file(world().leads() ? common.report : "", common.force);
   apply_host_ceiling(common);
   announce(command, common);
-  const Device device(common.device);
+  const Device device(device_of_rank(common));
   const TimedEdges read = read_edges(options.file, threads_of(common));
   const TemporalEdges edges = in_order(read, options.file);
+  require_same_on_all_ranks(same_options(command) +
+                            fmt::format("vertices {}\ntemporal edges {}\n", edges.vertices, edges.size()));
   Report report;
   report.load_seconds = watch.seconds();
   Progress progress(common.progress, common.quiet);
   progress.start("replay");
-  replay(device, edges, rank, options.replay, [&](const ReplayBatch& batch) {
+  const auto observe = [&](const ReplayBatch& batch) {
     report.replay.push_back(batch);
     progress.update("replay", report.replay.size(), options.replay.batches, " batches");
-  });
+  };
+  replay(device, edges, rank, options.replay, observe, {.paging = common.paging, .ranks = &world()});
   progress.finish();
   report.command = command.name();
   report.options = command.resolved();

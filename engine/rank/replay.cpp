@@ -48,28 +48,42 @@ void add_error(ReplayRun& run, std::span<const double> ranks, std::span<const do
   }
 }
 
-PageRankResult reference_ranks(const Device& device, const Graph& graph, PageRankOptions options) {
+/// Ranks of all vertices, of which each rank of the job has a piece.
+std::vector<double> all_of(std::span<const double> mine, const RankPlace& place) {
+  if (place.ranks == nullptr || place.ranks->size() == 1) return {mine.begin(), mine.end()};
+  const std::string bytes(reinterpret_cast<const char*>(mine.data()), mine.size_bytes());
+  std::vector<double> all;
+  for (const std::string& piece : place.ranks->all_gather(bytes, "ranks to compare")) {
+    const std::size_t known = all.size();
+    all.resize(known + piece.size() / sizeof(double));
+    std::copy(piece.begin(), piece.end(), reinterpret_cast<char*>(all.data() + known));
+  }
+  return all;
+}
+
+std::vector<double> reference_ranks(const Device& device, const Graph& graph, PageRankOptions options,
+                                    const RankPlace& place) {
   options.tolerance = std::min(options.tolerance, kReferenceTolerance);
   options.norm = RankNorm::linf;
   options.max_iterations = kReferenceIterations;
-  return pagerank(device, graph, options);
+  return all_of(pagerank(device, graph, options, {}, place).ranks.span(), place);
 }
 
 ReplayRun run_static(const Device& device, const Graph& graph, const PageRankOptions& options,
-                     std::span<const double> exact) {
-  const PageRankResult result = pagerank(device, graph, options);
+                     std::span<const double> exact, const RankPlace& place) {
+  const PageRankResult result = pagerank(device, graph, options, {}, place);
   ReplayRun run;
   run.seconds = result.setup_seconds + result.compute_seconds;
   run.iterations = result.iterations;
   run.converged = result.converged();
   run.initially_affected = run.ever_affected = graph.vertices();
   run.gathered_edges = result.gathered_edges;
-  add_error(run, result.ranks.span(), exact);
+  add_error(run, all_of(result.ranks.span(), place), exact);
   return run;
 }
 
 ReplayRun run_dynamic(DynamicRanks& ranks, const UpdateResult& update, const DynamicRankOptions& options,
-                      std::span<const double> exact, double& device_update_seconds) {
+                      std::span<const double> exact, double& device_update_seconds, const RankPlace& place) {
   const DynamicRankResult result = ranks.follow(update.graph, update.changes, options);
   device_update_seconds = result.update_seconds;
   ReplayRun run;
@@ -80,9 +94,9 @@ ReplayRun run_dynamic(DynamicRanks& ranks, const UpdateResult& update, const Dyn
   run.initially_affected = result.initially_affected;
   run.ever_affected = result.ever_affected;
   run.gathered_edges = result.gathered_edges;
-  std::vector<double> found(ranks.vertices());
+  std::vector<double> found(ranks.own());
   ranks.read_ranks(found);
-  add_error(run, found, exact);
+  add_error(run, all_of(found, place), exact);
   return run;
 }
 
@@ -101,7 +115,7 @@ void validate(const ReplayOptions& options) {
 }
 
 void replay(const Device& device, const TemporalEdges& edges, const PageRankOptions& rank,
-            const ReplayOptions& options, const ReplayObserver& observer) {
+            const ReplayOptions& options, const ReplayObserver& observer, const RankPlace& place) {
   validate(rank);
   validate(options);
   const auto all = static_cast<double>(edges.size());
@@ -111,9 +125,10 @@ void replay(const Device& device, const TemporalEdges& edges, const PageRankOpti
   UpdateResult update = update_graph(empty_graph(edges.vertices), batch_of(edges, 0, done), threads);
   std::vector<DynamicRanks> ranks;
   if (!options.methods.empty()) {
-    const PageRankResult first = pagerank(device, update.graph, rank);
+    const std::vector<double> first =
+        all_of(pagerank(device, update.graph, rank, {}, place).ranks.span(), place);
     for (std::size_t i = 0; i < options.methods.size(); ++i)
-      ranks.emplace_back(device, update.graph, first.ranks.span(), rank);
+      ranks.emplace_back(device, update.graph, first, rank, place);
   }
   for (std::uint32_t i = 0; i < options.batches && done < edges.size(); ++i) {
     const UpdateBatch batch = batch_of(edges, done, std::min(done + size, edges.size()));
@@ -124,13 +139,13 @@ void replay(const Device& device, const TemporalEdges& edges, const PageRankOpti
     report.update_seconds = seconds_since(begin);
     report.counts = update.counts;
     report.edges = update.graph.edges();
-    const PageRankResult exact = reference_ranks(device, update.graph, rank);
-    report.runs.push_back(run_static(device, update.graph, rank, exact.ranks.span()));
+    const std::vector<double> exact = reference_ranks(device, update.graph, rank, place);
+    report.runs.push_back(run_static(device, update.graph, rank, exact, place));
     for (std::size_t m = 0; m < ranks.size(); ++m) {
       const DynamicRankOptions dynamic{options.methods[m], options.frontier_tolerance,
                                        options.prune_tolerance};
       report.runs.push_back(
-          run_dynamic(ranks[m], update, dynamic, exact.ranks.span(), report.device_update_seconds));
+          run_dynamic(ranks[m], update, dynamic, exact, report.device_update_seconds, place));
     }
     if (observer) observer(report);
   }

@@ -60,9 +60,10 @@ struct ReplayBatch {
 /// Called after every batch; what it throws ends the replay.
 using ReplayObserver = std::function<void(const ReplayBatch&)>;
 
-/// Replays. Each method goes on from its own ranks of the batch before, the first from static ranks. Throws
-/// UsageError for options out of range, BudgetError where memory does not suffice.
+/// Replays. Each method goes on from its own ranks of the batch before, the first from static ranks. Ranks of
+/// a job all have the edges and make the same call; what is reported is the same on all, but for times.
+/// Throws UsageError for options out of range, BudgetError where memory does not suffice.
 void replay(const Device& device, const TemporalEdges& edges, const PageRankOptions& rank,
-            const ReplayOptions& options, const ReplayObserver& observer);
+            const ReplayOptions& options, const ReplayObserver& observer, const RankPlace& place = {});
 
 }  // namespace sluice

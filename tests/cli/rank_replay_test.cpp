@@ -69,8 +69,8 @@ TEST_F(RankReplayCli, RefusesWhatHasNoMeaning) {
   refuse(2, "--initial needs --replay", {"pagerank", at("g.h5"), "--initial", "0.5", "--output", at("x.h5")});
   refuse(2, "GRAPH is required", {"pagerank", "--output", at("x.h5")});
   refuse(2, "--output has no meaning with --replay", {"pagerank", "--replay", edges, "--output", at("x.h5")});
-  refuse(2, "--partitions has no meaning with --replay",
-         {"pagerank", "--replay", edges, "--partitions", "2"});
+  refuse(2, "--transport file has no meaning with --replay",
+         {"pagerank", "--replay", edges, "--transport", "file"});
   refuse(2, "--rows has no meaning with --replay", {"pagerank", "--replay", edges, "--rows", "listed"});
   refuse(2, "--initial: must be between 0 and 1", {"pagerank", "--replay", edges, "--initial", "1.5"});
   refuse(2, "--batch-fraction: must be above 0", {"pagerank", "--replay", edges, "--batch-fraction", "0"});

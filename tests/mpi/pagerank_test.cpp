@@ -140,6 +140,37 @@ TEST_F(RankBatchOnRanks, UpdatesTheGraphOnceAndReportsItOnce) {
     EXPECT_EQ(alone[figure], ranks[figure]) << figure;
 }
 
+TEST_F(RankBatchOnRanks, ReplaysAsOneProcess) {
+  std::ofstream edges(at("temporal.txt"));
+  for (int i = 0; i < 900; ++i) edges << i * i % 97 << ' ' << i * 7 % 89 << ' ' << i * 31 % 700 << '\n';
+  edges.close();
+  const std::vector<std::string> words{
+      "pagerank",  "--replay", at("temporal.txt"), "--batch-fraction", "1e-2",
+      "--batches", "4",        "--force",          "--quiet",          "--report"};
+  const auto with = [&](const std::string& report, std::vector<std::string> more) {
+    auto all = words;
+    all.push_back(at(report));
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  nlohmann::json alone, ranks;
+  run(with("alone.json", {}));
+  std::ifstream(at("alone.json")) >> alone;
+  run_on(3, with("ranks.json", {"--partitions", "5", "--slots", "2"}));
+  std::ifstream(at("ranks.json")) >> ranks;
+
+  EXPECT_EQ(alone["vertices"], ranks["vertices"]);
+  ASSERT_EQ(ranks["batches"].size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (const auto& [method, run] : alone["batches"][i]["methods"].items()) {
+      for (const auto& [figure, value] : run.items()) {
+        if (figure == "seconds") continue;
+        EXPECT_EQ(value, ranks["batches"][i]["methods"][method][figure]) << method << ' ' << figure;
+      }
+    }
+  }
+}
+
 TEST_F(PageRankOnRanks, CannotShardWhatHasNoInEdgesInItsFile) {
   const auto refused =
       sluice_on(2, {"pagerank", graph("rmat", 8, {}), "--distribution", "shard", "--output", at("r.h5")});
