@@ -152,6 +152,10 @@ std::uint64_t AccGraph::last() const {
   return owned_ != nullptr ? owned_->last() : vertices();
 }
 
+bool AccGraph::has_in_edges() const {
+  return (owned_ != nullptr ? owned_->in().in : in_).offsets != nullptr;
+}
+
 CsrView AccGraph::upload(const CsrView& from, OnDevice& to) {
   const auto send = [&]<class T>(Buffer<T>& buffer, const T* data, std::uint64_t count, const char* purpose) {
     buffer = Buffer<T>(*device_, count, purpose);

@@ -37,6 +37,7 @@ class AccGraph {
   const CsrView& out() const { return out_; }
   /// Offsets are null where there are no in-edges.
   const CsrView& in() const { return in_; }
+  bool has_in_edges() const;
   /// Is every edge there in both directions?
   bool symmetric() const { return symmetric_; }
   /// A width for the levels of shortest paths: wide enough for many vertices, so narrow that few are worked

@@ -2,8 +2,16 @@
 
 #include "engine/acc/run.hpp"
 #include "engine/core/error.hpp"
+#include "engine/rank/sweep.hpp"
 
 namespace sluice {
+
+void AccStats::add_traffic(const SweepTraffic& traffic) {
+  partitions = traffic.partitions;
+  partition_transfers = traffic.transfers;
+  host_to_device_bytes += traffic.host_to_device_bytes;
+  read_bytes = traffic.read_bytes;
+}
 
 void validate(const AccGraph& graph, const AccOptions& options) {
   if (graph.owned() != nullptr && options.direction == AccDirection::pull)

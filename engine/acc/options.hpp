@@ -9,6 +9,7 @@
 namespace sluice {
 
 class Communicator;
+struct SweepTraffic;
 
 /// Which way values go along edges: from active vertices, or to those that still want one.
 enum class AccDirection { automatic, push, pull };
@@ -65,6 +66,8 @@ struct AccStats {
   std::uint64_t read_bytes = 0;      ///< from the graph file, while running
   std::vector<AccRoundTrace> trace;  ///< the first kTracedRounds
 
+  /// What partitions have cost.
+  void add_traffic(const SweepTraffic& traffic);
   void add(const AccRoundTrace& round) {
     ++rounds;
     pulls += round.pull;

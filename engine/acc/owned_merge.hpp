@@ -30,7 +30,7 @@ class OwnedMerge {
         crew_(graph.device().threads()),
         states_(graph.device(), graph.vertices(), "vertex states"),
         mine_(crew_.size()),
-        pages_(rows_.make_pages()) {}
+        pages_(rows_.make_pages(rows_.out())) {}
 
   void run(AccStats& stats) {
     over_vertices(rows_.first(), rows_.last(),
@@ -43,12 +43,7 @@ class OwnedMerge {
     for (const Mine& mine : mine_) sums[0] += mine.active, sums[1] += mine.edges;
     rows_.ranks().all_reduce(sums, Reduce::sum, "a round's vertices and edges");
     stats.add({.active = sums[0], .edges = sums[1]});
-    if (pages_ == nullptr) return;
-    const SweepTraffic traffic = pages_->traffic();
-    stats.partitions = traffic.partitions;
-    stats.partition_transfers = traffic.transfers;
-    stats.host_to_device_bytes += traffic.host_to_device_bytes;
-    stats.read_bytes = traffic.read_bytes;
+    if (pages_ != nullptr) stats.add_traffic(pages_->traffic());
   }
 
   const Vertex* states() const { return states_.data(); }

@@ -32,7 +32,7 @@ class OwnedPush {
         states_(graph.device(), graph.vertices(), "vertex states"),
         waits_(graph.device(), graph.vertices(), "vertices that are sent to"),
         mine_(crew.size()),
-        pages_(rows_.make_pages()) {}
+        pages_(rows_.make_pages(rows_.out())) {}
 
   const OwnedRows& rows() const { return rows_; }
   State* states() const { return states_.data(); }
@@ -125,12 +125,7 @@ class OwnedPush {
   /// Makes all states true on all ranks, and says what was brought. All ranks call it.
   void finish(AccStats& stats) {
     rows_.share(states_.data(), "the results");
-    if (pages_ == nullptr) return;
-    const SweepTraffic traffic = pages_->traffic();
-    stats.partitions = traffic.partitions;
-    stats.partition_transfers = traffic.transfers;
-    stats.host_to_device_bytes += traffic.host_to_device_bytes;
-    stats.read_bytes = traffic.read_bytes;
+    if (pages_ != nullptr) stats.add_traffic(pages_->traffic());
   }
 
  private:

@@ -67,6 +67,9 @@ OwnedRows::OwnedRows(const Device& device, const Graph& graph, const AccNeeds& n
   if (graph.vertices() > 0) boundaries_ = balanced_ranges(graph.out.offsets.data(), graph.vertices(), size);
   rows_ = rows_of(graph.out, graph.edges_elsewhere.get());
   if (needs.simple) make_simple(graph);
+  if (!needs.in_edges) return;
+  if (symmetric_) in_rows_ = rows_;
+  if (!symmetric_ && !graph.in.offsets.empty()) in_rows_ = rows_of(graph.in, graph.in_elsewhere.get());
 }
 
 SweepRows OwnedRows::rows_of(const Csr& csr, const EdgeSource* file) const {
@@ -135,9 +138,9 @@ double OwnedRows::mean_weight() const {
   return mean[0];
 }
 
-std::unique_ptr<SweepPages> OwnedRows::make_pages() const {
-  if (!is_paged(rows_.file, paging_) || rows_.in.edges == 0) return nullptr;
-  return std::make_unique<SweepPages>(device_, rows_, weighted_, paging_);
+std::unique_ptr<SweepPages> OwnedRows::make_pages(const SweepRows& lists) const {
+  if (!is_paged(lists.file, paging_) || lists.in.edges == 0) return nullptr;
+  return std::make_unique<SweepPages>(device_, lists, weighted_, paging_);
 }
 
 }  // namespace sluice

@@ -34,6 +34,9 @@ class OwnedRows {
   /// The rank that owns v.
   std::size_t owner(Vertex v) const;
   const CsrView& lists() const { return rows_.in; }
+  /// The same lists, and the vertices' in-lists: where they are wanted and there.
+  const SweepRows& out() const { return rows_; }
+  const SweepRows& in() const { return in_rows_; }
   std::uint64_t degree(Vertex v) const {
     const EdgeIndex* at = rows_.in.offsets + (v - first());
     return at[1] - at[0];
@@ -43,9 +46,9 @@ class OwnedRows {
   /// Of all ranks' edges, as far as a sample tells, and the same on all of them. They all call it.
   double mean_weight() const;
 
-  /// The partitions of the lists; null where they are read in place. What else the device is to hold must be
-  /// there already.
-  std::unique_ptr<SweepPages> make_pages() const;
+  /// The partitions of out() or in(); null where lists are read in place. What else the device is to hold
+  /// must be there already.
+  std::unique_ptr<SweepPages> make_pages(const SweepRows& lists) const;
   /// Makes `all` [vertices] on every rank what the vertices' owners have there. All ranks call it.
   template <class T>
   void share(T* all, const char* label) const {
@@ -65,7 +68,7 @@ class OwnedRows {
   std::size_t rank_;
   PagingOptions paging_;
   std::vector<std::uint64_t> boundaries_;  ///< [ranks + 1]
-  SweepRows rows_{CsrView{}};
+  SweepRows rows_{CsrView{}}, in_rows_{CsrView{}};
   Csr made_;
   bool symmetric_, weighted_;
 };

@@ -15,6 +15,7 @@
 #include "engine/acc/host_merge.hpp"
 #include "engine/acc/host_vote.hpp"
 #include "engine/acc/options.hpp"
+#include "engine/acc/owned_gather.hpp"
 #include "engine/acc/owned_levels.hpp"
 #include "engine/acc/owned_merge.hpp"
 #include "engine/acc/owned_vote.hpp"
@@ -55,18 +56,19 @@ auto make_host_driver(const AccGraph& graph, const Program& program, const AccOp
   }
 }
 
-/// Can what a program sends be combined before it comes to where its target is?
+/// Does a program say all that it takes to run over ranks?
 template <class Program>
-inline constexpr bool kTravels =
-    !GatherProgram<Program> && (!AggregationProgram<Program> || BoundProgram<Program> || SumProgram<Program>);
+inline constexpr bool kTravels = !AggregationProgram<Program> || BoundProgram<Program> || SumProgram<Program>;
 
 /// Over ranks, or in partitions.
 template <class Program>
-auto make_owned_driver(const AccGraph& graph, const Program& program) {
+auto make_owned_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   if constexpr (VoteProgram<Program>) {
     return std::make_unique<OwnedVote<Program>>(graph, program);
   } else if constexpr (AggregationProgram<Program>) {
     return std::make_unique<OwnedLevels<Program>>(graph, program);
+  } else if constexpr (GatherProgram<Program>) {
+    return std::make_unique<OwnedGather<Program>>(graph, program, options);
   } else {
     return std::make_unique<OwnedMerge<Program>>(graph, program);
   }
@@ -102,7 +104,7 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   result.stats.setup_seconds = graph.setup_seconds();
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
   if (graph.vertices() == 0) return result;
-  if (GatherProgram<Program> && graph.in().offsets == nullptr)
+  if (GatherProgram<Program> && !graph.has_in_edges())
     throw UsageError("a gather needs in-edges (convert the graph with --reverse, or --undirected)");
   const auto drive = [&](auto driver) {
     const auto begin = std::chrono::steady_clock::now();
@@ -114,7 +116,7 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   };
   if (graph.owned() != nullptr) {
     if constexpr (acc::kTravels<Program>) {
-      drive(acc::make_owned_driver(graph, program));
+      drive(acc::make_owned_driver(graph, program, options));
     } else {
       throw UsageError("this program works on a whole graph in one process (program.hpp says what it takes)");
     }

@@ -108,6 +108,9 @@ TEST_P(Acc, FindsTheSameInPartitions) {
       EXPECT_TRUE(same(core_numbers(simple).cores, oracle_cores(graph)));
       EXPECT_NO_THROW(verify_cores(graph, 3, core_numbers(simple, 3).cores.span()));
       EXPECT_TRUE(same(components(search).components, oracle_components(graph)));
+      if (search.has_in_edges()) {
+        EXPECT_TRUE(same(acc_pagerank(search).ranks, pagerank(device_, graph).ranks));
+      }
     }
   }
 }

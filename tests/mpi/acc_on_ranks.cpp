@@ -21,7 +21,9 @@ class AccOnRanks : public testing::Test {
     static const auto all = make_mpi();
     return *all;
   }
-  const Device device_{{DeviceChoice::host, 2, 0}};
+  // Threads that wait for each other on the cores of four ranks would only wait; acc/acc_test.cpp has
+  // several.
+  const Device device_{{DeviceChoice::host, 1, 0}};
 };
 
 TEST_F(AccOnRanks, FindWhatOneProcessFinds) {
@@ -31,18 +33,22 @@ TEST_F(AccOnRanks, FindWhatOneProcessFinds) {
     SCOPED_TRACE(name);
     AccPlace place{.ranks = &ranks()};
     if (i % 2 == 1) place.paging = {.partitions = 3, .slots = 2};
-    const AccGraph search(device_, graph, {.weights = true}, place);
+    const AccGraph search(device_, graph, {.in_edges = true, .weights = true}, place);
     const AccGraph simple(device_, graph, {.simple = true}, place);
-    for (const Vertex source : some_sources(graph)) {
+    const std::vector<Vertex> sources = some_sources(graph);
+    for (std::size_t j = 0; j < sources.size(); j += 3) {  // a round costs as much as ranks wait for cores
+      const Vertex source = sources[j];
       const OracleSearch expected = oracle_bfs(graph, source);
       const BfsResult found = bfs(search, source);
       EXPECT_TRUE(same(found.depths, expected.depths));
       EXPECT_TRUE(same(found.parents, expected.parents));
-      for (const double delta : {0.0, 0.3})
-        EXPECT_TRUE(same(sssp(search, source, delta).distances, oracle_distances(graph, source)));
+      EXPECT_TRUE(same(sssp(search, source).distances, oracle_distances(graph, source)));
     }
     EXPECT_TRUE(same(core_numbers(simple).cores, oracle_cores(graph)));
     EXPECT_TRUE(same(components(search).components, oracle_components(graph)));
+    if (search.has_in_edges()) {
+      EXPECT_TRUE(same(acc_pagerank(search).ranks, pagerank(device_, graph).ranks));
+    }
   }
 }
 
