@@ -138,13 +138,16 @@ void SweepPages::for_each(const Waiting& waiting, const Work& work) {
     return partitions;
   };
   // What is in a group that is filled was worked on just before: the left one at once, the right one with
-  // what is pinned, while the left one fills.
-  work_on(wanted_in(left_), work);
+  // what is pinned, while the left one fills. The right one fills first where only the left one has something
+  // that was wanted, and so may be again.
+  const auto in_left = wanted_in(left_);
+  work_on(in_left, work);
   std::vector<std::uint32_t> now = wanted_in({pinned_.begin, pinned_.end});
   const auto in_right = wanted_in(right_);
   now.insert(now.end(), in_right.begin(), in_right.end());
   std::vector<std::uint32_t> coming = fill(pinned_, true);
-  for (bool left = true; !now.empty() || !coming.empty() || next < away.size(); left = !left) {
+  for (bool left = in_left.empty() || !in_right.empty();
+       !now.empty() || !coming.empty() || next < away.size(); left = !left) {
     const auto filling = fill(left ? left_ : right_, false);
     coming.insert(coming.end(), filling.begin(), filling.end());
     work_on(now, work);

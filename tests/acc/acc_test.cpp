@@ -198,6 +198,20 @@ TEST(AccPartitions, WithoutActiveVerticesAreNeverBrought) {
   EXPECT_EQ(merged.partition_transfers, 4u);
 }
 
+TEST(AccPartitions, StayWhileTheyAreWanted) {
+  const Device device({DeviceChoice::host, 1, 0});
+  std::vector<stat::Edge> path;
+  for (Vertex v = 0; v + 1 < 800; ++v) path.push_back({v, v + 1});
+  const Graph graph = stat::make_undirected(800, path, false);
+  const AccPlace place{.paging = {.partitions = 8, .slots = 2, .transport = Transport::copied}};
+
+  const BfsResult result = bfs(AccGraph(device, graph, {}, place), 350);
+
+  EXPECT_TRUE(same(result.depths, oracle_bfs(graph, 350).depths));
+  EXPECT_GE(result.stats.partition_transfers, 8u);
+  EXPECT_LE(result.stats.partition_transfers, 16u);  // two are wanted at a time, and there are two slots
+}
+
 TEST(AccPartitions, OfTheTreeThatHoldsAHubAreSpared) {
   const Device device({DeviceChoice::host, 1, 0});
   std::vector<stat::Edge> star;
