@@ -81,7 +81,8 @@ class OwnedLevels {
   bool refill(std::uint64_t least) {
     const auto level = [&](Vertex v) { return level_of(v); };
     std::uint64_t lowest[] = {bins_.lowest_beyond(least, level)};
-    push_.rows().ranks().all_reduce(lowest, Reduce::min, "the lowest level");
+    // The first wait after lists were made simple, which one rank may have read far longer than another.
+    push_.rows().ranks().all_reduce(lowest, Reduce::min, "the lowest level", kUnlimited);
     if (lowest[0] > last_level(program_)) return false;
     bins_.open(lowest[0], level);
     return true;

@@ -159,7 +159,8 @@ class OwnedMerge {
           rank % (2 * step) == step ? joined_vertices() : ChargedVector<Vertex>{};
       std::vector<std::span<const std::byte>> send(size);
       if (!given.empty()) send[rank - step] = std::as_bytes(std::span(given));
-      ranks.all_to_all(send, received, received_bytes, "the trees of ranks");
+      // One rank may be spared its lists, and another read all of them.
+      ranks.all_to_all(send, received, received_bytes, "the trees of ranks", kUnlimited);
       crew_.blocks(received.size() / (2 * sizeof(Vertex)), kVerticesAtOnce,
                    [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                      for (std::uint64_t i = begin; i < end; ++i) {

@@ -110,7 +110,8 @@ class OwnedPush {
     for (std::size_t r = 0; r < begins_of_ranks_.size() - 1; ++r)
       send.push_back(std::span(outbox_).subspan(
           begins_of_ranks_[r] * kEntryBytes, (begins_of_ranks_[r + 1] - begins_of_ranks_[r]) * kEntryBytes));
-    ranks.all_to_all(send, inbox_, inbox_bytes_, "what active vertices send");
+    // One rank may have all active vertices, and have read its lists from a file.
+    ranks.all_to_all(send, inbox_, inbox_bytes_, "what active vertices send", kUnlimited);
     crew_.blocks(inbox_.size() / kEntryBytes, kEntriesAtOnce,
                  [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
                    for (std::uint64_t i = begin; i < end; ++i) {
