@@ -176,7 +176,10 @@ class OwnedMerge {
 
   /// Every vertex that is no root, and its root.
   ChargedVector<Vertex> joined_vertices() const {
+    std::uint64_t joined = 0;
+    for (std::uint64_t v = 0; v < states_.size(); ++v) joined += states_.data()[v] != v;
     ChargedVector<Vertex> pairs;
+    pairs.reserve(2 * joined);  // many: no room for them is to be taken twice
     for (std::uint64_t i = 0; i < states_.size(); ++i) {
       const auto v = static_cast<Vertex>(i);
       const Vertex root = root_of(v);
