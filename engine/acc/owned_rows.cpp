@@ -87,24 +87,25 @@ SweepRows OwnedRows::rows_of(const Csr& csr, const EdgeSource* file) const {
 void OwnedRows::make_simple(const Graph& graph) {
   symmetric_ = true;
   const unsigned threads = device_.threads();
-  if (!graph.directed) {
-    if (is_simple(rows_, first(), threads)) return;
-    made_ = simple_lists(ReadRows(rows_).lists, {}, first(), threads);
-  } else if (!graph.in.offsets.empty()) {
-    const ReadRows out(rows_), in(rows_of(graph.in, graph.in_elsewhere.get()));
-    made_ = simple_lists(out.lists, in.lists, first(), threads);
-  } else if (rows_.file != nullptr) {
+  if (!graph.directed && is_simple(rows_, first(), threads)) return;
+  const bool has_in = !graph.in.offsets.empty();
+  if (graph.directed && !has_in && rows_.file != nullptr)
     throw UsageError(
         "the graph stays in its file, which does not store in-edges (convert it with --reverse or "
         "--undirected, or raise --host-memory)");
-  } else {
-    const Csr in = transpose_some(graph.out, static_cast<Vertex>(first()), last(), false, threads);
-    made_ = simple_lists(rows_.in, rows_of(in, nullptr).in, first(), threads);
-  }
   if (paging_.transport == Transport::file)
     throw UsageError(
         "--transport file: a simple undirected form of the graph is made, which lies in memory (leave it "
         "out)");
+  if (!graph.directed) {
+    made_ = simple_lists(ReadRows(rows_).lists, {}, first(), threads);
+  } else if (has_in) {
+    const ReadRows out(rows_), in(rows_of(graph.in, graph.in_elsewhere.get()));
+    made_ = simple_lists(out.lists, in.lists, first(), threads);
+  } else {
+    const Csr in = transpose_some(graph.out, static_cast<Vertex>(first()), last(), false, threads);
+    made_ = simple_lists(rows_.in, rows_of(in, nullptr).in, first(), threads);
+  }
   rows_ = made_.view();
 }
 
