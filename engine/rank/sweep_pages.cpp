@@ -39,7 +39,7 @@ std::uint64_t room(const Device& device) {
   return available > kFixedBytes ? available - kFixedBytes : 0;
 }
 
-/// Bytes of a slot, where `free` bytes can be taken for in-edges of so many bytes.
+/// Bytes of a slot, where `free` bytes can be taken for lists of so many bytes.
 std::uint64_t slot_bytes(std::uint64_t free, std::uint64_t edge_bytes) {
   const std::uint64_t share = std::min(free, edge_bytes);
   return std::max({share / kSlots, std::min(kSmallestSlot, share / kSlotsNeeded), std::uint64_t{1}});
@@ -88,7 +88,8 @@ SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighte
     throw UsageError("--transport mapped: needs the edges in host memory (raise --host-memory, or use file)");
   }
   if (paging.transport == Transport::file && rows_.file == nullptr)
-    throw UsageError("--transport file: the in-edges are in memory (convert the graph with --reverse)");
+    throw UsageError(
+        "--transport file: the lists are in memory (for in-edges convert the graph with --reverse)");
   if (mapped_) return;
   const std::uint64_t largest = std::max<std::uint64_t>(plan_.largest(), 1), free = room(device);
   std::uint64_t slots = std::min(free / largest, plan_.size());

@@ -1,7 +1,7 @@
-// In-edges that do not fit the device, brought in partitions, iteration after iteration. A partition is
-// wanted once an iteration, so a cache that forgets the oldest would never hit: as many partitions as fit
-// stay for as long as they are wanted, and the others pass through the rest of the slots, half of which fill
-// while the other half is worked on.
+// Lists that do not fit the device, brought in partitions, iteration after iteration: the in-edges of
+// PageRank, the lists of Active-Compute-Combine. A partition is wanted once an iteration, so a cache that
+// forgets the oldest would never hit: as many partitions as fit stay for as long as they are wanted, and the
+// others pass through the rest of the slots, half of which fill while the other half is worked on.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,7 @@
 
 namespace sluice {
 
-/// The rows whose in-edges are brought: row i has the sources targets[offsets[i]] and on, in memory or in
-/// `file`.
+/// The rows whose lists are brought: row i has targets[offsets[i]] and on, in memory or in `file`.
 struct SweepRows {
   SweepRows(const CsrView& rows) : in(rows) {}
   SweepRows(const RankGraph& graph) : in(graph.in()), file(graph.file()) {}
@@ -33,20 +32,20 @@ struct SweepRows {
 struct SweepPage {
   std::uint32_t partition = 0;
   std::uint64_t begin = 0, end = 0;
-  const Vertex* sources = nullptr;  ///< indexed by position in the whole graph, as offsets say
+  const Vertex* sources = nullptr;  ///< or targets; indexed by position in the whole graph, as offsets say
   const float* weights = nullptr;
 };
 
-/// Must in-edges be brought in partitions: asked for, in a file, or too large for what the device has left
+/// Must lists be brought in partitions: asked for, in a file, or too large for what the device has left
 /// when `beside` bytes more are taken?
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
                        const PagingOptions& paging, std::uint64_t beside = 0);
 
-/// What that would come to, before the in-edges are there.
+/// What that would come to, before the lists are there.
 struct SweepPagePlan {
   std::uint64_t partitions = 1;
   std::uint64_t least_bytes =
-      0;  ///< on the device: all in-edges, or two partitions; 0 where the host reads its own
+      0;  ///< on the device: all lists, or two partitions; 0 where the host reads its own
 };
 SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, std::uint64_t state_bytes,
                                bool in_file, const PagingOptions& paging);
