@@ -51,6 +51,7 @@ class MpiTest : public CliTest {
             .wait();
     EXPECT_EQ(finished.status, 0) << finished.out << finished.err;
     EXPECT_NE(finished.out.find("[  PASSED  ]"), std::string::npos) << finished.out;
+    EXPECT_EQ(finished.out.find("[  PASSED  ] 0 tests"), std::string::npos) << "no test is called " << filter;
   }
 
   /// The words that make a result of this kind.
