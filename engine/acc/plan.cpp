@@ -17,6 +17,11 @@ struct Shape {
 /// About: bins of the threads that a large GPU holds at once.
 constexpr std::uint64_t kBinBytes = 80u << 20;
 
+/// Edges and a copy of them while the transpose is sorted (partition/build.hpp), and the transpose.
+std::uint64_t transpose_bytes(std::uint64_t vertices, std::uint64_t edges) {
+  return 2 * edges * 2 * sizeof(Vertex) + (vertices + 1) * sizeof(EdgeIndex) + edges * sizeof(Vertex);
+}
+
 /// Over ranks, or in partitions: states of all vertices, and of a rank's own what else there is.
 AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& shape, const AccPlace& place) {
   const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
@@ -37,7 +42,10 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
   }
   plan.host_bytes =
       n * (shape.state + shape.result) + rows * shape.lists * sizeof(Vertex) + plan.device_bytes;
+  // What goes to other ranks' vertices in a round, at most.
+  plan.host_bytes += (n - rows) * (sizeof(Vertex) + shape.state);
   if (made) plan.host_bytes += (rows + 1) * sizeof(EdgeIndex) + lists + (in_file ? lists : 0);
+  if (made && !in_file && graph.in.offsets.empty()) plan.host_bytes += transpose_bytes(n, edges);
   return plan;
 }
 
@@ -61,9 +69,7 @@ AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape, co
   if (!device.is_cuda()) plan.host_bytes += plan.device_bytes;
   if (made) {
     plan.host_bytes += lists;
-    // Edges and a copy of them while the transpose is sorted (partition/build.hpp), and the transpose.
-    if (graph.in.offsets.empty())
-      plan.host_bytes += 2 * m * 8 + (n + 1) * sizeof(EdgeIndex) + m * sizeof(Vertex);
+    if (graph.in.offsets.empty()) plan.host_bytes += transpose_bytes(n, m);
   }
   return plan;
 }
