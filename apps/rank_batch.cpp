@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "apps/console.hpp"
 #include "apps/ranks.hpp"
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
+#include "io/checksum.hpp"
 #include "io/rank_file.hpp"
 #include "partition/build.hpp"
 
@@ -43,6 +46,11 @@ void check_previous(const io::RankFile& found, const std::string& path, const Gr
   if (found.damping && *found.damping != rank.damping) {
     refuse(fmt::format("found with --damping {}, not {}", *found.damping, rank.damping));
   }
+}
+
+template <class Values>
+std::string checksum_of(const Values& values) {
+  return format_checksum(io::checksum(std::as_bytes(std::span(values.data(), values.size()))));
 }
 
 }  // namespace
@@ -99,6 +107,7 @@ RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOp
     previous = io::read_rank_file(options.previous);
     check_previous(previous, options.previous, job.graph(), rank);
   }
+  const std::string earlier = checksum_of(previous.ranks);
   const UpdateBatch batch = read_batch(options.files, job.graph(), job.ids(), threads);
   Graph graph = job.give_graph();
   // In-edges that the file does not store are made once; then they are updated with the others.
@@ -115,8 +124,12 @@ RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOp
   counters_ = {{"inserted", counts.inserted},         {"present", counts.present},
                {"deleted", counts.deleted},           {"missing", counts.missing},
                {"new_vertices", counts.new_vertices}, {"update_seconds", seconds}};
-  require_same_on_all_ranks(fmt::format("inserted {}, deleted {}, vertices {}", counts.inserted,
-                                        counts.deleted, result.graph.vertices()));
+  // Files of these names may be other ones on each node.
+  require_same_on_all_ranks(
+      fmt::format("earlier ranks of checksum {}\ninserted {}, deleted {}, vertices {}\nchanges of checksum "
+                  "{}\nweights of checksum {}\n",
+                  earlier, counts.inserted, counts.deleted, result.graph.vertices(),
+                  checksum_of(result.changes), checksum_of(batch.insertions.weight)));
   changes_ = std::move(result.changes);
   adopt(std::move(result.graph), made, common);
   job.count(counters_);
