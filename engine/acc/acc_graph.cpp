@@ -119,7 +119,7 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   };
   out_ = graph.out.view();
   symmetric_ = !graph.directed;
-  if (is_shared_out(device, graph, place)) {
+  if (is_shared_out(device, graph, needs.weights, place)) {
     const auto owned = std::make_shared<OwnedRows>(device, graph, needs, place);
     usual_delta_ = needs.weights && graph.weighted ? delta_for(out_, owned->mean_weight(), false) : 1;
     owned_ = owned;

@@ -11,6 +11,10 @@ namespace sluice {
 
 namespace {
 
+std::uint64_t edge_bytes(EdgeIndex edges, bool weighted) {
+  return edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
+}
+
 /// Weights are looked at in so many places, so many in each.
 constexpr std::uint64_t kSampledPlaces = 64, kSampledThere = 1024;
 
@@ -40,13 +44,16 @@ bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
 
 }  // namespace
 
-bool is_paged(const EdgeSource* file, const PagingOptions& paging) {
-  return file != nullptr || paging.partitions > 1 || paging.transport != Transport::automatic;
+bool is_paged(const Device& device, std::uint64_t bytes, const EdgeSource* file,
+              const PagingOptions& paging) {
+  if (file != nullptr || paging.partitions > 1 || paging.transport != Transport::automatic) return true;
+  return paging.partitions != 1 && !device.is_cuda() && bytes > device.memory().ceiling();
 }
 
-bool is_shared_out(const Device& device, const Graph& graph, const AccPlace& place) {
+bool is_shared_out(const Device& device, const Graph& graph, bool weights, const AccPlace& place) {
   const bool shared_out = (place.ranks != nullptr && place.ranks->size() > 1) ||
-                          is_paged(graph.edges_elsewhere.get(), place.paging);
+                          is_paged(device, edge_bytes(graph.edges(), weights && graph.weighted),
+                                   graph.edges_elsewhere.get(), place.paging);
   if (shared_out && device.is_cuda())
     throw UsageError(
         "these programs work in partitions and on ranks on the host alone (--device host, or one process and "
@@ -140,7 +147,8 @@ double OwnedRows::mean_weight() const {
 }
 
 std::unique_ptr<SweepPages> OwnedRows::make_pages(const SweepRows& lists) const {
-  if (!is_paged(lists.file, paging_) || lists.in.edges == 0) return nullptr;
+  const std::uint64_t bytes = edge_bytes(lists.in.edges, weighted_);
+  if (bytes == 0 || !is_paged(device_, bytes, lists.file, paging_)) return nullptr;
   return std::make_unique<SweepPages>(device_, lists, weighted_, paging_);
 }
 

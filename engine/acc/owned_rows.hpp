@@ -15,11 +15,12 @@
 
 namespace sluice {
 
-/// Are lists brought in partitions: asked for, or in a file?
-bool is_paged(const EdgeSource* file, const PagingOptions& paging);
-/// Does a job work on the graph by ranks or in partitions? Throws UsageError where it would have to, but the
-/// device is a GPU.
-bool is_shared_out(const Device& device, const Graph& graph, const AccPlace& place);
+/// Are lists of so many bytes brought in partitions: asked for, in a file, or more than a host is allowed to
+/// hold as a device?
+bool is_paged(const Device& device, std::uint64_t bytes, const EdgeSource* file, const PagingOptions& paging);
+/// Does a job work on the graph, `weights` included, by ranks or in partitions? Throws UsageError where it
+/// would have to, but the device is a GPU.
+bool is_shared_out(const Device& device, const Graph& graph, bool weights, const AccPlace& place);
 
 class OwnedRows {
  public:

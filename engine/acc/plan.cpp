@@ -35,7 +35,7 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
   const std::uint64_t held = plan.state_bytes + (n + 63) / 64 * 8 * 2;
   const std::uint64_t lists = edges * (made ? 2 : 1) * (sizeof(Vertex) + (shape.weights ? sizeof(float) : 0));
   plan.device_bytes = held;
-  if (is_paged(graph.edges_elsewhere.get(), place.paging)) {
+  if (is_paged(device, lists, graph.edges_elsewhere.get(), place.paging)) {
     const SweepPagePlan pages = plan_sweep_pages(device, lists, held, in_file && !made, place.paging);
     plan.device_bytes += pages.least_bytes;
     plan.partitions = pages.partitions;
@@ -50,7 +50,7 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
 }
 
 AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape, const AccPlace& place) {
-  if (is_shared_out(device, graph, place)) return shared_out_plan(device, graph, shape, place);
+  if (is_shared_out(device, graph, shape.weights, place)) return shared_out_plan(device, graph, shape, place);
   const std::uint64_t n = graph.vertices(), m = graph.edges();
   AccPlan plan;
   plan.state_bytes = n * shape.state;

@@ -63,6 +63,19 @@ TEST_F(RankFailure, RanksMustAgree) {
   refuse_on_ranks(2, "rank 0 has --seed '1', rank 1 has --seed '2'", walk_with_other_second({"--seed", "2"}));
 }
 
+TEST_F(RankFailure, FilesOfOneNameMustBeTheSame) {
+  // As on nodes with disks of their own: each rank has its folder, and as many changes in it.
+  for (const char* rank : {"0", "1"}) {
+    std::filesystem::create_directory(at(rank));
+    write_bytes(at(rank) + "/insert.txt", std::string(rank) + " 300\n");
+  }
+  const std::string words =
+      " pagerank " + graph("rmat", 8, {"--undirected"}) + " --insert insert.txt --output " + at("x.h5");
+  refuse_on_ranks(
+      2, "checksum",
+      on_ranks(2, {"sh", "-c", "cd " + at("") + "$OMPI_COMM_WORLD_RANK && exec " + SLUICE_PROGRAM + words}));
+}
+
 TEST_F(RankFailure, OneProcessSuffices) {
   refuse_on_ranks(2, "generate is the work of one process",
                   on_ranks(2, {SLUICE_PROGRAM, "generate", "ring", "--output", at("x.h5")}));
