@@ -117,22 +117,6 @@ SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result)
   return figures;
 }
 
-/// The ranks of all vertices, on every rank of the job.
-HostArray<double> all_ranks(std::uint64_t vertices, const PageRankResult& result) {
-  HostArray<double> all(vertices, "ranks to verify");
-  std::copy(result.ranks.begin(), result.ranks.end(), all.data() + result.first);
-  const auto firsts = world().all_gather(fmt::format("{}", result.first), "the ranks to verify");
-  for (int root = 0; root < world().size(); ++root) {
-    const auto at = static_cast<std::size_t>(root);
-    const std::uint64_t begin = std::stoull(firsts[at]),
-                        end = at + 1 < firsts.size() ? std::stoull(firsts[at + 1]) : vertices;
-    if (begin == end) continue;
-    world().broadcast(std::as_writable_bytes(all.span().subspan(begin, end - begin)), root,
-                      "the ranks to verify");
-  }
-  return all;
-}
-
 void run_pagerank(const Command& command, PageRankCommand& c) {
   refuse_idle(command);
   if (!c.replay.file.empty()) {
@@ -159,8 +143,10 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   };
   const PageRankResult result =
       fresh ? pagerank(job.device(), job.graph(), c.rank, observe, place) : batch->follow(observe);
-  if (c.common.verify)
-    verify_pagerank(job.graph(), c.rank, all_ranks(job.graph().vertices(), result).span(), result.last_l1);
+  if (c.common.verify) {
+    const auto all = all_ranks(result.ranks.span(), result.first, job.graph().vertices(), &world());
+    verify_pagerank(job.graph(), c.rank, all.span(), result.last_l1);
+  }
   write_ranks(results, job.ids(), c.common.original_ids, result.first, result.ranks.span());
   job.finish(figures_of(c, result));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 
 #include "engine/core/error.hpp"
 #include "engine/rank/rank_graph.hpp"
@@ -46,6 +47,22 @@ RankEnd iterate(Sweep& sweep, const PageRankOptions& options, Stall stall, PageR
 }
 
 }  // namespace
+
+HostArray<double> all_ranks(std::span<const double> own, std::uint64_t first, std::uint64_t vertices,
+                            Communicator* ranks) {
+  HostArray<double> all(vertices, "ranks of all vertices");
+  std::ranges::copy(own, all.data() + first);
+  if (ranks == nullptr) return all;
+  const auto firsts = ranks->all_gather(std::to_string(first), "the ranks of all vertices");
+  for (std::size_t root = 0; root < firsts.size(); ++root) {
+    const std::uint64_t begin = std::stoull(firsts[root]),
+                        end = root + 1 < firsts.size() ? std::stoull(firsts[root + 1]) : vertices;
+    if (begin == end) continue;
+    ranks->broadcast(std::as_writable_bytes(all.span().subspan(begin, end - begin)), static_cast<int>(root),
+                     "the ranks of all vertices");
+  }
+  return all;
+}
 
 PageRankResult pagerank(const Device& device, const Graph& graph, const PageRankOptions& options,
                         const RankObserver& observer, const RankPlace& place) {

@@ -74,6 +74,11 @@ struct PageRankResult {
 PageRankResult pagerank(const Device& device, const Graph& graph, const PageRankOptions& options = {},
                         const RankObserver& observer = {}, const RankPlace& place = {});
 
+/// The ranks of all vertices: `own` from vertex `first` on, and the other ranks' theirs. All of `ranks` call
+/// it (null: this one alone).
+HostArray<double> all_ranks(std::span<const double> own, std::uint64_t first, std::uint64_t vertices,
+                            Communicator* ranks);
+
 /// What a run would take beside the graph as it was read, on one rank of the job.
 struct PageRankPlan {
   std::uint64_t device_bytes = 0;  ///< at least: `state_bytes` and in-edges, or two partitions of them

@@ -48,25 +48,16 @@ void add_error(ReplayRun& run, std::span<const double> ranks, std::span<const do
   }
 }
 
-/// Ranks of all vertices, of which each rank of the job has a piece.
-std::vector<double> all_of(std::span<const double> mine, const RankPlace& place) {
-  if (place.ranks == nullptr || place.ranks->size() == 1) return {mine.begin(), mine.end()};
-  const std::string bytes(reinterpret_cast<const char*>(mine.data()), mine.size_bytes());
-  std::vector<double> all;
-  for (const std::string& piece : place.ranks->all_gather(bytes, "ranks to compare")) {
-    const std::size_t known = all.size();
-    all.resize(known + piece.size() / sizeof(double));
-    std::copy(piece.begin(), piece.end(), reinterpret_cast<char*>(all.data() + known));
-  }
-  return all;
+HostArray<double> all_of(const PageRankResult& result, const Graph& graph, const RankPlace& place) {
+  return all_ranks(result.ranks.span(), result.first, graph.vertices(), place.ranks);
 }
 
-std::vector<double> reference_ranks(const Device& device, const Graph& graph, PageRankOptions options,
-                                    const RankPlace& place) {
+HostArray<double> reference_ranks(const Device& device, const Graph& graph, PageRankOptions options,
+                                  const RankPlace& place) {
   options.tolerance = std::min(options.tolerance, kReferenceTolerance);
   options.norm = RankNorm::linf;
   options.max_iterations = kReferenceIterations;
-  return all_of(pagerank(device, graph, options, {}, place).ranks.span(), place);
+  return all_of(pagerank(device, graph, options, {}, place), graph, place);
 }
 
 ReplayRun run_static(const Device& device, const Graph& graph, const PageRankOptions& options,
@@ -78,7 +69,7 @@ ReplayRun run_static(const Device& device, const Graph& graph, const PageRankOpt
   run.converged = result.converged();
   run.initially_affected = run.ever_affected = graph.vertices();
   run.gathered_edges = result.gathered_edges;
-  add_error(run, all_of(result.ranks.span(), place), exact);
+  add_error(run, all_of(result, graph, place).span(), exact);
   return run;
 }
 
@@ -94,9 +85,9 @@ ReplayRun run_dynamic(DynamicRanks& ranks, const UpdateResult& update, const Dyn
   run.initially_affected = result.initially_affected;
   run.ever_affected = result.ever_affected;
   run.gathered_edges = result.gathered_edges;
-  std::vector<double> found(ranks.own());
-  ranks.read_ranks(found);
-  add_error(run, all_of(found, place), exact);
+  HostArray<double> own(ranks.own(), "ranks to compare");
+  ranks.read_ranks(own.span());
+  add_error(run, all_ranks(own.span(), ranks.first(), ranks.vertices(), place.ranks).span(), exact);
   return run;
 }
 
@@ -125,10 +116,9 @@ void replay(const Device& device, const TemporalEdges& edges, const PageRankOpti
   UpdateResult update = update_graph(empty_graph(edges.vertices), batch_of(edges, 0, done), threads);
   std::vector<DynamicRanks> ranks;
   if (!options.methods.empty()) {
-    const std::vector<double> first =
-        all_of(pagerank(device, update.graph, rank, {}, place).ranks.span(), place);
+    const auto first = all_of(pagerank(device, update.graph, rank, {}, place), update.graph, place);
     for (std::size_t i = 0; i < options.methods.size(); ++i)
-      ranks.emplace_back(device, update.graph, first, rank, place);
+      ranks.emplace_back(device, update.graph, first.span(), rank, place);
   }
   for (std::uint32_t i = 0; i < options.batches && done < edges.size(); ++i) {
     const UpdateBatch batch = batch_of(edges, done, std::min(done + size, edges.size()));
@@ -139,13 +129,13 @@ void replay(const Device& device, const TemporalEdges& edges, const PageRankOpti
     report.update_seconds = seconds_since(begin);
     report.counts = update.counts;
     report.edges = update.graph.edges();
-    const std::vector<double> exact = reference_ranks(device, update.graph, rank, place);
-    report.runs.push_back(run_static(device, update.graph, rank, exact, place));
+    const auto exact = reference_ranks(device, update.graph, rank, place);
+    report.runs.push_back(run_static(device, update.graph, rank, exact.span(), place));
     for (std::size_t m = 0; m < ranks.size(); ++m) {
       const DynamicRankOptions dynamic{options.methods[m], options.frontier_tolerance,
                                        options.prune_tolerance};
       report.runs.push_back(
-          run_dynamic(ranks[m], update, dynamic, exact, report.device_update_seconds, place));
+          run_dynamic(ranks[m], update, dynamic, exact.span(), report.device_update_seconds, place));
     }
     if (observer) observer(report);
   }
