@@ -6,6 +6,7 @@
 #include "apps/acc.hpp"
 #include "apps/acc_names.hpp"
 #include "apps/commands.hpp"
+#include "apps/ranks.hpp"
 #include "apps/values.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
@@ -27,7 +28,8 @@ std::uint64_t reached(std::span<const std::int32_t> depths) {
 void run_bfs(const Command& command, const BfsCommand& c) {
   refuse_idle_acc(command);
   if (!command.given("--source")) throw UsageError("--source V is missing: say where the search begins");
-  Job job(command, c.common, c.graph, {.in_edges = true});
+  // Over ranks a search only pushes.
+  Job job(command, c.common, c.graph, {.in_edges = world().size() == 1});
   const AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   if (c.common.plan) return job.print_plan(plan_bfs(job.device(), job.graph(), place));

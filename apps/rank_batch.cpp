@@ -107,7 +107,8 @@ RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOp
     previous = io::read_rank_file(options.previous);
     check_previous(previous, options.previous, job.graph(), rank);
   }
-  const std::string earlier = checksum_of(previous.ranks);
+  const bool shared = world().size() > 1;
+  const std::string earlier = shared ? checksum_of(previous.ranks) : "";
   const UpdateBatch batch = read_batch(options.files, job.graph(), job.ids(), threads);
   Graph graph = job.give_graph();
   // In-edges that the file does not store are made once; then they are updated with the others.
@@ -124,12 +125,13 @@ RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOp
   counters_ = {{"inserted", counts.inserted},         {"present", counts.present},
                {"deleted", counts.deleted},           {"missing", counts.missing},
                {"new_vertices", counts.new_vertices}, {"update_seconds", seconds}};
-  // Files of these names may be other ones on each node.
-  require_same_on_all_ranks(
-      fmt::format("earlier ranks of checksum {}\ninserted {}, deleted {}, vertices {}\nchanges of checksum "
-                  "{}\nweights of checksum {}\n",
-                  earlier, counts.inserted, counts.deleted, result.graph.vertices(),
-                  checksum_of(result.changes), checksum_of(batch.insertions.weight)));
+  if (shared) {  // files of these names may be other ones on each node
+    require_same_on_all_ranks(
+        fmt::format("earlier ranks of checksum {}\ninserted {}, deleted {}, vertices {}\nchanges of checksum "
+                    "{}\nweights of checksum {}\n",
+                    earlier, counts.inserted, counts.deleted, result.graph.vertices(),
+                    checksum_of(result.changes), checksum_of(batch.insertions.weight)));
+  }
   changes_ = std::move(result.changes);
   adopt(std::move(result.graph), made, common);
   job.count(counters_);
