@@ -44,13 +44,7 @@ class OnBoth {
   void follow(const UpdateResult& update, const DynamicRankOptions& dynamic) {
     const DynamicRankResult expected = on_host_.follow(update.graph, update.changes, dynamic);
     const DynamicRankResult result = on_gpu_.follow(update.graph, update.changes, dynamic);
-    EXPECT_EQ(result.iterations, expected.iterations);
-    EXPECT_EQ(result.residual, expected.residual);
-    EXPECT_EQ(result.end, expected.end);
-    EXPECT_EQ(result.affected, expected.affected);
-    EXPECT_EQ(result.initially_affected, expected.initially_affected);
-    EXPECT_EQ(result.ever_affected, expected.ever_affected);
-    EXPECT_EQ(result.gathered_edges, expected.gathered_edges);
+    expect_same_work(result, expected);
     EXPECT_EQ(ranks_of(on_gpu_), ranks_of(on_host_));
   }
 

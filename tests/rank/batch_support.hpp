@@ -1,6 +1,8 @@
 // What the tests of dynamic ranks share: graphs with in-edges, random batches, exact ranks.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -43,6 +45,17 @@ inline std::vector<long double> exact_ranks(const Device& device, const Graph& g
   options.max_iterations = 5000;
   const PageRankResult exact = pagerank(device, graph, options);
   return {exact.ranks.begin(), exact.ranks.end()};
+}
+
+/// Were as many vertices looked at, in as many iterations, and to the same end?
+inline void expect_same_work(const DynamicRankResult& result, const DynamicRankResult& expected) {
+  EXPECT_EQ(result.iterations, expected.iterations);
+  EXPECT_EQ(result.residual, expected.residual);
+  EXPECT_EQ(result.end, expected.end);
+  EXPECT_EQ(result.affected, expected.affected);
+  EXPECT_EQ(result.initially_affected, expected.initially_affected);
+  EXPECT_EQ(result.ever_affected, expected.ever_affected);
+  EXPECT_EQ(result.gathered_edges, expected.gathered_edges);
 }
 
 inline std::vector<double> ranks_of(const DynamicRanks& ranks) {

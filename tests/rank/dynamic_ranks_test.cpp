@@ -73,14 +73,7 @@ Followed follow(const Course& course, const PageRankOptions& options, const Page
 
 void expect_same(const Followed& on_rank, const Followed& alone, std::vector<double>& ranks) {
   for (std::size_t i = 0; i < alone.results.size(); ++i) {
-    const DynamicRankResult &result = on_rank.results[i], &expected = alone.results[i];
-    EXPECT_EQ(result.iterations, expected.iterations);
-    EXPECT_EQ(result.residual, expected.residual);
-    EXPECT_EQ(result.end, expected.end);
-    EXPECT_EQ(result.affected, expected.affected);
-    EXPECT_EQ(result.initially_affected, expected.initially_affected);
-    EXPECT_EQ(result.ever_affected, expected.ever_affected);
-    EXPECT_EQ(result.gathered_edges, expected.gathered_edges);
+    expect_same_work(on_rank.results[i], alone.results[i]);
   }
   for (std::size_t v = 0; v < on_rank.ranks.size(); ++v)
     if (on_rank.ranks[v] != 0) ranks[v] = on_rank.ranks[v];
