@@ -14,8 +14,8 @@ struct LinkRates {
 };
 
 /// Measures both within tens of milliseconds; a budget without room for that gets the figures of DESIGN
-/// section 6. `in_place` is the page-locked memory that would be read: in a gigabyte reads run at ten times
-/// the rate of those in eight, where the way to most pages must be looked up first.
+/// section 6. `in_place` is the page-locked memory that would be read: the more there is, the slower random
+/// reads of it are.
 LinkRates measure_link(const Device& device, std::span<const std::uint32_t> in_place);
 
 namespace cuda {
