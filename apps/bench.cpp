@@ -149,8 +149,8 @@ std::unique_ptr<Command> make_bench() {
       "limits: copies and random reads; sampling: walks and samples; outofcore: walks on a "
       "graph of which the device holds a quarter; disk: the same from a file that no cache holds; scaling: "
       "walks on all ranks of mpirun beside one; ablation: C-SAW's techniques for partitions, one after the "
-      "other; pagerank: iterations, beside cuSPARSE on a GPU, and batches; acc: searches, paths, cores and "
-      "components; ppr: queries in bulk and alone, and how good their lists are");
+      "other; pagerank: iterations, beside cuSPARSE on a GPU, and batches; acc: searches, paths, cores, "
+      "components and beliefs; ppr: queries in bulk and alone, and how good their lists are");
   command->whole("--repetitions", c->repetitions, 1, "each figure is the median of so many");
   command->whole("--scale", c->scale, 1, "generated graphs have 2^N vertices");
   command->whole("--edge-factor", c->edge_factor, 1, "and so many edges a vertex");

@@ -43,12 +43,11 @@ void run_bp(const Command& command, BpCommand& c) {
   for (const char* name : {"--priors", "--coupling"}) {
     if (!command.given(name)) throw UsageError(fmt::format("{} FILE is missing", name));
   }
-  if (c.common.device.choice == DeviceChoice::cuda)
-    throw UsageError("--device cuda: bp runs on the host for now (leave it out)");
-  c.common.device.choice = DeviceChoice::host;
   Job job(command, c.common, c.graph);
   const BeliefModel model = read_belief_model(c.priors, c.coupling, job.graph(), job.ids());
-  if (c.common.plan) return job.print_plan(plan_beliefs(job.device(), job.graph(), model.states));
+  const AccPlan plan = plan_beliefs(job.device(), job.graph(), model.states);
+  if (c.common.plan) return job.print_plan(plan);
+  job.require_device_memory(plan.device_bytes);
 
   auto& results = job.open_results({{"command", std::string("bp")},
                                     {"states", std::int64_t{model.states}},

@@ -161,6 +161,14 @@ void Job::require_in_memory(const char* what) const {
                   format_size(host_accountant().ceiling())));
 }
 
+void Job::require_device_memory(std::uint64_t bytes) const {
+  const std::uint64_t allowed = device_->memory().ceiling();
+  if (bytes <= allowed) return;
+  throw BudgetError(
+      fmt::format("the job needs {} of device memory, but {} are allowed (raise --device-memory)",
+                  format_size(bytes), format_size(allowed)));
+}
+
 void Job::prepare(const Starts& starts, const char* unit, RunOptions& run) {
   const InstanceRange range = share_of_rank(options_, starts.instances(graph_.vertices()));
   run.seed = options_.seed;
@@ -294,11 +302,7 @@ void Job::print_plan(const RunPlan& plan) const {
   text += fmt::format("{:<22} {:>12}\n", "layout", name_of(kLayouts, plan.layout));
   text += fmt::format("{:<22} {:>12}\n", "technique", name_of(kSelects, plan.select));
   print(text);
-  if (plan.device_bytes_needed > device_ceiling) {
-    throw BudgetError(
-        fmt::format("the job needs {} of device memory, but {} are allowed (raise --device-memory)",
-                    format_size(plan.device_bytes_needed), format_size(device_ceiling)));
-  }
+  require_device_memory(plan.device_bytes_needed);
 }
 
 void Job::print_plan(const PageRankPlan& plan) const {
@@ -328,11 +332,7 @@ void Job::print_plan(const PprPlan& plan) const {
   text += fit_line("host memory (graph)", share_of_node(host_bytes(info_)), host_accountant().ceiling());
   text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
   print(text + fit_line("result", plan.result_bytes, unbounded));
-  if (plan.smallest_bytes > device_ceiling) {
-    throw BudgetError(
-        fmt::format("the job needs {} of device memory, but {} are allowed (raise --device-memory)",
-                    format_size(plan.smallest_bytes), format_size(device_ceiling)));
-  }
+  require_device_memory(plan.smallest_bytes);
 }
 
 void Job::print_plan(const AccPlan& plan) const {

@@ -52,6 +52,9 @@ class Job {
   /// Throws BudgetError where the graph's edges stay in its file, which `what` cannot read from there.
   void require_in_memory(const char* what) const;
 
+  /// Throws BudgetError where the device's memory is less than the plan says.
+  void require_device_memory(std::uint64_t bytes) const;
+
   /// Fills in what every run takes from the common options: seed, layout, its share of the instances, and a
   /// progress bar that counts `unit` (" walks"). Throws UsageError for a share behind the last instance.
   void prepare(const Starts& starts, const char* unit, RunOptions& run);

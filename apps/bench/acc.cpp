@@ -1,10 +1,13 @@
-// bench acc: searches, shortest paths, cores and components on a Graph500-Kronecker graph, and a search over
-// a grid, whose rounds are many and small; on a GPU also the filters and fusions that they can do without.
+// bench acc: searches, shortest paths, cores, components and beliefs on a Graph500-Kronecker graph, and a
+// search over a grid, whose rounds are many and small; on a GPU also the filters and fusions that they can do
+// without.
 #include <algorithm>
 #include <utility>
 
 #include "apps/bench/bench.hpp"
+#include "apps/bench/limits.hpp"
 #include "apps/bench/workload.hpp"
+#include "engine/acc/beliefs.hpp"
 #include "engine/acc/solve.hpp"
 
 namespace sluice::bench {
@@ -12,6 +15,10 @@ namespace sluice::bench {
 namespace {
 
 constexpr unsigned kSources = 16;
+constexpr unsigned kBeliefRounds = 10, kBeliefRoundsOnHost = 1;  ///< seconds each
+/// What a round of two states moves at least for an edge: where it leads, its weight and its reverse; the
+/// message that came back along it, its own written, and read again by whom it tells.
+constexpr double kBeliefBytes = 4 + 4 + 8 + 3 * 2 * 8;
 
 /// Spread over all vertices, and not isolated.
 std::vector<Vertex> sources_of(const Graph& graph) {
@@ -48,6 +55,7 @@ class AccSuite {
       whole("kcore", [&] { return core_numbers(simple).stats; });
       whole("kcore --k 16", [&] { return core_numbers(simple, 16).stats; });
     }
+    beliefs();
     if (options_.graph.empty()) grid();
     return std::move(figures_);
   }
@@ -148,6 +156,40 @@ class AccSuite {
     }
     put(name, std::move(times), "ms", rounds_of(last));
     put(name + ", rate", std::move(rates), "G edges/s", "stored edges / time");
+  }
+
+  /// Rounds of messages about two states, where there is room for them.
+  void beliefs() {
+    if (graph_.directed || plan_beliefs(device_, graph_, 2).device_bytes > device_.memory().available())
+      return;
+    begin("bp");
+    BeliefModel model;
+    model.states = 2;
+    model.coupling = {0.6, 0.4, 0.4, 0.6};
+    model.priors = HostArray<double>(2 * graph_.vertices(), "priors");
+    for (std::uint64_t v = 0; v < graph_.vertices(); ++v) {
+      model.priors[2 * v] = static_cast<double>(1 + v % 7) / 8;
+      model.priors[2 * v + 1] = 1 - model.priors[2 * v];
+    }
+    const AccGraph on_device(device_, graph_, {.weights = true});
+    BeliefOptions messages;
+    messages.tolerance = 0;
+    messages.max_iterations = device_.is_cuda() ? kBeliefRounds : kBeliefRoundsOnHost;
+    std::vector<double> times, rates;
+    AccStats last;
+    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+      last = propagate_beliefs(on_device, model, messages).stats;
+      if (r == 0) continue;
+      times.push_back(last.compute_seconds / static_cast<double>(last.rounds) * 1e3);
+      rates.push_back(static_cast<double>(last.edges) / last.compute_seconds * 1e-9);
+    }
+    put("bp, 2 states, a round", std::move(times), "ms", rounds_of(last));
+    std::sort(rates.begin(), rates.end());
+    const double moved = rates[rates.size() / 2] * kBeliefBytes;
+    const double copied = measure_limits(device_, options_.repetitions).copy;
+    put("bp, 2 states, rate", std::move(rates), "G edges/s",
+        text("%.0f bytes an edge at least", kBeliefBytes) +
+            text(" = %.0f%% of a copy", 100 * moved / copied));
   }
 
   /// As many vertices as the Kronecker graph was made with, in a square.

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "engine/acc/exact_math.hpp"
 #include "engine/core/macros.hpp"
@@ -30,7 +31,10 @@ struct LogProduct {
 };
 
 /// Trivially copyable; pointers are all to host or all to device memory. Edge e is a position in the lists of
-/// an undirected graph; the edge that leads back stands at reverse[e].
+/// an undirected graph; the edge that leads back stands at reverse[e], which is e for a self-loop.
+///
+/// Where `kStates` is not 0 it is the number of states, said to the compiler: what is then kept in registers
+/// goes through memory otherwise.
 struct BeliefPropagation {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr std::int64_t kZero = std::numeric_limits<std::int64_t>::min();
@@ -67,39 +71,54 @@ struct BeliefPropagation {
   SLUICE_HD static bool is_zero(double log) { return !(log > -1e300); }
 
   /// Compute: what u tells along the edge at e of the list of v. False: it has no state left to speak of.
+  template <unsigned kStates>
   SLUICE_HD bool compute(Vertex u, EdgeIndex e) const {
-    double others[kMostBeliefStates], message[kMostBeliefStates];
+    constexpr unsigned kRoom = kStates != 0 ? kStates : kMostBeliefStates;
+    const unsigned count = kStates != 0 ? kStates : states;
+    double others[kRoom], message[kRoom];
     std::int64_t most = kZero;
-    const std::int64_t* back = heard + reverse[e] * states;
-    const LogProduct* products = before + std::uint64_t{u} * states;
-    for (unsigned x = 0; x < states; ++x) {
+    const std::int64_t* back = heard + reverse[e] * count;
+    const LogProduct* products = before + std::uint64_t{u} * count;
+    for (unsigned x = 0; x < count; ++x) {
       LogProduct all = products[x];
       all.divide(factor(back[x]));
       if (all.zeros == 0 && all.log > most) most = all.log;
     }
     if (most == kZero) return false;
     double highest = -kInfinity;
-    for (unsigned x = 0; x < states; ++x) {
+    for (unsigned x = 0; x < count; ++x) {
       LogProduct all = products[x];
       all.divide(factor(back[x]));
       others[x] = all.zeros == 0 ? real(all.log - most) : -kInfinity;
-      for (unsigned y = 0; y < states; ++y) {
+      for (unsigned y = 0; y < count; ++y) {
         const double log = exact::add(others[x], coupling_log(x, y, e));
         if (log > highest) highest = log;
       }
     }
     if (is_zero(highest)) return false;
-    for (unsigned y = 0; y < states; ++y) message[y] = told(others, highest, y, e);
-    settle(message, e);
+    for (unsigned y = 0; y < count; ++y) message[y] = told<kStates>(others, highest, y, e);
+    settle<kStates>(message, e);
     return true;
   }
 
-  /// Combine: all that v was told.
-  SLUICE_HD void combine(LogProduct& product, EdgeIndex e, unsigned x) const {
-    product.multiply(factor(hearing[e * states + x]));
+  /// Combine: all that v was told along the edges of its list, [begin, end), and what it thinks itself.
+  /// Returns what finish() does, to the group's first lane. Products are sums of integers: lanes may share a
+  /// list.
+  template <class Group>
+  SLUICE_HD double combine(const Group& group, Vertex v, EdgeIndex begin, EdgeIndex end) const {
+    for (unsigned x = 0; x < states; ++x) {
+      LogProduct told;
+      for (EdgeIndex e = begin + group.rank(); e < end; e += Group::kSize)
+        told.multiply(factor(hearing[e * states + x]));
+      told = {group.sum(told.log), group.sum(told.zeros)};
+      const std::uint64_t at = std::uint64_t{v} * states + x;
+      told.multiply(priors[at]);
+      if (group.rank() == 0) after[at] = told;
+    }
+    return group.rank() == 0 ? finish(v) : 0;
   }
 
-  /// Renews v's beliefs; returns the largest change, or -1 where no state is left.
+  /// Renews v's beliefs from its products; returns the largest change, or -1 where no state is left.
   SLUICE_HD double finish(Vertex v) const {
     const LogProduct* products = after + std::uint64_t{v} * states;
     double* mine = beliefs + std::uint64_t{v} * states;
@@ -124,10 +143,12 @@ struct BeliefPropagation {
   }
 
   /// The sum over x, in units of the highest term; what is not zero stays above zero.
+  template <unsigned kStates>
   SLUICE_HD double told(const double* others, double highest, unsigned y, EdgeIndex e) const {
+    const unsigned count = kStates != 0 ? kStates : states;
     double sum = 0;
     bool any = false;
-    for (unsigned x = 0; x < states; ++x) {
+    for (unsigned x = 0; x < count; ++x) {
       const double log = exact::add(others[x], coupling_log(x, y, e));
       if (is_zero(log)) continue;
       any = true;
@@ -138,20 +159,37 @@ struct BeliefPropagation {
   }
 
   /// Normalises, damps and stores a message.
+  template <unsigned kStates>
   SLUICE_HD void settle(const double* message, EdgeIndex e) const {
+    const unsigned count = kStates != 0 ? kStates : states;
     double sum = 0;
-    for (unsigned y = 0; y < states; ++y) sum = exact::add(sum, message[y]);
-    for (unsigned y = 0; y < states; ++y) {
+    for (unsigned y = 0; y < count; ++y) sum = exact::add(sum, message[y]);
+    for (unsigned y = 0; y < count; ++y) {
       double is = exact::divide(message[y], sum);
       if (damping > 0) {
-        const std::int64_t old = heard[e * states + y];
+        const std::int64_t old = heard[e * count + y];
         const double was = old == kZero ? 0 : exact::power2(real(old));
         is = exact::add(exact::multiply(undamped(), is), exact::multiply(damping, was));
       }
-      hearing[e * states + y] = is > 0 ? fixed(exact::log2(is)) : kZero;
+      hearing[e * count + y] = is > 0 ? fixed(exact::log2(is)) : kZero;
     }
   }
   SLUICE_HD double undamped() const { return exact::add(1, -damping); }
 };
+
+/// Calls use(std::integral_constant<unsigned, kStates>).
+template <class Use>
+void with_states(unsigned states, Use&& use) {
+  switch (states) {
+    case 2:
+      return use(std::integral_constant<unsigned, 2>{});
+    case 3:
+      return use(std::integral_constant<unsigned, 3>{});
+    case 4:
+      return use(std::integral_constant<unsigned, 4>{});
+    default:
+      return use(std::integral_constant<unsigned, 0>{});
+  }
+}
 
 }  // namespace sluice

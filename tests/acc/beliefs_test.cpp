@@ -5,8 +5,10 @@
 
 #include <cmath>
 
+#include "acc/belief_models.hpp"
 #include "acc/cases.hpp"
 #include "engine/acc/exact_math.hpp"
+#include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
 
@@ -14,34 +16,6 @@ namespace sluice::test {
 namespace {
 
 using stat::Edge;
-
-/// Numbers that look random: priors and couplings without a pattern.
-class Numbers {
- public:
-  double operator()() {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<double>(state_ >> 40) / (1 << 24) + 0.01;
-  }
-
- private:
-  std::uint64_t state_ = 12345;
-};
-
-BeliefModel some_model(const Graph& graph, unsigned states, double zeros = 0) {
-  Numbers number;
-  BeliefModel model;
-  model.states = states;
-  model.coupling.resize(states * states);
-  for (unsigned x = 0; x < states; ++x) {
-    for (unsigned y = 0; y <= x; ++y)
-      model.coupling[x * states + y] = model.coupling[y * states + x] =
-          x != y && number() < zeros ? 0 : number() + (x == y ? 0.5 : 0);
-  }
-  model.priors = HostArray<double>(graph.vertices() * states);
-  for (std::size_t i = 0; i < model.priors.size(); ++i)
-    model.priors[i] = i % states != 0 && number() < zeros ? 0 : number();
-  return model;
-}
 
 double weight_of(const Graph& graph, EdgeIndex e) {
   return graph.out.weights.empty() ? 1 : static_cast<double>(graph.out.weights[e]);
@@ -214,6 +188,25 @@ TEST(BeliefRuns, AreTheSameToTheBitForAnyThreads) {
     const BeliefResult result = run(threads);
     EXPECT_EQ(result.residuals, alone.residuals);
     EXPECT_TRUE(std::equal(result.beliefs.begin(), result.beliefs.end(), alone.beliefs.begin()));
+  }
+}
+
+TEST(BeliefRuns, TakeTheDeviceMemoryThatIsPlanned) {
+  for (const auto& [name, graph] : belief_graphs()) {
+    if (graph.vertices() == 0) continue;
+    SCOPED_TRACE(name);
+    const Device device({DeviceChoice::host, 2, 0});
+    propagate_beliefs(AccGraph(device, graph, {.weights = true}), some_model(graph, 3),
+                      {.max_iterations = 1});
+    EXPECT_EQ(device.memory().peak(), plan_beliefs(device, graph, 3).device_bytes);
+  }
+}
+
+TEST(BeliefRuns, MissEdgesWithoutReverse) {
+  const Device device({DeviceChoice::host, 2, 0});
+  for (const auto& edges : {std::vector<Edge>{{0, 1}, {1, 0}, {1, 2}}, {{0, 1}, {0, 1}, {1, 0}}, {{2, 0}}}) {
+    const Graph graph = stat::make_graph(3, edges, false, false);
+    EXPECT_THROW(propagate_beliefs(AccGraph(device, graph, {}), some_model(graph, 2)), InputError);
   }
 }
 

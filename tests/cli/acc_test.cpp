@@ -126,6 +126,9 @@ TEST_F(AccCli, BpNamesFileAndLineOfABadModel) {
                           graph("rmat", 2, {}),
                       });
   refuse(2, "--priors FILE is missing", {"bp", file, "--output", at("b.h5")});
+  std::vector<std::string> small{"bp", file, "--device", "host", "--device-memory", "600B"};
+  small.insert(small.end(), good.begin(), good.end());
+  refuse(4, "the job needs 800 B of device memory, but 600 B are allowed", small);
 }
 
 TEST_F(AccCli, BpTellsThatItDidNotConvergeAndIsNoFailure) {

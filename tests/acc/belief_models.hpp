@@ -1,0 +1,57 @@
+// Markov random fields for tests: priors and couplings without a pattern, and graphs that are hard for
+// messages.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "acc/cases.hpp"
+#include "engine/acc/beliefs.hpp"
+
+namespace sluice::test {
+
+/// Numbers that look random: priors and couplings without a pattern.
+class Numbers {
+ public:
+  double operator()() {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<double>(state_ >> 40) / (1 << 24) + 0.01;
+  }
+
+ private:
+  std::uint64_t state_ = 12345;
+};
+
+inline BeliefModel some_model(const Graph& graph, unsigned states, double zeros = 0) {
+  Numbers number;
+  BeliefModel model;
+  model.states = states;
+  model.coupling.resize(states * states);
+  for (unsigned x = 0; x < states; ++x) {
+    for (unsigned y = 0; y <= x; ++y)
+      model.coupling[x * states + y] = model.coupling[y * states + x] =
+          x != y && number() < zeros ? 0 : number() + (x == y ? 0.5 : 0);
+  }
+  model.priors = HostArray<double>(graph.vertices() * states);
+  for (std::size_t i = 0; i < model.priors.size(); ++i)
+    model.priors[i] = i % states != 0 && number() < zeros ? 0 : number();
+  return model;
+}
+
+/// The undirected ones of acc_graphs(), and hubs: a list that a block of a GPU's threads takes, one that a
+/// warp does, and one between them, at one end of which a vertex has no edges.
+inline std::vector<NamedGraph> belief_graphs() {
+  std::vector<NamedGraph> all;
+  for (NamedGraph& graph : acc_graphs())
+    if (!graph.graph.directed) all.push_back(std::move(graph));
+  std::vector<stat::Edge> star;
+  for (Vertex v = 1; v < 5000; ++v) star.push_back({0, v, v % 2 == 0 ? 1e-3f : 50.0f});
+  for (Vertex v = 2; v < 2100; ++v) star.push_back({1, v, 0.5f});
+  for (Vertex v = 5000; v < 5040; ++v) star.push_back({2, v, 1}), star.push_back({v, v, 0.25f});
+  all.push_back({"hubs", stat::make_undirected(5041, star, true)});
+  return all;
+}
+
+}  // namespace sluice::test

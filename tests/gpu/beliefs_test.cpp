@@ -1,0 +1,118 @@
+// Belief propagation on a GPU: the host's beliefs, messages and residuals, bit for bit.
+#include "engine/acc/beliefs.hpp"
+
+#include <gtest/gtest.h>
+
+#include "acc/belief_models.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/acc/verify.hpp"
+#include "engine/core/error.hpp"
+#include "gpu/gpu.hpp"
+
+namespace sluice::test {
+namespace {
+
+class GpuBeliefs : public testing::Test {
+ protected:
+  void SetUp() override {
+    gpu_ = open_gpu();
+    REQUIRE_GPU(gpu_);
+  }
+
+  BeliefResult compare(const Graph& graph, const BeliefModel& model, BeliefOptions options) {
+    options.keep_messages = true;
+    const auto on = [&](const Device& device) {
+      return propagate_beliefs(AccGraph(device, graph, {.weights = true}), model, options);
+    };
+    BeliefResult found = on(*gpu_);
+    const BeliefResult expected = on(host_);
+    EXPECT_EQ(found.residuals, expected.residuals);
+    EXPECT_EQ(found.converged, expected.converged);
+    expect_equal(found.beliefs, expected.beliefs);
+    expect_equal(found.messages, expected.messages);
+    return found;
+  }
+
+  template <class T>
+  static void expect_equal(const HostArray<T>& found, const HostArray<T>& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin()));
+  }
+
+  const Device host_{{DeviceChoice::host, usable_cores(), 0}};
+  std::unique_ptr<Device> gpu_;
+};
+
+TEST_F(GpuBeliefs, AreTheHostsOnHardGraphs) {
+  std::size_t turn = 0;
+  for (const auto& [name, graph] : belief_graphs()) {
+    SCOPED_TRACE(name);
+    for (const unsigned states : {1u, 2u, 3u, 4u, 5u}) {
+      for (const double damping : {0.0, 0.3}) {
+        if (brief() && turn++ % 5 != 0) continue;
+        compare(graph, some_model(graph, states), {.damping = damping, .max_iterations = 9});
+      }
+    }
+  }
+}
+
+TEST_F(GpuBeliefs, KeepWhatIsCertain) {
+  // Zeros in priors, some of them certain, and in the coupling.
+  for (const auto& [name, graph] : belief_graphs()) {
+    SCOPED_TRACE(name);
+    if (brief() && name != "star of stars") continue;
+    BeliefModel model = some_model(graph, 3);
+    for (std::uint64_t v = 0; v < graph.vertices(); v += 3) model.priors[3 * v + v % 2] = 0;
+    for (std::uint64_t v = 1; v < graph.vertices(); v += 7) model.priors[3 * v] = model.priors[3 * v + 1] = 0;
+    model.coupling[1] = model.coupling[3] = 0;
+    compare(graph, model, {.damping = 0.5, .max_iterations = 6});
+  }
+}
+
+TEST_F(GpuBeliefs, ConvergeToWhatIsVerified) {
+  const Graph path = generated(io::GraphKind::ring, 6, true, io::WeightRule::uniform);
+  for (const unsigned states : {2u, 32u}) {
+    const BeliefModel model = some_model(path, states);
+    const BeliefResult found = compare(path, model, {});
+    EXPECT_TRUE(found.converged);
+    EXPECT_GT(found.stats.kernel_launches, found.stats.rounds);
+    EXPECT_NO_THROW(verify_beliefs(path, model, found, 1e-6, 0));
+  }
+}
+
+TEST_F(GpuBeliefs, AreTheHostsWhereTheGridIsFull) {
+  const Graph graph =
+      generated(io::GraphKind::kronecker, std::min(rmat_scale(), 17u), true, io::WeightRule::uniform);
+  compare(graph, some_model(graph, 2), {.max_iterations = brief() ? 2u : 5u});
+}
+
+TEST_F(GpuBeliefs, TakeTheMemoryThatIsPlanned) {
+  const std::vector<NamedGraph> graphs = belief_graphs();
+  const Graph& graph = graphs.back().graph;
+  const BeliefModel model = some_model(graph, 2);
+  const std::uint64_t planned = plan_beliefs(*gpu_, graph, 2).device_bytes;
+  const auto run_within = [&](std::uint64_t memory) {
+    const auto gpu = open_gpu(memory);
+    propagate_beliefs(AccGraph(*gpu, graph, {.weights = true}), model, {.max_iterations = 1});
+    EXPECT_EQ(gpu->memory().peak(), planned);
+  };
+  run_within(planned);
+  EXPECT_THROW(run_within(planned - 1), BudgetError);
+}
+
+TEST_F(GpuBeliefs, SeeWhatCannotBe) {
+  const auto run = [&](const Graph& graph, const BeliefModel& model) {
+    propagate_beliefs(AccGraph(*gpu_, graph, {}), model);
+  };
+  const Graph pair = stat::make_undirected(2, {{0, 1, 1}}, false);
+  BeliefModel model = some_model(pair, 2);
+  std::copy_n(std::vector<double>{1, 0, 0, 1}.begin(), 4, model.priors.begin());
+  model.coupling = {1, 0, 0, 1};
+  EXPECT_THROW(run(pair, model), RunError);  // 0 and 1 must agree, and can not
+
+  const Graph one_way = stat::make_graph(3, {{0, 1}, {1, 0}, {1, 2}}, false, false);
+  EXPECT_THROW(run(one_way, some_model(one_way, 2)), InputError);
+}
+
+}  // namespace
+}  // namespace sluice::test
