@@ -19,6 +19,8 @@ class PprBackend {
   virtual std::uint64_t rows() const = 0;
   /// Answers queries [first, first + count); what it hands out stays until the next call.
   virtual PprBatch solve(Instance first, std::uint64_t count) = 0;
+  /// Gives back the memory in which queries work, until the next call; batches stay.
+  virtual void rest() = 0;
 };
 
 /// On the device; keeps references to all but `queries`, the number that will be asked. Throws UsageError for

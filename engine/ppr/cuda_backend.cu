@@ -60,6 +60,9 @@ class Rooms {
     return rooms;
   }
 
+  /// Once no query is at work.
+  void give_back() { *this = Rooms(); }
+
   const RoomView& first() const { return first_; }
 
  private:
@@ -113,6 +116,8 @@ class CudaPpr final : public PprBackend {
     stream_.wait("results of queries");
     return results_.batch(first, count);
   }
+
+  void rest() override { rooms_.give_back(); }
 
  private:
   void copy(void* to, const void* from, std::uint64_t bytes) {

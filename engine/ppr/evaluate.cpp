@@ -71,6 +71,7 @@ class PprEvaluator::Truth {
   void compare(const PprBatch& batch, Precision& sum) {
     for (std::uint64_t row = 0; row < batch.count; row += backend_->rows())
       compare(batch, row, std::min(backend_->rows(), batch.count - row), sum);
+    backend_->rest();
   }
 
  private:

@@ -30,6 +30,7 @@ class PprEvaluator : public PprSink {
                PprSink& next);
   ~PprEvaluator() override;
   void write(const PprBatch& batch) override;
+  bool asks() const override { return true; }
 
   std::uint64_t queries() const { return queries_; }
   bool has_truncated() const { return truncated_truth_ != nullptr; }

@@ -167,7 +167,7 @@ class GroupQuery {
     for (std::uint32_t first = 0; first < size; first += Group::kSize)
       spread(first, size, least, given, returning);
     returning = group_.sum(returning);
-    if (returning != 0) give_to_seeds(returning, least, given);
+    if (returning != 0) give_back(returning, least, given);
     under_way_ += group_.sum(given);
     next_list();
   }
@@ -225,6 +225,16 @@ class GroupQuery {
   SLUICE_HD void give_to_seeds(Mass mass, Mass least, Mass& given) {
     for (std::uint32_t i = group_.rank(); i < seeds_.count; i += Group::kSize)
       give(seeds_.seeds[i].vertex, seeds_.share(i, mass), least, given);
+  }
+
+  /// What vertices without out-edges had.
+  SLUICE_HD void give_back(Mass mass, Mass least, Mass& given) {
+    if (rules_.dangling == PprDangling::seed) return give_to_seeds(mass, least, given);
+    const std::uint64_t vertices = rules_.graph.vertices;
+    const Mass share = mass / vertices;
+    if (share == 0 || !room_.takes(vertices)) return;
+    for (std::uint64_t v = group_.rank(); v < vertices; v += Group::kSize)
+      give(static_cast<Vertex>(v), share, least, given);
   }
 
   SLUICE_HD void give(Vertex vertex, Mass mass, Mass least, Mass& given) {

@@ -57,6 +57,14 @@ class GroupRoom {
     }
   }
 
+  /// Does it take all of so many vertices? If not, the room is full from now on: for whoever is to reach
+  /// them.
+  SLUICE_HD bool takes(std::uint64_t vertices) const {
+    if (vertices <= room_.limit) return true;
+    if (group_.rank() == 0) add_shared(&counts_.full, 1u);
+    return false;
+  }
+
   SLUICE_HD void list(unsigned which, std::uint64_t slot) const {
     const std::uint32_t place = add_shared(&counts_.listed[which], 1u);
     if (place < room_.limit) room_.lists[which][place] = static_cast<std::uint32_t>(slot);

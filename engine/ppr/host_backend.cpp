@@ -14,15 +14,14 @@ class HostPpr final : public PprBackend {
  public:
   HostPpr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
           std::uint64_t queries)
-      : graph_(graph),
+      : device_(device),
+        graph_(graph),
         starts_(starts),
         options_(options),
         rows_(ppr_wave_rows(device, options, queries)),
         results_(device, rows_, options.top) {
-    const unsigned threads = host_queries_at_once(device, graph, options, device.memory().available());
-    workers_.reserve(threads);
-    for (unsigned i = 0; i < threads; ++i)
-      workers_.push_back(std::make_unique<Worker>(device, graph, options));
+    workers_.resize(host_queries_at_once(device, graph, options, device.memory().available()));
+    rest();
   }
 
   std::uint64_t rows() const override { return rows_; }
@@ -33,6 +32,13 @@ class HostPpr final : public PprBackend {
                       for (std::uint64_t row = from; row < to; ++row) answer(*workers_[thread], first, row);
                     });
     return results_.batch(first, count);
+  }
+
+  void rest() override {
+    for (auto& worker : workers_) {
+      worker.reset();
+      worker = std::make_unique<Worker>(device_, graph_, options_);
+    }
   }
 
  private:
@@ -54,6 +60,7 @@ class HostPpr final : public PprBackend {
     figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
+  const Device& device_;
   const Graph& graph_;
   const Starts& starts_;
   const PprOptions& options_;

@@ -71,6 +71,7 @@ PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const 
     const auto begin = Clock::now();
     const PprBatch batch = backend.solve(at, std::min(backend.rows(), range.end - at));
     stats.compute_seconds += since(begin);
+    if (sink.asks()) backend.rest();
     const auto writing = Clock::now();
     count_figures(stats, batch.figures);
     sink.write(batch);

@@ -35,6 +35,8 @@ class PprSink {
   virtual ~PprSink() = default;
   /// Called in order of query; the spans are valid during the call only.
   virtual void write(const PprBatch& batch) = 0;
+  /// Does write() ask queries of its own? Those that were answered then make room for them first.
+  virtual bool asks() const { return false; }
 };
 
 struct PprStats {

@@ -17,10 +17,7 @@ constexpr std::uint64_t kRoomStep = 4;
 }  // namespace
 
 std::string beyond_groups(const PprOptions& options) {
-  if (options.method == PprMethod::walks) return {};
-  if (options.one_by_one) return "--one-by-one";
-  if (options.dangling == PprDangling::uniform) return "--dangling uniform";
-  return {};
+  return options.one_by_one ? "--one-by-one" : std::string();
 }
 
 RoomShape first_room(std::uint64_t vertices, const PprOptions& options) {
@@ -40,6 +37,7 @@ QueryRules rules_of(const PprOptions& options) {
   if (options.residual_threshold > 0) rules.least = std::max<Mass>(to_mass(options.residual_threshold), 1);
   rules.expand = options.expand;
   rules.unexpanded = options.unexpanded;
+  rules.dangling = options.dangling;
   rules.top = options.top;
   rules.walk = WalkRules::of(options);
   rules.walks = options.walks;

@@ -27,6 +27,7 @@ struct QueryRules {
   Mass least = 0;   ///< the residual threshold; 0: none
   double expand = 0;
   PprUnexpanded unexpanded = PprUnexpanded::residual;
+  PprDangling dangling = PprDangling::seed;
   std::uint32_t top = 0;
   WalkRules walk;
   std::uint32_t walks = 0;

@@ -73,6 +73,23 @@ TEST(PprEvaluation, FillsShortListsById) {
   EXPECT_EQ(evaluator.truncated().of_scored, 0.5);
 }
 
+TEST(PprEvaluation, TakesTheMemoryOfOneRunAtATime) {
+  const Graph graph = generated(io::GraphKind::kronecker, 13, true, io::WeightRule::none);
+  PprOptions options;
+  options.length = 6;
+  options.last_instance = 3;
+  const Starts starts;
+  const auto peak = [&](bool evaluated) {
+    const Device device({DeviceChoice::host, 1, 0});
+    KeptRows rows;
+    PprEvaluator evaluator(device, graph, starts, options, rows);
+    run_ppr(device, graph, starts, options, evaluated ? static_cast<PprSink&>(evaluator) : rows);
+    EXPECT_EQ(evaluator.queries(), evaluated ? 3u : 0u);
+    return device.memory().peak();
+  };
+  EXPECT_LT(peak(true), peak(false) * 3 / 2);
+}
+
 TEST(PprLatency, IsAQuantileOfTheQueries) {
   KeptRows rows;
   PprLatencies latencies(rows);

@@ -157,6 +157,11 @@ inline std::vector<PprOptions> group_methods() {
   options.length = 3;
   options.dangling = PprDangling::uniform;
   all.push_back(options);
+  // What returns goes to all vertices: of the first eight, those that differ in how it then goes on.
+  for (const std::size_t i : {0, 1, 2, 3, 4, 6}) {
+    all.push_back(all[i]);
+    all.back().dangling = PprDangling::uniform;
+  }
   return all;
 }
 
