@@ -16,6 +16,17 @@
 
 namespace sluice {
 
+/// The out-edges of v that lead to vertices [first, last): lists ascend, so they lie side by side.
+inline std::pair<EdgeIndex, EdgeIndex> edges_into(const CsrView& out, Vertex v, std::uint64_t first,
+                                                  std::uint64_t last) {
+  const EdgeIndex begin = out.offsets[v], end = out.offsets[v + 1];
+  const auto below = [&](std::uint64_t bound) {
+    if (bound >= out.vertices) return end;
+    return begin + count_below(out.targets + begin, end - begin, static_cast<Vertex>(bound));
+  };
+  return {first == 0 ? begin : below(first), below(last)};
+}
+
 /// A set of vertices that grows along out-edges and loses members. Adding and dropping cost what is added and
 /// what stays; nothing is done for all vertices but once, when the set is made. The order of the list depends
 /// on threads, the set does not.
@@ -77,26 +88,17 @@ class AffectedSet {
   template <class Visit>
   std::vector<Vertex> grow(const CsrView& out, std::span<const Vertex> sources, Visit&& visit) {
     std::vector<Found> found((sources.size() + kSources - 1) / kSources);
-    parallel_blocks(threads_, sources.size(), kSources,
-                    [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                      for (std::uint64_t i = begin; i < end; ++i) {
-                        const auto [first, last] = edges_into(out, sources[i]);
-                        for (EdgeIndex e = first; e < last; ++e) {
-                          visit(i, e);
-                          meet(out.targets[e], found[begin / kSources]);
-                        }
-                      }
-                    });
+    parallel_blocks(
+        threads_, sources.size(), kSources, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+          for (std::uint64_t i = begin; i < end; ++i) {
+            const auto [first, last] = edges_into(out, sources[i], first_, first_ + flags_.size());
+            for (EdgeIndex e = first; e < last; ++e) {
+              visit(i, e);
+              meet(out.targets[e], found[begin / kSources]);
+            }
+          }
+        });
     return append(found);
-  }
-  /// The out-edges of v that lead into the range: lists ascend, so they lie side by side.
-  std::pair<EdgeIndex, EdgeIndex> edges_into(const CsrView& out, Vertex v) const {
-    const EdgeIndex begin = out.offsets[v], end = out.offsets[v + 1];
-    const auto below = [&](std::uint64_t bound) {
-      if (bound >= out.vertices) return end;
-      return begin + count_below(out.targets + begin, end - begin, static_cast<Vertex>(bound));
-    };
-    return {first_ == 0 ? begin : below(first_), below(first_ + flags_.size())};
   }
   void sort_if_many();
 

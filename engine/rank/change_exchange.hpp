@@ -15,6 +15,12 @@
 
 namespace sluice {
 
+/// What came of other ranks' vertices.
+struct HeardChanges {
+  std::vector<Vertex> vertices;                                 ///< one by one
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;  ///< [begin, end), as a whole
+};
+
 class ChangeExchange {
  public:
   /// Keeps a reference. Rank r owns vertices [boundaries[r], boundaries[r + 1]).
@@ -62,12 +68,12 @@ class ChangeExchange {
   }
 
   /// Makes `shares` [vertices] on every rank what their owners have there; only those of `changed`, own
-  /// vertices, may be others than before. All ranks call it.
+  /// vertices, may be others than before. All ranks call it. `heard`: where to note what came.
   template <class Stored>
-  void tell(Stored* shares, std::span<const Vertex> changed) {
+  void tell(Stored* shares, std::span<const Vertex> changed, HeardChanges* heard = nullptr) {
     if (alone()) return;
     constexpr std::size_t entry = sizeof(Vertex) + sizeof(Stored);
-    if (changed.size() * entry >= (last() - first()) * sizeof(Stored)) return tell_all(shares);
+    if (tells_all<Stored>(changed.size())) return tell_all(shares, heard);
     std::vector<std::byte> entries(changed.size() * entry);
     std::byte* at = entries.data();
     for (const Vertex v : changed) {
@@ -76,15 +82,21 @@ class ChangeExchange {
       at += entry;
     }
     send(entries, "changed contributions");
-    take(shares);
+    take(shares, heard);
+  }
+
+  /// Whether tell() sends all of this rank's contributions where so many changed.
+  template <class Stored>
+  bool tells_all(std::size_t changed) const {
+    return changed * (sizeof(Vertex) + sizeof(Stored)) >= (last() - first()) * sizeof(Stored);
   }
 
   /// The same where all may be others.
   template <class Stored>
-  void tell_all(Stored* shares) {
+  void tell_all(Stored* shares, HeardChanges* heard = nullptr) {
     if (alone()) return;
     send(std::as_bytes(std::span(shares + first(), last() - first())), "contributions");
-    take(shares);
+    take(shares, heard);
   }
 
  private:
@@ -109,10 +121,11 @@ class ChangeExchange {
   }
 
   template <class Stored>
-  void take(Stored* shares) const {
+  void take(Stored* shares, HeardChanges* heard) const {
     for_each_received([&](int rank, std::span<const std::byte> bytes) {
       if (bytes.size() == (end_of(rank) - begin_of(rank)) * sizeof(Stored)) {
         std::memcpy(shares + begin_of(rank), bytes.data(), bytes.size());
+        if (heard != nullptr) heard->ranges.emplace_back(begin_of(rank), end_of(rank));
         return;
       }
       constexpr std::size_t entry = sizeof(Vertex) + sizeof(Stored);
@@ -120,6 +133,7 @@ class ChangeExchange {
         Vertex v;
         std::memcpy(&v, bytes.data() + at, sizeof v);
         std::memcpy(shares + v, bytes.data() + at + sizeof v, sizeof(Stored));
+        if (heard != nullptr) heard->vertices.push_back(v);
       }
     });
   }

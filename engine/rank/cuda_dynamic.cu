@@ -1,12 +1,8 @@
-// Dynamic PageRank on a GPU: the methods of frontier.hpp and residual.hpp on lists in device memory. An
-// iteration ends on the host, which reads a few counters and decides whether there is another.
-#include <utility>
-
-#include "engine/exec/buffer.hpp"
-#include "engine/exec/stream.cuh"
+// Dynamic PageRank on a GPU that holds the graph: the methods of frontier.hpp and residual.hpp on lists in
+// device memory. An iteration ends on the host, which reads a few counters and decides whether there is
+// another.
 #include "engine/rank/device_graph.cuh"
-#include "engine/rank/dynamic_marks.cuh"
-#include "engine/rank/sweep.hpp"
+#include "engine/rank/device_rank_state.cuh"
 
 namespace sluice {
 
@@ -14,278 +10,137 @@ namespace {
 
 using cuda::ListSizes;
 
-/// A list of more than this part of all vertices is made anew in order of id, so that neighbouring state is
-/// read together: a look at all flags then costs less than what is saved.
-constexpr std::uint64_t kManyPart = 16;
-
-/// What kernels count, and the host reads.
-struct Counters {
-  ListSizes members[2];
-  ListSizes sources;
-  unsigned long long ever;  ///< affected one by one
-  FixedRank total;
-  Settled settled;
-};
-
 template <class Share>
 class CudaDynamicRanks final : public DynamicRanks::State {
  public:
   CudaDynamicRanks(const Device& device, const Graph& graph, std::span<const double> given,
-                   const PageRankOptions& given_options)
-      : options(given_options),
-        device_(device),
-        graph_(device, graph, given_options.weighted),
-        counters_(device, 1, "counters"),
-        read_(device, 1, "counters"),
-        partial_(device, cuda::kListBlocks, "totals by block") {
+                   const PageRankOptions& options)
+      : graph_(device, graph, options.weighted), state_(device, options) {
+    see_graph();
     make_vertices(graph.vertices());
-    over(vertices_, cuda::learn_sources_kernel<Share>, view(), vertices_, options.dangling);
-    const HostArray<FixedRank> ranks = starting_ranks(given, graph.out.view(), options, 0, vertices_);
-    copy_to_device(device, ranks_.data(), ranks.data(), ranks.bytes());
-    total = sum_of(ranks.span());
-    over(vertices_, cuda::offer_kernel<Share>, view(), vertices_);
+    state_.over(vertices(), cuda::learn_sources_kernel<Share>, state_.view(), vertices(), options.dangling);
+    const HostArray<FixedRank> ranks = starting_ranks(given, graph.out.view(), options, 0, vertices());
+    copy_to_device(device, state_.ranks.data(), ranks.data(), ranks.bytes());
+    state_.total = sum_of(ranks.span());
+    state_.over(vertices(), cuda::offer_kernel<Share>, state_.view(), vertices());
   }
 
   ~CudaDynamicRanks() override {
-    cudaStreamSynchronize(stream_.get());
+    cudaStreamSynchronize(state_.stream.get());
   }  // what is under way uses the buffers
 
   DynamicRankResult follow(const Graph& graph, std::span<const EdgeChange> changes,
                            const DynamicRankOptions& dynamic, const RankObserver& observer) override {
-    in_edges_of(graph, options.weighted);  // are there
-    dynamic_ = dynamic;
+    in_edges_of(graph, state_.options.weighted);  // are there
+    state_.dynamic = dynamic;
     DynamicRankResult result;
     auto begin = RankClock::now();
-    graph_.apply(graph, changes, stream_);
-    stream_.wait("a batch");
+    graph_.apply(graph, changes, state_.stream);
+    see_graph();
+    state_.stream.wait("a batch");
     result.update_seconds = seconds_since(begin);
 
     begin = RankClock::now();
-    const std::uint64_t before = vertices_;
+    const std::uint64_t before = vertices();
     adopt(graph.vertices(), changes.size());
     mark(before, changes.size());
-    result.initially_affected = affected_size();
-    add_waiting();
+    result.initially_affected = state_.affected_size();
+    state_.add_waiting();
     result.setup_seconds = seconds_since(begin);
 
     begin = RankClock::now();
-    iterate(*this, graph_.out().edges, result, observer, [&] { return step(); });
+    iterate(state_, graph_.out().edges, result, observer, [&] { return step(); });
     result.compute_seconds = seconds_since(begin);
-    result.ever_affected = all_ever_ ? vertices_ : read_.data()->ever;
-    waiting_ = residual();
+    result.ever_affected = state_.ever();
+    state_.end_batch();
     return result;
   }
 
-  void read_ranks(std::span<double> ranks) const override {
-    stream_.wait("the ranks");
-    HostArray<FixedRank> fixed(ranks.size(), "ranks");
-    copy_to_host(device_, fixed.data(), ranks_.data(), fixed.bytes());
-    const double scale = rank_scale(options, total);
-    std::transform(fixed.begin(), fixed.end(), ranks.begin(),
-                   [scale](FixedRank rank) { return scaled_rank(rank, scale); });
-  }
-
-  std::uint64_t vertices() const override { return vertices_; }
-  std::uint64_t affected_size() const { return cuda::all_of(sizes_); }
-
-  PageRankOptions options;
-  FixedRank total = 0;
+  void read_ranks(std::span<double> ranks) const override { state_.read_ranks(ranks); }
+  std::uint64_t vertices() const override { return state_.vertices(); }
 
  private:
-  using Stored = typename Share::Stored;
-
-  RankMethod method() const { return dynamic_.method; }
-  bool residual() const { return method() == RankMethod::residual_frontier; }
-  /// Whether every iteration makes a new list.
-  bool drops() const { return residual() || method() == RankMethod::pruned_frontier; }
-  bool spreads() const { return drops() || method() == RankMethod::dynamic_frontier; }
-
-  cuda::DynamicView<Share> view() const {
-    cuda::DynamicView<Share> view;
-    view.at = {graph_.in(), ranks_.data(), shares_.data(), divisors_.data(), loops_.data()};
-    view.out = graph_.out();
-    view.told = told_.data();
-    view.sums = sums_.data();
-    view.flags = flags_.data();
-    view.known = known_.data();
-    view.ever = &counters_.data()->ever;
-    view.update = make_update(options, vertices_);
-    view.norm = options.norm;
-    view.method = method();
-    view.frontier_tolerance = dynamic_.frontier_tolerance;
-    view.prune_tolerance = dynamic_.prune_tolerance;
-    return view;
-  }
-
-  unsigned* sizes_of(unsigned list) const { return counters_.data()->members[list].count; }
-  unsigned* sizes_of_sources() const { return counters_.data()->sources.count; }
-  cuda::VertexList members(unsigned list) const { return lists_[list].view(sizes_of(list)); }
-  cuda::VertexList sources() const { return sources_.view(sizes_of_sources()); }
-
-  template <class Kernel, class... Arguments>
-  void over(std::uint64_t count, Kernel kernel, Arguments&&... arguments) {
-    cuda::launch_over(count, stream_, kernel, std::forward<Arguments>(arguments)...);
-  }
-
-  void fill(void* data, int value, std::uint64_t bytes) {
-    if (bytes == 0) return;
-    cuda::check(cudaMemsetAsync(data, value, bytes, stream_.get()), "clearing");
-  }
-
-  /// The counters as they are once all kernels have ended, and the sizes of a list among them.
-  void read(unsigned list) {
-    cuda::check(cudaMemcpyAsync(read_.data(), counters_.data(), sizeof(Counters), cudaMemcpyDeviceToHost,
-                                stream_.get()),
-                "copying counters");
-    stream_.wait("affected vertices");
-    sizes_ = read_.data()->members[list];
-  }
-
-  /// State of so many vertices; what it was is lost.
-  void make_vertices(std::uint64_t vertices) {
-    vertices_ = vertices;
-    ranks_ = Buffer<FixedRank>(device_, vertices, "ranks");
-    shares_ = Buffer<Stored>(device_, vertices, "contributions");
-    told_ = Buffer<Stored>(device_, vertices, "contributions");
-    sums_ = Buffer<FixedRank>(device_, vertices, "sums");
-    divisors_ = Buffer<double>(device_, vertices, "out-degrees");
-    loops_ = Buffer<Loop>(device_, vertices, "self-loops");
-    flags_ = Buffer<std::uint8_t>(device_, (vertices + 3) / 4 * 4, "flags of affected vertices");  // by words
-    known_ = Buffer<std::uint8_t>(device_, vertices, "flags of known sums");
-    forget();
-  }
-
-  /// No sum is known any more.
-  void forget() {
-    fill(known_.data(), 0, known_.bytes());
-    waiting_ = false;
-  }
+  void see_graph() { state_.in = graph_.in(), state_.out = graph_.out(); }
+  void make_vertices(std::uint64_t vertices) { state_.make_vertices(0, vertices, vertices); }
 
   /// Goes over to the graph as it is.
   void adopt(std::uint64_t vertices, std::uint64_t changes) {
-    if (vertices > vertices_) grow(vertices);
-    over(changes, cuda::adopt_changes_kernel<Share>, view(), graph_.changes(), changes, options.dangling);
+    if (vertices > state_.vertices()) grow(vertices);
+    state_.over(changes, cuda::adopt_changes_kernel<Share>, state_.view(), graph_.changes(), changes,
+                state_.options.dangling);
   }
 
   void grow(std::uint64_t vertices) {
-    const RankGrowth growth(vertices_, vertices, options.damping);
-    const Buffer<FixedRank> old = std::move(ranks_);
+    const RankGrowth growth(state_.vertices(), vertices, state_.options.damping);
+    const Buffer<FixedRank> old = std::move(state_.ranks);
     make_vertices(vertices);
-    fill(counters_.data(), 0, sizeof(Counters));
-    over(vertices, cuda::learn_sources_kernel<Share>, view(), vertices, options.dangling);
-    over(vertices, cuda::grow_ranks_kernel<Share>, view(), old.data(), growth, vertices,
-         &counters_.data()->total);
-    read(0);
-    total = read_.data()->total;
+    state_.fill(state_.counters(), 0, sizeof(cuda::RankCounters));
+    state_.over(vertices, cuda::learn_sources_kernel<Share>, state_.view(), vertices,
+                state_.options.dangling);
+    state_.over(vertices, cuda::grow_ranks_kernel<Share>, state_.view(), old.data(), growth, 0, vertices,
+                &state_.counters()->total);
+    state_.read(0);
+    state_.total = state_.counted().total;
   }
 
-  /// Whom the batch affects, in the list that holds none that wait.
+  /// Whom the batch affects.
   void mark(std::uint64_t old_vertices, std::uint64_t changes) {
-    if (!residual()) forget();
-    marked_ = waiting_ ? 1 - now_ : now_;
-    waiting_sizes_ = waiting_ ? sizes_ : ListSizes{};
-    lists_[marked_].reserve(device_, vertices_, graph_.in().edges);
-    sources_.reserve(device_, vertices_, graph_.out().edges);
-    fill(counters_.data(), 0, sizeof(Counters));
-    all_ever_ = false;
-    if (method() == RankMethod::naive_dynamic) return add_all(marked_);
-    fill(flags_.data(), 0, flags_.bytes());
-    const cuda::VertexList list = members(marked_);
-    over(changes, cuda::mark_changes_kernel<Share>, view(), graph_.changes(), changes, list, sources());
-    over(vertices_ - old_vertices, cuda::mark_range_kernel<Share>, view(), old_vertices, vertices_, list);
-    cuda::expand_sources(view(), sources(), changes, nullptr, list, stream_);
-    read(marked_);
-    if (method() == RankMethod::dynamic_traversal) mark_reachable();
+    state_.begin_marks(vertices(), graph_.out().edges);
+    const unsigned list = state_.marked();
+    if (state_.method() == RankMethod::naive_dynamic) return state_.add_all(list);
+    const cuda::VertexList members = state_.members(list);
+    state_.over(changes, cuda::mark_changes_kernel<Share>, state_.view(), graph_.changes(), changes, members,
+                state_.sources());
+    state_.over(vertices() - old_vertices, cuda::mark_range_kernel<Share>, state_.view(), old_vertices,
+                vertices(), members);
+    cuda::expand_sources(state_.view(), state_.sources(), changes, nullptr, members, state_.stream);
+    state_.read(list);
+    if (state_.method() == RankMethod::dynamic_traversal) mark_reachable(list);
   }
 
-  void mark_reachable() {
+  void mark_reachable(unsigned list) {
     ListSizes from;
-    while (affected_size() > cuda::all_of(from)) {
-      fill(sizes_of_sources(), 0, sizeof(ListSizes));
+    while (state_.affected() > cuda::all_of(from)) {
+      state_.fill(state_.sizes_of_sources(), 0, sizeof(ListSizes));
       for (unsigned c = 0; c < cuda::kListClasses; ++c) {
-        const std::uint64_t begin = from.count[c], end = sizes_.count[c];
-        over(end - begin, cuda::list_sources_kernel<Share>, view(), members(marked_), c, begin, end,
-             sources());
+        const std::uint64_t begin = from.count[c], end = state_.sizes.count[c];
+        state_.over(end - begin, cuda::list_sources_kernel<Share>, state_.view(), state_.members(list), c,
+                    begin, end, state_.sources());
       }
-      cuda::expand_sources(view(), sources(), affected_size() - cuda::all_of(from), nullptr, members(marked_),
-                           stream_);
-      from = sizes_;
-      read(marked_);
+      cuda::expand_sources(state_.view(), state_.sources(), state_.affected() - cuda::all_of(from), nullptr,
+                           state_.members(list), state_.stream);
+      from = state_.sizes;
+      state_.read(list);
     }
-    list_if_many(marked_);
-  }
-
-  /// Those that were told in the last iteration of the last batch.
-  void add_waiting() {
-    if (waiting_) {
-      const std::uint64_t count = cuda::all_of(waiting_sizes_);
-      over(count, cuda::mark_list_kernel<Share>, view(), members(1 - marked_), waiting_sizes_, count,
-           members(marked_));
-      read(marked_);
-    }
-    now_ = marked_;
-    lists_[1 - now_].reserve(device_, vertices_, graph_.in().edges);
+    state_.list_if_many(list);
   }
 
   Settled step() {
-    const unsigned next = drops() ? 1 - now_ : now_;
-    const std::uint64_t before = affected_size();
-    if (drops()) fill(sizes_of(next), 0, sizeof(ListSizes));
-    fill(sizes_of_sources(), 0, sizeof(ListSizes));
-    Settled* const settled = &counters_.data()->settled;
-    cuda::gather_members(view(), members(now_), sizes_, stream_);
-    cuda::settle_members(view(), members(now_), sizes_, members(next), sources(), partial_.data(), settled,
-                         stream_);
-    if (spreads()) cuda::expand_sources(view(), sources(), before, settled, members(next), stream_);
-    read(next);
-    now_ = next;
-    Settled done = read_.data()->settled;
-    if (residual() && pulling_costs_less(done.told, graph_.out().edges)) {
-      fill(known_.data(), 0, known_.bytes());
-      add_all(now_);
+    const unsigned now = state_.now(), next = state_.drops() ? 1 - now : now;
+    const std::uint64_t before = state_.affected();
+    if (state_.drops()) state_.fill(state_.sizes_of(next), 0, sizeof(ListSizes));
+    state_.fill(state_.sizes_of_sources(), 0, sizeof(ListSizes));
+    Settled* const settled = &state_.counters()->settled;
+    const cuda::DynamicView<Share> view = state_.view();
+    cuda::gather_members(view, state_.members(now), state_.sizes, state_.stream);
+    cuda::settle_members(view, state_.members(now), state_.sizes, state_.members(next), state_.sources(),
+                         state_.partial(), settled, state_.stream);
+    if (state_.spreads())
+      cuda::expand_sources(view, state_.sources(), before, settled, state_.members(next), state_.stream);
+    state_.read(next);
+    state_.go_on_with(next);
+    Settled done = state_.counted().settled;
+    if (state_.residual() && pulling_costs_less(done.told, graph_.out().edges)) {
+      state_.pull_all();
       return done;
     }
-    if (residual()) done.gathered += done.told;
-    if (drops() || affected_size() != before) list_if_many(now_);
+    if (state_.residual()) done.gathered += done.told;
+    if (state_.drops() || state_.affected() != before) state_.list_if_many(next);
     return done;
   }
 
-  void add_all(unsigned list) {
-    fill(flags_.data(), cuda::kMember | cuda::kEver, flags_.bytes());
-    list_by_id(list);
-    read(list);
-    all_ever_ = true;
-  }
-
-  void list_if_many(unsigned list) {
-    if (affected_size() > vertices_ / kManyPart) list_by_id(list);
-  }
-
-  /// Members are the same, and so are the sizes.
-  void list_by_id(unsigned list) {
-    fill(sizes_of(list), 0, sizeof(ListSizes));
-    over(vertices_, cuda::list_members_kernel<Share>, view(), vertices_, members(list));
-  }
-
-  const Device& device_;
-  cuda::Stream stream_;
   cuda::DeviceGraph graph_;
-  DynamicRankOptions dynamic_;
-  std::uint64_t vertices_ = 0;
-  Buffer<FixedRank> ranks_, sums_;
-  Buffer<Stored> shares_, told_;
-  Buffer<double> divisors_;
-  Buffer<Loop> loops_;
-  Buffer<std::uint8_t> flags_, known_;
-  cuda::ListRoom lists_[2], sources_;
-  Buffer<Counters> counters_;
-  Staging<Counters> read_;
-  Buffer<Settled> partial_;
-  unsigned now_ = 0;       ///< the list of members
-  unsigned marked_ = 0;    ///< the one that a batch is marked in
-  bool all_ever_ = false;  ///< whether all vertices were affected at once
-  bool waiting_ = false;   ///< whether the list of the last batch holds vertices that nobody has looked at
-  ListSizes sizes_, waiting_sizes_;
+  cuda::DeviceRankState<Share> state_;
 };
 
 }  // namespace

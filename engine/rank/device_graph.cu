@@ -144,6 +144,11 @@ DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted
   upload(out_, graph.out);
   if (graph.directed) upload(in_, graph.in);
   set_views();
+  // A graph that can be held but not rewritten is refused at once.
+  const std::uint64_t edges = graph.edges() + graph.edges() / kColumnSlackPart;
+  spare_.offsets.reserve(device, graph.vertices() + 1, "offsets");
+  spare_.targets.reserve(device, edges, "edges");
+  if (weighted) spare_.weights.reserve(device, edges, "weights");
 }
 
 void DeviceGraph::upload(DeviceRows& rows, const Csr& from) {

@@ -78,6 +78,25 @@ class DynamicState final : public DynamicRanks::State {
   ResidualSolver<Share> residual_;
 };
 
+#if defined(SLUICE_HAVE_CUDA)
+/// Room for a batch beside the graph, as a part of what it takes, and for counters.
+constexpr std::uint64_t kBatchPart = 16;
+constexpr std::uint64_t kFixedBytes = std::uint64_t{1} << 20;
+
+/// Whether a GPU keeps the graph in both directions, and has room to rewrite the lists of one.
+bool stays_whole(const Device& device, const Graph& graph, const PageRankOptions& options,
+                 const PagingOptions& paging) {
+  if (paging.partitions > 1 || paging.slots > 0 || paging.transport != Transport::automatic) return false;
+  const std::uint64_t n = graph.vertices(), m = graph.edges();
+  const std::uint64_t edge = sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
+  const std::uint64_t lists = (n + 1) * sizeof(EdgeIndex) + m * edge;
+  // Five columns of 8 bytes and three of 1, and three lists of vertices in two orders.
+  const std::uint64_t state = n * (5 * 8 + 3 + 3 * 2 * sizeof(Vertex));
+  const std::uint64_t all = lists * (graph.directed ? 3 : 2) + state;
+  return paging.partitions == 1 || all + all / kBatchPart + kFixedBytes <= device.memory().available();
+}
+#endif
+
 std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Graph& graph,
                                                 std::span<const double> ranks, const PageRankOptions& options,
                                                 const RankPlace& place) {
@@ -101,17 +120,10 @@ std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Grap
   }
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
-    if (paging.partitions > 1 || paging.slots > 0 || paging.transport != Transport::automatic) {
-      throw UsageError(
-          "--partitions, --slots, --transport: on a GPU dynamic PageRank keeps the graph whole (leave them "
-          "out, or choose --device host)");
-    }
-    if (place.ranks != nullptr && place.ranks->size() > 1) {
-      throw UsageError(
-          "--method: on GPUs dynamic PageRank is the work of one process (choose --device host, or leave out "
-          "mpirun)");
-    }
-    return make_cuda_dynamic_ranks(device, graph, ranks, options);
+    const bool alone = place.ranks == nullptr || place.ranks->size() == 1;
+    if (alone && stays_whole(device, graph, options, paging))
+      return make_cuda_dynamic_ranks(device, graph, ranks, options);
+    return make_cuda_owned_ranks(device, graph, ranks, options, place);
   }
 #endif
   const auto make = [&]<class Share>(Share) -> std::unique_ptr<DynamicRanks::State> {

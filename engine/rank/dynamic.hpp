@@ -60,7 +60,7 @@ struct DynamicRankResult {
   std::uint64_t initially_affected = 0;  ///< vertices
   std::uint64_t ever_affected = 0;       ///< vertices that were worked on in some iteration
   std::uint64_t gathered_edges = 0;      ///< contributions gathered, or told, in all iterations
-  double update_seconds = 0;             ///< a GPU's copy of the graph; 0 on the host, which reads yours
+  double update_seconds = 0;             ///< a GPU's copy of the graph; 0 where there is none
   double setup_seconds = 0;              ///< divisors of changed sources, marking, traversal
   double compute_seconds = 0;            ///< the iterations
   SweepTraffic traffic;                  ///< of in-edges in partitions
@@ -75,10 +75,10 @@ class DynamicRanks {
   /// Throws UsageError for options out of range and for f32 contributions, InputError for ranks that are no
   /// ranks (size, negative or not finite, sum above 1), BudgetError where the state does not fit.
   ///
-  /// On the host in-edges of more than the device has left beside the state, or as `place` asks, come in
-  /// partitions, none of them without an affected vertex; and of several ranks of a job, which all have the
-  /// graph and make the same calls, each works on a range of vertices of about equally many in-edges. New
-  /// vertices go to the last one. On a GPU neither is there yet (UsageError).
+  /// In-edges of more than the device has left beside the state, or as `place` asks, come in partitions, none
+  /// of them without an affected vertex; and of several ranks of a job, which all have the graph and make the
+  /// same calls, each works on a range of vertices of about equally many in-edges. New vertices go to the
+  /// last one. A GPU that is alone and has the room keeps the graph in both directions.
   DynamicRanks(const Device& device, const Graph& graph, std::span<const double> ranks,
                const PageRankOptions& options, const RankPlace& place = {});
   ~DynamicRanks();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/core/error.hpp"
+#include "engine/residency/page_map.hpp"
 
 namespace sluice {
 
@@ -45,6 +46,16 @@ HostArray<FixedRank> starting_ranks(std::span<const double> given, const CsrView
   HostArray<FixedRank> ranks(last - first, "ranks");
   for (std::uint64_t v = first; v < last; ++v) ranks[v - first] = to_fixed(given[v] * factor);
   return ranks;
+}
+
+RankSource source_of(const Graph& graph, const PageRankOptions& options, Vertex v) {
+  RankSource source;
+  const auto learn = [&](auto vertices) {
+    vertices.divisors = moved(&source.divisor, v), vertices.loops = moved(&source.loop, v);
+    vertices.learn_source(graph.out.view(), v, options.dangling);
+  };
+  options.weighted ? learn(RankVertices<WeightedShare>{}) : learn(RankVertices<EvenShare>{});
+  return source;
 }
 
 FixedRank sum_of(std::span<const FixedRank> ranks) {

@@ -36,6 +36,12 @@ std::unique_ptr<DynamicRanks::State> make_cuda_dynamic_ranks(const Device& devic
                                                              std::span<const double> ranks,
                                                              const PageRankOptions& options);
 
+/// On a GPU that has the graph in partitions, or on one of a job's GPUs; the same bits.
+std::unique_ptr<DynamicRanks::State> make_cuda_owned_ranks(const Device& device, const Graph& graph,
+                                                           std::span<const double> ranks,
+                                                           const PageRankOptions& options,
+                                                           const RankPlace& place);
+
 /// The in-edges; throws UsageError where a directed graph does not store them.
 CsrView in_edges_of(const Graph& graph, bool weighted);
 
@@ -45,6 +51,13 @@ HostArray<FixedRank> starting_ranks(std::span<const double> given, const CsrView
                                     const PageRankOptions& options, std::uint64_t first, std::uint64_t last);
 
 FixedRank sum_of(std::span<const FixedRank> ranks);
+
+/// Among how much a source splits its rank, and its loop.
+struct RankSource {
+  double divisor = 0;
+  Loop loop = Loop::none;
+};
+RankSource source_of(const Graph& graph, const PageRankOptions& options, Vertex v);
 
 /// What ranks that sum to `total` are divided by at the end.
 inline double rank_scale(const PageRankOptions& options, FixedRank total) {

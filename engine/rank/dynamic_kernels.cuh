@@ -21,14 +21,26 @@ inline constexpr unsigned kSlices = 32;        ///< of a long row, for as many b
 
 enum AffectedFlag : std::uint8_t { kMember = 1, kEver = 2, kExpanded = 4 };
 
-/// All that an iteration works on, in memory of the device.
+/// The vertices whose lists are there.
+struct ListedRows {
+  std::uint64_t begin = 0, end = ~std::uint64_t{0};
+
+  __device__ bool hold(Vertex v) const { return v >= begin && v < end; }
+};
+
+/// All that an iteration works on, in memory of the device. Arrays of a rank's own vertices are indexed by
+/// the ids of the graph, but for the flags.
 template <class Share>
 struct DynamicView {
   RankVertices<Share> at;
-  CsrView out;                             ///< weights only where ranks are split by them
+  CsrView out;  ///< none where the host has it; weights only where ranks are split by them
   typename Share::Stored* told = nullptr;  ///< what vertices that tell a change had told before
   FixedRank* sums = nullptr;
+  /// Where lists come and go: new ranks of the vertices that have a loop in theirs.
+  const FixedRank* renewed = nullptr;
+  VertexList changed;  ///< who offers something else, where other ranks are to hear of it
   std::uint8_t* flags = nullptr;
+  std::uint64_t first = 0;             ///< the vertex whose flags come first
   std::uint8_t* known = nullptr;       ///< 1 where differences keep the sum up to date; on residuals only
   unsigned long long* ever = nullptr;  ///< how many vertices were ever affected
   RankUpdate update;
@@ -36,16 +48,21 @@ struct DynamicView {
   RankMethod method = RankMethod::naive_dynamic;
   double frontier_tolerance = 0, prune_tolerance = 0;
 
-  __device__ std::uint64_t out_degree(Vertex v) const { return out.offsets[v + 1] - out.offsets[v]; }
+  /// 0 where the host has the out-edges: it looks at all sources then, of whatever class.
+  __device__ std::uint64_t out_degree(Vertex v) const {
+    return out.offsets == nullptr ? 0 : out.offsets[v + 1] - out.offsets[v];
+  }
+  __device__ std::uint8_t& flags_of(Vertex v) const { return flags[v - first]; }
   /// By what it takes to find the sum.
   __device__ unsigned class_of(Vertex v) const { return known[v] ? 0 : list_class(at.in_degree(v)); }
 
   /// Makes v a member; `pulls`: its sum is not known any more.
   __device__ void meet(Vertex v, bool pulls, const VertexList& members) const {
-    if (flags[v] & kMember) return;
-    const unsigned shift = v % 4 * 8;
+    if (flags_of(v) & kMember) return;
+    const std::uint64_t place = v - first;
+    const unsigned shift = place % 4 * 8;
     const unsigned before =
-        atomicOr(reinterpret_cast<unsigned*>(flags) + v / 4, unsigned{kMember | kEver} << shift) >> shift;
+        atomicOr(reinterpret_cast<unsigned*>(flags) + place / 4, unsigned{kMember | kEver} << shift) >> shift;
     if (before & kMember) return;
     if (!(before & kEver)) atomicAdd(ever, 1ull);
     if (pulls) known[v] = 0;
@@ -67,7 +84,8 @@ __device__ FixedRank add_lanes(FixedRank value) {
 /// `Lanes` lanes a vertex, of one class.
 template <class Share, unsigned Lanes>
 __global__ void __launch_bounds__(kListBlock)
-    gather_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count) {
+    gather_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count,
+                  ListedRows rows) {
   constexpr unsigned kRows = kListBlock / Lanes;  // a block's
   const unsigned lane = threadIdx.x % Lanes;
   // All lanes of a warp go round equally often, for they add up together.
@@ -75,7 +93,7 @@ __global__ void __launch_bounds__(kListBlock)
        base += std::uint64_t{gridDim.x} * kRows) {
     const std::uint64_t i = base + threadIdx.x / Lanes;
     const Vertex v = i < count ? members.at(of_class, i) : 0;
-    const bool mine = i < count && !view.known[v];
+    const bool mine = i < count && rows.hold(v) && !view.known[v];
     FixedRank sum = mine ? view.at.gather(v, lane, Lanes) : 0;
     if constexpr (Lanes > 1) sum = add_lanes<Lanes>(sum);
     if (mine && lane == 0) view.sums[v] = sum;
@@ -83,19 +101,23 @@ __global__ void __launch_bounds__(kListBlock)
 }
 
 inline __global__ void __launch_bounds__(kListBlock)
-    clear_sums_kernel(FixedRank* sums, VertexList members, unsigned of_class, std::uint64_t count) {
+    clear_sums_kernel(FixedRank* sums, VertexList members, unsigned of_class, std::uint64_t count,
+                      ListedRows rows) {
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kListBlock + threadIdx.x; i < count;
        i += std::uint64_t{gridDim.x} * kListBlock) {
-    sums[members.at(of_class, i)] = 0;
+    const Vertex v = members.at(of_class, i);
+    if (rows.hold(v)) sums[v] = 0;
   }
 }
 
 /// Long rows: gridDim.y blocks a vertex, whose sums begin at 0.
 template <class Share>
 __global__ void __launch_bounds__(kListBlock)
-    gather_long_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count) {
+    gather_long_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count,
+                       ListedRows rows) {
   for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
     const Vertex v = members.at(of_class, i);
+    if (!rows.hold(v)) continue;
     const FixedRank sum = add_lanes<32>(
         view.at.gather(v, blockIdx.y * kListBlock + threadIdx.x, std::uint64_t{gridDim.y} * kListBlock));
     if (threadIdx.x % 32 == 0)
@@ -111,7 +133,7 @@ __device__ void settle_residual(const DynamicView<Share>& view, Vertex v, FixedR
     view.known[v] = 1;
     mine.gathered += view.at.in_degree(v);
   }
-  view.flags[v] = kEver;
+  view.flags_of(v) = kEver;
   const auto before = view.at.shares[v], after = share_of<Share>(rank, view.at.divisors[v]);
   if (relative_change(before, after) <= view.frontier_tolerance) return;
   view.told[v] = before;
@@ -125,7 +147,9 @@ template <class Share>
 __device__ void settle_pulled(const DynamicView<Share>& view, Vertex v, FixedRank before, FixedRank after,
                               const VertexList& next, const VertexList& sources, Settled& mine) {
   mine.gathered += view.at.in_degree(v);
+  const auto told = view.at.shares[v];
   view.at.share(v);
+  if (view.changed.few != nullptr && view.at.shares[v] != told) view.changed.append(v, 0);
   const bool pruned = view.method == RankMethod::pruned_frontier;
   if (!pruned && view.method != RankMethod::dynamic_frontier) return;
   const double relative = relative_change(before, after);
@@ -133,13 +157,13 @@ __device__ void settle_pulled(const DynamicView<Share>& view, Vertex v, FixedRan
     if (relative > view.prune_tolerance) {
       next.append(v, view.class_of(v));
     } else {
-      view.flags[v] = kEver;
+      view.flags_of(v) = kEver;
     }
   }
   if (!(relative > view.frontier_tolerance)) return;
   if (!pruned) {
-    if (view.flags[v] & kExpanded) return;
-    view.flags[v] |= kExpanded;  // nobody else touches this byte now
+    if (view.flags_of(v) & kExpanded) return;
+    view.flags_of(v) |= kExpanded;  // nobody else touches this byte now
   }
   sources.append(v, list_class(view.out_degree(v)));
 }
@@ -169,7 +193,8 @@ __global__ void __launch_bounds__(kListBlock)
        i += std::uint64_t{gridDim.x} * kListBlock) {
     const Vertex v = members.at(sizes, i);
     const FixedRank before = view.at.ranks[v];
-    const FixedRank after = view.at.renewed(view.update, v, view.sums[v], closed);
+    const bool there = view.renewed != nullptr && closed && view.at.loops[v] == Loop::stored;
+    const FixedRank after = there ? view.renewed[v] : view.at.renewed(view.update, v, view.sums[v], closed);
     mine.change.add(before, after, view.norm);
     mine.growth += after - before;
     view.at.ranks[v] = after;
@@ -276,21 +301,21 @@ inline unsigned list_grid(std::uint64_t count, unsigned lanes = 1) {
   return static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, kListBlocks));
 }
 
-/// The sums of all members that are not known.
+/// The sums of all members whose lists are there, and that are not known.
 template <class Share>
 void gather_members(const DynamicView<Share>& view, const VertexList& members, const ListSizes& sizes,
-                    const Stream& stream) {
+                    const Stream& stream, const ListedRows& rows = {}) {
   const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
     const unsigned count = sizes.count[of_class];
     if (count == 0) return;
-    kernel<<<list_grid(count, lanes), kListBlock, 0, stream.get()>>>(view, members, of_class, count);
+    kernel<<<list_grid(count, lanes), kListBlock, 0, stream.get()>>>(view, members, of_class, count, rows);
     check_launch("gather_kernel");
   };
   if (const unsigned count = sizes.count[3]; count > 0) {  // the longest first
-    clear_sums_kernel<<<list_grid(count), kListBlock, 0, stream.get()>>>(view.sums, members, 3, count);
+    clear_sums_kernel<<<list_grid(count), kListBlock, 0, stream.get()>>>(view.sums, members, 3, count, rows);
     check_launch("clear_sums_kernel");
     const dim3 grid(std::min(count, kListBlocks), kSlices);
-    gather_long_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, members, 3, count);
+    gather_long_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, members, 3, count, rows);
     check_launch("gather_long_kernel");
   }
   launch(2, 32, gather_kernel<Share, 32>);

@@ -32,16 +32,17 @@ __global__ void __launch_bounds__(kListBlock)
 }
 
 template <class Share>
-__global__ void __launch_bounds__(kListBlock) offer_kernel(DynamicView<Share> view, std::uint64_t vertices) {
-  for_each_thread(vertices, [&](std::uint64_t v) { view.at.share(static_cast<Vertex>(v)); });
+__global__ void __launch_bounds__(kListBlock) offer_kernel(DynamicView<Share> view, std::uint64_t count) {
+  for_each_thread(count, [&](std::uint64_t i) { view.at.share(static_cast<Vertex>(view.first + i)); });
 }
 
 template <class Share>
 __global__ void __launch_bounds__(kListBlock)
-    grow_ranks_kernel(DynamicView<Share> view, const FixedRank* old, RankGrowth growth,
-                      std::uint64_t vertices, FixedRank* total) {
+    grow_ranks_kernel(DynamicView<Share> view, const FixedRank* old, RankGrowth growth, std::uint64_t first,
+                      std::uint64_t count, FixedRank* total) {
   FixedRank sum = 0;
-  for_each_thread(vertices, [&](std::uint64_t v) {
+  for_each_thread(count, [&](std::uint64_t i) {
+    const std::uint64_t v = first + i;
     view.at.ranks[v] = growth(old, v);
     view.at.share(static_cast<Vertex>(v));
     sum += view.at.ranks[v];
@@ -114,8 +115,8 @@ template <class Share>
 __global__ void __launch_bounds__(kListBlock)
     list_members_kernel(DynamicView<Share> view, std::uint64_t vertices, VertexList members) {
   for_each_thread(vertices, [&](std::uint64_t i) {
-    const auto v = static_cast<Vertex>(i);
-    if (view.flags[v] & kMember) members.append(v, view.class_of(v));
+    const auto v = static_cast<Vertex>(view.first + i);
+    if (view.flags[i] & kMember) members.append(v, view.class_of(v));
   });
 }
 

@@ -30,6 +30,14 @@ inline std::vector<std::uint64_t> dynamic_ranges(const Graph& graph, int ranks) 
                          static_cast<std::uint64_t>(ranks));
 }
 
+/// What all ranks did in an iteration.
+inline Settled total_of(const ChangeExchange& peers, const Settled& mine, RankNorm norm) {
+  if (peers.alone()) return mine;
+  std::array<std::uint64_t, 3> counts{mine.growth, mine.gathered, mine.told};
+  const RankChange change = total_of(peers.ranks(), mine.change, norm, counts);
+  return {change, counts[0], counts[1], counts[2]};
+}
+
 /// Ranks, what vertices offer, and who is affected. Of several ranks of a job each has its own range of
 /// vertices, and what all offer.
 template <class Share>
@@ -116,12 +124,7 @@ class RankState {
   }
 
   /// What all ranks did in an iteration.
-  Settled total_of(const Settled& mine) const {
-    if (peers.alone()) return mine;
-    std::array<std::uint64_t, 3> counts{mine.growth, mine.gathered, mine.told};
-    const RankChange change = sluice::total_of(peers.ranks(), mine.change, options.norm, counts);
-    return {change, counts[0], counts[1], counts[2]};
-  }
+  Settled total_of(const Settled& mine) const { return sluice::total_of(peers, mine, options.norm); }
 
   PageRankOptions options;
   unsigned threads;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 
 #include "engine/core/error.hpp"
@@ -36,16 +37,18 @@ std::vector<PageRankOptions> options_to_follow(RankMethod method) {
 /// Ranks of the same graph on both, which follow the same batches.
 class OnBoth {
  public:
-  OnBoth(const Device& gpu, const Graph& graph, const PageRankOptions& options)
+  OnBoth(const Device& gpu, const Graph& graph, const PageRankOptions& options,
+         const PagingOptions& paging = {})
       : first_(pagerank(host_, graph, options)),
         on_host_(host_, graph, first_.ranks.span(), options),
-        on_gpu_(gpu, graph, first_.ranks.span(), options) {}
+        on_gpu_(gpu, graph, first_.ranks.span(), options, {.paging = paging}) {}
 
-  void follow(const UpdateResult& update, const DynamicRankOptions& dynamic) {
+  DynamicRankResult follow(const UpdateResult& update, const DynamicRankOptions& dynamic) {
     const DynamicRankResult expected = on_host_.follow(update.graph, update.changes, dynamic);
-    const DynamicRankResult result = on_gpu_.follow(update.graph, update.changes, dynamic);
+    DynamicRankResult result = on_gpu_.follow(update.graph, update.changes, dynamic);
     expect_same_work(result, expected);
     EXPECT_EQ(ranks_of(on_gpu_), ranks_of(on_host_));
+    return result;
   }
 
  private:
@@ -56,9 +59,10 @@ class OnBoth {
 
 /// Batches of insertions and deletions, some with new vertices, one of them empty.
 void expect_follows(const Device& gpu, Graph graph, const PageRankOptions& options,
-                    const DynamicRankOptions& dynamic, std::size_t size, int batches) {
+                    const DynamicRankOptions& dynamic, std::size_t size, int batches,
+                    const PagingOptions& paging = {}) {
   std::mt19937_64 random(29);
-  OnBoth both(gpu, graph, options);
+  OnBoth both(gpu, graph, options, paging);
   if (brief()) batches = 2;
   for (int i = 0; i < batches && !testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE("batch " + std::to_string(i) + " of " + std::to_string(size) + ", method " +
@@ -130,13 +134,12 @@ TEST(GpuDynamicPageRank, CutsHubsAmongBlocks) {
   }
 }
 
-TEST(GpuDynamicPageRank, CanChangeItsMethodFromBatchToBatch) {
-  const auto gpu = open_gpu();
-  REQUIRE_GPU(gpu);
+/// Methods that change from batch to batch.
+void expect_follows_by_turns(const Device& gpu, int batches, const PagingOptions& paging) {
   std::mt19937_64 random(41);
   Graph graph = with_in_edges(generated(io::GraphKind::rmat, 11, false, io::WeightRule::uniform));
-  OnBoth both(*gpu, graph, {});
-  const int batches = brief() ? 6 : 40;
+  OnBoth both(gpu, graph, {}, paging);
+  if (brief()) batches = 6;
   for (int i = 0; i < batches; ++i) {
     SCOPED_TRACE(i);
     const UpdateBatch batch = random_batch(random, graph, 5, i % 6 == 3 ? 1 : 0);
@@ -145,6 +148,12 @@ TEST(GpuDynamicPageRank, CanChangeItsMethodFromBatchToBatch) {
     both.follow(update, {i % 2 == 0 ? RankMethod::residual_frontier : kMethods[random() % 5]});
     graph = std::move(update.graph);
   }
+}
+
+TEST(GpuDynamicPageRank, CanChangeItsMethodFromBatchToBatch) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  expect_follows_by_turns(*gpu, 40, {});
 }
 
 TEST(GpuDynamicPageRank, StopsAfterTheIterationsThatWereAllowed) {
@@ -193,6 +202,106 @@ TEST(GpuDynamicPageRank, ReplaysAsTheHostDoes) {
       EXPECT_EQ(result[b].runs[m].linf, expected[b].runs[m].linf);
     }
   }
+}
+
+TEST(GpuDynamicPartitions, ChangeNoBitOnHardGraphs) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  for (const RankMethod method : kMethods) {
+    for (const PageRankOptions& options : options_to_follow(method)) {
+      std::size_t i = 0;
+      for (auto& [name, graph] : rank_graphs()) {
+        if (brief() && i++ % 5 != static_cast<std::size_t>(method) % 5) continue;
+        SCOPED_TRACE(name);
+        expect_follows(*gpu, with_in_edges(std::move(graph)), options, {method}, 3, 3,
+                       {.partitions = 3, .slots = 2});
+      }
+    }
+  }
+}
+
+TEST(GpuDynamicPartitions, ChangeNoBitForBatchesOfEverySize) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  constexpr auto uniform = io::WeightRule::uniform;
+  const PagingOptions pagings[] = {{.partitions = 7, .slots = 2, .transport = Transport::copied},
+                                   {.partitions = 40, .slots = 17},
+                                   {.partitions = 9, .transport = Transport::mapped},
+                                   {.transport = Transport::copied}};
+  std::size_t i = 0;
+  for (const RankMethod method : kMethods) {
+    for (const PageRankOptions& options : options_to_follow(method)) {
+      for (const std::size_t size : {1u, 30u, 2000u}) {
+        if (brief() && size != 30) continue;
+        const PagingOptions& paging = pagings[i++ % std::size(pagings)];
+        expect_follows(*gpu, with_in_edges(generated(io::GraphKind::rmat, 12, false, uniform)), options,
+                       {method}, size, 3, paging);
+        expect_follows(*gpu, generated(io::GraphKind::grid, 14, true, uniform), options, {method, 0, 0}, size,
+                       2, paging);
+      }
+    }
+  }
+}
+
+TEST(GpuDynamicPartitions, CutHubsAmongBlocks) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  for (const RankMethod method : kMethods) {
+    for (const PageRankOptions& options : options_to_follow(method)) {
+      expect_follows(*gpu, hubs(true), options, {method}, 5, 3, {.partitions = 5, .slots = 2});
+      expect_follows(*gpu, hubs(false), options, {method}, 5, 3, {.partitions = 5, .slots = 2});
+    }
+  }
+}
+
+TEST(GpuDynamicPartitions, FollowMethodsThatChange) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  expect_follows_by_turns(*gpu, 20, {.partitions = 12, .slots = 4});
+}
+
+TEST(GpuDynamicPartitions, StayAwayWithoutAffectedVertices) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Device host({DeviceChoice::host, 2, 0});
+  PageRankOptions options;
+  options.tolerance = 1e-8;
+  UpdateBatch batch;
+  batch.deletions = {{0}, {1}, {}, {}};
+  for (const Transport transport : {Transport::copied, Transport::mapped}) {
+    for (const RankMethod method : kMethods) {
+      const auto follow_corner = [&](const Device& device) {
+        Graph graph = generated(io::GraphKind::grid, 12, true, io::WeightRule::none);
+        DynamicRanks ranks(device, graph, pagerank(host, graph, options).ranks.span(), options,
+                           {.paging = {.partitions = 32, .slots = 4, .transport = transport}});
+        const UpdateResult update = update_graph(std::move(graph), batch, 2);
+        return ranks.follow(update.graph, update.changes, {method, 1e-3, 1e-3});
+      };
+      const DynamicRankResult result = follow_corner(*gpu), expected = follow_corner(host);
+
+      EXPECT_EQ(result.partitions_read, expected.partitions_read) << static_cast<int>(method);
+      EXPECT_EQ(result.traffic.partitions, expected.traffic.partitions);
+      EXPECT_EQ(result.traffic.transfers, expected.traffic.transfers);
+    }
+  }
+}
+
+TEST(GpuDynamicPartitions, StayWithinTheDeviceMemory) {
+  Graph graph = generated(io::GraphKind::rmat, brief() ? 12 : 16, true, io::WeightRule::none);
+  const std::uint64_t n = graph.vertices(), m = graph.edges();
+  // Columns and lists of vertices; two parcels of 12 bytes an entry; a part of the in-edges; counters.
+  const std::uint64_t state = 100 * n + 2 * 12 * std::min<std::uint64_t>(m, 1u << 18) + (1u << 20);
+  const auto tight = open_gpu(state + m * sizeof(Vertex) / 3);
+  REQUIRE_GPU(tight);
+  OnBoth both(*tight, graph, {});
+  std::mt19937_64 random(31);
+  const UpdateBatch batch = random_batch(random, graph, 10, 0);
+  const UpdateResult update = update_graph(std::move(graph), batch, 2);
+
+  const DynamicRankResult result = both.follow(update, {RankMethod::naive_dynamic});
+
+  EXPECT_GT(result.traffic.partitions, 3u);
+  EXPECT_LE(tight->memory().peak(), tight->memory().ceiling());
 }
 
 TEST(GpuDynamicPageRank, RefusesChangesOfAnotherGraph) {

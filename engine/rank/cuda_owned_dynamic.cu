@@ -1,0 +1,436 @@
+// Dynamic PageRank on a GPU that does not hold the graph: its in-edges come in partitions, or it is one of
+// several, each with a range of vertices. Ranks, sums and lists of own vertices stay on the GPU. The host has
+// the graph: it sends in-edges where there are affected vertices, and out-edges of the vertices whose change
+// spreads, cut to those that lead to own vertices. Ranks of a job tell each other through their hosts, as
+// those without a GPU do (change_exchange.hpp), and in the same order.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "engine/exec/threads.hpp"
+#include "engine/rank/device_in_lists.cuh"
+#include "engine/rank/dynamic_state.hpp"
+#include "engine/rank/rank_parcels.cuh"
+
+namespace sluice {
+
+namespace {
+
+using cuda::ListSizes;
+using cuda::ParcelUse;
+
+/// Sources whose out-edges are looked up at a time, and by one thread.
+constexpr std::uint64_t kSourcesAtOnce = std::uint64_t{1} << 18;
+constexpr std::uint64_t kSourcesOfThread = 512;
+
+/// What sources are on the device.
+template <class Share>
+__global__ void __launch_bounds__(cuda::kListBlock)
+    learn_listed_kernel(cuda::DynamicView<Share> view, const Vertex* vertices, const RankSource* sources,
+                        std::uint64_t count) {
+  cuda::for_each_thread(count, [&](std::uint64_t i) {
+    const Vertex v = vertices[i];
+    view.at.divisors[v] = sources[i].divisor, view.at.loops[v] = sources[i].loop;
+    view.at.share(v);
+  });
+}
+
+template <class Share>
+class CudaOwnedRanks final : public DynamicRanks::State {
+ public:
+  CudaOwnedRanks(const Device& device, const Graph& graph, std::span<const double> given,
+                 const PageRankOptions& options, const RankPlace& place)
+      : device_(device),
+        paging_(place.paging),
+        alone_(make_alone()),
+        peers_(place.ranks != nullptr ? *place.ranks : *alone_,
+               dynamic_ranges(graph, place.ranks != nullptr ? place.ranks->size() : 1)),
+        state_(device, options),
+        parcels_(device, std::max(graph.vertices(), graph.edges())) {
+    make_vertices(graph);
+    const HostArray<FixedRank> ranks =
+        starting_ranks(given, graph.out.view(), options, peers_.first(), peers_.last());
+    copy_to_device(device, state_.ranks.data(), ranks.data(), ranks.bytes());
+    state_.total = peers_.sum(sum_of(ranks.span()));
+    state_.over(own(), cuda::offer_kernel<Share>, state_.view(), own());
+    tell_all();
+  }
+
+  ~CudaOwnedRanks() override {
+    cudaStreamSynchronize(state_.stream.get());
+  }  // what is under way uses the buffers
+
+  DynamicRankResult follow(const Graph& graph, std::span<const EdgeChange> changes,
+                           const DynamicRankOptions& dynamic, const RankObserver& observer) override {
+    auto begin = RankClock::now();
+    state_.dynamic = dynamic;
+    DynamicRankResult result;
+    const std::uint64_t sent = parcels_.bytes_sent(), before = vertices();
+    const CsrView in = in_edges_of(graph, state_.options.weighted);
+    const std::vector<Vertex> given_loops = adopt(graph, in, changes);
+    mark(graph, changes, given_loops, before);
+    result.initially_affected = state_.affected_size();
+    state_.add_waiting();
+    count_affected();
+    cuda::DeviceInLists lists(device_, in, peers_.first(), peers_.last(), paging_);
+    result.setup_seconds = seconds_since(begin);
+
+    begin = RankClock::now();
+    iterate(state_, graph.edges(), result, observer, [&] { return step(graph, lists); });
+    result.compute_seconds = seconds_since(begin);
+    result.ever_affected = peers_.sum(state_.ever());
+    result.traffic = lists.traffic();
+    result.traffic.host_to_device_bytes += parcels_.bytes_sent() - sent;
+    result.partitions_read = lists.partitions_read();
+    state_.end_batch();
+    return result;
+  }
+
+  void read_ranks(std::span<double> ranks) const override { state_.read_ranks(ranks); }
+  std::uint64_t vertices() const override { return peers_.vertices(); }
+  std::uint64_t first() const override { return peers_.first(); }
+  std::uint64_t own() const override { return peers_.last() - peers_.first(); }
+
+ private:
+  using Stored = typename Share::Stored;
+  using Columns = cuda::ParcelColumns<Stored>;
+
+  // ---- the graph ----------------------------------------------------------------------------------------
+
+  /// State of the graph's vertices, and among how much own ones split their ranks.
+  void make_vertices(const Graph& graph) {
+    state_.make_vertices(peers_.first(), own(), graph.vertices());
+    renewed_ = Buffer<FixedRank>(device_, own(), "ranks");
+    if (!peers_.alone()) {
+      changed_ = Buffer<Vertex>(device_, own(), "changed contributions");
+      mirror_ = Staging<Stored>(device_, graph.vertices(), "contributions of all ranks");
+    }
+    HostArray<double> divisors(own(), "out-degrees");
+    HostArray<Loop> loops(own(), "self-loops");
+    parallel_blocks(device_.threads(), own(), kVerticesAtOnce,
+                    [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                      for (std::uint64_t i = begin; i < end; ++i) {
+                        const auto v = static_cast<Vertex>(peers_.first() + i);
+                        const RankSource source = source_of(graph, state_.options, v);
+                        divisors[i] = source.divisor, loops[i] = source.loop;
+                      }
+                    });
+    copy_to_device(device_, state_.divisors.data(), divisors.data(), divisors.bytes());
+    copy_to_device(device_, state_.loops.data(), loops.data(), loops.bytes());
+  }
+
+  /// Goes over to the graph as it is after `changes`. Returns own changed sources whose loop is in no list.
+  std::vector<Vertex> adopt(const Graph& graph, const CsrView& in, std::span<const EdgeChange> changes) {
+    if (graph.vertices() > vertices()) grow(graph);
+    offsets_.reserve(device_, own() + 1, "offsets of in-edges");
+    state_.in = {in.vertices, 0, moved(offsets_.data(), first()), nullptr, nullptr};
+    if (own() > 0) {
+      copy_to_device(device_, offsets_.data(), in.offsets + first(), (own() + 1) * sizeof(EdgeIndex));
+      state_.in.edges = in.offsets[peers_.last()] - in.offsets[first()];
+    }
+    std::vector<Vertex> changed, given_loops;
+    std::vector<RankSource> sources;
+    for (const EdgeChange& change : changes) {
+      const Vertex v = change.source;
+      if (!peers_.owns(v) || (!changed.empty() && changed.back() == v)) continue;
+      changed.push_back(v);
+      sources.push_back(source_of(graph, state_.options, v));
+      if (sources.back().loop == Loop::added) given_loops.push_back(v);
+    }
+    learned_.reserve(device_, changed.size(), "changed sources");
+    learned_sources_.reserve(device_, changed.size(), "changed sources");
+    copy_to_device(device_, learned_.data(), changed.data(), changed.size() * sizeof(Vertex));
+    copy_to_device(device_, learned_sources_.data(), sources.data(), sources.size() * sizeof(RankSource));
+    state_.over(changed.size(), learn_listed_kernel<Share>, state_.view(), learned_.data(),
+                learned_sources_.data(), changed.size());
+    tell(changed);
+    return given_loops;
+  }
+
+  void grow(const Graph& graph) {
+    const RankGrowth growth(vertices(), graph.vertices(), state_.options.damping);
+    peers_.grow(graph.vertices());
+    const Buffer<FixedRank> old = std::move(state_.ranks);
+    make_vertices(graph);
+    state_.fill(state_.counters(), 0, sizeof(cuda::RankCounters));
+    state_.over(own(), cuda::grow_ranks_kernel<Share>, state_.view(), moved(old.data(), first()), growth,
+                first(), own(), &state_.counters()->total);
+    state_.read(0);
+    state_.total = peers_.sum(state_.counted().total);
+    tell_all();
+  }
+
+  // ---- who is affected ----------------------------------------------------------------------------------
+
+  /// As RankState::mark has it.
+  void mark(const Graph& graph, std::span<const EdgeChange> changes, const std::vector<Vertex>& given_loops,
+            std::uint64_t old_vertices) {
+    state_.begin_marks(own(), 0);
+    if (state_.method() == RankMethod::naive_dynamic) {
+      state_.add_all(state_.marked());
+    } else {
+      mark_neighbours(graph, changes, given_loops, old_vertices);
+    }
+    count_affected();
+  }
+
+  void mark_neighbours(const Graph& graph, std::span<const EdgeChange> changes,
+                       const std::vector<Vertex>& given_loops, std::uint64_t old_vertices) {
+    const unsigned list = state_.marked();
+    std::vector<Vertex> met = given_loops, sources;
+    for (const EdgeChange& change : changes) {
+      if (change.removed > 0 && peers_.owns(change.target)) met.push_back(change.target);
+      if (sources.empty() || sources.back() != change.source) sources.push_back(change.source);
+    }
+    for (std::uint64_t v = std::max(old_vertices, first()); v < peers_.last(); ++v)
+      met.push_back(static_cast<Vertex>(v));
+    parcels_.send(
+        met.size(), ParcelUse::vertices, state_.stream,
+        [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
+          std::copy(met.data() + begin, met.data() + end, to.vertices);
+        },
+        [&](const Columns& there, std::uint64_t size) { meet(there, size, ParcelUse::vertices, list); });
+    spread(graph, sources, false, list);
+    state_.read(list);
+    if (state_.method() == RankMethod::dynamic_traversal) mark_reachable(graph, list);
+  }
+
+  void mark_reachable(const Graph& graph, unsigned list) {
+    ListSizes from;
+    for (;;) {
+      state_.fill(state_.sizes_of_sources(), 0, sizeof(ListSizes));
+      for (unsigned c = 0; c < cuda::kListClasses; ++c) {
+        const std::uint64_t begin = from.count[c], end = state_.sizes.count[c];
+        state_.over(end - begin, cuda::list_sources_kernel<Share>, state_.view(), state_.members(list), c,
+                    begin, end, state_.sources());
+      }
+      state_.read(list);
+      const std::vector<Vertex> level = peers_.everywhere(listed_sources());
+      if (level.empty()) break;
+      from = state_.sizes;
+      spread(graph, level, false, list);
+      state_.read(list);
+    }
+    state_.list_if_many(list);
+  }
+
+  void count_affected() { state_.affected_elsewhere = peers_.sum(state_.affected()) - state_.affected(); }
+
+  /// Out-neighbours of the sources of all ranks become members of a list where they are own vertices, and are
+  /// told the differences if `tells`.
+  void spread(const Graph& graph, std::span<const Vertex> all, bool tells, unsigned list) {
+    const CsrView out = graph.out.view();
+    const ParcelUse use = !tells             ? ParcelUse::vertices
+                          : Share::kWeighted ? ParcelUse::weights
+                                             : ParcelUse::sources;
+    std::vector<EdgeIndex> begins, places;  // of the sources' edges in their lists, and among what is sent
+    for (std::size_t done = 0; done < all.size(); done += kSourcesAtOnce) {
+      const auto sources = all.subspan(done, std::min<std::size_t>(kSourcesAtOnce, all.size() - done));
+      begins.resize(sources.size()), places.assign(sources.size() + 1, 0);
+      parallel_blocks(device_.threads(), sources.size(), kSourcesOfThread,
+                      [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                        for (std::uint64_t i = begin; i < end; ++i) {
+                          const auto edges = edges_into(out, sources[i], first(), peers_.last());
+                          begins[i] = edges.first, places[i + 1] = edges.second - edges.first;
+                        }
+                      });
+      std::partial_sum(places.begin(), places.end(), places.begin());
+      parcels_.send(
+          places.back(), use, state_.stream,
+          [&](const Columns& to, std::uint64_t from, std::uint64_t until) {
+            pack(out, sources, begins, places, use, to, from, until);
+          },
+          [&](const Columns& there, std::uint64_t size) { meet(there, size, use, list); });
+    }
+  }
+
+  /// Writes the edges that are sent in places [from, until).
+  void pack(const CsrView& out, std::span<const Vertex> sources, const std::vector<EdgeIndex>& begins,
+            const std::vector<EdgeIndex>& places, ParcelUse use, const Columns& to, std::uint64_t from,
+            std::uint64_t until) const {
+    const auto place = [&](auto it) { return static_cast<std::uint64_t>(it - places.begin()); };
+    const std::uint64_t low = place(std::upper_bound(places.begin(), places.end(), from)) - 1,
+                        high = place(std::lower_bound(places.begin(), places.end(), until));
+    parallel_blocks(device_.threads(), high - low, kSourcesOfThread,
+                    [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                      for (std::uint64_t i = low + begin; i < low + end; ++i) {
+                        const std::uint64_t first = std::max(places[i], from),
+                                            last = std::min(places[i + 1], until);
+                        if (first >= last) continue;
+                        const EdgeIndex edge = begins[i] + (first - places[i]);
+                        const std::uint64_t at = first - from, count = last - first;
+                        std::copy_n(out.targets + edge, count, to.vertices + at);
+                        if (use == ParcelUse::vertices) continue;
+                        std::fill_n(to.sources + at, count, sources[i]);
+                        if (use == ParcelUse::weights)
+                          std::copy_n(out.weights + edge, count, to.weights + at);
+                      }
+                    });
+  }
+
+  void meet(const Columns& there, std::uint64_t size, ParcelUse use, unsigned list) const {
+    state_.over(size, cuda::meet_entries_kernel<Share>, state_.view(), there.vertices,
+                use == ParcelUse::vertices ? nullptr : there.sources,
+                use == ParcelUse::weights ? there.weights : nullptr, size, state_.members(list));
+  }
+
+  // ---- an iteration -------------------------------------------------------------------------------------
+
+  cuda::VertexList changed() const {
+    if (peers_.alone()) return {};
+    return {changed_.data(), nullptr, changed_.size(), 0, state_.counters()->changed.count};
+  }
+
+  Settled step(const Graph& graph, cuda::DeviceInLists& lists) {
+    const unsigned now = state_.now(), next = state_.drops() ? 1 - now : now;
+    FixedRank* const renewed = moved(renewed_.data(), first());
+    if (state_.drops()) state_.fill(state_.sizes_of(next), 0, sizeof(ListSizes));
+    state_.fill(state_.sizes_of_sources(), 0, sizeof(ListSizes));
+    state_.fill(&state_.counters()->changed, 0, sizeof(ListSizes));
+    lists.gather(state_, renewed);
+    cuda::DynamicView<Share> view = state_.view();
+    view.renewed = renewed, view.changed = changed();
+    cuda::settle_members(view, state_.members(now), state_.sizes, state_.members(next), state_.sources(),
+                         state_.partial(), &state_.counters()->settled, state_.stream);
+    state_.read(next);
+    state_.go_on_with(next);
+    return state_.residual() ? tell_differences(graph) : affect_neighbours(graph);
+  }
+
+  /// Of the published methods: tells the other ranks what is new, and finds out who is affected next.
+  Settled affect_neighbours(const Graph& graph) {
+    const Settled all = total_of(peers_, state_.counted().settled, state_.options.norm);
+    const std::uint64_t before = state_.affected();
+    const std::vector<Vertex> sources = listed_sources();
+    if (!peers_.alone()) tell(listed(changed_.data(), state_.counted().changed.count[0]));
+    if (!state_.spreads()) return all;
+    spread(graph, peers_.everywhere(sources), false, state_.now());
+    state_.read(state_.now());
+    if (state_.drops() || state_.affected() != before) state_.list_if_many(state_.now());
+    count_affected();
+    return all;
+  }
+
+  /// On residuals: the differences to the sums of out-neighbours, which are the next affected ones; or all
+  /// vertices pull, where that costs less.
+  Settled tell_differences(const Graph& graph) {
+    const std::vector<Vertex> sources = listed_sources();
+    Settled mine = state_.counted().settled;
+    for (const Vertex v : sources) mine.told += graph.out.offsets[v + 1] - graph.out.offsets[v];
+    Settled all = total_of(peers_, mine, state_.options.norm);
+    const std::vector<Vertex> everywhere = peers_.everywhere(sources);
+    tell(sources);
+    if (pulling_costs_less(all.told, graph.edges())) {
+      state_.pull_all();
+    } else {
+      all.gathered += all.told;
+      spread(graph, everywhere, true, state_.now());
+      state_.read(state_.now());
+      state_.list_if_many(state_.now());
+    }
+    count_affected();
+    return all;
+  }
+
+  /// Vertices of a list on the device, all of whose work has ended.
+  std::vector<Vertex> listed(const Vertex* list, std::uint64_t count) const {
+    std::vector<Vertex> vertices(count);
+    copy_to_host(device_, vertices.data(), list, count * sizeof(Vertex));
+    return vertices;
+  }
+  /// They are all of one class: the host has the out-edges.
+  std::vector<Vertex> listed_sources() const {
+    return listed(state_.sources().few, state_.counted().sources.count[0]);
+  }
+
+  // ---- other ranks --------------------------------------------------------------------------------------
+
+  /// Tells what own vertices offer, of which those of `mine` are others than before.
+  void tell(const std::vector<Vertex>& mine) {
+    if (peers_.alone()) return;
+    if (peers_.template tells_all<Stored>(mine.size())) {
+      read_own_shares();
+    } else {
+      parcels_.fetch(
+          mine.size(), state_.stream,
+          [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
+            std::copy(mine.data() + begin, mine.data() + end, to.vertices);
+          },
+          [&](const Columns& there, std::uint64_t size) {
+            state_.over(size, cuda::read_shares_kernel<Share>, state_.view(), there.vertices, there.values,
+                        size);
+          },
+          [&](const Columns& here, std::uint64_t begin, std::uint64_t end) {
+            for (std::uint64_t i = begin; i < end; ++i) mirror_.data()[mine[i]] = here.values[i - begin];
+          });
+    }
+    HeardChanges heard;
+    peers_.tell(mirror_.data(), mine, &heard);
+    hear(heard);
+  }
+
+  void tell_all() {
+    if (peers_.alone()) return;
+    read_own_shares();
+    HeardChanges heard;
+    peers_.tell_all(mirror_.data(), &heard);
+    hear(heard);
+  }
+
+  void read_own_shares() {
+    state_.stream.wait("contributions");
+    copy_to_host(device_, mirror_.data() + first(), state_.shares.data() + first(), own() * sizeof(Stored));
+  }
+
+  /// What came becomes what the device has; what it had is what its vertices had been told.
+  void hear(const HeardChanges& heard) {
+    const auto copy = [&](Stored* to, const Stored* from, std::uint64_t count, cudaMemcpyKind kind) {
+      cuda::check(cudaMemcpyAsync(to, from, count * sizeof(Stored), kind, state_.stream.get()),
+                  "copying contributions");
+    };
+    for (const auto& [begin, end] : heard.ranges) {
+      Stored* const shares = state_.shares.data() + begin;
+      copy(state_.told.data() + begin, shares, end - begin, cudaMemcpyDeviceToDevice);
+      copy(shares, mirror_.data() + begin, end - begin, cudaMemcpyHostToDevice);
+    }
+    parcels_.send(
+        heard.vertices.size(), ParcelUse::values, state_.stream,
+        [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
+          for (std::uint64_t i = begin; i < end; ++i) {
+            to.vertices[i - begin] = heard.vertices[i];
+            to.values[i - begin] = mirror_.data()[heard.vertices[i]];
+          }
+        },
+        [&](const Columns& there, std::uint64_t size) {
+          state_.over(size, cuda::hear_kernel<Share>, state_.view(), there.vertices, there.values, size);
+        });
+    state_.stream.wait("contributions of other ranks");  // the mirror may change again
+  }
+
+  const Device& device_;
+  PagingOptions paging_;
+  std::unique_ptr<Communicator> alone_;
+  ChangeExchange peers_;
+  cuda::DeviceRankState<Share> state_;
+  cuda::RankParcels<Stored> parcels_;
+  Buffer<EdgeIndex> offsets_;  ///< [own + 1] of in-edges
+  Buffer<FixedRank> renewed_;  ///< [own] of vertices with a loop in their list
+  Buffer<Vertex> changed_;     ///< [own] who offers something else; of several ranks
+  Staging<Stored> mirror_;     ///< [vertices] what the device has, for the exchange; of several ranks
+  Buffer<Vertex> learned_;     ///< own changed sources of a batch
+  Buffer<RankSource> learned_sources_;
+};
+
+}  // namespace
+
+std::unique_ptr<DynamicRanks::State> make_cuda_owned_ranks(const Device& device, const Graph& graph,
+                                                           std::span<const double> ranks,
+                                                           const PageRankOptions& options,
+                                                           const RankPlace& place) {
+  in_edges_of(graph, options.weighted);  // are there
+  if (options.weighted)
+    return std::make_unique<CudaOwnedRanks<WeightedShare>>(device, graph, ranks, options, place);
+  return std::make_unique<CudaOwnedRanks<EvenShare>>(device, graph, ranks, options, place);
+}
+
+}  // namespace sluice

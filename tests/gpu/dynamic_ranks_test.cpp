@@ -1,0 +1,84 @@
+// Dynamic PageRank on several ranks with GPUs: the ranks, iterations and frontiers of one process on the
+// host, bit for bit. Ranks are threads that share the GPU.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "exchange/thread_ranks.hpp"
+#include "gpu/gpu.hpp"
+#include "rank/cases.hpp"
+#include "rank/course.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// Each rank has a graph of its own: memory cannot be page-locked twice.
+void expect_as_alone(const std::function<Course()>& make, PageRankOptions options, std::size_t method,
+                     int size, const PagingOptions& paging = {}) {
+  if (brief()) options.max_iterations = 3;
+  const Device host({DeviceChoice::host, 2, 0});
+  const Course course = make();
+  const PageRankResult start = pagerank(host, course.before, options);
+  const Followed alone = follow(host, course, options, start, method, {});
+  std::vector<Followed> on_ranks(static_cast<std::size_t>(size));
+  Meeting::run(size, [&](int rank, Meeting& meeting) {
+    const Device gpu({DeviceChoice::cuda, 1, 1u << 28});
+    ThreadCommunicator ranks(rank, meeting);
+    on_ranks[static_cast<std::size_t>(rank)] =
+        follow(gpu, make(), options, start, method, {.paging = paging, .ranks = &ranks});
+  });
+  expect_same(on_ranks, alone);
+}
+
+TEST(GpuDynamicOnRanks, IsThatOfOneProcess) {
+  REQUIRE_GPU(open_gpu());
+  for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
+    for (const int size : {2, 3}) {
+      if (brief() && size != 2 + static_cast<int>(method % 2)) continue;
+      SCOPED_TRACE("method " + std::to_string(method) + " on " + std::to_string(size));
+      PageRankOptions options;
+      options.tolerance = 1e-7;
+      options.norm = size == 3 ? RankNorm::l2 : RankNorm::linf;
+      options.weighted = size == 3;
+      options.dangling = method % 2 == 0 ? Dangling::uniform : Dangling::self_loop;
+      expect_as_alone([] { return course_of(rank_rmat(false, true), 6); }, options, method, size);
+      if (!brief()) expect_as_alone([] { return course_of(rank_rmat(true, false), 6); }, {}, method, size);
+    }
+  }
+}
+
+TEST(GpuDynamicOnRanks, MayOwnNoVertexOrNoEdge) {
+  REQUIRE_GPU(open_gpu());
+  PageRankOptions options;
+  options.weighted = true;
+  const auto graphs = [] {
+    std::vector<NamedGraph> all = rank_graphs();
+    all.push_back({"without vertices at first", stat::make_graph(0, {}, true, true)});
+    return all;
+  };
+  const std::vector<NamedGraph> all = graphs();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const NamedGraph& named = all[i];
+    if (named.graph.vertices() > 100 || named.name == "extreme weights") continue;
+    for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
+      if (method != i % std::size(kFollowers) && brief()) continue;
+      SCOPED_TRACE(named.name + ", method " + std::to_string(method));
+      options.dangling = method % 2 == 0 ? Dangling::uniform : Dangling::self_loop;
+      expect_as_alone([&] { return course_of(with_in_edges(std::move(graphs()[i].graph)), 2); }, options,
+                      method, 4);
+    }
+  }
+}
+
+TEST(GpuDynamicOnRanks, WorksInPartitions) {
+  REQUIRE_GPU(open_gpu());
+  PageRankOptions options;
+  options.tolerance = 1e-7;
+  for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
+    expect_as_alone([] { return course_of(rank_rmat(false, true), 6); }, options, method, 3,
+                    {.partitions = 7, .slots = 2});
+  }
+}
+
+}  // namespace
+}  // namespace sluice::test
