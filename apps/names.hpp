@@ -96,6 +96,12 @@ inline constexpr std::array kRankRows{
     Name<RankRows>{"sliced", RankRows::sliced},
 };
 
+inline constexpr std::array kRankSplits{
+    Name<RankSplit>{"none", RankSplit::none},
+    Name<RankSplit>{"in", RankSplit::in},
+    Name<RankSplit>{"in-out", RankSplit::in_out},
+};
+
 inline constexpr std::array kRankPrecisions{
     Name<RankPrecision>{"f64", RankPrecision::f64},
     Name<RankPrecision>{"f32", RankPrecision::f32},

@@ -69,6 +69,10 @@ void declare_rank_batch(Command& command, RankBatchOptions& options) {
                "df, dfp, dfr: a larger relative change spreads to out-neighbours");
   command.real("--prune-tolerance", "T", options.rank.prune_tolerance,
                "dfp: a vertex that changes by no more is left alone");
+  command.choice(
+      "--split", options.rank.split, kRankSplits,
+      "which affected vertices a GPU gives to as many threads as their degree asks for: those that "
+      "pull, by in-degree, and those whose change spreads, by out-degree; changes no result");
 }
 
 void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options,
@@ -85,6 +89,7 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
   refuse_idle("--previous", fresh, where.c_str());
   refuse_idle("--frontier-tolerance", !frontier, where.c_str());
   refuse_idle("--prune-tolerance", method != RankMethod::pruned_frontier, where.c_str());
+  refuse_idle("--split", fresh, where.c_str());
   refuse_idle("--output-graph", !options.updates(), "without --insert or --delete");
   if (fresh) return;
   options.rank.method = method;
@@ -104,6 +109,7 @@ RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOp
   const unsigned threads = threads_of(common);
   io::RankFile previous;
   if (follows) {
+    validate(options.rank, job.device());
     previous = io::read_rank_file(options.previous);
     check_previous(previous, options.previous, job.graph(), rank);
   }

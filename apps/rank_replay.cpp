@@ -115,7 +115,7 @@ std::string table(const std::vector<ReplayBatch>& batches) {
 void refuse_idle(const Command& command, const CommonOptions& common) {
   for (const char* name :
        {"GRAPH", "--insert", "--delete", "--previous", "--output-graph", "--output", "--weighted", "--verify",
-        "--plan", "--original-ids", "--distribution", "--rows"}) {
+        "--plan", "--original-ids", "--distribution", "--rows", "--split"}) {
     if (command.given(name)) {
       throw UsageError(fmt::format("{} has no meaning with --replay (leave it out)", name));
     }

@@ -102,7 +102,7 @@ class AblationSuite {
 
   template <class Run>
   void measure(const std::string& name, const Run& run) {
-    if (options_.wanted && !options_.wanted(name)) return;
+    if (!options_.wants(name)) return;
     if (options_.progress) options_.progress(name);
     std::vector<double> times;
     RunStats stats;

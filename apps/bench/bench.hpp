@@ -30,8 +30,10 @@ struct Options {
   std::uint64_t seed = 1;
   std::string graph;  ///< a graph file to measure instead of generated ones, or empty
   std::function<void(const std::string& name)> progress;  ///< called before each measurement
-  /// Is this figure to be measured? Empty: all are. Only ablation and outofcore ask.
+  /// Is this figure to be measured? Empty: all are. Ablation, outofcore and pagerank ask.
   std::function<bool(const std::string& name)> wanted;
+
+  bool wants(const std::string& name) const { return !wanted || wanted(name); }
 };
 
 /// Copies, random reads, transfers: what no program on this device can beat.
@@ -56,8 +58,9 @@ std::vector<Figure> run_ablation(Device& device, const Options& options);
 /// Static PageRank: an iteration, and the time to a tolerance; then dynamic methods beside it.
 std::vector<Figure> run_pagerank(Device& device, const Options& options);
 
-/// Dynamic PageRank on a graph that keeps its in-edges, in batches of 1e-7 to 1e-4 of its edges. Times are
-/// medians; what becomes of them beside static is said in the notes.
+/// Dynamic PageRank on a graph that keeps its in-edges, in batches of 1e-7 to 1e-4 of its edges, and on a GPU
+/// by DF-P's three ways to split the work. Times are medians; what becomes of them beside static is said in
+/// the notes.
 std::vector<Figure> run_dynamic_pagerank(Device& device, const Options& options, const std::string& name,
                                          Graph graph);
 

@@ -17,7 +17,10 @@ namespace sluice::bench {
 namespace {
 
 constexpr double kFractions[] = {1e-7, 1e-6, 1e-5, 1e-4};
-constexpr RankMethod kFollowers[] = {RankMethod::pruned_frontier, RankMethod::residual_frontier};
+/// Fractions at which DF-P's ways to split the work are compared (Fig. 1).
+constexpr double kSplitFractions[] = {1e-6, 1e-4};
+/// Where the work is done, with the graph whole: what does not fit is said, not worked on otherwise.
+const RankPlace kWhole{.paging = {.partitions = 1}};
 
 using Clock = std::chrono::steady_clock;
 
@@ -28,6 +31,8 @@ double median(std::vector<double> values) {
 
 /// How one method did with the batches of one size.
 struct Followed {
+  std::string name;
+  DynamicRankOptions method;
   std::vector<double> seconds, updates, speedups;
   std::vector<double> with_update;  ///< speedups with the update of the graph, where the work is done
   double iterations = 0, affected = 0, error = 0;
@@ -39,7 +44,20 @@ class DynamicSuite {
       : device_(device), options_(options), name_(std::move(name)), graph_(std::move(graph)) {}
 
   std::vector<Figure> run() {
-    for (const double fraction : kFractions) batches_of(fraction);
+    for (const double fraction : kFractions) {
+      batches_of(fraction, name_,
+                 {follower(RankMethod::pruned_frontier), follower(RankMethod::residual_frontier)});
+    }
+    if (!device_.is_cuda()) return std::move(figures_);
+    for (const double fraction : kSplitFractions) {
+      std::vector<Followed> splits;
+      for (const auto& split : apps::kRankSplits) {
+        splits.push_back(follower(RankMethod::pruned_frontier));
+        splits.back().name += std::string(", split ") + std::string(split.name);
+        splits.back().method.split = split.value;
+      }
+      batches_of(fraction, name_ + ", splits", std::move(splits));
+    }
     return std::move(figures_);
   }
 
@@ -63,13 +81,21 @@ class DynamicSuite {
     return batch;
   }
 
-  void batches_of(double fraction) {
+  static Followed follower(RankMethod method) {
+    Followed followed;
+    followed.name = apps::name_of(apps::kRankMethods, method);
+    followed.method = {method};
+    return followed;
+  }
+
+  void batches_of(double fraction, const std::string& name, std::vector<Followed> followed) {
+    const std::string size = name + text(", batch %.0e", fraction);
+    if (!options_.wants(size)) return;
     const PageRankOptions rank;
     const PageRankResult first = pagerank(device_, graph_, rank);
-    Followed followed[std::size(kFollowers)];
     std::vector<DynamicRanks> ranks;
-    for (std::size_t m = 0; m < std::size(kFollowers); ++m)
-      ranks.emplace_back(device_, graph_, first.ranks.span(), rank);
+    for (std::size_t m = 0; m < followed.size(); ++m)
+      ranks.emplace_back(device_, graph_, first.ranks.span(), rank, kWhole);
     std::vector<double> statics;
     for (unsigned r = 0; r < options_.repetitions; ++r) {
       const UpdateBatch batch = random_batch(fraction);
@@ -78,19 +104,17 @@ class DynamicSuite {
       const double host_update = std::chrono::duration<double>(Clock::now() - begin).count();
       const PageRankResult anew = pagerank(device_, update.graph, rank);
       statics.push_back(anew.compute_seconds);
-      for (std::size_t m = 0; m < ranks.size(); ++m)
-        follow(ranks[m], update, kFollowers[m], anew, host_update, followed[m]);
+      for (std::size_t m = 0; m < ranks.size(); ++m) follow(ranks[m], update, anew, host_update, followed[m]);
       graph_ = std::move(update.graph);
     }
-    const std::string size = name_ + text(", batch %.0e", fraction);
     put(size + ", static", statics, text("%.0f iterations", first.iterations));
-    for (std::size_t m = 0; m < ranks.size(); ++m) put(size, kFollowers[m], followed[m]);
+    for (const Followed& one : followed) put(size, one);
   }
 
-  void follow(DynamicRanks& ranks, const UpdateResult& update, RankMethod method, const PageRankResult& anew,
-              double host_update, Followed& followed) {
-    if (options_.progress) options_.progress(name_ + ", " + apps::name_of(apps::kRankMethods, method));
-    const DynamicRankResult result = ranks.follow(update.graph, update.changes, {method});
+  void follow(DynamicRanks& ranks, const UpdateResult& update, const PageRankResult& anew, double host_update,
+              Followed& followed) {
+    if (options_.progress) options_.progress(name_ + ", " + followed.name);
+    const DynamicRankResult result = ranks.follow(update.graph, update.changes, followed.method);
     const double seconds = result.setup_seconds + result.compute_seconds;
     const double updated = device_.is_cuda() ? result.update_seconds : host_update;
     followed.seconds.push_back(seconds), followed.updates.push_back(updated);
@@ -112,9 +136,9 @@ class DynamicSuite {
     figures_.push_back({name, median(seconds) * 1e3, "ms", *low * 1e3, *high * 1e3, std::move(note)});
   }
 
-  void put(const std::string& size, RankMethod method, const Followed& followed) {
+  void put(const std::string& size, const Followed& followed) {
     const double runs = options_.repetitions;
-    put(size + ", " + apps::name_of(apps::kRankMethods, method), followed.seconds,
+    put(size + ", " + followed.name, followed.seconds,
         text("%.2f times static", median(followed.speedups)) +
             text(", %.2f with the update", median(followed.with_update)) +
             text(" of %.3g ms", median(followed.updates) * 1e3) +

@@ -67,7 +67,7 @@ class OutOfCoreSuite {
 
   void walk(const std::string& name, WalkOptions walk_options, std::uint64_t walks_per_vertex,
             const PagingOptions& paging, Instance instances = 0) {
-    if (options_.wanted && !options_.wanted(name)) return;
+    if (!options_.wants(name)) return;
     if (options_.progress) options_.progress(name);
     ResidentGraph graph(device_, graph_, paging);
     Starts starts;

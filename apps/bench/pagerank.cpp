@@ -61,6 +61,7 @@ class PageRankSuite {
 
   /// In stored edges a second; the first iteration warms up.
   void iteration(const std::string& name, PageRankOptions options, const RankPlace& place = {}) {
+    if (!options_.wants(name)) return;
     if (options_.progress) options_.progress(name);
     options.tolerance = 0;
     options.max_iterations = options_.repetitions + 1;
@@ -82,6 +83,7 @@ class PageRankSuite {
 
   /// The same matrix in cuSPARSE, where that is at hand.
   void products() {
+    if (!options_.wants("cuSPARSE")) return;
     if (options_.progress) options_.progress("cuSPARSE");
     for (const auto& [name, seconds] : measure_spmv(device_, graph_, options_.repetitions)) {
       std::vector<double> rates;
@@ -92,6 +94,7 @@ class PageRankSuite {
 
   void to_tolerance(Dangling dangling) {
     const std::string name = dangling == Dangling::uniform ? "to 1e-10, uniform" : "to 1e-10, self-loop";
+    if (!options_.wants(name)) return;
     if (options_.progress) options_.progress(name);
     PageRankOptions options;
     options.dangling = dangling;

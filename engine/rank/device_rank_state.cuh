@@ -70,6 +70,7 @@ class DeviceRankState {
     view.update = make_update(options, vertices_);
     view.norm = options.norm;
     view.method = method();
+    view.split = dynamic.split;
     view.frontier_tolerance = dynamic.frontier_tolerance;
     view.prune_tolerance = dynamic.prune_tolerance;
     return view;

@@ -22,6 +22,12 @@ void validate(const DynamicRankOptions& options) {
   check("--prune-tolerance", options.prune_tolerance);
 }
 
+void validate(const DynamicRankOptions& options, const Device& device) {
+  validate(options);
+  if (options.split != RankSplit::in_out && !device.is_cuda())
+    throw UsageError("--split: that is for a GPU (leave it out, or choose --device cuda)");
+}
+
 namespace {
 
 template <class Share>
@@ -36,6 +42,7 @@ class DynamicState final : public DynamicRanks::State {
 
   DynamicRankResult follow(const Graph& graph, std::span<const EdgeChange> changes,
                            const DynamicRankOptions& options, const RankObserver& observer) override {
+    validate(options, device_);
     const auto begin = RankClock::now();
     DynamicRankResult result;
     const CsrView in_edges = in_edges_of(graph, state_.options.weighted);

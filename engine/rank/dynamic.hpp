@@ -45,11 +45,14 @@ struct DynamicRankOptions {
   /// Expand above it, on |new - old| / max(new, old); old is what out-neighbours know of (residual_frontier),
   /// or the rank one iteration before.
   double frontier_tolerance = 1e-6;
-  double prune_tolerance = 1e-6;  ///< prune at or below it
+  double prune_tolerance = 1e-6;        ///< prune at or below it
+  RankSplit split = RankSplit::in_out;  ///< the others on a GPU alone
 };
 
 /// Throws UsageError naming the option.
 void validate(const DynamicRankOptions& options);
+/// The same, and for options that this device has no use for.
+void validate(const DynamicRankOptions& options, const Device& device);
 
 struct DynamicRankResult {
   std::uint32_t iterations = 0;

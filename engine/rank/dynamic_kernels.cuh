@@ -46,6 +46,7 @@ struct DynamicView {
   RankUpdate update;
   RankNorm norm = RankNorm::linf;
   RankMethod method = RankMethod::naive_dynamic;
+  RankSplit split = RankSplit::in_out;
   double frontier_tolerance = 0, prune_tolerance = 0;
 
   /// 0 where the host has the out-edges: it looks at all sources then, of whatever class.
@@ -54,7 +55,13 @@ struct DynamicView {
   }
   __device__ std::uint8_t& flags_of(Vertex v) const { return flags[v - first]; }
   /// By what it takes to find the sum.
-  __device__ unsigned class_of(Vertex v) const { return known[v] ? 0 : list_class(at.in_degree(v)); }
+  __device__ unsigned class_of(Vertex v) const {
+    return known[v] || split == RankSplit::none ? 0 : list_class(at.in_degree(v));
+  }
+  /// By what it takes to go along its out-edges.
+  __device__ unsigned class_of_source(Vertex v) const {
+    return split == RankSplit::in_out ? list_class(out_degree(v)) : 0;
+  }
 
   /// Makes v a member; `pulls`: its sum is not known any more.
   __device__ void meet(Vertex v, bool pulls, const VertexList& members) const {
@@ -139,7 +146,7 @@ __device__ void settle_residual(const DynamicView<Share>& view, Vertex v, FixedR
   view.told[v] = before;
   view.at.shares[v] = after;
   mine.told += view.out_degree(v);
-  sources.append(v, list_class(view.out_degree(v)));
+  sources.append(v, view.class_of_source(v));
 }
 
 /// The same of the published methods: whether it stays, and whether its change spreads.
@@ -165,7 +172,7 @@ __device__ void settle_pulled(const DynamicView<Share>& view, Vertex v, FixedRan
     if (view.flags_of(v) & kExpanded) return;
     view.flags_of(v) |= kExpanded;  // nobody else touches this byte now
   }
-  sources.append(v, list_class(view.out_degree(v)));
+  sources.append(v, view.class_of_source(v));
 }
 
 /// Adds up what a block's threads did; thread 0 has it.

@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kListBlock)
     if (change.removed > 0) view.meet(change.target, true, members);
     if (!opens_source(changes, i)) return;
     if (view.at.loops[change.source] == Loop::added) view.meet(change.source, true, members);
-    sources.append(change.source, list_class(view.out_degree(change.source)));
+    sources.append(change.source, view.class_of_source(change.source));
   });
 }
 
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(kListBlock)
                         std::uint64_t to, VertexList sources) {
   for_each_thread(to - from, [&](std::uint64_t i) {
     const Vertex v = members.at(of_class, from + i);
-    sources.append(v, list_class(view.out_degree(v)));
+    sources.append(v, view.class_of_source(v));
   });
 }
 

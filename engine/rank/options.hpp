@@ -37,6 +37,15 @@ enum class RankRows {
   sliced,     ///< sorted by degree and in slices of 32 rows: all in-edges on the GPUs
 };
 
+/// Which affected vertices a GPU gives to a thread, a tile of a warp, a warp or several blocks by their
+/// degree, instead of to a thread all (DF-P's three partitionings of the work, Fig. 1 of Sahu's report);
+/// changes no result.
+enum class RankSplit {
+  none,
+  in,      ///< those that pull, by in-degree
+  in_out,  ///< those whose change spreads, too, by out-degree
+};
+
 struct PageRankOptions {
   double damping = 0.85;
   double tolerance = 1e-10;  ///< on the last change, in `norm`

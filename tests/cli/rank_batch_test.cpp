@@ -143,6 +143,9 @@ TEST_F(RankBatchCli, RefusesWhatDoesNotFit) {
   refuse(2, "--rows has no meaning with --method df",
          with({"--method", "df", "--previous", at("old.h5"), "--rows", "listed"}));
   refuse(2, "--rows sliced: that is for a GPU", with({"--rows", "sliced"}));
+  refuse(2, "--split has no meaning with --method static", with({"--split", "in"}));
+  refuse(2, "--split: that is for a GPU",
+         with({"--method", "dfp", "--previous", at("old.h5"), "--insert", insert, "--split", "in"}));
   refuse(4, "stay in their file", with({"--insert", insert, "--transport", "file"}));
   refuse(3, "wrong.txt:1:", with({"--insert", wrong}));
   refuse(3, "no such file", with({"--method", "nd", "--previous", at("absent.h5")}));

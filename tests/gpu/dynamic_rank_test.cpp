@@ -44,7 +44,9 @@ class OnBoth {
         on_gpu_(gpu, graph, first_.ranks.span(), options, {.paging = paging}) {}
 
   DynamicRankResult follow(const UpdateResult& update, const DynamicRankOptions& dynamic) {
-    const DynamicRankResult expected = on_host_.follow(update.graph, update.changes, dynamic);
+    DynamicRankOptions on_host = dynamic;
+    on_host.split = RankSplit::in_out;
+    const DynamicRankResult expected = on_host_.follow(update.graph, update.changes, on_host);
     DynamicRankResult result = on_gpu_.follow(update.graph, update.changes, dynamic);
     expect_same_work(result, expected);
     EXPECT_EQ(ranks_of(on_gpu_), ranks_of(on_host_));
@@ -200,6 +202,19 @@ TEST(GpuDynamicPageRank, ReplaysAsTheHostDoes) {
       EXPECT_EQ(result[b].runs[m].ever_affected, expected[b].runs[m].ever_affected);
       EXPECT_EQ(result[b].runs[m].gathered_edges, expected[b].runs[m].gathered_edges);
       EXPECT_EQ(result[b].runs[m].linf, expected[b].runs[m].linf);
+    }
+  }
+}
+
+TEST(GpuDynamicPageRank, SplitsWorkInOtherWays) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  for (const RankMethod method : kMethods) {
+    for (const RankSplit split : {RankSplit::none, RankSplit::in}) {
+      DynamicRankOptions dynamic{method};
+      dynamic.split = split;
+      expect_follows(*gpu, hubs(true), {}, dynamic, 5, 2);
+      expect_follows(*gpu, hubs(false), {}, dynamic, 5, 2, {.partitions = 5, .slots = 2});
     }
   }
 }
