@@ -17,6 +17,8 @@ namespace sluice::bench {
 namespace {
 
 constexpr double kFractions[] = {1e-7, 1e-6, 1e-5, 1e-4};
+/// A batch that changes as many lists as it likes: what it costs to rewrite the graph.
+constexpr double kLargeFraction = 1e-2;
 /// Fractions at which DF-P's ways to split the work are compared (Fig. 1).
 constexpr double kSplitFractions[] = {1e-6, 1e-4};
 /// Where the work is done, with the graph whole: what does not fit is said, not worked on otherwise.
@@ -49,6 +51,7 @@ class DynamicSuite {
                  {follower(RankMethod::pruned_frontier), follower(RankMethod::residual_frontier)});
     }
     if (!device_.is_cuda()) return std::move(figures_);
+    batches_of(kLargeFraction, name_, {follower(RankMethod::residual_frontier)});
     for (const double fraction : kSplitFractions) {
       std::vector<Followed> splits;
       for (const auto& split : apps::kRankSplits) {
@@ -109,6 +112,7 @@ class DynamicSuite {
     }
     put(size + ", static", statics, text("%.0f iterations", first.iterations));
     for (const Followed& one : followed) put(size, one);
+    if (device_.is_cuda()) put_update(size, followed.front().updates);
   }
 
   void follow(DynamicRanks& ranks, const UpdateResult& update, const PageRankResult& anew, double host_update,
@@ -134,6 +138,15 @@ class DynamicSuite {
   void put(const std::string& name, std::vector<double> seconds, std::string note) {
     const auto [low, high] = std::minmax_element(seconds.begin(), seconds.end());
     figures_.push_back({name, median(seconds) * 1e3, "ms", *low * 1e3, *high * 1e3, std::move(note)});
+  }
+
+  /// The graph on the GPU: both directions are read and written once.
+  void put_update(const std::string& size, const std::vector<double>& seconds) {
+    const double lists = static_cast<double>(graph_.edges()) * sizeof(Vertex) +
+                         static_cast<double>(graph_.vertices()) * sizeof(EdgeIndex);
+    const double moved = 2 * lists * (graph_.directed ? 2 : 1);
+    put(size + ", update on the GPU", seconds,
+        text("%.0f GB/s read and written", moved / median(seconds) * 1e-9));
   }
 
   void put(const std::string& size, const Followed& followed) {

@@ -36,8 +36,8 @@ class CudaDynamicRanks final : public DynamicRanks::State {
     DynamicRankResult result;
     auto begin = RankClock::now();
     graph_.apply(graph, changes, state_.stream);
-    see_graph();
     state_.stream.wait("a batch");
+    see_graph();
     result.update_seconds = seconds_since(begin);
 
     begin = RankClock::now();
@@ -60,7 +60,10 @@ class CudaDynamicRanks final : public DynamicRanks::State {
   std::uint64_t vertices() const override { return state_.vertices(); }
 
  private:
-  void see_graph() { state_.in = graph_.in(), state_.out = graph_.out(); }
+  void see_graph() {
+    state_.in = graph_.in(), state_.out = graph_.out();
+    state_.longest_out = graph_.longest_out();
+  }
   void make_vertices(std::uint64_t vertices) { state_.make_vertices(0, vertices, vertices); }
 
   /// Goes over to the graph as it is.
@@ -118,8 +121,7 @@ class CudaDynamicRanks final : public DynamicRanks::State {
   Settled step() {
     const unsigned now = state_.now(), next = state_.drops() ? 1 - now : now;
     const std::uint64_t before = state_.affected();
-    if (state_.drops()) state_.fill(state_.sizes_of(next), 0, sizeof(ListSizes));
-    state_.fill(state_.sizes_of_sources(), 0, sizeof(ListSizes));
+    state_.clear_lists(next);
     Settled* const settled = &state_.counters()->settled;
     const cuda::DynamicView<Share> view = state_.view();
     cuda::gather_members(view, state_.members(now), state_.sizes, state_.stream);

@@ -284,8 +284,7 @@ class CudaOwnedRanks final : public DynamicRanks::State {
   Settled step(const Graph& graph, cuda::DeviceInLists& lists) {
     const unsigned now = state_.now(), next = state_.drops() ? 1 - now : now;
     FixedRank* const renewed = moved(renewed_.data(), first());
-    if (state_.drops()) state_.fill(state_.sizes_of(next), 0, sizeof(ListSizes));
-    state_.fill(state_.sizes_of_sources(), 0, sizeof(ListSizes));
+    state_.clear_lists(next);
     state_.fill(&state_.counters()->changed, 0, sizeof(ListSizes));
     lists.gather(state_, renewed);
     cuda::DynamicView<Share> view = state_.view();

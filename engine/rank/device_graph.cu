@@ -122,6 +122,17 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
+__global__ void __launch_bounds__(kBlock)
+    longest_row_kernel(const EdgeIndex* offsets, std::uint64_t rows, unsigned long long* longest) {
+  unsigned long long mine = 0;
+  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kBlock + threadIdx.x; row < rows;
+       row += std::uint64_t{gridDim.x} * kBlock) {
+    mine = max(mine, static_cast<unsigned long long>(offsets[row + 1] - offsets[row]));
+  }
+  for (int stride = 16; stride > 0; stride /= 2) mine = max(mine, __shfl_xor_sync(~0u, mine, stride));
+  if (threadIdx.x % 32 == 0 && mine > 0) atomicMax(longest, mine);
+}
+
 // ---- launchers
 // -----------------------------------------------------------------------------------------------
 
@@ -140,7 +151,10 @@ const float* weights_of(const Csr& out, const EdgeChange& change) {
 }  // namespace
 
 DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted)
-    : device_(device), weighted_(weighted) {
+    : device_(device),
+      weighted_(weighted),
+      measured_(device, 1, "the longest list"),
+      longest_(device, 1, "the longest list") {
   upload(out_, graph.out);
   if (graph.directed) upload(in_, graph.in);
   set_views();
@@ -149,6 +163,19 @@ DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted
   spare_.offsets.reserve(device, graph.vertices() + 1, "offsets");
   spare_.targets.reserve(device, edges, "edges");
   if (weighted) spare_.weights.reserve(device, edges, "weights");
+  const Stream stream;
+  measure(stream);
+  stream.wait("the longest list");
+}
+
+void DeviceGraph::measure(const Stream& stream) {
+  check(cudaMemsetAsync(measured_.data(), 0, measured_.bytes(), stream.get()), "clearing");
+  longest_row_kernel<<<grid_of(out_.vertices), kBlock, 0, stream.get()>>>(out_.offsets.data(), out_.vertices,
+                                                                          measured_.data());
+  check_launch("longest_row_kernel");
+  check(cudaMemcpyAsync(longest_.data(), measured_.data(), measured_.bytes(), cudaMemcpyDeviceToHost,
+                        stream.get()),
+        "copying the longest list");
 }
 
 void DeviceGraph::upload(DeviceRows& rows, const Csr& from) {
@@ -183,6 +210,7 @@ void DeviceGraph::apply(const Graph& graph, std::span<const EdgeChange> changes,
     rewrite(in_, true, vertices, edges, stream);
   }
   set_views();
+  measure(stream);
 }
 
 void DeviceGraph::upload_changes(const Graph& graph, std::span<const EdgeChange> changes) {

@@ -39,6 +39,8 @@ class DeviceGraph {
   const CsrView& in() const { return in_view_; }
   /// The changes of the last batch, [changes()].
   const EdgeChange* changes() const { return changes_.data(); }
+  /// Edges of the longest list of out-edges; after a batch once its work has ended.
+  std::uint64_t longest_out() const { return *longest_.data(); }
 
   /// Makes the graph what update_graph() made of it with `changes`: both directions are rewritten once, so it
   /// costs a copy of the lists and little more, whatever the batch. Throws InputError where the changes do
@@ -52,6 +54,7 @@ class DeviceGraph {
   void rewrite(DeviceRows& rows, bool reversed, std::uint64_t vertices, std::uint64_t edges,
                const Stream& stream);
   void set_views();
+  void measure(const Stream& stream);
 
   const Device& device_;
   bool weighted_;
@@ -66,6 +69,8 @@ class DeviceGraph {
   Buffer<ListEdit> edits_;
   Buffer<std::uint64_t> shifts_;  ///< by how much entries before an edit move, modulo 2^64, and at the end
   Buffer<unsigned char> scratch_;
+  Buffer<unsigned long long> measured_;
+  Staging<unsigned long long> longest_;
 };
 
 }  // namespace sluice::cuda

@@ -23,8 +23,7 @@ inline constexpr std::uint64_t kManyPart = 16;
 
 /// What kernels count, and the host reads.
 struct RankCounters {
-  ListSizes members[2];
-  ListSizes sources;
+  ListSizes members, sources, other_members;  ///< either list of members beside the sources: cleared at once
   ListSizes changed;
   unsigned long long ever;  ///< affected one by one
   FixedRank total;
@@ -61,6 +60,7 @@ class DeviceRankState {
     view.at = {in, moved(ranks.data(), first), shares.data(), moved(divisors.data(), first),
                moved(loops.data(), first)};
     view.out = out;
+    view.longest_out = longest_out;
     view.told = told.data();
     view.sums = moved(sums.data(), first);
     view.flags = flags_.data();
@@ -80,7 +80,9 @@ class DeviceRankState {
   /// As they were read last.
   const RankCounters& counted() const { return *read_.data(); }
   Settled* partial() const { return partial_.data(); }
-  unsigned* sizes_of(unsigned list) const { return counters()->members[list].count; }
+  unsigned* sizes_of(unsigned list) const {
+    return (list == 0 ? counters()->members : counters()->other_members).count;
+  }
   unsigned* sizes_of_sources() const { return counters()->sources.count; }
   VertexList members(unsigned list) const { return lists_[list].view(sizes_of(list)); }
   VertexList sources() const { return sources_.view(sizes_of_sources()); }
@@ -96,13 +98,19 @@ class DeviceRankState {
     check(cudaMemsetAsync(data, value, bytes, stream.get()), "clearing");
   }
 
+  /// No source is listed, nor anybody in the list that an iteration makes.
+  void clear_lists(unsigned next) const {
+    if (!drops()) return fill(sizes_of_sources(), 0, sizeof(ListSizes));
+    fill(next == 0 ? sizes_of(0) : sizes_of_sources(), 0, 2 * sizeof(ListSizes));
+  }
+
   /// The counters as they are once all kernels have ended, and the sizes of a list among them.
   void read(unsigned list) {
     check(
         cudaMemcpyAsync(read_.data(), counters(), sizeof(RankCounters), cudaMemcpyDeviceToHost, stream.get()),
         "copying counters");
     stream.wait("affected vertices");
-    sizes = read_.data()->members[list];
+    sizes = list == 0 ? counted().members : counted().other_members;
   }
 
   /// State of `own` vertices from `from` on, of `all`; what it was is lost.
@@ -193,6 +201,7 @@ class DeviceRankState {
   FixedRank total = 0;         ///< of all ranks
   CsrView in;                  ///< offsets of own vertices; targets and weights where lists are there to stay
   CsrView out;                 ///< none where the host has it
+  std::uint64_t longest_out = 0;  ///< edges of its longest list
   std::uint64_t first = 0, own = 0;
   ListSizes sizes;                       ///< of the list that was read last
   std::uint64_t affected_elsewhere = 0;  ///< members of other ranks' lists

@@ -18,6 +18,8 @@ namespace sluice::cuda {
 inline constexpr unsigned kListBlock = 256;    ///< eight warps: enough to hide gathers
 inline constexpr unsigned kListBlocks = 2048;  ///< beyond them blocks take further entries
 inline constexpr unsigned kSlices = 32;        ///< of a long row, for as many blocks
+/// So many vertices are settled by one block sooner than by several whose totals a second kernel adds up.
+inline constexpr unsigned kOneBlock = 4 * kListBlock;
 
 enum AffectedFlag : std::uint8_t { kMember = 1, kEver = 2, kExpanded = 4 };
 
@@ -33,7 +35,8 @@ struct ListedRows {
 template <class Share>
 struct DynamicView {
   RankVertices<Share> at;
-  CsrView out;  ///< none where the host has it; weights only where ranks are split by them
+  CsrView out;                    ///< none where the host has it; weights only where ranks are split by them
+  std::uint64_t longest_out = 0;  ///< edges of its longest list
   typename Share::Stored* told = nullptr;  ///< what vertices that tell a change had told before
   FixedRank* sums = nullptr;
   /// Where lists come and go: new ranks of the vertices that have a loop in theirs.
@@ -336,6 +339,10 @@ void settle_members(const DynamicView<Share>& view, const VertexList& members, c
                     const VertexList& next, const VertexList& sources, Settled* partial, Settled* settled,
                     const Stream& stream) {
   const std::uint64_t count = all_of(sizes);
+  if (count <= kOneBlock) {
+    settle_kernel<<<1, kListBlock, 0, stream.get()>>>(view, members, sizes, count, next, sources, settled);
+    return check_launch("settle_kernel");
+  }
   const unsigned grid = list_grid(count);
   settle_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, members, sizes, count, next, sources, partial);
   check_launch("settle_kernel");
@@ -352,15 +359,17 @@ void expand_sources(const DynamicView<Share>& view, const VertexList& sources, s
     kernel<<<list_grid(most, lanes), kListBlock, 0, stream.get()>>>(view, sources, of_class, settled, next);
     check_launch("expand_kernel");
   };
-  if (view.out.edges > kWarpEdges) {
+  // A launch costs as much as a small frontier: none for classes that no source is of.
+  const unsigned last = view.split == RankSplit::in_out ? list_class(view.longest_out) : 0;
+  if (last == 3) {
     const std::uint64_t long_rows = std::min(most, view.out.edges / kWarpEdges);
     const dim3 grid(static_cast<unsigned>(std::min<std::uint64_t>(long_rows, kListBlocks / kSlices)),
                     kSlices);
     expand_long_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, sources, 3, settled, next);
     check_launch("expand_long_kernel");
   }
-  launch(2, 32, expand_kernel<Share, 32>);
-  launch(1, 8, expand_kernel<Share, 8>);
+  if (last >= 2) launch(2, 32, expand_kernel<Share, 32>);
+  if (last >= 1) launch(1, 8, expand_kernel<Share, 8>);
   launch(0, 1, expand_kernel<Share, 1>);
 }
 

@@ -39,6 +39,13 @@ std::vector<T> values_of(const HostArray<T>& array) {
   return {array.begin(), array.end()};
 }
 
+std::uint64_t longest(const Csr& rows) {
+  std::uint64_t most = 0;
+  for (std::uint64_t v = 0; v < rows.vertices(); ++v)
+    most = std::max<std::uint64_t>(most, rows.offsets[v + 1] - rows.offsets[v]);
+  return most;
+}
+
 void expect_lists(const Device& gpu, const CsrView& lists, const Csr& expected, const char* which) {
   SCOPED_TRACE(which);
   ASSERT_EQ(lists.vertices, expected.vertices());
@@ -69,6 +76,7 @@ TEST(DeviceGraphOnGpu, IsTheGraphOfTheHostAfterEveryBatch) {
         on_gpu.apply(update.graph, update.changes, stream);
         stream.wait("a batch");
         expect_lists(*gpu, on_gpu.out(), update.graph.out, "out");
+        EXPECT_EQ(on_gpu.longest_out(), longest(update.graph.out));
         if (update.graph.directed) expect_lists(*gpu, on_gpu.in(), update.graph.in, "in");
         graph = std::move(update.graph);
       }
