@@ -11,6 +11,7 @@
 #include "engine/rank/device_in_lists.cuh"
 #include "engine/rank/dynamic_state.hpp"
 #include "engine/rank/rank_parcels.cuh"
+#include "engine/rank/share_mirror.cuh"
 
 namespace sluice {
 
@@ -46,14 +47,15 @@ class CudaOwnedRanks final : public DynamicRanks::State {
         peers_(place.ranks != nullptr ? *place.ranks : *alone_,
                dynamic_ranges(graph, place.ranks != nullptr ? place.ranks->size() : 1)),
         state_(device, options),
-        parcels_(device, std::max(graph.vertices(), graph.edges())) {
+        parcels_(device, std::max(graph.vertices(), graph.edges())),
+        mirror_(device, peers_, state_, parcels_) {
     make_vertices(graph);
     const HostArray<FixedRank> ranks =
         starting_ranks(given, graph.out.view(), options, peers_.first(), peers_.last());
     copy_to_device(device, state_.ranks.data(), ranks.data(), ranks.bytes());
     state_.total = peers_.sum(sum_of(ranks.span()));
     state_.over(own(), cuda::offer_kernel<Share>, state_.view(), own());
-    tell_all();
+    mirror_.tell_all();
   }
 
   ~CudaOwnedRanks() override {
@@ -101,10 +103,7 @@ class CudaOwnedRanks final : public DynamicRanks::State {
   void make_vertices(const Graph& graph) {
     state_.make_vertices(peers_.first(), own(), graph.vertices());
     renewed_ = Buffer<FixedRank>(device_, own(), "ranks");
-    if (!peers_.alone()) {
-      changed_ = Buffer<Vertex>(device_, own(), "changed contributions");
-      mirror_ = Staging<Stored>(device_, graph.vertices(), "contributions of all ranks");
-    }
+    if (!peers_.alone()) changed_ = Buffer<Vertex>(device_, own(), "changed contributions");
     HostArray<double> divisors(own(), "out-degrees");
     HostArray<Loop> loops(own(), "self-loops");
     parallel_blocks(device_.threads(), own(), kVerticesAtOnce,
@@ -143,7 +142,7 @@ class CudaOwnedRanks final : public DynamicRanks::State {
     copy_to_device(device_, learned_sources_.data(), sources.data(), sources.size() * sizeof(RankSource));
     state_.over(changed.size(), learn_listed_kernel<Share>, state_.view(), learned_.data(),
                 learned_sources_.data(), changed.size());
-    tell(changed);
+    mirror_.tell(changed);
     return given_loops;
   }
 
@@ -157,7 +156,7 @@ class CudaOwnedRanks final : public DynamicRanks::State {
                 first(), own(), &state_.counters()->total);
     state_.read(0);
     state_.total = peers_.sum(state_.counted().total);
-    tell_all();
+    mirror_.tell_all();
   }
 
   // ---- who is affected ----------------------------------------------------------------------------------
@@ -301,7 +300,7 @@ class CudaOwnedRanks final : public DynamicRanks::State {
     const Settled all = total_of(peers_, state_.counted().settled, state_.options.norm);
     const std::uint64_t before = state_.affected();
     const std::vector<Vertex> sources = listed_sources();
-    if (!peers_.alone()) tell(listed(changed_.data(), state_.counted().changed.count[0]));
+    if (!peers_.alone()) mirror_.tell(listed(changed_.data(), state_.counted().changed.count[0]));
     if (!state_.spreads()) return all;
     spread(graph, peers_.everywhere(sources), false, state_.now());
     state_.read(state_.now());
@@ -318,7 +317,7 @@ class CudaOwnedRanks final : public DynamicRanks::State {
     for (const Vertex v : sources) mine.told += graph.out.offsets[v + 1] - graph.out.offsets[v];
     Settled all = total_of(peers_, mine, state_.options.norm);
     const std::vector<Vertex> everywhere = peers_.everywhere(sources);
-    tell(sources);
+    mirror_.tell(sources);
     if (pulling_costs_less(all.told, graph.edges())) {
       state_.pull_all();
     } else {
@@ -342,80 +341,16 @@ class CudaOwnedRanks final : public DynamicRanks::State {
     return listed(state_.sources().few, state_.counted().sources.count[0]);
   }
 
-  // ---- other ranks --------------------------------------------------------------------------------------
-
-  /// Tells what own vertices offer, of which those of `mine` are others than before.
-  void tell(const std::vector<Vertex>& mine) {
-    if (peers_.alone()) return;
-    if (peers_.template tells_all<Stored>(mine.size())) {
-      read_own_shares();
-    } else {
-      parcels_.fetch(
-          mine.size(), state_.stream,
-          [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
-            std::copy(mine.data() + begin, mine.data() + end, to.vertices);
-          },
-          [&](const Columns& there, std::uint64_t size) {
-            state_.over(size, cuda::read_shares_kernel<Share>, state_.view(), there.vertices, there.values,
-                        size);
-          },
-          [&](const Columns& here, std::uint64_t begin, std::uint64_t end) {
-            for (std::uint64_t i = begin; i < end; ++i) mirror_.data()[mine[i]] = here.values[i - begin];
-          });
-    }
-    HeardChanges heard;
-    peers_.tell(mirror_.data(), mine, &heard);
-    hear(heard);
-  }
-
-  void tell_all() {
-    if (peers_.alone()) return;
-    read_own_shares();
-    HeardChanges heard;
-    peers_.tell_all(mirror_.data(), &heard);
-    hear(heard);
-  }
-
-  void read_own_shares() {
-    state_.stream.wait("contributions");
-    copy_to_host(device_, mirror_.data() + first(), state_.shares.data() + first(), own() * sizeof(Stored));
-  }
-
-  /// What came becomes what the device has; what it had is what its vertices had been told.
-  void hear(const HeardChanges& heard) {
-    const auto copy = [&](Stored* to, const Stored* from, std::uint64_t count, cudaMemcpyKind kind) {
-      cuda::check(cudaMemcpyAsync(to, from, count * sizeof(Stored), kind, state_.stream.get()),
-                  "copying contributions");
-    };
-    for (const auto& [begin, end] : heard.ranges) {
-      Stored* const shares = state_.shares.data() + begin;
-      copy(state_.told.data() + begin, shares, end - begin, cudaMemcpyDeviceToDevice);
-      copy(shares, mirror_.data() + begin, end - begin, cudaMemcpyHostToDevice);
-    }
-    parcels_.send(
-        heard.vertices.size(), ParcelUse::values, state_.stream,
-        [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
-          for (std::uint64_t i = begin; i < end; ++i) {
-            to.vertices[i - begin] = heard.vertices[i];
-            to.values[i - begin] = mirror_.data()[heard.vertices[i]];
-          }
-        },
-        [&](const Columns& there, std::uint64_t size) {
-          state_.over(size, cuda::hear_kernel<Share>, state_.view(), there.vertices, there.values, size);
-        });
-    state_.stream.wait("contributions of other ranks");  // the mirror may change again
-  }
-
   const Device& device_;
   PagingOptions paging_;
   std::unique_ptr<Communicator> alone_;
   ChangeExchange peers_;
   cuda::DeviceRankState<Share> state_;
   cuda::RankParcels<Stored> parcels_;
+  cuda::ShareMirror<Share> mirror_;
   Buffer<EdgeIndex> offsets_;  ///< [own + 1] of in-edges
   Buffer<FixedRank> renewed_;  ///< [own] of vertices with a loop in their list
   Buffer<Vertex> changed_;     ///< [own] who offers something else; of several ranks
-  Staging<Stored> mirror_;     ///< [vertices] what the device has, for the exchange; of several ranks
   Buffer<Vertex> learned_;     ///< own changed sources of a batch
   Buffer<RankSource> learned_sources_;
 };
