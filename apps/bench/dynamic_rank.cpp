@@ -23,6 +23,9 @@ constexpr double kLargeFraction = 1e-2;
 constexpr double kSplitFractions[] = {1e-6, 1e-4};
 /// Where the work is done, with the graph whole: what does not fit is said, not worked on otherwise.
 const RankPlace kWhole{.paging = {.partitions = 1}};
+/// And with a quarter of the in-edges there.
+const RankPlace kQuarter{.paging = {.partitions = 64, .slots = 16, .transport = Transport::copied}};
+constexpr double kQuarterFraction = 1e-6;
 
 using Clock = std::chrono::steady_clock;
 
@@ -37,7 +40,7 @@ struct Followed {
   DynamicRankOptions method;
   std::vector<double> seconds, updates, speedups;
   std::vector<double> with_update;  ///< speedups with the update of the graph, where the work is done
-  double iterations = 0, affected = 0, error = 0;
+  double iterations = 0, affected = 0, partitions = 0, error = 0;
 };
 
 class DynamicSuite {
@@ -50,6 +53,8 @@ class DynamicSuite {
       batches_of(fraction, name_,
                  {follower(RankMethod::pruned_frontier), follower(RankMethod::residual_frontier)});
     }
+    batches_of(kQuarterFraction, name_ + ", a quarter on the device",
+               {follower(RankMethod::pruned_frontier), follower(RankMethod::residual_frontier)}, kQuarter);
     if (!device_.is_cuda()) return std::move(figures_);
     batches_of(kLargeFraction, name_, {follower(RankMethod::residual_frontier)});
     for (const double fraction : kSplitFractions) {
@@ -91,28 +96,29 @@ class DynamicSuite {
     return followed;
   }
 
-  void batches_of(double fraction, const std::string& name, std::vector<Followed> followed) {
+  void batches_of(double fraction, const std::string& name, std::vector<Followed> followed,
+                  const RankPlace& place = kWhole) {
     const std::string size = name + text(", batch %.0e", fraction);
     if (!options_.wants(size)) return;
     const PageRankOptions rank;
-    const PageRankResult first = pagerank(device_, graph_, rank);
+    const PageRankResult first = pagerank(device_, graph_, rank, {}, place);
     std::vector<DynamicRanks> ranks;
     for (std::size_t m = 0; m < followed.size(); ++m)
-      ranks.emplace_back(device_, graph_, first.ranks.span(), rank, kWhole);
+      ranks.emplace_back(device_, graph_, first.ranks.span(), rank, place);
     std::vector<double> statics;
     for (unsigned r = 0; r < options_.repetitions; ++r) {
       const UpdateBatch batch = random_batch(fraction);
       const auto begin = Clock::now();
       UpdateResult update = update_graph(std::move(graph_), batch, host_threads());
       const double host_update = std::chrono::duration<double>(Clock::now() - begin).count();
-      const PageRankResult anew = pagerank(device_, update.graph, rank);
+      const PageRankResult anew = pagerank(device_, update.graph, rank, {}, place);
       statics.push_back(anew.compute_seconds);
       for (std::size_t m = 0; m < ranks.size(); ++m) follow(ranks[m], update, anew, host_update, followed[m]);
       graph_ = std::move(update.graph);
     }
     put(size + ", static", statics, text("%.0f iterations", first.iterations));
     for (const Followed& one : followed) put(size, one);
-    if (device_.is_cuda()) put_update(size, followed.front().updates);
+    if (device_.is_cuda() && place.paging.partitions == 1) put_update(size, followed.front().updates);
   }
 
   void follow(DynamicRanks& ranks, const UpdateResult& update, const PageRankResult& anew, double host_update,
@@ -120,7 +126,9 @@ class DynamicSuite {
     if (options_.progress) options_.progress(name_ + ", " + followed.name);
     const DynamicRankResult result = ranks.follow(update.graph, update.changes, followed.method);
     const double seconds = result.setup_seconds + result.compute_seconds;
-    const double updated = device_.is_cuda() ? result.update_seconds : host_update;
+    const bool copied = device_.is_cuda() && result.update_seconds > 0;
+    const double updated = copied ? result.update_seconds : host_update;
+    followed.partitions += static_cast<double>(result.partitions_read);
     followed.seconds.push_back(seconds), followed.updates.push_back(updated);
     followed.speedups.push_back(anew.compute_seconds / seconds);
     followed.with_update.push_back(anew.compute_seconds / (seconds + updated));
@@ -157,6 +165,7 @@ class DynamicSuite {
             text(" of %.3g ms", median(followed.updates) * 1e3) +
             text("; %.1f iterations", followed.iterations / runs) +
             text(", %.3g of the vertices", followed.affected / runs) +
+            (followed.partitions > runs ? text(", %.3g partitions read", followed.partitions / runs) : "") +
             text(", %.1e from static", followed.error));
   }
 
