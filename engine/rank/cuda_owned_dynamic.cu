@@ -120,6 +120,7 @@ class CudaOwnedRanks final : public DynamicRanks::State {
 
   /// Goes over to the graph as it is after `changes`. Returns own changed sources whose loop is in no list.
   std::vector<Vertex> adopt(const Graph& graph, const CsrView& in, std::span<const EdgeChange> changes) {
+    state_.stream.wait("the last batch");  // its last list is made by the offsets that it had
     if (graph.vertices() > vertices()) grow(graph);
     offsets_.reserve(device_, own() + 1, "offsets of in-edges");
     state_.in = {in.vertices, 0, moved(offsets_.data(), first()), nullptr, nullptr};
