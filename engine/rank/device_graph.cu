@@ -9,6 +9,7 @@
 #include "engine/core/search.hpp"
 #include "engine/exec/scan.hpp"
 #include "engine/exec/sort.hpp"
+#include "engine/exec/threads.hpp"
 
 namespace sluice::cuda {
 
@@ -18,6 +19,8 @@ constexpr unsigned kBlock = 256;
 constexpr unsigned kMostBlocks = 4096;          // beyond them blocks take further tiles
 constexpr std::uint64_t kTile = 16 * kBlock;    // entries for which a block looks up edits at a time
 constexpr std::uint64_t kColumnSlackPart = 64;  // so that growing graphs seldom need new columns
+constexpr std::uint64_t kLeastChanges = 4096;   // the least that room is taken for
+constexpr std::uint64_t kChangesAtOnce = std::uint64_t{1} << 16;  // copied by one thread of the host
 
 // ---- kernels
 // -------------------------------------------------------------------------------------------------
@@ -140,6 +143,12 @@ unsigned grid_of(std::uint64_t size) {
   return static_cast<unsigned>(std::clamp<std::uint64_t>((size + kTile - 1) / kTile, 1, kMostBlocks));
 }
 
+/// Room for so many changes that the next batches of about this size find it: memory of a GPU takes longer to
+/// get than a small batch to apply.
+std::uint64_t room_for(std::uint64_t changes) {
+  return std::max(changes + changes / 8, kLeastChanges);
+}
+
 /// Where the weights of inserted edges lie in the new graph: they are the last of their pair's entries.
 const float* weights_of(const Csr& out, const EdgeChange& change) {
   const Vertex* const targets = out.targets.data();
@@ -178,6 +187,11 @@ void DeviceGraph::measure(const Stream& stream) {
         "copying the longest list");
 }
 
+template <class Memory>
+void DeviceGraph::reserve_changes(Memory& memory, const char* purpose) {
+  if (memory.size() <= count_) memory.reserve(device_, room_for(count_ + 1), purpose);
+}
+
 void DeviceGraph::upload(DeviceRows& rows, const Csr& from) {
   rows.vertices = from.vertices(), rows.edges = from.edges();
   const auto copy = [&]<class T>(Buffer<T>& to, const HostArray<T>& column, const char* purpose) {
@@ -203,7 +217,7 @@ void DeviceGraph::apply(const Graph& graph, std::span<const EdgeChange> changes,
   }
   count_ = changes.size();
   if (count_ == 0 && vertices == out_.vertices) return;
-  upload_changes(graph, changes);
+  upload_changes(graph, changes, stream);
   rewrite(out_, false, vertices, edges, stream);
   if (!in_.offsets.empty()) {
     order_by_target(vertices, stream);
@@ -213,9 +227,20 @@ void DeviceGraph::apply(const Graph& graph, std::span<const EdgeChange> changes,
   measure(stream);
 }
 
-void DeviceGraph::upload_changes(const Graph& graph, std::span<const EdgeChange> changes) {
-  changes_.reserve(device_, count_, "changes");
-  copy_to_device(device_, changes_.data(), changes.data(), changes.size_bytes());
+void DeviceGraph::upload_changes(const Graph& graph, std::span<const EdgeChange> changes,
+                                 const Stream& stream) {
+  reserve_changes(changes_, "changes");
+  reserve_changes(staged_changes_, "changes");
+  // From page-locked memory, which all threads fill: a large batch is bound by this copy.
+  parallel_blocks(device_.threads(), count_, kChangesAtOnce,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    std::copy(changes.data() + begin, changes.data() + end, staged_changes_.data() + begin);
+                  });
+  if (count_ > 0) {
+    check(cudaMemcpyAsync(changes_.data(), staged_changes_.data(), changes.size_bytes(),
+                          cudaMemcpyHostToDevice, stream.get()),
+          "copying changes");
+  }
   if (!weighted_) return;
   std::vector<std::uint64_t> first;
   std::vector<float> inserted;
@@ -233,7 +258,7 @@ void DeviceGraph::upload_changes(const Graph& graph, std::span<const EdgeChange>
 
 void DeviceGraph::order_by_target(std::uint64_t vertices, const Stream& stream) {
   for (Buffer<std::uint32_t>* column : {&keys_, &sorted_keys_, &places_, &order_}) {
-    column->reserve(device_, count_, "changes by target");
+    reserve_changes(*column, "changes by target");
   }
   if (count_ == 0) return;
   list_targets_kernel<<<grid_for(count_, kBlock), kBlock, 0, stream.get()>>>(changes_.data(), count_,
@@ -246,8 +271,8 @@ void DeviceGraph::order_by_target(std::uint64_t vertices, const Stream& stream) 
 
 void DeviceGraph::rewrite(DeviceRows& rows, bool reversed, std::uint64_t vertices, std::uint64_t edges,
                           const Stream& stream) {
-  edits_.reserve(device_, count_, "edits of lists");
-  shifts_.reserve(device_, count_ + 1, "edits of lists");
+  reserve_changes(edits_, "edits of lists");
+  reserve_changes(shifts_, "edits of lists");
   if (count_ > 0) {
     find_edits_kernel<<<grid_for(count_, kBlock), kBlock, 0, stream.get()>>>(
         rows.view(), changes_.data(), reversed ? order_.data() : nullptr,

@@ -43,13 +43,17 @@ class DeviceGraph {
   std::uint64_t longest_out() const { return *longest_.data(); }
 
   /// Makes the graph what update_graph() made of it with `changes`: both directions are rewritten once, so it
-  /// costs a copy of the lists and little more, whatever the batch. Throws InputError where the changes do
-  /// not lead to `graph`, BudgetError where new lists do not fit beside the old ones of one direction.
+  /// costs a copy of the lists and little more, whatever the batch. The work of the batch before has ended.
+  /// Throws InputError where the changes do not lead to `graph`, BudgetError where new lists do not fit
+  /// beside the old ones of one direction.
   void apply(const Graph& graph, std::span<const EdgeChange> changes, const Stream& stream);
 
  private:
   void upload(DeviceRows& rows, const Csr& from);
-  void upload_changes(const Graph& graph, std::span<const EdgeChange> changes);
+  void upload_changes(const Graph& graph, std::span<const EdgeChange> changes, const Stream& stream);
+  /// Room for the batch, and an entry more.
+  template <class Memory>
+  void reserve_changes(Memory& memory, const char* purpose);
   void order_by_target(std::uint64_t vertices, const Stream& stream);
   void rewrite(DeviceRows& rows, bool reversed, std::uint64_t vertices, std::uint64_t edges,
                const Stream& stream);
@@ -63,6 +67,7 @@ class DeviceGraph {
   CsrView out_view_, in_view_;
   std::uint64_t count_ = 0;  ///< of changes
   Buffer<EdgeChange> changes_;
+  Staging<EdgeChange> staged_changes_;
   Buffer<std::uint32_t> keys_, sorted_keys_, places_, order_;  ///< order_: changes by target
   Buffer<std::uint64_t> first_weights_;                        ///< of a change, among inserted_weights_
   Buffer<float> inserted_weights_;
