@@ -14,7 +14,6 @@
 #include "apps/starts.hpp"
 #include "engine/core/error.hpp"
 #include "engine/ppr/evaluate.hpp"
-#include "engine/ppr/query_rules.hpp"
 
 namespace sluice::apps {
 
@@ -72,17 +71,6 @@ void settle(const Command& command, PprCommand& c) {
         "--partitions, --transport: not for ppr yet, which keeps the graph whole (leave them out)");
   if (c.common.distribution == Distribution::shard)
     throw UsageError("--distribution shard: not for ppr yet; use replicate");
-  std::string beyond = beyond_groups(c.ppr);
-  if (c.evaluate && beyond.empty()) {  // what lists are compared with is found where they are, by diffusion
-    PprOptions truth = c.ppr;
-    truth.method = PprMethod::exact;
-    beyond = beyond_groups(truth);
-  }
-  if (!beyond.empty() && c.common.device.choice == DeviceChoice::cuda) {
-    throw UsageError(
-        fmt::format("--device cuda: {} works on the host alone so far (say --device host or auto)", beyond));
-  }
-  if (!beyond.empty()) c.common.device.choice = DeviceChoice::host;
   validate(c.ppr);
 }
 

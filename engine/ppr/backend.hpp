@@ -45,7 +45,7 @@ std::uint64_t worst_host_query(const Graph& graph, const PprOptions& options);
 unsigned host_queries_at_once(const Device& device, const Graph& graph, const PprOptions& options,
                               std::uint64_t left);
 /// The same of a GPU, and what its queries share: the graph.
-unsigned cuda_queries_at_once();
+unsigned cuda_queries_at_once(const PprOptions& options);
 std::uint64_t cuda_graph_bytes(const Graph& graph, const PprOptions& options);
 
 /// Memory of a query's results.

@@ -13,6 +13,13 @@ namespace sluice {
 
 namespace {
 
+using QueriesKernel = void (*)(cuda::QueriesView);
+
+QueriesKernel kernel_of(const PprOptions& options) {
+  return goes_one_by_one(options) ? cuda::queries_kernel<cuda::OneByOneQuery>
+                                  : cuda::queries_kernel<cuda::TogetherQuery>;
+}
+
 /// The graph as queries read it.
 class GraphOnDevice {
  public:
@@ -158,7 +165,7 @@ class CudaPpr final : public PprBackend {
     view.rows = pending_there_.data(), view.count = static_cast<std::uint32_t>(pending);
     view.next = next_.data();
     view.figures = figures_.data(), view.vertices = vertices_.data(), view.scores = scores_.data();
-    cuda::queries_kernel<<<blocks, cuda::kQueryBlock, 0, stream_.get()>>>(view);
+    kernel_of(options_)<<<blocks, cuda::kQueryBlock, 0, stream_.get()>>>(view);
     cuda::check_launch("queries_kernel");
     copy(group_figures_.data(), figures_.data(), count * sizeof(GroupFigures));
     stream_.wait("queries");
@@ -184,7 +191,7 @@ class CudaPpr final : public PprBackend {
   const Starts& starts_;
   const PprOptions& options_;
   cuda::Stream stream_;
-  unsigned blocks_ = cuda_queries_at_once();
+  unsigned blocks_ = cuda_queries_at_once(options_);
   GraphOnDevice graph_;
   std::uint64_t rows_;
   PprRows<Staging> results_;
@@ -205,14 +212,13 @@ class CudaPpr final : public PprBackend {
 
 }  // namespace
 
-unsigned cuda_queries_at_once() {
+unsigned cuda_queries_at_once(const PprOptions& options) {
   int device = 0, processors = 0, each = 0;
   cuda::check(cudaGetDevice(&device), "cudaGetDevice");
   cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
               "cudaDeviceGetAttribute");
-  cuda::check(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, cuda::queries_kernel, cuda::kQueryBlock, 0),
-      "the queries' occupancy");
+  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel_of(options), cuda::kQueryBlock, 0),
+              "the queries' occupancy");
   if (each == 0) throw RunError("CUDA: not one block of queries fits a processor of this GPU");
   return static_cast<unsigned>(processors * each);
 }

@@ -71,17 +71,20 @@ class GroupQuery {
   }
 
   /// As QuerySolver::write_top().
-  SLUICE_HD void write_top(Vertex* vertices, double* scores) {
+  SLUICE_HD void write_top(Vertex* vertices, double* scores) { write_top_of(room_, vertices, scores); }
+
+  /// The same of what `room` has, which is this one or takes no more.
+  SLUICE_HD void write_top_of(const GroupRoom<Group>& room, Vertex* vertices, double* scores) {
     std::uint32_t present = 0;
-    room_.for_each_reached([&](RoomEntry& entry) { present += entry.score != 0; });
+    room.for_each_reached([&](RoomEntry& entry) { present += entry.score != 0; });
     present = group_.sum(present);
     const std::uint32_t found = present < rules_.top ? present : rules_.top;
-    const auto at = [&](std::uint32_t i) { return ranked_of(room_[room_.reached_slot(i)]); };
+    const auto at = [&](std::uint32_t i) { return ranked_of(room[room.reached_slot(i)]); };
     RankCut cut;  // takes all
-    if (found < present) cut = select_first(group_, shared_.select, room_.reached(), found, at);
+    if (found < present) cut = select_first(group_, shared_.select, room.reached(), found, at);
     RankedVertex* const list = rules_.top <= kSortedHere ? shared_.ranked : room_.ranked();
     room_.empty_list(0);
-    for (std::uint32_t i = group_.rank(); i < room_.reached(); i += Group::kSize) {
+    for (std::uint32_t i = group_.rank(); i < room.reached(); i += Group::kSize) {
       const RankedVertex v = at(i);
       if (v.key != 0 && cut.takes(v)) list[add_shared(&shared_.counts.listed[0], 1u)] = v;
     }
@@ -95,6 +98,51 @@ class GroupQuery {
 
   /// Empties the room for the next query.
   SLUICE_HD void clear() { room_.clear(); }
+
+  // ---- a ball of its own: what one_by_one.hpp does with a Diffusion
+
+  SLUICE_HD GroupRoom<Group>& room() { return room_; }
+  SLUICE_HD SelectRoom& selecting() const { return shared_.select; }
+  /// Over all rounds.
+  SLUICE_HD std::uint64_t edges() const { return group_.sum(edges_); }
+
+  /// All mass waits at the seeds.
+  SLUICE_HD void begin(Mass least) {
+    Mass given = 0;
+    now_ = 1;  // lists are filled for the round after this one
+    give_to_seeds(kWholeMass, least, given);
+    under_way_ = group_.sum(given);
+    now_ = 0;
+  }
+  /// In a room that is empty: at one vertex, or nowhere.
+  SLUICE_HD void begin_at(Vertex vertex, Mass mass) {
+    Mass given = 0;
+    now_ = 1;
+    if (group_.rank() == 0) give(vertex, mass, 0, given);
+    group_.sync();
+    now_ = 0;
+  }
+  SLUICE_HD void begin_empty() { now_ = 0; }
+
+  /// Whether a vertex is on the list; all lanes agree, for a barrier lies behind its last change.
+  SLUICE_HD bool goes_on() const { return !room_.full() && room_.listed(now_) != 0; }
+
+  /// Splits the mass of all vertices on the list; those where at least `least` waits for each edge then are
+  /// the next list. `joining` returns with what comes back in this round.
+  SLUICE_HD void round(Mass least, Mass joining = 0) {
+    Mass given = 0;
+    const Mass returning = split_listed(least, given) + joining;
+    if (returning != 0) give_back(returning, least, given);
+    under_way_ += group_.sum(given);
+    next_list();
+  }
+  /// The same, but mass of vertices without out-edges leaves: it is the result.
+  SLUICE_HD Mass round_without_return() {
+    Mass given = 0;
+    const Mass returning = split_listed(0, given);
+    next_list();
+    return returning;
+  }
 
  private:
   // ---- methods, as in solver.cpp
@@ -145,31 +193,15 @@ class GroupQuery {
 
   // ---- rounds
 
-  /// Whether a vertex is on the list; all lanes agree, for a barrier lies behind its last change.
-  SLUICE_HD bool goes_on() const { return !room_.full() && room_.listed(now_) != 0; }
-
-  SLUICE_HD void begin(Mass least) {
-    Mass given = 0;
-    now_ = 1;  // lists are filled for the round after this one
-    give_to_seeds(kWholeMass, least, given);
-    under_way_ = group_.sum(given);
-    now_ = 0;
-  }
-
-  /// Splits the mass of all vertices on the list; those where at least `least` waits for each edge then are
-  /// the next list.
-  SLUICE_HD void round(Mass least) {
+  /// Returns what vertices without out-edges had; all lanes get it.
+  SLUICE_HD Mass split_listed(Mass least, Mass& given) {
     const std::uint32_t size = room_.listed(now_);
-    Mass taken = 0;
+    Mass taken = 0, returning = 0;
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) taken += take(listed(i));
     under_way_ -= group_.sum(taken);
-    Mass given = 0, returning = 0;
     for (std::uint32_t first = 0; first < size; first += Group::kSize)
       spread(first, size, least, given, returning);
-    returning = group_.sum(returning);
-    if (returning != 0) give_back(returning, least, given);
-    under_way_ += group_.sum(given);
-    next_list();
+    return group_.sum(returning);
   }
 
   SLUICE_HD Mass take(RoomEntry& entry) {

@@ -82,6 +82,13 @@ class GroupRoom {
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) use(room_.entries[room_.reached[i]]);
   }
 
+  /// Once its entries are as they were in the beginning, and nothing is reached.
+  SLUICE_HD void forget() const {
+    group_.sync();
+    if (group_.rank() == 0) counts_ = RoomCounts{};
+    group_.sync();
+  }
+
   /// Makes it empty for the next query.
   SLUICE_HD void clear() const {
     group_.sync();

@@ -73,7 +73,7 @@ class HostPpr final : public PprBackend {
 
 std::uint64_t worst_host_query(const Graph& graph, const PprOptions& options) {
   const std::uint64_t n = graph.vertices(), reached = ReachedVertices::peak_bytes(n, n);
-  return options.one_by_one ? 2 * reached + n * 20 : reached + n * 4;
+  return goes_one_by_one(options) ? 2 * reached + n * 20 : reached + n * 4;
 }
 
 unsigned host_queries_at_once(const Device& device, const Graph& graph, const PprOptions& options,

@@ -55,6 +55,11 @@ inline constexpr std::uint32_t kMostWalks = kMaxDraws;
 /// The length of a run that is truncated, 0 for the limit.
 std::uint32_t length_of(const PprOptions& options);
 
+/// Do next-stage vertices go on one after the other?
+inline bool goes_one_by_one(const PprOptions& options) {
+  return options.method == PprMethod::staged && options.one_by_one;
+}
+
 /// Throws UsageError naming the option.
 void validate(const PprOptions& options);
 

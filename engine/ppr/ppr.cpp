@@ -20,16 +20,13 @@ double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-void require_meaning(const Device& device, const Graph& graph, const Starts& starts,
-                     const PprOptions& options) {
+void require_meaning(const Graph& graph, const Starts& starts, const PprOptions& options) {
   validate(options);
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
   for (const Vertex seed : starts.vertices) {
     if (seed >= graph.vertices()) throw InputError(fmt::format("seed {} is no vertex of the graph", seed));
   }
-  const std::string beyond = device.is_cuda() ? beyond_groups(options) : std::string();
-  if (!beyond.empty()) throw UsageError(beyond + ": on the host alone so far (say --device host)");
 }
 
 void count_figures(PprStats& stats, std::span<const QueryFigures> figures) {
@@ -49,7 +46,7 @@ void count_figures(PprStats& stats, std::span<const QueryFigures> figures) {
 
 std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
                                              const PprOptions& options, std::uint64_t queries) {
-  require_meaning(device, graph, starts, options);
+  require_meaning(graph, starts, options);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) return make_cuda_ppr(device, graph, starts, options, queries);
 #endif
@@ -82,7 +79,7 @@ PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const 
 }
 
 PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options) {
-  require_meaning(device, graph, starts, options);
+  require_meaning(graph, starts, options);
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const std::uint64_t n = graph.vertices(), allowed = device.memory().available();
   PprPlan plan;
@@ -90,13 +87,13 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
   plan.wave_bytes = ppr_wave_rows(device, options, range.end - range.begin) * ppr_row_bytes(options);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
-    const RoomShape first = first_room(n, options), last = RoomShape::of(n, n, first.asked);
+    const RoomShape first = first_room(n, options), last = RoomShape::of(n, n, first.asked, first.steps);
     plan.graph_bytes = cuda_graph_bytes(graph, options);
     plan.largest_query_bytes = last.bytes();
     plan.smallest_bytes = plan.graph_bytes + ppr_row_bytes(options) + first.bytes();
     const std::uint64_t taken = plan.graph_bytes + plan.wave_bytes;
     const std::uint64_t fit = (allowed - std::min(allowed, taken)) / first.bytes();
-    plan.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(fit, 1, cuda_queries_at_once()));
+    plan.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(fit, 1, cuda_queries_at_once(options)));
     return plan;
   }
 #endif

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "engine/ppr/group_one_by_one.hpp"
 #include "engine/ppr/group_query.hpp"
 #include "engine/select/block_group.cuh"
 
@@ -16,6 +17,8 @@ inline constexpr unsigned kQueryBlock = 256;
 inline constexpr unsigned kQueryBlocksOfSm = 4;
 
 using QueryBlock = BlockGroup<kQueryBlock>;
+using TogetherQuery = GroupQuery<QueryBlock>;
+using OneByOneQuery = GroupOneByOne<QueryBlock>;
 
 /// The queries of a launch; trivially copyable.
 struct QueriesView {
@@ -43,13 +46,16 @@ __device__ inline unsigned long long nanoseconds_now() {
 // -------------------------------------------------------------------------------------------------
 
 __global__ void __launch_bounds__(kQueryBlock) clear_rooms_kernel(RoomView first, std::uint64_t room_bytes) {
-  const RoomView room = RoomShape::move(first, blockIdx.x * room_bytes);
-  for (std::uint64_t slot = threadIdx.x; slot < room.slots; slot += kQueryBlock)
+  const RoomView room = RoomShape::move(first, blockIdx.x * room_bytes),
+                 second = RoomShape::move(room, room.second);
+  for (std::uint64_t slot = threadIdx.x; slot < room.slots; slot += kQueryBlock) {
     room.entries[slot] = RoomEntry{};
+    if (room.second != 0) second.entries[slot] = RoomEntry{};
+  }
 }
 
+template <class Query>
 __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) queries_kernel(QueriesView view) {
-  using Query = GroupQuery<QueryBlock>;
   // Raw bytes: shared memory takes no constructors.
   __shared__ alignas(Query::Shared) unsigned char shared[sizeof(Query::Shared)];
   __shared__ QueryBlock::Room meeting;

@@ -73,10 +73,15 @@ struct RoomView {
   std::uint32_t* lists[2] = {};        ///< [limit] slots whose mass is split in this round, and in the next
   std::uint64_t slots = 0, limit = 0;  ///< limit: vertices that it takes
   std::uint64_t mask = 0;              ///< 0: every vertex has its slot
+  std::uint64_t second = 0;            ///< bytes to the same query's second room; 0: it has one alone
   int shift = 0;
 
   SLUICE_HD std::uint64_t first_slot(Vertex vertex) const {
     return mask == 0 ? vertex : (vertex * std::uint64_t{0x9e3779b97f4a7c15u}) >> shift;
+  }
+  /// [steps] behind the second room.
+  SLUICE_HD Mass* by_step() const {
+    return reinterpret_cast<Mass*>(reinterpret_cast<unsigned char*>(entries) + 2 * second);
   }
 };
 
@@ -84,25 +89,27 @@ struct RoomView {
 struct RoomShape {
   std::uint64_t slots = 0, limit = 0, ranked = 0;
   std::uint64_t asked = 0;  ///< for sorting
+  std::uint64_t steps = 0;  ///< one by one: of the longest stage; a query has two rooms then
 
   /// For about `reached` vertices, a power of two: a table at most half full, or a slot a vertex where that
   /// is no more. `ranked` entries are for sorting a list.
-  static RoomShape of(std::uint64_t reached, std::uint64_t vertices, std::uint64_t ranked) {
+  static RoomShape of(std::uint64_t reached, std::uint64_t vertices, std::uint64_t ranked,
+                      std::uint64_t steps = 0) {
     const std::uint64_t all = std::max<std::uint64_t>(vertices, 1);
-    if (2 * reached >= all) return {all, all, std::min(ranked, all), ranked};
-    return {2 * reached, reached, std::min(ranked, reached), ranked};
+    if (2 * reached >= all) return {all, all, std::min(ranked, all), ranked, steps};
+    return {2 * reached, reached, std::min(ranked, reached), ranked, steps};
   }
 
   bool takes_all() const { return slots == limit; }
-  /// Of one room; rooms lie side by side.
+  /// Of a query; queries lie side by side.
   std::uint64_t bytes() const {
-    const std::uint64_t taken = slots * sizeof(RoomEntry) + ranked * sizeof(RankedVertex) + limit * 12;
-    return (taken + 255) / 256 * 256;
+    return steps == 0 ? room_bytes() : 2 * room_bytes() + rounded(steps * sizeof(Mass));
   }
   RoomView view(unsigned char* at) const {
     RoomView view;
     view.slots = slots, view.limit = limit;
     view.mask = takes_all() ? 0 : slots - 1;
+    view.second = steps == 0 ? 0 : room_bytes();
     view.shift = 64 - std::countr_zero(std::max<std::uint64_t>(std::bit_floor(slots), 2));
     view.entries = reinterpret_cast<RoomEntry*>(at);
     view.ranked = reinterpret_cast<RankedVertex*>(view.entries + slots);
@@ -121,6 +128,12 @@ struct RoomShape {
     other.reached = moved(view.reached);
     for (int list = 0; list < 2; ++list) other.lists[list] = moved(view.lists[list]);
     return other;
+  }
+
+ private:
+  static std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+  std::uint64_t room_bytes() const {
+    return rounded(slots * sizeof(RoomEntry) + ranked * sizeof(RankedVertex) + limit * 12);
   }
 };
 

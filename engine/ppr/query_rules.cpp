@@ -16,16 +16,16 @@ constexpr std::uint64_t kRoomStep = 4;
 
 }  // namespace
 
-std::string beyond_groups(const PprOptions& options) {
-  return options.one_by_one ? "--one-by-one" : std::string();
-}
-
 RoomShape first_room(std::uint64_t vertices, const PprOptions& options) {
+  if (goes_one_by_one(options)) {  // which sorts all that it has reached
+    const auto steps = *std::max_element(options.stages.begin(), options.stages.end());
+    return RoomShape::of(kFirstReached, vertices, vertices, static_cast<std::uint64_t>(steps));
+  }
   return RoomShape::of(kFirstReached, vertices, options.top <= kSortedHere ? 0 : options.top);
 }
 
 RoomShape larger_room(const RoomShape& room, std::uint64_t vertices) {
-  return RoomShape::of(room.limit * kRoomStep, vertices, room.asked);
+  return RoomShape::of(room.limit * kRoomStep, vertices, room.asked, room.steps);
 }
 
 QueryRules rules_of(const PprOptions& options) {
@@ -41,6 +41,7 @@ QueryRules rules_of(const PprOptions& options) {
   rules.top = options.top;
   rules.walk = WalkRules::of(options);
   rules.walks = options.walks;
+  rules.table = std::uint64_t{options.table} * options.top;
   rules.stage_count = static_cast<std::uint32_t>(options.stages.size());
   return rules;
 }

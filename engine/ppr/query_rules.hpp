@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "engine/core/host_array.hpp"
@@ -31,6 +30,7 @@ struct QueryRules {
   std::uint32_t top = 0;
   WalkRules walk;
   std::uint32_t walks = 0;
+  std::uint64_t table = 0;  ///< one by one: scores that are kept at a time; 0: all
 };
 
 /// Lists of up to so many entries are sorted in the memory that lanes share.
@@ -43,9 +43,6 @@ struct GroupFigures {
   std::uint32_t reached = 0;
   std::uint32_t abandoned = 0;  ///< it did not fit the room
 };
-
-/// What groups cannot do yet, as the user would say it; empty if they can do all of it.
-std::string beyond_groups(const PprOptions& options);
 
 /// The room that a run begins with; queries that do not fit are asked again in a larger one.
 RoomShape first_room(std::uint64_t vertices, const PprOptions& options);

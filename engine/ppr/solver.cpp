@@ -10,7 +10,7 @@ QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const PprOp
       diffusion_(device, graph, options),
       next_stage_(device, options),
       walks_(graph, options) {
-  if (options.method == PprMethod::staged && options.one_by_one) one_by_one_.emplace(device, graph, options);
+  if (goes_one_by_one(options)) one_by_one_.emplace(device, graph, options);
 }
 
 QueryFigures QuerySolver::solve(const Seeds& seeds, Instance query) {

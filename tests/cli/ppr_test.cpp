@@ -156,7 +156,6 @@ TEST_F(PprCli, RefusesWhatHasNoMeaning) {
   refused("--partitions", {"--partitions", "4"});
   refused("--transport", {"--transport", "file"});
   refused("--distribution shard", {"--distribution", "shard"});
-  refused("--device cuda: --one-by-one", {"--method", "meloppr", "--one-by-one", "--device", "cuda"});
   refused("--layout", {"--layout", "wide"});
   refused("exclude each other", {"--starts", "s.txt", "--instances", "3"});
 }

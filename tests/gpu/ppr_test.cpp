@@ -164,12 +164,33 @@ TEST_F(GpuPpr, EvaluatesWhereMemoryIsShort) {
   EXPECT_EQ(strict_on(*small), strict_on(host_));
 }
 
-TEST_F(GpuPpr, RefusesWhatItCannotDo) {
-  const Graph graph = generated(io::GraphKind::ring, 4, false, io::WeightRule::none);
-  PprOptions options;
-  options.method = PprMethod::staged;
-  options.one_by_one = true;
-  EXPECT_THROW(rows_of(*gpu_, graph, Starts{}, options), UsageError);
+TEST_F(GpuPpr, GoesOnOneByOneAsTheHost) {
+  std::size_t turn = 0;
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    for (PprOptions options : one_by_one_methods()) {
+      for (const bool weighted : {false, true}) {
+        if (brief() && turn++ % 24 != 0) continue;
+        options.weighted = weighted;
+        compare(*gpu_, graph, starts_of(queries_of(graph)), options);
+      }
+    }
+  }
+}
+
+TEST_F(GpuPpr, GoesOnOneByOneInTablesThatHash) {
+  const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::uniform);
+  std::vector<WeightedSeeds> queries = queries_of(graph);
+  if (brief()) queries = {queries[3], queries.back()};
+  Asked all;
+  for (PprOptions options : watched(one_by_one_methods(), 0, 3)) {
+    options.weighted = true;
+    options.expand = std::min(options.expand, 0.01);
+    const Asked some = asked(compare(*gpu_, graph, starts_of(queries), options), graph, options);
+    all.once += some.once, all.again += some.again;
+  }
+  EXPECT_GT(all.once, 0u);
+  EXPECT_GT(all.again, 0u);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "engine/ppr/group_one_by_one.hpp"
 #include "engine/select/group.hpp"
 #include "ppr/oracle.hpp"
 
@@ -77,41 +78,48 @@ class Space {
         view_(shape.view(reinterpret_cast<unsigned char*>(memory_.data()))) {}
   const RoomView& view() const { return view_; }
   bool is_clear() const {
-    return std::all_of(view_.entries, view_.entries + view_.slots, [](const RoomEntry& entry) {
+    return is_clear(view_) && (view_.second == 0 || is_clear(RoomShape::move(view_, view_.second)));
+  }
+
+ private:
+  static bool is_clear(const RoomView& room) {
+    return std::all_of(room.entries, room.entries + room.slots, [](const RoomEntry& entry) {
       return entry.vertex == kNoVertex && entry.score == 0 && entry.waiting == 0;
     });
   }
 
- private:
   std::vector<RoomEntry> memory_;
   RoomView view_;
 };
 
-template <class Group>
-void answer(const Group& group, typename GroupQuery<Group>::Shared& shared, const Space& space,
-            const QueryRules& rules, const Seeds& seeds, Listed& listed) {
-  GroupQuery<Group> query(group, shared, space.view(), rules, seeds.view(), kQuery);
+template <class Query, class Group>
+void answer(const Group& group, typename Query::Shared& shared, const Space& space, const QueryRules& rules,
+            const Seeds& seeds, Listed& listed) {
+  Query query(group, shared, space.view(), rules, seeds.view(), kQuery);
   const GroupFigures figures = query.solve();
   if (figures.abandoned == 0) query.write_top(listed.vertices.data(), listed.scores.data());
   query.clear();
   if (group.rank() == 0) listed.figures = figures;
 }
 
+template <template <class> class Query = GroupQuery>
 Listed answer_alone(const Space& space, const QueryRules& rules, const Seeds& seeds) {
   Listed listed{{}, std::vector<Vertex>(rules.top), std::vector<double>(rules.top)};
-  const auto shared = std::make_unique<GroupQuery<SingleLane>::Shared>();
-  answer(SingleLane{}, *shared, space, rules, seeds, listed);
+  const auto shared = std::make_unique<typename Query<SingleLane>::Shared>();
+  answer<Query<SingleLane>>(SingleLane{}, *shared, space, rules, seeds, listed);
   return listed;
 }
 
+template <template <class> class Query = GroupQuery>
 Listed answer_together(const Space& space, const QueryRules& rules, const Seeds& seeds) {
   Listed listed{{}, std::vector<Vertex>(rules.top), std::vector<double>(rules.top)};
   ThreadGroup::Room room;
-  const auto shared = std::make_unique<GroupQuery<ThreadGroup>::Shared>();
+  const auto shared = std::make_unique<typename Query<ThreadGroup>::Shared>();
   std::vector<std::jthread> threads;
   for (unsigned rank = 0; rank < ThreadGroup::kSize; ++rank) {
-    threads.emplace_back(
-        [&, rank] { answer(ThreadGroup(room, rank), *shared, space, rules, seeds, listed); });
+    threads.emplace_back([&, rank] {
+      answer<Query<ThreadGroup>>(ThreadGroup(room, rank), *shared, space, rules, seeds, listed);
+    });
   }
   threads.clear();
   return listed;
@@ -216,6 +224,64 @@ TEST(GroupQuery, IsTheSameForThreadsThatMeetInOneTable) {
   }
   EXPECT_NE(answer_together(small, rules.of(group_methods().front()), seeds).figures.abandoned, 0u);
   EXPECT_TRUE(small.is_clear());
+}
+
+TEST(GroupOneByOne, IsThatOfOneThreadToTheBit) {
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    HostRules rules(graph);
+    const std::uint64_t n = graph.vertices();
+    const Space space(RoomShape::of(1u << 9, n, n, 3)), roomy(RoomShape::of(n, n, n, 3));
+    auto queries = queries_of(graph);
+    queries.erase(queries.begin() + 1, queries.end() - 2);
+    for (PprOptions options : one_by_one_methods()) {
+      for (const bool weighted : {false, true}) {
+        options.weighted = weighted;
+        for (const auto& of_query : queries) {
+          const Seeds seeds = seeds_of(graph, of_query);
+          const Expected expected(graph, options, seeds);
+          const Listed found = answer_alone<GroupOneByOne>(space, rules.of(options), seeds);
+          if (found.figures.abandoned == 0) expect_same(found, expected);
+          expect_same(answer_alone<GroupOneByOne>(roomy, rules.of(options), seeds), expected);
+        }
+      }
+    }
+    EXPECT_TRUE(space.is_clear() && roomy.is_clear());
+  }
+}
+
+TEST(GroupOneByOne, IsTheSameForThreadsThatMeetInTwoTables) {
+  const Graph graph = generated(io::GraphKind::kronecker, 7, true, io::WeightRule::uniform);
+  HostRules rules(graph);
+  const Seeds seeds = seeds_of(graph, queries_of(graph).back());
+  const Space small(RoomShape::of(32, 128, 128, 3)), all(RoomShape::of(128, 128, 128, 3));
+  for (PprOptions options : one_by_one_methods()) {
+    options.weighted = true;
+    const Expected expected(graph, options, seeds);
+    expect_same(answer_together<GroupOneByOne>(all, rules.of(options), seeds), expected);
+    EXPECT_TRUE(all.is_clear());
+  }
+  EXPECT_NE(
+      answer_together<GroupOneByOne>(small, rules.of(one_by_one_methods().front()), seeds).figures.abandoned,
+      0u);
+  EXPECT_TRUE(small.is_clear());
+}
+
+TEST(GroupOneByOne, MakesATableThatHashesAnew) {
+  const Graph graph = generated(io::GraphKind::grid, 12, true, io::WeightRule::none);
+  HostRules rules(graph);
+  PprOptions options = one_by_one_methods().front();
+  options.expand = 0.5;
+  options.table = 4;
+  const Seeds seeds = seeds_of(graph, {{2017, 1}});
+  const Space space(RoomShape::of(128, graph.vertices(), graph.vertices(), 3));
+  ASSERT_NE(space.view().mask, 0u);
+  const Expected expected(graph, options, seeds);
+  const Listed found = answer_alone<GroupOneByOne>(space, rules.of(options), seeds);
+  expect_same(found, expected);
+  EXPECT_LE(found.figures.reached, 20u);
+  options.table = 0;
+  EXPECT_GT(Expected(graph, options, seeds).figures.reached, 40u);
 }
 
 TEST(GroupQuery, ReachesEverythingInARoomForAll) {

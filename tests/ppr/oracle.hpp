@@ -165,6 +165,29 @@ inline std::vector<PprOptions> group_methods() {
   return all;
 }
 
+/// Next-stage vertices one by one: all, some or none of them, by share and by residual, and with tables that
+/// come to their size.
+inline std::vector<PprOptions> one_by_one_methods() {
+  std::vector<PprOptions> all(6);
+  for (PprOptions& options : all) {
+    options.method = PprMethod::staged;
+    options.one_by_one = true;
+    options.top = 5;
+    options.expand = 0.05;
+    options.stages = {2, 3};
+  }
+  all[1].stages = {1, 2, 1}, all[1].unexpanded = PprUnexpanded::share, all[1].top = 600;
+  all[2].residual_threshold = 1e-3, all[2].table = 2;
+  all[3].expand = 0;
+  all[4].stages = {2, 1, 2}, all[4].table = 10;
+  all[5].stages = {3}, all[5].table = 3;
+  for (std::size_t i = 0; i < 6; ++i) {
+    all.push_back(all[i]);
+    all.back().dangling = PprDangling::uniform;
+  }
+  return all;
+}
+
 /// Keeps all that is handed on.
 class KeptRows : public PprSink {
  public:
