@@ -101,9 +101,9 @@ void Job::load(const std::string& graph_file) {
   }
   const Transport transport = options_.paging.transport;
   if (sharded && (transport == Transport::copied || transport == Transport::mapped)) {
-    throw UsageError(
-        fmt::format("--transport {}: with --distribution shard partitions come from the file; leave it out",
-                    name_of(kTransports, transport)));
+    throw UsageError(fmt::format(
+        "--transport {}: with --distribution shard each rank reads its part of the file; leave it out",
+        name_of(kTransports, transport)));
   }
   if (in_file_ && (transport == Transport::copied || transport == Transport::mapped)) {
     throw BudgetError(
@@ -295,8 +295,12 @@ void Job::print_plan(const RunPlan& plan) const {
     text += fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions->size(),
                         plan.slots);
     text += rank_lines(plan);
-    text += fmt::format("{:<22} {:>12} (about)\n", in_file_ ? "read from the file" : "brought to the device",
-                        format_size(static_cast<std::uint64_t>(plan.brought_bytes)));
+    // Ranks that share the graph out keep what they have read, where they have room.
+    const bool read_again =
+        in_file_ && (plan.by_rank.empty() || options_.paging.transport == Transport::file);
+    text +=
+        fmt::format("{:<22} {:>12} (about)\n", read_again ? "read from the file" : "brought to the device",
+                    format_size(static_cast<std::uint64_t>(plan.brought_bytes)));
   }
   if (plan.result_bytes != 0) text += fit_line("result", plan.result_bytes, ~std::uint64_t{0});
   text += fmt::format("{:<22} {:>12}\n", "layout", name_of(kLayouts, plan.layout));

@@ -1,6 +1,7 @@
 #include "engine/drive/page_loop.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "engine/core/error.hpp"
@@ -50,14 +51,19 @@ PageLoop::PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPl
   stats_.partitions = plan_.partitions.size();
 }
 
-void PageLoop::drain(std::span<const std::uint64_t> waiting, const Work& work) {
-  const auto waits = [](std::uint64_t entries) { return entries > 0; };
+void PageLoop::drain(std::span<const std::uint64_t> waiting, const Work& work, std::uint64_t keep) {
   for (;;) {
     std::vector<std::uint64_t> away(partitions(), 0);
     std::copy(waiting.begin() + own_.begin, waiting.begin() + own_.end, away.begin() + own_.begin);
-    if (std::none_of(away.begin(), away.end(), waits)) return scheduler_.arrive(slots_.wait());
+    const std::uint64_t left = std::reduce(away.begin(), away.end());
+    if (left == 0) return scheduler_.arrive(slots_.wait());
+    if (left <= keep) return begin_loads(away);
     round(std::move(away), waiting, work);
   }
+}
+
+void PageLoop::begin_loads(std::span<const std::uint64_t> away) {
+  for (const PartitionLoad& load : scheduler_.choose(away)) slots_.begin(load.slot, load.partition);
 }
 
 /// `away` is what waits for partitions that may come.
@@ -65,7 +71,7 @@ void PageLoop::round(std::vector<std::uint64_t> away, std::span<const std::uint6
                      const Work& work) {
   const std::vector<std::uint32_t> mapped = map_some(away);
   for (const std::uint32_t partition : mapped) away[partition] = 0;
-  for (const PartitionLoad& load : scheduler_.choose(away)) slots_.begin(load.slot, load.partition);
+  begin_loads(away);
   work_on(mapped, waiting, work);
   // Neither a disk nor a link shall ever have nothing to do: while what has come of half of the loads is
   // worked on, and the next are chosen, it brings the others.
@@ -88,6 +94,7 @@ void PageLoop::make_room(std::span<const std::uint64_t> waiting) {
 }
 
 void PageLoop::hold(std::span<const std::uint32_t> wanted) {
+  scheduler_.arrive(slots_.wait());  // what drain() left under way would be in their place
   std::vector<std::uint64_t> need(partitions(), 0);
   for (const std::uint32_t partition : wanted) need[partition] = 1;
   unsigned missing = 0;
@@ -96,7 +103,7 @@ void PageLoop::hold(std::span<const std::uint32_t> wanted) {
   const bool all_anew = missing > 0 && plan_.large_slots > 0;
   for (const std::uint32_t partition : all_anew ? scheduler_.clear() : scheduler_.retire(need, missing))
     slots_.drop(partition);
-  for (const PartitionLoad& load : scheduler_.choose(need)) slots_.begin(load.slot, load.partition);
+  begin_loads(need);
   scheduler_.arrive(slots_.wait());
 }
 

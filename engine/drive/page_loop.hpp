@@ -33,9 +33,9 @@ class PageLoop {
   PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan, const PageUse& use,
            RunStats& stats);
 
-  /// Rounds until nothing waits for this rank's partitions. `waiting` counts work by partition and is brought
-  /// up to date by `work`.
-  void drain(std::span<const std::uint64_t> waiting, const Work& work);
+  /// Rounds until no more than `keep` waits for this rank's partitions; if anything does, the next ones are
+  /// on their way. `waiting` counts work by partition and is brought up to date by `work`.
+  void drain(std::span<const std::uint64_t> waiting, const Work& work, std::uint64_t keep = 0);
   /// Brings what is missing of `wanted`, which fit the slots together, in the place of what is not wanted.
   void hold(std::span<const std::uint32_t> wanted);
   /// Holds all of `wanted` and works once.
@@ -73,6 +73,7 @@ class PageLoop {
                const Work& work);
   unsigned spare() const;
   void make_room(std::span<const std::uint64_t> waiting);
+  void begin_loads(std::span<const std::uint64_t> away);
 
   ResidentGraph::Impl& graph_;
   RunStats& stats_;

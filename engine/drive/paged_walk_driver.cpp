@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "engine/drive/wave_rows.hpp"
@@ -63,15 +64,26 @@ void PagedWalkDriver::walk_wave() {
   queues_->begin(homes_.capacity());
   do {
     walk_here();
-  } while (exchange_ && exchange_->hand_over(stats_));
+  } while (exchange_ && exchange_->hand_over(waiting_here(), stats_));
 }
 
-/// Works until nothing waits for partitions of this rank.
+std::uint64_t PagedWalkDriver::waiting_here() const {
+  const std::span<const std::uint64_t> waiting = queues_->waiting();
+  const OwnedPartitions& own = loop_.own();
+  return std::reduce(waiting.begin() + own.begin, waiting.begin() + own.end,
+                     waiting[queues_->wave().pairs()]);
+}
+
+/// Works until half of the walks that waited for partitions of this rank have gone; alone, until all have.
 void PagedWalkDriver::walk_here() {
+  // Whoever has left for another rank is gone for a while, and the last walks would bring every partition for a
+  // few of them: half of what waited stays for the next time (RESULTS: a fifth of the transfers).
+  const std::uint64_t keep = exchange_ ? waiting_here() / 2 : 0;
   for (;;) {
-    loop_.drain(queues_->waiting(), [this](std::span<const std::uint32_t> here) { work(here); });
-    if (queues_->waiting()[wave().pairs()] == 0) return;
-    // All that still waits needs two partitions at once: those of one walk come, and whoever can goes on.
+    loop_.drain(
+        queues_->waiting(), [this](std::span<const std::uint32_t> here) { work(here); }, keep);
+    if (waiting_here() <= keep) return;
+    // Most of what still waits needs two partitions at once: those of one walk come, and whoever can goes on.
     const auto [own, asked] = queues_->first_pair();
     const PartitionPlan& plan = loop_.plan().partitions;
     const std::array<std::uint32_t, 2> wanted{plan.owner(own), plan.owner(asked)};

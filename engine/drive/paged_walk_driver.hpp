@@ -33,6 +33,8 @@ class PagedWalkDriver {
   const WalkWave& wave() const { return queues_->wave(); }
   void walk_wave();
   void walk_here();
+  /// Walks that wait for partitions of this rank.
+  std::uint64_t waiting_here() const;
   void work(std::span<const std::uint32_t> keys);
 
   ResidentGraph::Impl& graph_;

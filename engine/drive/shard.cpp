@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <optional>
+#include <utility>
 
+#include "engine/core/accountant.hpp"
 #include "engine/core/error.hpp"
 
 namespace sluice {
@@ -56,6 +59,13 @@ bool any_left(Communicator* ranks, std::uint64_t left, const char* label) {
   return left > 0;
 }
 
+std::uint64_t travelling_bytes(const Device& device) {
+  constexpr std::uint64_t kLeast = 4u << 20, kMost = 64u << 20;
+  // The host's device memory lies within its memory.
+  const std::uint64_t bounded = device.is_cuda() ? kMost * 256 : host_accountant().ceiling();
+  return std::clamp(std::min(device.memory().ceiling(), bounded) / 256, kLeast, kMost);
+}
+
 PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& graph,
                      const PagingOptions& paging, const PageColumns& columns,
                      std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps,
@@ -66,14 +76,18 @@ PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& gra
   PagingOptions wanted = paging;
   const auto plan_with = [&] {
     return plan_pages(device, graph, wanted, columns, bytes_per_instance, most[0], steps,
-                      taken + kTravellingBytes);
+                      taken + travelling_bytes(device));
   };
   // The first wait after tables: one rank may have read its disk far longer than another.
   ranks->all_reduce(most, Reduce::max, "the partition plan", kUnlimited);
-  most[1] = std::max(size, paging.partitions != 0 ? paging.partitions : plan_with().partitions.size());
+  most[1] = std::max(size, paging.partitions);
+  if (paging.partitions == 0)
+    together(ranks, [&] { most[1] = std::max(size, plan_with().partitions.size()); });
   ranks->all_reduce(most, Reduce::max, "the partition plan");
   wanted.partitions = most[1];
-  PagedPlan plan = plan_with();
+  std::optional<PagedPlan> fitted;
+  together(ranks, [&] { fitted = plan_with(); });
+  PagedPlan& plan = *fitted;
   // Room for what this rank owns, and for one more: a scan may need a list of another rank.
   const OwnedPartitions own = OwnedPartitions::of(ranks, plan.partitions.size());
   plan.slots = std::min<unsigned>(plan.slots, std::max(own.end - own.begin + 1, 2u));
@@ -81,7 +95,7 @@ PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& gra
   std::uint64_t agreed[] = {plan.wave};
   ranks->all_reduce(agreed, Reduce::min, "the partition plan");
   plan.wave = std::min(agreed[0], kMostUnderWay / size);
-  return plan;
+  return std::move(plan);
 }
 
 WaveHomes::WaveHomes(const Device& device, Communicator* ranks, Instance begin, Instance end,

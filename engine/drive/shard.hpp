@@ -34,8 +34,9 @@ void together(Communicator* ranks, const std::function<void()>& body);
 /// Has any of `ranks` work left? Null: has this one?
 bool any_left(Communicator* ranks, std::uint64_t left, const char* label);
 
-/// Device memory that moves walks between ranks which do not hold all of their partitions.
-inline constexpr std::uint64_t kTravellingBytes = 4u << 20;
+/// Device memory that moves walks between ranks which do not hold all of their partitions: 4 to 64 MiB, by
+/// what the device has. Each piece of a journey waits for all ranks, so that large pieces are few.
+std::uint64_t travelling_bytes(const Device& device);
 
 /// As plan_pages, agreed upon by all ranks (null: as plan_pages): the same cut, and as many instances of each
 /// rank in a wave. `instances` and `wave` count those of one rank; `bytes_per_instance` is what this rank

@@ -18,15 +18,14 @@ class WalkExchange {
   /// All ranks make one, of the same number of partitions. Throws BudgetError.
   WalkExchange(Communicator& ranks, const Device& device, WalkQueues& queues, std::uint32_t partitions);
 
-  /// Hands walks that wait for other ranks' partitions to them; false when nobody has any. All ranks call it.
-  bool hand_over(RunStats& stats);
+  /// Hands walks that wait for other ranks' partitions to them; `waiting` others stay. False when no walk
+  /// waits anywhere. All ranks call it.
+  bool hand_over(std::uint64_t waiting, RunStats& stats);
   std::uint64_t bytes_between_gpus() const { return link_ ? link_->bytes_sent() : 0; }
 
  private:
-  /// Walks in a piece, to all ranks together.
-  static constexpr std::uint64_t kPiece = kTravellingBytes / 2 / sizeof(TravellingWalk);
-
   Communicator& ranks_;
+  std::uint64_t piece_;  ///< walks in a piece, to all ranks together
   WalkQueues& queues_;
   std::vector<OwnedPartitions> ranges_;  ///< by rank; none for this one
   std::unique_ptr<DeviceRanks> link_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/core/accountant.hpp"
 #include "engine/exec/copy_lane.hpp"
 
 namespace sluice {
@@ -45,6 +46,8 @@ PageRequest::PageRequest(const ResidentGraph::Impl& graph) {
   sources.columns.weights = const_cast<float*>(host.weights);
   sources.file = graph.graph.edges_elsewhere.get();
   sources.weighted = graph.graph.weighted;
+  // A rank that owns a part of the graph brings that part alone, which its memory may well hold.
+  sources.keep = graph.paging.shard && graph.paging.transport != Transport::file;
 }
 
 Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const PartitionPlan& plan,
@@ -64,6 +67,7 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   views_.resize(count.slots + 1);
   views_[count.slots] = host;
   slot_of_.assign(plan.size(), PageMap::kNoSlot);
+  if (sources_.keep && read_from_file()) kept_.resize(plan.size());
   const auto upload = [&]<class T>(Buffer<T>& buffer, std::span<const T> from) {
     buffer = Buffer<T>(device, from.size(), "the partition look-up");
     copy_to_device(device, buffer.data(), from.data(), buffer.bytes());
@@ -219,31 +223,49 @@ void Slots::bring_columns(Lane& lane, const Load& load) {
   const Slot& slot = slots_[load.slot];
   const PageView& host = sources_.columns;
   const bool derives = (columns_.cumulative && !host.cumulative) || (columns_.alias && !host.thresholds);
+  Kept* const kept = place_to_keep(load.partition);
+  const bool comes = !kept || !kept->whole;  // from the file; else it is kept
   PageView staged = host;  // where each column lies in host memory, by position in the graph
-  const auto stage = [&]<class T>(T*& column, Staging<T>& memory, T* in_slot) {
-    // The host backend's slots are host memory themselves.
-    column = moved(device_.is_cuda() ? lane.stage(memory, most_edges_) : in_slot, first);
+  const auto stage = [&]<class T>(T*& column, Staging<T>& memory, Staging<T> Kept::*keeping, T* in_slot) {
+    if (kept) {
+      Staging<T>& own = kept->*keeping;
+      const std::uint64_t size = std::max<std::uint64_t>(edges, 1);
+      if (own.size() < size) own = Staging<T>(device_, size, "partitions that stay in host memory");
+      column = moved(own.data(), first);
+    } else {
+      // The host backend's slots are host memory themselves.
+      column = moved(device_.is_cuda() ? lane.stage(memory, most_edges_) : in_slot, first);
+    }
   };
   if (!host.targets) {
-    stage(staged.targets, lane.targets, slot.targets.data());
-    sources_.file->read_targets(first, {staged.targets + first, edges});
-    counters_.read_bytes += edges * sizeof(Vertex);
+    stage(staged.targets, lane.targets, &Kept::targets, slot.targets.data());
+    if (comes) {
+      sources_.file->read_targets(first, {staged.targets + first, edges});
+      counters_.read_bytes += edges * sizeof(Vertex);
+    }
   }
-  const bool weighted = columns_.weights || (derives && sources_.weighted);
+  const bool weighted = columns_.weights || (comes && derives && sources_.weighted);
   if (weighted && !host.weights) {
-    const bool kept = columns_.weights && !device_.is_cuda();
-    staged.weights = moved(kept ? slot.weights.data() : lane.stage(lane.weights, most_edges_), first);
-    sources_.file->read_weights(first, {staged.weights + first, edges});
-    counters_.read_bytes += edges * sizeof(float);
+    if (columns_.weights) {
+      stage(staged.weights, lane.weights, &Kept::weights, slot.weights.data());
+    } else {
+      staged.weights = moved(lane.stage(lane.weights, most_edges_), first);
+    }
+    if (comes) {
+      sources_.file->read_weights(first, {staged.weights + first, edges});
+      counters_.read_bytes += edges * sizeof(float);
+    }
   }
   if (derives) {
-    if (columns_.cumulative) stage(staged.cumulative, lane.cumulative, slot.cumulative.data());
+    if (columns_.cumulative)
+      stage(staged.cumulative, lane.cumulative, &Kept::cumulative, slot.cumulative.data());
     if (columns_.alias) {
-      stage(staged.thresholds, lane.thresholds, slot.thresholds.data());
-      stage(staged.others, lane.others, slot.others.data());
+      stage(staged.thresholds, lane.thresholds, &Kept::thresholds, slot.thresholds.data());
+      stage(staged.others, lane.others, &Kept::others, slot.others.data());
     }
-    sources_.derive(staged, begin, end);
+    if (comes) sources_.derive(staged, begin, end);
   }
+  if (kept) kept->whole = true;
   const auto copy = [&]<class T>(const Buffer<T>& to, const T* from, bool wanted) {
     if (!wanted || to.data() == from + first) return;
     lane.copies.to_device(to.data(), from + first, edges * sizeof(T));
@@ -254,6 +276,17 @@ void Slots::bring_columns(Lane& lane, const Load& load) {
   copy(slot.cumulative, staged.cumulative, columns_.cumulative);
   copy(slot.thresholds, staged.thresholds, columns_.alias);
   copy(slot.others, staged.others, columns_.alias);
+}
+
+/// Where a partition is, or shall be, kept; null: memory has no room for it. What is left is shared with
+/// results on their way to a file and with whatever waves take: a quarter of all stays free for them.
+Slots::Kept* Slots::place_to_keep(std::uint32_t partition) {
+  if (kept_.empty()) return nullptr;
+  Kept& kept = kept_[partition];
+  const Accountant& memory = host_accountant();
+  const std::uint64_t edges = offsets_[plan_.end(partition)] - offsets_[plan_.begin(partition)];
+  const bool room = edges * columns_.bytes_per_edge() + memory.ceiling() / 4 <= memory.available();
+  return kept.whole || room ? &kept : nullptr;
 }
 
 PageView Slots::rebased(const Slot& slot, std::uint32_t partition) const {

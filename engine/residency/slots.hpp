@@ -30,6 +30,7 @@ struct PageSources {
   const CodedGraph* coded = nullptr;  ///< all lists, where the run wants them coded
   const EdgeSource* file = nullptr;
   bool weighted = false;  ///< the edges have weights, from which columns may be derived
+  bool keep = false;      ///< what has come from the file stays in host memory, as far as it has room
   /// Fills the derived columns of the vertices [begin, end) from targets and weights, all in host memory.
   std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive;
 };
@@ -106,6 +107,14 @@ class Slots {
     std::uint32_t partition;
   };
   class Lane;
+  /// A partition's columns as they go to a slot, in page-locked host memory.
+  struct Kept {
+    Staging<Vertex> targets;
+    Staging<float> weights;
+    Staging<std::uint64_t> cumulative, thresholds;
+    Staging<std::uint32_t> others;
+    bool whole = false;
+  };
   /// The largest partition's, of some.
   struct Room {
     std::uint64_t edges = 0, vertices = 0, words = 0;
@@ -117,6 +126,7 @@ class Slots {
   void bring(Lane& lane, const Load& load);
   void bring_coded(Lane& lane, const Load& load);
   void bring_columns(Lane& lane, const Load& load);
+  Kept* place_to_keep(std::uint32_t partition);
   PageView rebased(const Slot& slot, std::uint32_t partition) const;
 
   const Device& device_;
@@ -129,6 +139,7 @@ class Slots {
   std::vector<Slot> slots_;
   std::vector<PageView> views_;         ///< [slots + 1]
   std::vector<std::uint32_t> slot_of_;  ///< [partitions]
+  std::vector<Kept> kept_;              ///< [partitions], or empty
   Buffer<std::uint64_t> boundaries_;
   Buffer<std::uint32_t> buckets_;
   std::vector<std::byte> look_up_;  ///< views_, slot_of_ and what goes along

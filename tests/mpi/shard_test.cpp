@@ -121,6 +121,24 @@ TEST_F(Shard, PartitionsThatFitComeOnce) {
   EXPECT_GT(waves["waves"].get<std::uint64_t>(), 2u);  // of both ranks
 }
 
+/// A partition that comes again comes from host memory, unless the file is asked for.
+TEST_F(Shard, WhatWasReadStaysInHostMemory) {
+  const auto report_of = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> options{"--partitions", "16", "--slots", "3"};
+    options.insert(options.end(), more.begin(), more.end());
+    compare({"uniform", {"walk", "--kind", "uniform", "--length", "30"}}, 2, options);
+    return nlohmann::json::parse(read_bytes(at("cell.json")));
+  };
+
+  const auto kept = report_of({}), read = report_of({"--transport", "file"});
+
+  const auto& sizes = kept["graph"];
+  const std::uint64_t offsets = 2 * 8 * (sizes["vertices"].get<std::uint64_t>() + 1);
+  EXPECT_EQ(kept["bytes"]["read"].get<std::uint64_t>(), offsets + 4 * sizes["edges"].get<std::uint64_t>());
+  EXPECT_GT(kept["partition_transfers"].get<std::uint64_t>(), 2 * kept["partitions"].get<std::uint64_t>());
+  EXPECT_GT(read["bytes"]["read"].get<std::uint64_t>(), 2 * kept["bytes"]["read"].get<std::uint64_t>());
+}
+
 /// What a thousand partitions take of look-ups is no part of what walks may have.
 TEST_F(Shard, ManyPartitionsHaveRoomForTheirLookUps) {
   const std::vector<std::string> walk{"walk",
