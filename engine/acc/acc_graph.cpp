@@ -119,9 +119,10 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   };
   out_ = graph.out.view();
   symmetric_ = !graph.directed;
-  if (is_shared_out(device, graph, needs.weights, place)) {
+  if (is_shared_out(device, graph, needs, place)) {
     const auto owned = std::make_shared<OwnedRows>(device, graph, needs, place);
-    usual_delta_ = needs.weights && graph.weighted ? delta_for(out_, owned->mean_weight(), false) : 1;
+    usual_delta_ =
+        needs.weights && graph.weighted ? delta_for(out_, owned->mean_weight(), device.is_cuda()) : 1;
     owned_ = owned;
     setup_seconds_ = seconds();
     return;

@@ -22,8 +22,7 @@ class OwnedRows;
 class AccGraph {
  public:
   /// Keeps references to all. Other forms of the graph are made in host memory. Several ranks all make one.
-  /// Throws BudgetError where memory does not suffice, UsageError for a GPU that would have to work in
-  /// partitions or on ranks.
+  /// Throws BudgetError where memory does not suffice.
   AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place = {});
 
   const Device& device() const { return *device_; }

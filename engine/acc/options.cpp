@@ -16,7 +16,14 @@ void AccStats::add_traffic(const SweepTraffic& traffic) {
 void validate(const AccGraph& graph, const AccOptions& options) {
   if (graph.owned() != nullptr && options.direction == AccDirection::pull)
     throw UsageError("--direction pull: on ranks and in partitions active vertices push (leave it out)");
-  if (graph.device().is_cuda()) return;
+  if (graph.device().is_cuda()) {
+    if (graph.owned() == nullptr) return;
+    if (options.filter != AccFilter::jit || options.fusion != AccFusion::push_pull)
+      throw UsageError(
+          "--filter and --fusion choose among kernels of a GPU that has the graph whole (on ranks and in "
+          "partitions leave them out)");
+    return;
+  }
   if (options.filter != AccFilter::jit)
     throw UsageError(
         "--filter chooses among kernels of a GPU; on the host threads note what becomes active as they go "

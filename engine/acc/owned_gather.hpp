@@ -31,7 +31,7 @@ class OwnedGather {
         sent_(graph.device(), graph.vertices(), "what vertices send"),
         next_sent_(graph.device(), graph.vertices(), "what vertices send"),
         mine_(crew_.size()),
-        pages_(rows_.make_pages(rows_.in())) {}
+        pages_(rows_.make_pages(rows_.in(), locks_)) {}
 
   void run(AccStats& stats) {
     const std::uint64_t rows = rows_.last() - rows_.first();
@@ -125,6 +125,7 @@ class OwnedGather {
   Crew crew_;
   Buffer<State> states_, sent_, next_sent_;  ///< [vertices]
   std::vector<Mine> mine_;                   ///< [threads]
+  std::vector<PageLock> locks_;
   std::unique_ptr<SweepPages> pages_;
   AccRound at_{1, 0};
 };

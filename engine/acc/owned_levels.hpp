@@ -1,9 +1,10 @@
 // Aggregations over ranks and in partitions, level by level. A round ends where no rank has a vertex left at
-// the level at work: until then each works on without the others.
+// the level at work: until then each works on without the others. The rounds are the same on both backends;
+// what happens in one is `Push`, OwnedLevelPush on the host and ListedPush (listed_push.hpp) on a GPU.
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <span>
 #include <utility>
 
 #include "engine/acc/level_bins.hpp"
@@ -11,106 +12,135 @@
 
 namespace sluice::acc {
 
+/// A rank's part of the rounds of an aggregation, on the host.
 template <AggregationProgram Program>
-class OwnedLevels {
-  using State = typename Program::State;
+class OwnedLevelPush {
   using Bins = LevelBins<Program>;
 
  public:
-  OwnedLevels(const AccGraph& graph, const Program& program)
+  using State = typename Program::State;
+  /// Levels that are told apart from the lowest that is left on; what lies beyond them waits.
+  static constexpr std::uint64_t kBins = Bins::kBins;
+
+  OwnedLevelPush(const AccGraph& graph, const Program& program)
       : program_(program), crew_(graph.device().threads()), push_(graph, program, crew_), bins_(crew_) {}
 
-  void run(AccStats& stats) {
-    start();
-    for (std::uint64_t least = 0; refill(least); least = bins_.window() + Bins::kBins) {
-      bool refilled = true;
-      std::uint64_t last = Bins::kBins;
-      Totals totals = agree({});
-      for (std::uint64_t bin; (bin = totals.first_bin()) < Bins::kBins; last = bin) {
-        at_.level = bins_.window() + bin;
-        ++at_.round;
-        totals = agree(round(bin));
-        stats.add({.level = at_.level,
-                   .refilled = std::exchange(refilled, false),
-                   .active = totals.active(),
-                   .edges = totals.edges()});
-        stats.levels += bin != last;
-      }
-    }
-    push_.finish(stats);
-  }
-
+  const OwnedRows& rows() const { return push_.rows(); }
   const State* states() const { return push_.states(); }
 
- private:
-  static constexpr std::uint64_t kStatesAtOnce = 1u << 15;
-
-  /// Of all ranks: who waits in each bin, and what a round has come to.
-  struct Totals {
-    std::array<std::uint64_t, Bins::kBins + 2> sums{};
-
-    std::uint64_t& active() { return sums[Bins::kBins]; }
-    std::uint64_t& edges() { return sums[Bins::kBins + 1]; }
-    std::uint64_t first_bin() const {
-      const auto end = sums.begin() + Bins::kBins;
-      return static_cast<std::uint64_t>(std::find_if(sums.begin(), end, [](auto n) { return n > 0; }) -
-                                        sums.begin());
-    }
-  };
-
-  Totals agree(Totals mine) {
-    for (std::uint64_t bin = 0; bin < Bins::kBins; ++bin) mine.sums[bin] = bins_.waiting(bin);
-    push_.rows().ranks().all_reduce(mine.sums, Reduce::sum, "a round's vertices and edges");
-    return mine;
-  }
-
+  /// States to begin with. All ranks call it.
   void start() {
     push_.start();
-    const OwnedRows& rows = push_.rows();
-    crew_.blocks(rows.last() - rows.first(), kStatesAtOnce,
+    crew_.blocks(rows().last() - rows().first(), kStatesAtOnce,
                  [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
-                   for (std::uint64_t i = rows.first() + begin; i < rows.first() + end; ++i) {
+                   for (std::uint64_t i = rows().first() + begin; i < rows().first() + end; ++i) {
                      const auto v = static_cast<Vertex>(i);
                      if (level_of(v) != kNoLevel) bins_.note_beyond(bins_.of(thread), v);
                    }
                  });
   }
 
-  /// Puts the window at the lowest level that is not done on any rank, from `least` on. False: nothing is
-  /// left.
-  bool refill(std::uint64_t least) {
-    const auto level = [&](Vertex v) { return level_of(v); };
-    std::uint64_t lowest[] = {bins_.lowest_beyond(least, level)};
-    // The first wait after lists were made simple, which one rank may have read far longer than another.
-    push_.rows().ranks().all_reduce(lowest, Reduce::min, "the lowest level", kUnlimited);
-    if (lowest[0] > last_level(program_)) return false;
-    bins_.open(lowest[0], level);
-    return true;
+  /// The lowest level of own vertices from `least` on, or kNoLevel; all below are done.
+  std::uint64_t lowest(std::uint64_t least) {
+    return bins_.lowest_beyond(least, [&](Vertex v) { return level_of(v); });
+  }
+  /// After that: makes `level` the first bin's.
+  void open(std::uint64_t level) {
+    bins_.open(level, [&](Vertex v) { return level_of(v); });
   }
 
-  std::uint64_t level_of(Vertex v) const { return program_.level(load(push_.states() + v)); }
-
-  Totals round(std::uint64_t bin) {
+  /// Vertices of the level at work, which is that bin's, push until none is left here. What they have sent to
+  /// other ranks' is in blocks(). `next` is the lowest bin that then waits, here or where that goes.
+  RoundWork round(const AccRound& at, std::uint64_t bin) {
     // A vertex that has left its bin's level meanwhile was worked on there.
-    const auto sends = [&](Vertex u) { return level_of(u) == at_.level; };
-    const auto refuse = [](Vertex) { return false; };
-    const auto note = [&](Vertex v, State now, unsigned thread) {
+    const auto sends = [&](Vertex u) { return level_of(u) == at.level; };
+    RoundWork work;
+    while (bins_.take(bin)) {
+      work.active += bins_.front().size();
+      work.edges += push_.push(bins_.front(), at, sends, refuse, notes());
+    }
+    for (std::uint64_t i = 0; i < kBins && work.next == RoundWork::kNothing; ++i)
+      if (bins_.waiting(i) > 0) work.next = i;
+    blocks_ = push_.pack([&](Vertex v) {
+      // Parts of a sum may bring a vertex down to the level at work, bounds to their own.
+      const std::uint64_t waits =
+          BoundProgram<Program> ? program_.level(push_.states()[v]) - bins_.window() : bin;
+      if (waits < kBins) work.next = std::min(work.next, waits);
+    });
+    return work;
+  }
+  std::span<const RoundExchange::Block> blocks() const { return blocks_; }
+
+  /// What other ranks have sent in that round.
+  void take(std::span<const RoundExchange::Block> received, const AccRound& at) {
+    push_.take(received, at, refuse, notes());
+  }
+
+  /// Makes all states true on all ranks, and says what that took. All ranks call it.
+  void finish(AccStats& stats) { push_.finish(stats); }
+
+ private:
+  static constexpr std::uint64_t kStatesAtOnce = 1u << 15;
+  static bool refuse(Vertex) { return false; }
+
+  std::uint64_t level_of(Vertex v) const { return program_.level(load(push_.states() + v)); }
+  auto notes() {
+    return [this](Vertex v, State now, unsigned thread) {
       bins_.note(bins_.of(thread), v, program_.level(now));
     };
-    Totals mine;
-    while (bins_.take(bin)) {
-      mine.active() += bins_.front().size();
-      mine.edges() += push_.push(bins_.front(), at_, sends, refuse, note);
-    }
-    push_.exchange(at_, refuse, note, [](Vertex) {});
-    return mine;
   }
 
   Program program_;
   Crew crew_;
   OwnedPush<Program> push_;
   Bins bins_;
-  AccRound at_;
+  std::span<const RoundExchange::Block> blocks_;
+};
+
+template <class Push>
+class OwnedLevels {
+ public:
+  template <class Program>
+  OwnedLevels(const AccGraph& graph, const Program& program)
+      : push_(graph, program), last_level_(last_level(program)) {}
+
+  void run(AccStats& stats) {
+    push_.start();
+    Communicator& ranks = push_.rows().ranks();
+    RoundExchange exchange(ranks);
+    AccRound at;
+    for (std::uint64_t least = 0;; least += Push::kBins) {
+      std::uint64_t lowest[] = {push_.lowest(least)};
+      // The first wait after lists were made simple, which one rank may have read far longer than another.
+      ranks.all_reduce(lowest, Reduce::min, "the lowest level", kUnlimited);
+      if (lowest[0] > last_level_) break;
+      push_.open(least = lowest[0]);
+      bool refilled = true;
+      for (std::uint64_t bin = 0, last = Push::kBins; bin < Push::kBins;) {
+        at.level = least + bin;
+        ++at.round;
+        const RoundWork mine = push_.round(at, bin);
+        const RoundWork all = exchange(mine, push_.blocks());
+        push_.take(exchange.received(), at);
+        // What went to other ranks may have changed nothing there.
+        if (all.active > 0) {
+          stats.add({.level = at.level,
+                     .refilled = std::exchange(refilled, false),
+                     .active = all.active,
+                     .edges = all.edges});
+          stats.levels += std::exchange(last, bin) != bin;
+        }
+        bin = all.next;
+      }
+    }
+    push_.finish(stats);
+  }
+
+  const auto* states() const { return push_.states(); }
+
+ private:
+  Push push_;
+  std::uint64_t last_level_;
 };
 
 }  // namespace sluice::acc

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
@@ -15,7 +14,7 @@
 #include "engine/acc/forest.hpp"
 #include "engine/acc/options.hpp"
 #include "engine/acc/owned_rows.hpp"
-#include "engine/core/charged_vector.hpp"
+#include "engine/acc/rank_forests.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/crew.hpp"
 
@@ -30,15 +29,15 @@ class OwnedMerge {
         crew_(graph.device().threads()),
         states_(graph.device(), graph.vertices(), "vertex states"),
         mine_(crew_.size()),
-        pages_(rows_.make_pages(rows_.out())) {}
+        pages_(rows_.make_pages(rows_.out(), locks_)) {}
 
   void run(AccStats& stats) {
     over_vertices(rows_.first(), rows_.last(),
                   [&](Vertex v, Mine&) { states_.data()[v] = program_.init(v, rows_.degree(v)); });
     rows_.share(states_.data(), "the states to begin with");
-    hub_ = find_hub();
+    hub_ = hub_of(rows_, states_.size());
     join_all();
-    join_ranks();
+    join_ranks(rows_, program_, crew_, std::span(states_.data(), states_.size()));
     std::array<std::uint64_t, 2> sums{};
     for (const Mine& mine : mine_) sums[0] += mine.active, sums[1] += mine.edges;
     rows_.ranks().all_reduce(sums, Reduce::sum, "a round's vertices and edges");
@@ -60,21 +59,6 @@ class OwnedMerge {
     crew_.blocks(last - first, kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
       for (std::uint64_t v = first + begin; v < first + end; ++v) body(static_cast<Vertex>(v), mine_[thread]);
     });
-  }
-
-  /// The vertex of most edges, or the first of several: the same on all ranks, and most often in the largest
-  /// tree.
-  Vertex find_hub() {
-    std::uint64_t most[] = {0}, where[] = {rows_.last()};
-    for (std::uint64_t v = rows_.first(); v < rows_.last(); ++v) {
-      const std::uint64_t degree = rows_.degree(static_cast<Vertex>(v));
-      if (v == rows_.first() || degree > most[0]) most[0] = degree, where[0] = v;
-    }
-    const std::uint64_t here = most[0];
-    rows_.ranks().all_reduce(most, Reduce::max, "the vertex of most edges");
-    if (here != most[0] || rows_.first() == rows_.last()) where[0] = states_.size();
-    rows_.ranks().all_reduce(where, Reduce::min, "the vertex of most edges");
-    return static_cast<Vertex>(where[0]);
   }
 
   Vertex root_of(Vertex v) const {
@@ -148,51 +132,12 @@ class OwnedMerge {
     mine.edges += end - begin;
   }
 
-  /// In each step every second rank that still has trees gives them to the one before it.
-  void join_ranks() {
-    Communicator& ranks = rows_.ranks();
-    const auto rank = static_cast<std::size_t>(ranks.rank()), size = static_cast<std::size_t>(ranks.size());
-    std::vector<std::byte> received;
-    std::vector<std::uint64_t> received_bytes;
-    for (std::size_t step = 1; step < size; step *= 2) {
-      const ChargedVector<Vertex> given =
-          rank % (2 * step) == step ? joined_vertices() : ChargedVector<Vertex>{};
-      std::vector<std::span<const std::byte>> send(size);
-      if (!given.empty()) send[rank - step] = std::as_bytes(std::span(given));
-      // One rank may be spared its lists, and another read all of them.
-      ranks.all_to_all(send, received, received_bytes, "the trees of ranks", kUnlimited);
-      crew_.blocks(received.size() / (2 * sizeof(Vertex)), kVerticesAtOnce,
-                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                     for (std::uint64_t i = begin; i < end; ++i) {
-                       Vertex ends[2];
-                       std::memcpy(ends, received.data() + i * sizeof ends, sizeof ends);
-                       join(program_, states_.data(), ends[0], ends[1]);
-                     }
-                   });
-    }
-    if (rank == 0) over_vertices(0, states_.size(), [&](Vertex v, Mine&) { compress(states_.data(), v); });
-    ranks.broadcast(std::as_writable_bytes(std::span(states_.data(), states_.size())), 0, "the results");
-  }
-
-  /// Every vertex that is no root, and its root.
-  ChargedVector<Vertex> joined_vertices() const {
-    std::uint64_t joined = 0;
-    for (std::uint64_t v = 0; v < states_.size(); ++v) joined += states_.data()[v] != v;
-    ChargedVector<Vertex> pairs;
-    pairs.reserve(2 * joined);  // many: no room for them is to be taken twice
-    for (std::uint64_t i = 0; i < states_.size(); ++i) {
-      const auto v = static_cast<Vertex>(i);
-      const Vertex root = root_of(v);
-      if (root != v) pairs.insert(pairs.end(), {v, root});
-    }
-    return pairs;
-  }
-
   const OwnedRows& rows_;
   Program program_;
   Crew crew_;
   Buffer<Vertex> states_;   ///< [vertices]
   std::vector<Mine> mine_;  ///< [threads]
+  std::vector<PageLock> locks_;
   std::unique_ptr<SweepPages> pages_;
   Vertex hub_ = 0;
   AccRound at_{1, 0};

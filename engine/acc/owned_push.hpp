@@ -1,9 +1,10 @@
-// What a round does on a rank: active vertices send along their edges, where these are, and what goes to
-// other ranks' vertices travels. A state that a rank keeps of another's vertex holds what was sent there: the
-// smallest bound so far, so that only better ones travel, or the sum of what has not left yet.
+// What a round does on a rank of the host backend: active vertices send along their edges, where these are,
+// and what goes to other ranks' vertices travels. A state that a rank keeps of another's vertex holds what
+// was sent there: the smallest bound so far, so that only better ones travel, or the sum of what has not left
+// yet.
 #pragma once
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "engine/acc/options.hpp"
 #include "engine/acc/owned_rows.hpp"
 #include "engine/acc/program.hpp"
+#include "engine/acc/round_exchange.hpp"
 #include "engine/core/charged_vector.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/crew.hpp"
@@ -32,7 +34,7 @@ class OwnedPush {
         states_(graph.device(), graph.vertices(), "vertex states"),
         waits_(graph.device(), graph.vertices(), "vertices that are sent to"),
         mine_(crew.size()),
-        pages_(rows_.make_pages(rows_.out())) {}
+        pages_(rows_.make_pages(rows_.out(), locks_)) {}
 
   const OwnedRows& rows() const { return rows_; }
   State* states() const { return states_.data(); }
@@ -99,28 +101,53 @@ class OwnedPush {
     return edges;
   }
 
-  /// Hands over what was sent to other ranks' vertices, and calls sent(v) for those; combines what comes, as
-  /// push() does. All ranks call it.
-  template <class Refuse, class Note, class Sent>
-  void exchange(const AccRound& at, Refuse&& refuse, Note&& note, Sent&& sent) {
-    Communicator& ranks = rows_.ranks();
-    if (ranks.size() == 1) return;
-    pack(sent);
-    std::vector<std::span<const std::byte>> send;
-    for (std::size_t r = 0; r < begins_of_ranks_.size() - 1; ++r)
-      send.push_back(std::span(outbox_).subspan(
-          begins_of_ranks_[r] * kEntryBytes, (begins_of_ranks_[r + 1] - begins_of_ranks_[r]) * kEntryBytes));
-    // One rank may have all active vertices, and have read its lists from a file.
-    ranks.all_to_all(send, inbox_, inbox_bytes_, "what active vertices send", kUnlimited);
-    crew_.blocks(inbox_.size() / kEntryBytes, kEntriesAtOnce,
-                 [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
-                   for (std::uint64_t i = begin; i < end; ++i) {
-                     const auto [v, value] = entry(i);
-                     if (refuse(v)) continue;
-                     const auto is = combine_into(program_, states_.data() + v, value, at);
-                     if (is.active) note(v, is.now, thread);
-                   }
-                 });
+  /// Makes blocks for the other ranks of what was sent to their vertices, and calls sent(v) for those. They
+  /// stay until the next call.
+  template <class Sent>
+  std::span<const RoundExchange::Block> pack(Sent&& sent) {
+    const auto size = static_cast<std::size_t>(rows_.ranks().size());
+    blocks_.assign(size, {});
+    counts_.assign(size, 0);
+    for (const Mine& mine : mine_)
+      for (const Vertex v : mine.sent_to) ++counts_[rows_.owner(v)];
+    std::uint64_t bytes = 0;
+    for (const std::uint64_t count : counts_) bytes += Block::bytes(count);
+    if (bytes == 0) return blocks_;
+    outbox_.resize(bytes / sizeof(std::uint64_t));
+    auto* at = reinterpret_cast<std::byte*>(outbox_.data());
+    for (std::size_t r = 0; r < size; at += blocks_[r++].size()) blocks_[r] = {at, Block::bytes(counts_[r])};
+    places_.assign(size, 0);
+    for (Mine& mine : mine_) {
+      for (const Vertex v : mine.sent_to) {
+        const std::size_t r = rows_.owner(v);
+        const auto block = Block::at(const_cast<std::byte*>(blocks_[r].data()), counts_[r]);
+        block.states[places_[r]] = states_.data()[v];
+        block.vertices[places_[r]++] = v;
+        if (kSums) states_.data()[v] = 0;
+        waits_.word(v / kWordBits) = 0;  // all of that word's leave now
+        sent(v);
+      }
+      mine.sent_to.clear();
+    }
+    return blocks_;
+  }
+
+  /// Combines what other ranks have sent, as push() does.
+  template <class Refuse, class Note>
+  void take(std::span<const RoundExchange::Block> received, const AccRound& at, Refuse&& refuse,
+            Note&& note) {
+    for (const RoundExchange::Block bytes : received) {
+      const std::uint64_t count = Block::count(bytes.size());
+      const auto block = Block::at(const_cast<std::byte*>(bytes.data()), count);
+      crew_.blocks(count, kEntriesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+        for (std::uint64_t i = begin; i < end; ++i) {
+          const Vertex v = block.vertices[i];
+          if (refuse(v)) continue;
+          const auto is = combine_into(program_, states_.data() + v, block.states[i], at);
+          if (is.active) note(v, is.now, thread);
+        }
+      });
+    }
   }
 
   /// Makes all states true on all ranks, and says what was brought. All ranks call it.
@@ -130,11 +157,12 @@ class OwnedPush {
   }
 
  private:
+  using Block = EntryBlock<State>;
+
   static constexpr bool kSums = SumProgram<Program>;
   static constexpr std::uint64_t kVerticesAtOnce = 64;
   static constexpr std::uint64_t kEntriesAtOnce = 1u << 12;
   static constexpr std::uint64_t kStatesAtOnce = 1u << 16;
-  static constexpr std::uint64_t kEntryBytes = sizeof(Vertex) + sizeof(State);
 
   struct alignas(64) Mine {
     ChargedVector<Vertex> sent_to;  ///< other ranks' vertices, each once
@@ -174,49 +202,19 @@ class OwnedPush {
     for (const Vertex u : front) sorted_[next[owner(u)]++] = u;
   }
 
-  template <class Sent>
-  void pack(Sent&& sent) {
-    const auto size = static_cast<std::size_t>(rows_.ranks().size());
-    begins_of_ranks_.assign(size + 1, 0);
-    for (const Mine& mine : mine_)
-      for (const Vertex v : mine.sent_to) ++begins_of_ranks_[rows_.owner(v) + 1];
-    for (std::size_t r = 0; r < size; ++r) begins_of_ranks_[r + 1] += begins_of_ranks_[r];
-    outbox_.resize(begins_of_ranks_[size] * kEntryBytes);
-    std::vector<std::uint64_t> next(begins_of_ranks_.begin(), begins_of_ranks_.end() - 1);
-    for (Mine& mine : mine_) {
-      for (const Vertex v : mine.sent_to) {
-        std::byte* to = outbox_.data() + next[rows_.owner(v)]++ * kEntryBytes;
-        std::memcpy(to, &v, sizeof v);
-        std::memcpy(to + sizeof v, states_.data() + v, sizeof(State));
-        if (kSums) states_.data()[v] = 0;
-        waits_.word(v / kWordBits) = 0;  // all of that word's leave now
-        sent(v);
-      }
-      mine.sent_to.clear();
-    }
-  }
-
-  std::pair<Vertex, State> entry(std::uint64_t i) const {
-    std::pair<Vertex, State> is;
-    const std::byte* from = inbox_.data() + i * kEntryBytes;
-    std::memcpy(&is.first, from, sizeof is.first);
-    std::memcpy(&is.second, from + sizeof is.first, sizeof is.second);
-    return is;
-  }
-
   const OwnedRows& rows_;
   Program program_;
   Crew& crew_;
   Buffer<State> states_;  ///< [vertices]
   VertexBits waits_;      ///< other ranks' vertices that are sent to
   std::vector<Mine> mine_;
+  std::vector<PageLock> locks_;
   std::unique_ptr<SweepPages> pages_;
-  ChargedVector<Vertex> sorted_;                ///< the front, by partition
-  std::vector<std::uint64_t> begins_, edges_;   ///< by partition, in `sorted_`, and what it has of edges
-  std::vector<std::uint64_t> begins_of_ranks_;  ///< entries, in the outbox
-  ChargedVector<std::byte> outbox_;
-  std::vector<std::byte> inbox_;
-  std::vector<std::uint64_t> inbox_bytes_;
+  ChargedVector<Vertex> sorted_;               ///< the front, by partition
+  std::vector<std::uint64_t> begins_, edges_;  ///< by partition, in `sorted_`, and what it has of edges
+  ChargedVector<std::uint64_t> outbox_;        ///< blocks for the other ranks
+  std::vector<RoundExchange::Block> blocks_;
+  std::vector<std::uint64_t> counts_, places_;  ///< entries, by rank
 };
 
 }  // namespace sluice::acc

@@ -15,6 +15,13 @@ std::uint64_t edge_bytes(EdgeIndex edges, bool weighted) {
   return edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
 }
 
+/// What a GPU takes beside the lists of a whole graph, at most: a state, worklists by degree of two rounds,
+/// and bins of its threads (cuda_rounds.cuh).
+constexpr std::uint64_t kWholeVertexBytes = 8 + 6 * sizeof(Vertex) + 1, kWholeBytes = 96u << 20;
+
+/// In a budget with room for them.
+constexpr std::uint64_t kMostPartitions = 4096;
+
 /// Weights are looked at in so many places, so many in each.
 constexpr std::uint64_t kSampledPlaces = 64, kSampledThere = 1024;
 
@@ -44,21 +51,22 @@ bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
 
 }  // namespace
 
-bool is_paged(const Device& device, std::uint64_t bytes, const EdgeSource* file,
+bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
               const PagingOptions& paging) {
   if (file != nullptr || paging.partitions > 1 || paging.transport != Transport::automatic) return true;
-  return paging.partitions != 1 && !device.is_cuda() && bytes > device.memory().ceiling();
+  if (paging.partitions == 1) return false;
+  return device.is_cuda() ? bytes + beside > device.memory().available() : bytes > device.memory().ceiling();
 }
 
-bool is_shared_out(const Device& device, const Graph& graph, bool weights, const AccPlace& place) {
-  const bool shared_out = (place.ranks != nullptr && place.ranks->size() > 1) ||
-                          is_paged(device, edge_bytes(graph.edges(), weights && graph.weighted),
-                                   graph.edges_elsewhere.get(), place.paging);
-  if (shared_out && device.is_cuda())
-    throw UsageError(
-        "these programs work in partitions and on ranks on the host alone (--device host, or one process and "
-        "a graph that fits)");
-  return shared_out;
+bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place) {
+  if (place.ranks != nullptr && place.ranks->size() > 1) return true;
+  std::uint64_t bytes = edge_bytes(graph.edges(), needs.weights && graph.weighted);
+  // On a GPU that works on a whole graph in-edges lie beside it, and worklists by degree.
+  const bool in_edges = needs.in_edges && graph.directed && !graph.in.offsets.empty();
+  if (device.is_cuda() && (in_edges || (needs.simple && graph.directed))) bytes *= 2;
+  const std::uint64_t beside = graph.vertices() * (in_edges ? 2 : 1) * sizeof(EdgeIndex) +
+                               graph.vertices() * kWholeVertexBytes + kWholeBytes;
+  return is_paged(device, bytes, beside, graph.edges_elsewhere.get(), place.paging);
 }
 
 OwnedRows::OwnedRows(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
@@ -146,9 +154,24 @@ double OwnedRows::mean_weight() const {
   return mean[0];
 }
 
-std::unique_ptr<SweepPages> OwnedRows::make_pages(const SweepRows& lists) const {
+bool OwnedRows::has_pages(const SweepRows& lists) const {
   const std::uint64_t bytes = edge_bytes(lists.in.edges, weighted_);
-  if (bytes == 0 || !is_paged(device_, bytes, lists.file, paging_)) return nullptr;
+  return bytes > 0 && is_paged(device_, bytes, 0, lists.file, paging_);
+}
+
+std::uint64_t OwnedRows::most_partitions() const {
+  return std::max(paging_.partitions, kMostPartitions);
+}
+
+std::unique_ptr<SweepPages> OwnedRows::make_pages(const SweepRows& lists,
+                                                  std::vector<PageLock>& locks) const {
+  if (!has_pages(lists)) return nullptr;
+  const CsrView& in = lists.in;
+  if (lists.file == nullptr && in.targets != nullptr) {
+    locks.emplace_back(device_, in.targets + in.offsets[0], in.edges * sizeof(Vertex));
+    if (in.weights != nullptr)
+      locks.emplace_back(device_, in.weights + in.offsets[0], in.edges * sizeof(float));
+  }
   return std::make_unique<SweepPages>(device_, lists, weighted_, paging_);
 }
 

@@ -11,16 +11,17 @@
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
 #include "engine/exchange/communicator.hpp"
+#include "engine/exec/copy_lane.hpp"
 #include "engine/rank/sweep_pages.hpp"
 
 namespace sluice {
 
-/// Are lists of so many bytes brought in partitions: asked for, in a file, or more than a host is allowed to
-/// hold as a device?
-bool is_paged(const Device& device, std::uint64_t bytes, const EdgeSource* file, const PagingOptions& paging);
-/// Does a job work on the graph, `weights` included, by ranks or in partitions? Throws UsageError where it
-/// would have to, but the device is a GPU.
-bool is_shared_out(const Device& device, const Graph& graph, bool weights, const AccPlace& place);
+/// Are lists of so many bytes brought in partitions: asked for, in a file, or more than fits the device
+/// beside `beside` bytes? (Beside its lists the host backend's ceiling bounds slots alone.)
+bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
+              const PagingOptions& paging);
+/// Does a job work on the graph by ranks or in partitions?
+bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
 
 class OwnedRows {
  public:
@@ -31,6 +32,8 @@ class OwnedRows {
   /// Vertices [first(), last()), whose lists are lists(): row i is vertex first() + i.
   std::uint64_t first() const { return boundaries_[rank_]; }
   std::uint64_t last() const { return boundaries_[rank_ + 1]; }
+  /// Where the vertices of a rank begin; behind the last rank, how many there are.
+  std::uint64_t boundary(std::size_t rank) const { return boundaries_[rank]; }
   bool owns(Vertex v) const { return v - first() < last() - first(); }
   /// The rank that owns v.
   std::size_t owner(Vertex v) const;
@@ -47,9 +50,13 @@ class OwnedRows {
   /// Of all ranks' edges, as far as a sample tells, and the same on all of them. They all call it.
   double mean_weight() const;
 
+  /// Are out() or in() brought in partitions, beside what the device holds so far?
+  bool has_pages(const SweepRows& lists) const;
+  /// Of most jobs: how many partitions there may be.
+  std::uint64_t most_partitions() const;
   /// The partitions of out() or in(); null where lists are read in place. What else the device is to hold
-  /// must be there already.
-  std::unique_ptr<SweepPages> make_pages(const SweepRows& lists) const;
+  /// must be there already. Lists in host memory are page-locked for a GPU for as long as `locks` live.
+  std::unique_ptr<SweepPages> make_pages(const SweepRows& lists, std::vector<PageLock>& locks) const;
   /// Makes `all` [vertices] on every rank what the vertices' owners have there. All ranks call it.
   template <class T>
   void share(T* all, const char* label) const {

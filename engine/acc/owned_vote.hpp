@@ -1,7 +1,8 @@
-// Votes over ranks and in partitions: rounds that push.
+// Votes over ranks and in partitions: rounds that push. The rounds are the same on both backends; what
+// happens in one is `Push`, OwnedVotePush on the host and ListedPush (listed_push.hpp) on a GPU.
 #pragma once
 
-#include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -9,13 +10,15 @@
 
 namespace sluice::acc {
 
+/// A rank's part of the rounds of a vote, on the host.
 template <VoteProgram Program>
-class OwnedVote {
-  using State = typename Program::State;
+class OwnedVotePush {
   using List = ChargedVector<Vertex>;
 
  public:
-  OwnedVote(const AccGraph& graph, const Program& program)
+  using State = typename Program::State;
+
+  OwnedVotePush(const AccGraph& graph, const Program& program)
       : program_(program),
         crew_(graph.device().threads()),
         settled_(graph.device(), graph.vertices(), "settled vertices"),
@@ -23,27 +26,10 @@ class OwnedVote {
         vertices_(graph.vertices()),
         next_(crew_.size()) {}
 
-  void run(AccStats& stats) {
-    start();
-    for (Totals totals = agree(0); totals.active > 0; ++at_.round) {
-      AccRoundTrace trace{.active = totals.active};
-      totals = agree(round());
-      trace.edges = totals.edges;
-      stats.add(trace);
-    }
-    push_.finish(stats);
-  }
-
+  const OwnedRows& rows() const { return push_.rows(); }
   const State* states() const { return push_.states(); }
 
- private:
-  static constexpr std::uint64_t kStatesAtOnce = 1u << 16;
-
-  /// Of all ranks.
-  struct Totals {
-    std::uint64_t active = 0, edges = 0;
-  };
-
+  /// States to begin with, and who is active in the first round. All ranks call it.
   void start() {
     push_.start();
     crew_.blocks(vertices_, kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
@@ -56,33 +42,44 @@ class OwnedVote {
     take_next();
   }
 
+  /// Active vertices push. What they have sent to other ranks' is in blocks().
+  RoundWork round(const AccRound& at) {
+    RoundWork work{.active = front_.size()};
+    work.edges = push_.push(
+        front_, at, [](Vertex) { return true; }, [&](Vertex v) { return settled_.test(v); },
+        [&](Vertex v, State, unsigned thread) { next_[thread].push_back(v); });
+    bool goes_on = false;
+    for (const List& next : next_) goes_on = goes_on || !next.empty();
+    blocks_ = push_.pack([&](Vertex v) { settled_.add(v), goes_on = true; });
+    if (goes_on) work.next = 0;
+    return work;
+  }
+  std::span<const RoundExchange::Block> blocks() const { return blocks_; }
+
+  /// What other ranks have sent in that round, after which it ends.
+  void take(std::span<const RoundExchange::Block> received, const AccRound& at) {
+    push_.take(
+        received, at, [&](Vertex v) { return settled_.test(v); },
+        [&](Vertex v, State, unsigned thread) { next_[thread].push_back(v); });
+    take_next();
+    // Only now: until the round ends, further values may still improve what one has settled.
+    crew_.blocks(front_.size(), kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t i = begin; i < end; ++i) settled_.add(front_[i]);
+    });
+  }
+
+  /// Makes all states true on all ranks, and says what that took. All ranks call it.
+  void finish(AccStats& stats) { push_.finish(stats); }
+
+ private:
+  static constexpr std::uint64_t kStatesAtOnce = 1u << 16;
+
   void take_next() {
     front_.clear();
     for (List& next : next_) {
       front_.insert(front_.end(), next.begin(), next.end());
       next.clear();
     }
-  }
-
-  /// Returns how many edges it has looked at.
-  std::uint64_t round() {
-    const auto refuse = [&](Vertex v) { return settled_.test(v); };
-    const auto note = [&](Vertex v, State, unsigned thread) { next_[thread].push_back(v); };
-    const std::uint64_t edges = push_.push(
-        front_, at_, [](Vertex) { return true; }, refuse, note);
-    push_.exchange(at_, refuse, note, [&](Vertex v) { settled_.add(v); });
-    take_next();
-    // Only now: until the round ends, further values may still improve what one has settled.
-    crew_.blocks(front_.size(), kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-      for (std::uint64_t i = begin; i < end; ++i) settled_.add(front_[i]);
-    });
-    return edges;
-  }
-
-  Totals agree(std::uint64_t edges) {
-    std::array<std::uint64_t, 2> sums{front_.size(), edges};
-    push_.rows().ranks().all_reduce(sums, Reduce::sum, "a round's vertices and edges");
-    return {sums[0], sums[1]};
   }
 
   Program program_;
@@ -92,7 +89,33 @@ class OwnedVote {
   std::uint64_t vertices_;
   List front_;
   std::vector<List> next_;  ///< [threads]
-  AccRound at_{1, 0};
+  std::span<const RoundExchange::Block> blocks_;
+};
+
+template <class Push>
+class OwnedVote {
+ public:
+  template <class Program>
+  OwnedVote(const AccGraph& graph, const Program& program) : push_(graph, program) {}
+
+  void run(AccStats& stats) {
+    push_.start();
+    RoundExchange exchange(push_.rows().ranks());
+    AccRound at{1, 0};
+    for (RoundWork all{.next = 0}; all.next != RoundWork::kNothing; ++at.round) {
+      const RoundWork mine = push_.round(at);
+      all = exchange(mine, push_.blocks());
+      push_.take(exchange.received(), at);
+      // What went to other ranks may have found all vertices settled there.
+      if (all.active > 0) stats.add({.active = all.active, .edges = all.edges});
+    }
+    push_.finish(stats);
+  }
+
+  const auto* states() const { return push_.states(); }
+
+ private:
+  Push push_;
 };
 
 }  // namespace sluice::acc

@@ -34,16 +34,20 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
   plan.state_bytes = n * shape.state;
   plan.result_bytes = n * shape.result;
   // Vertices that are sent to, and those that are settled, are bits.
-  const std::uint64_t held = plan.state_bytes + (n + 63) / 64 * 8 * 2;
+  std::uint64_t held = plan.state_bytes + (n + 63) / 64 * 8 * 2;
+  // A GPU also has worklists of all vertices and of own ones, and where lists begin (listed_push.hpp).
+  if (device.is_cuda()) held += n * sizeof(Vertex) + rows * (2 * sizeof(Vertex) + sizeof(EdgeIndex));
   const std::uint64_t lists = edges * (made ? 2 : 1) * (sizeof(Vertex) + (shape.weights ? sizeof(float) : 0));
   plan.device_bytes = held;
-  if (is_paged(device, lists, graph.edges_elsewhere.get(), place.paging)) {
+  if (is_paged(device, lists, held, graph.edges_elsewhere.get(), place.paging)) {
     const SweepPagePlan pages = plan_sweep_pages(device, lists, held, in_file && !made, place.paging);
     plan.device_bytes += pages.least_bytes;
     plan.partitions = pages.partitions;
+  } else if (device.is_cuda()) {
+    plan.device_bytes += lists;
   }
-  plan.host_bytes =
-      n * (shape.state + shape.result) + rows * shape.lists * sizeof(Vertex) + plan.device_bytes;
+  plan.host_bytes = n * (shape.state + shape.result);
+  if (!device.is_cuda()) plan.host_bytes += rows * shape.lists * sizeof(Vertex) + plan.device_bytes;
   // What goes to other ranks' vertices in a round, at most.
   plan.host_bytes += (n - rows) * (sizeof(Vertex) + shape.state);
   if (made) plan.host_bytes += (rows + 1) * sizeof(EdgeIndex) + lists + (in_file ? lists : 0);
@@ -52,7 +56,8 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
 }
 
 AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape, const AccPlace& place) {
-  if (is_shared_out(device, graph, shape.weights, place)) return shared_out_plan(device, graph, shape, place);
+  const AccNeeds needs{.in_edges = shape.in_edges, .weights = shape.weights, .simple = shape.simple};
+  if (is_shared_out(device, graph, needs, place)) return shared_out_plan(device, graph, shape, place);
   const std::uint64_t n = graph.vertices(), m = graph.edges();
   AccPlan plan;
   plan.state_bytes = n * shape.state;

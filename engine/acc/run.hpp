@@ -6,6 +6,7 @@
 // A file compiled as CUDA runs it on a GPU too.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -14,6 +15,9 @@
 #include "engine/acc/host_levels.hpp"
 #include "engine/acc/host_merge.hpp"
 #include "engine/acc/host_vote.hpp"
+#include "engine/acc/listed_gather.hpp"
+#include "engine/acc/listed_merge.hpp"
+#include "engine/acc/listed_push.hpp"
 #include "engine/acc/options.hpp"
 #include "engine/acc/owned_gather.hpp"
 #include "engine/acc/owned_levels.hpp"
@@ -27,6 +31,7 @@
 #include "engine/acc/cuda_gather.cuh"
 #include "engine/acc/cuda_levels.cuh"
 #include "engine/acc/cuda_merge.cuh"
+#include "engine/acc/cuda_team_lists.cuh"
 #include "engine/acc/cuda_vote.cuh"
 #endif
 
@@ -60,17 +65,31 @@ auto make_host_driver(const AccGraph& graph, const Program& program, const AccOp
 template <class Program>
 inline constexpr bool kTravels = !AggregationProgram<Program> || BoundProgram<Program> || SumProgram<Program>;
 
-/// Over ranks, or in partitions.
+/// Over ranks, or in partitions, on the host.
 template <class Program>
 auto make_owned_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   if constexpr (VoteProgram<Program>) {
-    return std::make_unique<OwnedVote<Program>>(graph, program);
+    return std::make_unique<OwnedVote<OwnedVotePush<Program>>>(graph, program);
   } else if constexpr (AggregationProgram<Program>) {
-    return std::make_unique<OwnedLevels<Program>>(graph, program);
+    return std::make_unique<OwnedLevels<OwnedLevelPush<Program>>>(graph, program);
   } else if constexpr (GatherProgram<Program>) {
     return std::make_unique<OwnedGather<Program>>(graph, program, options);
   } else {
     return std::make_unique<OwnedMerge<Program>>(graph, program);
+  }
+}
+
+/// The same on a GPU, or on whatever else is a team (listed.hpp).
+template <class Program, class Team>
+auto make_listed_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
+  if constexpr (VoteProgram<Program>) {
+    return std::make_unique<OwnedVote<ListedPush<Program, Team>>>(graph, program);
+  } else if constexpr (AggregationProgram<Program>) {
+    return std::make_unique<OwnedLevels<ListedPush<Program, Team>>>(graph, program);
+  } else if constexpr (GatherProgram<Program>) {
+    return std::make_unique<ListedGather<Program, Team>>(graph, program, options);
+  } else {
+    return std::make_unique<ListedMerge<Program, Team>>(graph, program);
   }
 }
 
@@ -106,27 +125,41 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   if (graph.vertices() == 0) return result;
   if (GatherProgram<Program> && !graph.has_in_edges())
     throw UsageError("a gather needs in-edges (convert the graph with --reverse, or --undirected)");
-  const auto drive = [&](auto driver) {
+  const auto drive = [&](auto driver, auto&& copy) {
     const auto begin = std::chrono::steady_clock::now();
     driver->run(result.stats);
     result.stats.compute_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     result.states = HostArray<typename Program::State>(graph.vertices(), "results");
-    copy_to_host(graph.device(), result.states.data(), driver->states(), result.states.bytes());
+    copy(driver->states());
   };
+  const auto from_host = [&](const auto* states) {
+    std::copy_n(states, graph.vertices(), result.states.data());
+  };
+  const auto from_device = [&](const auto* states) {
+    copy_to_host(graph.device(), result.states.data(), states, result.states.bytes());
+  };
+#if !defined(__CUDACC__)
+  if (graph.device().is_cuda())
+    throw UsageError("this program was compiled for the host alone (compile it with nvcc, or use the host)");
+#endif
   if (graph.owned() != nullptr) {
     if constexpr (acc::kTravels<Program>) {
-      drive(acc::make_owned_driver(graph, program, options));
+#if defined(__CUDACC__)
+      if (graph.device().is_cuda()) {
+        drive(acc::make_listed_driver<Program, cuda::CudaTeam>(graph, program, options), from_host);
+        return result;
+      }
+#endif
+      drive(acc::make_owned_driver(graph, program, options), from_host);
     } else {
       throw UsageError("this program works on a whole graph in one process (program.hpp says what it takes)");
     }
   } else if (!graph.device().is_cuda()) {
-    drive(acc::make_host_driver(graph, program, options));
+    drive(acc::make_host_driver(graph, program, options), from_device);
   } else {
 #if defined(__CUDACC__)
-    drive(acc::make_cuda_driver(graph, program, options));
-#else
-    throw UsageError("this program was compiled for the host alone (compile it with nvcc, or use the host)");
+    drive(acc::make_cuda_driver(graph, program, options), from_device);
 #endif
   }
   return result;

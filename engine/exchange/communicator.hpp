@@ -54,6 +54,10 @@ class Communicator {
   virtual void all_to_all(std::span<const std::span<const std::byte>> send, std::vector<std::byte>& received,
                           std::vector<std::uint64_t>& received_bytes, const char* label,
                           Patience patience = kPatience) = 0;
+  /// The same for few bytes, as many for every rank: those at r * size go to rank r, where `size` is what
+  /// `send` has for each. One message a rank, where all_to_all() first says how long its messages are.
+  virtual void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label,
+                    Patience patience = kPatience);
 
   /// Tells the other ranks that this one gives up; they learn of it wherever they wait or look.
   virtual void announce_failure() noexcept = 0;

@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kDataTag = 1, kFailureTag = 2;
+constexpr int kDataTag = 1, kFailureTag = 2, kSwapTag = 3;
 /// How long a rank that must give up waits for messages that are under way in memory of its caller.
 constexpr auto kDrain = std::chrono::seconds(1);
 /// The rank that failed may have done its part of what is waited for. So what fails on all ranks alike, right
@@ -128,6 +128,34 @@ class Mpi final : public Communicator {
                   std::vector<std::uint64_t>& received_bytes, const char* label, Patience patience) override {
     Timed timed(*this);
     exchange(work_, send, received, received_bytes, label, patience, true);
+  }
+
+  /// Each message from one rank to another by itself: a collective would have to be put together first.
+  void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label,
+            Patience patience) override {
+    Timed timed(*this);
+    const auto ranks = static_cast<std::size_t>(size());
+    const std::size_t each = send.size() / ranks, mine = static_cast<std::size_t>(rank()) * each;
+    auto pending = std::make_unique<Pending>();
+    pending->requests.reserve(2 * ranks);
+    pending->memory.resize(2 * send.size());
+    std::byte* const out = pending->memory.data();
+    std::byte* const in = out + send.size();
+    std::copy(send.begin(), send.end(), out);
+    for (std::size_t i = 1; i < ranks; ++i) {
+      const std::size_t peer = (static_cast<std::size_t>(rank()) + i) % ranks;
+      check(MPI_Irecv(in + peer * each, static_cast<int>(each), MPI_BYTE, static_cast<int>(peer), kSwapTag,
+                      work_.id(), pending->add()),
+            label);
+      check(MPI_Isend(out + peer * each, static_cast<int>(each), MPI_BYTE, static_cast<int>(peer), kSwapTag,
+                      work_.id(), pending->add()),
+            label);
+    }
+    bytes_sent_ += send.size() - each;
+    const auto memory = wait(std::move(pending), label, patience);
+    std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(send.size()), send.size(), received.begin());
+    std::copy_n(send.begin() + static_cast<std::ptrdiff_t>(mine), each,
+                received.begin() + static_cast<std::ptrdiff_t>(mine));
   }
 
   void announce_failure() noexcept override {

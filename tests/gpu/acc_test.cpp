@@ -5,6 +5,8 @@
 
 #include "acc/cases.hpp"
 #include "engine/acc/solve.hpp"
+#include "engine/core/error.hpp"
+#include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"
 
 namespace sluice::test {
@@ -151,6 +153,114 @@ TEST_F(GpuAcc, WalksALongPathWithoutALaunchARound) {
   EXPECT_LT(bfs(both.on_gpu, 7).stats.kernel_launches, 10u);
   EXPECT_GT(bfs(both.on_gpu, 7, {.fusion = AccFusion::none}).stats.kernel_launches, last - 10);
   expect_equal(sssp(both.on_gpu, 0).distances, sssp(both.on_host, 0).distances);
+}
+
+/// Every program on a graph that is worked on in one way on the GPU, and whole on the host.
+void compare_programs(const Device& host, const Device& gpu, const Graph& graph, const AccPlace& place) {
+  const AccNeeds both_ways{.in_edges = true, .weights = true};
+  const AccGraph on_gpu(gpu, graph, both_ways, place), on_host(host, graph, both_ways);
+  const AccGraph simple_on_gpu(gpu, graph, {.simple = true}, place),
+      simple_on_host(host, graph, {.simple = true});
+  for (const Vertex source : sources(graph)) {
+    const BfsResult found = bfs(on_gpu, source), expected = bfs(on_host, source);
+    expect_equal(found.depths, expected.depths);
+    expect_equal(found.parents, expected.parents);
+    EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
+    expect_equal(sssp(on_gpu, source).distances, sssp(on_host, source).distances);
+  }
+  expect_equal(core_numbers(simple_on_gpu).cores, core_numbers(simple_on_host).cores);
+  expect_equal(core_numbers(simple_on_gpu, 3).cores, core_numbers(simple_on_host, 3).cores);
+  expect_equal(components(on_gpu).components, components(on_host).components);
+  if (!on_host.has_in_edges()) return;
+  const AccRankResult found = acc_pagerank(on_gpu), expected = acc_pagerank(on_host);
+  expect_equal(found.ranks, expected.ranks);
+  EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
+}
+
+TEST_F(GpuAcc, BringsListsInPartitions) {
+  for (const auto& [name, graph] : graphs()) {
+    SCOPED_TRACE(name);
+    compare_programs(host_, *gpu_, graph,
+                     {.paging = {.partitions = 6, .slots = 2, .transport = Transport::copied}});
+    if (brief()) continue;
+    compare_programs(host_, *gpu_, graph, {.paging = {.partitions = 40, .transport = Transport::copied}});
+    compare_programs(host_, *gpu_, graph, {.paging = {.partitions = 5, .transport = Transport::mapped}});
+  }
+}
+
+TEST_F(GpuAcc, BringsNoPartitionWithoutActiveVertices) {
+  std::vector<stat::Edge> path;
+  for (Vertex v = 0; v < 400; ++v)
+    if (v % 100 != 99) path.push_back({v, v + 1, 1});
+  const Graph graph = stat::make_graph(400, path, true);
+  const AccGraph search(*gpu_, graph, {.weights = true},
+                        {.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}});
+
+  const AccStats one = bfs(search, 230).stats, last = bfs(search, 399).stats, far = sssp(search, 110).stats;
+
+  EXPECT_EQ(one.partition_transfers, 1u);
+  EXPECT_EQ(one.rounds, 70u);
+  EXPECT_EQ(last.partition_transfers, 0u);
+  EXPECT_EQ(far.partition_transfers, 1u);
+}
+
+/// Hubs whose lists are the whole grid's, and others that are a warp's.
+Graph stars() {
+  std::vector<stat::Edge> edges;
+  for (Vertex v = 3; v < 9000; ++v) {
+    edges.push_back({v % 2, v, static_cast<float>(v % 7)});
+    if (v % 3 == 0) edges.push_back({2 * (v % 2), v, static_cast<float>(v % 5)});
+    if (v % 11 == 0) edges.push_back({v, 3 + v % 100, 1});
+  }
+  return stat::make_undirected(9000, edges, true);
+}
+
+TEST_F(GpuAcc, TakesHubsByTheGridWhereItIsSharedOut) {
+  compare_programs(host_, *gpu_, stars(), {.paging = {.partitions = 3, .transport = Transport::copied}});
+}
+
+TEST_F(GpuAcc, WorksInPartitionsWhereTheGraphDoesNotFit) {
+  io::ConvertOptions rules;
+  rules.undirected = true;
+  rules.weights = io::WeightRule::uniform;
+  const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  const std::uint64_t lists = graph.edges() * (sizeof(Vertex) + sizeof(float));
+  const auto small = open_gpu(graph.vertices() * 40 + lists / 3 + (1u << 20));
+  REQUIRE_GPU(small);
+
+  compare_programs(host_, *small, graph, {});
+
+  EXPECT_LE(small->memory().peak(), small->memory().ceiling());
+  const AccGraph search(*small, graph, {.weights = true});
+  EXPECT_GT(sssp(search, 0).stats.partitions, brief() ? 0u : 1u);
+}
+
+/// Ranks that are threads, and share the GPU.
+TEST(GpuAccRanks, FindWhatTheHostFinds) {
+  REQUIRE_GPU(open_gpu());
+  std::vector<NamedGraph> all = graphs();
+  all.push_back({"stars", stars()});
+  for (const int size : {2, 3}) {
+    if (brief() && size == 3) continue;
+    Meeting::run(size, [&](int rank, Meeting& meeting) {
+      const Device host({DeviceChoice::host, 1, 0});
+      const auto gpu = open_gpu();
+      ThreadCommunicator ranks(rank, meeting);
+      for (const auto& [name, graph] : all) {
+        SCOPED_TRACE(name);
+        compare_programs(host, *gpu, graph, {.ranks = &ranks});
+      }
+    });
+  }
+}
+
+TEST_F(GpuAcc, RefusesWhatChoosesAmongKernelsOfWholeGraphs) {
+  const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
+  const AccGraph search(*gpu_, graph, {}, {.paging = {.partitions = 2}});
+
+  EXPECT_THROW(bfs(search, 0, {.filter = AccFilter::ballot}), UsageError);
+  EXPECT_THROW(bfs(search, 0, {.fusion = AccFusion::none}), UsageError);
+  EXPECT_THROW(bfs(search, 0, {.direction = AccDirection::pull}), UsageError);
 }
 
 }  // namespace

@@ -1,0 +1,140 @@
+// What GPUs do on ranks and in partitions (engine/acc/listed*.hpp), done by the host's threads: against plain
+// code, in one process and on ranks that are threads of it.
+#include <gtest/gtest.h>
+
+#include "acc/cases.hpp"
+#include "acc/crew_team.hpp"
+#include "acc/oracle.hpp"
+#include "engine/acc/bfs.hpp"
+#include "engine/acc/kcore.hpp"
+#include "engine/acc/pagerank.hpp"
+#include "engine/acc/run.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/acc/sssp.hpp"
+#include "engine/acc/wcc.hpp"
+#include "exchange/thread_ranks.hpp"
+
+namespace sluice::test {
+namespace {
+
+template <class State>
+struct ListedRun {
+  std::vector<State> states;
+  AccStats stats;
+};
+
+template <class Program>
+ListedRun<typename Program::State> listed(const AccGraph& graph, const Program& program) {
+  ListedRun<typename Program::State> run;
+  if (graph.vertices() == 0) return run;
+  const auto driver = acc::make_listed_driver<Program, CrewTeam>(graph, program, {});
+  driver->run(run.stats);
+  run.states.assign(driver->states(), driver->states() + graph.vertices());
+  return run;
+}
+
+void compare_searches(const Graph& graph, const AccGraph& on_device, Vertex source) {
+  const OracleSearch expected = oracle_bfs(graph, source);
+  const auto search = listed(on_device, BreadthFirst{source});
+  const auto distances = oracle_distances(graph, source);
+  const auto narrow = listed(on_device, ShortestPaths{source, 1e3}),
+             wide = listed(on_device, ShortestPaths{source, 1e-9});
+  for (std::size_t v = 0; v < graph.vertices(); ++v) {
+    ASSERT_EQ(static_cast<std::int32_t>(BreadthFirst::depth(search.states[v])), expected.depths[v]);
+    ASSERT_EQ(BreadthFirst::parent(search.states[v]), expected.parents[v]);
+    ASSERT_EQ(ShortestPaths::distance(narrow.states[v]), distances[v]);
+    ASSERT_EQ(ShortestPaths::distance(wide.states[v]), distances[v]);
+  }
+}
+
+void compare_all(const Device& device, const Graph& graph, const AccPlace& place, std::size_t stride) {
+  const AccGraph plain(device, graph, {.in_edges = true, .weights = true}, place);
+  const AccGraph simple(device, graph, {.simple = true}, place);
+  const std::vector<Vertex> sources = some_sources(graph);
+  for (std::size_t i = 0; i < sources.size(); i += stride) compare_searches(graph, plain, sources[i]);
+  const auto cores = listed(simple, CoreNumbers{});
+  const auto expected_cores = oracle_cores(graph);
+  EXPECT_TRUE(std::ranges::equal(cores.states, expected_cores));
+  const auto expected_components = oracle_components(graph);
+  EXPECT_TRUE(std::ranges::equal(listed(plain, Components{}).states, expected_components));
+  if (!plain.has_in_edges() || graph.vertices() == 0) return;
+  const auto n = static_cast<double>(graph.vertices());
+  const PageRankProgram program{{0.85, 0.15 / n, 0, n}};
+  const auto ranks = listed(plain, program);
+  const auto expected = run_acc(AccGraph(device, graph, {.in_edges = true}), program);
+  EXPECT_TRUE(std::ranges::equal(ranks.states, expected.states));
+  EXPECT_EQ(ranks.stats.rounds, expected.stats.rounds);
+}
+
+class ListedAcc : public testing::TestWithParam<unsigned> {};
+
+TEST_P(ListedAcc, FindsInPartitionsWhatIsThere) {
+  const Device device({DeviceChoice::host, GetParam(), 0});
+  for (const auto& [name, graph] : acc_graphs()) {
+    SCOPED_TRACE(name);
+    compare_all(device, graph, {.paging = {.partitions = 6, .slots = 2, .transport = Transport::copied}}, 2);
+    compare_all(device, graph, {.paging = {.partitions = 40, .transport = Transport::mapped}}, 3);
+  }
+}
+
+TEST_P(ListedAcc, FindsOnRanksWhatIsThere) {
+  const std::vector<NamedGraph> graphs = acc_graphs();
+  for (const int size : {2, 3}) {
+    Meeting::run(size, [&](int rank, Meeting& meeting) {
+      const Device device({DeviceChoice::host, GetParam(), 0});
+      ThreadCommunicator ranks(rank, meeting);
+      for (std::size_t i = 0; i < graphs.size(); ++i) {
+        SCOPED_TRACE(graphs[i].name);
+        AccPlace place{.ranks = &ranks};
+        if (i % 2 == 1) place.paging = {.partitions = 3, .slots = 2};
+        compare_all(device, graphs[i].graph, place, 4);
+      }
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, ListedAcc, testing::Values(1u, 3u));
+
+/// Two stretches of a path, each a partition of its own.
+TEST(ListedPartitions, WithoutActiveVerticesAreNeverBrought) {
+  const Device device({DeviceChoice::host, 2, 0});
+  std::vector<stat::Edge> path;
+  for (Vertex v = 0; v < 400; ++v)
+    if (v % 100 != 99) path.push_back({v, v + 1, 1});
+  const Graph directed = stat::make_graph(400, path, true),
+              both_ways = stat::make_undirected(400, path, true);
+  const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
+  const AccGraph search(device, directed, {.weights = true}, place);
+  const AccGraph simple(device, both_ways, {.simple = true}, place);
+
+  const AccStats one = listed(search, BreadthFirst{230}).stats,
+                 last = listed(search, BreadthFirst{399}).stats,
+                 far = listed(search, ShortestPaths{110, 1}).stats,
+                 none = listed(simple, CoreNumbers{.highest = 0}).stats,
+                 merged = listed(search, Components{}).stats;
+
+  EXPECT_EQ(one.partition_transfers, 1u);
+  EXPECT_EQ(one.rounds, 70u);
+  EXPECT_EQ(one.edges, 69u);
+  EXPECT_EQ(last.partition_transfers, 0u);
+  EXPECT_EQ(far.partition_transfers, 1u);
+  EXPECT_EQ(none.partition_transfers, 0u);  // nobody has no neighbour
+  EXPECT_EQ(merged.partition_transfers, 4u);
+}
+
+TEST(ListedPartitions, OfTheTreeThatHoldsAHubAreSpared) {
+  const Device device({DeviceChoice::host, 1, 0});
+  std::vector<stat::Edge> star;
+  for (Vertex v = 1; v < 500; ++v) star.push_back({0, v, 1});
+  for (Vertex v = 1; v + 1 < 500; ++v) star.push_back({v, v + 1, 1});
+  const Graph graph = stat::make_undirected(500, star, false);
+  const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
+
+  const auto result = listed(AccGraph(device, graph, {}, place), Components{});
+
+  EXPECT_TRUE(std::ranges::equal(result.states, oracle_components(graph)));
+  EXPECT_EQ(result.stats.partition_transfers, 1u);
+}
+
+}  // namespace
+}  // namespace sluice::test
