@@ -35,8 +35,9 @@ struct AccOptions {
 /// Who works on the graph, and how edges reach them. None of it changes a result.
 struct AccPlace {
   PagingOptions paging{};
-  Communicator* ranks =
-      nullptr;  ///< each owns a range of vertices, all make the same runs; null: one process
+  /// Each owns a range of vertices, all make the same runs. Null: one process, which a GPU has the graph
+  /// whole for unless `paging` says otherwise.
+  Communicator* ranks = nullptr;
 };
 
 /// One round.

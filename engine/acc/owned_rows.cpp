@@ -60,13 +60,16 @@ bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, c
 
 bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place) {
   if (place.ranks != nullptr && place.ranks->size() > 1) return true;
-  std::uint64_t bytes = edge_bytes(graph.edges(), needs.weights && graph.weighted);
-  // On a GPU that works on a whole graph in-edges lie beside it, and worklists by degree.
+  const EdgeSource* const file = graph.edges_elsewhere.get();
+  const std::uint64_t lists = edge_bytes(graph.edges(), needs.weights && graph.weighted);
+  if (!device.is_cuda()) return is_paged(device, lists, 0, file, place.paging);
+  if (place.ranks == nullptr) return is_paged(device, 0, 0, file, place.paging);
+  // Whole, in-edges would lie beside the lists, and worklists by degree.
   const bool in_edges = needs.in_edges && graph.directed && !graph.in.offsets.empty();
-  if (device.is_cuda() && (in_edges || (needs.simple && graph.directed))) bytes *= 2;
-  const std::uint64_t beside = graph.vertices() * (in_edges ? 2 : 1) * sizeof(EdgeIndex) +
-                               graph.vertices() * kWholeVertexBytes + kWholeBytes;
-  return is_paged(device, bytes, beside, graph.edges_elsewhere.get(), place.paging);
+  const std::uint64_t times = in_edges || (needs.simple && graph.directed) ? 2 : 1;
+  const std::uint64_t beside =
+      graph.vertices() * (times * sizeof(EdgeIndex) + kWholeVertexBytes) + kWholeBytes;
+  return is_paged(device, times * lists, beside, file, place.paging);
 }
 
 OwnedRows::OwnedRows(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)

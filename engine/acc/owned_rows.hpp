@@ -20,7 +20,8 @@ namespace sluice {
 /// beside `beside` bytes? (Beside its lists the host backend's ceiling bounds slots alone.)
 bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
               const PagingOptions& paging);
-/// Does a job work on the graph by ranks or in partitions?
+/// Does a job work on the graph by ranks or in partitions? On a GPU also where the graph does not fit it
+/// whole, if it is a job of ranks, one or several.
 bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
 
 class OwnedRows {

@@ -228,10 +228,12 @@ TEST_F(GpuAcc, WorksInPartitionsWhereTheGraphDoesNotFit) {
   const auto small = open_gpu(graph.vertices() * 40 + lists / 3 + (1u << 20));
   REQUIRE_GPU(small);
 
-  compare_programs(host_, *small, graph, {});
+  const auto alone = make_alone();
+
+  compare_programs(host_, *small, graph, {.ranks = alone.get()});
 
   EXPECT_LE(small->memory().peak(), small->memory().ceiling());
-  const AccGraph search(*small, graph, {.weights = true});
+  const AccGraph search(*small, graph, {.weights = true}, {.ranks = alone.get()});
   EXPECT_GT(sssp(search, 0).stats.partitions, brief() ? 0u : 1u);
 }
 
