@@ -69,6 +69,24 @@ TEST_F(OnRanks, AllToAll) {
   EXPECT_EQ(ranks().bytes_sent() - sent_before, sent);
 }
 
+TEST_F(OnRanks, SwapAsManyBytesWithEachOther) {
+  const int size = ranks().size(), me = ranks().rank();
+  std::vector<std::byte> send, expected;
+  for (int r = 0; r < size; ++r) {
+    for (const int value : {me, r, 7}) send.push_back(static_cast<std::byte>(value));
+    for (const int value : {r, me, 7}) expected.push_back(static_cast<std::byte>(value));
+  }
+  const std::uint64_t sent_before = ranks().bytes_sent();
+  for (int times = 0; times < 3; ++times) {
+    std::vector<std::byte> received(send.size());
+
+    ranks().swap(send, received, "a swap");
+
+    EXPECT_EQ(received, expected);
+  }
+  EXPECT_EQ(ranks().bytes_sent() - sent_before, 3u * 3u * static_cast<unsigned>(size - 1));
+}
+
 TEST_F(OnRanks, KnowTheirNode) {
   EXPECT_EQ(ranks().node_size(), ranks().size());
   EXPECT_EQ(ranks().node_rank(), ranks().rank());
