@@ -57,7 +57,7 @@ void run_bp(const Command& command, BpCommand& c) {
                                    text_columns_of(c, {"belief"}));
   c.beliefs.keep_messages = c.common.verify;
   job.require_in_memory("bp");
-  const AccGraph graph(job.device(), job.graph(), {.weights = true});
+  const AccGraph graph = belief_graph(job.device(), job.graph());
   job.progress().start(command.name());
   BeliefResult result = propagate_beliefs(graph, model, c.beliefs, [&](std::uint32_t round) {
     throw_if_stopped();

@@ -171,7 +171,7 @@ class AccSuite {
       model.priors[2 * v] = static_cast<double>(1 + v % 7) / 8;
       model.priors[2 * v + 1] = 1 - model.priors[2 * v];
     }
-    const AccGraph on_device(device_, graph_, {.weights = true});
+    const AccGraph on_device = belief_graph(device_, graph_);
     BeliefOptions messages;
     messages.tolerance = 0;
     messages.max_iterations = device_.is_cuda() ? kBeliefRounds : kBeliefRoundsOnHost;

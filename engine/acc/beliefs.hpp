@@ -35,6 +35,11 @@ struct BeliefResult {
   AccStats stats;
 };
 
+/// A graph as propagate_beliefs() wants it: whole, or BudgetError, for messages are states of its edges.
+inline AccGraph belief_graph(const Device& device, const Graph& graph) {
+  return {device, graph, {.weights = true}, {.paging = {.partitions = 1}}};
+}
+
 /// Throws UsageError for a directed graph or options out of range, RunError where zeros of priors and
 /// coupling leave a vertex no state. Not converging is no error.
 BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model,

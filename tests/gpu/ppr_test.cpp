@@ -67,7 +67,7 @@ TEST_F(GpuPpr, AnswersAsTheHostOnHardGraphs) {
     SCOPED_TRACE(name);
     for (PprOptions options : group_methods()) {
       for (const bool weighted : {false, true}) {
-        if (brief() && turn++ % 16 != 0) continue;
+        if (brief() && turn++ % 24 != 0) continue;
         options.weighted = weighted;
         compare(*gpu_, graph, starts_of(queries_of(graph)), options);
       }
@@ -80,8 +80,9 @@ TEST_F(GpuPpr, AnswersAsTheHostInTablesThatHash) {
   const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::uniform);
   std::vector<WeightedSeeds> queries = queries_of(graph);
   queries.push_back({{0, 1}, {1, 2}, {2, 3}, {3, 4}});
+  if (brief()) queries = {queries[3], queries.back()};
   Asked all;
-  for (PprOptions options : watched(group_methods(), 0, 3)) {
+  for (PprOptions options : watched(group_methods(), 1, 5)) {
     options.weighted = true;
     const Asked some = asked(compare(*gpu_, graph, starts_of(queries), options), graph, options);
     all.once += some.once, all.again += some.again;
@@ -148,10 +149,10 @@ TEST_F(GpuPpr, WorksInWavesAndFewRoomsWhereMemoryIsShort) {
 
 TEST_F(GpuPpr, EvaluatesWhereMemoryIsShort) {
   // Three graphs fit, and the rooms of one of the three runs, which takes whatever is left.
-  const Graph graph = generated(io::GraphKind::rmat, 14, false, io::WeightRule::none);
+  const Graph graph = generated(io::GraphKind::rmat, brief() ? 9 : 14, false, io::WeightRule::none);
   PprOptions options;
   options.method = PprMethod::staged;
-  options.last_instance = at_most(40, 3);
+  options.last_instance = at_most(40, 1);
   const auto strict_on = [&](const Device& device) {
     KeptRows rows;
     const Starts starts;
@@ -183,9 +184,9 @@ TEST_F(GpuPpr, GoesOnOneByOneInTablesThatHash) {
   std::vector<WeightedSeeds> queries = queries_of(graph);
   if (brief()) queries = {queries[3], queries.back()};
   Asked all;
-  for (PprOptions options : watched(one_by_one_methods(), 0, 3)) {
+  for (PprOptions options : watched(one_by_one_methods(), 0, 4)) {
     options.weighted = true;
-    options.expand = std::min(options.expand, 0.01);
+    options.expand = std::min(options.expand, brief() ? 0.002 : 0.01);
     const Asked some = asked(compare(*gpu_, graph, starts_of(queries), options), graph, options);
     all.once += some.once, all.again += some.again;
   }
