@@ -5,9 +5,8 @@
 //   each(count, found, body)              body(i, lane) for every i below `count`
 //   over_lists(lists, found, body)        body.edge(u, e, lane) for every edge e of every listed vertex u for
 //                                         which body.sends(u); sums[0] counts them
-//   over_rows(rows, found, body)          body.value(e) of a row's edges, combined by body.combine(), is
-//   given
-//                                         to body.put(row, combined, lane)
+//   over_rows(rows, found, body)          body.value(row, e) of a row's edges, combined by body.combine(),
+//                                         goes to body.put(row, combined, lane)
 //
 // all in the order in which they are asked for, each once the one before is done. A body notes what it finds
 // through its lane: append(list, v), lowest(value), add(sum, value).
