@@ -265,7 +265,7 @@ void Slots::bring_columns(Lane& lane, const Load& load) {
     }
     if (comes) sources_.derive(staged, begin, end);
   }
-  if (kept) kept->whole = true;
+  if (kept && comes) has_come(load.partition);
   const auto copy = [&]<class T>(const Buffer<T>& to, const T* from, bool wanted) {
     if (!wanted || to.data() == from + first) return;
     lane.copies.to_device(to.data(), from + first, edges * sizeof(T));
@@ -278,15 +278,29 @@ void Slots::bring_columns(Lane& lane, const Load& load) {
   copy(slot.others, staged.others, columns_.alias);
 }
 
+std::uint64_t Slots::kept_bytes(std::uint32_t partition) const {
+  return (offsets_[plan_.end(partition)] - offsets_[plan_.begin(partition)]) * columns_.bytes_per_edge();
+}
+
 /// Where a partition is, or shall be, kept; null: memory has no room for it. What is left is shared with
 /// results on their way to a file and with whatever waves take: a quarter of all stays free for them.
 Slots::Kept* Slots::place_to_keep(std::uint32_t partition) {
   if (kept_.empty()) return nullptr;
   Kept& kept = kept_[partition];
+  if (kept.whole) return &kept;
+  const std::lock_guard lock(mutex_);
   const Accountant& memory = host_accountant();
-  const std::uint64_t edges = offsets_[plan_.end(partition)] - offsets_[plan_.begin(partition)];
-  const bool room = edges * columns_.bytes_per_edge() + memory.ceiling() / 4 <= memory.available();
-  return kept.whole || room ? &kept : nullptr;
+  // Other lanes bring partitions too, and may not have taken their memory yet.
+  const std::uint64_t taken = promised_ + kept_bytes(partition);
+  if (taken + memory.ceiling() / 4 > memory.available()) return nullptr;
+  promised_ = taken;
+  return &kept;
+}
+
+void Slots::has_come(std::uint32_t partition) {
+  kept_[partition].whole = true;
+  const std::lock_guard lock(mutex_);
+  promised_ -= kept_bytes(partition);
 }
 
 PageView Slots::rebased(const Slot& slot, std::uint32_t partition) const {

@@ -126,7 +126,9 @@ class Slots {
   void bring(Lane& lane, const Load& load);
   void bring_coded(Lane& lane, const Load& load);
   void bring_columns(Lane& lane, const Load& load);
+  std::uint64_t kept_bytes(std::uint32_t partition) const;
   Kept* place_to_keep(std::uint32_t partition);
+  void has_come(std::uint32_t partition);
   PageView rebased(const Slot& slot, std::uint32_t partition) const;
 
   const Device& device_;
@@ -140,6 +142,7 @@ class Slots {
   std::vector<PageView> views_;         ///< [slots + 1]
   std::vector<std::uint32_t> slot_of_;  ///< [partitions]
   std::vector<Kept> kept_;              ///< [partitions], or empty
+  std::uint64_t promised_ = 0;          ///< bytes of those that are being brought to be kept
   Buffer<std::uint64_t> boundaries_;
   Buffer<std::uint32_t> buckets_;
   std::vector<std::byte> look_up_;  ///< views_, slot_of_ and what goes along
