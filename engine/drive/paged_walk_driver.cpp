@@ -76,8 +76,8 @@ std::uint64_t PagedWalkDriver::waiting_here() const {
 
 /// Works until half of the walks that waited for partitions of this rank have gone; alone, until all have.
 void PagedWalkDriver::walk_here() {
-  // Whoever has left for another rank is gone for a while, and the last walks would bring every partition for a
-  // few of them: half of what waited stays for the next time (RESULTS: a fifth of the transfers).
+  // Whoever has left for another rank is gone for a while, and the last walks would bring every partition for
+  // a few of them: half of what waited stays for the next time (RESULTS, sharded and still out of core).
   const std::uint64_t keep = exchange_ ? waiting_here() / 2 : 0;
   for (;;) {
     loop_.drain(

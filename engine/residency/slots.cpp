@@ -283,7 +283,7 @@ std::uint64_t Slots::kept_bytes(std::uint32_t partition) const {
 }
 
 /// Where a partition is, or shall be, kept; null: memory has no room for it. What is left is shared with
-/// results on their way to a file and with whatever waves take: a quarter of all stays free for them.
+/// results on their way to a file and with whatever waves take: half of all stays free for them.
 Slots::Kept* Slots::place_to_keep(std::uint32_t partition) {
   if (kept_.empty()) return nullptr;
   Kept& kept = kept_[partition];
@@ -292,7 +292,7 @@ Slots::Kept* Slots::place_to_keep(std::uint32_t partition) {
   const Accountant& memory = host_accountant();
   // Other lanes bring partitions too, and may not have taken their memory yet.
   const std::uint64_t taken = promised_ + kept_bytes(partition);
-  if (taken + memory.ceiling() / 4 > memory.available()) return nullptr;
+  if (taken + memory.ceiling() / 2 > memory.available()) return nullptr;
   promised_ = taken;
   return &kept;
 }
