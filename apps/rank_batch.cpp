@@ -167,7 +167,8 @@ PageRankResult RankBatch::follow(const RankObserver& observer) {
   counters_.emplace_back("initially_affected", followed.initially_affected);
   counters_.emplace_back("ever_affected", followed.ever_affected);
   counters_.emplace_back("partitions_read", followed.partitions_read);
-  if (job_.device().is_cuda()) counters_.emplace_back("device_update_seconds", followed.update_seconds);
+  // Where the GPU holds the whole graph; elsewhere the host's update is all there is.
+  if (followed.update_seconds > 0) counters_.emplace_back("device_update_seconds", followed.update_seconds);
   job_.count(counters_);
   PageRankResult result;
   result.iterations = followed.iterations;

@@ -61,9 +61,10 @@ bool any_left(Communicator* ranks, std::uint64_t left, const char* label) {
 
 std::uint64_t travelling_bytes(const Device& device) {
   constexpr std::uint64_t kLeast = 4u << 20, kMost = 64u << 20;
+  std::uint64_t memory = device.memory().ceiling();
   // The host's device memory lies within its memory.
-  const std::uint64_t bounded = device.is_cuda() ? kMost * 256 : host_accountant().ceiling();
-  return std::clamp(std::min(device.memory().ceiling(), bounded) / 256, kLeast, kMost);
+  if (!device.is_cuda()) memory = std::min(memory, host_accountant().ceiling());
+  return std::clamp(memory / 256, kLeast, kMost);
 }
 
 PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& graph,

@@ -64,7 +64,8 @@ ReplayRun run_static(const Device& device, const Graph& graph, const PageRankOpt
                      std::span<const double> exact, const RankPlace& place) {
   const PageRankResult result = pagerank(device, graph, options, {}, place);
   ReplayRun run;
-  run.seconds = result.setup_seconds + result.compute_seconds;
+  // Ranks that follow batches have their graph at hand, so bringing it is not held against static either.
+  run.seconds = result.compute_seconds;
   run.iterations = result.iterations;
   run.converged = result.converged();
   run.initially_affected = run.ever_affected = graph.vertices();

@@ -40,7 +40,7 @@ void validate(const ReplayOptions& options);
 /// How a method did with a batch. The graph's own update is counted apart.
 struct ReplayRun {
   RankMethod method = RankMethod::from_scratch;
-  double seconds = 0;  ///< from the updated graph to ranks: divisors, marking, iterations
+  double seconds = 0;  ///< from the updated graph to ranks: marking, iterations; static: iterations alone
   std::uint32_t iterations = 0;
   bool converged = true;
   std::uint64_t initially_affected = 0;  ///< vertices

@@ -76,6 +76,20 @@ void expect_follows(const Device& gpu, Graph graph, const PageRankOptions& optio
   }
 }
 
+/// Every method after small batches of graphs that are hard, a few of them where a sanitizer watches.
+void expect_follows_hard_graphs(const Device& gpu, int batches, const PagingOptions& paging = {}) {
+  for (const RankMethod method : kMethods) {
+    for (const PageRankOptions& options : options_to_follow(method)) {
+      std::size_t i = 0;
+      for (auto& [name, graph] : rank_graphs()) {
+        if (brief() && i++ % 5 != static_cast<std::size_t>(method) % 5) continue;
+        SCOPED_TRACE(name);
+        expect_follows(gpu, with_in_edges(std::move(graph)), options, {method}, 3, batches, paging);
+      }
+    }
+  }
+}
+
 /// Two vertices with far more neighbours than a warp takes, among others with some hundreds.
 Graph hubs(bool directed) {
   std::vector<stat::Edge> edges;
@@ -96,16 +110,7 @@ Graph hubs(bool directed) {
 TEST(GpuDynamicPageRank, IsThatOfTheHostOnHardGraphs) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  for (const RankMethod method : kMethods) {
-    for (const PageRankOptions& options : options_to_follow(method)) {
-      std::size_t i = 0;
-      for (auto& [name, graph] : rank_graphs()) {
-        if (brief() && i++ % 5 != static_cast<std::size_t>(method) % 5) continue;
-        SCOPED_TRACE(name);
-        expect_follows(*gpu, with_in_edges(std::move(graph)), options, {method}, 3, 4);
-      }
-    }
-  }
+  expect_follows_hard_graphs(*gpu, 4);
 }
 
 TEST(GpuDynamicPageRank, FollowsBatchesOfEverySize) {
@@ -229,17 +234,7 @@ TEST(GpuDynamicPageRank, SplitsWorkInOtherWays) {
 TEST(GpuDynamicPartitions, ChangeNoBitOnHardGraphs) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  for (const RankMethod method : kMethods) {
-    for (const PageRankOptions& options : options_to_follow(method)) {
-      std::size_t i = 0;
-      for (auto& [name, graph] : rank_graphs()) {
-        if (brief() && i++ % 5 != static_cast<std::size_t>(method) % 5) continue;
-        SCOPED_TRACE(name);
-        expect_follows(*gpu, with_in_edges(std::move(graph)), options, {method}, 3, 2,
-                       {.partitions = 3, .slots = 2});
-      }
-    }
-  }
+  expect_follows_hard_graphs(*gpu, 2, {.partitions = 3, .slots = 2});
 }
 
 TEST(GpuDynamicPartitions, ChangeNoBitForBatchesOfEverySize) {
