@@ -32,7 +32,7 @@ struct RankChange {
   }
 
   /// The norm itself.
-  double norm(RankNorm kind) const {
+  SLUICE_HD double norm(RankNorm kind) const {
     const double high = static_cast<double>(static_cast<std::uint64_t>(value >> 64));
     const double low = static_cast<double>(static_cast<std::uint64_t>(value));
     const double whole = high * 18446744073709551616.0 + low;

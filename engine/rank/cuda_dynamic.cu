@@ -1,8 +1,8 @@
 // Dynamic PageRank on a GPU that holds the graph: the methods of frontier.hpp and residual.hpp on lists in
-// device memory. An iteration ends on the host, which reads a few counters and decides whether there is
-// another.
+// device memory. Many iterations with few affected vertices run in one launch; others end on the host, which
+// reads a few counters and decides whether there is another.
 #include "engine/rank/device_graph.cuh"
-#include "engine/rank/device_rank_state.cuh"
+#include "engine/rank/dynamic_rounds.cuh"
 
 namespace sluice {
 
@@ -15,7 +15,7 @@ class CudaDynamicRanks final : public DynamicRanks::State {
  public:
   CudaDynamicRanks(const Device& device, const Graph& graph, std::span<const double> given,
                    const PageRankOptions& options)
-      : graph_(device, graph, options.weighted), state_(device, options) {
+      : graph_(device, graph, options.weighted), state_(device, options), rounds_(device) {
     see_graph();
     make_vertices(graph.vertices());
     state_.over(vertices(), cuda::learn_sources_kernel<Share>, state_.view(), vertices(), options.dangling);
@@ -49,6 +49,7 @@ class CudaDynamicRanks final : public DynamicRanks::State {
     result.setup_seconds = seconds_since(begin);
 
     begin = RankClock::now();
+    rounds_.begin(state_.options.max_iterations);
     iterate(state_, graph_.out().edges, result, observer, [&] { return step(); });
     result.compute_seconds = seconds_since(begin);
     result.ever_affected = state_.ever();
@@ -119,6 +120,22 @@ class CudaDynamicRanks final : public DynamicRanks::State {
   }
 
   Settled step() {
+    const std::uint64_t before = state_.affected();
+    const std::optional<Settled> together =
+        state_.dynamic.together ? rounds_.next(state_) : std::optional<Settled>{};
+    Settled done = together ? *together : step_alone();
+    rounds_.saw(state_, done);
+    if (state_.residual() && pulling_costs_less(done.told, graph_.out().edges)) {
+      state_.pull_all();
+      return done;
+    }
+    if (state_.residual()) done.gathered += done.told;
+    if (state_.drops() || state_.affected() != before) state_.list_if_many(state_.now());
+    return done;
+  }
+
+  /// A launch for every part of an iteration.
+  Settled step_alone() {
     const unsigned now = state_.now(), next = state_.drops() ? 1 - now : now;
     const std::uint64_t before = state_.affected();
     state_.clear_lists(next);
@@ -128,21 +145,16 @@ class CudaDynamicRanks final : public DynamicRanks::State {
     cuda::settle_members(view, state_.members(now), state_.sizes, state_.members(next), state_.sources(),
                          state_.partial(), settled, state_.stream);
     if (state_.spreads())
-      cuda::expand_sources(view, state_.sources(), before, settled, state_.members(next), state_.stream);
+      cuda::expand_sources(view, state_.sources(), before, &settled->told, state_.members(next),
+                           state_.stream);
     state_.read(next);
     state_.go_on_with(next);
-    Settled done = state_.counted().settled;
-    if (state_.residual() && pulling_costs_less(done.told, graph_.out().edges)) {
-      state_.pull_all();
-      return done;
-    }
-    if (state_.residual()) done.gathered += done.told;
-    if (state_.drops() || state_.affected() != before) state_.list_if_many(next);
-    return done;
+    return state_.counted().settled;
   }
 
   cuda::DeviceGraph graph_;
   cuda::DeviceRankState<Share> state_;
+  cuda::RankRounds rounds_;
 };
 
 }  // namespace

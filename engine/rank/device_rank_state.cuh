@@ -191,7 +191,7 @@ class DeviceRankState {
     stream.wait("the ranks");
     HostArray<FixedRank> fixed(own, "ranks");
     copy_to_host(device_, fixed.data(), ranks.data(), fixed.bytes());
-    const double scale = rank_scale(options, total);
+    const double scale = rank_scale(options.dangling, total);
     std::transform(fixed.begin(), fixed.end(), to.begin(),
                    [scale](FixedRank rank) { return scaled_rank(rank, scale); });
   }

@@ -67,7 +67,7 @@ class DynamicState final : public DynamicRanks::State {
   }
 
   void read_ranks(std::span<double> ranks) const override {
-    const double scale = rank_scale(state_.options, state_.total);
+    const double scale = rank_scale(state_.options.dangling, state_.total);
     std::transform(state_.ranks.data(), state_.ranks.data() + state_.own(), ranks.begin(),
                    [scale](FixedRank rank) { return scaled_rank(rank, scale); });
   }

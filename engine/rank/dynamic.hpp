@@ -47,6 +47,8 @@ struct DynamicRankOptions {
   double frontier_tolerance = 1e-6;
   double prune_tolerance = 1e-6;        ///< prune at or below it
   RankSplit split = RankSplit::in_out;  ///< the others on a GPU alone
+  /// Iterations with few affected vertices run in one launch where a GPU holds the graph; the same bits.
+  bool together = true;
 };
 
 /// Throws UsageError naming the option.

@@ -60,8 +60,13 @@ struct RankSource {
 RankSource source_of(const Graph& graph, const PageRankOptions& options, Vertex v);
 
 /// What ranks that sum to `total` are divided by at the end.
-inline double rank_scale(const PageRankOptions& options, FixedRank total) {
-  return options.dangling == Dangling::uniform && total > 0 ? from_fixed(total) : 1;
+SLUICE_HD double rank_scale(Dangling dangling, FixedRank total) {
+  return dangling == Dangling::uniform && total > 0 ? from_fixed(total) : 1;
+}
+
+/// Of an iteration that left ranks which sum to `total`.
+SLUICE_HD double residual_of(const Settled& settled, RankNorm norm, Dangling dangling, FixedRank total) {
+  return settled.change.norm(norm) / rank_scale(dangling, total);
 }
 
 /// A rank as it is handed out.
@@ -101,7 +106,7 @@ void iterate(Solver& solver, std::uint64_t edges, DynamicRankResult& result, con
     const Settled settled = step();
     solver.total += settled.growth;
     result.gathered_edges += settled.gathered;
-    result.residual = settled.change.norm(options.norm) / rank_scale(options, solver.total);
+    result.residual = residual_of(settled, options.norm, options.dangling, solver.total);
     result.history.push_back({++result.iterations, result.residual, seconds_since(begin)});
     if (observer) observer(result.history.back());
     if (result.residual <= options.tolerance) return;

@@ -91,11 +91,10 @@ __device__ FixedRank add_lanes(FixedRank value) {
   return value;
 }
 
-/// `Lanes` lanes a vertex, of one class.
+/// Sums of the members of one class, `Lanes` lanes a vertex, by all blocks.
 template <class Share, unsigned Lanes>
-__global__ void __launch_bounds__(kListBlock)
-    gather_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count,
-                  ListedRows rows) {
+__device__ void gather_rows(const DynamicView<Share>& view, const VertexList& members, unsigned of_class,
+                            std::uint64_t count, const ListedRows& rows) {
   constexpr unsigned kRows = kListBlock / Lanes;  // a block's
   const unsigned lane = threadIdx.x % Lanes;
   // All lanes of a warp go round equally often, for they add up together.
@@ -108,6 +107,13 @@ __global__ void __launch_bounds__(kListBlock)
     if constexpr (Lanes > 1) sum = add_lanes<Lanes>(sum);
     if (mine && lane == 0) view.sums[v] = sum;
   }
+}
+
+template <class Share, unsigned Lanes>
+__global__ void __launch_bounds__(kListBlock)
+    gather_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count,
+                  ListedRows rows) {
+  gather_rows<Share, Lanes>(view, members, of_class, count, rows);
 }
 
 inline __global__ void __launch_bounds__(kListBlock)
@@ -191,11 +197,11 @@ __device__ inline void join_block(Settled& settled, RankNorm norm) {
   settled = shared[threadIdx.x];
 }
 
-/// The next ranks of all members, whose sums are known.
+/// The next ranks of all members, whose sums are known, by all blocks; what the calling thread did.
 template <class Share>
-__global__ void __launch_bounds__(kListBlock)
-    settle_kernel(DynamicView<Share> view, VertexList members, ListSizes sizes, std::uint64_t count,
-                  VertexList next, VertexList sources, Settled* partial) {
+__device__ Settled settle_rows(const DynamicView<Share>& view, const VertexList& members,
+                               const ListSizes& sizes, std::uint64_t count, const VertexList& next,
+                               const VertexList& sources) {
   const bool residual = view.method == RankMethod::residual_frontier;
   const bool closed = residual || view.method == RankMethod::pruned_frontier;
   Settled mine;
@@ -214,16 +220,30 @@ __global__ void __launch_bounds__(kListBlock)
       settle_pulled(view, v, before, after, next, sources, mine);
     }
   }
+  return mine;
+}
+
+template <class Share>
+__global__ void __launch_bounds__(kListBlock)
+    settle_kernel(DynamicView<Share> view, VertexList members, ListSizes sizes, std::uint64_t count,
+                  VertexList next, VertexList sources, Settled* partial) {
+  Settled mine = settle_rows(view, members, sizes, count, next, sources);
   join_block(mine, view.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = mine;
+}
+
+/// The sum of `count` parts, by one block; thread 0 has it.
+__device__ inline Settled fold_settled(const Settled* partial, unsigned count, RankNorm norm) {
+  Settled sum;
+  for (unsigned i = threadIdx.x; i < count; i += kListBlock) sum.join(partial[i], norm);
+  join_block(sum, norm);
+  return sum;
 }
 
 /// One block adds up `count` parts.
 inline __global__ void __launch_bounds__(kListBlock)
     fold_settled_kernel(const Settled* partial, unsigned count, RankNorm norm, Settled* settled) {
-  Settled sum;
-  for (unsigned i = threadIdx.x; i < count; i += kListBlock) sum.join(partial[i], norm);
-  join_block(sum, norm);
+  const Settled sum = fold_settled(partial, count, norm);
   if (threadIdx.x == 0) *settled = sum;
 }
 
@@ -255,23 +275,19 @@ __device__ void expand_edge(const DynamicView<Share>& view, EdgeIndex edge, bool
 }
 
 /// What sources do to their out-neighbours: these become members, on residuals as those who are told, or
-/// nothing, where all vertices are to pull. `settled` null: nothing has settled yet.
+/// nothing, where all vertices are to pull. `told` null: nothing has settled yet.
 enum class Spread { marks, tells, nothing };
 
 template <class Share>
-__device__ Spread spread_of(const DynamicView<Share>& view, const Settled* settled) {
-  if (view.method != RankMethod::residual_frontier || settled == nullptr) return Spread::marks;
-  return pulling_costs_less(settled->told, view.out.edges) ? Spread::nothing : Spread::tells;
+__device__ Spread spread_of(const DynamicView<Share>& view, const std::uint64_t* told) {
+  if (view.method != RankMethod::residual_frontier || told == nullptr) return Spread::marks;
+  return pulling_costs_less(*told, view.out.edges) ? Spread::nothing : Spread::tells;
 }
 
-/// Out-neighbours of the sources of one class become members; `Lanes` lanes a source.
+/// Out-neighbours of the sources of one class become members, `Lanes` lanes a source, by all blocks.
 template <class Share, unsigned Lanes>
-__global__ void __launch_bounds__(kListBlock)
-    expand_kernel(DynamicView<Share> view, VertexList sources, unsigned of_class, const Settled* settled,
-                  VertexList next) {
-  const Spread spread = spread_of(view, settled);
-  if (spread == Spread::nothing) return;
-  const bool tells = spread == Spread::tells;
+__device__ void expand_rows(const DynamicView<Share>& view, const VertexList& sources, unsigned of_class,
+                            bool tells, const VertexList& next) {
   const std::uint64_t count = sources.sizes[of_class];
   constexpr unsigned kRows = kListBlock / Lanes;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kRows + threadIdx.x / Lanes; i < count;
@@ -284,22 +300,41 @@ __global__ void __launch_bounds__(kListBlock)
   }
 }
 
-/// The same for long rows: gridDim.y blocks a source.
+/// A part of the blocks, by turns: part `at` of `of`.
+struct BlockPart {
+  unsigned at, of;
+};
+
+/// The same for long rows: every one cut among the blocks of `slice`, the rows dealt out as `row` says.
 template <class Share>
-__global__ void __launch_bounds__(kListBlock)
-    expand_long_kernel(DynamicView<Share> view, VertexList sources, unsigned of_class, const Settled* settled,
-                       VertexList next) {
-  const Spread spread = spread_of(view, settled);
-  if (spread == Spread::nothing) return;
-  const bool tells = spread == Spread::tells;
-  const std::uint64_t count = sources.sizes[of_class], stride = std::uint64_t{gridDim.y} * kListBlock;
-  for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
-    const Vertex source = sources.at(of_class, i);
+__device__ void expand_long_rows(const DynamicView<Share>& view, const VertexList& sources, bool tells,
+                                 const VertexList& next, BlockPart row, BlockPart slice) {
+  const std::uint64_t count = sources.sizes[3], stride = std::uint64_t{slice.of} * kListBlock;
+  for (std::uint64_t i = row.at; i < count; i += row.of) {
+    const Vertex source = sources.at(3, i);
     const Difference<Share> difference(view, source, tells);
     const EdgeIndex end = view.out.offsets[source + 1];
-    for (EdgeIndex e = view.out.offsets[source] + blockIdx.y * kListBlock + threadIdx.x; e < end; e += stride)
+    for (EdgeIndex e = view.out.offsets[source] + slice.at * kListBlock + threadIdx.x; e < end; e += stride)
       expand_edge(view, e, tells, difference, next);
   }
+}
+
+template <class Share, unsigned Lanes>
+__global__ void __launch_bounds__(kListBlock)
+    expand_kernel(DynamicView<Share> view, VertexList sources, unsigned of_class, const std::uint64_t* told,
+                  VertexList next) {
+  const Spread spread = spread_of(view, told);
+  if (spread != Spread::nothing)
+    expand_rows<Share, Lanes>(view, sources, of_class, spread == Spread::tells, next);
+}
+
+template <class Share>
+__global__ void __launch_bounds__(kListBlock) expand_long_kernel(DynamicView<Share> view, VertexList sources,
+                                                                 const std::uint64_t* told, VertexList next) {
+  const Spread spread = spread_of(view, told);
+  if (spread != Spread::nothing)
+    expand_long_rows(view, sources, spread == Spread::tells, next, {blockIdx.x, gridDim.x},
+                     {blockIdx.y, gridDim.y});
 }
 
 // ---- launchers
@@ -353,10 +388,10 @@ void settle_members(const DynamicView<Share>& view, const VertexList& members, c
 /// Out-neighbours of `sources`, of which there are at most `most`, become members of `next`.
 template <class Share>
 void expand_sources(const DynamicView<Share>& view, const VertexList& sources, std::uint64_t most,
-                    const Settled* settled, const VertexList& next, const Stream& stream) {
+                    const std::uint64_t* told, const VertexList& next, const Stream& stream) {
   if (most == 0) return;
   const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
-    kernel<<<list_grid(most, lanes), kListBlock, 0, stream.get()>>>(view, sources, of_class, settled, next);
+    kernel<<<list_grid(most, lanes), kListBlock, 0, stream.get()>>>(view, sources, of_class, told, next);
     check_launch("expand_kernel");
   };
   // A launch costs as much as a small frontier: none for classes that no source is of.
@@ -365,7 +400,7 @@ void expand_sources(const DynamicView<Share>& view, const VertexList& sources, s
     const std::uint64_t long_rows = std::min(most, view.out.edges / kWarpEdges);
     const dim3 grid(static_cast<unsigned>(std::min<std::uint64_t>(long_rows, kListBlocks / kSlices)),
                     kSlices);
-    expand_long_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, sources, 3, settled, next);
+    expand_long_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, sources, told, next);
     check_launch("expand_long_kernel");
   }
   if (last >= 2) launch(2, 32, expand_kernel<Share, 32>);

@@ -130,6 +130,33 @@ TEST(GpuDynamicPageRank, FollowsBatchesOfEverySize) {
   }
 }
 
+TEST(GpuDynamicPageRank, MakesSmallIterationsTogether) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  constexpr auto uniform = io::WeightRule::uniform;
+  // One that converges within a launch, ends by its limit in the second, or stalls after many.
+  std::vector<PageRankOptions> all(3);
+  all[0].dangling = Dangling::self_loop;
+  all[1].max_iterations = 40;
+  all[1].tolerance = 1e-14;
+  all[2].dangling = Dangling::self_loop;
+  all[2].norm = RankNorm::l2;
+  all[2].tolerance = 0;
+  for (const RankMethod method : kMethods) {
+    for (const PageRankOptions& options : all) {
+      if (brief() && (options.tolerance == 0 || method == RankMethod::naive_dynamic)) continue;
+      for (const bool together : {true, false}) {
+        if (brief() && !together) continue;
+        DynamicRankOptions dynamic{method};
+        dynamic.together = together;
+        if (options.tolerance < 1e-12) dynamic.frontier_tolerance = dynamic.prune_tolerance = 1e-12;
+        const unsigned scale = brief() ? 12 : 16;
+        expect_follows(*gpu, generated(io::GraphKind::grid, scale, true, uniform), options, dynamic, 3, 3);
+      }
+    }
+  }
+}
+
 TEST(GpuDynamicPageRank, CutsHubsAmongBlocks) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
