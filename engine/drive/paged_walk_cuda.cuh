@@ -118,7 +118,7 @@ class PagedWave {
     waiting_[ended] -= count;
   }
 
-  const Vertex* paths() const { return paths_.data(); }
+  Vertex* paths() const { return paths_.data(); }
   std::uint64_t steps() { return counted().steps; }
   std::uint64_t rounds() { return counted().rounds; }
   std::uint64_t read() { return counted().read; }

@@ -31,12 +31,15 @@ PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& 
 }
 
 void PagedWalkDriver::run(WalkSink* sink) {
-  WaveRows rows(graph_.device, homes_, ranks_, per_home(), options_.length, sink, stats_);
+  const std::uint64_t home = per_home() * (std::uint64_t{options_.length} + 1);
+  const bool whole = exchange_ && exchange_->between_gpus();
+  WaveRows rows(graph_.device, homes_, whole ? nullptr : ranks_, per_home(), options_.length, sink, stats_);
   std::uint64_t done = 0;
   for (std::uint64_t w = 0; w < homes_.waves(); ++w, ++stats_.waves) {
     homes_.begin(w);
     const double start = seconds_now();
     walk_wave();
+    if (whole && sink) exchange_->bring_home(queues_->paths(), home, stats_);
     stats_.compute_seconds += seconds_now() - start;
     rows.leave(queues_->paths());
     done += homes_.own_count();

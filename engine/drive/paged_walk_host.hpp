@@ -192,7 +192,7 @@ class PagedWave {
     }
   }
 
-  const Vertex* paths() const { return paths_.data(); }
+  Vertex* paths() const { return paths_.data(); }
   std::uint64_t steps() const { return steps_; }
   std::uint64_t rounds() const { return rounds_; }
   std::uint64_t read() const { return read_; }

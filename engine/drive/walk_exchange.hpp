@@ -21,6 +21,11 @@ class WalkExchange {
   /// Hands walks that wait for other ranks' partitions to them; `waiting` others stay. False when no walk
   /// waits anywhere. All ranks call it.
   bool hand_over(std::uint64_t waiting, RunStats& stats);
+  /// Whether GPUs put the ranks' parts of rows together themselves.
+  bool between_gpus() const { return link_ != nullptr; }
+  /// Of all ranks' parts of a wave's rows, `home` values of each rank, this rank's own become whole; the
+  /// others are lost. Between GPUs, where all ranks call it.
+  void bring_home(Vertex* rows, std::uint64_t home, RunStats& stats);
   std::uint64_t bytes_between_gpus() const { return link_ ? link_->bytes_sent() : 0; }
 
  private:

@@ -43,7 +43,7 @@ class WalkQueues {
   virtual void pack(std::size_t range, std::uint64_t from, std::uint64_t count, TravellingWalk* out) = 0;
   /// Takes over walks that another rank packed, from device memory.
   virtual void settle(const TravellingWalk* walks, std::uint64_t count) = 0;
-  virtual const Vertex* paths() const = 0;  ///< [walks][length + 1]
+  virtual Vertex* paths() = 0;  ///< [walks][length + 1]
   virtual std::uint64_t steps() = 0;
   virtual std::uint64_t rounds() = 0;
   virtual std::uint64_t read() = 0;  ///< bytes in place
@@ -78,7 +78,7 @@ class WalkQueuesOf final : public WalkQueues {
   void settle(const TravellingWalk* walks, std::uint64_t count) override {
     queues_.settle(walks, count, walks_.ended());
   }
-  const Vertex* paths() const override { return queues_.paths(); }
+  Vertex* paths() override { return queues_.paths(); }
   std::uint64_t steps() override { return queues_.steps(); }
   std::uint64_t rounds() override { return queues_.rounds(); }
   std::uint64_t read() override { return queues_.read(); }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
 #include "engine/exec/buffer.hpp"
 
@@ -28,7 +29,7 @@ struct ListSizes {
   unsigned count[kListClasses] = {};
 };
 
-inline std::uint64_t all_of(const ListSizes& sizes) {
+SLUICE_HD std::uint64_t all_of(const ListSizes& sizes) {
   return std::uint64_t{sizes.count[0]} + sizes.count[1] + sizes.count[2] + sizes.count[3];
 }
 

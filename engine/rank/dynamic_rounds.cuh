@@ -30,24 +30,44 @@ struct RoundLog {
   Entry entries[kRoundsAtOnce];
 };
 
+/// Members that one launch had better work on: at most so many, and whether long rows may be among them, of
+/// which a block here takes one where a launch of their own cuts them among blocks.
+struct Few {
+  std::uint64_t most = 0;
+  bool long_rows = false;
+
+  SLUICE_HD bool hold(const ListSizes& sizes) const {
+    const std::uint64_t count = all_of(sizes);
+    return count > 0 && count <= most && (long_rows || sizes.count[3] == 0);
+  }
+};
+
 /// When a launch hands over to the host.
 struct RoundLimits {
-  unsigned rounds = 0;        ///< iterations
-  std::uint64_t members = 0;  ///< of an iteration
-  double tolerance = 0;       ///< of the residual
-  double best = 0;            ///< the smallest residual so far: once they no longer shrink the host decides
-  FixedRank total = 0;        ///< of all ranks
+  unsigned rounds = 0;   ///< iterations
+  Few few;               ///< members of an iteration
+  double tolerance = 0;  ///< of the residual
+  double best = 0;       ///< the smallest residual so far: once they no longer shrink the host decides
+  FixedRank total = 0;   ///< of all ranks
   Dangling dangling = Dangling::uniform;
 };
 
-/// Are so many members, of these classes, better worked on by one launch? Rows of the longest class are cut
-/// among blocks, which several launches do better.
-SLUICE_HD bool few_enough(const ListSizes& sizes, std::uint64_t most) {
-  const std::uint64_t count = std::uint64_t{sizes.count[0]} + sizes.count[1] + sizes.count[2];
-  return sizes.count[3] == 0 && count > 0 && count <= most;
+/// Sums of the members with long rows, a block each.
+template <class Share>
+__device__ void gather_long_rows(const DynamicView<Share>& view, const VertexList& members,
+                                 std::uint64_t count) {
+  for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
+    const Vertex v = members.at(3, i);
+    if (view.known[v]) continue;
+    if (threadIdx.x == 0) view.sums[v] = 0;
+    __syncthreads();
+    const FixedRank sum = add_lanes<32>(view.at.gather(v, threadIdx.x, kListBlock));
+    if (threadIdx.x % 32 == 0)
+      atomicAdd(reinterpret_cast<unsigned long long*>(view.sums + v), static_cast<unsigned long long>(sum));
+  }
 }
 
-/// Iterations from the members of `lists[0]`, whose next are in lists[1], then in lists[0] again, and so on
+/// Iterations from the members of `first`, whose next are in `second`, then in `first` again, and so on
 /// where the method drops members. Counts of sources and of next members are 0.
 template <class Share>
 __global__ void __launch_bounds__(kListBlock)
@@ -65,13 +85,13 @@ __global__ void __launch_bounds__(kListBlock)
   for (unsigned round = 0;; ++round) {
     RoundLog::Entry& entry = log->entries[round];
     if (leads) clear(sources);
+    gather_long_rows(view, now, sizes.count[3]);
     gather_rows<Share, 32>(view, now, 2, sizes.count[2], {});
     gather_rows<Share, 8>(view, now, 1, sizes.count[1], {});
     gather_rows<Share, 1>(view, now, 0, sizes.count[0], {});
     grid.sync();
 
-    const std::uint64_t count = std::uint64_t{sizes.count[0]} + sizes.count[1] + sizes.count[2];
-    Settled mine = settle_rows(view, now, sizes, count, next, sources);
+    Settled mine = settle_rows(view, now, sizes, all_of(sizes), next, sources);
     join_block(mine, view.norm);
     if (threadIdx.x == 0) {
       partial[blockIdx.x] = mine;
@@ -104,8 +124,7 @@ __global__ void __launch_bounds__(kListBlock)
 
     for (unsigned c = 0; c < kListClasses; ++c) sizes.count[c] = next.sizes[c];
     if (leads) entry.next = sizes, log->rounds = round + 1;
-    if (log->ends || spread == Spread::nothing || round + 1 == limits.rounds ||
-        !few_enough(sizes, limits.members))
+    if (log->ends || spread == Spread::nothing || round + 1 == limits.rounds || !limits.few.hold(sizes))
       return;
     if (drops) {
       const VertexList other = now;
@@ -131,7 +150,7 @@ class RankRounds {
   template <class Share>
   std::optional<Settled> next(DeviceRankState<Share>& state) {
     if (given_ == made_) {
-      if (!few_enough(state.sizes, most_members(state))) return {};
+      if (!few(state).hold(state.sizes)) return {};
       make(state);
     }
     const RoundLog::Entry& entry = read_.data()->entries[given_++];
@@ -155,9 +174,13 @@ class RankRounds {
   /// member, before the launch ends for want of threads.
   static constexpr std::uint64_t kFewestBlocks = 32, kThreadsOfMember = 8;
 
+  /// A graph of no more edges lies in the L2 as a whole: neither a list's order nor a long row matters.
+  static constexpr std::uint64_t kFewEdges = std::uint64_t{1} << 22;
+
   template <class Share>
-  static std::uint64_t most_members(const DeviceRankState<Share>& state) {
-    return std::min(kMembersTogether, state.own / kManyPart);
+  static Few few(const DeviceRankState<Share>& state) {
+    if (state.own <= kMembersTogether && state.in.edges <= kFewEdges) return {kMembersTogether, true};
+    return {std::min(kMembersTogether, state.own / kManyPart), false};
   }
 
   template <class Share>
@@ -173,11 +196,9 @@ class RankRounds {
     DynamicView<Share> view = state.view();
     VertexList first = state.members(now), second = state.members(next), sources = state.sources();
     ListSizes sizes = state.sizes;
-    RoundLimits limits{std::min(left_, kRoundsAtOnce),
-                       std::min(most_members(state), std::uint64_t{blocks} * kListBlock),
-                       state.options.tolerance,
-                       best_,
-                       state.total,
+    Few members = few(state);
+    members.most = std::min(members.most, std::uint64_t{blocks} * kListBlock);
+    RoundLimits limits{std::min(left_, kRoundsAtOnce), members, state.options.tolerance, best_, state.total,
                        state.options.dangling};
     Settled* partial = state.partial();
     RoundLog* log = log_.data();
