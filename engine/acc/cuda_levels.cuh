@@ -12,8 +12,11 @@ struct LevelRound {
   std::uint32_t small = 0;     ///< is it one block's?
   std::uint32_t refilled = 0;  ///< did the worklists come from the states?
   std::uint32_t done = 0;
+  /// Where vertices that were not below the last level are: 0, among all; else list rest_in - 1 of `rest`.
+  std::uint32_t rest_in = 0;
   unsigned long long level = 0;
   unsigned long long active = 0;
+  unsigned long long rest = 0;  ///< how many that list has
 };
 
 template <class Program>
@@ -22,6 +25,7 @@ struct LevelView {
   CsrView out;
   typename Program::State* states = nullptr;
   LevelRound* state = nullptr;
+  Vertex* rest[2] = {};  ///< room for a half of the vertices, and for a quarter
   WorklistView work;
   TraceView trace;
 };
@@ -29,28 +33,54 @@ struct LevelView {
 // ---- kernels
 // -------------------------------------------------------------------------------------------------
 
+/// Puts v behind the `*size` entries of a list, where `mine`; every lane of the warp must come.
+__device__ __forceinline__ void keep(Vertex* list, unsigned* size, bool mine, Vertex v) {
+  const unsigned lanes = __ballot_sync(~0u, mine), lane = threadIdx.x % kWarp;
+  if (lanes == 0) return;
+  unsigned at = 0;
+  if (lane == 0) at = atomicAdd(size, static_cast<unsigned>(__popc(lanes)));
+  at = __shfl_sync(~0u, at, 0);
+  if (mine) list[at + static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)))] = v;
+}
+
 /// Finds the lowest level from `least` on, and makes its vertices the worklists that the round of `place` has
-/// made none for.
+/// made none for. Once half of those it looks through are below, the others are listed for the next time.
 template <class Program>
 __device__ void refill(const GridTeam& grid, const LevelView<Program>& view, const RoundPlace& place,
                        unsigned long long least, LevelRound& next) {
-  unsigned long long lowest = ~0ull;
-  for (std::uint64_t v = grid.rank(); v < view.work.vertices; v += grid.size()) {
-    const unsigned long long level = view.program.level(acc::load(view.states + v));
-    if (level >= least && level < lowest) lowest = level;
+  const Vertex* const rest = next.rest_in == 0 ? nullptr : view.rest[next.rest_in - 1];
+  const std::uint64_t count = rest == nullptr ? view.work.vertices : next.rest;
+  const auto vertex = [&](std::uint64_t i) { return rest == nullptr ? static_cast<Vertex>(i) : rest[i]; };
+  const auto level_of = [&](Vertex v) -> unsigned long long {
+    return view.program.level(acc::load(view.states + v));
+  };
+  unsigned long long lowest = ~0ull, left = 0;
+  for (std::uint64_t i = grid.rank(); i < count; i += grid.size()) {
+    const unsigned long long level = level_of(vertex(i));
+    if (level < least) continue;
+    ++left;
+    if (level < lowest) lowest = level;
   }
-  lowest = warp_min(lowest);
-  if (threadIdx.x % kWarp == 0 && lowest != ~0ull) atomicMin(&place.found->lowest, lowest);
+  lowest = warp_min(lowest), left = warp_sum(left);
+  if (threadIdx.x % kWarp == 0 && left > 0) {
+    atomicMin(&place.found->lowest, lowest);
+    atomicAdd(&place.found->left, left);
+  }
   grid.sync();
   lowest = acc::load(&place.found->lowest);
   next.done = lowest > last_level(view.program);
   if (next.done) return;
+  const bool lists = 2 * acc::load(&place.found->left) <= count;
+  const std::uint32_t rest_in = next.rest_in == 1 ? 2 : 1;
   unsigned long long active = 0, edges = 0;
-  over_all(grid, view.work.vertices, [&](std::uint64_t v, bool mine) {
-    const bool takes = mine && view.program.level(acc::load(view.states + v)) == lowest;
+  over_all(grid, count, [&](std::uint64_t i, bool mine) {
+    const Vertex v = mine ? vertex(i) : 0;
+    const unsigned long long level = mine ? level_of(v) : 0;
+    const bool takes = mine && level == lowest;
     active += takes;
-    edges += takes ? view.work.degree(static_cast<Vertex>(v)) : 0;
-    if (__any_sync(~0u, takes)) append(view.work, place, takes, static_cast<Vertex>(v));
+    edges += takes ? view.work.degree(v) : 0;
+    if (__any_sync(~0u, takes)) append(view.work, place, takes, v);
+    if (lists) keep(view.rest[rest_in - 1], &place.found->rest, mine && level > lowest, v);
   });
   active = warp_sum(active), edges = warp_sum(edges);
   if (threadIdx.x % kWarp == 0 && active > 0) {
@@ -59,6 +89,7 @@ __device__ void refill(const GridTeam& grid, const LevelView<Program>& view, con
   }
   grid.sync();
   next.level = lowest;
+  if (lists) next.rest_in = rest_in, next.rest = acc::load(&place.found->rest);
   next.active = acc::load(&place.found->refilled);
   next.refilled = 1;
   next.small = is_small(view.work, next.active, acc::load(&place.found->refilled_edges));
@@ -87,6 +118,7 @@ __device__ LevelRound level_round(const Team& team, const LevelView<Program>& vi
   LevelRound next;
   next.round = now.round + 1;
   next.level = now.level;
+  next.rest_in = now.rest_in, next.rest = now.rest;
   next.active = found.active;
   next.small = is_small(view.work, found.active, found.active_edges);
   collect(team, view.work, place, finder);
@@ -154,8 +186,11 @@ class CudaLevels {
         blocks_(resident_blocks(level_rounds_kernel<Program>)),
         states_(device_, graph.vertices(), "vertex states"),
         state_(device_, 1, "the round"),
+        rest_{{device_, graph.vertices() / 2, "vertices that are left"},
+              {device_, graph.vertices() / 4, "vertices that are left"}},
         room_(device_, graph.out(), options.filter, std::max(start_blocks_, blocks_), stream_) {
-    view_ = {program, graph.out(), states_.data(), state_.data(), room_.view(), room_.trace()};
+    view_ = {program,      graph.out(),  states_.data(), state_.data(), {rest_[0].data(), rest_[1].data()},
+             room_.view(), room_.trace()};
   }
 
   void run(AccStats& stats) {
@@ -187,6 +222,7 @@ class CudaLevels {
   unsigned start_blocks_, blocks_;
   Buffer<typename Program::State> states_;
   Buffer<LevelRound> state_;
+  Buffer<Vertex> rest_[2];
   WorklistRoom room_;
   LevelView<Program> view_;
 };

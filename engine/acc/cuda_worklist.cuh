@@ -23,6 +23,8 @@ struct RoundCounts {
   unsigned long long batched = 0;       ///< places of the batch that are taken
   unsigned long long refilled = 0;      ///< vertices of the next level
   unsigned long long refilled_edges = 0;
+  unsigned long long left = 0;  ///< vertices of this or a later level
+  unsigned rest = 0;            ///< those of later ones that were listed
   unsigned overflow = 0;        ///< a bin was full
   unsigned sizes[kLists] = {};  ///< of the worklists that this round reads
 };

@@ -14,6 +14,7 @@ struct Shape {
   std::uint64_t bits = 0;    ///< sets of vertices
   std::uint64_t result = 0;  ///< bytes a vertex, with what it is made from
   bool in_edges = false, weights = false, simple = false;
+  bool levels = false;  ///< an aggregation: a GPU lists the vertices that are left (cuda_levels.cuh)
 };
 
 /// About: bins of the threads that a large GPU holds at once.
@@ -72,6 +73,7 @@ AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape, co
     plan.device_bytes += lists * (shape.in_edges && graph.directed ? 2 : 1);
     // Worklists are three by degree, for two rounds, and every thread has a bin (cuda_rounds.cuh).
     if (shape.lists > 0) plan.device_bytes += n * (6 - shape.lists) * sizeof(Vertex) + kBinBytes;
+    if (shape.levels) plan.device_bytes += (n / 2 + n / 4) * sizeof(Vertex);
   }
   if (!device.is_cuda()) plan.host_bytes += plan.device_bytes;
   if (made) {
@@ -89,11 +91,12 @@ AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place
 }
 
 AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place) {
-  return plan_of(device, graph, {.state = 8, .lists = 4, .result = 8, .weights = graph.weighted}, place);
+  return plan_of(device, graph,
+                 {.state = 8, .lists = 4, .result = 8, .weights = graph.weighted, .levels = true}, place);
 }
 
 AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place) {
-  return plan_of(device, graph, {.state = 4, .lists = 4, .result = 4, .simple = true}, place);
+  return plan_of(device, graph, {.state = 4, .lists = 4, .result = 4, .simple = true, .levels = true}, place);
 }
 
 AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place) {

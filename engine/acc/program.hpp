@@ -31,6 +31,10 @@
 //   std::uint64_t last_level() const      optional: levels above it are left alone
 //   State add(State, State) const         of parts of a sum: two of them as one; zero is neutral. combine()
 //                                         takes such a sum as it takes its parts, one after the other
+//   static constexpr bool kFalls          optional, true: a state falls by what it hears until it is at the
+//                                         level at work, where it stays, and all that it ever hears is no
+//                                         more than it began with. Ones are then subtracted at once, where
+//                                         thousands of neighbours of a hub would try again and again
 //
 // A *gather* is an aggregation of whole lists: in every round all vertices hear from all their in-neighbours,
 // until none is active or rounds come to AccOptions::most_rounds. States do not change while they are
@@ -92,6 +96,17 @@ SLUICE_HD bool exchange(T* at, T& before, T now) {
   return done;
 #else
   return std::atomic_ref<T>(*at).compare_exchange_weak(before, now, std::memory_order_relaxed);
+#endif
+}
+
+/// Subtracts from *at; returns what it was.
+template <class T>
+SLUICE_HD T fetch_sub(T* at, T value) {
+#if defined(__CUDA_ARCH__)
+  using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+  return static_cast<T>(atomicAdd(reinterpret_cast<Word*>(at), static_cast<Word>(T{0} - value)));
+#else
+  return std::atomic_ref<T>(*at).fetch_sub(value, std::memory_order_relaxed);
 #endif
 }
 
@@ -186,11 +201,35 @@ struct Combined {
   State now{};
 };
 
+/// Does a state fall by what it hears, down to the level at work?
+template <class P>
+inline constexpr bool kFalls = false;
+template <class P>
+requires requires {
+  P::kFalls;
+}
+inline constexpr bool kFalls<P> = P::kFalls;
+
 /// Combines `value` into *at, while other threads do the same.
 template <AccProgram P>
 SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P::State* at,
                                                    typename P::State value, const AccRound& round) {
+  using State = typename P::State;
   auto before = acc::load(at);
+  if constexpr (kFalls<P>) {
+    // Those who meet a state at the level give back what they took. Until then it may be below, but not below
+    // zero, for who is at the level is to hear no more ones than that.
+    if (value == 1) {
+      const auto level = static_cast<State>(round.level);
+      if (before <= level) return {false, before};
+      before = acc::fetch_sub(at, value);
+      if (before > level)
+        return {program.active(static_cast<State>(before - 1), before, round),
+                static_cast<State>(before - 1)};
+      acc::fetch_sub(at, static_cast<State>(State{0} - value));
+      return {false, level};
+    }
+  }
   for (;;) {
     const auto now = program.combine(before, value, round);
     if (now == before) return {false, now};
