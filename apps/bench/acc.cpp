@@ -212,7 +212,10 @@ class AccSuite {
     }
     const double a_round = times[times.size() / 2] * 1e3 / static_cast<double>(result.stats.rounds);
     put("bfs on a grid", std::move(times), "ms",
-        rounds_of(result.stats) + text(", %.2f us a round", a_round));
+        rounds_of(result.stats) + text(", %.2f us a round", a_round) +
+            (device_.is_cuda() ? text("; a barrier of the grid takes %.2f",
+                                      measure_limits(device_, options_.repetitions).barrier)
+                               : ""));
     put("sssp on a grid", std::move(path_times), "ms");
   }
 

@@ -95,6 +95,8 @@ std::vector<Figure> run_limits(Device& device, const Options& options) {
   if (device.is_cuda()) {
     figures.push_back(figure("host to device, page-locked", limits.to_device, "GB/s"));
     figures.push_back(figure("device to host, page-locked", limits.to_host, "GB/s"));
+    figures.push_back(
+        figure("barrier of a grid, 512 threads a block, two a processor", limits.barrier, "us"));
   }
   return figures;
 }

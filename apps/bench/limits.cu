@@ -1,4 +1,6 @@
-// Micro-benchmarks of one GPU: copy, independent random reads, the host link.
+// Micro-benchmarks of one GPU: copy, independent random reads, the host link, a grid's barrier.
+#include <cooperative_groups.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -13,6 +15,9 @@ namespace {
 
 constexpr unsigned kBlock = 256;
 constexpr unsigned kReads = 64;  // a lane's; all independent, so that as many as can be are in flight
+
+constexpr unsigned kBarrierBlock = 512, kBarrierBlocks = 2;  // threads; blocks a processor
+constexpr unsigned kBarriers = 2000;
 
 struct alignas(16) Block16 {
   unsigned words[4];
@@ -53,6 +58,11 @@ __global__ void __launch_bounds__(kBlock) copy_kernel(const uint4* from, uint4* 
   if (i < count) to[i] = from[i];
 }
 
+__global__ void __launch_bounds__(kBarrierBlock, kBarrierBlocks) barrier_kernel(unsigned rounds) {
+  const auto grid = cooperative_groups::this_grid();
+  for (unsigned i = 0; i < rounds; ++i) grid.sync();
+}
+
 // ---- launchers
 // -------------------------------------------------------------------------------------------------
 
@@ -81,6 +91,21 @@ double random_rate(const cuda::Stream& stream, const Buffer<unsigned char>& memo
     cuda::check_launch("random_kernel");
   });
   return static_cast<double>(kThreads) * kReads / seconds * 1e-9;
+}
+
+double barrier_microseconds(const cuda::Stream& stream, unsigned repetitions) {
+  int device = 0, processors = 0;
+  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+              "cudaDeviceGetAttribute");
+  unsigned rounds = kBarriers;
+  void* arguments[] = {&rounds};
+  return 1e6 / kBarriers * median_seconds(stream, repetitions, [&](unsigned) {
+           cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(barrier_kernel),
+                                                   dim3(static_cast<unsigned>(processors) * kBarrierBlocks),
+                                                   dim3(kBarrierBlock), arguments, 0, stream.get()),
+                       "barrier_kernel");
+         });
 }
 
 }  // namespace
@@ -113,6 +138,7 @@ Limits cuda_limits(const Device& device, unsigned repetitions) {
   };
   limits.to_device = link(near.data(), far.data(), cudaMemcpyHostToDevice);
   limits.to_host = link(far.data(), near.data(), cudaMemcpyDeviceToHost);
+  limits.barrier = barrier_microseconds(stream, repetitions);
   return limits;
 }
 

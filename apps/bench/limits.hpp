@@ -5,7 +5,7 @@
 
 namespace sluice::bench {
 
-/// In G reads a second and GB a second; medians.
+/// In G reads a second and GB a second unless it says otherwise; medians.
 struct Limits {
   double copy = 0;     ///< read + write
   double random4 = 0;  ///< independent random reads beyond every cache, of so many bytes
@@ -13,6 +13,8 @@ struct Limits {
   double random32 = 0;
   double to_device = 0;  ///< page-locked host memory to the device; 0 on the host backend
   double to_host = 0;
+  double barrier =
+      0;  ///< microseconds in which a grid of two blocks a processor waits for itself; 0 on the host
 };
 
 Limits measure_limits(const Device& device, unsigned repetitions);

@@ -9,7 +9,7 @@ namespace sluice::cuda {
 /// What a round begins with; all threads of the grid hold the same.
 struct LevelRound {
   std::uint32_t round = 1;
-  std::uint32_t small = 0;     ///< is it one block's?
+  std::uint32_t blocks = 0;    ///< that work on it; 0: all
   std::uint32_t refilled = 0;  ///< did the worklists come from the states?
   std::uint32_t done = 0;
   /// Where vertices that were not below the last level are: 0, among all; else list rest_in - 1 of `rest`.
@@ -92,7 +92,7 @@ __device__ void refill(const GridTeam& grid, const LevelView<Program>& view, con
   if (lists) next.rest_in = rest_in, next.rest = acc::load(&place.found->rest);
   next.active = acc::load(&place.found->refilled);
   next.refilled = 1;
-  next.small = is_small(view.work, next.active, acc::load(&place.found->refilled_edges));
+  next.blocks = blocks_for(view.work, next.active, acc::load(&place.found->refilled_edges));
   grid.sync();  // the next round clears what was read here
 }
 
@@ -120,7 +120,7 @@ __device__ LevelRound level_round(const Team& team, const LevelView<Program>& vi
   next.level = now.level;
   next.rest_in = now.rest_in, next.rest = now.rest;
   next.active = found.active;
-  next.small = is_small(view.work, found.active, found.active_edges);
+  next.blocks = blocks_for(view.work, found.active, found.active_edges);
   collect(team, view.work, place, finder);
   clear_listed(team, view.work, place);
   if (team.rank() == 0) {
@@ -144,15 +144,10 @@ __global__ void __launch_bounds__(kTeamBlock) level_rounds_kernel(LevelView<Prog
   while (!now.done) {
     if (now.active == 0) {
       refill(grid, view, view.work.place(now.round - 1), now.level + 1, now);
-    } else if (now.small && !limit.one) {
-      if (blockIdx.x == 0) {
-        const BlockTeam block;
-        while (now.active > 0 && now.small) now = level_round(block, view, now);
-        if (threadIdx.x == 0) *view.state = now;
-      }
-      grid.sync();
-      now = *view.state;
-      grid.sync();
+    } else if (now.blocks > 0 && !limit.one) {
+      now = on_few_blocks(
+          grid, view.work, view.state, now,
+          [&](const FewTeam& team, const LevelRound& round) { return level_round(team, view, round); });
     } else {
       now = level_round(grid, view, now);
     }

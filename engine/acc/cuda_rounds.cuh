@@ -35,6 +35,23 @@ struct TraceView {
   }
 };
 
+/// Makes rounds by the blocks that `now` asks for, until one asks for others or none is active: round(team,
+/// now) makes one and returns the next. All of the grid come, and know the next when they leave.
+template <class Round, class Body>
+__device__ Round on_few_blocks(const GridTeam& grid, const WorklistView& work, Round* shared, Round now,
+                               Body&& round) {
+  const unsigned asked = now.blocks;
+  const FewTeam team{min(asked, gridDim.x), work.arrived};
+  if (blockIdx.x < team.members) {
+    while (now.active > 0 && now.blocks == asked) now = round(team, now);
+    if (team.rank() == 0) *shared = now;
+  }
+  grid.sync();
+  now = *shared;
+  grid.sync();
+  return now;
+}
+
 /// The blocks of a kernel that are resident together: a grid of so many can wait for itself.
 template <class... Args>
 unsigned resident_blocks(void (*kernel)(Args...)) {
@@ -73,6 +90,7 @@ class WorklistRoom {
         bins_(device, std::uint64_t{blocks} * kTeamBlock * kBin, "bins of threads"),
         batch_(device, filter == AccFilter::batch ? out.edges : 0, "batch of edges"),
         counts_(device, 3, "worklists"),
+        arrived_(device, 1, "a barrier"),
         totals_(device, 1, "trace"),
         trace_(device, kTracedRounds, "trace") {
     view_.vertices = out.vertices;
@@ -85,6 +103,8 @@ class WorklistRoom {
     view_.bin_stride = std::uint64_t{blocks} * kTeamBlock;
     view_.batch = batch_.data();
     view_.counts = counts_.data();
+    view_.arrived = arrived_.data();
+    check(cudaMemsetAsync(arrived_.data(), 0, arrived_.bytes(), stream.get()), "clearing a barrier");
     view_.filter = filter;
     check(cudaMemsetAsync(totals_.data(), 0, totals_.bytes(), stream.get()), "clearing the trace");
   }
@@ -109,6 +129,7 @@ class WorklistRoom {
   Buffer<std::uint32_t> bits_[2];
   Buffer<Vertex> bins_, batch_;
   Buffer<RoundCounts> counts_;
+  Buffer<unsigned> arrived_;
   Buffer<RoundTotals> totals_;
   Buffer<AccRoundTrace> trace_;
   WorklistView view_;

@@ -9,7 +9,7 @@ namespace sluice::cuda {
 struct VoteRound {
   std::uint32_t round = 1;
   std::uint32_t pull = 0;
-  std::uint32_t small = 0;  ///< is it one block's?
+  std::uint32_t blocks = 0;  ///< that work on it; 0: all
   unsigned long long active = 0, active_edges = 0, left_edges = 0;
 };
 
@@ -47,7 +47,7 @@ __device__ VoteRound after(const VoteView<Program>& view, const VoteRound& was, 
   next.active_edges = found.active_edges;
   next.left_edges = was.left_edges - min(was.left_edges, found.active_edges);
   next.pull = wants_pull(view, was, found);
-  next.small = !next.pull && is_small(view.work, found.active, found.active_edges);
+  next.blocks = next.pull ? 0 : blocks_for(view.work, found.active, found.active_edges);
   return next;
 }
 
@@ -168,15 +168,10 @@ __global__ void __launch_bounds__(kTeamBlock) vote_rounds_kernel(VoteView<Progra
   VoteRound now = *view.state;
   grid.sync();
   while (now.active > 0 && (now.pull ? limit.pull : limit.push)) {
-    if (now.small && !limit.one) {
-      if (blockIdx.x == 0) {
-        const BlockTeam block;
-        while (now.active > 0 && now.small) now = vote_round(block, view, now);
-        if (threadIdx.x == 0) *view.state = now;
-      }
-      grid.sync();
-      now = *view.state;
-      grid.sync();
+    if (now.blocks > 0 && !limit.one) {
+      now = on_few_blocks(grid, view.work, view.state, now, [&](const FewTeam& team, const VoteRound& round) {
+        return vote_round(team, view, round);
+      });
     } else {
       now = vote_round(grid, view, now);
     }
@@ -214,7 +209,7 @@ __global__ void __launch_bounds__(kTeamBlock) vote_start_kernel(VoteView<Program
   now.active_edges = first.found->active_edges;
   now.left_edges = view.out.edges - min(static_cast<unsigned long long>(view.out.edges), now.active_edges);
   now.pull = view.direction == AccDirection::pull && view.in.offsets != nullptr;
-  now.small = !now.pull && is_small(view.work, now.active, now.active_edges);
+  now.blocks = now.pull ? 0 : blocks_for(view.work, now.active, now.active_edges);
   *view.state = now;
 }
 

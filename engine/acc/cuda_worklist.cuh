@@ -48,6 +48,7 @@ struct WorklistView {
   std::uint64_t bin_stride = 0;
   Vertex* batch = nullptr;        ///< [edges], batch filter alone
   RoundCounts* counts = nullptr;  ///< [3]
+  unsigned* arrived = nullptr;    ///< at barriers of a few blocks
   AccFilter filter = AccFilter::jit;
 
   __device__ std::uint64_t degree(Vertex v) const { return offsets[v + 1ull] - offsets[v]; }
@@ -213,13 +214,19 @@ __device__ void collect(const Team& team, const WorklistView& view, const RoundP
   collect_bins(view, place, finder);
 }
 
-/// Is there so little to do that one block does it sooner than a grid waits for itself? (It is asked before
-/// the worklists are complete, since a block that is ahead may already change what it would be asked of
-/// later.)
-/// Other filters than the usual one look through all marks, which is a grid's work.
-__device__ __forceinline__ bool is_small(const WorklistView& view, unsigned long long active,
-                                         unsigned long long edges) {
-  return view.filter == AccFilter::jit && active <= kTeamBlock && edges <= 4 * kTeamBlock;
+/// How many blocks work on a round: one or a few where they are done sooner than a grid waits for itself; 0:
+/// all. (It is asked before the worklists are complete, since a block that is ahead may already change what
+/// it would be asked of later.) Other filters than the usual one look through all marks, which is a grid's
+/// work.
+__device__ __forceinline__ unsigned blocks_for(const WorklistView& view, unsigned long long active,
+                                               unsigned long long edges) {
+  if (view.filter != AccFilter::jit) return 0;
+  const auto hold = [&](unsigned blocks) {
+    const unsigned long long threads = std::uint64_t{blocks} * kTeamBlock;
+    return active <= threads && edges <= 4 * threads;
+  };
+  if (hold(1)) return 1;
+  return hold(kFewBlocks) ? kFewBlocks : 0;
 }
 
 }  // namespace sluice::cuda
