@@ -169,14 +169,6 @@ TEST(AccRounds, GoBackToTheStatesBeyondTheBins) {
   EXPECT_GT(result.stats.refills, 100u);
 }
 
-/// Four stretches of a path, each a partition of its own.
-Graph stretches(bool directed) {
-  std::vector<stat::Edge> path;
-  for (Vertex v = 0; v < 400; ++v)
-    if (v % 100 != 99) path.push_back({v, v + 1, 1});
-  return directed ? stat::make_graph(400, path, true) : stat::make_undirected(400, path, true);
-}
-
 TEST(AccPartitions, WithoutActiveVerticesAreNeverBrought) {
   const Device device({DeviceChoice::host, 2, 0});
   const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
@@ -214,10 +206,7 @@ TEST(AccPartitions, StayWhileTheyAreWanted) {
 
 TEST(AccPartitions, OfTheTreeThatHoldsAHubAreSpared) {
   const Device device({DeviceChoice::host, 1, 0});
-  std::vector<stat::Edge> star;
-  for (Vertex v = 1; v < 500; ++v) star.push_back({0, v, 1});
-  for (Vertex v = 1; v + 1 < 500; ++v) star.push_back({v, v + 1, 1});
-  const Graph graph = stat::make_undirected(500, star, false);
+  const Graph graph = hub_with_rim();
   const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
 
   const ComponentResult result = components(AccGraph(device, graph, {}, place));

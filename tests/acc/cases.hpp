@@ -54,6 +54,22 @@ inline std::vector<NamedGraph> acc_graphs() {
   return all;
 }
 
+/// Four stretches of a path, each a partition of its own.
+inline Graph stretches(bool directed) {
+  std::vector<stat::Edge> path;
+  for (Vertex v = 0; v < 400; ++v)
+    if (v % 100 != 99) path.push_back({v, v + 1, 1});
+  return directed ? stat::make_graph(400, path, true) : stat::make_undirected(400, path, true);
+}
+
+/// A vertex that all others are neighbours of, and these a path.
+inline Graph hub_with_rim() {
+  std::vector<stat::Edge> edges;
+  for (Vertex v = 1; v < 500; ++v) edges.push_back({0, v, 1});
+  for (Vertex v = 1; v + 1 < 500; ++v) edges.push_back({v, v + 1, 1});
+  return stat::make_undirected(500, edges, false);
+}
+
 /// Vertices to begin at: hubs, leaves, those without out-edges.
 inline std::vector<Vertex> some_sources(const Graph& graph) {
   std::vector<Vertex> sources;

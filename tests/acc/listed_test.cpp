@@ -95,14 +95,9 @@ TEST_P(ListedAcc, FindsOnRanksWhatIsThere) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, ListedAcc, testing::Values(1u, 3u));
 
-/// Two stretches of a path, each a partition of its own.
 TEST(ListedPartitions, WithoutActiveVerticesAreNeverBrought) {
   const Device device({DeviceChoice::host, 2, 0});
-  std::vector<stat::Edge> path;
-  for (Vertex v = 0; v < 400; ++v)
-    if (v % 100 != 99) path.push_back({v, v + 1, 1});
-  const Graph directed = stat::make_graph(400, path, true),
-              both_ways = stat::make_undirected(400, path, true);
+  const Graph directed = stretches(true), both_ways = stretches(false);
   const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
   const AccGraph search(device, directed, {.weights = true}, place);
   const AccGraph simple(device, both_ways, {.simple = true}, place);
@@ -124,10 +119,7 @@ TEST(ListedPartitions, WithoutActiveVerticesAreNeverBrought) {
 
 TEST(ListedPartitions, OfTheTreeThatHoldsAHubAreSpared) {
   const Device device({DeviceChoice::host, 1, 0});
-  std::vector<stat::Edge> star;
-  for (Vertex v = 1; v < 500; ++v) star.push_back({0, v, 1});
-  for (Vertex v = 1; v + 1 < 500; ++v) star.push_back({v, v + 1, 1});
-  const Graph graph = stat::make_undirected(500, star, false);
+  const Graph graph = hub_with_rim();
   const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
 
   const auto result = listed(AccGraph(device, graph, {}, place), Components{});

@@ -189,10 +189,7 @@ TEST_F(GpuAcc, BringsListsInPartitions) {
 }
 
 TEST_F(GpuAcc, BringsNoPartitionWithoutActiveVertices) {
-  std::vector<stat::Edge> path;
-  for (Vertex v = 0; v < 400; ++v)
-    if (v % 100 != 99) path.push_back({v, v + 1, 1});
-  const Graph graph = stat::make_graph(400, path, true);
+  const Graph graph = stretches(true);
   const AccGraph search(*gpu_, graph, {.weights = true},
                         {.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}});
 
