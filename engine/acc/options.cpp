@@ -15,20 +15,21 @@ void AccStats::add_traffic(const SweepTraffic& traffic) {
 
 void validate(const AccGraph& graph, const AccOptions& options) {
   if (graph.owned() != nullptr && options.direction == AccDirection::pull)
-    throw UsageError("--direction pull: on ranks and in partitions active vertices push (leave it out)");
+    throw UsageError(
+        "--direction pull: on ranks and in partitions, or where the graph does not fit --device-memory, "
+        "active vertices push (leave it out)");
   if (graph.device().is_cuda()) {
     if (graph.owned() == nullptr) return;
     if (options.filter != AccFilter::jit || options.fusion != AccFusion::push_pull)
       throw UsageError(
           "--filter and --fusion choose among kernels of a GPU that has the graph whole (on ranks and in "
-          "partitions leave them out)");
+          "partitions, or where the graph does not fit --device-memory, leave them out)");
     return;
   }
   if (options.filter != AccFilter::jit)
     throw UsageError(
         "--filter chooses among kernels of a GPU; on the host threads note what becomes active as they go "
-        "(leave "
-        "it out)");
+        "(leave it out)");
   if (options.fusion != AccFusion::push_pull)
     throw UsageError("--fusion chooses what kernels of a GPU hold; the host has none (leave it out)");
 }
