@@ -34,18 +34,15 @@ AccFigures figures_of(const BpCommand& c, BeliefResult& result) {
 
 void run_bp(const Command& command, BpCommand& c) {
   refuse_idle_acc(command);
-  for (const char* name : {"--partitions", "--slots", "--transport", "--distribution"}) {
-    if (command.given(name))
-      throw UsageError(fmt::format(
-          "{}: bp works on a whole graph in one process: its messages are states of edges (leave it out)",
-          name));
-  }
   for (const char* name : {"--priors", "--coupling"}) {
     if (!command.given(name)) throw UsageError(fmt::format("{} FILE is missing", name));
   }
   Job job(command, c.common, c.graph);
   const BeliefModel model = read_belief_model(c.priors, c.coupling, job.graph(), job.ids());
-  const AccPlan plan = plan_beliefs(job.device(), job.graph(), model.states);
+  const AccPlace place = place_of(c);
+  const auto plan_here = [&] { return plan_beliefs(job.device(), job.graph(), model.states, place); };
+  AccPlan plan = plan_here();
+  if (job.moves_to_host(plan.message_bytes > 0)) plan = plan_here();
   if (c.common.plan) return job.print_plan(plan);
   job.require_device_memory(plan.device_bytes);
 
@@ -56,8 +53,7 @@ void run_bp(const Command& command, BpCommand& c) {
                                     {"max_iterations", std::int64_t{c.beliefs.max_iterations}}},
                                    text_columns_of(c, {"belief"}));
   c.beliefs.keep_messages = c.common.verify;
-  job.require_in_memory("bp");
-  const AccGraph graph = belief_graph(job.device(), job.graph());
+  const AccGraph graph = belief_graph(job.device(), job.graph(), model.states, place);
   job.progress().start(command.name());
   BeliefResult result = propagate_beliefs(graph, model, c.beliefs, [&](std::uint32_t round) {
     throw_if_stopped();
@@ -86,6 +82,7 @@ std::unique_ptr<Command> make_bp() {
   command->real("--tolerance", "T", c->beliefs.tolerance, "stop once no belief changes by more");
   command->whole("--max-iterations", c->beliefs.max_iterations, 1, "stop then in any case, and say so");
   declare_acc(*command, *c);
+  command->set_takes_ranks();
   command->set_example("sluice bp graph.h5 --priors priors.txt --coupling coupling.txt --output beliefs.h5");
   command->run = [c](const Command& self) { run_bp(self, *c); };
   return command;

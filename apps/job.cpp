@@ -161,6 +161,17 @@ void Job::require_in_memory(const char* what) const {
                   format_size(host_accountant().ceiling())));
 }
 
+bool Job::moves_to_host(bool too_large) {
+  std::uint64_t any[] = {too_large && device_->is_cuda() ? 1u : 0u};
+  world().all_reduce(any, Reduce::max, "the ranks' devices");
+  if (any[0] == 0 || options_.device.choice != DeviceChoice::automatic) return false;
+  CommonOptions on_host = options_;
+  on_host.device.choice = DeviceChoice::host;
+  device_ = std::make_unique<Device>(device_of_rank(on_host));
+  if (options_.verbose) say(fmt::format("  {:<18} {}\n", "device used", device_->name()));
+  return true;
+}
+
 void Job::require_device_memory(std::uint64_t bytes) const {
   const std::uint64_t allowed = device_->memory().ceiling();
   if (bytes <= allowed) return;
@@ -348,6 +359,7 @@ void Job::print_plan(const AccPlan& plan) const {
   text += fit_line("  vertex states", plan.state_bytes, unbounded);
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
   text += fit_line("  graph", held, unbounded);
+  if (plan.message_bytes > 0) text += fit_line("  messages of edges", plan.message_bytes, unbounded);
   if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
   print(text + fit_line("result", plan.result_bytes, unbounded));
   if (plan.device_bytes > device_->memory().ceiling() || host_needed > host_accountant().ceiling()) {

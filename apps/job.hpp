@@ -51,6 +51,9 @@ class Job {
   void refuse_idle_queue_options() const;
   /// Throws BudgetError where the graph's edges stay in its file, which `what` cannot read from there.
   void require_in_memory(const char* what) const;
+  /// Gives up the GPU for the host where `too_large` says on any rank that the work is no GPU's, and none was
+  /// asked for. All ranks call it.
+  bool moves_to_host(bool too_large);
 
   /// Throws BudgetError where the device's memory is less than the plan says.
   void require_device_memory(std::uint64_t bytes) const;

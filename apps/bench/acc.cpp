@@ -171,7 +171,7 @@ class AccSuite {
       model.priors[2 * v] = static_cast<double>(1 + v % 7) / 8;
       model.priors[2 * v + 1] = 1 - model.priors[2 * v];
     }
-    const AccGraph on_device = belief_graph(device_, graph_);
+    const AccGraph on_device = belief_graph(device_, graph_, 2);
     BeliefOptions messages;
     messages.tolerance = 0;
     messages.max_iterations = device_.is_cuda() ? kBeliefRounds : kBeliefRoundsOnHost;

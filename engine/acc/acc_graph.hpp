@@ -15,6 +15,8 @@ struct AccNeeds {
   bool in_edges = false;  ///< where the graph has them; none are made
   bool weights = false;
   bool simple = false;  ///< direction ignored, each neighbour once, no self-loops
+  /// What a device that has the graph whole must hold, where that is not what most programs take.
+  std::uint64_t whole_bytes = 0;
 };
 
 class OwnedRows;
@@ -27,6 +29,7 @@ class AccGraph {
 
   const Device& device() const { return *device_; }
   std::uint64_t vertices() const { return out_.vertices; }
+  std::uint64_t edges() const { return out_.edges; }
   /// What this rank owns, or reaches in partitions; null: one process reaches everything in place.
   const OwnedRows* owned() const { return owned_.get(); }
   /// Vertices [first(), last()): those that this rank owns, or all.

@@ -27,7 +27,7 @@ struct BeliefOptions {
 struct BeliefResult {
   HostArray<float> beliefs;  ///< [vertices][states]
   /// [edges][states] what the vertex of a list was told along that edge, summing to 1; empty unless kept. A
-  /// self-loop tells nothing: its factor counts with the prior.
+  /// self-loop tells nothing: its factor counts with the prior. Every rank has all of them.
   HostArray<double> messages;
   bool converged = false;
   double residual = 0;            ///< the last change
@@ -35,9 +35,11 @@ struct BeliefResult {
   AccStats stats;
 };
 
-/// A graph as propagate_beliefs() wants it: whole, or BudgetError, for messages are states of its edges.
-inline AccGraph belief_graph(const Device& device, const Graph& graph) {
-  return {device, graph, {.weights = true}, {.paging = {.partitions = 1}}};
+/// What propagate_beliefs() needs of a graph, for models of so many states.
+AccNeeds belief_needs(const Device& device, const Graph& graph, unsigned states);
+inline AccGraph belief_graph(const Device& device, const Graph& graph, unsigned states,
+                             const AccPlace& place = {}) {
+  return {device, graph, belief_needs(device, graph, states), place};
 }
 
 /// Throws UsageError for a directed graph or options out of range, RunError where zeros of priors and

@@ -62,9 +62,11 @@ struct BeliefPropagation {
     return message == kZero ? LogProduct{0, 1} : LogProduct{message, 0};
   }
 
-  /// log2 of C(x, y)^w.
-  SLUICE_HD double coupling_log(unsigned x, unsigned y, EdgeIndex e) const {
-    const double weight = weights == nullptr ? 1.0 : static_cast<double>(weights[e]);
+  SLUICE_HD double weight(EdgeIndex e) const {
+    return weights == nullptr ? 1.0 : static_cast<double>(weights[e]);
+  }
+  /// log2 of C(x, y)^weight.
+  SLUICE_HD double coupling_log(unsigned x, unsigned y, double weight) const {
     return weight == 0 ? 0 : exact::multiply(weight, coupling[x * states + y]);
   }
 
@@ -73,12 +75,20 @@ struct BeliefPropagation {
   /// Compute: what u tells along the edge at e of the list of v. False: it has no state left to speak of.
   template <unsigned kStates>
   SLUICE_HD bool compute(Vertex u, EdgeIndex e) const {
+    const unsigned count = kStates != 0 ? kStates : states;
+    return tell<kStates>(before + std::uint64_t{u} * count, heard + reverse[e] * count, weight(e),
+                         heard + e * count, hearing + e * count);
+  }
+
+  /// What a vertex of these products, which hears `back` along an edge of this weight, tells along it. It has
+  /// told `was` before; `is` may be the same place.
+  template <unsigned kStates>
+  SLUICE_HD bool tell(const LogProduct* products, const std::int64_t* back, double weight,
+                      const std::int64_t* was, std::int64_t* is) const {
     constexpr unsigned kRoom = kStates != 0 ? kStates : kMostBeliefStates;
     const unsigned count = kStates != 0 ? kStates : states;
     double others[kRoom], message[kRoom];
     std::int64_t most = kZero;
-    const std::int64_t* back = heard + reverse[e] * count;
-    const LogProduct* products = before + std::uint64_t{u} * count;
     for (unsigned x = 0; x < count; ++x) {
       LogProduct all = products[x];
       all.divide(factor(back[x]));
@@ -91,31 +101,37 @@ struct BeliefPropagation {
       all.divide(factor(back[x]));
       others[x] = all.zeros == 0 ? real(all.log - most) : -kInfinity;
       for (unsigned y = 0; y < count; ++y) {
-        const double log = exact::add(others[x], coupling_log(x, y, e));
+        const double log = exact::add(others[x], coupling_log(x, y, weight));
         if (log > highest) highest = log;
       }
     }
     if (is_zero(highest)) return false;
-    for (unsigned y = 0; y < count; ++y) message[y] = told<kStates>(others, highest, y, e);
-    settle<kStates>(message, e);
+    for (unsigned y = 0; y < count; ++y) message[y] = told<kStates>(others, highest, y, weight);
+    settle<kStates>(message, was, is);
     return true;
   }
 
   /// Combine: all that v was told along the edges of its list, [begin, end), and what it thinks itself.
   /// Returns what finish() does, to the group's first lane. Products are sums of integers: lanes may share a
-  /// list.
-  template <class Group>
-  SLUICE_HD double combine(const Group& group, Vertex v, EdgeIndex begin, EdgeIndex end) const {
+  /// list. `message_of(e)` is the place among `hearing` of what e has brought.
+  template <class Group, class MessageOf>
+  SLUICE_HD double combine(const Group& group, Vertex v, EdgeIndex begin, EdgeIndex end,
+                           MessageOf&& message_of) const {
     for (unsigned x = 0; x < states; ++x) {
       LogProduct told;
       for (EdgeIndex e = begin + group.rank(); e < end; e += Group::kSize)
-        told.multiply(factor(hearing[e * states + x]));
+        told.multiply(factor(hearing[message_of(e) * states + x]));
       told = {group.sum(told.log), group.sum(told.zeros)};
       const std::uint64_t at = std::uint64_t{v} * states + x;
       told.multiply(priors[at]);
       if (group.rank() == 0) after[at] = told;
     }
     return group.rank() == 0 ? finish(v) : 0;
+  }
+  /// The same where messages stand in order of the lists.
+  template <class Group>
+  SLUICE_HD double combine(const Group& group, Vertex v, EdgeIndex begin, EdgeIndex end) const {
+    return combine(group, v, begin, end, [](EdgeIndex e) { return e; });
   }
 
   /// Renews v's beliefs from its products; returns the largest change, or -1 where no state is left.
@@ -144,12 +160,12 @@ struct BeliefPropagation {
 
   /// The sum over x, in units of the highest term; what is not zero stays above zero.
   template <unsigned kStates>
-  SLUICE_HD double told(const double* others, double highest, unsigned y, EdgeIndex e) const {
+  SLUICE_HD double told(const double* others, double highest, unsigned y, double weight) const {
     const unsigned count = kStates != 0 ? kStates : states;
     double sum = 0;
     bool any = false;
     for (unsigned x = 0; x < count; ++x) {
-      const double log = exact::add(others[x], coupling_log(x, y, e));
+      const double log = exact::add(others[x], coupling_log(x, y, weight));
       if (is_zero(log)) continue;
       any = true;
       sum = exact::add(sum, exact::power2(exact::add(log, -highest)));
@@ -160,18 +176,17 @@ struct BeliefPropagation {
 
   /// Normalises, damps and stores a message.
   template <unsigned kStates>
-  SLUICE_HD void settle(const double* message, EdgeIndex e) const {
+  SLUICE_HD void settle(const double* message, const std::int64_t* old, std::int64_t* is_now) const {
     const unsigned count = kStates != 0 ? kStates : states;
     double sum = 0;
     for (unsigned y = 0; y < count; ++y) sum = exact::add(sum, message[y]);
     for (unsigned y = 0; y < count; ++y) {
       double is = exact::divide(message[y], sum);
       if (damping > 0) {
-        const std::int64_t old = heard[e * count + y];
-        const double was = old == kZero ? 0 : exact::power2(real(old));
+        const double was = old[y] == kZero ? 0 : exact::power2(real(old[y]));
         is = exact::add(exact::multiply(undamped(), is), exact::multiply(damping, was));
       }
-      hearing[e * count + y] = is > 0 ? fixed(exact::log2(is)) : kZero;
+      is_now[y] = is > 0 ? fixed(exact::log2(is)) : kZero;
     }
   }
   SLUICE_HD double undamped() const { return exact::add(1, -damping); }

@@ -35,8 +35,7 @@ struct AccOptions {
 /// Who works on the graph, and how edges reach them. None of it changes a result.
 struct AccPlace {
   PagingOptions paging{};
-  /// Each owns a range of vertices, all make the same runs. Null: one process, which a GPU has the graph
-  /// whole for unless `paging` says otherwise.
+  /// Each owns a range of vertices, all make the same runs. Null: one process.
   Communicator* ranks = nullptr;
 };
 

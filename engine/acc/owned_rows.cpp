@@ -61,9 +61,9 @@ bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, c
 bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place) {
   if (place.ranks != nullptr && place.ranks->size() > 1) return true;
   const EdgeSource* const file = graph.edges_elsewhere.get();
+  if (needs.whole_bytes > 0) return is_paged(device, needs.whole_bytes, 0, file, place.paging);
   const std::uint64_t lists = edge_bytes(graph.edges(), needs.weights && graph.weighted);
   if (!device.is_cuda()) return is_paged(device, lists, 0, file, place.paging);
-  if (place.ranks == nullptr) return is_paged(device, 0, 0, file, place.paging);
   // Whole, in-edges would lie beside the lists, and worklists by degree.
   const bool in_edges = needs.in_edges && graph.directed && !graph.in.offsets.empty();
   const std::uint64_t times = in_edges || (needs.simple && graph.directed) ? 2 : 1;

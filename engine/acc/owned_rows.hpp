@@ -20,8 +20,8 @@ namespace sluice {
 /// beside `beside` bytes? (Beside its lists the host backend's ceiling bounds slots alone.)
 bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
               const PagingOptions& paging);
-/// Does a job work on the graph by ranks or in partitions? On a GPU also where the graph does not fit it
-/// whole, if it is a job of ranks, one or several.
+/// Does a job work on the graph by ranks or in partitions? Also where the graph does not fit the device
+/// whole.
 bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
 
 class OwnedRows {
@@ -48,6 +48,8 @@ class OwnedRows {
   }
   /// Is every edge there in both directions?
   bool symmetric() const { return symmetric_; }
+  bool weighted() const { return weighted_; }
+  const PagingOptions& paging() const { return paging_; }
   /// Of all ranks' edges, as far as a sample tells, and the same on all of them. They all call it.
   double mean_weight() const;
 
@@ -58,18 +60,30 @@ class OwnedRows {
   /// The partitions of out() or in(); null where lists are read in place. What else the device is to hold
   /// must be there already. Lists in host memory are page-locked for a GPU for as long as `locks` live.
   std::unique_ptr<SweepPages> make_pages(const SweepRows& lists, std::vector<PageLock>& locks) const;
-  /// Makes `all` [vertices] on every rank what the vertices' owners have there. All ranks call it.
+  /// Makes `all` [vertices][width] on every rank what the vertices' owners have there. All ranks call it.
   template <class T>
-  void share(T* all, const char* label) const {
-    for (std::size_t root = 0; root + 1 < boundaries_.size(); ++root) {
-      const std::span part(all + boundaries_[root], boundaries_[root + 1] - boundaries_[root]);
-      if (!part.empty()) ranks_->broadcast(std::as_writable_bytes(part), static_cast<int>(root), label);
-    }
+  void share(T* all, const char* label, std::uint64_t width = 1) const {
+    for (std::size_t root = 0; root + 1 < boundaries_.size(); ++root)
+      share_range(all, boundaries_[root] * width, boundaries_[root + 1] * width, root, label);
+  }
+  /// The same of what is [edges][width].
+  template <class T>
+  void share_edges(T* all, const char* label, std::uint64_t width = 1) const {
+    const EdgeIndex* offsets = rows_.in.offsets - first();
+    for (std::size_t root = 0; root + 1 < boundaries_.size(); ++root)
+      share_range(all, offsets[boundaries_[root]] * width, offsets[boundaries_[root + 1]] * width, root,
+                  label);
   }
 
  private:
   SweepRows rows_of(const Csr& csr, const EdgeSource* file) const;
   void make_simple(const Graph& graph);
+  template <class T>
+  void share_range(T* all, std::uint64_t begin, std::uint64_t end, std::size_t root,
+                   const char* label) const {
+    const std::span part(all + begin, end - begin);
+    if (!part.empty()) ranks_->broadcast(std::as_writable_bytes(part), static_cast<int>(root), label);
+  }
 
   const Device& device_;
   std::unique_ptr<Communicator> alone_;

@@ -1,6 +1,4 @@
 // What the solvers allocate, said beforehand.
-#include "engine/acc/belief_backend.hpp"
-#include "engine/acc/bp.hpp"
 #include "engine/acc/owned_rows.hpp"
 #include "engine/acc/solve.hpp"
 
@@ -101,25 +99,6 @@ AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& pla
 
 AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place) {
   return plan_of(device, graph, {.state = 4, .result = 8}, place);
-}
-
-AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states) {
-  const std::uint64_t n = graph.vertices(), m = graph.edges();
-  AccPlan plan;
-  // Products twice and priors, and beliefs; messages twice and the way back for every edge.
-  plan.state_bytes = n * states * (3 * sizeof(LogProduct) + sizeof(double)) +
-                     m * (states * 2 * sizeof(std::int64_t) + sizeof(EdgeIndex));
-  plan.device_bytes = plan.state_bytes + std::uint64_t{states} * states * sizeof(double);
-  plan.result_bytes = n * states * sizeof(float);
-  const std::uint64_t given = n * states * sizeof(double);
-  plan.host_bytes = plan.result_bytes + given + (device.is_cuda() ? 0 : plan.device_bytes);
-#if defined(SLUICE_HAVE_CUDA)
-  if (device.is_cuda()) {
-    plan.device_bytes += (n + 1) * sizeof(EdgeIndex) + m * sizeof(Vertex) + cuda_belief_bytes(m);
-    if (graph.weighted) plan.device_bytes += m * sizeof(float);
-  }
-#endif
-  return plan;
 }
 
 }  // namespace sluice

@@ -61,13 +61,14 @@ struct AccPlan {
   std::uint64_t device_bytes = 0;  ///< states and worklists, and on a GPU the graph
   std::uint64_t partitions = 1;    ///< about, of this rank's edges
   std::uint64_t state_bytes = 0;
-  std::uint64_t host_bytes = 0;  ///< other forms of the graph while they are made, and the result
+  std::uint64_t message_bytes = 0;  ///< of this rank's edges, which stay in host memory
+  std::uint64_t host_bytes = 0;     ///< other forms of the graph while they are made, and the result
   std::uint64_t result_bytes = 0;
 };
 AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place = {});
 AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place = {});
 AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place = {});
 AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place = {});
-AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states);
+AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place = {});
 
 }  // namespace sluice

@@ -110,7 +110,7 @@ class Beliefs : public testing::TestWithParam<unsigned> {
 
   BeliefResult solve(const Graph& graph, const BeliefModel& model, BeliefOptions options = {}) {
     options.keep_messages = true;
-    auto result = propagate_beliefs(belief_graph(device_, graph), model, options);
+    auto result = propagate_beliefs(belief_graph(device_, graph, model.states), model, options);
     EXPECT_NO_THROW(verify_beliefs(graph, model, result, options.tolerance, options.damping));
     return result;
   }
@@ -180,7 +180,7 @@ TEST(BeliefRuns, AreTheSameToTheBitForAnyThreads) {
   const BeliefModel model = some_model(graph, 3);
   const auto run = [&](unsigned threads) {
     const Device device({DeviceChoice::host, threads, 0});
-    return propagate_beliefs(belief_graph(device, graph), model, {.max_iterations = 12});
+    return propagate_beliefs(belief_graph(device, graph, model.states), model, {.max_iterations = 12});
   };
   const BeliefResult alone = run(1);
 
@@ -196,7 +196,7 @@ TEST(BeliefRuns, TakeTheDeviceMemoryThatIsPlanned) {
     if (graph.vertices() == 0) continue;
     SCOPED_TRACE(name);
     const Device device({DeviceChoice::host, 2, 0});
-    propagate_beliefs(belief_graph(device, graph), some_model(graph, 3), {.max_iterations = 1});
+    propagate_beliefs(belief_graph(device, graph, 3), some_model(graph, 3), {.max_iterations = 1});
     EXPECT_EQ(device.memory().peak(), plan_beliefs(device, graph, 3).device_bytes);
   }
 }
@@ -234,7 +234,7 @@ TEST(BeliefVerify, SeesWhatIsWrong) {
   const Graph graph = tree(true);
   const BeliefModel model = some_model(graph, 2);
   const auto run = [&] {
-    return propagate_beliefs(belief_graph(device, graph), model, {.keep_messages = true});
+    return propagate_beliefs(belief_graph(device, graph, model.states), model, {.keep_messages = true});
   };
   auto result = run();
   result.beliefs[3] += 0.001f;

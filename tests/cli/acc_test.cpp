@@ -120,15 +120,14 @@ TEST_F(AccCli, BpNamesFileAndLineOfABadModel) {
   misused("--message-damping", {"bp", file, "--message-damping", "1"});
   misused("--tolerance", {"bp", file, "--tolerance", "-1"});
   misused("--filter", {"bp", file, "--filter", "jit"});
-  misused("--partitions: bp works on a whole graph", {"bp", file, "--partitions", "4"});
   misused("directed", {
                           "bp",
                           graph("rmat", 2, {}),
                       });
   refuse(2, "--priors FILE is missing", {"bp", file, "--output", at("b.h5")});
-  std::vector<std::string> small{"bp", file, "--device", "host", "--device-memory", "600B"};
+  std::vector<std::string> small{"bp", file, "--device", "host", "--device-memory", "300B"};
   small.insert(small.end(), good.begin(), good.end());
-  refuse(4, "the job needs 800 B of device memory, but 600 B are allowed", small);
+  refuse(4, "the job needs 352 B of device memory, but 300 B are allowed", small);
 }
 
 TEST_F(AccCli, BpTellsThatItDidNotConvergeAndIsNoFailure) {
@@ -143,6 +142,32 @@ TEST_F(AccCli, BpTellsThatItDidNotConvergeAndIsNoFailure) {
   EXPECT_NE(finished.err.find("NOT converged after 2 rounds"), std::string::npos) << finished.err;
   EXPECT_FALSE(report()["acc"]["converged"]);
   EXPECT_EQ(report()["acc"]["residuals"].size(), 2u);
+}
+
+/// Messages stay in host memory, whatever the slots of partitions take.
+TEST_F(AccCli, BpSaysWhatItsMessagesTake) {
+  std::ofstream(at("coupling.txt")) << "1 2\n2 1\n";
+  std::ofstream priors(at("priors.txt"));
+  for (int v = 0; v < 256; ++v) priors << 1 + v % 5 << " 2\n";
+  priors.close();
+  const auto words = [&](const std::string& output, std::vector<std::string> more) {
+    more.insert(more.begin(), {"bp", graph(), "--device", "host", "--force", "--coupling", at("coupling.txt"),
+                               "--priors", at("priors.txt"), "--output", at(output)});
+    return more;
+  };
+  run(words("whole.h5", {"--verify"}));
+  run(words("parts.h5", {"--partitions", "7", "--slots", "2", "--transport", "copied", "--verify"}));
+  run(words("file.h5", {"--partitions", "64", "--transport", "file"}));
+  run(words("small.h5", {"--device-memory", "40KiB"}));
+
+  EXPECT_TRUE(read_bytes(at("parts.h5")) == read_bytes(at("whole.h5")));
+  EXPECT_TRUE(read_bytes(at("file.h5")) == read_bytes(at("whole.h5")));
+  EXPECT_TRUE(read_bytes(at("small.h5")) == read_bytes(at("whole.h5")));
+  const auto plan = run(words("x.h5", {"--partitions", "7", "--plan"}));
+  EXPECT_NE(plan.out.find("  messages of edges"), std::string::npos) << plan.out;
+  refuse(4, "are left (raise --host-memory, or use more ranks)",
+         words("x.h5", {"--partitions", "7", "--host-memory", "100KiB"}));
+  EXPECT_FALSE(std::filesystem::exists(at("x.h5")));
 }
 
 TEST_F(AccCli, WritesWhatTheContractNames) {

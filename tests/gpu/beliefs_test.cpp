@@ -22,7 +22,7 @@ class GpuBeliefs : public testing::Test {
   BeliefResult compare(const Graph& graph, const BeliefModel& model, BeliefOptions options) {
     options.keep_messages = true;
     const auto on = [&](const Device& device) {
-      return propagate_beliefs(belief_graph(device, graph), model, options);
+      return propagate_beliefs(belief_graph(device, graph, model.states), model, options);
     };
     BeliefResult found = on(*gpu_);
     const BeliefResult expected = on(host_);
@@ -91,9 +91,10 @@ TEST_F(GpuBeliefs, TakeTheMemoryThatIsPlanned) {
   const Graph& graph = graphs.back().graph;
   const BeliefModel model = some_model(graph, 2);
   const std::uint64_t planned = plan_beliefs(*gpu_, graph, 2).device_bytes;
+  const AccPlace whole{.paging = {.partitions = 1}};
   const auto run_within = [&](std::uint64_t memory) {
     const auto gpu = open_gpu(memory);
-    propagate_beliefs(belief_graph(*gpu, graph), model, {.max_iterations = 1});
+    propagate_beliefs(belief_graph(*gpu, graph, 2, whole), model, {.max_iterations = 1});
     EXPECT_EQ(gpu->memory().peak(), planned);
   };
   run_within(planned);
@@ -102,7 +103,7 @@ TEST_F(GpuBeliefs, TakeTheMemoryThatIsPlanned) {
 
 TEST_F(GpuBeliefs, SeeWhatCannotBe) {
   const auto run = [&](const Graph& graph, const BeliefModel& model) {
-    propagate_beliefs(belief_graph(*gpu_, graph), model);
+    propagate_beliefs(belief_graph(*gpu_, graph, model.states), model);
   };
   const Graph pair = stat::make_undirected(2, {{0, 1, 1}}, false);
   BeliefModel model = some_model(pair, 2);

@@ -1,4 +1,5 @@
-// Searches, shortest paths, cores and components on several ranks: the bytes that one process writes.
+// Searches, shortest paths, cores, components and beliefs on several ranks: the bytes that one process
+// writes.
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -9,9 +10,16 @@ namespace {
 
 class AccRanks : public MpiTest {
  protected:
-  /// The words for every program.
+  /// The words for every program that works on any graph.
   static std::vector<std::vector<std::string>> programs(const std::string& source = "1") {
     return {{"bfs", "--source", source}, {"sssp", "--source", source}, {"kcore"}, {"wcc"}};
+  }
+  /// Those of beliefs, with a model for so many vertices.
+  std::vector<std::string> beliefs(int vertices) {
+    std::ofstream(at("coupling.txt")) << "3 1 1\n1 2 0.5\n1 0.5 4\n";
+    std::ofstream priors(at("priors.txt"));
+    for (int v = 0; v < vertices; ++v) priors << 1 + v % 5 << ' ' << 1 + v % 3 << ' ' << v % 2 << '\n';
+    return {"bp", "--coupling", at("coupling.txt"), "--priors", at("priors.txt"), "--max-iterations", "20"};
   }
 
   /// Compares with one process.
@@ -93,11 +101,16 @@ TEST_F(AccRanks, ReportWhatAllDid) {
   EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
 }
 
-TEST_F(AccRanks, AreRefusedWhereAProgramDoesNotFit) {
-  const auto refused = sluice_on(2, {"bp", graph(), "--output", at("b.h5")});
-
-  EXPECT_EQ(refused.status, 2);
-  EXPECT_NE(refused.err.find("bp is the work of one process"), std::string::npos) << refused.err;
+TEST_F(AccRanks, BelieveWhatOneProcessDoes) {
+  const auto model = beliefs(256);
+  const std::string plain = graph("uniform", 8, {"--undirected"});
+  compare(plain, model, 2, {"--verify"});
+  compare(plain, model, 4, {"--distribution", "shard", "--partitions", "7"});
+  const std::string weighted = graph();
+  compare(weighted, model, 3, {"--partitions", "3", "--slots", "2", "--verify"});
+  compare(weighted, model, 2, {"--distribution", "shard"});
+  compare(weighted, model, 4, {"--transport", "file", "--partitions", "64"});
+  compare(graph("ring", 1, {"--undirected"}), beliefs(2), 4);
 }
 
 }  // namespace

@@ -79,9 +79,6 @@ TEST_F(RankFailure, FilesOfOneNameMustBeTheSame) {
 TEST_F(RankFailure, OneProcessSuffices) {
   refuse_on_ranks(2, "generate is the work of one process",
                   on_ranks(2, {SLUICE_PROGRAM, "generate", "ring", "--output", at("x.h5")}));
-  refuse_on_ranks(2, "bp is the work of one process",
-                  on_ranks(2, {SLUICE_PROGRAM, "bp", at("x.h5"), "--priors", at("p.txt"), "--coupling",
-                               at("c.txt"), "--output", at("y.h5")}));
 }
 
 TEST_F(RankFailure, ProcessesThatCannotMeetAreRefused) {

@@ -1,0 +1,74 @@
+// What belief propagation allocates, said beforehand.
+#include "engine/acc/belief_backend.hpp"
+#include "engine/acc/beliefs.hpp"
+#include "engine/acc/message_parts.hpp"
+#include "engine/acc/owned_rows.hpp"
+#include "engine/acc/solve.hpp"
+
+namespace sluice {
+
+namespace {
+
+std::uint64_t coupling_bytes(unsigned states) {
+  return std::uint64_t{states} * states * sizeof(double);
+}
+
+AccPlan whole_plan(const Device& device, const Graph& graph, unsigned states) {
+  const std::uint64_t n = graph.vertices(), m = graph.edges();
+  AccPlan plan;
+  // Products twice and priors, and beliefs; messages twice and the way back for every edge.
+  plan.state_bytes = n * states * (3 * sizeof(LogProduct) + sizeof(double)) +
+                     m * (states * 2 * sizeof(std::int64_t) + sizeof(EdgeIndex));
+  plan.device_bytes = plan.state_bytes + coupling_bytes(states);
+#if defined(SLUICE_HAVE_CUDA)
+  if (device.is_cuda()) {
+    plan.device_bytes += (n + 1) * sizeof(EdgeIndex) + m * sizeof(Vertex) + cuda_belief_bytes(m);
+    if (graph.weighted) plan.device_bytes += m * sizeof(float);
+  }
+#endif
+  if (!device.is_cuda()) plan.host_bytes = plan.device_bytes;
+  return plan;
+}
+
+/// Over ranks, or in partitions: of a rank's own vertices and edges.
+AccPlan shared_out_plan(const Device& device, const Graph& graph, unsigned states, const AccPlace& place) {
+  const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
+  const std::uint64_t rows = (graph.vertices() + ranks - 1) / ranks,
+                      edges = (graph.edges() + ranks - 1) / ranks;
+  const std::uint64_t values = rows * states;
+  AccPlan plan;
+  plan.state_bytes = values * (2 * sizeof(LogProduct) + sizeof(double));
+  plan.device_bytes = plan.state_bytes + coupling_bytes(states);
+  plan.message_bytes = acc::MessageParts::bytes(edges, states);
+  plan.partitions = place.paging.partitions;
+  const std::uint64_t lists = edges * (sizeof(Vertex) + sizeof(float));
+  const EdgeSource* const file = graph.edges_elsewhere.get();
+  if (graph.weighted && is_paged(device, lists, 0, file, place.paging)) {
+    const SweepPagePlan pages =
+        plan_sweep_pages(device, lists, plan.device_bytes, file != nullptr, place.paging);
+    plan.device_bytes += pages.least_bytes;
+    plan.partitions = pages.partitions;
+  }
+  plan.host_bytes = plan.message_bytes + acc::BlockExchange::buffer_bytes(ranks) + plan.device_bytes;
+  // While it begins: priors and beliefs on their way, and counters of messages.
+  plan.host_bytes += values * (sizeof(LogProduct) + sizeof(double)) + rows * sizeof(EdgeIndex);
+  return plan;
+}
+
+}  // namespace
+
+AccNeeds belief_needs(const Device& device, const Graph& graph, unsigned states) {
+  return {.weights = true, .whole_bytes = whole_plan(device, graph, states).device_bytes};
+}
+
+AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place) {
+  AccPlan plan = is_shared_out(device, graph, belief_needs(device, graph, states), place)
+                     ? shared_out_plan(device, graph, states, place)
+                     : whole_plan(device, graph, states);
+  plan.result_bytes = graph.vertices() * states * sizeof(float);
+  // And the priors as they were given.
+  plan.host_bytes += plan.result_bytes + graph.vertices() * states * sizeof(double);
+  return plan;
+}
+
+}  // namespace sluice

@@ -1,0 +1,199 @@
+// Beliefs over ranks, which are threads here, and in partitions: the bits of one process, which
+// beliefs_test.cpp compares with exact marginals and with plain messages.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "acc/belief_models.hpp"
+#include "acc/edges_elsewhere.hpp"
+#include "engine/acc/block_exchange.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/acc/verify.hpp"
+#include "engine/core/error.hpp"
+#include "exchange/thread_ranks.hpp"
+
+namespace sluice::test {
+namespace {
+
+void expect_same(const BeliefResult& found, const BeliefResult& expected) {
+  EXPECT_EQ(found.residuals, expected.residuals);
+  EXPECT_EQ(found.converged, expected.converged);
+  EXPECT_TRUE(std::ranges::equal(found.beliefs, expected.beliefs));
+  EXPECT_TRUE(std::ranges::equal(found.messages, expected.messages));
+  EXPECT_EQ(found.stats.edges, expected.stats.edges);
+}
+
+constexpr std::array<std::uint64_t, 4> kPartitions{1, 2, 7, 64};
+
+/// How often partitions are brought, and from where.
+std::vector<PagingOptions> pagings(std::uint64_t partitions) {
+  return {{.partitions = partitions, .slots = 2, .transport = Transport::copied},
+          {.partitions = partitions, .slots = 3, .transport = Transport::file}};
+}
+
+/// On these ranks, or one alone.
+void compare(const Device& device, const Graph& graph, unsigned states, const BeliefOptions& options,
+             const std::vector<PagingOptions>& all, Communicator* ranks) {
+  const BeliefModel model = some_model(graph, states);
+  const BeliefResult expected = propagate_beliefs(belief_graph(device, graph, states), model, options);
+  const Graph elsewhere = left_elsewhere(graph);
+  for (const PagingOptions& paging : all) {
+    const Graph& from = paging.transport == Transport::file ? elsewhere : graph;
+    const AccGraph shared_out = belief_graph(device, from, states, {paging, ranks});
+    ASSERT_NE(shared_out.owned(), nullptr);
+    expect_same(propagate_beliefs(shared_out, model, options), expected);
+  }
+}
+
+class OwnedBeliefs : public testing::TestWithParam<int> {};
+
+TEST_P(OwnedBeliefs, AreThoseOfOneProcess) {
+  const std::vector<NamedGraph> graphs = belief_graphs();
+  Meeting::run(GetParam(), [&](int rank, Meeting& meeting) {
+    const Device device({DeviceChoice::host, 1, 0});
+    ThreadCommunicator ranks(rank, meeting);
+    for (std::size_t i = 0; i < graphs.size(); ++i) {
+      SCOPED_TRACE(graphs[i].name);
+      BeliefOptions options{.max_iterations = 6, .keep_messages = true};
+      options.damping = i % 2 == 0 ? 0.3 : 0;
+      const auto turn = i + static_cast<std::size_t>(GetParam());
+      compare(device, graphs[i].graph, 1 + static_cast<unsigned>(i % 5), options,
+              pagings(kPartitions[turn % kPartitions.size()]), &ranks);
+    }
+  });
+}
+
+TEST_P(OwnedBeliefs, AreThoseOfOneProcessInAnyPartitions) {
+  const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::uniform);
+  Meeting::run(GetParam(), [&](int rank, Meeting& meeting) {
+    const Device device({DeviceChoice::host, 2, 0});
+    ThreadCommunicator ranks(rank, meeting);
+    for (const std::uint64_t partitions : kPartitions)
+      compare(device, graph, 3, {.max_iterations = 20, .keep_messages = true}, pagings(partitions), &ranks);
+  });
+}
+
+/// Among them ranks that own nothing.
+TEST_P(OwnedBeliefs, ConvergeToWhatIsVerified) {
+  const Graph pair = stat::make_undirected(2, {{0, 1, 1}}, true);
+  const Graph ring = generated(io::GraphKind::ring, 6, true, io::WeightRule::uniform);
+  Meeting::run(GetParam(), [&](int rank, Meeting& meeting) {
+    const Device device({DeviceChoice::host, 1, 0});
+    ThreadCommunicator ranks(rank, meeting);
+    for (const Graph* graph : {&pair, &ring}) {
+      const BeliefModel model = some_model(*graph, 2);
+      const AccGraph shared_out =
+          belief_graph(device, *graph, 2, {{.partitions = 2, .transport = Transport::copied}, &ranks});
+      const BeliefResult found = propagate_beliefs(shared_out, model, {.keep_messages = true});
+      EXPECT_TRUE(found.converged);
+      EXPECT_NO_THROW(verify_beliefs(*graph, model, found, 1e-6, 0));
+      EXPECT_EQ(found.stats.trace[0].active, graph->vertices());
+    }
+  });
+}
+
+TEST_P(OwnedBeliefs, SeeWhatCannotBe) {
+  const Graph pair = stat::make_undirected(2, {{0, 1, 1}}, false);
+  BeliefModel model = some_model(pair, 2);
+  std::copy_n(std::vector<double>{1, 0, 0, 1}.begin(), 4, model.priors.begin());
+  model.coupling = {1, 0, 0, 1};
+  std::vector<Graph> one_way;
+  using stat::Edge;
+  for (const auto& edges : {std::vector<Edge>{{0, 1}, {1, 0}, {1, 2}},
+                            {{0, 1}, {0, 1}, {1, 0}},
+                            {{2, 0}},
+                            {{0, 1}, {1, 2}, {2, 0}}})
+    one_way.push_back(stat::make_graph(3, edges, false, false));
+  one_way.push_back(stat::make_graph(3, {{0, 2, 1}, {2, 0, 2}}, true, false));
+  Meeting::run(GetParam(), [&](int rank, Meeting& meeting) {
+    const Device device({DeviceChoice::host, 1, 0});
+    ThreadCommunicator ranks(rank, meeting);
+    const AccPlace place{{.partitions = 2, .transport = Transport::copied}, &ranks};
+    const AccGraph shared_out = belief_graph(device, pair, 2, place);
+    EXPECT_THROW(propagate_beliefs(shared_out, model), RunError);  // 0 and 1 must agree, and can not
+    for (const Graph& graph : one_way) {
+      const AccGraph bad = belief_graph(device, graph, 2, place), whole = belief_graph(device, graph, 2);
+      EXPECT_THROW(propagate_beliefs(bad, some_model(graph, 2)), InputError);
+      EXPECT_THROW(propagate_beliefs(whole, some_model(graph, 2)), InputError);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, OwnedBeliefs, testing::Values(1, 2, 3, 4));
+
+TEST(OwnedBeliefRuns, AreTheSameForAnyThreads) {
+  const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::uniform);
+  for (const unsigned threads : {1u, 2u, 5u}) {
+    const Device device({DeviceChoice::host, threads, 0});
+    compare(device, graph, 2, {.max_iterations = 9, .keep_messages = true}, pagings(7), nullptr);
+  }
+}
+
+TEST(OwnedBeliefRuns, BringAPartitionOnceARound) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::uniform),
+              even = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::none);
+  const AccPlace place{{.partitions = 8, .slots = 2, .transport = Transport::copied}};
+  const auto run = [&](const Graph& from) {
+    const BeliefOptions options{.tolerance = 0, .max_iterations = 5};
+    return propagate_beliefs(belief_graph(device, from, 2, place), some_model(from, 2), options).stats;
+  };
+
+  const AccStats weighted = run(graph), plain = run(even);
+
+  EXPECT_EQ(weighted.partitions, 8u);
+  EXPECT_GT(weighted.partition_transfers, 5u * 6);
+  EXPECT_LE(weighted.partition_transfers, 6u * 8);
+  EXPECT_EQ(plain.partitions, 8u);
+  EXPECT_EQ(plain.partition_transfers, 0u);  // the messages' places say all that lists would
+}
+
+TEST(OwnedBeliefRuns, TakeTheDeviceMemoryThatIsPlanned) {
+  for (const auto& [name, graph] : belief_graphs()) {
+    if (graph.vertices() == 0 || graph.weighted) continue;
+    SCOPED_TRACE(name);
+    const Device device({DeviceChoice::host, 2, 0});
+    const AccPlace place{{.partitions = 3}};
+    propagate_beliefs(belief_graph(device, graph, 3, place), some_model(graph, 3), {.max_iterations = 1});
+    const AccPlan plan = plan_beliefs(device, graph, 3, place);
+    EXPECT_EQ(device.memory().peak(), plan.device_bytes);
+    EXPECT_EQ(plan.message_bytes, graph.edges() * (2 * 3 * 8 + 8));
+  }
+}
+
+/// Blocks of several lengths, some of them longer than a piece.
+TEST(BlockExchange, HandsOverBlocksInOrder) {
+  Meeting::run(3, [&](int rank, Meeting& meeting) {
+    ThreadCommunicator ranks(rank, meeting);
+    const auto me = static_cast<std::size_t>(rank);
+    // Rank r has for rank s blocks of r + s and 11 << 20 bytes; they come as one and the rest.
+    std::vector<std::vector<std::byte>> from, to;
+    acc::RankBlocks<const std::byte> send(3);
+    acc::RankBlocks<std::byte> receive(3);
+    for (std::size_t r = 0; r < 3; ++r) {
+      from.emplace_back(me + r, static_cast<std::byte>(16 * me + r));
+      from.emplace_back(11u << 20, static_cast<std::byte>(100 + 16 * me + r));
+      to.emplace_back(1), to.emplace_back((11u << 20) + me + r - 1);
+    }
+    for (std::size_t r = 0; r < 3; ++r) {
+      send[r] = {from[2 * r], from[2 * r + 1]};
+      if (r != me) receive[r] = {to[2 * r], to[2 * r + 1]};
+    }
+    acc::BlockExchange exchange(ranks, send, receive);
+
+    for (int times = 0; times < 2; ++times) exchange("a test");
+
+    for (std::size_t r = 0; r < 3; ++r) {
+      if (r == me) continue;
+      const auto first = static_cast<std::byte>(16 * r + me),
+                 second = static_cast<std::byte>(100 + 16 * r + me);
+      EXPECT_EQ(to[2 * r][0], first);
+      EXPECT_EQ(std::ranges::count(to[2 * r + 1], first), static_cast<std::ptrdiff_t>(me + r - 1));
+      EXPECT_EQ(std::ranges::count(to[2 * r + 1], second), 11 << 20);
+      EXPECT_EQ(to[2 * r + 1].back(), second);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace sluice::test
