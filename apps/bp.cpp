@@ -42,7 +42,7 @@ void run_bp(const Command& command, BpCommand& c) {
   const AccPlace place = place_of(c);
   const auto plan_here = [&] { return plan_beliefs(job.device(), job.graph(), model.states, place); };
   AccPlan plan = plan_here();
-  if (job.moves_to_host(plan.message_bytes > 0)) plan = plan_here();
+  if (job.moves_to_host(plan.device_bytes > job.device().memory().ceiling())) plan = plan_here();
   if (c.common.plan) return job.print_plan(plan);
   job.require_device_memory(plan.device_bytes);
 

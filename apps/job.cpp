@@ -175,9 +175,9 @@ bool Job::moves_to_host(bool too_large) {
 void Job::require_device_memory(std::uint64_t bytes) const {
   const std::uint64_t allowed = device_->memory().ceiling();
   if (bytes <= allowed) return;
-  throw BudgetError(
-      fmt::format("the job needs {} of device memory, but {} are allowed (raise --device-memory)",
-                  format_size(bytes), format_size(allowed)));
+  throw BudgetError(fmt::format(
+      "the job needs {} of device memory, but {} are allowed (raise --device-memory{})", format_size(bytes),
+      format_size(allowed), device_->is_cuda() ? ", or use --device host" : ""));
 }
 
 void Job::prepare(const Starts& starts, const char* unit, RunOptions& run) {

@@ -1,9 +1,12 @@
-// Belief propagation on a GPU: messages by a lane an edge, and what vertices make of them by a lane, a warp
-// or a block, by the length of their lists.
+// Belief propagation on a GPU: what vertices make of messages, by a lane, a warp or a block, by the length of
+// their lists; of a whole graph, or of a part of it.
 #pragma once
 
-#include "engine/acc/belief_start.hpp"
+#include <algorithm>
+
+#include "engine/acc/belief_part.hpp"
 #include "engine/acc/cuda_team.cuh"
+#include "engine/exec/cuda_check.cuh"
 #include "engine/select/block_group.cuh"
 #include "engine/select/group.hpp"
 
@@ -30,12 +33,11 @@ struct BeliefTotals {
   }
 };
 
-/// What is found out about the lists once.
-struct BeliefLists {
-  unsigned long long longest = 0;
-  unsigned hubs = 0;
-  unsigned missing = 0;  ///< not 0: an edge has no reverse
-};
+inline constexpr unsigned kMostBeliefBlocks = 1u << 16;  ///< beyond them blocks take further edges
+
+inline unsigned belief_blocks(std::uint64_t count) {
+  return std::min(grid_for(count, kBeliefBlock), kMostBeliefBlocks);
+}
 
 __device__ __forceinline__ std::uint64_t lane_of_grid() {
   return std::uint64_t{blockIdx.x} * kBeliefBlock + threadIdx.x;
@@ -47,46 +49,11 @@ __device__ __forceinline__ std::uint64_t lanes_of_grid() {
 // ---- kernels
 // -------------------------------------------------------------------------------------------------
 
+/// All but hubs. The lanes of a warp take a vertex each, and those with longer lists together. `Program` is a
+/// BeliefPropagation of all vertices, or a BeliefPart.
+template <class Program>
 __global__ void __launch_bounds__(kBeliefBlock)
-    belief_lists_kernel(CsrView lists, Vertex* hubs, BeliefLists* found) {
-  unsigned long long longest = 0;
-  for (std::uint64_t v = lane_of_grid(); v < lists.vertices; v += lanes_of_grid()) {
-    const std::uint64_t degree = lists.offsets[v + 1] - lists.offsets[v];
-    longest = degree > longest ? degree : longest;
-    if (degree >= kHubDegree) hubs[atomicAdd(&found->hubs, 1u)] = static_cast<Vertex>(v);
-  }
-  longest = Tile<kWarp>{}.maximum(longest);
-  if (threadIdx.x % kWarp == 0 && longest > 0) atomicMax(&found->longest, longest);
-}
-
-__global__ void __launch_bounds__(kBeliefBlock) reverse_kernel(BeliefStart start, BeliefLists* found) {
-  for (EdgeIndex e = lane_of_grid(); e < start.lists.edges; e += lanes_of_grid()) {
-    start.reverse[e] = start.reverse_of(start.owner(e), e);
-    if (start.reverse[e] == BeliefStart::kNoEdge) atomicOr(&found->missing, 1u);
-  }
-}
-
-__global__ void __launch_bounds__(kBeliefBlock) begin_messages_kernel(BeliefStart start) {
-  for (EdgeIndex e = lane_of_grid(); e < start.lists.edges; e += lanes_of_grid()) start.begin_messages(e);
-}
-
-__global__ void __launch_bounds__(kBeliefBlock) begin_vertices_kernel(BeliefStart start) {
-  for (std::uint64_t v = lane_of_grid(); v < start.lists.vertices; v += lanes_of_grid())
-    start.begin_vertex(static_cast<Vertex>(v));
-}
-
-template <unsigned kStates>
-__global__ void __launch_bounds__(kBeliefBlock)
-    messages_kernel(BeliefPropagation program, const Vertex* targets, EdgeIndex edges, BeliefTotals* totals) {
-  for (EdgeIndex e = lane_of_grid(); e < edges; e += lanes_of_grid()) {
-    if (program.reverse[e] != e && !program.compute<kStates>(targets[e], e)) totals->take(-1);
-  }
-}
-
-/// All but hubs. The lanes of a warp take a vertex each, and those with longer lists together.
-__global__ void __launch_bounds__(kBeliefBlock)
-    beliefs_kernel(BeliefPropagation program, const EdgeIndex* offsets, std::uint64_t vertices,
-                   BeliefTotals* totals) {
+    beliefs_kernel(Program program, const EdgeIndex* offsets, std::uint64_t vertices, BeliefTotals* totals) {
   const unsigned lane = threadIdx.x % kWarp;
   double change = 0;
   bool impossible = false;
@@ -113,9 +80,9 @@ __global__ void __launch_bounds__(kBeliefBlock)
 }
 
 /// A block a hub.
+template <class Program>
 __global__ void __launch_bounds__(kBeliefBlock)
-    hubs_kernel(BeliefPropagation program, const EdgeIndex* offsets, const Vertex* hubs,
-                BeliefTotals* totals) {
+    hubs_kernel(Program program, const EdgeIndex* offsets, const Vertex* hubs, BeliefTotals* totals) {
   __shared__ HubGroup::Room meeting;
   const Vertex v = hubs[blockIdx.x];
   const double change = program.combine(HubGroup(meeting), v, offsets[v], offsets[v + 1ull]);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "engine/acc/bp.hpp"
+#include "engine/core/search.hpp"
 
 namespace sluice {
 
@@ -14,7 +15,7 @@ namespace sluice {
 /// one among what it hears, by the vertex that tells and then by the one that hears (its arrival): blocks of
 /// messages travel from part to part as they are.
 struct BeliefPart {
-  /// Beside a departure: a self-loop, which tells nothing.
+  /// Beside a departure: a self-loop, which tells nothing. Its factor counts with the prior.
   static constexpr std::uint32_t kLoop = 1u << 31;
   static constexpr std::uint64_t kMostEdges = kLoop;
 
@@ -28,18 +29,24 @@ struct BeliefPart {
 
   /// As BeliefPropagation::combine.
   template <class Group>
-  SLUICE_HD double hear(const Group& group, std::uint64_t row, EdgeIndex begin, EdgeIndex end) const {
-    return program.combine(group, static_cast<Vertex>(row), begin, end,
+  SLUICE_HD double combine(const Group& group, Vertex row, EdgeIndex begin, EdgeIndex end) const {
+    return program.combine(group, row, begin, end,
                            [this](EdgeIndex e) { return std::uint64_t{arrivals[e]}; });
   }
+
+  /// The row whose list holds e.
+  SLUICE_HD std::uint64_t row_of(EdgeIndex e) const { return count_below(offsets, rows + 1, e + 1) - 1; }
 
   /// What the vertex of a row tells along e next. False: it has no state left to speak of.
   template <unsigned kStates>
   SLUICE_HD bool tell(std::uint64_t row, EdgeIndex e) const {
     const std::uint32_t departure = departures[e];
-    if ((departure & kLoop) != 0) return true;
     const unsigned states = kStates != 0 ? kStates : program.states;
-    std::int64_t* const to = told + std::uint64_t{departure} * states;
+    std::int64_t* const to = told + std::uint64_t{departure & ~kLoop} * states;
+    if ((departure & kLoop) != 0) {
+      for (unsigned x = 0; x < states; ++x) to[x] = 0;
+      return true;
+    }
     return program.tell<kStates>(program.after + row * states,
                                  program.hearing + std::uint64_t{arrivals[e]} * states, program.weight(e), to,
                                  to);

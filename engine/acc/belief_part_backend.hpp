@@ -10,6 +10,7 @@
 #include "engine/acc/message_parts.hpp"
 #include "engine/acc/options.hpp"
 #include "engine/acc/owned_rows.hpp"
+#include "partition/plan.hpp"
 
 namespace sluice::acc {
 
@@ -35,6 +36,22 @@ class BeliefPartBackend {
 /// Makes what it holds while messages are laid out beside it. Both keep references to all.
 std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, const OwnedRows& rows,
                                                           const MessageParts& messages);
+/// Takes what the device has left for parts that come and go. Throws BudgetError where two do not fit.
+std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const OwnedRows& rows,
+                                                          const MessageParts& messages, unsigned states,
+                                                          bool damped);
+
+/// What a GPU holds of an edge while its part is there.
+inline std::uint64_t belief_slot_bytes(unsigned states, bool weighted) {
+  return 2 * states * sizeof(std::int64_t) + 2 * sizeof(std::uint32_t) + (weighted ? sizeof(float) : 0);
+}
+/// Parts that a GPU can hold two of, or as many as were asked for, where everything else is there already.
+/// Throws BudgetError where two do not fit.
+PartitionPlan cut_for_slots(const Device& device, const OwnedRows& rows, unsigned states);
+/// How many are there at once.
+std::uint64_t belief_slots(const OwnedRows& rows, const PartitionPlan& plan);
+/// What a GPU holds of own rows and edges beside vertex states and such slots.
+std::uint64_t cuda_belief_part_bytes(std::uint64_t rows, std::uint64_t edges);
 
 /// Part `part` of the rows; its messages are where the host has them.
 BeliefPart belief_part(const BeliefPropagation& program, const OwnedRows& rows, const MessageParts& messages,

@@ -17,8 +17,6 @@ namespace {
 void validate(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options) {
   if (!graph.symmetric())
     throw UsageError("bp: the graph is directed; messages go both ways (convert it with --undirected)");
-  if (graph.owned() != nullptr && graph.device().is_cuda())
-    throw UsageError("bp: on ranks and in partitions it works on the host (use --device host)");
   if (model.states < 1 || model.states > kMostBeliefStates)
     throw UsageError(
         fmt::format("bp: {} states, of which there may be 1 to {}", model.states, kMostBeliefStates));

@@ -1,21 +1,13 @@
 // Beliefs on a GPU: three launches a round, of which the host reads two numbers.
-#include <algorithm>
-
 #include "engine/acc/belief_backend.hpp"
-#include "engine/acc/belief_kernels.cuh"
 #include "engine/acc/cuda_rounds.cuh"
+#include "engine/acc/whole_belief_kernels.cuh"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/stream.cuh"
 
 namespace sluice {
 
 namespace {
-
-constexpr unsigned kMostBlocks = 1u << 16;  ///< beyond them blocks take further edges
-
-unsigned blocks_for(std::uint64_t count) {
-  return std::min(cuda::grid_for(count, cuda::kBeliefBlock), kMostBlocks);
-}
 
 std::uint64_t most_hubs(std::uint64_t edges) {
   return edges / cuda::kHubDegree;
@@ -35,7 +27,7 @@ class CudaBeliefs final : public BeliefBackend {
 
   std::uint64_t longest_list() override {
     cuda::check(cudaMemsetAsync(found_.data(), 0, found_.bytes(), stream_.get()), "clearing");
-    cuda::belief_lists_kernel<<<blocks_for(lists_.vertices), cuda::kBeliefBlock, 0, stream_.get()>>>(
+    cuda::belief_lists_kernel<<<cuda::belief_blocks(lists_.vertices), cuda::kBeliefBlock, 0, stream_.get()>>>(
         lists_, hubs_.data(), found_.data());
     launched("belief_lists_kernel");
     const cuda::BeliefLists found = read_lists();
@@ -44,17 +36,20 @@ class CudaBeliefs final : public BeliefBackend {
   }
 
   bool find_reverse(const BeliefStart& start) override {
-    cuda::reverse_kernel<<<blocks_for(lists_.edges), cuda::kBeliefBlock, 0, stream_.get()>>>(start,
-                                                                                             found_.data());
+    cuda::reverse_kernel<<<cuda::belief_blocks(lists_.edges), cuda::kBeliefBlock, 0, stream_.get()>>>(
+        start, found_.data());
     launched("reverse_kernel");
     return read_lists().missing == 0;
   }
 
   double begin(const BeliefStart& start) override {
     clear_totals();
-    cuda::begin_messages_kernel<<<blocks_for(lists_.edges), cuda::kBeliefBlock, 0, stream_.get()>>>(start);
+    cuda::begin_messages_kernel<<<cuda::belief_blocks(lists_.edges), cuda::kBeliefBlock, 0, stream_.get()>>>(
+        start);
     launched("begin_messages_kernel");
-    cuda::begin_vertices_kernel<<<blocks_for(lists_.vertices), cuda::kBeliefBlock, 0, stream_.get()>>>(start);
+    cuda::
+        begin_vertices_kernel<<<cuda::belief_blocks(lists_.vertices), cuda::kBeliefBlock, 0, stream_.get()>>>(
+            start);
     launched("begin_vertices_kernel");
     return combine(start.program);
   }
@@ -63,7 +58,7 @@ class CudaBeliefs final : public BeliefBackend {
     clear_totals();
     with_states(program.states, [&](auto states) {
       const auto kernel = cuda::messages_kernel<decltype(states)::value>;
-      kernel<<<blocks_for(lists_.edges), cuda::kBeliefBlock, 0, stream_.get()>>>(
+      kernel<<<cuda::belief_blocks(lists_.edges), cuda::kBeliefBlock, 0, stream_.get()>>>(
           program, lists_.targets, lists_.edges, totals_.data());
       if (registers_ == 0) registers_ = cuda::registers_of(kernel);
     });
@@ -94,7 +89,7 @@ class CudaBeliefs final : public BeliefBackend {
   }
 
   double combine(const BeliefPropagation& program) {
-    cuda::beliefs_kernel<<<blocks_for(lists_.vertices), cuda::kBeliefBlock, 0, stream_.get()>>>(
+    cuda::beliefs_kernel<<<cuda::belief_blocks(lists_.vertices), cuda::kBeliefBlock, 0, stream_.get()>>>(
         program, lists_.offsets, lists_.vertices, totals_.data());
     launched("beliefs_kernel");
     if (hub_count_ > 0) {

@@ -77,7 +77,7 @@ class HostBeliefParts final : public BeliefPartBackend {
       BeliefRound& mine = mine_[thread].round;
       for (std::uint64_t row = begin; row < end; ++row) {
         const EdgeIndex first = part.offsets[row], last = part.offsets[row + 1];
-        const double change = part.hear(SingleLane{}, row, first, last);
+        const double change = part.combine(SingleLane{}, static_cast<Vertex>(row), first, last);
         mine.no_state |= change < 0;
         mine.change = std::max(mine.change, change);
         for (EdgeIndex e = first; tells && e < last; ++e)

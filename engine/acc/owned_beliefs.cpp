@@ -27,7 +27,7 @@ class OwnedBeliefs final : public BeliefSolver {
         priors_(device_, own_rows_ * model.states, "priors"),
         products_(device_, priors_.size(), "vertex states"),
         beliefs_(device_, priors_.size(), "beliefs"),
-        backend_(acc::make_host_belief_parts(device_, rows_, messages_)) {
+        backend_(make_backend(model.states, options.damping > 0)) {
     program_.states = model.states;
     program_.shift = message_shift(longest_list());
     program_.damping = options.damping;
@@ -79,6 +79,14 @@ class OwnedBeliefs final : public BeliefSolver {
   }
 
  private:
+  std::unique_ptr<acc::BeliefPartBackend> make_backend([[maybe_unused]] unsigned states,
+                                                       [[maybe_unused]] bool damped) const {
+#if defined(SLUICE_HAVE_CUDA)
+    if (device_.is_cuda()) return acc::make_cuda_belief_parts(device_, rows_, messages_, states, damped);
+#endif
+    return acc::make_host_belief_parts(device_, rows_, messages_);
+  }
+
   /// Of all ranks.
   std::uint64_t longest_list() const {
     std::uint64_t longest[] = {0};

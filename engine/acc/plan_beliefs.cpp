@@ -1,5 +1,8 @@
 // What belief propagation allocates, said beforehand.
+#include <algorithm>
+
 #include "engine/acc/belief_backend.hpp"
+#include "engine/acc/belief_part_backend.hpp"
 #include "engine/acc/beliefs.hpp"
 #include "engine/acc/message_parts.hpp"
 #include "engine/acc/owned_rows.hpp"
@@ -30,6 +33,27 @@ AccPlan whole_plan(const Device& device, const Graph& graph, unsigned states) {
   return plan;
 }
 
+#if defined(SLUICE_HAVE_CUDA)
+/// Vertex states stay on a GPU, parts come with their messages.
+void add_gpu_slots(AccPlan& plan, const Device& device, const Graph& graph, std::uint64_t rows,
+                   std::uint64_t edges, unsigned states, const PagingOptions& paging) {
+  plan.device_bytes += acc::cuda_belief_part_bytes(rows, edges);
+  const std::uint64_t edge = acc::belief_slot_bytes(states, graph.weighted),
+                      available = device.memory().available(),
+                      free = available > plan.device_bytes ? available - plan.device_bytes : 0;
+  std::uint64_t slot = edges;
+  if (paging.partitions > 1) {
+    slot = (edges + paging.partitions - 1) / paging.partitions;
+  } else if (paging.partitions == 0 && edges * edge > free) {
+    slot = free / 2 / edge;
+    for (std::uint64_t v = 0; v < graph.vertices(); ++v)
+      slot = std::max(slot, graph.out.offsets[v + 1] - graph.out.offsets[v]);
+  }
+  plan.partitions = slot < edges ? (edges + slot - 1) / slot : 1;
+  plan.device_bytes += slot * edge * std::min<std::uint64_t>(plan.partitions, 2);
+}
+#endif
+
 /// Over ranks, or in partitions: of a rank's own vertices and edges.
 AccPlan shared_out_plan(const Device& device, const Graph& graph, unsigned states, const AccPlace& place) {
   const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
@@ -41,6 +65,15 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, unsigned state
   plan.device_bytes = plan.state_bytes + coupling_bytes(states);
   plan.message_bytes = acc::MessageParts::bytes(edges, states);
   plan.partitions = place.paging.partitions;
+  plan.host_bytes = plan.message_bytes + acc::BlockExchange::buffer_bytes(ranks);
+  // While it begins: priors and beliefs on their way, and counters of messages.
+  plan.host_bytes += values * (sizeof(LogProduct) + sizeof(double)) + rows * sizeof(EdgeIndex);
+#if defined(SLUICE_HAVE_CUDA)
+  if (device.is_cuda()) {
+    add_gpu_slots(plan, device, graph, rows, edges, states, place.paging);
+    return plan;
+  }
+#endif
   const std::uint64_t lists = edges * (sizeof(Vertex) + sizeof(float));
   const EdgeSource* const file = graph.edges_elsewhere.get();
   if (graph.weighted && is_paged(device, lists, 0, file, place.paging)) {
@@ -49,9 +82,7 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, unsigned state
     plan.device_bytes += pages.least_bytes;
     plan.partitions = pages.partitions;
   }
-  plan.host_bytes = plan.message_bytes + acc::BlockExchange::buffer_bytes(ranks) + plan.device_bytes;
-  // While it begins: priors and beliefs on their way, and counters of messages.
-  plan.host_bytes += values * (sizeof(LogProduct) + sizeof(double)) + rows * sizeof(EdgeIndex);
+  plan.host_bytes += plan.device_bytes;
   return plan;
 }
 

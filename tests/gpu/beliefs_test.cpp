@@ -4,13 +4,36 @@
 #include <gtest/gtest.h>
 
 #include "acc/belief_models.hpp"
+#include "acc/edges_elsewhere.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
+#include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"
 
 namespace sluice::test {
 namespace {
+
+template <class T>
+void expect_equal(const HostArray<T>& found, const HostArray<T>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin()));
+}
+
+/// On a GPU, where edges are those of `from` if that is given, and whole on the host.
+BeliefResult compare_beliefs(const Device& host, const Device& gpu, const Graph& graph,
+                             const BeliefModel& model, BeliefOptions options, const AccPlace& place,
+                             const Graph* from = nullptr) {
+  options.keep_messages = true;
+  BeliefResult found = propagate_beliefs(
+      belief_graph(gpu, from != nullptr ? *from : graph, model.states, place), model, options);
+  const BeliefResult expected = propagate_beliefs(belief_graph(host, graph, model.states), model, options);
+  EXPECT_EQ(found.residuals, expected.residuals);
+  EXPECT_EQ(found.converged, expected.converged);
+  expect_equal(found.beliefs, expected.beliefs);
+  expect_equal(found.messages, expected.messages);
+  return found;
+}
 
 class GpuBeliefs : public testing::Test {
  protected:
@@ -19,24 +42,9 @@ class GpuBeliefs : public testing::Test {
     REQUIRE_GPU(gpu_);
   }
 
-  BeliefResult compare(const Graph& graph, const BeliefModel& model, BeliefOptions options) {
-    options.keep_messages = true;
-    const auto on = [&](const Device& device) {
-      return propagate_beliefs(belief_graph(device, graph, model.states), model, options);
-    };
-    BeliefResult found = on(*gpu_);
-    const BeliefResult expected = on(host_);
-    EXPECT_EQ(found.residuals, expected.residuals);
-    EXPECT_EQ(found.converged, expected.converged);
-    expect_equal(found.beliefs, expected.beliefs);
-    expect_equal(found.messages, expected.messages);
-    return found;
-  }
-
-  template <class T>
-  static void expect_equal(const HostArray<T>& found, const HostArray<T>& expected) {
-    ASSERT_EQ(found.size(), expected.size());
-    EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin()));
+  BeliefResult compare(const Graph& graph, const BeliefModel& model, const BeliefOptions& options,
+                       const AccPlace& place = {}, const Graph* from = nullptr) {
+    return compare_beliefs(host_, *gpu_, graph, model, options, place, from);
   }
 
   const Device host_{{DeviceChoice::host, usable_cores(), 0}};
@@ -84,6 +92,67 @@ TEST_F(GpuBeliefs, AreTheHostsWhereTheGridIsFull) {
   const Graph graph =
       generated(io::GraphKind::kronecker, std::min(rmat_scale(), 17u), true, io::WeightRule::uniform);
   compare(graph, some_model(graph, 2), {.max_iterations = brief() ? 2u : 5u});
+}
+
+/// In partitions, and where not all of the graph is on the GPU.
+TEST_F(GpuBeliefs, AreTheHostsInPartitions) {
+  std::size_t turn = 0;
+  for (const auto& [name, graph] : belief_graphs()) {
+    SCOPED_TRACE(name);
+    const Graph elsewhere = left_elsewhere(graph);
+    for (const std::uint64_t partitions : {1u, 2u, 7u, 64u}) {
+      if (brief() && turn++ % 5 != 0) continue;
+      const unsigned states = 1 + static_cast<unsigned>(partitions % 5);
+      const BeliefOptions options{.damping = partitions % 2 == 0 ? 0.3 : 0, .max_iterations = 9};
+      const PagingOptions paging{
+          .partitions = partitions, .slots = partitions % 3, .transport = Transport::copied};
+      const BeliefModel model = some_model(graph, states);
+      compare(graph, model, options, {paging});
+      compare(graph, model, options, {paging}, &elsewhere);
+    }
+  }
+}
+
+TEST_F(GpuBeliefs, WorkInPartitionsWhereTheGraphDoesNotFit) {
+  const Graph graph =
+      generated(io::GraphKind::kronecker, std::min(rmat_scale(), 17u), true, io::WeightRule::uniform);
+  const BeliefModel model = some_model(graph, 2);
+  const std::uint64_t vertices = graph.vertices() * (2 * (16 + 16 + 8) + 8),
+                      edges = graph.edges() * (32 + 8 + 4);
+  const auto small = open_gpu(vertices + edges / 3 + (1u << 16));
+  REQUIRE_GPU(small);
+  const BeliefOptions options{.max_iterations = brief() ? 2u : 5u};
+
+  const BeliefResult found = propagate_beliefs(belief_graph(*small, graph, 2), model, options);
+
+  const BeliefResult expected = propagate_beliefs(belief_graph(host_, graph, 2), model, options);
+  EXPECT_EQ(found.residuals, expected.residuals);
+  expect_equal(found.beliefs, expected.beliefs);
+  EXPECT_GT(found.stats.partitions, 2u);
+  EXPECT_GT(found.stats.partition_transfers, 2 * found.stats.partitions);
+  EXPECT_LE(small->memory().peak(), small->memory().ceiling());
+  EXPECT_LE(small->memory().peak(), plan_beliefs(*small, graph, 2).device_bytes);
+}
+
+/// Ranks that are threads, and share the GPU.
+TEST(GpuBeliefRanks, AreTheHosts) {
+  REQUIRE_GPU(open_gpu());
+  const std::vector<NamedGraph> graphs = belief_graphs();
+  for (const int size : {2, 3}) {
+    if (brief() && size == 3) continue;
+    Meeting::run(size, [&](int rank, Meeting& meeting) {
+      const Device host({DeviceChoice::host, 1, 0});
+      const auto gpu = open_gpu();
+      ThreadCommunicator ranks(rank, meeting);
+      for (std::size_t i = 0; i < graphs.size(); i += brief() ? 3 : 1) {
+        SCOPED_TRACE(graphs[i].name);
+        AccPlace place{.ranks = &ranks};
+        if (i % 2 == 1) place.paging = {.partitions = 3, .transport = Transport::copied};
+        compare_beliefs(host, *gpu, graphs[i].graph, some_model(graphs[i].graph, 2 + i % 2),
+                        {.damping = 0.3, .max_iterations = 6}, place);
+      }
+    });
+  }
 }
 
 TEST_F(GpuBeliefs, TakeTheMemoryThatIsPlanned) {
