@@ -160,7 +160,7 @@ class AccSuite {
 
   /// Rounds of messages about two states, where there is room for them.
   void beliefs() {
-    if (graph_.directed || plan_beliefs(device_, graph_, 2).device_bytes > device_.memory().available())
+    if (graph_.directed || plan_beliefs(device_, graph_, 2).message_bytes > 0)  // not whole
       return;
     begin("bp");
     BeliefModel model;
