@@ -137,6 +137,8 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   if (stored_in) in_ = graph.in.view();
   if (!needs.weights) in_.weights = nullptr;
   if (out_.weights != nullptr) usual_delta_ = delta_for(out_, mean_weight_of(out_), device.is_cuda());
+  out_offsets_ = out_.offsets;
+  in_offsets_ = needs.in_edges && symmetric_ ? out_.offsets : in_.offsets;
   if (device.is_cuda()) {
     out_ = upload(out_, out_there_);
     if (stored_in) in_ = upload(in_, in_there_);

@@ -39,6 +39,9 @@ class AccGraph {
   const CsrView& out() const { return out_; }
   /// Offsets are null where there are no in-edges.
   const CsrView& in() const { return in_; }
+  /// The offsets of out() and in() in host memory.
+  const EdgeIndex* out_offsets() const { return out_offsets_; }
+  const EdgeIndex* in_offsets() const { return in_offsets_; }
   bool has_in_edges() const;
   /// Is every edge there in both directions?
   bool symmetric() const { return symmetric_; }
@@ -62,6 +65,7 @@ class AccGraph {
   Csr made_;
   OnDevice out_there_, in_there_;
   CsrView out_, in_;
+  const EdgeIndex *out_offsets_ = nullptr, *in_offsets_ = nullptr;
   bool symmetric_ = false;
   double usual_delta_ = 1;
   double setup_seconds_ = 0;

@@ -1,13 +1,19 @@
-// Gathers on a GPU: a kernel a round. A lane takes short lists alone, a warp the others together.
+// Gathers on a GPU: a kernel a round, over rows sliced as PageRank's are (rank/sliced_rows.cuh), or as they
+// are stored: a lane takes short lists alone, a warp the others together.
 #pragma once
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/cuda_team.cuh"
 #include "engine/acc/options.hpp"
 #include "engine/acc/program.hpp"
+#include "engine/core/host_array.hpp"
+#include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
+#include "engine/rank/sliced_kernels.cuh"
 
 namespace sluice::cuda {
 
@@ -15,48 +21,104 @@ struct GatherTotals {
   unsigned long long carried = 0, active = 0;
 };
 
+/// Vertices by number: where rows are sliced (rank/sliced_rows.cuh) those of most out-edges come first.
 template <class Program>
 struct GatherView {
   using State = typename Program::State;
 
   Program program;
   CsrView in;
-  const EdgeIndex* out_offsets = nullptr;
+  const Vertex* order = nullptr;  ///< [vertices] by number; null: each its own
+  const EdgeIndex* degrees = nullptr;
   State* states = nullptr;
   const State* sent = nullptr;
   State* next_sent = nullptr;
   GatherTotals* totals = nullptr;
 
-  __device__ void put(std::uint64_t v, State now, unsigned long long& carried) const {
-    const std::uint64_t degree = out_offsets[v + 1] - out_offsets[v];
-    states[v] = now;
-    next_sent[v] = program.send(now, degree);
+  __device__ Vertex vertex(std::uint64_t number) const {
+    return order == nullptr ? static_cast<Vertex>(number) : order[number];
+  }
+  __device__ void put(std::uint64_t number, State now, unsigned long long& carried) const {
+    const std::uint64_t degree = degrees[number];
+    states[number] = now;
+    next_sent[number] = program.send(now, degree);
     carried += program.carry(now, degree);
+  }
+  /// Ends a round for a vertex that has heard `sum`.
+  __device__ void renew(std::uint64_t number, State sum, GatherTotals& totals) const {
+    const State before = states[number], now = program.finish(before, sum);
+    totals.active += program.active(now, before);
+    put(number, now, totals.carried);
+  }
+};
+
+/// The same as sliced rows are worked on.
+template <class Program>
+struct SlicedGatherView {
+  using Sum = typename Program::State;
+  using Totals = GatherTotals;
+  static constexpr bool kWeighted = false;  // a program asks for those that it wants
+
+  GatherView<Program> gather;
+  AccRound at;
+  const float* weights;
+  std::uint32_t nobody;
+
+  __device__ Sum carried(std::uint64_t number, std::uint32_t source, float, std::uint64_t position) const {
+    if (source == nobody) return Sum{};
+    const AccEdge<Sum> edge{
+        gather.vertex(source), gather.vertex(number), position, at, gather.sent, weights, source, true};
+    return gather.program.compute(edge);
+  }
+  __device__ Sum add(Sum a, Sum b) const { return gather.program.combine(a, b); }
+  __device__ void renew(std::uint64_t number, Sum sum, Totals& totals) const {
+    gather.renew(number, sum, totals);
   }
 };
 
 // ---- kernels
 // -------------------------------------------------------------------------------------------------
 
-__device__ __forceinline__ void add_totals(GatherTotals* totals, unsigned long long carried,
-                                           unsigned long long active) {
-  carried = warp_sum(carried), active = warp_sum(active);
+__device__ __forceinline__ void add_totals(GatherTotals* totals, GatherTotals mine) {
+  mine.carried = warp_sum(mine.carried), mine.active = warp_sum(mine.active);
   if (threadIdx.x % kWarp != 0) return;
-  if (carried > 0) atomicAdd(&totals->carried, carried);
-  if (active > 0) atomicAdd(&totals->active, active);
+  if (mine.carried > 0) atomicAdd(&totals->carried, mine.carried);
+  if (mine.active > 0) atomicAdd(&totals->active, mine.active);
+}
+
+inline __global__ void __launch_bounds__(kTeamBlock)
+    degrees_kernel(const EdgeIndex* offsets, const Vertex* order, std::uint64_t count, EdgeIndex* degrees) {
+  for (std::uint64_t i = GridTeam{}.rank(); i < count; i += GridTeam{}.size()) {
+    const std::uint64_t v = order == nullptr ? i : order[i];
+    degrees[i] = offsets[v + 1] - offsets[v];
+  }
+}
+
+/// States by vertex instead of number.
+template <class State>
+__global__ void __launch_bounds__(kTeamBlock)
+    unnumber_kernel(const State* states, const Vertex* order, std::uint64_t count, State* to) {
+  for (std::uint64_t i = GridTeam{}.rank(); i < count; i += GridTeam{}.size()) to[order[i]] = states[i];
 }
 
 template <class Program>
 __global__ void __launch_bounds__(kTeamBlock) gather_start_kernel(GatherView<Program> view) {
   const GridTeam grid;
-  unsigned long long carried = 0;
-  for (std::uint64_t v = grid.rank(); v < view.in.vertices; v += grid.size()) {
-    const std::uint64_t degree = view.out_offsets[v + 1] - view.out_offsets[v];
-    view.put(v, view.program.init(static_cast<Vertex>(v), degree), carried);
-  }
-  add_totals(view.totals, carried, 0);
+  GatherTotals totals;
+  for (std::uint64_t i = grid.rank(); i < view.in.vertices; i += grid.size())
+    view.put(i, view.program.init(view.vertex(i), view.degrees[i]), totals.carried);
+  add_totals(view.totals, totals);
 }
 
+template <class Program>
+__global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
+    gather_sliced_kernel(SlicedGatherView<Program> view, SlicedView rows, unsigned long long* claimed) {
+  GatherTotals totals;
+  sweep_sliced(view, rows, claimed, totals);
+  add_totals(view.gather.totals, totals);
+}
+
+/// Rows as they are stored, where they cannot lie on the device twice.
 template <class Program>
 __global__ void __launch_bounds__(kTeamBlock) gather_round_kernel(GatherView<Program> view, AccRound at) {
   using State = typename Program::State;
@@ -65,13 +127,14 @@ __global__ void __launch_bounds__(kTeamBlock) gather_round_kernel(GatherView<Pro
   const auto gathered = [&](std::uint64_t v, EdgeIndex begin, EdgeIndex end, unsigned step) {
     State sum{};
     for (EdgeIndex e = begin; e < end; e += step) {
-      const AccEdge<State> edge{view.in.targets[e], static_cast<Vertex>(v), e, at,
-                                view.sent,          view.in.weights};
+      const Vertex source = view.in.targets[e];
+      const AccEdge<State> edge{source,    static_cast<Vertex>(v), e,      at,
+                                view.sent, view.in.weights,        source, true};
       sum = view.program.combine(sum, view.program.compute(edge));
     }
     return sum;
   };
-  unsigned long long carried = 0, active = 0;
+  GatherTotals totals;
   for (std::uint64_t base = grid.rank() / kWarp * kWarp; base < view.in.vertices; base += grid.size()) {
     const std::uint64_t v = base + lane;
     const bool mine = v < view.in.vertices;
@@ -86,12 +149,9 @@ __global__ void __launch_bounds__(kTeamBlock) gather_round_kernel(GatherView<Pro
         part = view.program.combine(part, __shfl_xor_sync(~0u, part, static_cast<int>(step)));
       if (static_cast<int>(lane) == owner) sum = part;
     }
-    if (!mine) continue;
-    const State before = view.states[v], now = view.program.finish(before, sum);
-    active += view.program.active(now, before);
-    view.put(v, now, carried);
+    if (mine) view.renew(v, sum, totals);
   }
-  add_totals(view.totals, carried, active);
+  add_totals(view.totals, totals);
 }
 
 // ---- driver
@@ -109,18 +169,24 @@ class CudaGather {
         states_(device_, graph.vertices(), "vertex states"),
         sent_{{device_, graph.vertices(), "what vertices send"},
               {device_, graph.vertices(), "what vertices send"}},
+        degrees_(device_, graph.vertices(), "out-degrees"),
         totals_(device_, 1, "totals"),
-        view_{program, graph.in(), graph.out().offsets, states_.data(), nullptr, nullptr, totals_.data()} {}
+        claimed_(device_, 1, "claimed rows"),
+        view_{program,        graph.in(), nullptr, degrees_.data(),
+              states_.data(), nullptr,    nullptr, totals_.data()} {
+    slice();
+    degrees_kernel<<<grid(), kTeamBlock, 0, stream_.get()>>>(graph_.out().offsets, view_.order,
+                                                             graph_.vertices(), degrees_.data());
+    check_launch("degrees_kernel");
+  }
 
   void run(AccStats& stats) {
     AccRound at{0, 0};
-    const unsigned grid = std::min(grid_for(graph_.vertices(), kTeamBlock), kMostBlocks);
-    finish_round(at, stats, [&] { gather_start_kernel<<<grid, kTeamBlock, 0, stream_.get()>>>(view_); });
+    finish_round(at, stats, [&] { gather_start_kernel<<<grid(), kTeamBlock, 0, stream_.get()>>>(view_); });
     stats.converged = false;
     while (!stats.converged && at.round < options_.most_rounds) {
       ++at.round;
-      const auto active = finish_round(
-          at, stats, [&] { gather_round_kernel<<<grid, kTeamBlock, 0, stream_.get()>>>(view_, at); });
+      const auto active = finish_round(at, stats, [&] { launch_round(at); });
       stats.converged = active == 0;
       AccRoundTrace trace;
       trace.pull = true;
@@ -128,12 +194,52 @@ class CudaGather {
       trace.edges = graph_.in().edges;
       stats.add(trace);
     }
+    if (!rows_) return;
+    Buffer<State> by_vertex(device_, graph_.vertices(), "vertex states");
+    unnumber_kernel<<<grid(), kTeamBlock, 0, stream_.get()>>>(states_.data(), view_.order, graph_.vertices(),
+                                                              by_vertex.data());
+    check_launch("unnumber_kernel");
+    stream_.wait("states of vertices");
+    states_ = std::move(by_vertex);
   }
 
   const State* states() const { return states_.data(); }
 
  private:
-  static constexpr unsigned kMostBlocks = 4096;  ///< beyond them blocks take further vertices
+  unsigned grid() const {
+    constexpr unsigned kMostBlocks = 4096;  // beyond them blocks take further vertices
+    return std::min(grid_for(graph_.vertices(), kTeamBlock), kMostBlocks);
+  }
+
+  /// Rewrites the rows, as the sweep of PageRank has them, if there is room.
+  void slice() {
+    HostArray<double> degrees;
+    if (!graph_.symmetric()) {
+      const EdgeIndex* const offsets = graph_.out_offsets();
+      degrees = HostArray<double>(graph_.vertices(), "out-degrees");
+      for (std::uint64_t v = 0; v < graph_.vertices(); ++v)
+        degrees[v] = static_cast<double>(offsets[v + 1] - offsets[v]);
+    }
+    CsrView in = graph_.in();
+    in.offsets = graph_.in_offsets();
+    const RowsToSlice from(in, degrees.empty() ? nullptr : degrees.data());
+    const std::uint64_t states_at_the_end = states_.bytes();
+    if (SlicedRows::most_bytes(from) + states_at_the_end > device_.memory().available()) return;
+    rows_.emplace(device_, from, stream_, nullptr);
+    view_.order = rows_->order().data();
+    blocks_ = blocks_at_once(gather_sliced_kernel<Program>, kSweepBlock, 0);
+  }
+
+  void launch_round(const AccRound& at) {
+    if (!rows_) {
+      gather_round_kernel<<<grid(), kTeamBlock, 0, stream_.get()>>>(view_, at);
+      return;
+    }
+    const SlicedView rows = rows_->view();
+    check(cudaMemsetAsync(claimed_.data(), 0, claimed_.bytes(), stream_.get()), "clearing claims");
+    gather_sliced_kernel<Program><<<blocks_, kSweepBlock, 0, stream_.get()>>>(
+        {view_, at, rows.weights, rows.nobody}, rows, claimed_.data());
+  }
 
   /// Returns how many vertices are still active.
   template <class Launch>
@@ -154,9 +260,13 @@ class CudaGather {
   const Device& device_;
   AccOptions options_;
   Stream stream_;
+  std::optional<SlicedRows> rows_;
+  unsigned blocks_ = 0;  ///< of a round over sliced rows
   Buffer<State> states_;
   Buffer<State> sent_[2];
+  Buffer<EdgeIndex> degrees_;
   Buffer<GatherTotals> totals_;
+  Buffer<unsigned long long> claimed_;
   GatherView<Program> view_;
 };
 

@@ -121,8 +121,10 @@ struct AccEdge {
   AccRound at;
   const State* states = nullptr;
   const float* weights = nullptr;  ///< null: every weight is 1
+  Vertex slot = source;            ///< where the source's state is
+  bool still = false;              ///< states do not change while edges are looked at
 
-  SLUICE_HD State state() const { return acc::load(states + source); }
+  SLUICE_HD State state() const { return still ? states[slot] : acc::load(states + slot); }
   SLUICE_HD float weight() const { return weights == nullptr ? 1.0f : weights[position]; }
 };
 

@@ -30,7 +30,7 @@ class SlicedSweep final : public Sweep {
         boundaries_(graph.boundaries()),
         options_(options),
         update_(make_update(options, graph.vertices())),
-        rows_(device, graph, options.weighted, stream_, ranks_.get()),
+        rows_(device, cuda::RowsToSlice(graph, options.weighted), stream_, ranks_.get()),
         blocks_(resident_blocks()),
         totals_(device, std::max(blocks_, cuda::kMostBlocks)),
         by_rank_(device, static_cast<std::size_t>(size), "totals by rank"),
@@ -116,7 +116,7 @@ class SlicedSweep final : public Sweep {
     totals_.clear(iteration, stream_);
     cuda::check(cudaMemsetAsync(claimed_.data(), 0, claimed_.bytes(), stream_.get()), "clearing claims");
     cuda::sweep_sliced_kernel<Share><<<blocks_, cuda::kSweepBlock, 0, stream_.get()>>>(
-        view(iteration), rows_.view(), totals_.dangling(iteration - 1), claimed_.data(), totals_.partial());
+        {view(iteration)}, rows_.view(), totals_.dangling(iteration - 1), claimed_.data(), totals_.partial());
     cuda::check_launch("sweep_sliced_kernel");
     cuda::fold_totals(totals_.partial(), blocks_, options_.norm, totals_.on_device(iteration), stream_);
     end(iteration);
@@ -164,8 +164,8 @@ class SlicedSweep final : public Sweep {
 constexpr std::uint64_t kRowBytes = 3 * 8 + 1, kShareBytes = 2 * 8;
 
 bool fits(const Device& device, const RankGraph& graph, const PageRankOptions& options) {
-  return cuda::SlicedRows::most_bytes(graph, options.weighted) + graph.in().vertices * kRowBytes +
-             (graph.vertices() + 1) * kShareBytes <=
+  return cuda::SlicedRows::most_bytes(cuda::RowsToSlice(graph, options.weighted)) +
+             graph.in().vertices * kRowBytes + (graph.vertices() + 1) * kShareBytes <=
          device.memory().available();
 }
 

@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "engine/rank/sliced_rows.cuh"
 #include "engine/rank/sweep_kernels.cuh"
@@ -37,13 +38,33 @@ __device__ inline std::uint64_t lesser(std::uint64_t a, std::uint64_t b) {
   return a < b ? a : b;
 }
 
-/// What entries start, start + stride, ... give, `count` of them.
+/// A sweep as the rows below are worked on. Whatever else goes over them has the same members: kWeighted, a
+/// Sum with zero as Sum{}, and a Totals.
 template <class Share>
-__device__ FixedRank gather_entries(const SlicedView& rows, const typename Share::Stored* shares,
-                                    std::uint64_t start, std::uint64_t count, unsigned stride) {
-  FixedRank sum = 0;
+struct SlicedSweepView {
+  using Sum = FixedRank;
+  using Totals = SweepTotals;
+  static constexpr bool kWeighted = Share::kWeighted;
+
+  SweepView<Share> sweep;
+
+  /// What entry `position`, of this source, gives row `number`.
+  __device__ Sum carried(std::uint64_t, std::uint32_t source, float weight, std::uint64_t) const {
+    return Share::carried(__ldg(sweep.shares + source), weight);
+  }
+  __device__ Sum add(Sum a, Sum b) const { return a + b; }
+  __device__ void renew(std::uint64_t number, Sum sum, Totals& totals) const {
+    sweep.renew(number, sum, totals);
+  }
+};
+
+/// What entries start, start + stride, ... give to a row, `count` of them.
+template <class View>
+__device__ typename View::Sum gather_entries(const View& view, const SlicedView& rows, std::uint64_t number,
+                                             std::uint64_t start, std::uint64_t count, unsigned stride) {
+  typename View::Sum sum{};
   const std::uint32_t* sources = rows.sources + start;
-  const float* weights = Share::kWeighted ? rows.weights + start : nullptr;
+  const float* weights = View::kWeighted ? rows.weights + start : nullptr;
   for (std::uint64_t i = 0; i < count; i += kInFlight) {
     std::uint32_t source[kInFlight];
     float weight[kInFlight];
@@ -51,12 +72,25 @@ __device__ FixedRank gather_entries(const SlicedView& rows, const typename Share
     for (unsigned j = 0; j < kInFlight; ++j) {
       const bool more = i + j < count;
       source[j] = more ? read_past_l1(sources + (i + j) * stride) : rows.nobody;
-      weight[j] = Share::kWeighted && more ? read_past_l1(weights + (i + j) * stride) : 1.0f;
+      weight[j] = View::kWeighted && more ? read_past_l1(weights + (i + j) * stride) : 1.0f;
     }
 #pragma unroll
     for (unsigned j = 0; j < kInFlight; ++j) {
-      if (i + j < count) sum += Share::carried(__ldg(shares + source[j]), weight[j]);
+      if (i + j < count)
+        sum = view.add(sum, view.carried(number, source[j], weight[j], start + (i + j) * stride));
     }
+  }
+  return sum;
+}
+
+/// The sum over a warp, in all lanes.
+template <class View>
+__device__ typename View::Sum add_warp(const View& view, typename View::Sum sum) {
+  using Word = std::conditional_t<sizeof sum == 8, unsigned long long, unsigned>;
+  static_assert(sizeof(Word) == sizeof sum);
+  for (unsigned stride = kWarpLanes / 2; stride > 0; stride /= 2) {
+    const Word other = __shfl_xor_sync(~0u, static_cast<Word>(sum), static_cast<int>(stride));
+    sum = view.add(sum, static_cast<typename View::Sum>(other));
   }
   return sum;
 }
@@ -91,19 +125,19 @@ __device__ inline void join_warps(SweepTotals& totals, RankNorm norm) {
 }
 
 /// Rows [0, hubs), a block each.
-template <class Share>
-__device__ void sweep_hubs(const SweepView<Share>& view, const SlicedView& rows, SweepTotals& totals) {
-  __shared__ FixedRank by_warp[kSweepBlock / kWarpLanes];
+template <class View>
+__device__ void sweep_hubs(const View& view, const SlicedView& rows, typename View::Totals& totals) {
+  __shared__ typename View::Sum by_warp[kSweepBlock / kWarpLanes];
   for (std::uint64_t row = blockIdx.x; row < rows.hubs; row += gridDim.x) {
     const std::uint64_t start = rows.starts[row], size = rows.starts[row + 1] - start;
     const std::uint64_t mine = size > threadIdx.x ? (size - threadIdx.x + kSweepBlock - 1) / kSweepBlock : 0;
-    const FixedRank sum = sum_lanes<kWarpLanes>(
-        gather_entries<Share>(rows, view.shares, start + threadIdx.x, mine, kSweepBlock));
+    const auto sum =
+        add_warp(view, gather_entries(view, rows, rows.number(row), start + threadIdx.x, mine, kSweepBlock));
     if (threadIdx.x % kWarpLanes == 0) by_warp[threadIdx.x / kWarpLanes] = sum;
     __syncthreads();
     if (threadIdx.x == 0) {
-      FixedRank all = 0;
-      for (const FixedRank part : by_warp) all += part;
+      typename View::Sum all{};
+      for (const auto part : by_warp) all = view.add(all, part);
       view.renew(rows.number(row), all, totals);
     }
     __syncthreads();
@@ -111,37 +145,35 @@ __device__ void sweep_hubs(const SweepView<Share>& view, const SlicedView& rows,
 }
 
 /// Rows [first, end), no more than 32, of those that warps read one by one.
-template <class Share>
-__device__ void sweep_lists(const SweepView<Share>& view, const SlicedView& rows, std::uint64_t first,
-                            std::uint64_t end, unsigned lane, SweepTotals& totals) {
-  FixedRank mine = 0;
+template <class View>
+__device__ void sweep_lists(const View& view, const SlicedView& rows, std::uint64_t first, std::uint64_t end,
+                            unsigned lane, typename View::Totals& totals) {
+  typename View::Sum mine{};
   for (std::uint64_t row = first; row < end; ++row) {
     const std::uint64_t start = rows.starts[row], size = rows.starts[row + 1] - start;
-    const FixedRank sum = sum_lanes<kWarpLanes>(
-        gather_entries<Share>(rows, view.shares, start + lane, size / kWarpLanes, kWarpLanes));
+    const auto sum = add_warp(
+        view, gather_entries(view, rows, rows.number(row), start + lane, size / kWarpLanes, kWarpLanes));
     if (row - first == lane) mine = sum;
   }
   if (first + lane < end) view.renew(rows.number(first + lane), mine, totals);
 }
 
 /// One slice.
-template <class Share>
-__device__ void sweep_slice(const SweepView<Share>& view, const SlicedView& rows, std::uint64_t slice,
-                            unsigned lane, SweepTotals& totals) {
+template <class View>
+__device__ void sweep_slice(const View& view, const SlicedView& rows, std::uint64_t slice, unsigned lane,
+                            typename View::Totals& totals) {
   const std::uint64_t row = rows.lists + slice * kSlice + lane;
   if (row >= rows.count) return;
   const std::uint64_t start = rows.starts[rows.lists + slice],
-                      width = (rows.starts[rows.lists + slice + 1] - start) / kSlice;
-  view.renew(rows.number(row), gather_entries<Share>(rows, view.shares, start + lane, width, kSlice), totals);
+                      width = (rows.starts[rows.lists + slice + 1] - start) / kSlice,
+                      number = rows.number(row);
+  view.renew(number, gather_entries(view, rows, number, start + lane, width, kSlice), totals);
 }
 
-/// `claimed` is 0 before.
-template <class Share>
-__global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
-    sweep_sliced_kernel(SweepView<Share> view, SlicedView rows, const FixedRank* dangling,
-                        unsigned long long* claimed, SweepTotals* partial) {
-  view.update.spread(*dangling);
-  SweepTotals totals;
+/// All rows, by all blocks. `claimed` is 0 before.
+template <class View>
+__device__ void sweep_sliced(const View& view, const SlicedView& rows, unsigned long long* claimed,
+                             typename View::Totals& totals) {
   sweep_hubs(view, rows, totals);
   const unsigned lane = threadIdx.x % kWarpLanes;
   // Tasks: those of long lists, of lists, of slices.
@@ -165,7 +197,16 @@ __global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
     }
   }
   __syncwarp();
-  join_warps(totals, view.norm);
+}
+
+template <class Share>
+__global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
+    sweep_sliced_kernel(SlicedSweepView<Share> view, SlicedView rows, const FixedRank* dangling,
+                        unsigned long long* claimed, SweepTotals* partial) {
+  view.sweep.update.spread(*dangling);
+  SweepTotals totals;
+  sweep_sliced(view, rows, claimed, totals);
+  join_warps(totals, view.sweep.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = totals;
 }
 

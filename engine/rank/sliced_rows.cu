@@ -112,21 +112,38 @@ __global__ void __launch_bounds__(kBlock)
   if (i < count) to[i] = from[order[i]];
 }
 
+/// From the host's memory or the device's.
+void bring(void* to, const void* from, std::uint64_t bytes, cudaStream_t stream) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying in-edges");
+}
+
 }  // namespace
+
+RowsToSlice::RowsToSlice(const RankGraph& graph, bool weighted)
+    : in(graph.in()),
+      divisors(graph.symmetric() ? nullptr : graph.divisors()),
+      vertices(graph.vertices()),
+      first(graph.first()),
+      boundaries(&graph.boundaries()) {
+  if (!weighted) in.weights = nullptr;
+}
+
+RowsToSlice::RowsToSlice(const CsrView& rows, const double* out_degrees)
+    : in(rows), divisors(out_degrees), vertices(rows.vertices) {}
 
 /// What is needed while the rows are made.
 struct SlicedRows::Making {
-  Making(const Device& on, const RankGraph& of, bool with_weights, const Stream& in, DeviceRanks* with)
-      : device(on), graph(of), weighted(with_weights), stream(in), ranks(with), n(of.in().vertices) {
-    number_of = Buffer<std::uint32_t>(device, graph.vertices(), "numbers of vertices");
+  Making(const Device& on, const RowsToSlice& of, const Stream& in, DeviceRanks* with)
+      : device(on), from(of), weighted(of.in.weights != nullptr), stream(in), ranks(with), n(of.in.vertices) {
+    number_of = Buffer<std::uint32_t>(device, from.vertices, "numbers of vertices");
     for (auto* words : {&keys, &sorted_keys, &row_of})
       *words = Buffer<std::uint32_t>(device, n, "rows by in-degree");
     offsets = Buffer<EdgeIndex>(device, n + 1, "offsets of in-edges");
-    copy_to_device(device, offsets.data(), graph.in().offsets, offsets.bytes());
+    copy_to_device(device, offsets.data(), from.in.offsets, offsets.bytes());
   }
 
   const Device& device;
-  const RankGraph& graph;
+  const RowsToSlice& from;
   bool weighted;
   const Stream& stream;
   DeviceRanks* ranks;
@@ -138,14 +155,15 @@ struct SlicedRows::Making {
   Buffer<unsigned char> scratch;
 };
 
-SlicedRows::SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const Stream& stream,
+SlicedRows::SlicedRows(const Device& device, const RowsToSlice& from, const Stream& stream,
                        DeviceRanks* ranks)
-    : device_(device), count_(graph.in().vertices), vertices_(graph.vertices()) {
-  Making making(device, graph, weighted, stream, ranks);
+    : device_(device), count_(from.in.vertices), vertices_(from.vertices) {
+  Making making(device, from, stream, ranks);
   sort_rows(making);
   cut(making);
   fill(making);
-  uploaded_ = making.offsets.bytes() + graph.in().edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
+  uploaded_ =
+      making.offsets.bytes() + from.in.edges * (sizeof(Vertex) + (making.weighted ? sizeof(float) : 0));
 }
 
 void SlicedRows::sort_rows(Making& m) {
@@ -156,13 +174,13 @@ void SlicedRows::sort_rows(Making& m) {
                 on);
   };
   const unsigned grid = grid_for(m.n, kBlock);
-  if (m.graph.symmetric()) {
+  if (m.from.divisors == nullptr) {
     key_rows_kernel<<<grid, kBlock, 0, on>>>(m.offsets.data(), nullptr, m.n, m.keys.data(), m.row_of.data());
     check_launch("key_rows_kernel");
     sort(order_);
   } else {
     Buffer<double> divisors(device_, m.n, "out-degrees");
-    copy_to_device(device_, divisors.data(), m.graph.divisors(), divisors.bytes());
+    copy_to_device(device_, divisors.data(), m.from.divisors, divisors.bytes());
     key_sources_kernel<<<grid, kBlock, 0, on>>>(divisors.data(), m.n, m.keys.data(), m.row_of.data());
     check_launch("key_sources_kernel");
     sort(order_);
@@ -173,13 +191,13 @@ void SlicedRows::sort_rows(Making& m) {
     sort(rows_);
     m.stream.wait("sorting rows");
   }
-  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), nullptr, m.n, m.graph.first(),
-                                         m.number_of.data() + m.graph.first());
+  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), nullptr, m.n, m.from.first,
+                                         m.number_of.data() + m.from.first);
   check_launch("invert_kernel");
   invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), rows_.data(), m.n, 0, m.row_of.data());
   check_launch("invert_kernel");
   if (m.ranks != nullptr) {
-    m.ranks->all_gather_ranges(m.number_of.data(), m.graph.boundaries(), sizeof(std::uint32_t), on);
+    m.ranks->all_gather_ranges(m.number_of.data(), *m.from.boundaries, sizeof(std::uint32_t), on);
     m.ranks->wait(on, "numbers of vertices");
   }
 }
@@ -210,7 +228,7 @@ void SlicedRows::cut(Making& m) {
 }
 
 void SlicedRows::fill(Making& m) {
-  const CsrView& in = m.graph.in();
+  const CsrView& in = m.from.in;
   const cudaStream_t on = m.stream.get();
   Buffer<std::uint32_t> sources, sorted;
   Buffer<float> weights, sorted_weights;
@@ -226,11 +244,11 @@ void SlicedRows::fill(Making& m) {
     const std::uint64_t edges = in.offsets[end] - first;
     sources.reserve(device_, edges, "in-edges on their way");
     sorted.reserve(device_, edges, "in-edges on their way");
-    copy_to_device(device_, sources.data(), in.targets + first, edges * sizeof(Vertex));
+    bring(sources.data(), in.targets + first, edges * sizeof(Vertex), on);
     if (m.weighted) {
       weights.reserve(device_, edges, "in-edges on their way");
       sorted_weights.reserve(device_, edges, "in-edges on their way");
-      copy_to_device(device_, weights.data(), in.weights + first, edges * sizeof(float));
+      bring(weights.data(), in.weights + first, edges * sizeof(float), on);
     }
     renumber_kernel<<<4096, kBlock, 0, on>>>(sources.data(), edges, m.number_of.data());
     check_launch("renumber_kernel");
@@ -249,12 +267,13 @@ void SlicedRows::fill(Making& m) {
   }
 }
 
-std::uint64_t SlicedRows::most_bytes(const RankGraph& graph, bool weighted) {
-  const std::uint64_t n = graph.vertices(), m = graph.in().edges;
-  const std::uint64_t edge = sizeof(Vertex) + (weighted ? sizeof(float) : 0);
+std::uint64_t SlicedRows::most_bytes(const RowsToSlice& from) {
+  const CsrView& in = from.in;
+  const std::uint64_t n = from.vertices, m = in.edges;
+  const std::uint64_t edge = sizeof(Vertex) + (in.weights != nullptr ? sizeof(float) : 0);
   std::uint64_t largest = 0;
-  for (std::uint64_t v = 0; v < graph.in().vertices; ++v)
-    largest = std::max(largest, graph.in().offsets[v + 1] - graph.in().offsets[v]);
+  for (std::uint64_t v = 0; v < in.vertices; ++v)
+    largest = std::max(largest, in.offsets[v + 1] - in.offsets[v]);
   // Lists are padded by less than a half of their own entries, slices by less than the largest row's.
   const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost;
   // Sorting takes about as much again as what is sorted.

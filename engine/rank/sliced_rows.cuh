@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "engine/exchange/nccl.hpp"
 #include "engine/exec/buffer.hpp"
@@ -39,14 +40,27 @@ struct SlicedView {
   __host__ __device__ std::uint64_t slices() const { return (count - lists + kSlice - 1) / kSlice; }
 };
 
+/// What is rewritten.
+struct RowsToSlice {
+  /// In-edges of a rank's vertices, or of all.
+  explicit RowsToSlice(const RankGraph& graph, bool weighted);
+  /// In-edges of all vertices of a graph that has every edge in both directions, or whose out-degrees these
+  /// are.
+  RowsToSlice(const CsrView& rows, const double* out_degrees);
+
+  CsrView in;  ///< offsets in host memory; sources and weights there or on the device; weights null: none
+  const double* divisors = nullptr;  ///< [rows] that sources are numbered by, in host memory; null: row sizes
+  std::uint64_t vertices = 0, first = 0;                   ///< of the graph; the vertex of row 0
+  const std::vector<std::uint64_t>* boundaries = nullptr;  ///< of the ranks' rows, where there are several
+};
+
 class SlicedRows {
  public:
-  /// All rows of `graph`, whose in-edges are in host memory. `ranks`, which all come here, tell each other
-  /// how they number their vertices; null: alone. `stream` is waited for.
-  SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const Stream& stream,
-             DeviceRanks* ranks);
+  /// All rows. `ranks`, which all come here, tell each other how they number their vertices; null: alone.
+  /// `stream` is waited for.
+  SlicedRows(const Device& device, const RowsToSlice& from, const Stream& stream, DeviceRanks* ranks);
   /// Device memory that this takes at most, while it is made too.
-  static std::uint64_t most_bytes(const RankGraph& graph, bool weighted);
+  static std::uint64_t most_bytes(const RowsToSlice& from);
 
   SlicedView view() const;
   /// [rows] The row of the graph that has a number.
