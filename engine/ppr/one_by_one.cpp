@@ -13,18 +13,57 @@ OneByOne::OneByOne(const Device& device, const CsrView& graph, const PprOptions&
       next_stage_(device, options),
       table_(device, graph.vertices) {}
 
-void OneByOne::run(const Seeds& seeds) {
+void OneByOne::begin(const Seeds& seeds) {
   table_.clear();
   next_stage_.clear();
+  chosen_.clear();
   edges_ = ball_bytes_ = list_bytes_ = largest_table_ = 0;
-  const auto& stages = options_.stages;
+  seeds_ = &seeds;
+  stage_ = next_ = 0;
+  step_ = 0;
+  from_chosen_ = false;
   ball_.begin(seeds);
-  for (std::int64_t step = 0; step < stages[0]; ++step) ball_.step();
-  take_ball(stages.size() == 1);
-  for (std::size_t i = 1; i < stages.size(); ++i) {
+}
+
+bool OneByOne::advance(const ListsAtHand& lists) {
+  do {
+    if (!ball_.spread(lists)) return false;
+    if (from_chosen_ && step_ > 0) returning_[static_cast<std::size_t>(step_) - 1] += ball_.returning();
+  } while (begin_step());
+  return true;
+}
+
+/// False where the last ball has ended. Mass of vertices without out-edges does not return to the ball's
+/// middle but to the seeds: it is gathered by step, and goes on from there at the end, once for all balls.
+bool OneByOne::begin_step() {
+  while (step_ == options_.stages[stage_]) {
+    take_ball();
+    if (!next_ball()) return false;
+  }
+  const bool again = stage_ > 0 && !from_chosen_;
+  ball_.begin_step(0, again ? returning_[static_cast<std::size_t>(step_)] : 0, !from_chosen_);
+  ++step_;
+  return true;
+}
+
+bool OneByOne::next_ball() {
+  step_ = 0;
+  while (true) {
+    if (next_ < chosen_.size()) {
+      const Waiting& from = chosen_[next_++];
+      ball_.begin_at(from.vertex, from.mass);
+      return from_chosen_ = true;
+    }
+    const bool any = std::any_of(returning_.begin(), returning_.end(), [](Mass mass) { return mass != 0; });
+    if (std::exchange(from_chosen_, false) && any) {
+      ball_.begin_empty(*seeds_);
+      return true;
+    }
+    if (++stage_ == options_.stages.size()) return false;
     next_stage_.choose(table_, 0);
     list_chosen();
-    stage(seeds, stages[i], i + 1 == stages.size());
+    next_ = 0;
+    returning_.assign(static_cast<std::size_t>(options_.stages[stage_]), 0);
   }
 }
 
@@ -40,24 +79,9 @@ void OneByOne::list_chosen() {
   list_bytes_ = std::max(list_bytes_, chosen_.size() * sizeof(Waiting));
 }
 
-/// Mass of vertices without out-edges does not return to the ball's middle but to the seeds: it is gathered
-/// by step, and goes on from there at the end, once for all balls.
-void OneByOne::stage(const Seeds& seeds, std::int64_t steps, bool last) {
-  const auto length = static_cast<std::size_t>(steps);
-  returning_.assign(length, 0);
-  for (const Waiting& from : chosen_) {
-    ball_.begin_at(from.vertex, from.mass);
-    for (std::size_t step = 0; step < length; ++step) returning_[step] += ball_.step_without_return();
-    take_ball(last);
-  }
-  if (std::all_of(returning_.begin(), returning_.end(), [](Mass mass) { return mass == 0; })) return;
-  ball_.begin_empty(seeds);
-  for (std::size_t step = 0; step < length; ++step) ball_.step(returning_[step]);
-  take_ball(last);
-}
-
 /// What the last stage leaves waiting is score.
-void OneByOne::take_ball(bool last) {
+void OneByOne::take_ball() {
+  const bool last = stage_ + 1 == options_.stages.size();
   for (const Reached& entry : ball_.reached()) {
     Reached& sum = table_.at(entry.vertex);
     const Mass waiting = entry.waiting[ball_.now()];

@@ -17,7 +17,13 @@ class OneByOne {
   /// Keeps references to all of them.
   OneByOne(const Device& device, const CsrView& graph, const PprOptions& options);
 
-  void run(const Seeds& seeds);
+  void begin(const Seeds& seeds);
+  /// As far as lists are at hand. False if others are missing.
+  bool advance(const ListsAtHand& lists);
+  template <class Use>
+  void for_each_missing(Use&& use) const {
+    ball_.for_each_missing(use);
+  }
 
   /// The scores of all vertices, or of those in the table.
   ReachedVertices& scores() { return table_; }
@@ -31,9 +37,10 @@ class OneByOne {
     Mass mass;
   };
 
+  bool begin_step();
+  bool next_ball();
   void list_chosen();
-  void stage(const Seeds& seeds, std::int64_t steps, bool last);
-  void take_ball(bool last);
+  void take_ball();
   void trim();
 
   const PprOptions& options_;
@@ -44,6 +51,11 @@ class OneByOne {
   ReachedVertices table_;  ///< scores; waiting[0]: what the next stage may go on from
   ChargedVector<Waiting> chosen_;
   std::vector<Mass> returning_;  ///< [steps], of vertices without out-edges
+  const Seeds* seeds_ = nullptr;
+  std::size_t stage_ = 0;     ///< at work
+  std::size_t next_ = 0;      ///< the next of those chosen
+  std::int64_t step_ = 0;     ///< steps that the ball at work has begun
+  bool from_chosen_ = false;  ///< the ball's mass began at one of those chosen, and not at the seeds
   std::uint64_t edges_ = 0, ball_bytes_ = 0, list_bytes_ = 0;
   std::uint32_t largest_table_ = 0;
 };

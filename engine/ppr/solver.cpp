@@ -1,61 +1,92 @@
 #include "engine/ppr/solver.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <span>
 
 namespace sluice {
 
 QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const PprOptions& options)
     : options_(options),
+      whole_{0, graph.vertices, {graph.targets, graph.weights}},
       diffusion_(device, graph, options),
       next_stage_(device, options),
-      walks_(graph, options) {
+      walks_(device, graph, options),
+      enough_(to_mass(std::min(options.tolerance, 1.0))) {
   if (goes_one_by_one(options)) one_by_one_.emplace(device, graph, options);
 }
 
 QueryFigures QuerySolver::solve(const Seeds& seeds, Instance query) {
-  QueryFigures figures;
+  begin(seeds, query);
+  advance(ListsAtHand(std::span(&whole_, 1)));
+  return figures();
+}
+
+void QuerySolver::begin(const Seeds& seeds, Instance query) {
+  step_ = stage_ = 0;
   if (options_.method == PprMethod::walks) {
     diffusion_.clear();
-    figures.edges = walks_.run(seeds, query, diffusion_.reached());
-    figures.error = walk_error(options_.walks, options_.confidence);
-    figures.peak_bytes = diffusion_.peak_bytes();
+    walks_.begin(seeds, query);
   } else if (one_by_one_) {
-    one_by_one_->run(seeds);
+    one_by_one_->begin(seeds);
+  } else {
+    next_stage_.clear();
+    diffusion_.begin(seeds);
+    least_ =
+        options_.residual_threshold > 0 ? std::max<Mass>(to_mass(options_.residual_threshold), 1) : kFirstBar;
+  }
+}
+
+bool QuerySolver::advance(const ListsAtHand& lists) {
+  if (options_.method == PprMethod::walks) return walks_.advance(lists, diffusion_.reached());
+  if (one_by_one_) return one_by_one_->advance(lists);
+  do {
+    if (!diffusion_.spread(lists)) return false;
+  } while (begin_step());
+  return true;
+}
+
+QueryFigures QuerySolver::figures() {
+  QueryFigures figures;
+  figures.reached = scores().size();
+  if (options_.method == PprMethod::walks) {
+    figures.edges = walks_.steps();
+    figures.error = walk_error(options_.walks, options_.confidence);
+    figures.peak_bytes = diffusion_.peak_bytes() + walks_.peak_bytes();
+    return figures;
+  }
+  if (one_by_one_) {
     figures.edges = one_by_one_->edges();
     figures.held = from_mass(one_by_one_->held());
     figures.peak_bytes = one_by_one_->peak_bytes();
   } else {
-    next_stage_.clear();
-    diffusion_.begin(seeds);
-    diffuse_by_method();
     figures.edges = diffusion_.edges();
     figures.held = from_mass(next_stage_.held());
     figures.peak_bytes = diffusion_.peak_bytes() + next_stage_.peak_bytes();
   }
-  figures.reached = scores().size();
-  if (options_.method == PprMethod::walks) return figures;
   Mass scored = 0;
   for (const Reached& entry : scores()) scored += entry.score;
   figures.error = figures.held + from_mass(kWholeMass - scored);
   return figures;
 }
 
-void QuerySolver::diffuse_by_method() {
+/// False where there is none left, and scores are there.
+bool QuerySolver::begin_step() {
   if (options_.method == PprMethod::staged) return diffuse_in_stages();
   if (options_.method == PprMethod::push) return push();
-  diffuse();
+  return diffuse();
 }
 
 /// GD(L), or for the limit the scores alone: what they miss is what is still under way, and every step
 /// leaves at most alpha of it.
-void QuerySolver::diffuse() {
-  if (options_.length != 0) {
-    for (std::uint32_t depth = 0; depth < options_.length; ++depth) diffusion_.step();
-    return diffusion_.settle();
+bool QuerySolver::diffuse() {
+  if (options_.length != 0 && step_ == options_.length) {
+    diffusion_.settle();
+    return false;
   }
-  const Mass enough = to_mass(std::min(options_.tolerance, 1.0));
-  while (diffusion_.under_way() > enough) diffusion_.step();
+  if (options_.length == 0 && diffusion_.under_way() <= enough_) return false;
+  ++step_;
+  diffusion_.begin_step();
+  return true;
 }
 
 /// Stage and linear decomposition (MeLoPPR sections III and IV). A stage's residual alpha^l W^l s is a sum of
@@ -63,32 +94,34 @@ void QuerySolver::diffuse() {
 /// together here: what their balls have in common is then diffused once, which costs less than one by one
 /// (one_by_one.hpp). Mass that returns from vertices without out-edges is gathered per step and goes on from
 /// the seeds.
-void QuerySolver::diffuse_in_stages() {
-  bool first = true;
-  for (const std::int64_t steps : options_.stages) {
-    if (!std::exchange(first, false)) next_stage_.choose(diffusion_.reached(), diffusion_.now());
-    for (std::int64_t step = 0; step < steps; ++step) diffusion_.step();
+bool QuerySolver::diffuse_in_stages() {
+  while (step_ == static_cast<std::uint64_t>(options_.stages[stage_])) {
+    if (++stage_ == options_.stages.size()) {
+      diffusion_.settle();
+      return false;
+    }
+    next_stage_.choose(diffusion_.reached(), diffusion_.now());
+    step_ = 0;
   }
-  diffusion_.settle();
+  ++step_;
+  diffusion_.begin_step();
+  return true;
 }
 
 /// Forward push (Andersen, Chung and Lang, 2006), but in rounds, so that nothing depends on an order: mass
 /// moves on from all vertices where much of it waits for each out-edge. Of what still waits at the end, 1 -
 /// alpha stays where it is in any case; the rest is what scores miss. To reach a tolerance the bar is lowered
 /// whenever no vertex is above it.
-void QuerySolver::push() {
-  if (options_.residual_threshold > 0) {
-    const Mass least = std::max<Mass>(to_mass(options_.residual_threshold), 1);
-    while (diffusion_.push(least)) {
-    }
-    return diffusion_.settle_share();
+bool QuerySolver::push() {
+  const bool to_tolerance = options_.residual_threshold == 0, none_above = step_ > 0 && !diffusion_.pushed();
+  if (to_tolerance ? diffusion_.under_way() <= enough_ : none_above) {
+    diffusion_.settle_share();
+    return false;
   }
-  const Mass enough = to_mass(std::min(options_.tolerance, 1.0));
-  for (Mass least = kFirstBar; diffusion_.under_way() > enough; least /= kBarStep) {
-    while (diffusion_.under_way() > enough && diffusion_.push(least)) {
-    }
-  }
-  diffusion_.settle_share();
+  if (none_above) least_ /= kBarStep;
+  ++step_;
+  diffusion_.begin_step(least_);
+  return true;
 }
 
 void QuerySolver::write_top(std::span<Vertex> vertices, std::span<double> values) {

@@ -27,6 +27,25 @@ class QuerySolver {
   /// Keeps references to all of them.
   QuerySolver(const Device& device, const CsrView& graph, const PprOptions& options);
 
+  /// Begins a query; what it has of another one goes.
+  void begin(const Seeds& seeds, Instance query);
+  /// Goes on as far as lists are at hand. False if others are missing; true once there are scores.
+  bool advance(const ListsAtHand& lists);
+  /// Calls use(vertex) for all whose lists are waited for, perhaps several times.
+  template <class Use>
+  void for_each_missing(Use&& use) const {
+    if (options_.method == PprMethod::walks) {
+      walks_.for_each_missing(use);
+    } else if (one_by_one_) {
+      one_by_one_->for_each_missing(use);
+    } else {
+      diffusion_.for_each_missing(use);
+    }
+  }
+  /// Of a query that has ended.
+  QueryFigures figures();
+
+  /// All at once, where the graph's lists are at hand.
   QueryFigures solve(const Seeds& seeds, Instance query);
   /// The vertices of the largest scores above 0, largest first, smaller ids first among equals; behind the
   /// last kNoVertex and 0. Scores are compared as they are handed out, rounded to doubles.
@@ -39,16 +58,22 @@ class QuerySolver {
 
  private:
   ReachedVertices& scores() { return one_by_one_ ? one_by_one_->scores() : diffusion_.reached(); }
-  void diffuse_by_method();
-  void diffuse();
-  void diffuse_in_stages();
-  void push();
+  bool begin_step();
+  bool diffuse();
+  bool diffuse_in_stages();
+  bool push();
 
   const PprOptions& options_;
+  ListRange whole_;
   Diffusion diffusion_;
   NextStage next_stage_;
   QueryWalks walks_;
   std::optional<OneByOne> one_by_one_;
+  Mass enough_;
+  // Of the query under way.
+  std::uint64_t step_ = 0;  ///< that have begun, in this stage
+  std::size_t stage_ = 0;
+  Mass least_ = 0;
 };
 
 }  // namespace sluice

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "engine/exec/buffer.hpp"
+#include "engine/ppr/lists.hpp"
 #include "engine/ppr/options.hpp"
 #include "engine/ppr/reached.hpp"
 #include "engine/ppr/seeds.hpp"
@@ -26,6 +28,12 @@ SLUICE_HD Mass walk_score(std::uint64_t ended, std::uint64_t walks) {
   return (part / walks << 24) + (part % walks << 24) / walks;
 }
 
+/// Where a walk is, and the step that it takes next.
+struct WalkAt {
+  Vertex vertex = 0;
+  std::uint32_t step = 1;
+};
+
 /// How a walk goes from vertex to vertex. Draws belong to query, walk and step alone.
 struct WalkRules {
   bool weighted = false;
@@ -42,13 +50,31 @@ struct WalkRules {
   /// Where walk `walk` of a query ends; counts its steps.
   SLUICE_HD Vertex end(const CsrView& graph, const SeedsView& seeds, Instance query, std::uint32_t walk,
                        std::uint64_t& steps) const {
-    Vertex vertex = seeds.pick(draws(query, walk, 0).low());
-    for (std::uint32_t step = 1; step <= limit; ++step, ++steps) {
-      const PhiloxBlock random = draws(query, walk, step);
+    WalkAt at = begin(seeds, query, walk);
+    go(graph, WholeLists(graph), seeds, query, walk, at, steps);
+    return at.vertex;
+  }
+
+  SLUICE_HD WalkAt begin(const SeedsView& seeds, Instance query, std::uint32_t walk) const {
+    return {seeds.pick(draws(query, walk, 0).low()), 1};
+  }
+  /// Goes on to the walk's end, or to a vertex whose list is missing: false then. Of `graph` it reads
+  /// offsets.
+  template <class Lists>
+  SLUICE_HD bool go(const CsrView& graph, const Lists& lists, const SeedsView& seeds, Instance query,
+                    std::uint32_t walk, WalkAt& at, std::uint64_t& steps) const {
+    for (; at.step <= limit; ++at.step, ++steps) {
+      const PhiloxBlock random = draws(query, walk, at.step);
       if (!go_on.happens(random.high())) break;
-      vertex = next(graph, seeds, vertex, random.low());
+      const EdgeIndex begin = graph.offsets[at.vertex], end = graph.offsets[at.vertex + std::uint64_t{1}];
+      ListColumns list;
+      if (begin != end) {
+        list = lists.of(at.vertex);
+        if (list.targets == nullptr) return false;
+      }
+      at.vertex = next(list, begin, end, seeds, graph.vertices, random.low());
     }
-    return vertex;
+    return true;
   }
 
  private:
@@ -56,54 +82,78 @@ struct WalkRules {
     return WalkDraws{seed, step, query}.block(Stream::end_point, walk);
   }
 
-  SLUICE_HD Vertex next(const CsrView& graph, const SeedsView& seeds, Vertex vertex,
-                        std::uint64_t random) const {
-    const EdgeIndex begin = graph.offsets[vertex], end = graph.offsets[vertex + std::uint64_t{1}];
+  SLUICE_HD Vertex next(const ListColumns& list, EdgeIndex begin, EdgeIndex end, const SeedsView& seeds,
+                        std::uint64_t vertices, std::uint64_t random) const {
     if (weighted) {
-      if (next_by_weight(graph, begin, end, random, vertex)) return vertex;
+      Vertex vertex;
+      if (next_by_weight(list, begin, end, random, vertex)) return vertex;
     } else if (begin != end) {
-      return graph.targets[begin + uniform_index(random, end - begin)];
+      return list.targets[begin + uniform_index(random, end - begin)];
     }
     if (dangling == PprDangling::seed) return seeds.pick(random);
-    return static_cast<Vertex>(uniform_index(random, graph.vertices));
+    return static_cast<Vertex>(uniform_index(random, vertices));
   }
 
   /// Inverse transform over the list's weights as integers; false where all are 0.
-  SLUICE_HD static bool next_by_weight(const CsrView& graph, EdgeIndex begin, EdgeIndex end,
+  SLUICE_HD static bool next_by_weight(const ListColumns& list, EdgeIndex begin, EdgeIndex end,
                                        std::uint64_t random, Vertex& vertex) {
     int exponent = -32768;
     for (EdgeIndex edge = begin; edge < end; ++edge) {
-      const int own = weight_exponent(graph.weights[edge]);
+      const int own = weight_exponent(list.weights[edge]);
       exponent = own > exponent ? own : exponent;
     }
     std::uint64_t total = 0;
-    for (EdgeIndex edge = begin; edge < end; ++edge) total += quantise_weight(graph.weights[edge], exponent);
+    for (EdgeIndex edge = begin; edge < end; ++edge) total += quantise_weight(list.weights[edge], exponent);
     if (total == 0) return false;
     std::uint64_t point = uniform_index(random, total);
     EdgeIndex edge = begin;
     while (true) {
-      const std::uint64_t bias = quantise_weight(graph.weights[edge], exponent);
+      const std::uint64_t bias = quantise_weight(list.weights[edge], exponent);
       if (point < bias) break;
       point -= bias;
       ++edge;
     }
-    vertex = graph.targets[edge];
+    vertex = list.targets[edge];
     return true;
   }
 };
 
+/// The walks of a query, each as far as lists are at hand.
 class QueryWalks {
  public:
-  QueryWalks(const CsrView& graph, const PprOptions& options)
-      : graph_(graph), rules_(WalkRules::of(options)), walks_(options.walks) {}
+  /// Keeps a reference to the device.
+  QueryWalks(const Device& device, const CsrView& graph, const PprOptions& options)
+      : device_(device), graph_(graph), rules_(WalkRules::of(options)), walks_(options.walks) {}
 
-  /// Ends all walks of a query; scores go to `reached`, which must be empty. Returns the number of steps.
-  std::uint64_t run(const Seeds& seeds, Instance query, ReachedVertices& reached) const;
+  void begin(const Seeds& seeds, Instance query);
+  /// Ends of walks are counted in `reached`, which is empty in the beginning; once all have ended they are
+  /// scores. False if lists are missing.
+  bool advance(const ListsAtHand& lists, ReachedVertices& reached);
+  /// Calls use(vertex) for all that is waited for, where several walks wait several times.
+  template <class Use>
+  void for_each_missing(Use&& use) const {
+    for (std::uint32_t i = 0; i < waiting_count_; ++i) use(waiting_.data()[i].at.vertex);
+  }
+
+  std::uint64_t steps() const { return steps_; }
+  std::uint64_t peak_bytes() const { return most_waiting_ * sizeof(Waiting); }
 
  private:
+  struct Waiting {
+    std::uint32_t walk;
+    WalkAt at;
+  };
+
+  const Device& device_;
   CsrView graph_;
   WalkRules rules_;
   std::uint32_t walks_;
+  const Seeds* seeds_ = nullptr;
+  Instance query_ = 0;
+  bool begun_ = false;
+  Buffer<Waiting> waiting_;
+  std::uint32_t waiting_count_ = 0, most_waiting_ = 0;
+  std::uint64_t steps_ = 0;
 };
 
 }  // namespace sluice
