@@ -344,8 +344,10 @@ void Job::print_plan(const PprPlan& plan) const {
   if (plan.graph_bytes != 0) text += fit_line("  the graph", plan.graph_bytes, unbounded);
   text += fit_line("  a wave of results", plan.wave_bytes, unbounded);
   text += fit_line("  a query, at most", plan.largest_query_bytes, unbounded);
-  text += fit_line("host memory (graph)", share_of_node(host_bytes(info_)), host_accountant().ceiling());
+  const std::uint64_t held = in_file_ ? graph_.out.offsets.bytes() : share_of_node(host_bytes(info_));
+  text += fit_line("host memory (graph)", held, host_accountant().ceiling());
   text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
+  if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
   print(text + fit_line("result", plan.result_bytes, unbounded));
   require_device_memory(plan.smallest_bytes);
 }

@@ -65,10 +65,7 @@ void settle(const Command& command, PprCommand& c) {
     throw UsageError("--residual-threshold: must be above 0");
   if (command.given("--expand") && command.given("--residual-threshold"))
     throw UsageError("--expand and --residual-threshold exclude each other (give one of them)");
-  for (const char* option : {"--layout", "--schedule", "--slots"}) refuse(option, true, "for ppr");
-  if (c.common.paging.partitions > 1 || c.common.paging.transport != Transport::automatic)
-    throw UsageError(
-        "--partitions, --transport: not for ppr yet, which keeps the graph whole (leave them out)");
+  for (const char* option : {"--layout", "--schedule"}) refuse(option, true, "for ppr");
   if (c.common.distribution == Distribution::shard)
     throw UsageError("--distribution shard: not for ppr yet; use replicate");
   validate(c.ppr);
@@ -157,16 +154,30 @@ RunStats run_of(const PprStats& stats) {
   run.waves = stats.waves;
   run.compute_seconds = stats.compute_seconds;
   run.write_seconds = stats.write_seconds;
+  run.partitions = stats.traffic.partitions;
+  run.partition_transfers = stats.traffic.transfers;
+  run.host_to_device_bytes = stats.traffic.host_to_device_bytes;
+  run.read_bytes = stats.traffic.read_bytes;
   return run;
+}
+
+/// A GPU has the graph whole so far.
+void require_whole_on_gpu(Job& job) {
+  if (!job.device().is_cuda()) return;
+  job.require_in_memory("ppr on a GPU");
+  const PagingOptions paging = job.paging();
+  if (paging.partitions > 1 || paging.transport != Transport::automatic)
+    throw UsageError(
+        "--partitions, --transport: not for ppr on a GPU yet (leave them out, or use --device host)");
 }
 
 void run(const Command& command, PprCommand& c) {
   settle(command, c);
   Job job(command, c.common, c.graph);
-  job.require_in_memory("ppr");
+  require_whole_on_gpu(job);
   const Starts starts = make_starts(command, c.starts, StartsLine::weighted_seeds, true, job.ids());
   job.prepare(starts, " queries", c.ppr);
-  if (c.common.plan) return job.print_plan(plan_ppr(job.device(), job.graph(), starts, c.ppr));
+  if (c.common.plan) return job.print_plan(plan_ppr(job.device(), job.graph(), starts, c.ppr, job.paging()));
 
   auto& results = job.open_results(attributes_of(c), starts, PprWriter::text_columns());
   PprWriter writer(results, job.ids(), starts, c.ppr.top);
@@ -175,8 +186,8 @@ void run(const Command& command, PprCommand& c) {
   std::optional<PprEvaluator> evaluator;
   PprSink* sink = verifier ? verifier.get() : &writer;
   if (c.latency) sink = &latencies.emplace(*sink);
-  if (c.evaluate) sink = &evaluator.emplace(job.device(), job.graph(), starts, c.ppr, *sink);
-  const PprStats stats = run_ppr(job.device(), job.graph(), starts, c.ppr, *sink);
+  if (c.evaluate) sink = &evaluator.emplace(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());
+  const PprStats stats = run_ppr(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());
   ResolvedOptions counters = counters_of(c, stats);
   if (latencies) add_latencies(counters, *latencies);
   if (evaluator) add_precision(counters, *evaluator);

@@ -84,7 +84,7 @@ class PprSuite {
   /// The edges of a query.
   double in_bulk(const std::string& name, const PprOptions& options) {
     const Starts starts = starts_of(kInBulk);
-    const auto backend = make_ppr_backend(device_, graph_, starts, options, kInBulk);
+    const auto backend = make_ppr_backend(device_, graph_, starts, options, {}, kInBulk);
     const double warming = run_ppr(*backend, {0, kWarming}, nothing_).compute_seconds;
     const auto queries =
         static_cast<Instance>(std::clamp(kWarming * kBulkSeconds / warming, 1.0 * kWarming, 1.0 * kInBulk));
@@ -105,7 +105,7 @@ class PprSuite {
   /// From its seeds to its list in host memory; the first warms up.
   void alone(const std::string& name, const PprOptions& options) {
     const Starts starts = starts_of(kAlone + 1);
-    const auto backend = make_ppr_backend(device_, graph_, starts, options, 1);
+    const auto backend = make_ppr_backend(device_, graph_, starts, options, {}, 1);
     std::vector<double> times;
     double all = 0;
     for (Instance query = 0; query <= kAlone && (all < kAloneSeconds || times.empty()); ++query) {

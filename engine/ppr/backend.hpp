@@ -1,5 +1,6 @@
-// Where queries are answered, a wave at a time: on the host's cores, a query a core (host_backend.cpp), or on
-// a GPU, a query a block (cuda_backend.cu).
+// Where queries are answered, a wave at a time: on the host's cores, a query a core (host_backend.cpp), or
+// many at once where lists come as they are asked for (fed_backend.cpp); or on a GPU, a query a block
+// (cuda_backend.cu).
 #pragma once
 
 #include <algorithm>
@@ -21,17 +22,29 @@ class PprBackend {
   virtual PprBatch solve(Instance first, std::uint64_t count) = 0;
   /// Gives back the memory in which queries work, until the next call; batches stay.
   virtual void rest() = 0;
+  /// What has been brought so far.
+  virtual SweepTraffic traffic() const { return {}; }
 };
 
-/// On the device; keeps references to all but `queries`, the number that will be asked. Throws UsageError for
-/// what the device cannot do, and as run_ppr does.
+/// Queries under way at once where lists are brought.
+inline constexpr std::uint64_t kMostFedQueries = 4096;
+/// Must lists be brought for queries: asked for, in a file, or too large for the device?
+bool is_fed(const Device& device, const Graph& graph, const PagingOptions& paging);
+
+/// On the device; keeps references to device, graph, starts and options. `queries` is how many will be asked.
+/// Throws UsageError for what the device cannot do, and as run_ppr does.
 std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
-                                             const PprOptions& options, std::uint64_t queries);
+                                             const PprOptions& options, const PagingOptions& paging,
+                                             std::uint64_t queries);
 
 std::unique_ptr<PprBackend> make_host_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                           const PprOptions& options, std::uint64_t queries);
 std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                           const PprOptions& options, std::uint64_t queries);
+
+std::unique_ptr<PprBackend> make_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
+                                         const PprOptions& options, const PagingOptions& paging,
+                                         std::uint64_t queries);
 
 using PprProgress = std::function<void(Instance done, Instance total)>;
 

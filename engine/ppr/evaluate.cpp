@@ -62,11 +62,11 @@ void add(Precision& sum, const Precision& more) {
 class PprEvaluator::Truth {
  public:
   Truth(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-        std::uint64_t queries)
+        const PagingOptions& paging, std::uint64_t queries)
       : device_(device),
         vertices_(graph.vertices()),
         options_(options),
-        backend_(make_ppr_backend(device, graph, starts, options_, queries)) {}
+        backend_(make_ppr_backend(device, graph, starts, options_, paging, queries)) {}
 
   void compare(const PprBatch& batch, Precision& sum) {
     for (std::uint64_t row = 0; row < batch.count; row += backend_->rows())
@@ -94,12 +94,12 @@ class PprEvaluator::Truth {
 };
 
 PprEvaluator::PprEvaluator(const Device& device, const Graph& graph, const Starts& starts,
-                           const PprOptions& options, PprSink& next)
+                           const PprOptions& options, PprSink& next, const PagingOptions& paging)
     : next_(next) {
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const std::uint32_t length = length_of(options);
   const auto truth = [&](std::uint32_t of_length) {
-    return std::make_unique<Truth>(device, graph, starts, truth_of(options, of_length),
+    return std::make_unique<Truth>(device, graph, starts, truth_of(options, of_length), paging,
                                    range.end - range.begin);
   };
   if (length != 0) truncated_truth_ = truth(length);

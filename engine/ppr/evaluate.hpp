@@ -27,7 +27,7 @@ class PprEvaluator : public PprSink {
  public:
   /// Keeps references to all but `options`; works where the device does.
   PprEvaluator(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-               PprSink& next);
+               PprSink& next, const PagingOptions& paging = {});
   ~PprEvaluator() override;
   void write(const PprBatch& batch) override;
   bool asks() const override { return true; }

@@ -9,6 +9,8 @@
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/query_room.hpp"
 #include "engine/ppr/query_rules.hpp"
+#include "engine/rank/sweep_pages.hpp"
+#include "engine/residency/paged_plan.hpp"
 
 namespace sluice {
 
@@ -44,19 +46,25 @@ void count_figures(PprStats& stats, std::span<const QueryFigures> figures) {
 
 }  // namespace
 
+bool is_fed(const Device& device, const Graph& graph, const PagingOptions& paging) {
+  return graph.edges() > 0 && needs_pages(device, graph, paging);
+}
+
 std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
-                                             const PprOptions& options, std::uint64_t queries) {
+                                             const PprOptions& options, const PagingOptions& paging,
+                                             std::uint64_t queries) {
   require_meaning(graph, starts, options);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) return make_cuda_ppr(device, graph, starts, options, queries);
 #endif
+  if (is_fed(device, graph, paging)) return make_fed_ppr(device, graph, starts, options, paging, queries);
   return make_host_ppr(device, graph, starts, options, queries);
 }
 
 PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-                 PprSink& sink) {
+                 PprSink& sink, const PagingOptions& paging) {
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
-  const auto backend = make_ppr_backend(device, graph, starts, options, range.end - range.begin);
+  const auto backend = make_ppr_backend(device, graph, starts, options, paging, range.end - range.begin);
   return run_ppr(*backend, range, sink, options.progress);
 }
 
@@ -75,10 +83,12 @@ PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const 
     stats.write_seconds += since(writing);
   }
   if (progress) progress(queries, queries);
+  stats.traffic = backend.traffic();
   return stats;
 }
 
-PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options) {
+PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
+                 const PagingOptions& paging) {
   require_meaning(graph, starts, options);
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const std::uint64_t n = graph.vertices(), allowed = device.memory().available();
@@ -99,6 +109,15 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
 #endif
   plan.smallest_bytes = ppr_row_bytes(options) + ReachedVertices::peak_bytes(1, n);
   plan.largest_query_bytes = worst_host_query(graph, options);
+  if (is_fed(device, graph, paging)) {
+    const std::uint64_t edge = sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
+    const bool in_file = graph.edges_elsewhere != nullptr;
+    const SweepPagePlan pages = plan_sweep_pages(device, graph.edges() * edge, allowed / 2, in_file, paging);
+    plan.partitions = pages.partitions;
+    plan.smallest_bytes += pages.least_bytes;
+    plan.threads = static_cast<unsigned>(std::min(range.end - range.begin, kMostFedQueries));
+    return plan;
+  }
   plan.threads = host_queries_at_once(device, graph, options, allowed - std::min(allowed, plan.wave_bytes));
   return plan;
 }

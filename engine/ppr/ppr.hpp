@@ -14,6 +14,8 @@
 #include "engine/exec/device.hpp"
 #include "engine/ppr/options.hpp"
 #include "engine/ppr/solver.hpp"
+#include "engine/rank/sweep.hpp"
+#include "engine/residency/paging.hpp"
 #include "engine/sampling/starts.hpp"
 #include "partition/graph.hpp"
 
@@ -48,23 +50,26 @@ struct PprStats {
   double largest_error = 0, held = 0;  ///< `held` over all queries
   std::uint64_t waves = 0;
   double compute_seconds = 0, write_seconds = 0;
+  SweepTraffic traffic;  ///< lists that were brought
 };
 
 /// Runs the queries `options.first_instance` up to `options.last_instance` on the device. Throws UsageError
 /// for options out of range or what the graph does not have, InputError for a seed that is no vertex,
 /// BudgetError where memory does not suffice.
 PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-                 PprSink& sink);
+                 PprSink& sink, const PagingOptions& paging = {});
 
 /// What a run would take beside the graph. How many vertices a query reaches is not known beforehand.
 struct PprPlan {
   std::uint64_t graph_bytes = 0;          ///< of a GPU's memory
+  std::uint64_t partitions = 1;           ///< in which lists are brought, about
   std::uint64_t wave_bytes = 0;           ///< results on their way to the sink
   std::uint64_t largest_query_bytes = 0;  ///< if it reaches all vertices
   std::uint64_t smallest_bytes = 0;       ///< without which nothing can be done
   std::uint64_t result_bytes = 0;
   unsigned threads = 1;  ///< queries at once
 };
-PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options);
+PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
+                 const PagingOptions& paging = {});
 
 }  // namespace sluice

@@ -124,12 +124,17 @@ void SweepPages::for_each(const Waiting& waiting, const Work& work) {
   std::size_t next = 0;
   const auto fill = [&](const SlotRange& range, bool keep_wanted) {
     std::vector<std::uint32_t> coming;
-    for (unsigned slot = range.begin; slot < range.end && next < away.size(); ++slot) {
-      if (held_[slot] != kNobody && keep_wanted && waiting(held_[slot]) > 0) continue;
-      if (held_[slot] != kNobody) slots_->drop(held_[slot]);
-      held_[slot] = away[next++];
-      slots_->begin(slot, held_[slot]);
-      coming.push_back(held_[slot]);
+    // Empty slots first: what is not wanted now may be again.
+    for (const bool empty : {true, false}) {
+      for (unsigned slot = range.begin; slot < range.end && next < away.size(); ++slot) {
+        if ((held_[slot] == kNobody) != empty) continue;
+        const bool just_filled = std::find(coming.begin(), coming.end(), held_[slot]) != coming.end();
+        if (!empty && (just_filled || (keep_wanted && waiting(held_[slot]) > 0))) continue;
+        if (!empty) slots_->drop(held_[slot]);
+        held_[slot] = away[next++];
+        slots_->begin(slot, held_[slot]);
+        coming.push_back(held_[slot]);
+      }
     }
     return coming;
   };

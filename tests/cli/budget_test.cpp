@@ -92,6 +92,16 @@ TEST_F(Budget, OfSamples) {
   }
 }
 
+TEST_F(Budget, OfQueries) {
+  for (const Ceilings& ceilings : kCeilings) {
+    expect_kept({"ppr", "--method", "push", "--residual-threshold", "1e-5", "--instances", "2000"}, ceilings);
+    expect_kept({"ppr", "--method", "meloppr", "--stages", "2,1", "--expand", "0.01", "--instances", "100"},
+                ceilings);
+    expect_kept({"ppr", "--method", "montecarlo", "--walks", "1000", "--instances", "200"}, ceilings);
+    expect_kept({"ppr", "--length", "2", "--weighted", "--instances", "100"}, ceilings);
+  }
+}
+
 TEST_F(Budget, OfSamplesOfTheWholeGraph) {
   expect_kept({"sample", "--kind", "snowball", "--depth", "2", "--instances", "100"}, {64, 0});
   expect_kept({"sample", "--kind", "layer", "--layer-size", "1000,1000", "--instances", "2000"}, {64, 0});

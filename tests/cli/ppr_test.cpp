@@ -118,7 +118,52 @@ TEST_F(PprCli, BenchSaysRatesTimesAndPrecision) {
 
 TEST_F(PprCli, PlansWithoutRunning) {
   EXPECT_NE(run({"ppr", graph(), "--plan"}).out.find("queries at once"), std::string::npos);
+  EXPECT_NE(
+      run({"ppr", graph(), "--plan", "--partitions", "9"}).out.find("partitions                        9"),
+      std::string::npos);
   refuse(4, "device memory", {"ppr", graph(), "--device-memory", "2KiB", "--output", at("p.h5")});
+}
+
+TEST_F(PprCli, GivesTheSameFileOutOfCore) {
+  const std::vector<std::vector<std::string>> places{{"--partitions", "7", "--slots", "2"},
+                                                     {"--partitions", "7", "--transport", "mapped"},
+                                                     {"--transport", "file"},
+                                                     {"--device-memory", "500KiB"},
+                                                     {"--host-memory", "2MiB", "--partitions", "20"}};
+  const std::string file = graph("kronecker", 12, {"--undirected", "--weights", "uniform"});
+  for (const std::string method : {"exact", "meloppr", "push", "montecarlo"}) {
+    std::vector<std::string> words{"ppr",         file,       "--method",        method,    "--weighted",
+                                   "--instances", "5",        "--force",         "--top",   "50",
+                                   "--quiet",     "--report", at("report.json"), "--output"};
+    if (method == "exact" || method == "push") words.insert(words.begin() + 2, {"--tolerance", "1e-3"});
+    const auto with = [&](const std::string& output, const std::vector<std::string>& more) {
+      auto all = words;
+      all.push_back(at(output));
+      all.insert(all.end(), more.begin(), more.end());
+      return all;
+    };
+    run(with("whole.h5", {}));
+    for (const auto& place : places) {
+      run(with("parts.h5", place));
+
+      EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("parts.h5"))) << method << ' ' << place[0];
+      const auto said = report();
+      EXPECT_GT(said["partitions"], 1) << method << ' ' << place[0];
+      EXPECT_EQ(said["partition_transfers"] == 0, place.back() == "mapped") << method << ' ' << place[0];
+    }
+  }
+}
+
+TEST_F(PprCli, EvaluatesOutOfCore) {
+  const auto measured = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"ppr",      graph(),      "--method",       "meloppr", "--top",
+                                   "20",       "--evaluate", "--verify",       "--force", "--output",
+                                   at("p.h5"), "--report",   at("report.json")};
+    words.insert(words.end(), more.begin(), more.end());
+    run(words);
+    return report()["precision_limit"].get<double>();
+  };
+  EXPECT_EQ(measured({"--partitions", "5"}), measured({}));
 }
 
 TEST_F(PprCli, RefusesWhatHasNoMeaning) {
@@ -153,8 +198,6 @@ TEST_F(PprCli, RefusesWhatHasNoMeaning) {
   refused("--table", {"--method", "meloppr", "--table", "10"});
   refused("--table", {"--method", "meloppr", "--one-by-one", "--table", "1"});
   refused("--unexpanded", {"--unexpanded", "share"});
-  refused("--partitions", {"--partitions", "4"});
-  refused("--transport", {"--transport", "file"});
   refused("--distribution shard", {"--distribution", "shard"});
   refused("--layout", {"--layout", "wide"});
   refused("exclude each other", {"--starts", "s.txt", "--instances", "3"});

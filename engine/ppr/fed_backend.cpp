@@ -1,0 +1,196 @@
+// Queries on the host's cores where lists come as they are asked for. Many queries are under way at once:
+// each goes on until its next step wants lists that are not at hand, and waits until these have come for all
+// of them together. How far a query reaches is not known before: one that finds no memory left is given up,
+// and asked again when fewer are under way.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/ppr/backend.hpp"
+#include "engine/ppr/list_feeder.hpp"
+#include "engine/ppr/wanted_lists.hpp"
+
+namespace sluice {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Queries under way at first: nobody knows how much memory one takes.
+constexpr std::uint64_t kFirstFlights = 64;
+/// Slots have at least such a part of the memory.
+constexpr std::uint64_t kLeastShare = 64;
+
+/// A query under way.
+struct Flight {
+  Flight(const Device& device, const CsrView& graph, const PprOptions& options, std::uint64_t of_row)
+      : solver(device, graph, options), row(of_row) {}
+
+  enum class State { fresh, waiting, ended, failed };
+
+  QuerySolver solver;
+  Seeds seeds;
+  std::uint64_t row;
+  State state = State::fresh;
+  Clock::time_point begin = Clock::now();
+};
+
+class FedPpr final : public PprBackend {
+ public:
+  FedPpr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
+         const PagingOptions& paging, std::uint64_t queries)
+      : device_(device),
+        graph_(graph),
+        starts_(starts),
+        options_(options),
+        paging_(paging),
+        rows_(ppr_wave_rows(device, options, queries)),
+        results_(device, rows_, options.top),
+        wanted_(graph.vertices()) {}
+
+  std::uint64_t rows() const override { return rows_; }
+
+  PprBatch solve(Instance first, std::uint64_t count) override {
+    first_ = first;
+    pending_.resize(count);
+    for (std::uint64_t row = 0; row < count; ++row) pending_[row] = count - 1 - row;
+    while (begin()) {
+      work({});
+      want();
+      feeder_->feed(wanted_, [this](const ListsAtHand& lists) { work(lists); });
+      // Alone, and it did not fit: it gets memory of slots.
+      if (std::exchange(wants_more_, false)) rest(), share_ *= 2;
+    }
+    return results_.batch(first, count);
+  }
+
+  void rest() override {
+    traffic_ = traffic();
+    feeder_.reset();
+  }
+
+  SweepTraffic traffic() const override {
+    SweepTraffic sum = feeder_ ? feeder_->traffic() : traffic_;
+    if (!feeder_) return sum;
+    sum.transfers += traffic_.transfers;
+    sum.host_to_device_bytes += traffic_.host_to_device_bytes;
+    sum.read_bytes += traffic_.read_bytes;
+    return sum;
+  }
+
+ private:
+  /// Begins as many queries as there is memory for. False where all have ended.
+  bool begin() {
+    if (!feeder_) {
+      const std::uint64_t available = device_.memory().available();
+      feeder_ = make_page_feeder(device_, graph_, options_, paging_, available / share_);
+      memory_ = device_.memory().available();
+    }
+    if (pending_.empty() && flights_.empty()) {
+      pending_.swap(postponed_);
+      limit_ = std::max<std::uint64_t>(limit_ / 4, 1);
+    } else if (!std::exchange(failed_, false)) {
+      limit_ = std::min(2 * limit_, kMostFedQueries);
+    }
+    // Those under way will take more.
+    const auto has_room = [this] { return flights_.empty() || device_.memory().available() > memory_ / 4; };
+    while (!pending_.empty() && flights_.size() < limit_ && has_room()) {
+      try {
+        flights_.push_back(std::make_unique<Flight>(device_, graph_.out.view(), options_, pending_.back()));
+      } catch (const BudgetError&) {
+        if (flights_.empty()) throw;
+        break;
+      }
+      pending_.pop_back();
+    }
+    return !flights_.empty();
+  }
+
+  /// All go on as far as these lists lead.
+  void work(const ListsAtHand& lists) {
+    const std::uint64_t together = flights_.size();
+    parallel_blocks(device_.threads(), together, 1, [&](std::uint64_t i, std::uint64_t, unsigned) {
+      Flight& flight = *flights_[i];
+      try {
+        go_on(flight, lists);
+      } catch (const BudgetError&) {
+        if (together == 1 && share_ == kLeastShare) throw;
+        flight.state = Flight::State::failed;
+      }
+    });
+    land();
+  }
+
+  void go_on(Flight& flight, const ListsAtHand& lists) {
+    if (flight.state == Flight::State::fresh) {
+      flight.seeds.assign(starts_, graph_.vertices(), options_.seed, first_ + flight.row);
+      flight.solver.begin(flight.seeds, first_ + flight.row);
+      flight.state = Flight::State::waiting;
+    }
+    if (!flight.solver.advance(lists)) return;
+    const std::uint64_t row = flight.row;
+    results_.seeds.data()[row] = flight.seeds.all()[0].vertex;
+    QueryFigures& figures = results_.figures.data()[row];
+    figures = flight.solver.figures();
+    flight.solver.write_top({results_.vertices.data() + row * options_.top, options_.top},
+                            {results_.scores.data() + row * options_.top, options_.top});
+    figures.seconds = std::chrono::duration<double>(Clock::now() - flight.begin).count();
+    flight.state = Flight::State::ended;
+  }
+
+  void land() {
+    const std::uint64_t together = flights_.size();
+    bool failed = false;
+    for (const auto& flight : flights_) {
+      if (flight->state != Flight::State::failed) continue;
+      postponed_.push_back(flight->row);
+      failed = true;
+    }
+    if (failed) {
+      failed_ = true;
+      limit_ = std::max<std::uint64_t>(together / 2, 1);
+      wants_more_ = together == 1;
+    }
+    std::erase_if(flights_, [](const auto& flight) { return flight->state >= Flight::State::ended; });
+  }
+
+  void want() {
+    wanted_.clear();
+    parallel_blocks(device_.threads(), flights_.size(), 1, [&](std::uint64_t i, std::uint64_t, unsigned) {
+      flights_[i]->solver.for_each_missing([this](Vertex v) { wanted_.add(v); });
+    });
+  }
+
+  const Device& device_;
+  const Graph& graph_;
+  const Starts& starts_;
+  const PprOptions& options_;
+  PagingOptions paging_;
+  std::uint64_t rows_;
+  PprRows<Buffer> results_;
+  WantedLists wanted_;
+  std::unique_ptr<ListFeeder> feeder_;
+  SweepTraffic traffic_;  ///< of those before
+  Instance first_ = 0;
+  std::vector<std::uint64_t> pending_;  ///< rows that nobody works on, the next one last
+  std::vector<std::unique_ptr<Flight>> flights_;
+  std::vector<std::uint64_t> postponed_;  ///< that found no memory left
+  std::uint64_t memory_ = 0;              ///< that queries may take
+  std::uint64_t limit_ = kFirstFlights;   ///< queries under way at once
+  std::uint64_t share_ = 2;               ///< a part of the memory is for slots: one half, or less
+  bool failed_ = false;                   ///< a query, since some began
+  bool wants_more_ = false;               ///< memory than it had alone
+};
+
+}  // namespace
+
+std::unique_ptr<PprBackend> make_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
+                                         const PprOptions& options, const PagingOptions& paging,
+                                         std::uint64_t queries) {
+  return std::make_unique<FedPpr>(device, graph, starts, options, paging, queries);
+}
+
+}  // namespace sluice

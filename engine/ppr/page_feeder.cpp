@@ -1,0 +1,70 @@
+#include <algorithm>
+#include <vector>
+
+#include "engine/ppr/list_feeder.hpp"
+#include "engine/rank/sweep_pages.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// Memory that somebody else takes later.
+class KeptFree {
+ public:
+  KeptFree(Accountant& memory, std::uint64_t bytes) : memory_(memory), bytes_(bytes) {
+    memory_.charge(bytes_, "queries");
+  }
+  KeptFree(const KeptFree&) = delete;
+  ~KeptFree() { memory_.release(bytes_); }
+
+ private:
+  Accountant& memory_;
+  std::uint64_t bytes_;
+};
+
+SweepRows rows_of(const Graph& graph, const PprOptions& options) {
+  SweepRows rows(graph.out.view());
+  rows.file = graph.edges_elsewhere.get();
+  if (!options.weighted) rows.in.weights = nullptr;
+  return rows;
+}
+
+class PageFeeder final : public ListFeeder {
+ public:
+  PageFeeder(const Device& device, const Graph& graph, const PprOptions& options, const PagingOptions& paging)
+      : pages_(device, rows_of(graph, options), options.weighted, paging), waiting_(pages_.size()) {}
+
+  void feed(const WantedLists& wanted, const Work& work) override {
+    for (std::uint64_t p = 0; p < pages_.size(); ++p)
+      waiting_[p] = wanted.count(pages_.begin(p), pages_.end(p));
+    pages_.for_each([this](std::uint32_t p) { return waiting_[p]; },
+                    [&](std::span<const SweepPage> pages) {
+                      ranges_.clear();
+                      for (const SweepPage& page : pages) {
+                        ranges_.push_back({page.begin, page.end, {page.sources, page.weights}});
+                        waiting_[page.partition] = 0;
+                      }
+                      std::ranges::sort(ranges_, {}, &ListRange::begin);
+                      work(ListsAtHand(ranges_));
+                    });
+  }
+
+  SweepTraffic traffic() const override { return pages_.traffic(); }
+
+ private:
+  SweepPages pages_;
+  std::vector<std::uint64_t> waiting_;  ///< [partitions]
+  std::vector<ListRange> ranges_;
+};
+
+}  // namespace
+
+std::unique_ptr<ListFeeder> make_page_feeder(const Device& device, const Graph& graph,
+                                             const PprOptions& options, const PagingOptions& paging,
+                                             std::uint64_t room) {
+  const std::uint64_t available = device.memory().available();
+  const KeptFree kept(device.memory(), available - std::min(available, room));
+  return std::make_unique<PageFeeder>(device, graph, options, paging);
+}
+
+}  // namespace sluice

@@ -1,0 +1,44 @@
+// Which lists are missing, over all queries under way: a bit a vertex, so that those which many queries reach
+// are brought once.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "engine/core/host_array.hpp"
+#include "engine/core/types.hpp"
+
+namespace sluice {
+
+class WantedLists {
+ public:
+  explicit WantedLists(std::uint64_t vertices) : words_((vertices + 63) / 64, "which lists are missing") {
+    clear();
+  }
+
+  void clear() { std::fill(words_.begin(), words_.end(), 0); }
+  /// Any thread.
+  void add(Vertex v) {
+    std::atomic_ref(words_[v / 64]).fetch_or(std::uint64_t{1} << (v % 64), std::memory_order_relaxed);
+  }
+  /// How many are wanted of vertices [begin, end).
+  std::uint64_t count(std::uint64_t begin, std::uint64_t end) const {
+    std::uint64_t wanted = 0;
+    for (std::uint64_t at = begin; at < end; at = (at / 64 + 1) * 64) wanted += std::popcount(word(at, end));
+    return wanted;
+  }
+
+ private:
+  /// Bits from vertex `at` on to the end of its word, and before `end`.
+  std::uint64_t word(std::uint64_t at, std::uint64_t end) const {
+    std::uint64_t bits = words_[at / 64] & ~std::uint64_t{0} << (at % 64);
+    if (const std::uint64_t left = end - at / 64 * 64; left < 64) bits &= (std::uint64_t{1} << left) - 1;
+    return bits;
+  }
+
+  HostArray<std::uint64_t> words_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,148 @@
+// Queries whose lists come in partitions, from memory and from the file: the results of the whole graph, bit
+// for bit, and within the memory that is allowed.
+#include <gtest/gtest.h>
+
+#include "cli/process.hpp"
+#include "engine/core/error.hpp"
+#include "io/graph_file.hpp"
+#include "ppr/oracle.hpp"
+
+namespace sluice::test {
+namespace {
+
+struct Ran {
+  KeptRows rows;
+  PprStats stats;
+};
+
+Ran ran(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
+        const PagingOptions& paging = {}) {
+  Ran result;
+  result.stats = run_ppr(device, graph, starts, options, result.rows, paging);
+  return result;
+}
+
+/// Lists, and all that is known of them but memory and time.
+void expect_same(const Ran& parts, const Ran& whole) {
+  EXPECT_TRUE(parts.rows == whole.rows);
+  EXPECT_EQ(parts.stats.queries, whole.stats.queries);
+  EXPECT_EQ(parts.stats.edges, whole.stats.edges);
+  EXPECT_EQ(parts.stats.reached, whole.stats.reached);
+  EXPECT_EQ(parts.stats.largest_error, whole.stats.largest_error);
+  EXPECT_EQ(parts.stats.held, whole.stats.held);
+}
+
+std::vector<PprOptions> all_methods() {
+  auto all = group_methods();
+  const auto more = one_by_one_methods();
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// Even numbers of rules split by weight, so that both do with each method.
+std::vector<PprOptions> with_and_without_weights(std::vector<PprOptions> all) {
+  for (std::size_t i = 0; i < all.size(); i += 2) all[i].weighted = true;
+  return all;
+}
+
+TEST(PprPartitions, ChangeNoBit) {
+  const Device device({DeviceChoice::host, 2, 0});
+  for (const bool undirected : {false, true}) {
+    const Graph graph = generated(io::GraphKind::rmat, 7, undirected, io::WeightRule::uniform);
+    auto queries = queries_of(graph);
+    const Starts all = starts_of(queries);
+    queries.erase(queries.begin(), queries.end() - 2);
+    const Starts few = starts_of(queries);
+    for (const PprOptions& options : with_and_without_weights(all_methods())) {
+      const Starts& starts = goes_one_by_one(options) ? few : all;  // many rounds each
+      const Ran whole = ran(device, graph, starts, options);
+      EXPECT_EQ(whole.stats.traffic.partitions, 1u);
+      for (const PagingOptions& paging :
+           {PagingOptions{.partitions = 2, .slots = 2, .transport = Transport::copied},
+            PagingOptions{.partitions = 7, .slots = 3}, PagingOptions{.partitions = 64, .slots = 2},
+            PagingOptions{.partitions = 7, .transport = Transport::mapped}}) {
+        const Ran parts = ran(device, graph, starts, options, paging);
+
+        expect_same(parts, whole);
+        EXPECT_GT(parts.stats.traffic.partitions, 1u);
+        EXPECT_LE(parts.stats.traffic.partitions, paging.partitions);
+        EXPECT_EQ(parts.stats.traffic.transfers > 0, paging.transport != Transport::mapped);
+      }
+    }
+  }
+}
+
+TEST(PprPartitions, ComeFromTheFileToo) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Folder folder;
+  io::write_graph(folder / "graph.h5", generated(io::GraphKind::rmat, 9, false, io::WeightRule::uniform),
+                  true);
+  const Graph in_memory = io::read_graph(folder / "graph.h5"), in_file = io::open_graph(folder / "graph.h5");
+  const Starts starts = starts_of(queries_of(in_memory));
+  for (const PprOptions& options : with_and_without_weights(all_methods())) {
+    const Ran whole = ran(device, in_memory, starts, options);
+    for (const PagingOptions& paging :
+         {PagingOptions{}, PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::file}}) {
+      const Ran parts = ran(device, in_file, starts, options, paging);
+
+      expect_same(parts, whole);
+      EXPECT_GT(parts.stats.traffic.read_bytes, 0u);
+    }
+  }
+}
+
+TEST(PprPartitions, ChangeNoBitOfAnyGraph) {
+  const Device device({DeviceChoice::host, 3, 0});
+  PprOptions push;
+  push.method = PprMethod::push;
+  push.tolerance = 1e-5;
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    const Starts starts = starts_of(queries_of(graph));
+    expect_same(ran(device, graph, starts, push, {.partitions = 5}), ran(device, graph, starts, push));
+  }
+}
+
+/// A partition that nobody asks for stays away, and one that was brought stays as long as there is room.
+TEST(PprPartitions, AreBroughtOnceWhereTheyFit) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Graph graph = generated(io::GraphKind::ring, 10, false, io::WeightRule::none);
+  PprOptions options;
+  options.length = 200;
+
+  const Ran parts = ran(device, graph, starts_of({{{0, 1}}, {{300, 1}}}), options, {.partitions = 8});
+
+  EXPECT_EQ(parts.stats.traffic.partitions, 8u);
+  EXPECT_EQ(parts.stats.traffic.transfers, 4u);  // of 128 vertices each: 0 to 199, and 300 to 499
+}
+
+/// Each query takes some 400 KiB, all of them at once far more than there is.
+TEST(PprPartitions, StayWithinTheDeviceMemory) {
+  const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
+  PprOptions options;
+  options.last_instance = 100;
+  options.length = 6;
+  const Device roomy({DeviceChoice::host, 4, 0}), tight({DeviceChoice::host, 4, 2u << 20});
+
+  const Ran parts = ran(tight, graph, {}, options, {.partitions = 16});
+
+  expect_same(parts, ran(roomy, graph, {}, options));
+  EXPECT_LE(tight.memory().peak(), 2u << 20);
+  EXPECT_EQ(tight.memory().used(), 0u);
+  EXPECT_GT(2 * parts.stats.peak_query_bytes, 200u << 10);
+}
+
+TEST(PprPartitions, SayWhatIsTooLittle) {
+  const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
+  KeptRows rows;
+  PprOptions options;
+  options.length = 6;
+  const Device tight({DeviceChoice::host, 2, 300u << 10});
+
+  EXPECT_THROW(run_ppr(tight, graph, {}, options, rows, {.partitions = 64}), BudgetError);
+  EXPECT_LE(tight.memory().peak(), 300u << 10);
+  EXPECT_EQ(tight.memory().used(), 0u);
+}
+
+}  // namespace
+}  // namespace sluice::test
