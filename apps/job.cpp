@@ -341,7 +341,8 @@ void Job::print_plan(const PageRankPlan& plan) const {
 void Job::print_plan(const PprPlan& plan) const {
   const std::uint64_t device_ceiling = device_->memory().ceiling(), unbounded = ~std::uint64_t{0};
   std::string text = fit_line("device memory", plan.smallest_bytes, device_ceiling);
-  if (plan.graph_bytes != 0) text += fit_line("  the graph", plan.graph_bytes, unbounded);
+  if (plan.graph_bytes != 0)
+    text += fit_line(plan.in_place ? "  the graph's offsets" : "  the graph", plan.graph_bytes, unbounded);
   text += fit_line("  a wave of results", plan.wave_bytes, unbounded);
   text += fit_line("  a query, at most", plan.largest_query_bytes, unbounded);
   const std::uint64_t held = in_file_ ? graph_.out.offsets.bytes() : share_of_node(host_bytes(info_));

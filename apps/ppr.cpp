@@ -158,23 +158,13 @@ RunStats run_of(const PprStats& stats) {
   run.partition_transfers = stats.traffic.transfers;
   run.host_to_device_bytes = stats.traffic.host_to_device_bytes;
   run.read_bytes = stats.traffic.read_bytes;
+  run.mapped_bytes = stats.mapped_bytes;
   return run;
-}
-
-/// A GPU has the graph whole so far.
-void require_whole_on_gpu(Job& job) {
-  if (!job.device().is_cuda()) return;
-  job.require_in_memory("ppr on a GPU");
-  const PagingOptions paging = job.paging();
-  if (paging.partitions > 1 || paging.transport != Transport::automatic)
-    throw UsageError(
-        "--partitions, --transport: not for ppr on a GPU yet (leave them out, or use --device host)");
 }
 
 void run(const Command& command, PprCommand& c) {
   settle(command, c);
   Job job(command, c.common, c.graph);
-  require_whole_on_gpu(job);
   const Starts starts = make_starts(command, c.starts, StartsLine::weighted_seeds, true, job.ids());
   job.prepare(starts, " queries", c.ppr);
   if (c.common.plan) return job.print_plan(plan_ppr(job.device(), job.graph(), starts, c.ppr, job.paging()));

@@ -24,12 +24,16 @@ class PprBackend {
   virtual void rest() = 0;
   /// What has been brought so far.
   virtual SweepTraffic traffic() const { return {}; }
+  /// Are lists read where the host has them, and not where the device would?
+  virtual bool reads_in_place() const { return false; }
 };
 
 /// Queries under way at once where lists are brought.
 inline constexpr std::uint64_t kMostFedQueries = 4096;
-/// Must lists be brought for queries: asked for, in a file, or too large for the device?
-bool is_fed(const Device& device, const Graph& graph, const PagingOptions& paging);
+/// Must queries do with a graph that the device does not have whole: asked for, in a file, or too large? The
+/// host then brings lists, and a GPU reads them in place.
+bool is_out_of_core(const Device& device, const Graph& graph, const PprOptions& options,
+                    const PagingOptions& paging);
 
 /// On the device; keeps references to device, graph, starts and options. `queries` is how many will be asked.
 /// Throws UsageError for what the device cannot do, and as run_ppr does.
@@ -40,7 +44,7 @@ std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& 
 std::unique_ptr<PprBackend> make_host_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                           const PprOptions& options, std::uint64_t queries);
 std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                          const PprOptions& options, std::uint64_t queries);
+                                          const PprOptions& options, bool in_place, std::uint64_t queries);
 
 std::unique_ptr<PprBackend> make_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                          const PprOptions& options, const PagingOptions& paging,
@@ -57,9 +61,9 @@ std::uint64_t worst_host_query(const Graph& graph, const PprOptions& options);
 /// the graph, and at least one.
 unsigned host_queries_at_once(const Device& device, const Graph& graph, const PprOptions& options,
                               std::uint64_t left);
-/// The same of a GPU, and what its queries share: the graph.
+/// The same of a GPU, and what its queries share: the graph, or what is not read in place of it.
 unsigned cuda_queries_at_once(const PprOptions& options);
-std::uint64_t cuda_graph_bytes(const Graph& graph, const PprOptions& options);
+std::uint64_t cuda_graph_bytes(const Graph& graph, const PprOptions& options, bool in_place);
 
 /// Memory of a query's results.
 inline std::uint64_t ppr_row_bytes(const PprOptions& options) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/core/charged_vector.hpp"
+#include "engine/exec/copy_lane.hpp"
 #include "engine/exec/stream.cuh"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/query_kernels.cuh"
@@ -23,27 +24,44 @@ QueriesKernel kernel_of(const PprOptions& options) {
 /// The graph as queries read it.
 class GraphOnDevice {
  public:
-  GraphOnDevice(const Device& device, const Graph& graph, const PprOptions& options)
-      : view_(graph.out.view()),
-        offsets_(device, view_.vertices + 1, "the graph's offsets"),
-        targets_(device, view_.edges, "the graph's edges") {
-    copy_to_device(device, offsets_.data(), view_.offsets, offsets_.bytes());
-    copy_to_device(device, targets_.data(), view_.targets, targets_.bytes());
+  GraphOnDevice(const Device& device, const Graph& graph, const PprOptions& options, bool in_place)
+      : view_(graph.out.view()), in_place_(in_place) {
+    if (!options.weighted) view_.weights = nullptr;
     if (options.weighted) {
-      weights_ = Buffer<float>(device, view_.edges, "the graph's weights");
-      totals_ = Buffer<double>(device, view_.vertices, "sums of weights");
-      copy_to_device(device, weights_.data(), view_.weights, weights_.bytes());
-      HostArray<double> totals = weight_totals(view_, device.threads());
-      copy_to_device(device, totals_.data(), totals.data(), totals_.bytes());
+      const HostArray<double> totals = weight_totals(view_, device.threads());
+      const double* sums = totals.data();
+      bring(device, totals_, sums, view_.vertices, "sums of weights");
     }
-    view_.offsets = offsets_.data(), view_.targets = targets_.data(), view_.weights = weights_.data();
+    bring(device, offsets_, view_.offsets, view_.vertices + 1, "the graph's offsets");
+    if (in_place) {
+      locks_.emplace_back(device, view_.targets, view_.edges * sizeof(Vertex));
+      if (options.weighted) locks_.emplace_back(device, view_.weights, view_.edges * sizeof(float));
+      return;
+    }
+    bring(device, targets_, view_.targets, view_.edges, "the graph's edges");
+    if (options.weighted) bring(device, weights_, view_.weights, view_.edges, "the graph's weights");
   }
 
   const CsrView& view() const { return view_; }
   const double* totals() const { return totals_.data(); }
+  bool in_place() const { return in_place_; }
+  std::uint64_t brought_bytes() const {
+    return offsets_.bytes() + targets_.bytes() + weights_.bytes() + totals_.bytes();
+  }
 
  private:
+  /// The column is read on the device from now on.
+  template <class T>
+  static void bring(const Device& device, Buffer<T>& to, const T*& column, std::uint64_t size,
+                    const char* purpose) {
+    to = Buffer<T>(device, size, purpose);
+    copy_to_device(device, to.data(), column, to.bytes());
+    column = to.data();
+  }
+
   CsrView view_;
+  bool in_place_;  ///< lists stay in host memory
+  std::vector<PageLock> locks_;
   Buffer<EdgeIndex> offsets_;
   Buffer<Vertex> targets_;
   Buffer<float> weights_;
@@ -82,11 +100,11 @@ class Rooms {
 class CudaPpr final : public PprBackend {
  public:
   CudaPpr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-          std::uint64_t queries)
+          bool in_place, std::uint64_t queries)
       : device_(device),
         starts_(starts),
         options_(options),
-        graph_(device, graph, options),
+        graph_(device, graph, options, in_place),
         rows_(ppr_wave_rows(device, options, queries)),
         results_(device, rows_, options.top),
         group_figures_(device, rows_, "figures of queries"),
@@ -125,6 +143,13 @@ class CudaPpr final : public PprBackend {
   }
 
   void rest() override { rooms_.give_back(); }
+
+  bool reads_in_place() const override { return graph_.in_place(); }
+  SweepTraffic traffic() const override {
+    SweepTraffic traffic;
+    traffic.host_to_device_bytes = graph_.brought_bytes();
+    return traffic;
+  }
 
  private:
   void copy(void* to, const void* from, std::uint64_t bytes) {
@@ -223,15 +248,16 @@ unsigned cuda_queries_at_once(const PprOptions& options) {
   return static_cast<unsigned>(processors * each);
 }
 
-std::uint64_t cuda_graph_bytes(const Graph& graph, const PprOptions& options) {
-  const std::uint64_t rows = (graph.vertices() + 1) * sizeof(EdgeIndex) + graph.edges() * sizeof(Vertex);
-  if (!options.weighted) return rows;
-  return rows + graph.edges() * sizeof(float) + graph.vertices() * sizeof(double);
+std::uint64_t cuda_graph_bytes(const Graph& graph, const PprOptions& options, bool in_place) {
+  const std::uint64_t by_vertex =
+      (graph.vertices() + 1) * sizeof(EdgeIndex) + (options.weighted ? graph.vertices() * sizeof(double) : 0);
+  if (in_place) return by_vertex;
+  return by_vertex + graph.edges() * (sizeof(Vertex) + (options.weighted ? sizeof(float) : 0));
 }
 
 std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                          const PprOptions& options, std::uint64_t queries) {
-  return std::make_unique<CudaPpr>(device, graph, starts, options, queries);
+                                          const PprOptions& options, bool in_place, std::uint64_t queries) {
+  return std::make_unique<CudaPpr>(device, graph, starts, options, in_place, queries);
 }
 
 }  // namespace sluice

@@ -98,8 +98,10 @@ PprEvaluator::PprEvaluator(const Device& device, const Graph& graph, const Start
     : next_(next) {
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const std::uint32_t length = length_of(options);
+  // A GPU page-locks a graph that it reads in place, and can do so once.
+  const PagingOptions of_truth = device.is_cuda() ? PagingOptions{.partitions = 1} : paging;
   const auto truth = [&](std::uint32_t of_length) {
-    return std::make_unique<Truth>(device, graph, starts, truth_of(options, of_length), paging,
+    return std::make_unique<Truth>(device, graph, starts, truth_of(options, of_length), of_truth,
                                    range.end - range.begin);
   };
   if (length != 0) truncated_truth_ = truth(length);

@@ -81,6 +81,8 @@ class FedPpr final : public PprBackend {
     return sum;
   }
 
+  bool reads_in_place() const override { return paging_.transport == Transport::mapped; }
+
  private:
   /// Begins as many queries as there is memory for. False where all have ended.
   bool begin() {

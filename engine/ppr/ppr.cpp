@@ -31,6 +31,34 @@ void require_meaning(const Graph& graph, const Starts& starts, const PprOptions&
   }
 }
 
+#if defined(SLUICE_HAVE_CUDA)
+/// Of a GPU's memory: the graph, and one query in the smallest room.
+std::uint64_t smallest_on_gpu(const Graph& graph, const PprOptions& options, bool in_place) {
+  return cuda_graph_bytes(graph, options, in_place) + ppr_row_bytes(options) +
+         first_room(graph.vertices(), options).bytes();
+}
+
+void require_in_place(const Graph& graph, const PagingOptions& paging) {
+  if (graph.edges_elsewhere)
+    throw UsageError(
+        "ppr on a GPU reads lists in host memory, but the graph stays in its file (raise --host-memory, "
+        "leave "
+        "--transport file out, or use --device host)");
+  if (paging.partitions > 1 || paging.transport == Transport::copied)
+    throw UsageError(
+        "--partitions, --transport copied: ppr on a GPU reads lists that do not fit it in place (leave them "
+        "out, "
+        "or use --transport mapped)");
+}
+#endif
+
+/// What a query reads of an edge. Of walks by weight the targets alone are counted, not the weights that they
+/// look through.
+std::uint64_t edge_bytes(const PprOptions& options) {
+  const bool weights = options.weighted && options.method != PprMethod::walks;
+  return sizeof(Vertex) + (weights ? sizeof(float) : 0);
+}
+
 void count_figures(PprStats& stats, std::span<const QueryFigures> figures) {
   for (const QueryFigures& query : figures) {
     stats.edges += query.edges;
@@ -46,18 +74,29 @@ void count_figures(PprStats& stats, std::span<const QueryFigures> figures) {
 
 }  // namespace
 
-bool is_fed(const Device& device, const Graph& graph, const PagingOptions& paging) {
-  return graph.edges() > 0 && needs_pages(device, graph, paging);
+bool is_out_of_core(const Device& device, const Graph& graph, [[maybe_unused]] const PprOptions& options,
+                    const PagingOptions& paging) {
+  if (graph.edges() == 0) return false;
+#if defined(SLUICE_HAVE_CUDA)
+  if (device.is_cuda() && paging.partitions == 0 && paging.transport == Transport::automatic &&
+      !graph.edges_elsewhere)
+    return smallest_on_gpu(graph, options, false) > device.memory().available();
+#endif
+  return needs_pages(device, graph, paging);
 }
 
 std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
                                              const PprOptions& options, const PagingOptions& paging,
                                              std::uint64_t queries) {
   require_meaning(graph, starts, options);
+  const bool out_of_core = is_out_of_core(device, graph, options, paging);
 #if defined(SLUICE_HAVE_CUDA)
-  if (device.is_cuda()) return make_cuda_ppr(device, graph, starts, options, queries);
+  if (device.is_cuda()) {
+    if (out_of_core) require_in_place(graph, paging);
+    return make_cuda_ppr(device, graph, starts, options, out_of_core, queries);
+  }
 #endif
-  if (is_fed(device, graph, paging)) return make_fed_ppr(device, graph, starts, options, paging, queries);
+  if (out_of_core) return make_fed_ppr(device, graph, starts, options, paging, queries);
   return make_host_ppr(device, graph, starts, options, queries);
 }
 
@@ -65,7 +104,9 @@ PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts,
                  PprSink& sink, const PagingOptions& paging) {
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const auto backend = make_ppr_backend(device, graph, starts, options, paging, range.end - range.begin);
-  return run_ppr(*backend, range, sink, options.progress);
+  PprStats stats = run_ppr(*backend, range, sink, options.progress);
+  if (backend->reads_in_place()) stats.mapped_bytes = stats.edges * edge_bytes(options);
+  return stats;
 }
 
 PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const PprProgress& progress) {
@@ -98,9 +139,11 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
     const RoomShape first = first_room(n, options), last = RoomShape::of(n, n, first.asked, first.steps);
-    plan.graph_bytes = cuda_graph_bytes(graph, options);
+    plan.in_place = is_out_of_core(device, graph, options, paging);
+    if (plan.in_place) require_in_place(graph, paging);
+    plan.graph_bytes = cuda_graph_bytes(graph, options, plan.in_place);
     plan.largest_query_bytes = last.bytes();
-    plan.smallest_bytes = plan.graph_bytes + ppr_row_bytes(options) + first.bytes();
+    plan.smallest_bytes = smallest_on_gpu(graph, options, plan.in_place);
     const std::uint64_t taken = plan.graph_bytes + plan.wave_bytes;
     const std::uint64_t fit = (allowed - std::min(allowed, taken)) / first.bytes();
     plan.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(fit, 1, cuda_queries_at_once(options)));
@@ -109,7 +152,7 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
 #endif
   plan.smallest_bytes = ppr_row_bytes(options) + ReachedVertices::peak_bytes(1, n);
   plan.largest_query_bytes = worst_host_query(graph, options);
-  if (is_fed(device, graph, paging)) {
+  if (is_out_of_core(device, graph, options, paging)) {
     const std::uint64_t edge = sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
     const bool in_file = graph.edges_elsewhere != nullptr;
     const SweepPagePlan pages = plan_sweep_pages(device, graph.edges() * edge, allowed / 2, in_file, paging);

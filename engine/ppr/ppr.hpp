@@ -50,7 +50,8 @@ struct PprStats {
   double largest_error = 0, held = 0;  ///< `held` over all queries
   std::uint64_t waves = 0;
   double compute_seconds = 0, write_seconds = 0;
-  SweepTraffic traffic;  ///< lists that were brought
+  SweepTraffic traffic;            ///< lists that were brought
+  std::uint64_t mapped_bytes = 0;  ///< of edges that mass and walks went along in place
 };
 
 /// Runs the queries `options.first_instance` up to `options.last_instance` on the device. Throws UsageError
@@ -62,6 +63,7 @@ PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts,
 /// What a run would take beside the graph. How many vertices a query reaches is not known beforehand.
 struct PprPlan {
   std::uint64_t graph_bytes = 0;          ///< of a GPU's memory
+  bool in_place = false;                  ///< lists stay in host memory
   std::uint64_t partitions = 1;           ///< in which lists are brought, about
   std::uint64_t wave_bytes = 0;           ///< results on their way to the sink
   std::uint64_t largest_query_bytes = 0;  ///< if it reaches all vertices

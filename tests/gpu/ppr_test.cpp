@@ -22,14 +22,15 @@ class GpuPpr : public testing::Test {
   }
 
   static KeptRows rows_of(const Device& device, const Graph& graph, const Starts& starts,
-                          const PprOptions& options) {
+                          const PprOptions& options, const PagingOptions& paging = {}) {
     KeptRows rows;
-    run_ppr(device, graph, starts, options, rows);
+    run_ppr(device, graph, starts, options, rows, paging);
     return rows;
   }
 
-  KeptRows compare(const Device& gpu, const Graph& graph, const Starts& starts, const PprOptions& options) {
-    KeptRows found = rows_of(gpu, graph, starts, options);
+  KeptRows compare(const Device& gpu, const Graph& graph, const Starts& starts, const PprOptions& options,
+                   const PagingOptions& paging = {}) {
+    KeptRows found = rows_of(gpu, graph, starts, options, paging);
     const KeptRows expected = rows_of(host_, graph, starts, options);
     EXPECT_TRUE(found == expected);
     EXPECT_EQ(found.figures.size(), expected.figures.size());
@@ -145,6 +146,40 @@ TEST_F(GpuPpr, WorksInWavesAndFewRoomsWhereMemoryIsShort) {
 
   const auto tiny = open_gpu(1u << 18);
   EXPECT_THROW(rows_of(*tiny, graph, Starts{}, options), BudgetError);
+}
+
+TEST_F(GpuPpr, ReadsListsInPlace) {
+  std::size_t turn = 0;
+  std::vector<PprOptions> methods = group_methods();
+  for (const PprOptions& options : one_by_one_methods()) methods.push_back(options);
+  for (const bool undirected : {false, true}) {
+    const Graph graph = generated(io::GraphKind::rmat, 10, undirected, io::WeightRule::uniform);
+    for (PprOptions options : methods) {
+      if (brief() && turn % 24 != 0) continue;
+      options.weighted = turn++ % 2 == 0;
+      compare(*gpu_, graph, starts_of(queries_of(graph)), options, {.transport = Transport::mapped});
+    }
+  }
+}
+
+TEST_F(GpuPpr, ReadsListsInPlaceWhereTheyDoNotFit) {
+  const Graph graph = generated(io::GraphKind::kronecker, 14, true, io::WeightRule::uniform);
+  const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + sizeof(float));
+  const auto small = open_gpu(edges / 2);
+  PprOptions options;
+  options.method = PprMethod::push;
+  options.residual_threshold = 1e-5;
+  options.weighted = true;
+  options.last_instance = at_most(2000, 5);
+  KeptRows rows;
+  const PprStats stats = run_ppr(*small, graph, Starts{}, options, rows);
+
+  EXPECT_TRUE(rows == rows_of(host_, graph, Starts{}, options));
+  EXPECT_EQ(stats.mapped_bytes, stats.edges * 8);
+  EXPECT_LT(stats.traffic.host_to_device_bytes, edges / 4);
+  EXPECT_LE(small->memory().peak(), edges / 2);
+  EXPECT_THROW(rows_of(*small, graph, Starts{}, options, {.partitions = 1}), BudgetError);
+  EXPECT_THROW(rows_of(*small, graph, Starts{}, options, {.partitions = 7}), UsageError);
 }
 
 TEST_F(GpuPpr, EvaluatesWhereMemoryIsShort) {
