@@ -66,8 +66,8 @@ void settle(const Command& command, PprCommand& c) {
   if (command.given("--expand") && command.given("--residual-threshold"))
     throw UsageError("--expand and --residual-threshold exclude each other (give one of them)");
   for (const char* option : {"--layout", "--schedule"}) refuse(option, true, "for ppr");
-  if (c.common.distribution == Distribution::shard)
-    throw UsageError("--distribution shard: not for ppr yet; use replicate");
+  if (c.common.distribution == Distribution::shard && c.evaluate)
+    throw UsageError("--evaluate: not with --distribution shard yet (leave one of them out)");
   validate(c.ppr);
 }
 
@@ -158,6 +158,8 @@ RunStats run_of(const PprStats& stats) {
   run.partition_transfers = stats.traffic.transfers;
   run.host_to_device_bytes = stats.traffic.host_to_device_bytes;
   run.read_bytes = stats.traffic.read_bytes;
+  run.entries_sent = stats.traffic.asked;
+  run.entries_received = stats.traffic.answered;
   run.mapped_bytes = stats.mapped_bytes;
   return run;
 }

@@ -22,8 +22,10 @@ class PprBackend {
   virtual PprBatch solve(Instance first, std::uint64_t count) = 0;
   /// Gives back the memory in which queries work, until the next call; batches stay.
   virtual void rest() = 0;
+  /// Nothing more is asked here. Other ranks may still want lists of this one; returns once nobody does.
+  virtual void finish() {}
   /// What has been brought so far.
-  virtual SweepTraffic traffic() const { return {}; }
+  virtual ListTraffic traffic() const { return {}; }
   /// Are lists read where the host has them, and not where the device would?
   virtual bool reads_in_place() const { return false; }
 };

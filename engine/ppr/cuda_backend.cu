@@ -145,8 +145,8 @@ class CudaPpr final : public PprBackend {
   void rest() override { rooms_.give_back(); }
 
   bool reads_in_place() const override { return graph_.in_place(); }
-  SweepTraffic traffic() const override {
-    SweepTraffic traffic;
+  ListTraffic traffic() const override {
+    ListTraffic traffic;
     traffic.host_to_device_bytes = graph_.brought_bytes();
     return traffic;
   }

@@ -91,8 +91,7 @@ void Diffusion::spread_missing(const ListRange& range) {
   const std::uint32_t* const last = first(range.end);
   for (const std::uint32_t* at = first(range.begin); at != last; ++at) {
     if (reached_[*at].waiting[now_] == 0) continue;
-    split(*at, lists);
-    --missing_left_;
+    if (split(*at, lists)) --missing_left_;
   }
 }
 

@@ -49,7 +49,13 @@ class FedPpr final : public PprBackend {
         paging_(paging),
         rows_(ppr_wave_rows(device, options, queries)),
         results_(device, rows_, options.top),
-        wanted_(graph.vertices()) {}
+        wanted_(graph.vertices()) {
+    if (!paging_.shard) return;
+    // Several ranks make one at the same time, or not at all.
+    feeder_ = make_rank_feeder(device, graph, options, paging);
+    memory_ = device.memory().available();
+    share_ = kLeastShare;
+  }
 
   std::uint64_t rows() const override { return rows_; }
 
@@ -68,16 +74,18 @@ class FedPpr final : public PprBackend {
   }
 
   void rest() override {
+    if (paging_.shard) return;
     traffic_ = traffic();
     feeder_.reset();
   }
 
-  SweepTraffic traffic() const override {
-    SweepTraffic sum = feeder_ ? feeder_->traffic() : traffic_;
-    if (!feeder_) return sum;
-    sum.transfers += traffic_.transfers;
-    sum.host_to_device_bytes += traffic_.host_to_device_bytes;
-    sum.read_bytes += traffic_.read_bytes;
+  void finish() override {
+    if (feeder_) feeder_->finish();
+  }
+
+  ListTraffic traffic() const override {
+    ListTraffic sum = traffic_;
+    if (feeder_) sum.add_later(feeder_->traffic());
     return sum;
   }
 
@@ -175,7 +183,7 @@ class FedPpr final : public PprBackend {
   PprRows<Buffer> results_;
   WantedLists wanted_;
   std::unique_ptr<ListFeeder> feeder_;
-  SweepTraffic traffic_;  ///< of those before
+  ListTraffic traffic_;  ///< of those before
   Instance first_ = 0;
   std::vector<std::uint64_t> pending_;  ///< rows that nobody works on, the next one last
   std::vector<std::unique_ptr<Flight>> flights_;

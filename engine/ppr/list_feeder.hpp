@@ -4,10 +4,12 @@
 #include <functional>
 #include <memory>
 
+#include "engine/exchange/communicator.hpp"
+#include "engine/exec/device.hpp"
+#include "engine/ppr/list_traffic.hpp"
 #include "engine/ppr/lists.hpp"
 #include "engine/ppr/options.hpp"
 #include "engine/ppr/wanted_lists.hpp"
-#include "engine/rank/sweep.hpp"
 #include "engine/residency/paging.hpp"
 
 namespace sluice {
@@ -18,10 +20,11 @@ class ListFeeder {
 
   /// Has used these lists when it returns: nobody waits for one of them any more.
   using Work = std::function<void(const ListsAtHand&)>;
-  /// Hands every list that is wanted to `work`, some at a time.
+  /// Hands lists that are wanted to `work`, some at a time; some of them, if not all.
   virtual void feed(const WantedLists& wanted, const Work& work) = 0;
-  /// What that has cost so far.
-  virtual SweepTraffic traffic() const = 0;
+  /// Nothing more is wanted here. Other ranks may still want lists of this one; returns once nobody does.
+  virtual void finish() {}
+  virtual ListTraffic traffic() const = 0;
 };
 
 /// In partitions, the busiest first; those where nothing is wanted stay away. Takes no more than `room` of
@@ -30,5 +33,28 @@ class ListFeeder {
 std::unique_ptr<ListFeeder> make_page_feeder(const Device& device, const Graph& graph,
                                              const PprOptions& options, const PagingOptions& paging,
                                              std::uint64_t room);
+
+/// From the ranks that own them (`paging.shard`): each owns a range of vertices, about as many edges as every
+/// other, and brings its own lists in partitions. All ranks make one, and feed and finish at their own pace.
+std::unique_ptr<ListFeeder> make_rank_feeder(const Device& device, const Graph& graph,
+                                             const PprOptions& options, const PagingOptions& paging);
+
+/// Memory for lists on their way between ranks, on each; all ranks call it.
+std::uint64_t rank_feeder_bytes(const Device& device, const Graph& graph, const PprOptions& options,
+                                Communicator& ranks);
+
+/// Memory that slots leave to somebody else, who takes it later.
+class KeptFree {
+ public:
+  KeptFree(Accountant& memory, std::uint64_t bytes) : memory_(memory), bytes_(bytes) {
+    memory_.charge(bytes_, "queries");
+  }
+  KeptFree(const KeptFree&) = delete;
+  ~KeptFree() { memory_.release(bytes_); }
+
+ private:
+  Accountant& memory_;
+  std::uint64_t bytes_;
+};
 
 }  // namespace sluice

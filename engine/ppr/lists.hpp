@@ -25,10 +25,18 @@ struct WholeLists {
   SLUICE_HD ListColumns of(Vertex) const { return columns; }
 };
 
-/// The lists of vertices [begin, end): all that anybody waits for there.
+/// The lists of vertices [begin, end), or of some of them: all that anybody waits for there.
 struct ListRange {
   std::uint64_t begin = 0, end = 0;
   ListColumns columns;
+  std::span<const Vertex> only{};     ///< ascending; empty: all of them are here
+  const ListColumns* each = nullptr;  ///< of `only`, in place of `columns`
+
+  ListColumns of(Vertex v) const {
+    if (each == nullptr) return columns;
+    const auto at = std::ranges::lower_bound(only, v);
+    return at != only.end() && *at == v ? each[at - only.begin()] : ListColumns{};
+  }
 };
 
 /// Of ranges that lie in order, apart from each other.
@@ -43,7 +51,7 @@ class ListsAtHand {
         std::upper_bound(ranges_.begin(), ranges_.end(), v,
                          [](Vertex vertex, const ListRange& range) { return vertex < range.begin; });
     if (behind == ranges_.begin() || v >= behind[-1].end) return {};
-    return behind[-1].columns;
+    return behind[-1].of(v);
   }
 
  private:

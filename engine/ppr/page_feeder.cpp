@@ -8,20 +8,6 @@ namespace sluice {
 
 namespace {
 
-/// Memory that somebody else takes later.
-class KeptFree {
- public:
-  KeptFree(Accountant& memory, std::uint64_t bytes) : memory_(memory), bytes_(bytes) {
-    memory_.charge(bytes_, "queries");
-  }
-  KeptFree(const KeptFree&) = delete;
-  ~KeptFree() { memory_.release(bytes_); }
-
- private:
-  Accountant& memory_;
-  std::uint64_t bytes_;
-};
-
 SweepRows rows_of(const Graph& graph, const PprOptions& options) {
   SweepRows rows(graph.out.view());
   rows.file = graph.edges_elsewhere.get();
@@ -49,7 +35,7 @@ class PageFeeder final : public ListFeeder {
                     });
   }
 
-  SweepTraffic traffic() const override { return pages_.traffic(); }
+  ListTraffic traffic() const override { return {pages_.traffic()}; }
 
  private:
   SweepPages pages_;

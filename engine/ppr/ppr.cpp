@@ -7,6 +7,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/ppr/backend.hpp"
+#include "engine/ppr/list_feeder.hpp"
 #include "engine/ppr/query_room.hpp"
 #include "engine/ppr/query_rules.hpp"
 #include "engine/rank/sweep_pages.hpp"
@@ -39,6 +40,9 @@ std::uint64_t smallest_on_gpu(const Graph& graph, const PprOptions& options, boo
 }
 
 void require_in_place(const Graph& graph, const PagingOptions& paging) {
+  if (paging.shard)
+    throw UsageError(
+        "--distribution shard: ppr on GPUs is replicated so far (leave it out, or use --device host)");
   if (graph.edges_elsewhere)
     throw UsageError(
         "ppr on a GPU reads lists in host memory, but the graph stays in its file (raise --host-memory, "
@@ -77,6 +81,7 @@ void count_figures(PprStats& stats, std::span<const QueryFigures> figures) {
 bool is_out_of_core(const Device& device, const Graph& graph, [[maybe_unused]] const PprOptions& options,
                     const PagingOptions& paging) {
   if (graph.edges() == 0) return false;
+  if (paging.shard) return true;
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda() && paging.partitions == 0 && paging.transport == Transport::automatic &&
       !graph.edges_elsewhere)
@@ -123,6 +128,7 @@ PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const 
     sink.write(batch);
     stats.write_seconds += since(writing);
   }
+  backend.finish();
   if (progress) progress(queries, queries);
   stats.traffic = backend.traffic();
   return stats;
@@ -155,7 +161,10 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
   if (is_out_of_core(device, graph, options, paging)) {
     const std::uint64_t edge = sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
     const bool in_file = graph.edges_elsewhere != nullptr;
-    const SweepPagePlan pages = plan_sweep_pages(device, graph.edges() * edge, allowed / 2, in_file, paging);
+    const auto owners = static_cast<std::uint64_t>(paging.shard ? paging.shard->size() : 1);
+    if (paging.shard) plan.smallest_bytes += rank_feeder_bytes(device, graph, options, *paging.shard);
+    const KeptFree for_queries(device.memory(), allowed / 2);
+    const SweepPagePlan pages = plan_sweep_pages(device, graph.edges() / owners * edge, 0, in_file, paging);
     plan.partitions = pages.partitions;
     plan.smallest_bytes += pages.least_bytes;
     plan.threads = static_cast<unsigned>(std::min(range.end - range.begin, kMostFedQueries));

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "engine/exec/device.hpp"
+#include "engine/ppr/list_traffic.hpp"
 #include "engine/ppr/options.hpp"
 #include "engine/ppr/solver.hpp"
-#include "engine/rank/sweep.hpp"
 #include "engine/residency/paging.hpp"
 #include "engine/sampling/starts.hpp"
 #include "partition/graph.hpp"
@@ -50,7 +50,7 @@ struct PprStats {
   double largest_error = 0, held = 0;  ///< `held` over all queries
   std::uint64_t waves = 0;
   double compute_seconds = 0, write_seconds = 0;
-  SweepTraffic traffic;            ///< lists that were brought
+  ListTraffic traffic;             ///< lists that were brought
   std::uint64_t mapped_bytes = 0;  ///< of edges that mass and walks went along in place
 };
 

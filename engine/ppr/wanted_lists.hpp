@@ -30,6 +30,19 @@ class WantedLists {
     return wanted;
   }
 
+  /// Calls take(vertex) for those of [begin, end), in order, until one is not taken; returns that one, or
+  /// `end`.
+  template <class Take>
+  std::uint64_t take_from(std::uint64_t begin, std::uint64_t end, Take&& take) const {
+    for (std::uint64_t at = begin; at < end; at = (at / 64 + 1) * 64) {
+      for (std::uint64_t bits = word(at, end); bits != 0; bits &= bits - 1) {
+        const std::uint64_t v = at / 64 * 64 + static_cast<std::uint64_t>(std::countr_zero(bits));
+        if (!take(static_cast<Vertex>(v))) return v;
+      }
+    }
+    return end;
+  }
+
  private:
   /// Bits from vertex `at` on to the end of its word, and before `end`.
   std::uint64_t word(std::uint64_t at, std::uint64_t end) const {

@@ -121,6 +121,10 @@ TEST_F(PprCli, PlansWithoutRunning) {
   EXPECT_NE(
       run({"ppr", graph(), "--plan", "--partitions", "9"}).out.find("partitions                        9"),
       std::string::npos);
+  // What fits many times over is cut in a few.
+  EXPECT_NE(
+      run({"ppr", graph(), "--plan", "--transport", "file"}).out.find("partitions                        2"),
+      std::string::npos);
   refuse(4, "device memory", {"ppr", graph(), "--device-memory", "2KiB", "--output", at("p.h5")});
 }
 
@@ -198,7 +202,7 @@ TEST_F(PprCli, RefusesWhatHasNoMeaning) {
   refused("--table", {"--method", "meloppr", "--table", "10"});
   refused("--table", {"--method", "meloppr", "--one-by-one", "--table", "1"});
   refused("--unexpanded", {"--unexpanded", "share"});
-  refused("--distribution shard", {"--distribution", "shard"});
+  refused("--evaluate", {"--distribution", "shard", "--evaluate"});
   refused("--layout", {"--layout", "wide"});
   refused("exclude each other", {"--starts", "s.txt", "--instances", "3"});
 }

@@ -45,11 +45,31 @@ TEST_F(PprOnRanks, SharesListedQueries) {
   compare({"--starts", at("starts.txt")});
 }
 
-TEST_F(PprOnRanks, SaysThatItCannotShard) {
-  const auto refused = sluice_on(2, {"ppr", graph(), "--distribution", "shard", "--output", at("r.h5")});
+TEST_F(PprOnRanks, OwnPartsOfTheGraph) {
+  const std::vector<std::vector<std::string>> methods{{"--length", "4", "--weighted"},
+                                                      {"--method", "meloppr", "--dangling", "uniform"},
+                                                      {"--method", "push", "--residual-threshold", "1e-4"},
+                                                      {"--method", "montecarlo", "--walks", "100"}};
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    const int ranks = 2 + static_cast<int>(i % 2);
+    std::vector<std::string> words{"ppr",         graph("rmat", 9, {"--weights", "uniform"}),
+                                   "--quiet",     "--force",
+                                   "--top",       "20",
+                                   "--instances", "50",
+                                   "--report",    at("report.json")};
+    words.insert(words.end(), methods[i].begin(), methods[i].end());
+    auto alone = words, shared = words;
+    alone.insert(alone.end(), {"--output", at("alone.h5")});
+    shared.insert(shared.end(), {"--output", at("ranks.h5"), "--distribution", "shard", "--partitions", "7"});
+    run(alone);
+    run_on(ranks, shared);
 
-  EXPECT_EQ(refused.status, 2);
-  EXPECT_NE(refused.err.find("use replicate"), std::string::npos) << refused.err;
+    EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("ranks.h5"))) << methods[i][1];
+    const auto said = report("report.json");
+    EXPECT_GT(said["entries_sent"], 0);
+    EXPECT_EQ(said["entries_sent"], said["entries_received"]);
+    EXPECT_GT(said["bytes"]["exchanged"], 0);
+  }
 }
 
 }  // namespace

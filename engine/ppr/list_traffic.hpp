@@ -1,0 +1,23 @@
+// What it costs queries to have their lists brought.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/rank/sweep.hpp"
+
+namespace sluice {
+
+struct ListTraffic : SweepTraffic {
+  std::uint64_t asked = 0, answered = 0;  ///< lists, of other ranks and for them
+
+  /// Of feeders that follow each other.
+  void add_later(const ListTraffic& later) {
+    partitions = later.partitions;
+    transfers += later.transfers;
+    host_to_device_bytes += later.host_to_device_bytes;
+    read_bytes += later.read_bytes;
+    asked += later.asked, answered += later.answered;
+  }
+};
+
+}  // namespace sluice

@@ -1,0 +1,132 @@
+// Queries on ranks that each own a part of the lists and ask each other for them: the results of one process
+// that has the graph, bit for bit.
+#include <gtest/gtest.h>
+
+#include "cli/process.hpp"
+#include "exchange/thread_ranks.hpp"
+#include "io/graph_file.hpp"
+#include "ppr/oracle.hpp"
+
+namespace sluice::test {
+namespace {
+
+struct OnRanks {
+  KeptRows rows;  ///< of all ranks, in order
+  std::vector<PprStats> stats;
+  std::uint64_t peak = 0;  ///< of a rank's device memory
+};
+
+/// Each rank answers its share of the queries.
+OnRanks on_ranks(int size, const Graph& graph, const Starts& starts, const PprOptions& options,
+                 PagingOptions paging = {}, std::uint64_t memory = 0) {
+  OnRanks all;
+  all.stats.resize(static_cast<std::size_t>(size));
+  std::vector<KeptRows> rows(static_cast<std::size_t>(size));
+  std::vector<std::uint64_t> peaks(static_cast<std::size_t>(size));
+  Meeting::run(size, [&](int rank, Meeting& meeting) {
+    ThreadCommunicator ranks(rank, meeting);
+    const auto at = static_cast<std::size_t>(rank);
+    const Device device({DeviceChoice::host, 1, memory});
+    PprOptions own = options;
+    const Instance queries = starts.instances(graph.vertices());
+    own.first_instance = queries * at / rows.size();
+    own.last_instance = queries * (at + 1) / rows.size();
+    PagingOptions shard = paging;
+    shard.shard = &ranks;
+    all.stats[at] = run_ppr(device, graph, starts, own, rows[at], shard);
+    peaks[at] = device.memory().peak();
+  });
+  for (const KeptRows& some : rows) {
+    all.rows.seeds.insert(all.rows.seeds.end(), some.seeds.begin(), some.seeds.end());
+    all.rows.vertices.insert(all.rows.vertices.end(), some.vertices.begin(), some.vertices.end());
+    all.rows.scores.insert(all.rows.scores.end(), some.scores.begin(), some.scores.end());
+  }
+  all.peak = *std::ranges::max_element(peaks);
+  return all;
+}
+
+KeptRows alone(const Graph& graph, const Starts& starts, const PprOptions& options) {
+  const Device device({DeviceChoice::host, 2, 0});
+  KeptRows rows;
+  run_ppr(device, graph, starts, options, rows);
+  return rows;
+}
+
+std::uint64_t asked_of(const OnRanks& ran) {
+  std::uint64_t asked = 0, answered = 0;
+  for (const PprStats& stats : ran.stats) asked += stats.traffic.asked, answered += stats.traffic.answered;
+  EXPECT_EQ(asked, answered);
+  return asked;
+}
+
+TEST(PprShard, ChangesNoBit) {
+  std::vector<PprOptions> methods = group_methods();
+  for (const PprOptions& options : one_by_one_methods()) methods.push_back(options);
+  const Graph graph = generated(io::GraphKind::rmat, 7, false, io::WeightRule::uniform);
+  const Starts starts = starts_of(queries_of(graph));
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    SCOPED_TRACE(i);
+    methods[i].weighted = i % 2 == 0;
+    const KeptRows expected = alone(graph, starts, methods[i]);
+    for (const int size : {2, 3}) {
+      const OnRanks ran = on_ranks(size, graph, starts, methods[i], {.partitions = size == 3 ? 7u : 0u});
+      EXPECT_TRUE(ran.rows == expected) << size;
+      EXPECT_GT(asked_of(ran), 0u);
+    }
+  }
+}
+
+TEST(PprShard, ReadsOwnListsFromTheFile) {
+  const Folder folder;
+  io::write_graph(folder / "graph.h5", generated(io::GraphKind::rmat, 9, false, io::WeightRule::uniform),
+                  true);
+  const Graph in_memory = io::read_graph(folder / "graph.h5"), in_file = io::open_graph(folder / "graph.h5");
+  const Starts starts = starts_of(queries_of(in_memory));
+  PprOptions options;
+  options.length = 4;
+  options.weighted = true;
+  const KeptRows expected = alone(in_memory, starts, options);
+  for (const Transport transport : {Transport::automatic, Transport::file}) {
+    const OnRanks ran = on_ranks(3, in_file, starts, options, {.partitions = 5, .transport = transport});
+    EXPECT_TRUE(ran.rows == expected);
+    for (const PprStats& stats : ran.stats) {
+      EXPECT_GT(stats.traffic.read_bytes, 0u);
+      EXPECT_LE(stats.traffic.read_bytes, in_file.edges() * 8 / 2);  // its own part, once
+    }
+  }
+}
+
+TEST(PprShard, MayOwnNoVertexOrNoEdgeAndHaveNoQuery) {
+  PprOptions options;
+  options.tolerance = 1e-5;
+  options.weighted = true;
+  for (const auto& [name, graph] : rank_graphs()) {
+    if (graph.vertices() > 100) continue;
+    SCOPED_TRACE(name);
+    for (const auto& queries : {queries_of(graph), std::vector<WeightedSeeds>{{{0, 1}}}}) {
+      for (const PprDangling dangling : {PprDangling::seed, PprDangling::uniform}) {
+        options.dangling = dangling;
+        const Starts starts = starts_of(queries);
+        EXPECT_TRUE(on_ranks(4, graph, starts, options).rows == alone(graph, starts, options));
+      }
+    }
+  }
+}
+
+/// Between two ranks few lists travel at once, and several queries do not fit.
+TEST(PprShard, StaysWithinTheDeviceMemory) {
+  const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
+  std::vector<WeightedSeeds> queries;
+  for (Vertex v = 0; v < 60; ++v) queries.push_back({{v, 1}});
+  const Starts starts = starts_of(queries);
+  PprOptions options;
+  options.length = 4;
+
+  const OnRanks ran = on_ranks(2, graph, starts, options, {.partitions = 8}, 1u << 20);
+
+  EXPECT_TRUE(ran.rows == alone(graph, starts, options));
+  EXPECT_LE(ran.peak, 1u << 20);
+}
+
+}  // namespace
+}  // namespace sluice::test
