@@ -154,4 +154,12 @@ void PageLoop::count() {
   stats_.read_bytes += now.read_bytes - std::exchange(read_bytes_, now.read_bytes);
 }
 
+Slots::Published PageLoop::publish_with(std::size_t bytes,
+                                        FunctionRef<void(const PageView&, std::byte*)> write) {
+  std::vector<std::byte> items(slots_.views().size() * bytes);
+  std::byte* next = items.data();
+  for (const PageView& page : slots_.views()) write(page, std::exchange(next, next + bytes));
+  return slots_.publish(items);
+}
+
 }  // namespace sluice

@@ -2,13 +2,16 @@
 // most work waits. Knows nothing of the work itself.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "engine/core/function_ref.hpp"
 #include "engine/drive/shard.hpp"
 #include "engine/residency/paged_plan.hpp"
 #include "engine/residency/resident_graph.hpp"
@@ -60,13 +63,16 @@ class PageLoop {
   auto publish(const Each& each) {
     using Item = std::invoke_result_t<const Each&, const PageView&>;
     static_assert(std::is_trivially_copyable_v<Item>);
-    std::vector<Item> items;
-    for (const PageView& page : slots_.views()) items.push_back(each(page));
-    const auto [map, also] = slots_.publish(std::as_bytes(std::span(items)));
+    const auto [map, also] = publish_with(sizeof(Item), [&](const PageView& page, std::byte* to) {
+      const Item item = each(page);
+      std::memcpy(to, &item, sizeof item);
+    });
     return std::pair(map, reinterpret_cast<const Item*>(also));
   }
 
  private:
+  /// As publish, with what `write` leaves for every slot in `bytes` bytes.
+  Slots::Published publish_with(std::size_t bytes, FunctionRef<void(const PageView&, std::byte*)> write);
   void round(std::vector<std::uint64_t> away, std::span<const std::uint64_t> waiting, const Work& work);
   std::vector<std::uint32_t> map_some(std::span<const std::uint64_t> waiting);
   void work_on(std::span<const std::uint32_t> mapped, std::span<const std::uint64_t> waiting,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "engine/drive/starts_view.hpp"
 #include "engine/drive/walk_step.hpp"
@@ -18,6 +19,14 @@ struct ParkedWalk {
   std::uint32_t step = 0;
   std::uint32_t trial = 0;
 };
+
+/// What a sampler sees of a parked walk by itself: not who it is, nor its list.
+inline Walker walker_of(const ParkedWalk& parked) {
+  Walker walker;
+  walker.current = parked.current, walker.previous = parked.previous;
+  walker.step = parked.step, walker.trial = parked.trial;
+  return walker;
+}
 
 /// A proposal whose question could not be answered where it was made.
 struct ParkedQuestion {
@@ -104,6 +113,12 @@ struct PagedWalks : WalkWave {
 
   /// Can a step leave a question unanswered, or scan with another list?
   static constexpr bool kAsks = Program::kScans;
+
+  /// Makes the partitions that are here visible to the next round of `program`.
+  template <class Loop>
+  void publish(Loop& loop, const Program& program) {
+    std::tie(map, programs) = loop.publish([&](const PageView& page) { return on_page(program, page); });
+  }
 
   SLUICE_HD Walker resume(std::uint64_t index, const ParkedWalk& parked) const {
     Walker walker;

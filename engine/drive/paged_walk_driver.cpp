@@ -5,9 +5,43 @@
 #include <numeric>
 #include <vector>
 
+#include "engine/drive/page_loop.hpp"
+#include "engine/drive/shard.hpp"
+#include "engine/drive/walk_exchange.hpp"
 #include "engine/drive/wave_rows.hpp"
 
 namespace sluice {
+
+namespace {
+
+class PagedWalkDriver {
+ public:
+  PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
+                  const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
+                  std::uint64_t bytes_per_walk, const MakeQueues& make);
+
+  void run(WalkSink* sink);
+
+ private:
+  PagedPlan make_plan(const PageColumns& columns, std::uint64_t bytes_per_walk) const;
+  std::uint64_t per_home() const { return loop_.plan().wave; }
+  const WalkWave& wave() const { return queues_->wave(); }
+  void walk_wave();
+  void walk_here();
+  /// Walks that wait for partitions of this rank.
+  std::uint64_t waiting_here() const;
+  void work(std::span<const std::uint32_t> keys);
+
+  ResidentGraph::Impl& graph_;
+  const WalkOptions& options_;
+  RunStats& stats_;
+  Communicator* ranks_;
+  Instance instances_;
+  PageLoop loop_;
+  WaveHomes homes_;
+  std::unique_ptr<WalkQueues> queues_;
+  std::unique_ptr<WalkExchange> exchange_;  ///< null: this rank is alone
+};
 
 PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
                                  const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
@@ -98,6 +132,14 @@ void PagedWalkDriver::walk_here() {
 void PagedWalkDriver::work(std::span<const std::uint32_t> keys) {
   queues_->publish(loop_);
   queues_->advance(keys);
+}
+
+}  // namespace
+
+void walk_in_partitions(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
+                        const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
+                        WalkSink* sink, std::uint64_t bytes_per_walk, const MakeQueues& make) {
+  PagedWalkDriver(graph, pages, starts, options, stats, begin, end, bytes_per_walk, make).run(sink);
 }
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// Kernels of walks on a graph in partitions: begin, go on as far as the partitions here allow, pack and
-// settle what travels between ranks.
+// Kernels of walks on a graph in partitions that depend on the sampler: begin, and go on as far as the
+// partitions here allow.
 #pragma once
 
 #include <cstdint>
@@ -159,37 +159,6 @@ __global__ void __launch_bounds__(kWalkBlock)
     const std::uint32_t key = advance_walk(walks, wave, segments, at, takes_part);
     count_arrivals(key, takes_part, walks.keys(), wave.waiting, arrivals);
   }
-}
-
-/// Packs walks [first, first + count) of the order, which leave; they have ended here.
-static __global__ void pack_kernel(PagedWaveView wave, std::uint64_t first, std::uint64_t count,
-                                   std::uint32_t ended, TravellingWalk* out) {
-  const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  const std::uint32_t index = wave.order[first + i];
-  out[i] = {index, wave.keys[index], wave.parked[index],
-            wave.questions ? wave.questions[index] : ParkedQuestion{}};
-  wave.keys[index] = ended;
-}
-
-/// Takes `count` packed walks over, and counts where they wait.
-static __global__ void settle_kernel(PagedWaveView wave, const TravellingWalk* walks, std::uint64_t count,
-                                     std::uint32_t keys) {
-  extern __shared__ unsigned arrivals[];
-  const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  TravellingWalk walk;
-  if (i < count) {
-    walk = walks[i];
-    wave.parked[walk.index] = walk.parked;
-    if (wave.questions) wave.questions[walk.index] = walk.question;
-    wave.keys[walk.index] = walk.key;
-  }
-  count_arrivals(walk.key, i < count, keys, wave.waiting, arrivals);
-}
-
-static __global__ void iota_kernel(std::uint32_t* values, std::uint64_t count) {
-  const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < count) values[i] = static_cast<std::uint32_t>(i);
 }
 
 }  // namespace sluice::cuda

@@ -56,14 +56,8 @@ inline constexpr std::uint64_t kShardWalkBytes = 2 * sizeof(ShardRecord<kAsks>) 
 template <class Program>
 struct ShardHalf {
   PagedWalks<Program> walks;
-  std::uint64_t capacity = 0;  ///< of the wave
   unsigned half = 0, halves = 1;
 
-  /// The most walks of one of `halves`.
-  static std::uint64_t most(std::uint64_t capacity, unsigned halves) {
-    return (capacity + halves - 1) / halves;
-  }
-  std::uint64_t size() const { return (capacity + halves - 1 - half) / halves; }
   /// The walk's index in the wave.
   SLUICE_HD std::uint64_t index(std::uint64_t i) const { return i * halves + half; }
 };

@@ -2,16 +2,12 @@
 // of a warp write side by side, and are turned into rows where they leave for the host.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 
+#include "engine/core/function_ref.hpp"
 #include "engine/drive/starts_view.hpp"
-#include "engine/drive/transpose.hpp"
 #include "engine/drive/walk_step.hpp"
-#include "engine/drive/wave_writer.hpp"
 #include "engine/exec/cuda_check.cuh"
-#include "engine/exec/stream.cuh"
 #include "engine/residency/resident_graph.hpp"
 #include "engine/select/group.cuh"
 
@@ -137,47 +133,23 @@ void launch_walks(const Program& program, const StartsView& starts, Instance fir
   check_launch("walk_kernel");
 }
 
+/// Launches the walks of a wave, `count` from instance `first` on: as launch_walks.
+using LaunchWalks = FunctionRef<void(Instance first, std::uint64_t count, std::uint64_t pitch, Vertex* paths,
+                                     WalkCounters* counters, cudaStream_t stream)>;
+
 /// Drives waves of walks and streams them to the sink: while a wave is computed, the one before it is copied
 /// to page-locked memory, and the one before that is written.
+void drive_walk_waves(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
+                      Instance begin, Instance end, WalkSink* sink, RunStats& stats);
+
 template <class Program>
 void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
                  const WalkOptions& options, Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
-  const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
-  const WavePlan plan = plan_waves(graph.device, row_bytes, end - begin, sink != nullptr);
-  Buffer<Vertex> paths(graph.device, plan.pitch * row, "a wave of walks");
-  ResultLane lane(graph.device, sink ? plan.wave * row : 0);
-  Buffer<WalkCounters> counters(graph.device, kWalkCounterSlots, "counters");
-  Stream compute;
-  check(cudaMemsetAsync(counters.data(), 0, counters.bytes(), compute.get()), "clearing counters");
-  WaveWriter writer;
-  Timer timer;
-  for (Instance first = begin; first < end; first += plan.wave) {
-    const std::uint64_t count = std::min<std::uint64_t>(plan.wave, end - first);
-    timer.start(compute);
-    launch_walks(program, starts, first, count, plan.pitch, options.length, paths.data(), counters.data(),
-                 compute.get());
-    timer.stop(compute);
-    ++stats.kernel_launches, ++stats.waves;
-    if (sink) {
-      const Vertex* out = lane.collect(compute, paths.data(), count, plan.pitch, row, stats);
-      const double waiting = seconds_now();
-      writer.submit([=, &options] {
-        sink->write({first, count, options.length, {out, count * row}, {}, {}});
-      });
-      stats.write_seconds += seconds_now() - waiting;
-    }
-    compute.wait("walks");
-    stats.compute_seconds += timer.seconds();
-    if (options.progress) options.progress(first + count - begin, end - begin);
-  }
-  const double waiting = seconds_now();
-  writer.finish();
-  stats.write_seconds += seconds_now() - waiting;
-  std::array<WalkCounters, kWalkCounterSlots> done;
-  copy_to_host(graph.device, done.data(), counters.data(), sizeof done);
-  for (const WalkCounters& slot : done) {
-    stats.steps += slot.steps, stats.selections += slot.steps, stats.selection_iterations += slot.rounds;
-  }
+  const auto launch = [&](Instance first, std::uint64_t count, std::uint64_t pitch, Vertex* paths,
+                          WalkCounters* counters, cudaStream_t stream) {
+    launch_walks(program, starts, first, count, pitch, options.length, paths, counters, stream);
+  };
+  drive_walk_waves(graph, launch, options, begin, end, sink, stats);
 }
 
 }  // namespace sluice::cuda

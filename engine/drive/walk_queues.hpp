@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -48,46 +47,6 @@ class WalkQueues {
   virtual std::uint64_t rounds() = 0;
   virtual std::uint64_t read() = 0;  ///< bytes in place
   virtual const KernelTimes& times() = 0;
-};
-
-/// `Wave` is the backend's PagedWave.
-template <class Program, class Wave>
-class WalkQueuesOf final : public WalkQueues {
- public:
-  WalkQueuesOf(const Device& device, const PagingOptions& paging, const Program& program,
-               std::uint64_t capacity, std::uint32_t length, std::uint32_t keys)
-      : program_(program), queues_(device, paging, capacity, length, keys) {}
-
-  WalkWave& wave() override { return walks_; }
-  void publish(PageLoop& loop) override {
-    std::tie(walks_.map, walks_.programs) =
-        loop.publish([this](const PageView& page) { return on_page(program_, page); });
-  }
-  void begin(std::uint64_t count) override { queues_.begin(walks_, count); }
-  std::span<const std::uint64_t> waiting() const override { return queues_.waiting(); }
-  void advance(std::span<const std::uint32_t> keys) override { queues_.advance(walks_, keys); }
-  std::pair<Vertex, Vertex> first_pair() override { return queues_.first_pair(walks_); }
-  std::unique_ptr<DeviceRanks> connect(Communicator& ranks) override { return Wave::connect(ranks); }
-  void* stream() override { return queues_.stream(); }
-  std::vector<std::uint64_t> depart(std::span<const OwnedPartitions> ranges) override {
-    return queues_.depart(ranges, walks_.ended());
-  }
-  void pack(std::size_t range, std::uint64_t from, std::uint64_t count, TravellingWalk* out) override {
-    queues_.pack(range, from, count, out);
-  }
-  void settle(const TravellingWalk* walks, std::uint64_t count) override {
-    queues_.settle(walks, count, walks_.ended());
-  }
-  Vertex* paths() override { return queues_.paths(); }
-  std::uint64_t steps() override { return queues_.steps(); }
-  std::uint64_t rounds() override { return queues_.rounds(); }
-  std::uint64_t read() override { return queues_.read(); }
-  const KernelTimes& times() override { return queues_.times(); }
-
- private:
-  const Program& program_;
-  Wave queues_;
-  PagedWalks<Program> walks_;
 };
 
 }  // namespace sluice

@@ -3,36 +3,29 @@
 
 #include <cstdint>
 #include <functional>
-#include <future>
-#include <utility>
+#include <memory>
 
 namespace sluice {
 
 class WaveWriter {
  public:
-  ~WaveWriter() {
-    if (pending_.valid()) pending_.wait();
-  }
+  WaveWriter();
+  ~WaveWriter();
 
   /// Waits for the write before, then starts this one. What `write` reads must stay until the next submit or
   /// finish.
-  void submit(std::function<void()> write) {
-    finish();
-    ++submitted_;
-    pending_ = std::async(std::launch::async, std::move(write));
-  }
+  void submit(std::function<void()> write);
   /// How often submit was called.
   std::uint64_t submitted() const { return submitted_; }
   /// Has nothing been submitted since the last finish?
-  bool idle() const { return !pending_.valid(); }
+  bool idle() const;
   /// Waits; throws what the write threw.
-  void finish() {
-    if (pending_.valid()) pending_.get();
-  }
+  void finish();
 
  private:
+  struct Pending;
   std::uint64_t submitted_ = 0;
-  std::future<void> pending_;
+  std::unique_ptr<Pending> pending_;
 };
 
 }  // namespace sluice

@@ -2,7 +2,7 @@
 
 #include "engine/select/build_tables.hpp"
 #if defined(__CUDACC__)
-#include "engine/select/build_tables.cuh"
+#include "engine/select/build_layouts.cuh"
 #endif
 
 namespace sluice {

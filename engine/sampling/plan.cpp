@@ -79,6 +79,9 @@ class Planner {
         : add_alias();
   }
 
+  /// As WalkRun::stay_csr.
+  void stay_csr() const { static_cast<void>(wide_is_possible()); }
+
   void take_codes() { columns_.coded = true, plan_.layout = Layout::coded; }
   /// Device memory beside the graph and the tables so far.
   std::uint64_t left() const {
@@ -137,13 +140,18 @@ class Planner {
   }
 
  private:
-  /// As WalkRun::use_wide, before any table of the wide layout exists.
-  bool choose_wide(std::uint64_t bytes_per_edge, std::uint64_t length) {
-    if (options_.layout == Layout::csr) return false;
+  /// Can offsets and degrees be packed? If it is asked for, they must.
+  bool wide_is_possible() const {
     const bool possible = edges() <= PackedRow::kMaxOffset && max_degree() <= PackedRow::kMaxDegree;
     if (options_.layout == Layout::wide && !possible) {
       throw UsageError("--layout wide: offsets need more than 40 bits or degrees more than 24; use csr");
     }
+    return possible;
+  }
+  /// As WalkRun::use_wide, before any table of the wide layout exists.
+  bool choose_wide(std::uint64_t bytes_per_edge, std::uint64_t length) {
+    if (options_.layout == Layout::csr) return false;
+    const bool possible = wide_is_possible();
     const bool often = instances_ * length >= edges() / 2;
     constexpr std::uint64_t kWave = std::uint64_t{64} << 20;
     const bool pays = often && edges() * bytes_per_edge + kWave <= left();
@@ -177,10 +185,15 @@ void plan_tabled(Planner& plan, const WalkOptions& options, bool uniform) {
   const Select technique = resolve(options.select, uniform ? Select::automatic : Select::alias,
                                    {Select::its, Select::alias, Select::rejection});
   plan.select(technique);
-  if (technique == Select::alias) return plan.add_alias_of_walk(options.length);
+  const bool may_be_wide = !uniform || technique == Select::automatic;  // as kToCompare
   if (technique == Select::rejection) plan.add_bounds();
   if (technique == Select::its) plan.add_ctps();
-  plan.add_edges(options.length);
+  if (!may_be_wide) {
+    plan.stay_csr();
+    if (technique == Select::alias) plan.add_alias();
+  } else {
+    technique == Select::alias ? plan.add_alias_of_walk(options.length) : plan.add_edges(options.length);
+  }
 }
 
 void plan_node2vec(Planner& plan, const WalkOptions& options, bool weighted) {

@@ -93,19 +93,19 @@ class SampleRun {
       default:
         throw UsageError("--select: with replacement, a sample selects by its, alias or rejection");
     }
-    ensure_bounds(graph_, tables_, bias);
+    ensure_bounds(graph_, tables_, table_bias(bias));
     program_.tables.bounds = tables_.bounds.data();
     program_.tables.positive = tables_.positive.data();
   }
 
   /// In partitions, tables come with their edges.
   void make_ctps() {
-    if (graph_.paged) return want_ctps(graph_, tables_, program_.sampler, pages_);
-    program_.tables.cumulative = ensure_ctps(graph_, tables_, program_.sampler);
+    if (graph_.paged) return want_ctps(graph_, tables_, table_bias(program_.sampler), pages_);
+    program_.tables.cumulative = ensure_ctps(graph_, tables_, table_bias(program_.sampler));
   }
   void make_alias() {
-    if (graph_.paged) return want_alias(graph_, tables_, program_.sampler, pages_);
-    ensure_alias(graph_, tables_, program_.sampler);
+    if (graph_.paged) return want_alias(graph_, tables_, table_bias(program_.sampler), pages_);
+    ensure_alias(graph_, tables_, table_bias(program_.sampler));
     program_.tables.thresholds = tables_.thresholds.data();
     program_.tables.others = tables_.others.data();
   }
@@ -158,7 +158,7 @@ class SampleRun {
     if constexpr (Sampler::kBias == BiasClass::fixed) {
       if (program_.uniform) return;
       make_ctps();
-      ensure_bounds(graph_, tables_, program_.sampler);
+      ensure_bounds(graph_, tables_, table_bias(program_.sampler));
       program_.tables.positive = tables_.positive.data();
     }
   }

@@ -7,7 +7,6 @@
 #include "engine/core/error.hpp"
 #include "engine/drive/paged_walk_driver.hpp"
 #include "engine/drive/paged_walk_host.hpp"
-#include "engine/drive/shard_walk_driver.hpp"
 #include "engine/drive/shard_walk_host.hpp"
 #include "engine/drive/starts_upload.hpp"
 #include "engine/drive/walk_host.hpp"
@@ -32,6 +31,13 @@ template <class Sampler>
 struct UnitBias : Sampler {
   SLUICE_HD std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
 };
+
+/// Does it draw as nobody would but to compare? Then there is no version for edges with their targets' rows
+/// beside them: the same walks, read as the lists lie.
+template <class Biased>
+inline constexpr bool kToCompare = false;
+template <class Sampler>
+inline constexpr bool kToCompare<UnitBias<Sampler>> = true;
 
 /// Do these walks change hands from device to device under shard? Where they draw as nobody would but to
 /// compare, or from coded lists, they go through the queues of partitions, whose code is there anyway.
@@ -115,7 +121,7 @@ class WalkRun {
         return drive_paged(WalkProgram<Sampler, CodedIndexTable, Acceptance::always>{
             graph_.view, sampler_, {}, nullptr, options_.seed});
       if (stats_.select == Select::automatic)
-        return with_edges([&](auto edges) { direct(sampler_, IndexTable<decltype(edges)>{edges}); });
+        return with_edges<Sampler>([&](auto edges) { direct(sampler_, IndexTable<decltype(edges)>{edges}); });
       tabled(UnitBias<Sampler>{sampler_});
     } else if constexpr (Sampler::kBias == BiasClass::fixed) {
       tabled(sampler_);
@@ -142,6 +148,16 @@ class WalkRun {
     return pages_.columns.coded;
   }
 
+  /// What the tables of a bias are made from.
+  template <class Biased>
+  static auto tables_of(const Biased& sampler) {
+    if constexpr (kToCompare<Biased>) {
+      return NamedBias{};
+    } else {
+      return table_bias(sampler);
+    }
+  }
+
   /// A fixed bias, by one of three techniques.
   template <class Biased>
   void tabled(const Biased& sampler) {
@@ -149,18 +165,18 @@ class WalkRun {
       case Select::its:
         // Before the layout is chosen, which takes what memory is left.
         if (graph_.paged) {
-          want_ctps(graph_, tables_, sampler, pages_);
+          want_ctps(graph_, tables_, tables_of(sampler), pages_);
         } else {
-          ensure_ctps(graph_, tables_, sampler);
+          ensure_ctps(graph_, tables_, tables_of(sampler));
         }
-        return with_edges([&](auto edges) {
+        return with_edges<Biased>([&](auto edges) {
           direct(sampler, CtpsTable<decltype(edges)>{edges, tables_.cumulative.data()});
         });
       case Select::alias:
         return with_alias(sampler, [&](auto table) { direct(sampler, table); });
       case Select::rejection:
-        ensure_bounds(graph_, tables_, sampler);
-        return with_edges([&](auto edges) {
+        ensure_bounds(graph_, tables_, tables_of(sampler));
+        return with_edges<Biased>([&](auto edges) {
           using Table = IndexTable<decltype(edges)>;
           drive(WalkProgram<Biased, Table, Acceptance::fixed>{graph_.view, sampler, Table{edges},
                                                               tables_.bounds.data(), options_.seed});
@@ -174,8 +190,7 @@ class WalkRun {
     if constexpr (Sampler::kBias == BiasClass::dynamic) {
       if (stats_.select == Select::its) {
         using Table = IndexTable<CsrEdges>;
-        static_cast<void>(use_wide(0, true));  // refuses a layout that cannot be
-        stats_.layout = Layout::csr;
+        stay_csr();
         return drive(WalkProgram<Sampler, Table, Acceptance::transform>{graph_.view, sampler_, Table{},
                                                                         nullptr, options_.seed});
       }
@@ -201,11 +216,27 @@ class WalkRun {
     if constexpr (HasEdgeBias<Sampler>) {
       if (!edge_bias_is_uniform()) return with_alias(sampler_, go);
     }
-    with_edges([&](auto edges) { go(IndexTable<decltype(edges)>{edges}); });
+    with_edges<Sampler>([&](auto edges) { go(IndexTable<decltype(edges)>{edges}); });
+  }
+
+  /// Reads lists as they lie; refuses a layout that cannot be.
+  void stay_csr() {
+    static_cast<void>(use_wide(0, true));
+    stats_.layout = Layout::csr;
+  }
+
+  template <class Biased, class Go>
+  void with_edges(Go&& go) {
+    if constexpr (kToCompare<Biased>) {
+      stay_csr();
+      return go(CsrEdges{});
+    } else {
+      with_widest_edges(go);
+    }
   }
 
   template <class Go>
-  void with_edges(Go&& go) {
+  void with_widest_edges(const Go& go) {
     const bool small = graph_.packing.worthwhile();
     const bool wide = use_wide(small ? sizeof(std::uint64_t) : sizeof(WideEdge),
                                small ? !graph_.packed.empty() : !graph_.wide.empty());
@@ -216,12 +247,15 @@ class WalkRun {
 
   template <class Biased, class Go>
   void with_alias(const Biased& sampler, Go&& go) {
-    if (use_wide(sizeof(WideAlias), !tables_.wide_alias.empty())) {
-      stats_.layout = Layout::wide;
-      return go(WideAliasTable{ensure_wide_alias(graph_, tables_, sampler)});
+    if constexpr (!kToCompare<Biased>) {
+      if (use_wide(sizeof(WideAlias), !tables_.wide_alias.empty())) {
+        stats_.layout = Layout::wide;
+        return go(WideAliasTable{ensure_wide_alias(graph_, tables_, tables_of(sampler))});
+      }
     }
-    stats_.layout = Layout::csr;
-    graph_.paged ? want_alias(graph_, tables_, sampler, pages_) : ensure_alias(graph_, tables_, sampler);
+    stay_csr();
+    graph_.paged ? want_alias(graph_, tables_, tables_of(sampler), pages_)
+                 : ensure_alias(graph_, tables_, tables_of(sampler));
     go(AliasTable{tables_.thresholds.data(), tables_.others.data()});
   }
 

@@ -1,8 +1,11 @@
 // Makes a table when it is first asked for, on whichever backend the graph lives.
 #pragma once
 
+#include <concepts>
+
 #include "engine/core/error.hpp"
 #include "engine/residency/resident_graph.hpp"
+#include "engine/sampling/sampler.hpp"
 #include "engine/select/build_tables.hpp"
 #if defined(__CUDACC__)
 #include "engine/select/build_tables.cuh"
@@ -22,6 +25,24 @@ void on_backend(const Device& device, Host&& host, [[maybe_unused]] Cuda&& cuda)
       "this sampler was compiled without CUDA: compile its file with nvcc, or use --device host");
 #endif
 }
+
+/// The bias that a sampler's tables are made from: one that has a name, if it is that and no other, since the
+/// code for it is compiled once (named_tables.cpp), not with every sampler.
+template <class Sampler>
+auto table_bias(const Sampler& sampler) {
+  if constexpr (requires {
+                  { &Sampler::edge_bias } -> std::same_as<decltype(&NamedBias::edge_bias)>;
+                }) {
+    return NamedBias(sampler);
+  } else {
+    return sampler;
+  }
+}
+
+const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias);
+void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias);
+const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias);
+void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias);
 
 template <class BiasOf>
 const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {

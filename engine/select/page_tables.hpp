@@ -4,9 +4,14 @@
 
 #include "engine/core/error.hpp"
 #include "engine/residency/slots.hpp"
+#include "engine/sampling/sampler.hpp"
 #include "engine/select/build_tables.hpp"
 
 namespace sluice {
+
+// Those of biases that have names are compiled once (named_tables.cpp).
+void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
+void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
 
 /// Calls make() for a table of the whole graph, unless the edges are in a file or the host's memory has no
 /// room.

@@ -53,8 +53,8 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     ASSERT_TRUE(plan.has_value());
     plan->wave = (plan->wave + 1) / 2;  // two waves
     ThreadDeviceRanks link(rank, meeting);
-    ShardWalkDriver<Program, cuda::ShardWave<Program>>(impl, program, pages, from.view(), options, mine.stats,
-                                                       begin, end, *std::move(plan), link)
+    ShardJobOf<Program, cuda::ShardWave<Program>> job(program, link);
+    ShardWalkDriver(impl, job, pages, from.view(), options, mine.stats, begin, end, *std::move(plan))
         .run(&mine.walks);
   });
   return all;
