@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "engine/core/error.hpp"
 #include "engine/core/types.hpp"
@@ -10,21 +9,12 @@
 namespace sluice {
 
 /// More draws than there are random words for them.
-inline UsageError too_many_draws(std::uint64_t wanted, std::uint64_t most) {
-  return UsageError("a sample draws " + std::to_string(wanted) + " edges of one list, but at most " +
-                    std::to_string(most) + " can be drawn: select fewer, or all");
-}
+UsageError too_many_draws(std::uint64_t wanted, std::uint64_t most);
 
 /// More redraws of one list, or one layer, than there are random words for them.
-inline UsageError too_many_redraws() {
-  return UsageError(
-      "a sample's picks clash too often: select fewer edges, or all of a list, or use --select updated");
-}
+UsageError too_many_redraws();
 
 /// Dynamic biases whose sums do not fit 64 bits.
-inline UsageError biases_too_large(Vertex vertex) {
-  return UsageError("the sampler's biases of the edges of vertex " + std::to_string(vertex) +
-                    " add up to 2^64 or more: scale them down");
-}
+UsageError biases_too_large(Vertex vertex);
 
 }  // namespace sluice
