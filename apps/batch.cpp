@@ -1,6 +1,6 @@
 #include "apps/batch.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // sluice bench: standard workloads, and the machine's own limits beside them.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <optional>
 #include <regex>

@@ -1,5 +1,5 @@
 // sluice bfs: how many steps away every vertex is, and by which neighbour.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // sluice bp: beliefs of a pairwise Markov random field.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/acc.hpp"
 #include "apps/belief_files.hpp"

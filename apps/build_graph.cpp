@@ -1,6 +1,6 @@
 #include "apps/build_graph.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 

@@ -1,5 +1,5 @@
 // sluice check: reads a graph file whole and verifies checksums and structure.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/commands.hpp"
 #include "apps/common_options.hpp"

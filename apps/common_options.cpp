@@ -1,6 +1,6 @@
 #include "apps/common_options.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <malloc.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // sluice generate: synthetic graphs.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/build_graph.hpp"
 #include "apps/commands.hpp"

@@ -1,7 +1,7 @@
 #include "apps/help.hpp"
 
 #include <H5public.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/values.hpp"
 #include "engine/exchange/communicator.hpp"

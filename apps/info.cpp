@@ -1,5 +1,5 @@
 // sluice info: what is in a graph file.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

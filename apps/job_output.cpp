@@ -1,6 +1,6 @@
 #include "apps/job_output.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

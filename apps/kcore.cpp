@@ -1,5 +1,5 @@
 // sluice kcore: core numbers of all vertices, or who is in the k-core.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // The program: finds the command, parses its options, runs it.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // sluice pagerank: ranks of all vertices.
 #include "engine/rank/pagerank.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

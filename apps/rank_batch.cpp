@@ -1,6 +1,6 @@
 #include "apps/rank_batch.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <span>
 

@@ -1,6 +1,6 @@
 #include "apps/rank_guard.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <chrono>

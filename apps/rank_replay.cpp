@@ -1,6 +1,6 @@
 #include "apps/rank_replay.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // sluice sample: traversal-based and one-pass sampling.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/commands.hpp"
 #include "apps/job.hpp"

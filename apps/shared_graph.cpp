@@ -1,6 +1,6 @@
 #include "apps/shared_graph.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <sstream>

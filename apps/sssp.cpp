@@ -1,5 +1,5 @@
 // sluice sssp: how far every vertex is, by weights.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 #include "apps/starts.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 #include "apps/values.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <cmath>

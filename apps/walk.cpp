@@ -1,5 +1,5 @@
 // sluice walk: random walks.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "apps/commands.hpp"
 #include "apps/job.hpp"

@@ -1,5 +1,5 @@
 // sluice wcc: weakly connected components.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "io/convert.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>

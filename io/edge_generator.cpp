@@ -1,6 +1,6 @@
 #include "io/edge_generator.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

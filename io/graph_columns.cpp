@@ -1,5 +1,5 @@
 // Reading and checking single datasets of a graph file.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <algorithm>

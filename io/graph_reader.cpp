@@ -1,7 +1,7 @@
 // Opening a graph file, and reading it whole.
 #include "io/graph_reader.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <array>

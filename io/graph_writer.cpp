@@ -2,7 +2,7 @@
 // file; the data then go straight to their byte offsets with pwrite, hashed on the way. So appending costs
 // what the disk costs, a full disk is a plain system error, and the file may be of any size.
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "io/rank_file.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 

@@ -1,6 +1,6 @@
 // Results as a folder: NAME.npy for every dataset (NumPy's format 1.0) and attributes.json.
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

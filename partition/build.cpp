@@ -1,6 +1,6 @@
 #include "partition/build.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

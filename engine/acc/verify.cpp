@@ -1,6 +1,6 @@
 #include "engine/acc/verify.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

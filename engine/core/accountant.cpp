@@ -1,6 +1,6 @@
 #include "engine/core/accountant.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"

@@ -1,6 +1,6 @@
 #include "engine/exchange/launch.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 

@@ -3,7 +3,7 @@
 #if defined(SLUICE_HAVE_MPI)
 
 #define OMPI_SKIP_MPICXX 1
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

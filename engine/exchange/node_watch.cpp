@@ -1,6 +1,6 @@
 #include "engine/exchange/node_watch.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

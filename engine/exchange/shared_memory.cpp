@@ -1,7 +1,7 @@
 #include "engine/exchange/shared_memory.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

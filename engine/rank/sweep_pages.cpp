@@ -1,6 +1,6 @@
 #include "engine/rank/sweep_pages.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "io/convert/conversion.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

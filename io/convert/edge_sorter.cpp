@@ -1,6 +1,6 @@
 #include "io/convert/edge_sorter.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

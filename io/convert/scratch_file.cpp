@@ -1,6 +1,6 @@
 #include "io/convert/scratch_file.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 #include "io/convert/wide_ids.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"

@@ -1,6 +1,6 @@
 #include "io/readers/binary.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // DIMACS shortest-path files (.gr): 'c' comments, "p sp vertices arcs", "a source target weight", ids from 1.
 // Files without the p line exist; their ids are taken as they stand. PACE files share the name: "p tw
 // vertices edges" and plain "u v" lines, undirected.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 #include <string>

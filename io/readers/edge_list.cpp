@@ -1,5 +1,5 @@
 // Edge lists: a line an edge, "source target [weight] [time]", separated by blanks or commas.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
 #include "io/readers/fault.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "engine/core/error.hpp"
 

@@ -1,5 +1,5 @@
 // Matrix Market coordinate files: a banner, '%' comments, a size line, and an entry a line with ids from 1.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // METIS graphs: a header "vertices edges [fmt [ncon]]", then a line a vertex with its neighbours (ids from
 // 1), so that every edge is listed at both ends; '%' comments. fmt's digits tell of vertex sizes, vertex
 // weights, edge weights.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

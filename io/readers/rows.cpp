@@ -1,6 +1,6 @@
 #include "io/readers/rows.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
