@@ -5,12 +5,17 @@
 #include <algorithm>
 
 #include "apps/console.hpp"
+#include "engine/core/accountant.hpp"
 #include "engine/core/error.hpp"
 #include "io/edge_source.hpp"
+#include "partition/edge_times.hpp"
 
 namespace sluice::apps {
 
 namespace {
+
+/// Text parsed at a time, however little memory there is.
+constexpr std::uint64_t kSmallestPiece = 64u << 10;
 
 /// The edges of a file, with both directions where the format says that they have none and the graph has.
 io::EdgeBatch read_edges(const std::string& file, const io::ReadOptions& options, bool directed) {
@@ -63,9 +68,12 @@ class NewVertices {
 UpdateBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap& ids, unsigned threads) {
   io::ReadOptions options;
   options.threads = threads;
+  // Beside a graph that fills the memory: readers take six such pieces a thread, and two threads' more.
+  const std::uint64_t room = host_accountant().available() / 2 / (6 * (threads + 2));
+  options.batch_bytes = std::clamp<std::uint64_t>(room, kSmallestPiece, options.batch_bytes);
   io::EdgeBatch deletions = read_edges(files.remove, options, graph.directed);
   options.weights = graph.weighted ? io::WeightColumn::column : io::WeightColumn::none;
-  options.timestamps = !graph.out.times.empty();
+  options.timestamps = is_timed(graph);
   io::EdgeBatch insertions = read_edges(files.insert, options, graph.directed);
   NewVertices added(insertions, graph, ids);
   if (added.end() > kMaxVertices) {

@@ -88,9 +88,12 @@ void Job::load(const std::string& graph_file) {
   needs_.in_edges = needs_.in_edges && info_.directed && info_.has_in;
   const std::uint64_t needed = share_of_node(host_bytes(info_, needs_.in_edges)),
                       allowed = host_accountant().ceiling();
-  // A graph larger than host memory stays in its file; only offsets are held.
+  // A graph larger than host memory stays in its file; only offsets are held. So does one whose lists would
+  // not fit a second time, if they are to be rewritten: of a file nothing is (partition/updated_edges.hpp).
+  const std::uint64_t rewritten = needs_.updated ? host_bytes(info_) : 0;
   const bool sharded = options_.distribution == Distribution::shard && world().size() > 1;
-  std::uint64_t in_file[] = {options_.paging.transport == Transport::file || sharded || needed > allowed};
+  std::uint64_t in_file[] = {options_.paging.transport == Transport::file || sharded ||
+                             needed + rewritten > allowed};
   world().all_reduce(in_file, Reduce::max, "the ranks' budgets");
   in_file_ = in_file[0] != 0;
   const std::uint64_t offsets = (info_.vertices + 1) * sizeof(EdgeIndex);

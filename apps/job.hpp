@@ -26,6 +26,7 @@ namespace sluice::apps {
 /// What a command reads of the graph file.
 struct GraphNeeds {
   bool in_edges = false;  ///< also in-edges, where a directed graph's file has them
+  bool updated = false;   ///< a batch rewrites the lists, one direction after the other
 };
 
 class Job {

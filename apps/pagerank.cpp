@@ -128,7 +128,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   refuse_replay_options(command);
   validate(c.rank);
   settle_rank_batch(command, c.method, c.batch, c.common);
-  Job job(command, c.common, c.graph, {.in_edges = true});
+  Job job(command, c.common, c.graph, {.in_edges = true, .updated = c.batch.updates()});
   const RankPlace place{c.common.paging, &world(), c.rows};
   if (c.common.plan) return job.print_plan(plan_pagerank(job.device(), job.graph(), c.rank, place));
 

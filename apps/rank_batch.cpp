@@ -8,6 +8,7 @@
 #include "apps/ranks.hpp"
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
+#include "engine/rank/rank_graph.hpp"
 #include "io/checksum.hpp"
 #include "io/rank_file.hpp"
 #include "partition/build.hpp"
@@ -97,7 +98,7 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
   if (options.previous.empty()) {
     throw UsageError(fmt::format("--method {} needs earlier ranks (--previous FILE)", name));
   }
-  for (const char* option : {"--distribution", "--rows"}) refuse_idle(option, true, where.c_str());
+  refuse_idle("--rows", true, where.c_str());
   refuse_idle("--verify", common.verify, where.c_str());
   refuse_idle("--plan", common.plan, where.c_str());
 }
@@ -105,6 +106,7 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
 RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOptions& rank,
                      const CommonOptions& common)
     : job_(job), options_(options) {
+  require_stored_in_edges(job.graph());
   const bool follows = !options.previous.empty();
   const unsigned threads = threads_of(common);
   io::RankFile previous;

@@ -5,6 +5,7 @@ namespace sluice::io {
 FileEdges::FileEdges(const std::string& path, bool in)
     : file_(path), targets_(file_.open(in ? GraphPart::in_indices : GraphPart::out_indices)) {
   if (file_.info().weighted) weights_ = file_.open(in ? GraphPart::in_data : GraphPart::out_data);
+  if (file_.info().timed) times_ = file_.open(in ? GraphPart::in_times : GraphPart::out_times);
 }
 
 void FileEdges::read_targets(EdgeIndex first, std::span<Vertex> out) const {
@@ -17,6 +18,10 @@ void FileEdges::read_weights(EdgeIndex first, std::span<float> out) const {
   FirstFault fault;
   io::read_weights(*weights_, first, out, fault);
   fault.rethrow();
+}
+
+void FileEdges::read_times(EdgeIndex first, std::span<std::int64_t> out) const {
+  times_->read(first, out);
 }
 
 }  // namespace sluice::io

@@ -5,22 +5,24 @@
 #include <string>
 
 #include "io/graph_reader.hpp"
-#include "partition/edge_source.hpp"
+#include "partition/edge_times.hpp"
 
 namespace sluice::io {
 
 /// Reads ranges of /out, or /in, of an open file. Faults throw InputError naming file, dataset and position.
-class FileEdges : public EdgeSource {
+class FileEdges : public EdgeSource, public EdgeTimes {
  public:
   explicit FileEdges(const std::string& path, bool in = false);
 
   void read_targets(EdgeIndex first, std::span<Vertex> out) const override;
   void read_weights(EdgeIndex first, std::span<float> out) const override;
+  bool timed() const override { return times_.has_value(); }
+  void read_times(EdgeIndex first, std::span<std::int64_t> out) const override;
 
  private:
   GraphFile file_;
   Column targets_;
-  std::optional<Column> weights_;
+  std::optional<Column> weights_, times_;
 };
 
 }  // namespace sluice::io

@@ -13,6 +13,7 @@
 #include "io/graph_layout.hpp"
 #include "io/hdf5.hpp"
 #include "io/output_file.hpp"
+#include "partition/edge_times.hpp"
 
 namespace sluice::io {
 namespace {
@@ -255,23 +256,46 @@ GraphInfo info_of(const Graph& graph) {
   info.edges = graph.edges();
   info.directed = graph.directed;
   info.weighted = graph.weighted;
-  info.timed = !graph.out.times.empty();
+  info.timed = is_timed(graph);
   info.compacted = !graph.original_ids.empty();
   info.has_in = !graph.in.offsets.empty();
   info.origin = graph.origin;
   return info;
 }
 
+namespace {
+
+/// Hands over all entries of a column of edges in memory, or of a file, which `read` brings, piece by piece.
+template <class T, class Read, class Append>
+void append_column(const HostArray<T>& column, std::uint64_t edges, bool in_file, Read&& read,
+                   Append&& append) {
+  if (!in_file) return append(column.span());
+  HostArray<T> piece(std::min<std::uint64_t>(edges, kConvertPiece), "writing edges");
+  for (EdgeIndex at = 0; at < edges; at += piece.size()) {
+    const auto some = piece.span().first(std::min<std::uint64_t>(piece.size(), edges - at));
+    read(at, some);
+    append(std::span<const T>(some));
+  }
+}
+
+}  // namespace
+
 std::uint64_t write_graph(const std::string& path, const Graph& graph, bool force) {
   const GraphInfo info = info_of(graph);
   GraphWriter writer(path, info, force);
   for (const bool in : {false, true}) {
     const Csr& rows = in ? graph.in : graph.out;
+    const EdgeSource* const file = (in ? graph.in_elsewhere : graph.edges_elsewhere).get();
     if (rows.offsets.empty()) continue;
+    const auto append = [&](const auto& column, const auto* from, auto read, auto write) {
+      append_column(
+          column, info.edges, file != nullptr, [&](EdgeIndex at, auto some) { (from->*read)(at, some); },
+          [&](auto some) { (writer.*write)(some, in); });
+    };
     writer.append_offsets(rows.offsets.span(), in);
-    writer.append_targets(rows.targets.span(), in);
-    if (info.weighted) writer.append_weights(rows.weights.span(), in);
-    if (info.timed) writer.append_times(rows.times.span(), in);
+    append(rows.targets, file, &EdgeSource::read_targets, &GraphWriter::append_targets);
+    if (info.weighted) append(rows.weights, file, &EdgeSource::read_weights, &GraphWriter::append_weights);
+    if (info.timed) append(rows.times, times_of(file), &EdgeTimes::read_times, &GraphWriter::append_times);
   }
   if (info.compacted) writer.append_original_ids(graph.original_ids.span());
   return writer.commit();

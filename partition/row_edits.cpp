@@ -2,6 +2,29 @@
 
 namespace sluice {
 
+RowEdits rows::join(std::vector<Stretch> found, unsigned threads) {
+  RowEdits all;
+  std::vector<std::uint64_t> places{0};
+  std::vector<std::int64_t> shifts{0};
+  for (const Stretch& part : found) {
+    all.present += part.present;
+    all.missing += part.missing;
+    places.push_back(places.back() + part.edits.size());
+    shifts.push_back(shifts.back() + part.shift);
+  }
+  all.edits = HostArray<RowEdit>(places.back(), "edits of lists");
+  prefer_huge_pages(all.edits);
+  parallel_blocks(threads, found.size(), 1, [&](std::uint64_t part, std::uint64_t, unsigned) {
+    RowEdit* place = all.edits.data() + places[part];
+    for (RowEdit edit : found[part].edits) {
+      edit.shift += shifts[part];
+      *place++ = edit;
+    }
+    found[part].edits = {};
+  });
+  return all;
+}
+
 HostArray<EdgeIndex> rewrite_offsets(const HostArray<EdgeIndex>& old, std::uint64_t vertices,
                                      std::span<const RowEdit> edits, unsigned threads) {
   HostArray<EdgeIndex> offsets(vertices + 1, "offsets");

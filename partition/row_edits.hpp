@@ -16,6 +16,7 @@
 #include "partition/edge_record.hpp"
 #include "partition/graph.hpp"
 #include "partition/huge_pages.hpp"
+#include "partition/list_reader.hpp"
 
 namespace sluice {
 
@@ -85,7 +86,7 @@ inline std::pair<EdgeIndex, EdgeIndex> copies_of(const Vertex* targets, EdgeInde
 
 /// Edits of one stretch of keys. `first` is the place of insertions[0] among all insertions.
 template <class Record, class Deletion>
-Stretch find_edits(const Csr& old, std::span<const Record> insertions, std::uint64_t first,
+Stretch find_edits(const CsrView& old, std::span<const Record> insertions, std::uint64_t first,
                    std::span<const Deletion> deletions, bool undirected) {
   Stretch found;
   found.edits.reserve(insertions.size() + deletions.size());
@@ -99,11 +100,11 @@ Stretch find_edits(const Csr& old, std::span<const Record> insertions, std::uint
     const std::size_t i_end = end_of_key(insertions, i, key), d_end = end_of_key(deletions, d, key);
     RowEdit edit;
     edit.source = static_cast<Vertex>(key >> 32), edit.target = static_cast<Vertex>(key);
-    if (edit.source >= old.vertices()) {
-      begin = end = old.edges();
+    if (edit.source >= old.vertices) {
+      begin = end = old.edges;
     } else {
       if (edit.source != row) end = old.offsets[edit.source];
-      std::tie(begin, end) = copies_of(old.targets.data(), end, old.offsets[edit.source + 1], edit.target);
+      std::tie(begin, end) = copies_of(old.targets, end, old.offsets[edit.source + 1], edit.target);
     }
     row = edit.source;
     const bool counted = counts(undirected, edit.source, edit.target);
@@ -124,51 +125,63 @@ Stretch find_edits(const Csr& old, std::span<const Record> insertions, std::uint
   return found;
 }
 
+/// The sources of a batch that have lists, in order.
+template <class Record, class Deletion>
+std::vector<Vertex> sources_of(std::span<const Record> insertions, std::span<const Deletion> deletions,
+                               std::uint64_t vertices) {
+  std::vector<Vertex> sources;
+  for (const Record& record : insertions) sources.push_back(record.source());
+  const auto middle = static_cast<std::ptrdiff_t>(sources.size());
+  for (const Deletion& record : deletions) sources.push_back(record.source());
+  std::inplace_merge(sources.begin(), sources.begin() + middle, sources.end());
+  sources.erase(std::lower_bound(sources.begin(), sources.end(), vertices), sources.end());
+  sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+  return sources;
+}
+
+/// Stretches of keys, in order, as one.
+RowEdits join(std::vector<Stretch> found, unsigned threads);
+
 }  // namespace rows
 
 /// Looks up a batch, sorted by (source, target), in the lists of `old`. Deletions come before insertions.
 template <class Record, class Deletion>
-RowEdits find_edits(const Csr& old, std::span<const Record> insertions, std::span<const Deletion> deletions,
-                    bool undirected, unsigned threads) {
-  // Stretches begin at keys of the longer list.
+RowEdits find_edits(const ListReader& old, std::span<const Record> insertions,
+                    std::span<const Deletion> deletions, bool undirected, unsigned threads) {
+  const auto stretch = [&](const CsrView& lists, std::uint64_t first, std::uint64_t last) {
+    const auto some = [&](const auto& records) {
+      const std::size_t begin = rows::first_not_below(records, first);
+      return std::pair(begin, records.subspan(begin, rows::first_not_below(records, last) - begin));
+    };
+    const auto [place, mine] = some(insertions);
+    return rows::find_edits(lists, mine, place, some(deletions).second, undirected);
+  };
+  // No record has it: ids end before.
+  constexpr std::uint64_t kEnd = ~std::uint64_t{0};
+  std::vector<rows::Stretch> found;
   std::vector<std::uint64_t> starts{0};
+  if (old.in_file()) {
+    const auto key = [](Vertex source) { return std::uint64_t{source} << 32; };
+    const std::vector<Vertex> sources = rows::sources_of(insertions, deletions, old.rows().vertices);
+    old.for_each(sources, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
+      found.push_back(stretch(lists, key(sources[begin]), key(sources[end - 1] + 1)));
+    });
+    found.push_back(stretch(old.rows(), old.rows().vertices << 32, kEnd));
+    return rows::join(std::move(found), threads);
+  }
+  // Stretches begin at keys of the longer list.
   const auto cut = [&](const auto& records) {
     for (std::size_t i = rows::kRecords; i < records.size(); i += rows::kRecords) {
       if (records[i].key() != starts.back()) starts.push_back(records[i].key());
     }
   };
   insertions.size() >= deletions.size() ? cut(insertions) : cut(deletions);
-  std::vector<rows::Stretch> found(starts.size());
-  parallel_blocks(threads, starts.size(), 1, [&](std::uint64_t block, std::uint64_t, unsigned) {
-    const auto stretch = [&](const auto& records) {
-      const std::size_t begin = rows::first_not_below(records, starts[block]);
-      const std::size_t end =
-          block + 1 == starts.size() ? records.size() : rows::first_not_below(records, starts[block + 1]);
-      return std::pair(begin, records.subspan(begin, end - begin));
-    };
-    const auto [first, mine] = stretch(insertions);
-    found[block] = rows::find_edits(old, mine, first, stretch(deletions).second, undirected);
+  starts.push_back(kEnd);
+  found.resize(starts.size() - 1);
+  parallel_blocks(threads, found.size(), 1, [&](std::uint64_t block, std::uint64_t, unsigned) {
+    found[block] = stretch(old.rows(), starts[block], starts[block + 1]);
   });
-  RowEdits all;
-  std::vector<std::uint64_t> places{0};
-  std::vector<std::int64_t> shifts{0};
-  for (const rows::Stretch& part : found) {
-    all.present += part.present;
-    all.missing += part.missing;
-    places.push_back(places.back() + part.edits.size());
-    shifts.push_back(shifts.back() + part.shift);
-  }
-  all.edits = HostArray<RowEdit>(places.back(), "edits of lists");
-  prefer_huge_pages(all.edits);
-  parallel_blocks(threads, found.size(), 1, [&](std::uint64_t part, std::uint64_t, unsigned) {
-    RowEdit* place = all.edits.data() + places[part];
-    for (RowEdit edit : found[part].edits) {
-      edit.shift += shifts[part];
-      *place++ = edit;
-    }
-    found[part].edits = {};
-  });
-  return all;
+  return rows::join(std::move(found), threads);
 }
 
 /// A column of the edges after the edits; `inserted(i)` is the value of insertion i.

@@ -6,8 +6,10 @@
 #include <string>
 
 #include "engine/core/error.hpp"
+#include "partition/edge_times.hpp"
 #include "partition/radix_sort.hpp"
 #include "partition/row_edits.hpp"
+#include "partition/updated_edges.hpp"
 
 namespace sluice {
 namespace {
@@ -50,28 +52,52 @@ std::vector<Record> stored_records(const EdgeColumns& edges, bool undirected, un
   return records;
 }
 
+template <class T, class Record, class Value>
+HostArray<T> column_of(const std::vector<Record>& records, Value&& value) {
+  HostArray<T> column(records.size(), "inserted edges");
+  std::transform(records.begin(), records.end(), column.begin(), value);
+  return column;
+}
+
+/// One direction of a graph: its lists, and where their edges are if not in memory.
+struct Direction {
+  Csr& rows;
+  std::shared_ptr<const EdgeSource>& elsewhere;
+
+  ListReader reader(unsigned threads) const { return {rows.view(), elsewhere.get(), false, threads}; }
+};
+
+/// What is in a file stays there, and is changed as it is read.
 template <class Record>
-Csr rewrite_rows(const Csr& old, std::uint64_t vertices, std::span<const RowEdit> edits,
-                 const std::vector<Record>& insertions, unsigned threads) {
-  Csr rows;
-  rows.offsets = rewrite_offsets(old.offsets, vertices, edits, threads);
-  rows.targets = rewrite_column(
-      old.targets, edits, [&](std::uint64_t i) { return insertions[i].target(); }, "targets", threads);
-  if constexpr (Record::kWeighted) {
-    rows.weights = rewrite_column(
-        old.weights, edits, [&](std::uint64_t i) { return insertions[i].weight(); }, "weights", threads);
+void rewrite(const Direction& direction, std::uint64_t vertices, HostArray<RowEdit> edits,
+             const std::vector<Record>& insertions, unsigned threads) {
+  Csr& rows = direction.rows;
+  rows.offsets = rewrite_offsets(rows.offsets, vertices, edits.span(), threads);
+  const auto target = [](const Record& record) { return record.target(); };
+  const auto weight = [](const Record& record) { return record.weight(); };
+  const auto time = [](const Record& record) { return record.time(); };
+  if (direction.elsewhere) {
+    InsertedEdges inserted;
+    inserted.targets = column_of<Vertex>(insertions, target);
+    if constexpr (Record::kWeighted) inserted.weights = column_of<float>(insertions, weight);
+    if constexpr (Record::kTimed) inserted.times = column_of<std::int64_t>(insertions, time);
+    direction.elsewhere =
+        std::make_shared<UpdatedEdges>(direction.elsewhere, std::move(edits), std::move(inserted));
+    return;
   }
-  if constexpr (Record::kTimed) {
-    rows.times = rewrite_column(
-        old.times, edits, [&](std::uint64_t i) { return insertions[i].time(); }, "times", threads);
-  }
-  return rows;
+  const auto renew = [&](auto& column, auto value, const char* purpose) {
+    column = rewrite_column(
+        column, edits.span(), [&](std::uint64_t i) { return value(insertions[i]); }, purpose, threads);
+  };
+  renew(rows.targets, target, "targets");
+  if constexpr (Record::kWeighted) renew(rows.weights, weight, "weights");
+  if constexpr (Record::kTimed) renew(rows.times, time, "times");
 }
 
 /// The same changes as the in-lists see them.
 template <class Record>
-Csr rewrite_in_rows(const Csr& old, std::uint64_t vertices, std::span<const RowEdit> out_edits,
-                    const std::vector<Record>& out_insertions, unsigned threads) {
+void rewrite_in(const Direction& in, std::uint64_t vertices, std::span<const RowEdit> out_edits,
+                const std::vector<Record>& out_insertions, unsigned threads) {
   std::vector<Record> insertions;
   std::vector<Ends> deletions;
   for (const RowEdit& edit : out_edits) {
@@ -83,9 +109,9 @@ Csr rewrite_in_rows(const Csr& old, std::uint64_t vertices, std::span<const RowE
   }
   sort(insertions, threads);
   sort(deletions, threads);
-  const RowEdits found =
-      find_edits(old, std::span<const Record>(insertions), std::span<const Ends>(deletions), false, threads);
-  return rewrite_rows(old, vertices, found.edits.span(), insertions, threads);
+  RowEdits found = find_edits(in.reader(threads), std::span<const Record>(insertions),
+                              std::span<const Ends>(deletions), false, threads);
+  rewrite(in, vertices, std::move(found.edits), insertions, threads);
 }
 
 void check_weights(const EdgeColumns& edges) {
@@ -146,22 +172,21 @@ UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertice
     unknown += !known;
     return known;
   });
-  const RowEdits found = find_edits(graph.out, std::span<const Record>(insertions),
-                                    std::span<const Ends>(deletions), undirected, threads);
   UpdateResult result;
+  result.graph = std::move(graph);
+  Graph& changed = result.graph;
+  const Direction out{changed.out, changed.edges_elsewhere}, in{changed.in, changed.in_elsewhere};
+  RowEdits found = find_edits(out.reader(threads), std::span<const Record>(insertions),
+                              std::span<const Ends>(deletions), undirected, threads);
   result.counts.present = found.present;
   result.counts.missing = found.missing + unknown;
   result.counts.new_vertices = vertices - old_vertices;
   report_changes(found.edits.span(), undirected, threads, result);
-  result.graph = std::move(graph);
-  Graph& changed = result.graph;
   if (found.edits.empty() && vertices == old_vertices) return result;
   changed.checksum = 0;
   // One direction after the other, so that old and new lists are side by side for one of them only.
-  changed.out = rewrite_rows(changed.out, vertices, found.edits.span(), insertions, threads);
-  if (!changed.in.offsets.empty()) {
-    changed.in = rewrite_in_rows(changed.in, vertices, found.edits.span(), insertions, threads);
-  }
+  if (!changed.in.offsets.empty()) rewrite_in(in, vertices, found.edits.span(), insertions, threads);
+  rewrite(out, vertices, std::move(found.edits), insertions, threads);
   if (!changed.original_ids.empty()) changed.original_ids = append_ids(changed.original_ids, batch.new_ids);
   return result;
 }
@@ -169,10 +194,7 @@ UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertice
 }  // namespace
 
 UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads) {
-  if (graph.edges_elsewhere) {
-    throw BudgetError("a graph whose edges stay in their file cannot be updated (raise --host-memory)");
-  }
-  const bool timed = !graph.out.times.empty();
+  const bool timed = is_timed(graph);
   if (graph.weighted) check_weights(batch.insertions);
   const std::uint64_t vertices = vertices_with(batch.insertions, graph.vertices());
   if (!graph.original_ids.empty() && batch.new_ids.size() != vertices - graph.vertices()) {

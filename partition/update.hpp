@@ -1,4 +1,4 @@
-// Batches of insertions and deletions applied to a graph in memory, in both directions.
+// Batches of insertions and deletions applied to a graph, in both directions.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,9 @@ struct UpdateResult {
   std::vector<EdgeChange> changes;  ///< as stored (undirected: both directions), by (source, target)
 };
 
-/// Applies `batch` by one rewrite of the lists; in-edges too, where `graph` has them. Duplicates are settled
+/// Applies `batch` by one rewrite of the lists; in-edges too, where `graph` has them. Of a graph whose edges
+/// stay in their file only the offsets are rewritten: its edges are changed as they are read
+/// (updated_edges.hpp), for as long as the graph lives. Duplicates are settled
 /// as in a conversion: the first stays, (u,v) and (v,u) of an undirected graph are one, a self-loop is stored
 /// once, and graphs with times keep all. The result has no checksum: it has no file yet. Throws InputError
 /// for weights that are negative or not finite, and for more vertices than a graph can have; BudgetError if

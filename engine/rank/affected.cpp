@@ -44,18 +44,15 @@ void AffectedSet::meet(Vertex v, Found& found) {
   if (!(before & kEver)) found.first.push_back(v);
 }
 
-std::vector<Vertex> AffectedSet::append(const std::vector<Found>& found) {
-  std::vector<Vertex> fresh;
+void AffectedSet::append(const std::vector<Found>& found) {
   for (const Found& part : found) {
-    fresh.insert(fresh.end(), part.fresh.begin(), part.fresh.end());
+    list_.insert(list_.end(), part.fresh.begin(), part.fresh.end());
     ever_.insert(ever_.end(), part.first.begin(), part.first.end());
   }
-  list_.insert(list_.end(), fresh.begin(), fresh.end());
-  return fresh;
 }
 
-void AffectedSet::add_neighbours(const CsrView& out, std::span<const Vertex> sources) {
-  add_neighbours(out, sources, [](std::size_t, EdgeIndex) {});
+void AffectedSet::add_neighbours(const ListReader& out, std::span<const Vertex> sources) {
+  add_neighbours(out, sources, kNoVisit);
 }
 
 void AffectedSet::sort_if_many() {

@@ -12,6 +12,7 @@
 #include "engine/core/types.hpp"
 #include "engine/exec/threads.hpp"
 #include "partition/graph.hpp"
+#include "partition/list_reader.hpp"
 #include "partition/plan.hpp"
 
 namespace sluice {
@@ -43,19 +44,21 @@ class AffectedSet {
   /// Vertices out of the range are left to other ranks.
   void add(Vertex v);
   void add_all();
-  /// Adds the out-neighbours of all `sources`, which need not be in the range.
-  void add_neighbours(const CsrView& out, std::span<const Vertex> sources);
-  /// The same, and calls visit(i, edge) for every edge of sources[i] into the range, from several threads.
+  /// Adds the out-neighbours of all `sources`, which need not be in the range. They ascend where `out` is in
+  /// a file.
+  void add_neighbours(const ListReader& out, std::span<const Vertex> sources);
+  /// The same, and calls visit(lists, i, edge) for every edge of sources[i] into the range, which is in
+  /// `lists`, from several threads.
   template <class Visit>
-  void add_neighbours(const CsrView& out, std::span<const Vertex> sources, Visit&& visit) {
+  void add_neighbours(const ListReader& out, std::span<const Vertex> sources, Visit&& visit) {
     if (!grow(out, sources, visit).empty()) sort_if_many();
   }
   /// Adds all that can be reached from the sets of all ranks; `everywhere` makes a rank's new members those
-  /// of all.
+  /// of all, as add_neighbours() takes them.
   template <class Everywhere>
-  void add_reachable(const CsrView& out, Everywhere&& everywhere) {
+  void add_reachable(const ListReader& out, Everywhere&& everywhere) {
     std::vector<Vertex> level = everywhere(list_);
-    while (!level.empty()) level = everywhere(grow(out, level, [](std::size_t, EdgeIndex) {}));
+    while (!level.empty()) level = everywhere(grow(out, level, kNoVisit));
     sort_if_many();
   }
   /// Whether this is the first time since the set was cleared that `v` asks; threads ask for different ones.
@@ -76,6 +79,7 @@ class AffectedSet {
  private:
   enum Flag : std::uint8_t { kMember = 1, kEver = 2, kExpanded = 4 };
 
+  static constexpr auto kNoVisit = [](const CsrView&, std::size_t, EdgeIndex) {};
   /// Sources whose lists one thread walks at a time; fewer are not worth a thread's start.
   static constexpr std::uint64_t kSources = 512;
 
@@ -83,22 +87,31 @@ class AffectedSet {
     std::vector<Vertex> fresh, first;  // no members; never members before
   };
   void meet(Vertex v, Found& found);
-  std::vector<Vertex> append(const std::vector<Found>& found);
+  void append(const std::vector<Found>& found);
   /// Adds the out-neighbours; returns those that were no members.
   template <class Visit>
-  std::vector<Vertex> grow(const CsrView& out, std::span<const Vertex> sources, Visit&& visit) {
-    std::vector<Found> found((sources.size() + kSources - 1) / kSources);
-    parallel_blocks(
-        threads_, sources.size(), kSources, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-          for (std::uint64_t i = begin; i < end; ++i) {
-            const auto [first, last] = edges_into(out, sources[i], first_, first_ + flags_.size());
-            for (EdgeIndex e = first; e < last; ++e) {
-              visit(i, e);
-              meet(out.targets[e], found[begin / kSources]);
-            }
-          }
-        });
-    return append(found);
+  std::vector<Vertex> grow(const ListReader& out, std::span<const Vertex> sources, Visit&& visit) {
+    const std::size_t members = list_.size();
+    out.for_each(sources, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
+      grow(lists, sources, begin, end, visit);
+    });
+    return {list_.begin() + static_cast<std::ptrdiff_t>(members), list_.end()};
+  }
+  /// The same along the lists of sources [from, until).
+  template <class Visit>
+  void grow(const CsrView& lists, std::span<const Vertex> sources, std::size_t from, std::size_t until,
+            Visit&& visit) {
+    std::vector<Found> found((until - from + kSources - 1) / kSources);
+    parallel_blocks(threads_, until - from, kSources, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t i = from + begin; i < from + end; ++i) {
+        const auto [first, last] = edges_into(lists, sources[i], first_, first_ + flags_.size());
+        for (EdgeIndex e = first; e < last; ++e) {
+          visit(lists, i, e);
+          meet(lists.targets[e], found[begin / kSources]);
+        }
+      }
+    });
+    append(found);
   }
   void sort_if_many();
 

@@ -19,7 +19,12 @@ class CudaDynamicRanks final : public DynamicRanks::State {
     see_graph();
     make_vertices(graph.vertices());
     state_.over(vertices(), cuda::learn_sources_kernel<Share>, state_.view(), vertices(), options.dangling);
-    const HostArray<FixedRank> ranks = starting_ranks(given, graph.out.view(), options, 0, vertices());
+    HostArray<double> divisors(vertices(), "out-degrees");
+    copy_to_host(device, divisors.data(), state_.divisors.data(), divisors.bytes());
+    const auto alone = make_alone();
+    ChangeExchange peers(*alone, {0, vertices()});
+    const auto dangling = dangling_flags(options, peers, divisors.span());
+    const HostArray<FixedRank> ranks = starting_ranks(given, dangling.span(), options, 0, vertices());
     copy_to_device(device, state_.ranks.data(), ranks.data(), ranks.bytes());
     state_.total = sum_of(ranks.span());
     state_.over(vertices(), cuda::offer_kernel<Share>, state_.view(), vertices());

@@ -1,8 +1,8 @@
 // Dynamic PageRank on a GPU that does not hold the graph: its in-edges come in partitions, or it is one of
 // several, each with a range of vertices. Ranks, sums and lists of own vertices stay on the GPU. The host has
-// the graph: it sends in-edges where there are affected vertices, and out-edges of the vertices whose change
-// spreads, cut to those that lead to own vertices. Ranks of a job tell each other through their hosts, as
-// those without a GPU do (change_exchange.hpp), and in the same order.
+// the graph, or reads it from its file: it sends in-edges where there are affected vertices, and out-edges of
+// the vertices whose change spreads, cut to those that lead to own vertices. Ranks of a job tell each other
+// through their hosts, as those without a GPU do (change_exchange.hpp), and in the same order.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -49,9 +49,11 @@ class CudaOwnedRanks final : public DynamicRanks::State {
         state_(device, options),
         parcels_(device, std::max(graph.vertices(), graph.edges())),
         mirror_(device, peers_, state_, parcels_) {
-    make_vertices(graph);
+    const auto sources = sources_of(graph, options, peers_.first(), peers_.last(), device.threads());
+    make_vertices(sources);
+    const auto dangling = dangling_flags(options, peers_, sources.divisors.span());
     const HostArray<FixedRank> ranks =
-        starting_ranks(given, graph.out.view(), options, peers_.first(), peers_.last());
+        starting_ranks(given, dangling.span(), options, peers_.first(), peers_.last());
     copy_to_device(device, state_.ranks.data(), ranks.data(), ranks.bytes());
     state_.total = peers_.sum(sum_of(ranks.span()));
     state_.over(own(), cuda::offer_kernel<Share>, state_.view(), own());
@@ -67,14 +69,15 @@ class CudaOwnedRanks final : public DynamicRanks::State {
     auto begin = RankClock::now();
     state_.dynamic = dynamic;
     DynamicRankResult result;
-    const std::uint64_t sent = parcels_.bytes_sent(), before = vertices();
+    const std::uint64_t sent = parcels_.bytes_sent(), read = lists_read_, before = vertices();
     const CsrView in = in_edges_of(graph, state_.options.weighted);
     const std::vector<Vertex> given_loops = adopt(graph, in, changes);
     mark(graph, changes, given_loops, before);
     result.initially_affected = state_.affected_size();
     state_.add_waiting();
     count_affected();
-    cuda::DeviceInLists lists(device_, in, peers_.first(), peers_.last(), paging_);
+    cuda::DeviceInLists lists(device_, graph, state_.options.weighted, peers_.first(), peers_.last(),
+                              paging_);
     result.setup_seconds = seconds_since(begin);
 
     begin = RankClock::now();
@@ -83,6 +86,7 @@ class CudaOwnedRanks final : public DynamicRanks::State {
     result.ever_affected = peers_.sum(state_.ever());
     result.traffic = lists.traffic();
     result.traffic.host_to_device_bytes += parcels_.bytes_sent() - sent;
+    result.traffic.read_bytes += lists_read_ - read;
     result.partitions_read = lists.partitions_read();
     state_.end_batch();
     return result;
@@ -99,23 +103,13 @@ class CudaOwnedRanks final : public DynamicRanks::State {
 
   // ---- the graph ----------------------------------------------------------------------------------------
 
-  /// State of the graph's vertices, and among how much own ones split their ranks.
-  void make_vertices(const Graph& graph) {
-    state_.make_vertices(peers_.first(), own(), graph.vertices());
+  /// State of the vertices; `sources` are the own ones.
+  void make_vertices(const RankSources& sources) {
+    state_.make_vertices(peers_.first(), own(), vertices());
     renewed_ = Buffer<FixedRank>(device_, own(), "ranks");
     if (!peers_.alone()) changed_ = Buffer<Vertex>(device_, own(), "changed contributions");
-    HostArray<double> divisors(own(), "out-degrees");
-    HostArray<Loop> loops(own(), "self-loops");
-    parallel_blocks(device_.threads(), own(), kVerticesAtOnce,
-                    [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                      for (std::uint64_t i = begin; i < end; ++i) {
-                        const auto v = static_cast<Vertex>(peers_.first() + i);
-                        const RankSource source = source_of(graph, state_.options, v);
-                        divisors[i] = source.divisor, loops[i] = source.loop;
-                      }
-                    });
-    copy_to_device(device_, state_.divisors.data(), divisors.data(), divisors.bytes());
-    copy_to_device(device_, state_.loops.data(), loops.data(), loops.bytes());
+    copy_to_device(device_, state_.divisors.data(), sources.divisors.data(), sources.divisors.bytes());
+    copy_to_device(device_, state_.loops.data(), sources.loops.data(), sources.loops.bytes());
   }
 
   /// Goes over to the graph as it is after `changes`. Returns own changed sources whose loop is in no list.
@@ -128,14 +122,11 @@ class CudaOwnedRanks final : public DynamicRanks::State {
       copy_to_device(device_, offsets_.data(), in.offsets + first(), (own() + 1) * sizeof(EdgeIndex));
       state_.in.edges = in.offsets[peers_.last()] - in.offsets[first()];
     }
-    std::vector<Vertex> changed, given_loops;
-    std::vector<RankSource> sources;
-    for (const EdgeChange& change : changes) {
-      const Vertex v = change.source;
-      if (!peers_.owns(v) || (!changed.empty() && changed.back() == v)) continue;
-      changed.push_back(v);
-      sources.push_back(source_of(graph, state_.options, v));
-      if (sources.back().loop == Loop::added) given_loops.push_back(v);
+    const std::vector<Vertex> changed = changed_sources(changes, peers_);
+    const std::vector<RankSource> sources = sources_of(graph, state_.options, changed, device_.threads());
+    std::vector<Vertex> given_loops;
+    for (std::size_t i = 0; i < changed.size(); ++i) {
+      if (sources[i].loop == Loop::added) given_loops.push_back(changed[i]);
     }
     learned_.reserve(device_, changed.size(), "changed sources");
     learned_sources_.reserve(device_, changed.size(), "changed sources");
@@ -151,7 +142,7 @@ class CudaOwnedRanks final : public DynamicRanks::State {
     const RankGrowth growth(vertices(), graph.vertices(), state_.options.damping);
     peers_.grow(graph.vertices());
     const Buffer<FixedRank> old = std::move(state_.ranks);
-    make_vertices(graph);
+    make_vertices(sources_of(graph, state_.options, first(), peers_.last(), device_.threads()));
     state_.fill(state_.counters(), 0, sizeof(cuda::RankCounters));
     state_.over(own(), cuda::grow_ranks_kernel<Share>, state_.view(), moved(old.data(), first()), growth,
                 first(), own(), &state_.counters()->total);
@@ -205,7 +196,7 @@ class CudaOwnedRanks final : public DynamicRanks::State {
                     begin, end, state_.sources());
       }
       state_.read(list);
-      const std::vector<Vertex> level = peers_.everywhere(listed_sources());
+      const std::vector<Vertex> level = everywhere(listed_sources(), graph);
       if (level.empty()) break;
       from = state_.sizes;
       spread(graph, level, false, list);
@@ -216,10 +207,25 @@ class CudaOwnedRanks final : public DynamicRanks::State {
 
   void count_affected() { state_.affected_elsewhere = peers_.sum(state_.affected()) - state_.affected(); }
 
+  /// What all ranks bring, in an order that lists are read in.
+  std::vector<Vertex> everywhere(const std::vector<Vertex>& mine, const Graph& graph) {
+    std::vector<Vertex> all = peers_.everywhere(mine);
+    if (graph.edges_elsewhere) std::sort(all.begin(), all.end());
+    return all;
+  }
+
   /// Out-neighbours of the sources of all ranks become members of a list where they are own vertices, and are
   /// told the differences if `tells`.
   void spread(const Graph& graph, std::span<const Vertex> all, bool tells, unsigned list) {
-    const CsrView out = graph.out.view();
+    const ListReader out = out_lists(graph, state_.options.weighted, device_.threads());
+    out.for_each(all, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
+      spread(lists, all.subspan(begin, end - begin), tells, list);
+    });
+    lists_read_ += out.bytes_read();
+  }
+
+  /// The same along lists that are here.
+  void spread(const CsrView& out, std::span<const Vertex> all, bool tells, unsigned list) {
     const ParcelUse use = !tells             ? ParcelUse::vertices
                           : Share::kWeighted ? ParcelUse::weights
                                              : ParcelUse::sources;
@@ -303,7 +309,7 @@ class CudaOwnedRanks final : public DynamicRanks::State {
     const std::vector<Vertex> sources = listed_sources();
     if (!peers_.alone()) mirror_.tell(listed(changed_.data(), state_.counted().changed.count[0]));
     if (!state_.spreads()) return all;
-    spread(graph, peers_.everywhere(sources), false, state_.now());
+    spread(graph, everywhere(sources, graph), false, state_.now());
     state_.read(state_.now());
     if (state_.drops() || state_.affected() != before) state_.list_if_many(state_.now());
     count_affected();
@@ -317,13 +323,13 @@ class CudaOwnedRanks final : public DynamicRanks::State {
     Settled mine = state_.counted().settled;
     for (const Vertex v : sources) mine.told += graph.out.offsets[v + 1] - graph.out.offsets[v];
     Settled all = total_of(peers_, mine, state_.options.norm);
-    const std::vector<Vertex> everywhere = peers_.everywhere(sources);
+    const std::vector<Vertex> all_sources = everywhere(sources, graph);
     mirror_.tell(sources);
     if (pulling_costs_less(all.told, graph.edges())) {
       state_.pull_all();
     } else {
       all.gathered += all.told;
-      spread(graph, everywhere, true, state_.now());
+      spread(graph, all_sources, true, state_.now());
       state_.read(state_.now());
       state_.list_if_many(state_.now());
     }
@@ -354,6 +360,7 @@ class CudaOwnedRanks final : public DynamicRanks::State {
   Buffer<Vertex> changed_;     ///< [own] who offers something else; of several ranks
   Buffer<Vertex> learned_;     ///< own changed sources of a batch
   Buffer<RankSource> learned_sources_;
+  std::uint64_t lists_read_ = 0;  ///< bytes of out-lists that came from a file
 };
 
 }  // namespace

@@ -75,23 +75,21 @@ __global__ void __launch_bounds__(kListBlock)
 
 class DeviceInLists {
  public:
-  /// Of the vertices [first, last), whose lists stand in `in` at their ids, in host memory. Takes what the
-  /// device has left. Keeps references. Throws BudgetError where two partitions do not fit.
-  DeviceInLists(const Device& device, const CsrView& in, std::uint64_t first, std::uint64_t last,
-                const PagingOptions& paging)
+  /// Of the vertices [first, last). Takes what the device has left. Keeps references. Throws BudgetError
+  /// where two partitions do not fit.
+  DeviceInLists(const Device& device, const Graph& graph, bool weighted, std::uint64_t first,
+                std::uint64_t last, const PagingOptions& paging)
       : first_(first) {
     if (first == last) return;
-    const bool weighted = in.weights != nullptr;
-    CsrView rows = in;
-    rows.vertices = last - first, rows.offsets += first;
-    rows.edges = rows.offsets[rows.vertices] - rows.offsets[0];
-    if (rows.edges == 0) return;
+    const SweepRows rows = in_rows_of(graph, weighted, first, last);
+    const CsrView& in = rows.in;
+    if (in.edges == 0) return;
     // What comes again and again, or is read in place, is page-locked: that costs about one copy.
     const bool again =
-        needs_sweep_pages(device, rows, weighted, paging) && rows.edges * sizeof(Vertex) >= kWorthLocking;
-    if (again || paging.transport == Transport::mapped) {
-      locks_.emplace_back(device, in.targets + rows.offsets[0], rows.edges * sizeof(Vertex));
-      if (weighted) locks_.emplace_back(device, in.weights + rows.offsets[0], rows.edges * sizeof(float));
+        needs_sweep_pages(device, rows, weighted, paging) && in.edges * sizeof(Vertex) >= kWorthLocking;
+    if (rows.file == nullptr && (again || paging.transport == Transport::mapped)) {
+      locks_.emplace_back(device, in.targets + in.offsets[0], in.edges * sizeof(Vertex));
+      if (weighted) locks_.emplace_back(device, in.weights + in.offsets[0], in.edges * sizeof(float));
     }
     pages_ = std::make_unique<SweepPages>(device, rows, weighted, paging);
     ever_.resize(pages_->size());

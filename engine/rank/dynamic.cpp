@@ -45,15 +45,16 @@ class DynamicState final : public DynamicRanks::State {
     validate(options, device_);
     const auto begin = RankClock::now();
     DynamicRankResult result;
-    const CsrView in_edges = in_edges_of(graph, state_.options.weighted);
-    const std::uint64_t before = state_.vertices();
+    in_edges_of(graph, state_.options.weighted);  // are there
+    const std::uint64_t before = state_.vertices(), read = state_.lists_read;
     state_.adopt(graph, changes);
     state_.mark(graph, changes, before, options.method);
     result.initially_affected = state_.affected_size();
     const bool residual = options.method == RankMethod::residual_frontier;
     residual ? residual_.prepare(state_) : residual_.forget();
     // Every batch rewrites the lists, so nothing of them is kept on the device from one to the next.
-    InLists in(device_, in_edges, state_.first(), state_.first() + state_.own(), paging_);
+    InLists in(device_, graph, state_.options.weighted, state_.first(), state_.first() + state_.own(),
+               paging_);
     result.setup_seconds = seconds_since(begin);
     const auto middle = RankClock::now();
     residual ? residual_.solve(state_, graph, in, options, result, observer)
@@ -61,6 +62,7 @@ class DynamicState final : public DynamicRanks::State {
     result.compute_seconds = seconds_since(middle);
     result.ever_affected = state_.peers.sum(state_.affected.ever());
     result.traffic = in.traffic();
+    result.traffic.read_bytes += state_.lists_read - read;
     result.partitions_read = in.partitions_read();
     state_.affected.clear();
     return result;
@@ -94,6 +96,7 @@ constexpr std::uint64_t kFixedBytes = std::uint64_t{1} << 20;
 bool stays_whole(const Device& device, const Graph& graph, const PageRankOptions& options,
                  const PagingOptions& paging) {
   if (paging.partitions > 1 || paging.slots > 0 || paging.transport != Transport::automatic) return false;
+  if (graph.edges_elsewhere) return false;
   const std::uint64_t n = graph.vertices(), m = graph.edges();
   const std::uint64_t edge = sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
   const std::uint64_t lists = (n + 1) * sizeof(EdgeIndex) + m * edge;
@@ -109,16 +112,14 @@ std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Grap
                                                 const RankPlace& place) {
   const PagingOptions& paging = place.paging;
   validate(options);
-  if (paging.transport == Transport::file) {
-    throw UsageError("--transport file: a batch is applied in host memory (leave it out)");
+  if (paging.transport == Transport::file && !graph.edges_elsewhere) {
+    throw UsageError("--transport file: the graph is in host memory (leave it out)");
   }
-  if (graph.edges_elsewhere) {
-    throw BudgetError("dynamic PageRank needs the graph in host memory (raise --host-memory)");
-  }
+  require_stored_in_edges(graph);
   if (options.precision == RankPrecision::f32) {
     throw UsageError("--precision f32: only with --method static (leave it out)");
   }
-  if (options.weighted && graph.out.weights.empty() && graph.edges() > 0) {
+  if (options.weighted && !graph.weighted && graph.edges() > 0) {
     throw UsageError("--weighted: the graph has no weights (leave it out)");
   }
   if (ranks.size() != graph.vertices()) {

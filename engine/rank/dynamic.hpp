@@ -80,10 +80,11 @@ class DynamicRanks {
   /// Throws UsageError for options out of range and for f32 contributions, InputError for ranks that are no
   /// ranks (size, negative or not finite, sum above 1), BudgetError where the state does not fit.
   ///
-  /// In-edges of more than the device has left beside the state, or as `place` asks, come in partitions, none
-  /// of them without an affected vertex; and of several ranks of a job, which all have the graph and make the
-  /// same calls, each works on a range of vertices of about equally many in-edges. New vertices go to the
-  /// last one. A GPU that is alone and has the room keeps the graph in both directions.
+  /// In-edges of more than the device has left beside the state, in a file, or as `place` asks, come in
+  /// partitions, none of them without an affected vertex; and of several ranks of a job, which all have the
+  /// graph, or its file, and make the same calls, each works on a range of vertices of about equally many
+  /// in-edges. New vertices go to the last one. Throws UsageError for a directed graph in a file without
+  /// in-edges. A GPU that is alone and has the room keeps the graph in both directions.
   DynamicRanks(const Device& device, const Graph& graph, std::span<const double> ranks,
                const PageRankOptions& options, const RankPlace& place = {});
   ~DynamicRanks();

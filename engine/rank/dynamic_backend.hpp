@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "engine/core/host_array.hpp"
+#include "engine/rank/change_exchange.hpp"
 #include "engine/rank/dynamic.hpp"
 #include "engine/rank/dynamic_vertex.hpp"
 #include "engine/rank/stall.hpp"
+#include "engine/rank/sweep_pages.hpp"
 
 namespace sluice {
 
@@ -42,12 +45,33 @@ std::unique_ptr<DynamicRanks::State> make_cuda_owned_ranks(const Device& device,
                                                            const PageRankOptions& options,
                                                            const RankPlace& place);
 
-/// The in-edges; throws UsageError where a directed graph does not store them.
+/// The in-edges, or their offsets where they are in a file; throws UsageError where a directed graph does not
+/// store them.
 CsrView in_edges_of(const Graph& graph, bool weighted);
+/// Those of vertices [first, last), and where they are.
+SweepRows in_rows_of(const Graph& graph, bool weighted, std::uint64_t first, std::uint64_t last);
 
-/// From normalised ranks of all vertices of the graph with these out-edges to those of [first, last) that are
-/// solved for. Throws InputError for ranks that are none.
-HostArray<FixedRank> starting_ranks(std::span<const double> given, const CsrView& out,
+/// What is known of vertices [first, last) of a graph with their out-edges.
+struct RankSources {
+  HostArray<double> divisors;  ///< [last - first] among how much a vertex splits its rank
+  HostArray<Loop> loops;       ///< [last - first]
+};
+RankSources sources_of(const Graph& graph, const PageRankOptions& options, std::uint64_t first,
+                       std::uint64_t last, unsigned threads);
+
+/// The same where `known` are those of vertices [first, first + some) of the graph before, and the others are
+/// new.
+RankSources grown_sources(RankSources known, const Graph& graph, const PageRankOptions& options,
+                          std::uint64_t first, std::uint64_t last, unsigned threads);
+
+/// [vertices] 1 where a vertex has nowhere to leave its rank and every rank depends on that
+/// (Dangling::uniform), by the divisors of own vertices; all ranks call it.
+HostArray<std::uint8_t> dangling_flags(const PageRankOptions& options, ChangeExchange& peers,
+                                       std::span<const double> divisors);
+
+/// From normalised ranks of all vertices to those of [first, last) that are solved for. Throws InputError for
+/// ranks that are none.
+HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<const std::uint8_t> dangling,
                                     const PageRankOptions& options, std::uint64_t first, std::uint64_t last);
 
 FixedRank sum_of(std::span<const FixedRank> ranks);
@@ -57,7 +81,11 @@ struct RankSource {
   double divisor = 0;
   Loop loop = Loop::none;
 };
-RankSource source_of(const Graph& graph, const PageRankOptions& options, Vertex v);
+/// Of vertices whose lists changed, which ascend.
+std::vector<RankSource> sources_of(const Graph& graph, const PageRankOptions& options,
+                                   std::span<const Vertex> vertices, unsigned threads);
+/// The own ones among the sources of changes, each once.
+std::vector<Vertex> changed_sources(std::span<const EdgeChange> changes, const ChangeExchange& peers);
 
 /// What ranks that sum to `total` are divided by at the end.
 SLUICE_HD double rank_scale(Dangling dangling, FixedRank total) {

@@ -16,6 +16,7 @@
 #include "engine/rank/sweep.hpp"
 #include "engine/rank/sweep_totals.hpp"
 #include "engine/residency/page_map.hpp"
+#include "partition/list_reader.hpp"
 
 namespace sluice {
 
@@ -50,13 +51,12 @@ class RankState {
         peers(communicator, dynamic_ranges(graph, communicator.size())),
         ranks(device, own(), "ranks"),
         shares(device, graph.vertices(), "contributions"),
-        divisors(own(), "out-degrees"),
-        loops(own(), "self-loops"),
+        sources(sources_of(graph, given_options, first(), peers.last(), device.threads())),
         affected(first(), peers.last(), device.threads()),
         device_(device) {
-    for_all([&](Vertex v) { learn_source(graph, v); });
+    const auto dangling = dangling_flags(options, peers, sources.divisors.span());
     const HostArray<FixedRank> starting =
-        starting_ranks(given, graph.out.view(), options, first(), peers.last());
+        starting_ranks(given, dangling.span(), options, first(), peers.last());
     std::copy(starting.begin(), starting.end(), ranks.data());
     offer_all();
   }
@@ -98,12 +98,12 @@ class RankState {
   /// Goes over to the graph as it is after `changes`.
   void adopt(const Graph& graph, std::span<const EdgeChange> changes) {
     if (graph.vertices() > vertices()) grow(graph);
-    std::vector<Vertex> changed;
-    for (const EdgeChange& change : changes) {
-      if (!peers.owns(change.source) || (!changed.empty() && changed.back() == change.source)) continue;
-      changed.push_back(change.source);
-      learn_source(graph, change.source);
-      share(change.source);
+    const std::vector<Vertex> changed = changed_sources(changes, peers);
+    const std::vector<RankSource> learned = sources_of(graph, options, changed, threads);
+    for (std::size_t i = 0; i < changed.size(); ++i) {
+      sources.divisors[changed[i] - first()] = learned[i].divisor;
+      sources.loops[changed[i] - first()] = learned[i].loop;
+      share(changed[i]);
     }
     peers.tell(shares.data(), changed);
   }
@@ -119,8 +119,18 @@ class RankState {
 
   /// As a vertex is worked on. Arrays of own vertices are indexed by the ids of the graph.
   RankVertices<Share> at(const CsrView& in) {
-    return {in, moved(ranks.data(), first()), shares.data(), moved(divisors.data(), first()),
-            moved(loops.data(), first())};
+    return {in, moved(ranks.data(), first()), shares.data(), moved(sources.divisors.data(), first()),
+            moved(sources.loops.data(), first())};
+  }
+
+  ListReader out_lists(const Graph& graph) const {
+    return sluice::out_lists(graph, options.weighted, threads);
+  }
+  /// What all ranks bring, in an order that `out` takes.
+  std::vector<Vertex> everywhere(std::vector<Vertex> mine, const ListReader& out) {
+    std::vector<Vertex> all = peers.everywhere(std::move(mine));
+    if (out.in_file()) std::sort(all.begin(), all.end());
+    return all;
   }
 
   /// What all ranks did in an iteration.
@@ -131,40 +141,33 @@ class RankState {
   ChangeExchange peers;
   Buffer<FixedRank> ranks;                ///< [own] unnormalised with Dangling::uniform
   Buffer<typename Share::Stored> shares;  ///< [vertices] what out-neighbours were told
-  HostArray<double> divisors;             ///< [own]
-  HostArray<Loop> loops;                  ///< [own]
+  RankSources sources;                    ///< own
   AffectedSet affected;
-  FixedRank total = 0;  ///< the sum of all ranks
+  FixedRank total = 0;           ///< the sum of all ranks
+  std::uint64_t lists_read = 0;  ///< bytes of out-lists that came from a file
 
  private:
   void mark_neighbours(const Graph& graph, std::span<const EdgeChange> changes, std::uint64_t old_vertices,
                        RankMethod method) {
     const RankVertices<Share> known = at({});
-    std::vector<Vertex> sources;
+    std::vector<Vertex> changed;
     for (const EdgeChange& change : changes) {
       if (change.removed > 0) affected.add(change.target);
-      if (!sources.empty() && sources.back() == change.source) continue;
-      sources.push_back(change.source);
+      if (!changed.empty() && changed.back() == change.source) continue;
+      changed.push_back(change.source);
       // Its own loop carries a part that depends on its degree.
       if (peers.owns(change.source) && known.loops[change.source] == Loop::added) affected.add(change.source);
     }
     for (std::uint64_t v = old_vertices; v < vertices(); ++v) affected.add(static_cast<Vertex>(v));
-    affected.add_neighbours(graph.out.view(), sources);
-    if (method != RankMethod::dynamic_traversal) return;
-    affected.add_reachable(graph.out.view(),
-                           [&](std::vector<Vertex> fresh) { return peers.everywhere(std::move(fresh)); });
+    const ListReader out = out_lists(graph);
+    affected.add_neighbours(out, changed);
+    if (method == RankMethod::dynamic_traversal) {
+      affected.add_reachable(out,
+                             [&](std::vector<Vertex> fresh) { return everywhere(std::move(fresh), out); });
+    }
+    lists_read += out.bytes_read();
   }
 
-  template <class T>
-  static HostArray<T> grown(const HostArray<T>& old, std::uint64_t size, const char* purpose) {
-    HostArray<T> array(size, purpose);
-    std::copy(old.begin(), old.end(), array.begin());
-    return array;
-  }
-
-  void learn_source(const Graph& graph, Vertex v) {
-    at({}).learn_source(graph.out.view(), v, options.dangling);
-  }
   void share(Vertex v) { at({}).share(v); }
 
   void offer_all() {
@@ -174,17 +177,15 @@ class RankState {
   }
 
   void grow(const Graph& graph) {
-    const std::uint64_t before = vertices(), known = peers.last();
+    const std::uint64_t before = vertices();
     const RankGrowth growth(before, graph.vertices(), options.damping);
     peers.grow(graph.vertices());
     const Buffer<FixedRank> old = std::move(ranks);
     ranks = Buffer<FixedRank>(device_, own(), "ranks");
     shares = {};
     shares = Buffer<typename Share::Stored>(device_, vertices(), "contributions");
-    divisors = grown(divisors, own(), "out-degrees");
-    loops = grown(loops, own(), "self-loops");
+    sources = grown_sources(std::move(sources), graph, options, first(), peers.last(), threads);
     affected = AffectedSet(first(), peers.last(), threads);
-    for (std::uint64_t v = known; v < peers.last(); ++v) learn_source(graph, static_cast<Vertex>(v));
     const FixedRank* const old_ranks = moved(old.data(), first());
     const RankVertices<Share> all = at({});
     for_all([&](Vertex v) { all.ranks[v] = growth(old_ranks, v); });

@@ -80,8 +80,10 @@ class FrontierSolver {
     const bool pruned = options.method == RankMethod::pruned_frontier;
     if (!pruned && options.method != RankMethod::dynamic_frontier) return;
     if (pruned) state.affected.keep(stays_);
-    const std::vector<Vertex> sources = state.peers.everywhere(joined(expanding_));
-    if (!sources.empty()) state.affected.add_neighbours(graph.out.view(), sources);
+    const ListReader out = state.out_lists(graph);
+    const std::vector<Vertex> sources = state.everywhere(joined(expanding_), out);
+    if (!sources.empty()) state.affected.add_neighbours(out, sources);
+    state.lists_read += out.bytes_read();
     state.count_affected();
   }
 

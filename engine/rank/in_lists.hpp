@@ -9,24 +9,21 @@
 
 #include "engine/exec/threads.hpp"
 #include "engine/rank/affected.hpp"
+#include "engine/rank/dynamic_backend.hpp"
 #include "engine/rank/sweep_pages.hpp"
 
 namespace sluice {
 
 class InLists {
  public:
-  /// Of the vertices [first, last), whose lists stand in `in` at their ids. Slots for partitions take what
-  /// the device has left. Keeps references. Throws BudgetError where two partitions do not fit.
-  InLists(const Device& device, const CsrView& in, std::uint64_t first, std::uint64_t last,
+  /// Of the vertices [first, last). Slots for partitions take what the device has left. Keeps references.
+  /// Throws BudgetError where two partitions do not fit.
+  InLists(const Device& device, const Graph& graph, bool weighted, std::uint64_t first, std::uint64_t last,
           const PagingOptions& paging)
-      : in_(in), threads_(device.threads()) {
+      : in_(in_edges_of(graph, weighted)), threads_(device.threads()) {
     if (first == last) return;
-    const bool weighted = in.weights != nullptr;
-    CsrView rows = in;
-    rows.vertices = last - first;
-    rows.offsets += first;
-    rows.edges = rows.offsets[rows.vertices] - rows.offsets[0];
-    if (rows.edges == 0 || !needs_sweep_pages(device, rows, weighted, paging)) return;
+    const SweepRows rows = in_rows_of(graph, weighted, first, last);
+    if (rows.in.edges == 0 || !needs_sweep_pages(device, rows, weighted, paging)) return;
     pages_ = std::make_unique<SweepPages>(device, rows, weighted, paging);
     ever_.resize(pages_->size());
   }

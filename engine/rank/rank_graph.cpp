@@ -41,6 +41,13 @@ HostArray<EdgeIndex> in_offsets(const Csr& out, unsigned threads) {
 
 }  // namespace
 
+void require_stored_in_edges(const Graph& graph) {
+  if (!graph.directed || !graph.edges_elsewhere || !graph.in.offsets.empty()) return;
+  throw UsageError(
+      "the graph stays in its file, which does not store in-edges (convert it with --reverse, or raise "
+      "--host-memory)");
+}
+
 Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads) {
   const std::uint64_t n = out.vertices();
   const auto some = [&](std::uint64_t u) {
@@ -94,14 +101,11 @@ RankGraph::RankGraph(const Graph& graph, const PageRankOptions& options, unsigne
     : symmetric_(!graph.directed), edges_(graph.edges()) {
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
+  require_stored_in_edges(graph);
   if (!graph.directed) {
     take(graph.out, graph.edges_elsewhere.get(), options.weighted, ranks);
   } else if (!graph.in.offsets.empty()) {
     take(graph.in, graph.in_elsewhere.get(), options.weighted, ranks);
-  } else if (graph.edges_elsewhere) {
-    throw UsageError(
-        "the graph stays in its file, which does not store in-edges (convert it with --reverse, or raise "
-        "--host-memory)");
   } else {
     make(graph, options.weighted, threads, ranks);
   }

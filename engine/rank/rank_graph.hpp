@@ -58,6 +58,9 @@ class RankGraph {
   HostArray<std::uint8_t> added_loops_;
 };
 
+/// Throws UsageError where the edges stay in a file that does not store in-edges which are wanted.
+void require_stored_in_edges(const Graph& graph);
+
 /// The in-edges of vertices [first, last), as rows of the whole graph; those of other vertices are empty.
 Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads);
 

@@ -130,12 +130,12 @@ class ResidualSolver {
   /// that pulling costs less, all vertices pull: nearly all are affected then, and to find out who is takes
   /// as long.
   void tell(RankState<Share>& state, const Graph& graph, Settled& settled) {
-    const CsrView out = graph.out.view();
+    const ListReader out = state.out_lists(graph);
     typename Share::Stored* const shares = state.shares.data();
     std::vector<Vertex> mine;
     for (const auto& part : told_)
       for (const Told& told : part) mine.push_back(told.source);
-    const std::vector<Vertex> sources = state.peers.everywhere(mine);
+    const std::vector<Vertex> sources = state.everywhere(mine, out);
     std::vector<typename Share::Stored> before;
     for (const Vertex v : sources) before.push_back(shares[v]);
     for (const auto& part : told_)
@@ -148,13 +148,14 @@ class ResidualSolver {
     settled.gathered += settled.told;
     FixedRank* const sums = moved(sums_.data(), state.first());
     state.affected.drop_all();
-    state.affected.add_neighbours(out, sources, [&](std::size_t i, EdgeIndex edge) {
-      const float weight = Share::kWeighted ? out.weights[edge] : 1.0f;
+    state.affected.add_neighbours(out, sources, [&](const CsrView& lists, std::size_t i, EdgeIndex edge) {
+      const float weight = Share::kWeighted ? lists.weights[edge] : 1.0f;
       const FixedRank difference =
           Share::carried(shares[sources[i]], weight) - Share::carried(before[i], weight);
       // Modulo 2^64: a smaller share takes away. The sum of a vertex that has not pulled yet is not read.
-      std::atomic_ref(sums[out.targets[edge]]).fetch_add(difference, std::memory_order_relaxed);
+      std::atomic_ref(sums[lists.targets[edge]]).fetch_add(difference, std::memory_order_relaxed);
     });
+    state.lists_read += out.bytes_read();
   }
 
   HostArray<FixedRank> sums_;      ///< [own] of what in-neighbours have told, by lists

@@ -90,6 +90,65 @@ TEST_F(RankBatchCli, BringsNoPartitionWithoutAffectedVertices) {
   }
 }
 
+TEST_F(RankBatchCli, FollowsGraphsLargerThanHostMemory) {
+  const auto graphs = {std::pair(graph("kronecker", 16, {"--undirected", "--weights", "uniform"}), " 0.75"),
+                       std::pair(graph("rmat", 16, {"--reverse"}), "")};
+  for (const auto& [path, weight] : graphs) {
+    std::string lines, gone;
+    const auto offsets = read_numbers(path, "/out/indptr"), targets = read_numbers(path, "/out/indices");
+    for (std::size_t i = 0; i < 400; ++i) {
+      lines += std::to_string(i * 7919 % 65600) + ' ' + std::to_string(i * i % 65500) + weight + '\n';
+      const std::size_t v = i * 151;
+      if (offsets[v] < offsets[v + 1])
+        gone +=
+            std::to_string(v) + ' ' + std::to_string(targets[static_cast<std::size_t>(offsets[v])]) + '\n';
+      gone += "3 " + std::to_string(i) + '\n';
+    }
+    const std::string insert = file("insert.txt", lines), remove = file("delete.txt", gone);
+    run({"pagerank", path, "--output", at("old.h5"), "--quiet", "--force", "--device", "host"});
+    for (const char* method : {"static", "nd", "dt", "df", "dfp", "dfr"}) {
+      SCOPED_TRACE(path + ", " + method);
+      const auto follow = [&](const std::string& name, std::vector<std::string> more) {
+        std::vector<std::string> arguments{"pagerank",       path,
+                                           "--insert",       insert,
+                                           "--delete",       remove,
+                                           "--method",       method,
+                                           "--output",       at(name + ".h5"),
+                                           "--output-graph", at(name + "_graph.h5"),
+                                           "--report",       at("report.json"),
+                                           "--device",       "host",
+                                           "--force",        "--quiet",
+                                           "--threads",      "2"};
+        if (method != std::string("static")) arguments.insert(arguments.end(), {"--previous", at("old.h5")});
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        run(std::move(arguments));
+        return report();
+      };
+      const auto whole = follow("whole", {});
+      const auto tight = follow("tight", {"--host-memory", "7MiB"});
+
+      EXPECT_EQ(read_bytes(at("tight.h5")), read_bytes(at("whole.h5")));
+      EXPECT_EQ(read_bytes(at("tight_graph.h5")), read_bytes(at("whole_graph.h5")));
+      for (const char* figure : {"inserted", "present", "deleted", "missing", "new_vertices"})
+        EXPECT_EQ(tight[figure], whole[figure]) << figure;
+      EXPECT_GT(whole["deleted"], 0);
+      EXPECT_GT(tight["partitions"], 1);
+      EXPECT_LE(tight["peak_host_bytes"], 7u << 20);
+      EXPECT_GT(whole["peak_host_bytes"], 7u << 20);
+    }
+  }
+  run({"check", at("tight_graph.h5")});
+}
+
+TEST_F(RankBatchCli, FollowsFromTheFileWhatHasInEdgesThere) {
+  const std::string path = ranked_graph();
+  const std::string insert = file("insert.txt", "1 2\n");
+
+  refuse(2, "--reverse",
+         {"pagerank", path, "--transport", "file", "--insert", insert, "--method", "df", "--previous",
+          at("old.h5"), "--output", at("x.h5"), "--device", "host"});
+}
+
 TEST_F(RankBatchCli, NamesTheUpdatedGraphInTheResult) {
   const std::string path = ranked_graph();
   const std::string insert = file("insert.txt", "1 2\n3 500\n");
@@ -138,15 +197,14 @@ TEST_F(RankBatchCli, RefusesWhatDoesNotFit) {
          with({"--method", "df", "--previous", at("old.h5"), "--prune-tolerance", "1e-7"}));
   refuse(2, "--frontier-tolerance: must be finite and not negative",
          with({"--method", "df", "--previous", at("old.h5"), "--frontier-tolerance", "-1"}));
-  refuse(2, "--transport file: a batch is applied in host memory",
-         with({"--method", "df", "--previous", at("old.h5"), "--transport", "file"}));
   refuse(2, "--rows has no meaning with --method df",
          with({"--method", "df", "--previous", at("old.h5"), "--rows", "listed"}));
   refuse(2, "--rows sliced: that is for a GPU", with({"--rows", "sliced"}));
   refuse(2, "--split has no meaning with --method static", with({"--split", "in"}));
   refuse(2, "--split: that is for a GPU",
          with({"--method", "dfp", "--previous", at("old.h5"), "--insert", insert, "--split", "in"}));
-  refuse(4, "stay in their file", with({"--insert", insert, "--transport", "file"}));
+  refuse(2, "does not store in-edges (convert it with --reverse",
+         with({"--insert", insert, "--transport", "file"}));
   refuse(3, "wrong.txt:1:", with({"--insert", wrong}));
   refuse(3, "no such file", with({"--method", "nd", "--previous", at("absent.h5")}));
   refuse(3, "is no HDF5 file", with({"--method", "nd", "--previous", insert}));

@@ -12,9 +12,10 @@
 namespace sluice::test {
 namespace {
 
-/// Each rank has a graph of its own: memory cannot be page-locked twice.
+/// Each rank has a graph of its own: memory cannot be page-locked twice. With `in_file` ranks read its edges
+/// from elsewhere.
 void expect_as_alone(const std::function<Course()>& make, PageRankOptions options, std::size_t method,
-                     int size, const PagingOptions& paging = {}) {
+                     int size, const PagingOptions& paging = {}, bool in_file = false) {
   if (brief()) options.max_iterations = 3;
   const Device host({DeviceChoice::host, 2, 0});
   const Course course = make();
@@ -25,7 +26,8 @@ void expect_as_alone(const std::function<Course()>& make, PageRankOptions option
     const Device gpu({DeviceChoice::cuda, 1, 1u << 28});
     ThreadCommunicator ranks(rank, meeting);
     on_ranks[static_cast<std::size_t>(rank)] =
-        follow(gpu, make(), options, start, method, {.paging = paging, .ranks = &ranks});
+        follow(gpu, in_file ? course_elsewhere(make()) : make(), options, start, method,
+               {.paging = paging, .ranks = &ranks});
   });
   expect_same(on_ranks, alone);
 }
@@ -77,6 +79,21 @@ TEST(GpuDynamicOnRanks, WorksInPartitions) {
   for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
     expect_as_alone([] { return course_of(rank_rmat(false, true), 6); }, options, method, 3,
                     {.partitions = 7, .slots = 2});
+  }
+}
+
+TEST(GpuDynamicOnRanks, FollowsFromTheFile) {
+  REQUIRE_GPU(open_gpu());
+  for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
+    SCOPED_TRACE("method " + std::to_string(method));
+    PageRankOptions options;
+    options.tolerance = 1e-7;
+    options.dangling = method % 2 == 0 ? Dangling::uniform : Dangling::self_loop;
+    expect_as_alone([] { return course_of(rank_rmat(true, false), 6); }, options, method, 1,
+                    {.partitions = 7, .slots = 3}, true);
+    options.weighted = true;
+    expect_as_alone([] { return course_of(rank_rmat(false, true), 6); }, options, method, brief() ? 1 : 3, {},
+                    true);
   }
 }
 

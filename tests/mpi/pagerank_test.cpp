@@ -113,6 +113,12 @@ TEST_F(RankBatchOnRanks, FollowsAsOneProcess) {
                   {"--partitions", "4", "--slots", "2"});
 }
 
+TEST_F(RankBatchOnRanks, FollowsAsOneProcessWhereRanksShareTheGraphOut) {
+  compare_methods(graph(), " 0.75", {"--weighted"}, {"--distribution", "shard"});
+  compare_methods(graph("rmat", 9, {"--reverse"}), "", {"--dangling", "self-loop"},
+                  {"--distribution", "shard", "--partitions", "4", "--slots", "2"});
+}
+
 TEST_F(RankBatchOnRanks, MayOwnNoVertexOrNoEdge) {
   const std::string inwards = star(), insert = file("insert.txt", "7 3\n"), old = at("old.h5");
   run({"pagerank", inwards, "--output", old, "--quiet"});

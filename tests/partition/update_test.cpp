@@ -6,6 +6,7 @@
 #include <random>
 
 #include "engine/core/error.hpp"
+#include "tests/partition/elsewhere.hpp"
 #include "tests/partition/update_oracle.hpp"
 
 namespace sluice {
@@ -85,6 +86,52 @@ TEST_P(UpdateForms, EqualsASetOfEdgesAfterEveryRandomBatch) {
     expect_equal(graph.out, wanted.out);
     expect_equal(graph.in, wanted.in);
     if (HasFailure()) return;
+  }
+}
+
+TEST_P(UpdateForms, IsTheSameWhereTheEdgesStayElsewhere) {
+  const Form form = GetParam();
+  for (const std::uint64_t piece : {1u, 7u, 100000u}) {
+    SCOPED_TRACE(piece);
+    std::mt19937_64 random(11);
+    UpdateOracle oracle(60, form.directed, form.weighted, form.timed);
+    UpdateBatch first;
+    first.insertions = random_edges(random, 300, 60);
+    oracle.apply(first);
+    Graph whole = oracle.graph(form.with_in), parted = test::elsewhere(oracle.graph(form.with_in));
+    for (int round = 0; round < 12; ++round) {  // every batch on what the last ones left
+      SCOPED_TRACE(round);
+      UpdateBatch batch;
+      const std::size_t size = round == 5 ? 0 : random() % 60;
+      batch.insertions = random_edges(random, size, 60 + 3 * static_cast<std::uint64_t>(round));
+      if (round != 5) batch.deletions = random_edges(random, random() % 20, 90);
+      for (const auto& [u, v] : oracle.pairs()) {
+        // Once all that is there.
+        if (round == 8 || (round != 5 && random() % 6 == 0))
+          batch.deletions.source.push_back(u), batch.deletions.target.push_back(v);
+      }
+      const UpdateCounts counts = oracle.apply(batch);
+
+      UpdateResult expected = update_graph(std::move(whole), batch, 2);
+      UpdateResult result = update_graph(std::move(parted), batch, 2);
+
+      expect_equal(result.counts, counts);
+      ASSERT_EQ(result.changes.size(), expected.changes.size());
+      for (std::size_t i = 0; i < result.changes.size(); ++i) {
+        const EdgeChange &change = result.changes[i], &wanted = expected.changes[i];
+        EXPECT_EQ(std::tie(change.source, change.target, change.removed, change.inserted),
+                  std::tie(wanted.source, wanted.target, wanted.removed, wanted.inserted));
+      }
+      whole = std::move(expected.graph), parted = std::move(result.graph);
+      EXPECT_TRUE(parted.out.targets.empty());
+      expect_equal(test::read_back(parted.out, parted.edges_elsewhere.get(), form.weighted, piece),
+                   oracle.graph(form.with_in).out);
+      if (form.with_in) {
+        expect_equal(test::read_back(parted.in, parted.in_elsewhere.get(), form.weighted, piece),
+                     oracle.graph(true).in);
+      }
+      if (HasFailure()) return;
+    }
   }
 }
 

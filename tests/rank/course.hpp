@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/rank/dynamic.hpp"
+#include "partition/elsewhere.hpp"
 #include "rank/batch_support.hpp"
 
 namespace sluice::test {
@@ -29,6 +30,7 @@ struct Followed {
 struct Course {
   Graph before;
   std::vector<UpdateResult> batches;
+  std::vector<UpdateBatch> lines;  ///< what made them
 };
 
 inline Graph copy_of(const Graph& graph) {
@@ -42,6 +44,7 @@ inline Graph copy_of(const Graph& graph) {
     copy(from->weights, to->weights);
   }
   same.directed = graph.directed, same.weighted = graph.weighted;
+  same.edges_elsewhere = graph.edges_elsewhere, same.in_elsewhere = graph.in_elsewhere;
   return same;
 }
 
@@ -53,9 +56,21 @@ inline Course course_of(Graph graph, std::size_t batch_size) {
     const UpdateBatch batch =
         random_batch(random, graph, batch_size, graph.vertices() == 0 || i == 1 ? 3 : 0);
     course.batches.push_back(update_graph(std::move(graph), batch, 2));
+    course.lines.push_back(batch);
     graph = copy_of(course.batches.back().graph);
   }
   return course;
+}
+
+/// The same where the edges stay elsewhere, and are changed as they are read.
+inline Course course_elsewhere(const Course& course) {
+  Course same;
+  same.before = elsewhere(copy_of(course.before));
+  for (std::size_t i = 0; i < course.lines.size(); ++i) {
+    const Graph& last = i == 0 ? same.before : same.batches[i - 1].graph;
+    same.batches.push_back(update_graph(copy_of(last), course.lines[i], 2));
+  }
+  return same;
 }
 
 /// Follows the course with methods that change, from `start`, the ranks of its first graph.

@@ -1,0 +1,103 @@
+#include "partition/updated_edges.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+
+namespace {
+
+/// Shorter stretches between two edits are read together.
+constexpr std::uint64_t kEntriesAtOnce = 16u << 10;
+
+/// Where the entries behind an edit, and those that it inserts, begin in the new columns.
+EdgeIndex end_after(const RowEdit& edit) {
+  return static_cast<EdgeIndex>(static_cast<std::int64_t>(edit.end()) + edit.shift);
+}
+EdgeIndex begin_after(const RowEdit& edit) {
+  return end_after(edit) - edit.inserted;
+}
+
+std::uint64_t removed(const RowEdit* edit, const RowEdit* end) {
+  std::uint64_t entries = 0;
+  for (; edit != end && entries < kEntriesAtOnce; ++edit) entries += edit->removed;
+  return entries;
+}
+
+/// Copies stretches of a column, which ascend and end before `last`.
+template <class T, class Read>
+class Stretches {
+ public:
+  /// Reads `together` entries at a time where they are wanted in shorter stretches.
+  Stretches(Read& read, std::uint64_t together, EdgeIndex last)
+      : read_(read), last_(last), buffer_(together, "reading edges") {}
+
+  void copy(EdgeIndex from, std::span<T> out) {
+    while (!out.empty()) {
+      if (from >= held_ && from < held_end_) {
+        const std::uint64_t size = std::min<std::uint64_t>(out.size(), held_end_ - from);
+        std::copy_n(buffer_.data() + (from - held_), size, out.data());
+        from += size, out = out.subspan(size);
+      } else if (out.size() >= buffer_.size()) {
+        return read_(from, out);
+      } else {
+        held_ = from, held_end_ = std::min<EdgeIndex>(from + buffer_.size(), last_);
+        read_(from, buffer_.span().first(held_end_ - held_));
+      }
+    }
+  }
+
+ private:
+  Read& read_;
+  EdgeIndex last_, held_ = 0, held_end_ = 0;
+  HostArray<T> buffer_;
+};
+
+}  // namespace
+
+UpdatedEdges::UpdatedEdges(std::shared_ptr<const EdgeSource> old, HostArray<RowEdit> edits,
+                           InsertedEdges inserted)
+    : old_(std::move(old)), edits_(std::move(edits)), inserted_(std::move(inserted)) {}
+
+template <class T, class Old>
+void UpdatedEdges::read(EdgeIndex first, std::span<T> out, const HostArray<T>& inserted, Old&& old) const {
+  const EdgeIndex last = first + out.size();
+  // Where an entry of the new column that is between two edits, before `edit`, was in the old one.
+  const auto before = [&](EdgeIndex place, const RowEdit* edit) {
+    return static_cast<std::int64_t>(place) - (edit == edits_.begin() ? 0 : edit[-1].shift);
+  };
+  const RowEdit* edit = std::partition_point(edits_.begin(), edits_.end(),
+                                             [&](const RowEdit& e) { return end_after(e) <= first; });
+  const RowEdit* const end =
+      std::partition_point(edit, edits_.end(), [&](const RowEdit& e) { return begin_after(e) < last; });
+  // What is read of the old column ends here; inserted entries at either end were nowhere.
+  const auto old_last = static_cast<EdgeIndex>(
+      std::max(before(last, end), end == edits_.begin() ? 0 : static_cast<std::int64_t>(end[-1].begin)));
+  Stretches<T, Old> stretches(old, std::min<EdgeIndex>(out.size() + removed(edit, end), kEntriesAtOnce),
+                              old_last);
+  for (EdgeIndex at = first; at < last; ++edit) {
+    const EdgeIndex until = edit == end ? last : std::max(at, begin_after(*edit));
+    stretches.copy(static_cast<EdgeIndex>(before(at, edit)), out.subspan(at - first, until - at));
+    at = until;
+    if (edit == end) break;
+    for (std::uint64_t i = at - begin_after(*edit); i < edit->inserted && at < last; ++i, ++at)
+      out[at - first] = inserted[edit->first + i];
+  }
+}
+
+void UpdatedEdges::read_targets(EdgeIndex first, std::span<Vertex> out) const {
+  read(first, out, inserted_.targets,
+       [&](EdgeIndex from, std::span<Vertex> to) { old_->read_targets(from, to); });
+}
+
+void UpdatedEdges::read_weights(EdgeIndex first, std::span<float> out) const {
+  read(first, out, inserted_.weights,
+       [&](EdgeIndex from, std::span<float> to) { old_->read_weights(from, to); });
+}
+
+void UpdatedEdges::read_times(EdgeIndex first, std::span<std::int64_t> out) const {
+  read(first, out, inserted_.times, [old = times_of(old_.get())](EdgeIndex from, std::span<std::int64_t> to) {
+    old->read_times(from, to);
+  });
+}
+
+}  // namespace sluice
