@@ -20,6 +20,7 @@ class CudaDynamicRanks final : public DynamicRanks::State {
     make_vertices(graph.vertices());
     state_.over(vertices(), cuda::learn_sources_kernel<Share>, state_.view(), vertices(), options.dangling);
     HostArray<double> divisors(vertices(), "out-degrees");
+    state_.stream.wait("out-degrees");  // copies to the host do not wait for it
     copy_to_host(device, divisors.data(), state_.divisors.data(), divisors.bytes());
     const auto alone = make_alone();
     ChangeExchange peers(*alone, {0, vertices()});
