@@ -41,7 +41,7 @@ template <class Round, class Body>
 __device__ Round on_few_blocks(const GridTeam& grid, const WorklistView& work, Round* shared, Round now,
                                Body&& round) {
   const unsigned asked = now.blocks;
-  const FewTeam team{min(asked, gridDim.x), work.arrived};
+  const FewTeam team{asked <= gridDim.x ? asked : 1, work.arrived};
   if (blockIdx.x < team.members) {
     while (now.active > 0 && now.blocks == asked) now = round(team, now);
     if (team.rank() == 0) *shared = now;

@@ -41,16 +41,17 @@ void add_gpu_slots(AccPlan& plan, const Device& device, const Graph& graph, std:
   const std::uint64_t edge = acc::belief_slot_bytes(states, graph.weighted),
                       available = device.memory().available(),
                       free = available > plan.device_bytes ? available - plan.device_bytes : 0;
+  const std::uint64_t slots = std::max<std::uint64_t>(paging.slots, 2);
   std::uint64_t slot = edges;
   if (paging.partitions > 1) {
     slot = (edges + paging.partitions - 1) / paging.partitions;
   } else if (paging.partitions == 0 && edges * edge > free) {
-    slot = free / 2 / edge;
+    slot = free / slots / edge;
     for (std::uint64_t v = 0; v < graph.vertices(); ++v)
       slot = std::max(slot, graph.out.offsets[v + 1] - graph.out.offsets[v]);
   }
   plan.partitions = slot < edges ? (edges + slot - 1) / slot : 1;
-  plan.device_bytes += slot * edge * std::min<std::uint64_t>(plan.partitions, 2);
+  plan.device_bytes += slot * edge * std::min(plan.partitions, slots);
 }
 #endif
 

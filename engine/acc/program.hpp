@@ -99,16 +99,14 @@ SLUICE_HD bool exchange(T* at, T& before, T now) {
 #endif
 }
 
+#if defined(__CUDACC__)
 /// Subtracts from *at; returns what it was.
 template <class T>
-SLUICE_HD T fetch_sub(T* at, T value) {
-#if defined(__CUDA_ARCH__)
+__device__ T fetch_sub(T* at, T value) {
   using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
   return static_cast<T>(atomicAdd(reinterpret_cast<Word*>(at), static_cast<Word>(T{0} - value)));
-#else
-  return std::atomic_ref<T>(*at).fetch_sub(value, std::memory_order_relaxed);
-#endif
 }
+#endif
 
 }  // namespace acc
 
@@ -216,9 +214,11 @@ inline constexpr bool kFalls<P> = P::kFalls;
 template <AccProgram P>
 SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P::State* at,
                                                    typename P::State value, const AccRound& round) {
-  using State = typename P::State;
   auto before = acc::load(at);
+#if defined(__CUDA_ARCH__)
+  // Host threads are few, and look at states of this round while others work on it (host_levels.hpp).
   if constexpr (kFalls<P>) {
+    using State = typename P::State;
     // Those who meet a state at the level give back what they took. Until then it may be below, but not below
     // zero, for who is at the level is to hear no more ones than that.
     if (value == 1) {
@@ -232,6 +232,7 @@ SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P:
       return {false, level};
     }
   }
+#endif
   for (;;) {
     const auto now = program.combine(before, value, round);
     if (now == before) return {false, now};

@@ -43,18 +43,4 @@ std::unique_ptr<ListFeeder> make_rank_feeder(const Device& device, const Graph& 
 std::uint64_t rank_feeder_bytes(const Device& device, const Graph& graph, const PprOptions& options,
                                 Communicator& ranks);
 
-/// Memory that slots leave to somebody else, who takes it later.
-class KeptFree {
- public:
-  KeptFree(Accountant& memory, std::uint64_t bytes) : memory_(memory), bytes_(bytes) {
-    memory_.charge(bytes_, "queries");
-  }
-  KeptFree(const KeptFree&) = delete;
-  ~KeptFree() { memory_.release(bytes_); }
-
- private:
-  Accountant& memory_;
-  std::uint64_t bytes_;
-};
-
 }  // namespace sluice

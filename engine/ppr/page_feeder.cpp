@@ -17,8 +17,9 @@ SweepRows rows_of(const Graph& graph, const PprOptions& options) {
 
 class PageFeeder final : public ListFeeder {
  public:
-  PageFeeder(const Device& device, const Graph& graph, const PprOptions& options, const PagingOptions& paging)
-      : pages_(device, rows_of(graph, options), options.weighted, paging), waiting_(pages_.size()) {}
+  PageFeeder(const Device& device, const Graph& graph, const PprOptions& options, const PagingOptions& paging,
+             std::uint64_t room)
+      : pages_(device, rows_of(graph, options), options.weighted, paging, room), waiting_(pages_.size()) {}
 
   void feed(const WantedLists& wanted, const Work& work) override {
     for (std::uint64_t p = 0; p < pages_.size(); ++p)
@@ -48,9 +49,7 @@ class PageFeeder final : public ListFeeder {
 std::unique_ptr<ListFeeder> make_page_feeder(const Device& device, const Graph& graph,
                                              const PprOptions& options, const PagingOptions& paging,
                                              std::uint64_t room) {
-  const std::uint64_t available = device.memory().available();
-  const KeptFree kept(device.memory(), available - std::min(available, room));
-  return std::make_unique<PageFeeder>(device, graph, options, paging);
+  return std::make_unique<PageFeeder>(device, graph, options, paging, room);
 }
 
 }  // namespace sluice

@@ -48,9 +48,10 @@ void require_in_place(const Graph& graph, const PagingOptions& paging) {
         "ppr on a GPU reads lists in host memory, but the graph stays in its file (raise --host-memory, "
         "leave "
         "--transport file out, or use --device host)");
-  if (paging.partitions > 1 || paging.transport == Transport::copied)
+  if (paging.partitions > 1 || paging.slots != 0 || paging.transport == Transport::copied)
     throw UsageError(
-        "--partitions, --transport copied: ppr on a GPU reads lists that do not fit it in place (leave them "
+        "--partitions, --slots, --transport copied: ppr on a GPU holds the graph or reads it in place (leave "
+        "them "
         "out, "
         "or use --transport mapped)");
 }
@@ -163,8 +164,8 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
     const bool in_file = graph.edges_elsewhere != nullptr;
     const auto owners = static_cast<std::uint64_t>(paging.shard ? paging.shard->size() : 1);
     if (paging.shard) plan.smallest_bytes += rank_feeder_bytes(device, graph, options, *paging.shard);
-    const KeptFree for_queries(device.memory(), allowed / 2);
-    const SweepPagePlan pages = plan_sweep_pages(device, graph.edges() / owners * edge, 0, in_file, paging);
+    const SweepPagePlan pages =
+        plan_sweep_pages(device, graph.edges() / owners * edge, 0, in_file, paging, allowed / 2);
     plan.partitions = pages.partitions;
     plan.smallest_bytes += pages.least_bytes;
     plan.threads = static_cast<unsigned>(std::min(range.end - range.begin, kMostFedQueries));

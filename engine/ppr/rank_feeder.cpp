@@ -104,8 +104,8 @@ class RankFeeder final : public ListFeeder {
     if (!weighted_) own.weights = nullptr;
     SweepRows rows(own);
     rows.file = graph.edges_elsewhere.get();
-    const KeptFree for_queries(device.memory(), device.memory().available() / 2);
-    pages_.emplace(device, rows, weighted_, paging);
+    pages_.emplace(device, rows, weighted_, paging,
+                   device.memory().available() / 2);  // the rest is for queries
   }
 
   /// As many of every rank as may travel, those of small ids first.

@@ -136,7 +136,8 @@ class CudaDynamicRanks final : public DynamicRanks::State {
       return done;
     }
     if (state_.residual()) done.gathered += done.told;
-    if (state_.drops() || state_.affected() != before) state_.list_if_many(state_.now());
+    if (rounds_.all_given() && (state_.drops() || state_.affected() != before))
+      state_.list_if_many(state_.now());
     return done;
   }
 

@@ -159,6 +159,9 @@ class RankRounds {
     return entry.settled;
   }
 
+  /// Has every iteration that was made been handed out?
+  bool all_given() const { return given_ == made_; }
+
   /// Takes note of an iteration, whoever made it, before its growth is in the state's total.
   template <class Share>
   void saw(const DeviceRankState<Share>& state, const Settled& settled) {
@@ -190,9 +193,9 @@ class RankRounds {
     state.fill(log_.data(), 0, log_.bytes());
     const auto kernel = rounds_kernel<Share>;
     const unsigned at_once = blocks_at_once(kernel, kListBlock, 0);
-    const auto blocks = static_cast<unsigned>(
-        std::clamp<std::uint64_t>(state.affected() * kThreadsOfMember / kListBlock, kFewestBlocks,
-                                  std::min<std::uint64_t>(kMembersTogether / kListBlock, at_once)));
+    const auto blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(
+        state.affected() * kThreadsOfMember / kListBlock, std::min<std::uint64_t>(kFewestBlocks, at_once),
+        std::min<std::uint64_t>(kMembersTogether / kListBlock, at_once)));
     DynamicView<Share> view = state.view();
     VertexList first = state.members(now), second = state.members(next), sources = state.sources();
     ListSizes sizes = state.sizes;

@@ -33,8 +33,8 @@ std::uint64_t bytes_of(const SweepRows& rows, bool weighted) {
 
 /// What slots may take; the host backend's lie in host memory, whose ceiling is the lower one if none was
 /// given.
-std::uint64_t room(const Device& device) {
-  const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : host_accountant().available() / 2;
+std::uint64_t room(const Device& device, std::uint64_t most) {
+  if (!device.is_cuda()) most = std::min(most, host_accountant().available() / 2);
   const std::uint64_t available = std::min(device.memory().available(), most);
   return available > kFixedBytes ? available - kFixedBytes : 0;
 }
@@ -45,11 +45,12 @@ std::uint64_t slot_bytes(std::uint64_t free, std::uint64_t edge_bytes) {
   return std::max({share / kSlots, std::min(kSmallestSlot, share / kSlotsNeeded), std::uint64_t{1}});
 }
 
-PartitionPlan cut(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging) {
+PartitionPlan cut(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
+                  std::uint64_t most) {
   const std::span offsets(rows.in.offsets, rows.in.vertices + 1);
   const PartitionBytes bytes{0, columns_of(weighted).bytes_per_edge()};
   if (paging.partitions > 0) return PartitionPlan::of_count(offsets, bytes, paging.partitions);
-  return PartitionPlan(offsets, bytes, slot_bytes(room(device), bytes_of(rows, weighted)));
+  return PartitionPlan(offsets, bytes, slot_bytes(room(device, most), bytes_of(rows, weighted)));
 }
 
 bool paged(const PagingOptions& paging, bool in_file, std::uint64_t bytes, std::uint64_t available) {
@@ -65,8 +66,9 @@ bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighte
 }
 
 SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, std::uint64_t state_bytes,
-                               bool in_file, const PagingOptions& paging) {
-  const std::uint64_t available = room(device), free = available > state_bytes ? available - state_bytes : 0;
+                               bool in_file, const PagingOptions& paging, std::uint64_t most) {
+  const std::uint64_t available = room(device, most),
+                      free = available > state_bytes ? available - state_bytes : 0;
   if (!paged(paging, in_file, edge_bytes, free)) return {1, device.is_cuda() ? edge_bytes : 0};
   const std::uint64_t slot = slot_bytes(free, edge_bytes);
   const std::uint64_t partitions =
@@ -76,8 +78,8 @@ SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, s
 }
 
 SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted,
-                       const PagingOptions& paging)
-    : rows_(rows), plan_(cut(device, rows, weighted, paging)) {
+                       const PagingOptions& paging, std::uint64_t most)
+    : rows_(rows), plan_(cut(device, rows, weighted, paging, most)) {
   // Slots are filled from these columns; nobody writes through the view.
   sources_.columns.targets = const_cast<Vertex*>(rows_.in.targets);
   sources_.columns.weights = const_cast<float*>(rows_.in.weights);
@@ -91,7 +93,7 @@ SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighte
     throw UsageError(
         "--transport file: the lists are in memory (for in-edges convert the graph with --reverse)");
   if (mapped_) return;
-  const std::uint64_t largest = std::max<std::uint64_t>(plan_.largest(), 1), free = room(device);
+  const std::uint64_t largest = std::max<std::uint64_t>(plan_.largest(), 1), free = room(device, most);
   std::uint64_t slots = std::min(free / largest, plan_.size());
   if (paging.slots != 0) slots = std::min(slots, std::max(paging.slots, kSlotsNeeded));
   if (slots < std::min(kSlotsNeeded, plan_.size())) {

@@ -48,13 +48,16 @@ struct SweepPagePlan {
       0;  ///< on the device: all lists, or two partitions; 0 where the host reads its own
 };
 SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, std::uint64_t state_bytes,
-                               bool in_file, const PagingOptions& paging);
+                               bool in_file, const PagingOptions& paging,
+                               std::uint64_t most = ~std::uint64_t{0});
 
 class SweepPages {
  public:
-  /// Takes what the device has left, or as many slots as are asked for; everything else that is kept there
-  /// must be allocated already. Keeps references. Throws BudgetError where two partitions do not fit.
-  SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging);
+  /// Takes what the device has left, `most` bytes at most, or as many slots as are asked for; everything else
+  /// that is kept there must be allocated already. Keeps references. Throws BudgetError where two partitions
+  /// do not fit.
+  SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
+             std::uint64_t most = ~std::uint64_t{0});
 
   std::uint64_t size() const { return plan_.size(); }
   /// Rows of a partition.

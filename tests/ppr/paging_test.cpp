@@ -130,6 +130,9 @@ TEST(PprPartitions, StayWithinTheDeviceMemory) {
   EXPECT_LE(tight.memory().peak(), 2u << 20);
   EXPECT_EQ(tight.memory().used(), 0u);
   EXPECT_GT(2 * parts.stats.peak_query_bytes, 200u << 10);
+  // What is left for queries is no memory that was taken.
+  expect_same(parts, ran(roomy, graph, {}, options, {.partitions = 16}));
+  EXPECT_LE(roomy.memory().peak(), 64u << 20);
 }
 
 TEST(PprPartitions, SayWhatIsTooLittle) {
