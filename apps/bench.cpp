@@ -74,9 +74,11 @@ void print_figures(const std::vector<bench::Figure>& figures) {
 /// What `--only` says; nothing: all figures.
 std::optional<std::regex> pattern_of(const BenchCommand& c) {
   if (c.only.empty()) return std::nullopt;
-  if (c.suite != Suite::outofcore && c.suite != Suite::ablation && c.suite != Suite::pagerank) {
+  if (c.suite != Suite::outofcore && c.suite != Suite::ablation && c.suite != Suite::pagerank &&
+      c.suite != Suite::acc) {
     throw UsageError(
-        "--only: figures of this suite follow from each other; outofcore, ablation and pagerank have it");
+        "--only: figures of this suite follow from each other; outofcore, ablation, pagerank and acc have "
+        "it");
   }
   try {
     return std::regex(c.only);
@@ -157,7 +159,8 @@ std::unique_ptr<Command> make_bench() {
   command->whole("--scale", c->scale, 1, "generated graphs have 2^N vertices");
   command->whole("--edge-factor", c->edge_factor, 1, "and so many edges a vertex");
   command->text("--graph", "FILE", c->graph, "measure on this graph file instead");
-  command->text("--only", "REGEX", c->only, "figures whose name it matches (outofcore, ablation, pagerank)");
+  command->text("--only", "REGEX", c->only,
+                "figures whose name it matches (outofcore, ablation, pagerank, acc)");
   declare_seed(*command, c->common);
   command->group("Output");
   command->flag("--force", c->common.force, "replace what exists");

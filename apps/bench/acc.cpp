@@ -2,6 +2,8 @@
 // search over a grid, whose rounds are many and small; on a GPU also the filters and fusions that they can do
 // without.
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include "apps/bench/bench.hpp"
@@ -34,26 +36,27 @@ std::vector<Vertex> sources_of(const Graph& graph) {
 
 class AccSuite {
  public:
-  AccSuite(Device& device, const Options& options)
-      : device_(device), options_(options), graph_(load_graph(device, options)) {}
+  AccSuite(Device& device, const Options& options) : device_(device), options_(options) {}
 
   std::vector<Figure> run() {
-    plain("vertices", static_cast<double>(graph_.vertices()));
-    plain("stored edges", static_cast<double>(graph_.edges()));
     {
-      const AccGraph on_device(device_, graph_, {.in_edges = true, .weights = true});
+      Made<AccGraph> on_device([this] {
+        return std::make_unique<AccGraph>(device_, *graph_, AccNeeds{.in_edges = true, .weights = true});
+      });
       const std::string sources = text("%.0f sources", kSources);
       searches(on_device, "bfs, " + sources, {});
       if (device_.is_cuda()) ablations(on_device);
       paths(on_device, "sssp, " + sources);
-      whole("wcc", [&] { return components(on_device).stats; });
-      if (on_device.in().offsets != nullptr)
-        whole("pagerank to 1e-10, as a program", [&] { return acc_pagerank(on_device).stats; });
+      whole("wcc", [&] { return components(*on_device).stats; });
+      const std::string program = "pagerank to 1e-10, as a program";
+      if (options_.wants(program) && on_device->in().offsets != nullptr)
+        whole(program, [&] { return acc_pagerank(*on_device).stats; });
     }
     {
-      const AccGraph simple(device_, graph_, {.simple = true});
-      whole("kcore", [&] { return core_numbers(simple).stats; });
-      whole("kcore --k 16", [&] { return core_numbers(simple, 16).stats; });
+      Made<AccGraph> simple(
+          [this] { return std::make_unique<AccGraph>(device_, *graph_, AccNeeds{.simple = true}); });
+      whole("kcore", [&] { return core_numbers(*simple).stats; });
+      whole("kcore --k 16", [&] { return core_numbers(*simple, 16).stats; });
     }
     beliefs();
     if (options_.graph.empty()) grid();
@@ -61,8 +64,34 @@ class AccSuite {
   }
 
  private:
-  void begin(const std::string& name) const {
+  /// Made when the first figure wants it: at large scales the host takes minutes to make graphs.
+  template <class T>
+  class Made {
+   public:
+    explicit Made(std::function<std::unique_ptr<T>()> make) : make_(std::move(make)) {}
+    const T& operator*() {
+      if (!value_) value_ = make_();
+      return *value_;
+    }
+    const T* operator->() { return &**this; }
+
+   private:
+    std::function<std::unique_ptr<T>()> make_;
+    std::unique_ptr<T> value_;
+  };
+
+  std::unique_ptr<Graph> make_graph() {
+    auto graph = std::make_unique<Graph>(load_graph(device_, options_));
+    plain("vertices", static_cast<double>(graph->vertices()));
+    plain("stored edges", static_cast<double>(graph->edges()));
+    return graph;
+  }
+
+  /// Is this work to be measured?
+  bool begin(const std::string& name) const {
+    if (!options_.wants(name)) return false;
     if (options_.progress) options_.progress(name);
+    return true;
   }
 
   void plain(const char* name, double value) { figures_.push_back({name, value, "", value, value, {}}); }
@@ -74,22 +103,22 @@ class AccSuite {
   }
 
   /// Edges that a search traverses, as Graph500 counts them: those with an end that it reaches, each once.
-  double traversed_edges(const BfsResult& result) const {
+  double traversed_edges(const BfsResult& result) {
     std::uint64_t stored = 0;
-    for (std::uint64_t v = 0; v < graph_.vertices(); ++v)
-      stored += result.depths[v] >= 0 ? graph_.out.offsets[v + 1] - graph_.out.offsets[v] : 0;
-    return static_cast<double>(stored) / (graph_.directed ? 1 : 2);
+    for (std::uint64_t v = 0; v < graph_->vertices(); ++v)
+      stored += result.depths[v] >= 0 ? graph_->out.offsets[v + 1] - graph_->out.offsets[v] : 0;
+    return static_cast<double>(stored) / (graph_->directed ? 1 : 2);
   }
 
   /// Times of all sources, and the harmonic mean of their rates.
-  void searches(const AccGraph& on_device, const std::string& name, const AccOptions& options) {
-    begin(name);
+  void searches(Made<AccGraph>& on_device, const std::string& name, const AccOptions& options) {
+    if (!begin(name)) return;
     std::vector<double> times, rates;
     AccStats last;
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
       double slowness = 0, time = 0;
-      for (const Vertex source : sources_of(graph_)) {
-        const BfsResult result = bfs(on_device, source, options);
+      for (const Vertex source : sources_of(*graph_)) {
+        const BfsResult result = bfs(*on_device, source, options);
         time += result.stats.compute_seconds;
         slowness += result.stats.compute_seconds / std::max(1.0, traversed_edges(result));
         last = result.stats;
@@ -107,7 +136,7 @@ class AccSuite {
            text(", %.0f launches", static_cast<double>(stats.kernel_launches));
   }
 
-  void ablations(const AccGraph& on_device) {
+  void ablations(Made<AccGraph>& on_device) {
     AccOptions options;
     options.direction = AccDirection::push;
     searches(on_device, "bfs, push alone", options);
@@ -125,19 +154,19 @@ class AccSuite {
     }
   }
 
-  void paths(const AccGraph& on_device, const std::string& name) {
-    begin(name);
+  void paths(Made<AccGraph>& on_device, const std::string& name) {
+    if (!begin(name)) return;
     std::vector<double> times, rates;
     AccStats last;
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
       double time = 0;
-      for (const Vertex source : sources_of(graph_)) {
-        last = sssp(on_device, source).stats;
+      for (const Vertex source : sources_of(*graph_)) {
+        last = sssp(*on_device, source).stats;
         time += last.compute_seconds;
       }
       if (r == 0) continue;
       times.push_back(time / kSources * 1e3);
-      rates.push_back(static_cast<double>(graph_.edges()) * kSources / time * 1e-9);
+      rates.push_back(static_cast<double>(graph_->edges()) * kSources / time * 1e-9);
     }
     put(name, std::move(times), "ms", rounds_of(last));
     put(name + ", rate", std::move(rates), "G edges/s", "stored edges / time");
@@ -145,14 +174,14 @@ class AccSuite {
 
   template <class Run>
   void whole(const std::string& name, Run&& run) {
-    begin(name);
+    if (!begin(name)) return;
     std::vector<double> times, rates;
     AccStats last;
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
       last = run();
       if (r == 0) continue;
       times.push_back(last.compute_seconds * 1e3);
-      rates.push_back(static_cast<double>(graph_.edges()) / last.compute_seconds * 1e-9);
+      rates.push_back(static_cast<double>(graph_->edges()) / last.compute_seconds * 1e-9);
     }
     put(name, std::move(times), "ms", rounds_of(last));
     put(name + ", rate", std::move(rates), "G edges/s", "stored edges / time");
@@ -160,18 +189,18 @@ class AccSuite {
 
   /// Rounds of messages about two states, where there is room for them.
   void beliefs() {
-    if (graph_.directed || plan_beliefs(device_, graph_, 2).message_bytes > 0)  // not whole
-      return;
+    if (!options_.wants("bp") || graph_->directed || plan_beliefs(device_, *graph_, 2).message_bytes > 0)
+      return;  // or not whole
     begin("bp");
     BeliefModel model;
     model.states = 2;
     model.coupling = {0.6, 0.4, 0.4, 0.6};
-    model.priors = HostArray<double>(2 * graph_.vertices(), "priors");
-    for (std::uint64_t v = 0; v < graph_.vertices(); ++v) {
+    model.priors = HostArray<double>(2 * graph_->vertices(), "priors");
+    for (std::uint64_t v = 0; v < graph_->vertices(); ++v) {
       model.priors[2 * v] = static_cast<double>(1 + v % 7) / 8;
       model.priors[2 * v + 1] = 1 - model.priors[2 * v];
     }
-    const AccGraph on_device = belief_graph(device_, graph_, 2);
+    const AccGraph on_device = belief_graph(device_, *graph_, 2);
     BeliefOptions messages;
     messages.tolerance = 0;
     messages.max_iterations = device_.is_cuda() ? kBeliefRounds : kBeliefRoundsOnHost;
@@ -194,7 +223,7 @@ class AccSuite {
 
   /// As many vertices as the Kronecker graph was made with, in a square.
   void grid() {
-    begin("bfs on a grid");
+    if (!begin("bfs on a grid")) return;
     io::GenerateOptions generate;
     generate.kind = io::GraphKind::grid, generate.scale = options_.scale, generate.seed = options_.seed;
     io::ConvertOptions rules;
@@ -221,7 +250,7 @@ class AccSuite {
 
   Device& device_;
   const Options& options_;
-  Graph graph_;
+  Made<Graph> graph_{[this] { return make_graph(); }};
   std::vector<Figure> figures_;
 };
 

@@ -249,6 +249,10 @@ TEST_F(WholePath, BenchMeasuresTheFiguresThatAreAskedForAlone) {
   EXPECT_NE(table.find("forest fire, 2000: auto"), std::string::npos) << table;
   for (const char* other : {"4000", "neighbor", "batching"})
     EXPECT_EQ(table.find(other), std::string::npos) << table;
+  const auto grid =
+      run({"bench", "acc", "--device", "host", "--scale", "7", "--repetitions", "1", "--only", "grid"}).out;
+  EXPECT_NE(grid.find("bfs on a grid"), std::string::npos) << grid;
+  EXPECT_EQ(grid.find("stored edges"), std::string::npos) << grid;  // of the graph that a grid does not need
   refuse(2, "no figure", {"bench", "ablation", "--device", "host", "--scale", "7", "--only", "absent"});
   refuse(2, "regular", {"bench", "ablation", "--device", "host", "--scale", "7", "--only", "("});
   refuse(2, "--only", {"bench", "limits", "--device", "host", "--only", "copy"});
