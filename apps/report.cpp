@@ -103,7 +103,8 @@ void add_acc(Json& json, const AccFigures& acc) {
                            {"direction", round.pull ? "pull" : "push"},
                            {"filter", round.refilled ? "ballot" : "online"},
                            {"active", round.active},
-                           {"edges", round.edges}});
+                           {"edges", round.edges},
+                           {"seconds", round.seconds}});
   }
   json["partitions"] = stats.partitions;
   json["partition_transfers"] = stats.partition_transfers;

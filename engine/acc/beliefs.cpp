@@ -69,6 +69,7 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
   result.stats.setup_seconds = graph.setup_seconds() + seconds_since(begin);
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
   begin = std::chrono::steady_clock::now();
+  result.stats.begin_rounds();
   do {
     result.residual = solver->step(result.stats.rounds + 1 == options.max_iterations);
     result.residuals.push_back(result.residual);

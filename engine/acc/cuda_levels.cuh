@@ -165,7 +165,9 @@ __global__ void __launch_bounds__(kTeamBlock) level_start_kernel(LevelView<Progr
   grid.sync();
   LevelRound now;
   refill(grid, view, view.work.place(0), 0, now);
-  if (grid.rank() == 0) *view.state = now;
+  if (grid.rank() != 0) return;
+  *view.state = now;
+  view.trace.begin();
 }
 
 // ---- driver

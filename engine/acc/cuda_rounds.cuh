@@ -6,6 +6,7 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/cuda_worklist.cuh"
+#include "engine/exec/device_clock.cuh"
 #include "engine/exec/stream.cuh"
 
 namespace sluice::cuda {
@@ -19,15 +20,24 @@ struct RoundLimit {
 /// Rounds as the device has counted them.
 struct RoundTotals {
   unsigned long long rounds = 0, pulls = 0, levels = 0, refills = 0, edges = 0;
+  unsigned long long last = 0;  ///< when the round before ended, in nanoseconds
 };
 
 struct TraceView {
   RoundTotals* totals = nullptr;
   AccRoundTrace* rounds = nullptr;  ///< [kTracedRounds]
 
+  /// By one thread, before the first round.
+  __device__ void begin() const { totals->last = nanoseconds_now(); }
+
   /// By one thread, once a round is done.
-  __device__ void add(const AccRoundTrace& round) const {
-    if (totals->rounds < kTracedRounds) rounds[totals->rounds] = round;
+  __device__ void add(AccRoundTrace round) const {
+    if (totals->rounds < kTracedRounds) {
+      const unsigned long long now = nanoseconds_now();
+      round.seconds = static_cast<double>(now - totals->last) * 1e-9;
+      totals->last = now;
+      rounds[totals->rounds] = round;
+    }
     ++totals->rounds;
     totals->pulls += round.pull;
     totals->refills += round.refilled;

@@ -71,9 +71,14 @@ class Finder {
   __device__ bool mark(Vertex v) {
     const std::uint32_t bit = 1u << (v % 32);
     if (atomicOr(view_.bits[place_.next] + v / 32, bit) & bit) return false;
+    count(v);
+    return true;
+  }
+
+  /// v is active in the next round, and marked as such.
+  __device__ void count(Vertex v) {
     ++active_;
     active_edges_ += view_.degree(v);
-    return true;
   }
 
   /// Notes v, which was marked.

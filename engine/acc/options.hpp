@@ -1,7 +1,9 @@
 // How Active-Compute-Combine programs are run, and what is told of a run. None of it changes a result.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "engine/residency/paging.hpp"
@@ -46,6 +48,7 @@ struct AccRoundTrace {
   bool refilled = false;     ///< the worklist came from looking through the states, not from bins
   std::uint64_t active = 0;  ///< vertices on the worklist
   std::uint64_t edges = 0;   ///< looked at
+  double seconds = 0;        ///< since the round before ended
 };
 
 /// Rounds beyond so many are counted, but not told one by one: a path has as many as vertices.
@@ -68,13 +71,21 @@ struct AccStats {
 
   /// What partitions have cost.
   void add_traffic(const SweepTraffic& traffic);
-  void add(const AccRoundTrace& round) {
+  /// Rounds begin; add() takes their times, too.
+  void begin_rounds() { last_ = std::chrono::steady_clock::now(); }
+  void add(AccRoundTrace round) {
     ++rounds;
     pulls += round.pull;
     refills += round.refilled;
     edges += round.edges;
-    if (trace.size() < kTracedRounds) trace.push_back(round);
+    if (trace.size() >= kTracedRounds) return;
+    const auto now = std::chrono::steady_clock::now();
+    round.seconds = std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+    trace.push_back(round);
   }
+
+ private:
+  std::chrono::steady_clock::time_point last_{};
 };
 
 }  // namespace sluice

@@ -127,6 +127,7 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     throw UsageError("a gather needs in-edges (convert the graph with --reverse, or --undirected)");
   const auto drive = [&](auto driver, auto&& copy) {
     const auto begin = std::chrono::steady_clock::now();
+    result.stats.begin_rounds();
     driver->run(result.stats);
     result.stats.compute_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

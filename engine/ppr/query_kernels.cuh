@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "engine/exec/device_clock.cuh"
 #include "engine/ppr/group_one_by_one.hpp"
 #include "engine/ppr/group_query.hpp"
 #include "engine/select/block_group.cuh"
@@ -35,12 +36,6 @@ struct QueriesView {
   Vertex* vertices = nullptr;       ///< [all rows, top]
   double* scores = nullptr;         ///< [all rows, top]
 };
-
-__device__ inline unsigned long long nanoseconds_now() {
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
 
 // ---- kernels
 // -------------------------------------------------------------------------------------------------

@@ -193,10 +193,15 @@ TEST_F(AccCli, ReportsEveryRound) {
   EXPECT_EQ(acc["trace"][0]["direction"], "push");
   EXPECT_EQ(acc["trace"][0]["active"], 1);
   std::uint64_t active = 0, pulls = 0;
+  double seconds = 0;
   for (const auto& round : acc["trace"]) {
+    EXPECT_GE(round["seconds"], 0.0);
+    seconds += round["seconds"].get<double>();
     active += round["active"].get<std::uint64_t>();
     pulls += round["direction"] == "pull";
   }
+  EXPECT_GT(seconds, 0.0);
+  EXPECT_LE(seconds, json["seconds"]["compute"].get<double>());
   EXPECT_EQ(json["reached"], active);
   EXPECT_EQ(acc["pulls"], pulls);
   EXPECT_GT(pulls, 0u);
