@@ -38,7 +38,7 @@ double median(std::vector<double> values) {
 struct Followed {
   std::string name;
   DynamicRankOptions method;
-  std::vector<double> seconds, updates, speedups;
+  std::vector<double> seconds, updates, rewrites, speedups;
   std::vector<double> with_update;  ///< speedups with the update of the graph, where the work is done
   double iterations = 0, affected = 0, partitions = 0, error = 0;
 };
@@ -118,7 +118,7 @@ class DynamicSuite {
     }
     put(size + ", static", statics, text("%.0f iterations", first.iterations));
     for (const Followed& one : followed) put(size, one);
-    if (device_.is_cuda() && place.paging.partitions == 1) put_update(size, followed.front().updates);
+    if (device_.is_cuda() && place.paging.partitions == 1) put_update(size, followed.front());
   }
 
   void follow(DynamicRanks& ranks, const UpdateResult& update, const PageRankResult& anew, double host_update,
@@ -130,6 +130,7 @@ class DynamicSuite {
     const double updated = copied ? result.update_seconds : host_update;
     followed.partitions += static_cast<double>(result.partitions_read);
     followed.seconds.push_back(seconds), followed.updates.push_back(updated);
+    followed.rewrites.push_back(result.rewrite_seconds);
     followed.speedups.push_back(anew.compute_seconds / seconds);
     followed.with_update.push_back(anew.compute_seconds / (seconds + updated));
     followed.iterations += result.iterations;
@@ -148,13 +149,16 @@ class DynamicSuite {
     figures_.push_back({name, median(seconds) * 1e3, "ms", *low * 1e3, *high * 1e3, std::move(note)});
   }
 
-  /// The graph on the GPU: both directions are read and written once.
-  void put_update(const std::string& size, const std::vector<double>& seconds) {
+  /// The graph on the GPU: both directions are read and written once. With the changes sent, and without.
+  void put_update(const std::string& size, const Followed& followed) {
     const double lists = static_cast<double>(graph_.edges()) * sizeof(Vertex) +
                          static_cast<double>(graph_.vertices()) * sizeof(EdgeIndex);
     const double moved = 2 * lists * (graph_.directed ? 2 : 1);
-    put(size + ", update on the GPU", seconds,
-        text("%.0f GB/s read and written", moved / median(seconds) * 1e-9));
+    const auto rate = [&](const std::vector<double>& seconds) {
+      return text("%.0f GB/s read and written", moved / median(seconds) * 1e-9);
+    };
+    put(size + ", update on the GPU", followed.updates, rate(followed.updates));
+    put(size + ", rewrite alone", followed.rewrites, rate(followed.rewrites));
   }
 
   void put(const std::string& size, const Followed& followed) {

@@ -45,6 +45,7 @@ class CudaDynamicRanks final : public DynamicRanks::State {
     state_.stream.wait("a batch");
     see_graph();
     result.update_seconds = seconds_since(begin);
+    result.rewrite_seconds = graph_.rewrite_seconds();
 
     begin = RankClock::now();
     const std::uint64_t before = vertices();

@@ -6,28 +6,12 @@
 
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/stream.cuh"
+#include "engine/rank/change_upload.cuh"
+#include "engine/rank/list_rewrite.cuh"
 #include "partition/graph.hpp"
 #include "partition/update.hpp"
 
 namespace sluice::cuda {
-
-/// One pair whose entries change, as the lists of one direction see it. Edits are in order of row and column.
-struct ListEdit {
-  Vertex row = 0, column = 0;
-  std::uint32_t removed = 0, inserted = 0;  ///< entries
-  std::uint64_t weight = 0;                 ///< the place of the first inserted one's weight
-  EdgeIndex begin = 0;                      ///< in the old lists
-};
-
-/// Lists of one direction. Columns have room beyond what they hold.
-struct DeviceRows {
-  Buffer<EdgeIndex> offsets;
-  Buffer<Vertex> targets;
-  Buffer<float> weights;
-  std::uint64_t vertices = 0, edges = 0;
-
-  CsrView view() const { return {vertices, edges, offsets.data(), targets.data(), weights.data()}; }
-};
 
 class DeviceGraph {
  public:
@@ -38,7 +22,7 @@ class DeviceGraph {
   /// Those of an undirected graph are its out-edges.
   const CsrView& in() const { return in_view_; }
   /// The changes of the last batch, [changes()].
-  const EdgeChange* changes() const { return changes_.data(); }
+  const EdgeChange* changes() const { return upload_.view().changes; }
   /// Edges of the longest list of out-edges; after a batch once its work has ended.
   std::uint64_t longest_out() const { return *longest_.data(); }
 
@@ -47,35 +31,30 @@ class DeviceGraph {
   /// Throws InputError where the changes do not lead to `graph`, BudgetError where new lists do not fit
   /// beside the old ones of one direction.
   void apply(const Graph& graph, std::span<const EdgeChange> changes, const Stream& stream);
+  /// Of the device, on the lists of the last batch once its changes were there. The batch's work has ended.
+  double rewrite_seconds() const { return changed_ ? rewriting_.seconds() : 0; }
 
  private:
-  void upload(DeviceRows& rows, const Csr& from);
-  void upload_changes(const Graph& graph, std::span<const EdgeChange> changes, const Stream& stream);
-  /// Room for the batch, and an entry more.
-  template <class Memory>
-  void reserve_changes(Memory& memory, const char* purpose);
+  void copy_lists(DeviceRows& rows, const Csr& from);
   void order_by_target(std::uint64_t vertices, const Stream& stream);
   void rewrite(DeviceRows& rows, bool reversed, std::uint64_t vertices, std::uint64_t edges,
                const Stream& stream);
   void set_views();
-  void measure(const Stream& stream);
+  void measure(const DeviceRows& out, const Stream& stream);
 
   const Device& device_;
   bool weighted_;
-  DeviceRows out_, in_;  ///< of an undirected graph out_ alone
-  DeviceRows spare_;     ///< what the lists of one direction are rewritten into
+  bool changed_ = false;  ///< by the last batch
+  DeviceRows out_, in_;   ///< of an undirected graph out_ alone
+  DeviceRows spare_;      ///< what the lists of one direction are rewritten into
   CsrView out_view_, in_view_;
-  std::uint64_t count_ = 0;  ///< of changes
-  Buffer<EdgeChange> changes_;
-  Staging<EdgeChange> staged_changes_;
+  ChangeUpload upload_;
+  ListRewriter rewriter_;
   Buffer<std::uint32_t> keys_, sorted_keys_, places_, order_;  ///< order_: changes by target
-  Buffer<std::uint64_t> first_weights_;                        ///< of a change, among inserted_weights_
-  Buffer<float> inserted_weights_;
-  Buffer<ListEdit> edits_;
-  Buffer<std::uint64_t> shifts_;  ///< by how much entries before an edit move, modulo 2^64, and at the end
   Buffer<unsigned char> scratch_;
   Buffer<unsigned long long> measured_;
   Staging<unsigned long long> longest_;
+  Timer rewriting_;
 };
 
 }  // namespace sluice::cuda

@@ -30,7 +30,8 @@ Graph copy_of(const Graph& graph) {
   Graph same;
   same.directed = graph.directed;
   same.weighted = graph.weighted;
-  same.out = {copy(graph.out.offsets), copy(graph.out.targets), copy(graph.out.weights)};
+  same.out = {copy(graph.out.offsets), copy(graph.out.targets), copy(graph.out.weights),
+              copy(graph.out.times)};
   return same;
 }
 
@@ -81,6 +82,106 @@ TEST(DeviceGraphOnGpu, IsTheGraphOfTheHostAfterEveryBatch) {
         graph = std::move(update.graph);
       }
     }
+  }
+}
+
+/// The graph in a GPU's memory, and what the host makes of the same batches.
+class Followed {
+ public:
+  Followed(const Device& gpu, Graph start, bool weighted)
+      : gpu_(gpu), graph_(with_in_edges(std::move(start))), on_gpu_(gpu, graph_, weighted) {}
+
+  const Graph& graph() const { return graph_; }
+
+  /// Returns how many pairs changed.
+  std::size_t apply(const UpdateBatch& batch) {
+    UpdateResult update = update_graph(std::move(graph_), batch, 2);
+    graph_ = std::move(update.graph);
+    on_gpu_.apply(graph_, update.changes, stream_);
+    stream_.wait("a batch");
+    expect_lists(gpu_, on_gpu_.out(), graph_.out, "out");
+    if (graph_.directed) expect_lists(gpu_, on_gpu_.in(), graph_.in, "in");
+    EXPECT_EQ(on_gpu_.longest_out(), longest(graph_.out));
+    const auto changes = fetch(gpu_, on_gpu_.changes(), update.changes.size());
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const EdgeChange &found = changes[i], &expected = update.changes[i];
+      EXPECT_TRUE(found.source == expected.source && found.target == expected.target &&
+                  found.removed == expected.removed && found.inserted == expected.inserted);
+    }
+    return changes.size();
+  }
+
+ private:
+  const Device& gpu_;
+  cuda::Stream stream_;
+  Graph graph_;
+  cuda::DeviceGraph on_gpu_;
+};
+
+void add_edge(EdgeColumns& to, std::uint64_t u, std::uint64_t v, std::int64_t time = 0) {
+  to.source.push_back(static_cast<Vertex>(u)), to.target.push_back(static_cast<Vertex>(v));
+  to.weight.push_back(static_cast<float>(1 + (u + v) % 7)), to.time.push_back(time);
+}
+
+/// All edges, of which every `part`-th stays.
+EdgeColumns edges_of(const Graph& graph, std::uint64_t part) {
+  EdgeColumns edges;
+  for (std::uint64_t u = 0; u < graph.vertices(); ++u) {
+    for (EdgeIndex e = graph.out.offsets[u]; e < graph.out.offsets[u + 1]; ++e) {
+      if (part == 0 || e % part != 0) add_edge(edges, u, graph.out.targets[e]);
+    }
+  }
+  return edges;
+}
+
+/// Batches of more changes than one thread stages, edits in every tile, tiles of nothing but inserted
+/// entries, and very many that go at one place.
+TEST(DeviceGraphOnGpu, FollowsBatchesOfManyTimesTheGraph) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  for (const bool undirected : {false, true}) {
+    for (const bool weighted : {false, true}) {
+      SCOPED_TRACE(std::string(undirected ? "undirected" : "directed") + (weighted ? ", weighted" : ""));
+      std::mt19937_64 random(5);
+      Followed graph(*gpu, generated(io::GraphKind::rmat, 13, undirected, io::WeightRule::uniform), weighted);
+      UpdateBatch half;
+      half.deletions = edges_of(graph.graph(), 3);
+      for (int i = 0; i < 60000; ++i) add_edge(half.insertions, random() % 8192, random() % 8192);
+      EXPECT_GT(graph.apply(half), 100000u);
+      UpdateBatch hub;  // twice as many lists, and one that is longer than two tiles
+      for (std::uint64_t v = 0; v < 16384; ++v) add_edge(hub.insertions, 77, v);
+      graph.apply(hub);
+      UpdateBatch none;
+      none.deletions = edges_of(graph.graph(), 0);
+      graph.apply(none);
+      EXPECT_EQ(graph.graph().edges(), 0u);
+      graph.apply(half);
+      graph.apply({});
+    }
+  }
+}
+
+/// Graphs with times keep all copies of an edge: a change may insert more entries than a tile has.
+TEST(DeviceGraphOnGpu, InsertsManyCopiesOfAnEdge) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  for (const bool weighted : {false, true}) {
+    Graph start;
+    start.weighted = true;
+    const std::vector<Vertex> source{0, 0, 2}, target{1, 3, 0};
+    const std::vector<float> weight{1, 2, 3};
+    const std::vector<std::int64_t> time{1, 2, 3};
+    start.out = build_csr(5, source, target, weight, time);
+    start.in = transpose(start.out);
+    Followed graph(*gpu, std::move(start), weighted);
+    UpdateBatch copies;
+    for (int i = 0; i < 9000; ++i) add_edge(copies.insertions, 2, 4, i), add_edge(copies.insertions, 0, 2, i);
+    for (int i = 0; i < 3; ++i) add_edge(copies.insertions, 1, 4, i), add_edge(copies.insertions, 0, 1, i);
+    graph.apply(copies);
+    UpdateBatch fewer;
+    add_edge(fewer.deletions, 2, 4), add_edge(fewer.insertions, 2, 4), add_edge(fewer.deletions, 0, 1);
+    graph.apply(fewer);
+    EXPECT_EQ(graph.graph().edges(), 2u + 9000 + 3 + 1);
   }
 }
 
