@@ -109,10 +109,7 @@ SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighte
                               columns_of(weighted), sources_, Slots::Count{static_cast<unsigned>(slots), 0});
   held_.assign(slots, kNobody);
   const auto all = static_cast<unsigned>(slots);
-  const unsigned half = slots == plan_.size() ? 0 : std::max(1u, all / 4);
-  pinned_ = {0, all - 2 * half};
-  left_ = {pinned_.end, pinned_.end + half};
-  right_ = {left_.end, all};
+  pinned_ = slots == plan_.size() ? all : all - 2 * std::max(1u, all / 4);
 }
 
 void SweepPages::for_each(const Waiting& waiting, const Work& work) {
@@ -123,51 +120,50 @@ void SweepPages::for_each(const Waiting& waiting, const Work& work) {
   std::stable_sort(away.begin(), away.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return waiting(a) > waiting(b); });
   if (mapped_ || plan_.size() == 0) return work_on(away, work);
-  std::size_t next = 0;
-  const auto fill = [&](const SlotRange& range, bool keep_wanted) {
-    std::vector<std::uint32_t> coming;
-    // Empty slots first: what is not wanted now may be again.
-    for (const bool empty : {true, false}) {
-      for (unsigned slot = range.begin; slot < range.end && next < away.size(); ++slot) {
-        if ((held_[slot] == kNobody) != empty) continue;
-        const bool just_filled = std::find(coming.begin(), coming.end(), held_[slot]) != coming.end();
-        if (!empty && (just_filled || (keep_wanted && waiting(held_[slot]) > 0))) continue;
-        if (!empty) slots_->drop(held_[slot]);
-        held_[slot] = away[next++];
-        slots_->begin(slot, held_[slot]);
-        coming.push_back(held_[slot]);
+  // Slots to fill: empty ones first, for what is not wanted now may be again.
+  std::vector<unsigned> free, here;
+  for (const bool empty : {true, false}) {
+    for (unsigned slot = 0; slot < held_.size(); ++slot) {
+      if ((held_[slot] == kNobody) == empty && (empty || waiting(held_[slot]) == 0)) free.push_back(slot);
+    }
+  }
+  // Slots to work on: those first that are filled anew then.
+  const auto list_wanted = [&](unsigned begin, std::size_t end) {
+    for (unsigned slot = begin; slot < end; ++slot) {
+      if (held_[slot] != kNobody && waiting(held_[slot]) > 0) here.push_back(slot);
+    }
+  };
+  list_wanted(pinned_, held_.size());
+  list_wanted(0, pinned_);
+  const auto passing = static_cast<unsigned>(held_.size()) - pinned_;
+  std::size_t next = 0, filled = 0;
+  unsigned under_way = 0;
+  for (;;) {
+    for (; filled < free.size() && next < away.size(); ++filled, ++under_way) {
+      const unsigned slot = free[filled];
+      if (held_[slot] != kNobody) slots_->drop(held_[slot]);
+      held_[slot] = away[next++];
+      slots_->begin(slot, held_[slot]);
+    }
+    if (here.empty()) {
+      if (under_way == 0) return;
+      // Half of the slots go on filling while what has come is worked on: the link does not rest.
+      for (const std::uint32_t p : slots_->wait(passing / 2)) {
+        here.push_back(static_cast<unsigned>(std::find(held_.begin(), held_.end(), p) - held_.begin()));
+        --under_way;
       }
     }
-    return coming;
-  };
-  const auto wanted_in = [&](const SlotRange& range) {
-    auto partitions = held_in(range);
-    std::erase_if(partitions, [&](std::uint32_t p) { return waiting(p) == 0; });
-    return partitions;
-  };
-  // What is in a group that is filled was worked on just before: the left one at once, the right one with
-  // what is pinned, while the left one fills. The right one fills first where only the left one has something
-  // that was wanted, and so may be again.
-  const auto in_left = wanted_in(left_);
-  work_on(in_left, work);
-  std::vector<std::uint32_t> now = wanted_in({pinned_.begin, pinned_.end});
-  const auto in_right = wanted_in(right_);
-  now.insert(now.end(), in_right.begin(), in_right.end());
-  std::vector<std::uint32_t> coming = fill(pinned_, true);
-  for (bool left = in_left.empty() || !in_right.empty();
-       !now.empty() || !coming.empty() || next < away.size(); left = !left) {
-    const auto filling = fill(left ? left_ : right_, false);
-    coming.insert(coming.end(), filling.begin(), filling.end());
-    work_on(now, work);
-    slots_->wait();
-    now = std::exchange(coming, {});
+    const bool hurry = next < away.size() || under_way > 0;
+    const std::size_t now =
+        hurry ? std::min<std::size_t>(here.size(), std::max(1u, passing / 4)) : here.size();
+    std::vector<std::uint32_t> partitions;
+    for (std::size_t i = 0; i < now; ++i) {
+      partitions.push_back(held_[here[i]]);
+      if (here[i] >= pinned_) free.push_back(here[i]);
+    }
+    here.erase(here.begin(), here.begin() + static_cast<std::ptrdiff_t>(now));
+    work_on(partitions, work);
   }
-}
-
-std::vector<std::uint32_t> SweepPages::held_in(const SlotRange& range) const {
-  std::vector<std::uint32_t> partitions(held_.begin() + range.begin, held_.begin() + range.end);
-  std::erase(partitions, kNobody);
-  return partitions;
 }
 
 void SweepPages::work_on(std::span<const std::uint32_t> partitions, const Work& work) const {

@@ -1,7 +1,7 @@
 // Lists that do not fit the device, brought in partitions, iteration after iteration: the in-edges of
 // PageRank, the lists of Active-Compute-Combine. A partition is wanted once an iteration, so a cache that
 // forgets the oldest would never hit: as many partitions as fit stay for as long as they are wanted, and the
-// others pass through the rest of the slots, half of which fill while the other half is worked on.
+// others pass through the rest of the slots, about half of which are filling at any time.
 #pragma once
 
 #include <cstdint>
@@ -76,20 +76,16 @@ class SweepPages {
   SweepTraffic traffic() const;
 
  private:
-  struct SlotRange {
-    unsigned begin, end;
-  };
   SweepPage page(std::uint32_t partition, const PageView& view) const;
   void work_on(std::span<const std::uint32_t> partitions, const Work& work) const;
-  std::vector<std::uint32_t> held_in(const SlotRange& range) const;
 
   SweepRows rows_;
   PageSources sources_;
   PartitionPlan plan_;
   bool mapped_ = false;  ///< read in place
   std::unique_ptr<Slots> slots_;
-  std::vector<std::uint32_t> held_;        ///< [slots] the partition in it
-  SlotRange pinned_{}, left_{}, right_{};  ///< slots that keep what is wanted, and two groups that take turns
+  std::vector<std::uint32_t> held_;  ///< [slots] the partition in it
+  unsigned pinned_ = 0;  ///< so many slots keep what is wanted, and partitions pass through the others
 };
 
 }  // namespace sluice
