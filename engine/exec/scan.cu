@@ -12,7 +12,8 @@ void exclusive_sum(const Device& device, const std::uint64_t* counts, std::uint6
   std::size_t bytes = 0;
   // Scanning one element more gives the total; what that element holds does not matter.
   check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, counts, sums, size + 1, on), "measuring a scan");
-  scratch.reserve(device, bytes, "scratch of prefix sums");
+  // Somewhat more, so that sizes that differ little need no new memory.
+  if (bytes > scratch.size()) scratch.reserve(device, bytes + bytes / 8, "scratch of prefix sums");
   check(cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, counts, sums, size + 1, on), "a prefix sum");
 }
 

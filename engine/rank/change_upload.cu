@@ -1,5 +1,9 @@
 #include "engine/rank/change_upload.cuh"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -13,8 +17,25 @@ namespace sluice::cuda {
 
 namespace {
 
-constexpr std::uint64_t kBlockChanges = std::uint64_t{1} << 15;  // staged by one thread at a time
+constexpr std::uint64_t kBlockChanges = std::uint64_t{1} << 11;  // staged by one thread at a time
+constexpr std::size_t kBlocksAlone = 16;  // are staged sooner than other threads wake up
 constexpr std::uint64_t kKindsInWord = 16;
+
+/// Past the caches: nobody but the GPU reads it, and memory is what all threads wait for.
+void put_past(std::uint64_t* to, std::uint64_t value) {
+#if defined(__x86_64__)
+  _mm_stream_si64(reinterpret_cast<long long*>(to), static_cast<long long>(value));
+#else
+  *to = value;
+#endif
+}
+
+/// Before others are told of what was put past the caches.
+void settle_puts() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
 
 template <class T>
 void copy_some(const Buffer<T>& to, const Staging<T>& from, std::uint64_t begin, std::uint64_t end,
@@ -60,12 +81,13 @@ void ChangeUpload::stage(std::span<const EdgeChange> changes, std::uint64_t begi
         staged_changes_.data()[i] = change;
         continue;
       }
-      staged_pairs_.data()[i] = std::uint64_t{change.source} << 32 | change.target;
+      put_past(staged_pairs_.data() + i, std::uint64_t{change.source} << 32 | change.target);
       const unsigned kind = (change.removed > 0 ? 1u : 0u) | (change.inserted > 0 ? 2u : 0u);
       kinds |= kind << (i - from) * 2;
     }
     if (!whole_) staged_kinds_.data()[from / kKindsInWord] = kinds;
   }
+  settle_puts();
   block.inserted = inserted, block.growth = inserted - removed;
   block.staged.store(true, std::memory_order_release);
 }
@@ -111,7 +133,7 @@ std::uint64_t ChangeUpload::send(const Graph& graph, std::span<const EdgeChange>
       }
     }
   };
-  if (blocks.size() <= 1) {
+  if (blocks.size() <= kBlocksAlone) {
     send_all();
   } else {
     crew().all([&](unsigned thread) {
@@ -143,8 +165,8 @@ void ChangeUpload::stage_weights(const Csr& out, std::span<const EdgeChange> cha
       if (change.inserted > 0) to = std::copy_n(weights_of(out, change), change.inserted, to);
     }
   };
-  if (blocks.size() <= 1) {
-    if (!blocks.empty()) some(0, 1, 0);
+  if (blocks.size() <= kBlocksAlone) {
+    for (std::size_t block = 0; block < blocks.size(); ++block) some(block, block + 1, 0);
   } else {
     crew().blocks(blocks.size(), 1, some);
   }

@@ -41,11 +41,28 @@ __global__ void __launch_bounds__(kBlock)
 // ---- launchers
 // -----------------------------------------------------------------------------------------------
 
+UrgentStream::UrgentStream() {
+  int least = 0, greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "the priorities of streams");
+  check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest), "cudaStreamCreate");
+}
+
+void UrgentStream::follow(const Stream& stream) {
+  there_.record(stream);
+  check(cudaStreamWaitEvent(stream_, there_.get(), 0), "cudaStreamWaitEvent");
+}
+
+void UrgentStream::lead(const Stream& stream) {
+  check(cudaEventRecord(here_.get(), stream_), "cudaEventRecord");
+  check(cudaStreamWaitEvent(stream.get(), here_.get(), 0), "cudaStreamWaitEvent");
+}
+
 DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted)
     : device_(device),
       weighted_(weighted),
       upload_(device),
-      rewriter_(device),
+      out_rewriter_(device),
+      in_rewriter_(device),
       measured_(device, 1, "the longest list"),
       longest_(device, 1, "the longest list") {
   copy_lists(out_, graph.out);
@@ -94,39 +111,48 @@ void DeviceGraph::apply(const Graph& graph, std::span<const EdgeChange> changes,
   changed_ = !changes.empty() || vertices > out_.vertices;
   if (!changed_) return;
   rewriting_.start(stream);
-  rewrite(out_, false, vertices, edges, stream);
+  out_rewriter_.find(out_.view(), upload_.view(), nullptr, upload_.came(), stream.get());
+  upload_.number_weights(stream);
+  if (!in_.offsets.empty()) find_in(vertices, stream);
+  rewrite(out_, out_rewriter_, graph, stream);
   if (!in_.offsets.empty()) {
-    order_by_target(vertices, stream);
-    rewrite(in_, true, vertices, edges, stream);
+    beside_.lead(stream);
+    rewrite(in_, in_rewriter_, graph, stream);
   }
   set_views();
   rewriting_.stop(stream);
 }
 
-void DeviceGraph::order_by_target(std::uint64_t vertices, const Stream& stream) {
+void DeviceGraph::find_in(std::uint64_t vertices, const Stream& stream) {
+  beside_.follow(stream);  // the changes are whole then
+  order_by_target(vertices, beside_.get());
+  in_rewriter_.find(in_.view(), upload_.view(), order_.data(), nullptr, beside_.get());
+}
+
+void DeviceGraph::order_by_target(std::uint64_t vertices, cudaStream_t stream) {
   const std::uint64_t count = upload_.view().count;
   for (Buffer<std::uint32_t>* column : {&keys_, &sorted_keys_, &places_, &order_})
     reserve_for_batch(*column, device_, count, "changes by target");
   if (count == 0) return;
-  list_targets_kernel<<<grid_for(count, kBlock), kBlock, 0, stream.get()>>>(changes(), count, keys_.data(),
-                                                                            places_.data());
+  list_targets_kernel<<<grid_for(count, kBlock), kBlock, 0, stream>>>(changes(), count, keys_.data(),
+                                                                      places_.data());
   check_launch("list_targets_kernel");
+  const auto bits = static_cast<unsigned>(std::bit_width(vertices));
+  reserve_for_batch(scratch_, device_, sort_scratch_bytes(count, bits), "scratch of sorts");
   // Stable: changes of one target stay in order of their sources.
-  sort_by_key(device_, keys_.data(), sorted_keys_.data(), places_.data(), order_.data(), count,
-              static_cast<unsigned>(std::bit_width(vertices)), scratch_, stream.get());
+  sort_by_key(device_, keys_.data(), sorted_keys_.data(), places_.data(), order_.data(), count, bits,
+              scratch_, stream);
 }
 
-void DeviceGraph::rewrite(DeviceRows& rows, bool reversed, std::uint64_t vertices, std::uint64_t edges,
+void DeviceGraph::rewrite(DeviceRows& rows, ListRewriter& rewriter, const Graph& graph,
                           const Stream& stream) {
-  spare_.vertices = vertices, spare_.edges = edges;
-  spare_.reserve(device_, vertices, edges, weighted_);
+  const bool reversed = &rows == &in_;
+  spare_.vertices = graph.vertices(), spare_.edges = graph.edges();
+  spare_.reserve(device_, spare_.vertices, spare_.edges, weighted_);
   const CsrView old = rows.view();
-  rewriter_.find(old, upload_.view(), reversed ? order_.data() : nullptr, reversed ? nullptr : upload_.came(),
-                 stream);
-  if (!reversed) upload_.number_weights(stream);
-  rewriter_.rewrite_offsets(old, spare_, stream);
+  rewriter.rewrite_offsets(old, spare_, stream);
   if (!reversed) measure(spare_, stream);  // while its offsets are in the cache
-  rewriter_.rewrite_edges(old, spare_, upload_.view(), reversed, upload_.repeats(), weighted_, stream);
+  rewriter.rewrite_edges(old, spare_, upload_.view(), reversed, upload_.repeats(), weighted_, stream);
   std::swap(rows, spare_);
 }
 

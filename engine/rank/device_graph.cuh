@@ -1,6 +1,8 @@
 // A graph in memory of a GPU, in both directions, that batches are applied to there.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstdint>
 #include <span>
 
@@ -12,6 +14,26 @@
 #include "partition/update.hpp"
 
 namespace sluice::cuda {
+
+/// A stream whose blocks go before those of others that have not begun, for work that waits more than it
+/// moves beside work that moves much.
+class UrgentStream {
+ public:
+  UrgentStream();
+  UrgentStream(const UrgentStream&) = delete;
+  UrgentStream& operator=(const UrgentStream&) = delete;
+  ~UrgentStream() { cudaStreamDestroy(stream_); }
+
+  cudaStream_t get() const { return stream_; }
+  /// What is put here from now on begins after what is on `stream`.
+  void follow(const Stream& stream);
+  /// What is put on `stream` from now on begins after what is here.
+  void lead(const Stream& stream);
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  Event there_, here_;
+};
 
 class DeviceGraph {
  public:
@@ -36,9 +58,9 @@ class DeviceGraph {
 
  private:
   void copy_lists(DeviceRows& rows, const Csr& from);
-  void order_by_target(std::uint64_t vertices, const Stream& stream);
-  void rewrite(DeviceRows& rows, bool reversed, std::uint64_t vertices, std::uint64_t edges,
-               const Stream& stream);
+  void order_by_target(std::uint64_t vertices, cudaStream_t stream);
+  void find_in(std::uint64_t vertices, const Stream& stream);
+  void rewrite(DeviceRows& rows, ListRewriter& rewriter, const Graph& graph, const Stream& stream);
   void set_views();
   void measure(const DeviceRows& out, const Stream& stream);
 
@@ -49,7 +71,8 @@ class DeviceGraph {
   DeviceRows spare_;      ///< what the lists of one direction are rewritten into
   CsrView out_view_, in_view_;
   ChangeUpload upload_;
-  ListRewriter rewriter_;
+  ListRewriter out_rewriter_, in_rewriter_;
+  UrgentStream beside_;  ///< looks up in-lists while out-lists are rewritten
   Buffer<std::uint32_t> keys_, sorted_keys_, places_, order_;  ///< order_: changes by target
   Buffer<unsigned char> scratch_;
   Buffer<unsigned long long> measured_;

@@ -89,7 +89,7 @@ class DynamicState final : public DynamicRanks::State {
 
 #if defined(SLUICE_HAVE_CUDA)
 /// Room for a batch beside the graph, as a part of what it takes, and for counters.
-constexpr std::uint64_t kBatchPart = 16;
+constexpr std::uint64_t kBatchPart = 12;
 constexpr std::uint64_t kFixedBytes = std::uint64_t{1} << 20;
 
 /// Whether a GPU keeps the graph in both directions, and has room to rewrite the lists of one.

@@ -9,8 +9,9 @@ namespace sluice::cuda {
 
 namespace {
 
-constexpr unsigned kBlock = 256;
-constexpr unsigned kEach = 8;  // entries of a thread: as many reads are under way at once
+constexpr unsigned kBlock = 128;
+constexpr unsigned kEach = 8;              // entries of a thread: as many reads are under way at once
+constexpr unsigned kThreadsAtOnce = 2048;  // of a processor: many tiles are under way, none of them is alone
 constexpr unsigned kTile = kBlock * kEach;
 constexpr unsigned kWords = kTile / 32;
 constexpr std::uint64_t kSlackPart = 64;  // room in columns beyond what they hold
@@ -153,9 +154,10 @@ struct InsertedView {
 
 /// A column of the new lists. An entry is read where its source says, which is an address less that of its
 /// place: entries between two edits have one, and inserted ones have one each.
-__global__ void __launch_bounds__(kBlock)
-    rewrite_column_kernel(const std::uint32_t* old, std::uint32_t* column, std::uint64_t size, EditView view,
-                          InsertedView inserted, bool repeats, const std::uint64_t* by_place) {
+__global__ void __launch_bounds__(kBlock, kThreadsAtOnce / kBlock)
+    rewrite_column_kernel(const std::uint32_t* old, std::uint64_t old_size, std::uint32_t* column,
+                          std::uint64_t size, EditView view, InsertedView inserted, bool repeats,
+                          const std::uint64_t* by_place) {
   __shared__ TileValues sources;
   const std::uint64_t begin = std::uint64_t{blockIdx.x} * kTile, end = std::min(begin + kTile, size);
   const auto entries = static_cast<unsigned>(end - begin);
@@ -174,6 +176,9 @@ __global__ void __launch_bounds__(kBlock)
       if (place < entries) values[k] = read_entry(before, place);
     }
   } else {
+    // About what will be read, while it is found out.
+    const std::uint64_t near = begin - view.shifts[first] + threadIdx.x * 32;
+    if (threadIdx.x < kWords && near < old_size) asm volatile("prefetch.global.L2 [%0];" ::"l"(old + near));
     sources.clear();
     for (std::uint64_t i = first + threadIdx.x; i < last; i += kBlock) {
       const std::uint64_t from = view.place(i), until = from + view.edits[i].inserted;
@@ -242,16 +247,16 @@ void DeviceRows::reserve(const Device& device, std::uint64_t vertices, std::uint
 }
 
 void ListRewriter::find(const CsrView& old, const ChangeView& changes, const std::uint32_t* order,
-                        std::uint64_t* came, const Stream& stream) {
+                        std::uint64_t* came, cudaStream_t stream) {
   count_ = changes.count, order_ = order;
   reserve_for_batch(edits_, device_, count_, "edits of lists");
   reserve_for_batch(shifts_, device_, count_ + 1, "edits of lists");
   if (count_ > 0) {
-    find_edits_kernel<<<grid_for(count_, kBlock), kBlock, 0, stream.get()>>>(
-        old, changes, order, edits_.data(), shifts_.data(), came);
+    find_edits_kernel<<<grid_for(count_, kBlock), kBlock, 0, stream>>>(old, changes, order, edits_.data(),
+                                                                       shifts_.data(), came);
     check_launch("find_edits_kernel");
   }
-  exclusive_sum(device_, shifts_.data(), shifts_.data(), count_, scratch_, stream.get());
+  exclusive_sum(device_, shifts_.data(), shifts_.data(), count_, scratch_, stream);
 }
 
 void ListRewriter::cut(const DeviceRows& to, const Stream& stream) {
@@ -280,8 +285,8 @@ void ListRewriter::rewrite_edges(const CsrView& old, DeviceRows& to, const Chang
   const auto column = [&](const void* from, void* into, const std::uint64_t* first_weights) {
     const InsertedView inserted{changes.changes, reversed, first_weights, changes.weights};
     rewrite_column_kernel<<<grid_for(to.edges, kTile), kBlock, 0, stream.get()>>>(
-        static_cast<const std::uint32_t*>(from), static_cast<std::uint32_t*>(into), to.edges, view, inserted,
-        repeats, by_place_.data());
+        static_cast<const std::uint32_t*>(from), old.edges, static_cast<std::uint32_t*>(into), to.edges, view,
+        inserted, repeats, by_place_.data());
     check_launch("rewrite_column_kernel");
   };
   column(old.targets, to.targets.data(), nullptr);

@@ -61,7 +61,7 @@ class ListRewriter {
   /// pairs too; else those of targets, with the changes in that order. Where `came` is not null, how many
   /// entries each change inserts is left in came[0 .. count).
   void find(const CsrView& old, const ChangeView& changes, const std::uint32_t* order, std::uint64_t* came,
-            const Stream& stream);
+            cudaStream_t stream);
   /// Makes `to`, of so many vertices and edges, from `old` by the edits found in it.
   void rewrite_offsets(const CsrView& old, DeviceRows& to, const Stream& stream);
   /// `reversed`: lists of targets. `repeats`: a change may insert more than one entry.
