@@ -18,6 +18,7 @@ namespace sluice::cuda {
 namespace {
 
 constexpr std::uint64_t kBlockChanges = std::uint64_t{1} << 11;  // staged by one thread at a time
+constexpr std::size_t kBlocksSent = 64;   // at once: copies of less than 1 MiB do not fill the link
 constexpr std::size_t kBlocksAlone = 16;  // are staged sooner than other threads wake up
 constexpr std::uint64_t kKindsInWord = 16;
 
@@ -125,7 +126,7 @@ std::uint64_t ChangeUpload::send(const Graph& graph, std::span<const EdgeChange>
     for (std::size_t sent = 0; sent < blocks.size();) {
       std::size_t until = sent;
       while (until < blocks.size() && blocks[until].staged.load(std::memory_order_acquire)) ++until;
-      if (until > sent) {
+      if (until == blocks.size() || until >= sent + kBlocksSent) {
         copy(sent * kBlockChanges, std::min(until * kBlockChanges, count_), stream);
         sent = until;
       } else if (!stage_next()) {

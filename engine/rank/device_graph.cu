@@ -71,17 +71,16 @@ DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted
   // A graph that can be held but not rewritten is refused at once.
   spare_.reserve(device, graph.vertices(), graph.edges(), weighted);
   const Stream stream;
-  measure(out_, stream);
+  measure(out_, stream.get());
   stream.wait("the longest list");
 }
 
-void DeviceGraph::measure(const DeviceRows& out, const Stream& stream) {
-  check(cudaMemsetAsync(measured_.data(), 0, measured_.bytes(), stream.get()), "clearing");
+void DeviceGraph::measure(const DeviceRows& out, cudaStream_t stream) {
+  check(cudaMemsetAsync(measured_.data(), 0, measured_.bytes(), stream), "clearing");
   const unsigned blocks = std::min(grid_for(out.vertices, kRowsOfBlock), kMostBlocks);
-  longest_row_kernel<<<blocks, kBlock, 0, stream.get()>>>(out.offsets.data(), out.vertices, measured_.data());
+  longest_row_kernel<<<blocks, kBlock, 0, stream>>>(out.offsets.data(), out.vertices, measured_.data());
   check_launch("longest_row_kernel");
-  check(cudaMemcpyAsync(longest_.data(), measured_.data(), measured_.bytes(), cudaMemcpyDeviceToHost,
-                        stream.get()),
+  check(cudaMemcpyAsync(longest_.data(), measured_.data(), measured_.bytes(), cudaMemcpyDeviceToHost, stream),
         "copying the longest list");
 }
 
@@ -115,10 +114,8 @@ void DeviceGraph::apply(const Graph& graph, std::span<const EdgeChange> changes,
   upload_.number_weights(stream);
   if (!in_.offsets.empty()) find_in(vertices, stream);
   rewrite(out_, out_rewriter_, graph, stream);
-  if (!in_.offsets.empty()) {
-    beside_.lead(stream);
-    rewrite(in_, in_rewriter_, graph, stream);
-  }
+  beside_.lead(stream);
+  if (!in_.offsets.empty()) rewrite(in_, in_rewriter_, graph, stream);
   set_views();
   rewriting_.stop(stream);
 }
@@ -151,7 +148,10 @@ void DeviceGraph::rewrite(DeviceRows& rows, ListRewriter& rewriter, const Graph&
   spare_.reserve(device_, spare_.vertices, spare_.edges, weighted_);
   const CsrView old = rows.view();
   rewriter.rewrite_offsets(old, spare_, stream);
-  if (!reversed) measure(spare_, stream);  // while its offsets are in the cache
+  if (!reversed) {
+    beside_.follow(stream);
+    measure(spare_, beside_.get());
+  }
   rewriter.rewrite_edges(old, spare_, upload_.view(), reversed, upload_.repeats(), weighted_, stream);
   std::swap(rows, spare_);
 }

@@ -62,7 +62,7 @@ class DeviceGraph {
   void find_in(std::uint64_t vertices, const Stream& stream);
   void rewrite(DeviceRows& rows, ListRewriter& rewriter, const Graph& graph, const Stream& stream);
   void set_views();
-  void measure(const DeviceRows& out, const Stream& stream);
+  void measure(const DeviceRows& out, cudaStream_t stream);
 
   const Device& device_;
   bool weighted_;
@@ -72,7 +72,7 @@ class DeviceGraph {
   CsrView out_view_, in_view_;
   ChangeUpload upload_;
   ListRewriter out_rewriter_, in_rewriter_;
-  UrgentStream beside_;  ///< looks up in-lists while out-lists are rewritten
+  UrgentStream beside_;  ///< looks up in-lists and measures while out-lists are rewritten
   Buffer<std::uint32_t> keys_, sorted_keys_, places_, order_;  ///< order_: changes by target
   Buffer<unsigned char> scratch_;
   Buffer<unsigned long long> measured_;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/core/search.hpp"
 #include "engine/exec/scan.hpp"
+#include "engine/rank/tile_values.cuh"
 
 namespace sluice::cuda {
 
@@ -13,7 +13,7 @@ constexpr unsigned kBlock = 128;
 constexpr unsigned kEach = 8;              // entries of a thread: as many reads are under way at once
 constexpr unsigned kThreadsAtOnce = 2048;  // of a processor: many tiles are under way, none of them is alone
 constexpr unsigned kTile = kBlock * kEach;
-constexpr unsigned kWords = kTile / 32;
+using Tile = TileValues<kBlock, kTile>;
 constexpr std::uint64_t kSlackPart = 64;  // room in columns beyond what they hold
 
 /// The edits of some lists, and where they come to lie.
@@ -30,11 +30,26 @@ struct EditView {
 // ---- kernels
 // -------------------------------------------------------------------------------------------------
 
+/// count_below() with three reads under way at once: what looking up takes is their time.
+__device__ std::uint64_t entries_below(const Vertex* entries, std::uint64_t count, Vertex bound) {
+  std::uint64_t low = 0, high = count;  // all before low are below, none from high on is
+  while (high - low > 3) {
+    const std::uint64_t step = (high - low) / 4;
+    const Vertex* const at = entries + low;
+    const Vertex first = at[step], second = at[2 * step], third = at[3 * step];
+    const std::uint64_t below = (first < bound) + (second < bound) + (third < bound);
+    if (below < 3) high = low + (below + 1) * step;
+    if (below > 0) low += below * step + 1;
+  }
+  while (low < high && entries[low] < bound) ++low;
+  return low;
+}
+
 /// How many of `count` entries, which begin where `column` would, are copies of it.
 __device__ std::uint64_t copies_of(const Vertex* entries, std::uint64_t count, Vertex column) {
   if (count == 0 || entries[0] != column) return 0;
   if (count == 1 || entries[1] != column) return 1;
-  return count_below(entries, count, column + 1);
+  return entries_below(entries, count, column + 1);
 }
 
 __global__ void __launch_bounds__(kBlock)
@@ -59,7 +74,7 @@ __global__ void __launch_bounds__(kBlock)
     begin = old.offsets[row], last = old.offsets[row + 1];
     // What goes away is replaced; else new entries come behind those that are there.
     const Vertex bound = change.removed > 0 ? column : column + 1;
-    begin += count_below(old.targets + begin, last - begin, bound);
+    begin += entries_below(old.targets + begin, last - begin, bound);
   }
   if (packed) {
     if (change.removed > 0)
@@ -88,50 +103,6 @@ __global__ void __launch_bounds__(kBlock)
   (rows ? by_row : by_place)[tile] = low;
 }
 
-/// Values that hold from a place of a tile up to the next one that has one.
-class TileValues {
- public:
-  __device__ void clear() {
-    for (unsigned w = threadIdx.x; w < kWords; w += kBlock) bits_[w] = 0;
-    __syncthreads();
-  }
-  /// Once for a place at most.
-  __device__ void put(unsigned place, std::uint64_t value) {
-    values_[place] = value;
-    atomicOr(&bits_[place / 32], 1u << place % 32);
-  }
-  /// After all are put; `before` holds from the tile's beginning.
-  __device__ void settle(std::uint64_t before) {
-    __syncthreads();
-    const unsigned lane = threadIdx.x % 32;
-    int top = -1;  // the last place of the words so far
-    for (unsigned w = lane; threadIdx.x < 32 && w < kWords; w += 32) {
-      int last = bits_[w] != 0 ? static_cast<int>(w * 32 + 31 - __clz(bits_[w])) : -1;
-      for (unsigned step = 1; step < 32; step *= 2) {
-        const int other = __shfl_up_sync(~0u, last, step);
-        if (lane >= step) last = max(last, other);
-      }
-      last = max(last, top);
-      const int above = __shfl_up_sync(~0u, last, 1);
-      const int from = lane > 0 ? above : top;
-      before_[w] = from < 0 ? before : values_[from];
-      top = __shfl_sync(~0u, last, 31);
-    }
-    __syncthreads();
-  }
-  /// A warp asks for the 32 places of a word.
-  __device__ std::uint64_t at(unsigned place) const {
-    const unsigned w = place / 32, below = bits_[w] & ~0u >> (31 - place % 32);
-    return below != 0 ? values_[w * 32 + 31 - __clz(below)] : before_[w];
-  }
-
- private:
-  std::uint32_t bits_[kWords];
-  std::uint64_t before_[kWords];
-  std::uint64_t values_[kTile];
-};
-static_assert(kWords % 32 == 0, "a warp takes the words of a tile 32 at a time");
-
 /// An entry, of 4 bytes, of a place in a tile. `source`: where the tile's first place would have it from.
 __device__ std::uint32_t read_entry(std::uint64_t source, unsigned place) {
   return __ldg(reinterpret_cast<const std::uint32_t*>(source) + place);
@@ -158,7 +129,7 @@ __global__ void __launch_bounds__(kBlock, kThreadsAtOnce / kBlock)
     rewrite_column_kernel(const std::uint32_t* old, std::uint64_t old_size, std::uint32_t* column,
                           std::uint64_t size, EditView view, InsertedView inserted, bool repeats,
                           const std::uint64_t* by_place) {
-  __shared__ TileValues sources;
+  __shared__ Tile sources;
   const std::uint64_t begin = std::uint64_t{blockIdx.x} * kTile, end = std::min(begin + kTile, size);
   const auto entries = static_cast<unsigned>(end - begin);
   std::uint64_t first = by_place[blockIdx.x];
@@ -178,7 +149,8 @@ __global__ void __launch_bounds__(kBlock, kThreadsAtOnce / kBlock)
   } else {
     // About what will be read, while it is found out.
     const std::uint64_t near = begin - view.shifts[first] + threadIdx.x * 32;
-    if (threadIdx.x < kWords && near < old_size) asm volatile("prefetch.global.L2 [%0];" ::"l"(old + near));
+    if (threadIdx.x < kTile / 32 && near < old_size)
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(old + near));
     sources.clear();
     for (std::uint64_t i = first + threadIdx.x; i < last; i += kBlock) {
       const std::uint64_t from = view.place(i), until = from + view.edits[i].inserted;
@@ -207,7 +179,7 @@ __global__ void __launch_bounds__(kBlock, kThreadsAtOnce / kBlock)
 __global__ void __launch_bounds__(kBlock)
     rewrite_offsets_kernel(CsrView old, EdgeIndex* offsets, std::uint64_t size, EditView view,
                            const std::uint64_t* by_row) {
-  __shared__ TileValues shifts;
+  __shared__ Tile shifts;
   const std::uint64_t begin = std::uint64_t{blockIdx.x} * kTile, end = std::min(begin + kTile, size);
   const std::uint64_t first = by_row[blockIdx.x], last = by_row[blockIdx.x + 1];
   EdgeIndex values[kEach];
