@@ -349,10 +349,16 @@ void Job::print_plan(const PprPlan& plan) const {
   text += fit_line("  a wave of results", plan.wave_bytes, unbounded);
   text += fit_line("  a query, at most", plan.largest_query_bytes, unbounded);
   const std::uint64_t held = in_file_ ? graph_.out.offsets.bytes() : share_of_node(host_bytes(info_));
-  text += fit_line("host memory (graph)", held, host_accountant().ceiling());
+  const std::uint64_t host_needed = held + plan.host_bytes;
+  text += fit_line("host memory", host_needed, host_accountant().ceiling());
+  text += fit_line("  graph", held, unbounded);
+  if (plan.host_bytes > 0) text += fit_line("  lists between ranks", plan.host_bytes, unbounded);
   text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
   if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
   print(text + fit_line("result", plan.result_bytes, unbounded));
+  if (plan.host_bytes > 0 && host_needed > host_accountant().ceiling())
+    throw BudgetError(
+        fmt::format("the job needs {} of host memory (raise --host-memory)", format_size(host_needed)));
   require_device_memory(plan.smallest_bytes);
 }
 

@@ -27,6 +27,11 @@ class ListFeeder {
   virtual ListTraffic traffic() const = 0;
 };
 
+/// What a list has of an edge where the run reads it.
+inline std::uint64_t list_edge_bytes(const PprOptions& options) {
+  return sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
+}
+
 /// In partitions, the busiest first; those where nothing is wanted stay away. Takes no more than `room` of
 /// the memory that the device has left for slots, and keeps references to device and graph. Throws
 /// BudgetError where that is too little for two partitions, UsageError for a transport that is not possible.

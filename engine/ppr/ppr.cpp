@@ -57,11 +57,10 @@ void require_in_place(const Graph& graph, const PagingOptions& paging) {
 }
 #endif
 
-/// What a query reads of an edge. Of walks by weight the targets alone are counted, not the weights that they
-/// look through.
-std::uint64_t edge_bytes(const PprOptions& options) {
-  const bool weights = options.weighted && options.method != PprMethod::walks;
-  return sizeof(Vertex) + (weights ? sizeof(float) : 0);
+/// What is counted of an edge that was read in place: of walks by weight the targets alone, not the weights
+/// that they look through.
+std::uint64_t mapped_edge_bytes(const PprOptions& options) {
+  return options.method == PprMethod::walks ? sizeof(Vertex) : list_edge_bytes(options);
 }
 
 void count_figures(PprStats& stats, std::span<const QueryFigures> figures) {
@@ -111,7 +110,7 @@ PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts,
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const auto backend = make_ppr_backend(device, graph, starts, options, paging, range.end - range.begin);
   PprStats stats = run_ppr(*backend, range, sink, options.progress);
-  if (backend->reads_in_place()) stats.mapped_bytes = stats.edges * edge_bytes(options);
+  if (backend->reads_in_place()) stats.mapped_bytes = stats.edges * mapped_edge_bytes(options);
   return stats;
 }
 
@@ -160,12 +159,11 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
   plan.smallest_bytes = ppr_row_bytes(options) + ReachedVertices::peak_bytes(1, n);
   plan.largest_query_bytes = worst_host_query(graph, options);
   if (is_out_of_core(device, graph, options, paging)) {
-    const std::uint64_t edge = sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
     const bool in_file = graph.edges_elsewhere != nullptr;
     const auto owners = static_cast<std::uint64_t>(paging.shard ? paging.shard->size() : 1);
-    if (paging.shard) plan.smallest_bytes += rank_feeder_bytes(device, graph, options, *paging.shard);
-    const SweepPagePlan pages =
-        plan_sweep_pages(device, graph.edges() / owners * edge, 0, in_file, paging, allowed / 2);
+    if (paging.shard) plan.host_bytes = rank_feeder_bytes(device, graph, options, *paging.shard);
+    const SweepPagePlan pages = plan_sweep_pages(device, graph.edges() / owners * list_edge_bytes(options), 0,
+                                                 in_file, paging, allowed / 2);
     plan.partitions = pages.partitions;
     plan.smallest_bytes += pages.least_bytes;
     plan.threads = static_cast<unsigned>(std::min(range.end - range.begin, kMostFedQueries));

@@ -68,6 +68,7 @@ struct PprPlan {
   std::uint64_t wave_bytes = 0;           ///< results on their way to the sink
   std::uint64_t largest_query_bytes = 0;  ///< if it reaches all vertices
   std::uint64_t smallest_bytes = 0;       ///< without which nothing can be done
+  std::uint64_t host_bytes = 0;           ///< beside the graph: lists on their way between ranks
   std::uint64_t result_bytes = 0;
   unsigned threads = 1;  ///< queries at once
 };

@@ -36,16 +36,12 @@ struct PairLimits {
   }
 };
 
-std::uint64_t edge_bytes(const PprOptions& options) {
-  return sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
-}
-
 PairLimits limits_of(const Device& device, const Graph& graph, const PprOptions& options,
                      Communicator& ranks) {
   constexpr std::uint64_t kPart = 8, kMost = 64u << 20;
   std::uint64_t bytes[] = {std::min(device.memory().available() / kPart, kMost)};
   ranks.all_reduce(bytes, Reduce::min, "the ranks' budgets");
-  return PairLimits::of(graph, bytes[0], edge_bytes(options), static_cast<std::uint64_t>(ranks.size()));
+  return PairLimits::of(graph, bytes[0], list_edge_bytes(options), static_cast<std::uint64_t>(ranks.size()));
 }
 
 class RankFeeder final : public ListFeeder {
@@ -234,7 +230,7 @@ std::uint64_t rank_feeder_bytes(const Device& device, const Graph& graph, const 
   const PairLimits limits = limits_of(device, graph, options, ranks);
   const std::uint64_t a_list = 2 * sizeof(Vertex) + sizeof(ListColumns) + sizeof(std::uint64_t);
   return static_cast<std::uint64_t>(ranks.size()) *
-         (2 * limits.edges * edge_bytes(options) + limits.lists * a_list);
+         (2 * limits.edges * list_edge_bytes(options) + limits.lists * a_list);
 }
 
 }  // namespace sluice
