@@ -1,6 +1,8 @@
 // sluice bench: standard workloads, and the machine's own limits beside them.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <regex>
 
@@ -74,11 +76,11 @@ void print_figures(const std::vector<bench::Figure>& figures) {
 /// What `--only` says; nothing: all figures.
 std::optional<std::regex> pattern_of(const BenchCommand& c) {
   if (c.only.empty()) return std::nullopt;
-  if (c.suite != Suite::outofcore && c.suite != Suite::ablation && c.suite != Suite::pagerank &&
-      c.suite != Suite::acc) {
+  constexpr Suite kApart[] = {Suite::outofcore, Suite::ablation, Suite::pagerank, Suite::acc, Suite::ppr};
+  if (std::ranges::find(kApart, c.suite) == std::end(kApart)) {
     throw UsageError(
-        "--only: figures of this suite follow from each other; outofcore, ablation, pagerank and acc have "
-        "it");
+        "--only: figures of this suite follow from each other (outofcore, ablation, pagerank, acc and ppr "
+        "have it)");
   }
   try {
     return std::regex(c.only);
@@ -160,7 +162,7 @@ std::unique_ptr<Command> make_bench() {
   command->whole("--edge-factor", c->edge_factor, 1, "and so many edges a vertex");
   command->text("--graph", "FILE", c->graph, "measure on this graph file instead");
   command->text("--only", "REGEX", c->only,
-                "figures whose name it matches (outofcore, ablation, pagerank, acc)");
+                "figures whose name it matches (outofcore, ablation, pagerank, acc, ppr)");
   declare_seed(*command, c->common);
   command->group("Output");
   command->flag("--force", c->common.force, "replace what exists");

@@ -36,6 +36,12 @@ constexpr std::array kPprUnexpanded{
     Name<PprUnexpanded>{"share", PprUnexpanded::share},
 };
 
+constexpr std::array kPprStates{
+    Name<PprState>{"auto", PprState::automatic},
+    Name<PprState>{"sparse", PprState::sparse},
+    Name<PprState>{"dense", PprState::dense},
+};
+
 struct PprCommand {
   std::string graph;
   PprOptions ppr;
@@ -65,6 +71,7 @@ void settle(const Command& command, PprCommand& c) {
     throw UsageError("--residual-threshold: must be above 0");
   if (command.given("--expand") && command.given("--residual-threshold"))
     throw UsageError("--expand and --residual-threshold exclude each other (give one of them)");
+  refuse("--state", staged || push || walks, method);
   for (const char* option : {"--layout", "--schedule"}) refuse(option, true, "for ppr");
   if (c.common.distribution == Distribution::shard && c.evaluate)
     throw UsageError("--evaluate: not with --distribution shard yet (leave one of them out)");
@@ -228,6 +235,10 @@ std::unique_ptr<Command> make_ppr() {
   command->whole("--walks", c->ppr.walks, 1, "montecarlo: walks of each query");
   command->real("--confidence", "C", c->ppr.confidence,
                 "montecarlo: the reported error holds for all scores of a query with this probability");
+  command->choice(
+      "--state", c->ppr.state, kPprStates,
+      "exact, on a GPU: queries in tables of what each has reached, or side by side, a row a vertex; "
+      "auto: tables until they would be as large");
   command->group("Queries (default: one a vertex)");
   command->text("--starts", "FILE", c->starts.file,
                 "one query a line: its seeds, each `vertex` or `vertex:weight`");

@@ -51,8 +51,19 @@ class PprSuite {
     staged.residual_threshold = 3e-4;
     method("meloppr, threshold 3e-4 at every step", staged);
     PprOptions exact;
-    exact.length = 6;
-    method("exact, 6 steps", exact);
+    for (const std::uint32_t length : {6u, 12u, 14u}) {
+      exact.length = length;
+      method(text("exact, %.0f steps", length), exact);
+    }
+    if (device_.is_cuda()) {
+      for (const std::uint32_t length : {6u, 12u}) {
+        exact.length = length;
+        exact.state = PprState::sparse;
+        method(text("exact, %.0f steps, in tables", length), exact);
+        exact.state = PprState::dense;
+        method(text("exact, %.0f steps, side by side", length), exact);
+      }
+    }
     return std::move(figures_);
   }
 
@@ -74,6 +85,7 @@ class PprSuite {
   }
 
   void method(const std::string& name, PprOptions options) {
+    if (!options_.wants(name)) return;
     if (options_.progress) options_.progress(name);
     options.seed = options_.seed;
     const double edges = in_bulk(name, options);

@@ -13,6 +13,8 @@
 
 namespace sluice {
 
+class GraphOnDevice;
+
 class PprBackend {
  public:
   virtual ~PprBackend() = default;
@@ -28,6 +30,8 @@ class PprBackend {
   virtual ListTraffic traffic() const { return {}; }
   /// Are lists read where the host has them, and not where the device would?
   virtual bool reads_in_place() const { return false; }
+  /// Of a GPU, for others to share.
+  virtual std::shared_ptr<GraphOnDevice> graph_on_device() const { return nullptr; }
 };
 
 /// Queries under way at once where lists are brought.
@@ -38,15 +42,17 @@ bool is_out_of_core(const Device& device, const Graph& graph, const PprOptions& 
                     const PagingOptions& paging);
 
 /// On the device; keeps references to device, graph, starts and options. `queries` is how many will be asked.
+/// A GPU does not hold the graph twice: `beside`, if any, is of the same device and graph, as much by weight.
 /// Throws UsageError for what the device cannot do, and as run_ppr does.
 std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
                                              const PprOptions& options, const PagingOptions& paging,
-                                             std::uint64_t queries);
+                                             std::uint64_t queries, const PprBackend* beside = nullptr);
 
 std::unique_ptr<PprBackend> make_host_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                           const PprOptions& options, std::uint64_t queries);
-std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                          const PprOptions& options, bool in_place, std::uint64_t queries);
+std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, std::shared_ptr<GraphOnDevice> graph,
+                                          const Starts& starts, const PprOptions& options,
+                                          std::uint64_t queries);
 
 std::unique_ptr<PprBackend> make_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                          const PprOptions& options, const PagingOptions& paging,

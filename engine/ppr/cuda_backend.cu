@@ -1,12 +1,15 @@
 // Queries on a GPU, a query a block. The blocks that fit the GPU at once have a room each (query_room.hpp);
-// queries that did not fit theirs are asked again, by fewer blocks if need be, in rooms four times as large.
+// queries that did not fit theirs are asked again, by fewer blocks if need be, in rooms four times as large,
+// or side by side (dense_queries.cuh) where a room would be no smaller than a column of such a state.
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include "engine/core/charged_vector.hpp"
-#include "engine/exec/copy_lane.hpp"
 #include "engine/exec/stream.cuh"
 #include "engine/ppr/backend.hpp"
+#include "engine/ppr/dense_queries.cuh"
+#include "engine/ppr/list_feeder.hpp"
 #include "engine/ppr/query_kernels.cuh"
 #include "engine/ppr/query_rules.hpp"
 
@@ -20,53 +23,6 @@ QueriesKernel kernel_of(const PprOptions& options) {
   return goes_one_by_one(options) ? cuda::queries_kernel<cuda::OneByOneQuery>
                                   : cuda::queries_kernel<cuda::TogetherQuery>;
 }
-
-/// The graph as queries read it.
-class GraphOnDevice {
- public:
-  GraphOnDevice(const Device& device, const Graph& graph, const PprOptions& options, bool in_place)
-      : view_(graph.out.view()), in_place_(in_place) {
-    if (!options.weighted) view_.weights = nullptr;
-    if (options.weighted) {
-      const HostArray<double> totals = weight_totals(view_, device.threads());
-      const double* sums = totals.data();
-      bring(device, totals_, sums, view_.vertices, "sums of weights");
-    }
-    bring(device, offsets_, view_.offsets, view_.vertices + 1, "the graph's offsets");
-    if (in_place) {
-      locks_.emplace_back(device, view_.targets, view_.edges * sizeof(Vertex));
-      if (options.weighted) locks_.emplace_back(device, view_.weights, view_.edges * sizeof(float));
-      return;
-    }
-    bring(device, targets_, view_.targets, view_.edges, "the graph's edges");
-    if (options.weighted) bring(device, weights_, view_.weights, view_.edges, "the graph's weights");
-  }
-
-  const CsrView& view() const { return view_; }
-  const double* totals() const { return totals_.data(); }
-  bool in_place() const { return in_place_; }
-  std::uint64_t brought_bytes() const {
-    return offsets_.bytes() + targets_.bytes() + weights_.bytes() + totals_.bytes();
-  }
-
- private:
-  /// The column is read on the device from now on.
-  template <class T>
-  static void bring(const Device& device, Buffer<T>& to, const T*& column, std::uint64_t size,
-                    const char* purpose) {
-    to = Buffer<T>(device, size, purpose);
-    copy_to_device(device, to.data(), column, to.bytes());
-    column = to.data();
-  }
-
-  CsrView view_;
-  bool in_place_;  ///< lists stay in host memory
-  std::vector<PageLock> locks_;
-  Buffer<EdgeIndex> offsets_;
-  Buffer<Vertex> targets_;
-  Buffer<float> weights_;
-  Buffer<double> totals_;
-};
 
 /// Rooms side by side, empty whenever no query is at work.
 class Rooms {
@@ -87,6 +43,7 @@ class Rooms {
 
   /// Once no query is at work.
   void give_back() { *this = Rooms(); }
+  std::uint64_t bytes() const { return memory_.bytes(); }
 
   const RoomView& first() const { return first_; }
 
@@ -99,12 +56,12 @@ class Rooms {
 
 class CudaPpr final : public PprBackend {
  public:
-  CudaPpr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-          bool in_place, std::uint64_t queries)
+  CudaPpr(const Device& device, std::shared_ptr<GraphOnDevice> graph, const Starts& starts,
+          const PprOptions& options, std::uint64_t queries)
       : device_(device),
         starts_(starts),
         options_(options),
-        graph_(device, graph, options, in_place),
+        graph_(std::move(graph)),
         rows_(ppr_wave_rows(device, options, queries)),
         results_(device, rows_, options.top),
         group_figures_(device, rows_, "figures of queries"),
@@ -114,7 +71,10 @@ class CudaPpr final : public PprBackend {
         pending_(device, rows_, "queries at work"),
         pending_there_(device, rows_, "queries at work"),
         next_(device, 1, "the next query"),
-        shape_(first_room(graph.vertices(), options)) {
+        shape_(first_room(graph_->view().vertices, options)),
+        dense_(device, *graph_, options),
+        may_be_dense_(options.state != PprState::sparse && !graph_->in_place() &&
+                      DenseQueries::can(options)) {
     const std::vector<std::uint32_t> stages = stages_of(options);
     stages_ = Buffer<std::uint32_t>(device, stages.size(), "steps of stages");
     copy_to_device(device, stages_.data(), stages.data(), stages_.bytes());
@@ -128,13 +88,14 @@ class CudaPpr final : public PprBackend {
     give_seeds(first, count);
     std::iota(pending_.data(), pending_.data() + count, 0u);
     std::uint64_t left = count;
-    for (RoomShape shape = shape_; left > 0; shape = larger_room(shape, graph_.view().vertices)) {
+    for (RoomShape shape = shape_; left > 0; shape = larger_room(shape, graph_->view().vertices)) {
+      if (goes_dense(shape) && answer_side_by_side(left, count)) break;
       launch(shape, first, left, count);
       const std::uint64_t asked = left;
-      left = collect(shape, asked);
+      left = collect(shape.bytes(), asked);
       // Where most did not fit, the next wave begins with what comes next.
       if (shape.limit == shape_.limit && 2 * left > asked)
-        shape_ = larger_room(shape, graph_.view().vertices);
+        shape_ = larger_room(shape, graph_->view().vertices);
     }
     copy(results_.vertices.data(), vertices_.data(), count * options_.top * sizeof(Vertex));
     copy(results_.scores.data(), scores_.data(), count * options_.top * sizeof(double));
@@ -142,12 +103,16 @@ class CudaPpr final : public PprBackend {
     return results_.batch(first, count);
   }
 
-  void rest() override { rooms_.give_back(); }
+  void rest() override {
+    rooms_.give_back();
+    dense_.give_back();
+  }
 
-  bool reads_in_place() const override { return graph_.in_place(); }
+  bool reads_in_place() const override { return graph_->in_place(); }
+  std::shared_ptr<GraphOnDevice> graph_on_device() const override { return graph_; }
   ListTraffic traffic() const override {
     ListTraffic traffic;
-    traffic.host_to_device_bytes = graph_.brought_bytes();
+    traffic.host_to_device_bytes = graph_->brought_bytes();
     return traffic;
   }
 
@@ -162,11 +127,14 @@ class CudaPpr final : public PprBackend {
     seed_offsets_there_.reserve(device_, count + 1, "seeds of queries");
     wave_seeds_.clear();
     for (std::uint64_t row = 0; row < count; ++row) {
-      seeds_.assign(starts_, graph_.view().vertices, options_.seed, first + row);
+      seeds_.assign(starts_, graph_->view().vertices, options_.seed, first + row);
       results_.seeds.data()[row] = seeds_.all()[0].vertex;
       results_.figures.data()[row] = QueryFigures{};
       seed_offsets_.data()[row] = wave_seeds_.size();
       wave_seeds_.insert(wave_seeds_.end(), seeds_.all().begin(), seeds_.all().end());
+      if (may_be_dense_)
+        std::sort(wave_seeds_.begin() + static_cast<std::ptrdiff_t>(seed_offsets_.data()[row]),
+                  wave_seeds_.end(), [](const Seed& a, const Seed& b) { return a.vertex < b.vertex; });
     }
     seed_offsets_.data()[count] = wave_seeds_.size();
     seeds_there_.reserve(device_, wave_seeds_.size(), "seeds of queries");
@@ -174,16 +142,47 @@ class CudaPpr final : public PprBackend {
     copy(seeds_there_.data(), wave_seeds_.data(), wave_seeds_.size() * sizeof(Seed));
   }
 
+  QueryRules rules() const {
+    QueryRules rules = rules_of(options_);
+    rules.graph = graph_->view(), rules.totals = graph_->totals();
+    rules.stages = stages_.data();
+    return rules;
+  }
+
+  bool goes_dense(const RoomShape& shape) const {
+    return may_be_dense_ &&
+           (options_.state == PprState::dense || goes_side_by_side(shape, graph_->view().vertices));
+  }
+
+  /// Answers the queries that are pending. False where the memory is too short for it.
+  bool answer_side_by_side(std::uint64_t pending, std::uint64_t count) {
+    if (rooms_.bytes() > device_.memory().available()) rooms_.give_back();
+    copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
+    const WaveView wave{seeds_there_.data(), seed_offsets_there_.data(), figures_.data(), vertices_.data(),
+                        scores_.data()};
+    if (!dense_.answer(wave, rules(), pending_there_.data(), pending, stream_)) {
+      may_be_dense_ = false;
+      return false;
+    }
+    bring_figures(count);
+    collect(dense_.query_bytes(), pending);
+    return true;
+  }
+
+  void bring_figures(std::uint64_t count) {
+    copy(group_figures_.data(), figures_.data(), count * sizeof(GroupFigures));
+    stream_.wait("queries");
+  }
+
   /// Asks the queries that are pending, and brings their figures.
   void launch(const RoomShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
     const std::uint64_t wanted = std::min<std::uint64_t>(pending, blocks_);
+    if (dense_.bytes() > device_.memory().available()) dense_.give_back();
     const unsigned blocks = rooms_.prepare(device_, shape, wanted, stream_);
     copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
     cuda::check(cudaMemsetAsync(next_.data(), 0, next_.bytes(), stream_.get()), "clearing");
     cuda::QueriesView view;
-    view.rules = rules_of(options_);
-    view.rules.graph = graph_.view(), view.rules.totals = graph_.totals();
-    view.rules.stages = stages_.data();
+    view.rules = rules();
     view.room = rooms_.first(), view.room_bytes = shape.bytes();
     view.first = first;
     view.seeds = seeds_there_.data(), view.seed_offsets = seed_offsets_there_.data();
@@ -192,12 +191,11 @@ class CudaPpr final : public PprBackend {
     view.figures = figures_.data(), view.vertices = vertices_.data(), view.scores = scores_.data();
     kernel_of(options_)<<<blocks, cuda::kQueryBlock, 0, stream_.get()>>>(view);
     cuda::check_launch("queries_kernel");
-    copy(group_figures_.data(), figures_.data(), count * sizeof(GroupFigures));
-    stream_.wait("queries");
+    bring_figures(count);
   }
 
   /// Takes the figures of those that were answered; the others are pending still.
-  std::uint64_t collect(const RoomShape& shape, std::uint64_t asked) {
+  std::uint64_t collect(std::uint64_t query_bytes, std::uint64_t asked) {
     std::uint64_t left = 0;
     for (std::uint64_t i = 0; i < asked; ++i) {
       const std::uint32_t row = pending_.data()[i];
@@ -205,7 +203,7 @@ class CudaPpr final : public PprBackend {
       QueryFigures& figures = results_.figures.data()[row];
       const double before = figures.seconds;
       figures = figures_of(group, options_);
-      figures.peak_bytes = shape.bytes();
+      figures.peak_bytes = query_bytes;
       figures.seconds += before;
       if (group.abandoned != 0) pending_.data()[left++] = row;
     }
@@ -217,7 +215,7 @@ class CudaPpr final : public PprBackend {
   const PprOptions& options_;
   cuda::Stream stream_;
   unsigned blocks_ = cuda_queries_at_once(options_);
-  GraphOnDevice graph_;
+  std::shared_ptr<GraphOnDevice> graph_;
   std::uint64_t rows_;
   PprRows<Staging> results_;
   Staging<GroupFigures> group_figures_;
@@ -228,6 +226,8 @@ class CudaPpr final : public PprBackend {
   Buffer<std::uint32_t> pending_there_, next_, stages_;
   RoomShape shape_;  ///< that the next wave begins with
   Rooms rooms_;
+  DenseQueries dense_;
+  bool may_be_dense_;
   Seeds seeds_;
   ChargedVector<Seed> wave_seeds_;
   Buffer<Seed> seeds_there_;
@@ -252,12 +252,13 @@ std::uint64_t cuda_graph_bytes(const Graph& graph, const PprOptions& options, bo
   const std::uint64_t by_vertex =
       (graph.vertices() + 1) * sizeof(EdgeIndex) + (options.weighted ? graph.vertices() * sizeof(double) : 0);
   if (in_place) return by_vertex;
-  return by_vertex + graph.edges() * (sizeof(Vertex) + (options.weighted ? sizeof(float) : 0));
+  return by_vertex + graph.edges() * list_edge_bytes(options);
 }
 
-std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                          const PprOptions& options, bool in_place, std::uint64_t queries) {
-  return std::make_unique<CudaPpr>(device, graph, starts, options, in_place, queries);
+std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, std::shared_ptr<GraphOnDevice> graph,
+                                          const Starts& starts, const PprOptions& options,
+                                          std::uint64_t queries) {
+  return std::make_unique<CudaPpr>(device, std::move(graph), starts, options, queries);
 }
 
 }  // namespace sluice

@@ -62,11 +62,13 @@ void add(Precision& sum, const Precision& more) {
 class PprEvaluator::Truth {
  public:
   Truth(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-        const PagingOptions& paging, std::uint64_t queries)
+        const PagingOptions& paging, std::uint64_t queries, const PprBackend* beside)
       : device_(device),
         vertices_(graph.vertices()),
         options_(options),
-        backend_(make_ppr_backend(device, graph, starts, options_, paging, queries)) {}
+        backend_(make_ppr_backend(device, graph, starts, options_, paging, queries, beside)) {}
+
+  const PprBackend& backend() const { return *backend_; }
 
   void compare(const PprBatch& batch, Precision& sum) {
     for (std::uint64_t row = 0; row < batch.count; row += backend_->rows())
@@ -98,17 +100,20 @@ PprEvaluator::PprEvaluator(const Device& device, const Graph& graph, const Start
     : next_(next) {
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const std::uint32_t length = length_of(options);
-  // A GPU page-locks a graph that it reads in place, and can do so once.
-  const PagingOptions of_truth = device.is_cuda() ? PagingOptions{.partitions = 1} : paging;
   const auto truth = [&](std::uint32_t of_length) {
-    return std::make_unique<Truth>(device, graph, starts, truth_of(options, of_length), of_truth,
-                                   range.end - range.begin);
+    const PprBackend* const beside = truncated_truth_ ? &truncated_truth_->backend() : nullptr;
+    return std::make_unique<Truth>(device, graph, starts, truth_of(options, of_length), paging,
+                                   range.end - range.begin, beside);
   };
   if (length != 0) truncated_truth_ = truth(length);
   limit_truth_ = truth(0);
 }
 
 PprEvaluator::~PprEvaluator() = default;
+
+const PprBackend* PprEvaluator::asks() const {
+  return &limit_truth_->backend();
+}
 
 void PprEvaluator::write(const PprBatch& batch) {
   if (truncated_truth_) truncated_truth_->compare(batch, truncated_);

@@ -30,7 +30,7 @@ class PprEvaluator : public PprSink {
                PprSink& next, const PagingOptions& paging = {});
   ~PprEvaluator() override;
   void write(const PprBatch& batch) override;
-  bool asks() const override { return true; }
+  const PprBackend* asks() const override;
 
   std::uint64_t queries() const { return queries_; }
   bool has_truncated() const { return truncated_truth_ != nullptr; }

@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
 #include "engine/core/search.hpp"
 #include "engine/ppr/group_room.hpp"
@@ -364,16 +363,6 @@ class GroupQuery {
     return {bits_of(from_mass(entry.score)), entry.vertex};
   }
   SLUICE_HD static double score_of(const RankedVertex& v) { return double_of(v.key); }
-  SLUICE_HD static std::uint64_t bits_of(double value) {
-    std::uint64_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
-  }
-  SLUICE_HD static double double_of(std::uint64_t bits) {
-    double value;
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
-  }
 
   Group group_;
   Shared& shared_;

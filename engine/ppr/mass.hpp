@@ -13,6 +13,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include "engine/core/macros.hpp"
 #include "engine/random/uniform.hpp"
@@ -29,6 +30,18 @@ SLUICE_HD double from_mass(Mass mass) {
   return static_cast<double>(mass) * 0x1p-63;
 }
 
+/// Positive doubles are ordered as their bits are.
+SLUICE_HD std::uint64_t bits_of(double value) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+SLUICE_HD double double_of(std::uint64_t bits) {
+  double value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
 /// Rounded down; 0 <= share <= 1.
 inline Mass to_mass(double share) {
   return static_cast<Mass>(std::ldexp(share, 63));
@@ -38,6 +51,16 @@ inline Mass to_mass(double share) {
 SLUICE_HD bool reaches(Mass mass, Mass least, std::uint64_t edges) {
   if (edges == 0) return mass >= least;
   return multiply_high(least, edges) == 0 && mass >= least * edges;
+}
+
+/// mass / edges, faster than a GPU divides; `reciprocal` is reciprocal_of(edges), edges > 0. The product with
+/// it misses the quotient by less than 1, and so its whole part by 1 at most.
+SLUICE_HD Mass divided(Mass mass, std::uint64_t edges, std::uint64_t reciprocal) {
+  const Mass quotient = multiply_high(mass, reciprocal);
+  return quotient + (mass - quotient * edges >= edges ? 1 : 0);
+}
+inline std::uint64_t reciprocal_of(std::uint64_t edges) {
+  return ~std::uint64_t{0} / edges;
 }
 
 /// Forward push to a tolerance: mass moves on from where there is so much for each edge; the bar is divided

@@ -27,6 +27,13 @@ enum class PprUnexpanded {
   share,     ///< 1 - alpha of it, which stays there in any case: no score is too large, and lists are better
 };
 
+/// Where queries on a GPU keep what they know of vertices. Scores do not depend on it.
+enum class PprState {
+  automatic,
+  sparse,  ///< a query in a table of what it reached
+  dense,   ///< exact: queries side by side, a row a vertex
+};
+
 struct PprOptions : RunOptions {
   PprMethod method = PprMethod::exact;
   double alpha = 0.85;       ///< the chance to go on
@@ -44,6 +51,8 @@ struct PprOptions : RunOptions {
   PprUnexpanded unexpanded = PprUnexpanded::residual;
   bool one_by_one = false;  ///< staged: next-stage vertices go on one after the other instead of together
   std::uint32_t table = 0;  ///< one by one: c, scores are kept for c x k vertices at a time; 0: for all
+
+  PprState state = PprState::automatic;
 
   std::uint32_t walks = 10000;  ///< walks: of each query
   double confidence = 0.99;     ///< walks: with which the error is stated

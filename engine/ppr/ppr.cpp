@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "engine/core/error.hpp"
 #include "engine/ppr/backend.hpp"
+#include "engine/ppr/graph_on_device.hpp"
 #include "engine/ppr/list_feeder.hpp"
 #include "engine/ppr/query_room.hpp"
 #include "engine/ppr/query_rules.hpp"
@@ -27,6 +29,9 @@ void require_meaning(const Graph& graph, const Starts& starts, const PprOptions&
   validate(options);
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
+  if (options.state == PprState::dense && options.top > kSortedHere)
+    throw UsageError(
+        fmt::format("--state dense: lists of up to {} (lower --top, or leave it out)", kSortedHere));
   for (const Vertex seed : starts.vertices) {
     if (seed >= graph.vertices()) throw InputError(fmt::format("seed {} is no vertex of the graph", seed));
   }
@@ -54,6 +59,13 @@ void require_in_place(const Graph& graph, const PagingOptions& paging) {
         "them "
         "out, "
         "or use --transport mapped)");
+}
+
+std::shared_ptr<GraphOnDevice> bring_graph(const Device& device, const Graph& graph,
+                                           const PprOptions& options, const PagingOptions& paging) {
+  const bool in_place = is_out_of_core(device, graph, options, paging);
+  if (in_place) require_in_place(graph, paging);
+  return std::make_shared<GraphOnDevice>(device, graph, options, in_place);
 }
 #endif
 
@@ -92,15 +104,21 @@ bool is_out_of_core(const Device& device, const Graph& graph, [[maybe_unused]] c
 
 std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
                                              const PprOptions& options, const PagingOptions& paging,
-                                             std::uint64_t queries) {
+                                             std::uint64_t queries,
+                                             [[maybe_unused]] const PprBackend* beside) {
   require_meaning(graph, starts, options);
-  const bool out_of_core = is_out_of_core(device, graph, options, paging);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
-    if (out_of_core) require_in_place(graph, paging);
-    return make_cuda_ppr(device, graph, starts, options, out_of_core, queries);
+    auto on_device =
+        beside != nullptr ? beside->graph_on_device() : bring_graph(device, graph, options, paging);
+    if (on_device->in_place() && options.state == PprState::dense)
+      throw UsageError("--state dense: the graph is read in place (leave it out, or raise --device-memory)");
+    return make_cuda_ppr(device, std::move(on_device), starts, options, queries);
   }
 #endif
+  const bool out_of_core = is_out_of_core(device, graph, options, paging);
+  if (options.state != PprState::automatic)
+    throw UsageError("--state: queries on the host have tables of what they reached (leave it out)");
   if (out_of_core) return make_fed_ppr(device, graph, starts, options, paging, queries);
   return make_host_ppr(device, graph, starts, options, queries);
 }
@@ -108,7 +126,8 @@ std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& 
 PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
                  PprSink& sink, const PagingOptions& paging) {
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
-  const auto backend = make_ppr_backend(device, graph, starts, options, paging, range.end - range.begin);
+  const auto backend =
+      make_ppr_backend(device, graph, starts, options, paging, range.end - range.begin, sink.asks());
   PprStats stats = run_ppr(*backend, range, sink, options.progress);
   if (backend->reads_in_place()) stats.mapped_bytes = stats.edges * mapped_edge_bytes(options);
   return stats;
@@ -122,7 +141,7 @@ PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const 
     const auto begin = Clock::now();
     const PprBatch batch = backend.solve(at, std::min(backend.rows(), range.end - at));
     stats.compute_seconds += since(begin);
-    if (sink.asks()) backend.rest();
+    if (sink.asks() != nullptr) backend.rest();
     const auto writing = Clock::now();
     count_figures(stats, batch.figures);
     sink.write(batch);

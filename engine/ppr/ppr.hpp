@@ -32,13 +32,16 @@ struct PprBatch {
   std::span<const QueryFigures> figures;  ///< [count]
 };
 
+class PprBackend;
+
 class PprSink {
  public:
   virtual ~PprSink() = default;
   /// Called in order of query; the spans are valid during the call only.
   virtual void write(const PprBatch& batch) = 0;
-  /// Does write() ask queries of its own? Those that were answered then make room for them first.
-  virtual bool asks() const { return false; }
+  /// Whom write() asks queries of its own, null: nobody. Those that were answered then make room for them
+  /// first, and a run on the same device shares the graph with it.
+  virtual const PprBackend* asks() const { return nullptr; }
 };
 
 struct PprStats {

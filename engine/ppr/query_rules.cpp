@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/exec/threads.hpp"
+#include "engine/ppr/dense_state.hpp"
 
 namespace sluice {
 
@@ -26,6 +27,10 @@ RoomShape first_room(std::uint64_t vertices, const PprOptions& options) {
 
 RoomShape larger_room(const RoomShape& room, std::uint64_t vertices) {
   return RoomShape::of(room.limit * kRoomStep, vertices, room.asked, room.steps);
+}
+
+bool goes_side_by_side(const RoomShape& room, std::uint64_t vertices) {
+  return DenseShape{vertices}.query_bytes() <= room.bytes();
 }
 
 QueryRules rules_of(const PprOptions& options) {

@@ -107,8 +107,9 @@ TEST_F(PprCli, BenchSaysRatesTimesAndPrecision) {
        "--repetitions", "1", "--report", at("report.json")});
 
   const auto said = report();
-  for (const std::string method : {"push, threshold 8e-06", "meloppr, 3,3 at 10%",
-                                   "meloppr, threshold 3e-4 at every step", "exact, 6 steps"}) {
+  for (const std::string method :
+       {"push, threshold 8e-06", "meloppr, 3,3 at 10%", "meloppr, threshold 3e-4 at every step",
+        "exact, 6 steps", "exact, 14 steps"}) {
     EXPECT_GT(said[method + ", in bulk [queries/s]"], 0) << method;
     EXPECT_LE(said[method + ", alone, p50 [ms]"], said[method + ", alone, p99 [ms]"]) << method;
     EXPECT_GT(said[method + ", precision at 200 []"], 0.3) << method;
@@ -203,6 +204,9 @@ TEST_F(PprCli, RefusesWhatHasNoMeaning) {
   refused("--table", {"--method", "meloppr", "--one-by-one", "--table", "1"});
   refused("--unexpanded", {"--unexpanded", "share"});
   refused("--evaluate", {"--distribution", "shard", "--evaluate"});
+  refused("--state", {"--method", "push", "--state", "dense"});
+  refused("--state", {"--device", "host", "--state", "dense"});
+  refused("--state", {"--state", "dense", "--top", "513"});
   refused("--layout", {"--layout", "wide"});
   refused("exclude each other", {"--starts", "s.txt", "--instances", "3"});
 }

@@ -14,6 +14,18 @@
 namespace sluice::test {
 namespace {
 
+/// The same where there is no choice of state.
+PprOptions on_host(PprOptions options) {
+  options.state = PprState::automatic;
+  return options;
+}
+
+/// Queries in tables: side by side they are in ppr_dense_test.cpp.
+std::vector<PprOptions> in_tables(std::vector<PprOptions> methods) {
+  for (PprOptions& options : methods) options.state = PprState::sparse;
+  return methods;
+}
+
 class GpuPpr : public testing::Test {
  protected:
   void SetUp() override {
@@ -31,7 +43,7 @@ class GpuPpr : public testing::Test {
   KeptRows compare(const Device& gpu, const Graph& graph, const Starts& starts, const PprOptions& options,
                    const PagingOptions& paging = {}) {
     KeptRows found = rows_of(gpu, graph, starts, options, paging);
-    const KeptRows expected = rows_of(host_, graph, starts, options);
+    const KeptRows expected = rows_of(host_, graph, starts, on_host(options));
     EXPECT_TRUE(found == expected);
     EXPECT_EQ(found.figures.size(), expected.figures.size());
     if (found.figures.size() != expected.figures.size()) return found;
@@ -66,7 +78,7 @@ TEST_F(GpuPpr, AnswersAsTheHostOnHardGraphs) {
   std::size_t turn = 0;
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
-    for (PprOptions options : group_methods()) {
+    for (PprOptions options : in_tables(group_methods())) {
       for (const bool weighted : {false, true}) {
         if (brief() && turn++ % 24 != 0) continue;
         options.weighted = weighted;
@@ -83,7 +95,7 @@ TEST_F(GpuPpr, AnswersAsTheHostInTablesThatHash) {
   queries.push_back({{0, 1}, {1, 2}, {2, 3}, {3, 4}});
   if (brief()) queries = {queries[3], queries.back()};
   Asked all;
-  for (PprOptions options : watched(group_methods(), 1, 5)) {
+  for (PprOptions options : watched(in_tables(group_methods()), 1, 5)) {
     options.weighted = true;
     const Asked some = asked(compare(*gpu_, graph, starts_of(queries), options), graph, options);
     all.once += some.once, all.again += some.again;
@@ -95,6 +107,7 @@ TEST_F(GpuPpr, AnswersAsTheHostInTablesThatHash) {
 TEST_F(GpuPpr, AsksAgainWhereQueriesReachMoreThanTheirRoom) {
   const Graph graph = generated(io::GraphKind::kronecker, brief() ? 13 : 16, true, io::WeightRule::uniform);
   PprOptions options;
+  options.state = PprState::sparse;
   options.last_instance = at_most(1000, 3);
   options.weighted = true;
   for (const std::uint32_t length : {2u, 3u, 5u}) {
@@ -115,6 +128,7 @@ TEST_F(GpuPpr, AsksAgainWhereQueriesReachMoreThanTheirRoom) {
 TEST_F(GpuPpr, ReachesAllVerticesFromThoseWithoutOutEdges) {
   const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::none);
   PprOptions options;
+  options.state = PprState::sparse;
   options.dangling = PprDangling::uniform;
   options.length = 3;
   options.last_instance = at_most(100, 2);
@@ -127,6 +141,7 @@ TEST_F(GpuPpr, ReachesAllVerticesFromThoseWithoutOutEdges) {
 TEST_F(GpuPpr, ListsAsManyAsAreAskedFor) {
   const Graph graph = generated(io::GraphKind::kronecker, brief() ? 9 : 12, true, io::WeightRule::none);
   PprOptions options;
+  options.state = PprState::sparse;
   options.tolerance = 1e-4;
   options.last_instance = at_most(20, 1);
   for (const std::uint32_t top : {1u, 512u, 513u, 3000u, 10000u}) {
@@ -198,6 +213,30 @@ TEST_F(GpuPpr, EvaluatesWhereMemoryIsShort) {
   };
   const auto small = open_gpu(16u << 20);
   EXPECT_EQ(strict_on(*small), strict_on(host_));
+}
+
+TEST_F(GpuPpr, EvaluatesOnOneCopyOfTheGraph) {
+  const Graph graph = generated(io::GraphKind::kronecker, 14, true, io::WeightRule::none);
+  const std::uint64_t edges = graph.edges() * sizeof(Vertex);
+  PprOptions options;
+  options.method = PprMethod::push;
+  options.residual_threshold = 1e-4;
+  options.top = 20;
+  options.last_instance = at_most(20, 1);
+  const Starts starts;
+  const auto strict_on = [&](const Device& device, const PagingOptions& paging, bool in_place) {
+    KeptRows rows;
+    PprEvaluator evaluator(device, graph, starts, options, rows, paging);
+    const PprStats stats = run_ppr(device, graph, starts, options, evaluator, paging);
+    EXPECT_EQ(stats.mapped_bytes != 0, in_place);
+    return evaluator.limit().strict;
+  };
+  const double expected = strict_on(host_, {}, false);
+  const auto small = open_gpu(2 * edges);
+  EXPECT_EQ(strict_on(*small, {}, false), expected);
+  EXPECT_EQ(strict_on(*gpu_, {.transport = Transport::mapped}, true), expected);
+  const auto smaller = open_gpu(edges);
+  EXPECT_EQ(strict_on(*smaller, {}, true), expected);
 }
 
 TEST_F(GpuPpr, GoesOnOneByOneAsTheHost) {

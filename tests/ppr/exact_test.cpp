@@ -6,6 +6,24 @@
 namespace sluice::test {
 namespace {
 
+TEST(PprMass, IsDividedByReciprocals) {
+  std::vector<std::uint64_t> edges{
+      1, 2, 3, 7, 10, 641, 65537, (1ull << 32) - 1, 1ull << 32, (1ull << 40) + 1};
+  std::vector<Mass> masses{0, 1, 2, 3, kWholeMass - 1, kWholeMass, ~Mass{0}};
+  for (const std::uint64_t divisor : edges) {
+    for (std::uint64_t times : {1ull, 2ull, 1000ull, 1ull << 22})  // where the quotient steps
+      masses.insert(masses.end(), {times * divisor - 1, times * divisor, times * divisor + 1});
+  }
+  for (std::uint64_t i = 1; i < 1000; ++i) {
+    masses.push_back(i * 0x9e3779b97f4a7c15u);
+    edges.push_back((i * 0xd1342543de82ef95u >> (i % 50)) | 1);
+  }
+  for (const std::uint64_t divisor : edges) {
+    for (const Mass mass : masses)
+      ASSERT_EQ(divided(mass, divisor, reciprocal_of(divisor)), mass / divisor) << mass << " " << divisor;
+  }
+}
+
 TEST(ExactPpr, IsTheOracleAtEveryLength) {
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);

@@ -1,0 +1,58 @@
+// What queries side by side on a GPU work in: a row a vertex, a column a query, one lane each. Where a query
+// reaches much of a graph, this is smaller than a table of what it reached, and its rows are read whole.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/types.hpp"
+#include "engine/ppr/mass.hpp"
+
+namespace sluice {
+
+/// Queries of a group: its rows are so wide, or narrower where fewer are asked.
+inline constexpr std::uint32_t kDenseWidth = 32;
+
+/// How large the state of a group is.
+struct DenseShape {
+  std::uint64_t vertices = 0;
+  std::uint32_t width = kDenseWidth;
+
+  /// What each edge of a vertex carries, in this pass and the last, and its score.
+  std::uint64_t masses() const { return 3 * vertices * width; }
+  /// Words with a bit a query: who sends, in both passes, who has been reached, and whose seed it is.
+  std::uint64_t words() const { return 4 * vertices; }
+  std::uint64_t group_bytes() const { return masses() * sizeof(Mass) + words() * sizeof(std::uint32_t); }
+  std::uint64_t query_bytes() const { return (group_bytes() + width - 1) / width; }
+};
+
+/// What the lanes of a query count together; sums of a pass are read in the next and cleared in the one
+/// after.
+struct DenseCounts {
+  Mass returning[3] = {};  ///< of vertices without out-edges
+  Mass given[3] = {};      ///< along edges; to a tolerance
+  std::uint64_t edges = 0;
+  std::uint64_t begin = 0;  ///< nanoseconds
+};
+
+/// The state of a group; trivially copyable.
+struct DenseGroupView {
+  Mass* masses = nullptr;
+  std::uint32_t* words = nullptr;
+  std::uint64_t vertices = 0, width = 0;
+
+  SLUICE_HD static DenseGroupView of(Mass* masses, std::uint32_t* words, const DenseShape& shape,
+                                     std::uint64_t group) {
+    return {masses + group * 3 * shape.vertices * shape.width, words + group * 4 * shape.vertices,
+            shape.vertices, shape.width};
+  }
+
+  /// [vertices, width] a mass, or a double per weight; written where somebody sends.
+  SLUICE_HD Mass* shares(std::uint32_t pass) const { return masses + (pass & 1) * vertices * width; }
+  /// [vertices, width] written where somebody has been.
+  SLUICE_HD Mass* scores() const { return masses + 2 * vertices * width; }
+  SLUICE_HD std::uint32_t* sending(std::uint32_t pass) const { return words + (pass & 1) * vertices; }
+  SLUICE_HD std::uint32_t* reached() const { return words + 2 * vertices; }
+  SLUICE_HD std::uint32_t* seeds() const { return words + 3 * vertices; }
+};
+
+}  // namespace sluice

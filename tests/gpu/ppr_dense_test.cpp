@@ -1,0 +1,182 @@
+// Queries side by side on a GPU: the lists, scores and figures of the host, bit for bit.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/ppr/dense_state.hpp"
+#include "engine/ppr/ppr.hpp"
+#include "engine/ppr/query_rules.hpp"
+#include "gpu/gpu.hpp"
+#include "ppr/oracle.hpp"
+
+namespace sluice::test {
+namespace {
+
+class GpuPprDense : public testing::Test {
+ protected:
+  void SetUp() override {
+    gpu_ = open_gpu();
+    REQUIRE_GPU(gpu_);
+  }
+
+  static KeptRows rows_of(const Device& device, const Graph& graph, const Starts& starts,
+                          const PprOptions& options, const PagingOptions& paging = {}) {
+    KeptRows rows;
+    run_ppr(device, graph, starts, options, rows, paging);
+    return rows;
+  }
+
+  KeptRows compare(const Device& gpu, const Graph& graph, const Starts& starts, PprOptions options) {
+    KeptRows found = rows_of(gpu, graph, starts, options);
+    options.state = PprState::automatic;
+    const KeptRows expected = rows_of(host_, graph, starts, options);
+    EXPECT_TRUE(found == expected);
+    EXPECT_EQ(found.figures.size(), expected.figures.size());
+    if (found.figures.size() != expected.figures.size()) return found;
+    for (std::size_t i = 0; i < found.figures.size(); ++i) {
+      EXPECT_EQ(found.figures[i].error, expected.figures[i].error) << i;
+      EXPECT_EQ(found.figures[i].edges, expected.figures[i].edges) << i;
+      EXPECT_EQ(found.figures[i].reached, expected.figures[i].reached) << i;
+      EXPECT_GT(found.figures[i].seconds, 0) << i;
+    }
+    return found;
+  }
+
+  static std::ptrdiff_t side_by_side(const KeptRows& rows, const Graph& graph, std::uint32_t width) {
+    const std::uint64_t bytes = DenseShape{graph.vertices(), width}.query_bytes();
+    return std::count_if(rows.figures.begin(), rows.figures.end(),
+                         [bytes](const QueryFigures& figures) { return figures.peak_bytes == bytes; });
+  }
+
+  const Device host_{{DeviceChoice::host, usable_cores(), 0}};
+  std::unique_ptr<Device> gpu_;
+};
+
+/// GD(L) and the limit, with all rules for vertices without out-edges, even and by weight.
+std::vector<PprOptions> dense_methods() {
+  std::vector<PprOptions> all;
+  for (PprOptions options : ppr_rules()) {
+    options.state = PprState::dense;
+    options.top = 20;
+    for (const std::uint32_t length : {0u, 1u, 4u}) {
+      options.length = length;
+      options.tolerance = length == 0 ? 1e-6 : 1e-10;
+      all.push_back(options);
+    }
+  }
+  return all;
+}
+
+TEST_F(GpuPprDense, AnswersAsTheHostOnHardGraphs) {
+  std::size_t turn = 0;
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    for (const PprOptions& options : dense_methods()) {
+      if (brief() && turn++ % 12 != 0) continue;
+      const std::vector<WeightedSeeds> queries = queries_of(graph);
+      const KeptRows found = compare(*gpu_, graph, starts_of(queries), options);
+      const auto width = static_cast<std::uint32_t>(std::min<std::size_t>(queries.size(), kDenseWidth));
+      EXPECT_EQ(side_by_side(found, graph, width), static_cast<std::ptrdiff_t>(queries.size()));
+    }
+  }
+}
+
+TEST_F(GpuPprDense, PullsLongRowsByBlocks) {
+  for (const bool undirected : {false, true}) {
+    const Graph graph =
+        generated(io::GraphKind::kronecker, brief() ? 10 : 14, undirected, io::WeightRule::uniform);
+    std::vector<WeightedSeeds> queries = queries_of(graph);
+    queries.push_back({{4, 1}, {1, 2}, {4, 3}, {3, 4}});
+    for (const PprOptions& options : watched(dense_methods(), undirected ? 1 : 7, 12))
+      compare(*gpu_, graph, starts_of(queries), options);
+  }
+}
+
+TEST_F(GpuPprDense, AnswersManyGroups) {
+  const Graph graph = generated(io::GraphKind::rmat, brief() ? 8 : 10, false, io::WeightRule::none);
+  PprOptions options;
+  options.state = PprState::dense;
+  options.length = 5;
+  Starts starts;
+  starts.mode = Starts::Mode::random;
+  for (const Instance count : {1u, 31u, 33u, 64u, 5000u}) {  // 4096 at a time
+    starts.count = at_most(count, 70);
+    const KeptRows found = compare(*gpu_, graph, starts, options);
+    EXPECT_EQ(found.seeds.size(), starts.count);
+  }
+}
+
+TEST_F(GpuPprDense, ListsTheSmallestIdsAmongEqualScores) {
+  // One step from a hub: thousands of equal scores, more than are sorted together.
+  const Vertex leaves = 5000;
+  std::vector<stat::Edge> edges;
+  for (Vertex v = 1; v <= leaves; ++v) edges.push_back({leaves + 1, v});
+  const Graph graph = stat::make_graph(leaves + 2, edges, false, true);
+  PprOptions options;
+  options.state = PprState::dense;
+  for (const std::uint32_t length : {0u, 1u, 3u}) {
+    options.length = length;
+    for (const std::uint32_t top : {1u, 200u, 512u}) {
+      if (brief() && (length != 1 || top != 200)) continue;
+      options.top = top;
+      compare(*gpu_, graph, starts_of({{{leaves + 1, 1}}, {{0, 1}}, {{7, 1}, {9, 2}}}), options);
+    }
+  }
+}
+
+TEST_F(GpuPprDense, EndsWhereNoMassIsLeft) {
+  const Graph graph = generated(io::GraphKind::rmat, 8, false, io::WeightRule::none);
+  PprOptions options;
+  options.state = PprState::dense;
+  options.last_instance = at_most(40, 2);
+  options.alpha = 0.3;
+  options.tolerance = 0;
+  compare(*gpu_, graph, Starts{}, options);
+  options.length = 5000;
+  compare(*gpu_, graph, Starts{}, options);
+  options.alpha = 0;
+  compare(*gpu_, graph, Starts{}, options);
+}
+
+TEST_F(GpuPprDense, BeginsWhereTablesWouldBeAsLarge) {
+  const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::none);
+  const RoomShape first = first_room(graph.vertices(), {});
+  ASSERT_FALSE(goes_side_by_side(first, graph.vertices()));
+  ASSERT_TRUE(goes_side_by_side(larger_room(first, graph.vertices()), graph.vertices()));
+  PprOptions options;
+  options.length = 3;
+  Starts starts;
+  starts.mode = Starts::Mode::random;
+  starts.count = at_most(500, 8);
+  const KeptRows found = compare(*gpu_, graph, starts, options);
+  const auto in_tables = std::count_if(found.figures.begin(), found.figures.end(), [&](const auto& figures) {
+    return figures.peak_bytes == first.bytes();
+  });
+  EXPECT_GT(in_tables, 0);
+  EXPECT_LT(in_tables, static_cast<std::ptrdiff_t>(found.figures.size()));
+}
+
+TEST_F(GpuPprDense, IsNarrowerOrLeftOutWhereMemoryIsShort) {
+  const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::none);
+  PprOptions options;
+  options.last_instance = at_most(100, 4);
+  options.length = 2;
+  const DenseShape whole{graph.vertices()};
+  const auto small = open_gpu(whole.group_bytes() / 2);
+  compare(*small, graph, Starts{}, options);
+  EXPECT_LE(small->memory().peak(), whole.group_bytes() / 2);
+}
+
+TEST_F(GpuPprDense, SaysWhereItCannot) {
+  const Graph graph = generated(io::GraphKind::rmat, 8, false, io::WeightRule::none);
+  PprOptions options;
+  options.state = PprState::dense;
+  EXPECT_THROW(rows_of(*gpu_, graph, Starts{}, options, {.transport = Transport::mapped}), UsageError);
+  EXPECT_THROW(rows_of(host_, graph, Starts{}, options), UsageError);
+  options.top = kSortedHere + 1;
+  EXPECT_THROW(rows_of(*gpu_, graph, Starts{}, options), UsageError);
+}
+
+}  // namespace
+}  // namespace sluice::test
