@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/core/charged_vector.hpp"
+#include "engine/core/error.hpp"
 #include "engine/exec/stream.cuh"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/dense_queries.cuh"
@@ -161,6 +162,9 @@ class CudaPpr final : public PprBackend {
     const WaveView wave{seeds_there_.data(), seed_offsets_there_.data(), figures_.data(), vertices_.data(),
                         scores_.data()};
     if (!dense_.answer(wave, rules(), pending_there_.data(), pending, stream_)) {
+      if (options_.state == PprState::dense)
+        throw BudgetError(
+            "--state dense: too little memory for a row a vertex (raise --device-memory, or leave it out)");
       may_be_dense_ = false;
       return false;
     }

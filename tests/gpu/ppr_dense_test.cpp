@@ -166,6 +166,11 @@ TEST_F(GpuPprDense, IsNarrowerOrLeftOutWhereMemoryIsShort) {
   const auto small = open_gpu(whole.group_bytes() / 2);
   compare(*small, graph, Starts{}, options);
   EXPECT_LE(small->memory().peak(), whole.group_bytes() / 2);
+
+  // The graph fits, but not its in-edges beside it.
+  const auto tiny = open_gpu(2 * graph.edges() * sizeof(Vertex));
+  options.state = PprState::dense;
+  EXPECT_THROW(rows_of(*tiny, graph, Starts{}, options), BudgetError);
 }
 
 TEST_F(GpuPprDense, SaysWhereItCannot) {
