@@ -90,7 +90,10 @@ class CudaPpr final : public PprBackend {
     std::iota(pending_.data(), pending_.data() + count, 0u);
     std::uint64_t left = count;
     for (RoomShape shape = shape_; left > 0; shape = larger_room(shape, graph_->view().vertices)) {
-      if (goes_dense(shape) && answer_side_by_side(left, count)) break;
+      if (goes_dense(shape) && answer_side_by_side(left, count)) {
+        if (left == count) begin_small_if_most_fit(count);
+        break;
+      }
       launch(shape, first, left, count);
       const std::uint64_t asked = left;
       left = collect(shape.bytes(), asked);
@@ -171,6 +174,16 @@ class CudaPpr final : public PprBackend {
     bring_figures(count);
     collect(dense_.query_bytes(), pending);
     return true;
+  }
+
+  /// After a wave that was all side by side: if the first room had been enough for most of it, the next wave
+  /// begins there again.
+  void begin_small_if_most_fit(std::uint64_t count) {
+    const RoomShape first = first_room(graph_->view().vertices, options_);
+    const QueryFigures* const figures = results_.figures.data();
+    const auto fit = std::count_if(figures, figures + count,
+                                   [&](const QueryFigures& query) { return query.reached <= first.limit; });
+    if (2 * static_cast<std::uint64_t>(fit) > count) shape_ = first;
   }
 
   void bring_figures(std::uint64_t count) {
