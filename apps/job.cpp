@@ -345,14 +345,17 @@ void Job::print_plan(const PprPlan& plan) const {
   const std::uint64_t device_ceiling = device_->memory().ceiling(), unbounded = ~std::uint64_t{0};
   std::string text = fit_line("device memory", plan.smallest_bytes, device_ceiling);
   if (plan.graph_bytes != 0)
-    text += fit_line(plan.in_place ? "  the graph's offsets" : "  the graph", plan.graph_bytes, unbounded);
+    text += fit_line(plan.in_place || plan.fed ? "  the graph's offsets" : "  the graph", plan.graph_bytes,
+                     unbounded);
+  if (plan.fed) text += fit_line("  lists, at most", plan.cache_bytes, unbounded);
   text += fit_line("  a wave of results", plan.wave_bytes, unbounded);
   text += fit_line("  a query, at most", plan.largest_query_bytes, unbounded);
   const std::uint64_t held = in_file_ ? graph_.out.offsets.bytes() : share_of_node(host_bytes(info_));
   const std::uint64_t host_needed = held + plan.host_bytes;
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
   text += fit_line("  graph", held, unbounded);
-  if (plan.host_bytes > 0) text += fit_line("  lists between ranks", plan.host_bytes, unbounded);
+  if (plan.host_bytes > 0)
+    text += fit_line(plan.fed ? "  lists on their way" : "  lists between ranks", plan.host_bytes, unbounded);
   text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
   if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
   print(text + fit_line("result", plan.result_bytes, unbounded));

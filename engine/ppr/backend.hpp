@@ -36,10 +36,14 @@ class PprBackend {
 
 /// Queries under way at once where lists are brought.
 inline constexpr std::uint64_t kMostFedQueries = 4096;
-/// Must queries do with a graph that the device does not have whole: asked for, in a file, or too large? The
-/// host then brings lists, and a GPU reads them in place.
+/// Must queries do with a graph that the device does not have whole: asked for, in a file, or too large?
+/// Lists are then brought, or a GPU reads them in place.
 bool is_out_of_core(const Device& device, const Graph& graph, const PprOptions& options,
                     const PagingOptions& paging);
+
+/// Does a GPU read lists in place: in the host's memory, where they do not fit or this was asked for?
+bool is_read_in_place(const Device& device, const Graph& graph, const PprOptions& options,
+                      const PagingOptions& paging);
 
 /// On the device; keeps references to device, graph, starts and options. `queries` is how many will be asked.
 /// A GPU does not hold the graph twice: `beside`, if any, is of the same device and graph, as much by weight.
@@ -50,13 +54,17 @@ std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& 
 
 std::unique_ptr<PprBackend> make_host_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                           const PprOptions& options, std::uint64_t queries);
-std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, std::shared_ptr<GraphOnDevice> graph,
-                                          const Starts& starts, const PprOptions& options,
-                                          std::uint64_t queries);
+std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& graph,
+                                          std::shared_ptr<GraphOnDevice> on_device, const Starts& starts,
+                                          const PprOptions& options, std::uint64_t queries);
 
+/// Lists are brought in both.
 std::unique_ptr<PprBackend> make_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                          const PprOptions& options, const PagingOptions& paging,
                                          std::uint64_t queries);
+std::unique_ptr<PprBackend> make_cuda_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
+                                              const PprOptions& options, const PagingOptions& paging,
+                                              std::uint64_t queries);
 
 using PprProgress = std::function<void(Instance done, Instance total)>;
 

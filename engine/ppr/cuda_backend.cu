@@ -1,8 +1,12 @@
 // Queries on a GPU, a query a block. The blocks that fit the GPU at once have a room each (query_room.hpp);
 // queries that did not fit theirs are asked again, by fewer blocks if need be, in rooms four times as large,
-// or side by side (dense_queries.cuh) where a room would be no smaller than a column of such a state.
+// or side by side (dense_queries.cuh) where a room would be no smaller than a column of such a state. Where
+// the graph is elsewhere, those that lacked lists are asked again once these have come (list_cache.hpp).
 #include <algorithm>
+#include <chrono>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/core/charged_vector.hpp"
@@ -10,6 +14,7 @@
 #include "engine/exec/stream.cuh"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/dense_queries.cuh"
+#include "engine/ppr/list_cache.hpp"
 #include "engine/ppr/list_feeder.hpp"
 #include "engine/ppr/query_kernels.cuh"
 #include "engine/ppr/query_rules.hpp"
@@ -57,12 +62,16 @@ class Rooms {
 
 class CudaPpr final : public PprBackend {
  public:
-  CudaPpr(const Device& device, std::shared_ptr<GraphOnDevice> graph, const Starts& starts,
-          const PprOptions& options, std::uint64_t queries)
+  /// `on_device` has the graph, or reads it in place; or `lists` bring it.
+  CudaPpr(const Device& device, const Graph& graph, std::shared_ptr<GraphOnDevice> on_device,
+          std::unique_ptr<ListCache> lists, const Starts& starts, const PprOptions& options,
+          std::uint64_t queries)
       : device_(device),
+        host_graph_(graph),
         starts_(starts),
         options_(options),
-        graph_(std::move(graph)),
+        graph_(std::move(on_device)),
+        lists_(std::move(lists)),
         rows_(ppr_wave_rows(device, options, queries)),
         results_(device, rows_, options.top),
         group_figures_(device, rows_, "figures of queries"),
@@ -72,10 +81,9 @@ class CudaPpr final : public PprBackend {
         pending_(device, rows_, "queries at work"),
         pending_there_(device, rows_, "queries at work"),
         next_(device, 1, "the next query"),
-        shape_(first_room(graph_->view().vertices, options)),
-        dense_(device, *graph_, options),
-        may_be_dense_(options.state != PprState::sparse && !graph_->in_place() &&
-                      DenseQueries::can(options)) {
+        shape_(first_room(graph.vertices(), options)) {
+    if (graph_ && !graph_->in_place() && options.state != PprState::sparse && DenseQueries::can(options))
+      dense_.emplace(device, *graph_, options);
     const std::vector<std::uint32_t> stages = stages_of(options);
     stages_ = Buffer<std::uint32_t>(device, stages.size(), "steps of stages");
     copy_to_device(device, stages_.data(), stages.data(), stages_.bytes());
@@ -87,20 +95,9 @@ class CudaPpr final : public PprBackend {
 
   PprBatch solve(Instance first, std::uint64_t count) override {
     give_seeds(first, count);
-    std::iota(pending_.data(), pending_.data() + count, 0u);
-    std::uint64_t left = count;
-    for (RoomShape shape = shape_; left > 0; shape = larger_room(shape, graph_->view().vertices)) {
-      if (goes_dense(shape) && answer_side_by_side(left, count)) {
-        if (left == count) begin_small_if_most_fit(count);
-        break;
-      }
-      launch(shape, first, left, count);
-      const std::uint64_t asked = left;
-      left = collect(shape.bytes(), asked);
-      // Where most did not fit, the next wave begins with what comes next.
-      if (shape.limit == shape_.limit && 2 * left > asked)
-        shape_ = larger_room(shape, graph_->view().vertices);
-    }
+    waiting_.resize(count);
+    std::iota(waiting_.rbegin(), waiting_.rend(), 0u);
+    while (!waiting_.empty()) answer(first, count);
     copy(results_.vertices.data(), vertices_.data(), count * options_.top * sizeof(Vertex));
     copy(results_.scores.data(), scores_.data(), count * options_.top * sizeof(double));
     stream_.wait("results of queries");
@@ -109,12 +106,18 @@ class CudaPpr final : public PprBackend {
 
   void rest() override {
     rooms_.give_back();
-    dense_.give_back();
+    if (dense_) dense_->give_back();
+    if (lists_) lists_->rest();
   }
 
-  bool reads_in_place() const override { return graph_->in_place(); }
+  void finish() override {
+    if (lists_) lists_->finish();
+  }
+
+  bool reads_in_place() const override { return graph_ && graph_->in_place(); }
   std::shared_ptr<GraphOnDevice> graph_on_device() const override { return graph_; }
   ListTraffic traffic() const override {
+    if (lists_) return lists_->traffic();
     ListTraffic traffic;
     traffic.host_to_device_bytes = graph_->brought_bytes();
     return traffic;
@@ -131,12 +134,12 @@ class CudaPpr final : public PprBackend {
     seed_offsets_there_.reserve(device_, count + 1, "seeds of queries");
     wave_seeds_.clear();
     for (std::uint64_t row = 0; row < count; ++row) {
-      seeds_.assign(starts_, graph_->view().vertices, options_.seed, first + row);
+      seeds_.assign(starts_, host_graph_.vertices(), options_.seed, first + row);
       results_.seeds.data()[row] = seeds_.all()[0].vertex;
       results_.figures.data()[row] = QueryFigures{};
       seed_offsets_.data()[row] = wave_seeds_.size();
       wave_seeds_.insert(wave_seeds_.end(), seeds_.all().begin(), seeds_.all().end());
-      if (may_be_dense_)
+      if (dense_)
         std::sort(wave_seeds_.begin() + static_cast<std::ptrdiff_t>(seed_offsets_.data()[row]),
                   wave_seeds_.end(), [](const Seed& a, const Seed& b) { return a.vertex < b.vertex; });
     }
@@ -146,16 +149,81 @@ class CudaPpr final : public PprBackend {
     copy(seeds_there_.data(), wave_seeds_.data(), wave_seeds_.size() * sizeof(Seed));
   }
 
+  /// Answers as many of the queries that wait as may be under way at once.
+  void answer(Instance first, std::uint64_t count) {
+    std::uint64_t left = std::min<std::uint64_t>(waiting_.size(), limit_);
+    std::reverse_copy(waiting_.end() - static_cast<std::ptrdiff_t>(left), waiting_.end(), pending_.data());
+    waiting_.resize(waiting_.size() - left);
+    begun_ = Clock::now();
+    for (RoomShape shape = shape_; left > 0; shape = larger_room(shape, host_graph_.vertices())) {
+      if (goes_dense(shape) && answer_side_by_side(left, count)) {
+        if (left == count) begin_small_if_most_fit(count);
+        break;
+      }
+      const std::uint64_t asked = left;
+      left = ask(shape, first, asked, count);
+      // Where most did not fit, the next wave begins with what comes next.
+      if (shape.limit == shape_.limit && 2 * left > asked)
+        shape_ = larger_room(shape, host_graph_.vertices());
+    }
+    limit_ = std::min(2 * limit_, rows_);
+  }
+
+  /// Asks the queries that are pending, again and again where lists have to come. Those that did not fit the
+  /// room are pending then; returns how many.
+  std::uint64_t ask(const RoomShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
+    too_small_.clear();
+    while (pending > 0) {
+      make_way(shape);
+      launch(shape, first, pending, count);
+      pending = collect(shape.bytes(), pending);
+      if (pending > 0 && !lists_->bring()) pending = postpone(pending);
+    }
+    if (std::exchange(alone_, false)) lists_->give_back();  // it has the memory of others' rooms
+    std::copy(too_small_.begin(), too_small_.end(), pending_.data());
+    return too_small_.size();
+  }
+
+  /// Lists take less where a room would not fit beside them.
+  void make_way(const RoomShape& shape) {
+    if (!lists_) return;
+    if (shape.bytes() > device_.memory().available() + rooms_.bytes()) {
+      rooms_.give_back();
+      lists_->give_back();
+    }
+    lists_->prepare(shape.bytes(), alone_);
+  }
+
+  /// Where lists of all pending do not fit at once: a quarter of the queries goes on, with none to begin
+  /// with. One alone has all memory for lists but that of its room.
+  std::uint64_t postpone(std::uint64_t pending) {
+    if (alone_) throw_too_many_lists(*lists_, host_graph_);
+    const std::uint64_t kept = std::max<std::uint64_t>(pending / 4, 1);
+    waiting_.insert(waiting_.end(), pending_.data() + kept, pending_.data() + pending);
+    limit_ = kept;
+    alone_ = kept == 1;
+    if (alone_) {
+      rooms_.give_back();
+      lists_->give_back();
+    } else {
+      lists_->clear();
+    }
+    return kept;
+  }
+
   QueryRules rules() const {
     QueryRules rules = rules_of(options_);
-    rules.graph = graph_->view(), rules.totals = graph_->totals();
     rules.stages = stages_.data();
+    if (lists_) {
+      lists_->describe(rules);
+    } else {
+      rules.graph = graph_->view(), rules.totals = graph_->totals();
+    }
     return rules;
   }
 
   bool goes_dense(const RoomShape& shape) const {
-    return may_be_dense_ &&
-           (options_.state == PprState::dense || goes_side_by_side(shape, graph_->view().vertices));
+    return dense_ && (options_.state == PprState::dense || goes_side_by_side(shape, host_graph_.vertices()));
   }
 
   /// Answers the queries that are pending. False where the memory is too short for it.
@@ -164,15 +232,15 @@ class CudaPpr final : public PprBackend {
     copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
     const WaveView wave{seeds_there_.data(), seed_offsets_there_.data(), figures_.data(), vertices_.data(),
                         scores_.data()};
-    if (!dense_.answer(wave, rules(), pending_there_.data(), pending, stream_)) {
+    if (!dense_->answer(wave, rules(), pending_there_.data(), pending, stream_)) {
       if (options_.state == PprState::dense)
         throw BudgetError(
             "--state dense: too little memory for a row a vertex (raise --device-memory, or leave it out)");
-      may_be_dense_ = false;
+      dense_.reset();
       return false;
     }
     bring_figures(count);
-    collect(dense_.query_bytes(), pending);
+    collect(dense_->query_bytes(), pending);
     return true;
   }
 
@@ -194,7 +262,7 @@ class CudaPpr final : public PprBackend {
   /// Asks the queries that are pending, and brings their figures.
   void launch(const RoomShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
     const std::uint64_t wanted = std::min<std::uint64_t>(pending, blocks_);
-    if (dense_.bytes() > device_.memory().available()) dense_.give_back();
+    if (dense_ && dense_->bytes() > device_.memory().available()) dense_->give_back();
     const unsigned blocks = rooms_.prepare(device_, shape, wanted, stream_);
     copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
     cuda::check(cudaMemsetAsync(next_.data(), 0, next_.bytes(), stream_.get()), "clearing");
@@ -211,7 +279,8 @@ class CudaPpr final : public PprBackend {
     bring_figures(count);
   }
 
-  /// Takes the figures of those that were answered; the others are pending still.
+  /// Takes the figures of those that were answered. Those that lack lists are pending still, and those that
+  /// did not fit are too_small_.
   std::uint64_t collect(std::uint64_t query_bytes, std::uint64_t asked) {
     std::uint64_t left = 0;
     for (std::uint64_t i = 0; i < asked; ++i) {
@@ -221,30 +290,46 @@ class CudaPpr final : public PprBackend {
       const double before = figures.seconds;
       figures = figures_of(group, options_);
       figures.peak_bytes = query_bytes;
-      figures.seconds += before;
-      if (group.abandoned != 0) pending_.data()[left++] = row;
+      // Lists come for many at once.
+      figures.seconds = lists_ ? since(begun_) : figures.seconds + before;
+      if (group.lacking != 0) {
+        pending_.data()[left++] = row;
+      } else if (group.abandoned != 0) {
+        too_small_.push_back(row);
+      }
     }
     return left;
   }
 
+  using Clock = std::chrono::steady_clock;
+  static double since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+
   const Device& device_;
+  const Graph& host_graph_;
   const Starts& starts_;
   const PprOptions& options_;
   cuda::Stream stream_;
   unsigned blocks_ = cuda_queries_at_once(options_);
   std::shared_ptr<GraphOnDevice> graph_;
+  std::unique_ptr<ListCache> lists_;
   std::uint64_t rows_;
   PprRows<Staging> results_;
   Staging<GroupFigures> group_figures_;
   Buffer<Vertex> vertices_;
   Buffer<double> scores_;
   Buffer<GroupFigures> figures_;
+  ChargedVector<std::uint32_t> waiting_;    ///< rows that nobody works on, the next one last
+  ChargedVector<std::uint32_t> too_small_;  ///< rows whose room was
+  std::uint64_t limit_ = rows_;             ///< queries under way at once
+  bool alone_ = false;                      ///< all lists were brought for one query
+  Clock::time_point begun_;
   Staging<std::uint32_t> pending_;  ///< rows of queries without an answer
   Buffer<std::uint32_t> pending_there_, next_, stages_;
   RoomShape shape_;  ///< that the next wave begins with
   Rooms rooms_;
-  DenseQueries dense_;
-  bool may_be_dense_;
+  std::optional<DenseQueries> dense_;  ///< where queries may come to it
   Seeds seeds_;
   ChargedVector<Seed> wave_seeds_;
   Buffer<Seed> seeds_there_;
@@ -272,10 +357,17 @@ std::uint64_t cuda_graph_bytes(const Graph& graph, const PprOptions& options, bo
   return by_vertex + graph.edges() * list_edge_bytes(options);
 }
 
-std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, std::shared_ptr<GraphOnDevice> graph,
-                                          const Starts& starts, const PprOptions& options,
-                                          std::uint64_t queries) {
-  return std::make_unique<CudaPpr>(device, std::move(graph), starts, options, queries);
+std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& graph,
+                                          std::shared_ptr<GraphOnDevice> on_device, const Starts& starts,
+                                          const PprOptions& options, std::uint64_t queries) {
+  return std::make_unique<CudaPpr>(device, graph, std::move(on_device), nullptr, starts, options, queries);
+}
+
+std::unique_ptr<PprBackend> make_cuda_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
+                                              const PprOptions& options, const PagingOptions& paging,
+                                              std::uint64_t queries) {
+  return std::make_unique<CudaPpr>(device, graph, nullptr, make_list_cache(device, graph, options, paging),
+                                   starts, options, queries);
 }
 
 }  // namespace sluice

@@ -36,13 +36,14 @@ class GroupOneByOne {
     ball_.begin(0);
     for (std::uint32_t step = 0; step < rules_.stages[0] && ball_.goes_on(); ++step) ball_.round(0);
     take_ball(rules_.stage_count == 1);
-    for (std::uint32_t stage = 1; stage < rules_.stage_count && !full(); ++stage)
+    for (std::uint32_t stage = 1; stage < rules_.stage_count && !stopped(); ++stage)
       go_on(choose(), rules_.stages[stage], stage + 1 == rules_.stage_count);
     GroupFigures figures;
     figures.held = held_;
     figures.edges = ball_.edges();
     figures.reached = table_.reached();
-    figures.abandoned = full();
+    figures.abandoned = stopped();
+    figures.lacking = lacking_ + ball_.room().lacking();
     Mass scored = 0;
     table_.for_each_reached([&](RoomEntry& entry) { scored += entry.score; });
     figures.scored = group_.sum(scored);
@@ -61,6 +62,7 @@ class GroupOneByOne {
  private:
   /// Where a barrier lies behind the last change of either room: all lanes agree.
   SLUICE_HD bool full() { return ball_.room().full() || table_.full(); }
+  SLUICE_HD bool stopped() { return full() || lacking_ != 0 || ball_.room().lacking() != 0; }
 
   /// From each of the vertices chosen, by falling mass; then once from the seeds, with what came to vertices
   /// without out-edges in each step.
@@ -74,23 +76,30 @@ class GroupOneByOne {
         const Mass mass = ball_.round_without_return();
         if (group_.rank() == 0) returning_[step] += mass;
       }
-      take_ball(last);
+      ball_.room().lacking() != 0 ? drop_ball() : take_ball(last);
     }
-    if (full()) return;
+    if (stopped()) return;
     std::uint32_t any = 0;
     for (std::uint32_t step = group_.rank(); step < steps; step += Group::kSize) any += returning_[step] != 0;
     if (group_.sum(any) == 0) return;
     ball_.begin_empty();
-    for (std::uint32_t step = 0; step < steps && !full(); ++step) {
+    for (std::uint32_t step = 0; step < steps && !stopped(); ++step) {
       const Mass joining = returning_[step];
       if (joining != 0 || ball_.goes_on()) ball_.round(0, joining);
     }
     take_ball(last);
   }
 
+  /// A ball that lacks lists. The others go on, so that what they lack is brought with it.
+  SLUICE_HD void drop_ball() {
+    lacking_ += ball_.room().lacking();
+    ball_.room().clear();
+    ball_.room().forget();
+  }
+
   /// Empties the ball into the table. What the last stage leaves waiting is score.
   SLUICE_HD void take_ball(bool last) {
-    if (full()) return;
+    if (full() || ball_.room().lacking() != 0) return;
     group_.sync();  // all lanes have seen that neither room is full
     ball_.room().for_each_reached([&](RoomEntry& entry) {
       const std::uint64_t slot = table_.slot_of(entry.vertex);
@@ -199,7 +208,9 @@ class GroupOneByOne {
   GroupRoom<Group> table_;
   Mass* returning_;  ///< [steps], of vertices without out-edges
   const QueryRules& rules_;
-  Mass held_ = 0;  ///< the same in all lanes
+  // The same in all lanes.
+  Mass held_ = 0;
+  std::uint32_t lacking_ = 0;  ///< in balls before this one
 };
 
 }  // namespace sluice

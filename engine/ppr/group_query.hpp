@@ -62,7 +62,8 @@ class GroupQuery {
     figures.held = held_;
     figures.edges = group_.sum(edges_);
     figures.reached = room_.reached();
-    figures.abandoned = room_.full();
+    figures.abandoned = room_.stopped();
+    figures.lacking = room_.lacking();
     Mass scored = 0;
     room_.for_each_reached([&](RoomEntry& entry) { scored += entry.score; });
     figures.scored = group_.sum(scored);
@@ -124,7 +125,7 @@ class GroupQuery {
   SLUICE_HD void begin_empty() { now_ = 0; }
 
   /// Whether a vertex is on the list; all lanes agree, for a barrier lies behind its last change.
-  SLUICE_HD bool goes_on() const { return !room_.full() && room_.listed(now_) != 0; }
+  SLUICE_HD bool goes_on() const { return !room_.stopped() && room_.listed(now_) != 0; }
 
   /// Splits the mass of all vertices on the list; those where at least `least` waits for each edge then are
   /// the next list. `joining` returns with what comes back in this round.
@@ -170,7 +171,7 @@ class GroupQuery {
     begin(least);
     while (true) {
       while (under_way_ > enough && goes_on()) round(least);
-      if (rules_.least != 0 || under_way_ <= enough || room_.full()) break;
+      if (rules_.least != 0 || under_way_ <= enough || room_.stopped()) break;
       least /= kBarStep;
       list_waiting(least);
     }
@@ -180,7 +181,12 @@ class GroupQuery {
   /// As walks.hpp: a lane a walk.
   SLUICE_HD void walk() {
     for (std::uint32_t walk = group_.rank(); walk < rules_.walks; walk += Group::kSize) {
-      const std::uint64_t slot = room_.slot_of(rules_.walk.end(rules_.graph, seeds_, query_, walk, edges_));
+      WalkAt at = rules_.walk.begin(seeds_, query_, walk);
+      if (!rules_.walk.go(rules_.graph, PlacedLists{rules_}, seeds_, query_, walk, at, edges_)) {
+        want(at.vertex);
+        continue;
+      }
+      const std::uint64_t slot = room_.slot_of(at.vertex);
       if (slot == room_.kNoSlot) break;
       add_shared(&room_[slot].score, Mass{1});
     }
@@ -218,10 +224,15 @@ class GroupQuery {
     std::uint64_t degree = 0;
     if (i < size) {
       const RoomEntry& entry = listed(i);
-      const EdgeIndex begin = rules_.graph.offsets[entry.vertex];
-      degree = rules_.graph.offsets[entry.vertex + std::uint64_t{1}] - begin;
-      chunk.begins[group_.rank()] = begin;
-      if (degree == 0 || (rules_.totals != nullptr && rules_.totals[entry.vertex] == 0)) {
+      const EdgeIndex* const offsets = rules_.graph.offsets + entry.vertex;
+      degree = offsets[1] - offsets[0];
+      const EdgeIndex place = rules_.place_of(entry.vertex);
+      chunk.begins[group_.rank()] = place;
+      // A share of no mass wants no list.
+      if (place == kNoPlace && degree != 0 && (rules_.totals != nullptr || entry.moving >= degree)) {
+        want(entry.vertex);
+        degree = 0;
+      } else if (degree == 0 || (rules_.totals != nullptr && rules_.totals[entry.vertex] == 0)) {
         returning += entry.moving;
         degree = 0;
       } else {
@@ -241,6 +252,12 @@ class GroupQuery {
       if (mass != 0) give(rules_.graph.targets[edge], mass, least, given);
     }
     group_.sync();
+  }
+
+  /// The query is given up at the end of its round, once all that the round lacks is noted.
+  SLUICE_HD void want(Vertex vertex) {
+    rules_.want(vertex);
+    room_.lack();
   }
 
   SLUICE_HD std::uint64_t share_of_edge(const RoomEntry& entry, std::uint64_t degree) const {
@@ -309,7 +326,7 @@ class GroupQuery {
 
   SLUICE_HD void choose() {
     const std::uint32_t size = room_.listed(now_);
-    if (room_.full() || size == 0) return;
+    if (room_.stopped() || size == 0) return;
     if (rules_.least != 0) {
       const Mass least = rules_.least;
       return keep_listed([least](const RankedVertex& v) { return v.key >= least; });

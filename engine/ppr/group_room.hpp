@@ -11,7 +11,8 @@ namespace sluice {
 /// What the lanes count together.
 struct RoomCounts {
   std::uint32_t reached;
-  std::uint32_t full;  ///< not 0: something did not fit
+  std::uint32_t full;     ///< not 0: something did not fit
+  std::uint32_t lacking;  ///< lists that are not at hand, perhaps several times
   std::uint32_t listed[2];
 };
 
@@ -29,6 +30,9 @@ class GroupRoom {
   // Counts are read where a barrier lies behind their last change.
   SLUICE_HD std::uint32_t reached() const { return counts_.reached; }
   SLUICE_HD bool full() const { return counts_.full != 0; }
+  SLUICE_HD std::uint32_t lacking() const { return counts_.lacking; }
+  /// Nothing more can come of the query in this room, and with these lists.
+  SLUICE_HD bool stopped() const { return full() || lacking() != 0; }
   SLUICE_HD std::uint32_t listed(unsigned list) const { return counts_.listed[list]; }
 
   SLUICE_HD RoomEntry& operator[](std::uint64_t slot) const { return room_.entries[slot]; }
@@ -64,6 +68,9 @@ class GroupRoom {
     if (group_.rank() == 0) add_shared(&counts_.full, 1u);
     return false;
   }
+
+  /// A list is not at hand.
+  SLUICE_HD void lack() const { add_shared(&counts_.lacking, 1u); }
 
   SLUICE_HD void list(unsigned which, std::uint64_t slot) const {
     const std::uint32_t place = add_shared(&counts_.listed[which], 1u);

@@ -1,5 +1,5 @@
-// Lists that queries can read now: those of a whole graph, or of some ranges of vertices where the graph is
-// brought as it is asked for (list_feeder.hpp).
+// Lists that queries on the host can read now: those of a whole graph, or of some ranges of vertices where
+// the graph is brought as it is asked for (list_feeder.hpp).
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,6 @@ namespace sluice {
 struct ListColumns {
   const Vertex* targets = nullptr;  ///< null: the list is not here
   const float* weights = nullptr;   ///< null where the run splits evenly
-};
-
-/// Every list.
-struct WholeLists {
-  ListColumns columns;
-
-  SLUICE_HD explicit WholeLists(const CsrView& graph) : columns{graph.targets, graph.weights} {}
-  SLUICE_HD ListColumns of(Vertex) const { return columns; }
 };
 
 /// The lists of vertices [begin, end), or of some of them: all that anybody waits for there.

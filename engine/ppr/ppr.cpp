@@ -9,6 +9,7 @@
 #include "engine/core/error.hpp"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/graph_on_device.hpp"
+#include "engine/ppr/list_cache.hpp"
 #include "engine/ppr/list_feeder.hpp"
 #include "engine/ppr/query_room.hpp"
 #include "engine/ppr/query_rules.hpp"
@@ -44,28 +45,30 @@ std::uint64_t smallest_on_gpu(const Graph& graph, const PprOptions& options, boo
          first_room(graph.vertices(), options).bytes();
 }
 
-void require_in_place(const Graph& graph, const PagingOptions& paging) {
-  if (paging.shard)
-    throw UsageError(
-        "--distribution shard: ppr on GPUs is replicated so far (leave it out, or use --device host)");
-  if (graph.edges_elsewhere)
-    throw UsageError(
-        "ppr on a GPU reads lists in host memory, but the graph stays in its file (raise --host-memory, "
-        "leave "
-        "--transport file out, or use --device host)");
-  if (paging.partitions > 1 || paging.slots != 0 || paging.transport == Transport::copied)
-    throw UsageError(
-        "--partitions, --slots, --transport copied: ppr on a GPU holds the graph or reads it in place (leave "
-        "them "
-        "out, "
-        "or use --transport mapped)");
+/// The same where lists are brought: some of them, and one query in the smallest room.
+std::uint64_t smallest_fed_on_gpu(const Graph& graph, const PprOptions& options) {
+  const std::uint64_t first = first_room(graph.vertices(), options).bytes();
+  return list_cache_bytes(graph, options) + ppr_row_bytes(options) + 2 * first;
 }
 
-std::shared_ptr<GraphOnDevice> bring_graph(const Device& device, const Graph& graph,
-                                           const PprOptions& options, const PagingOptions& paging) {
-  const bool in_place = is_out_of_core(device, graph, options, paging);
-  if (in_place) require_in_place(graph, paging);
-  return std::make_shared<GraphOnDevice>(device, graph, options, in_place);
+/// Lists come by way of the host.
+void plan_fed_on_gpu(PprPlan& plan, const Device& device, const Graph& graph, const PprOptions& options,
+                     const PagingOptions& paging) {
+  const Device host({DeviceChoice::host, device.threads(), 0});
+  const PagingOptions fed = feeder_paging(graph, paging);
+  const auto owners = static_cast<std::uint64_t>(paging.shard ? paging.shard->size() : 1);
+  const std::uint64_t edge = list_edge_bytes(options), allowed = device.memory().available();
+  const SweepPagePlan pages =
+      plan_sweep_pages(host, graph.edges() / owners * edge, 0, graph.edges_elsewhere != nullptr, fed,
+                       host.memory().available() / 2);
+  plan.fed = true;
+  plan.partitions = pages.partitions;
+  plan.host_bytes = pages.least_bytes + list_stage_bytes(graph, options);
+  if (paging.shard) plan.host_bytes += rank_feeder_bytes(host, graph, options, *paging.shard);
+  plan.smallest_bytes = smallest_fed_on_gpu(graph, options);
+  plan.graph_bytes = list_cache_bytes(graph, options);
+  const std::uint64_t taken = plan.graph_bytes + plan.wave_bytes;
+  plan.cache_bytes = std::min(graph.edges() * edge, (allowed - std::min(allowed, taken)) / 2);
 }
 #endif
 
@@ -102,6 +105,14 @@ bool is_out_of_core(const Device& device, const Graph& graph, [[maybe_unused]] c
   return needs_pages(device, graph, paging);
 }
 
+bool is_read_in_place(const Device& device, const Graph& graph, const PprOptions& options,
+                      const PagingOptions& paging) {
+  if (!device.is_cuda() || paging.shard || graph.edges_elsewhere) return false;
+  if (paging.transport == Transport::mapped) return graph.edges() > 0;
+  return paging.transport == Transport::automatic && paging.partitions <= 1 && paging.slots == 0 &&
+         is_out_of_core(device, graph, options, paging);
+}
+
 std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
                                              const PprOptions& options, const PagingOptions& paging,
                                              std::uint64_t queries,
@@ -109,11 +120,16 @@ std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& 
   require_meaning(graph, starts, options);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
-    auto on_device =
-        beside != nullptr ? beside->graph_on_device() : bring_graph(device, graph, options, paging);
-    if (on_device->in_place() && options.state == PprState::dense)
-      throw UsageError("--state dense: the graph is read in place (leave it out, or raise --device-memory)");
-    return make_cuda_ppr(device, std::move(on_device), starts, options, queries);
+    auto on_device = beside != nullptr ? beside->graph_on_device() : nullptr;
+    const bool shared = on_device != nullptr;
+    const bool in_place = shared ? on_device->in_place() : is_read_in_place(device, graph, options, paging);
+    const bool fed = !shared && !in_place && is_out_of_core(device, graph, options, paging);
+    if ((in_place || fed) && options.state == PprState::dense)
+      throw UsageError(
+          "--state dense: the GPU does not have the graph (leave it out, or raise --device-memory)");
+    if (fed) return make_cuda_fed_ppr(device, graph, starts, options, paging, queries);
+    if (!shared) on_device = std::make_shared<GraphOnDevice>(device, graph, options, in_place);
+    return make_cuda_ppr(device, graph, std::move(on_device), starts, options, queries);
   }
 #endif
   const bool out_of_core = is_out_of_core(device, graph, options, paging);
@@ -164,12 +180,13 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
     const RoomShape first = first_room(n, options), last = RoomShape::of(n, n, first.asked, first.steps);
-    plan.in_place = is_out_of_core(device, graph, options, paging);
-    if (plan.in_place) require_in_place(graph, paging);
+    plan.in_place = is_read_in_place(device, graph, options, paging);
     plan.graph_bytes = cuda_graph_bytes(graph, options, plan.in_place);
     plan.largest_query_bytes = last.bytes();
     plan.smallest_bytes = smallest_on_gpu(graph, options, plan.in_place);
-    const std::uint64_t taken = plan.graph_bytes + plan.wave_bytes;
+    if (!plan.in_place && is_out_of_core(device, graph, options, paging))
+      plan_fed_on_gpu(plan, device, graph, options, paging);
+    const std::uint64_t taken = plan.graph_bytes + plan.cache_bytes + plan.wave_bytes;
     const std::uint64_t fit = (allowed - std::min(allowed, taken)) / first.bytes();
     plan.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(fit, 1, cuda_queries_at_once(options)));
     return plan;

@@ -67,11 +67,13 @@ PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts,
 struct PprPlan {
   std::uint64_t graph_bytes = 0;          ///< of a GPU's memory
   bool in_place = false;                  ///< lists stay in host memory
+  bool fed = false;                       ///< lists are brought to a GPU as queries come to them
+  std::uint64_t cache_bytes = 0;          ///< the same: lists that stay there for now
   std::uint64_t partitions = 1;           ///< in which lists are brought, about
   std::uint64_t wave_bytes = 0;           ///< results on their way to the sink
   std::uint64_t largest_query_bytes = 0;  ///< if it reaches all vertices
   std::uint64_t smallest_bytes = 0;       ///< without which nothing can be done
-  std::uint64_t host_bytes = 0;           ///< beside the graph: lists on their way between ranks
+  std::uint64_t host_bytes = 0;           ///< beside the graph: lists on their way, between ranks or to a GPU
   std::uint64_t result_bytes = 0;
   unsigned threads = 1;  ///< queries at once
 };

@@ -54,6 +54,16 @@ SLUICE_HD T add_shared(T* at, T more) {
 #endif
 }
 
+/// Sets bits in a word, which most often are set already where many want the same.
+SLUICE_HD void set_shared(std::uint64_t* at, std::uint64_t bits) {
+  if ((read_shared(at) & bits) == bits) return;
+#if defined(__CUDA_ARCH__)
+  atomicOr(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(bits));
+#else
+  std::atomic_ref<std::uint64_t>(*at).fetch_or(bits, std::memory_order_relaxed);
+#endif
+}
+
 /// Takes a free slot for `vertex`; what was there before.
 SLUICE_HD Vertex claim_shared(Vertex* at, Vertex vertex) {
 #if defined(__CUDA_ARCH__)

@@ -13,9 +13,16 @@
 
 namespace sluice {
 
+/// Where a list that is not at hand begins.
+inline constexpr EdgeIndex kNoPlace = ~EdgeIndex{0};
+
 /// What all queries of a run have in common, as kernels see it.
 struct QueryRules {
   CsrView graph;
+  /// [vertices] where lists begin in the graph's columns, which then have those at hand alone; null: as
+  /// offsets say.
+  const EdgeIndex* places = nullptr;
+  std::uint64_t* wanted = nullptr;        ///< [vertices / 64] bits of lists that queries miss
   const double* totals = nullptr;         ///< [vertices] sums of weights; null: mass splits evenly
   const std::uint32_t* stages = nullptr;  ///< [stage_count] staged: steps of each
   std::uint32_t stage_count = 0;
@@ -31,6 +38,30 @@ struct QueryRules {
   WalkRules walk;
   std::uint32_t walks = 0;
   std::uint64_t table = 0;  ///< one by one: scores that are kept at a time; 0: all
+
+  SLUICE_HD EdgeIndex place_of(Vertex v) const { return places == nullptr ? graph.offsets[v] : places[v]; }
+  SLUICE_HD void want(Vertex v) const { set_shared(&wanted[v / 64], std::uint64_t{1} << (v % 64)); }
+};
+
+/// Lists at hand, as walks ask for them.
+struct PlacedLists {
+  const QueryRules& rules;
+
+  SLUICE_HD ListColumns of(Vertex v) const {
+    const CsrView& graph = rules.graph;
+    if (rules.places == nullptr) return {graph.targets, graph.weights};
+    if (rules.places[v] == kNoPlace) return {};
+    const EdgeIndex ahead = graph.offsets[v] - rules.places[v];
+    return {moved_back(graph.targets, ahead), moved_back(graph.weights, ahead)};
+  }
+
+ private:
+  /// So that it is indexed by positions in the graph. Numbers may wrap around, and do so again when an edge's
+  /// is added.
+  template <class T>
+  SLUICE_HD static const T* moved_back(const T* column, EdgeIndex ahead) {
+    return reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(column) - ahead * sizeof(T));
+  }
 };
 
 /// Lists of up to so many entries are sorted in the memory that lanes share.
@@ -41,7 +72,8 @@ struct GroupFigures {
   Mass scored = 0, held = 0;
   std::uint64_t edges = 0, nanoseconds = 0;
   std::uint32_t reached = 0;
-  std::uint32_t abandoned = 0;  ///< it did not fit the room
+  std::uint32_t abandoned = 0;  ///< it did not fit the room, or lacks lists
+  std::uint32_t lacking = 0;    ///< lists that it came to and that are not at hand; some count several times
 };
 
 /// The room that a run begins with; queries that do not fit are asked again in a larger one.

@@ -47,19 +47,11 @@ struct WalkRules {
             options.length != 0 ? options.length : ~std::uint32_t{0}};
   }
 
-  /// Where walk `walk` of a query ends; counts its steps.
-  SLUICE_HD Vertex end(const CsrView& graph, const SeedsView& seeds, Instance query, std::uint32_t walk,
-                       std::uint64_t& steps) const {
-    WalkAt at = begin(seeds, query, walk);
-    go(graph, WholeLists(graph), seeds, query, walk, at, steps);
-    return at.vertex;
-  }
-
   SLUICE_HD WalkAt begin(const SeedsView& seeds, Instance query, std::uint32_t walk) const {
     return {seeds.pick(draws(query, walk, 0).low()), 1};
   }
-  /// Goes on to the walk's end, or to a vertex whose list is missing: false then. Of `graph` it reads
-  /// offsets.
+  /// Goes on to the walk's end, or to a vertex whose list is missing: false then. Counts its steps. Of
+  /// `graph` it reads offsets.
   template <class Lists>
   SLUICE_HD bool go(const CsrView& graph, const Lists& lists, const SeedsView& seeds, Instance query,
                     std::uint32_t walk, WalkAt& at, std::uint64_t& steps) const {

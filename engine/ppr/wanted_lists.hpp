@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <span>
 
 #include "engine/core/host_array.hpp"
 #include "engine/core/types.hpp"
@@ -23,6 +24,10 @@ class WantedLists {
   void add(Vertex v) {
     std::atomic_ref(words_[v / 64]).fetch_or(std::uint64_t{1} << (v % 64), std::memory_order_relaxed);
   }
+  /// It has come.
+  void remove(Vertex v) { words_[v / 64] &= ~(std::uint64_t{1} << (v % 64)); }
+  /// All of them, 64 vertices a word.
+  std::span<std::uint64_t> words() { return words_.span(); }
   /// How many are wanted of vertices [begin, end).
   std::uint64_t count(std::uint64_t begin, std::uint64_t end) const {
     std::uint64_t wanted = 0;

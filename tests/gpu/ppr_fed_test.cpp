@@ -1,0 +1,308 @@
+// Personalized PageRank on a GPU that does not have the graph: lists come from its file, in partitions, or
+// from other ranks, into a cache that may have to be emptied. The lists, scores and figures of the host that
+// has all of it, bit for bit.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/ppr/backend.hpp"
+#include "engine/ppr/evaluate.hpp"
+#include "engine/ppr/list_cache.hpp"
+#include "engine/ppr/query_room.hpp"
+#include "exchange/thread_ranks.hpp"
+#include "gpu/gpu.hpp"
+#include "partition/elsewhere.hpp"
+#include "ppr/oracle.hpp"
+
+namespace sluice::test {
+namespace {
+
+struct Ran {
+  KeptRows rows;
+  PprStats stats;
+};
+
+Ran ran(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
+        const PagingOptions& paging = {}) {
+  Ran result;
+  result.stats = run_ppr(device, graph, starts, options, result.rows, paging);
+  return result;
+}
+
+void expect_same(const Ran& fed, const Ran& whole) {
+  EXPECT_TRUE(fed.rows == whole.rows);
+  EXPECT_EQ(fed.stats.queries, whole.stats.queries);
+  EXPECT_EQ(fed.stats.edges, whole.stats.edges);
+  EXPECT_EQ(fed.stats.reached, whole.stats.reached);
+  EXPECT_EQ(fed.stats.largest_error, whole.stats.largest_error);
+  EXPECT_EQ(fed.stats.held, whole.stats.held);
+}
+
+/// Even numbers of them split by weight, so that both do with each method.
+std::vector<PprOptions> all_methods() {
+  std::vector<PprOptions> all = group_methods();
+  for (const PprOptions& options : one_by_one_methods()) all.push_back(options);
+  for (std::size_t i = 0; i < all.size(); i += 2) all[i].weighted = true;
+  return all;
+}
+
+class GpuFedPpr : public testing::Test {
+ protected:
+  void SetUp() override {
+    gpu_ = open_gpu();
+    REQUIRE_GPU(gpu_);
+  }
+
+  const Device host_{{DeviceChoice::host, usable_cores(), 0}};
+  std::unique_ptr<Device> gpu_;
+};
+
+TEST_F(GpuFedPpr, BringsListsFromTheFileAndInPartitions) {
+  const std::uint64_t host_used = host_accountant().used();
+  std::size_t turn = 0;
+  for (const bool undirected : {false, true}) {
+    const auto make = [&] { return generated(io::GraphKind::rmat, 10, undirected, io::WeightRule::uniform); };
+    const Graph in_memory = make(), in_file = elsewhere(make());
+    const Starts starts = starts_of(queries_of(in_memory));
+    for (const PprOptions& options : all_methods()) {
+      const Ran whole = ran(host_, in_memory, starts, options);
+      for (const PagingOptions& paging :
+           {PagingOptions{}, PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::file},
+            PagingOptions{.partitions = 7}, PagingOptions{.slots = 2, .transport = Transport::copied}}) {
+        if (brief() && turn++ % 19 != 0) continue;
+        const bool file = paging.transport == Transport::file || paging.partitions + paging.slots == 0;
+        const Ran fed = ran(*gpu_, file ? in_file : in_memory, starts, options, paging);
+
+        expect_same(fed, whole);
+        EXPECT_EQ(fed.stats.traffic.read_bytes > 0, file);
+        EXPECT_GT(fed.stats.traffic.transfers, 0u);
+        EXPECT_EQ(fed.stats.mapped_bytes, 0u);
+        EXPECT_EQ(gpu_->memory().used(), 0u);
+      }
+    }
+  }
+  // Graphs are gone too.
+  EXPECT_EQ(host_accountant().used(), host_used);
+}
+
+TEST_F(GpuFedPpr, AnswersAsTheHostOnHardGraphs) {
+  std::size_t turn = 0;
+  std::vector<PprOptions> methods = group_methods();
+  methods.push_back(one_by_one_methods()[4]);
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    const Starts starts = starts_of(queries_of(graph));
+    for (PprOptions& options : methods) {
+      options.weighted = graph.weighted && !options.weighted;
+      if (brief() && turn++ % 31 != 0) continue;
+      expect_same(ran(*gpu_, graph, starts, options, {.partitions = 3}), ran(host_, graph, starts, options));
+    }
+  }
+}
+
+/// A few percent of the lists are here at a time.
+TEST_F(GpuFedPpr, EmptiesACacheThatIsTooSmall) {
+  const unsigned scale = brief() ? 9 : 12;
+  const auto make = [&] { return generated(io::GraphKind::kronecker, scale, true, io::WeightRule::uniform); };
+  const Graph in_memory = make(), in_file = elsewhere(make());
+  const std::uint64_t lists = in_memory.edges() * (sizeof(Vertex) + sizeof(float));
+  PprOptions options;
+  options.method = PprMethod::push;
+  options.residual_threshold = 1e-3;  // of lists of 6667 edges in all, at most
+  options.weighted = true;
+  options.top = 20;
+  const Ran whole = ran(host_, in_memory, {}, options);
+  const auto small = open_gpu(brief() ? 640u << 10 : 1u << 20);
+
+  const Ran fed = ran(*small, in_file, {}, options, {.partitions = 8});
+
+  expect_same(fed, whole);
+  EXPECT_LE(small->memory().peak(), small->memory().ceiling());
+  EXPECT_EQ(small->memory().used(), 0u);
+  if (brief()) return;
+  EXPECT_GT(fed.stats.traffic.host_to_device_bytes, lists + lists / 2);
+
+  options.method = PprMethod::exact;
+  options.residual_threshold = 0;
+  options.length = 5;
+  options.last_instance = 1;
+  try {
+    ran(*small, in_file, {}, options);
+    FAIL() << "all lists fitted";
+  } catch (const BudgetError& error) {
+    EXPECT_NE(std::string(error.what()).find("--device-memory"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(small->memory().used(), 0u);
+}
+
+/// A query from a vertex without out-edges takes a room for all vertices, which is more than half of what is
+/// left.
+TEST_F(GpuFedPpr, GivesMemoryOfListsToRooms) {
+  const auto make = [] { return generated(io::GraphKind::rmat, 14, false, io::WeightRule::none); };
+  const Graph in_memory = make(), in_file = elsewhere(make());
+  const std::uint64_t n = in_memory.vertices(), room = RoomShape::of(n, n, 0).bytes();
+  PprOptions options;
+  options.length = 1;
+  options.dangling = PprDangling::uniform;
+  std::vector<WeightedSeeds> queries{{{0, 1}}, {{1, 1}}};
+  for (Vertex v = 0; queries.size() < at_most(100, 4); ++v) {
+    if (in_memory.out.offsets[v] == in_memory.out.offsets[v + 1]) queries.push_back({{v, 1}});
+  }
+  const Starts starts = starts_of(queries);
+  const Ran whole = ran(host_, in_memory, starts, options);
+  const auto small = open_gpu(room + list_cache_bytes(in_memory, options) + (3u << 18));
+
+  const Ran fed = ran(*small, in_file, starts, options);
+
+  expect_same(fed, whole);
+  EXPECT_EQ(fed.stats.peak_query_bytes, room);
+  EXPECT_LE(small->memory().peak(), small->memory().ceiling());
+}
+
+/// Half of the memory is not enough for its lists.
+TEST_F(GpuFedPpr, GivesNearlyAllMemoryToOneQueryAlone) {
+  const auto make = [] { return generated(io::GraphKind::kronecker, 12, true, io::WeightRule::uniform); };
+  const Graph in_memory = make(), in_file = elsewhere(make());
+  const auto degree = [&](Vertex v) { return in_memory.out.offsets[v + 1] - in_memory.out.offsets[v]; };
+  Vertex hub = 0;
+  for (Vertex v = 1; v < in_memory.vertices(); ++v) hub = degree(v) > degree(hub) ? v : hub;
+  std::vector<Vertex> sources{hub};
+  for (EdgeIndex e = in_memory.out.offsets[hub]; e < in_memory.out.offsets[hub + 1]; ++e)
+    sources.push_back(in_memory.out.targets[e]);
+  std::ranges::sort(sources);
+  sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+  std::uint64_t lists = 0;
+  for (const Vertex v : sources) lists += degree(v) * (sizeof(Vertex) + sizeof(float));
+  PprOptions options;
+  options.length = 2;
+  options.weighted = true;
+  const std::uint64_t n = in_memory.vertices(), room = RoomShape::of(n, n, 0).bytes();
+  const auto small = open_gpu(list_cache_bytes(in_memory, options) + room + lists + (64u << 10));
+  const Starts starts = starts_of({{{hub, 1}}, {{1, 1}}, {{2, 1}}});
+
+  const Ran fed = ran(*small, in_file, starts, options);
+
+  expect_same(fed, ran(host_, in_memory, starts, options));
+  EXPECT_LT(small->memory().ceiling() / 2, lists);
+  EXPECT_LE(small->memory().peak(), small->memory().ceiling());
+}
+
+TEST_F(GpuFedPpr, BringsAListThatIsLongerThanTheStage) {
+  constexpr std::uint64_t kVertices = 1000, kLong = (1u << 20) + 12345;
+  if (brief()) GTEST_SKIP() << "too long for a sanitizer";
+  const auto make = [] {
+    std::vector<stat::Edge> edges;
+    for (std::uint64_t i = 0; i < kLong; ++i)
+      edges.push_back({0, static_cast<Vertex>(i % kVertices), 1.0f + static_cast<float>(i % 7)});
+    for (Vertex v = 1; v < kVertices; ++v) edges.push_back({v, (v * 7) % Vertex{kVertices}, 0.5f});
+    return stat::make_graph(kVertices, std::move(edges), true);
+  };
+  const Graph in_memory = make(), in_file = elsewhere(make());
+  PprOptions options;
+  options.length = 4;
+  options.last_instance = 10;
+  for (const bool weighted : {false, true}) {
+    options.weighted = weighted;
+    expect_same(ran(*gpu_, in_file, {}, options), ran(host_, in_memory, {}, options));
+  }
+}
+
+TEST_F(GpuFedPpr, EvaluatesAsTheHost) {
+  const auto make = [] {
+    return generated(io::GraphKind::rmat, brief() ? 9 : 12, false, io::WeightRule::none);
+  };
+  const Graph in_memory = make(), in_file = elsewhere(make());
+  PprOptions options;
+  options.method = PprMethod::staged;
+  options.last_instance = at_most(40, 1);
+  const auto strict_on = [&](const Device& device, const Graph& graph, const PagingOptions& paging) {
+    KeptRows rows;
+    const Starts starts;
+    PprEvaluator evaluator(device, graph, starts, options, rows, paging);
+    run_ppr(device, graph, starts, options, evaluator, paging);
+    EXPECT_EQ(evaluator.queries(), rows.seeds.size());
+    return std::pair(evaluator.truncated().strict, evaluator.limit().strict);
+  };
+  const auto expected = strict_on(host_, in_memory, {});
+  EXPECT_EQ(strict_on(*gpu_, in_file, {}), expected);
+  EXPECT_EQ(strict_on(*gpu_, in_memory, {.partitions = 5}), expected);
+}
+
+TEST_F(GpuFedPpr, ReadsInPlaceOnlyWhatIsInMemory) {
+  const Graph graph = generated(io::GraphKind::rmat, 9, false, io::WeightRule::none);
+  PprOptions options;
+  options.last_instance = 2;
+  KeptRows rows;
+  EXPECT_GT(run_ppr(*gpu_, graph, {}, options, rows, {.partitions = 7, .transport = Transport::mapped})
+                .mapped_bytes,
+            0u);
+  const Graph in_file = elsewhere(generated(io::GraphKind::rmat, 9, false, io::WeightRule::none));
+  EXPECT_THROW(run_ppr(*gpu_, in_file, {}, options, rows, {.transport = Transport::mapped}), UsageError);
+  EXPECT_THROW(run_ppr(*gpu_, graph, {}, options, rows, {.transport = Transport::file}), UsageError);
+}
+
+// ---- ranks that own a part of the lists each
+
+KeptRows on_ranks(int size, const Graph& graph, const Starts& starts, const PprOptions& options,
+                  PagingOptions paging = {}, std::uint64_t memory = 64u << 20) {
+  std::vector<KeptRows> rows(static_cast<std::size_t>(size));
+  std::vector<PprStats> stats(rows.size());
+  Meeting::run(size, [&](int rank, Meeting& meeting) {
+    ThreadCommunicator ranks(rank, meeting);
+    const auto at = static_cast<std::size_t>(rank);
+    const auto device = open_gpu(memory);
+    PprOptions own = options;
+    const Instance queries = starts.instances(graph.vertices());
+    own.first_instance = queries * at / rows.size();
+    own.last_instance = queries * (at + 1) / rows.size();
+    PagingOptions shard = paging;
+    shard.shard = &ranks;
+    stats[at] = run_ppr(*device, graph, starts, own, rows[at], shard);
+    EXPECT_LE(device->memory().peak(), memory);
+  });
+  KeptRows all;
+  std::uint64_t asked = 0, answered = 0;
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    all.seeds.insert(all.seeds.end(), rows[at].seeds.begin(), rows[at].seeds.end());
+    all.vertices.insert(all.vertices.end(), rows[at].vertices.begin(), rows[at].vertices.end());
+    all.scores.insert(all.scores.end(), rows[at].scores.begin(), rows[at].scores.end());
+    asked += stats[at].traffic.asked, answered += stats[at].traffic.answered;
+  }
+  EXPECT_EQ(asked, answered);
+  EXPECT_GT(asked, 0u);
+  return all;
+}
+
+TEST_F(GpuFedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
+  const auto make = [] {
+    return generated(io::GraphKind::rmat, brief() ? 7 : 9, false, io::WeightRule::uniform);
+  };
+  const Graph in_memory = make(), in_file = elsewhere(make());
+  const Starts starts = starts_of(queries_of(in_memory));
+  for (const PprOptions& options : watched(all_methods(), 1, 9)) {
+    const KeptRows expected = ran(host_, in_memory, starts, options).rows;
+    EXPECT_TRUE(on_ranks(2, in_memory, starts, options) == expected);
+    EXPECT_TRUE(on_ranks(3, in_file, starts, options, {.partitions = 5}) == expected);
+  }
+  // More ranks than queries: some have none.
+  const Starts one = starts_of({{{0, 1}}});
+  PprOptions options;
+  options.length = 3;
+  EXPECT_TRUE(on_ranks(4, in_memory, one, options) == ran(host_, in_memory, one, options).rows);
+}
+
+TEST_F(GpuFedPpr, EmptiesCachesOfRanksByThemselves) {
+  const unsigned scale = brief() ? 9 : 12;
+  const Graph graph = generated(io::GraphKind::kronecker, scale, true, io::WeightRule::uniform);
+  PprOptions options;
+  options.method = PprMethod::push;
+  options.residual_threshold = 1e-3;
+  options.weighted = true;
+  options.top = 20;
+  const std::uint64_t memory = brief() ? 640u << 10 : 1u << 20;
+  EXPECT_TRUE(on_ranks(3, graph, {}, options, {}, memory) == ran(host_, graph, {}, options).rows);
+}
+
+}  // namespace
+}  // namespace sluice::test
