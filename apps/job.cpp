@@ -122,7 +122,9 @@ void Job::load(const std::string& graph_file) {
   }
   require_same_on_all_ranks(same_options(command_) +
                             fmt::format("graph checksum {}\n", format_checksum(info_.checksum)));
-  graph_ = in_file_ ? io::open_graph(graph_file, needs_.in_edges)
+  // What memory cannot hold, the system's cache cannot keep either.
+  const io::Caching caching = needed > allowed ? io::Caching::none : io::Caching::system;
+  graph_ = in_file_ ? io::open_graph(graph_file, needs_.in_edges, caching)
                     : read_graph_once_a_node(graph_file, info_, needs_.in_edges);
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
   throw_if_stopped();

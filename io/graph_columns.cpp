@@ -24,7 +24,7 @@ std::mutex& library_mutex() {
 
 }  // namespace
 
-Column::Column(const std::string& file, const Descriptor& bytes, hid_t parent, const std::string& name,
+Column::Column(const std::string& file, const FileBytes& bytes, hid_t parent, const std::string& name,
                NumberClass wanted)
     : file_(file), name_(name), bytes_(&bytes) {
   try {

@@ -2,8 +2,8 @@
 
 namespace sluice::io {
 
-FileEdges::FileEdges(const std::string& path, bool in)
-    : file_(path), targets_(file_.open(in ? GraphPart::in_indices : GraphPart::out_indices)) {
+FileEdges::FileEdges(const std::string& path, bool in, Caching caching)
+    : file_(path, caching), targets_(file_.open(in ? GraphPart::in_indices : GraphPart::out_indices)) {
   if (file_.info().weighted) weights_ = file_.open(in ? GraphPart::in_data : GraphPart::out_data);
   if (file_.info().timed) times_ = file_.open(in ? GraphPart::in_times : GraphPart::out_times);
 }

@@ -12,7 +12,7 @@ namespace sluice::io {
 /// Reads ranges of /out, or /in, of an open file. Faults throw InputError naming file, dataset and position.
 class FileEdges : public EdgeSource, public EdgeTimes {
  public:
-  explicit FileEdges(const std::string& path, bool in = false);
+  explicit FileEdges(const std::string& path, bool in = false, Caching caching = Caching::system);
 
   void read_targets(EdgeIndex first, std::span<Vertex> out) const override;
   void read_weights(EdgeIndex first, std::span<float> out) const override;

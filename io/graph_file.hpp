@@ -8,6 +8,7 @@
 
 #include "engine/core/host_memory.hpp"
 #include "engine/core/types.hpp"
+#include "io/file_bytes.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::io {
@@ -61,8 +62,9 @@ Graph read_graph(const std::string& path, bool with_in = false, unsigned threads
                  HostMemory* memory = nullptr);
 
 /// As read_graph, but leaves the edges in the file: Graph::edges_elsewhere (and in_elsewhere) reads them.
-/// Targets and weights are checked as they are read.
-Graph open_graph(const std::string& path, bool with_in = false, unsigned threads = 0);
+/// Targets and weights are checked as they are read. A graph that memory does not hold wants Caching::none.
+Graph open_graph(const std::string& path, bool with_in = false, Caching caching = Caching::system,
+                 unsigned threads = 0);
 
 /// What check_graph() found in a file without a fault.
 struct GraphCheck {

@@ -54,9 +54,9 @@ Csr read_rows(const GraphFile& file, bool in, unsigned threads, HostMemory* memo
 
 }  // namespace
 
-GraphFile::GraphFile(const std::string& path) : path_(path) {
+GraphFile::GraphFile(const std::string& path, Caching caching) : path_(path) {
   h5::quiet();
-  open_file();
+  open_file(caching);
   read_header();
   check_sizes(false);
   if (info_.has_in) check_sizes(true);
@@ -65,13 +65,13 @@ GraphFile::GraphFile(const std::string& path) : path_(path) {
   }
 }
 
-void GraphFile::open_file() {
+void GraphFile::open_file(Caching caching) {
   struct stat found {};
   if (::stat(path_.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) {
     throw InputError(fmt::format("{} is a folder, not a graph file", path_));
   }
   try {
-    bytes_ = Descriptor(path_, O_RDONLY);
+    bytes_ = FileBytes(path_, caching);
   } catch (const RunError& error) {
     throw InputError(error.what());
   }
@@ -206,15 +206,15 @@ GraphInfo read_graph_info(const std::string& path) {
   return GraphFile(path).info();
 }
 
-Graph open_graph(const std::string& path, bool with_in, unsigned threads) {
+Graph open_graph(const std::string& path, bool with_in, Caching caching, unsigned threads) {
   threads = resolve_threads(threads);
   const GraphFile file(path);
   Graph graph = describe(file, threads);
   graph.out.offsets = read_offsets(file, false, threads);
-  graph.edges_elsewhere = std::make_shared<FileEdges>(path);
+  graph.edges_elsewhere = std::make_shared<FileEdges>(path, false, caching);
   if (with_in) {
     graph.in.offsets = read_offsets(file, true, threads);
-    graph.in_elsewhere = std::make_shared<FileEdges>(path, true);
+    graph.in_elsewhere = std::make_shared<FileEdges>(path, true, caching);
   }
   return graph;
 }

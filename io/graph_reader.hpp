@@ -3,8 +3,6 @@
 // thread at a time.
 #pragma once
 
-#include <fcntl.h>
-
 #include <cstdint>
 #include <mutex>
 #include <span>
@@ -12,7 +10,7 @@
 #include <type_traits>
 
 #include "engine/core/error.hpp"
-#include "io/descriptor.hpp"
+#include "io/file_bytes.hpp"
 #include "io/graph_file.hpp"
 #include "io/graph_layout.hpp"
 #include "io/hdf5.hpp"
@@ -25,7 +23,7 @@ enum class NumberClass { whole, real };
 class Column {
  public:
   /// Faults of shape, type or place throw InputError.
-  Column(const std::string& file, const Descriptor& bytes, hid_t parent, const std::string& name,
+  Column(const std::string& file, const FileBytes& bytes, hid_t parent, const std::string& name,
          NumberClass wanted);
 
   std::uint64_t size() const { return size_; }
@@ -54,7 +52,7 @@ class Column {
                void* out) const;
 
   std::string file_, name_;
-  const Descriptor* bytes_;
+  const FileBytes* bytes_;
   h5::Handle dataset_, type_;
   std::uint64_t size_ = 0, offset_ = 0;
   std::size_t element_bytes_ = 0;
@@ -66,7 +64,7 @@ class Column {
 class GraphFile {
  public:
   /// Throws InputError with one line that names the file, what is wrong and the remedy.
-  explicit GraphFile(const std::string& path);
+  explicit GraphFile(const std::string& path, Caching caching = Caching::system);
 
   const GraphInfo& info() const { return info_; }
   const std::string& path() const { return path_; }
@@ -80,13 +78,13 @@ class GraphFile {
   bool has_checksum() const { return has_checksum_; }
 
  private:
-  void open_file();
+  void open_file(Caching caching);
   void read_header();
   void check_sizes(bool in) const;
   void check_shape_attribute(const char* group) const;
 
   std::string path_;
-  Descriptor bytes_;
+  FileBytes bytes_;
   h5::Handle file_;
   GraphInfo info_;
   bool has_checksum_ = false;

@@ -1,0 +1,46 @@
+// A file's bytes by position, through the system's cache or past it. Filling, copying and dropping a page of
+// the cache takes a core up to twenty times as long as a read past it, and gives nothing back where the file
+// is larger than memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "io/descriptor.hpp"
+
+namespace sluice::io {
+
+enum class Caching {
+  system,  ///< what is read is left in the system's cache, which reads ahead
+  none,    ///< what the cache holds is taken from it; the rest is read past it, and is not kept
+};
+
+/// An open file. Safe to read from several threads.
+class FileBytes {
+ public:
+  FileBytes() = default;
+  /// open(2) to read; throws RunError. Without the means for Caching::none, reads go through the cache.
+  explicit FileBytes(const std::string& path, Caching caching = Caching::system);
+  FileBytes(FileBytes&&) noexcept;
+  FileBytes& operator=(FileBytes&&) noexcept;
+  ~FileBytes();
+
+  int get() const { return cached_.get(); }
+  /// Can reads go past the cache?
+  bool past_cache() const { return static_cast<bool>(direct_); }
+  /// Reads up to the end of the file; returns how much there was (less than asked only at the end).
+  std::size_t read_at(std::span<std::byte> bytes, std::uint64_t offset) const;
+  /// Does the system's cache hold all of these bytes? False where it does not tell.
+  bool in_cache(std::uint64_t offset, std::uint64_t bytes) const;
+
+ private:
+  std::size_t read_past(std::span<std::byte> bytes, std::uint64_t offset, std::span<std::byte> block) const;
+
+  Descriptor cached_, direct_;
+  void* map_ = nullptr;  ///< the file, to ask about; never touched
+  std::uint64_t mapped_ = 0;
+};
+
+}  // namespace sluice::io
