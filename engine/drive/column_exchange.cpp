@@ -1,9 +1,9 @@
 #include "engine/drive/column_exchange.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 
+#include "engine/core/error.hpp"
 #include "engine/exec/backend.hpp"
 #include "engine/residency/resident_graph.hpp"
 
@@ -11,7 +11,8 @@ namespace sluice {
 
 namespace {
 
-constexpr std::uint64_t kLeastPiece = 64;  // several values of any column
+constexpr std::uint64_t kLeastPiece = 64;             // several values of any column
+constexpr std::uint64_t kNoRoom = ~std::uint64_t{0};  // says a rank instead of a count
 
 }  // namespace
 
@@ -32,15 +33,27 @@ ColumnExchange::~ColumnExchange() {
 
 std::vector<std::uint64_t> ColumnExchange::counts(std::span<const std::uint64_t> send,
                                                   const char* label) const {
-  std::vector<std::span<const std::byte>> parts;
-  for (const std::uint64_t& count : send) parts.push_back(std::as_bytes(std::span(&count, 1)));
-  std::vector<std::byte> came;
-  std::vector<std::uint64_t> sizes;
-  // However long another rank works before it comes here.
-  ranks_.all_to_all(parts, came, sizes, label, kUnlimited);
   std::vector<std::uint64_t> counts(send.size());
-  std::memcpy(counts.data(), came.data(), counts.size() * sizeof(std::uint64_t));
+  // However long another rank works before it comes here.
+  ranks_.swap(std::as_bytes(send), std::as_writable_bytes(std::span(counts)), label, kUnlimited);
   return counts;
+}
+
+std::vector<std::uint64_t> ColumnExchange::counts_after(const std::function<void()>& body,
+                                                        const std::vector<std::uint64_t>& send,
+                                                        const char* label) const {
+  std::exception_ptr own;
+  try {
+    body();
+  } catch (const BudgetError&) {
+    own = std::current_exception();
+  }
+  const auto came = own ? counts(std::vector(static_cast<std::size_t>(ranks_.size()), kNoRoom), label)
+                        : counts(send, label);
+  if (own) std::rethrow_exception(own);
+  if (std::ranges::find(came, kNoRoom) != came.end())
+    throw BudgetError("another rank has no room for its part of the work");
+  return came;
 }
 
 double ColumnExchange::exchange(std::span<const ExchangedColumn> columns, std::span<const std::uint64_t> send,

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,10 @@ class ColumnExchange {
 
   /// How many values come from each rank, where `send[r]` go to rank r; all ranks call it.
   std::vector<std::uint64_t> counts(std::span<const std::uint64_t> send, const char* label) const;
+  /// The same after `body`, which says what `send` is and may find too little memory: then all ranks throw
+  /// BudgetError, not this one alone (drive/shard.hpp: together).
+  std::vector<std::uint64_t> counts_after(const std::function<void()>& body,
+                                          const std::vector<std::uint64_t>& send, const char* label) const;
   /// `send[r]` values of every column go to rank r, and `receive[r]` come from it, as counts() said; all
   /// ranks call it. What `stream` has begun is done before, and what came is there when it returns. Returns
   /// the seconds that GPUs took; what hosts say to each other, the communicator counts.

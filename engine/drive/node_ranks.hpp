@@ -5,13 +5,14 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <numeric>
 #include <vector>
 
-#include "engine/core/host_array.hpp"
+#include "engine/drive/column_exchange.hpp"
 #include "engine/drive/sample_homes.hpp"
-#include "engine/drive/wire.hpp"
+#include "engine/drive/shard.hpp"
 #include "engine/exchange/communicator.hpp"
+#include "engine/exec/buffer.hpp"
 #include "engine/sampling/run.hpp"
 #include "engine/select/graph_view.hpp"
 
@@ -19,61 +20,68 @@ namespace sluice {
 
 class NodeRanks {
  public:
-  NodeRanks(Communicator& ranks, RunStats& stats) : ranks_(ranks), stats_(stats) {}
+  /// `link` null, on all ranks: edges go home through the hosts. Throws BudgetError.
+  NodeRanks(Communicator& ranks, DeviceRanks* link, const Device& device, RunStats& stats)
+      : ranks_(ranks), device_(device), stats_(stats), exchange_(ranks, device, link, kPieceBytes) {}
 
   /// A wave begins, here with `mine`; returns the instances of all ranks, in order of rank.
-  const std::vector<HomeWave>& begin(const HomeWave& mine) {
-    counts_ = {}, begins_ = {}, edges_ = {};  // the wave before has left
-    return homes_ = gather_waves(ranks_, mine);
-  }
+  const std::vector<HomeWave>& begin(const HomeWave& mine) { return homes_ = gather_waves(ranks_, mine); }
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
 
-  /// `counts` are the edges that this rank has found of every instance of the wave, and `edges` are these.
-  /// All ranks call it.
-  void send_home(std::span<const std::uint64_t> counts, std::span<const Edge> edges) {
-    std::vector<std::uint64_t> instances, found;
-    const std::uint64_t* count = counts.data();
-    for (const HomeWave& home : homes_) {
-      instances.push_back(home.count);
-      found.push_back(0);
-      for (std::uint64_t i = 0; i < home.count; ++i) found.back() += *count++;
-    }
-    counts_.exchange(ranks_, counts, instances, kPurpose);
-    edges_.exchange(ranks_, edges, found, kPurpose);
-    stats_.entries_sent += edges.size() - found[own()];
-    stats_.entries_received += edges_.values().size() - edges_.counts()[own()];
+  /// What this rank has found of a wave, in device memory; instances in order of rank.
+  struct Found {
+    const std::uint64_t* counts = nullptr;  ///< edges of each instance
+    const Edge* edges = nullptr;            ///< these, one instance's behind the other's
+    std::vector<std::uint64_t> by_home;     ///< how many each rank's instances have
+    void* stream = nullptr;                 ///< in whose order they are written
+  };
+
+  /// Every instance's edges go to its home, as `find` says what was found here; all ranks call it. Throws
+  /// BudgetError, on all of them, where `find` does, or where what comes has no room.
+  template <class Find>
+  void send_home(const Find& find) {
+    Found found;
+    found.by_home.resize(homes_.size());
+    const auto came = exchange_.counts_after([&] { find(found); }, found.by_home, kPurpose);
+    edges_came_ = std::accumulate(came.begin(), came.end(), std::uint64_t{0});
+    std::vector<std::uint64_t> instances;
+    for (const HomeWave& home : homes_) instances.push_back(home.count);
+    const std::vector<std::uint64_t> mine(homes_.size(), homes_[own()].count);
+    together(&ranks_, [&] {
+      counts_.reserve(device_, homes_.size() * homes_[own()].count, kPurpose);
+      edges_.reserve(device_, edges_came_, kPurpose);
+    });
+    exchange({found.counts, counts_.data(), sizeof(std::uint64_t)}, instances, mine, found.stream);
+    exchange({found.edges, edges_.data(), sizeof(Edge)}, found.by_home, came, found.stream);
+    stats_.entries_sent +=
+        std::accumulate(found.by_home.begin(), found.by_home.end(), std::uint64_t{0}) - found.by_home[own()];
+    stats_.entries_received += edges_came_ - came[own()];
   }
 
-  /// What has come is this rank's to pay for from now on. Throws BudgetError.
-  void accept() {
-    counts_.charge(kPurpose), edges_.charge(kPurpose);
-    begins_ = HostArray<std::uint64_t>(counts_.values().size(), kPurpose);
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < begins_.size(); ++i) {
-      begins_[i] = sum;
-      sum += counts_.values()[i];
-    }
-  }
-  std::uint64_t edges() const { return edges_.values().size(); }
-
-  /// Calls body(edge) for all edges of this rank's instance `i` of the wave, in order.
-  template <class Body>
-  void for_each_edge(std::uint64_t i, Body&& body) const {
-    for (; i < begins_.size(); i += homes_[own()].count) {
-      for (const Edge& edge : edges_.values().subspan(begins_[i], counts_.values()[i])) body(edge);
-    }
-  }
+  // What came home, in device memory, in order of the rank that found it.
+  /// [ranks][instances of this rank] edges of each instance
+  const Buffer<std::uint64_t>& counts() const { return counts_; }
+  const Buffer<Edge>& edges() const { return edges_; }
+  std::size_t ranks() const { return homes_.size(); }
+  std::uint64_t bytes() const { return counts_.bytes() + edges_.bytes(); }
 
  private:
   static constexpr const char* kPurpose = "edges from other ranks";
+  static constexpr std::uint64_t kPieceBytes = 4u << 20;
+
+  void exchange(const ExchangedColumn& column, const std::vector<std::uint64_t>& send,
+                const std::vector<std::uint64_t>& receive, void* stream) {
+    stats_.exchange_seconds += exchange_.exchange({&column, 1}, send, receive, stream, kPurpose);
+  }
 
   Communicator& ranks_;
+  const Device& device_;
   RunStats& stats_;
   std::vector<HomeWave> homes_;  ///< by rank
-  // What came home, in order of the rank that found it.
-  Wire<std::uint64_t> counts_;       ///< edges of each instance
-  HostArray<std::uint64_t> begins_;  ///< where they begin
-  Wire<Edge> edges_;
+  std::uint64_t edges_came_ = 0;
+  Buffer<std::uint64_t> counts_;
+  Buffer<Edge> edges_;
+  ColumnExchange exchange_;  ///< goes first, for others may not come any more
 };
 
 }  // namespace sluice

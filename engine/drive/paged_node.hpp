@@ -14,112 +14,12 @@
 #include "engine/drive/one_pass_step.hpp"
 #include "engine/drive/page_loop.hpp"
 #include "engine/drive/paged_items.hpp"
+#include "engine/drive/paged_node_wave.hpp"
 #include "engine/drive/sample_store.hpp"
 #include "engine/drive/shard.hpp"
 #include "engine/drive/wave_writer.hpp"
 
 namespace sluice {
-
-/// A wave as its work sees it; item i is drawn vertex i % count of instance i / count.
-struct PagedNodeWave {
-  OnePassProgram program;
-  std::uint64_t* values;   ///< [items] drawn vertices
-  std::uint64_t* sets;     ///< [instances * capacity]
-  std::uint64_t* offsets;  ///< [items + 1] first counts, then edges before a vertex's
-  Edge* edges;
-  std::uint64_t own_begin, own_end;  ///< vertices whose lists are this rank's
-  bool hubs_to_blocks;               ///< a warp leaves long lists to a block
-
-  struct Draw;
-  struct Waits;
-  struct Measure;
-  struct Write;
-  struct Count;
-
-  /// The edges of an item to drawn vertices. False: its list is left to a block.
-  template <class Group, class Emit>
-  SLUICE_HD bool induced(const Group& group, const PageItems& here, std::uint64_t item, std::uint64_t& size,
-                         PickCounters& counters, Emit&& emit) const {
-    const auto v = static_cast<Vertex>(values[item]);
-    if (Group::kSize <= 32 && hubs_to_blocks && program.graph.degree(v) > GraphView::kHubDegree) return false;
-    OnePassProgram local = program;
-    local.graph = here.of(program.graph);
-    here.note(group, std::uint64_t{program.graph.degree(v)} * kTargetBytes, counters);
-    size = local.induced(group, v, sets + item / program.count * program.capacity, emit);
-    return true;
-  }
-};
-
-struct PagedNodeWave::Draw {
-  PagedNodeWave wave;
-  HomeWave home;
-  std::uint64_t begin;  ///< instances of the wave before the home's
-
-  template <class Group>
-  SLUICE_HD bool operator()(const Group& group, std::uint64_t instance, PickCounters&) const {
-    const OnePassProgram& program = wave.program;
-    const std::uint64_t at = begin + instance;
-    program.draw(group, home.first + instance, wave.values + at * program.count,
-                 wave.sets + at * program.capacity);
-    std::uint64_t* const offsets = wave.offsets + at * program.count;
-    for (std::uint64_t i = group.rank(); i < program.count; i += Group::kSize) offsets[i] = 0;
-    return true;
-  }
-};
-
-struct PagedNodeWave::Waits {
-  PagedNodeWave wave;
-  bool measured;
-
-  SLUICE_HD Vertex operator()(std::uint64_t item) const {
-    const auto v = static_cast<Vertex>(wave.values[item]);
-    const bool own = v >= wave.own_begin && v < wave.own_end;
-    const bool waits =
-        measured ? wave.offsets[item + 1] > wave.offsets[item] : own && wave.program.graph.degree(v) > 0;
-    return waits ? v : kNoVertex;
-  }
-};
-
-struct PagedNodeWave::Measure {
-  PagedNodeWave wave;
-
-  template <class Group>
-  SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
-                            PickCounters& counters) const {
-    const std::uint64_t item = here.order[k];
-    std::uint64_t size = 0;
-    if (!wave.induced(group, here, item, size, counters, [](std::uint64_t, const Edge&) {})) return false;
-    if (group.rank() == 0) wave.offsets[item] = size;
-    return true;
-  }
-};
-
-struct PagedNodeWave::Write {
-  PagedNodeWave wave;
-
-  template <class Group>
-  SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
-                            PickCounters& counters) const {
-    const std::uint64_t item = here.order[k];
-    Edge* const to = wave.edges + wave.offsets[item];
-    std::uint64_t size = 0;
-    return wave.induced(group, here, item, size, counters,
-                        [&](std::uint64_t i, const Edge& edge) { to[i] = edge; });
-  }
-};
-
-/// The edges of an instance.
-struct PagedNodeWave::Count {
-  const std::uint64_t* offsets;  ///< [items + 1]
-  std::uint64_t each;            ///< items of an instance
-  std::uint64_t* counts;
-
-  template <class Group>
-  SLUICE_HD bool operator()(const Group& group, std::uint64_t instance, PickCounters&) const {
-    if (group.rank() == 0) counts[instance] = offsets[(instance + 1) * each] - offsets[instance * each];
-    return true;
-  }
-};
 
 /// Device memory of an instance under way: what is known of it, and the edges that are expected. `available`
 /// is what the device has for slots and instances. Where `ranks` share out the graph (null: no), a rank holds
@@ -133,8 +33,8 @@ inline std::uint64_t paged_node_bytes(const Device& device, const Graph& graph, 
   const std::uint64_t guess = std::min(static_cast<std::uint64_t>(edges), available / 8);
   const std::uint64_t set =
       (2 * count + set_capacity(count)) * sizeof(std::uint64_t) + count * paged_item_bytes(device);
-  if (!ranks) return set + guess;
-  return static_cast<std::uint64_t>(ranks->size()) * (set + sizeof(std::uint64_t)) + 2 * guess;
+  if (!ranks) return set + sizeof(std::uint64_t) + guess;
+  return static_cast<std::uint64_t>(ranks->size()) * (set + 2 * sizeof(std::uint64_t)) + 2 * guess;
 }
 
 /// What a run gives its grower.
@@ -142,6 +42,7 @@ struct PagedNodeSetup {
   const ResidentGraph::Impl& graph;
   const OnePassProgram& program;
   RunStats& stats;
+  DeviceRanks* link = nullptr;  ///< null: what ranks hand each other goes through their hosts
 };
 
 template <class Items>
@@ -155,7 +56,7 @@ class PagedNodeGrower {
     const auto boundaries = loop.plan().partitions.boundaries();
     own_begin_ = boundaries[loop.own().begin], own_end_ = boundaries[loop.own().end];
     if (Communicator* const ranks = setup.graph.paging.shard)
-      ranks_ = ranks, homeward_.emplace(*ranks, stats_);
+      ranks_ = ranks, homeward_.emplace(*ranks, setup.link, device_, stats_);
   }
 
   /// Grows instances [first, first + count); all ranks together where they share out the graph.
@@ -163,27 +64,27 @@ class PagedNodeGrower {
     const double start = seconds_now();
     const HomeWave mine{first, count};
     const std::vector<HomeWave> homes = homeward_ ? homeward_->begin(mine) : std::vector{mine};
-    first_ = 0;
-    std::uint64_t instances = 0;
-    for (std::size_t h = 0; h < homes.size(); ++h) {
-      if (homeward_ && h == homeward_->own()) first_ = instances;
-      instances += homes[h].count;
+    if (homeward_) {
+      homeward_->send_home([&](NodeRanks::Found& found) {
+        find(homes);
+        found.counts = counts_.data(), found.edges = edges_.data(), found.stream = items_.stream();
+        found.by_home = edges_by_home(homes);
+      });
+    } else {
+      find(homes);
     }
-    std::uint64_t total = 0;
-    together(ranks_, [&] { total = find(homes, instances); });
-    if (homeward_) total = bring_home(instances, total);
+    together(ranks_, [&] { take_counts(count); });
     stats_.compute_seconds += seconds_now() - start;
-    stats_.sampled_edges += total, stats_.selections += count * program_.count;
+    stats_.sampled_edges += begins_[begins_.size() - 1], stats_.selections += count * program_.count;
   }
 
   /// Results leave in pieces: what they take of the host's memory does not grow with the wave.
   void emit(Instance first, std::uint64_t count, SampleSink& sink, WaveWriter& writer) {
-    const std::uint64_t piece_bytes = sample_piece_bytes();
     for (std::uint64_t from = 0; from < count;) {
       const double start = seconds_now();
       const auto store = std::make_shared<SampleStore>();
       store->first = first + from;
-      for (; from < count && store->bytes() < piece_bytes; ++from) collect(from, *store);
+      from = collect(from, count, *store);
       const double waiting = seconds_now();
       stats_.transfer_seconds += waiting - start;
       writer.submit([store, &sink] { sink.write(store->batch()); });
@@ -193,19 +94,24 @@ class PagedNodeGrower {
 
   std::uint64_t bytes() const {
     return values_.bytes() + sets_.bytes() + offsets_.bytes() + counts_.bytes() + edges_.bytes() +
-           items_.bytes();
+           items_.bytes() + (homeward_ ? homeward_->bytes() : 0);
   }
 
  private:
   static constexpr const char* kPurpose = "a wave of drawn vertices";
 
-  /// The edges between drawn vertices, as far as their lists are this rank's; returns how many there are.
-  std::uint64_t find(const std::vector<HomeWave>& homes, std::uint64_t instances) {
+  /// The edges between drawn vertices of all instances of the wave, as far as their lists are this rank's,
+  /// and how many each instance has.
+  void find(const std::vector<HomeWave>& homes) {
+    std::uint64_t instances = 0;
+    for (std::size_t h = 0; h < homes.size(); instances += homes[h++].count)
+      if (!homeward_ || h == homeward_->own()) first_ = instances;
     const std::uint64_t items = instances * program_.count;
     check_items(items);
     values_.reserve(device_, items, kPurpose);
     sets_.reserve(device_, instances * program_.capacity, kPurpose);
     offsets_.reserve(device_, items + 1, kPurpose);
+    counts_.reserve(device_, instances, kPurpose);
     PagedNodeWave wave{program_, values_.data(), sets_.data(), offsets_.data(),
                        nullptr,  own_begin_,     own_end_,     device_.is_cuda()};
     std::uint64_t begin = 0;
@@ -218,51 +124,73 @@ class PagedNodeGrower {
     edges_.reserve(device_, total, kPurpose);
     wave.edges = edges_.data();
     items_.visit(items, PagedNodeWave::Waits{wave, true}, PagedNodeWave::Write{wave});
+    items_.each(instances, PagedNodeWave::Count{offsets_.data(), program_.count, counts_.data()});
     items_.finish();
-    return total;
   }
 
-  /// Returns how many edges this rank's instances have.
-  std::uint64_t bring_home(std::uint64_t instances, std::uint64_t found) {
-    HostArray<std::uint64_t> counts;
-    HostArray<Edge> brought;  // where the edges were found on a GPU: they go home through the hosts
-    together(ranks_, [&] {
-      counts_.reserve(device_, instances, kPurpose);
-      items_.each(instances, PagedNodeWave::Count{offsets_.data(), program_.count, counts_.data()});
-      counts = HostArray<std::uint64_t>(instances, kPurpose);
-      copy_to_host(device_, counts.data(), counts_.data(), instances * sizeof(std::uint64_t));
-      if (!device_.is_cuda()) return;
-      brought = HostArray<Edge>(found, kPurpose);
-      copy_to_host(device_, brought.data(), edges_.data(), found * sizeof(Edge));
-      stats_.device_to_host_bytes += instances * sizeof(std::uint64_t) + found * sizeof(Edge);
-    });
-    const Edge* const edges = device_.is_cuda() ? brought.data() : edges_.data();
-    homeward_->send_home(counts.span(), {edges, found});
-    together(ranks_, [&] { homeward_->accept(); });
-    return homeward_->edges();
-  }
-
-  void collect(std::uint64_t instance, SampleStore& out) const {
-    const std::uint64_t at = (first_ + instance) * program_.count;
-    for (const std::uint64_t v : bring(values_, at, program_.count))
-      out.vertices.push_back(static_cast<Vertex>(v));
-    const std::size_t before = out.edge.size();
-    const auto add = [&](const Edge& edge) { out.add_edge(edge.source, edge.target, 1, edge.position); };
-    if (homeward_) {
-      homeward_->for_each_edge(instance, add);
-    } else {
-      const std::uint64_t begin = bring(offsets_, at, 1)[0], end = bring(offsets_, at + program_.count, 1)[0];
-      for (const Edge& edge : bring(edges_, begin, end - begin)) add(edge);
+  /// How many edges were found of each home's instances.
+  std::vector<std::uint64_t> edges_by_home(const std::vector<HomeWave>& homes) const {
+    std::vector<std::uint64_t> edges;
+    std::uint64_t instances = 0, before = 0;
+    for (const HomeWave& home : homes) {
+      instances += home.count;
+      const std::uint64_t up_to = bring(offsets_, instances * program_.count, 1)[0];
+      edges.push_back(up_to - before);
+      before = up_to;
     }
-    out.vertex_counts.push_back(program_.count);
-    out.seed_counts.push_back(0);
-    out.edge_counts.push_back(out.edge.size() - before);
+    return edges;
   }
+
+  /// The ranks that found edges of this rank's instances.
+  std::uint64_t parts() const { return homeward_ ? homeward_->ranks() : 1; }
+
+  /// Where the edges of each instance begin among those that this rank's instances have, part by part.
+  void take_counts(std::uint64_t count) {
+    begins_ = HostArray<std::uint64_t>();
+    begins_ = HostArray<std::uint64_t>(parts() * count + 1, kPurpose);
+    const HostArray<std::uint64_t> counts =
+        bring(homeward_ ? homeward_->counts() : counts_, 0, parts() * count);
+    begins_[0] = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) begins_[i + 1] = begins_[i] + counts[i];
+  }
+
+  /// Adds instances from `from` on to `out`, as many as make a piece, one at least; returns the next one.
+  std::uint64_t collect(std::uint64_t from, std::uint64_t count, SampleStore& out) const {
+    constexpr std::uint64_t kEdgeBytes = 2 * sizeof(Vertex) + sizeof(std::int32_t) + sizeof(EdgeIndex);
+    const std::uint64_t most = sample_piece_bytes();
+    std::uint64_t to = from, bytes = 0;
+    do {
+      bytes += program_.count * sizeof(Vertex);
+      for (std::uint64_t part = 0; part < parts(); ++part) bytes += edges_of(part * count + to) * kEdgeBytes;
+      ++to;
+    } while (to < count && bytes < most);
+
+    const auto vertices = bring(values_, (first_ + from) * program_.count, (to - from) * program_.count);
+    std::vector<HostArray<Edge>> found;  // by part
+    for (std::uint64_t part = 0; part < parts(); ++part) {
+      const std::uint64_t begin = begins_[part * count + from], end = begins_[part * count + to];
+      found.push_back(bring(homeward_ ? homeward_->edges() : edges_, begin, end - begin));
+    }
+    for (const std::uint64_t v : vertices) out.vertices.push_back(static_cast<Vertex>(v));
+    for (std::uint64_t i = from; i < to; ++i) {
+      const std::size_t before = out.edge.size();
+      for (std::uint64_t part = 0; part < parts(); ++part) {
+        const std::uint64_t at = begins_[part * count + i] - begins_[part * count + from];
+        for (const Edge& edge : found[part].span().subspan(at, edges_of(part * count + i)))
+          out.add_edge(edge.source, edge.target, 1, edge.position);
+      }
+      out.vertex_counts.push_back(program_.count);
+      out.seed_counts.push_back(0);
+      out.edge_counts.push_back(out.edge.size() - before);
+    }
+    return to;
+  }
+  std::uint64_t edges_of(std::uint64_t at) const { return begins_[at + 1] - begins_[at]; }
 
   /// A buffer's entries [from, from + size).
   template <class T>
-  std::vector<T> bring(const Buffer<T>& buffer, std::uint64_t from, std::uint64_t size) const {
-    std::vector<T> host(size);
+  HostArray<T> bring(const Buffer<T>& buffer, std::uint64_t from, std::uint64_t size) const {
+    HostArray<T> host(size, kPurpose);
     copy_to_host(device_, host.data(), buffer.data() + from, size * sizeof(T));
     if (device_.is_cuda()) stats_.device_to_host_bytes += size * sizeof(T);
     return host;
@@ -275,9 +203,11 @@ class PagedNodeGrower {
   std::uint64_t own_begin_, own_end_;  ///< vertices whose lists are this rank's
   std::uint64_t first_ = 0;            ///< instances of the wave before this rank's
   Communicator* ranks_ = nullptr;
+  Buffer<std::uint64_t> values_, sets_, offsets_;
+  Buffer<std::uint64_t> counts_;     ///< edges of each instance of the wave
+  Buffer<Edge> edges_;               ///< these
+  HostArray<std::uint64_t> begins_;  ///< [parts * instances + 1] of this rank
   std::optional<NodeRanks> homeward_;
-  Buffer<std::uint64_t> values_, sets_, offsets_, counts_;
-  Buffer<Edge> edges_;
 };
 
 }  // namespace sluice

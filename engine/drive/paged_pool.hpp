@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "engine/core/charged_vector.hpp"
-#include "engine/core/host_array.hpp"
-#include "engine/drive/edge_questions.hpp"
 #include "engine/drive/page_loop.hpp"
+#include "engine/drive/pool_ranks.hpp"
 #include "engine/drive/pool_wave.hpp"
 #include "engine/drive/shard.hpp"
 #include "engine/exec/threads.hpp"
@@ -23,6 +22,8 @@ inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code i
 /// The host's way to work on a wave.
 template <class Job>
 struct HostPools {
+  using Items = host::PagedItems;
+
   const Job& job;
 
   void visit(Instance first, std::uint64_t count, const PoolRows& rows, const PoolVisits& visits) const {
@@ -32,31 +33,25 @@ struct HostPools {
                         rows.visit(SingleLane{}, job.program, first + i, i, visits);
                     });
   }
-  /// Targets of edges of a partition that is here.
-  void read(const PageView& page, std::span<const EdgeIndex> positions, std::span<Vertex> targets) const {
-    parallel_blocks(job.graph.device.threads(), positions.size(), 1u << 12,
-                    [&](std::uint64_t from, std::uint64_t to, unsigned) {
-                      for (std::uint64_t i = from; i < to; ++i) targets[i] = page.targets[positions[i]];
-                    });
-  }
 };
 
 /// One run; `Backend` is HostPools or CudaPools.
 template <class Job, class Backend>
 class PagedPools {
  public:
-  PagedPools(const Job& job, const Backend& backend, RunStats& stats)
+  /// `link` null, on all ranks: what ranks hand each other goes through their hosts.
+  PagedPools(const Job& job, const Backend& backend, RunStats& stats, DeviceRanks* link = nullptr)
       : job_(job),
         backend_(backend),
         stats_(stats),
         device_(job.graph.device),
         ranks_(job.graph.paging.shard),
         pages_(job.graph),
-        loop_(
-            job.graph, pages_,
-            plan_shard(ranks_, device_, job.graph.graph, job.graph.paging, pages_.columns,
-                       job.bytes_per_instance() + kParkedPoolBytes, job.end - job.begin, job.program.length),
-            PageUse{.picks = 8}, stats),
+        loop_(job.graph, pages_,
+              plan_shard(ranks_, device_, job.graph.graph, job.graph.paging, pages_.columns,
+                         job.bytes_per_instance() + parked_pool_bytes(device_, ranks_), job.end - job.begin,
+                         job.program.length),
+              PageUse{.picks = 8}, stats),
         wave_(std::min<std::uint64_t>(loop_.plan().wave, job.end - job.begin)),
         memory_(device_, wave_, job.program.pool_size, job.program.length),
         states_(device_, wave_, PoolWave::kPurpose),
@@ -65,15 +60,7 @@ class PagedPools {
         at_(wave_),
         done_(wave_),
         waiting_(loop_.partitions()) {
-    const PartitionPlan& plan = loop_.plan().partitions;
-    const auto& offsets = job.graph.graph.out.offsets;
-    for (const std::uint64_t boundary : plan.boundaries()) first_edges_.push_back(offsets[boundary]);
-    if (!ranks_) return;
-    std::vector<EdgeIndex> by_rank;
-    for (int rank = 0; rank < ranks_->size(); ++rank)
-      by_rank.push_back(first_edges_[OwnedPartitions::of(plan.size(), rank, ranks_->size()).begin]);
-    by_rank.push_back(first_edges_.back());
-    questions_.emplace(*ranks_, std::move(by_rank), stats);
+    if (ranks_) together(ranks_, [&] { questions_.emplace(job.graph, link, loop_, stats); });
   }
 
   void run() {
@@ -113,50 +100,9 @@ class PagedPools {
   /// Asks other ranks for what the pools still wait for, and answers what they ask; false when nobody waits
   /// any more.
   bool ask() {
-    copy_to_host(device_, done_.data(), states_.data(), count_ * sizeof(PoolState));
-    std::vector<EdgeIndex> edges;
-    for (std::uint64_t i = 0; i < count_; ++i)
-      if (at_[i] != kNoVertex) edges.push_back(done_[i].edge);
-    if (!any_left(ranks_, edges.size(), "pools under way")) return false;
-    std::vector<Vertex> targets(edges.size());
-    questions_->ask(edges, targets, [this](std::span<const EdgeIndex> asked, std::span<Vertex> found) {
-      answer(asked, found);
-    });
-    auto target = targets.begin();
-    for (std::uint64_t i = 0; i < count_; ++i)
-      if (at_[i] != kNoVertex) done_[i].target = *target++;
-    copy_to_device(device_, states_.data(), done_.data(), count_ * sizeof(PoolState));
+    if (!questions_->ask({states_.data(), waits_at_.data()}, count_)) return false;
     go_on(false);
     return true;
-  }
-
-  /// Reads targets of this rank's edges, as their partitions come.
-  void answer(std::span<const EdgeIndex> edges, std::span<Vertex> targets) {
-    constexpr const char* kPurpose = "questions of other ranks";
-    const auto partition_of = [this](EdgeIndex edge) {
-      const auto next = std::upper_bound(first_edges_.begin(), first_edges_.end(), edge);
-      return static_cast<std::size_t>(next - first_edges_.begin()) - 1;
-    };
-    std::vector<std::uint64_t> asked(loop_.partitions(), 0), places(loop_.partitions() + std::size_t{1}, 0);
-    for (const EdgeIndex edge : edges) ++asked[partition_of(edge)];
-    for (std::size_t p = 0; p < asked.size(); ++p) places[p + 1] = places[p] + asked[p];
-    HostArray<EdgeIndex> sorted(edges.size(), kPurpose);
-    HostArray<std::uint64_t> order(edges.size(), kPurpose);
-    HostArray<Vertex> found(edges.size(), kPurpose);
-    std::vector<std::uint64_t> next = places;
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      const std::uint64_t to = next[partition_of(edges[i])]++;
-      sorted[to] = edges[i], order[to] = i;
-    }
-    loop_.drain(asked, [&](std::span<const std::uint32_t> here) {
-      for (const std::uint32_t partition : here) {
-        const std::uint64_t from = places[partition], count = asked[partition];
-        backend_.read(loop_.page(partition), sorted.span().subspan(from, count),
-                      found.span().subspan(from, count));
-        asked[partition] = 0;
-      }
-    });
-    for (std::size_t i = 0; i < edges.size(); ++i) targets[order[i]] = found[i];
   }
 
   const Job& job_;
@@ -174,8 +120,7 @@ class PagedPools {
   ChargedVector<Vertex> at_;
   ChargedVector<PoolState> done_;
   std::vector<std::uint64_t> waiting_;  ///< [partitions] pools that wait
-  std::vector<EdgeIndex> first_edges_;  ///< [partitions + 1]
-  std::optional<EdgeQuestions> questions_;
+  std::optional<PoolRanks<typename Backend::Items>> questions_;
   Instance first_ = 0;
   std::uint64_t count_ = 0;
 };

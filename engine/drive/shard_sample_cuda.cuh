@@ -67,15 +67,13 @@ class ShardGrower : public PagedGrower<Program> {
 
   void select(std::uint32_t depth) override {
     Level& now = this->level();
-    together([&] { pack(now); });
-    const auto guests = exchange_.counts(sent_, kEntries);
+    const auto guests = exchange_.counts_after([&] { pack(now); }, sent_, kEntries);
     together([&] { expect(guests); });
     exchange(entry_columns(), sent_, guests, kEntries);
     stats_.entries_sent += packed_ - sent_[own()];
     stats_.entries_received += guests_.entries - guests[own()];
-    together([&] { select_guests(guests, depth); });
 
-    const auto edges = exchange_.counts(edge_counts_, kEdges);
+    const auto edges = exchange_.counts_after([&] { select_guests(guests, depth); }, edge_counts_, kEdges);
     together([&] { expect_edges(std::accumulate(edges.begin(), edges.end(), std::uint64_t{0})); });
     exchange({{sizes_.data(), came_sizes_.data(), sizeof(std::uint32_t)}}, guests, sent_, kEdges);
     exchange(edge_columns(), edge_counts_, edges, kEdges);

@@ -9,7 +9,7 @@
 #include "engine/drive/paged_node.hpp"
 #include "engine/drive/paged_sample.hpp"
 #include "engine/drive/paged_walk.hpp"
-#include "engine/drive/pool_step.hpp"
+#include "engine/drive/pool_ranks.hpp"
 #include "engine/residency/coded_graph.hpp"
 #include "engine/residency/paged_plan.hpp"
 #include "engine/sampling/run.hpp"
@@ -352,7 +352,7 @@ RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& start
     plan_pools(plan, options);
     if (!in_parts) return plan.finish();
     const std::uint64_t each = pool_bytes(plan.most_seeds(options.frontier_size), options.length);
-    return plan.finish_in_parts(paging, each + kParkedPoolBytes, options.length);
+    return plan.finish_in_parts(paging, each + parked_pool_bytes(device, paging.shard), options.length);
   }
   const std::uint64_t row = std::uint64_t{options.length} + 1;
   constexpr std::uint64_t kCounters = 64u << 10;  // what cuda::plan_waves leaves for the driver

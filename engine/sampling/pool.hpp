@@ -17,6 +17,7 @@
 #include "engine/drive/pool_wave.hpp"
 #include "engine/drive/starts_upload.hpp"
 #include "engine/drive/wave_writer.hpp"
+#include "engine/exchange/nccl.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/select/group.hpp"
 #if defined(__CUDACC__)
@@ -88,8 +89,15 @@ struct PoolJob : InstanceJob<WalkSink> {
   }
 
 #if defined(__CUDACC__)
+  void in_partitions_on_cuda(RunStats& stats) const {
+    Communicator* const ranks = graph.paging.shard;
+    const auto link = ranks ? make_device_ranks(*ranks) : nullptr;
+    PagedPools(*this, CudaPools<PoolJob>(*this, stats), stats, link.get()).run();
+    if (link) stats.exchanged_bytes += link->bytes_sent();
+  }
+
   void on_cuda(RunStats& stats) const {
-    if (graph.paged) return PagedPools(*this, CudaPools<PoolJob>(*this, stats), stats).run();
+    if (graph.paged) return in_partitions_on_cuda(stats);
     const std::uint64_t wave = cuda::instances_at_once(graph.device, bytes_per_instance(), end - begin);
     const bool wide = program.pool_size > GraphView::kHubDegree;  // every step may look through the pool
     const PoolWave memory(graph.device, wave, program.pool_size, program.length);

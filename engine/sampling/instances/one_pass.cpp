@@ -45,11 +45,11 @@ struct OnePassJob : InstanceJob<SampleSink> {
   bool nodes;  ///< `node`; else `edge`, whose targets are read where the host has them
 
   template <class Items>
-  void in_partitions(RunStats& stats) const {
+  void in_partitions(RunStats& stats, DeviceRanks* link = nullptr) const {
     const std::uint64_t each = paged_node_bytes(graph.device, graph.graph, program.count, graph.paging.shard,
                                                 graph.device.memory().available());
     drive_paged_samples<PagedNodeGrower<Items>>(graph, PageRequest(graph),
-                                                PagedNodeSetup{graph, program, stats}, each, 1, options,
+                                                PagedNodeSetup{graph, program, stats, link}, each, 1, options,
                                                 begin, end, sink, stats);
   }
 
@@ -157,8 +157,15 @@ struct OnePassJob : InstanceJob<SampleSink> {
   }
 
 #if defined(__CUDACC__)
+  void in_partitions_on_cuda(RunStats& stats) const {
+    Communicator* const ranks = graph.paging.shard;
+    const auto link = ranks ? make_device_ranks(*ranks) : nullptr;
+    in_partitions<cuda::PagedItems>(stats, link.get());
+    if (link) stats.exchanged_bytes += link->bytes_sent();
+  }
+
   void on_cuda(RunStats& stats) const {
-    if (graph.paged && nodes) return in_partitions<cuda::PagedItems>(stats);
+    if (graph.paged && nodes) return in_partitions_on_cuda(stats);
     if (graph.paging.shard && !nodes) return edges_of_ranks_on_cuda(stats);
     const std::uint64_t hubs_drawn =
         nodes ? std::min<std::uint64_t>(graph.view.hub_count, program.count) : 0;  // at most, an instance
