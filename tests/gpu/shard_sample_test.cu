@@ -2,37 +2,18 @@
 // the host, bit for bit.
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "engine/drive/paged_sample_driver.hpp"
 #include "engine/drive/shard_sample_cuda.cuh"
 #include "engine/drive/starts_upload.hpp"
 #include "engine/sampling/run.hpp"
 #include "engine/sampling/samples/neighbor.hpp"
 #include "gpu/gpu.hpp"
-#include "gpu/thread_ranks.hpp"
+#include "gpu/on_ranks.hpp"
 #include "sampling/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
 namespace {
-
-/// What ranks that share a graph out do, each with a graph of its own (memory cannot be page-locked twice)
-/// and so much memory of the GPU.
-using OnRank = std::function<void(int rank, Meeting&, ResidentGraph&)>;
-
-void on_ranks(int size, const Graph& graph, const PagingOptions& paging, std::uint64_t memory,
-              const OnRank& body) {
-  Meeting::run(size, [&](int rank, Meeting& meeting) {
-    Device gpu({DeviceChoice::cuda, 1, memory});
-    ThreadCommunicator ranks(rank, meeting);
-    Graph own = scattered(graph.vertices());
-    PagingOptions shared = paging;
-    shared.shard = &ranks;
-    ResidentGraph resident(gpu, own, shared);
-    body(rank, meeting, resident);
-  });
-}
 
 std::vector<Job> jobs_of_ranks(std::uint64_t instances, std::uint64_t vertices) {
   std::vector<Job> jobs = sample_jobs(instances, vertices);

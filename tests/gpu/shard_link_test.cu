@@ -1,0 +1,111 @@
+// What node samples and pools of ranks hand each other from GPU to GPU, which the threads of one GPU have no
+// NCCL for: those of one process on the host, bit for bit.
+#include <gtest/gtest.h>
+
+#include "engine/drive/paged_items_cuda.cuh"
+#include "engine/drive/paged_node.hpp"
+#include "engine/drive/paged_sample_driver.hpp"
+#include "engine/sampling/pool.hpp"
+#include "engine/sampling/run.hpp"
+#include "engine/sampling/walks/multidimensional.hpp"
+#include "gpu/gpu.hpp"
+#include "gpu/on_ranks.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// How many instances a rank has, and from which on; the last one has none, and works for the others.
+InstanceRange share_of(Instance instances, int rank) {
+  const Instance half = instances / 2;
+  return {half * static_cast<Instance>(rank), rank == 2 ? half * 2 : half * static_cast<Instance>(rank + 1)};
+}
+
+/// What crossed is counted the same by all ranks, and is some; it went from GPU to GPU.
+void expect_crossed(ResidentGraph::Impl& graph, const RunStats& stats, const DeviceRanks& link) {
+  std::uint64_t crossed[] = {stats.entries_sent, stats.entries_received, link.bytes_sent()};
+  graph.paging.shard->all_reduce(crossed, Reduce::sum, "entries");
+  EXPECT_GT(crossed[0], 0u);
+  EXPECT_EQ(crossed[0], crossed[1]);
+  EXPECT_GE(crossed[2], crossed[0] * sizeof(Vertex));
+}
+
+void expect_same_nodes(std::uint64_t drawn, Instance instances) {
+  const Graph graph = scattered(brief() ? 300 : 3000);
+  SampleOptions options;
+  options.kind = SampleKind::node, options.count = drawn, options.seed = 7;
+  on_ranks(
+      3, graph, {.partitions = 7, .slots = 3}, 1u << 30,
+      [&](int rank, Meeting& meeting, ResidentGraph& shared) {
+        Device host({DeviceChoice::host, 1, 0});
+        ResidentGraph whole(host, graph);
+        const InstanceRange share = share_of(instances, rank);
+        SampleOptions mine = options;
+        mine.first_instance = share.begin, mine.last_instance = share.end;
+        SampleDigest expected, digest;
+        if (rank != 2) run_samples(whole, random_starts(instances), mine, &expected);
+        auto& impl = shared.impl();
+        const OnePassProgram program{impl.view, options.seed, drawn, graph.vertices(), set_capacity(drawn)};
+        ThreadDeviceRanks link(rank, meeting);
+        RunStats stats;
+
+        drive_paged_samples<PagedNodeGrower<cuda::PagedItems>>(
+            impl, PageRequest(impl), PagedNodeSetup{impl, program, stats, &link}, 4096, 1, mine, share.begin,
+            share.end, &digest, stats);
+
+        EXPECT_EQ(digest.count() > 0, rank != 2);
+        EXPECT_TRUE(digest == expected) << "rank " << rank;
+        expect_crossed(impl, stats, link);
+      });
+}
+
+TEST(GpuShardLink, EdgesBetweenDrawnVerticesComeHome) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  expect_same_nodes(at_most(200, 40), at_most(300, 30));
+  expect_same_nodes(at_most(1500, 150), at_most(20, 4));
+}
+
+/// Results leave for the file in several pieces.
+TEST(GpuShardLink, ManySmallNodeSamples) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  expect_same_nodes(20, at_most(40000, 200));
+}
+
+TEST(GpuShardLink, PoolsAskOtherGpus) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  using Pools = PoolJob<MultidimensionalWalk>;
+  const Graph graph = scattered(brief() ? 300 : 3000);
+  const Instance instances = at_most(2000, 40);
+  WalkOptions options;
+  options.kind = WalkKind::multidimensional, options.seed = 7;
+  options.frontier_size = 12, options.length = static_cast<std::uint32_t>(at_most(40, 8));
+  const Starts starts = random_starts(instances);
+  on_ranks(3, graph, {.partitions = 7, .slots = 3}, 1u << 30,
+           [&](int rank, Meeting& meeting, ResidentGraph& shared) {
+             Device host({DeviceChoice::host, 1, 0});
+             ResidentGraph whole(host, graph);
+             const InstanceRange share = share_of(instances, rank);
+             WalkOptions mine = options;
+             mine.first_instance = share.begin, mine.last_instance = share.end;
+             WalkDigest expected, digest;
+             if (rank != 2) run_walks(whole, starts, mine, &expected);
+             auto& impl = shared.impl();
+             const DeviceStarts from(impl, starts, options.seed, options.frontier_size);
+             const Pools job{{impl, starts, mine, &digest},
+                             {impl.view, MultidimensionalWalk{options.frontier_size}, from.view(),
+                              options.seed, options.length, options.frontier_size}};
+             ThreadDeviceRanks link(rank, meeting);
+             RunStats stats;
+
+             PagedPools(job, CudaPools<Pools>(job, stats), stats, &link).run();
+
+             EXPECT_EQ(digest.count() > 0, rank != 2);
+             EXPECT_TRUE(digest == expected) << "rank " << rank;
+             expect_crossed(impl, stats, link);
+           });
+}
+
+}  // namespace
+}  // namespace sluice::test
