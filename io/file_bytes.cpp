@@ -1,8 +1,10 @@
 #include "io/file_bytes.hpp"
 
 #include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,35 +23,76 @@ namespace {
 
 /// Reads past the cache begin, end and land at multiples of it: of a page, and of any disk's block.
 constexpr std::uint64_t kAlignment = 4096;
-/// Bytes of one read: two of them at a time fill a disk, and the copy out of it finds them in a core's cache.
+/// Bytes of one read: a few of them at a time fill a disk, and the copy out of it finds them in a core's
+/// cache.
 constexpr std::uint64_t kBlock = 1u << 20;
 /// Less is not worth a block.
 constexpr std::uint64_t kSmallest = 64u << 10;
 
-/// A thread's memory for reads past the cache; empty where the budget has no room for it.
-class Block {
+/// What a thread reads past the cache with: two blocks, so that a disk has its next read before it is done
+/// with one, however long the thread waits for a core. Empty where the budget has no room for them, or the
+/// system takes no reads that go on by themselves.
+class Reader {
  public:
-  Block() {
+  Reader() {
     try {
-      host_accountant().charge(kBlock, "reads past the system's cache");
+      host_accountant().charge(kBytes, "reads past the system's cache");
     } catch (const BudgetError&) {
       return;
     }
-    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, kBlock)));
-    if (!memory_) host_accountant().release(kBlock);
+    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, kBytes)));
+    if (memory_ && ::syscall(SYS_io_setup, kBlocks, &queue_) != 0) memory_.reset();
+    if (!memory_) host_accountant().release(kBytes);
   }
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
-  ~Block() {
-    if (memory_) host_accountant().release(kBlock);
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  ~Reader() {
+    if (!memory_) return;
+    ::syscall(SYS_io_destroy, queue_);
+    host_accountant().release(kBytes);
   }
-  std::span<std::byte> bytes() const { return {memory_.get(), memory_ ? kBlock : 0}; }
+
+  static constexpr unsigned kBlocks = 2;
+
+  explicit operator bool() const { return memory_ != nullptr; }
+  const std::byte* block(unsigned which) const { return memory_.get() + which * kBlock; }
+  /// Starts to read into a block; false: not possible here.
+  bool begin(unsigned which, int file, std::uint64_t offset, std::uint64_t bytes) {
+    wait(which);  // whoever threw has left it
+    iocb& request = requests_[which] = {};
+    request.aio_data = which;
+    request.aio_lio_opcode = IOCB_CMD_PREAD;
+    request.aio_fildes = static_cast<std::uint32_t>(file);
+    request.aio_buf = reinterpret_cast<std::uintptr_t>(block(which));
+    request.aio_nbytes = bytes;
+    request.aio_offset = static_cast<std::int64_t>(offset);
+    iocb* all[] = {&request};
+    under_way_[which] = ::syscall(SYS_io_submit, queue_, 1, all) == 1;
+    return under_way_[which];
+  }
+  /// Waits for a block that was begun; returns how much came, or less than 0.
+  std::int64_t wait(unsigned which) {
+    while (under_way_[which]) {
+      io_event event;
+      const long came = ::syscall(SYS_io_getevents, queue_, 1, 1, &event, nullptr);
+      if (came < 0 && errno == EINTR) continue;
+      if (came != 1) return -1;
+      under_way_[event.data] = false, came_[event.data] = event.res;
+    }
+    return came_[which];
+  }
 
  private:
+  static constexpr std::uint64_t kBytes = kBlocks * kBlock;
+
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
   std::unique_ptr<std::byte, Free> memory_;
+  aio_context_t queue_ = 0;
+  std::array<iocb, kBlocks> requests_;
+  std::array<bool, kBlocks> under_way_{};
+  std::array<std::int64_t, kBlocks> came_{};
 };
 
 }  // namespace
@@ -86,38 +129,47 @@ FileBytes::~FileBytes() {
 
 std::size_t FileBytes::read_at(std::span<std::byte> bytes, std::uint64_t offset) const {
   if (!direct_ || bytes.size() < kSmallest) return cached_.read_at(bytes, offset);
-  thread_local const Block memory;
-  const std::span<std::byte> block = memory.bytes();
-  if (block.empty()) return cached_.read_at(bytes, offset);
+  thread_local Reader reader;
+  if (!reader) return cached_.read_at(bytes, offset);
+
+  // Pieces end where blocks do; piece i is read into block i % kBlocks.
+  const std::uint64_t first = offset / kBlock, last = (offset + bytes.size() - 1) / kBlock;
+  const auto piece = [&](std::uint64_t i) {
+    const std::uint64_t from = std::max(offset, i * kBlock);
+    const std::uint64_t to = std::min(offset + bytes.size(), (i + 1) * kBlock);
+    return bytes.subspan(from - offset, to - from);
+  };
+  std::array<bool, Reader::kBlocks> begun{};
+  const auto begin = [&](std::uint64_t i) {
+    const std::uint64_t at = std::max(offset, i * kBlock), size = piece(i).size();
+    const std::uint64_t from = at / kAlignment * kAlignment;
+    const std::uint64_t to = (at + size + kAlignment - 1) / kAlignment * kAlignment;
+    const auto which = static_cast<unsigned>(i % Reader::kBlocks);
+    begun[which] = !in_cache(at, size) && reader.begin(which, direct_.get(), from, to - from);
+  };
   std::size_t done = 0;
-  while (done < bytes.size()) {
-    const std::uint64_t at = offset + done, room = kBlock - at % kAlignment;
-    const auto piece = bytes.subspan(done, std::min<std::uint64_t>(bytes.size() - done, room));
-    const std::size_t came =
-        in_cache(at, piece.size()) ? cached_.read_at(piece, at) : read_past(piece, at, block);
-    done += came;
-    if (came < piece.size()) break;
+  bool ended = false;
+  begin(first);
+  for (std::uint64_t i = first; i <= last; ++i) {
+    if (i < last && !ended) begin(i + 1);
+    const auto which = static_cast<unsigned>(i % Reader::kBlocks);
+    const std::uint64_t at = std::max(offset, i * kBlock), skipped = at % kAlignment;
+    const std::int64_t came = begun[which] ? reader.wait(which) : -1;
+    begun[which] = false;
+    if (ended) continue;  // the file, before
+    const std::span<std::byte> to = piece(i);
+    if (came >= static_cast<std::int64_t>(skipped + to.size())) {
+      std::memcpy(to.data(), reader.block(which) + skipped, to.size());
+      done += to.size();
+    } else {
+      // It is in the cache; or what this file system does not take, the disk does not give or the file does
+      // not have, the other way says.
+      const std::size_t there = cached_.read_at(to, at);
+      done += there;
+      ended = there < to.size();
+    }
   }
   return done;
-}
-
-std::size_t FileBytes::read_past(std::span<std::byte> bytes, std::uint64_t offset,
-                                 std::span<std::byte> block) const {
-  const std::uint64_t skipped = offset % kAlignment, first = offset - skipped;
-  const std::uint64_t wanted = (skipped + bytes.size() + kAlignment - 1) / kAlignment * kAlignment;
-  std::uint64_t came = 0;
-  while (came < wanted) {
-    const ssize_t now =
-        ::pread(direct_.get(), block.data() + came, wanted - came, static_cast<off_t>(first + came));
-    if (now < 0 && errno == EINTR) continue;
-    // Whatever it is that this file system does not take, or the disk does not give: the other way says it.
-    if (now < 0) return cached_.read_at(bytes, offset);
-    came += static_cast<std::uint64_t>(now);
-    if (now == 0 || came % kAlignment != 0) break;  // the end of the file
-  }
-  const std::size_t here = std::min<std::uint64_t>(bytes.size(), came > skipped ? came - skipped : 0);
-  std::memcpy(bytes.data(), block.data() + skipped, here);
-  return here;
 }
 
 bool FileBytes::in_cache(std::uint64_t offset, std::uint64_t bytes) const {

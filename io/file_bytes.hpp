@@ -36,8 +36,6 @@ class FileBytes {
   bool in_cache(std::uint64_t offset, std::uint64_t bytes) const;
 
  private:
-  std::size_t read_past(std::span<std::byte> bytes, std::uint64_t offset, std::span<std::byte> block) const;
-
   Descriptor cached_, direct_;
   void* map_ = nullptr;  ///< the file, to ask about; never touched
   std::uint64_t mapped_ = 0;

@@ -1,0 +1,99 @@
+// Reading past the system's cache: the same bytes, wherever a range begins and ends, and nothing is kept.
+#include "io/file_bytes.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "engine/core/accountant.hpp"
+#include "io/descriptor.hpp"
+#include "io/file_test_support.hpp"
+
+namespace sluice::io {
+namespace {
+
+using test::TemporaryFolder;
+
+constexpr std::uint64_t kSize = (5u << 20) + 1234;  // no multiple of anything
+
+/// A file that is on the disk and in no cache.
+class ColdFile {
+ public:
+  ColdFile() : content_(kSize, '\0') {
+    std::mt19937_64 random(7);
+    for (char& byte : content_) byte = static_cast<char>(random());
+    test::write_file(path(), content_);
+    Descriptor file(path(), O_RDONLY);
+    file.sync();
+    ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
+  }
+  std::string path() const { return folder_.file("bytes"); }
+
+  void expect_read(const FileBytes& file, std::uint64_t offset, std::uint64_t bytes) const {
+    std::vector<std::byte> read(bytes);
+    const std::uint64_t there = offset < kSize ? std::min(bytes, kSize - offset) : 0;
+    ASSERT_EQ(file.read_at(read, offset), there) << offset << ", " << bytes;
+    EXPECT_EQ(std::memcmp(read.data(), content_.data() + offset, there), 0) << offset << ", " << bytes;
+  }
+
+ private:
+  TemporaryFolder folder_;
+  std::string content_;
+};
+
+TEST(FileBytes, AnyRangeIsReadEitherWay) {
+  const ColdFile cold;
+  for (const Caching caching : {Caching::system, Caching::none}) {
+    const FileBytes file(cold.path(), caching);
+    for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{4095},
+                                       std::uint64_t{4096}, std::uint64_t{1000000}}) {
+      for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{70000},
+                                        (std::uint64_t{1} << 20) - 1, std::uint64_t{2500000}, kSize})
+        cold.expect_read(file, offset, bytes);
+    }
+    cold.expect_read(file, kSize - 100000, 200000);
+    cold.expect_read(file, kSize, 200000);
+  }
+}
+
+TEST(FileBytes, ThreadsReadSideBySide) {
+  const ColdFile cold;
+  const FileBytes file(cold.path(), Caching::none);
+  std::vector<std::jthread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (std::uint64_t i = 0; i < 8; ++i) cold.expect_read(file, t * 1000003 + i * 77777, 600000);
+    });
+}
+
+TEST(FileBytes, NothingStaysInTheCache) {
+  const ColdFile cold;
+  const FileBytes past(cold.path(), Caching::none), cached(cold.path());
+  if (!past.past_cache()) GTEST_SKIP() << "this file system has no reads past its cache";
+  if (past.in_cache(0, kSize)) GTEST_SKIP() << "this file system keeps everything in its cache";
+
+  cold.expect_read(past, 3, kSize);
+
+  EXPECT_FALSE(past.in_cache(0, kSize));
+  cold.expect_read(cached, 0, kSize);
+  EXPECT_TRUE(past.in_cache(0, kSize));
+  cold.expect_read(past, 5, kSize);  // from there
+}
+
+/// Without room for a block of its own a thread reads through the cache.
+TEST(FileBytes, ABudgetWithoutRoomIsKept) {
+  const ColdFile cold;
+  const FileBytes file(cold.path(), Caching::none);
+  const std::uint64_t ceiling = host_accountant().ceiling(), used = host_accountant().used();
+  host_accountant().set_ceiling(used + 4096);
+  std::jthread([&] { cold.expect_read(file, 17, 1000000); }).join();
+  host_accountant().set_ceiling(ceiling);
+  EXPECT_EQ(host_accountant().used(), used);
+}
+
+}  // namespace
+}  // namespace sluice::io
