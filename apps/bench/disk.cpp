@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -112,41 +113,85 @@ Figure figure_of(std::string name, std::vector<double> values, const char* unit,
   return {std::move(name), values[values.size() / 2], unit, values.front(), values.back(), std::move(note)};
 }
 
+/// Walks on a graph of which a quarter is in slots, and every read of it from the disk.
+class FileWalks {
+ public:
+  FileWalks(Device& device, const Options& options, const DiskFile& disk, io::Caching caching)
+      : graph_(open(options.graph, disk, caching)), resident_(device, graph_, kQuarter) {
+    walk_.seed = options.seed, walk_.length = kLength;
+    starts_.mode = Starts::Mode::random, starts_.count = kWalks;
+  }
+
+  /// Returns the bytes that were read.
+  std::uint64_t run() {
+    last_ = run_walks(resident_, starts_, walk_, nullptr);
+    rates_.push_back(static_cast<double>(last_.read_bytes) / last_.compute_seconds * 1e-9);
+    steps_.push_back(static_cast<double>(last_.steps) / last_.compute_seconds * 1e-6);
+    return last_.read_bytes;
+  }
+  void forget() { rates_.clear(), steps_.clear(); }
+
+  /// `limits[r]` is what the disk gave before and after run r.
+  void add_figures(const std::string& name, std::span<const double> limits,
+                   std::vector<Figure>& figures) const {
+    std::vector<double> shares;
+    for (std::size_t r = 0; r < rates_.size(); ++r) shares.push_back(100 * rates_[r] / limits[r]);
+    figures.push_back(figure_of(name, rates_, "GB/s",
+                                text("%.0f transfers, ", static_cast<double>(last_.partition_transfers)) +
+                                    text("%.0f rounds, ", static_cast<double>(last_.rounds)) +
+                                    text("%.2f GB read", static_cast<double>(last_.read_bytes) * 1e-9)));
+    figures.push_back(figure_of(name + ", of the limit", shares, "%", "beside the looks before and after"));
+    figures.push_back(figure_of(name + ", steps", steps_, "M steps/s"));
+  }
+
+ private:
+  static Graph open(const std::string& path, const DiskFile& disk, io::Caching caching) {
+    Graph graph = io::open_graph(path, false, caching);
+    graph.edges_elsewhere = std::make_shared<ColdEdges>(graph.edges_elsewhere, disk);
+    return graph;
+  }
+
+  Graph graph_;
+  ResidentGraph resident_;
+  WalkOptions walk_;
+  Starts starts_;
+  RunStats last_;
+  std::vector<double> rates_, steps_;
+};
+
 }  // namespace
 
 std::vector<Figure> run_disk(Device& device, const Options& options) {
   if (options.graph.empty())
     throw UsageError("bench disk: name a graph file on the disk that is to be measured (--graph FILE)");
   const DiskFile disk(options.graph);
-  // As a graph that memory does not hold.
-  Graph graph = io::open_graph(options.graph, false, io::Caching::none);
-  graph.edges_elsewhere = std::make_shared<ColdEdges>(graph.edges_elsewhere, disk);
-  ResidentGraph resident(device, graph, kQuarter);
-  WalkOptions walk;
-  walk.seed = options.seed, walk.length = kLength;
-  Starts starts;
-  starts.mode = Starts::Mode::random, starts.count = kWalks;
+  // As a graph that memory does not hold is read, and as one that it may hold.
+  FileWalks past(device, options, disk, io::Caching::none),
+      cached(device, options, disk, io::Caching::system);
   const auto show = [&](const char* name) {
     if (options.progress) options.progress(name);
   };
   show("walks");
-  RunStats stats = run_walks(resident, starts, walk, nullptr);  // not counted: how much is read
+  const std::uint64_t bytes = past.run();
+  past.forget();  // that was to know how much is read
   // Others may use the disk too, and some give more at first than later: by turns, each run of walks between
-  // two looks at every way to read.
+  // two looks at every way to read, of which another one is the first each time.
   std::vector<std::vector<double>> limits(kWays.size());
   const auto look = [&] {
     show("the disk");
-    for (std::size_t way = 0; way < kWays.size(); ++way)
-      limits[way].push_back(disk.read(stats.read_bytes / 2, kWays[way]));
+    const std::size_t looks = limits[0].size();
+    for (std::size_t turn = 0; turn < kWays.size(); ++turn) {
+      const std::size_t way = (looks + turn) % kWays.size();
+      limits[way].push_back(disk.read(bytes / 2, kWays[way]));
+    }
   };
-  std::vector<double> rates, shares, steps;
   look();
   for (unsigned r = 0; r < options.repetitions; ++r) {
-    show("walks");
-    stats = run_walks(resident, starts, walk, nullptr);
-    rates.push_back(static_cast<double>(stats.read_bytes) / stats.compute_seconds * 1e-9);
-    steps.push_back(static_cast<double>(stats.steps) / stats.compute_seconds * 1e-6);
-    look();
+    for (FileWalks* const walks : {&past, &cached}) {
+      show("walks");
+      walks->run();
+      look();
+    }
   }
   std::vector<Figure> figures;
   for (std::size_t way = 0; way < kWays.size(); ++way)
@@ -154,14 +199,14 @@ std::vector<Figure> run_disk(Device& device, const Options& options) {
   const auto best =
       static_cast<std::size_t>(std::ranges::max_element(figures, {}, &Figure::value) - figures.begin());
   figures[best].note = "the limit: the fastest way, by medians";
-  for (unsigned r = 0; r < options.repetitions; ++r)
-    shares.push_back(100 * rates[r] / ((limits[best][r] + limits[best][r + 1]) / 2));
-  const std::string note = text("%.0f transfers, ", static_cast<double>(stats.partition_transfers)) +
-                           text("%.0f rounds, ", static_cast<double>(stats.rounds)) +
-                           text("%.2f GB read", static_cast<double>(stats.read_bytes) * 1e-9);
-  figures.push_back(figure_of("uniform walk, from the file", rates, "GB/s", note));
-  figures.push_back(figure_of("uniform walk, of the limit before and after", shares, "%"));
-  figures.push_back(figure_of("uniform walk, steps", steps, "M steps/s"));
+  const auto looks_of = [&](unsigned first) {  // those before and after every other run
+    std::vector<double> pairs;
+    for (std::size_t at = first; at + 1 < limits[best].size(); at += 2)
+      pairs.push_back((limits[best][at] + limits[best][at + 1]) / 2);
+    return pairs;
+  };
+  past.add_figures("uniform walk, past the cache", looks_of(0), figures);
+  cached.add_figures("uniform walk, through the cache", looks_of(1), figures);
   return figures;
 }
 
