@@ -89,7 +89,11 @@ unsigned PageLoop::spare() const {
 
 void PageLoop::make_room(std::span<const std::uint64_t> waiting) {
   const bool shares = graph_.paging.balance != Balance::automatic;
-  const unsigned empty = shares ? plan_.slots : spare() - std::min(spare(), scheduler_.coming());
+  // What all fits stays, whether it has work or not.
+  unsigned away = 0;
+  for (std::uint32_t p = own_.begin; p < own_.end; ++p) away += scheduler_.away(p);
+  const unsigned wanted = shares ? plan_.slots : spare() - std::min(spare(), scheduler_.coming());
+  const unsigned empty = std::min(wanted, away);
   for (const std::uint32_t partition : scheduler_.retire(waiting, empty)) slots_.drop(partition);
 }
 
