@@ -9,6 +9,7 @@ namespace sluice {
 struct BreadthFirst {
   using State = std::uint64_t;
   static constexpr Combine kCombine = Combine::vote;
+  static constexpr bool kEarliest = true;
   static constexpr State kUnreached = ~State{0};
 
   Vertex source = 0;

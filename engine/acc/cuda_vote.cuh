@@ -1,4 +1,4 @@
-// Votes on a GPU: the rounds of host_vote.hpp inside one persistent kernel, or in several as --fusion says.
+// Rounds of a vote by a grid, as on the host (host_vote.hpp).
 #pragma once
 
 #include "engine/acc/cuda_rounds.cuh"
@@ -9,9 +9,16 @@ namespace sluice::cuda {
 struct VoteRound {
   std::uint32_t round = 1;
   std::uint32_t pull = 0;
-  std::uint32_t blocks = 0;  ///< that work on it; 0: all
+  std::uint32_t blocks = 0;  ///< that work on it; 0: all; or kOneCluster
+  std::uint32_t thin = 0;    ///< rounds up to it that were some blocks' work
   unsigned long long active = 0, active_edges = 0, left_edges = 0;
 };
+
+/// A cluster in a kernel of its own (cuda_thin_vote.cuh).
+inline constexpr std::uint32_t kOneCluster = ~0u;
+/// It comes once so many rounds had little to do: a launch takes as long as some of them, and most searches
+/// have no more of them than at their begin.
+inline constexpr std::uint32_t kThinPatience = 8;
 
 template <class Program>
 struct VoteView {
@@ -23,6 +30,7 @@ struct VoteView {
   WorklistView work;
   TraceView trace;
   AccDirection direction = AccDirection::automatic;
+  bool clusters = false;  ///< may a round be one's?
 };
 
 // ---- kernels
@@ -48,6 +56,8 @@ __device__ VoteRound after(const VoteView<Program>& view, const VoteRound& was, 
   next.left_edges = was.left_edges - min(was.left_edges, found.active_edges);
   next.pull = wants_pull(view, was, found);
   next.blocks = next.pull ? 0 : blocks_for(view.work, found.active, found.active_edges);
+  next.thin = next.blocks == 0 ? 0 : was.thin + 1;
+  if (view.clusters && next.thin > kThinPatience) next.blocks = kOneCluster;
   return next;
 }
 
@@ -186,6 +196,13 @@ __global__ void __launch_bounds__(kTeamBlock) vote_rounds_kernel(VoteView<Progra
   VoteRound now = *view.state;
   grid.sync();
   while (now.active > 0 && (now.pull ? limit.pull : limit.push)) {
+    if (now.blocks == kOneCluster) {
+      // Long lists are no work for four lanes. (All of the grid find the same: this round's lists are made.)
+      const unsigned* const sizes = view.work.place(now.round).found->sizes;
+      if (acc::load(sizes + 1) + acc::load(sizes + 2) == 0) break;
+      now.thin = 0;
+      now.blocks = blocks_for(view.work, now.active, now.active_edges);
+    }
     if (now.blocks > 0 && !limit.one) {
       now = on_few_blocks(grid, view.work, view.state, now, [&](const FewTeam& team, const VoteRound& round) {
         return vote_round(team, view, round);
@@ -231,59 +248,5 @@ __global__ void __launch_bounds__(kTeamBlock) vote_start_kernel(VoteView<Program
   *view.state = now;
   view.trace.begin();
 }
-
-// ---- driver
-// --------------------------------------------------------------------------------------------------
-
-template <class Program>
-class CudaVote {
- public:
-  CudaVote(const AccGraph& graph, const Program& program, const AccOptions& options)
-      : device_(graph.device()),
-        options_(options),
-        start_blocks_(resident_blocks(vote_start_kernel<Program>)),
-        blocks_(resident_blocks(vote_rounds_kernel<Program>)),
-        states_(device_, graph.vertices(), "vertex states"),
-        settled_(device_, (graph.vertices() + 31) / 32, "settled vertices"),
-        state_(device_, 1, "the round"),
-        room_(device_, graph.out(), options.filter, std::max(start_blocks_, blocks_), stream_) {
-    view_ = {program,       graph.out(),  graph.in(),    states_.data(),   settled_.data(),
-             state_.data(), room_.view(), room_.trace(), options.direction};
-  }
-
-  void run(AccStats& stats) {
-    launch_together(vote_start_kernel<Program>, start_blocks_, stream_, view_);
-    stats.kernel_launches = 1;
-    stats.registers = registers_of(vote_rounds_kernel<Program>);
-    for (VoteRound now = read_state(); now.active > 0; now = read_state()) {
-      RoundLimit limit;
-      limit.one = options_.fusion == AccFusion::none;
-      if (options_.fusion == AccFusion::push_pull) limit.push = !now.pull, limit.pull = now.pull;
-      launch_together(vote_rounds_kernel<Program>, blocks_, stream_, view_, limit);
-      ++stats.kernel_launches;
-    }
-    room_.read_trace(device_, stats);
-  }
-
-  const typename Program::State* states() const { return states_.data(); }
-
- private:
-  VoteRound read_state() {
-    stream_.wait("rounds of a vote");
-    VoteRound state;
-    copy_to_host(device_, &state, state_.data(), sizeof state);
-    return state;
-  }
-
-  const Device& device_;
-  AccOptions options_;
-  Stream stream_;
-  unsigned start_blocks_, blocks_;
-  Buffer<typename Program::State> states_;
-  Buffer<std::uint32_t> settled_;
-  Buffer<VoteRound> state_;
-  WorklistRoom room_;
-  VoteView<Program> view_;
-};
 
 }  // namespace sluice::cuda

@@ -32,7 +32,7 @@
 #include "engine/acc/cuda_levels.cuh"
 #include "engine/acc/cuda_merge.cuh"
 #include "engine/acc/cuda_team_lists.cuh"
-#include "engine/acc/cuda_vote.cuh"
+#include "engine/acc/cuda_vote_driver.cuh"
 #endif
 
 namespace sluice {

@@ -1,0 +1,252 @@
+// Votes whose rounds have little to do, as one cluster makes them: what the host finds, and by the same
+// rounds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/acc/cuda_vote_driver.cuh"
+#include "engine/acc/host_vote.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/exec/threads.hpp"
+#include "gpu/gpu.hpp"
+#include "statistical/graphs.hpp"
+
+namespace sluice::test {
+
+/// How far the next of some vertices is, and whether that is all that is asked.
+template <bool earliest>
+struct Nearest {
+  using State = std::uint32_t;
+  static constexpr Combine kCombine = Combine::vote;
+  static constexpr bool kEarliest = earliest;
+
+  Vertex apart = 1;
+
+  SLUICE_HD State init(Vertex v, std::uint64_t) const { return starts(v) ? 0 : ~State{0}; }
+  SLUICE_HD bool starts(Vertex v) const { return v % apart == 0; }
+  SLUICE_HD State compute(const AccEdge<State>& edge) const { return edge.at.round; }
+  SLUICE_HD State combine(State into, State value, AccRound) const { return value < into ? value : into; }
+  SLUICE_HD bool active(State, State before, AccRound) const { return before == ~State{0}; }
+  SLUICE_HD bool settled(State state) const { return state != ~State{0}; }
+};
+
+namespace {
+
+using Edges = std::vector<stat::Edge>;
+
+Edges path(Vertex vertices) {
+  Edges edges;
+  for (Vertex v = 0; v + 1 < vertices; ++v) edges.push_back({v, v + 1});
+  return edges;
+}
+
+Edges grid(Vertex side) {
+  Edges edges;
+  for (Vertex v = 0; v < side * side; ++v) {
+    if (v % side + 1 < side) edges.push_back({v, v + 1});
+    if (v + side < side * side) edges.push_back({v, v + side});
+  }
+  return edges;
+}
+
+/// Layers of so many vertices; each but those of the first has two neighbours in the layer before.
+Edges layers(const std::vector<Vertex>& widths) {
+  Edges edges;
+  Vertex before = 0;
+  for (std::size_t i = 1; i < widths.size(); ++i) {
+    const Vertex first = before + widths[i - 1];
+    for (Vertex j = 0; j < widths[i]; ++j) {
+      edges.push_back({before + j % widths[i - 1], first + j});
+      if (widths[i - 1] > 1) edges.push_back({before + (7 * j + 3) % widths[i - 1], first + j});
+    }
+    before = first;
+  }
+  return edges;
+}
+
+/// A frontier that comes to every limit there is between a block, a cluster and a grid, from both sides.
+std::vector<Vertex> swelling() {
+  std::vector<Vertex> widths;
+  const auto add = [&](Vertex width, int times) {
+    widths.insert(widths.end(), times, static_cast<Vertex>(at_most(width, 40)));
+  };
+  const int run = brief() ? 5 : 14;
+  add(1, run);
+  for (const Vertex width : {4, 16, 64, 256, 1024, 4096, 12000, 20000, 20000, 9000, 3000, 600, 100})
+    add(width, 1);
+  for (const Vertex width : {30, 33, 31, 34, 8, 90, 20}) add(width, brief() ? 1 : 4);
+  add(40, run), add(2000, 2);  // lists of a hundred on the way
+  add(7500, run), add(8300, 2), add(7500, run), add(13000, 2), add(16300, 2), add(16500, 2), add(5000, run);
+  add(2, run);
+  return widths;
+}
+
+/// A tree in which a quarter of a frontier, one behind the other, has nearly all that come next: more than a
+/// block's list holds.
+Edges lopsided() {
+  struct Node {
+    Vertex vertex;
+    bool rich;
+  };
+  struct Children {
+    unsigned of_rich, of_poor;
+  };
+  Edges edges = path(20);
+  std::vector<Node> front{{19, true}};
+  Vertex next = 20;
+  for (const Children& children : {Children{31, 31}, {3, 3}, {31, 31}, {31, 1}, {1, 1}, {1, 1}}) {
+    std::vector<Node> made;
+    for (const Node& node : front) {
+      for (unsigned c = 0; c < (node.rich ? children.of_rich : children.of_poor); ++c) {
+        edges.push_back({node.vertex, next});
+        made.push_back({next++, front.size() == 1 ? c < 8 : node.rich});
+      }
+    }
+    front = std::move(made);
+  }
+  return edges;
+}
+
+/// Neighbours that a search does not go on to, some of them so many that a warp or a block takes them.
+Edges hubs_on_a_path(Vertex vertices) {
+  Edges edges = path(vertices);
+  Vertex leaf = vertices;
+  for (Vertex v = 15; v < vertices; v += 23) {
+    for (const Vertex last = leaf + (v % 3 == 0 ? 200 : v % 3 == 1 ? 40 : 29); leaf < last; ++leaf)
+      edges.push_back({v, leaf});
+  }
+  return edges;
+}
+
+Vertex vertices_of(const Edges& edges) {
+  Vertex last = 0;
+  for (const stat::Edge& edge : edges) last = std::max({last, edge.from, edge.to});
+  return last + 1;
+}
+
+/// The same with ids in no order.
+Edges shuffled(Edges edges) {
+  std::vector<Vertex> ids(vertices_of(edges));
+  std::iota(ids.begin(), ids.end(), 0);
+  for (std::size_t i = ids.size(); i > 1; --i) std::swap(ids[i - 1], ids[i * 2654435761u % i]);
+  for (stat::Edge& edge : edges) edge.from = ids[edge.from], edge.to = ids[edge.to];
+  return edges;
+}
+
+class GpuThinVote : public testing::Test {
+ protected:
+  void SetUp() override {
+    gpu_ = open_gpu();
+    REQUIRE_GPU(gpu_);
+  }
+
+  AccStats compare(const Graph& graph, Vertex source, const AccOptions& options = {}) {
+    const AccNeeds needs{.in_edges = true};
+    const AccGraph on_host(host_, graph, needs), on_gpu(*gpu_, graph, needs);
+    const BfsResult found = bfs(on_gpu, source, options), expected = bfs(on_host, source, options);
+    EXPECT_TRUE(std::equal(found.depths.begin(), found.depths.end(), expected.depths.begin()));
+    EXPECT_TRUE(std::equal(found.parents.begin(), found.parents.end(), expected.parents.begin()));
+    compare_rounds(found.stats, expected.stats);
+    return found.stats;
+  }
+
+  /// (How many edges a pull looks at depends on who looks.)
+  static void compare_rounds(const AccStats& found, const AccStats& expected) {
+    EXPECT_EQ(found.rounds, expected.rounds);
+    EXPECT_EQ(found.pulls, expected.pulls);
+    if (expected.pulls == 0) EXPECT_EQ(found.edges, expected.edges);
+    ASSERT_EQ(found.trace.size(), expected.trace.size());
+    for (std::size_t i = 0; i < found.trace.size(); ++i) {
+      const AccRoundTrace &is = found.trace[i], &was = expected.trace[i];
+      ASSERT_EQ(is.pull, was.pull) << "round " << i + 1;
+      ASSERT_EQ(is.active, was.active) << "round " << i + 1;
+      if (!is.pull) ASSERT_EQ(is.edges, was.edges) << "round " << i + 1;
+    }
+  }
+
+  /// Directed, where nothing can pull, and undirected, pulling where that is cheaper and pushing alone.
+  void compare_all(const Edges& edges, Vertex source = 0) {
+    const Vertex vertices = vertices_of(edges);
+    {
+      SCOPED_TRACE("directed");
+      compare(stat::make_graph(vertices, edges, false), source);
+    }
+    const Graph both = stat::make_undirected(vertices, edges, false);
+    {
+      SCOPED_TRACE("undirected");
+      compare(both, source);
+    }
+    SCOPED_TRACE("push alone");
+    compare(both, source, {.direction = AccDirection::push});
+  }
+
+  const Device host_{{DeviceChoice::host, usable_cores(), 0}};
+  std::unique_ptr<Device> gpu_;
+};
+
+TEST_F(GpuThinVote, FollowsAPathInFewLaunches) {
+  const auto vertices = static_cast<Vertex>(at_most(20'000, 200));
+  const Graph graph = stat::make_undirected(vertices, path(vertices), false);
+
+  EXPECT_LT(compare(graph, 0).kernel_launches, 10u);
+  EXPECT_LT(compare(graph, vertices / 2).kernel_launches, 10u);
+  EXPECT_LT(compare(graph, vertices - 1, {.direction = AccDirection::push}).kernel_launches, 4u);
+}
+
+TEST_F(GpuThinVote, GoesOverAGrid) {
+  const auto side = static_cast<Vertex>(at_most(400, 14));
+
+  compare_all(grid(side));
+  if (!brief()) compare_all(grid(side), side * side / 2 + side / 2);
+  const Edges mixed = shuffled(grid(side));
+  compare_all(mixed, mixed.front().from);
+}
+
+TEST_F(GpuThinVote, SwellsAndShrinks) {
+  const Edges edges = layers(swelling());
+
+  compare_all(edges);
+  const Edges mixed = shuffled(edges);
+  compare_all(mixed, mixed.front().from);
+}
+
+TEST_F(GpuThinVote, LosesNothingOfAFullList) {
+  const Edges edges = lopsided();
+
+  for (int i = 0; i < (brief() ? 1 : 5); ++i) compare_all(edges);
+}
+
+TEST_F(GpuThinVote, LeavesLongListsToTheGrid) {
+  compare_all(hubs_on_a_path(static_cast<Vertex>(at_most(2000, 60))));
+}
+
+template <bool earliest>
+void compare_nearest(const AccGraph& on_host, const AccGraph& on_gpu, Vertex apart) {
+  const Nearest<earliest> program{apart};
+  AccStats found, expected;
+  acc::HostVote<Nearest<earliest>> host(on_host, program, {});
+  cuda::CudaVote<Nearest<earliest>> gpu(on_gpu, program, {});
+
+  host.run(expected), gpu.run(found);
+
+  std::vector<std::uint32_t> states(on_gpu.vertices());
+  copy_to_host(on_gpu.device(), states.data(), gpu.states(), states.size() * sizeof(std::uint32_t));
+  EXPECT_TRUE(std::equal(states.begin(), states.end(), host.states()));
+  EXPECT_EQ(found.rounds, expected.rounds);
+}
+
+TEST_F(GpuThinVote, StartsAtManyVertices) {
+  const auto side = static_cast<Vertex>(at_most(300, 14));
+  const Graph graph = stat::make_undirected(side * side, grid(side), false);
+  const AccGraph on_host(host_, graph, {}), on_gpu(*gpu_, graph, {});
+
+  for (const Vertex apart : {side * side, side * side / 3, 5000u, 701u}) {
+    SCOPED_TRACE(apart);
+    compare_nearest<true>(on_host, on_gpu, apart);
+    compare_nearest<false>(on_host, on_gpu, apart);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::test
