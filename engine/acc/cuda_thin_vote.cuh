@@ -14,8 +14,8 @@ namespace sluice::cuda {
 inline constexpr unsigned kThinLanes = 4;
 /// A cluster takes rounds up to so many vertices, and so many edges.
 inline constexpr unsigned kThinMost = 16384, kThinMostEdges = 4 * kThinMost;
-/// So many vertices are one block's, which waits for itself alone.
-inline constexpr unsigned kAloneMost = 32;
+/// So many vertices are four warps' of one block, which wait for themselves alone.
+inline constexpr unsigned kAloneMost = 32, kAloneThreads = kAloneMost * kThinLanes;
 /// Vertices on a block's list: four times its share, and so many that a block has a processor of its own.
 inline constexpr unsigned kThinList = 4 * kThinMost / kClusterBlocks;
 
@@ -75,16 +75,17 @@ class ThinRounds {
     unsigned up_to = 0;  ///< how many the lists up to that of block `lane` have
   };
 
-  __device__ bool speaks() const { return block_ == 0 && threadIdx.x == 0; }
   __device__ ThinVertex* list(unsigned round) const { return room_.lists[round % 2]; }
   __device__ ThinCount& made(unsigned round) const { return room_.made[round % 3]; }
+
+  __device__ static unsigned share_of(unsigned size) { return (size + kClusterBlocks - 1) / kClusterBlocks; }
 
   /// Each block takes its share of the worklist, whose vertices are then no longer marked.
   __device__ void take_lists(const VoteRound& now) {
     const RoundPlace place = view_.work.place(now.round);
-    const unsigned size = place.found->sizes[0], share = (size + kClusterBlocks - 1) / kClusterBlocks;
-    const unsigned first = min(block_ * share, size), count = min(share, size - first);
-    for (unsigned i = threadIdx.x; i < count; i += kClusterBlock) {
+    const unsigned size = place.found->sizes[0], share = share_of(size);
+    const unsigned first = min(block_ * share, size);
+    for (unsigned i = threadIdx.x; i < min(share, size - first); i += kClusterBlock) {
       const Vertex v = view_.work.list(place.now, 0)[first + i];
       view_.work.bits[place.now][v / 32] = 0;
       const EdgeIndex begin = view_.work.offsets[v];
@@ -92,7 +93,8 @@ class ThinRounds {
     }
     if (threadIdx.x < 3) room_.made[threadIdx.x] = {};
     if (threadIdx.x == 0) room_.thick = 0, room_.totals = *view_.trace.totals;
-    if (threadIdx.x < kClusterBlocks) team_.of(room_.told[now.round % 2], threadIdx.x)[block_] = {count, 0};
+    if (threadIdx.x < kClusterBlocks)
+      room_.told[now.round % 2][threadIdx.x] = {min(share, size - min(threadIdx.x * share, size)), 0};
     team_.sync();
     if (block_ == 0 && threadIdx.x < 3) view_.work.counts[threadIdx.x] = {};  // all have read sizes
     team_.sync();
@@ -126,26 +128,25 @@ class ThinRounds {
   }
 
   __device__ VoteRound together(const VoteRound& now) {
-    const auto active = static_cast<unsigned>(now.active),
-               share = (active + kClusterBlocks - 1) / kClusterBlocks;
+    const auto active = static_cast<unsigned>(now.active), share = share_of(active);
     const unsigned first = min(block_ * share, active);
     push(now, {false, first, min(share, active - first), up_to(told(now.round).active)});
     __syncthreads();
     if (threadIdx.x < kClusterBlocks)
       team_.of(room_.told[(now.round + 1) % 2], threadIdx.x)[block_] = found_for(now.round + 1);
-    trace(now);
+    if (block_ == 0 && threadIdx.x == kClusterBlock - 1) trace(now);  // others have more to do
     team_.sync();
     return next_of(now);
   }
 
   /// The first block goes on until it has too much for itself; `was` becomes the last round that it made.
   __device__ VoteRound alone(VoteRound& was) {
-    if (block_ == 0) {
+    if (block_ == 0 && threadIdx.x < kAloneThreads) {
       VoteRound now = was;
       for (Part part{false, 0, static_cast<unsigned>(now.active), up_to(told(now.round).active)};;) {
         push(now, part);
-        __syncthreads();
-        trace(now);
+        asm volatile("bar.sync 1, %0;" ::"n"(kAloneThreads) : "memory");
+        if (threadIdx.x == kAloneThreads - 1) trace(now);
         const VoteRound next = next_of(now, found_for(now.round + 1));
         if (next.blocks == 0 || next.active > kAloneMost) break;
         now = next;
@@ -198,16 +199,21 @@ class ThinRounds {
     }
   }
 
+  __device__ EdgeIndex offset(std::uint64_t v) const {
+    static_assert(sizeof(EdgeIndex) == sizeof(unsigned long long));
+    return __ldg(reinterpret_cast<const unsigned long long*>(view_.work.offsets + v));
+  }
+
   /// Sends along an edge, where `mine`; every lane of the warp must come.
   __device__ void look(bool mine, Vertex u, EdgeIndex e, const AccRound& at) {
     ThinVertex to;
     bool news = false;
     if (mine) {
-      to.vertex = view_.out.targets[e];
+      to.vertex = __ldg(view_.out.targets + e);  // what never changes stays near over barriers
       const auto value = view_.program.compute({u, to.vertex, e, at, view_.states, view_.out.weights});
       // Asked for beside the minimum, for then it is there as soon as that is.
-      to.begin = view_.work.offsets[to.vertex];
-      const EdgeIndex degree = view_.work.offsets[to.vertex + 1ull] - to.begin;
+      to.begin = offset(to.vertex);
+      const EdgeIndex degree = offset(to.vertex + 1ull) - to.begin;
       const auto before = acc::fetch_min(view_.states + to.vertex, value);
       news = value < before && !view_.program.settled(before) && view_.program.active(value, before, at);
       to.degree = static_cast<unsigned>(min(degree, EdgeIndex{kWarpDegree}));
@@ -251,7 +257,7 @@ class ThinRounds {
     for (unsigned i = threadIdx.x; __any_sync(~0u, i < count); i += kClusterBlock)
       hand_over(place, i < count, i < count ? list(now.round)[i].vertex : 0);
     team_.sync();
-    if (!speaks()) return;
+    if (block_ != 0 || threadIdx.x != 0) return;
     RoundCounts found;
     found.active = now.active;
     found.active_edges = atomicExch(&place.made->active_edges, 0ull);
@@ -260,8 +266,8 @@ class ThinRounds {
     *view_.trace.totals = room_.totals;
   }
 
+  /// By one thread of the first block.
   __device__ void trace(const VoteRound& now) {
-    if (!speaks()) return;
     AccRoundTrace round;
     round.active = now.active, round.edges = now.active_edges;
     TraceView{&room_.totals, view_.trace.rounds}.add(round);

@@ -43,7 +43,7 @@ template <class Program>
 __device__ bool wants_pull(const VoteView<Program>& view, const VoteRound& was, const RoundCounts& found) {
   if (view.in.offsets == nullptr) return false;
   if (view.direction != AccDirection::automatic) return view.direction == AccDirection::pull;
-  if (!was.pull) return found.active_edges > was.left_edges / kPullFactor;
+  if (!was.pull) return found.active_edges * kPullFactor > was.left_edges;
   return found.active >= was.active || found.active > view.out.vertices / kPushFraction;
 }
 
