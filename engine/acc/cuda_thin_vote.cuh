@@ -28,8 +28,12 @@ struct ThinVertex {
 
 /// What a block has found for the next round.
 struct ThinCount {
-  unsigned active = 0;  ///< and kThick, where it has found what is no cluster's work
+  unsigned active = 0;  ///< told to all: and kThick, where `thick`
   unsigned edges = 0;
+};
+
+struct ThinMade : ThinCount {
+  unsigned thick = 0;  ///< is some of it no cluster's work?
 };
 
 /// Above the sum of what all blocks find, and so low that their flags have a sum.
@@ -39,8 +43,8 @@ inline constexpr unsigned kThick = 1u << 20;
 struct ThinRoom {
   ThinVertex lists[2][kThinList];     ///< what a round reads, and what it makes
   ThinCount told[2][kClusterBlocks];  ///< by all blocks, of those lists
-  ThinCount made[3];                  ///< by this block so far; of the round after the next, cleared
-  unsigned thick;                     ///< this block has found what is no cluster's work
+  ThinMade made[3];                   ///< by this block so far; of the round after the next, cleared
+  unsigned over[2];                   ///< is the first block through alone, by the round?
   VoteRound last;                     ///< that the first block has made alone
   ThinCount found;                    ///< in it
   RoundTotals totals;                 ///< the first block's
@@ -76,7 +80,7 @@ class ThinRounds {
   };
 
   __device__ ThinVertex* list(unsigned round) const { return room_.lists[round % 2]; }
-  __device__ ThinCount& made(unsigned round) const { return room_.made[round % 3]; }
+  __device__ ThinMade& made(unsigned round) const { return room_.made[round % 3]; }
 
   __device__ static unsigned share_of(unsigned size) { return (size + kClusterBlocks - 1) / kClusterBlocks; }
 
@@ -92,7 +96,8 @@ class ThinRounds {
       list(now.round)[i] = {v, static_cast<unsigned>(view_.work.offsets[v + 1ull] - begin), begin};
     }
     if (threadIdx.x < 3) room_.made[threadIdx.x] = {};
-    if (threadIdx.x == 0) room_.thick = 0, room_.totals = *view_.trace.totals;
+    if (threadIdx.x < 2) room_.over[threadIdx.x] = 0;
+    if (threadIdx.x == 0) room_.totals = *view_.trace.totals;
     if (threadIdx.x < kClusterBlocks)
       room_.told[now.round % 2][threadIdx.x] = {min(share, size - min(threadIdx.x * share, size)), 0};
     team_.sync();
@@ -107,9 +112,8 @@ class ThinRounds {
 
   /// What this block has found for a round.
   __device__ ThinCount found_for(unsigned round) const {
-    ThinCount count = made(round);
-    if (room_.thick != 0) count.active += kThick;
-    return count;
+    const ThinMade& count = made(round);
+    return {count.active + (count.thick != 0 ? kThick : 0), count.edges};
   }
 
   /// The round behind the one that has found so much. Its `blocks` are 0 where it is none for a cluster.
@@ -141,16 +145,24 @@ class ThinRounds {
 
   /// The first block goes on until it has too much for itself; `was` becomes the last round that it made.
   __device__ VoteRound alone(VoteRound& was) {
-    if (block_ == 0 && threadIdx.x < kAloneThreads) {
+    if (block_ == 0) {
       VoteRound now = was;
-      for (Part part{false, 0, static_cast<unsigned>(now.active), up_to(told(now.round).active)};;) {
-        push(now, part);
-        asm volatile("bar.sync 1, %0;" ::"n"(kAloneThreads) : "memory");
+      Part part{false, 0, static_cast<unsigned>(now.active), up_to(told(now.round).active)};
+      for (unsigned round = now.round;; ++round) {
+        const bool works = threadIdx.x < kAloneThreads;
+        if (works) push(now, part);
+        __syncthreads();
+        if (room_.over[round % 2] != 0) break;
+        if (!works) continue;
         if (threadIdx.x == kAloneThreads - 1) trace(now);
         const VoteRound next = next_of(now, found_for(now.round + 1));
-        if (next.blocks == 0 || next.active > kAloneMost) break;
-        now = next;
-        part = {true, 0, static_cast<unsigned>(next.active), 0};
+        if (next.blocks != 0 && next.active <= kAloneMost) {
+          now = next;
+          part = {true, 0, static_cast<unsigned>(next.active), 0};
+        } else {  // which the other warps see behind one more barrier
+          part = {};
+          if (threadIdx.x == 0) room_.over[(round + 1) % 2] = 1;
+        }
       }
       if (threadIdx.x < kClusterBlocks) {
         *team_.of(&room_.last, threadIdx.x) = now;
@@ -162,6 +174,7 @@ class ThinRounds {
     if (threadIdx.x < kClusterBlocks)
       room_.told[(was.round + 1) % 2][threadIdx.x] = threadIdx.x == 0 ? room_.found : ThinCount{};
     if (threadIdx.x < 3) room_.made[threadIdx.x] = {};
+    if (threadIdx.x < 2) room_.over[threadIdx.x] = 0;
     __syncthreads();
     return next_of(was);
   }
@@ -200,7 +213,6 @@ class ThinRounds {
   }
 
   __device__ EdgeIndex offset(std::uint64_t v) const {
-    static_assert(sizeof(EdgeIndex) == sizeof(unsigned long long));
     return __ldg(reinterpret_cast<const unsigned long long*>(view_.work.offsets + v));
   }
 
@@ -217,7 +229,7 @@ class ThinRounds {
       const auto before = acc::fetch_min(view_.states + to.vertex, value);
       news = value < before && !view_.program.settled(before) && view_.program.active(value, before, at);
       to.degree = static_cast<unsigned>(min(degree, EdgeIndex{kWarpDegree}));
-      if (news && degree >= kWarpDegree) atomicExch(&room_.thick, 1u);
+      if (news && degree >= kWarpDegree) atomicExch(&made(at.round + 1).thick, 1u);
     }
     const unsigned lanes = __ballot_sync(~0u, news);
     if (lanes == 0) return;
@@ -233,7 +245,7 @@ class ThinRounds {
       if (to.degree > 0) asm volatile("prefetch.global.L2 [%0];" ::"l"(view_.out.targets + to.begin));
     }
     if (__any_sync(~0u, news && place >= kThinList)) {
-      if (lane_ == 0) atomicExch(&room_.thick, 1u);
+      if (lane_ == 0) atomicExch(&made(at.round + 1).thick, 1u);
       hand_over(view_.work.place(at.round), news && place >= kThinList, to.vertex);
     }
   }
