@@ -156,10 +156,7 @@ class CudaPpr final : public PprBackend {
     waiting_.resize(waiting_.size() - left);
     begun_ = Clock::now();
     for (RoomShape shape = shape_; left > 0; shape = larger_room(shape, host_graph_.vertices())) {
-      if (goes_dense(shape) && answer_side_by_side(left, count)) {
-        if (left == count) begin_small_if_most_fit(count);
-        break;
-      }
+      if (goes_dense(shape) && answer_side_by_side(left, count)) break;
       const std::uint64_t asked = left;
       left = ask(shape, first, asked, count);
       // Where most did not fit, the next wave begins with what comes next.
@@ -242,16 +239,6 @@ class CudaPpr final : public PprBackend {
     bring_figures(count);
     collect(dense_->query_bytes(), pending);
     return true;
-  }
-
-  /// After a wave that was all side by side: if the first room had been enough for most of it, the next wave
-  /// begins there again.
-  void begin_small_if_most_fit(std::uint64_t count) {
-    const RoomShape first = first_room(graph_->view().vertices, options_);
-    const QueryFigures* const figures = results_.figures.data();
-    const auto fit = std::count_if(figures, figures + count,
-                                   [&](const QueryFigures& query) { return query.reached <= first.limit; });
-    if (2 * static_cast<std::uint64_t>(fit) > count) shape_ = first;
   }
 
   void bring_figures(std::uint64_t count) {
