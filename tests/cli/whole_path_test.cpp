@@ -214,8 +214,10 @@ TEST_F(WholePath, BenchDiskReadsTheGraphFromItsFile) {
        "--report", at("bench.json")});
 
   const auto report = Json::parse(read_bytes(at("bench.json")));
-  for (const char* figure : {"limit: disk, one reader [GB/s]", "limit: disk, two readers [GB/s]",
-                             "uniform walk, from the file [GB/s]", "uniform walk, of the faster limit [%]"}) {
+  for (const char* figure :
+       {"disk, 1 reader [GB/s]", "disk, 2 readers [GB/s]", "disk, 2 readers past the cache [GB/s]",
+        "uniform walk, past the cache [GB/s]", "uniform walk, past the cache, of the limit [%]",
+        "uniform walk, through the cache, of the limit [%]"}) {
     EXPECT_GT(report.value(figure, 0.0), 0.0) << figure;
   }
   EXPECT_EQ(sluice({"bench", "disk", "--device", "host"}).status, 2);
