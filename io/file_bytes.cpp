@@ -61,7 +61,7 @@ class Reader {
   const std::byte* block(unsigned which) const { return memory_.get() + which * kBlock; }
   /// Starts to read into a block; false: not possible here.
   bool begin(unsigned which, int file, std::uint64_t offset, std::uint64_t bytes) {
-    wait(which);  // whoever threw has left it
+    if (wait(which) < 0 && under_way_[which]) return false;  // whoever threw has left it, and it stays there
     iocb& request = requests_[which] = {};
     request.aio_data = which;
     request.aio_lio_opcode = IOCB_CMD_PREAD;
@@ -107,6 +107,9 @@ FileBytes::FileBytes(const std::string& path, Caching caching) : cached_(path, O
   direct_ = Descriptor(direct, path);
   struct stat found {};
   if (::fstat(direct, &found) != 0 || found.st_size <= 0) return;
+  // Of a file that is somebody else's and may not be written, Linux says that the cache holds all
+  // (since 5.2).
+  if (found.st_uid != ::geteuid() && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) return;
   mapped_ = static_cast<std::uint64_t>(found.st_size);
   map_ = ::mmap(nullptr, mapped_, PROT_READ, MAP_SHARED, cached_.get(), 0);
   if (map_ == MAP_FAILED) map_ = nullptr;

@@ -14,7 +14,9 @@ namespace sluice::io {
 
 enum class Caching {
   system,  ///< what is read is left in the system's cache, which reads ahead
-  none,    ///< what the cache holds is taken from it; the rest is read past it, and is not kept
+  /// What the cache holds is taken from it. The rest is read past it and not kept, but for reads of less than
+  /// 64 KiB, the end of the file, and threads whose 2 MiB found no room in the budget when they first read.
+  none,
 };
 
 /// An open file. Safe to read from several threads.

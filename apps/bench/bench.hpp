@@ -30,7 +30,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::string graph;  ///< a graph file to measure instead of generated ones, or empty
   std::function<void(const std::string& name)> progress;  ///< called before each measurement
-  /// Is this figure to be measured? Empty: all are. Ablation, outofcore, pagerank and acc ask.
+  /// Is this figure to be measured? Empty: all are. Ablation, outofcore, pagerank, acc and ppr ask.
   std::function<bool(const std::string& name)> wanted;
 
   bool wants(const std::string& name) const { return !wanted || wanted(name); }

@@ -7,12 +7,12 @@
 #include <atomic>
 #include <memory>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include "apps/bench/bench.hpp"
 #include "apps/bench/workload.hpp"
 #include "engine/core/error.hpp"
+#include "engine/exec/threads.hpp"
 #include "engine/residency/resident_graph.hpp"
 #include "engine/sampling/run.hpp"
 #include "io/descriptor.hpp"
@@ -73,9 +73,9 @@ class DiskFile {
     for (; done < bytes; done += size_) {
       drop(0, size_);
       std::atomic<std::uint64_t> next = 0;
-      std::vector<std::jthread> threads;
-      for (unsigned r = 0; r < way.readers; ++r)
-        threads.emplace_back([&] { read_blocks(way.caching == io::Caching::none ? past_ : cached_, next); });
+      parallel_blocks(way.readers, way.readers, 1, [&](std::uint64_t, std::uint64_t, unsigned) {
+        read_blocks(way.caching == io::Caching::none ? past_ : cached_, next);
+      });
     }
     return static_cast<double>(done) / (seconds_now() - begin) * 1e-9;
   }

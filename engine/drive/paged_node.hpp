@@ -55,8 +55,8 @@ class PagedNodeGrower {
         items_(setup.graph, loop, setup.stats) {
     const auto boundaries = loop.plan().partitions.boundaries();
     own_begin_ = boundaries[loop.own().begin], own_end_ = boundaries[loop.own().end];
-    if (Communicator* const ranks = setup.graph.paging.shard)
-      ranks_ = ranks, homeward_.emplace(*ranks, setup.link, device_, stats_);
+    ranks_ = setup.graph.paging.shard;
+    if (ranks_) together(ranks_, [&] { homeward_.emplace(*ranks_, setup.link, device_, stats_); });
   }
 
   /// Grows instances [first, first + count); all ranks together where they share out the graph.

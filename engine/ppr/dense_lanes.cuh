@@ -172,6 +172,7 @@ class DenseLanes {
 
   __device__ void score(Vertex row, std::uint64_t at, Mass more, std::uint32_t arrived) const {
     const std::uint32_t before = group_.reached()[row];
+    __syncwarp();  // all have read it before the first lane changes it
     if (lane() == 0 && (arrived & ~before) != 0) group_.reached()[row] = before | arrived;
     if (lane() >= view_.shape.width) return;
     Mass* const score = group_.scores() + at;

@@ -130,7 +130,7 @@ void Slots::begin(unsigned slot, std::uint32_t partition) {
 
 std::vector<std::uint32_t> Slots::wait(unsigned left) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return under_way_ == 0 || (under_way_ <= left && !come_.empty()); });
+  changed_.wait(lock, [&] { return failure_ || under_way_ == 0 || (under_way_ <= left && !come_.empty()); });
   if (failure_) std::rethrow_exception(failure_);
   std::vector<std::uint32_t> here;
   for (const Load& load : come_) {
@@ -183,6 +183,7 @@ void Slots::work() {
       lock.unlock();
       bring(lane, load);
       lock.lock();
+      if (failure_) return;  // another lane's: nothing is under way any more
       come_.push_back(load);
       --under_way_;
       changed_.notify_all();
