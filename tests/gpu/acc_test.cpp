@@ -60,16 +60,7 @@ void compare_searches(const Both& both, Vertex source, const AccOptions& options
   EXPECT_EQ(found.stats.trace.size(), std::min<std::uint64_t>(found.stats.rounds, kTracedRounds));
 }
 
-class GpuAcc : public testing::Test {
- protected:
-  void SetUp() override {
-    gpu_ = open_gpu();
-    REQUIRE_GPU(gpu_);
-  }
-
-  const Device host_{{DeviceChoice::host, usable_cores(), 0}};
-  std::unique_ptr<Device> gpu_;
-};
+class GpuAcc : public OnGpu {};
 
 TEST_F(GpuAcc, SearchesAsTheHost) {
   for (const auto& [name, graph] : graphs()) {

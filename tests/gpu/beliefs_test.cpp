@@ -35,20 +35,12 @@ BeliefResult compare_beliefs(const Device& host, const Device& gpu, const Graph&
   return found;
 }
 
-class GpuBeliefs : public testing::Test {
+class GpuBeliefs : public OnGpu {
  protected:
-  void SetUp() override {
-    gpu_ = open_gpu();
-    REQUIRE_GPU(gpu_);
-  }
-
   BeliefResult compare(const Graph& graph, const BeliefModel& model, const BeliefOptions& options,
                        const AccPlace& place = {}, const Graph* from = nullptr) {
     return compare_beliefs(host_, *gpu_, graph, model, options, place, from);
   }
-
-  const Device host_{{DeviceChoice::host, usable_cores(), 0}};
-  std::unique_ptr<Device> gpu_;
 };
 
 TEST_F(GpuBeliefs, AreTheHostsOnHardGraphs) {

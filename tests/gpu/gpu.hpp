@@ -28,6 +28,18 @@ inline std::unique_ptr<Device> open_gpu(std::uint64_t memory = 0) {
 #define REQUIRE_GPU(device) \
   if (!(device)) GTEST_SKIP() << "no usable GPU"
 
+/// Tests of a GPU beside the host.
+class OnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    gpu_ = open_gpu();
+    REQUIRE_GPU(gpu_);
+  }
+
+  const Device host_{{DeviceChoice::host, usable_cores(), 0}};
+  std::unique_ptr<Device> gpu_;
+};
+
 /// The large R-MAT's scale. A sanitizer, which slows kernels a hundredfold, sets a smaller one (scripts/gpu).
 inline unsigned rmat_scale() {
   const char* const given = std::getenv("SLUICE_TEST_RMAT_SCALE");

@@ -8,29 +8,17 @@
 #include "engine/ppr/ppr.hpp"
 #include "engine/ppr/query_rules.hpp"
 #include "gpu/gpu.hpp"
-#include "ppr/oracle.hpp"
+#include "ppr/ran.hpp"
 
 namespace sluice::test {
 namespace {
 
-class GpuPprDense : public testing::Test {
+class GpuPprDense : public OnGpu {
  protected:
-  void SetUp() override {
-    gpu_ = open_gpu();
-    REQUIRE_GPU(gpu_);
-  }
-
-  static KeptRows rows_of(const Device& device, const Graph& graph, const Starts& starts,
-                          const PprOptions& options, const PagingOptions& paging = {}) {
-    KeptRows rows;
-    run_ppr(device, graph, starts, options, rows, paging);
-    return rows;
-  }
-
   KeptRows compare(const Device& gpu, const Graph& graph, const Starts& starts, PprOptions options) {
-    KeptRows found = rows_of(gpu, graph, starts, options);
+    KeptRows found = ran(gpu, graph, starts, options).rows;
     options.state = PprState::automatic;
-    const KeptRows expected = rows_of(host_, graph, starts, options);
+    const KeptRows expected = ran(host_, graph, starts, options).rows;
     EXPECT_TRUE(found == expected);
     EXPECT_EQ(found.figures.size(), expected.figures.size());
     if (found.figures.size() != expected.figures.size()) return found;
@@ -48,9 +36,6 @@ class GpuPprDense : public testing::Test {
     return std::count_if(rows.figures.begin(), rows.figures.end(),
                          [bytes](const QueryFigures& figures) { return figures.peak_bytes == bytes; });
   }
-
-  const Device host_{{DeviceChoice::host, usable_cores(), 0}};
-  std::unique_ptr<Device> gpu_;
 };
 
 /// GD(L) and the limit, with all rules for vertices without out-edges, even and by weight.
@@ -170,17 +155,17 @@ TEST_F(GpuPprDense, IsNarrowerOrLeftOutWhereMemoryIsShort) {
   // The graph fits, but not its in-edges beside it.
   const auto tiny = open_gpu(2 * graph.edges() * sizeof(Vertex));
   options.state = PprState::dense;
-  EXPECT_THROW(rows_of(*tiny, graph, Starts{}, options), BudgetError);
+  EXPECT_THROW(ran(*tiny, graph, Starts{}, options), BudgetError);
 }
 
 TEST_F(GpuPprDense, SaysWhereItCannot) {
   const Graph graph = generated(io::GraphKind::rmat, 8, false, io::WeightRule::none);
   PprOptions options;
   options.state = PprState::dense;
-  EXPECT_THROW(rows_of(*gpu_, graph, Starts{}, options, {.transport = Transport::mapped}), UsageError);
-  EXPECT_THROW(rows_of(host_, graph, Starts{}, options), UsageError);
+  EXPECT_THROW(ran(*gpu_, graph, Starts{}, options, {.transport = Transport::mapped}), UsageError);
+  EXPECT_THROW(ran(host_, graph, Starts{}, options), UsageError);
   options.top = kSortedHere + 1;
-  EXPECT_THROW(rows_of(*gpu_, graph, Starts{}, options), UsageError);
+  EXPECT_THROW(ran(*gpu_, graph, Starts{}, options), UsageError);
 }
 
 }  // namespace

@@ -13,50 +13,12 @@
 #include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"
 #include "partition/elsewhere.hpp"
-#include "ppr/oracle.hpp"
+#include "ppr/ran.hpp"
 
 namespace sluice::test {
 namespace {
 
-struct Ran {
-  KeptRows rows;
-  PprStats stats;
-};
-
-Ran ran(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-        const PagingOptions& paging = {}) {
-  Ran result;
-  result.stats = run_ppr(device, graph, starts, options, result.rows, paging);
-  return result;
-}
-
-void expect_same(const Ran& fed, const Ran& whole) {
-  EXPECT_TRUE(fed.rows == whole.rows);
-  EXPECT_EQ(fed.stats.queries, whole.stats.queries);
-  EXPECT_EQ(fed.stats.edges, whole.stats.edges);
-  EXPECT_EQ(fed.stats.reached, whole.stats.reached);
-  EXPECT_EQ(fed.stats.largest_error, whole.stats.largest_error);
-  EXPECT_EQ(fed.stats.held, whole.stats.held);
-}
-
-/// Even numbers of them split by weight, so that both do with each method.
-std::vector<PprOptions> all_methods() {
-  std::vector<PprOptions> all = group_methods();
-  for (const PprOptions& options : one_by_one_methods()) all.push_back(options);
-  for (std::size_t i = 0; i < all.size(); i += 2) all[i].weighted = true;
-  return all;
-}
-
-class GpuFedPpr : public testing::Test {
- protected:
-  void SetUp() override {
-    gpu_ = open_gpu();
-    REQUIRE_GPU(gpu_);
-  }
-
-  const Device host_{{DeviceChoice::host, usable_cores(), 0}};
-  std::unique_ptr<Device> gpu_;
-};
+class GpuFedPpr : public OnGpu {};
 
 TEST_F(GpuFedPpr, BringsListsFromTheFileAndInPartitions) {
   const std::uint64_t host_used = host_accountant().used();
@@ -65,7 +27,7 @@ TEST_F(GpuFedPpr, BringsListsFromTheFileAndInPartitions) {
     const auto make = [&] { return generated(io::GraphKind::rmat, 10, undirected, io::WeightRule::uniform); };
     const Graph in_memory = make(), in_file = elsewhere(make());
     const Starts starts = starts_of(queries_of(in_memory));
-    for (const PprOptions& options : all_methods()) {
+    for (const PprOptions& options : methods_by_turns_weighted()) {
       const Ran whole = ran(host_, in_memory, starts, options);
       for (const PagingOptions& paging :
            {PagingOptions{}, PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::file},
@@ -261,17 +223,11 @@ KeptRows on_ranks(int size, const Graph& graph, const Starts& starts, const PprO
     stats[at] = run_ppr(*device, graph, starts, own, rows[at], shard);
     EXPECT_LE(device->memory().peak(), memory);
   });
-  KeptRows all;
   std::uint64_t asked = 0, answered = 0;
-  for (std::size_t at = 0; at < rows.size(); ++at) {
-    all.seeds.insert(all.seeds.end(), rows[at].seeds.begin(), rows[at].seeds.end());
-    all.vertices.insert(all.vertices.end(), rows[at].vertices.begin(), rows[at].vertices.end());
-    all.scores.insert(all.scores.end(), rows[at].scores.begin(), rows[at].scores.end());
-    asked += stats[at].traffic.asked, answered += stats[at].traffic.answered;
-  }
+  for (const PprStats& some : stats) asked += some.traffic.asked, answered += some.traffic.answered;
   EXPECT_EQ(asked, answered);
   EXPECT_GT(asked, 0u);
-  return all;
+  return joined(rows);
 }
 
 TEST_F(GpuFedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
@@ -280,7 +236,7 @@ TEST_F(GpuFedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
   };
   const Graph in_memory = make(), in_file = elsewhere(make());
   const Starts starts = starts_of(queries_of(in_memory));
-  for (const PprOptions& options : watched(all_methods(), 1, 9)) {
+  for (const PprOptions& options : watched(methods_by_turns_weighted(), 1, 9)) {
     const KeptRows expected = ran(host_, in_memory, starts, options).rows;
     EXPECT_TRUE(on_ranks(2, in_memory, starts, options) == expected);
     EXPECT_TRUE(on_ranks(3, in_file, starts, options, {.partitions = 5}) == expected);

@@ -9,7 +9,7 @@
 #include "engine/ppr/evaluate.hpp"
 #include "engine/ppr/query_rules.hpp"
 #include "gpu/gpu.hpp"
-#include "ppr/oracle.hpp"
+#include "ppr/ran.hpp"
 
 namespace sluice::test {
 namespace {
@@ -26,24 +26,12 @@ std::vector<PprOptions> in_tables(std::vector<PprOptions> methods) {
   return methods;
 }
 
-class GpuPpr : public testing::Test {
+class GpuPpr : public OnGpu {
  protected:
-  void SetUp() override {
-    gpu_ = open_gpu();
-    REQUIRE_GPU(gpu_);
-  }
-
-  static KeptRows rows_of(const Device& device, const Graph& graph, const Starts& starts,
-                          const PprOptions& options, const PagingOptions& paging = {}) {
-    KeptRows rows;
-    run_ppr(device, graph, starts, options, rows, paging);
-    return rows;
-  }
-
   KeptRows compare(const Device& gpu, const Graph& graph, const Starts& starts, const PprOptions& options,
                    const PagingOptions& paging = {}) {
-    KeptRows found = rows_of(gpu, graph, starts, options, paging);
-    const KeptRows expected = rows_of(host_, graph, starts, on_host(options));
+    KeptRows found = ran(gpu, graph, starts, options, paging).rows;
+    const KeptRows expected = ran(host_, graph, starts, on_host(options)).rows;
     EXPECT_TRUE(found == expected);
     EXPECT_EQ(found.figures.size(), expected.figures.size());
     if (found.figures.size() != expected.figures.size()) return found;
@@ -69,9 +57,6 @@ class GpuPpr : public testing::Test {
       ++(figures.peak_bytes > first.bytes() ? asked.again : asked.once);
     return asked;
   }
-
-  const Device host_{{DeviceChoice::host, usable_cores(), 0}};
-  std::unique_ptr<Device> gpu_;
 };
 
 TEST_F(GpuPpr, AnswersAsTheHostOnHardGraphs) {
@@ -160,7 +145,7 @@ TEST_F(GpuPpr, WorksInWavesAndFewRoomsWhereMemoryIsShort) {
   compare(*small, graph, Starts{}, options);
 
   const auto tiny = open_gpu(1u << 18);
-  EXPECT_THROW(rows_of(*tiny, graph, Starts{}, options), BudgetError);
+  EXPECT_THROW(ran(*tiny, graph, Starts{}, options), BudgetError);
 }
 
 TEST_F(GpuPpr, ReadsListsInPlace) {
@@ -189,11 +174,11 @@ TEST_F(GpuPpr, ReadsListsInPlaceWhereTheyDoNotFit) {
   KeptRows rows;
   const PprStats stats = run_ppr(*small, graph, Starts{}, options, rows);
 
-  EXPECT_TRUE(rows == rows_of(host_, graph, Starts{}, options));
+  EXPECT_TRUE(rows == ran(host_, graph, Starts{}, options).rows);
   EXPECT_EQ(stats.mapped_bytes, stats.edges * 8);
   EXPECT_LT(stats.traffic.host_to_device_bytes, edges / 4);
   EXPECT_LE(small->memory().peak(), edges / 2);
-  EXPECT_THROW(rows_of(*small, graph, Starts{}, options, {.partitions = 1}), BudgetError);
+  EXPECT_THROW(ran(*small, graph, Starts{}, options, {.partitions = 1}), BudgetError);
 }
 
 TEST_F(GpuPpr, EvaluatesWhereMemoryIsShort) {

@@ -134,13 +134,8 @@ Edges shuffled(Edges edges) {
   return edges;
 }
 
-class GpuThinVote : public testing::Test {
+class GpuThinVote : public OnGpu {
  protected:
-  void SetUp() override {
-    gpu_ = open_gpu();
-    REQUIRE_GPU(gpu_);
-  }
-
   AccStats compare(const Graph& graph, Vertex source, const AccOptions& options = {}) {
     const AccNeeds needs{.in_edges = true};
     const AccGraph on_host(host_, graph, needs), on_gpu(*gpu_, graph, needs);
@@ -181,9 +176,6 @@ class GpuThinVote : public testing::Test {
     SCOPED_TRACE("push alone");
     compare(both, source, {.direction = AccDirection::push});
   }
-
-  const Device host_{{DeviceChoice::host, usable_cores(), 0}};
-  std::unique_ptr<Device> gpu_;
 };
 
 TEST_F(GpuThinVote, FollowsAPathInFewLaunches) {

@@ -5,45 +5,10 @@
 #include "cli/process.hpp"
 #include "engine/core/error.hpp"
 #include "io/graph_file.hpp"
-#include "ppr/oracle.hpp"
+#include "ppr/ran.hpp"
 
 namespace sluice::test {
 namespace {
-
-struct Ran {
-  KeptRows rows;
-  PprStats stats;
-};
-
-Ran ran(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-        const PagingOptions& paging = {}) {
-  Ran result;
-  result.stats = run_ppr(device, graph, starts, options, result.rows, paging);
-  return result;
-}
-
-/// Lists, and all that is known of them but memory and time.
-void expect_same(const Ran& parts, const Ran& whole) {
-  EXPECT_TRUE(parts.rows == whole.rows);
-  EXPECT_EQ(parts.stats.queries, whole.stats.queries);
-  EXPECT_EQ(parts.stats.edges, whole.stats.edges);
-  EXPECT_EQ(parts.stats.reached, whole.stats.reached);
-  EXPECT_EQ(parts.stats.largest_error, whole.stats.largest_error);
-  EXPECT_EQ(parts.stats.held, whole.stats.held);
-}
-
-std::vector<PprOptions> all_methods() {
-  auto all = group_methods();
-  const auto more = one_by_one_methods();
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
-/// Even numbers of rules split by weight, so that both do with each method.
-std::vector<PprOptions> with_and_without_weights(std::vector<PprOptions> all) {
-  for (std::size_t i = 0; i < all.size(); i += 2) all[i].weighted = true;
-  return all;
-}
 
 TEST(PprPartitions, ChangeNoBit) {
   const Device device({DeviceChoice::host, 2, 0});
@@ -53,7 +18,7 @@ TEST(PprPartitions, ChangeNoBit) {
     const Starts all = starts_of(queries);
     queries.erase(queries.begin(), queries.end() - 2);
     const Starts few = starts_of(queries);
-    for (const PprOptions& options : with_and_without_weights(all_methods())) {
+    for (const PprOptions& options : methods_by_turns_weighted()) {
       const Starts& starts = goes_one_by_one(options) ? few : all;  // many rounds each
       const Ran whole = ran(device, graph, starts, options);
       EXPECT_EQ(whole.stats.traffic.partitions, 1u);
@@ -79,7 +44,7 @@ TEST(PprPartitions, ComeFromTheFileToo) {
                   true);
   const Graph in_memory = io::read_graph(folder / "graph.h5"), in_file = io::open_graph(folder / "graph.h5");
   const Starts starts = starts_of(queries_of(in_memory));
-  for (const PprOptions& options : with_and_without_weights(all_methods())) {
+  for (const PprOptions& options : methods_by_turns_weighted()) {
     const Ran whole = ran(device, in_memory, starts, options);
     for (const PagingOptions& paging :
          {PagingOptions{}, PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::file}}) {

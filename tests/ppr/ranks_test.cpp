@@ -5,7 +5,7 @@
 #include "cli/process.hpp"
 #include "exchange/thread_ranks.hpp"
 #include "io/graph_file.hpp"
-#include "ppr/oracle.hpp"
+#include "ppr/ran.hpp"
 
 namespace sluice::test {
 namespace {
@@ -36,11 +36,7 @@ OnRanks on_ranks(int size, const Graph& graph, const Starts& starts, const PprOp
     all.stats[at] = run_ppr(device, graph, starts, own, rows[at], shard);
     peaks[at] = device.memory().peak();
   });
-  for (const KeptRows& some : rows) {
-    all.rows.seeds.insert(all.rows.seeds.end(), some.seeds.begin(), some.seeds.end());
-    all.rows.vertices.insert(all.rows.vertices.end(), some.vertices.begin(), some.vertices.end());
-    all.rows.scores.insert(all.rows.scores.end(), some.scores.begin(), some.scores.end());
-  }
+  all.rows = joined(rows);
   all.peak = *std::ranges::max_element(peaks);
   return all;
 }

@@ -4,13 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
 #include <set>
-#include <thread>
 #include <vector>
 
-#include "engine/core/error.hpp"
 #include "rank/cases.hpp"
 
 namespace sluice::test {
@@ -71,37 +67,6 @@ TEST_F(SweepPagesInSlots, KeepWhatIsWantedAgain) {
   EXPECT_EQ(pass({3, 5, 7, 11}), 1u);
   EXPECT_EQ(pass({3, 5, 7, 0}), 1u);  // in place of the one that is not wanted any more
   EXPECT_EQ(pass({3, 5, 7, 0}), 0u);
-}
-
-/// Some reads are there at once; one fails while others are under way, which come later.
-class FailingEdges final : public EdgeSource {
- public:
-  void read_targets(EdgeIndex, std::span<Vertex> out) const override {
-    const unsigned read = reads_++;
-    std::this_thread::sleep_for(std::chrono::milliseconds(read < 4 ? 0 : read == 4 ? 20 : 60));
-    if (read == 4) throw RunError("a disk that fails");
-    std::fill(out.begin(), out.end(), Vertex{0});
-  }
-  void read_weights(EdgeIndex, std::span<float>) const override { throw RunError("there are none"); }
-
- private:
-  mutable std::atomic<unsigned> reads_ = 0;
-};
-
-/// Whoever waits hears of it, and not for what will not come.
-TEST(SweepPages, EndWhereAReadHasFailed) {
-  const Device device({DeviceChoice::host, 2});
-  const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::none);
-  const FailingEdges edges;
-  CsrView offsets = graph.out.view();
-  offsets.targets = nullptr;
-  SweepRows rows(offsets);
-  rows.file = &edges;
-  SweepPages pages(device, rows, false, {.partitions = 12, .slots = 8, .transport = Transport::file});
-
-  EXPECT_THROW(
-      pages.for_each([](std::uint32_t) { return std::uint64_t{1}; }, [](std::span<const SweepPage>) {}),
-      RunError);
 }
 
 }  // namespace

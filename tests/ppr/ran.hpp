@@ -1,0 +1,53 @@
+// What a run of queries gave, and that another gave the same: lists and all that is known of them but memory
+// and time.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "ppr/oracle.hpp"
+
+namespace sluice::test {
+
+struct Ran {
+  KeptRows rows;
+  PprStats stats;
+};
+
+inline Ran ran(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
+               const PagingOptions& paging = {}) {
+  Ran result;
+  result.stats = run_ppr(device, graph, starts, options, result.rows, paging);
+  return result;
+}
+
+inline void expect_same(const Ran& found, const Ran& expected) {
+  EXPECT_TRUE(found.rows == expected.rows);
+  EXPECT_EQ(found.stats.queries, expected.stats.queries);
+  EXPECT_EQ(found.stats.edges, expected.stats.edges);
+  EXPECT_EQ(found.stats.reached, expected.stats.reached);
+  EXPECT_EQ(found.stats.largest_error, expected.stats.largest_error);
+  EXPECT_EQ(found.stats.held, expected.stats.held);
+}
+
+/// Those of all ranks, in order.
+inline KeptRows joined(const std::vector<KeptRows>& parts) {
+  KeptRows all;
+  for (const KeptRows& some : parts) {
+    all.seeds.insert(all.seeds.end(), some.seeds.begin(), some.seeds.end());
+    all.vertices.insert(all.vertices.end(), some.vertices.begin(), some.vertices.end());
+    all.scores.insert(all.scores.end(), some.scores.begin(), some.scores.end());
+  }
+  return all;
+}
+
+/// Even numbers of rules split by weight, so that both do with each method.
+inline std::vector<PprOptions> methods_by_turns_weighted() {
+  std::vector<PprOptions> all = group_methods();
+  for (const PprOptions& options : one_by_one_methods()) all.push_back(options);
+  for (std::size_t i = 0; i < all.size(); i += 2) all[i].weighted = true;
+  return all;
+}
+
+}  // namespace sluice::test
