@@ -68,6 +68,7 @@ class NewVertices {
 UpdateBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap& ids, unsigned threads) {
   io::ReadOptions options;
   options.threads = threads;
+  options.may_be_empty = true;
   // Beside a graph that fills the memory: readers take six such pieces a thread, and two threads' more.
   const std::uint64_t room = host_accountant().available() / 2 / (6 * (threads + 2));
   options.batch_bytes = std::clamp<std::uint64_t>(room, kSmallestPiece, options.batch_bytes);

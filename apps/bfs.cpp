@@ -29,10 +29,12 @@ void run_bfs(const Command& command, const BfsCommand& c) {
   refuse_idle_acc(command);
   if (!command.given("--source")) throw UsageError("--source V is missing: say where the search begins");
   // Over ranks a search only pushes.
-  Job job(command, c.common, c.graph, {.in_edges = world().size() == 1});
+  Job job(command, c.common, c.graph, {.in_edges = world().size() == 1, .vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
-  if (c.common.plan) return job.print_plan(plan_bfs(job.device(), job.graph(), place));
+  const AccPlan plan = plan_bfs(job.device(), job.graph(), place);
+  if (c.common.plan) return job.print_plan(plan);
+  job.require(plan);
 
   auto& results = job.open_results({{"command", std::string("bfs")}, {"source", std::int64_t(c.source)}},
                                    text_columns_of(c, {"depth", "parent"}));

@@ -37,7 +37,7 @@ void run_bp(const Command& command, BpCommand& c) {
   for (const char* name : {"--priors", "--coupling"}) {
     if (!command.given(name)) throw UsageError(fmt::format("{} FILE is missing", name));
   }
-  Job job(command, c.common, c.graph);
+  Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
   const BeliefModel model = read_belief_model(c.priors, c.coupling, job.graph(), job.ids());
   const AccPlace place = place_of(c);
   const auto plan_here = [&] { return plan_beliefs(job.device(), job.graph(), model.states, place); };
@@ -45,6 +45,7 @@ void run_bp(const Command& command, BpCommand& c) {
   if (job.moves_to_host(plan.device_bytes > job.device().memory().ceiling())) plan = plan_here();
   if (c.common.plan) return job.print_plan(plan);
   job.require_device_memory(plan.device_bytes);
+  job.require(plan);
 
   auto& results = job.open_results({{"command", std::string("bp")},
                                     {"states", std::int64_t{model.states}},

@@ -50,6 +50,13 @@ std::string rank_lines(const RunPlan& plan) {
   return text;
 }
 
+/// How lists come in partitions, and how much of them in one `pass`.
+std::string part_lines(std::uint64_t partitions, std::uint64_t brought_bytes, const char* pass) {
+  if (partitions <= 1) return "";
+  return fmt::format("{:<22} {:>12} (about)\n{:<22} {:>12} in {}, at most\n", "partitions", partitions,
+                     "brought", format_size(brought_bytes), pass);
+}
+
 ReportFile begin_report(const CommonOptions& options) {
   cover_outputs({options.output, options.report}, options.scratch);
   const auto held = hold_end();
@@ -88,12 +95,14 @@ void Job::load(const std::string& graph_file) {
   needs_.in_edges = needs_.in_edges && info_.directed && info_.has_in;
   const std::uint64_t needed = share_of_node(host_bytes(info_, needs_.in_edges)),
                       allowed = host_accountant().ceiling();
-  // A graph larger than host memory stays in its file; only offsets are held. So does one whose lists would
-  // not fit a second time, if they are to be rewritten: of a file nothing is (partition/updated_edges.hpp).
-  const std::uint64_t rewritten = needs_.updated ? host_bytes(info_) : 0;
+  // A graph that host memory does not hold beside the work stays in its file; only offsets are held. So does
+  // one whose lists would not fit a second time, if they are to be rewritten: of a file nothing is
+  // (partition/updated_edges.hpp).
+  const std::uint64_t beside =
+      info_.vertices * needs_.vertex_bytes + (needs_.updated ? host_bytes(info_) : 0);
   const bool sharded = options_.distribution == Distribution::shard && world().size() > 1;
   std::uint64_t in_file[] = {options_.paging.transport == Transport::file || sharded ||
-                             needed + rewritten > allowed};
+                             needed + beside > allowed};
   world().all_reduce(in_file, Reduce::max, "the ranks' budgets");
   in_file_ = in_file[0] != 0;
   const std::uint64_t offsets = (info_.vertices + 1) * sizeof(EdgeIndex);
@@ -123,7 +132,7 @@ void Job::load(const std::string& graph_file) {
   require_same_on_all_ranks(same_options(command_) +
                             fmt::format("graph checksum {}\n", format_checksum(info_.checksum)));
   // What memory cannot hold, the system's cache cannot keep either.
-  const io::Caching caching = needed > allowed ? io::Caching::none : io::Caching::system;
+  const io::Caching caching = needed + beside > allowed ? io::Caching::none : io::Caching::system;
   graph_ = in_file_ ? io::open_graph(graph_file, needs_.in_edges, caching)
                     : read_graph_once_a_node(graph_file, info_, needs_.in_edges);
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
@@ -304,9 +313,9 @@ void Job::print_plan(const RunPlan& plan) const {
   text += fit_line(in_parts ? "  graph, in slots" : "  graph", plan.graph_bytes, ~std::uint64_t{0});
   text += fit_line("  tables", plan.table_bytes, ~std::uint64_t{0});
   text += fit_line(in_parts ? "  a wave" : "  smallest wave", plan.wave_bytes, ~std::uint64_t{0});
-  text += fit_line("host memory (graph)",
-                   in_file_ ? graph_.out.offsets.bytes() : share_of_node(host_bytes(info_)),
-                   host_accountant().ceiling());
+  // What the host works with lies there.
+  const std::uint64_t host_needed = held_bytes() + (device_->is_cuda() ? 0 : plan.device_bytes_needed);
+  text += fit_line("host memory", host_needed, host_accountant().ceiling());
   if (in_parts) {
     text += fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions->size(),
                         plan.slots);
@@ -325,22 +334,28 @@ void Job::print_plan(const RunPlan& plan) const {
   require_device_memory(plan.device_bytes_needed);
 }
 
+std::uint64_t Job::held_bytes() const {
+  return in_file_ ? graph_.out.offsets.bytes() + graph_.in.offsets.bytes()
+                  : share_of_node(host_bytes(info_, needs_.in_edges));
+}
+
+void Job::require_memory(std::uint64_t device_bytes, std::uint64_t host_bytes) const {
+  if (device_bytes <= device_->memory().ceiling() && host_bytes <= host_accountant().ceiling()) return;
+  throw BudgetError(
+      fmt::format("the job needs {} of device memory and {} of host memory (raise --device-memory or "
+                  "--host-memory)",
+                  format_size(device_bytes), format_size(host_bytes)));
+}
+
 void Job::print_plan(const PageRankPlan& plan) const {
-  const std::uint64_t held = in_file_ ? graph_.out.offsets.bytes() + graph_.in.offsets.bytes()
-                                      : share_of_node(host_bytes(info_, needs_.in_edges));
-  const std::uint64_t host_needed = held + plan.host_bytes, unbounded = ~std::uint64_t{0};
+  const std::uint64_t host_needed = held_bytes() + plan.host_bytes, unbounded = ~std::uint64_t{0};
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
   text += fit_line("  ranks", plan.state_bytes, unbounded);
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
-  text += fit_line("  graph", held, unbounded);
-  if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
+  text += fit_line("  graph", held_bytes(), unbounded);
+  text += part_lines(plan.partitions, plan.brought_bytes, "an iteration");
   print(text + fit_line("result", info_.vertices * 8, unbounded));
-  if (plan.device_bytes > device_->memory().ceiling() || host_needed > host_accountant().ceiling()) {
-    throw BudgetError(
-        fmt::format("the job needs {} of device memory and {} of host memory (raise --device-memory or "
-                    "--host-memory)",
-                    format_size(plan.device_bytes), format_size(host_needed)));
-  }
+  require_memory(plan.device_bytes, host_needed);
 }
 
 void Job::print_plan(const PprPlan& plan) const {
@@ -352,10 +367,9 @@ void Job::print_plan(const PprPlan& plan) const {
   if (plan.fed) text += fit_line("  lists, at most", plan.cache_bytes, unbounded);
   text += fit_line("  a wave of results", plan.wave_bytes, unbounded);
   text += fit_line("  a query, at most", plan.largest_query_bytes, unbounded);
-  const std::uint64_t held = in_file_ ? graph_.out.offsets.bytes() : share_of_node(host_bytes(info_));
-  const std::uint64_t host_needed = held + plan.host_bytes;
+  const std::uint64_t host_needed = held_bytes() + plan.host_bytes;
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
-  text += fit_line("  graph", held, unbounded);
+  text += fit_line("  graph", held_bytes(), unbounded);
   if (plan.host_bytes > 0)
     text += fit_line(plan.fed ? "  lists on their way" : "  lists between ranks", plan.host_bytes, unbounded);
   text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
@@ -368,23 +382,15 @@ void Job::print_plan(const PprPlan& plan) const {
 }
 
 void Job::print_plan(const AccPlan& plan) const {
-  const std::uint64_t unbounded = ~std::uint64_t{0};
-  const std::uint64_t held = in_file_ ? graph_.out.offsets.bytes() + graph_.in.offsets.bytes()
-                                      : share_of_node(host_bytes(info_, needs_.in_edges));
-  const std::uint64_t host_needed = held + plan.host_bytes;
+  const std::uint64_t host_needed = held_bytes() + plan.host_bytes, unbounded = ~std::uint64_t{0};
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
   text += fit_line("  vertex states", plan.state_bytes, unbounded);
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
-  text += fit_line("  graph", held, unbounded);
+  text += fit_line("  graph", held_bytes(), unbounded);
   if (plan.message_bytes > 0) text += fit_line("  messages of edges", plan.message_bytes, unbounded);
-  if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
+  text += part_lines(plan.partitions, plan.brought_bytes, "a round");
   print(text + fit_line("result", plan.result_bytes, unbounded));
-  if (plan.device_bytes > device_->memory().ceiling() || host_needed > host_accountant().ceiling()) {
-    throw BudgetError(
-        fmt::format("the job needs {} of device memory and {} of host memory (raise --device-memory or "
-                    "--host-memory)",
-                    format_size(plan.device_bytes), format_size(host_needed)));
-  }
+  require_memory(plan.device_bytes, host_needed);
 }
 
 void refuse_foreign_options(const Command& command, const std::string& kind,

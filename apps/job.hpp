@@ -25,8 +25,9 @@ namespace sluice::apps {
 
 /// What a command reads of the graph file.
 struct GraphNeeds {
-  bool in_edges = false;  ///< also in-edges, where a directed graph's file has them
-  bool updated = false;   ///< a batch rewrites the lists, one direction after the other
+  bool in_edges = false;           ///< also in-edges, where a directed graph's file has them
+  bool updated = false;            ///< a batch rewrites the lists, one direction after the other
+  std::uint64_t vertex_bytes = 0;  ///< what the work takes of host memory beside the graph, a vertex
 };
 
 class Job {
@@ -78,6 +79,11 @@ class Job {
 
   Progress& progress() { return progress_; }
 
+  /// Throws BudgetError where the host, if it does the work, has less memory than the plan says. (What a GPU
+  /// takes is said when it is taken, before the work begins.)
+  void require(const PageRankPlan& plan) const { require_on_host(plan.device_bytes, plan.host_bytes); }
+  void require(const AccPlan& plan) const { require_on_host(plan.device_bytes, plan.host_bytes); }
+
   /// --plan: prints what the job would need; throws BudgetError if it does not fit.
   void print_plan(const RunPlan& plan) const;
   void print_plan(const PageRankPlan& plan) const;
@@ -86,6 +92,13 @@ class Job {
 
  private:
   void load(const std::string& graph_file);
+  /// What the graph takes of host memory as it was read.
+  std::uint64_t held_bytes() const;
+  void require_on_host(std::uint64_t device_bytes, std::uint64_t host_bytes) const {
+    if (!device_->is_cuda()) require_memory(device_bytes, held_bytes() + host_bytes);
+  }
+  /// Throws BudgetError.
+  void require_memory(std::uint64_t device_bytes, std::uint64_t host_bytes) const;
   void close();
   void summarize(const RunStats& run, const char* instance_name, const char* edge_name) const;
   void summarize(const SolverFigures& solver) const;

@@ -24,9 +24,12 @@ std::uint64_t count_members(std::span<const std::uint8_t> members) {
 
 void run_kcore(const Command& command, const KcoreCommand& c) {
   refuse_idle_acc(command);
-  Job job(command, c.common, c.graph, {.in_edges = true});
+  Job job(command, c.common, c.graph, {.in_edges = true, .vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);
-  if (c.common.plan) return job.print_plan(plan_cores(job.device(), job.graph(), place));
+  const AccPlan plan = plan_cores(job.device(), job.graph(), place);
+  if (c.common.plan) return job.print_plan(plan);
+  // Of the undirected form that is made of a directed graph the plan says what it takes at most.
+  if (!job.graph().directed) job.require(plan);
 
   std::vector<io::Attribute> attributes{{"command", std::string("kcore")}};
   if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});

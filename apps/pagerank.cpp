@@ -128,11 +128,16 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   refuse_replay_options(command);
   validate(c.rank);
   settle_rank_batch(command, c.method, c.batch, c.common);
-  Job job(command, c.common, c.graph, {.in_edges = true, .updated = c.batch.updates()});
-  const RankPlace place{c.common.paging, &world(), c.rows};
-  if (c.common.plan) return job.print_plan(plan_pagerank(job.device(), job.graph(), c.rank, place));
-
   const bool fresh = c.method == RankMethod::from_scratch;
+  Job job(command, c.common, c.graph,
+          {.in_edges = true,
+           .updated = c.batch.updates(),
+           .vertex_bytes = fresh ? kRankVertexBytes : kBatchVertexBytes});
+  const RankPlace place{c.common.paging, &world(), c.rows};
+  const PageRankPlan plan = plan_pagerank(job.device(), job.graph(), c.rank, place);
+  if (c.common.plan) return job.print_plan(plan);
+  job.require(plan);
+
   std::optional<RankBatch> batch;
   if (!fresh || c.batch.updates()) batch.emplace(job, c.batch, c.rank, c.common);
   auto& results = job.open_results(attributes_of(c), text_columns(c));

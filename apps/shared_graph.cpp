@@ -85,13 +85,18 @@ Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
   if (reads) graph = io::read_graph(path, with_in, 0, shared ? &made : nullptr);
   // A large graph takes its time to read, and the machines need not be equally fast.
   const auto lists = world().all_gather(made.list(), "the graph", kUnlimited);
-  if (reads) return graph;
-  try {
-    MadeThere there(lists[static_cast<std::size_t>(world().node_leader())]);
-    return open_arrays(info, with_in, there);
-  } catch (const RunError&) {
-    return io::read_graph(path, with_in);
+  bool opened = reads;
+  if (!reads) {
+    try {
+      MadeThere there(lists[static_cast<std::size_t>(world().node_leader())]);
+      graph = open_arrays(info, with_in, there);
+      opened = true;
+    } catch (const RunError&) {
+    }
   }
+  // Whoever made the arrays may be at its end before others have opened them (--plan), and they go with it.
+  world().all_gather("", "the graph");
+  return opened ? std::move(graph) : io::read_graph(path, with_in);
 }
 
 }  // namespace sluice::apps

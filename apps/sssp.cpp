@@ -30,10 +30,12 @@ void run_sssp(const Command& command, const SsspCommand& c) {
   refuse_idle_acc(command);
   if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
   if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
-  Job job(command, c.common, c.graph);
+  Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
-  if (c.common.plan) return job.print_plan(plan_sssp(job.device(), job.graph(), place));
+  const AccPlan plan = plan_sssp(job.device(), job.graph(), place);
+  if (c.common.plan) return job.print_plan(plan);
+  job.require(plan);
 
   auto& results = job.open_results({{"command", std::string("sssp")}, {"source", std::int64_t(c.source)}},
                                    text_columns_of(c, {"distance"}));

@@ -51,6 +51,7 @@ struct ReadOptions {
   EdgeFormat format = EdgeFormat::automatic;
   WeightColumn weights = WeightColumn::none;
   bool timestamps = false;             ///< third column (fourth, with weights = column) kept as time
+  bool may_be_empty = false;           ///< a file without edges is none that was named by mistake
   unsigned threads = 1;                ///< parsers
   std::size_t batch_bytes = 8u << 20;  ///< text parsed at a time, per thread
 };

@@ -30,11 +30,12 @@ constexpr std::uint64_t kBlock = 1u << 20;
 constexpr std::uint64_t kSmallest = 64u << 10;
 
 /// What a thread reads past the cache with: two blocks, so that a disk has its next read before it is done
-/// with one, however long the thread waits for a core. Empty where the budget has no room for them, or the
-/// system takes no reads that go on by themselves.
+/// with one, however long the thread waits for a core. Empty where that is more than a small part of the
+/// budget, whose rest was planned without it, or the system takes no reads that go on by themselves.
 class Reader {
  public:
   Reader() {
+    if (kBytes > host_accountant().ceiling() / kPartOfBudget) return;
     try {
       host_accountant().charge(kBytes, "reads past the system's cache");
     } catch (const BudgetError&) {
@@ -87,6 +88,7 @@ class Reader {
 
  private:
   static constexpr std::uint64_t kBytes = kBlocks * kBlock;  // a huge page
+  static constexpr std::uint64_t kPartOfBudget = 64;
 
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }

@@ -82,6 +82,7 @@ void Column::read_as(hid_t type, bool as_held, std::size_t bytes, std::uint64_t 
     return;
   }
   const std::lock_guard lock(library_mutex());
+  h5::quiet();  // lists are read by any thread
   try {
     const hsize_t start = first, length = count;
     const h5::Handle space(H5Dget_space(dataset_.get()));

@@ -92,12 +92,13 @@ void fail() {
 void quiet() {
   static const bool once = [] {
     H5dont_atexit();
-    std::atexit([] {
-      if (!stuck_file) H5close();
-    });
-    return H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+    return std::atexit([] {
+             if (!stuck_file) H5close();
+           }) == 0;
   }();
-  static_cast<void>(once);
+  // A library that is safe for threads keeps a stack of errors for each, and asks each whether to print it.
+  thread_local const bool silent = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
+  static_cast<void>(once), static_cast<void>(silent);
 }
 
 Handle create_file(const std::string& path) {

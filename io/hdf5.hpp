@@ -50,8 +50,8 @@ class Handle {
   hid_t id_ = -1;
 };
 
-/// Silences the library's own error messages, and its cleaning up at exit where that would crash. To be
-/// called before anything else is asked of the library.
+/// Silences the library's own error messages in this thread, and its cleaning up at exit where that would
+/// crash. To be called before anything else is asked of the library, by every thread that asks.
 void quiet();
 
 /// File creation and access as every file of ours has them: no times, large data aligned to pages.

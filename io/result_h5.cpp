@@ -81,11 +81,15 @@ class ChunkedDataset {
                                      H5P_DEFAULT, properties.get(), H5P_DEFAULT));
   }
 
-  void extend(std::uint64_t rows) { h5::checked(H5Dset_extent(dataset_.get(), shape(rows).data())); }
+  void extend(std::uint64_t rows) {
+    h5::quiet();  // rows come from any thread
+    h5::checked(H5Dset_extent(dataset_.get(), shape(rows).data()));
+  }
 
   void put(std::uint64_t first_row, std::span<const std::byte> chunk) {
     std::vector<hsize_t> at(declared_->row.size() + 1, 0);
     at[0] = first_row;
+    h5::quiet();
     h5::checked(H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, at.data(), chunk.size(), chunk.data()));
   }
 

@@ -88,8 +88,8 @@ class ListedGather {
         sent_(device_, graph.vertices(), "what vertices send"),
         next_sent_(device_, own_rows_, "what vertices send"),
         counts_(device_, Found::kSums + 1, "counts"),
-        place_(device_, rows_, rows_.in()),
-        all_(graph.vertices(), "results") {
+        all_(graph.vertices(), "results"),
+        place_(device_, rows_, rows_.in()) {
     copy_to_device(device_, in_offsets_.data(), rows_.in().in.offsets, in_offsets_.bytes());
     copy_to_device(device_, out_offsets_.data(), rows_.lists().offsets, out_offsets_.bytes());
     notes_.sums = counts_.data();
@@ -172,8 +172,8 @@ class ListedGather {
   Buffer<EdgeIndex> in_offsets_, out_offsets_;
   Buffer<State> states_, sent_, next_sent_;
   Buffer<unsigned long long> counts_;  ///< sums, and the lowest
-  ListedPlace place_;
   HostArray<State> all_;
+  ListedPlace place_;
   Found notes_;
   GatherRows<Program> view_;
   std::uint64_t edges_ = 0;  ///< of a round, on all ranks

@@ -41,7 +41,8 @@ class ListedPush {
         front_(device_, rows_.lists().vertices, "worklists"),
         counts_(device_, ranks_ + Found::kSums + 1, "counts"),
         found_(counts_.size()),
-        blocks_(ranks_) {
+        blocks_(ranks_),
+        all_(vertices_, "results") {
     place_lists();
     unsigned long long* const sums = counts_.data() + ranks_;
     notes_ = {lists_.data(), boundaries_.data(), counts_.data(), sums, sums + Found::kSums};
@@ -126,7 +127,6 @@ class ListedPush {
   /// Makes all states true on all ranks, in host memory, and says what that took. All ranks call it.
   void finish(AccStats& stats) {
     team_.wait("the last round");
-    all_ = HostArray<State>(vertices_, "results");
     const std::uint64_t first = rows_.first();
     copy_to_host(device_, all_.data() + first, states_.data() + first,
                  (rows_.last() - first) * sizeof(State));

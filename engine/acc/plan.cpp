@@ -42,6 +42,7 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
     const SweepPagePlan pages = plan_sweep_pages(device, lists, held, in_file && !made, place.paging);
     plan.device_bytes += pages.least_bytes;
     plan.partitions = pages.partitions;
+    plan.brought_bytes = pages.brought_bytes;
   } else if (device.is_cuda()) {
     plan.device_bytes += lists;
   }

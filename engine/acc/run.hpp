@@ -125,13 +125,14 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   if (graph.vertices() == 0) return result;
   if (GatherProgram<Program> && !graph.has_in_edges())
     throw UsageError("a gather needs in-edges (convert the graph with --reverse, or --undirected)");
+  // Before slots for partitions take their part of what is left.
+  result.states = HostArray<typename Program::State>(graph.vertices(), "results");
   const auto drive = [&](auto driver, auto&& copy) {
     const auto begin = std::chrono::steady_clock::now();
     result.stats.begin_rounds();
     driver->run(result.stats);
     result.stats.compute_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    result.states = HostArray<typename Program::State>(graph.vertices(), "results");
     copy(driver->states());
   };
   const auto from_host = [&](const auto* states) {

@@ -56,10 +56,15 @@ struct AccRankResult {
 AccRankResult acc_pagerank(const AccGraph& graph, double damping = 0.85, double tolerance = 1e-10,
                            const AccOptions& options = {});
 
+/// What a solver takes of host memory beside the graph, in bytes a vertex, at most: the states of sssp, its
+/// worklists, states to begin with and results.
+inline constexpr std::uint64_t kAccVertexBytes = 48;
+
 /// What a run would take beside the graph as it was read.
 struct AccPlan {
-  std::uint64_t device_bytes = 0;  ///< states and worklists, and on a GPU the graph
-  std::uint64_t partitions = 1;    ///< about, of this rank's edges
+  std::uint64_t device_bytes = 0;   ///< states and worklists, and on a GPU the graph
+  std::uint64_t partitions = 1;     ///< about, of this rank's edges
+  std::uint64_t brought_bytes = 0;  ///< of its lists in a round, at most
   std::uint64_t state_bytes = 0;
   std::uint64_t message_bytes = 0;  ///< of this rank's edges, which stay in host memory
   std::uint64_t host_bytes = 0;     ///< other forms of the graph while they are made, and the result

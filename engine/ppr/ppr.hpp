@@ -63,6 +63,9 @@ struct PprStats {
 PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
                  PprSink& sink, const PagingOptions& paging = {});
 
+/// What a query takes of host memory, in bytes a vertex that it reaches, at most.
+inline constexpr std::uint64_t kQueryVertexBytes = 64;
+
 /// What a run would take beside the graph. How many vertices a query reaches is not known beforehand.
 struct PprPlan {
   std::uint64_t graph_bytes = 0;          ///< of a GPU's memory

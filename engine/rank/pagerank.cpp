@@ -73,6 +73,8 @@ PageRankResult pagerank(const Device& device, const Graph& graph, const PageRank
   Communicator& ranks = place.ranks != nullptr ? *place.ranks : *alone;
   auto begin = Clock::now();
   const RankGraph edges(graph, options, device.threads(), ranks);
+  // Before slots take their part of what is left.
+  result.ranks = HostArray<double>(edges.in().vertices, "ranks");
   const auto sweep = make_sweep(device, edges, options, place, ranks);
   result.setup_seconds = seconds_since(begin);
   begin = Clock::now();
@@ -81,7 +83,6 @@ PageRankResult pagerank(const Device& device, const Graph& graph, const PageRank
   result.gathered_edges = edges.edges() * result.iterations;
   result.traffic = sweep->traffic();
   result.first = edges.first();
-  result.ranks = HostArray<double>(edges.in().vertices, "ranks");
   sweep->read_ranks(result.ranks.span());
   return result;
 }
@@ -105,7 +106,9 @@ PageRankPlan plan_pagerank(const Device& device, const Graph& graph, const PageR
       plan_sweep_pages(device, m * edge, plan.state_bytes, graph.edges_elsewhere != nullptr, place.paging);
   plan.device_bytes = plan.state_bytes + pages.least_bytes;
   plan.partitions = pages.partitions;
+  plan.brought_bytes = pages.brought_bytes;
   plan.host_bytes = rows * (sizeof(double) + loop + sizeof(double));
+  if (!device.is_cuda()) plan.host_bytes += plan.device_bytes;  // they lie there
   if (graph.directed && graph.in.offsets.empty()) {
     const std::uint64_t record = graph.out.weights.empty() ? 8 : 12, row = record - sizeof(Vertex);
     const std::uint64_t made = (n + 1) * sizeof(EdgeIndex) + m * row;

@@ -79,12 +79,17 @@ PageRankResult pagerank(const Device& device, const Graph& graph, const PageRank
 HostArray<double> all_ranks(std::span<const double> own, std::uint64_t first, std::uint64_t vertices,
                             Communicator* ranks);
 
+/// Host memory beside the graph, in bytes a vertex, at most: ranks, contributions, divisors and the result;
+/// and, for a batch, what is known of how it spreads.
+inline constexpr std::uint64_t kRankVertexBytes = 48, kBatchVertexBytes = 96;
+
 /// What a run would take beside the graph as it was read, on one rank of the job.
 struct PageRankPlan {
-  std::uint64_t device_bytes = 0;  ///< at least: `state_bytes` and in-edges, or two partitions of them
-  std::uint64_t state_bytes = 0;   ///< ranks, contributions, and on a GPU what is known of the rows
-  std::uint64_t host_bytes = 0;    ///< in-edges while they are made, degrees, the result
-  std::uint64_t partitions = 1;    ///< that in-edges would be brought in, about
+  std::uint64_t device_bytes = 0;   ///< at least: `state_bytes` and in-edges, or two partitions of them
+  std::uint64_t state_bytes = 0;    ///< ranks, contributions, and on a GPU what is known of the rows
+  std::uint64_t host_bytes = 0;     ///< in-edges while they are made, degrees, the result; on the host all
+  std::uint64_t partitions = 1;     ///< that in-edges would be brought in, about
+  std::uint64_t brought_bytes = 0;  ///< in an iteration, at most
 };
 PageRankPlan plan_pagerank(const Device& device, const Graph& graph, const PageRankOptions& options,
                            const RankPlace& place = {});

@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t kSlots = 16;
 /// Smaller copies do not fill the link (DESIGN section 6).
 constexpr std::uint64_t kSmallestSlot = 1u << 20;
+/// Where next to nothing is free, more partitions than that would not make it fit either.
+constexpr std::uint64_t kLeastSlot = 4u << 10;
 constexpr std::uint64_t kSlotsNeeded = 2;
 /// Look-up tables and the like beside the slots.
 constexpr std::uint64_t kFixedBytes = 64u << 10;
@@ -42,7 +44,7 @@ std::uint64_t room(const Device& device, std::uint64_t most) {
 /// Bytes of a slot, where `free` bytes can be taken for lists of so many bytes.
 std::uint64_t slot_bytes(std::uint64_t free, std::uint64_t edge_bytes) {
   const std::uint64_t share = std::min(free, edge_bytes);
-  return std::max({share / kSlots, std::min(kSmallestSlot, share / kSlotsNeeded), std::uint64_t{1}});
+  return std::max({share / kSlots, std::min(kSmallestSlot, share / kSlotsNeeded), kLeastSlot});
 }
 
 PartitionPlan cut(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
@@ -73,8 +75,9 @@ SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, s
   const std::uint64_t slot = slot_bytes(free, edge_bytes);
   const std::uint64_t partitions =
       paging.partitions != 0 ? paging.partitions : (edge_bytes + slot - 1) / slot;
-  if (paging.transport == Transport::mapped) return {partitions, 0};
-  return {partitions, kFixedBytes + kSlotsNeeded * (edge_bytes / std::max<std::uint64_t>(partitions, 1))};
+  if (paging.transport == Transport::mapped) return {partitions, 0, edge_bytes};
+  return {partitions, kFixedBytes + kSlotsNeeded * (edge_bytes / std::max<std::uint64_t>(partitions, 1)),
+          edge_bytes};
 }
 
 SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted,
@@ -85,8 +88,9 @@ SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighte
   sources_.columns.weights = const_cast<float*>(rows_.in.weights);
   sources_.file = rows_.file;
   sources_.weighted = weighted;
-  mapped_ = paging.transport == Transport::mapped;
-  if (mapped_ && rows_.file != nullptr) {
+  // Of lists without an entry nothing is brought: nobody reads them.
+  mapped_ = paging.transport == Transport::mapped || rows_.in.edges == 0;
+  if (paging.transport == Transport::mapped && rows_.file != nullptr) {
     throw UsageError("--transport mapped: needs the edges in host memory (raise --host-memory, or use file)");
   }
   if (paging.transport == Transport::file && rows_.file == nullptr)

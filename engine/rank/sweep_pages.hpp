@@ -46,6 +46,7 @@ struct SweepPagePlan {
   std::uint64_t partitions = 1;
   std::uint64_t least_bytes =
       0;  ///< on the device: all lists, or two partitions; 0 where the host reads its own
+  std::uint64_t brought_bytes = 0;  ///< in partitions: when all are wanted once, at most
 };
 SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, std::uint64_t state_bytes,
                                bool in_file, const PagingOptions& paging,

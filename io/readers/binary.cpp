@@ -21,6 +21,7 @@ class Binary final : public EdgeSource {
  public:
   Binary(std::unique_ptr<LineStream> stream, const ReadOptions& options)
       : stream_(std::move(stream)),
+        may_be_empty_(options.may_be_empty),
         raw_(2 * std::max<std::size_t>(1, options.batch_bytes / kPair), "a block of binary edges") {
     info_.origin = stream_->path().substr(stream_->path().find_last_of('/') + 1);
     const ByteStream& bytes = stream_->bytes();
@@ -45,7 +46,7 @@ class Binary final : public EdgeSource {
       targets_are_zero_ &= batch.target[i] == 0;
     }
     edges_ += pairs;
-    if (edges_ == 0) throw_in(stream_->path(), "holds no edges; is it the right file?");
+    if (edges_ == 0 && !may_be_empty_) throw_in(stream_->path(), "holds no edges; is it the right file?");
     return pairs > 0;
   }
 
@@ -72,6 +73,7 @@ class Binary final : public EdgeSource {
 
   std::unique_ptr<LineStream> stream_;
   EdgeSourceInfo info_;
+  bool may_be_empty_;
   HostArray<Id> raw_;
   std::uint64_t edges_ = 0;
   bool targets_are_zero_ = true;

@@ -52,7 +52,7 @@ std::string extension_of(const std::string& path) {
   return dot == std::string::npos ? "" : name.substr(dot + 1);
 }
 
-EdgeFormat detect(const std::string& path, std::string_view head) {
+EdgeFormat detect(const std::string& path, std::string_view head, bool may_be_empty) {
   const std::string extension = extension_of(path);
   if (among<3>(extension, {"bin", "u32", "u64"})) return EdgeFormat::binary;
   if (lower_case(head.substr(0, 14)) == "%%matrixmarket") return EdgeFormat::mtx;
@@ -63,6 +63,7 @@ EdgeFormat detect(const std::string& path, std::string_view head) {
   if (extension == "gr" || looks_like_dimacs(words)) return EdgeFormat::dimacs;
   if (among<9>(extension, {"el", "wel", "txt", "csv", "tsv", "edges", "edgelist", "edge", "snap"}))
     return EdgeFormat::edges;
+  if (words.empty() && may_be_empty) return EdgeFormat::edges;
   if (words.empty()) throw_in(path, "holds no edges; is it the right file?");
   if (words.size() >= 2 && is_number(words[0]) && is_number(words[1])) return EdgeFormat::edges;
   throw_in(path, "is of no known format (its first line begins with " + quote(words[0]) +

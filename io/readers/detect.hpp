@@ -11,8 +11,8 @@ namespace sluice::io::readers {
 /// The name's ending in lower case, without ".gz" and without the dot.
 std::string extension_of(const std::string& path);
 
-/// The format, never `automatic`; throws InputError if the file is of no format that can be read.
-/// `head` is the beginning of the (decompressed) text.
-EdgeFormat detect(const std::string& path, std::string_view head);
+/// The format, never `automatic`; throws InputError if the file is of no format that can be read, or has no
+/// edges but must. `head` is the beginning of the (decompressed) text.
+EdgeFormat detect(const std::string& path, std::string_view head, bool may_be_empty);
 
 }  // namespace sluice::io::readers

@@ -42,9 +42,9 @@ std::unique_ptr<EdgeSource> open_edge_file(const std::string& path, const ReadOp
   constexpr std::size_t kHead = 64u << 10;
   auto stream = std::make_unique<LineStream>(std::make_unique<ByteStream>(path));
   const std::string_view head = stream->peek(kHead);
-  if (head.empty()) throw_in(path, "is empty; is it the right file?");
+  if (head.empty() && !options.may_be_empty) throw_in(path, "is empty; is it the right file?");
   EdgeFormat format = options.format;
-  if (format == EdgeFormat::automatic) format = detect(path, head);
+  if (format == EdgeFormat::automatic) format = detect(path, head, options.may_be_empty);
   if (format == EdgeFormat::binary)
     return make_binary(std::move(stream), extension_of(path) == "u64" ? 8 : 4, options);
   refuse_wrong_format(path, head, format);

@@ -10,6 +10,7 @@ TextSource::TextSource(std::unique_ptr<LineStream> stream, std::unique_ptr<TextF
       format_(std::move(format)),
       info_(format_->info()),
       parsers_(std::max(1u, options.threads)),
+      may_be_empty_(options.may_be_empty),
       batch_bytes_(std::max<std::size_t>(1, options.batch_bytes)),
       slots_(parsers_ + 2),
       line_(stream_->line()) {
@@ -127,7 +128,8 @@ bool TextSource::deliver(Slot& slot, EdgeBatch& batch) {
 
 void TextSource::finish() {
   if (const auto wrong = format_->finish()) throw_in(stream_->path(), *wrong);
-  if (edges_ == 0 && !info_.vertices) throw_in(stream_->path(), "holds no edges; is it the right file?");
+  if (edges_ == 0 && !info_.vertices && !may_be_empty_)
+    throw_in(stream_->path(), "holds no edges; is it the right file?");
   finished_ = true;
 }
 

@@ -62,6 +62,7 @@ class TextSource final : public EdgeSource {
   std::unique_ptr<TextFormat> format_;
   EdgeSourceInfo info_;
   unsigned parsers_;
+  bool may_be_empty_;
   std::size_t batch_bytes_;
 
   std::mutex mutex_;  ///< guards the states of slots, to_parse_ and stopping_

@@ -102,6 +102,37 @@ TEST_F(Budget, OfQueries) {
   }
 }
 
+TEST_F(Budget, SolversThatFitTheirPlanEnd) {
+  // 65,536 vertices, 14 MiB in memory: budgets of what cannot work, of lists in the file, and of all.
+  const auto file = graph("kronecker", 16, {"--undirected", "--weights", "uniform"});
+  for (const std::vector<std::string>& solver : {std::vector<std::string>{"pagerank"},
+                                                 {"pagerank", "--weighted", "--dangling", "self-loop"},
+                                                 {"wcc"},
+                                                 {"bfs", "--source", "1"},
+                                                 {"sssp", "--source", "1"},
+                                                 {"kcore"}}) {
+    bool fitted = false;
+    unsigned refused = 0;
+    for (const unsigned mib : {1, 2, 5, 8, 14, 16, 24}) {
+      SCOPED_TRACE(solver[0] + ", MiB: " + std::to_string(mib));
+      std::vector<std::string> words{solver[0],   file,       "--device",      "host",
+                                     "--threads", "1",        "--quiet",       "--force",
+                                     "--output",  at("o.h5"), "--host-memory", std::to_string(mib) + "MiB"};
+      words.insert(words.end(), solver.begin() + 1, solver.end());
+      const int status = sluice(words).status;
+      words.emplace_back("--plan");
+
+      EXPECT_EQ(sluice(words).status, status) << "the plan says something else";
+      EXPECT_TRUE(status == 4 || status == 0);
+      EXPECT_FALSE(fitted && status != 0) << "less was enough";
+      fitted = fitted || status == 0;
+      refused += status == 4;
+    }
+    EXPECT_TRUE(fitted) << solver[0];
+    EXPECT_GT(refused, 0u) << solver[0];
+  }
+}
+
 TEST_F(Budget, OfSamplesOfTheWholeGraph) {
   expect_kept({"sample", "--kind", "snowball", "--depth", "2", "--instances", "100"}, {64, 0});
   expect_kept({"sample", "--kind", "layer", "--layer-size", "1000,1000", "--instances", "2000"}, {64, 0});

@@ -63,6 +63,22 @@ TEST_F(RankBatchCli, FollowsABatchByEveryMethod) {
   }
 }
 
+TEST_F(RankBatchCli, ABatchMayBeEmpty) {
+  const std::string path = ranked_graph();
+  const auto before = ranks({path, "--tolerance", "1e-14"});
+  for (const char* nothing : {"", "# nothing today\n"}) {
+    for (const char* option : {"--insert", "--delete"}) {
+      SCOPED_TRACE(option);
+      const auto found = ranks({path, option, file("batch.txt", nothing), "--method", "dfp", "--previous",
+                                at("old.h5"), "--report", at("report.json"), "--force"});
+
+      ASSERT_EQ(found.size(), before.size());
+      for (std::size_t v = 0; v < found.size(); ++v) ASSERT_NEAR(found[v], before[v], 1e-12);
+      EXPECT_EQ(report()["initially_affected"], 0);
+    }
+  }
+}
+
 TEST_F(RankBatchCli, BringsNoPartitionWithoutAffectedVertices) {
   const std::string path = graph("grid", 12, {"--undirected"});
   run({"pagerank", path, "--output", at("old.h5"), "--quiet", "--device", "host"});

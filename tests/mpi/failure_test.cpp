@@ -29,6 +29,7 @@ class RankFailure : public MpiTest {
     EXPECT_EQ(finished.status, status) << finished.err;
     ASSERT_EQ(lines.size(), 1u) << finished.err;
     EXPECT_NE(lines[0].find(words), std::string::npos) << lines[0];
+    EXPECT_EQ(finished.err.find("HDF5-DIAG"), std::string::npos) << finished.err;
     EXPECT_EQ(folder_.names().size(), before) << "something was left behind";
   }
 

@@ -31,6 +31,18 @@ TEST(PageRankPartitions, ChangeNoBit) {
   }
 }
 
+TEST(PageRankPartitions, MayHaveNoEdges) {
+  const Device device({DeviceChoice::host, 2, 0});
+  for (const auto& [name, graph] : rank_graphs()) {
+    if (graph.edges() > 0) continue;
+    SCOPED_TRACE(name);
+    for (const Transport transport : {Transport::automatic, Transport::copied, Transport::mapped}) {
+      const PagingOptions paging{.partitions = 3, .slots = 2, .transport = transport};
+      expect_same(pagerank(device, graph, {}, {}, {.paging = paging}), pagerank(device, graph));
+    }
+  }
+}
+
 TEST(PageRankPartitions, ComeFromTheFileToo) {
   const Device device({DeviceChoice::host, 2, 0});
   const Folder folder;
