@@ -13,10 +13,17 @@ namespace sluice::apps {
 
 namespace {
 
-volatile std::sig_atomic_t stop_signal = 0;
+volatile std::sig_atomic_t stop_signals = 0;
 
+/// timeout(1) and batch systems send a request twice, to the process and to its group. The third one has the
+/// system's default effect.
 void note_stop(int signal) {
-  stop_signal = signal;
+  constexpr int kMost = 2;
+  if (stop_signals == kMost) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+  stop_signals = stop_signals + 1;
 }
 
 }  // namespace
@@ -49,14 +56,17 @@ void watch_for_stop() {
   struct sigaction action {};
   action.sa_handler = note_stop;
   sigemptyset(&action.sa_mask);
-  // A read or write that is under way goes on; the second signal has the system's default effect.
-  action.sa_flags = SA_RESTART | SA_RESETHAND;
+  action.sa_flags = SA_RESTART;  // a read or write that is under way goes on
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }
 
+bool stop_urged() {
+  return stop_signals > 1;
+}
+
 bool stop_requested() {
-  return stop_signal != 0;
+  return stop_signals != 0;
 }
 
 void throw_if_stopped() {

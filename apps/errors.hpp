@@ -22,11 +22,13 @@ Outcome outcome_of(const std::function<void()>& body) noexcept;
 /// Prints `sluice: what is wrong`.
 void complain(const std::string& message) noexcept;
 
-/// From here on the first SIGINT or SIGTERM is noted, and a second one ends the process at once.
+/// From here on SIGINT and SIGTERM are noted (RankGuard, throw_if_stopped), and a third one ends the process
+/// at once.
 void watch_for_stop();
 
-/// Whether a stop was requested, and what is said then.
+/// Whether a stop was requested, and what is said then; and whether it was requested twice.
 bool stop_requested();
+bool stop_urged();
 inline constexpr const char* kStopped = "stopped on request; no output was written";
 
 /// Throws RunError if a stop was requested. Called wherever long work reports progress.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <filesystem>
 
 #include "apps/errors.hpp"
@@ -18,13 +19,16 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kLook = std::chrono::milliseconds(20);
 /// mpirun kills what has not ended one second after its request to stop.
-constexpr auto kStopping = std::chrono::milliseconds(500);
+constexpr Clock::duration kStopping = std::chrono::milliseconds(500);
+/// Slurm waits 30 seconds, and people less.
+constexpr Clock::duration kStoppingAlone = std::chrono::seconds(5), kUrged = std::chrono::seconds(1);
 
 }  // namespace
 
 RankGuard::RankGuard(Communicator& ranks)
     : node_(ranks),
       speaks_of_stops_(ranks.node_leader() == 0),
+      alone_(ranks.size() == 1),
       thread_([this](const std::stop_token& stopping) { watch(stopping); }) {}
 
 void RankGuard::cover(const std::string& output, const std::string& scratch) {
@@ -51,7 +55,11 @@ void RankGuard::leave() noexcept {
 
 void RankGuard::watch(const std::stop_token& stopping) {
   Clock::time_point stop_seen{};
-  for (; !stopping.stop_requested(); std::this_thread::sleep_for(kLook)) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  const auto pause = [&] { never.wait_for(lock, stopping, kLook, [] { return false; }); };
+  for (; !stopping.stop_requested(); pause()) {
     if (const auto peer = node_.lost()) {
       end(fmt::format(
           "rank {} (process {}) was lost: killed, perhaps for want of memory; no output was written",
@@ -59,7 +67,8 @@ void RankGuard::watch(const std::stop_token& stopping) {
     }
     if (!stop_requested()) continue;
     if (stop_seen == Clock::time_point{}) stop_seen = Clock::now();
-    if (Clock::now() - stop_seen > kStopping) end(speaks_of_stops_ ? kStopped : "");
+    const Clock::duration patience = !alone_ ? kStopping : stop_urged() ? kUrged : kStoppingAlone;
+    if (Clock::now() - stop_seen > patience) end(speaks_of_stops_ ? kStopped : "");
   }
 }
 

@@ -1,5 +1,5 @@
-// What a rank does when it cannot go on with the others: a rank of its machine was killed, or the launcher
-// ends the job and the work does not stop by itself in time.
+// What a process does when it cannot go on: a rank of its machine was killed, or it is asked to stop and the
+// work does not stop by itself in time.
 #pragma once
 
 #include <mutex>
@@ -33,6 +33,7 @@ class RankGuard {
 
   NodeWatch node_;
   bool speaks_of_stops_;  ///< a request to stop comes to all machines: only one of them speaks
+  bool alone_;            ///< the job's only process
   std::mutex mutex_;
   std::vector<std::string> covered_;
   std::jthread thread_;

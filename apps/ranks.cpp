@@ -27,7 +27,7 @@ std::unique_ptr<Communicator>& world_slot() {
   return ranks;
 }
 
-/// Of several ranks only: who looks after the others.
+/// Who looks after the others, and after requests to stop.
 std::unique_ptr<RankGuard>& guard_slot() {
   static std::unique_ptr<RankGuard> guard;
   return guard;
@@ -109,7 +109,7 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
   }
   if (!world().leads()) mute();
   outcome = outcome_of([&] {
-    if (world().size() > 1) guard_slot() = std::make_unique<RankGuard>(world());
+    guard_slot() = std::make_unique<RankGuard>(world());
     body();
   });
   const Ending ending{outcome};

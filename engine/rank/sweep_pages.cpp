@@ -88,9 +88,8 @@ SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighte
   sources_.columns.weights = const_cast<float*>(rows_.in.weights);
   sources_.file = rows_.file;
   sources_.weighted = weighted;
-  // Of lists without an entry nothing is brought: nobody reads them.
-  mapped_ = paging.transport == Transport::mapped || rows_.in.edges == 0;
-  if (paging.transport == Transport::mapped && rows_.file != nullptr) {
+  mapped_ = paging.transport == Transport::mapped;
+  if (mapped_ && rows_.file != nullptr) {
     throw UsageError("--transport mapped: needs the edges in host memory (raise --host-memory, or use file)");
   }
   if (paging.transport == Transport::file && rows_.file == nullptr)

@@ -221,6 +221,8 @@ void Slots::bring_columns(Lane& lane, const Load& load) {
   const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
   const EdgeIndex first = offsets_[begin], last = offsets_[end];
   const std::uint64_t edges = last - first;
+  // Of a graph without edges no column is anywhere, and none is read.
+  if (edges == 0) return;
   const Slot& slot = slots_[load.slot];
   const PageView& host = sources_.columns;
   const bool derives = (columns_.cumulative && !host.cumulative) || (columns_.alias && !host.thresholds);

@@ -302,6 +302,22 @@ TEST_F(BadInput, CudaWhereThereIsNone) {
 
 // ---- stopping
 
+TEST_F(BadInput, AStopInTheMiddleOfAWaveEndsItSoon) {
+  // One wave of samples of all vertices, which takes longer than anybody waits.
+  const auto input = graph("kronecker", 17);
+  for (const int requests : {1, 2}) {
+    Process process({SLUICE_PROGRAM, "sample", input, "--kind", "node", "--count", "50000", "--instances",
+                     "4000", "--device", "host", "--threads", "1", "--output", at("out.h5")});
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    for (int i = 0; i < requests; ++i) kill(process.id(), SIGTERM);
+    const auto finished = process.wait(std::chrono::seconds(40));
+
+    EXPECT_EQ(finished.status, kFailed) << finished.err;
+    EXPECT_NE(finished.err.find("stopped on request"), std::string::npos) << finished.err;
+    EXPECT_EQ(folder_.names().size(), 1u) << "something was left behind";
+  }
+}
+
 TEST_F(BadInput, InterruptLeavesNoOutput) {
   const auto input = graph();
   Process process({SLUICE_PROGRAM, "walk", input, "--length", "2000", "--walks-per-vertex", "100000",
