@@ -14,9 +14,11 @@ namespace sluice::bench {
 
 namespace {
 
-constexpr Instance kWarming = 200, kInBulk = 50'000;
-constexpr double kBulkSeconds = 0.5;  ///< slower methods answer fewer in bulk
-constexpr Instance kAlone = 200;      ///< queries asked one by one, while that takes no longer than
+/// Of a GPU, a few rounds of its blocks; a host's cores are busy with far fewer.
+constexpr Instance kLeastInBulk = 4096, kLeastInBulkOnHost = 200, kInBulk = 50'000;
+constexpr double kBulkSeconds = 0.5;   ///< slower methods answer fewer in bulk
+constexpr Instance kWarmingAlone = 8;  ///< queries asked one by one before those that are measured
+constexpr Instance kAlone = 200;       ///< and those, while they take no longer than
 constexpr double kAloneSeconds = 2;
 constexpr Instance kEvaluated = 500;  ///< queries compared with untruncated scores
 /// Edges that are looked at to find those scores, in all and for one query: larger graphs have fewer of them
@@ -72,8 +74,7 @@ class PprSuite {
 
   void put(const std::string& name, std::vector<double> values, const char* unit, std::string note = {}) {
     std::sort(values.begin(), values.end());
-    figures_.push_back(
-        {name, values[values.size() / 2], unit, values.front(), values.back(), std::move(note)});
+    figures_.push_back({name, middle_of(values), unit, values.front(), values.back(), std::move(note)});
   }
 
   /// Seeds are drawn uniformly.
@@ -93,13 +94,15 @@ class PprSuite {
     precision(name, options, edges);
   }
 
-  /// The edges of a query.
+  /// The edges of a query. The first run makes what queries work in, in-edges among it; the second says how
+  /// many can be asked for in the time of a measurement.
   double in_bulk(const std::string& name, const PprOptions& options) {
     const Starts starts = starts_of(kInBulk);
     const auto backend = make_ppr_backend(device_, graph_, starts, options, {}, kInBulk);
-    const double warming = run_ppr(*backend, {0, kWarming}, nothing_).compute_seconds;
-    const auto queries =
-        static_cast<Instance>(std::clamp(kWarming * kBulkSeconds / warming, 1.0 * kWarming, 1.0 * kInBulk));
+    const Instance least = device_.is_cuda() ? kLeastInBulk : kLeastInBulkOnHost;
+    run_ppr(*backend, {0, least}, nothing_);
+    const double rate = static_cast<double>(least) / run_ppr(*backend, {0, least}, nothing_).compute_seconds;
+    const auto queries = static_cast<Instance>(std::clamp(rate * kBulkSeconds, 1.0 * least, 1.0 * kInBulk));
     std::vector<double> rates;
     PprStats stats;
     for (unsigned r = 0; r < options_.repetitions; ++r) {
@@ -108,22 +111,27 @@ class PprSuite {
     }
     const double asked = static_cast<double>(queries), edges = static_cast<double>(stats.edges) / asked;
     put(name + ", in bulk", std::move(rates), "queries/s",
-        text("%.0f edges and ", edges) +
+        text("%.0f queries, ", asked) + text("%.0f edges and ", edges) +
             text("%.0f vertices a query, ", static_cast<double>(stats.reached) / asked) +
             text("%.0f KB the largest", static_cast<double>(stats.peak_query_bytes) * 1e-3));
     return edges;
   }
 
-  /// From its seeds to its list in host memory; the first warms up.
+  /// From its seeds to its list in host memory.
   void alone(const std::string& name, const PprOptions& options) {
-    const Starts starts = starts_of(kAlone + 1);
+    const Starts starts = starts_of(kWarmingAlone + kAlone);
     const auto backend = make_ppr_backend(device_, graph_, starts, options, {}, 1);
+    const auto seconds_of = [&](Instance query) {
+      return run_ppr(*backend, {query, query + 1}, nothing_).compute_seconds;
+    };
+    double warming = 0, all = 0;
+    Instance query = 0;
+    while (query < kWarmingAlone && warming < kAloneSeconds) warming += seconds_of(query++);
     std::vector<double> times;
-    double all = 0;
-    for (Instance query = 0; query <= kAlone && (all < kAloneSeconds || times.empty()); ++query) {
-      const double seconds = run_ppr(*backend, {query, query + 1}, nothing_).compute_seconds;
+    while (times.empty() || (times.size() < kAlone && all < kAloneSeconds)) {
+      const double seconds = seconds_of(query++);
       all += seconds;
-      if (query > 0) times.push_back(seconds * 1e3);
+      times.push_back(seconds * 1e3);
     }
     std::sort(times.begin(), times.end());
     const double late = times[times.size() * 99 / 100];

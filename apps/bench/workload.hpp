@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "apps/bench/bench.hpp"
 #include "io/generate_graph.hpp"
@@ -22,6 +23,11 @@ inline Graph load_graph(const Device& device, const Options& options,
   rules.undirected = true, rules.compact = true, rules.weights = io::WeightRule::uniform;
   rules.seed = options.seed, rules.threads = generate.threads;
   return io::generate_graph(generate, rules);
+}
+
+/// The median of values in order: of an even number the mean of the two in the middle.
+inline double middle_of(const std::vector<double>& sorted) {
+  return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
 }
 
 inline std::string text(const char* format, double value) {
