@@ -238,7 +238,7 @@ std::unique_ptr<Command> make_ppr() {
   command->choice(
       "--state", c->ppr.state, kPprStates,
       "exact, on a GPU: queries in tables of what each has reached, or side by side, a row a vertex; "
-      "auto: tables until they would be as large");
+      "auto: whichever is expected to take less");
   command->group("Queries (default: one a vertex)");
   command->text("--starts", "FILE", c->starts.file,
                 "one query a line: its seeds, each `vertex` or `vertex:weight`");

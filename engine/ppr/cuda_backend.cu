@@ -1,7 +1,7 @@
 // Queries on a GPU, a query a block. The blocks that fit the GPU at once have a room each (query_room.hpp);
 // queries that did not fit theirs are asked again, by fewer blocks if need be, in rooms four times as large,
-// or side by side (dense_queries.cuh) where a room would be no smaller than a column of such a state. Where
-// the graph is elsewhere, those that lacked lists are asked again once these have come (list_cache.hpp).
+// or side by side (dense_queries.cuh) where that takes less (query_route.hpp). Where the graph is elsewhere,
+// those that lacked lists are asked again once these have come (list_cache.hpp).
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -17,6 +17,7 @@
 #include "engine/ppr/list_cache.hpp"
 #include "engine/ppr/list_feeder.hpp"
 #include "engine/ppr/query_kernels.cuh"
+#include "engine/ppr/query_route.hpp"
 #include "engine/ppr/query_rules.hpp"
 
 namespace sluice {
@@ -81,9 +82,8 @@ class CudaPpr final : public PprBackend {
         pending_(device, rows_, "queries at work"),
         pending_there_(device, rows_, "queries at work"),
         next_(device, 1, "the next query"),
-        shape_(first_room(graph.vertices(), options)) {
-    if (graph_ && !graph_->in_place() && options.state != PprState::sparse && DenseQueries::can(options))
-      dense_.emplace(device, *graph_, options);
+        route_(limits(), first_room(graph.vertices(), options)) {
+    if (limits().rows) dense_.emplace(device, *graph_, options);
     const std::vector<std::uint32_t> stages = stages_of(options);
     stages_ = Buffer<std::uint32_t>(device, stages.size(), "steps of stages");
     copy_to_device(device, stages_.data(), stages.data(), stages_.bytes());
@@ -124,6 +124,12 @@ class CudaPpr final : public PprBackend {
   }
 
  private:
+  RouteLimits limits() const {
+    const bool rows = graph_ && !graph_->in_place() && options_.state != PprState::sparse;
+    return {host_graph_.vertices(), blocks_, options_.state != PprState::dense,
+            rows && DenseQueries::can(options_)};
+  }
+
   void copy(void* to, const void* from, std::uint64_t bytes) {
     cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_.get()), "copying queries");
   }
@@ -155,13 +161,11 @@ class CudaPpr final : public PprBackend {
     std::reverse_copy(waiting_.end() - static_cast<std::ptrdiff_t>(left), waiting_.end(), pending_.data());
     waiting_.resize(waiting_.size() - left);
     begun_ = Clock::now();
-    for (RoomShape shape = shape_; left > 0; shape = larger_room(shape, host_graph_.vertices())) {
-      if (goes_dense(shape) && answer_side_by_side(left, count)) break;
-      const std::uint64_t asked = left;
-      left = ask(shape, first, asked, count);
-      // Where most did not fit, the next wave begins with what comes next.
-      if (shape.limit == shape_.limit && 2 * left > asked)
-        shape_ = larger_room(shape, host_graph_.vertices());
+    route_.begin(left);
+    while (left > 0) {
+      if (route_.goes_side_by_side(left) && answer_side_by_side(left, count)) break;
+      left = ask(route_.room(), first, left, count);
+      route_.outgrown(left);
     }
     limit_ = std::min(2 * limit_, rows_);
   }
@@ -219,10 +223,6 @@ class CudaPpr final : public PprBackend {
     return rules;
   }
 
-  bool goes_dense(const RoomShape& shape) const {
-    return dense_ && (options_.state == PprState::dense || goes_side_by_side(shape, host_graph_.vertices()));
-  }
-
   /// Answers the queries that are pending. False where the memory is too short for it.
   bool answer_side_by_side(std::uint64_t pending, std::uint64_t count) {
     if (rooms_.bytes() > device_.memory().available()) rooms_.give_back();
@@ -234,6 +234,7 @@ class CudaPpr final : public PprBackend {
         throw BudgetError(
             "--state dense: too little memory for a row a vertex (raise --device-memory, or leave it out)");
       dense_.reset();
+      route_.keep_to_rooms();
       return false;
     }
     bring_figures(count);
@@ -283,6 +284,8 @@ class CudaPpr final : public PprBackend {
         pending_.data()[left++] = row;
       } else if (group.abandoned != 0) {
         too_small_.push_back(row);
+      } else {
+        route_.answered(figures.reached);
       }
     }
     return left;
@@ -314,7 +317,7 @@ class CudaPpr final : public PprBackend {
   Clock::time_point begun_;
   Staging<std::uint32_t> pending_;  ///< rows of queries without an answer
   Buffer<std::uint32_t> pending_there_, next_, stages_;
-  RoomShape shape_;  ///< that the next wave begins with
+  QueryRoute route_;
   Rooms rooms_;
   std::optional<DenseQueries> dense_;  ///< where queries may come to it
   Seeds seeds_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/exec/threads.hpp"
-#include "engine/ppr/dense_state.hpp"
 
 namespace sluice {
 
@@ -27,10 +26,6 @@ RoomShape first_room(std::uint64_t vertices, const PprOptions& options) {
 
 RoomShape larger_room(const RoomShape& room, std::uint64_t vertices) {
   return RoomShape::of(room.limit * kRoomStep, vertices, room.asked, room.steps);
-}
-
-bool goes_side_by_side(const RoomShape& room, std::uint64_t vertices) {
-  return DenseShape{vertices}.query_bytes() <= room.bytes();
 }
 
 QueryRules rules_of(const PprOptions& options) {

@@ -81,10 +81,6 @@ RoomShape first_room(std::uint64_t vertices, const PprOptions& options);
 /// The next larger one.
 RoomShape larger_room(const RoomShape& room, std::uint64_t vertices);
 
-/// Are queries that come to this room answered side by side instead, where the GPU can (dense_queries.cuh)?
-/// Once a room takes as much as their state.
-bool goes_side_by_side(const RoomShape& room, std::uint64_t vertices);
-
 /// The rules without what they point to.
 QueryRules rules_of(const PprOptions& options);
 std::vector<std::uint32_t> stages_of(const PprOptions& options);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/core/error.hpp"
+#include "engine/ppr/backend.hpp"
 #include "engine/ppr/dense_state.hpp"
 #include "engine/ppr/ppr.hpp"
 #include "engine/ppr/query_rules.hpp"
@@ -127,8 +128,9 @@ TEST_F(GpuPprDense, EndsWhereNoMassIsLeft) {
 TEST_F(GpuPprDense, BeginsWhereTablesWouldBeAsLarge) {
   const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::none);
   const RoomShape first = first_room(graph.vertices(), {});
-  ASSERT_FALSE(goes_side_by_side(first, graph.vertices()));
-  ASSERT_TRUE(goes_side_by_side(larger_room(first, graph.vertices()), graph.vertices()));
+  const std::uint64_t row = DenseShape{graph.vertices()}.query_bytes();
+  ASSERT_GT(row, first.bytes());
+  ASSERT_LE(row, larger_room(first, graph.vertices()).bytes());
   PprOptions options;
   options.length = 3;
   Starts starts;
@@ -140,6 +142,27 @@ TEST_F(GpuPprDense, BeginsWhereTablesWouldBeAsLarge) {
   });
   EXPECT_GT(in_tables, 0);
   EXPECT_LT(in_tables, static_cast<std::ptrdiff_t>(found.figures.size()));
+}
+
+TEST_F(GpuPprDense, LeavesTheFirstTableAloneAndReturns) {
+  const Graph graph = generated(io::GraphKind::rmat, 16, false, io::WeightRule::none);
+  const auto degree = [&](Vertex v) { return graph.out.offsets[v + 1] - graph.out.offsets[v]; };
+  Vertex alone = 0, hub = 0;
+  for (Vertex v = 0; v < graph.vertices(); ++v) {
+    if (degree(v) == 0) alone = v;
+    if (degree(v) > degree(hub)) hub = v;
+  }
+  ASSERT_EQ(degree(alone), 0u);
+  PprOptions options;
+  options.length = 4;
+  const Starts starts = starts_of({{{hub, 1}}, {{alone, 1}}, {{alone, 1}}, {{alone, 1}}, {{hub, 1}}});
+  const auto backend = make_ppr_backend(*gpu_, graph, starts, options, {}, 1);
+  std::vector<std::uint64_t> bytes;
+  for (Instance query = 0; query < 5; ++query)
+    bytes.push_back(backend->solve(query, 1).figures[0].peak_bytes);
+  const std::uint64_t row = DenseShape{graph.vertices(), 1}.query_bytes();
+  const std::uint64_t room = first_room(graph.vertices(), options).bytes();
+  EXPECT_EQ(bytes, (std::vector{row, row, room, room, row}));
 }
 
 TEST_F(GpuPprDense, IsNarrowerOrLeftOutWhereMemoryIsShort) {

@@ -1,0 +1,101 @@
+#include "engine/ppr/query_route.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/ppr/dense_state.hpp"
+#include "engine/ppr/query_rules.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// A block goes through so much of its room in the time in which a group goes through a column of its rows:
+/// GD(12) of one query on an H200 takes 68 ms for 13.2 MB of room, and 1.8 ms for 7.4 MB of rows (dblp-2010);
+/// 6.3 ms for 0.87 MB, and 0.35 ms for 0.48 MB (pubmed).
+constexpr double kRowsFaster = 16;
+/// As many blocks, each alone, would do what all do together: they share processors and the L2. There, 33
+/// (pubmed) to 92 (citeseer, whose rooms the L2 holds) of 528.
+constexpr double kBlocksOfOne = 8;
+/// Of its room, in the mean: a query that outgrows one has not been in all of it often.
+constexpr double kOutgrown = 0.5;
+/// Waves before the last one count as no more queries than this.
+constexpr double kRemembered = 32;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+QueryRoute::QueryRoute(const RouteLimits& limits, const RoomShape& first) : limits_(limits) {
+  sizes_.push_back({first});
+  while (!sizes_.back().shape.takes_all())
+    sizes_.push_back({larger_room(sizes_.back().shape, limits_.vertices)});
+}
+
+void QueryRoute::begin(std::uint64_t queries) {
+  double remembered = 0;
+  for (const Size& size : sizes_) remembered += size.queries;
+  const double kept = std::min(1.0, kRemembered / std::max(remembered, 1.0));
+  for (Size& size : sizes_) size.queries *= kept, size.reached *= kept;
+
+  wave_ = queries;
+  at_ = 0;
+  while (sizes_[at_].outgrown) {
+    ++at_;
+    begun_ = true;
+    if (!goes_side_by_side(queries)) continue;
+    --at_;  // no room comes after it
+    break;
+  }
+  begun_ = false;
+}
+
+/// Of so many queries that come to a room; below 1, one that may come. For a byte of a room that a block
+/// alone goes through, 1. Those who outgrow the room take the cheaper way from there.
+double QueryRoute::cost_in_rooms(std::size_t at, double queries) const {
+  const RoomShape& shape = sizes_[at].shape;
+  if (DenseShape{limits_.vertices}.query_bytes() <= shape.bytes()) return kNever;
+  double come = 0, fit = 0, used = 0;  // of those who are remembered
+  for (std::size_t i = begun_ || at > at_ ? at : 0; i < sizes_.size(); ++i) {
+    if (i <= at) {
+      fit += sizes_[i].queries, used += sizes_[i].reached / static_cast<double>(shape.limit);
+    } else {
+      used += kOutgrown * sizes_[i].queries;
+    }
+    come += sizes_[i].queries;
+  }
+  if (come == 0) come = 1, fit = used = 0.5;
+  const double left = queries * (1 - fit / come);
+  const double together = std::max(1.0, queries * kBlocksOfOne / static_cast<double>(limits_.blocks));
+  const double here = std::min(queries, together) * static_cast<double>(shape.bytes()) * used / come;
+  return here + std::min(cost_side_by_side(left), cost_in_rooms(at + 1, left));
+}
+
+double QueryRoute::cost_side_by_side(double queries) const {
+  const DenseShape shape{limits_.vertices};
+  const double groups = std::min(queries, std::max(1.0, queries / shape.width));
+  return groups * static_cast<double>(shape.query_bytes()) / kRowsFaster;
+}
+
+bool QueryRoute::goes_side_by_side(std::uint64_t queries) const {
+  if (!limits_.rows || !limits_.rooms) return limits_.rows;
+  const auto asked = static_cast<double>(queries);
+  const bool known = std::ranges::any_of(sizes_, [](const Size& size) { return size.queries > 0; });
+  const double in_rooms = cost_in_rooms(at_, asked);
+  if (!begun_ && !known) return in_rooms == kNever;
+  return cost_side_by_side(asked) <= in_rooms;
+}
+
+void QueryRoute::outgrown(std::uint64_t queries) {
+  begun_ = true;
+  if (at_ + 1 == sizes_.size()) return;
+  sizes_[at_].outgrown = sizes_[at_].outgrown || 2 * queries > wave_;
+  ++at_;
+}
+
+void QueryRoute::answered(std::uint64_t reached) {
+  const auto size = std::ranges::find_if(sizes_, [&](const Size& s) { return reached <= s.shape.limit; });
+  Size& fits = size == sizes_.end() ? sizes_.back() : *size;
+  fits.queries += 1, fits.reached += static_cast<double>(reached);
+}
+
+}  // namespace sluice

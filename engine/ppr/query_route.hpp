@@ -1,0 +1,60 @@
+// Which way exact queries go on a GPU: in rooms, a query a block (group_query.hpp), or side by side, a row a
+// vertex (dense_queries.cuh). A room costs what its query reaches, and that in vain where it reaches more. A
+// group side by side costs a look at all vertices in each step, however many queries it has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/ppr/query_room.hpp"
+
+namespace sluice {
+
+/// What a GPU can do with the queries of a run.
+struct RouteLimits {
+  std::uint64_t vertices = 0;
+  std::uint64_t blocks = 1;  ///< queries that are in rooms at once
+  bool rooms = true;         ///< false: all go side by side
+  bool rows = true;          ///< false: none does
+};
+
+/// Leads waves of queries from room to larger room, and side by side where that is expected to take less.
+/// Answers do not depend on it.
+class QueryRoute {
+ public:
+  /// Waves begin in room `first`, or in the next one if most of an earlier wave outgrew it.
+  QueryRoute(const RouteLimits& limits, const RoomShape& first);
+
+  /// A wave of so many queries begins.
+  void begin(std::uint64_t queries);
+  /// The room that those of the wave come to who have no answer yet.
+  const RoomShape& room() const { return sizes_[at_].shape; }
+  /// Do so many of them go side by side instead?
+  bool goes_side_by_side(std::uint64_t queries) const;
+  /// So many of them outgrew the room, and come to a larger one.
+  void outgrown(std::uint64_t queries);
+  /// One was answered, in a room or side by side.
+  void answered(std::uint64_t reached);
+  /// There is not the memory for rows.
+  void keep_to_rooms() { limits_.rows = false; }
+
+ private:
+  /// A size of rooms, and the queries that fit it but no smaller one; those of long ago count less and less.
+  struct Size {
+    RoomShape shape;
+    double queries = 0, reached = 0;
+    bool outgrown = false;  ///< by most of a wave
+  };
+
+  double cost_in_rooms(std::size_t at, double queries) const;
+  double cost_side_by_side(double queries) const;
+
+  RouteLimits limits_;
+  std::vector<Size> sizes_;
+  std::size_t at_ = 0;
+  std::uint64_t wave_ = 0;
+  bool begun_ = false;  ///< the wave has been in a room
+};
+
+}  // namespace sluice

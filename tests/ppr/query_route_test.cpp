@@ -1,0 +1,171 @@
+// Where queries on a GPU go next: rooms while they pay, rows where those take less, and back again.
+#include "engine/ppr/query_route.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/ppr/dense_state.hpp"
+#include "engine/ppr/query_rules.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr std::uint64_t kBlocks = 528;
+constexpr std::uint64_t kMiddling = 300'000, kLarge = 20'000'000;
+
+RouteLimits limits_of(std::uint64_t vertices) {
+  return {vertices, kBlocks, true, true};
+}
+
+QueryRoute route_of(const RouteLimits& limits) {
+  return {limits, first_room(limits.vertices, {})};
+}
+
+/// The limits of the rooms that a wave goes through before it goes side by side, if each is outgrown by all.
+std::vector<std::uint64_t> rooms_of(QueryRoute& route, std::uint64_t queries) {
+  std::vector<std::uint64_t> rooms;
+  route.begin(queries);
+  while (!route.goes_side_by_side(queries)) {
+    rooms.push_back(route.room().limit);
+    if (route.room().takes_all()) break;
+    route.outgrown(queries);
+  }
+  return rooms;
+}
+
+/// One query alone: whether it came to a room, and whether it was answered side by side.
+struct Went {
+  bool to_room, side_by_side;
+  bool operator==(const Went&) const = default;
+};
+Went ask_alone(QueryRoute& route, std::uint64_t reached) {
+  Went went{false, false};
+  route.begin(1);
+  while (!(went.side_by_side = route.goes_side_by_side(1))) {
+    went.to_room = true;
+    if (reached <= route.room().limit) break;
+    route.outgrown(1);
+  }
+  route.answered(reached);
+  return went;
+}
+
+TEST(PprRoute, TakesFewQueriesSideBySideFromTheFirstRoomOn) {
+  for (const std::uint64_t queries : {1u, 2u, 32u}) {
+    QueryRoute route = route_of(limits_of(kMiddling));
+    EXPECT_EQ(rooms_of(route, queries), (std::vector<std::uint64_t>{2048})) << queries;
+  }
+  // More than a group, or so many rows that rooms take less.
+  QueryRoute more = route_of(limits_of(kMiddling)), larger = route_of(limits_of(kLarge));
+  EXPECT_GT(rooms_of(more, 200).size(), 1u);
+  EXPECT_GT(rooms_of(larger, 1).size(), 2u);
+}
+
+TEST(PprRoute, ComesToRowsOnceARoomIsAsLarge) {
+  for (const std::uint64_t vertices : {std::uint64_t{100}, std::uint64_t{20'000}, kMiddling, kLarge}) {
+    for (const std::uint64_t blocks : {1u, 64u, 528u, 5000u}) {
+      RouteLimits limits = limits_of(vertices);
+      limits.blocks = blocks;
+      QueryRoute route = route_of(limits);
+      route.begin(100'000);
+      while (!route.goes_side_by_side(100'000)) {
+        EXPECT_LT(route.room().bytes(), DenseShape{vertices}.query_bytes());
+        ASSERT_FALSE(route.room().takes_all());
+        route.outgrown(100'000);
+      }
+    }
+  }
+}
+
+TEST(PprRoute, ReturnsToRoomsWhereTheyAreEnough) {
+  QueryRoute route = route_of(limits_of(kMiddling));
+  EXPECT_EQ(ask_alone(route, 100'000), (Went{true, true}));
+  EXPECT_EQ(ask_alone(route, 100), (Went{false, true}));  // nobody knew
+  for (int query = 0; query < 10; ++query) EXPECT_EQ(ask_alone(route, 100), (Went{true, false})) << query;
+  EXPECT_EQ(ask_alone(route, 100'000), (Went{true, true}));
+  EXPECT_EQ(ask_alone(route, 100), (Went{true, false}));
+}
+
+TEST(PprRoute, TriesNoRoomsWhereHardlyAnyQueryFitsThem) {
+  QueryRoute route = route_of(limits_of(kMiddling));
+  int tried = 0;
+  for (int query = 0; query < 400; ++query)
+    tried += ask_alone(route, query % 20 == 7 ? 100 : 100'000).to_room;
+  EXPECT_LE(tried, 2);
+}
+
+TEST(PprRoute, ForgetsWhatWasLongAgo) {
+  QueryRoute route = route_of(limits_of(kMiddling));
+  for (int query = 0; query < 1000; ++query) ask_alone(route, 100'000);
+  int side_by_side = 0;
+  for (int query = 0; query < 100; ++query) side_by_side += ask_alone(route, 100).side_by_side;
+  EXPECT_GT(side_by_side, 0);
+  EXPECT_LT(side_by_side, 32);
+}
+
+TEST(PprRoute, LeavesOutRoomsThatHardlyAnyOfThoseWhoComeFit) {
+  QueryRoute route = route_of(limits_of(kMiddling));
+  const std::uint64_t wave = 10'000, left = 7000;
+  EXPECT_GT(rooms_of(route, wave).size(), 1u);  // of nobody knows whom
+  for (std::uint64_t query = 0; query < wave; ++query) route.answered(query < left ? 100'000 : 100);
+  route.begin(wave);
+  ASSERT_FALSE(route.goes_side_by_side(wave));
+  ASSERT_EQ(route.room().limit, 2048u);
+  route.outgrown(left);
+  EXPECT_TRUE(route.goes_side_by_side(left));
+}
+
+TEST(PprRoute, LooksBeyondARoomThatIsTooSmallForMost) {
+  QueryRoute route = route_of(limits_of(kLarge));
+  const std::uint64_t wave = 1000;
+  for (std::uint64_t query = 0; query < wave; ++query) route.answered(query < 500 ? 100 : 30'000);
+  route.begin(wave);
+  EXPECT_FALSE(route.goes_side_by_side(wave));
+  route.outgrown(500);
+  EXPECT_FALSE(route.goes_side_by_side(500));  // none fits this room, and all the next one
+  route.outgrown(500);
+  EXPECT_FALSE(route.goes_side_by_side(500));
+  route.outgrown(500);
+  EXPECT_EQ(route.room().limit, 131'072u);
+}
+
+TEST(PprRoute, BeginsWithALargerRoomWhereMostOfAWaveOutgrewOne) {
+  RouteLimits limits = limits_of(kLarge);
+  limits.rows = false;
+  QueryRoute route = route_of(limits);
+  const auto first = [&] {
+    route.begin(1000);
+    return route.room().limit;
+  };
+  EXPECT_EQ(first(), 2048u);
+  route.outgrown(500);
+  EXPECT_EQ(first(), 2048u);
+  route.outgrown(600);
+  route.outgrown(400);  // most of those who came, not of the wave
+  EXPECT_EQ(first(), 8192u);
+  route.outgrown(501);
+  route.outgrown(501);
+  EXPECT_EQ(first(), 131'072u);
+}
+
+TEST(PprRoute, KeepsToOneWayWhereThereIsNoOther) {
+  RouteLimits limits = limits_of(100);
+  limits.rows = false;
+  QueryRoute in_rooms = route_of(limits);
+  in_rooms.begin(1);
+  EXPECT_FALSE(in_rooms.goes_side_by_side(1));
+
+  limits = limits_of(kLarge);
+  limits.rooms = false;
+  QueryRoute side_by_side = route_of(limits);
+  EXPECT_TRUE(rooms_of(side_by_side, 1).empty());
+
+  QueryRoute either = route_of(limits_of(kMiddling));
+  either.begin(1);
+  either.outgrown(1);
+  EXPECT_TRUE(either.goes_side_by_side(1));
+  either.keep_to_rooms();
+  EXPECT_FALSE(either.goes_side_by_side(1));
+}
+
+}  // namespace
+}  // namespace sluice::test
