@@ -73,8 +73,6 @@ void settle(const Command& command, PprCommand& c) {
     throw UsageError("--expand and --residual-threshold exclude each other (give one of them)");
   refuse("--state", staged || push || walks, method);
   for (const char* option : {"--layout", "--schedule"}) refuse(option, true, "for ppr");
-  if (c.common.distribution == Distribution::shard && c.evaluate)
-    throw UsageError("--evaluate: not with --distribution shard yet (leave one of them out)");
   validate(c.ppr);
 }
 

@@ -14,6 +14,7 @@
 namespace sluice {
 
 class GraphOnDevice;
+class ListFeeder;
 
 class PprBackend {
  public:
@@ -32,6 +33,9 @@ class PprBackend {
   virtual bool reads_in_place() const { return false; }
   /// Of a GPU, for others to share.
   virtual std::shared_ptr<GraphOnDevice> graph_on_device() const { return nullptr; }
+  /// The same of ranks that share out the graph. Whoever has it feeds by turns with this one; it is finished
+  /// once for all of them.
+  virtual std::shared_ptr<ListFeeder> rank_feeder() const { return nullptr; }
 };
 
 /// Queries under way at once where lists are brought.
@@ -46,8 +50,9 @@ bool is_read_in_place(const Device& device, const Graph& graph, const PprOptions
                       const PagingOptions& paging);
 
 /// On the device; keeps references to device, graph, starts and options. `queries` is how many will be asked.
-/// A GPU does not hold the graph twice: `beside`, if any, is of the same device and graph, as much by weight.
-/// Throws UsageError for what the device cannot do, and as run_ppr does.
+/// `beside`, if any, is of the same device, graph and paging, as much by weight, and outlives this one: a GPU
+/// does not hold the graph twice, and ranks that share it out ask each other in one place, whichever backend
+/// each is at work in. Throws UsageError for what the device cannot do, and as run_ppr does.
 std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
                                              const PprOptions& options, const PagingOptions& paging,
                                              std::uint64_t queries, const PprBackend* beside = nullptr);
@@ -61,10 +66,10 @@ std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& gra
 /// Lists are brought in both.
 std::unique_ptr<PprBackend> make_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                          const PprOptions& options, const PagingOptions& paging,
-                                         std::uint64_t queries);
+                                         std::uint64_t queries, const PprBackend* beside);
 std::unique_ptr<PprBackend> make_cuda_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                               const PprOptions& options, const PagingOptions& paging,
-                                              std::uint64_t queries);
+                                              std::uint64_t queries, const PprBackend* beside);
 
 using PprProgress = std::function<void(Instance done, Instance total)>;
 

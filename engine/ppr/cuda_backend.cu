@@ -116,6 +116,9 @@ class CudaPpr final : public PprBackend {
 
   bool reads_in_place() const override { return graph_ && graph_->in_place(); }
   std::shared_ptr<GraphOnDevice> graph_on_device() const override { return graph_; }
+  std::shared_ptr<ListFeeder> rank_feeder() const override {
+    return lists_ ? lists_->rank_feeder() : nullptr;
+  }
   ListTraffic traffic() const override {
     if (lists_) return lists_->traffic();
     ListTraffic traffic;
@@ -355,9 +358,9 @@ std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& gra
 
 std::unique_ptr<PprBackend> make_cuda_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                               const PprOptions& options, const PagingOptions& paging,
-                                              std::uint64_t queries) {
-  return std::make_unique<CudaPpr>(device, graph, nullptr, make_list_cache(device, graph, options, paging),
-                                   starts, options, queries);
+                                              std::uint64_t queries, const PprBackend* beside) {
+  auto lists = make_list_cache(device, graph, options, paging, beside ? beside->rank_feeder() : nullptr);
+  return std::make_unique<CudaPpr>(device, graph, nullptr, std::move(lists), starts, options, queries);
 }
 
 }  // namespace sluice

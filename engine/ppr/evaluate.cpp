@@ -44,11 +44,17 @@ double common(const std::vector<Vertex>& a, const std::vector<Vertex>& b) {
   return static_cast<double>(both.size());
 }
 
+/// In units that sums of 8 million queries have no rounding of: ranks add up what one process does.
+double rounded(double share) {
+  constexpr double kUnit = 1.0 / (1u << 30);
+  return std::round(share / kUnit) * kUnit;
+}
+
 Precision precision_of(std::span<const Vertex> list, std::span<const Vertex> truth, std::uint64_t vertices) {
   const std::uint64_t size = std::min<std::uint64_t>(list.size(), vertices);
   const auto scored = scored_of(list), right = scored_of(truth);
-  return {common(filled(scored, size), filled(right, size)) / static_cast<double>(size),
-          common(scored, right) / static_cast<double>(right.size())};
+  return {rounded(common(filled(scored, size), filled(right, size)) / static_cast<double>(size)),
+          rounded(common(scored, right) / static_cast<double>(right.size()))};
 }
 
 void add(Precision& sum, const Precision& more) {
@@ -84,7 +90,6 @@ class PprEvaluator::Truth {
       const auto list = batch.vertices.subspan((first + row) * batch.top, batch.top);
       precisions_[row] = precision_of(list, truth.vertices.subspan(row * batch.top, batch.top), vertices_);
     });
-    // Sums in order of query, so that they are the same for any threads.
     for (const Precision& query : precisions_) add(sum, query);
   }
 

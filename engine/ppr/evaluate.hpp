@@ -12,7 +12,7 @@ namespace sluice {
 /// What the untruncated scores that lists are compared with may miss in sum.
 inline constexpr double kEvaluatedLimit = 1e-8;
 
-/// Sums over queries of a precision at k against one truth.
+/// Sums over queries of a precision at k against one truth, each rounded to 2^-30: the same in any order.
 struct Precision {
   /// Size of the intersection over k. Both lists are the k best of a vector over all vertices: where fewer
   /// have a score, those without come behind, by id.
@@ -25,7 +25,8 @@ struct Precision {
 /// found by diffusion from the seeds.
 class PprEvaluator : public PprSink {
  public:
-  /// Keeps references to all but `options`; works where the device does.
+  /// Keeps references to all but `options`; works where the device does. Where ranks share out the graph, all
+  /// make one at the same time, and what its queries ask of others is counted by the run that it looks at.
   PprEvaluator(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
                PprSink& next, const PagingOptions& paging = {});
   ~PprEvaluator() override;

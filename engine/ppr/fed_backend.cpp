@@ -41,7 +41,7 @@ struct Flight {
 class FedPpr final : public PprBackend {
  public:
   FedPpr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-         const PagingOptions& paging, std::uint64_t queries)
+         const PagingOptions& paging, std::uint64_t queries, const PprBackend* beside)
       : device_(device),
         graph_(graph),
         starts_(starts),
@@ -52,7 +52,8 @@ class FedPpr final : public PprBackend {
         wanted_(graph.vertices()) {
     if (!paging_.shard) return;
     // Several ranks make one at the same time, or not at all.
-    feeder_ = make_rank_feeder(device, graph, options, paging);
+    if (beside != nullptr) feeder_ = beside->rank_feeder();
+    if (!feeder_) feeder_ = make_rank_feeder(device, graph, options, paging);
     memory_ = device.memory().available();
     share_ = kLeastShare;
   }
@@ -88,6 +89,8 @@ class FedPpr final : public PprBackend {
     if (feeder_) sum.add_later(feeder_->traffic());
     return sum;
   }
+
+  std::shared_ptr<ListFeeder> rank_feeder() const override { return paging_.shard ? feeder_ : nullptr; }
 
   bool reads_in_place() const override { return paging_.transport == Transport::mapped; }
 
@@ -182,7 +185,7 @@ class FedPpr final : public PprBackend {
   std::uint64_t rows_;
   PprRows<Buffer> results_;
   WantedLists wanted_;
-  std::unique_ptr<ListFeeder> feeder_;
+  std::shared_ptr<ListFeeder> feeder_;
   ListTraffic traffic_;  ///< of those before
   Instance first_ = 0;
   std::vector<std::uint64_t> pending_;  ///< rows that nobody works on, the next one last
@@ -199,8 +202,8 @@ class FedPpr final : public PprBackend {
 
 std::unique_ptr<PprBackend> make_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                          const PprOptions& options, const PagingOptions& paging,
-                                         std::uint64_t queries) {
-  return std::make_unique<FedPpr>(device, graph, starts, options, paging, queries);
+                                         std::uint64_t queries, const PprBackend* beside) {
+  return std::make_unique<FedPpr>(device, graph, starts, options, paging, queries, beside);
 }
 
 }  // namespace sluice

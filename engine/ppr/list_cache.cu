@@ -63,7 +63,7 @@ void place_lists(const Placed* placed, std::uint64_t count, EdgeIndex* places, d
 class CudaListCache final : public ListCache {
  public:
   CudaListCache(const Device& device, const Graph& graph, const PprOptions& options,
-                const PagingOptions& paging)
+                const PagingOptions& paging, std::shared_ptr<ListFeeder> shared)
       : device_(device),
         host_({DeviceChoice::host, device.threads(), 0}),
         graph_(graph),
@@ -78,13 +78,14 @@ class CudaListCache final : public ListCache {
         staged_targets_(device, stage_.edges, kPurpose),
         staged_weights_(device, options.weighted ? stage_.edges : 0, kPurpose),
         staged_(device, stage_.lists, kPurpose),
-        staged_there_(device, stage_.lists, kPurpose) {
+        staged_there_(device, stage_.lists, kPurpose),
+        feeder_(std::move(shared)) {
     copy_to_device(device, offsets_.data(), graph.out.offsets.data(), offsets_.bytes());
     traffic_.host_to_device_bytes = offsets_.bytes();
     cuda::check(cudaMemsetAsync(missing_.data(), 0, missing_.bytes(), stream_.get()), "clearing");
     clear();
     lists_.reserve(stage_.lists);
-    if (paging_.shard) feeder_ = make_rank_feeder(host_, graph, options, paging_);
+    if (paging_.shard && !feeder_) feeder_ = make_rank_feeder(host_, graph, options, paging_);
   }
   ~CudaListCache() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
 
@@ -147,6 +148,8 @@ class CudaListCache final : public ListCache {
   }
 
   std::uint64_t bytes() const override { return targets_.bytes() + weights_.bytes(); }
+
+  std::shared_ptr<ListFeeder> rank_feeder() const override { return paging_.shard ? feeder_ : nullptr; }
 
   /// What is brought to the device, and what that takes of files and ranks.
   ListTraffic traffic() const override {
@@ -249,15 +252,16 @@ class CudaListCache final : public ListCache {
   Buffer<Vertex> targets_;
   Buffer<float> weights_;
   std::uint64_t capacity_ = 0, used_ = 0;  ///< in edges
-  std::unique_ptr<ListFeeder> feeder_;
+  std::shared_ptr<ListFeeder> feeder_;
   ListTraffic traffic_, fed_;  ///< fed_: by feeders before
 };
 
 }  // namespace
 
 std::unique_ptr<ListCache> make_list_cache(const Device& device, const Graph& graph,
-                                           const PprOptions& options, const PagingOptions& paging) {
-  return std::make_unique<CudaListCache>(device, graph, options, paging);
+                                           const PprOptions& options, const PagingOptions& paging,
+                                           std::shared_ptr<ListFeeder> shared) {
+  return std::make_unique<CudaListCache>(device, graph, options, paging, std::move(shared));
 }
 
 std::uint64_t list_cache_bytes(const Graph& graph, const PprOptions& options) {

@@ -17,6 +17,8 @@
 
 namespace sluice {
 
+class ListFeeder;
+
 class ListCache {
  public:
   virtual ~ListCache() = default;
@@ -40,13 +42,17 @@ class ListCache {
   /// Memory for lists on the device.
   virtual std::uint64_t bytes() const = 0;
   virtual ListTraffic traffic() const = 0;
+  /// For others to share; null where lists come of no rank.
+  virtual std::shared_ptr<ListFeeder> rank_feeder() const = 0;
 };
 
 /// Keeps references to device, graph and options. Lists come by way of the host's memory: of its ledger are
-/// partitions and what travels between ranks (`paging.shard`, who all make one at the same time). Throws
-/// BudgetError, and UsageError for a transport that is not possible.
+/// partitions and what travels between ranks (`paging.shard`, who all make one at the same time, or all have
+/// a `shared` one, of a cache that outlives this one). Throws BudgetError, and UsageError for a transport
+/// that is not possible.
 std::unique_ptr<ListCache> make_list_cache(const Device& device, const Graph& graph,
-                                           const PprOptions& options, const PagingOptions& paging);
+                                           const PprOptions& options, const PagingOptions& paging,
+                                           std::shared_ptr<ListFeeder> shared = nullptr);
 /// What it takes of the device beside lists.
 std::uint64_t list_cache_bytes(const Graph& graph, const PprOptions& options);
 /// And of the host, beside what feeders take.

@@ -115,8 +115,7 @@ bool is_read_in_place(const Device& device, const Graph& graph, const PprOptions
 
 std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
                                              const PprOptions& options, const PagingOptions& paging,
-                                             std::uint64_t queries,
-                                             [[maybe_unused]] const PprBackend* beside) {
+                                             std::uint64_t queries, const PprBackend* beside) {
   require_meaning(graph, starts, options);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
@@ -127,7 +126,7 @@ std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& 
     if ((in_place || fed) && options.state == PprState::dense)
       throw UsageError(
           "--state dense: the GPU does not have the graph (leave it out, or raise --device-memory)");
-    if (fed) return make_cuda_fed_ppr(device, graph, starts, options, paging, queries);
+    if (fed) return make_cuda_fed_ppr(device, graph, starts, options, paging, queries, beside);
     if (!shared) on_device = std::make_shared<GraphOnDevice>(device, graph, options, in_place);
     return make_cuda_ppr(device, graph, std::move(on_device), starts, options, queries);
   }
@@ -135,7 +134,7 @@ std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& 
   const bool out_of_core = is_out_of_core(device, graph, options, paging);
   if (options.state != PprState::automatic)
     throw UsageError("--state: queries on the host have tables of what they reached (leave it out)");
-  if (out_of_core) return make_fed_ppr(device, graph, starts, options, paging, queries);
+  if (out_of_core) return make_fed_ppr(device, graph, starts, options, paging, queries, beside);
   return make_host_ppr(device, graph, starts, options, queries);
 }
 

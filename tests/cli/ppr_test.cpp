@@ -203,7 +203,6 @@ TEST_F(PprCli, RefusesWhatHasNoMeaning) {
   refused("--table", {"--method", "meloppr", "--table", "10"});
   refused("--table", {"--method", "meloppr", "--one-by-one", "--table", "1"});
   refused("--unexpanded", {"--unexpanded", "share"});
-  refused("--evaluate", {"--distribution", "shard", "--evaluate"});
   refused("--state", {"--method", "push", "--state", "dense"});
   refused("--state", {"--device", "host", "--state", "dense"});
   refused("--state", {"--state", "dense", "--top", "513"});

@@ -248,6 +248,34 @@ TEST_F(GpuFedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
   EXPECT_TRUE(on_ranks(4, in_memory, one, options) == ran(host_, in_memory, one, options).rows);
 }
 
+TEST_F(GpuFedPpr, EvaluatesOnRanksThatShareTheGraphOut) {
+  const Graph graph = generated(io::GraphKind::rmat, brief() ? 7 : 9, false, io::WeightRule::none);
+  PprOptions options;
+  options.method = PprMethod::staged;
+  options.top = 20;
+  const Starts starts = starts_of(queries_of(graph));
+  const auto evaluate = [&](const Device& device, const PprOptions& own, const PagingOptions& paging) {
+    KeptRows rows;
+    PprEvaluator evaluator(device, graph, starts, own, rows, paging);
+    run_ppr(device, graph, starts, own, evaluator, paging);
+    return std::vector{evaluator.truncated().strict, evaluator.truncated().of_scored,
+                       evaluator.limit().strict, evaluator.limit().of_scored};
+  };
+  std::vector<std::vector<double>> of_rank(2);
+  Meeting::run(2, [&](int rank, Meeting& meeting) {
+    ThreadCommunicator ranks(rank, meeting);
+    const auto at = static_cast<std::size_t>(rank);
+    const auto device = open_gpu(64u << 20);
+    PprOptions own = options;
+    const Instance queries = starts.instances(graph.vertices());
+    own.first_instance = queries * at / 2, own.last_instance = queries * (at + 1) / 2;
+    of_rank[at] = evaluate(*device, own, {.shard = &ranks});
+  });
+  std::vector<double> sums(4);
+  for (const auto& some : of_rank) std::ranges::transform(sums, some, sums.begin(), std::plus());
+  EXPECT_EQ(sums, evaluate(host_, options, {}));
+}
+
 TEST_F(GpuFedPpr, EmptiesCachesOfRanksByThemselves) {
   const unsigned scale = brief() ? 9 : 12;
   const Graph graph = generated(io::GraphKind::kronecker, scale, true, io::WeightRule::uniform);

@@ -36,6 +36,8 @@ class PprOnRanks : public MpiTest {
 TEST_F(PprOnRanks, IsThatOfOneProcess) {
   compare({"--length", "5"});
   compare({"--method", "meloppr", "--weighted", "--evaluate"});
+  for (const char* precision : {"precision_truncated", "precision_limit_of_scored"})
+    EXPECT_EQ(report("alone.h5.json")[precision], report("ranks.h5.json")[precision]);
   compare({"--method", "montecarlo", "--walks", "100"});
   compare({"--instances", "33", "--tolerance", "1e-6"});
 }
@@ -69,6 +71,26 @@ TEST_F(PprOnRanks, OwnPartsOfTheGraph) {
     EXPECT_GT(said["entries_sent"], 0);
     EXPECT_EQ(said["entries_sent"], said["entries_received"]);
     EXPECT_GT(said["bytes"]["exchanged"], 0);
+  }
+}
+
+TEST_F(PprOnRanks, EvaluateWhereTheyOwnPartsOfTheGraph) {
+  const auto words = [&](const std::string& output) {
+    return std::vector<std::string>{
+        "ppr", graph("rmat", 9, {}), "--method", "meloppr",  "--quiet",  "--instances",       "100", "--top",
+        "20",  "--evaluate",         "--output", at(output), "--report", at(output + ".json")};
+  };
+  auto alone = words("alone.h5"), shared = words("ranks.h5");
+  shared.insert(shared.end(), {"--distribution", "shard", "--partitions", "5"});
+  run(alone);
+  run_on(3, shared);
+
+  EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("ranks.h5")));
+  const auto expected = report("alone.h5.json"), said = report("ranks.h5.json");
+  for (const char* figure : {"precision_truncated", "precision_truncated_of_scored", "precision_limit",
+                             "precision_limit_of_scored"}) {
+    EXPECT_EQ(said[figure], expected[figure]) << figure;
+    EXPECT_GT(said[figure], 0.1) << figure;
   }
 }
 

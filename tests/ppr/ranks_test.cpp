@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/process.hpp"
+#include "engine/ppr/evaluate.hpp"
 #include "exchange/thread_ranks.hpp"
 #include "io/graph_file.hpp"
 #include "ppr/ran.hpp"
@@ -107,6 +108,73 @@ TEST(PprShard, MayOwnNoVertexOrNoEdgeAndHaveNoQuery) {
       }
     }
   }
+}
+
+/// Sums over the queries of all ranks: their number, and both precisions against both truths.
+std::vector<double> evaluated_on(int size, const Graph& graph, const Starts& starts,
+                                 const PprOptions& options, std::uint64_t memory = 0) {
+  std::vector<std::vector<double>> sums(static_cast<std::size_t>(size));
+  std::vector<PprStats> stats(sums.size());
+  Meeting::run(size, [&](int rank, Meeting& meeting) {
+    ThreadCommunicator ranks(rank, meeting);
+    const auto at = static_cast<std::size_t>(rank);
+    const Device device({DeviceChoice::host, 1, memory});
+    PprOptions own = options;
+    const Instance queries = starts.instances(graph.vertices());
+    own.first_instance = queries * at / sums.size();
+    own.last_instance = queries * (at + 1) / sums.size();
+    PagingOptions paging;
+    if (size > 1) paging.partitions = 4, paging.shard = &ranks;
+    KeptRows rows;
+    PprEvaluator evaluator(device, graph, starts, own, rows, paging);
+    stats[at] = run_ppr(device, graph, starts, own, evaluator, paging);
+    const Precision &truncated = evaluator.truncated(), &limit = evaluator.limit();
+    sums[at] = {static_cast<double>(evaluator.queries()), truncated.strict, truncated.of_scored, limit.strict,
+                limit.of_scored};
+  });
+  std::uint64_t asked = 0, answered = 0;
+  std::vector<double> all(5);
+  for (std::size_t at = 0; at < sums.size(); ++at) {
+    asked += stats[at].traffic.asked, answered += stats[at].traffic.answered;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] += sums[at][i];
+  }
+  EXPECT_EQ(asked, answered);
+  EXPECT_EQ(asked > 0, size > 1);
+  EXPECT_EQ(stats[0].waves > 1, memory != 0);
+  return all;
+}
+
+TEST(PprShard, EvaluatesAsOneProcess) {
+  const Graph graph = generated(io::GraphKind::rmat, 9, false, io::WeightRule::uniform);
+  std::vector<WeightedSeeds> queries;
+  for (Vertex v = 0; v < 50; ++v) queries.push_back({{v, 1}, {2 * v + 1, 2}});
+  PprOptions options;
+  options.top = 200;
+  for (const PprMethod method : {PprMethod::staged, PprMethod::push, PprMethod::walks}) {
+    options.method = method;
+    options.weighted = method == PprMethod::push;
+    options.residual_threshold = method == PprMethod::push ? 1e-4 : 0;
+    options.walks = 500;
+    SCOPED_TRACE(static_cast<int>(method));
+    const Starts starts = starts_of(queries);
+    const std::vector<double> alone = evaluated_on(1, graph, starts, options);
+    EXPECT_EQ(alone[0], 50);
+    EXPECT_GT(alone[3], 0.5 * alone[0]);
+    EXPECT_LT(alone[3], alone[0]);
+    EXPECT_EQ(evaluated_on(3, graph, starts, options), alone);
+    EXPECT_EQ(evaluated_on(2, graph, starts, options, 1u << 18), alone);
+  }
+}
+
+TEST(PprShard, EvaluatesWhereARankHasNoQuery) {
+  const Graph graph = generated(io::GraphKind::rmat, 7, false, io::WeightRule::none);
+  PprOptions options;
+  options.top = 10;
+  options.length = 3;
+  const Starts starts = starts_of({{{1, 1}}, {{2, 1}}});
+  const std::vector<double> alone = evaluated_on(1, graph, starts, options);
+  EXPECT_EQ(alone[1], 2);  // the lists are those of GD(3)
+  EXPECT_EQ(evaluated_on(4, graph, starts, options), alone);
 }
 
 /// Between two ranks few lists travel at once, and several queries do not fit.
