@@ -141,15 +141,15 @@ void say_figures(const PprCommand& c, const ResolvedOptions& counters) {
 
 ResolvedOptions counters_of(const PprCommand& c, const PprStats& stats) {
   const std::uint64_t queries = std::max<std::uint64_t>(stats.queries, 1);
-  ResolvedOptions counters;
-  counters.emplace_back("queries", stats.queries);
-  counters.emplace_back("queries_per_second", per_second(stats.queries, stats.compute_seconds));
-  counters.emplace_back("reached_vertices", stats.reached);
-  counters.emplace_back("peak_query_bytes", stats.peak_query_bytes);
-  counters.emplace_back("largest_mean_query_bytes", stats.query_bytes / queries);
-  counters.emplace_back("largest_error", stats.largest_error);
-  counters.emplace_back("converged", converged(c.ppr, stats.largest_error));
-  return counters;
+  return {{"queries", stats.queries},
+          {"queries_per_second", per_second(stats.queries, stats.compute_seconds)},
+          {"reached_vertices", stats.reached},
+          {"peak_query_bytes", stats.peak_query_bytes},
+          {"largest_mean_query_bytes", stats.query_bytes / queries},
+          {"list_rounds", stats.traffic.rounds},
+          {"list_restarts", stats.traffic.restarts},
+          {"largest_error", stats.largest_error},
+          {"converged", converged(c.ppr, stats.largest_error)}};
 }
 
 RunStats run_of(const PprStats& stats) {

@@ -120,7 +120,11 @@ class CudaPpr final : public PprBackend {
     return lists_ ? lists_->rank_feeder() : nullptr;
   }
   ListTraffic traffic() const override {
-    if (lists_) return lists_->traffic();
+    if (lists_) {
+      ListTraffic traffic = lists_->traffic();
+      traffic.rounds = rounds_, traffic.restarts = restarts_;
+      return traffic;
+    }
     ListTraffic traffic;
     traffic.host_to_device_bytes = graph_->brought_bytes();
     return traffic;
@@ -181,7 +185,13 @@ class CudaPpr final : public PprBackend {
       make_way(shape);
       launch(shape, first, pending, count);
       pending = collect(shape.bytes(), pending);
-      if (pending > 0 && !lists_->bring()) pending = postpone(pending);
+      if (pending == 0) break;
+      restarts_ += pending;
+      if (lists_->bring()) {
+        ++rounds_;
+      } else {
+        pending = postpone(pending);
+      }
     }
     if (std::exchange(alone_, false)) lists_->give_back();  // it has the memory of others' rooms
     std::copy(too_small_.begin(), too_small_.end(), pending_.data());
@@ -316,6 +326,8 @@ class CudaPpr final : public PprBackend {
   ChargedVector<std::uint32_t> waiting_;    ///< rows that nobody works on, the next one last
   ChargedVector<std::uint32_t> too_small_;  ///< rows whose room was
   std::uint64_t limit_ = rows_;             ///< queries under way at once
+  std::uint64_t rounds_ = 0;                ///< in which lists came
+  std::uint64_t restarts_ = 0;              ///< of queries that missed some
   bool alone_ = false;                      ///< all lists were brought for one query
   Clock::time_point begun_;
   Staging<std::uint32_t> pending_;  ///< rows of queries without an answer

@@ -67,6 +67,7 @@ class FedPpr final : public PprBackend {
     while (begin()) {
       work({});
       want();
+      traffic_.rounds += !flights_.empty();
       feeder_->feed(wanted_, [this](const ListsAtHand& lists) { work(lists); });
       // Alone, and it did not fit: it gets memory of slots.
       if (std::exchange(wants_more_, false)) rest(), share_ *= 2;
@@ -160,6 +161,7 @@ class FedPpr final : public PprBackend {
     for (const auto& flight : flights_) {
       if (flight->state != Flight::State::failed) continue;
       postponed_.push_back(flight->row);
+      ++traffic_.restarts;
       failed = true;
     }
     if (failed) {
@@ -186,7 +188,7 @@ class FedPpr final : public PprBackend {
   PprRows<Buffer> results_;
   WantedLists wanted_;
   std::shared_ptr<ListFeeder> feeder_;
-  ListTraffic traffic_;  ///< of those before
+  ListTraffic traffic_;  ///< of feeders before, and this one's rounds and restarts
   Instance first_ = 0;
   std::vector<std::uint64_t> pending_;  ///< rows that nobody works on, the next one last
   std::vector<std::unique_ptr<Flight>> flights_;

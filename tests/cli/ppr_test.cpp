@@ -29,6 +29,8 @@ TEST_F(PprCli, WritesSeedsVerticesAndScores) {
   EXPECT_LE(said["largest_error"], 1e-10);
   EXPECT_GT(said["peak_query_bytes"], 0);
   EXPECT_GT(said["queries_per_second"], 0);
+  EXPECT_EQ(said["list_rounds"], 0);
+  EXPECT_EQ(said["list_restarts"], 0);
 }
 
 TEST_F(PprCli, VerifiesEveryMethodAndRule) {
@@ -154,6 +156,7 @@ TEST_F(PprCli, GivesTheSameFileOutOfCore) {
       EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("parts.h5"))) << method << ' ' << place[0];
       const auto said = report();
       EXPECT_GT(said["partitions"], 1) << method << ' ' << place[0];
+      EXPECT_GT(said["list_rounds"], 0) << method << ' ' << place[0];
       EXPECT_EQ(said["partition_transfers"] == 0, place.back() == "mapped") << method << ' ' << place[0];
     }
   }

@@ -39,6 +39,8 @@ TEST_F(GpuFedPpr, BringsListsFromTheFileAndInPartitions) {
         expect_same(fed, whole);
         EXPECT_EQ(fed.stats.traffic.read_bytes > 0, file);
         EXPECT_GT(fed.stats.traffic.transfers, 0u);
+        EXPECT_GT(fed.stats.traffic.rounds, 0u);
+        EXPECT_GE(fed.stats.traffic.restarts, fed.stats.traffic.rounds);  // each was for a query at least
         EXPECT_EQ(fed.stats.mapped_bytes, 0u);
         EXPECT_EQ(gpu_->memory().used(), 0u);
       }
@@ -46,6 +48,20 @@ TEST_F(GpuFedPpr, BringsListsFromTheFileAndInPartitions) {
   }
   // Graphs are gone too.
   EXPECT_EQ(host_accountant().used(), host_used);
+}
+
+/// Along a ring every step comes to a list that nobody had before.
+TEST_F(GpuFedPpr, CountsHowOftenQueriesBeginAgain) {
+  const auto make = [] { return generated(io::GraphKind::ring, 10, false, io::WeightRule::none); };
+  const Graph in_memory = make(), in_file = elsewhere(make());
+  PprOptions options;
+  options.length = 7;
+  const Starts starts = starts_of({{{0, 1}}, {{300, 1}}, {{303, 1}}});
+  const Ran fed = ran(*gpu_, in_file, starts, options);
+  expect_same(fed, ran(host_, in_memory, starts, options));
+  // That from 300 wants 300, 301, 302 and then what that from 303 wants: 306.
+  EXPECT_EQ(fed.stats.traffic.rounds, 7u);
+  EXPECT_EQ(fed.stats.traffic.restarts, 7u + 4u + 7u);
 }
 
 TEST_F(GpuFedPpr, AnswersAsTheHostOnHardGraphs) {

@@ -22,6 +22,7 @@ TEST(PprPartitions, ChangeNoBit) {
       const Starts& starts = goes_one_by_one(options) ? few : all;  // many rounds each
       const Ran whole = ran(device, graph, starts, options);
       EXPECT_EQ(whole.stats.traffic.partitions, 1u);
+      EXPECT_EQ(whole.stats.traffic.rounds, 0u);
       for (const PagingOptions& paging :
            {PagingOptions{.partitions = 2, .slots = 2, .transport = Transport::copied},
             PagingOptions{.partitions = 7, .slots = 3}, PagingOptions{.partitions = 64, .slots = 2},
@@ -32,6 +33,8 @@ TEST(PprPartitions, ChangeNoBit) {
         EXPECT_GT(parts.stats.traffic.partitions, 1u);
         EXPECT_LE(parts.stats.traffic.partitions, paging.partitions);
         EXPECT_EQ(parts.stats.traffic.transfers > 0, paging.transport != Transport::mapped);
+        EXPECT_GT(parts.stats.traffic.rounds, 0u);
+        EXPECT_EQ(parts.stats.traffic.restarts, 0u);
       }
     }
   }
@@ -79,6 +82,7 @@ TEST(PprPartitions, AreBroughtOnceWhereTheyFit) {
 
   EXPECT_EQ(parts.stats.traffic.partitions, 8u);
   EXPECT_EQ(parts.stats.traffic.transfers, 4u);  // of 128 vertices each: 0 to 199, and 300 to 499
+  EXPECT_EQ(parts.stats.traffic.rounds, 2u);     // both queries pass from one partition to the next
 }
 
 /// Each query takes some 400 KiB, all of them at once far more than there is.
@@ -95,6 +99,7 @@ TEST(PprPartitions, StayWithinTheDeviceMemory) {
   EXPECT_LE(tight.memory().peak(), 2u << 20);
   EXPECT_EQ(tight.memory().used(), 0u);
   EXPECT_GT(2 * parts.stats.peak_query_bytes, 200u << 10);
+  EXPECT_GT(parts.stats.traffic.restarts, 0u);
   // What is left for queries is no memory that was taken.
   expect_same(parts, ran(roomy, graph, {}, options, {.partitions = 16}));
   EXPECT_LE(roomy.memory().peak(), 64u << 20);
