@@ -54,6 +54,8 @@ class HostLevels {
   static constexpr std::uint64_t kStatesAtOnce = 1u << 15;
   /// So few vertices of the level at work does a thread work off by itself, without waiting for the others.
   static constexpr std::size_t kFused = 1000;
+  /// So far ahead are lists, and states of targets, asked for: what a core can wait for at a time.
+  static constexpr std::size_t kListsAhead = 8, kStatesAhead = 32;
 
   struct alignas(64) Mine {
     typename Bins::List fused;
@@ -88,7 +90,7 @@ class HostLevels {
     crew_.blocks(front.size(), kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
       Mine& mine = mine_[thread];
       auto& noted = bins_.of(thread);
-      for (std::uint64_t i = begin; i < end; ++i) send(front[i], mine, noted);
+      send_all(front.subspan(begin, end - begin), mine, noted);
       fuse(mine, noted, noted.bins[bin]);
     });
     std::uint64_t edges = 0;
@@ -99,8 +101,23 @@ class HostLevels {
   void fuse(Mine& mine, typename Bins::Mine& noted, typename Bins::List& bin) {
     while (!bin.empty() && bin.size() < kFused) {
       mine.fused.swap(bin);
-      for (const Vertex u : mine.fused) send(u, mine, noted);
+      send_all(mine.fused, mine, noted);
       mine.fused.clear();
+    }
+  }
+
+  /// Lists lie anywhere, so that each is asked for while those before it are worked on.
+  void send_all(std::span<const Vertex> vertices, Mine& mine, typename Bins::Mine& noted) {
+    const CsrView& out = graph_.out();
+    for (std::size_t i = 0; i < vertices.size(); ++i) {
+      if (i + 2 * kListsAhead < vertices.size())
+        __builtin_prefetch(out.offsets + vertices[i + 2 * kListsAhead]);
+      if (i + kListsAhead < vertices.size()) {
+        const EdgeIndex first = out.offsets[vertices[i + kListsAhead]];
+        __builtin_prefetch(out.targets + first);
+        if (out.weights != nullptr) __builtin_prefetch(out.weights + first);
+      }
+      send(vertices[i], mine, noted);
     }
   }
 
@@ -112,6 +129,7 @@ class HostLevels {
     mine.edges += end - out.offsets[u];
     for (EdgeIndex e = out.offsets[u]; e < end; ++e) {
       const Vertex v = out.targets[e];
+      if (e + kStatesAhead < end) __builtin_prefetch(states_.data() + out.targets[e + kStatesAhead]);
       const State value = program_.compute({u, v, e, at_, states_.data(), out.weights});
       const auto is = combine_into(program_, states_.data() + v, value, at_);
       if (is.active) bins_.note(noted, v, program_.level(is.now));

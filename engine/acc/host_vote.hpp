@@ -61,6 +61,8 @@ class HostVote {
   static constexpr std::uint64_t kWordsAtOnce = 64;
   static constexpr std::uint64_t kVerticesAtOnce = 64;
   static constexpr std::uint64_t kStatesAtOnce = 1u << 16;
+  /// A pull looks at the beginning of a list, which is asked for so many vertices before.
+  static constexpr Vertex kListsAhead = 8;
 
   /// What one thread has found in a round.
   struct alignas(64) Counts {
@@ -176,17 +178,26 @@ class HostVote {
   bool pull(Vertex v, Counts& counts) {
     const CsrView& in = graph_.in();
     const EdgeIndex end = in.offsets[v + 1];
+    if (v + kListsAhead < in.vertices) __builtin_prefetch(in.targets + in.offsets[v + kListsAhead]);
     for (EdgeIndex e = in.offsets[v]; e < end; ++e) {
       const Vertex u = in.targets[e];
       if (!front_bits_.test(u)) continue;
       counts.edges += e + 1 - in.offsets[v];
-      const State value = program_.compute({u, v, e, at_, states_.data(), in.weights});
-      const bool active = combine_into(program_, states_.data() + v, value, at_).active;
-      if (active) note(counts, v);
-      return active;
+      return hear(v, program_.compute({u, v, e, at_, states_.data(), in.weights}), counts);
     }
     counts.edges += end - in.offsets[v];
     return false;
+  }
+
+  /// In a pull a state is one thread's: an exchange that locks it would wait for every read before it.
+  bool hear(Vertex v, State value, Counts& counts) {
+    State* const at = states_.data() + v;
+    const State before = *at, now = program_.combine(before, value, at_);
+    if (now == before) return false;
+    *at = now;
+    const bool active = program_.active(now, before, at_);
+    if (active) note(counts, v);
+    return active;
   }
 
   const AccGraph& graph_;
