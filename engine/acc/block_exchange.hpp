@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/host_array.hpp"
 #include "engine/exchange/communicator.hpp"
 
 namespace sluice::acc {
@@ -19,13 +20,14 @@ using RankBlocks = std::vector<std::vector<std::span<Byte>>>;
 
 class BlockExchange {
  public:
-  /// All ranks make one. Keeps a reference to the ranks, and the blocks.
+  /// All ranks make one. Keeps a reference to the ranks, and the blocks. Throws BudgetError, on this rank
+  /// alone, where its host memory has no room for the buffers.
   BlockExchange(Communicator& ranks, RankBlocks<const std::byte> send, RankBlocks<std::byte> receive);
 
   /// Every rank's blocks become what the others have for it. All ranks call it.
   void operator()(const char* label);
 
-  /// What a rank takes for it beside the blocks, at most.
+  /// What a rank takes of host memory beside the blocks, at most.
   static std::uint64_t buffer_bytes(std::uint64_t ranks);
 
  private:
@@ -33,8 +35,8 @@ class BlockExchange {
   RankBlocks<const std::byte> send_;
   RankBlocks<std::byte> receive_;
   std::uint64_t pieces_ = 0;  ///< of the longest
-  std::vector<std::vector<std::byte>> out_;
-  std::vector<std::byte> in_;
+  HostArray<std::byte> out_;
+  Inbox in_;
 };
 
 }  // namespace sluice::acc

@@ -94,11 +94,10 @@ void MessageParts::require_same_counts() {
         there[r].push_back(count(part, to));
     send.push_back(std::as_bytes(std::span(there[r])));
   }
-  std::vector<std::byte> received;
-  std::vector<std::uint64_t> sizes;
-  rows_.ranks().all_to_all(send, received, sizes, "counts of messages", kUnlimited);
+  Inbox received;
+  rows_.ranks().all_to_all(send, received, "counts of messages", kUnlimited);
   bool good = true;
-  const std::byte* at = received.data();
+  const std::byte* at = received.bytes().data();
   for (std::uint64_t from = 0; from < all; ++from) {
     for (std::uint64_t part = 0; part < size(); ++part, at += sizeof(std::uint64_t)) {
       std::uint64_t theirs = 0;

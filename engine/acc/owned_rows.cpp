@@ -170,7 +170,8 @@ std::unique_ptr<SweepPages> OwnedRows::make_pages(const SweepRows& lists,
                                                   std::vector<PageLock>& locks) const {
   if (!has_pages(lists)) return nullptr;
   const CsrView& in = lists.in;
-  if (lists.file == nullptr && in.targets != nullptr) {
+  const bool worth = paging_.transport == Transport::mapped || in.edges * sizeof(Vertex) >= kWorthLocking;
+  if (lists.file == nullptr && in.targets != nullptr && worth) {
     locks.emplace_back(device_, in.targets + in.offsets[0], in.edges * sizeof(Vertex));
     if (in.weights != nullptr)
       locks.emplace_back(device_, in.weights + in.offsets[0], in.edges * sizeof(float));

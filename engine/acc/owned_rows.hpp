@@ -58,7 +58,8 @@ class OwnedRows {
   /// Of most jobs: how many partitions there may be.
   std::uint64_t most_partitions() const;
   /// The partitions of out() or in(); null where lists are read in place. What else the device is to hold
-  /// must be there already. Lists in host memory are page-locked for a GPU for as long as `locks` live.
+  /// must be there already. Lists in host memory are page-locked for a GPU for as long as `locks` live,
+  /// if they are read in place or long enough for it.
   std::unique_ptr<SweepPages> make_pages(const SweepRows& lists, std::vector<PageLock>& locks) const;
   /// Makes `all` [vertices][width] on every rank what the vertices' owners have there. All ranks call it.
   template <class T>

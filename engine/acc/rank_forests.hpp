@@ -50,20 +50,20 @@ template <MergeProgram Program>
 void join_ranks(const OwnedRows& rows, const Program& program, Crew& crew, std::span<Vertex> states) {
   Communicator& ranks = rows.ranks();
   const auto rank = static_cast<std::size_t>(ranks.rank()), size = static_cast<std::size_t>(ranks.size());
-  std::vector<std::byte> received;
-  std::vector<std::uint64_t> received_bytes;
+  Inbox received;
   for (std::size_t step = 1; step < size; step *= 2) {
     const ChargedVector<Vertex> given =
         rank % (2 * step) == step ? joined_vertices(states) : ChargedVector<Vertex>{};
     std::vector<std::span<const std::byte>> send(size);
     if (!given.empty()) send[rank - step] = std::as_bytes(std::span(given));
     // One rank may be spared its lists, and another read all of them.
-    ranks.all_to_all(send, received, received_bytes, "the trees of ranks", kUnlimited);
-    crew.blocks(received.size() / (2 * sizeof(Vertex)), kTreeVerticesAtOnce,
+    ranks.all_to_all(send, received, "the trees of ranks", kUnlimited);
+    const auto pairs = received.bytes();
+    crew.blocks(pairs.size() / (2 * sizeof(Vertex)), kTreeVerticesAtOnce,
                 [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                   for (std::uint64_t i = begin; i < end; ++i) {
                     Vertex ends[2];
-                    std::memcpy(ends, received.data() + i * sizeof ends, sizeof ends);
+                    std::memcpy(ends, pairs.data() + i * sizeof ends, sizeof ends);
                     join(program, states.data(), ends[0], ends[1]);
                   }
                 });

@@ -37,12 +37,8 @@ RoundWork RoundExchange::operator()(const RoundWork& mine, std::span<const Block
     if (r != own && letter.bytes > 0) received_.push_back(Block(letter.block).first(letter.bytes));
   }
   if (!goes_on) return all;
-  ranks_.all_to_all(long_ones_, long_received_, long_bytes_, "what active vertices send");
-  const std::byte* at = long_received_.data();
-  for (const std::uint64_t bytes : long_bytes_) {
-    if (bytes > 0) received_.push_back({at, bytes});
-    at += bytes;
-  }
+  ranks_.all_to_all(long_ones_, long_received_, "what active vertices send");
+  long_received_.for_each([&](std::size_t, Block block) { received_.push_back(block); });
   return all;
 }
 

@@ -67,8 +67,7 @@ class RoundExchange {
   Communicator& ranks_;
   std::vector<Letter> out_, in_;  ///< [ranks]
   std::vector<Block> long_ones_, received_;
-  std::vector<std::byte> long_received_;
-  std::vector<std::uint64_t> long_bytes_;
+  Inbox long_received_;
 };
 
 }  // namespace sluice::acc

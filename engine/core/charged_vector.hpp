@@ -19,7 +19,7 @@ struct ChargedAllocator {
   explicit ChargedAllocator(const ChargedAllocator<U>&) noexcept {}
 
   T* allocate(std::size_t size) {
-    host_accountant().charge(size * sizeof(T), "results");
+    host_accountant().charge(size * sizeof(T), "a growing list");
     try {
       return std::allocator<T>().allocate(size);
     } catch (...) {

@@ -25,6 +25,7 @@ ColumnExchange::ColumnExchange(Communicator& ranks, const Device& device, Device
   if (link_) return;
   leaving_ = Staging<std::byte>(device, piece_bytes_ * static_cast<std::uint64_t>(ranks.size()),
                                 "what goes to other ranks");
+  came_.reserve(leaving_.size(), "what comes from other ranks");
 }
 
 ColumnExchange::~ColumnExchange() {
@@ -82,8 +83,6 @@ void ColumnExchange::through_hosts(const ExchangedColumn& column, std::span<cons
                                    const char* label) {
   const std::uint64_t piece = piece_bytes_ / column.value_bytes;
   std::vector<std::span<const std::byte>> parts(send.size());
-  std::vector<std::byte> came;
-  std::vector<std::uint64_t> sizes;
   for (std::uint64_t from = 0; from < most; from += piece) {
     std::byte* staged = leaving_.data();
     std::uint64_t before = 0;
@@ -96,14 +95,15 @@ void ColumnExchange::through_hosts(const ExchangedColumn& column, std::span<cons
                    parts[rank].size());
       staged += parts[rank].size();
     }
-    ranks_.all_to_all(parts, came, sizes, label);
-    const std::byte* arrived = came.data();
+    ranks_.all_to_all(parts, came_, label);
+    const std::byte* arrived = came_.bytes().data();
     before = 0;
-    for (std::size_t rank = 0; rank < sizes.size(); before += receive[rank++]) {
-      if (sizes[rank] == 0) continue;
+    for (std::size_t rank = 0; rank < receive.size(); before += receive[rank++]) {
+      const std::uint64_t bytes = came_.sizes()[rank];
+      if (bytes == 0) continue;
       copy_to_device(device_, static_cast<std::byte*>(column.to) + (before + from) * column.value_bytes,
-                     arrived, sizes[rank]);
-      arrived += sizes[rank];
+                     arrived, bytes);
+      arrived += bytes;
     }
   }
 }

@@ -54,6 +54,7 @@ class ColumnExchange {
   DeviceRanks* link_;
   std::uint64_t piece_bytes_;  ///< to one rank
   Staging<std::byte> leaving_;
+  Inbox came_;
 };
 
 }  // namespace sluice

@@ -30,12 +30,10 @@ void EdgeQuestions::ask(std::span<const EdgeIndex> positions, std::span<Vertex> 
 
   Wire<EdgeIndex> questions;
   questions.exchange(ranks_, asked.span(), counts, kQuestions);
-  questions.charge(kQuestions);
   HostArray<Vertex> found(questions.values().size(), kQuestions);
   answer(questions.values(), found.span());
   Wire<Vertex> answers;
   answers.exchange(ranks_, found.span(), questions.counts(), "answers of ranks");
-  answers.charge(kQuestions);
   for (std::size_t i = 0; i < order.size(); ++i) targets[order[i]] = answers.values()[i];
 
   stats_.entries_sent += positions.size() - counts[own];

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -33,9 +34,19 @@ class SampleOwners {
   /// As LevelSelector::select, for a level whose lists are anywhere; all ranks call it. Throws BudgetError on
   /// all of them, or on none.
   void select(SampleLevel& level, std::uint32_t depth) {
-    together(&ranks_, [&] { pack(level); });
     Wire<FrontierEntry> entries;
     Wire<Vertex> parents;
+    Wire<std::uint32_t> sizes, indices;
+    Wire<Vertex> targets, arrivals;
+    together(&ranks_, [&] {
+      pack(level);
+      sizes.reserve(packed_.entries, kEdges);
+    });
+    const std::uint64_t guests = count_guests();
+    together(&ranks_, [&] {
+      entries.reserve(guests, kEntries);
+      if constexpr (Program::kDynamic) parents.reserve(guests, kEntries);
+    });
     entries.exchange(ranks_, {packed_.frontier.data(), packed_.entries}, counts_, kEntries);
     if constexpr (Program::kDynamic)
       parents.exchange(ranks_, {packed_.parents.data(), packed_.entries}, counts_, kEntries);
@@ -48,24 +59,20 @@ class SampleOwners {
     stats_.entries_sent += packed_.entries - counts_[own()];
     stats_.entries_received += guests_.entries - entries.counts()[own()];
 
-    Wire<std::uint32_t> sizes, indices;
-    Wire<Vertex> targets, arrivals;
     sizes.exchange(ranks_, {sizes_.data(), guests_.entries}, entries.counts(), kEdges);
+    together(&ranks_, [&] {
+      place_sizes(level, sizes.values());
+      indices.reserve(level.edges, kEdges);
+      targets.reserve(level.edges, kEdges);
+      if constexpr (Program::kUpdates) arrivals.reserve(level.edges, kEdges);
+    });
     indices.exchange(ranks_, {guests_.indices.data(), guests_.edges}, edge_counts_, kEdges);
     targets.exchange(ranks_, {guests_.targets.data(), guests_.edges}, edge_counts_, kEdges);
     if constexpr (Program::kUpdates)
       arrivals.exchange(ranks_, {guests_.arrivals.data(), guests_.edges}, edge_counts_, kEdges);
-    together(&ranks_, [&] {
-      for (auto* wire : {&sizes, &indices}) wire->charge(kEdges);
-      targets.charge(kEdges);
-      place_sizes(level, sizes.values());
-      place(indices.values(), level, level.indices);
-      place(targets.values(), level, level.targets);
-      if constexpr (Program::kUpdates) {
-        arrivals.charge(kEdges);
-        place(arrivals.values(), level, level.arrivals);
-      }
-    });
+    place(indices.values(), level, level.indices);
+    place(targets.values(), level, level.targets);
+    if constexpr (Program::kUpdates) place(arrivals.values(), level, level.arrivals);
   }
 
   std::uint64_t bytes() const {
@@ -103,8 +110,15 @@ class SampleOwners {
     }
   }
 
+  /// How many entries come from all ranks.
+  std::uint64_t count_guests() {
+    std::vector<std::uint64_t> come(homes());
+    ranks_.swap(std::as_bytes(std::span(counts_)), std::as_writable_bytes(std::span(come)), kEntries,
+                kUnlimited);
+    return std::reduce(come.begin(), come.end());
+  }
+
   void receive(Wire<FrontierEntry>& entries, Wire<Vertex>& parents, std::span<const std::uint32_t> shifts) {
-    entries.charge(kEntries);
     guests_.entries = entries.values().size();
     guests_.frontier.reserve(device_, guests_.entries, kSampleWave);
     std::uint64_t at = 0;
@@ -116,7 +130,6 @@ class SampleOwners {
       }
     }
     if constexpr (Program::kDynamic) {
-      parents.charge(kEntries);
       guests_.parents.reserve(device_, guests_.entries, kSampleWave);
       std::ranges::copy(parents.values(), guests_.parents.data());
     }

@@ -128,21 +128,4 @@ void WaveHomes::begin(std::uint64_t w) {
   copy_to_device(device_, device_counts_.data(), counts_.data(), device_counts_.bytes());
 }
 
-std::vector<Vertex> gather_rows(Communicator& ranks, std::span<const std::span<const Vertex>> parts) {
-  std::vector<std::span<const std::byte>> send;
-  for (const auto& part : parts) send.push_back(std::as_bytes(part));
-  std::vector<std::byte> received;
-  std::vector<std::uint64_t> sizes;
-  ranks.all_to_all(send, received, sizes, "rows of walks", kUnlimited);
-  std::vector<Vertex> rows(parts[static_cast<std::size_t>(ranks.rank())].size(), kNoVertex);
-  std::vector<Vertex> theirs(rows.size());
-  auto from = received.begin();
-  for (const std::uint64_t bytes : sizes) {
-    std::copy_n(from, bytes, std::as_writable_bytes(std::span(theirs)).begin());
-    from += static_cast<std::ptrdiff_t>(bytes);
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = std::min(rows[i], theirs[i]);
-  }
-  return rows;
-}
-
 }  // namespace sluice

@@ -79,8 +79,4 @@ class WaveHomes {
   Buffer<std::uint64_t> device_counts_;
 };
 
-/// Rows of walks that took steps on several ranks: each brings what it has, kNoVertex elsewhere. `parts[r]`
-/// are rows of rank r's instances, as many on every rank; returns this rank's, complete.
-std::vector<Vertex> gather_rows(Communicator& ranks, std::span<const std::span<const Vertex>> parts);
-
 }  // namespace sluice

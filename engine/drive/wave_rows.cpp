@@ -1,7 +1,6 @@
 #include "engine/drive/wave_rows.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -25,6 +24,7 @@ WaveRows::WaveRows(const Device& device, const WaveHomes& homes, Communicator* p
   piece_ = std::clamp<std::uint64_t>(bytes / (row_ * sizeof(Vertex)), 1, per_home_);
   if (!sink_) return;
   for (auto& piece : pieces_) piece = Staging<Vertex>(device_, copied * piece_ * row_, "walks that leave");
+  if (parts_) wire_.reserve(copied * piece_ * row_, "walks from other ranks");
 }
 
 void WaveRows::leave(const Vertex* rows) {
@@ -39,19 +39,26 @@ void WaveRows::leave_some(const Vertex* rows, std::uint64_t from) {
   Vertex* to = pieces_[turn_++ % 2].data();
   const auto copy = [&](std::uint64_t home) {
     const std::uint64_t count = homes_.count(home), some = std::min(piece_, count - std::min(count, from));
-    const std::span<const Vertex> part(to, some * row_);
+    const std::span<Vertex> part(to, some * row_);
     copy_to_host(device_, to, rows + (home * per_home_ + from) * row_, part.size_bytes());
     stats_.device_to_host_bytes += part.size_bytes();
     to += part.size();
     return part;
   };
-  std::span<const Vertex> mine;
-  auto gathered = std::make_shared<std::vector<Vertex>>();
+  std::span<Vertex> mine;
   if (parts_) {
-    std::vector<std::span<const Vertex>> parts;
-    for (std::uint64_t home = 0; home < homes_.size(); ++home) parts.push_back(copy(home));
-    *gathered = gather_rows(*parts_, parts);
-    mine = *gathered;
+    const Vertex* const begin = to;
+    std::vector<std::uint64_t> counts;
+    for (std::uint64_t home = 0; home < homes_.size(); ++home) {
+      const auto part = copy(home);
+      if (home == homes_.own()) mine = part;
+      counts.push_back(part.size());
+    }
+    wire_.exchange(*parts_, std::span(begin, to), counts, "rows of walks");
+    // Of each step of a row one rank has the vertex, the others none, which is the largest.
+    const Vertex* theirs = wire_.values().data();
+    for (std::uint64_t rank = 0; rank < homes_.size(); ++rank)
+      for (Vertex& v : mine) v = std::min(v, *theirs++);
   } else {
     mine = copy(homes_.own());
   }
@@ -62,7 +69,6 @@ void WaveRows::leave_some(const Vertex* rows, std::uint64_t from) {
     writer_.submit([=, this] {
       const auto length = static_cast<std::uint32_t>(row_ - 1);
       sink_->write({first, mine.size() / row_, length, mine, {}, {}});
-      gathered->clear();
     });
   }
   stats_.write_seconds += seconds_now() - waiting;

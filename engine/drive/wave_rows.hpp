@@ -4,9 +4,11 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "engine/drive/shard.hpp"
 #include "engine/drive/wave_writer.hpp"
+#include "engine/drive/wire.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/sampling/run.hpp"
 
@@ -35,6 +37,7 @@ class WaveRows {
   WalkSink* sink_;
   RunStats& stats_;
   std::array<Staging<Vertex>, 2> pieces_;
+  Wire<Vertex> wire_;
   std::uint64_t turn_ = 0;
   WaveWriter writer_;
 };

@@ -3,12 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <numeric>
 #include <span>
 #include <vector>
 
-#include "engine/core/host_array.hpp"
 #include "engine/exchange/communicator.hpp"
 
 namespace sluice {
@@ -17,7 +14,8 @@ namespace sluice {
 template <class T>
 class Wire {
  public:
-  /// `counts[r]` values of `column`, which is in order of rank, go to rank r; all ranks call it.
+  /// `counts[r]` values of `column`, which is in order of rank, go to rank r; all ranks call it. Throws
+  /// BudgetError, on this rank alone, where more comes than there was room reserved for, and too much.
   void exchange(Communicator& ranks, std::span<const T> column, std::span<const std::uint64_t> counts,
                 const char* label) {
     std::vector<std::span<const std::byte>> send;
@@ -25,37 +23,25 @@ class Wire {
       send.push_back(std::as_bytes(column.first(count)));
       column = column.subspan(count);
     }
-    if (!reserved_) bytes_ = std::make_shared<std::vector<std::byte>>();
     // However long another rank works before it comes here.
-    ranks.all_to_all(send, *bytes_, counts_, label, kUnlimited);
+    ranks.all_to_all(send, inbox_, label, kUnlimited);
+    counts_ = inbox_.sizes();
     for (std::uint64_t& count : counts_) count /= sizeof(T);
   }
 
-  /// Makes room for so many values of all exchanges to come, and charges it to the host's memory; throws
-  /// BudgetError.
-  void reserve(std::uint64_t values, const char* purpose) {
-    bytes_ = std::make_shared<std::vector<std::byte>>();
-    charged_ = HostArray<std::byte>(bytes_, bytes_->data(), 0, values * sizeof(T), purpose);
-    bytes_->reserve(values * sizeof(T));
-    reserved_ = true;
-  }
-
-  /// Charges what came to the host's memory; throws BudgetError. What it takes is known only when it is here.
-  void charge(const char* purpose) {
-    charged_ = HostArray<std::byte>(bytes_, bytes_->data(), bytes_->size(), bytes_->size(), purpose);
-  }
+  /// Makes room for so many values at once, so that an exchange of no more finds it; throws BudgetError.
+  void reserve(std::uint64_t values, const char* purpose) { inbox_.reserve(values * sizeof(T), purpose); }
 
   /// How many values came from each rank.
   const std::vector<std::uint64_t>& counts() const { return counts_; }
   std::span<const T> values() const {
-    return {reinterpret_cast<const T*>(bytes_->data()), bytes_->size() / sizeof(T)};
+    const auto bytes = inbox_.bytes();
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
  private:
-  std::shared_ptr<std::vector<std::byte>> bytes_;
+  Inbox inbox_;
   std::vector<std::uint64_t> counts_;
-  HostArray<std::byte> charged_;
-  bool reserved_ = false;
 };
 
 }  // namespace sluice

@@ -16,10 +16,10 @@ class Alone final : public Communicator {
   std::vector<std::string> all_gather(const std::string& bytes, const char*, Patience) override {
     return {bytes};
   }
-  void all_to_all(std::span<const std::span<const std::byte>> send, std::vector<std::byte>& received,
-                  std::vector<std::uint64_t>& received_bytes, const char*, Patience) override {
-    received.assign(send[0].begin(), send[0].end());
-    received_bytes.assign(1, send[0].size());
+  void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received, const char* label,
+                  Patience) override {
+    const std::uint64_t size = send[0].size();
+    std::copy(send[0].begin(), send[0].end(), received.open({&size, 1}, label));
   }
   void swap(std::span<const std::byte> send, std::span<std::byte> received, const char*, Patience) override {
     std::copy(send.begin(), send.end(), received.begin());
@@ -45,10 +45,9 @@ void Communicator::swap(std::span<const std::byte> send, std::span<std::byte> re
   std::vector<std::span<const std::byte>> parts;
   for (std::size_t r = 0; r < ranks; ++r)
     parts.push_back(send.subspan(r * (send.size() / ranks), send.size() / ranks));
-  std::vector<std::byte> all;
-  std::vector<std::uint64_t> sizes;
-  all_to_all(parts, all, sizes, label, patience);
-  std::copy(all.begin(), all.end(), received.begin());
+  Inbox all;
+  all_to_all(parts, all, label, patience);
+  std::ranges::copy(all.bytes(), received.begin());
 }
 
 std::string broadcast_text(Communicator& ranks, std::string text, int root, const char* label,

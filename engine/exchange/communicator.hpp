@@ -11,6 +11,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/patience.hpp"
+#include "engine/exchange/inbox.hpp"
 
 namespace sluice {
 
@@ -49,11 +50,10 @@ class Communicator {
   /// What each rank brought, by rank.
   virtual std::vector<std::string> all_gather(const std::string& bytes, const char* label,
                                               Patience patience = kPatience) = 0;
-  /// `send[r]` goes to rank r. What came lies in `received`, in order of rank, `received_bytes[r]` from rank
-  /// r.
-  virtual void all_to_all(std::span<const std::span<const std::byte>> send, std::vector<std::byte>& received,
-                          std::vector<std::uint64_t>& received_bytes, const char* label,
-                          Patience patience = kPatience) = 0;
+  /// `send[r]` goes to rank r, and what came lies in `received`. Throws BudgetError on this rank alone where
+  /// the host's memory has no room for that; the others then wait in vain, until this one has said so.
+  virtual void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received,
+                          const char* label, Patience patience = kPatience) = 0;
   /// The same for few bytes, as many for every rank: those at r * size go to rank r, where `size` is what
   /// `send` has for each. One message a rank, where all_to_all() first says how long its messages are.
   virtual void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label,

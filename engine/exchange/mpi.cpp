@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/core/function_ref.hpp"
 #include "engine/exchange/communicator.hpp"
 
 namespace sluice {
@@ -95,7 +96,8 @@ class Mpi final : public Communicator {
 
   void broadcast(std::span<std::byte> bytes, int root, const char* label, Patience patience) override {
     Timed timed(*this);
-    constexpr std::uint64_t kCopied = 64u << 20;
+    // In no ledger, and so little. Longer pieces leave the caches.
+    constexpr std::uint64_t kCopied = 8u << 20;
     while (!bytes.empty()) {
       const auto piece = bytes.first(std::min({kCopied, piece_, std::uint64_t{bytes.size()}}));
       auto pending = std::make_unique<Pending>();
@@ -124,10 +126,11 @@ class Mpi final : public Communicator {
     return gather(work_, bytes, label, patience, true);
   }
 
-  void all_to_all(std::span<const std::span<const std::byte>> send, std::vector<std::byte>& received,
-                  std::vector<std::uint64_t>& received_bytes, const char* label, Patience patience) override {
+  void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received, const char* label,
+                  Patience patience) override {
     Timed timed(*this);
-    exchange(work_, send, received, received_bytes, label, patience, true);
+    const auto open = [&](std::span<const std::uint64_t> sizes) { return received.open(sizes, label); };
+    exchange(work_, send, open, label, patience, true);
   }
 
   /// Each message from one rank to another by itself: a collective would have to be put together first.
@@ -272,21 +275,27 @@ class Mpi final : public Communicator {
                                   Patience patience, bool heed) {
     const std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(size()),
                                                        std::as_bytes(std::span(bytes)));
-    std::vector<std::byte> received;
+    // Short texts, and the last words of ranks that have no memory left: they are charged nowhere.
+    std::vector<char> received;
     std::vector<std::uint64_t> counts;
-    exchange(channel, send, received, counts, label, patience, heed);
+    const auto open = [&](std::span<const std::uint64_t> sizes) {
+      counts.assign(sizes.begin(), sizes.end());
+      received.resize(std::reduce(sizes.begin(), sizes.end()));
+      return reinterpret_cast<std::byte*>(received.data());
+    };
+    exchange(channel, send, open, label, patience, heed);
     std::vector<std::string> all;
-    const char* at = reinterpret_cast<const char*>(received.data());
+    const char* at = received.data();
     for (const std::uint64_t count : counts) all.emplace_back(std::exchange(at, at + count), count);
     return all;
   }
 
-  /// Everybody learns how much comes from whom, then all pieces go at once.
+  /// Everybody learns how much comes from whom, and open(sizes) says where to; then all pieces go at once.
   void exchange(const Channel& channel, std::span<const std::span<const std::byte>> send,
-                std::vector<std::byte>& received, std::vector<std::uint64_t>& counts, const char* label,
+                FunctionRef<std::byte*(std::span<const std::uint64_t>)> open, const char* label,
                 Patience patience, bool heed) {
     const auto ranks = static_cast<std::size_t>(size());
-    counts.resize(ranks);
+    std::vector<std::uint64_t> counts(ranks);
     auto sizes = std::make_unique<Pending>();
     sizes->memory.resize(2 * ranks * sizeof(std::uint64_t));
     auto* const mine = reinterpret_cast<std::uint64_t*>(sizes->memory.data());
@@ -296,9 +305,8 @@ class Mpi final : public Communicator {
     const auto memory = wait(std::move(sizes), label, patience, heed);
     std::memcpy(counts.data(), memory.data() + ranks * sizeof(std::uint64_t), ranks * sizeof(std::uint64_t));
 
-    received.resize(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
+    std::byte* at = open(counts);
     auto pending = std::make_unique<Pending>();
-    std::byte* at = received.data();
     for (std::size_t peer = 0; peer < ranks; at += counts[peer++]) {
       if (static_cast<int>(peer) == rank()) {
         std::copy(send[peer].begin(), send[peer].end(), at);

@@ -25,7 +25,11 @@ class CopyLane {
   void* stream_ = nullptr;
 };
 
-/// Memory that exists already, page-locked for as long as this lives; nothing on the host backend.
+/// Fewer bytes are copied before memory is page-locked.
+inline constexpr std::size_t kWorthLocking = std::size_t{1} << 20;
+
+/// Memory that exists already, and is in the host's ledger, page-locked for as long as this lives; nothing on
+/// the host backend.
 class PageLock {
  public:
   PageLock() = default;

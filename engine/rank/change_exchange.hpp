@@ -3,6 +3,7 @@
 // which of the two it is.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/charged_vector.hpp"
+#include "engine/core/host_array.hpp"
 #include "engine/core/types.hpp"
 #include "engine/exchange/communicator.hpp"
 
@@ -17,7 +20,7 @@ namespace sluice {
 
 /// What came of other ranks' vertices.
 struct HeardChanges {
-  std::vector<Vertex> vertices;                                 ///< one by one
+  ChargedVector<Vertex> vertices;                               ///< one by one
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;  ///< [begin, end), as a whole
 };
 
@@ -31,8 +34,8 @@ class ChangeExchange {
   Communicator& ranks() const { return ranks_; }
   std::uint64_t vertices() const { return boundaries_.back(); }
   /// This rank's vertices.
-  std::uint64_t first() const { return begin_of(ranks_.rank()); }
-  std::uint64_t last() const { return end_of(ranks_.rank()); }
+  std::uint64_t first() const { return begin_of(own()); }
+  std::uint64_t last() const { return end_of(own()); }
   bool owns(Vertex v) const { return v >= first() && v < last(); }
   /// New vertices go to the last rank.
   void grow(std::uint64_t vertices) { boundaries_.back() = vertices; }
@@ -45,14 +48,15 @@ class ChangeExchange {
   /// All vertices that some rank brings; each brings vertices of its own, none twice. All ranks call it.
   std::vector<Vertex> everywhere(std::vector<Vertex> mine) {
     if (alone()) return mine;
-    if (mine.size() * sizeof(Vertex) < bits_of(ranks_.rank())) {
+    if (mine.size() * sizeof(Vertex) < bits_of(own())) {
       send(std::as_bytes(std::span(mine)), "affected vertices");
     } else {
-      std::vector<std::byte> bits(bits_of(ranks_.rank()));
+      HostArray<std::byte> bits(bits_of(own()), "affected vertices");
+      std::ranges::fill(bits, std::byte{0});
       for (const Vertex v : mine) bits[(v - first()) / 8] |= std::byte{1} << (v - first()) % 8;
-      send(bits, "affected vertices");
+      send(bits.span(), "affected vertices");
     }
-    for_each_received([&](int rank, std::span<const std::byte> bytes) {
+    received_.for_each([&](std::size_t rank, std::span<const std::byte> bytes) {
       if (bytes.size() == bits_of(rank)) {
         for (std::uint64_t i = 0; i < bytes.size() * 8; ++i) {
           if ((bytes[i / 8] >> i % 8 & std::byte{1}) == std::byte{1})
@@ -74,14 +78,14 @@ class ChangeExchange {
     if (alone()) return;
     constexpr std::size_t entry = sizeof(Vertex) + sizeof(Stored);
     if (tells_all<Stored>(changed.size())) return tell_all(shares, heard);
-    std::vector<std::byte> entries(changed.size() * entry);
+    HostArray<std::byte> entries(changed.size() * entry, "changed contributions");
     std::byte* at = entries.data();
     for (const Vertex v : changed) {
       std::memcpy(at, &v, sizeof v);
       std::memcpy(at + sizeof v, shares + v, sizeof(Stored));
       at += entry;
     }
-    send(entries, "changed contributions");
+    send(entries.span(), "changed contributions");
     take(shares, heard);
   }
 
@@ -100,29 +104,20 @@ class ChangeExchange {
   }
 
  private:
-  std::uint64_t begin_of(int rank) const { return boundaries_[static_cast<std::size_t>(rank)]; }
-  std::uint64_t end_of(int rank) const { return boundaries_[static_cast<std::size_t>(rank) + 1]; }
-  std::size_t bits_of(int rank) const { return (end_of(rank) - begin_of(rank) + 7) / 8; }
+  std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
+  std::uint64_t begin_of(std::size_t rank) const { return boundaries_[rank]; }
+  std::uint64_t end_of(std::size_t rank) const { return boundaries_[rank + 1]; }
+  std::size_t bits_of(std::size_t rank) const { return (end_of(rank) - begin_of(rank) + 7) / 8; }
 
   void send(std::span<const std::byte> mine, const char* label) {
     std::vector<std::span<const std::byte>> parts(static_cast<std::size_t>(ranks_.size()), mine);
-    parts[static_cast<std::size_t>(ranks_.rank())] = {};
-    ranks_.all_to_all(parts, received_, received_bytes_, label);
-  }
-
-  template <class Use>
-  void for_each_received(Use&& use) const {
-    std::size_t at = 0;
-    for (int rank = 0; rank < ranks_.size(); ++rank) {
-      const std::size_t bytes = received_bytes_[static_cast<std::size_t>(rank)];
-      if (bytes > 0) use(rank, std::span(received_).subspan(at, bytes));
-      at += bytes;
-    }
+    parts[own()] = {};
+    ranks_.all_to_all(parts, received_, label);
   }
 
   template <class Stored>
   void take(Stored* shares, HeardChanges* heard) const {
-    for_each_received([&](int rank, std::span<const std::byte> bytes) {
+    received_.for_each([&](std::size_t rank, std::span<const std::byte> bytes) {
       if (bytes.size() == (end_of(rank) - begin_of(rank)) * sizeof(Stored)) {
         std::memcpy(shares + begin_of(rank), bytes.data(), bytes.size());
         if (heard != nullptr) heard->ranges.emplace_back(begin_of(rank), end_of(rank));
@@ -140,8 +135,7 @@ class ChangeExchange {
 
   Communicator& ranks_;
   std::vector<std::uint64_t> boundaries_;  ///< [ranks + 1]
-  std::vector<std::byte> received_;        ///< reused from iteration to iteration
-  std::vector<std::uint64_t> received_bytes_;
+  Inbox received_;                         ///< reused from iteration to iteration
 };
 
 }  // namespace sluice

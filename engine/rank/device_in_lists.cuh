@@ -15,9 +15,6 @@
 
 namespace sluice::cuda {
 
-/// Fewer bytes are copied before memory is page-locked.
-inline constexpr std::uint64_t kWorthLocking = std::uint64_t{1} << 20;
-
 // ---- kernels
 // -------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/core/host_array.hpp"
+#include "engine/core/charged_vector.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/rank/rank_graph.hpp"
 
@@ -56,11 +56,12 @@ class ShareExchange {
     std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(ranks_.size()),
                                                  std::span<const std::byte>(sent_));
     send[static_cast<std::size_t>(ranks_.rank())] = {};
-    ranks_.all_to_all(send, received_, received_bytes_, "changed contributions");
-    for (std::size_t at = 0; at < received_.size(); at += kEntryBytes) {
+    ranks_.all_to_all(send, received_, "changed contributions");
+    const auto entries = received_.bytes();
+    for (std::size_t at = 0; at < entries.size(); at += kEntryBytes) {
       Vertex vertex;
-      std::memcpy(&vertex, received_.data() + at, sizeof vertex);
-      std::memcpy(all + vertex, received_.data() + at + sizeof vertex, sizeof(Stored));
+      std::memcpy(&vertex, entries.data() + at, sizeof vertex);
+      std::memcpy(all + vertex, entries.data() + at + sizeof vertex, sizeof(Stored));
     }
   }
 
@@ -73,8 +74,8 @@ class ShareExchange {
 
   Communicator& ranks_;
   const RankGraph& graph_;
-  std::vector<std::byte> sent_, received_;  ///< reused from iteration to iteration
-  std::vector<std::uint64_t> received_bytes_;
+  ChargedVector<std::byte> sent_;  ///< reused from iteration to iteration, as is the inbox
+  Inbox received_;
 };
 
 }  // namespace sluice

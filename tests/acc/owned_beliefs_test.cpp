@@ -161,6 +161,22 @@ TEST(OwnedBeliefRuns, TakeTheDeviceMemoryThatIsPlanned) {
   }
 }
 
+/// A rank that has no room for the buffers says so before anything travels.
+TEST(BlockExchange, KeepsTheBudget) {
+  const std::uint64_t before = host_accountant().ceiling();
+  host_accountant().set_ceiling(host_accountant().used() + 1000);
+  Meeting::run(2, [&](int rank, Meeting& meeting) {
+    ThreadCommunicator ranks(rank, meeting);
+    std::vector<std::byte> block(1001);
+    acc::RankBlocks<const std::byte> send(2);
+    acc::RankBlocks<std::byte> receive(2);
+    send[rank == 0 ? 1 : 0] = {block}, receive[rank == 0 ? 1 : 0] = {block};
+
+    EXPECT_THROW(acc::BlockExchange(ranks, send, receive), BudgetError);
+  });
+  host_accountant().set_ceiling(before);
+}
+
 /// Blocks of several lengths, some of them longer than a piece.
 TEST(BlockExchange, HandsOverBlocksInOrder) {
   Meeting::run(3, [&](int rank, Meeting& meeting) {
@@ -179,9 +195,18 @@ TEST(BlockExchange, HandsOverBlocksInOrder) {
       send[r] = {from[2 * r], from[2 * r + 1]};
       if (r != me) receive[r] = {to[2 * r], to[2 * r + 1]};
     }
+    const std::uint64_t before = host_accountant().used();
+    meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // all have looked
     acc::BlockExchange exchange(ranks, send, receive);
+    meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // all have made theirs
+    const std::uint64_t charged = host_accountant().used() - before, piece = (32u << 20) / 3;
+    EXPECT_EQ(charged, 3 * 4 * piece) << "to and from two others, on three ranks of one process";
+    EXPECT_LE(charged, 3 * acc::BlockExchange::buffer_bytes(3));
+    meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // and seen that
 
+    const std::uint64_t peak = host_accountant().peak();
     for (int times = 0; times < 2; ++times) exchange("a test");
+    EXPECT_EQ(host_accountant().peak(), peak) << "it grew on the way";
 
     for (std::size_t r = 0; r < 3; ++r) {
       if (r == me) continue;

@@ -67,14 +67,17 @@ class ThreadCommunicator final : public Communicator {
                                    [&](std::size_t, const std::string& theirs) { all.push_back(theirs); });
     return all;
   }
-  void all_to_all(std::span<const std::span<const std::byte>> send, std::vector<std::byte>& received,
-                  std::vector<std::uint64_t>& received_bytes, const char*, Patience) override {
-    received.clear(), received_bytes.clear();
+  void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received, const char* label,
+                  Patience) override {
+    std::vector<std::span<const std::byte>> parts;
+    std::vector<std::uint64_t> sizes;
     meeting_.exchange<std::span<const std::span<const std::byte>>>(
-        rank(), send, [&](std::size_t, const auto& theirs) {
-          const auto part = theirs[static_cast<std::size_t>(rank())];
-          received.insert(received.end(), part.begin(), part.end());
-          received_bytes.push_back(part.size());
+        rank(), send, [&](std::size_t r, const auto& theirs) {
+          parts.push_back(theirs[static_cast<std::size_t>(rank())]);
+          sizes.push_back(parts.back().size());
+          if (r + 1 < theirs.size()) return;
+          std::byte* to = received.open(sizes, label);
+          for (const auto& part : parts) to = std::ranges::copy(part, to).out;
         });
   }
   void announce_failure() noexcept override {}

@@ -24,5 +24,9 @@ TEST_F(CommunicatorTest, GivesUpInTime) {
   pass_on(3, "AFailureEndsTheOthersWaits");
 }
 
+TEST_F(CommunicatorTest, KeepsTheBudget) {
+  pass_on(3, "AnExchangeKeepsTheBudget");
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -52,21 +52,40 @@ TEST_F(OnRanks, AllToAll) {
   for (int r = 0; r < ranks().size(); ++r) texts.push_back(message(me, r));
   std::vector<std::span<const std::byte>> send;
   for (const auto& text : texts) send.push_back(std::as_bytes(std::span(text)));
-  std::vector<std::byte> received;
-  std::vector<std::uint64_t> counts;
+  Inbox received;
   const std::uint64_t sent_before = ranks().bytes_sent();
 
-  ranks().all_to_all(send, received, counts, "an exchange");
+  ranks().all_to_all(send, received, "an exchange");
 
   std::string expected;
   std::uint64_t sent = 0;
   for (int r = 0; r < ranks().size(); ++r) {
     expected += message(r, me);
-    EXPECT_EQ(counts[static_cast<std::size_t>(r)], message(r, me).size());
+    EXPECT_EQ(received.sizes()[static_cast<std::size_t>(r)], message(r, me).size());
     if (r != me) sent += message(me, r).size();
   }
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(received.data()), received.size()), expected);
+  const auto bytes = received.bytes();
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), expected);
   EXPECT_EQ(ranks().bytes_sent() - sent_before, sent);
+}
+
+/// Rank 1 has room for less than it is sent: it says so, and the others, which have room, learn of it.
+TEST_F(OnRanks, AnExchangeKeepsTheBudget) {
+  const std::vector<std::byte> text(1000);
+  const std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(ranks().size()), text);
+  const bool poor = ranks().rank() == 1;
+  Inbox received;
+  host_accountant().set_ceiling(host_accountant().used() + (poor ? 1000 : 1u << 20));
+
+  if (poor) {
+    EXPECT_THROW(ranks().all_to_all(send, received, "an exchange"), BudgetError);
+    EXPECT_EQ(host_accountant().used(), 0u);
+    ranks().announce_failure();
+  } else {
+    EXPECT_THROW(ranks().all_to_all(send, received, "an exchange"), PeerFailed);
+    EXPECT_EQ(host_accountant().used(), 1000u * send.size());
+  }
+  EXPECT_EQ(ranks().last_words("", Patience(60)).size(), send.size());
 }
 
 TEST_F(OnRanks, SwapAsManyBytesWithEachOther) {
@@ -111,11 +130,10 @@ TEST_F(OnRanks, AFailureEndsTheOthersWaits) {
   if (ranks().rank() == 1) {
     ranks().announce_failure();
   } else {
-    std::vector<std::byte> received;
-    std::vector<std::uint64_t> counts;
+    Inbox received;
     const std::vector<std::byte> text(100);
     const std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(ranks().size()), text);
-    EXPECT_THROW(ranks().all_to_all(send, received, counts, "an exchange"), PeerFailed);
+    EXPECT_THROW(ranks().all_to_all(send, received, "an exchange"), PeerFailed);
     EXPECT_THROW(ranks().throw_if_failed("work"), PeerFailed);
   }
   const auto words = ranks().last_words(std::to_string(ranks().rank()), Patience(60));

@@ -1,0 +1,82 @@
+// What comes from other ranks is in the host's ledger before it is in memory.
+#include "engine/exchange/inbox.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/core/error.hpp"
+#include "engine/exchange/communicator.hpp"
+
+namespace sluice {
+namespace {
+
+/// Ends with the ceiling that there was.
+class InboxTest : public testing::Test {
+ protected:
+  ~InboxTest() override { host_accountant().set_ceiling(ceiling_); }
+  /// How much more than before the test is in use.
+  std::uint64_t charged() const { return host_accountant().used() - before_; }
+  void leave_room_for(std::uint64_t bytes) {
+    host_accountant().set_ceiling(host_accountant().used() + bytes);
+  }
+
+ private:
+  std::uint64_t ceiling_ = host_accountant().ceiling(), before_ = host_accountant().used();
+};
+
+TEST_F(InboxTest, ChargesTheMostThatCameAtOnce) {
+  {
+    Inbox inbox;
+    for (const std::uint64_t size : {100u, 1000u, 10u}) {
+      const std::vector<std::uint64_t> sizes{size, 0, 2 * size};
+      std::byte* const to = inbox.open(sizes, "a test");
+      for (std::uint64_t i = 0; i < 3 * size; ++i) to[i] = static_cast<std::byte>(i < size ? 1 : 3);
+
+      EXPECT_EQ(charged(), size == 100 ? 300u : 3000u);
+      EXPECT_EQ(inbox.sizes(), sizes);
+      EXPECT_EQ(inbox.bytes().size(), 3 * size);
+      std::vector<std::size_t> from;
+      inbox.for_each([&](std::size_t rank, std::span<const std::byte> bytes) {
+        from.push_back(rank);
+        EXPECT_EQ(bytes.size(), rank == 0 ? size : 2 * size);
+        EXPECT_EQ(bytes.back(), static_cast<std::byte>(rank + 1));
+      });
+      EXPECT_EQ(from, (std::vector<std::size_t>{0, 2}));
+    }
+  }
+  EXPECT_EQ(charged(), 0u);
+}
+
+/// What was here goes first: there need not be room for both.
+TEST_F(InboxTest, GrowsWithoutRoomForBoth) {
+  leave_room_for(1000);
+  Inbox inbox;
+  inbox.reserve(600, "a test");
+
+  inbox.reserve(1000, "a test");
+
+  EXPECT_EQ(charged(), 1000u);
+}
+
+TEST_F(InboxTest, SaysInOneLineWhatFindsNoRoom) {
+  leave_room_for(1000);
+  const auto ranks = make_alone();
+  const std::vector<std::byte> text(1001);
+  const std::span<const std::byte> send[] = {text};
+  Inbox inbox;
+
+  try {
+    ranks->all_to_all(send, inbox, "words of ranks");
+    ADD_FAILURE() << "there is no room for so many";
+  } catch (const BudgetError& error) {
+    const std::string line = error.what();
+    EXPECT_TRUE(line.starts_with("host memory: words of ranks needs 1001 B, ")) << line;
+    EXPECT_NE(line.find("raise --host-memory"), line.npos) << line;
+    EXPECT_EQ(line.find('\n'), line.npos) << line;
+  }
+
+  EXPECT_EQ(charged(), 0u);
+  EXPECT_TRUE(inbox.bytes().empty());
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,96 @@
+// Budgets are kept on many ranks too: what ranks hear from each other is in their ledgers, and the system
+// counted no more for any of them.
+#include <nlohmann/json.hpp>
+
+#include "mpi/ranks.hpp"
+
+namespace sluice::test {
+namespace {
+
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+constexpr std::uint64_t kMiB = 1u << 20;
+/// What no ledger counts: the libraries' own buffers, what a broadcast copies, stacks, and pages that malloc
+/// keeps.
+constexpr std::uint64_t kUncounted = 24 * kMiB;
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSystemCounts = false;  // shadow memory
+#else
+constexpr bool kSystemCounts = true;
+#endif
+
+class BudgetOnRanks : public MpiTest {
+ protected:
+  /// 4 million weighted edges: 33 MiB in memory.
+  std::string large() { return graph("kronecker", 17, {"--undirected", "--weights", "uniform"}); }
+
+  Json report_of(int ranks, Words arguments) {
+    arguments.insert(arguments.end(), {"--device", "host", "--threads", "1", "--quiet", "--force", "--output",
+                                       at("out.h5"), "--report", at("report.json")});
+    run_on(ranks, std::move(arguments));
+    return Json::parse(read_bytes(at("report.json")));
+  }
+
+  /// `shared`: bytes of the graph that lie in memory of all ranks; the system counts them for each.
+  void expect_kept(int ranks, Words job, std::uint64_t ceiling, std::uint64_t shared = 0) {
+    job.insert(job.begin() + 1, {large(), "--host-memory", std::to_string(ceiling)});
+    std::string name = std::to_string(ranks) + " ranks: ";
+    for (const std::string& word : job) name += word + ' ';
+    SCOPED_TRACE(name);
+    if (empty_ == 0)
+      empty_ = report_of(ranks, {"walk", graph("ring", 4, {}), "--length", "2"})["peak_resident_bytes"];
+
+    const Json report = report_of(ranks, job);
+
+    EXPECT_LE(report["peak_host_bytes"], ceiling);
+    if (kSystemCounts) {
+      EXPECT_LE(report["peak_resident_bytes"].get<std::uint64_t>(), empty_ + ceiling + shared + kUncounted);
+    }
+  }
+
+ private:
+  std::uint64_t empty_ = 0;
+};
+
+TEST_F(BudgetOnRanks, OfWorkThatTravels) {
+  const auto shard = [&](Words job) {
+    job.insert(job.end(), {"--distribution", "shard"});
+    expect_kept(3, job, 24 * kMiB);
+  };
+  shard({"walk", "--kind", "uniform", "--length", "20"});
+  shard({"walk", "--kind", "node2vec", "--length", "5", "--instances", "20000"});
+  shard({"sample", "--kind", "neighbor", "--fanout", "15,10", "--instances", "20000"});
+  shard({"sample", "--kind", "edge", "--count", "5000", "--instances", "200"});
+  shard({"ppr", "--method", "push", "--residual-threshold", "1e-5", "--instances", "500"});
+}
+
+TEST_F(BudgetOnRanks, OfWhatRanksTellEachOther) {
+  for (const Words& job : {Words{"bfs", "--source", "1"}, Words{"sssp", "--source", "1"}, Words{"wcc"},
+                           Words{"pagerank", "--method", "static"}})
+    expect_kept(2, job, 24 * kMiB, 33 * kMiB);
+}
+
+/// A job runs in what its report says that it took, and in less it ends with one line, not with more.
+TEST_F(BudgetOnRanks, ARunThatIsTooLargeSaysSo) {
+  const auto components = [&](std::uint64_t ceiling) {
+    return sluice_on(2, {"wcc", large(), "--device", "host", "--threads", "1", "--quiet", "--host-memory",
+                         std::to_string(ceiling), "--output", at("wcc.h5"), "--force"});
+  };
+  const std::uint64_t enough = report_of(2, {"wcc", large()})["peak_host_bytes"];
+
+  EXPECT_EQ(components(enough).status, 0);
+  std::filesystem::remove(at("wcc.h5"));
+  const auto refused = components(enough - 64);
+
+  EXPECT_EQ(refused.status, 4) << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(at("wcc.h5")));
+  const std::size_t line = refused.err.find("sluice: ");
+  ASSERT_NE(line, std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("raise --host-memory", line), std::string::npos) << refused.err;
+  EXPECT_EQ(refused.err.find("sluice: ", line + 1), std::string::npos) << refused.err;
+}
+
+}  // namespace
+}  // namespace sluice::test
