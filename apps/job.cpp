@@ -367,6 +367,7 @@ void Job::print_plan(const PprPlan& plan) const {
   if (plan.fed) text += fit_line("  lists, at most", plan.cache_bytes, unbounded);
   text += fit_line("  a wave of results", plan.wave_bytes, unbounded);
   text += fit_line("  a query, at most", plan.largest_query_bytes, unbounded);
+  if (plan.rows_bytes != 0) text += fit_line("  side by side", plan.rows_bytes, unbounded);
   const std::uint64_t host_needed = held_bytes() + plan.host_bytes;
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
   text += fit_line("  graph", held_bytes(), unbounded);

@@ -132,9 +132,8 @@ class CudaPpr final : public PprBackend {
 
  private:
   RouteLimits limits() const {
-    const bool rows = graph_ && !graph_->in_place() && options_.state != PprState::sparse;
-    return {host_graph_.vertices(), blocks_, options_.state != PprState::dense,
-            rows && DenseQueries::can(options_)};
+    const bool rows = graph_ && !graph_->in_place() && may_go_side_by_side(options_);
+    return {host_graph_.vertices(), blocks_, options_.state != PprState::dense, rows};
   }
 
   void copy(void* to, const void* from, std::uint64_t bytes) {

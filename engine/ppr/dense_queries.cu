@@ -10,10 +10,6 @@ namespace sluice {
 
 namespace {
 
-/// Rows of all groups that are under way, 0.8 KB each; with a quarter of them pubmed (19,717 vertices) was
-/// answered a sixth slower.
-constexpr std::uint64_t kRowsAtOnce = 1u << 20;
-constexpr std::uint64_t kMostGroups = 128, kLeastGroups = 4;
 /// Passes between two looks at whether mass is under way still.
 constexpr std::uint32_t kPassesAtOnce = 16;
 constexpr const char* kPurpose = "queries side by side";
@@ -27,28 +23,12 @@ void check_copy(cudaError_t status) {
 DenseQueries::DenseQueries(const Device& device, GraphOnDevice& graph, const PprOptions& options)
     : device_(device), graph_(graph), options_(options) {}
 
-bool DenseQueries::can(const PprOptions& options) {
-  return options.method == PprMethod::exact && options.top <= kSortedHere;
-}
-
-/// Room for as many of them as there can be at once. A single group is as narrow as it may be.
+/// Room for as many of them as there can be at once.
 bool DenseQueries::prepare(std::uint64_t count) {
-  const std::uint64_t n = graph_.view().vertices;
-  const std::uint64_t asked = (count + kDenseWidth - 1) / kDenseWidth;
-  const std::uint64_t wanted =
-      std::min(asked, std::clamp(kRowsAtOnce / std::max<std::uint64_t>(n, 1), kLeastGroups, kMostGroups));
-  const std::uint64_t fit = device_.memory().available() + bytes();
-  const auto bytes_of = [](const DenseShape& shape) {
-    return shape.group_bytes() + shape.width * sizeof(DenseCounts) + 2 * sizeof(std::uint32_t);
-  };
-  shape_ = {n, kDenseWidth};
-  groups_ = std::min(wanted, fit / bytes_of(shape_));
-  if (asked == 1) shape_.width = static_cast<std::uint32_t>(count);
-  if (groups_ == 0) {
-    groups_ = 1;
-    while (shape_.width > 0 && bytes_of(shape_) > fit) shape_.width /= 2;
-    if (shape_.width == 0) return false;
-  }
+  const std::uint64_t memory = device_.memory().available() + bytes();
+  const DenseFit fit = DenseFit::of(graph_.view().vertices, count, memory);
+  shape_ = fit.shape, groups_ = fit.groups;
+  if (groups_ == 0) return false;
   masses_.reserve(device_, groups_ * shape_.masses(), kPurpose);
   words_.reserve(device_, groups_ * shape_.words(), kPurpose);
   counts_.reserve(device_, groups_ * shape_.width, kPurpose);

@@ -26,9 +26,6 @@ class DenseQueries {
   /// Keeps references to all of them. The graph is not read in place.
   DenseQueries(const Device& device, GraphOnDevice& graph, const PprOptions& options);
 
-  /// Is this a run that it can do?
-  static bool can(const PprOptions& options);
-
   /// Answers rows[0 .. count), on the device. False, and nothing is done, where memory is too short. The
   /// stream is waited for where diffusion is long, and goes on.
   bool answer(const WaveView& wave, const QueryRules& rules, const std::uint32_t* rows, std::uint64_t count,

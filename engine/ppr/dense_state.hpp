@@ -12,6 +12,15 @@ namespace sluice {
 /// Queries of a group: its rows are so wide, or narrower where fewer are asked.
 inline constexpr std::uint32_t kDenseWidth = 32;
 
+/// What the lanes of a query count together; sums of a pass are read in the next and cleared in the one
+/// after.
+struct DenseCounts {
+  Mass returning[3] = {};  ///< of vertices without out-edges
+  Mass given[3] = {};      ///< along edges; to a tolerance
+  std::uint64_t edges = 0;
+  std::uint64_t begin = 0;  ///< nanoseconds
+};
+
 /// How large the state of a group is.
 struct DenseShape {
   std::uint64_t vertices = 0;
@@ -23,15 +32,21 @@ struct DenseShape {
   std::uint64_t words() const { return 4 * vertices; }
   std::uint64_t group_bytes() const { return masses() * sizeof(Mass) + words() * sizeof(std::uint32_t); }
   std::uint64_t query_bytes() const { return (group_bytes() + width - 1) / width; }
+  /// Of a group with all that goes with it.
+  std::uint64_t bytes() const {
+    return group_bytes() + width * sizeof(DenseCounts) + 2 * sizeof(std::uint32_t);
+  }
 };
 
-/// What the lanes of a query count together; sums of a pass are read in the next and cleared in the one
-/// after.
-struct DenseCounts {
-  Mass returning[3] = {};  ///< of vertices without out-edges
-  Mass given[3] = {};      ///< along edges; to a tolerance
-  std::uint64_t edges = 0;
-  std::uint64_t begin = 0;  ///< nanoseconds
+/// Groups that are under way at once.
+struct DenseFit {
+  DenseShape shape;
+  std::uint64_t groups = 0;  ///< 0: not one query fits
+
+  /// For so many queries, as many as keep a GPU busy and fit so many bytes. A single group is as narrow as it
+  /// may be.
+  static DenseFit of(std::uint64_t vertices, std::uint64_t queries, std::uint64_t memory);
+  std::uint64_t bytes() const { return groups * shape.bytes(); }
 };
 
 /// The state of a group; trivially copyable.

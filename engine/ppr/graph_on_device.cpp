@@ -54,6 +54,10 @@ std::uint64_t InEdgesOnDevice::bytes(const Graph& graph, bool weighted) {
   return reciprocals + (graph.directed ? (n + 1) * sizeof(EdgeIndex) + graph.edges() * edge : 0);
 }
 
+bool InEdgesOnDevice::fit(const Graph& graph, bool weighted, std::uint64_t memory) {
+  return bytes(graph, weighted) <= memory / kShareOfInEdges;
+}
+
 GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, const PprOptions& options,
                              bool in_place)
     : device_(device), graph_(graph), view_(graph.out.view()), in_place_(in_place) {
@@ -77,14 +81,14 @@ GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, const Ppr
 
 const InEdgesOnDevice* GraphOnDevice::in_edges() {
   if (in_) return in_.get();
-  const std::uint64_t bytes = InEdgesOnDevice::bytes(graph_, view_.weights != nullptr);
-  if (bytes > device_.memory().available() / kShareOfInEdges) return nullptr;
+  const bool weighted = view_.weights != nullptr;
+  if (!InEdgesOnDevice::fit(graph_, weighted, device_.memory().available())) return nullptr;
   try {
     in_ = std::make_unique<InEdgesOnDevice>(device_, graph_, view_);
   } catch (const BudgetError&) {  // of host memory, where they have to be made
     return nullptr;
   }
-  brought_bytes_ += bytes;
+  brought_bytes_ += InEdgesOnDevice::bytes(graph_, weighted);
   return in_.get();
 }
 

@@ -26,6 +26,8 @@ class InEdgesOnDevice {
   const std::uint64_t* reciprocals() const { return reciprocals_.data(); }
   /// What this would bring.
   static std::uint64_t bytes(const Graph& graph, bool weighted);
+  /// Is there the memory for it? So much is left.
+  static bool fit(const Graph& graph, bool weighted, std::uint64_t memory);
 
   static constexpr std::uint64_t kLongRow = 512;
 

@@ -8,6 +8,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/ppr/backend.hpp"
+#include "engine/ppr/dense_state.hpp"
 #include "engine/ppr/graph_on_device.hpp"
 #include "engine/ppr/list_cache.hpp"
 #include "engine/ppr/list_feeder.hpp"
@@ -49,6 +50,21 @@ std::uint64_t smallest_on_gpu(const Graph& graph, const PprOptions& options, boo
 std::uint64_t smallest_fed_on_gpu(const Graph& graph, const PprOptions& options) {
   const std::uint64_t first = first_room(graph.vertices(), options).bytes();
   return list_cache_bytes(graph, options) + ppr_row_bytes(options) + 2 * first;
+}
+
+/// Of `queries` in waves, with so much memory left. A room that would be as large as a column of rows is
+/// never made (query_route.hpp), and a group is as narrow as what is left of a wave.
+void plan_side_by_side(PprPlan& plan, const Graph& graph, const PprOptions& options, std::uint64_t queries,
+                       std::uint64_t memory) {
+  const std::uint64_t n = graph.vertices(), in_edges = InEdgesOnDevice::bytes(graph, options.weighted);
+  if (queries == 0 || !InEdgesOnDevice::fit(graph, options.weighted, memory)) return;
+  const std::uint64_t rows = plan.wave_bytes / ppr_row_bytes(options), left = memory - in_edges;
+  const std::uint64_t wave = std::min(queries, rows), last = (queries - 1) % rows + 1;
+  const bool all = options.state == PprState::dense;
+  const DenseFit most = DenseFit::of(n, wave, left), narrowest = DenseFit::of(n, all ? last : 1, left);
+  if (narrowest.groups == 0) return;
+  plan.rows_bytes = in_edges + most.bytes();
+  plan.largest_query_bytes = std::max(most.shape.query_bytes(), narrowest.shape.query_bytes());
 }
 
 /// Lists come by way of the host.
@@ -178,14 +194,16 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
   plan.wave_bytes = ppr_wave_rows(device, options, range.end - range.begin) * ppr_row_bytes(options);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
-    const RoomShape first = first_room(n, options), last = RoomShape::of(n, n, first.asked, first.steps);
+    const RoomShape first = first_room(n, options);
     plan.in_place = is_read_in_place(device, graph, options, paging);
     plan.graph_bytes = cuda_graph_bytes(graph, options, plan.in_place);
-    plan.largest_query_bytes = last.bytes();
+    plan.largest_query_bytes = RoomShape::of(n, n, first.asked, first.steps).bytes();
     plan.smallest_bytes = smallest_on_gpu(graph, options, plan.in_place);
     if (!plan.in_place && is_out_of_core(device, graph, options, paging))
       plan_fed_on_gpu(plan, device, graph, options, paging);
     const std::uint64_t taken = plan.graph_bytes + plan.cache_bytes + plan.wave_bytes;
+    if (!plan.in_place && !plan.fed && may_go_side_by_side(options))
+      plan_side_by_side(plan, graph, options, range.end - range.begin, allowed - std::min(allowed, taken));
     const std::uint64_t fit = (allowed - std::min(allowed, taken)) / first.bytes();
     plan.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(fit, 1, cuda_queries_at_once(options)));
     return plan;

@@ -28,6 +28,11 @@ RoomShape larger_room(const RoomShape& room, std::uint64_t vertices) {
   return RoomShape::of(room.limit * kRoomStep, vertices, room.asked, room.steps);
 }
 
+bool may_go_side_by_side(const PprOptions& options) {
+  return options.method == PprMethod::exact && options.top <= kSortedHere &&
+         options.state != PprState::sparse;
+}
+
 QueryRules rules_of(const PprOptions& options) {
   QueryRules rules;
   rules.continuation = Continuation::of(options.alpha);

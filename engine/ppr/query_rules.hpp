@@ -81,6 +81,9 @@ RoomShape first_room(std::uint64_t vertices, const PprOptions& options);
 /// The next larger one.
 RoomShape larger_room(const RoomShape& room, std::uint64_t vertices);
 
+/// May queries of this run be answered side by side, by a GPU that has the graph (dense_queries.cuh)?
+bool may_go_side_by_side(const PprOptions& options);
+
 /// The rules without what they point to.
 QueryRules rules_of(const PprOptions& options);
 std::vector<std::uint32_t> stages_of(const PprOptions& options);

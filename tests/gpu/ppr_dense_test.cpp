@@ -181,6 +181,29 @@ TEST_F(GpuPprDense, IsNarrowerOrLeftOutWhereMemoryIsShort) {
   EXPECT_THROW(ran(*tiny, graph, Starts{}, options), BudgetError);
 }
 
+TEST_F(GpuPprDense, PlansWhatAQueryTakes) {
+  const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::none);
+  PprOptions options;
+  options.length = 6;
+  for (const Instance queries : {1u, 7u, 40u}) {
+    options.last_instance = queries;
+    options.state = PprState::dense;
+    const PprPlan dense = plan_ppr(*gpu_, graph, Starts{}, options);
+    const PprStats in_rows = ran(*gpu_, graph, Starts{}, options).stats;
+    EXPECT_EQ(in_rows.peak_query_bytes, dense.largest_query_bytes) << queries;
+    EXPECT_GT(dense.rows_bytes, DenseShape{graph.vertices()}.query_bytes());
+    EXPECT_LE(dense.rows_bytes, gpu_->memory().peak());
+
+    options.state = PprState::automatic;
+    const PprPlan either = plan_ppr(*gpu_, graph, Starts{}, options);
+    EXPECT_LE(ran(*gpu_, graph, Starts{}, options).stats.peak_query_bytes, either.largest_query_bytes);
+    options.state = PprState::sparse;
+    const PprPlan tables = plan_ppr(*gpu_, graph, Starts{}, options);
+    EXPECT_LT(either.largest_query_bytes, tables.largest_query_bytes);
+    EXPECT_EQ(tables.rows_bytes, 0u);
+  }
+}
+
 TEST_F(GpuPprDense, SaysWhereItCannot) {
   const Graph graph = generated(io::GraphKind::rmat, 8, false, io::WeightRule::none);
   PprOptions options;
