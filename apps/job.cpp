@@ -123,7 +123,7 @@ void Job::load(const std::string& graph_file) {
                     "--host-memory, or use file or auto)",
                     graph_file, name_of(kTransports, transport), format_size(needed), format_size(allowed)));
   }
-  if (in_file_ && options_.verify)
+  if (in_file_ && options_.verify && !needs_.checked_in_file)
     throw UsageError("--verify: the graph stays in its file (raise --host-memory, or leave it out)");
   if (options_.verbose) {
     say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",

@@ -27,6 +27,7 @@ namespace sluice::apps {
 struct GraphNeeds {
   bool in_edges = false;           ///< also in-edges, where a directed graph's file has them
   bool updated = false;            ///< a batch rewrites the lists, one direction after the other
+  bool checked_in_file = false;    ///< --verify reads edges that stay in the file, too
   std::uint64_t vertex_bytes = 0;  ///< what the work takes of host memory beside the graph, a vertex
 };
 

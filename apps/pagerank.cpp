@@ -117,6 +117,12 @@ SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result)
   return figures;
 }
 
+PageRankPlan plan_of(Job& job, const PageRankCommand& c, const RankPlace& place) {
+  if (c.method == RankMethod::from_scratch && !c.batch.updates())
+    return plan_pagerank(job.device(), job.graph(), c.rank, place);
+  return plan_rank_batch(job, c.method, c.batch, c.rank, place, threads_of(c.common));
+}
+
 void run_pagerank(const Command& command, PageRankCommand& c) {
   refuse_idle(command);
   if (!c.replay.file.empty()) {
@@ -127,16 +133,17 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   }
   refuse_replay_options(command);
   validate(c.rank);
-  settle_rank_batch(command, c.method, c.batch, c.common);
+  settle_rank_batch(command, c.method, c.batch);
   const bool fresh = c.method == RankMethod::from_scratch;
   Job job(command, c.common, c.graph,
           {.in_edges = true,
            .updated = c.batch.updates(),
+           .checked_in_file = true,
            .vertex_bytes = fresh ? kRankVertexBytes : kBatchVertexBytes});
   const RankPlace place{c.common.paging, &world(), c.rows};
-  const PageRankPlan plan = plan_pagerank(job.device(), job.graph(), c.rank, place);
-  if (c.common.plan) return job.print_plan(plan);
-  job.require(plan);
+  if (c.common.plan) return job.print_plan(plan_of(job, c, place));
+  // What a batch takes is known once it is there.
+  if (fresh && !c.batch.updates()) job.require(plan_of(job, c, place));
 
   std::optional<RankBatch> batch;
   if (!fresh || c.batch.updates()) batch.emplace(job, c.batch, c.rank, c.common);
@@ -150,7 +157,8 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
       fresh ? pagerank(job.device(), job.graph(), c.rank, observe, place) : batch->follow(observe);
   if (c.common.verify) {
     const auto all = all_ranks(result.ranks.span(), result.first, job.graph().vertices(), &world());
-    verify_pagerank(job.graph(), c.rank, all.span(), result.last_l1);
+    fresh ? verify_pagerank(job.graph(), c.rank, all.span(), result.last_l1, &world())
+          : batch->verify(all.span());
   }
   write_ranks(results, job.ids(), c.common.original_ids, result.first, result.ranks.span());
   job.finish(figures_of(c, result));

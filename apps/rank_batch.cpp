@@ -2,13 +2,16 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <span>
 
 #include "apps/console.hpp"
 #include "apps/ranks.hpp"
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
+#include "engine/rank/dynamic_plan.hpp"
 #include "engine/rank/rank_graph.hpp"
+#include "engine/rank/verify.hpp"
 #include "io/checksum.hpp"
 #include "io/rank_file.hpp"
 #include "partition/build.hpp"
@@ -76,8 +79,7 @@ void declare_rank_batch(Command& command, RankBatchOptions& options) {
       "pull, by in-degree, and those whose change spreads, by out-degree; changes no result");
 }
 
-void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options,
-                       const CommonOptions& common) {
+void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options) {
   const std::string name = name_of(kRankMethods, method);
   const auto refuse_idle = [&](const char* option, bool idle, const char* where) {
     if (idle && command.given(option)) {
@@ -99,13 +101,23 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
     throw UsageError(fmt::format("--method {} needs earlier ranks (--previous FILE)", name));
   }
   refuse_idle("--rows", true, where.c_str());
-  refuse_idle("--verify", common.verify, where.c_str());
-  refuse_idle("--plan", common.plan, where.c_str());
+}
+
+PageRankPlan plan_rank_batch(Job& job, RankMethod method, const RankBatchOptions& options,
+                             const PageRankOptions& rank, const RankPlace& place, unsigned threads) {
+  const Graph& graph = job.graph();
+  require_stored_in_edges(graph);
+  const UpdateBatch batch = read_batch(options.files, graph, job.ids(), threads);
+  const std::uint64_t update = update_bytes(graph, batch);
+  if (method != RankMethod::from_scratch) return plan_dynamic_ranks(job.device(), graph, rank, update, place);
+  PageRankPlan plan = plan_pagerank(job.device(), graph, rank, place);
+  plan.host_bytes = std::max(plan.host_bytes, update);  // one after the other
+  return plan;
 }
 
 RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOptions& rank,
                      const CommonOptions& common)
-    : job_(job), options_(options) {
+    : job_(job), options_(options), rank_(rank) {
   require_stored_in_edges(job.graph());
   const bool follows = !options.previous.empty();
   const unsigned threads = threads_of(common);
@@ -115,6 +127,8 @@ RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOp
     previous = io::read_rank_file(options.previous);
     check_previous(previous, options.previous, job.graph(), rank);
   }
+  if (follows && common.verify)
+    change_before_ = check_ranks(job.graph(), rank, previous.ranks.span(), &world()).change;
   const bool shared = world().size() > 1;
   const std::string earlier = shared ? checksum_of(previous.ranks) : "";
   const UpdateBatch batch = read_batch(options.files, job.graph(), job.ids(), threads);
@@ -165,7 +179,8 @@ void RankBatch::adopt(Graph graph, bool made, const CommonOptions& common) {
 }
 
 PageRankResult RankBatch::follow(const RankObserver& observer) {
-  const DynamicRankResult followed = ranks_->follow(job_.graph(), changes_, options_.rank, observer);
+  followed_ = ranks_->follow(job_.graph(), changes_, options_.rank, observer);
+  const DynamicRankResult& followed = followed_;
   counters_.emplace_back("initially_affected", followed.initially_affected);
   counters_.emplace_back("ever_affected", followed.ever_affected);
   counters_.emplace_back("partitions_read", followed.partitions_read);
@@ -175,6 +190,7 @@ PageRankResult RankBatch::follow(const RankObserver& observer) {
   PageRankResult result;
   result.iterations = followed.iterations;
   result.residual = followed.residual;
+  result.last_l1 = followed.last_l1;
   result.end = followed.end;
   result.history = followed.history;
   result.setup_seconds = followed.setup_seconds;
@@ -185,6 +201,10 @@ PageRankResult RankBatch::follow(const RankObserver& observer) {
   result.ranks = HostArray<double>(ranks_->own(), "ranks");
   ranks_->read_ranks(result.ranks.span());
   return result;
+}
+
+void RankBatch::verify(std::span<const double> ranks) const {
+  verify_followed(job_.graph(), rank_, options_.rank, ranks, followed_, change_before_, &world());
 }
 
 }  // namespace sluice::apps

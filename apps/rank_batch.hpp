@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "apps/batch.hpp"
 #include "apps/command_line.hpp"
@@ -26,8 +28,12 @@ bool has_frontier(RankMethod method);
 void declare_rank_batch(Command& command, RankBatchOptions& options);
 
 /// Throws UsageError for options that are missing, or idle, with this method.
-void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options,
-                       const CommonOptions& common);
+void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options);
+
+/// What the job would need beside its graph; reads the batch's files. Throws as RankBatch does for what the
+/// graph lacks.
+PageRankPlan plan_rank_batch(Job& job, RankMethod method, const RankBatchOptions& options,
+                             const PageRankOptions& rank, const RankPlace& place, unsigned threads);
 
 /// A job's graph, before and after its batch.
 class RankBatch {
@@ -39,14 +45,21 @@ class RankBatch {
   /// Ranks of the graph as it became, by a dynamic method.
   PageRankResult follow(const RankObserver& observer);
 
+  /// Whether these are such ranks (RunError), after follow(); only with --verify. All ranks of the job call
+  /// it.
+  void verify(std::span<const double> ranks) const;
+
  private:
   /// Writes the graph if asked, and makes it the job's. `made`: its in-edges are not to be stored.
   void adopt(Graph graph, bool made, const CommonOptions& common);
 
   Job& job_;
   const RankBatchOptions& options_;
+  PageRankOptions rank_;
   std::optional<DynamicRanks> ranks_;
   std::vector<EdgeChange> changes_;
+  double change_before_ = 0;  ///< that an iteration would have made to earlier ranks, with --verify
+  DynamicRankResult followed_;
   ResolvedOptions counters_;
 };
 

@@ -205,4 +205,14 @@ UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned thread
   });
 }
 
+std::uint64_t update_bytes(const Graph& graph, const UpdateBatch& batch) {
+  const bool timed = is_timed(graph);
+  const std::uint64_t values = (graph.weighted ? sizeof(float) : 0) + (timed ? sizeof(std::int64_t) : 0);
+  const std::uint64_t stored = (batch.insertions.size() + batch.deletions.size()) * (graph.directed ? 1 : 2);
+  const std::uint64_t sorted = stored * 2 * (sizeof(Ends) + values);
+  const std::uint64_t found = stored * (2 * sizeof(RowEdit) + sizeof(EdgeChange));
+  const std::uint64_t lists = graph.edges_elsewhere ? 0 : graph.edges() * (sizeof(Vertex) + values);
+  return sorted + found + (graph.vertices() + 1) * sizeof(EdgeIndex) + lists;
+}
+
 }  // namespace sluice

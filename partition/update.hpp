@@ -55,4 +55,8 @@ struct UpdateResult {
 /// the new lists do not fit beside the old ones of one direction.
 UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads);
 
+/// What update_graph() would take beside the graph and the batch, about: the batch in order of its edges,
+/// what it changes, and the lists of one direction a second time where they are in memory.
+std::uint64_t update_bytes(const Graph& graph, const UpdateBatch& batch);
+
 }  // namespace sluice

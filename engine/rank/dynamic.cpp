@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/core/error.hpp"
+#include "engine/rank/dynamic_plan.hpp"
 #include "engine/rank/dynamic_state.hpp"
 #include "engine/rank/frontier.hpp"
 #include "engine/rank/residual.hpp"
@@ -86,26 +87,6 @@ class DynamicState final : public DynamicRanks::State {
   FrontierSolver<Share> frontier_;
   ResidualSolver<Share> residual_;
 };
-
-#if defined(SLUICE_HAVE_CUDA)
-/// Room for a batch beside the graph, as a part of what it takes, and for counters.
-constexpr std::uint64_t kBatchPart = 12;
-constexpr std::uint64_t kFixedBytes = std::uint64_t{1} << 20;
-
-/// Whether a GPU keeps the graph in both directions, and has room to rewrite the lists of one.
-bool stays_whole(const Device& device, const Graph& graph, const PageRankOptions& options,
-                 const PagingOptions& paging) {
-  if (paging.partitions > 1 || paging.slots > 0 || paging.transport != Transport::automatic) return false;
-  if (graph.edges_elsewhere) return false;
-  const std::uint64_t n = graph.vertices(), m = graph.edges();
-  const std::uint64_t edge = sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
-  const std::uint64_t lists = (n + 1) * sizeof(EdgeIndex) + m * edge;
-  // Five columns of 8 bytes and three of 1, and three lists of vertices in two orders.
-  const std::uint64_t state = n * (5 * 8 + 3 + 3 * 2 * sizeof(Vertex));
-  const std::uint64_t all = lists * (graph.directed ? 3 : 2) + state;
-  return paging.partitions == 1 || all + all / kBatchPart + kFixedBytes <= device.memory().available();
-}
-#endif
 
 std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Graph& graph,
                                                 std::span<const double> ranks, const PageRankOptions& options,

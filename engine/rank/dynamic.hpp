@@ -59,6 +59,7 @@ void validate(const DynamicRankOptions& options, const Device& device);
 struct DynamicRankResult {
   std::uint32_t iterations = 0;
   double residual = 0;  ///< of the last iteration; 0 where nothing was affected
+  double last_l1 = 0;   ///< the same in L1
   RankEnd end = RankEnd::converged;
   std::vector<RankIteration> history;    ///< [iterations]
   std::vector<std::uint64_t> affected;   ///< [iterations] vertices that each worked on

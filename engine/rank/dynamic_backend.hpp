@@ -135,6 +135,7 @@ void iterate(Solver& solver, std::uint64_t edges, DynamicRankResult& result, con
     solver.total += settled.growth;
     result.gathered_edges += settled.gathered;
     result.residual = residual_of(settled, options.norm, options.dangling, solver.total);
+    result.last_l1 = settled.change.l1() / rank_scale(options.dangling, solver.total);
     result.history.push_back({++result.iterations, result.residual, seconds_since(begin)});
     if (observer) observer(result.history.back());
     if (result.residual <= options.tolerance) return;

@@ -165,6 +165,49 @@ TEST_F(RankBatchCli, FollowsFromTheFileWhatHasInEdgesThere) {
           at("old.h5"), "--output", at("x.h5"), "--device", "host"});
 }
 
+TEST_F(RankBatchCli, VerifiesWhateverMethodAndWhereverTheGraphIs) {
+  const std::string path = graph("rmat", 9, {"--reverse", "--weights", "uniform"});
+  const std::string insert = file("insert.txt", "1 2 0.5\n3 500 1\n600 4 2\n"),
+                    remove = file("delete.txt", "0 1\n900 1\n");
+  run({"pagerank", path, "--weighted", "--output", at("old.h5"), "--quiet", "--device", "host"});
+  const std::vector<std::string> batch{"--weighted", "--insert", insert, "--delete", remove, "--force"};
+  for (const char* method : {"static", "nd", "dt", "df", "dfp", "dfr"}) {
+    SCOPED_TRACE(method);
+    const auto with = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), {path, "--method", method});
+      if (method != std::string("static")) more.insert(more.end(), {"--previous", at("old.h5")});
+      more.insert(more.end(), batch.begin(), batch.end());
+      return ranks(std::move(more));
+    };
+    const auto expected = with({});
+    EXPECT_EQ(with({"--verify"}), expected);
+    EXPECT_EQ(with({"--verify", "--transport", "file"}), expected);
+  }
+  ranks({path, "--verify", "--transport", "file"});
+}
+
+TEST_F(RankBatchCli, PlansABatchWithoutFollowingIt) {
+  const std::string path = graph("rmat", 12, {"--reverse"});
+  const std::string insert = file("insert.txt", "1 2\n3 500\n"), wrong = file("wrong.txt", "1 two\n");
+  run({"pagerank", path, "--output", at("old.h5"), "--quiet", "--device", "host"});
+  for (const char* method : {"static", "nd", "dfp"}) {
+    SCOPED_TRACE(method);
+    const auto with = [&](std::vector<std::string> more) {
+      std::vector<std::string> arguments{"pagerank", path, "--method", method, "--device", "host"};
+      if (method != std::string("static")) arguments.insert(arguments.end(), {"--previous", at("old.h5")});
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      return arguments;
+    };
+    const auto plan = run(with({"--insert", insert, "--plan", "--output-graph", at("new.h5")}));
+    EXPECT_NE(plan.out.find("device memory"), std::string::npos) << plan.out;
+    EXPECT_FALSE(std::filesystem::exists(at("new.h5")));
+    const auto little = sluice(with({"--insert", insert, "--plan", "--device-memory", "4KiB"}));
+    EXPECT_EQ(little.status, 4) << little.err;
+    EXPECT_NE(little.out.find("of 4.00 KiB allowed: does not fit"), std::string::npos) << little.out;
+    refuse(3, "wrong.txt:1:", with({"--insert", wrong, "--plan"}));
+  }
+}
+
 TEST_F(RankBatchCli, NamesTheUpdatedGraphInTheResult) {
   const std::string path = ranked_graph();
   const std::string insert = file("insert.txt", "1 2\n3 500\n");
