@@ -3,79 +3,22 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numeric>
+#include <filesystem>
 
 #include "apps/console.hpp"
 #include "apps/progress.hpp"
 #include "apps/ranks.hpp"
+#include "apps/replay_graphs.hpp"
 #include "apps/report.hpp"
+#include "apps/temporal_edges.hpp"
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
-#include "io/edge_source.hpp"
+#include "engine/core/size.hpp"
+#include "engine/rank/dynamic_plan.hpp"
 
 namespace sluice::apps {
 
 namespace {
-
-/// Edges of the file, with the ids they have there.
-struct TimedEdges {
-  io::EdgeBatch edges;
-  std::vector<std::uint64_t> loops;  ///< vertices of self-loops, which are dropped as a conversion does
-};
-
-TimedEdges read_edges(const std::string& file, unsigned threads) {
-  io::ReadOptions options;
-  options.timestamps = true;
-  options.threads = threads;
-  const auto source = io::open_edge_file(file, options);
-  TimedEdges all;
-  io::EdgeBatch part;
-  while (source->next(part)) {
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      if (part.source[i] == part.target[i]) {
-        all.loops.push_back(part.source[i]);
-        continue;
-      }
-      all.edges.source.push_back(part.source[i]);
-      all.edges.target.push_back(part.target[i]);
-      all.edges.time.push_back(part.time[i]);
-    }
-  }
-  if (const std::string remark = source->remark(); !remark.empty()) say(file + ": " + remark + '\n');
-  if (all.edges.size() == 0) throw InputError(fmt::format("{}: no edge to replay", file));
-  return all;
-}
-
-/// In order of time, edges of one time in that of the file. Unused ids are left out where a conversion would
-/// leave them out: where they are more than half.
-TemporalEdges in_order(const TimedEdges& read, const std::string& file) {
-  const io::EdgeBatch& edges = read.edges;
-  std::vector<std::uint64_t> ids = read.loops;
-  ids.insert(ids.end(), edges.source.begin(), edges.source.end());
-  ids.insert(ids.end(), edges.target.begin(), edges.target.end());
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  const std::uint64_t range = ids.back() + 1;
-  const bool compact = ids.size() < range - range / 2 && ids.size() * 2 < range;
-  TemporalEdges all;
-  all.vertices = compact ? ids.size() : range;
-  if (all.vertices > kMaxVertices) {
-    throw InputError(fmt::format("{}: more vertices than a graph can have", file));
-  }
-  const auto vertex = [&](std::uint64_t id) {
-    if (!compact) return static_cast<Vertex>(id);
-    return static_cast<Vertex>(std::lower_bound(ids.begin(), ids.end(), id) - ids.begin());
-  };
-  std::vector<std::size_t> order(edges.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return edges.time[a] < edges.time[b]; });
-  for (const std::size_t i : order) {
-    all.source.push_back(vertex(edges.source[i]));
-    all.target.push_back(vertex(edges.target[i]));
-  }
-  return all;
-}
 
 /// A row a method: what a batch cost on average, and the largest errors.
 std::string table(const std::vector<ReplayBatch>& batches) {
@@ -112,16 +55,59 @@ std::string table(const std::vector<ReplayBatch>& batches) {
   return text;
 }
 
-void refuse_idle(const Command& command, const CommonOptions& common) {
-  for (const char* name :
-       {"GRAPH", "--insert", "--delete", "--previous", "--output-graph", "--output", "--weighted", "--verify",
-        "--plan", "--original-ids", "--distribution", "--rows", "--split"}) {
+void refuse_idle(const Command& command) {
+  for (const char* name : {"GRAPH", "--insert", "--delete", "--previous", "--output-graph", "--output",
+                           "--weighted", "--original-ids", "--rows", "--split"}) {
     if (command.given(name)) {
       throw UsageError(fmt::format("{} has no meaning with --replay (leave it out)", name));
     }
   }
-  if (common.paging.transport == Transport::file)
-    throw UsageError("--transport file has no meaning with --replay (leave it out)");
+}
+
+/// The graph of a replay, with all edges, as far as plans look at it.
+Graph outline(const TemporalSource& edges) {
+  Graph graph;
+  for (Csr* rows : {&graph.out, &graph.in}) {
+    rows->offsets = HostArray<EdgeIndex>(edges.vertices() + 1, "offsets");
+    std::fill(rows->offsets.begin(), rows->offsets.end(), edges.size());
+  }
+  return graph;
+}
+
+/// What ranks take beside the graph: those of every method, static ones, and those that are compared.
+PageRankPlan plan_replay(const Device& device, const TemporalSource& edges, const PageRankOptions& rank,
+                         const ReplayOptions& options, const RankPlace& place) {
+  const Graph graph = outline(edges);
+  PageRankPlan plan = plan_pagerank(device, graph, rank, place);
+  plan.host_bytes += 3 * graph.vertices() * sizeof(double);
+  for (std::size_t i = 0; i < options.methods.size(); ++i) {
+    const PageRankPlan one = plan_dynamic_ranks(device, graph, rank, 0, place);
+    plan.state_bytes += one.state_bytes, plan.host_bytes += one.host_bytes;
+    plan.device_bytes +=
+        one.partitions == plan.partitions && plan.partitions > 1 ? one.state_bytes : one.device_bytes;
+  }
+  return plan;
+}
+
+void print_plan(const Device& device, const TemporalSource& edges, const ReplayRoom& room,
+                ReplayGraphPlace where, const PageRankPlan& plan) {
+  const bool stays = where == ReplayGraphPlace::stays;
+  const std::uint64_t held = stays ? room.file_bytes : room.graph_bytes;
+  const std::uint64_t host = host_accountant().used() + room.needed(where, plan.host_bytes);
+  const auto line = [](const char* what, std::uint64_t bytes) {
+    return fmt::format("{:<22} {:>12}\n", what, format_size(bytes));
+  };
+  std::string text = fmt::format("{:<22} {:>12} vertices, {} edges\n", "replay",
+                                 format_count(edges.vertices()), format_count(edges.size()));
+  text += line("device memory", plan.device_bytes) + line("  ranks", plan.state_bytes);
+  text += line("host memory", host) + line(stays ? "  graph, in a file" : "  graph", held) +
+          line("  a batch", room.update_bytes);
+  if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
+  print(text);
+  if (plan.device_bytes <= device.memory().ceiling() && host <= host_accountant().ceiling()) return;
+  throw BudgetError(fmt::format(
+      "the job needs {} of device memory and {} of host memory (raise --device-memory or --host-memory)",
+      format_size(plan.device_bytes), format_size(host)));
 }
 
 }  // namespace
@@ -143,21 +129,36 @@ void refuse_replay_options(const Command& command) {
 
 void run_replay(const Command& command, RankReplayOptions& options, const PageRankOptions& rank,
                 CommonOptions& common) {
-  refuse_idle(command, common);
+  refuse_idle(command);
   validate(rank);
   // Static ranks stand beside the method that is asked for, and alone where they are.
   std::erase(options.replay.methods, RankMethod::from_scratch);
+  options.replay.verify = common.verify;
   validate(options.replay);
+  require_scratch(common);
   const Stopwatch watch;
-  cover_outputs({common.report}, common.scratch);
-  ReportFile report_file(world().leads() ? common.report : "", common.force);
+  cover_outputs({common.report, "-"}, common.scratch);
+  ReportFile report_file(world().leads() && !common.plan ? common.report : "", common.force);
   apply_host_ceiling(common);
   announce(command, common);
   const Device device(device_of_rank(common));
-  const TimedEdges read = read_edges(options.file, threads_of(common));
-  const TemporalEdges edges = in_order(read, options.file);
+  const std::string scratch =
+      common.scratch.empty() ? std::filesystem::temp_directory_path().string() : common.scratch;
+  const TemporalFile read = read_temporal(options.file, scratch, threads_of(common));
+  const TemporalSource& edges = *read.edges;
   require_same_on_all_ranks(same_options(command) +
-                            fmt::format("vertices {}\ntemporal edges {}\n", edges.vertices, edges.size()));
+                            fmt::format("vertices {}\ntemporal edges {}\n", edges.vertices(), edges.size()));
+  RankPlace place{.paging = common.paging, .ranks = &world()};
+  const ReplayRoom room(edges, options.replay);
+  PageRankPlan plan = plan_replay(device, edges, rank, options.replay, place);
+  const ReplayGraphPlace where = place_of_replay(room, plan.host_bytes, common);
+  if (where == ReplayGraphPlace::stays) {
+    place.paging.transport = Transport::file;
+    plan = plan_replay(device, edges, rank, options.replay, place);
+    place.paging.transport = common.paging.transport;
+  }
+  if (common.plan) return print_plan(device, edges, room, where, plan);
+  const auto graphs = keep_replay_graphs(where, common);
   Report report;
   report.load_seconds = watch.seconds();
   Progress progress(common.progress, common.quiet);
@@ -166,21 +167,21 @@ void run_replay(const Command& command, RankReplayOptions& options, const PageRa
     report.replay.push_back(batch);
     progress.update("replay", report.replay.size(), options.replay.batches, " batches");
   };
-  replay(device, edges, rank, options.replay, observe, {.paging = common.paging, .ranks = &world()});
+  replay(device, edges, rank, options.replay, observe, place, graphs.get());
   progress.finish();
   report.command = command.name();
   report.options = command.resolved();
   report.device = &device;
-  report.counters = {{"vertices", edges.vertices},
-                     {"temporal_edges", std::uint64_t{edges.size()}},
-                     {"self_loops_dropped", std::uint64_t{read.loops.size()}}};
+  report.counters = {{"vertices", edges.vertices()},
+                     {"temporal_edges", edges.size()},
+                     {"self_loops_dropped", read.self_loops}};
   report.total_seconds = watch.seconds();
   report_file.write(report);
   if (common.quiet) return;
   say(fmt::format(
       "replay: {} vertices, {} temporal edges, {} batches of {} (of the last: {} new edges, {} in "
       "all)\n",
-      format_count(edges.vertices), format_count(edges.size()), report.replay.size(),
+      format_count(edges.vertices()), format_count(edges.size()), report.replay.size(),
       options.replay.batch_fraction, report.replay.empty() ? 0 : report.replay.back().counts.inserted,
       report.replay.empty() ? 0 : report.replay.back().edges));
   if (!report.replay.empty()) say(table(report.replay));

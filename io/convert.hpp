@@ -34,6 +34,9 @@ struct ConvertOptions {
   std::function<void(const char* phase, double fraction)> progress;
 };
 
+/// Less host memory is refused, whatever there is to convert.
+inline constexpr std::uint64_t kLeastConversionMemory = 32u << 20;
+
 /// What became of the edges; said to the user and reported.
 struct ConvertStats {
   std::uint64_t vertices = 0;

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/exec/device.hpp"
@@ -15,12 +17,40 @@
 
 namespace sluice {
 
-/// Directed edges in order of time. The same pair may come again; it is one edge of the graph.
-struct TemporalEdges {
-  std::uint64_t vertices = 0;  ///< all are there from the beginning, as in the papers
-  std::vector<Vertex> source, target;
+/// Directed edges in order of time, wherever they are. The same pair may come again; it is one edge of the
+/// graph.
+class TemporalSource {
+ public:
+  virtual ~TemporalSource() = default;
+  /// All are there from the beginning, as in the papers.
+  virtual std::uint64_t vertices() const = 0;
+  virtual std::uint64_t size() const = 0;
+  /// The ends of edges [first, first + source.size()).
+  virtual void read(std::uint64_t first, std::span<Vertex> source, std::span<Vertex> target) const = 0;
+};
 
-  std::size_t size() const { return source.size(); }
+/// Such edges in memory.
+struct TemporalEdges final : TemporalSource {
+  TemporalEdges() = default;
+  TemporalEdges(std::uint64_t vertices, std::vector<Vertex> sources, std::vector<Vertex> targets)
+      : vertex_count(vertices), source(std::move(sources)), target(std::move(targets)) {}
+
+  std::uint64_t vertices() const override { return vertex_count; }
+  std::uint64_t size() const override { return source.size(); }
+  void read(std::uint64_t first, std::span<Vertex> sources, std::span<Vertex> targets) const override;
+
+  std::uint64_t vertex_count = 0;
+  std::vector<Vertex> source, target;
+};
+
+/// Where a replay keeps its graph; this one in memory.
+class ReplayGraphs {
+ public:
+  virtual ~ReplayGraphs() = default;
+  /// The graph of the first `count` edges, with in-edges.
+  virtual Graph first(const TemporalSource& edges, std::uint64_t count, unsigned threads);
+  /// What update_graph() made of it, as it is to be kept.
+  virtual Graph keep(Graph graph) { return graph; }
 };
 
 struct ReplayOptions {
@@ -32,6 +62,7 @@ struct ReplayOptions {
                                   RankMethod::residual_frontier};
   double frontier_tolerance = 1e-6;
   double prune_tolerance = 1e-6;
+  bool verify = false;  ///< every method's ranks after every batch, as verify.hpp has it
 };
 
 /// Throws UsageError naming the option.
@@ -60,10 +91,18 @@ struct ReplayBatch {
 /// Called after every batch; what it throws ends the replay.
 using ReplayObserver = std::function<void(const ReplayBatch&)>;
 
+/// How many edges the first graph is made of, and each batch.
+struct ReplaySizes {
+  ReplaySizes(const TemporalSource& edges, const ReplayOptions& options);
+  std::uint64_t first = 0, batch = 0;
+};
+
 /// Replays. Each method goes on from its own ranks of the batch before, the first from static ranks. Ranks of
 /// a job all have the edges and make the same call; what is reported is the same on all, but for times.
-/// Throws UsageError for options out of range, BudgetError where memory does not suffice.
-void replay(const Device& device, const TemporalEdges& edges, const PageRankOptions& rank,
-            const ReplayOptions& options, const ReplayObserver& observer, const RankPlace& place = {});
+/// `graphs` says where the graph is; null: in memory. Throws UsageError for options out of range, BudgetError
+/// where memory does not suffice, RunError where ranks do not verify.
+void replay(const Device& device, const TemporalSource& edges, const PageRankOptions& rank,
+            const ReplayOptions& options, const ReplayObserver& observer, const RankPlace& place = {},
+            ReplayGraphs* graphs = nullptr);
 
 }  // namespace sluice

@@ -13,7 +13,7 @@
 namespace sluice::io {
 namespace {
 
-constexpr std::uint64_t kLeastMemory = 32u << 20;
+constexpr std::uint64_t kLeastMemory = kLeastConversionMemory;
 constexpr std::uint64_t kLeastSortMemory = 2u << 20;
 constexpr std::uint64_t kMostBlock = 1u << 21;  // records written at a time
 constexpr std::uint64_t kGrain = 1u << 14;      // edges surveyed and stored by one thread at a time

@@ -54,6 +54,93 @@ TEST_F(RankReplayCli, ReportsEveryMethodAfterEveryBatch) {
     EXPECT_NE(error_.find(word), std::string::npos) << word;
 }
 
+/// What does not differ from run to run.
+nlohmann::json lasting(nlohmann::json report) {
+  nlohmann::json batches = report["batches"];
+  for (auto& batch : batches) {
+    batch.erase("update_seconds"), batch.erase("device_update_seconds");
+    for (auto& method : batch["methods"]) method.erase("seconds");
+  }
+  return {report["vertices"], report["temporal_edges"], report["self_loops_dropped"], batches};
+}
+
+TEST_F(RankReplayCli, IsTheSameWhereverTheGraphIs) {
+  // More batches than a file is read through.
+  const std::vector<std::string> rules{"--batches", "20", "--device", "host", "--threads", "1", "--verify"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), rules.begin(), rules.end());
+    return lasting(replay(more));
+  };
+  const auto expected = with({});
+
+  EXPECT_EQ(with({"--transport", "file", "--scratch", at("")}), expected);
+  EXPECT_EQ(with({"--transport", "file", "--partitions", "4", "--slots", "2"}), expected);
+  EXPECT_EQ(with({"--partitions", "4", "--slots", "2"}), expected);
+}
+
+TEST_F(RankReplayCli, LeavesInFilesWhatMemoryHasNoRoomFor) {
+  std::ofstream file(at("many.txt"));
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 400000; ++i) {
+    const auto near = random() % 20000;
+    file << near << ' ' << near * (random() % 20000) / 20000 << ' ' << random() % 100000 << '\n';
+  }
+  file.close();
+  const auto run_with = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"pagerank",  "--replay", at("many.txt"),    "--method", "dfp",
+                                       "--batches", "2",        "--device",        "host",     "--threads",
+                                       "2",         "--report", at("report.json"), "--force"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    run(arguments);
+    nlohmann::json json;
+    std::ifstream(at("report.json")) >> json;
+    return json;
+  };
+  const auto whole = run_with({});
+
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{}, std::vector<std::string>{"--transport", "file"}}) {
+    auto tight = more;
+    tight.insert(tight.end(), {"--host-memory", "33MiB", "--quiet"});
+    const auto report = run_with(tight);
+    EXPECT_EQ(lasting(report), lasting(whole));
+    EXPECT_LE(report["peak_host_bytes"], 33u << 20);
+  }
+  EXPECT_GT(whole["peak_host_bytes"], 33u << 20);
+}
+
+TEST_F(RankReplayCli, PlansWithoutRunning) {
+  const std::string edges = temporal();
+  const auto planned = run({"pagerank", "--replay", edges, "--plan", "--report", at("none.json")});
+
+  EXPECT_NE(planned.out.find("host memory"), std::string::npos) << planned.out;
+  EXPECT_FALSE(std::filesystem::exists(at("none.json")));
+  const auto little =
+      sluice({"pagerank", "--replay", edges, "--plan", "--device", "host", "--device-memory", "1KiB"});
+  EXPECT_EQ(little.status, 4) << little.out;
+  EXPECT_NE(little.err.find("raise --device-memory or --host-memory"), std::string::npos) << little.err;
+  refuse(4, "host memory", {"pagerank", "--replay", edges, "--quiet", "--host-memory", "100KiB"});
+}
+
+TEST_F(RankReplayCli, KeepsTheOrderOfTimesAndLeavesOutUnusedIds) {
+  // Wide ids, negative times, and edges of one time, of which the order of the file decides.
+  std::ofstream(at("wide.txt")) << "7000000000 5 3\n5 90000000000 -4\n5 5 0\n90000000000 7000000000 3\n";
+  std::ofstream(at("narrow.txt")) << "1 0 30\n0 2 10\n0 0 7\n2 1 30\n";
+  const auto one_by_one = [&](const char* name) {
+    run({"pagerank", "--replay", at(name), "--initial", "0", "--batch-fraction", "0.3", "--report",
+         at("report.json"), "--force", "--device", "host"});
+    nlohmann::json json;
+    std::ifstream(at("report.json")) >> json;
+    return lasting(json);
+  };
+  const auto wide = one_by_one("wide.txt");
+
+  EXPECT_EQ(wide[0], 3);
+  EXPECT_EQ(wide[1], 3);
+  EXPECT_EQ(wide[2], 1);
+  EXPECT_EQ(wide, one_by_one("narrow.txt"));
+}
+
 TEST_F(RankReplayCli, EndsWhereEdgesEndAndTakesOneMethod) {
   const auto report = replay({"--method", "dfp", "--initial", "0.98", "--dangling", "self-loop"});
 
@@ -69,8 +156,6 @@ TEST_F(RankReplayCli, RefusesWhatHasNoMeaning) {
   refuse(2, "--initial needs --replay", {"pagerank", at("g.h5"), "--initial", "0.5", "--output", at("x.h5")});
   refuse(2, "GRAPH is required", {"pagerank", "--output", at("x.h5")});
   refuse(2, "--output has no meaning with --replay", {"pagerank", "--replay", edges, "--output", at("x.h5")});
-  refuse(2, "--transport file has no meaning with --replay",
-         {"pagerank", "--replay", edges, "--transport", "file"});
   refuse(2, "--rows has no meaning with --replay", {"pagerank", "--replay", edges, "--rows", "listed"});
   refuse(2, "--initial: must be between 0 and 1", {"pagerank", "--replay", edges, "--initial", "1.5"});
   refuse(2, "--batch-fraction: must be above 0", {"pagerank", "--replay", edges, "--batch-fraction", "0"});

@@ -212,11 +212,11 @@ TEST(GpuDynamicPageRank, ReplaysAsTheHostDoes) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   TemporalEdges edges;
-  edges.vertices = 3000;
+  edges.vertex_count = 3000;
   std::mt19937_64 random(3);
   for (int i = 0; i < 20000; ++i) {
-    edges.source.push_back(static_cast<Vertex>(random() % edges.vertices));
-    edges.target.push_back(static_cast<Vertex>(random() % (1 + random() % edges.vertices)));
+    edges.source.push_back(static_cast<Vertex>(random() % edges.vertex_count));
+    edges.target.push_back(static_cast<Vertex>(random() % (1 + random() % edges.vertex_count)));
   }
   ReplayOptions options;
   options.batches = 5;

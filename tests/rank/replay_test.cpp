@@ -32,7 +32,7 @@ constexpr const char* kNames[] = {"static", "nd", "dt", "df", "dfp", "dfr"};
 TemporalEdges generated_edges(std::uint64_t vertices, std::size_t size) {
   std::mt19937_64 random(23);
   TemporalEdges edges;
-  edges.vertices = vertices;
+  edges.vertex_count = vertices;
   for (std::size_t i = 0; i < size; ++i) {
     const std::uint64_t known = 2 + (vertices - 2) * i / size;
     edges.source.push_back(static_cast<Vertex>(random() % known));
@@ -58,8 +58,8 @@ TemporalEdges read_temporal(const std::string& name) {
   TemporalEdges edges;
   for (const auto& row : rows) {
     edges.source.push_back(static_cast<Vertex>(row[1])), edges.target.push_back(static_cast<Vertex>(row[2]));
-    edges.vertices =
-        std::max<std::uint64_t>(edges.vertices, static_cast<std::uint64_t>(std::max(row[1], row[2])) + 1);
+    edges.vertex_count =
+        std::max<std::uint64_t>(edges.vertex_count, static_cast<std::uint64_t>(std::max(row[1], row[2])) + 1);
   }
   return edges;
 }
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(Dangling, Replay, testing::Values(Dangling::uniform, Da
 
 TEST(Replay, CountsWhatComesAgainAndEndsWithTheEdges) {
   const Device device({DeviceChoice::host, 1, 0});
-  const TemporalEdges edges{4, {0, 1, 2, 0, 1, 3}, {1, 2, 3, 1, 2, 0}};
+  const TemporalEdges edges(4, {0, 1, 2, 0, 1, 3}, {1, 2, 3, 1, 2, 0});
   ReplayOptions options;
   options.initial = 0.5;
   options.batch_fraction = 0.34;
@@ -193,7 +193,7 @@ TEST(Replay, CountsWhatComesAgainAndEndsWithTheEdges) {
 
 TEST(Replay, RefusesOptionsOutOfRange) {
   const Device device({DeviceChoice::host, 1, 0});
-  const TemporalEdges edges{2, {0}, {1}};
+  const TemporalEdges edges(2, {0}, {1});
   for (const auto& [initial, fraction] : {std::pair{-0.1, 0.1}, {1.1, 0.1}, {0.9, 0.0}, {0.9, 1.5}}) {
     ReplayOptions options;
     options.initial = initial, options.batch_fraction = fraction;
