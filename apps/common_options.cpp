@@ -172,6 +172,15 @@ void require_scratch(const CommonOptions& options) {
   }
 }
 
+void tell_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions) {
+  std::uint64_t most[] = {partitions};
+  world().all_reduce(most, Reduce::max, "the partitions");
+  if (options.paging.slots == 0 || most[0] > 1 || options.quiet) return;
+  // No error: with less memory, or on another machine, the same job does have partitions.
+  say(fmt::format("{}: --slots {} changes nothing, for the graph is worked on whole (ask for --partitions)\n",
+                  command.name(), options.paging.slots));
+}
+
 void apply_host_ceiling(const CommonOptions& options) {
 #if defined(__GLIBC__)
   // Left alone, malloc soon keeps freed vectors of up to 32 MiB: what the ledger takes back shall be free.

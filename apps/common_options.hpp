@@ -68,6 +68,8 @@ void declare_job(Command& command, CommonOptions& options);
 /// file.
 void refuse_same_file(const std::string& input, const std::string& output, const std::string& report);
 
+/// Says that `--slots` changes nothing where lists are one partition on every rank. All ranks call it.
+void tell_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions);
 /// Throws UsageError if `--scratch` is no folder that can be written.
 void require_scratch(const CommonOptions& options);
 

@@ -234,18 +234,21 @@ void Job::finish(const RunStats& run, const char* instance_name, const char* edg
   report_.run = run;
   close();
   summarize(run, instance_name, edge_name);
+  tell_idle_slots(command_, options_, run.partitions);
 }
 
 void Job::finish(const SolverFigures& solver) {
   report_.solver = solver;
   close();
   summarize(solver);
+  tell_idle_slots(command_, options_, solver.partitions);
 }
 
 void Job::finish(const AccFigures& acc) {
   report_.acc = acc;
   close();
   summarize(acc);
+  tell_idle_slots(command_, options_, acc.stats.partitions);
 }
 
 void Job::close() {
@@ -310,6 +313,7 @@ void Job::print_plan(const RunPlan& plan) const {
   const std::uint64_t device_ceiling = device_->memory().ceiling();
   std::string text = fit_line("device memory", plan.device_bytes_needed, device_ceiling);
   const bool in_parts = plan.partitions.has_value();
+  tell_idle_slots(command_, options_, in_parts ? plan.partitions->size() : 1);
   text += fit_line(in_parts ? "  graph, in slots" : "  graph", plan.graph_bytes, ~std::uint64_t{0});
   text += fit_line("  tables", plan.table_bytes, ~std::uint64_t{0});
   text += fit_line(in_parts ? "  a wave" : "  smallest wave", plan.wave_bytes, ~std::uint64_t{0});
@@ -354,6 +358,7 @@ void Job::print_plan(const PageRankPlan& plan) const {
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
   text += fit_line("  graph", held_bytes(), unbounded);
   text += part_lines(plan.partitions, plan.brought_bytes, "an iteration");
+  tell_idle_slots(command_, options_, plan.partitions);
   print(text + fit_line("result", info_.vertices * 8, unbounded));
   require_memory(plan.device_bytes, host_needed);
 }
@@ -375,6 +380,7 @@ void Job::print_plan(const PprPlan& plan) const {
     text += fit_line(plan.fed ? "  lists on their way" : "  lists between ranks", plan.host_bytes, unbounded);
   text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
   if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
+  tell_idle_slots(command_, options_, plan.partitions);
   print(text + fit_line("result", plan.result_bytes, unbounded));
   if (plan.host_bytes > 0 && host_needed > host_accountant().ceiling())
     throw BudgetError(
@@ -390,6 +396,7 @@ void Job::print_plan(const AccPlan& plan) const {
   text += fit_line("  graph", held_bytes(), unbounded);
   if (plan.message_bytes > 0) text += fit_line("  messages of edges", plan.message_bytes, unbounded);
   text += part_lines(plan.partitions, plan.brought_bytes, "a round");
+  tell_idle_slots(command_, options_, plan.partitions);
   print(text + fit_line("result", plan.result_bytes, unbounded));
   require_memory(plan.device_bytes, host_needed);
 }

@@ -77,6 +77,8 @@ PageRankPlan plan_dynamic_ranks(const Device& device, const Graph& graph, const 
                                                graph.edges_elsewhere != nullptr, place.paging);
   plan.device_bytes = plan.state_bytes + pages.least_bytes;
   plan.partitions = pages.partitions;
+  plan.brought_bytes = pages.brought_bytes;
+  if (!device.is_cuda()) plan.host_bytes += plan.device_bytes;  // they lie there
   return plan;
 }
 

@@ -6,6 +6,7 @@
 
 #include "acc/belief_models.hpp"
 #include "acc/edges_elsewhere.hpp"
+#include "engine/acc/belief_part_backend.hpp"
 #include "engine/acc/block_exchange.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
@@ -175,6 +176,31 @@ TEST(BlockExchange, KeepsTheBudget) {
     EXPECT_THROW(acc::BlockExchange(ranks, send, receive), BudgetError);
   });
   host_accountant().set_ceiling(before);
+}
+
+/// What a GPU does with a ledger, and a host's ledger is as good.
+TEST(BeliefSlots, AreAsManyAsWereAskedFor) {
+  const Graph graph = generated(io::GraphKind::grid, 10, true, io::WeightRule::uniform);
+  const std::uint64_t edge = acc::belief_slot_bytes(2, true), all = graph.edges() * edge;
+  for (const std::uint64_t slots : {0u, 2u, 3u, 16u}) {
+    SCOPED_TRACE(slots);
+    const std::uint64_t at_once = std::max<std::uint64_t>(slots, 2);
+    const Device third({DeviceChoice::host, 1, all / 3}), enough({DeviceChoice::host, 1, all}),
+        nothing({DeviceChoice::host, 1, 4 * at_once * edge - 1});  // the longest lists are of four
+    const AccPlace place{.paging = {.slots = slots}};
+    const auto rows_on = [&](const Device& device) {
+      return OwnedRows(device, graph, belief_needs(device, graph, 2), place);
+    };
+
+    const PartitionPlan cut = acc::cut_for_slots(third, rows_on(third), 2);
+
+    EXPECT_GE(cut.size(), 3 * at_once);
+    EXPECT_LE(cut.size(), 4 * at_once);
+    EXPECT_LE(at_once * cut.largest() * edge, all / 3);
+    EXPECT_EQ(acc::belief_slots(rows_on(third), cut), at_once);
+    EXPECT_EQ(acc::cut_for_slots(enough, rows_on(enough), 2).size(), 1u);
+    EXPECT_THROW(acc::cut_for_slots(nothing, rows_on(nothing), 2), BudgetError);
+  }
 }
 
 /// Blocks of several lengths, some of them longer than a piece.

@@ -32,6 +32,18 @@ class AccCli : public CliTest {
     std::ifstream(at("report.json")) >> json;
     return json;
   }
+
+  /// bp of two states on graph(), on the host.
+  std::vector<std::string> bp(const std::string& output, const std::vector<std::string>& more) {
+    std::ofstream(at("coupling.txt")) << "1 2\n2 1\n";
+    std::ofstream priors(at("priors.txt"));
+    for (int v = 0; v < 256; ++v) priors << 1 + v % 5 << " 2\n";
+    std::vector<std::string> words{
+        "bp",       graph(),          "--device", "host",    "--force", "--coupling", at("coupling.txt"),
+        "--priors", at("priors.txt"), "--output", at(output)};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
 };
 
 TEST_F(AccCli, BfsWritesDepthsAndParents) {
@@ -131,13 +143,7 @@ TEST_F(AccCli, BpNamesFileAndLineOfABadModel) {
 }
 
 TEST_F(AccCli, BpTellsThatItDidNotConvergeAndIsNoFailure) {
-  std::ofstream(at("coupling.txt")) << "1 2\n2 1\n";
-  std::ofstream priors(at("priors.txt"));
-  for (int v = 0; v < 256; ++v) priors << 1 + v % 5 << " 2\n";
-  priors.close();
-
-  const auto finished = run({"bp", graph(), "--coupling", at("coupling.txt"), "--priors", at("priors.txt"),
-                             "--max-iterations", "2", "--output", at("b.h5"), "--report", at("report.json")});
+  const auto finished = run(bp("b.h5", {"--max-iterations", "2", "--report", at("report.json")}));
 
   EXPECT_NE(finished.err.find("NOT converged after 2 rounds"), std::string::npos) << finished.err;
   EXPECT_FALSE(report()["acc"]["converged"]);
@@ -146,28 +152,70 @@ TEST_F(AccCli, BpTellsThatItDidNotConvergeAndIsNoFailure) {
 
 /// Messages stay in host memory, whatever the slots of partitions take.
 TEST_F(AccCli, BpSaysWhatItsMessagesTake) {
-  std::ofstream(at("coupling.txt")) << "1 2\n2 1\n";
-  std::ofstream priors(at("priors.txt"));
-  for (int v = 0; v < 256; ++v) priors << 1 + v % 5 << " 2\n";
-  priors.close();
-  const auto words = [&](const std::string& output, std::vector<std::string> more) {
-    more.insert(more.begin(), {"bp", graph(), "--device", "host", "--force", "--coupling", at("coupling.txt"),
-                               "--priors", at("priors.txt"), "--output", at(output)});
-    return more;
-  };
-  run(words("whole.h5", {"--verify"}));
-  run(words("parts.h5", {"--partitions", "7", "--slots", "2", "--transport", "copied", "--verify"}));
-  run(words("file.h5", {"--partitions", "64", "--transport", "file"}));
-  run(words("small.h5", {"--device-memory", "40KiB"}));
+  run(bp("whole.h5", {"--verify"}));
+  run(bp("parts.h5", {"--partitions", "7", "--slots", "2", "--transport", "copied", "--verify"}));
+  run(bp("file.h5", {"--partitions", "64", "--transport", "file"}));
+  run(bp("small.h5", {"--device-memory", "40KiB"}));
 
   EXPECT_TRUE(read_bytes(at("parts.h5")) == read_bytes(at("whole.h5")));
   EXPECT_TRUE(read_bytes(at("file.h5")) == read_bytes(at("whole.h5")));
   EXPECT_TRUE(read_bytes(at("small.h5")) == read_bytes(at("whole.h5")));
-  const auto plan = run(words("x.h5", {"--partitions", "7", "--plan"}));
+  const auto plan = run(bp("x.h5", {"--partitions", "7", "--plan"}));
   EXPECT_NE(plan.out.find("  messages of edges"), std::string::npos) << plan.out;
   refuse(4, "are left (raise --host-memory, or use more ranks)",
-         words("x.h5", {"--partitions", "7", "--host-memory", "100KiB"}));
+         bp("x.h5", {"--partitions", "7", "--host-memory", "100KiB"}));
   EXPECT_FALSE(std::filesystem::exists(at("x.h5")));
+}
+
+/// As many slots as were asked for, of partitions that the budget, not --partitions, asks for.
+TEST_F(AccCli, BpTakesSlotsWithoutPartitions) {
+  run(bp("whole.h5", {}));
+  for (const char* transport : {"copied", "file"}) {
+    SCOPED_TRACE(transport);
+    std::vector<std::uint64_t> transfers;
+    for (const char* slots : {"2", "3"}) {
+      const auto finished =
+          run(bp("slots.h5", {"--slots", slots, "--transport", transport, "--report", at("report.json")}));
+
+      EXPECT_TRUE(read_bytes(at("slots.h5")) == read_bytes(at("whole.h5")));
+      EXPECT_EQ(report()["partitions"], 3);
+      EXPECT_EQ(finished.err.find("--slots"), std::string::npos) << finished.err;
+      transfers.push_back(report()["partition_transfers"]);
+    }
+    EXPECT_GT(transfers[0], 3u);  // two of three are there at once, so that some come again
+    EXPECT_EQ(transfers[1], 3u);
+  }
+}
+
+/// A graph that fits is worked on whole, which is no fault of who asked for slots.
+TEST_F(AccCli, TellsThatSlotsChangeNothing) {
+  const std::string idle =
+      "--slots 2 changes nothing, for the graph is worked on whole (ask for --partitions)";
+  std::ofstream(at("seeds.txt")) << "3\n";
+  const auto count = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), {"--slots", "2"});
+    words.insert(words.end(), more.begin(), more.end());
+    const std::string err = run(words).err;
+    std::size_t times = 0;
+    for (std::size_t i = 0; (i = err.find(idle, i)) != std::string::npos; ++i) ++times;
+    return times;
+  };
+  const auto on_host = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--device", "host", "--force", "--output", at("r.h5")});
+    return words;
+  };
+  for (const auto& words : {on_host({"bfs", graph(), "--source", "1"}),
+                            on_host({"sssp", graph(), "--source", "1"}), on_host({"kcore", graph()}),
+                            on_host({"wcc", graph()}), bp("r.h5", {}), on_host({"pagerank", graph()}),
+                            on_host({"ppr", graph(), "--starts", at("seeds.txt"), "--length", "3"}),
+                            on_host({"walk", graph(), "--kind", "uniform", "--instances", "5"})}) {
+    SCOPED_TRACE(words[0]);
+    EXPECT_EQ(count(words, {}), 1u);
+    EXPECT_EQ(count(words, {"--plan"}), 1u);
+    EXPECT_EQ(count(words, {"--quiet"}), 0u);
+    EXPECT_EQ(count(words, {"--partitions", "5"}), 0u);
+    EXPECT_EQ(count(words, {"--partitions", "5", "--plan"}), 0u);
+  }
 }
 
 TEST_F(AccCli, WritesWhatTheContractNames) {

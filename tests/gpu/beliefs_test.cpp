@@ -111,19 +111,22 @@ TEST_F(GpuBeliefs, WorkInPartitionsWhereTheGraphDoesNotFit) {
   const BeliefModel model = some_model(graph, 2);
   const std::uint64_t vertices = graph.vertices() * (2 * (16 + 16 + 8) + 8),
                       edges = graph.edges() * (32 + 8 + 4);
-  const auto small = open_gpu(vertices + edges / 3 + (1u << 16));
-  REQUIRE_GPU(small);
   const BeliefOptions options{.max_iterations = brief() ? 2u : 5u};
-
-  const BeliefResult found = propagate_beliefs(belief_graph(*small, graph, 2), model, options);
-
   const BeliefResult expected = propagate_beliefs(belief_graph(host_, graph, 2), model, options);
-  EXPECT_EQ(found.residuals, expected.residuals);
-  expect_equal(found.beliefs, expected.beliefs);
-  EXPECT_GT(found.stats.partitions, 2u);
-  EXPECT_GT(found.stats.partition_transfers, 2 * found.stats.partitions);
-  EXPECT_LE(small->memory().peak(), small->memory().ceiling());
-  EXPECT_LE(small->memory().peak(), plan_beliefs(*small, graph, 2).device_bytes);
+  for (const std::uint64_t slots : {0u, 5u}) {
+    const auto small = open_gpu(vertices + edges / 3 + (1u << 16));
+    REQUIRE_GPU(small);
+    const AccPlace place{.paging = {.slots = slots}};
+
+    const BeliefResult found = propagate_beliefs(belief_graph(*small, graph, 2, place), model, options);
+
+    EXPECT_EQ(found.residuals, expected.residuals);
+    expect_equal(found.beliefs, expected.beliefs);
+    EXPECT_GT(found.stats.partitions, std::max<std::uint64_t>(slots, 2));
+    EXPECT_GT(found.stats.partition_transfers, 2 * found.stats.partitions);
+    EXPECT_LE(small->memory().peak(), small->memory().ceiling());
+    EXPECT_LE(small->memory().peak(), plan_beliefs(*small, graph, 2, place).device_bytes);
+  }
 }
 
 /// Ranks that are threads, and share the GPU.
