@@ -45,7 +45,6 @@ void run_bp(const Command& command, BpCommand& c) {
   if (job.moves_to_host(plan.device_bytes > job.device().memory().ceiling())) plan = plan_here();
   if (c.common.plan) return job.print_plan(plan);
   job.require_device_memory(plan.device_bytes);
-  job.require(plan);
 
   auto& results = job.open_results({{"command", std::string("bp")},
                                     {"states", std::int64_t{model.states}},

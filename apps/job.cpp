@@ -98,8 +98,10 @@ void Job::load(const std::string& graph_file) {
   // A graph that host memory does not hold beside the work stays in its file; only offsets are held. So does
   // one whose lists would not fit a second time, if they are to be rewritten: of a file nothing is
   // (partition/updated_edges.hpp).
-  const std::uint64_t beside =
-      info_.vertices * needs_.vertex_bytes + (needs_.updated ? host_bytes(info_) : 0);
+  const std::uint64_t table =
+      device_->is_cuda() ? 0 : needs_.edge_bytes + (info_.weighted ? needs_.weight_bytes : 0);
+  const std::uint64_t beside = info_.vertices * needs_.vertex_bytes + share_of_node(info_.edges * table) +
+                               (needs_.updated ? host_bytes(info_) : 0);
   const bool sharded = options_.distribution == Distribution::shard && world().size() > 1;
   std::uint64_t in_file[] = {options_.paging.transport == Transport::file || sharded ||
                              needed + beside > allowed};

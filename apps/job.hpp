@@ -29,6 +29,8 @@ struct GraphNeeds {
   bool updated = false;            ///< a batch rewrites the lists, one direction after the other
   bool checked_in_file = false;    ///< --verify reads edges that stay in the file, too
   std::uint64_t vertex_bytes = 0;  ///< what the work takes of host memory beside the graph, a vertex
+  std::uint64_t edge_bytes = 0;    ///< the same, an edge, where the host does the work: tables
+  std::uint64_t weight_bytes = 0;  ///< the same, where edges have weights
 };
 
 class Job {

@@ -77,7 +77,9 @@ void run_sample(const Command& command, SampleCommand& c) {
   refuse_foreign(command, c);
   c.sample.layer_sizes.assign(c.layer_sizes.begin(), c.layer_sizes.end());
   validate(c.sample);
-  Job job(command, c.common, c.graph);
+  Job job(command, c.common, c.graph,
+          {.edge_bytes = c.sample.bias == Bias::degree ? kTableEdgeBytes : 0,
+           .weight_bytes = c.sample.bias == Bias::weight ? kTableEdgeBytes : 0});
   const Starts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
   job.refuse_idle_queue_options();
   job.prepare(starts, " samples", c.sample);

@@ -86,7 +86,11 @@ std::vector<io::Attribute> attributes_of(const WalkCommand& c) {
 void run_walk(const Command& command, WalkCommand& c) {
   refuse_foreign(command, c);
   validate(c.walk);
-  Job job(command, c.common, c.graph);
+  const bool by_weight = c.walk.kind == WalkKind::node2vec ||
+                         (c.walk.kind == WalkKind::biased && c.walk.bias == Bias::weight),
+             by_degree = c.walk.kind == WalkKind::biased && c.walk.bias == Bias::degree;
+  Job job(command, c.common, c.graph,
+          {.edge_bytes = by_degree ? kTableEdgeBytes : 0, .weight_bytes = by_weight ? kTableEdgeBytes : 0});
   const Starts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
   job.refuse_idle_queue_options();

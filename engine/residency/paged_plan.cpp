@@ -151,13 +151,13 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
   plan.slot_bytes = slots.bytes(plan.slots);
   plan.wave = fitting(plan.slot_bytes);
   if (plan.wave == 0) {
-    const std::uint64_t needed = device.memory().used() + fixed + plan.slot_bytes + bytes_per_instance;
+    const std::uint64_t needed = fixed + plan.slot_bytes + bytes_per_instance;
+    const bool of_host = available == most;
     throw BudgetError(fmt::format(
-        "device memory: {} slots for partitions of up to {} and one instance need {}, but {} are allowed "
-        "(raise "
-        "--device-memory, or ask for more --partitions)",
-        plan.slots, format_size(plan.partitions.largest()), format_size(needed),
-        format_size(device.memory().ceiling())));
+        "{} memory: {} slots for partitions of up to {} and one instance need {}, but {} are left (raise "
+        "--{}-memory, or ask for more --partitions)",
+        of_host ? "host" : "device", plan.slots, format_size(plan.partitions.largest()), format_size(needed),
+        format_size(available), of_host ? "host" : "device"));
   }
   plan.brought_bytes =
       brought(static_cast<double>(graph_bytes), static_cast<double>(plan.slot_bytes),

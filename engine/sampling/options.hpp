@@ -23,6 +23,9 @@ enum class Collision { automatic, linear, bitmap, strided_bitmap };
 /// lists in fewer bits. Never changes a draw.
 enum class Layout { automatic, csr, wide, coded };
 
+/// What tables take where the host does the work, in bytes an edge, at most, with some room to use them.
+inline constexpr std::uint64_t kTableEdgeBytes = 16;
+
 enum class WalkKind { uniform, biased, metropolis_hastings, jump, restart, node2vec, multidimensional };
 enum class SampleKind { neighbor, forest_fire, snowball, layer, node, edge };
 
