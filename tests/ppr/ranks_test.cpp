@@ -150,19 +150,19 @@ TEST(PprShard, EvaluatesAsOneProcess) {
   for (Vertex v = 0; v < 50; ++v) queries.push_back({{v, 1}, {2 * v + 1, 2}});
   PprOptions options;
   options.top = 200;
-  for (const PprMethod method : {PprMethod::staged, PprMethod::push, PprMethod::walks}) {
+  options.alpha = 0.5;  // fewer supersteps to the limit
+  for (const PprMethod method : {PprMethod::staged, PprMethod::push}) {
     options.method = method;
     options.weighted = method == PprMethod::push;
     options.residual_threshold = method == PprMethod::push ? 1e-4 : 0;
-    options.walks = 500;
     SCOPED_TRACE(static_cast<int>(method));
     const Starts starts = starts_of(queries);
     const std::vector<double> alone = evaluated_on(1, graph, starts, options);
     EXPECT_EQ(alone[0], 50);
     EXPECT_GT(alone[3], 0.5 * alone[0]);
     EXPECT_LT(alone[3], alone[0]);
-    EXPECT_EQ(evaluated_on(3, graph, starts, options), alone);
-    EXPECT_EQ(evaluated_on(2, graph, starts, options, 1u << 18), alone);
+    const bool in_waves = method == PprMethod::push;
+    EXPECT_EQ(evaluated_on(in_waves ? 2 : 3, graph, starts, options, in_waves ? 1u << 18 : 0), alone);
   }
 }
 
@@ -171,6 +171,7 @@ TEST(PprShard, EvaluatesWhereARankHasNoQuery) {
   PprOptions options;
   options.top = 10;
   options.length = 3;
+  options.alpha = 0.5;
   const Starts starts = starts_of({{{1, 1}}, {{2, 1}}});
   const std::vector<double> alone = evaluated_on(1, graph, starts, options);
   EXPECT_EQ(alone[1], 2);  // the lists are those of GD(3)
