@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/cli.hpp"
+#include "mpi/kinds.hpp"
 
 namespace sluice::test {
 
@@ -23,12 +24,6 @@ inline Finished sluice_on(int ranks, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), SLUICE_PROGRAM);
   return Process(on_ranks(ranks, std::move(arguments))).wait();
 }
-
-/// One way to call every kind of walk and sample, on a graph of 2^8 vertices.
-struct Kind {
-  const char* name;
-  std::vector<std::string> arguments;
-};
 
 class MpiTest : public CliTest {
  protected:
@@ -64,25 +59,5 @@ class MpiTest : public CliTest {
     return arguments;
   }
 };
-
-inline const std::vector<Kind>& all_kinds() {
-  static const std::vector<Kind> kinds{
-      {"uniform", {"walk", "--kind", "uniform", "--length", "9"}},
-      {"biased", {"walk", "--kind", "biased", "--length", "9"}},
-      {"metropolis-hastings", {"walk", "--kind", "metropolis-hastings", "--length", "9"}},
-      {"jump", {"walk", "--kind", "jump", "--length", "9"}},
-      {"restart", {"walk", "--kind", "restart", "--length", "9", "--walks-per-vertex", "2"}},
-      {"node2vec", {"walk", "--kind", "node2vec", "--q", "2", "--length", "9"}},
-      {"multidimensional",
-       {"walk", "--kind", "multidimensional", "--frontier-size", "3", "--instances", "50", "--length", "9"}},
-      {"neighbor", {"sample", "--kind", "neighbor", "--fanout", "4,3"}},
-      {"forest-fire", {"sample", "--kind", "forest-fire", "--instances", "77"}},
-      {"snowball", {"sample", "--kind", "snowball", "--instances", "33", "--depth", "2"}},
-      {"layer", {"sample", "--kind", "layer", "--layer-size", "5,4"}},
-      {"node", {"sample", "--kind", "node", "--count", "20", "--instances", "3"}},
-      {"edge", {"sample", "--kind", "edge", "--count", "20", "--instances", "7"}},
-  };
-  return kinds;
-}
 
 }  // namespace sluice::test

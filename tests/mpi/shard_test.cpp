@@ -1,38 +1,11 @@
 // Ranks that each own a range of partitions, between which work travels, give the bytes of one process.
-// Kinds, ranks, partitions and slots meet in pairs; jobs_on_ranks.cpp has the techniques.
+// matrix_test.cpp has every kind in every way, jobs_on_ranks.cpp the techniques.
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "mpi/ranks.hpp"
 
 namespace sluice::test {
 namespace {
-
-constexpr int kCellsOfAKind = 3;
-
-/// One combination of what may change no bit.
-struct Cell {
-  std::size_t kind;
-  int ranks, partitions, slots;
-  std::string schedule;
-
-  std::vector<std::string> values() const {
-    return {"kind " + std::to_string(kind), std::to_string(ranks) + " ranks",
-            std::to_string(partitions) + " partitions", std::to_string(slots) + " slots", schedule};
-  }
-  std::vector<std::string> options() const {
-    return {"--partitions", std::to_string(partitions), "--slots", std::to_string(slots), "--schedule",
-            schedule};
-  }
-};
-
-/// Three numbers of ranks and of partitions in each kind, shifted from kind to kind.
-Cell cell_of(std::size_t kind, int row) {
-  constexpr int kPartitions[] = {4, 7, 64};
-  const int k = static_cast<int>(kind);
-  return {kind, 2 + row, kPartitions[(row + k) % 3], 2 + (row + k / 3) % 2,
-          (row + k / 2) % 2 == 0 ? "workload" : "fifo"};
-}
 
 class Shard : public MpiTest {
  protected:
@@ -54,36 +27,6 @@ class Shard : public MpiTest {
     expect_same(read_bytes(at("whole.h5")), arguments_of(kind, "cell.h5", {}), ranks, options);
   }
 };
-
-TEST_F(Shard, CellsMeetInPairs) {
-  std::set<std::pair<std::string, std::string>> pairs;
-  for (std::size_t kind = 0; kind < all_kinds().size(); ++kind) {
-    for (int row = 0; row < kCellsOfAKind; ++row) {
-      const auto values = cell_of(kind, row).values();
-      for (std::size_t i = 0; i < values.size(); ++i)
-        for (std::size_t j = 0; j < i; ++j) pairs.insert({values[j], values[i]});
-    }
-  }
-  // Of kinds, ranks, partitions, slots, schedules.
-  const std::vector<std::size_t> extents{all_kinds().size(), 3, 3, 2, 2};
-  std::size_t all = 0;
-  for (std::size_t i = 0; i < extents.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j) all += extents[j] * extents[i];
-  EXPECT_EQ(pairs.size(), all);
-}
-
-TEST_F(Shard, GivesTheBytesOfOneProcess) {
-  const std::vector<Kind>& all = all_kinds();
-  for (std::size_t kind = 0; kind < all.size(); ++kind) {
-    run(arguments_of(all[kind], "whole.h5", {"--force"}));
-    const std::string expected = read_bytes(at("whole.h5"));
-    for (int row = 0; row < kCellsOfAKind; ++row) {
-      const Cell cell = cell_of(kind, row);
-      SCOPED_TRACE(all[kind].name + std::string(", cell ") + std::to_string(row));
-      expect_same(expected, arguments_of(all[kind], "cell.h5", {}), cell.ranks, cell.options());
-    }
-  }
-}
 
 TEST_F(Shard, TechniquesOfEveryJob) {
   pass_on(3, "JobsOnRanks.EveryTechnique:JobsOnRanks.SamplersOfAUsersOwn");
