@@ -9,7 +9,7 @@ namespace {
 constexpr int kCellsOfAKind = 1 + 3 * 3 * 2 + 4 * 2 * 2;
 
 /// Hundreds of jobs, on cores that may be shared with other tests.
-constexpr std::chrono::seconds kLimit{280};
+constexpr std::chrono::seconds kLimit{580};
 
 class Matrix : public MpiTest {
  protected:
