@@ -29,7 +29,8 @@ void run_bfs(const Command& command, const BfsCommand& c) {
   refuse_idle_acc(command);
   if (!command.given("--source")) throw UsageError("--source V is missing: say where the search begins");
   // Over ranks a search only pushes.
-  Job job(command, c.common, c.graph, {.in_edges = world().size() == 1, .vertex_bytes = kAccVertexBytes});
+  Job job(command, c.common, c.graph,
+          {.in_edges = world().size() == 1, .checked_in_file = true, .vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const AccPlan plan = plan_bfs(job.device(), job.graph(), place);
@@ -40,7 +41,7 @@ void run_bfs(const Command& command, const BfsCommand& c) {
                                    text_columns_of(c, {"depth", "parent"}));
   const AccGraph graph(job.device(), job.graph(), {.in_edges = c.acc.direction != AccDirection::push}, place);
   const BfsResult result = bfs(graph, source, c.acc);
-  if (c.common.verify) verify_bfs(job.graph(), source, result.depths.span(), result.parents.span());
+  if (c.common.verify) verify_bfs(job.graph(), source, result.depths.span(), result.parents.span(), &world());
   VertexColumns columns(job, c, graph);
   columns.add("depth", io::ElementType::i32, result.depths.data());
   columns.add_vertices("parent", result.parents.span());

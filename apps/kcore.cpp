@@ -5,6 +5,7 @@
 
 #include "apps/acc.hpp"
 #include "apps/commands.hpp"
+#include "apps/ranks.hpp"
 #include "apps/values.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
@@ -24,7 +25,8 @@ std::uint64_t count_members(std::span<const std::uint8_t> members) {
 
 void run_kcore(const Command& command, const KcoreCommand& c) {
   refuse_idle_acc(command);
-  Job job(command, c.common, c.graph, {.in_edges = true, .vertex_bytes = kAccVertexBytes});
+  Job job(command, c.common, c.graph,
+          {.in_edges = true, .checked_in_file = true, .vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);
   const AccPlan plan = plan_cores(job.device(), job.graph(), place);
   if (c.common.plan) return job.print_plan(plan);
@@ -37,7 +39,7 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   auto& results = job.open_results(attributes, text_columns_of(c, {name}));
   const AccGraph graph(job.device(), job.graph(), {.simple = true}, place);
   const CoreResult result = core_numbers(graph, c.k, c.acc);
-  if (c.common.verify) verify_cores(job.graph(), c.k, result.cores.span());
+  if (c.common.verify) verify_cores(job.graph(), c.k, result.cores.span(), &world());
   VertexColumns columns(job, c, graph);
   const std::uint32_t most =
       result.cores.empty() ? 0 : *std::max_element(result.cores.begin(), result.cores.end());

@@ -6,6 +6,7 @@
 
 #include "apps/acc.hpp"
 #include "apps/commands.hpp"
+#include "apps/ranks.hpp"
 #include "apps/values.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
@@ -30,7 +31,7 @@ void run_sssp(const Command& command, const SsspCommand& c) {
   refuse_idle_acc(command);
   if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
   if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
-  Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
+  Job job(command, c.common, c.graph, {.checked_in_file = true, .vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const AccPlan plan = plan_sssp(job.device(), job.graph(), place);
@@ -41,7 +42,7 @@ void run_sssp(const Command& command, const SsspCommand& c) {
                                    text_columns_of(c, {"distance"}));
   const AccGraph graph(job.device(), job.graph(), {.weights = true}, place);
   const SsspResult result = sssp(graph, source, c.delta, c.acc);
-  if (c.common.verify) verify_sssp(job.graph(), source, result.distances.span());
+  if (c.common.verify) verify_sssp(job.graph(), source, result.distances.span(), &world());
   VertexColumns columns(job, c, graph);
   columns.add("distance", io::ElementType::f64, result.distances.data());
   columns.write(results);

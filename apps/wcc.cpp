@@ -6,6 +6,7 @@
 
 #include "apps/acc.hpp"
 #include "apps/commands.hpp"
+#include "apps/ranks.hpp"
 #include "apps/values.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
@@ -35,7 +36,7 @@ HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> compone
 
 void run_wcc(const Command& command, const AccCommand& c) {
   refuse_idle_acc(command);
-  Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
+  Job job(command, c.common, c.graph, {.checked_in_file = true, .vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);
   const AccPlan plan = plan_components(job.device(), job.graph(), place);
   if (c.common.plan) return job.print_plan(plan);
@@ -44,7 +45,7 @@ void run_wcc(const Command& command, const AccCommand& c) {
   auto& results = job.open_results({{"command", std::string("wcc")}}, text_columns_of(c, {"component"}));
   const AccGraph graph(job.device(), job.graph(), {}, place);
   const ComponentResult result = components(graph, c.acc);
-  if (c.common.verify) verify_components(job.graph(), result.components.span());
+  if (c.common.verify) verify_components(job.graph(), result.components.span(), &world());
   const HostArray<std::int64_t> names = names_of(job, result.components.span());
   VertexColumns columns(job, c, graph);
   columns.add("component", io::ElementType::i64, names.data());

@@ -1,42 +1,140 @@
 #include "engine/acc/verify.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <vector>
 
-#include "engine/acc/acc_graph.hpp"
-#include "engine/core/error.hpp"
+#include "engine/acc/verify_edges.hpp"
+#include "engine/core/charged_vector.hpp"
+#include "partition/list_reader.hpp"
 
 namespace sluice {
 
 namespace {
 
-template <class... Args>
-void require(bool right, fmt::format_string<Args...> what, Args&&... args) {
-  if (!right) throw RunError("verify: " + fmt::format(what, std::forward<Args>(args)...));
-}
+constexpr double kUnreached = std::numeric_limits<double>::infinity();
+/// What ranks tell each other at a time.
+constexpr std::uint64_t kToldAtOnce = 1u << 16;
 
-/// Calls use(u, v, position) for every stored edge.
-template <class Use>
-void for_each_edge(const Csr& csr, Use&& use) {
-  for (std::uint64_t u = 0; u < csr.vertices(); ++u) {
-    for (EdgeIndex e = csr.offsets[u]; e < csr.offsets[u + 1]; ++e)
-      use(static_cast<Vertex>(u), csr.targets[e], e);
+/// A bit a vertex.
+class Flags {
+ public:
+  explicit Flags(std::uint64_t vertices) : words_((vertices + 63) / 64, "checked vertices") {
+    std::fill(words_.begin(), words_.end(), 0);
   }
-}
 
-bool has_edge(const Csr& csr, Vertex u, Vertex v) {
-  return std::binary_search(csr.targets.begin() + csr.offsets[u], csr.targets.begin() + csr.offsets[u + 1],
-                            v);
-}
+  bool operator[](std::uint64_t v) const { return (words_[v / 64] >> v % 64 & 1) != 0; }
+  void set(std::uint64_t v) { words_[v / 64] |= std::uint64_t{1} << v % 64; }
+
+  /// Sets what is set on any of the ranks. All call it.
+  void gather(Communicator* ranks) {
+    if (ranks == nullptr || ranks->size() == 1) return;
+    const std::uint64_t bits = 64 * words_.size();
+    HostArray<std::uint64_t> some(std::min(kToldAtOnce, bits), "checked vertices");
+    for (std::uint64_t first = 0; first < bits; first += some.size()) {
+      const std::uint64_t count = std::min<std::uint64_t>(some.size(), bits - first);
+      for (std::uint64_t i = 0; i < count; ++i) some[i] = (*this)[first + i] ? 1 : 0;
+      ranks->all_reduce(some.span().first(count), Reduce::max, "checked vertices", kUnlimited);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        if (some[i] != 0) set(first + i);
+      }
+    }
+  }
+
+ private:
+  HostArray<std::uint64_t> words_;
+};
+
+/// Which vertices does a shortest path reach? Those that an edge reaches from a nearer vertex, if that one
+/// is reached, and so on down to the source; then whatever edges that add nothing lead on to.
+class HeldVertices {
+ public:
+  HeldVertices(const Graph& graph, std::span<const double> distances, Vertex source)
+      : graph_(graph), distances_(distances), held_(graph.vertices()), leads_on_(graph.vertices()) {
+    held_.set(source);
+  }
+
+  void take(Vertex u, Vertex v, double weight) {
+    if (distances_[u] == kUnreached || distances_[u] + weight != distances_[v]) return;
+    if (distances_[u] < distances_[v]) {
+      held_.set(v);
+    } else {
+      leads_on_.set(u);
+    }
+  }
+
+  /// Once all edges were seen. All ranks call it.
+  void follow(Communicator* ranks) {
+    held_.gather(ranks);
+    leads_on_.gather(ranks);
+    ChargedVector<Vertex> front, next;
+    for (std::uint64_t v = 0; v < graph_.vertices(); ++v) {
+      if (held_[v] && leads_on_[v]) front.push_back(static_cast<Vertex>(v));
+    }
+    const ListReader reader = out_lists(graph_, graph_.weighted, 1);
+    for (; !front.empty(); front.swap(next), next.clear()) {
+      std::sort(front.begin(), front.end());
+      reader.for_each(front, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) lead_on(lists, front[i], next);
+      });
+    }
+  }
+
+  bool operator[](std::uint64_t v) const { return held_[v]; }
+
+ private:
+  void lead_on(const CsrView& lists, Vertex u, ChargedVector<Vertex>& next) {
+    for (EdgeIndex e = lists.offsets[u]; e < lists.offsets[u + 1ull]; ++e) {
+      const Vertex v = lists.targets[e];
+      const double weight = graph_.weighted ? static_cast<double>(lists.weights[e]) : 1.0;
+      if (held_[v] || distances_[u] + weight != distances_[v]) continue;
+      held_.set(v);
+      if (leads_on_[v]) next.push_back(v);
+    }
+  }
+
+  const Graph& graph_;
+  std::span<const double> distances_;
+  Flags held_, leads_on_;
+};
+
+/// A plain union-find, in which the root of a set is its smallest vertex.
+class Sets {
+ public:
+  explicit Sets(std::uint64_t vertices) : parent_(vertices, "checked components") {
+    std::iota(parent_.begin(), parent_.end(), Vertex{0});
+  }
+
+  Vertex root(Vertex v) {
+    for (; parent_[v] != v; v = parent_[v]) parent_[v] = parent_[parent_[v]];
+    return v;
+  }
+  void unite(Vertex u, Vertex v) {
+    const auto [low, high] = std::minmax({root(u), root(v)});
+    parent_[high] = low;
+  }
+  /// With the sets of all other ranks. All call it.
+  void unite_all(Communicator* ranks) {
+    if (ranks == nullptr || ranks->size() == 1) return;
+    HostArray<Vertex> theirs(std::min<std::uint64_t>(kToldAtOnce, parent_.size()), "checked components");
+    for (int root = 0; root < ranks->size(); ++root) {
+      for (std::uint64_t first = 0; first < parent_.size(); first += theirs.size()) {
+        const auto some = theirs.span().first(std::min<std::uint64_t>(theirs.size(), parent_.size() - first));
+        std::copy_n(parent_.begin() + first, some.size(), some.begin());
+        ranks->broadcast(std::as_writable_bytes(some), root, "checked components", kUnlimited);
+        for (std::uint64_t i = 0; i < some.size(); ++i) unite(static_cast<Vertex>(first + i), some[i]);
+      }
+    }
+  }
+
+ private:
+  HostArray<Vertex> parent_;
+};
 
 }  // namespace
 
 void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t> depths,
-                std::span<const Vertex> parents) {
+                std::span<const Vertex> parents, Communicator* ranks) {
   require(depths[source] == 0 && parents[source] == source,
           "the source, {}, is not its own parent at depth 0", source);
   for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
@@ -45,94 +143,51 @@ void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t>
     if (!reached || v == source) continue;
     require(parents[v] < graph.vertices() && depths[parents[v]] == depths[v] - 1,
             "vertex {} is not one deeper than its parent, {}", v, parents[v]);
-    require(has_edge(graph.out, parents[v], static_cast<Vertex>(v)),
-            "no edge leads from {} to {}, whose parent it is", parents[v], v);
   }
-  for_each_edge(graph.out, [&](Vertex u, Vertex v, EdgeIndex) {
+  const CheckedShare share(graph, ranks);
+  Flags led_to(graph.vertices());
+  for_each_edge(graph, share, false, [&](Vertex u, Vertex v, double) {
     if (depths[u] < 0) return;
     require(depths[v] >= 0 && depths[v] <= depths[u] + 1, "the edge from {} to {} spans more than one depth",
             u, v);
     require(depths[v] != depths[u] + 1 || parents[v] <= u,
             "vertex {} could have {} as parent, which is smaller", v, u);
-  });
-}
-
-void verify_sssp(const Graph& graph, Vertex source, std::span<const double> distances) {
-  const auto weight = [&](EdgeIndex e) {
-    return graph.out.weights.empty() ? 1.0 : static_cast<double>(graph.out.weights[e]);
-  };
-  require(distances[source] == 0, "the source, {}, is not at distance 0", source);
-  for_each_edge(graph.out, [&](Vertex u, Vertex v, EdgeIndex e) {
-    require(!(distances[u] + weight(e) < distances[v]), "the edge from {} to {} is a shorter way", u, v);
-  });
-  // Tight edges alone would also hold up a cycle of weight zero that nothing leads to: so they are followed.
-  std::vector<bool> seen(graph.vertices());
-  std::vector<Vertex> stack{source};
-  seen[source] = true;
-  while (!stack.empty()) {
-    const Vertex u = stack.back();
-    stack.pop_back();
-    for (EdgeIndex e = graph.out.offsets[u]; e < graph.out.offsets[u + 1]; ++e) {
-      const Vertex v = graph.out.targets[e];
-      if (seen[v] || distances[u] + weight(e) != distances[v]) continue;
-      seen[v] = true;
-      stack.push_back(v);
-    }
-  }
-  for (std::uint64_t v = 0; v < graph.vertices(); ++v)
-    require(seen[v] == (distances[v] < std::numeric_limits<double>::infinity()),
-            "no path has the length that vertex {} is said to be away, {}", v, distances[v]);
-}
-
-void verify_cores(const Graph& graph, std::uint32_t k, std::span<const std::uint32_t> cores) {
-  // Batagelj and Zaversnik, "An O(m) Algorithm for Cores Decomposition of Networks", 2003: vertices in order
-  // of degree; each in turn takes one from its later neighbours, which move to the front of their degree's
-  // range.
-  const Csr lists = simple_undirected(graph, 1);
-  const std::uint64_t n = lists.vertices();
-  std::vector<std::uint32_t> degree(n);
-  std::uint32_t most = 0;
-  for (std::uint64_t v = 0; v < n; ++v) {
-    degree[v] = static_cast<std::uint32_t>(lists.offsets[v + 1] - lists.offsets[v]);
-    most = std::max(most, degree[v]);
-  }
-  std::vector<std::uint64_t> begin(std::uint64_t{most} + 2), place(n);
-  for (const std::uint32_t d : degree) ++begin[d + 1];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<Vertex> order(n);
-  auto free = begin;
-  for (std::uint64_t v = 0; v < n; ++v) order[place[v] = free[degree[v]]++] = static_cast<Vertex>(v);
-  for (std::uint64_t i = 0; i < n; ++i) {
-    const Vertex v = order[i];
-    const bool right = k == 0 ? cores[v] == degree[v] : (cores[v] >= k) == (degree[v] >= k);
-    require(right, "vertex {} has core number {}, not {}", v, degree[v], cores[v]);
-    for (EdgeIndex e = lists.offsets[v]; e < lists.offsets[v + 1]; ++e) {
-      const Vertex u = lists.targets[e];
-      if (degree[u] <= degree[v]) continue;
-      const Vertex first = order[begin[degree[u]]];
-      std::swap(order[place[u]], order[begin[degree[u]]]);
-      std::swap(place[u], place[first]);
-      ++begin[degree[u]--];
-    }
-  }
-}
-
-void verify_components(const Graph& graph, std::span<const Vertex> components) {
-  std::vector<Vertex> parent(graph.vertices());
-  std::iota(parent.begin(), parent.end(), Vertex{0});
-  const auto root = [&](Vertex v) {
-    for (; parent[v] != v; v = parent[v]) parent[v] = parent[parent[v]];
-    return v;
-  };
-  for_each_edge(graph.out, [&](Vertex u, Vertex v, EdgeIndex) {
-    const auto [low, high] = std::minmax({root(u), root(v)});
-    parent[high] = low;
+    if (parents[v] == u) led_to.set(v);
   });
   for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
-    const Vertex smallest = root(static_cast<Vertex>(v));
+    if (v == source || depths[v] < 0 || !share.holds(parents[v])) continue;
+    require(led_to[v], "no edge leads from {} to {}, whose parent it is", parents[v], v);
+  }
+  wait_for_checks(ranks);
+}
+
+void verify_sssp(const Graph& graph, Vertex source, std::span<const double> distances, Communicator* ranks) {
+  require(distances[source] == 0, "the source, {}, is not at distance 0", source);
+  for (std::uint64_t v = 0; v < graph.vertices(); ++v)
+    require(distances[v] >= 0, "vertex {} is said to be {} away", v, distances[v]);
+  HeldVertices held(graph, distances, source);
+  for_each_edge(graph, CheckedShare(graph, ranks), true, [&](Vertex u, Vertex v, double weight) {
+    require(!(distances[u] + weight < distances[v]), "the edge from {} to {} is a shorter way", u, v);
+    held.take(u, v, weight);
+  });
+  held.follow(ranks);
+  for (std::uint64_t v = 0; v < graph.vertices(); ++v)
+    require(held[v] == (distances[v] < kUnreached),
+            "no path has the length that vertex {} is said to be away, {}", v, distances[v]);
+  wait_for_checks(ranks);
+}
+
+void verify_components(const Graph& graph, std::span<const Vertex> components, Communicator* ranks) {
+  Sets sets(graph.vertices());
+  for_each_edge(graph, CheckedShare(graph, ranks), false,
+                [&](Vertex u, Vertex v, double) { sets.unite(u, v); });
+  sets.unite_all(ranks);
+  for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
+    const Vertex smallest = sets.root(static_cast<Vertex>(v));
     require(components[v] == smallest, "vertex {} is in the component of {}, not {}", v, smallest,
             components[v]);
   }
+  wait_for_checks(ranks);
 }
 
 }  // namespace sluice

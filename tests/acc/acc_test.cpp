@@ -227,42 +227,6 @@ TEST(AccPartitions, RefuseWhatTheyCannotDo) {
                UsageError);
 }
 
-TEST(AccVerify, SeesWhatIsWrong) {
-  const Device device({DeviceChoice::host, 1, 0});
-  const Graph graph = stat::make_undirected(6, {{0, 1, 1}, {0, 2, 1}, {1, 3, 1}, {2, 3, 1}, {4, 5, 0}}, true);
-  const AccGraph search(device, graph, {.in_edges = true, .weights = true});
-
-  auto found = bfs(search, 0);
-  found.parents[3] = 2;
-  EXPECT_THROW(verify_bfs(graph, 0, found.depths.span(), found.parents.span()), RunError);
-  found.parents[3] = 0;
-  EXPECT_THROW(verify_bfs(graph, 0, found.depths.span(), found.parents.span()), RunError);
-  found = bfs(search, 0);
-  found.depths[4] = found.depths[5] = 1, found.parents[4] = found.parents[5] = 0;
-  EXPECT_THROW(verify_bfs(graph, 0, found.depths.span(), found.parents.span()), RunError);
-  found = bfs(search, 0);
-  found.depths[3] = -1, found.parents[3] = kNoVertex;
-  EXPECT_THROW(verify_bfs(graph, 0, found.depths.span(), found.parents.span()), RunError);
-
-  auto away = sssp(search, 0);
-  away.distances[3] = 1.5;
-  EXPECT_THROW(verify_sssp(graph, 0, away.distances.span()), RunError);
-  away.distances[3] = 3;
-  EXPECT_THROW(verify_sssp(graph, 0, away.distances.span()), RunError);
-  away = sssp(search, 0);
-  away.distances[4] = away.distances[5] = 7;  // tight among themselves
-  EXPECT_THROW(verify_sssp(graph, 0, away.distances.span()), RunError);
-
-  auto cores = core_numbers(AccGraph(device, graph, {.simple = true}));
-  cores.cores[0] = 1;
-  EXPECT_THROW(verify_cores(graph, 0, cores.cores.span()), RunError);
-  EXPECT_THROW(verify_cores(graph, 2, cores.cores.span()), RunError);
-
-  auto parts = components(AccGraph(device, graph, {}));
-  parts.components[5] = 5;
-  EXPECT_THROW(verify_components(graph, parts.components.span()), RunError);
-}
-
 TEST(AccRounds, OfAGatherEndAtTheirMost) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::none);

@@ -69,8 +69,8 @@ TEST_F(AccRanks, AreThatOfOneProcess) {
 
 TEST_F(AccRanks, ReadTheirPartOfTheFileAlone) {
   for (const auto& program : programs()) {
-    compare(graph(), program, 3, {"--distribution", "shard"});
-    compare(scattered({"--reverse"}), program, 2, {"--distribution", "shard"});
+    compare(graph(), program, 3, {"--distribution", "shard", "--verify"});
+    compare(scattered({"--reverse"}), program, 2, {"--distribution", "shard", "--verify"});
   }
 }
 
