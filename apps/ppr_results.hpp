@@ -34,8 +34,9 @@ class PprWriter : public PprSink {
 };
 
 /// A sink that throws RunError ("verify: query 17: ...") at the first fault, and else hands on to `next`. It
-/// diffuses every query again over a dense vector of doubles, and shares no code with the solver. Keeps
-/// references to all its arguments.
+/// diffuses every query again over a dense vector of doubles, and shares no code with the solver: 24 bytes a
+/// vertex of host memory, 32 with weights, and a read of all lists that mass reaches, a step, where they stay
+/// in the graph's file. Keeps references to all its arguments.
 std::unique_ptr<PprSink> verify_ppr(const Graph& graph, const Starts& starts, const PprOptions& options,
                                     PprSink& next);
 

@@ -78,7 +78,8 @@ void run_sample(const Command& command, SampleCommand& c) {
   c.sample.layer_sizes.assign(c.layer_sizes.begin(), c.layer_sizes.end());
   validate(c.sample);
   Job job(command, c.common, c.graph,
-          {.edge_bytes = c.sample.bias == Bias::degree ? kTableEdgeBytes : 0,
+          {.checked_in_file = true,
+           .edge_bytes = c.sample.bias == Bias::degree ? kTableEdgeBytes : 0,
            .weight_bytes = c.sample.bias == Bias::weight ? kTableEdgeBytes : 0});
   const Starts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
   job.refuse_idle_queue_options();
@@ -87,9 +88,10 @@ void run_sample(const Command& command, SampleCommand& c) {
     return job.print_plan(plan_samples(job.device(), job.graph(), starts, c.sample, job.paging()));
 
   auto& results = job.open_results(attributes_of(command, c), starts, SampleWriter::text_columns(c.sample));
-  ResidentGraph resident(job.device(), job.graph(), job.paging());
   SampleWriter writer(results, job.ids(), c.sample, c.common.format);
   const auto verifier = c.common.verify ? verify_samples(job.graph(), starts, c.sample, writer) : nullptr;
+  // Partitions share what is left beside the check.
+  ResidentGraph resident(job.device(), job.graph(), job.paging());
   const RunStats stats = run_samples(resident, starts, c.sample, verifier ? verifier.get() : &writer);
   job.finish(stats, "samples", "edges");
 }

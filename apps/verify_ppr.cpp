@@ -7,6 +7,8 @@
 
 #include "apps/ppr_results.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/host_array.hpp"
+#include "partition/list_parts.hpp"
 
 namespace sluice::apps {
 
@@ -14,11 +16,24 @@ namespace {
 
 /// What doubles may err by in a sum of this many edges, and more.
 constexpr double kRounding = 1e-12;
+/// Lists that are asked for at a time.
+constexpr std::size_t kListsAtOnce = 1u << 14;
 
 class PprVerifier : public PprSink {
  public:
   PprVerifier(const Graph& graph, const Starts& starts, const PprOptions& options, PprSink& next)
-      : graph_(graph), csr_(graph.out.view()), starts_(starts), options_(options), next_(next) {}
+      : vertices_(graph.vertices()),
+        starts_(starts),
+        options_(options),
+        next_(next),
+        lists_(graph, options.weighted),
+        truth_(vertices_, "checked scores"),
+        mass_(vertices_, "checked scores"),
+        after_(vertices_, "checked scores"),
+        totals_(options.weighted ? vertices_ : 0, "checked weights"),
+        offsets_(graph.out.offsets.data()) {
+    if (options.weighted) add_weights();
+  }
 
   void write(const PprBatch& batch) override {
     for (std::uint64_t i = 0; i < batch.count; ++i) {
@@ -48,7 +63,7 @@ class PprVerifier : public PprSink {
     std::set<Vertex> seen;
     double sum = 0;
     for (std::size_t i = 0; i < listed; ++i) {
-      if (vertices[i] >= csr_.vertices || !seen.insert(vertices[i]).second)
+      if (vertices[i] >= vertices_ || !seen.insert(vertices[i]).second)
         fail(fmt::format("vertex {} is none, or comes twice", vertices[i]));
       if (!(scores[i] > 0)) fail(fmt::format("a score of {}", scores[i]));
       const bool falls = i == 0 || scores[i - 1] > scores[i] ||
@@ -65,7 +80,7 @@ class PprVerifier : public PprSink {
       if (vertices[i] != kNoVertex || scores[i] != 0) fail("its list goes on behind its end");
     }
     const double least = listed < vertices.size() || listed == 0 ? 0 : scores[listed - 1];
-    for (std::size_t v = 0; v < truth_.size(); ++v) {
+    for (std::size_t v = 0; v < vertices_; ++v) {
       if (truth_[v] > least + error + kRounding && !seen.contains(static_cast<Vertex>(v)))
         fail(fmt::format("vertex {} should be listed: it scores {}", v, truth_[v]));
     }
@@ -75,7 +90,7 @@ class PprVerifier : public PprSink {
   void set_seeds(Vertex first_seed) {
     seeds_.clear();
     const bool listed = starts_.mode == Starts::Mode::listed;
-    if (starts_.mode == Starts::Mode::per_vertex && first_seed != query_ % csr_.vertices)
+    if (starts_.mode == Starts::Mode::per_vertex && first_seed != query_ % vertices_)
       fail("its seed is not its start");
     if (!listed) return seeds_.assign({{first_seed, 1.0}});
     double total = 0;
@@ -90,8 +105,8 @@ class PprVerifier : public PprSink {
   /// The true scores, to well within `error`.
   void diffuse(double error) {
     const std::uint32_t length = length_of(options_);
-    truth_.assign(csr_.vertices, 0);
-    mass_.assign(csr_.vertices, 0);
+    std::fill(truth_.begin(), truth_.end(), 0.0);
+    std::fill(mass_.begin(), mass_.end(), 0.0);
     for (const auto& [vertex, share] : seeds_) mass_[vertex] += share;
     double under_way = 1;
     for (std::uint32_t depth = 0; length != 0 ? depth < length : under_way > std::min(error, 1e-3) / 100;
@@ -100,43 +115,70 @@ class PprVerifier : public PprSink {
       under_way *= options_.alpha;
       if (length == 0 && under_way < kRounding / 10) break;
     }
-    for (std::size_t v = 0; v < truth_.size(); ++v) truth_[v] += mass_[v];
+    for (std::size_t v = 0; v < vertices_; ++v) truth_[v] += mass_[v];
   }
 
   void step() {
-    after_.assign(csr_.vertices, 0);
+    std::fill(after_.begin(), after_.end(), 0.0);
     double returning = 0;
-    for (Vertex v = 0; v < csr_.vertices; ++v) {
-      if (mass_[v] == 0) continue;
-      truth_[v] += (1 - options_.alpha) * mass_[v];
-      const double moving = options_.alpha * mass_[v];
-      double total = 0;
-      for (EdgeIndex e = csr_.offsets[v]; e < csr_.offsets[v + 1]; ++e) total += weight(e);
-      if (total == 0) returning += moving;
-      if (total == 0) continue;
-      for (EdgeIndex e = csr_.offsets[v]; e < csr_.offsets[v + 1]; ++e)
-        after_[csr_.targets[e]] += moving * (weight(e) / total);
-    }
+    for_lists(
+        [&](Vertex v) {
+          if (mass_[v] == 0) return false;
+          truth_[v] += (1 - options_.alpha) * mass_[v];
+          if (total(v) == 0) returning += options_.alpha * mass_[v];
+          return total(v) > 0;
+        },
+        [&](Vertex v, const ListParts::Part& part) {
+          const double moving = options_.alpha * mass_[v];
+          for (std::size_t i = 0; i < part.targets.size(); ++i)
+            after_[part.targets[i]] += moving * (weight(part, i) / total(v));
+        });
     if (options_.dangling == PprDangling::seed) {
       for (const auto& [vertex, share] : seeds_) after_[vertex] += returning * share;
     } else {
-      for (double& mass : after_) mass += returning / static_cast<double>(csr_.vertices);
+      for (double& mass : after_) mass += returning / static_cast<double>(vertices_);
     }
-    mass_.swap(after_);
+    std::swap(mass_, after_);
   }
 
-  double weight(EdgeIndex edge) const {
-    return options_.weighted ? static_cast<double>(csr_.weights[edge]) : 1.0;
+  /// Calls use(v, part) for the lists of vertices for which wanted(v).
+  template <class Wanted, class Use>
+  void for_lists(Wanted&& wanted, Use&& use) {
+    std::vector<Vertex> some;
+    for (std::uint64_t v = 0; v < vertices_;) {
+      some.clear();
+      for (; v < vertices_ && some.size() < kListsAtOnce; ++v) {
+        if (wanted(static_cast<Vertex>(v))) some.push_back(static_cast<Vertex>(v));
+      }
+      lists_.for_each(some, [&](std::size_t i, const ListParts::Part& part) { use(some[i], part); });
+    }
   }
 
-  const Graph& graph_;
-  CsrView csr_;
+  void add_weights() {
+    std::fill(totals_.begin(), totals_.end(), 0.0);
+    for_lists([](Vertex) { return true; },
+              [&](Vertex v, const ListParts::Part& part) {
+                for (std::size_t i = 0; i < part.targets.size(); ++i) totals_[v] += weight(part, i);
+              });
+  }
+  /// Of the weights of its list.
+  double total(Vertex v) const {
+    return options_.weighted ? totals_[v] : static_cast<double>(offsets_[v + 1ull] - offsets_[v]);
+  }
+  static double weight(const ListParts::Part& part, std::size_t i) {
+    return part.weights != nullptr ? static_cast<double>(part.weights[i]) : 1.0;
+  }
+
+  std::uint64_t vertices_;
   const Starts& starts_;
   const PprOptions& options_;
   PprSink& next_;
   Instance query_ = 0;
   std::vector<std::pair<Vertex, double>> seeds_;
-  std::vector<double> truth_, mass_, after_;
+  ListParts lists_;
+  HostArray<double> truth_, mass_, after_;  ///< [vertices]
+  HostArray<double> totals_;                ///< [vertices] empty unless weighted
+  const EdgeIndex* offsets_;
 };
 
 }  // namespace

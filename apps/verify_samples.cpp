@@ -1,11 +1,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <unordered_set>
 
 #include "apps/verify.hpp"
+#include "apps/verify_questions.hpp"
 #include "engine/core/error.hpp"
+#include "engine/residency/row_pieces.hpp"
 
 namespace sluice::apps {
 
@@ -22,9 +25,16 @@ struct Sample {
 class SampleVerifier : public SampleSink {
  public:
   SampleVerifier(const Graph& graph, const Starts& starts, const SampleOptions& options, SampleSink& next)
-      : graph_(graph), csr_(graph.out.view()), starts_(starts), options_(options), next_(next) {}
+      : graph_(graph),
+        starts_(starts),
+        options_(options),
+        next_(next),
+        edges_(graph, options.bias == Bias::weight, 1) {
+    if (graph.edges_elsewhere != nullptr && options.bias != Bias::none) count_candidates();
+  }
 
   void write(const SampleBatch& batch) override {
+    check_edges(batch);
     std::uint64_t edges = 0, seeds = 0, vertices = 0;
     for (std::uint64_t i = 0; i < batch.count; ++i) {
       instance_ = batch.first + i;
@@ -35,8 +45,6 @@ class SampleVerifier : public SampleSink {
              batch.seeds.subspan(seeds, seed_count), batch.vertices.subspan(vertices, vertex_count)});
       edges += count, seeds += seed_count, vertices += vertex_count;
     }
-    if (edges != batch.source.size())
-      throw RunError("verify: a batch holds more edges than its instances have");
     next_.write(batch);
   }
 
@@ -45,37 +53,80 @@ class SampleVerifier : public SampleSink {
     throw RunError(fmt::format("verify: instance {}: {}", instance_, what));
   }
 
-  std::uint64_t degree(Vertex v) const { return csr_.offsets[v + 1] - csr_.offsets[v]; }
+  std::uint64_t degree(Vertex v) const { return graph_.out.offsets[v + 1ull] - graph_.out.offsets[v]; }
 
-  bool positive(EdgeIndex e) const {
-    if (options_.bias == Bias::weight) return csr_.weights == nullptr || csr_.weights[e] > 0;
-    if (options_.bias == Bias::degree) return degree(csr_.targets[e]) > 0;
+  bool positive(Vertex target, const float* weight) const {
+    if (options_.bias == Bias::weight) return weight == nullptr || *weight > 0;
+    if (options_.bias == Bias::degree) return degree(target) > 0;
     return true;
   }
 
-  std::uint64_t candidates(Vertex v) const {
+  /// How many of the edges of v, whose columns are indexed by position, may be drawn.
+  std::uint64_t candidates(std::uint64_t v, const Vertex* targets, const float* weights) const {
     std::uint64_t count = 0;
-    for (EdgeIndex e = csr_.offsets[v]; e < csr_.offsets[v + 1]; ++e) count += positive(e);
+    for (EdgeIndex e = graph_.out.offsets[v]; e < graph_.out.offsets[v + 1]; ++e)
+      count += positive(targets[e], weights == nullptr ? nullptr : weights + e);
     return count;
   }
+  std::uint64_t candidates(Vertex v) const {
+    if (options_.bias == Bias::none) return degree(v);
+    if (!candidates_.empty()) return candidates_[v];
+    const CsrView lists = graph_.out.view();
+    return candidates(v, lists.targets, lists.weights);
+  }
+  /// Of all vertices, where looking at a list takes a read: one pass over the file.
+  void count_candidates() {
+    candidates_ = HostArray<std::uint64_t>(graph_.vertices(), "checked candidates");
+    const bool weights = options_.bias == Bias::weight && graph_.weighted;
+    for_each_piece(graph_.out.view(), graph_.edges_elsewhere.get(), true, weights,
+                   [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* some) {
+                     for (std::uint64_t v = begin; v < end; ++v)
+                       candidates_[v] = candidates(v, targets, weights ? some : nullptr);
+                   });
+  }
 
-  void check(const Sample& sample) const {
-    for (std::size_t i = 0; i < sample.source.size(); ++i) check_edge(sample, i);
+  enum : std::uint8_t { kNotThere, kWithoutBias, kRight };
+
+  /// Does every edge stand where it is said to, and may it be drawn?
+  void check_edges(const SampleBatch& batch) {
+    const auto& counts = batch.edge_counts;
+    if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) != batch.source.size())
+      throw RunError("verify: a batch holds other edges than its instances have");
+    std::uint64_t instance = 0, behind = batch.count > 0 ? counts[0] : 0;
+    for (std::uint64_t from = 0; from < batch.source.size(); from += edges_.size()) {
+      const std::uint64_t to = std::min<std::uint64_t>(batch.source.size(), from + edges_.capacity());
+      edges_.clear();
+      for (std::uint64_t i = from; i < to; ++i) edges_.ask({batch.source[i], batch.target[i], batch.edge[i]});
+      edges_.answer([&](const EdgeQuestion& question, const ListParts::Part& part, std::uint8_t& found) {
+        const EdgeIndex at = question.position - part.first;  // huge before it
+        if (at >= part.targets.size() || part.targets[at] != question.to) return;
+        const float* const weight = part.weights == nullptr ? nullptr : part.weights + at;
+        found = positive(question.to, weight) ? kRight : kWithoutBias;
+      });
+      for (std::uint64_t i = from; i < to; ++i) {
+        while (i >= behind) behind += counts[++instance];
+        instance_ = batch.first + instance;
+        check_edge(batch, i, edges_[i - from]);
+      }
+    }
+  }
+
+  void check_edge(const SampleBatch& batch, std::uint64_t i, std::uint8_t found) const {
+    if (found == kNotThere)
+      fail(fmt::format("{} to {} does not stand at position {}", batch.source[i], batch.target[i],
+                       batch.edge[i]));
+    if (found == kWithoutBias)
+      fail(fmt::format("the edge at position {} has no bias and cannot be drawn", batch.edge[i]));
+  }
+
+  void check(const Sample& sample) {
+    if (!sample.depth.empty() &&
+        (sample.depth[0] != 1 || !std::is_sorted(sample.depth.begin(), sample.depth.end())))
+      fail("depths do not ascend from 1");
     if (options_.kind == SampleKind::node) return check_node(sample);
     if (options_.kind == SampleKind::edge) return check_one_pass(sample, options_.count);
     verify_seeds(graph_, starts_, instance_, sample.seeds, true);
     check_traversal(sample);
-  }
-
-  void check_edge(const Sample& sample, std::size_t i) const {
-    const Vertex u = sample.source[i], v = sample.target[i];
-    const EdgeIndex e = sample.edge[i];
-    if (u >= csr_.vertices || e < csr_.offsets[u] || e >= csr_.offsets[u + 1] || csr_.targets[e] != v) {
-      fail(fmt::format("{} to {} does not stand at position {}", u, v, e));
-    }
-    if (!positive(e)) fail(fmt::format("the edge at position {} has no bias and cannot be drawn", e));
-    const std::int32_t before = i == 0 ? 1 : sample.depth[i - 1];
-    if (sample.depth[i] < before || (i == 0 && sample.depth[i] != 1)) fail("depths do not ascend from 1");
   }
 
   /// `count` different positions, ascending, all of depth 1.
@@ -86,7 +137,7 @@ class SampleVerifier : public SampleSink {
     if (descends != sample.edge.end()) fail("edges are not different and ascending");
   }
 
-  void check_node(const Sample& sample) const {
+  void check_node(const Sample& sample) {
     const auto& chosen = sample.vertices;
     if (chosen.size() != options_.count)
       fail(fmt::format("{} vertices instead of {}", chosen.size(), options_.count));
@@ -94,12 +145,11 @@ class SampleVerifier : public SampleSink {
       fail("vertices are not different and ascending");
     }
     const auto holds = [&](Vertex v) { return std::binary_search(chosen.begin(), chosen.end(), v); };
+    if (!chosen.empty() && chosen.back() >= graph_.vertices()) fail("a vertex is not the graph's");
     std::uint64_t between = 0;
-    for (const Vertex u : chosen) {
-      if (u >= csr_.vertices) fail("a vertex is not the graph's");
-      between += static_cast<std::uint64_t>(
-          std::count_if(csr_.targets + csr_.offsets[u], csr_.targets + csr_.offsets[u + 1], holds));
-    }
+    edges_.lists().for_each(chosen, [&](std::size_t, const ListParts::Part& part) {
+      between += static_cast<std::uint64_t>(std::ranges::count_if(part.targets, holds));
+    });
     for (std::size_t i = 0; i < sample.source.size(); ++i) {
       if (!holds(sample.source[i]) || !holds(sample.target[i])) fail("an edge leaves the chosen vertices");
     }
@@ -171,10 +221,11 @@ class SampleVerifier : public SampleSink {
   }
 
   const Graph& graph_;
-  CsrView csr_;
   const Starts& starts_;
   const SampleOptions& options_;
   SampleSink& next_;
+  EdgeQuestions edges_;
+  HostArray<std::uint64_t> candidates_;  ///< [vertices] empty: they are counted where they are wanted
   Instance instance_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/verify.hpp"
+#include "apps/verify_questions.hpp"
 #include "engine/core/error.hpp"
 
 namespace sluice::apps {
@@ -12,57 +13,83 @@ namespace {
 class WalkVerifier : public WalkSink {
  public:
   WalkVerifier(const Graph& graph, const Starts& starts, const WalkOptions& options, WalkSink& next)
-      : graph_(graph), csr_(graph.out.view()), starts_(starts), options_(options), next_(next) {}
+      : graph_(graph),
+        starts_(starts),
+        options_(options),
+        next_(next),
+        edges_(graph, by_weight(options), options.length) {}
 
   void write(const WalkBatch& batch) override {
     if (batch.length != options_.length) throw RunError("verify: a batch has the wrong length");
-    for (std::uint64_t i = 0; i < batch.count; ++i) {
-      instance_ = batch.first + i;
-      if (options_.kind == WalkKind::multidimensional) {
-        const std::size_t length = 2 * std::size_t{options_.length}, size = options_.frontier_size;
-        check_pool(batch.edges.subspan(i * length, length), batch.pool.subspan(i * size, size));
-      } else {
-        const std::size_t row = std::size_t{options_.length} + 1;
-        check_walk(batch.walks.subspan(i * row, row));
-      }
+    for (std::uint64_t from = 0, to = 0; from < batch.count; from = to) {
+      edges_.clear();
+      for (; to < batch.count && edges_.left() >= options_.length; ++to) ask(batch, to);
+      edges_.answer([&](const EdgeQuestion& question, const ListParts::Part& part, std::uint8_t& found) {
+        if (found == 0) found = leads(question, part);
+      });
+      asked_ = 0;
+      for (std::uint64_t i = from; i < to; ++i) check(batch, i);
     }
     next_.write(batch);
   }
 
  private:
+  static bool by_weight(const WalkOptions& options) {
+    return options.kind == WalkKind::node2vec ||
+           (options.kind == WalkKind::biased && options.bias == Bias::weight);
+  }
+
   [[noreturn]] void fail(std::uint64_t step, const std::string& what) const {
     throw RunError(fmt::format("verify: instance {}, step {}: {}", instance_, step, what));
   }
 
-  std::uint64_t degree(Vertex v) const { return csr_.offsets[v + 1] - csr_.offsets[v]; }
-
-  /// The bias that the kind gives to position `e` of a list; only whether it is zero matters here.
-  bool positive(EdgeIndex e) const {
-    const bool weight = options_.kind == WalkKind::node2vec ||
-                        (options_.kind == WalkKind::biased && options_.bias == Bias::weight);
-    if (weight) return csr_.weights == nullptr || csr_.weights[e] > 0;
-    return options_.kind != WalkKind::biased || degree(csr_.targets[e]) > 0;
+  bool is_pool() const { return options_.kind == WalkKind::multidimensional; }
+  std::span<const Vertex> row(const WalkBatch& batch, std::uint64_t i) const {
+    const std::size_t length = options_.length;
+    return is_pool() ? batch.edges.subspan(i * 2 * length, 2 * length)
+                     : batch.walks.subspan(i * (length + 1), length + 1);
   }
 
-  /// Is there an edge from u to v that may be drawn?
-  bool has_edge(Vertex u, Vertex v) const {
-    const Vertex* begin = csr_.targets + csr_.offsets[u];
-    const auto [low, high] = std::equal_range(begin, csr_.targets + csr_.offsets[u + 1], v);
-    for (const Vertex* at = low; at != high; ++at) {
-      if (positive(static_cast<EdgeIndex>(at - csr_.targets))) return true;
+  /// One question a step: is there an edge that may be drawn, and behind the end: is there any?
+  void ask(const WalkBatch& batch, std::uint64_t i) {
+    const auto vertices = row(batch, i);
+    const std::size_t stride = is_pool() ? 2 : 1;
+    for (std::size_t step = 0; step < options_.length; ++step)
+      edges_.ask({vertices[stride * step], vertices[stride * step + 1]});
+  }
+
+  /// The bias that the kind gives to an edge; only whether it is zero matters here.
+  bool positive(const ListParts::Part& part, std::size_t i) const {
+    if (by_weight(options_)) return part.weights == nullptr || part.weights[i] > 0;
+    return options_.kind != WalkKind::biased || degree(part.targets[i]) > 0;
+  }
+
+  bool leads(const EdgeQuestion& question, const ListParts::Part& part) const {
+    auto [low, high] = std::ranges::equal_range(part.targets, question.to);
+    if (question.to == kNoVertex) low = part.targets.begin(), high = part.targets.end();
+    for (auto at = low; at != high; ++at) {
+      if (positive(part, static_cast<std::size_t>(at - part.targets.begin()))) return true;
     }
     return false;
   }
 
-  bool is_dead_end(Vertex u) const {
-    for (EdgeIndex e = csr_.offsets[u]; e < csr_.offsets[u + 1]; ++e) {
-      if (positive(e)) return false;
+  void check(const WalkBatch& batch, std::uint64_t i) {
+    instance_ = batch.first + i;
+    const std::size_t size = options_.frontier_size;
+    if (is_pool()) {
+      check_pool(row(batch, i), batch.pool.subspan(i * size, size));
+    } else {
+      check_walk(row(batch, i));
     }
-    return true;
+    asked_ += options_.length;
   }
 
-  bool legal(Vertex start, Vertex u, Vertex v) const {
-    if (has_edge(u, v)) return true;
+  std::uint64_t degree(Vertex v) const { return graph_.out.offsets[v + 1ull] - graph_.out.offsets[v]; }
+  /// The answer about a step, which begins with 1.
+  bool found(std::size_t step) const { return edges_[asked_ + step - 1] != 0; }
+
+  bool legal(Vertex start, Vertex u, Vertex v, bool is_edge) const {
+    if (is_edge) return true;
     const bool leaves = options_.probability > 0 || degree(u) == 0;
     switch (options_.kind) {
       case WalkKind::metropolis_hastings:
@@ -84,11 +111,10 @@ class WalkVerifier : public WalkSink {
       if (u == kNoVertex) {
         if (v != kNoVertex) fail(step, "the walk goes on behind its end");
       } else if (v == kNoVertex) {
-        if (never_ends || !is_dead_end(u))
-          fail(step, fmt::format("the walk ends at {}, which has a way on", u));
-      } else if (v >= csr_.vertices) {
+        if (never_ends || found(step)) fail(step, fmt::format("the walk ends at {}, which has a way on", u));
+      } else if (v >= graph_.vertices()) {
         fail(step, fmt::format("{} is no vertex", v));
-      } else if (!legal(walk[0], u, v)) {
+      } else if (!legal(walk[0], u, v, found(step))) {
         fail(step, fmt::format("{} to {} is no legal step", u, v));
       }
     }
@@ -110,16 +136,17 @@ class WalkVerifier : public WalkSink {
       }
       const auto entry = std::find(pool.begin(), pool.end(), u);
       if (entry == pool.end()) fail(step + 1, fmt::format("{} is not in the pool", u));
-      if (v >= csr_.vertices || !has_edge(u, v)) fail(step + 1, fmt::format("{} to {} is no edge", u, v));
+      if (!found(step + 1)) fail(step + 1, fmt::format("{} to {} is no edge", u, v));
       *entry = v;
     }
   }
 
   const Graph& graph_;
-  CsrView csr_;
   const Starts& starts_;
   const WalkOptions& options_;
   WalkSink& next_;
+  EdgeQuestions edges_;
+  std::uint64_t asked_ = 0;  ///< the first question of the instance
   Instance instance_ = 0;
 };
 

@@ -90,7 +90,9 @@ void run_walk(const Command& command, WalkCommand& c) {
                          (c.walk.kind == WalkKind::biased && c.walk.bias == Bias::weight),
              by_degree = c.walk.kind == WalkKind::biased && c.walk.bias == Bias::degree;
   Job job(command, c.common, c.graph,
-          {.edge_bytes = by_degree ? kTableEdgeBytes : 0, .weight_bytes = by_weight ? kTableEdgeBytes : 0});
+          {.checked_in_file = true,
+           .edge_bytes = by_degree ? kTableEdgeBytes : 0,
+           .weight_bytes = by_weight ? kTableEdgeBytes : 0});
   const Starts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
   job.refuse_idle_queue_options();
@@ -100,9 +102,10 @@ void run_walk(const Command& command, WalkCommand& c) {
     return job.print_plan(plan_walks(job.device(), job.graph(), starts, c.walk, job.paging()));
 
   auto& results = job.open_results(attributes_of(c), starts, {});
-  ResidentGraph resident(job.device(), job.graph(), job.paging());
   WalkWriter writer(results, job.ids(), c.walk);
   const auto verifier = c.common.verify ? verify_walks(job.graph(), starts, c.walk, writer) : nullptr;
+  // Partitions share what is left beside the check.
+  ResidentGraph resident(job.device(), job.graph(), job.paging());
   const RunStats stats = run_walks(resident, starts, c.walk, verifier ? verifier.get() : &writer);
   job.finish(stats, "walks", "steps");
 }

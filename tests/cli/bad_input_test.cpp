@@ -281,7 +281,6 @@ TEST_F(BadInput, ShardedGoesWithHdf5) {
 
 TEST_F(BadInput, TransportsThatCannotBe) {
   refuse(kOverBudget, "--host-memory", walk(graph(), {"--transport", "mapped", "--host-memory", "512"}));
-  refuse(kUsage, "--verify", walk(graph(), {"--transport", "file", "--verify"}));
   refuse(kUsage, "--layout wide", walk(graph(), {"--partitions", "4", "--layout", "wide"}));
 }
 

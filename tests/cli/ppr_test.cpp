@@ -40,6 +40,13 @@ TEST_F(PprCli, VerifiesEveryMethodAndRule) {
            "--weighted", "--verify", "--force", "--output", at("p.h5")});
     }
   }
+  const std::string file = graph("rmat", 7, {"--weights", "uniform"});
+  for (const std::string method : {"exact", "meloppr", "push", "montecarlo"}) {
+    run({"ppr", file, "--method", method, "--weighted", "--force", "--output", at("p.h5")});
+    run({"ppr", file, "--method", method, "--weighted", "--verify", "--transport", "file", "--force",
+         "--output", at("file.h5")});
+    EXPECT_EQ(read_bytes(at("p.h5")), read_bytes(at("file.h5"))) << method;
+  }
   run({"ppr", graph(), "--method", "meloppr", "--one-by-one", "--table", "2", "--top", "10", "--unexpanded",
        "share", "--verify", "--output", at("one.h5")});
 }
@@ -132,11 +139,12 @@ TEST_F(PprCli, PlansWithoutRunning) {
 }
 
 TEST_F(PprCli, GivesTheSameFileOutOfCore) {
-  const std::vector<std::vector<std::string>> places{{"--partitions", "7", "--slots", "2"},
-                                                     {"--partitions", "7", "--transport", "mapped"},
-                                                     {"--transport", "file"},
-                                                     {"--device-memory", "500KiB"},
-                                                     {"--host-memory", "2MiB", "--partitions", "20"}};
+  const std::vector<std::vector<std::string>> places{
+      {"--partitions", "7", "--slots", "2"},
+      {"--partitions", "7", "--transport", "mapped"},
+      {"--transport", "file"},
+      {"--device-memory", "500KiB"},
+      {"--host-memory", "2MiB", "--partitions", "20", "--verify"}};
   const std::string file = graph("kronecker", 12, {"--undirected", "--weights", "uniform"});
   for (const std::string method : {"exact", "meloppr", "push", "montecarlo"}) {
     std::vector<std::string> words{"ppr",         file,       "--method",        method,    "--weighted",

@@ -1,4 +1,5 @@
-// A verifier that accepts everything would pass all other tests: here it gets results with one fault each.
+// A verifier that accepts everything would pass all other tests: here it gets results with one fault each, of
+// a graph in memory and of one whose edges are read when they are wanted.
 #include "apps/verify.hpp"
 
 #include <gtest/gtest.h>
@@ -6,8 +7,10 @@
 #include <vector>
 
 #include "engine/core/error.hpp"
+#include "partition/elsewhere.hpp"
 
 // The program is no library: its verifier is compiled in here.
+#include "apps/verify_ppr.cpp"
 #include "apps/verify_samples.cpp"
 #include "apps/verify_walks.cpp"
 
@@ -45,19 +48,32 @@ struct SampleCounter : SampleSink {
   int batches = 0;
 };
 
+/// Does check(graph) pass, wherever the graph's edges are?
+template <class Check>
+bool passes(Check&& check) {
+  const auto passes_on = [&](const Graph& graph) {
+    try {
+      check(graph);
+    } catch (const RunError&) {
+      return false;
+    }
+    return true;
+  };
+  const bool in_memory = passes_on(small_graph()), in_file = passes_on(test::elsewhere(small_graph()));
+  EXPECT_EQ(in_memory, in_file);
+  return in_memory;
+}
+
 /// Is this walk from vertex `start` accepted (and handed on)?
 bool accepts(const WalkOptions& like, Vertex start, const std::vector<Vertex>& walk) {
-  const Graph graph = small_graph();
   const Starts starts = starts_at({start});
   WalkOptions options = like;
   options.length = static_cast<std::uint32_t>(walk.size() - 1);
-  WalkCounter next;
-  try {
+  return passes([&](const Graph& graph) {
+    WalkCounter next;
     verify_walks(graph, starts, options, next)->write({0, 1, options.length, walk, {}, {}});
-  } catch (const RunError&) {
-    return false;
-  }
-  return next.batches == 1;
+    EXPECT_EQ(next.batches, 1);
+  });
 }
 
 WalkOptions walks_of(WalkKind kind) {
@@ -115,17 +131,65 @@ TEST(VerifyWalks, FindsARestartElsewhere) {
 }
 
 TEST(VerifyWalks, FindsAPoolThatDoesNotHoldTheSource) {
-  const Graph graph = small_graph();
   const Starts starts = starts_at({0, 3}, {0, 2});
   WalkOptions options = walks_of(WalkKind::multidimensional);
   options.length = 2, options.frontier_size = 2;
-  WalkCounter next;
-  const auto verifier = verify_walks(graph, starts, options, next);
-  const std::vector<Vertex> pool{0, 3}, right{0, 1, 1, 2}, wrong{0, 1, 0, 1}, early{0, 1, kEnd, kEnd};
+  const std::vector<Vertex> pool{0, 3};
+  const auto holds = [&](const std::vector<Vertex>& edges) {
+    return passes([&](const Graph& graph) {
+      WalkCounter next;
+      verify_walks(graph, starts, options, next)->write({0, 1, 2, {}, edges, pool});
+    });
+  };
 
-  EXPECT_NO_THROW(verifier->write(WalkBatch{0, 1, 2, {}, right, pool}));
-  EXPECT_THROW(verifier->write(WalkBatch{0, 1, 2, {}, wrong, pool}), RunError);
-  EXPECT_THROW(verifier->write(WalkBatch{0, 1, 2, {}, early, pool}), RunError);
+  EXPECT_TRUE(holds({0, 1, 1, 2}));
+  EXPECT_FALSE(holds({0, 1, 0, 1}));
+  EXPECT_FALSE(holds({0, 1, kEnd, kEnd}));
+  EXPECT_FALSE(holds({0, 3, kEnd, kEnd}));
+}
+
+/// Walks by hand on a ring with chords of weight 0: v leads to v + 1, and to v + 2 without weight.
+TEST(VerifyWalks, FindsOneWrongStepAmongManyWithinAFewPages) {
+  constexpr Vertex kVertices = 50'000;
+  constexpr std::uint32_t kLength = 7;
+  Csr rows;
+  rows.offsets = HostArray<EdgeIndex>(kVertices + 1);
+  rows.targets = HostArray<Vertex>(2 * kVertices);
+  rows.weights = HostArray<float>(2 * kVertices);
+  for (Vertex v = 0; v <= kVertices; ++v) rows.offsets[v] = 2 * v;
+  for (Vertex v = 0; v < kVertices; ++v) {
+    const Vertex next = (v + 1) % kVertices, second = (v + 2) % kVertices;
+    rows.targets[2 * v] = std::min(next, second), rows.targets[2 * v + 1] = std::max(next, second);
+    rows.weights[2 * v] = next < second ? 1 : 0, rows.weights[2 * v + 1] = next < second ? 0 : 1;
+  }
+  Graph graph;
+  graph.weighted = true;
+  graph.out = std::move(rows);
+  graph = test::elsewhere(std::move(graph));
+  Starts starts;
+  starts.mode = Starts::Mode::per_vertex;
+  WalkOptions options = walks_of(WalkKind::biased);
+  options.length = kLength;
+  std::vector<Vertex> walks;
+  for (Vertex v = 0; v < kVertices; ++v) {
+    for (Vertex step = 0; step <= kLength; ++step) walks.push_back((v + step) % kVertices);
+  }
+  WalkCounter next;
+  const std::uint64_t ceiling = host_accountant().ceiling();
+  host_accountant().set_ceiling(host_accountant().used() + (200u << 10));
+
+  const auto verifier = verify_walks(graph, starts, options, next);
+  EXPECT_NO_THROW(verifier->write({0, kVertices, kLength, walks, {}, {}}));
+  const std::size_t wrong = 41'234 * (kLength + 1) + kLength;
+  walks[wrong] = (walks[wrong] + 1) % kVertices;
+  try {
+    verifier->write({0, kVertices, kLength, walks, {}, {}});
+    ADD_FAILURE() << "an edge without weight was not seen";
+  } catch (const RunError& fault) {
+    EXPECT_TRUE(std::string(fault.what()).starts_with("verify: instance 41234, step 7: ")) << fault.what();
+  }
+  EXPECT_EQ(next.batches, 1);
+  host_accountant().set_ceiling(ceiling);
 }
 
 struct Edges {
@@ -136,20 +200,17 @@ struct Edges {
 
 bool accepts(const SampleOptions& options, const std::vector<Vertex>& seeds, const Edges& edges,
              const std::vector<Vertex>& vertices = {}) {
-  const Graph graph = small_graph();
   const Starts starts = starts_at(seeds, {0, seeds.size()});
   const std::vector<std::uint64_t> edge_counts{edges.edge.size()}, seed_counts{seeds.size()};
   const std::vector<std::uint64_t> vertex_counts{vertices.size()};
   SampleBatch batch{0,     1,  edge_counts, edges.source, edges.target, edges.depth, edges.edge, seed_counts,
                     seeds, {}, {}};
   if (options.kind == SampleKind::node) batch.vertex_counts = vertex_counts, batch.vertices = vertices;
-  SampleCounter next;
-  try {
+  return passes([&](const Graph& graph) {
+    SampleCounter next;
     verify_samples(graph, starts, options, next)->write(batch);
-  } catch (const RunError&) {
-    return false;
-  }
-  return next.batches == 1;
+    EXPECT_EQ(next.batches, 1);
+  });
 }
 
 SampleOptions neighbors(std::vector<std::int64_t> fanout) {
@@ -197,6 +258,10 @@ TEST(VerifySamples, FindsAnEdgeWithoutBias) {
 
   EXPECT_TRUE(accepts(options, {0}, {{0}, {1}, {1}, {0}}));
   EXPECT_FALSE(accepts(options, {0}, {{0}, {2}, {1}, {1}}));
+  options.fanout = {2};  // but one of the two can be drawn
+  EXPECT_TRUE(accepts(options, {0}, {{0}, {1}, {1}, {0}}));
+  options.bias = Bias::degree;
+  EXPECT_FALSE(accepts(options, {0}, {{0}, {1}, {1}, {0}}));
 }
 
 TEST(VerifySamples, FindsALayerOfTheWrongSize) {
@@ -247,6 +312,64 @@ TEST(VerifySamples, FindsARepeatedPosition) {
 
   EXPECT_TRUE(accepts(options, {}, {{0, 2}, {1, 0}, {1, 1}, {0, 3}}));
   EXPECT_FALSE(accepts(options, {}, {{0, 0}, {1, 1}, {1, 1}, {0, 0}}));
+}
+
+struct PprCounter : PprSink {
+  void write(const PprBatch&) override { ++batches; }
+  int batches = 0;
+};
+
+struct Scores {
+  std::vector<Vertex> vertices;
+  std::vector<double> scores;
+};
+
+/// Of a query with its seeds at 0 and, half as much, at 3.
+bool accepts(const PprOptions& options, const Scores& scores, Vertex seed = 0) {
+  Starts starts = starts_at({0, 3}, {0, 2});
+  starts.weights = {2, 1};
+  const std::vector<Vertex> seeds{seed};
+  const std::vector<QueryFigures> figures(1);
+  const auto top = static_cast<std::uint32_t>(scores.vertices.size());
+  const PprBatch batch{0, 1, top, seeds, scores.vertices, scores.scores, figures};
+  return passes([&](const Graph& graph) {
+    PprCounter next;
+    verify_ppr(graph, starts, options, next)->write(batch);
+    EXPECT_EQ(next.batches, 1);
+  });
+}
+
+/// Half of what is at 0 goes to 1 and 2, or with weights to 1 alone; of what is at 3, half returns to the
+/// seeds.
+PprOptions one_step(bool weighted) {
+  PprOptions options;
+  options.length = 1, options.alpha = 0.5, options.weighted = weighted;
+  return options;
+}
+
+TEST(VerifyPpr, AcceptsWhatIsRight) {
+  const double third = 1 / 3.0, sixth = 1 / 6.0;
+  EXPECT_TRUE(
+      accepts(one_step(false), {{0, 3, 1, 2}, {third + sixth * 2 / 3, sixth + sixth / 3, sixth, sixth}}));
+  EXPECT_TRUE(
+      accepts(one_step(true), {{0, 1, 3, kEnd}, {third + sixth * 2 / 3, third, sixth + sixth / 3, 0}}));
+  EXPECT_TRUE(accepts(one_step(true), {{0}, {third + sixth * 2 / 3}}));
+}
+
+TEST(VerifyPpr, FindsWhatIsWrong) {
+  const double first = 4 / 9.0, second = 1 / 3.0, third = 2 / 9.0;
+  const PprOptions options = one_step(true);
+  ASSERT_TRUE(accepts(options, {{0, 1, 3, kEnd}, {first, second, third, 0}}));
+
+  EXPECT_FALSE(accepts(options, {{0, 1, 3, kEnd}, {first, second, third, 0}}, 3));       // seed
+  EXPECT_FALSE(accepts(options, {{0, 1, 3, kEnd}, {first, second, third + 1e-9, 0}}));   // score
+  EXPECT_FALSE(accepts(options, {{0, 3, 1, kEnd}, {first, third, second, 0}}));          // order
+  EXPECT_FALSE(accepts(options, {{0, 3, kEnd, kEnd}, {first, third, 0, 0}}));            // one is missing
+  EXPECT_FALSE(accepts(options, {{0, 3}, {first, third}}));                              // and was better
+  EXPECT_FALSE(accepts(options, {{0, 1, 1, kEnd}, {first, second, second, 0}}));         // one comes twice
+  EXPECT_FALSE(accepts(options, {{0, 1, 3, 2}, {first, second, third, 0}}));             // one of no score
+  EXPECT_FALSE(accepts(options, {{0, 1, 3, kEnd}, {first, second, third, 0.1}}));        // behind the end
+  EXPECT_FALSE(accepts(one_step(false), {{0, 1, 3, kEnd}, {first, second, third, 0}}));  // weights
 }
 
 }  // namespace

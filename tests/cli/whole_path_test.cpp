@@ -119,6 +119,9 @@ TEST_F(WholePath, EveryWalkKindPassesItsVerification) {
     run({"walk", path, "--kind", kind, "--length", "12", "--verify", "--output", output});
 
     EXPECT_EQ(read_numbers(output, "walks").size(), 256u * 13) << kind;
+    run({"walk", path, "--kind", kind, "--length", "12", "--verify", "--transport", "file", "--output",
+         at("from_file.h5"), "--force"});
+    EXPECT_EQ(read_bytes(at("from_file.h5")), read_bytes(output)) << kind;
   }
 }
 
@@ -154,6 +157,10 @@ TEST_F(WholePath, EverySampleKindPassesItsVerification) {
     const auto offsets = read_numbers(arguments[4], "instance_offsets");
     EXPECT_EQ(offsets.back(), static_cast<std::int64_t>(read_numbers(arguments[4], "edge").size()));
     EXPECT_TRUE(std::is_sorted(offsets.begin(), offsets.end()));
+    arguments[4] = at("from_file.h5");
+    arguments.insert(arguments.end(), {"--transport", "file", "--force"});
+    run(arguments);
+    EXPECT_EQ(read_bytes(at("from_file.h5")), read_bytes(at(std::to_string(i) + ".h5")));
   }
 }
 

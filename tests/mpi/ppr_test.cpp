@@ -62,7 +62,8 @@ TEST_F(PprOnRanks, OwnPartsOfTheGraph) {
     words.insert(words.end(), methods[i].begin(), methods[i].end());
     auto alone = words, shared = words;
     alone.insert(alone.end(), {"--output", at("alone.h5")});
-    shared.insert(shared.end(), {"--output", at("ranks.h5"), "--distribution", "shard", "--partitions", "7"});
+    shared.insert(shared.end(),
+                  {"--output", at("ranks.h5"), "--distribution", "shard", "--partitions", "7", "--verify"});
     run(alone);
     run_on(ranks, shared);
 

@@ -28,6 +28,15 @@ class Shard : public MpiTest {
   }
 };
 
+TEST_F(Shard, ChecksTheRowsOfEveryKind) {
+  for (const Kind& kind : all_kinds()) {
+    SCOPED_TRACE(kind.name);
+    run(arguments_of(kind, "whole.h5", {"--force"}));
+    expect_same(read_bytes(at("whole.h5")), arguments_of(kind, "cell.h5", {"--verify"}), 2,
+                {"--partitions", "7", "--slots", "2"});
+  }
+}
+
 TEST_F(Shard, TechniquesOfEveryJob) {
   pass_on(3, "JobsOnRanks.EveryTechnique:JobsOnRanks.SamplersOfAUsersOwn");
 }
