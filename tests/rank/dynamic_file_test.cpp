@@ -25,33 +25,38 @@ void expect_as_in_memory(const Course& course, const PageRankOptions& options, s
   expect_same(on_ranks, whole);
 }
 
-TEST(DynamicFromFile, IsThatInMemory) {
+/// Calls check(directed, undirected, options, method) with courses of a graph of each kind, for every method.
+template <class Check>
+void with_every_method(Check&& check) {
   const Course directed = course_of(rank_rmat(false, true), 6),
                undirected = course_of(rank_rmat(true, false), 6);
   for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
     SCOPED_TRACE("method " + std::to_string(method));
     PageRankOptions options;
     options.tolerance = 1e-7;
-    expect_as_in_memory(undirected, options, method, 1);
-    expect_as_in_memory(directed, options, method, 1, {.partitions = 7, .slots = 3});
-    options.weighted = true;
-    options.dangling = Dangling::self_loop;
-    expect_as_in_memory(undirected, options, method, 1, {.partitions = 64, .slots = 5});
-    expect_as_in_memory(directed, options, method, 1, {.transport = Transport::file});
+    check(directed, undirected, options, method);
   }
 }
 
+TEST(DynamicFromFile, IsThatInMemory) {
+  with_every_method(
+      [](const Course& directed, const Course& undirected, PageRankOptions options, std::size_t method) {
+        expect_as_in_memory(undirected, options, method, 1);
+        expect_as_in_memory(directed, options, method, 1, {.partitions = 7, .slots = 3});
+        options.weighted = true;
+        options.dangling = Dangling::self_loop;
+        expect_as_in_memory(undirected, options, method, 1, {.partitions = 64, .slots = 5});
+        expect_as_in_memory(directed, options, method, 1, {.transport = Transport::file});
+      });
+}
+
 TEST(DynamicFromFile, IsThatInMemoryOnRanks) {
-  const Course directed = course_of(rank_rmat(false, true), 6),
-               undirected = course_of(rank_rmat(true, false), 6);
-  for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
-    SCOPED_TRACE("method " + std::to_string(method));
-    PageRankOptions options;
-    options.tolerance = 1e-7;
-    expect_as_in_memory(undirected, options, method, 3, {.partitions = 5, .slots = 2});
-    options.weighted = true;  // whose dangling vertices the ranks have to tell each other
-    expect_as_in_memory(directed, options, method, 2);
-  }
+  with_every_method(
+      [](const Course& directed, const Course& undirected, PageRankOptions options, std::size_t method) {
+        expect_as_in_memory(undirected, options, method, 3, {.partitions = 5, .slots = 2});
+        options.weighted = true;  // whose dangling vertices the ranks have to tell each other
+        expect_as_in_memory(directed, options, method, 2);
+      });
 }
 
 TEST(DynamicFromFile, OfHardGraphsToo) {
