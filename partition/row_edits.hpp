@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/core/host_array.hpp"
+#include "engine/core/host_memory.hpp"
 #include "engine/exec/threads.hpp"
 #include "partition/edge_record.hpp"
 #include "partition/graph.hpp"
@@ -184,13 +185,15 @@ RowEdits find_edits(const ListReader& old, std::span<const Record> insertions,
   return rows::join(std::move(found), threads);
 }
 
-/// A column of the edges after the edits; `inserted(i)` is the value of insertion i.
+/// A column of the edges after the edits, in `memory` where it is given; `inserted(i)` is the value of
+/// insertion i.
 template <class T, class Inserted>
 HostArray<T> rewrite_column(const HostArray<T>& old, std::span<const RowEdit> edits, Inserted&& inserted,
-                            const char* purpose, unsigned threads) {
+                            const char* purpose, unsigned threads, HostMemory* memory = nullptr) {
   const std::int64_t grown = edits.empty() ? 0 : edits.back().shift;
-  HostArray<T> column(static_cast<std::size_t>(static_cast<std::int64_t>(old.size()) + grown), purpose);
-  prefer_huge_pages(column);
+  HostArray<T> column = make_host_array<T>(
+      memory, static_cast<std::size_t>(static_cast<std::int64_t>(old.size()) + grown), purpose);
+  if (memory == nullptr) prefer_huge_pages(column);
   // The last stretch ends behind the last entry, so that it takes what is inserted there.
   const std::uint64_t places = old.size() + 1;
   parallel_blocks(threads, places, rows::kEntries, [&](std::uint64_t from, std::uint64_t to, unsigned) {

@@ -70,7 +70,7 @@ struct Direction {
 /// What is in a file stays there, and is changed as it is read.
 template <class Record>
 void rewrite(const Direction& direction, std::uint64_t vertices, HostArray<RowEdit> edits,
-             const std::vector<Record>& insertions, unsigned threads) {
+             const std::vector<Record>& insertions, unsigned threads, HostMemory* memory) {
   Csr& rows = direction.rows;
   rows.offsets = rewrite_offsets(rows.offsets, vertices, edits.span(), threads);
   const auto target = [](const Record& record) { return record.target(); };
@@ -87,7 +87,8 @@ void rewrite(const Direction& direction, std::uint64_t vertices, HostArray<RowEd
   }
   const auto renew = [&](auto& column, auto value, const char* purpose) {
     column = rewrite_column(
-        column, edits.span(), [&](std::uint64_t i) { return value(insertions[i]); }, purpose, threads);
+        column, edits.span(), [&](std::uint64_t i) { return value(insertions[i]); }, purpose, threads,
+        memory);
   };
   renew(rows.targets, target, "targets");
   if constexpr (Record::kWeighted) renew(rows.weights, weight, "weights");
@@ -97,7 +98,7 @@ void rewrite(const Direction& direction, std::uint64_t vertices, HostArray<RowEd
 /// The same changes as the in-lists see them.
 template <class Record>
 void rewrite_in(const Direction& in, std::uint64_t vertices, std::span<const RowEdit> out_edits,
-                const std::vector<Record>& out_insertions, unsigned threads) {
+                const std::vector<Record>& out_insertions, unsigned threads, HostMemory* memory) {
   std::vector<Record> insertions;
   std::vector<Ends> deletions;
   for (const RowEdit& edit : out_edits) {
@@ -111,7 +112,7 @@ void rewrite_in(const Direction& in, std::uint64_t vertices, std::span<const Row
   sort(deletions, threads);
   RowEdits found = find_edits(in.reader(threads), std::span<const Record>(insertions),
                               std::span<const Ends>(deletions), false, threads);
-  rewrite(in, vertices, std::move(found.edits), insertions, threads);
+  rewrite(in, vertices, std::move(found.edits), insertions, threads, memory);
 }
 
 void check_weights(const EdgeColumns& edges) {
@@ -161,7 +162,8 @@ void report_changes(std::span<const RowEdit> edits, bool undirected, unsigned th
 }
 
 template <class Record>
-UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertices, unsigned threads) {
+UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertices, unsigned threads,
+                    HostMemory* memory) {
   const bool undirected = !graph.directed;
   const std::uint64_t old_vertices = graph.vertices();
   std::uint64_t unknown = 0;  // deletions that name no vertex of the graph
@@ -185,15 +187,15 @@ UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertice
   if (found.edits.empty() && vertices == old_vertices) return result;
   changed.checksum = 0;
   // One direction after the other, so that old and new lists are side by side for one of them only.
-  if (!changed.in.offsets.empty()) rewrite_in(in, vertices, found.edits.span(), insertions, threads);
-  rewrite(out, vertices, std::move(found.edits), insertions, threads);
+  if (!changed.in.offsets.empty()) rewrite_in(in, vertices, found.edits.span(), insertions, threads, memory);
+  rewrite(out, vertices, std::move(found.edits), insertions, threads, memory);
   if (!changed.original_ids.empty()) changed.original_ids = append_ids(changed.original_ids, batch.new_ids);
   return result;
 }
 
 }  // namespace
 
-UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads) {
+UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads, HostMemory* memory) {
   const bool timed = is_timed(graph);
   if (graph.weighted) check_weights(batch.insertions);
   const std::uint64_t vertices = vertices_with(batch.insertions, graph.vertices());
@@ -201,7 +203,7 @@ UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned thread
     throw InputError("the edges to insert: the graph keeps original ids, and not every new vertex has one");
   }
   return with_record_type(graph.weighted, timed, [&]<class Record>() {
-    return update<Record>(std::move(graph), batch, vertices, std::max(threads, 1u));
+    return update<Record>(std::move(graph), batch, vertices, std::max(threads, 1u), memory);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/core/host_memory.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice {
@@ -46,14 +47,15 @@ struct UpdateResult {
   std::vector<EdgeChange> changes;  ///< as stored (undirected: both directions), by (source, target)
 };
 
-/// Applies `batch` by one rewrite of the lists; in-edges too, where `graph` has them. Of a graph whose edges
-/// stay in their file only the offsets are rewritten: its edges are changed as they are read
-/// (updated_edges.hpp), for as long as the graph lives. Duplicates are settled
-/// as in a conversion: the first stays, (u,v) and (v,u) of an undirected graph are one, a self-loop is stored
-/// once, and graphs with times keep all. The result has no checksum: it has no file yet. Throws InputError
-/// for weights that are negative or not finite, and for more vertices than a graph can have; BudgetError if
-/// the new lists do not fit beside the old ones of one direction.
-UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads);
+/// Applies `batch` by one rewrite of the lists; in-edges too, where `graph` has them. New columns of edges
+/// come from `memory`, where it is given. Of a graph whose edges stay in their file only the offsets are
+/// rewritten: its edges are changed as they are read (updated_edges.hpp), for as long as the graph lives.
+/// Duplicates are settled as in a conversion: the first stays, (u,v) and (v,u) of an undirected graph are
+/// one, a self-loop is stored once, and graphs with times keep all. The result has no checksum: it has no
+/// file yet. Throws InputError for weights that are negative or not finite, and for more vertices than a
+/// graph can have; BudgetError if the new lists do not fit beside the old ones of one direction.
+UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads,
+                          HostMemory* memory = nullptr);
 
 /// What update_graph() would take beside the graph and the batch, about: the batch in order of its edges,
 /// what it changes, and the lists of one direction a second time where they are in memory.

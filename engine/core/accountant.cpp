@@ -2,15 +2,54 @@
 
 #include <fmt/core.h>
 
+#include <mutex>
+#include <vector>
+
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
+#include "engine/core/spare_memory.hpp"
 
 namespace sluice {
+
+namespace {
+
+/// Who has spare host memory.
+struct Holders {
+  std::mutex mutex;
+  std::vector<SpareMemory*> all;
+};
+Holders& holders() {
+  static Holders holders;
+  return holders;
+}
+
+bool reclaim() noexcept {
+  const std::lock_guard lock(holders().mutex);
+  bool any = false;
+  for (SpareMemory* const spare : holders().all) any = spare->give_back() || any;
+  return any;
+}
+
+}  // namespace
+
+void ask_for_spare(SpareMemory& spare) {
+  const std::lock_guard lock(holders().mutex);
+  holders().all.push_back(&spare);
+}
+
+void leave_out(SpareMemory& spare) noexcept {
+  const std::lock_guard lock(holders().mutex);
+  std::erase(holders().all, &spare);
+}
 
 void Accountant::charge(std::uint64_t bytes, const char* purpose) {
   std::uint64_t before = used_.load();
   do {
-    if (before > ceiling_ || bytes > ceiling_ - before) {
+    while (before > ceiling_ || bytes > ceiling_ - before) {
+      if (this == &host_accountant() && reclaim()) {
+        before = used_.load();
+        continue;
+      }
       throw BudgetError(
           fmt::format("{} memory: {} needs {}, but {} of the {} allowed are in use (raise --{}-memory)",
                       name_, purpose, format_size(bytes), format_size(before), format_size(ceiling_), name_));

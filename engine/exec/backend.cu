@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/exec/cuda_check.cuh"
+#include "engine/exec/page_locked.hpp"
 
 namespace sluice::cuda {
 
@@ -102,6 +103,12 @@ void register_host(const void* memory, std::size_t bytes) {
 
 void unregister_host(const void* memory) noexcept {
   cudaHostUnregister(const_cast<void*>(memory));
+}
+
+bool is_page_locked(const void* memory) {
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, memory), "cudaPointerGetAttributes");
+  return attributes.type == cudaMemoryTypeHost;
 }
 
 void* open_stream() {

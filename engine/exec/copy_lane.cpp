@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "engine/exec/backend.hpp"
+#include "engine/exec/page_locked.hpp"
 
 namespace sluice {
 
@@ -27,7 +28,8 @@ void CopyLane::wait(const char* label) {
 }
 
 PageLock::PageLock(const Device& device, const void* memory, std::size_t bytes) {
-  if (!device.is_cuda() || bytes == 0) return;
+  // What is page-locked anyway stays so for longer (RecycledMemory).
+  if (!device.is_cuda() || bytes == 0 || cuda::is_page_locked(memory)) return;
   cuda::register_host(memory, bytes);
   memory_ = memory;
 }

@@ -7,6 +7,7 @@
 #include "engine/core/error.hpp"
 #include "engine/exec/backend.hpp"
 #include "engine/exec/link.hpp"
+#include "engine/exec/page_locked.hpp"
 
 namespace sluice::cuda {
 
@@ -41,6 +42,9 @@ void copy_to_host(void* to, const void* from, std::size_t bytes) {
 void bind_thread() {}
 void register_host(const void*, std::size_t) {}
 void unregister_host(const void*) noexcept {}
+bool is_page_locked(const void*) {
+  return false;
+}
 void* open_stream() {
   return nullptr;
 }

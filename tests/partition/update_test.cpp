@@ -57,6 +57,17 @@ struct Form {
   bool directed, weighted, timed, with_in;
 };
 
+/// Memory of somebody else, with something in it.
+class OtherMemory final : public HostMemory {
+ public:
+  Block allocate(std::uint64_t bytes, const char*) override {
+    auto block = std::make_shared<std::vector<std::uint64_t>>(bytes / 8 + 1, ~std::uint64_t{0});
+    ++given;
+    return {block, block->data(), 0};
+  }
+  int given = 0;
+};
+
 class UpdateForms : public ::testing::TestWithParam<Form> {};
 
 TEST_P(UpdateForms, EqualsASetOfEdgesAfterEveryRandomBatch) {
@@ -67,6 +78,7 @@ TEST_P(UpdateForms, EqualsASetOfEdgesAfterEveryRandomBatch) {
   first.insertions = random_edges(random, 1, 40);
   oracle.apply(first);
   Graph graph = oracle.graph(form.with_in);
+  OtherMemory memory;
   for (int round = 0; round < 60; ++round) {
     SCOPED_TRACE(round);
     UpdateBatch batch;
@@ -78,7 +90,8 @@ TEST_P(UpdateForms, EqualsASetOfEdgesAfterEveryRandomBatch) {
     }
 
     const UpdateCounts expected = oracle.apply(batch);
-    UpdateResult result = update_graph(std::move(graph), batch, 1 + static_cast<unsigned>(round) % 3);
+    UpdateResult result = update_graph(std::move(graph), batch, 1 + static_cast<unsigned>(round) % 3,
+                                       round % 2 == 0 ? &memory : nullptr);
 
     expect_equal(result.counts, expected);
     graph = std::move(result.graph);
@@ -87,6 +100,7 @@ TEST_P(UpdateForms, EqualsASetOfEdgesAfterEveryRandomBatch) {
     expect_equal(graph.in, wanted.in);
     if (HasFailure()) return;
   }
+  EXPECT_GE(memory.given, 10);
 }
 
 TEST_P(UpdateForms, IsTheSameWhereTheEdgesStayElsewhere) {

@@ -1,0 +1,86 @@
+// Memory that is kept for later: it serves again, and gives way where memory is short.
+#include "engine/core/spare_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/core/accountant.hpp"
+#include "engine/core/error.hpp"
+#include "engine/exec/recycled_memory.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr std::uint64_t kMiB = 1u << 20;
+
+class Recycled : public testing::Test {
+ protected:
+  void SetUp() override { before_ = host_accountant().ceiling(), used_ = host_accountant().used(); }
+  void TearDown() override { host_accountant().set_ceiling(before_); }
+
+  HostArray<std::uint64_t> array(HostMemory& memory, std::uint64_t bytes) {
+    auto made = make_host_array<std::uint64_t>(&memory, bytes / 8, "a test");
+    if (!made.empty()) made[0] = made[made.size() - 1] = 7;
+    return made;
+  }
+  std::uint64_t used() const { return host_accountant().used() - used_; }
+
+  Device device_{{DeviceChoice::host, 1, 0}};
+  std::uint64_t before_ = 0, used_ = 0;
+};
+
+TEST_F(Recycled, ServesArraysOfAboutOneSizeFromTwoBlocks) {
+  RecycledMemory memory(device_);
+  auto one = array(memory, 4 * kMiB), two = array(memory, 4 * kMiB);
+  const std::uint64_t *first = one.data(), *second = two.data();
+
+  for (int batch = 0; batch < 6; ++batch) {
+    one = {};
+    EXPECT_GE(memory.spare(), 4 * kMiB);
+    one = array(memory, 4 * kMiB + static_cast<std::uint64_t>(batch) * 1024);
+    EXPECT_TRUE(one.data() == first || one.data() == second);
+    EXPECT_EQ(memory.spare(), 0u);
+    std::swap(one, two);
+  }
+  EXPECT_LE(used(), 9 * kMiB);
+}
+
+TEST_F(Recycled, IsTooLargeForMuchSmallerArraysAndTooSmallForLargerOnes) {
+  RecycledMemory memory(device_);
+  array(memory, 4 * kMiB);
+
+  EXPECT_GT(array(memory, 8 * kMiB).size(), 0u);
+  EXPECT_GE(memory.spare(), 12 * kMiB);
+  const auto little = array(memory, kMiB);
+  EXPECT_GE(memory.spare(), 12 * kMiB);
+  EXPECT_EQ(array(memory, 0).size(), 0u);
+}
+
+TEST_F(Recycled, GivesWayWhereMemoryIsShort) {
+  RecycledMemory memory(device_);
+  const auto kept = array(memory, 2 * kMiB);
+  array(memory, 4 * kMiB);
+  host_accountant().set_ceiling(host_accountant().used() + kMiB);
+
+  const HostArray<char> wanted(4 * kMiB, "a test");
+
+  EXPECT_EQ(memory.spare(), 0u);
+  EXPECT_EQ(kept[0], 7u);
+  EXPECT_THROW(HostArray<char>(8 * kMiB, "a test"), BudgetError);
+  EXPECT_LE(host_accountant().used(), host_accountant().ceiling());
+}
+
+TEST_F(Recycled, MayBeOutlivedByItsArrays) {
+  HostArray<std::uint64_t> last;
+  {
+    RecycledMemory memory(device_);
+    last = array(memory, kMiB);
+    array(memory, kMiB);
+  }
+  EXPECT_EQ(last[0], 7u);
+  EXPECT_LE(used(), 2 * kMiB);
+  last = {};
+  EXPECT_EQ(used(), 0u);
+}
+
+}  // namespace
+}  // namespace sluice::test
