@@ -132,7 +132,7 @@ class CudaDynamicRanks final : public DynamicRanks::State {
         state_.dynamic.together ? rounds_.next(state_) : std::optional<Settled>{};
     Settled done = together ? *together : step_alone();
     rounds_.saw(state_, done);
-    if (state_.residual() && pulling_costs_less(done.told, graph_.out().edges)) {
+    if (all_are_next(state_.method(), done.told, graph_.out().edges)) {
       state_.pull_all();
       return done;
     }

@@ -302,13 +302,26 @@ class CudaOwnedRanks final : public DynamicRanks::State {
     return state_.residual() ? tell_differences(graph) : affect_neighbours(graph);
   }
 
+  static std::uint64_t out_edges_of(std::span<const Vertex> sources, const Graph& graph) {
+    std::uint64_t edges = 0;
+    for (const Vertex v : sources) edges += graph.out.offsets[v + 1] - graph.out.offsets[v];
+    return edges;
+  }
+
   /// Of the published methods: tells the other ranks what is new, and finds out who is affected next.
   Settled affect_neighbours(const Graph& graph) {
-    const Settled all = total_of(peers_, state_.counted().settled, state_.options.norm);
     const std::uint64_t before = state_.affected();
     const std::vector<Vertex> sources = listed_sources();
+    Settled mine = state_.counted().settled;
+    if (state_.method() == RankMethod::pruned_frontier) mine.told = out_edges_of(sources, graph);
+    const Settled all = total_of(peers_, mine, state_.options.norm);
     if (!peers_.alone()) mirror_.tell(listed(changed_.data(), state_.counted().changed.count[0]));
     if (!state_.spreads()) return all;
+    if (all_are_next(state_.method(), all.told, graph.edges())) {
+      state_.pull_all();
+      count_affected();
+      return all;
+    }
     spread(graph, everywhere(sources, graph), false, state_.now());
     state_.read(state_.now());
     if (state_.drops() || state_.affected() != before) state_.list_if_many(state_.now());
@@ -321,11 +334,11 @@ class CudaOwnedRanks final : public DynamicRanks::State {
   Settled tell_differences(const Graph& graph) {
     const std::vector<Vertex> sources = listed_sources();
     Settled mine = state_.counted().settled;
-    for (const Vertex v : sources) mine.told += graph.out.offsets[v + 1] - graph.out.offsets[v];
+    mine.told = out_edges_of(sources, graph);
     Settled all = total_of(peers_, mine, state_.options.norm);
     const std::vector<Vertex> all_sources = everywhere(sources, graph);
     mirror_.tell(sources);
-    if (pulling_costs_less(all.told, graph.edges())) {
+    if (all_are_next(state_.method(), all.told, graph.edges())) {
       state_.pull_all();
     } else {
       all.gathered += all.told;

@@ -180,6 +180,8 @@ __device__ void settle_pulled(const DynamicView<Share>& view, Vertex v, FixedRan
   if (!pruned) {
     if (view.flags_of(v) & kExpanded) return;
     view.flags_of(v) |= kExpanded;  // nobody else touches this byte now
+  } else {
+    mine.told += view.out_degree(v);
   }
   sources.append(v, view.class_of_source(v));
 }
@@ -280,8 +282,9 @@ enum class Spread { marks, tells, nothing };
 
 template <class Share>
 __device__ Spread spread_of(const DynamicView<Share>& view, const std::uint64_t* told) {
-  if (view.method != RankMethod::residual_frontier || told == nullptr) return Spread::marks;
-  return pulling_costs_less(*told, view.out.edges) ? Spread::nothing : Spread::tells;
+  if (told == nullptr) return Spread::marks;
+  if (all_are_next(view.method, *told, view.out.edges)) return Spread::nothing;
+  return view.method == RankMethod::residual_frontier ? Spread::tells : Spread::marks;
 }
 
 /// Out-neighbours of the sources of one class become members, `Lanes` lanes a source, by all blocks.

@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kListBlock)
     join_block(mine, view.norm);
     if (threadIdx.x == 0) {
       partial[blockIdx.x] = mine;
-      if (residual && mine.told > 0)
+      if (mine.told > 0)
         atomicAdd(reinterpret_cast<unsigned long long*>(&entry.told),
                   static_cast<unsigned long long>(mine.told));
     }

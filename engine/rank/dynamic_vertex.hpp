@@ -48,7 +48,8 @@ struct Settled {
   RankChange change;
   FixedRank growth = 0;        ///< of the sum of all ranks, modulo 2^64
   std::uint64_t gathered = 0;  ///< contributions
-  std::uint64_t told = 0;      ///< out-edges of the vertices that have something to tell
+  std::uint64_t told =
+      0;  ///< out-edges of vertices that have something to tell, or whose change spreads (dfp)
 
   SLUICE_HD void join(const Settled& other, RankNorm norm) {
     change.join(other.change, norm);
@@ -65,6 +66,19 @@ inline constexpr std::uint64_t kToldForPulled = 6;
 /// Whether so many out-edges have something to tell that all vertices better pull.
 SLUICE_HD bool pulling_costs_less(std::uint64_t told, std::uint64_t edges) {
   return told * kToldForPulled > edges;
+}
+
+/// Whether so many out-edges lead from vertices whose change spreads that all vertices better pull next, and
+/// nobody looks along them: they are in-edges of the next affected vertices, which pull along no fewer than
+/// these in any case, and to mark a vertex costs no less than to pull along an edge.
+SLUICE_HD bool affecting_all_costs_less(std::uint64_t told, std::uint64_t edges) {
+  return told > edges / 2;
+}
+
+/// Whether all vertices pull in the next iteration of a method, whoever is told.
+SLUICE_HD bool all_are_next(RankMethod method, std::uint64_t told, std::uint64_t edges) {
+  if (method == RankMethod::residual_frontier) return pulling_costs_less(told, edges);
+  return method == RankMethod::pruned_frontier && affecting_all_costs_less(told, edges);
 }
 
 /// Pointers to the ranks, what vertices offer, and the in-edges, in the memory of one device. Trivially

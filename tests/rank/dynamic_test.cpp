@@ -199,6 +199,25 @@ TEST(DynamicPageRank, DoesNothingForBatchesThatChangeNothing) {
   EXPECT_GE(follow(RankMethod::naive_dynamic, {}).iterations, 1u);
 }
 
+TEST(DynamicPageRank, PruningAffectsAllWhereMostEdgesCarryChanges) {
+  const Device device({DeviceChoice::host, 2, 0});
+  std::mt19937_64 random(41);
+  Graph graph = generated(io::GraphKind::kronecker, 10, true);
+  const std::uint64_t n = graph.vertices();
+  DynamicRanks ranks(device, graph, pagerank(device, graph).ranks.span(), {});
+  const auto affected_all = [&](std::size_t batch_size) {
+    const UpdateBatch batch = random_batch(random, graph, batch_size, 0);
+    UpdateResult update = update_graph(std::move(graph), batch, 2);
+    const auto result = ranks.follow(update.graph, update.changes, {RankMethod::pruned_frontier});
+    graph = std::move(update.graph);
+    EXPECT_EQ(result.end, RankEnd::converged);
+    return std::count(result.affected.begin(), result.affected.end(), n);
+  };
+
+  EXPECT_GE(affected_all(200), 3);
+  EXPECT_LE(error_of(ranks_of(ranks), exact_ranks(device, graph, {})).linf, 1e-7);
+}
+
 TEST(DynamicPageRank, LeavesFarVerticesAlone) {
   const UpdateBatch batch = batch_of({}, {{0}, {1}, {}, {}});
 
