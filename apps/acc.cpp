@@ -60,7 +60,7 @@ void refuse_idle_acc(const Command& command) {
 }
 
 AccPlace place_of(const AccCommand& c) {
-  return {c.common.paging, &world()};
+  return {c.common.paging, &world(), c.common.scratch};
 }
 
 Vertex vertex_of(const Job& job, std::int64_t id, const char* option) {

@@ -60,6 +60,7 @@ void run_bp(const Command& command, BpCommand& c) {
     job.progress().update(command.name(), round, c.beliefs.max_iterations, " iterations");
   });
   if (c.common.verify) verify_beliefs(job.graph(), model, result, c.beliefs.tolerance, c.beliefs.damping);
+  job.count({{"scratch_bytes", result.stats.scratch_bytes}});
   VertexColumns columns(job, c, graph);
   columns.add("belief", io::ElementType::f32, result.beliefs.data(), model.states);
   columns.write(results);

@@ -97,7 +97,7 @@ void declare_host(Command& command, CommonOptions& options) {
                "ceiling, like 4GiB (default: nine tenths of what is free)");
   command.text("--scratch", "FOLDER", options.scratch,
                "where temporary files go, such as sort runs (default: beside the output; for standard output "
-               "the system's folder)");
+               "the system's folder); if named, also messages of bp that memory does not hold");
 }
 
 void declare_device(Command& command, CommonOptions& options) {

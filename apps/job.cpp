@@ -397,6 +397,7 @@ void Job::print_plan(const AccPlan& plan) const {
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
   text += fit_line("  graph", held_bytes(), unbounded);
   if (plan.message_bytes > 0) text += fit_line("  messages of edges", plan.message_bytes, unbounded);
+  if (plan.scratch_bytes > 0) text += fit_line("messages in --scratch", plan.scratch_bytes, unbounded);
   text += part_lines(plan.partitions, plan.brought_bytes, "a round");
   tell_idle_slots(command_, options_, plan.partitions);
   print(text + fit_line("result", plan.result_bytes, unbounded));

@@ -22,28 +22,41 @@ std::span<Byte> bytes_at(T* messages, std::uint64_t count) {
   return {reinterpret_cast<Byte*>(messages), count * sizeof(T)};
 }
 
-const OwnedRows& with_room(const OwnedRows& rows, unsigned states) {
-  const std::uint64_t edges = rows.lists().edges, needed = MessageParts::bytes(edges, states),
-                      left = host_accountant().available();
-  if (needed <= left) return rows;
+/// Of scratch files, where messages need any.
+std::string folder_for(const OwnedRows& rows, unsigned states) {
+  const CsrView& lists = rows.lists();
+  const std::uint64_t needed = MessageParts::bytes(lists.edges, states), left = host_accountant().available();
+  if (MessageParts::fit(left, lists.vertices, lists.edges, states, rows.weighted())) return {};
+  if (!rows.scratch().empty() || needed <= left) return rows.scratch();
   throw BudgetError(
       fmt::format("host memory: the messages of {} edges and their places need {}, but {} are left (raise "
-                  "--host-memory, or use more ranks)",
-                  edges, format_size(needed), format_size(left)));
+                  "--host-memory, name a folder by --scratch, or use more ranks)",
+                  lists.edges, format_size(needed), format_size(left)));
 }
 
 }  // namespace
 
 MessageParts::MessageParts(const Device& device, const OwnedRows& rows, unsigned states)
-    : rows_(with_room(rows, states)),
+    : rows_(rows),
       lists_(rows.lists()),
       states_(states),
+      folder_(folder_for(rows, states)),
       first_edge_(lists_.vertices > 0 ? lists_.offsets[0] : 0),
       crew_(device.threads()),
-      told_(device, lists_.edges * states, "the messages of edges"),
-      heard_(device, lists_.edges * states, "the messages of edges"),
-      arrivals_(device, lists_.edges, "the places of messages"),
-      departures_(device, lists_.edges, "the places of messages") {}
+      told_(device, folder_, lists_.edges * states, "the messages of edges"),
+      heard_(device, folder_, lists_.edges * states, "the messages of edges"),
+      arrivals_(device, folder_, lists_.edges, "the places of messages"),
+      departures_(device, folder_, lists_.edges, "the places of messages") {}
+
+bool MessageParts::fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edges, unsigned states,
+                       bool weighted) {
+  // Priors, also while they are made; products; beliefs, given and found; and who hears next.
+  const std::uint64_t vertex = states * (3 * sizeof(LogProduct) + 2 * sizeof(double)) + sizeof(EdgeIndex);
+  // Slots for weights are given half of what is left, of which tables take some (rank/sweep_pages.cpp).
+  constexpr std::uint64_t kTableBytes = 64u << 10;
+  const std::uint64_t slots = weighted ? 2 * (edges * sizeof(float) + kTableBytes) : 0;
+  return bytes(edges, states) + rows * vertex + slots <= left;
+}
 
 void MessageParts::lay_out(std::span<const std::uint64_t> boundaries, std::int64_t uniform,
                            const UseLists& use) {

@@ -1,11 +1,12 @@
 // The messages of a rank's edges where belief propagation works over ranks and in partitions: in host memory,
-// by part, and how they come from those who tell to those who hear.
+// or in scratch files, by part, and how they come from those who tell to those who hear.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/acc/belief_part.hpp"
@@ -13,12 +14,33 @@
 #include "engine/acc/owned_rows.hpp"
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/crew.hpp"
+#include "engine/exec/scratch_memory.hpp"
 
 namespace sluice::acc {
 
+/// An array in host memory, page-locked for a GPU; or, where a folder is named, in a scratch file there.
+template <class T>
+class MessageArray {
+ public:
+  MessageArray(const Device& device, const std::string& folder, std::uint64_t size, const char* purpose)
+      : here_(device, folder.empty() ? size : 0, purpose),
+        there_(folder.empty() ? ScratchMemory() : ScratchMemory(folder, size * sizeof(T))),
+        size_(size) {}
+
+  T* data() const { return there_.data() != nullptr ? static_cast<T*>(there_.data()) : here_.data(); }
+  std::uint64_t size() const { return size_; }
+
+ private:
+  Staging<T> here_;
+  ScratchMemory there_;
+  std::uint64_t size_;
+};
+
 class MessageParts {
  public:
-  /// Makes room. Keeps references. Throws BudgetError where host memory does not suffice.
+  /// Makes room: in host memory, or, where that does not hold them, in scratch files. Parts are worked on one
+  /// after the other, so that few pages of a file are wanted at a time. Keeps references. Throws BudgetError
+  /// where host memory does not suffice and no folder for scratch files is named.
   MessageParts(const Device& device, const OwnedRows& rows, unsigned states);
 
   /// Pieces of the rank's lists, the first of them of this row, as they pass by.
@@ -43,6 +65,8 @@ class MessageParts {
   const std::uint32_t* arrivals() const { return arrivals_.data(); }
   const std::uint32_t* departures() const { return departures_.data(); }
 
+  std::uint64_t scratch_bytes() const { return folder_.empty() ? 0 : bytes(lists_.edges, states_); }
+
   /// What was told is heard. All ranks call it.
   void deliver();
 
@@ -50,6 +74,9 @@ class MessageParts {
   static std::uint64_t bytes(std::uint64_t edges, unsigned states) {
     return edges * (2 * states * sizeof(std::int64_t) + 2 * sizeof(std::uint32_t));
   }
+  /// Does `left` memory hold them, beside states of vertices and slots for weights?
+  static bool fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edges, unsigned states,
+                  bool weighted);
 
  private:
   /// Rows of one part that a thread looks through.
@@ -80,13 +107,14 @@ class MessageParts {
   const OwnedRows& rows_;
   CsrView lists_;
   unsigned states_;
+  std::string folder_;  ///< of scratch files; empty: messages are in memory
   EdgeIndex first_edge_ = 0;
   Crew crew_;
-  Staging<std::int64_t> told_, heard_;            ///< [edges][states]
-  Staging<std::uint32_t> arrivals_, departures_;  ///< [edges]
-  std::vector<std::uint64_t> boundaries_{0};      ///< [parts + 1] rows
-  std::vector<std::uint64_t> all_boundaries_;     ///< of all ranks' parts, vertices
-  std::vector<std::uint64_t> first_parts_;        ///< [ranks + 1] among all parts
+  MessageArray<std::int64_t> told_, heard_;            ///< [edges][states]
+  MessageArray<std::uint32_t> arrivals_, departures_;  ///< [edges]
+  std::vector<std::uint64_t> boundaries_{0};           ///< [parts + 1] rows
+  std::vector<std::uint64_t> all_boundaries_;          ///< of all ranks' parts, vertices
+  std::vector<std::uint64_t> first_parts_;             ///< [ranks + 1] among all parts
   std::vector<Strip> strips_;
   HostArray<std::uint64_t> tallies_;  ///< [strips][all parts]
   HostArray<std::uint64_t> blocks_;   ///< [parts][all parts + 1] where blocks begin in a chunk

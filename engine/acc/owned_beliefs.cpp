@@ -48,6 +48,7 @@ class OwnedBeliefs final : public BeliefSolver {
   void count(AccStats& stats) const override {
     if (device_.is_cuda())
       stats.host_to_device_bytes += coupling_.bytes() + priors_.bytes() + beliefs_.bytes();
+    stats.scratch_bytes = messages_.scratch_bytes();
     backend_->count(stats);
   }
 

@@ -78,6 +78,7 @@ OwnedRows::OwnedRows(const Device& device, const Graph& graph, const AccNeeds& n
       ranks_(place.ranks == nullptr ? alone_.get() : place.ranks),
       rank_(static_cast<std::size_t>(ranks_->rank())),
       paging_(place.paging),
+      scratch_(place.scratch),
       symmetric_(!graph.directed),
       weighted_(needs.weights && graph.weighted) {
   const auto size = static_cast<std::uint64_t>(ranks_->size());

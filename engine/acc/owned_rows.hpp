@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/acc/acc_graph.hpp"
@@ -50,6 +51,7 @@ class OwnedRows {
   bool symmetric() const { return symmetric_; }
   bool weighted() const { return weighted_; }
   const PagingOptions& paging() const { return paging_; }
+  const std::string& scratch() const { return scratch_; }
   /// Of all ranks' edges, as far as a sample tells, and the same on all of them. They all call it.
   double mean_weight() const;
 
@@ -91,6 +93,7 @@ class OwnedRows {
   Communicator* ranks_;
   std::size_t rank_;
   PagingOptions paging_;
+  std::string scratch_;
   std::vector<std::uint64_t> boundaries_;  ///< [ranks + 1]
   SweepRows rows_{CsrView{}}, in_rows_{CsrView{}};
   Csr made_;

@@ -64,7 +64,10 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, unsigned state
   AccPlan plan;
   plan.state_bytes = values * (2 * sizeof(LogProduct) + sizeof(double));
   plan.device_bytes = plan.state_bytes + coupling_bytes(states);
-  plan.message_bytes = acc::MessageParts::bytes(edges, states);
+  const bool fits =
+      acc::MessageParts::fit(host_accountant().available(), rows, edges, states, graph.weighted);
+  (fits || place.scratch.empty() ? plan.message_bytes : plan.scratch_bytes) =
+      acc::MessageParts::bytes(edges, states);
   plan.partitions = place.paging.partitions;
   plan.host_bytes = plan.message_bytes + acc::BlockExchange::buffer_bytes(ranks);
   // While it begins: priors and beliefs on their way, and counters of messages.

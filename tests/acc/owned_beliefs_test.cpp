@@ -162,10 +162,23 @@ TEST(OwnedBeliefRuns, TakeTheDeviceMemoryThatIsPlanned) {
   }
 }
 
+/// So many more bytes of host memory for as long as it lives.
+class HostCeiling {
+ public:
+  explicit HostCeiling(std::uint64_t more) : before_(host_accountant().ceiling()) {
+    host_accountant().set_ceiling(host_accountant().used() + more);
+  }
+  HostCeiling(const HostCeiling&) = delete;
+  HostCeiling& operator=(const HostCeiling&) = delete;
+  ~HostCeiling() { host_accountant().set_ceiling(before_); }
+
+ private:
+  std::uint64_t before_;
+};
+
 /// A rank that has no room for the buffers says so before anything travels.
 TEST(BlockExchange, KeepsTheBudget) {
-  const std::uint64_t before = host_accountant().ceiling();
-  host_accountant().set_ceiling(host_accountant().used() + 1000);
+  const HostCeiling little(1000);
   Meeting::run(2, [&](int rank, Meeting& meeting) {
     ThreadCommunicator ranks(rank, meeting);
     std::vector<std::byte> block(1001);
@@ -175,7 +188,30 @@ TEST(BlockExchange, KeepsTheBudget) {
 
     EXPECT_THROW(acc::BlockExchange(ranks, send, receive), BudgetError);
   });
-  host_accountant().set_ceiling(before);
+}
+
+TEST(OwnedBeliefRuns, AreTheSameWithMessagesInScratchFiles) {
+  const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::uniform);
+  const BeliefModel model = some_model(graph, 2);
+  const BeliefOptions options{.damping = 0.3, .max_iterations = 9, .keep_messages = true};
+  const std::uint64_t messages = acc::MessageParts::bytes(graph.edges(), 2);
+  for (const unsigned threads : {1u, 3u}) {
+    const Device device({DeviceChoice::host, threads, 0});
+    const BeliefResult expected = propagate_beliefs(belief_graph(device, graph, 2), model, options);
+    AccPlace place{.paging = {.partitions = 7, .slots = 2, .transport = Transport::copied}};
+    const auto found = [&] {
+      return propagate_beliefs(belief_graph(device, graph, 2, place), model, options);
+    };
+    EXPECT_EQ(found().stats.scratch_bytes, 0u);
+    const HostCeiling little(messages - 1);
+    EXPECT_THROW(found(), BudgetError);
+    place.scratch = testing::TempDir();
+
+    const BeliefResult from_files = found();
+
+    expect_same(from_files, expected);
+    EXPECT_EQ(from_files.stats.scratch_bytes, messages);
+  }
 }
 
 /// What a GPU does with a ledger, and a host's ledger is as good.

@@ -162,7 +162,7 @@ TEST_F(AccCli, BpSaysWhatItsMessagesTake) {
   EXPECT_TRUE(read_bytes(at("small.h5")) == read_bytes(at("whole.h5")));
   const auto plan = run(bp("x.h5", {"--partitions", "7", "--plan"}));
   EXPECT_NE(plan.out.find("  messages of edges"), std::string::npos) << plan.out;
-  refuse(4, "are left (raise --host-memory, or use more ranks)",
+  refuse(4, "are left (raise --host-memory, name a folder by --scratch, or use more ranks)",
          bp("x.h5", {"--partitions", "7", "--host-memory", "100KiB"}));
   EXPECT_FALSE(std::filesystem::exists(at("x.h5")));
 }
@@ -185,6 +185,31 @@ TEST_F(AccCli, BpTakesSlotsWithoutPartitions) {
     EXPECT_GT(transfers[0], 3u);  // two of three are there at once, so that some come again
     EXPECT_EQ(transfers[1], 3u);
   }
+}
+
+TEST_F(AccCli, BpLeavesMessagesInScratchFiles) {
+  const std::string folder = at("scratch");
+  std::filesystem::create_directory(folder);
+  run(bp("whole.h5", {}));
+  const std::uint64_t edges = read_numbers(graph(), "out/indices").size(), messages = edges * (2 * 2 * 8 + 8);
+  for (const char* transport : {"copied", "file"}) {
+    SCOPED_TRACE(transport);
+    std::vector<std::string> words{"--partitions",  "7",      "--transport", transport,
+                                   "--host-memory", "300KiB", "--scratch",   folder};
+    const auto plan = run(bp("x.h5", {"--partitions", "7", "--transport", transport, "--host-memory",
+                                      "300KiB", "--scratch", folder, "--plan"}));
+    EXPECT_NE(plan.out.find("messages in --scratch"), std::string::npos) << plan.out;
+    words.insert(words.end(), {"--report", at("report.json")});
+
+    run(bp("scratch.h5", words));
+
+    EXPECT_TRUE(read_bytes(at("scratch.h5")) == read_bytes(at("whole.h5")));
+    EXPECT_EQ(report()["scratch_bytes"], messages);
+    EXPECT_LE(report()["peak_host_bytes"], 300 << 10);
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+  }
+  run(bp("scratch.h5", {"--partitions", "7", "--scratch", folder, "--report", at("report.json")}));
+  EXPECT_EQ(report()["scratch_bytes"], 0);  // memory holds them
 }
 
 /// A graph that fits is worked on whole, which is no fault of who asked for slots.
