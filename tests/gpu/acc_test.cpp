@@ -6,8 +6,8 @@
 #include "acc/cases.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/core/error.hpp"
-#include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"
+#include "gpu/ranks_on_gpu.hpp"
 
 namespace sluice::test {
 namespace {
@@ -225,23 +225,16 @@ TEST_F(GpuAcc, WorksInPartitionsWhereTheGraphDoesNotFit) {
   EXPECT_GT(sssp(search, 0).stats.partitions, brief() ? 0u : 1u);
 }
 
-/// Ranks that are threads, and share the GPU.
 TEST(GpuAccRanks, FindWhatTheHostFinds) {
   REQUIRE_GPU(open_gpu());
   std::vector<NamedGraph> all = graphs();
   all.push_back({"stars", stars()});
-  for (const int size : {2, 3}) {
-    if (brief() && size == 3) continue;
-    Meeting::run(size, [&](int rank, Meeting& meeting) {
-      const Device host({DeviceChoice::host, 1, 0});
-      const auto gpu = open_gpu();
-      ThreadCommunicator ranks(rank, meeting);
-      for (const auto& [name, graph] : all) {
-        SCOPED_TRACE(name);
-        compare_programs(host, *gpu, graph, {.ranks = &ranks});
-      }
-    });
-  }
+  on_ranks_of_gpu([&](const Device& host, const Device& gpu, Communicator& ranks) {
+    for (const auto& [name, graph] : all) {
+      SCOPED_TRACE(name);
+      compare_programs(host, gpu, graph, {.ranks = &ranks});
+    }
+  });
 }
 
 TEST_F(GpuAcc, RefusesWhatChoosesAmongKernelsOfWholeGraphs) {

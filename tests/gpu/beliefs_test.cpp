@@ -8,8 +8,8 @@
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
-#include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"
+#include "gpu/ranks_on_gpu.hpp"
 
 namespace sluice::test {
 namespace {
@@ -129,25 +129,18 @@ TEST_F(GpuBeliefs, WorkInPartitionsWhereTheGraphDoesNotFit) {
   }
 }
 
-/// Ranks that are threads, and share the GPU.
 TEST(GpuBeliefRanks, AreTheHosts) {
   REQUIRE_GPU(open_gpu());
   const std::vector<NamedGraph> graphs = belief_graphs();
-  for (const int size : {2, 3}) {
-    if (brief() && size == 3) continue;
-    Meeting::run(size, [&](int rank, Meeting& meeting) {
-      const Device host({DeviceChoice::host, 1, 0});
-      const auto gpu = open_gpu();
-      ThreadCommunicator ranks(rank, meeting);
-      for (std::size_t i = 0; i < graphs.size(); i += brief() ? 3 : 1) {
-        SCOPED_TRACE(graphs[i].name);
-        AccPlace place{.ranks = &ranks};
-        if (i % 2 == 1) place.paging = {.partitions = 3, .transport = Transport::copied};
-        compare_beliefs(host, *gpu, graphs[i].graph, some_model(graphs[i].graph, 2 + i % 2),
-                        {.damping = 0.3, .max_iterations = 6}, place);
-      }
-    });
-  }
+  on_ranks_of_gpu([&](const Device& host, const Device& gpu, Communicator& ranks) {
+    for (std::size_t i = 0; i < graphs.size(); i += brief() ? 3 : 1) {
+      SCOPED_TRACE(graphs[i].name);
+      AccPlace place{.ranks = &ranks};
+      if (i % 2 == 1) place.paging = {.partitions = 3, .transport = Transport::copied};
+      compare_beliefs(host, gpu, graphs[i].graph, some_model(graphs[i].graph, 2 + i % 2),
+                      {.damping = 0.3, .max_iterations = 6}, place);
+    }
+  });
 }
 
 TEST_F(GpuBeliefs, TakeTheMemoryThatIsPlanned) {
