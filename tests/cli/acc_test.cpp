@@ -336,6 +336,8 @@ TEST_F(AccCli, RefusesWhatHasNoMeaning) {
   refused("wcc", "--filter", {"--filter", "jit"});
   refused("wcc", "--schedule", {"--schedule", "fifo"});
   refused("wcc", "--instance-range", {"--instance-range", "0:1"});
+  refused("bp", "leave out --transport file",
+          {"--priors", "none", "--coupling", "none", "--transport", "file", "--verify"});
 }
 
 TEST_F(AccCli, SaysWhereAGraphDoesNotFit) {
