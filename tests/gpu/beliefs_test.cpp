@@ -5,6 +5,7 @@
 
 #include "acc/belief_models.hpp"
 #include "acc/edges_elsewhere.hpp"
+#include "engine/acc/belief_part_backend.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
@@ -125,7 +126,9 @@ TEST_F(GpuBeliefs, WorkInPartitionsWhereTheGraphDoesNotFit) {
     EXPECT_GT(found.stats.partitions, std::max<std::uint64_t>(slots, 2));
     EXPECT_GT(found.stats.partition_transfers, 2 * found.stats.partitions);
     EXPECT_LE(small->memory().peak(), small->memory().ceiling());
-    EXPECT_LE(small->memory().peak(), plan_beliefs(*small, graph, 2, place).device_bytes);
+    // The plan's own part is a bound, and what it leaves over is for slots.
+    const std::uint64_t spare = std::max<std::uint64_t>(slots, 2) * acc::belief_slot_bytes(2, true);
+    EXPECT_LE(small->memory().peak(), plan_beliefs(*small, graph, 2, place).device_bytes + spare);
   }
 }
 
