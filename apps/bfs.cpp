@@ -41,7 +41,9 @@ void run_bfs(const Command& command, const BfsCommand& c) {
                                    text_columns_of(c, {"depth", "parent"}));
   const AccGraph graph(job.device(), job.graph(), {.in_edges = c.acc.direction != AccDirection::push}, place);
   const BfsResult result = bfs(graph, source, c.acc);
-  if (c.common.verify) verify_bfs(job.graph(), source, result.depths.span(), result.parents.span(), &world());
+  if (c.common.verify)
+    verify_bfs(job.graph(), source, result.depths.span(), result.parents.span(), &world(),
+               threads_of(c.common));
   VertexColumns columns(job, c, graph);
   columns.add("depth", io::ElementType::i32, result.depths.data());
   columns.add_vertices("parent", result.parents.span());

@@ -42,7 +42,8 @@ void run_sssp(const Command& command, const SsspCommand& c) {
                                    text_columns_of(c, {"distance"}));
   const AccGraph graph(job.device(), job.graph(), {.weights = true}, place);
   const SsspResult result = sssp(graph, source, c.delta, c.acc);
-  if (c.common.verify) verify_sssp(job.graph(), source, result.distances.span(), &world());
+  if (c.common.verify)
+    verify_sssp(job.graph(), source, result.distances.span(), &world(), threads_of(c.common));
   VertexColumns columns(job, c, graph);
   columns.add("distance", io::ElementType::f64, result.distances.data());
   columns.write(results);

@@ -45,7 +45,8 @@ void run_wcc(const Command& command, const AccCommand& c) {
   auto& results = job.open_results({{"command", std::string("wcc")}}, text_columns_of(c, {"component"}));
   const AccGraph graph(job.device(), job.graph(), {}, place);
   const ComponentResult result = components(graph, c.acc);
-  if (c.common.verify) verify_components(job.graph(), result.components.span(), &world());
+  if (c.common.verify)
+    verify_components(job.graph(), result.components.span(), &world(), threads_of(c.common));
   const HostArray<std::int64_t> names = names_of(job, result.components.span());
   VertexColumns columns(job, c, graph);
   columns.add("component", io::ElementType::i64, names.data());

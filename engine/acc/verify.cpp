@@ -1,6 +1,7 @@
 #include "engine/acc/verify.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <numeric>
 
@@ -16,7 +17,7 @@ constexpr double kUnreached = std::numeric_limits<double>::infinity();
 /// What ranks tell each other at a time.
 constexpr std::uint64_t kToldAtOnce = 1u << 16;
 
-/// A bit a vertex.
+/// A bit a vertex, to be set by several threads at once.
 class Flags {
  public:
   explicit Flags(std::uint64_t vertices) : words_((vertices + 63) / 64, "checked vertices") {
@@ -24,7 +25,11 @@ class Flags {
   }
 
   bool operator[](std::uint64_t v) const { return (words_[v / 64] >> v % 64 & 1) != 0; }
-  void set(std::uint64_t v) { words_[v / 64] |= std::uint64_t{1} << v % 64; }
+  void set(std::uint64_t v) {
+    const std::uint64_t bit = std::uint64_t{1} << v % 64;
+    const std::atomic_ref word(words_[v / 64]);
+    if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
+  }
 
   /// Sets what is set on any of the ranks. All call it.
   void gather(Communicator* ranks) {
@@ -98,7 +103,8 @@ class HeldVertices {
   Flags held_, leads_on_;
 };
 
-/// A plain union-find, in which the root of a set is its smallest vertex.
+/// A plain union-find, in which the root of a set is its smallest vertex. Several threads may unite at once:
+/// a parent only ever falls, and a root is hung up by whoever finds it still one.
 class Sets {
  public:
   explicit Sets(std::uint64_t vertices) : parent_(vertices, "checked components") {
@@ -106,12 +112,24 @@ class Sets {
   }
 
   Vertex root(Vertex v) {
-    for (; parent_[v] != v; v = parent_[v]) parent_[v] = parent_[parent_[v]];
-    return v;
+    for (;;) {
+      const std::atomic_ref parent(parent_[v]);
+      Vertex above = parent.load(std::memory_order_relaxed);
+      if (above == v) return v;
+      const Vertex next = std::atomic_ref(parent_[above]).load(std::memory_order_relaxed);
+      // Another thread may have made the way shorter still.
+      if (next != above) parent.compare_exchange_weak(above, next, std::memory_order_relaxed);
+      v = next;
+    }
   }
   void unite(Vertex u, Vertex v) {
-    const auto [low, high] = std::minmax({root(u), root(v)});
-    parent_[high] = low;
+    for (;;) {
+      const auto [low, high] = std::minmax({root(u), root(v)});
+      if (low == high) return;
+      Vertex expected = high;
+      if (std::atomic_ref(parent_[high]).compare_exchange_strong(expected, low, std::memory_order_relaxed))
+        return;
+    }
   }
   /// With the sets of all other ranks. All call it.
   void unite_all(Communicator* ranks) {
@@ -134,7 +152,7 @@ class Sets {
 }  // namespace
 
 void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t> depths,
-                std::span<const Vertex> parents, Communicator* ranks) {
+                std::span<const Vertex> parents, Communicator* ranks, unsigned threads) {
   require(depths[source] == 0 && parents[source] == source,
           "the source, {}, is not its own parent at depth 0", source);
   for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
@@ -146,7 +164,7 @@ void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t>
   }
   const CheckedShare share(graph, ranks);
   Flags led_to(graph.vertices());
-  for_each_edge(graph, share, false, [&](Vertex u, Vertex v, double) {
+  for_each_edge(graph, share, false, threads, [&](Vertex u, Vertex v, double) {
     if (depths[u] < 0) return;
     require(depths[v] >= 0 && depths[v] <= depths[u] + 1, "the edge from {} to {} spans more than one depth",
             u, v);
@@ -161,12 +179,13 @@ void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t>
   wait_for_checks(ranks);
 }
 
-void verify_sssp(const Graph& graph, Vertex source, std::span<const double> distances, Communicator* ranks) {
+void verify_sssp(const Graph& graph, Vertex source, std::span<const double> distances, Communicator* ranks,
+                 unsigned threads) {
   require(distances[source] == 0, "the source, {}, is not at distance 0", source);
   for (std::uint64_t v = 0; v < graph.vertices(); ++v)
     require(distances[v] >= 0, "vertex {} is said to be {} away", v, distances[v]);
   HeldVertices held(graph, distances, source);
-  for_each_edge(graph, CheckedShare(graph, ranks), true, [&](Vertex u, Vertex v, double weight) {
+  for_each_edge(graph, CheckedShare(graph, ranks), true, threads, [&](Vertex u, Vertex v, double weight) {
     require(!(distances[u] + weight < distances[v]), "the edge from {} to {} is a shorter way", u, v);
     held.take(u, v, weight);
   });
@@ -177,9 +196,10 @@ void verify_sssp(const Graph& graph, Vertex source, std::span<const double> dist
   wait_for_checks(ranks);
 }
 
-void verify_components(const Graph& graph, std::span<const Vertex> components, Communicator* ranks) {
+void verify_components(const Graph& graph, std::span<const Vertex> components, Communicator* ranks,
+                       unsigned threads) {
   Sets sets(graph.vertices());
-  for_each_edge(graph, CheckedShare(graph, ranks), false,
+  for_each_edge(graph, CheckedShare(graph, ranks), false, threads,
                 [&](Vertex u, Vertex v, double) { sets.unite(u, v); });
   sets.unite_all(ranks);
   for (std::uint64_t v = 0; v < graph.vertices(); ++v) {

@@ -1,5 +1,6 @@
 // --verify: is a result right? Each check asks what the meanings of CONTRACT section 4 say, of the graph as
-// it was read, and shares no code with the solvers. All throw RunError ("verify: ...") at the first fault.
+// it was read, and shares no code with the solvers. All throw RunError ("verify: ...") at the first fault
+// that a thread comes to.
 //
 // Edges are looked at in memory, or in pieces as they are read from the graph's file. Of several ranks
 // (null: this one is alone) all make the same call, each with the whole result; the failure of one of them
@@ -19,13 +20,13 @@ namespace sluice {
 /// Graph500's five rules, and that every parent is the smallest possible. Reads every edge once, by one rank;
 /// takes a bit a vertex.
 void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t> depths,
-                std::span<const Vertex> parents, Communicator* ranks = nullptr);
+                std::span<const Vertex> parents, Communicator* ranks = nullptr, unsigned threads = 1);
 
 /// No edge leads to a shorter path, and edges that a shortest path may end with lead from the source to all
 /// that is reached. Reads every edge once, by one rank, and again the lists of vertices with an edge that
 /// adds nothing to their distance; takes two bits a vertex, and 4 bytes for each of those.
 void verify_sssp(const Graph& graph, Vertex source, std::span<const double> distances,
-                 Communicator* ranks = nullptr);
+                 Communicator* ranks = nullptr, unsigned threads = 1);
 
 /// Every vertex has as many neighbours in its core as its core number says, and a plain peeling of those of
 /// one core number, all numbers side by side, leaves none. With `k`, what matters is only which are at least
@@ -36,7 +37,8 @@ void verify_cores(const Graph& graph, std::uint32_t k, std::span<const std::uint
 
 /// The components of a plain union-find over all edges. Reads every edge once, by one rank; takes 4 bytes a
 /// vertex.
-void verify_components(const Graph& graph, std::span<const Vertex> components, Communicator* ranks = nullptr);
+void verify_components(const Graph& graph, std::span<const Vertex> components, Communicator* ranks = nullptr,
+                       unsigned threads = 1);
 
 /// Beliefs are products of priors and messages, and another round of messages, by plain products, changes
 /// none by more than `tolerance`. Messages must have been kept.

@@ -8,6 +8,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/exchange/communicator.hpp"
+#include "engine/exec/threads.hpp"
 #include "engine/rank/rank_graph.hpp"
 #include "engine/residency/row_pieces.hpp"
 #include "partition/graph.hpp"
@@ -34,21 +35,25 @@ struct CheckedShare {
   bool holds(std::uint64_t v) const { return v >= first && v < last; }
 };
 
-/// Calls use(u, v, weight) for every stored edge of the share, in order: from memory, or from the file in
-/// pieces. Weights are 1 where the graph has none, or `weights` is false.
+/// Calls use(u, v, weight) for every stored edge of the share, `threads` at a time: from memory, or from the
+/// file in pieces. Weights are 1 where the graph has none, or `weights` is false.
 template <class Use>
-void for_each_edge(const Graph& graph, const CheckedShare& share, bool weights, Use&& use) {
+void for_each_edge(const Graph& graph, const CheckedShare& share, bool weights, unsigned threads, Use&& use) {
+  constexpr std::uint64_t kRowsAtOnce = 1u << 12;
   if (share.first == share.last) return;
   weights = weights && graph.weighted;
   CsrView rows = graph.out.view();
   rows.offsets += share.first, rows.vertices = share.last - share.first;
   for_each_piece(rows, graph.edges_elsewhere.get(), true, weights,
                  [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* some) {
-                   for (std::uint64_t row = begin; row < end; ++row) {
-                     for (EdgeIndex e = rows.offsets[row]; e < rows.offsets[row + 1]; ++e)
-                       use(static_cast<Vertex>(share.first + row), targets[e],
-                           weights ? static_cast<double>(some[e]) : 1.0);
-                   }
+                   parallel_blocks(threads, end - begin, kRowsAtOnce,
+                                   [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                                     for (std::uint64_t row = begin + from; row < begin + to; ++row) {
+                                       for (EdgeIndex e = rows.offsets[row]; e < rows.offsets[row + 1]; ++e)
+                                         use(static_cast<Vertex>(share.first + row), targets[e],
+                                             weights ? static_cast<double>(some[e]) : 1.0);
+                                     }
+                                   });
                  });
 }
 

@@ -54,12 +54,12 @@ struct Places {
 
 Check bfs_is(Vertex source, const BfsResult& found) {
   return [&, source](const Graph& graph, Communicator* ranks) {
-    verify_bfs(graph, source, found.depths.span(), found.parents.span(), ranks);
+    verify_bfs(graph, source, found.depths.span(), found.parents.span(), ranks, 3);
   };
 }
 Check distances_are(Vertex source, const SsspResult& found) {
   return [&, source](const Graph& graph, Communicator* ranks) {
-    verify_sssp(graph, source, found.distances.span(), ranks);
+    verify_sssp(graph, source, found.distances.span(), ranks, 3);
   };
 }
 Check cores_are(const CoreResult& found, std::uint32_t k = 0) {
@@ -68,7 +68,7 @@ Check cores_are(const CoreResult& found, std::uint32_t k = 0) {
 }
 Check components_are(const ComponentResult& found) {
   return [&](const Graph& graph, Communicator* ranks) {
-    verify_components(graph, found.components.span(), ranks);
+    verify_components(graph, found.components.span(), ranks, 3);
   };
 }
 

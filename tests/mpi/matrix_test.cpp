@@ -41,6 +41,11 @@ struct Part {
   int kinds;  ///< rows of it, some kinds having two
 };
 
+/// Names of tests hold no address then.
+void PrintTo(const Part& part, std::ostream* out) {
+  *out << part.name << " on " << part.ranks << " ranks";
+}
+
 class MatrixOnRanks : public Matrix, public testing::WithParamInterface<Part> {};
 
 TEST_P(MatrixOnRanks, GivesTheFilesOfOneProcess) {
