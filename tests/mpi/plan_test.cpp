@@ -75,6 +75,22 @@ TEST_F(ShardPlan, CutsAndSharesAsTheRun) {
   }
 }
 
+TEST_F(ShardPlan, SaysWhatAllRanksWriteTogether) {
+  const auto result_of = [](const std::string& text) {
+    std::smatch match;
+    EXPECT_TRUE(std::regex_search(text, match, std::regex("\nresult +([^\n]+)"))) << text;
+    return match.str(1);
+  };
+  // As many for each rank: shares are planned as the largest.
+  const Words words{"walk", graph(), "--length", "9", "--instances", "300", "--plan"};
+  Words shared = words;
+  shared.insert(shared.end(), {"--distribution", "shard"});
+  const std::string alone = result_of(run(words).out);
+
+  EXPECT_EQ(result_of(run_on(kRanks, words).out), alone);
+  EXPECT_EQ(result_of(run_on(kRanks, shared).out), alone);
+}
+
 /// Ranks that hold their partitions read each once, and their devices have what was said.
 TEST_F(ShardPlan, SaysWhatIsRead) {
   const Planned planned = plan_and_run({"walk", "--length", "9"}, {});
