@@ -6,6 +6,7 @@
 
 #include "apps/console.hpp"
 #include "apps/progress.hpp"
+#include "apps/ranks.hpp"
 #include "apps/report.hpp"
 #include "apps/values.hpp"
 
@@ -41,6 +42,7 @@ void build_graph(const Command& command, const CommonOptions& common, io::EdgeSo
                  const std::string& output, io::ConvertOptions options) {
   const Stopwatch watch;
   require_scratch(common);
+  cover_outputs({output, common.report}, common.scratch);
   ReportFile report_file(common.report, common.force);
   options.seed = common.seed;
   options.threads = threads_of(common);

@@ -2,6 +2,7 @@
 
 #include <H5Epublic.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -13,17 +14,17 @@ namespace sluice::apps {
 
 namespace {
 
-volatile std::sig_atomic_t stop_signals = 0;
+/// Read by the guard's thread, and raised by handlers on any thread.
+std::atomic<int> stop_signals = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 /// timeout(1) and batch systems send a request twice, to the process and to its group. The third one has the
 /// system's default effect.
 void note_stop(int signal) {
   constexpr int kMost = 2;
-  if (stop_signals == kMost) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
-  stop_signals = stop_signals + 1;
+  if (stop_signals.fetch_add(1) < kMost) return;
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
 }
 
 }  // namespace

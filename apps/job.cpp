@@ -53,6 +53,14 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
   load(graph_file);
 }
 
+std::uint64_t Job::bytes_beside() const {
+  // Results and a copy of them; on the host all that the work takes.
+  constexpr std::uint64_t kResultBytes = 16;
+  if (device_->is_cuda()) return info_.vertices * std::min(needs_.vertex_bytes, kResultBytes);
+  const std::uint64_t table = needs_.edge_bytes + (info_.weighted ? needs_.weight_bytes : 0);
+  return info_.vertices * needs_.vertex_bytes + share_of_node(info_.edges * table);
+}
+
 void Job::load(const std::string& graph_file) {
   const Stopwatch watch;
   info_ = io::read_graph_info(graph_file);
@@ -62,13 +70,14 @@ void Job::load(const std::string& graph_file) {
   // A graph that host memory does not hold beside the work stays in its file; only offsets are held. So does
   // one whose lists would not fit a second time, if they are to be rewritten: of a file nothing is
   // (partition/updated_edges.hpp).
-  const std::uint64_t table =
-      device_->is_cuda() ? 0 : needs_.edge_bytes + (info_.weighted ? needs_.weight_bytes : 0);
-  const std::uint64_t beside = info_.vertices * needs_.vertex_bytes + share_of_node(info_.edges * table) +
-                               (needs_.updated ? host_bytes(info_) : 0);
+  const Transport transport = options_.paging.transport;
+  const std::uint64_t rewritten = needs_.updated ? host_bytes(info_) : 0;
+  const std::uint64_t beside = rewritten + bytes_beside();
   const bool sharded = options_.distribution == Distribution::shard && world().size() > 1;
-  std::uint64_t in_file[] = {options_.paging.transport == Transport::file || sharded ||
-                             needed + beside > allowed};
+  // Whoever asks for lists in memory has them there if they fit at all.
+  const bool in_memory = transport == Transport::copied || transport == Transport::mapped;
+  std::uint64_t in_file[] = {transport == Transport::file || sharded ||
+                             needed + (in_memory ? rewritten : beside) > allowed};
   world().all_reduce(in_file, Reduce::max, "the ranks' budgets");
   in_file_ = in_file[0] != 0;
   const std::uint64_t offsets = (info_.vertices + 1) * sizeof(EdgeIndex);
@@ -77,13 +86,12 @@ void Job::load(const std::string& graph_file) {
         "{}: the graph's offsets need {} of host memory, but {} are allowed (raise --host-memory)",
         graph_file, format_size(offsets), format_size(allowed)));
   }
-  const Transport transport = options_.paging.transport;
-  if (sharded && (transport == Transport::copied || transport == Transport::mapped)) {
+  if (sharded && in_memory) {
     throw UsageError(fmt::format(
         "--transport {}: with --distribution shard each rank reads its part of the file; leave it out",
         name_of(kTransports, transport)));
   }
-  if (in_file_ && (transport == Transport::copied || transport == Transport::mapped)) {
+  if (in_file_ && in_memory) {
     throw BudgetError(
         fmt::format("{}: --transport {} needs the graph in host memory, {}, but {} are allowed (raise "
                     "--host-memory, or use file or auto)",
@@ -135,14 +143,6 @@ void Job::refuse_idle_queue_options() const {
                       "--partitions)",
                       option));
   }
-}
-
-void Job::require_in_memory(const char* what) const {
-  if (!in_file_) return;
-  throw BudgetError(
-      fmt::format("{} needs the graph in host memory, {}, but {} are allowed (raise --host-memory)", what,
-                  format_size(share_of_node(host_bytes(info_, needs_.in_edges))),
-                  format_size(host_accountant().ceiling())));
 }
 
 bool Job::moves_to_host(bool too_large) {
@@ -224,6 +224,8 @@ void Job::finish(const AccFigures& acc) {
 void Job::close() {
   throw_if_stopped();
   const Stopwatch closing;
+  // Of one process: from here on it comes to its end, whoever asks it to stop. (Of several, one may be lost.)
+  if (world().size() == 1) settle_end();
   output_->commit();
   progress_.finish();
   report_.command = command_.name();

@@ -54,8 +54,6 @@ class Job {
   PagingOptions paging() const;
   /// Throws UsageError if options of partitions' queues are given and the graph is worked on whole.
   void refuse_idle_queue_options() const;
-  /// Throws BudgetError where the graph's edges stay in its file, which `what` cannot read from there.
-  void require_in_memory(const char* what) const;
   /// Gives up the GPU for the host where `too_large` says on any rank that the work is no GPU's, and none was
   /// asked for. All ranks call it.
   bool moves_to_host(bool too_large);
@@ -82,8 +80,9 @@ class Job {
 
   Progress& progress() { return progress_; }
 
-  /// Throws BudgetError where the host, if it does the work, has less memory than the plan says. (What a GPU
-  /// takes is said when it is taken, before the work begins.)
+  /// Throws BudgetError where the host, if it does the work alone, has less memory than the plan says. (What
+  /// a GPU takes is said when it is taken, before the work begins; of ranks the plan says what they tell each
+  /// other at most.)
   void require(const PageRankPlan& plan) const { require_on_host(plan.device_bytes, plan.host_bytes); }
   void require(const AccPlan& plan) const { require_on_host(plan.device_bytes, plan.host_bytes); }
 
@@ -95,11 +94,11 @@ class Job {
 
  private:
   void load(const std::string& graph_file);
+  /// What the work takes of host memory beside the graph, about.
+  std::uint64_t bytes_beside() const;
   /// What the graph takes of host memory as it was read.
   std::uint64_t held_bytes() const;
-  void require_on_host(std::uint64_t device_bytes, std::uint64_t host_bytes) const {
-    if (!device_->is_cuda()) require_memory(device_bytes, held_bytes() + host_bytes);
-  }
+  void require_on_host(std::uint64_t device_bytes, std::uint64_t host_bytes) const;
   /// Throws BudgetError.
   void require_memory(std::uint64_t device_bytes, std::uint64_t host_bytes) const;
   void close();

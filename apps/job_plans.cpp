@@ -81,12 +81,16 @@ void Job::print_plan(const RunPlan& plan) const {
   text += fmt::format("{:<22} {:>12}\n", "layout", name_of(kLayouts, plan.layout));
   text += fmt::format("{:<22} {:>12}\n", "technique", name_of(kSelects, plan.select));
   print(text);
-  require_device_memory(plan.device_bytes_needed);
+  require_memory(plan.device_bytes_needed, host_needed);
 }
 
 std::uint64_t Job::held_bytes() const {
-  return in_file_ ? graph_.out.offsets.bytes() + graph_.in.offsets.bytes()
+  return in_file_ ? graph_.out.offsets.bytes() + graph_.in.offsets.bytes() + graph_.original_ids.bytes()
                   : share_of_node(host_bytes(info_, needs_.in_edges));
+}
+
+void Job::require_on_host(std::uint64_t device_bytes, std::uint64_t host_bytes) const {
+  if (!device_->is_cuda() && world().size() == 1) require_memory(device_bytes, held_bytes() + host_bytes);
 }
 
 void Job::require_memory(std::uint64_t device_bytes, std::uint64_t host_bytes) const {

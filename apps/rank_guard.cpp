@@ -25,15 +25,20 @@ constexpr Clock::duration kStoppingAlone = std::chrono::seconds(5), kUrged = std
 
 }  // namespace
 
-RankGuard::RankGuard(Communicator& ranks)
+RankGuard::RankGuard(Communicator& ranks, bool alone)
     : node_(ranks),
       speaks_of_stops_(ranks.node_leader() == 0),
-      alone_(ranks.size() == 1),
+      alone_(alone),
       thread_([this](const std::stop_token& stopping) { watch(stopping); }) {}
 
 void RankGuard::cover(const std::string& output, const std::string& scratch) {
   const std::lock_guard lock(mutex_);
   for (const auto& name : temporaries_of(output, scratch, node_.leader_process())) covered_.push_back(name);
+}
+
+void RankGuard::settle() {
+  const auto held = hold_end();
+  settled_ = true;
 }
 
 void RankGuard::complain_once(const std::string& message) noexcept {
@@ -42,9 +47,13 @@ void RankGuard::complain_once(const std::string& message) noexcept {
 
 std::unique_lock<std::mutex> RankGuard::sweep() noexcept {
   std::unique_lock lock(mutex_);
+  remove_covered();
+  return lock;
+}
+
+void RankGuard::remove_covered() noexcept {
   std::error_code ignored;
   for (const auto& path : covered_) std::filesystem::remove_all(path, ignored);
-  return lock;
 }
 
 void RankGuard::leave() noexcept {
@@ -62,19 +71,22 @@ void RankGuard::watch(const std::stop_token& stopping) {
   for (; !stopping.stop_requested(); pause()) {
     if (const auto peer = node_.lost()) {
       end(fmt::format(
-          "rank {} (process {}) was lost: killed, perhaps for want of memory; no output was written",
-          peer->rank, peer->process));
+              "rank {} (process {}) was lost: killed, perhaps for want of memory; no output was written",
+              peer->rank, peer->process),
+          false);
     }
     if (!stop_requested()) continue;
     if (stop_seen == Clock::time_point{}) stop_seen = Clock::now();
     const Clock::duration patience = !alone_ ? kStopping : stop_urged() ? kUrged : kStoppingAlone;
-    if (Clock::now() - stop_seen > patience) end(speaks_of_stops_ ? kStopped : "");
+    if (Clock::now() - stop_seen > patience) end(speaks_of_stops_ ? kStopped : "", true);
   }
 }
 
-void RankGuard::end(const std::string& message) {
+void RankGuard::end(const std::string& message, bool on_request) {
+  const auto nothing_begins_now = hold_end();
+  if (on_request && settled_) return;
   if (!message.empty()) complain_once(message);
-  const auto nothing_begins_now = sweep();
+  remove_covered();
   ::_exit(static_cast<int>(ExitStatus::failed));
 }
 

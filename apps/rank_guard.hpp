@@ -13,13 +13,16 @@ namespace sluice::apps {
 
 class RankGuard {
  public:
-  /// All ranks make one; it watches on a thread of its own.
-  explicit RankGuard(Communicator& ranks);
+  /// All ranks make one; it watches on a thread of its own. `alone`: no launcher kills whoever takes longer
+  /// than a second to stop.
+  RankGuard(Communicator& ranks, bool alone);
 
   /// What rank 0 has begun under this name, and what belongs to it, is removed if the job ends by force.
   void cover(const std::string& output, const std::string& scratch);
   /// Nobody sweeps while this is held.
   std::unique_lock<std::mutex> hold_end() { return std::unique_lock(mutex_); }
+  /// From here on no request to stop is answered.
+  void settle();
   /// Prints a line, unless a rank of this machine has printed one.
   void complain_once(const std::string& message) noexcept;
   /// Removes what cover() was told of; while the lock is held, nothing of it begins anew.
@@ -29,12 +32,15 @@ class RankGuard {
 
  private:
   void watch(const std::stop_token& stopping);
-  [[noreturn]] void end(const std::string& message);
+  void remove_covered() noexcept;
+  /// Returns only where a request came too late.
+  void end(const std::string& message, bool on_request);
 
   NodeWatch node_;
   bool speaks_of_stops_;  ///< a request to stop comes to all machines: only one of them speaks
-  bool alone_;            ///< the job's only process
+  bool alone_;            ///< no launcher started it
   std::mutex mutex_;
+  bool settled_ = false;
   std::vector<std::string> covered_;
   std::jthread thread_;
 };

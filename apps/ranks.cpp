@@ -109,7 +109,7 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
   }
   if (!world().leads()) mute();
   outcome = outcome_of([&] {
-    guard_slot() = std::make_unique<RankGuard>(world());
+    guard_slot() = std::make_unique<RankGuard>(world(), launch.launcher.empty());
     body();
   });
   const Ending ending{outcome};
@@ -130,6 +130,10 @@ void cover_outputs(const std::vector<std::string>& paths, const std::string& scr
 
 std::unique_lock<std::mutex> hold_end() {
   return guard_slot() ? guard_slot()->hold_end() : std::unique_lock<std::mutex>();
+}
+
+void settle_end() {
+  if (guard_slot()) guard_slot()->settle();
 }
 
 void require_same_on_all_ranks(const std::string& text) {

@@ -20,6 +20,8 @@ void cover_outputs(const std::vector<std::string>& paths, const std::string& scr
 
 /// Held while an output is begun: a job that ends by force either removes it, or ends before it is there.
 std::unique_lock<std::mutex> hold_end();
+/// The job ends well by itself now: a request to stop comes too late.
+void settle_end();
 
 /// Runs `body` on this rank, and ends together with the others: if any rank failed, all return its exit
 /// status and one of them prints its line (`sluice: rank 2: what is wrong`).

@@ -45,7 +45,7 @@ EdgeIndex ListParts::fill_to(EdgeIndex at, std::span<const Vertex> vertices, std
 }
 
 void ListParts::fill(EdgeIndex first, EdgeIndex last) {
-  last_ = first;  // nothing, should reading fail
+  first_ = last_ = first;  // nothing, should reading fail
   file_->read_targets(first, targets_.span().first(last - first));
   if (weighted_) file_->read_weights(first, weights_.span().first(last - first));
   first_ = first, last_ = last;

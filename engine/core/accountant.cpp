@@ -46,9 +46,11 @@ void Accountant::charge(std::uint64_t bytes, const char* purpose) {
   std::uint64_t before = used_.load();
   do {
     while (before > ceiling_ || bytes > ceiling_ - before) {
-      if (this == &host_accountant() && reclaim()) {
+      if (this == &host_accountant()) {
+        const bool some = reclaim();
         before = used_.load();
-        continue;
+        // Or another thread has had everything given back.
+        if (some || (before <= ceiling_ && bytes <= ceiling_ - before)) continue;
       }
       throw BudgetError(
           fmt::format("{} memory: {} needs {}, but {} of the {} allowed are in use (raise --{}-memory)",

@@ -70,6 +70,8 @@ void WaveRows::leave_some(const Vertex* rows, std::uint64_t from) {
       const auto length = static_cast<std::uint32_t>(row_ - 1);
       sink_->write({first, mine.size() / row_, length, mine, {}, {}});
     });
+  } else {
+    writer_.finish();  // the next turn but this one fills the piece that is being written
   }
   stats_.write_seconds += seconds_now() - waiting;
 }

@@ -52,6 +52,7 @@ void QueryRoute::begin(std::uint64_t queries) {
 /// Of so many queries that come to a room; below 1, one that may come. For a byte of a room that a block
 /// alone goes through, 1. Those who outgrow the room take the cheaper way from there.
 double QueryRoute::cost_in_rooms(std::size_t at, double queries) const {
+  if (at == sizes_.size()) return kNever;
   const RoomShape& shape = sizes_[at].shape;
   if (DenseShape{limits_.vertices}.query_bytes() <= shape.bytes()) return kNever;
   double come = 0, fit = 0, used = 0;  // of those who are remembered
