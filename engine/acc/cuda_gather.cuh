@@ -1,5 +1,6 @@
 // Gathers on a GPU: a kernel a round, over rows sliced as PageRank's are (rank/sliced_rows.cuh), or as they
-// are stored: a lane takes short lists alone, a warp the others together.
+// are stored: a lane takes short lists alone, a warp the others together. A round that pushes
+// differences (host_gather.hpp says when) is one kernel that does and one that ends the round.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +20,7 @@ namespace sluice::cuda {
 
 struct GatherTotals {
   unsigned long long carried = 0, active = 0;
+  unsigned long long changed = 0;  ///< edges that lead from vertices that send something else than before
 };
 
 /// Vertices by number: where rows are sliced (rank/sliced_rows.cuh) those of most out-edges come first.
@@ -33,22 +35,30 @@ struct GatherView {
   State* states = nullptr;
   const State* sent = nullptr;
   State* next_sent = nullptr;
+  State* sums = nullptr;  ///< [vertices] what each heard, by vertex; null: rounds only pull
   GatherTotals* totals = nullptr;
 
   __device__ Vertex vertex(std::uint64_t number) const {
     return order == nullptr ? static_cast<Vertex>(number) : order[number];
   }
-  __device__ void put(std::uint64_t number, State now, unsigned long long& carried) const {
+  __device__ void put(std::uint64_t number, State now, GatherTotals& totals) const {
     const std::uint64_t degree = degrees[number];
+    const State sends = program.send(now, degree);
     states[number] = now;
-    next_sent[number] = program.send(now, degree);
-    carried += program.carry(now, degree);
+    next_sent[number] = sends;
+    totals.carried += program.carry(now, degree);
+    if (sums != nullptr && sends != sent[number]) totals.changed += degree;
   }
   /// Ends a round for a vertex that has heard `sum`.
-  __device__ void renew(std::uint64_t number, State sum, GatherTotals& totals) const {
+  __device__ void finish(std::uint64_t number, State sum, GatherTotals& totals) const {
     const State before = states[number], now = program.finish(before, sum);
     totals.active += program.active(now, before);
-    put(number, now, totals.carried);
+    put(number, now, totals);
+  }
+  /// The same after its whole list was read.
+  __device__ void renew(std::uint64_t number, State sum, GatherTotals& totals) const {
+    if (sums != nullptr) sums[vertex(number)] = sum;
+    finish(number, sum, totals);
   }
 };
 
@@ -81,9 +91,11 @@ struct SlicedGatherView {
 
 __device__ __forceinline__ void add_totals(GatherTotals* totals, GatherTotals mine) {
   mine.carried = warp_sum(mine.carried), mine.active = warp_sum(mine.active);
+  mine.changed = warp_sum(mine.changed);
   if (threadIdx.x % kWarp != 0) return;
   if (mine.carried > 0) atomicAdd(&totals->carried, mine.carried);
   if (mine.active > 0) atomicAdd(&totals->active, mine.active);
+  if (mine.changed > 0) atomicAdd(&totals->changed, mine.changed);
 }
 
 inline __global__ void __launch_bounds__(kTeamBlock)
@@ -106,7 +118,7 @@ __global__ void __launch_bounds__(kTeamBlock) gather_start_kernel(GatherView<Pro
   const GridTeam grid;
   GatherTotals totals;
   for (std::uint64_t i = grid.rank(); i < view.in.vertices; i += grid.size())
-    view.put(i, view.program.init(view.vertex(i), view.degrees[i]), totals.carried);
+    view.put(i, view.program.init(view.vertex(i), view.degrees[i]), totals);
   add_totals(view.totals, totals);
 }
 
@@ -116,6 +128,57 @@ __global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
   GatherTotals totals;
   sweep_sliced(view, rows, claimed, totals);
   add_totals(view.gather.totals, totals);
+}
+
+/// Makes the sums of the last round those of this one, by what vertices send otherwise than in the last.
+/// Numbers that follow each other go to different blocks, for the first are those of the longest lists.
+template <class Program>
+__global__ void __launch_bounds__(kTeamBlock) push_differences_kernel(GatherView<Program> view, CsrView out) {
+  using State = typename Program::State;
+  constexpr std::uint64_t kBlockDegreeOfSums = 4096;
+  struct Hub {
+    EdgeIndex begin, end;
+    State more;
+  };
+  __shared__ Hub hubs[kTeamBlock];
+  __shared__ unsigned hub_count;
+  const unsigned lane = threadIdx.x % kWarp;
+  const auto tell = [&](EdgeIndex begin, EdgeIndex end, State more, unsigned first, unsigned step) {
+    for (EdgeIndex e = begin + first; e < end; e += step) acc::atomic_add(view.sums + out.targets[e], more);
+  };
+  for (std::uint64_t base = 0; base < out.vertices; base += GridTeam{}.size()) {
+    const std::uint64_t number = base + std::uint64_t{threadIdx.x} * gridDim.x + blockIdx.x;
+    State more{};
+    EdgeIndex begin = 0, end = 0;
+    if (number < out.vertices) more = static_cast<State>(view.sent[number] - view.next_sent[number]);
+    if (more != 0) {
+      const Vertex v = view.vertex(number);
+      begin = out.offsets[v], end = out.offsets[v + 1ull];
+    }
+    if (threadIdx.x == 0) hub_count = 0;
+    __syncthreads();
+    const bool hub = end - begin >= kBlockDegreeOfSums, together = end - begin >= kWarpDegree && !hub;
+    if (hub) hubs[atomicAdd(&hub_count, 1u)] = {begin, end, more};
+    if (!hub && !together) tell(begin, end, more, 0, 1);
+    for (unsigned left = __ballot_sync(~0u, together); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const EdgeIndex first = __shfl_sync(~0u, begin, owner), last = __shfl_sync(~0u, end, owner);
+      tell(first, last, __shfl_sync(~0u, more, owner), lane, kWarp);
+    }
+    __syncthreads();
+    for (unsigned i = 0; i < hub_count; ++i)
+      tell(hubs[i].begin, hubs[i].end, hubs[i].more, threadIdx.x, kTeamBlock);
+    __syncthreads();
+  }
+}
+
+/// Ends a round for all vertices by the sums that they have.
+template <class Program>
+__global__ void __launch_bounds__(kTeamBlock) finish_sums_kernel(GatherView<Program> view) {
+  GatherTotals totals;
+  for (std::uint64_t i = GridTeam{}.rank(); i < view.in.vertices; i += GridTeam{}.size())
+    view.finish(i, view.sums[view.vertex(i)], totals);
+  add_totals(view.totals, totals);
 }
 
 /// Rows as they are stored, where they cannot lie on the device twice.
@@ -170,11 +233,16 @@ class CudaGather {
         sent_{{device_, graph.vertices(), "what vertices send"},
               {device_, graph.vertices(), "what vertices send"}},
         degrees_(device_, graph.vertices(), "out-degrees"),
+        sums_(device_,
+              SumGatherProgram<Program> && options.direction != AccDirection::pull ? graph.vertices() : 0,
+              "what vertices heard"),
         totals_(device_, 1, "totals"),
         claimed_(device_, 1, "claimed rows"),
-        view_{program,        graph.in(), nullptr, degrees_.data(),
-              states_.data(), nullptr,    nullptr, totals_.data()} {
+        view_{program, graph.in(), nullptr,      degrees_.data(), states_.data(),
+              nullptr, nullptr,    sums_.data(), totals_.data()} {
     slice();
+    for (auto& sent : sent_) clear(sent);
+    if (!sums_.empty()) clear(sums_);
     degrees_kernel<<<grid(), kTeamBlock, 0, stream_.get()>>>(graph_.out().offsets, view_.order,
                                                              graph_.vertices(), degrees_.data());
     check_launch("degrees_kernel");
@@ -182,16 +250,19 @@ class CudaGather {
 
   void run(AccStats& stats) {
     AccRound at{0, 0};
-    finish_round(at, stats, [&] { gather_start_kernel<<<grid(), kTeamBlock, 0, stream_.get()>>>(view_); });
+    GatherTotals totals = finish_round(
+        at, stats, [&] { gather_start_kernel<<<grid(), kTeamBlock, 0, stream_.get()>>>(view_); });
     stats.converged = false;
     while (!stats.converged && at.round < options_.most_rounds) {
       ++at.round;
-      const auto active = finish_round(at, stats, [&] { launch_round(at); });
-      stats.converged = active == 0;
+      const std::uint64_t all = graph_.in().edges;
+      const bool push = !sums_.empty() && gather_pushes(options_, totals.changed, all);
       AccRoundTrace trace;
-      trace.pull = true;
-      trace.active = active;
-      trace.edges = graph_.in().edges;
+      trace.pull = !push;
+      trace.edges = push ? totals.changed : all;
+      totals = finish_round(at, stats, [&] { push ? push_differences(stats) : launch_round(at); });
+      trace.active = totals.active;
+      stats.converged = totals.active == 0;
       stats.add(trace);
     }
     if (!rows_) return;
@@ -241,9 +312,21 @@ class CudaGather {
         {view_, at, rows.weights, rows.nobody}, rows, claimed_.data());
   }
 
-  /// Returns how many vertices are still active.
+  void push_differences(AccStats& stats) {
+    push_differences_kernel<<<grid(), kTeamBlock, 0, stream_.get()>>>(view_, graph_.out());
+    check_launch("push_differences_kernel");
+    ++stats.kernel_launches;
+    finish_sums_kernel<<<grid(), kTeamBlock, 0, stream_.get()>>>(view_);
+  }
+
+  template <class T>
+  void clear(Buffer<T>& buffer) {
+    check(cudaMemsetAsync(buffer.data(), 0, buffer.bytes(), stream_.get()), "clearing what vertices send");
+  }
+
+  /// Returns what the round came to.
   template <class Launch>
-  std::uint64_t finish_round(const AccRound& at, AccStats& stats, Launch&& launch) {
+  GatherTotals finish_round(const AccRound& at, AccStats& stats, Launch&& launch) {
     view_.sent = sent_[(at.round + 1) % 2].data(), view_.next_sent = sent_[at.round % 2].data();
     check(cudaMemsetAsync(totals_.data(), 0, totals_.bytes(), stream_.get()), "clearing totals");
     launch();
@@ -253,7 +336,7 @@ class CudaGather {
     GatherTotals totals;
     copy_to_host(device_, &totals, totals_.data(), sizeof totals);
     view_.program.begin(static_cast<State>(totals.carried));
-    return totals.active;
+    return totals;
   }
 
   const AccGraph& graph_;
@@ -265,6 +348,7 @@ class CudaGather {
   Buffer<State> states_;
   Buffer<State> sent_[2];
   Buffer<EdgeIndex> degrees_;
+  Buffer<State> sums_;  ///< by vertex; empty: rounds only pull
   Buffer<GatherTotals> totals_;
   Buffer<unsigned long long> claimed_;
   GatherView<Program> view_;

@@ -14,7 +14,8 @@ namespace sluice {
 class Communicator;
 struct SweepTraffic;
 
-/// Which way values go along edges: from active vertices, or to those that still want one.
+/// Which way values go along edges: from active vertices, or to those that still want one. Gathers on ranks
+/// and in partitions always pull.
 enum class AccDirection { automatic, push, pull };
 
 /// How the vertices that a round has made active become the next worklist.
@@ -34,6 +35,13 @@ struct AccOptions {
   AccFusion fusion = AccFusion::push_pull;
   std::uint32_t most_rounds = 500;  ///< of a gather
 };
+
+/// Does a round of a gather push, along `edges` of `all`? An atomic sum costs several times what a read does.
+inline bool gather_pushes(const AccOptions& options, std::uint64_t edges, std::uint64_t all) {
+  constexpr std::uint64_t kReadsASum = 8;
+  if (options.direction != AccDirection::automatic) return options.direction == AccDirection::push;
+  return edges < all / kReadsASum;
+}
 
 /// Who works on the graph, and how edges reach them. None of it changes a result.
 struct AccPlace {

@@ -10,6 +10,7 @@ namespace sluice {
 struct PageRankProgram {
   using State = FixedRank;
   static constexpr Combine kCombine = Combine::gather;
+  static constexpr bool kSums = true;
 
   RankUpdate update;  ///< of this round
   double tolerance = 1e-10;

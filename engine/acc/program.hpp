@@ -49,6 +49,10 @@
 //   bool active(State now, State before) const
 //   State carry(State, std::uint64_t degree) const  added up over all vertices, without order,
 //   void begin(State carried)                       for what the next round begins with
+//   static constexpr bool kSums           optional, true: what a list comes to is the sum, modulo 2^32 or
+//   2^64, of
+//                                         what its sources send. A round before which few of them changed
+//                                         what they send then pushes the differences, to the same sums
 //
 // A *merge* joins the ends of edges into trees, in which a state is a vertex nearer to the root (State is
 // Vertex). Its compute(edge) says whether an edge joins its ends, its combine(a, b) which of two roots stays,
@@ -109,6 +113,12 @@ template <class T>
 __device__ T fetch_sub(T* at, T value) {
   using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
   return static_cast<T>(atomicAdd(reinterpret_cast<Word*>(at), static_cast<Word>(T{0} - value)));
+}
+
+template <class T>
+__device__ void atomic_add(T* at, T value) {
+  using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+  atomicAdd(reinterpret_cast<Word*>(at), static_cast<Word>(value));
 }
 
 /// Sets *at to the smaller of the two; returns what it was.
@@ -202,6 +212,12 @@ concept GatherProgram = P::kCombine ==
   { program.active(state, state) } -> std::same_as<bool>;
   { program.carry(state, std::uint64_t{}) } -> std::same_as<typename P::State>;
   program.begin(state);
+};
+
+/// What comes of a list changes by what its sources' sendings change by.
+template <class P>
+concept SumGatherProgram = GatherProgram<P> && requires {
+  requires P::kSums;
 };
 
 /// The highest level that an aggregation works on.

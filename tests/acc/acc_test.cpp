@@ -129,6 +129,31 @@ TEST_P(Acc, RanksAsPageRankDoesToTheBit) {
   }
 }
 
+TEST_P(Acc, RanksAreTheSameToTheBitWhetherRoundsPullOrPush) {
+  std::uint64_t pushes = 0;
+  for (const auto& [name, graph] : acc_graphs()) {
+    if (graph.directed && graph.in.offsets.empty()) continue;
+    SCOPED_TRACE(name);
+    const AccGraph on_device(device_, graph, {.in_edges = true});
+    const auto run = [&](AccDirection direction) {
+      return acc_pagerank(on_device, 0.85, 0, {.direction = direction});
+    };
+    const AccRankResult pull = run(AccDirection::pull), push = run(AccDirection::push),
+                        either = run(AccDirection::automatic);
+
+    EXPECT_TRUE(same(push.ranks, pull.ranks));
+    EXPECT_TRUE(same(either.ranks, pull.ranks));
+    EXPECT_EQ(push.stats.rounds, pull.stats.rounds);
+    EXPECT_EQ(either.stats.rounds, pull.stats.rounds);
+    EXPECT_EQ(pull.stats.pulls, pull.stats.rounds);
+    EXPECT_EQ(push.stats.pulls, 0u);
+    EXPECT_LE(either.stats.edges, pull.stats.edges);
+    EXPECT_LE(push.stats.edges, pull.stats.edges);
+    pushes += either.stats.rounds - either.stats.pulls;
+  }
+  EXPECT_GT(pushes, 0u);  // the last rounds change few vertices
+}
+
 INSTANTIATE_TEST_SUITE_P(Threads, Acc, testing::Values(1u, 2u, 5u));
 
 TEST(AccRounds, PullWhereThatIsLessWorkAndSaySo) {

@@ -117,6 +117,32 @@ TEST_F(GpuAcc, FindsTheHostsRanks) {
   }
 }
 
+TEST_F(GpuAcc, RanksByPushingWhatChanges) {
+  std::uint64_t pushes = 0;
+  const auto compare = [&](const Graph& graph, double tolerance) {
+    const Both both(host_, *gpu_, graph, {.in_edges = true});
+    for (const auto direction : {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
+      const AccOptions options{.direction = direction};
+      const AccRankResult found = acc_pagerank(both.on_gpu, 0.85, tolerance, options),
+                          expected = acc_pagerank(both.on_host, 0.85, tolerance, options);
+      expect_equal(found.ranks, expected.ranks);
+      EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
+      EXPECT_EQ(found.stats.pulls, expected.stats.pulls);
+      EXPECT_EQ(found.stats.edges, expected.stats.edges);
+      if (direction == AccDirection::automatic) pushes += found.stats.rounds - found.stats.pulls;
+    }
+  };
+  for (const auto& [name, graph] : graphs()) {
+    if (graph.directed && graph.in.offsets.empty()) continue;
+    SCOPED_TRACE(name);
+    compare(graph, 0);
+  }
+  EXPECT_GT(pushes, 0u);
+  io::ConvertOptions rules;  // hubs of more neighbours than a warp takes
+  rules.undirected = true;
+  compare(io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules), 1e-6);
+}
+
 TEST_F(GpuAcc, FillsAGridAndOverflowsItsBins) {
   io::ConvertOptions rules;
   rules.undirected = true;
