@@ -1,38 +1,19 @@
 // Powers and logarithms of two that are equal to the bit on every machine: the library's differ between host
 // and device. Each is a fixed sequence of IEEE operations, none of them fused, and errs by a few units in the
-// last place. For the host their users are compiled with -ffp-contract=off.
+// last place (core/unfused.hpp says how their users are compiled for the host).
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/core/unfused.hpp"
 
 namespace sluice::exact {
 
-SLUICE_HD double multiply(double a, double b) {
-#if defined(__CUDA_ARCH__)
-  return __dmul_rn(a, b);
-#else
-  return a * b;
-#endif
-}
-
-SLUICE_HD double add(double a, double b) {
-#if defined(__CUDA_ARCH__)
-  return __dadd_rn(a, b);
-#else
-  return a + b;
-#endif
-}
-
-SLUICE_HD double divide(double a, double b) {
-#if defined(__CUDA_ARCH__)
-  return __ddiv_rn(a, b);
-#else
-  return a / b;
-#endif
-}
+using unfused::add;
+using unfused::divide;
+using unfused::multiply;
 
 SLUICE_HD std::uint64_t bits_of(double x) {
 #if defined(__CUDA_ARCH__)

@@ -12,6 +12,7 @@
 #include "engine/exec/stream.cuh"
 #include "engine/rank/dynamic_lists.cuh"
 #include "engine/rank/dynamic_vertex.hpp"
+#include "engine/rank/join_block.cuh"
 
 namespace sluice::cuda {
 
@@ -186,19 +187,6 @@ __device__ void settle_pulled(const DynamicView<Share>& view, Vertex v, FixedRan
   sources.append(v, view.class_of_source(v));
 }
 
-/// Adds up what a block's threads did; thread 0 has it.
-__device__ inline void join_block(Settled& settled, RankNorm norm) {
-  // Raw bytes: shared memory takes no constructors.
-  __shared__ alignas(Settled) unsigned char room[kListBlock * sizeof(Settled)];
-  auto* const shared = reinterpret_cast<Settled*>(room);
-  shared[threadIdx.x] = settled;
-  for (unsigned stride = kListBlock / 2; stride > 0; stride /= 2) {
-    __syncthreads();
-    if (threadIdx.x < stride) shared[threadIdx.x].join(shared[threadIdx.x + stride], norm);
-  }
-  settled = shared[threadIdx.x];
-}
-
 /// The next ranks of all members, whose sums are known, by all blocks; what the calling thread did.
 template <class Share>
 __device__ Settled settle_rows(const DynamicView<Share>& view, const VertexList& members,
@@ -230,7 +218,7 @@ __global__ void __launch_bounds__(kListBlock)
     settle_kernel(DynamicView<Share> view, VertexList members, ListSizes sizes, std::uint64_t count,
                   VertexList next, VertexList sources, Settled* partial) {
   Settled mine = settle_rows(view, members, sizes, count, next, sources);
-  join_block(mine, view.norm);
+  join_block<kListBlock>(mine, view.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = mine;
 }
 
@@ -238,7 +226,7 @@ __global__ void __launch_bounds__(kListBlock)
 __device__ inline Settled fold_settled(const Settled* partial, unsigned count, RankNorm norm) {
   Settled sum;
   for (unsigned i = threadIdx.x; i < count; i += kListBlock) sum.join(partial[i], norm);
-  join_block(sum, norm);
+  join_block<kListBlock>(sum, norm);
   return sum;
 }
 

@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(kListBlock)
     grid.sync();
 
     Settled mine = settle_rows(view, now, sizes, all_of(sizes), next, sources);
-    join_block(mine, view.norm);
+    join_block<kListBlock>(mine, view.norm);
     if (threadIdx.x == 0) {
       partial[blockIdx.x] = mine;
       if (mine.told > 0)

@@ -22,6 +22,7 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/core/unfused.hpp"
 
 namespace sluice {
 
@@ -33,31 +34,9 @@ inline constexpr double kFixedRankOne = 4611686018427387904.0;  // 2^62
 
 namespace rank_detail {
 
-// Products and sums that a compiler may not fuse. For the host the sources of this folder are compiled with
-// -ffp-contract=off.
-SLUICE_HD double multiply(double a, double b) {
-#if defined(__CUDA_ARCH__)
-  return __dmul_rn(a, b);
-#else
-  return a * b;
-#endif
-}
-
-SLUICE_HD double add(double a, double b) {
-#if defined(__CUDA_ARCH__)
-  return __dadd_rn(a, b);
-#else
-  return a + b;
-#endif
-}
-
-SLUICE_HD double divide(double a, double b) {
-#if defined(__CUDA_ARCH__)
-  return __ddiv_rn(a, b);
-#else
-  return a / b;
-#endif
-}
+using unfused::add;
+using unfused::divide;
+using unfused::multiply;
 
 /// The nearest integer, halves up, of a number that is neither negative nor 2^63 or more.
 SLUICE_HD std::uint64_t nearest(double x) {

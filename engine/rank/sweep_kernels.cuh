@@ -9,6 +9,7 @@
 
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/stream.cuh"
+#include "engine/rank/join_block.cuh"
 #include "engine/rank/sweep_view.hpp"
 
 namespace sluice::cuda {
@@ -32,19 +33,6 @@ inline unsigned class_of(std::uint64_t degree) {
 
 // ---- kernels
 // -------------------------------------------------------------------------------------------------
-
-/// Adds up the totals of a block's threads; thread 0 has them.
-__device__ inline void join_block(SweepTotals& totals, RankNorm norm) {
-  // Raw bytes: shared memory takes no constructors.
-  __shared__ alignas(SweepTotals) unsigned char room[kSweepBlock * sizeof(SweepTotals)];
-  auto* const shared = reinterpret_cast<SweepTotals*>(room);
-  shared[threadIdx.x] = totals;
-  for (unsigned stride = kSweepBlock / 2; stride > 0; stride /= 2) {
-    __syncthreads();
-    if (threadIdx.x < stride) shared[threadIdx.x].join(shared[threadIdx.x + stride], norm);
-  }
-  totals = shared[threadIdx.x];
-}
 
 template <unsigned Lanes>
 __device__ FixedRank sum_lanes(FixedRank value) {
@@ -74,7 +62,7 @@ __global__ void __launch_bounds__(kSweepBlock)
     if constexpr (Lanes > 1) sum = sum_lanes<Lanes>(sum);
     if (mine && lane == 0) view.renew(row, sum, totals);
   }
-  join_block(totals, view.norm);
+  join_block<kSweepBlock>(totals, view.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = totals;
 }
 
@@ -99,7 +87,7 @@ __global__ void __launch_bounds__(kSweepBlock)
     }
     __syncthreads();
   }
-  join_block(totals, view.norm);
+  join_block<kSweepBlock>(totals, view.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = totals;
 }
 
@@ -112,7 +100,7 @@ __global__ void __launch_bounds__(kSweepBlock)
        row += std::uint64_t{gridDim.x} * kSweepBlock) {
     view.put(row, rank, totals);
   }
-  join_block(totals, view.norm);
+  join_block<kSweepBlock>(totals, view.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = totals;
 }
 
@@ -121,7 +109,7 @@ inline __global__ void __launch_bounds__(kSweepBlock)
     fold_totals_kernel(const SweepTotals* partial, unsigned count, RankNorm norm, SweepTotals* totals) {
   SweepTotals sum;
   for (unsigned i = threadIdx.x; i < count; i += kSweepBlock) sum.join(partial[i], norm);
-  join_block(sum, norm);
+  join_block<kSweepBlock>(sum, norm);
   if (threadIdx.x == 0) totals->join(sum, norm);
 }
 
