@@ -187,9 +187,10 @@ std::unique_ptr<Command> make_pagerank() {
   command->choice("--precision", c->rank.precision, kRankPrecisions,
                   "f32 gathers half the bytes; ranks then err by up to 4e-7 in sum, and fine tolerances "
                   "cannot be reached");
-  command->choice("--rows", c->rows, kRankRows,
-                  "how in-edges lie in a GPU's memory: as they are stored, or in slices of rows sorted by "
-                  "degree, which is faster; changes no result");
+  command->choice(
+      "--rows", c->rows, kRankRows,
+      "how in-edges lie in memory: as they are stored, or, which is faster, on a GPU in slices of "
+      "rows sorted by degree and on the host with sources numbered by degree; changes no result");
   declare_seed(*command, c->common);
   command->group("Batch (ranks are those of the graph with it applied)");
   declare_rank_batch(*command, c->batch);

@@ -38,7 +38,7 @@ class PageRankSuite {
     f32.precision = RankPrecision::f32;
     weighted.weighted = true;
     iteration("one iteration, f64", f64);
-    if (device_.is_cuda()) iteration("one iteration, f64, rows as stored", f64, {.rows = RankRows::listed});
+    iteration("one iteration, f64, rows as stored", f64, {.rows = RankRows::listed});
     iteration("one iteration, f32", f32);
     if (graph_.weighted) iteration("one iteration, f64, weighted", weighted);
     iteration("one iteration, f64, a quarter on the device", f64, {.paging = kQuarter});

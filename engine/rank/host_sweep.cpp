@@ -1,10 +1,13 @@
-// The sweep on the host: threads claim ranges of vertices that hold about equally many in-edges.
+// The sweep on the host: threads claim ranges of vertices that hold about equally many in-edges. Where one
+// process has all in-edges in memory, and room for them once more, contributions lie by number.
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/threads.hpp"
+#include "engine/rank/numbered_sources.hpp"
 #include "engine/rank/share_exchange.hpp"
 #include "engine/rank/sweep.hpp"
 #include "engine/rank/sweep_pages.hpp"
@@ -21,7 +24,7 @@ template <class Share>
 class HostSweep final : public Sweep {
  public:
   HostSweep(const Device& device, const RankGraph& graph, const PageRankOptions& options,
-            const PagingOptions& paging, Communicator& ranks)
+            const PagingOptions& paging, Communicator& ranks, RankRows rows)
       : graph_(graph),
         options_(options),
         ranks_(ranks),
@@ -32,27 +35,32 @@ class HostSweep final : public Sweep {
         exchange_(ranks, graph) {
     if (needs_sweep_pages(device, graph, options.weighted, paging))
       pages_ = std::make_unique<SweepPages>(device, graph, options.weighted, paging);
+    if (rows == RankRows::automatic && !pages_ && ranks.size() == 1 &&
+        NumberedSources::bytes_of(graph) <= device.memory().available())
+      numbered_.emplace(device, graph);
     cut_blocks();
     start();
   }
 
   RankChange step() override {
-    SweepView<Share> state = view();
-    state.update.spread(dangling_);
     SweepTotals totals;
-    const auto sweep = [&](const SweepPage& page) {
+    const auto sweep = [&](const auto& state, const SweepPage& page) {
       totals.join(over_blocks(blocks_[page.partition],
                               [&](std::uint64_t row, SweepTotals& sums) {
                                 state.renew(row, state.gather(row, page.sources, page.weights), sums);
                               }),
                   options_.norm);
     };
-    if (pages_) {
-      pages_->for_each(
-          [](std::uint32_t) { return true; },
-          [&](std::span<const SweepPage> pages) { std::for_each(pages.begin(), pages.end(), sweep); });
+    const CsrView& in = graph_.in();
+    if (numbered_) {
+      sweep(view(ByNumber{numbered_->numbers()}), {0, 0, in.vertices, numbered_->sources(), in.weights});
+    } else if (pages_) {
+      pages_->for_each([](std::uint32_t) { return true; },
+                       [&](std::span<const SweepPage> pages) {
+                         for (const SweepPage& page : pages) sweep(view(ByVertex{}), page);
+                       });
     } else {
-      sweep({0, 0, graph_.in().vertices, graph_.in().targets, graph_.in().weights});
+      sweep(view(ByVertex{}), {0, 0, in.vertices, in.targets, in.weights});
     }
     return finish(totals);
   }
@@ -79,24 +87,35 @@ class HostSweep final : public Sweep {
     }
   }
 
-  SweepView<Share> view() const {
-    return {graph_.in().offsets,  graph_.divisors(),
-            graph_.added_loops(), rank_.data(),
-            rank_.data(),         shares_.data(),
-            next_shares_.data(),  graph_.first(),
-            options_.norm,        make_update(options_, graph_.vertices())};
+  template <class Place>
+  SweepView<Share, Place> view(Place place) const {
+    SweepView<Share, Place> state{graph_.in().offsets,
+                                  graph_.divisors(),
+                                  graph_.added_loops(),
+                                  rank_.data(),
+                                  rank_.data(),
+                                  shares_.data(),
+                                  next_shares_.data(),
+                                  graph_.first(),
+                                  options_.norm,
+                                  make_update(options_, graph_.vertices()),
+                                  place};
+    state.update.spread(dangling_);
+    return state;
   }
 
   void start() {
     const FixedRank equal = to_fixed(1 / static_cast<double>(graph_.vertices()));
     std::fill(shares_.data(), shares_.data() + shares_.size(), Stored{0});
-    const SweepView<Share> state = view();
     SweepTotals totals;
-    for (const Blocks& blocks : blocks_) {
-      totals.join(
-          over_blocks(blocks, [&](std::uint64_t row, SweepTotals& sums) { state.put(row, equal, sums); }),
-          options_.norm);
-    }
+    const auto put_all = [&](const auto& state) {
+      for (const Blocks& blocks : blocks_) {
+        totals.join(
+            over_blocks(blocks, [&](std::uint64_t row, SweepTotals& sums) { state.put(row, equal, sums); }),
+            options_.norm);
+      }
+    };
+    numbered_ ? put_all(view(ByNumber{numbered_->numbers()})) : put_all(view(ByVertex{}));
     finish(totals);
   }
 
@@ -135,6 +154,7 @@ class HostSweep final : public Sweep {
   Buffer<Stored> shares_, next_shares_;  ///< of all vertices, and of this rank's after the iteration
   ShareExchange<Stored> exchange_;
   std::unique_ptr<SweepPages> pages_;
+  std::optional<NumberedSources> numbered_;
   std::vector<Blocks> blocks_;  ///< [partitions]
   FixedRank dangling_ = 0, total_ = 0;
 };
@@ -148,9 +168,9 @@ RankUpdate make_update(const PageRankOptions& options, std::uint64_t vertices) {
 
 std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& graph,
                                        const PageRankOptions& options, const PagingOptions& paging,
-                                       Communicator& ranks) {
+                                       Communicator& ranks, RankRows rows) {
   const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
-    return std::make_unique<HostSweep<Share>>(device, graph, options, paging, ranks);
+    return std::make_unique<HostSweep<Share>>(device, graph, options, paging, ranks, rows);
   };
   if (options.weighted) return make(WeightedShare{});
   return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});

@@ -30,9 +30,9 @@ enum class RankPrecision {
   f32,  ///< 24 significant bits, half the bytes: ranks err by 2^-24 of themselves and a little more
 };
 
-/// How in-edges lie in a GPU's memory; changes no result.
+/// How in-edges lie in memory; changes no result.
 enum class RankRows {
-  automatic,  ///< sliced where they can be
+  automatic,  ///< on a GPU sliced, on the host with numbered sources, where there is room
   listed,     ///< as they are stored
   sliced,     ///< sorted by degree and in slices of 32 rows: all in-edges on the GPUs
 };

@@ -28,7 +28,7 @@ std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph,
 #endif
   if (place.rows == RankRows::sliced)
     throw UsageError("--rows sliced: that is for a GPU (leave it out, or choose --device cuda)");
-  return make_host_sweep(device, graph, options, place.paging, ranks);
+  return make_host_sweep(device, graph, options, place.paging, ranks, place.rows);
 }
 
 RankEnd iterate(Sweep& sweep, const PageRankOptions& options, Stall stall, PageRankResult& result,

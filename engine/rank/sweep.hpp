@@ -39,7 +39,7 @@ class Sweep {
 /// On the host's threads. References are kept. Throws BudgetError where the state does not fit.
 std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& graph,
                                        const PageRankOptions& options, const PagingOptions& paging,
-                                       Communicator& ranks);
+                                       Communicator& ranks, RankRows rows = RankRows::automatic);
 
 /// On a GPU; the same bits. While step() returns one iteration the next is under way already, where nothing
 /// has to be brought or exchanged for it. Throws UsageError where sliced rows are asked for and cannot be.

@@ -10,9 +10,19 @@
 
 namespace sluice {
 
+/// Where the contributions of a row's vertex are.
+struct ByVertex {
+  SLUICE_HD std::uint64_t operator()(std::uint64_t row) const { return row; }
+};
+struct ByNumber {
+  const Vertex* numbers = nullptr;  ///< [rows], which are all vertices
+
+  SLUICE_HD std::uint64_t operator()(std::uint64_t row) const { return numbers[row]; }
+};
+
 /// Pointers to the state of the rows that are renewed here (RankGraph::in()), in the memory of one device.
 /// Trivially copyable.
-template <class Share>
+template <class Share, class Place = ByVertex>
 struct SweepView {
   using Stored = typename Share::Stored;
 
@@ -26,6 +36,7 @@ struct SweepView {
   std::uint64_t first = 0;              ///< the vertex of row 0
   RankNorm norm = RankNorm::linf;
   RankUpdate update;
+  Place place{};
 
   SLUICE_HD std::uint64_t degree(std::uint64_t row) const { return offsets[row + 1] - offsets[row]; }
 
@@ -39,7 +50,7 @@ struct SweepView {
 
   /// Ends the iteration for a row whose sources gave `sum` in all.
   SLUICE_HD void renew(std::uint64_t row, FixedRank sum, SweepTotals& totals) const {
-    if (loops != nullptr && loops[row]) sum += Share::carried(shares[first + row], 1);
+    if (loops != nullptr && loops[row]) sum += Share::carried(shares[first + place(row)], 1);
     const FixedRank was = before[row], is = update(sum);
     totals.change.add(was, is, norm);
     put(row, is, totals);
@@ -51,8 +62,8 @@ struct SweepView {
     const Stored share = share_of<Share>(rank, divisor);
     after[row] = rank;
     totals.rank += rank;
-    totals.new_shares += share != shares[first + row];
-    next_shares[row] = share;
+    totals.new_shares += share != shares[first + place(row)];
+    next_shares[place(row)] = share;
     if (!(divisor > 0)) totals.dangling += rank;
   }
 };
