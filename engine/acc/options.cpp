@@ -13,6 +13,12 @@ void AccStats::add_traffic(const SweepTraffic& traffic) {
   read_bytes = traffic.read_bytes;
 }
 
+void require_source(const AccGraph& graph, Vertex source) {
+  if (graph.vertices() == 0 || source < graph.vertices()) return;
+  throw UsageError("vertex " + std::to_string(source) + " is none of the graph's " +
+                   std::to_string(graph.vertices()) + " (choose another source)");
+}
+
 void validate(const AccGraph& graph, const AccOptions& options) {
   if (graph.owned() != nullptr && options.direction == AccDirection::pull)
     throw UsageError(

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/types.hpp"
 #include "engine/residency/paging.hpp"
 
 namespace sluice {
@@ -42,6 +43,11 @@ inline bool gather_pushes(const AccOptions& options, std::uint64_t edges, std::u
   if (options.direction != AccDirection::automatic) return options.direction == AccDirection::push;
   return edges < all / kReadsASum;
 }
+
+class AccGraph;
+
+/// Throws UsageError where a graph with vertices has no such one.
+void require_source(const AccGraph& graph, Vertex source);
 
 /// Who works on the graph, and how edges reach them. None of it changes a result.
 struct AccPlace {

@@ -16,7 +16,8 @@ struct BfsResult {
   AccStats stats;
 };
 
-/// Along out-edges from `source`. Rounds pull where the graph has in-edges and that is less work.
+/// Along out-edges from `source`. Rounds pull where the graph has in-edges and that is less work. Throws
+/// UsageError where a graph with vertices has no such one.
 BfsResult bfs(const AccGraph& graph, Vertex source, const AccOptions& options = {});
 
 struct SsspResult {
@@ -26,7 +27,8 @@ struct SsspResult {
 };
 
 /// Least sums of weights along out-edges from `source`, added in double from the source on. `delta` 0: chosen
-/// from the weights; it changes no distance.
+/// from the weights; it changes no distance. Throws UsageError for a source as bfs() does, and for a negative
+/// delta.
 SsspResult sssp(const AccGraph& graph, Vertex source, double delta = 0, const AccOptions& options = {});
 
 struct CoreResult {
@@ -52,7 +54,7 @@ struct AccRankResult {
 };
 
 /// PageRank as a program, with the ranks and rounds of pagerank() (rank/pagerank.hpp): there for comparison.
-/// Wants in-edges.
+/// Wants in-edges; throws UsageError without them, and for what pagerank() refuses.
 AccRankResult acc_pagerank(const AccGraph& graph, double damping = 0.85, double tolerance = 1e-10,
                            const AccOptions& options = {});
 

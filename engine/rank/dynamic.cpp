@@ -136,6 +136,7 @@ DynamicRankResult DynamicRanks::follow(const Graph& graph, std::span<const EdgeC
 }
 
 void DynamicRanks::read_ranks(std::span<double> ranks) const {
+  if (ranks.size() < own()) throw UsageError("ranks of own vertices need room for all of them");
   state_->read_ranks(ranks);
 }
 

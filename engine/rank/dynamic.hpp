@@ -98,7 +98,7 @@ class DynamicRanks {
                            const DynamicRankOptions& options, const RankObserver& observer = {});
 
   /// The ranks now of this job rank's vertices, [first(), first() + own()); those of all vertices sum to 1 as
-  /// far as the tolerance allows.
+  /// far as the tolerance allows. Throws UsageError where there is no room for own() of them.
   void read_ranks(std::span<double> ranks) const;
   std::uint64_t first() const;
   std::uint64_t own() const;

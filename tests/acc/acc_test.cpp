@@ -156,6 +156,19 @@ TEST_P(Acc, RanksAreTheSameToTheBitWhetherRoundsPullOrPush) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, Acc, testing::Values(1u, 2u, 5u));
 
+TEST(AccOptions, ThatHaveNoMeaningAreRefused) {
+  const Device device({DeviceChoice::host, 1, 0});
+  const Graph graph = generated(io::GraphKind::grid, 4, true, io::WeightRule::uniform);
+  const AccGraph on_device(device, graph, {.in_edges = true, .weights = true});
+  const auto none = static_cast<Vertex>(graph.vertices());
+  EXPECT_THROW(bfs(on_device, none), UsageError);
+  EXPECT_THROW(sssp(on_device, none), UsageError);
+  EXPECT_THROW(sssp(on_device, 0, -1), UsageError);
+  EXPECT_THROW(acc_pagerank(on_device, 1), UsageError);
+  EXPECT_THROW(acc_pagerank(on_device, 0.85, -1), UsageError);
+  EXPECT_NO_THROW(bfs(on_device, none - 1));
+}
+
 TEST(AccRounds, PullWhereThatIsLessWorkAndSaySo) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);

@@ -7,6 +7,7 @@
 namespace sluice {
 
 BfsResult bfs(const AccGraph& graph, Vertex source, const AccOptions& options) {
+  require_source(graph, source);
   auto run = run_acc(graph, BreadthFirst{source}, options);
   BfsResult result;
   result.stats = std::move(run.stats);

@@ -4,11 +4,13 @@
 
 #include "engine/acc/run.hpp"
 #include "engine/acc/solve.hpp"
+#include "engine/rank/options.hpp"
 
 namespace sluice {
 
 AccRankResult acc_pagerank(const AccGraph& graph, double damping, double tolerance,
                            const AccOptions& options) {
+  validate(PageRankOptions{.damping = damping, .tolerance = tolerance});
   const auto n = static_cast<double>(graph.vertices());
   PageRankProgram program;
   program.update = {damping, (1 - damping) / n, 0, n};

@@ -4,10 +4,13 @@
 
 #include "engine/acc/run.hpp"
 #include "engine/acc/solve.hpp"
+#include "engine/core/error.hpp"
 
 namespace sluice {
 
 SsspResult sssp(const AccGraph& graph, Vertex source, double delta, const AccOptions& options) {
+  require_source(graph, source);
+  if (!(delta >= 0)) throw UsageError("--delta: must not be negative");
   SsspResult result;
   result.delta = delta > 0 ? delta : graph.usual_delta();
   auto run = run_acc(graph, ShortestPaths{source, 1 / result.delta}, options);
