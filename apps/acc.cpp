@@ -50,13 +50,7 @@ void declare_acc(Command& command, AccCommand& c) {
   declare_device(command, c.common);
   command.group("Messages");
   declare_messages(command, c.common);
-}
-
-void refuse_idle_acc(const Command& command) {
-  for (const char* name : {"--instance-range", "--layout", "--schedule"}) {
-    if (command.given(name))
-      throw UsageError(fmt::format("{} has no meaning for {} (leave it out)", name, command.name()));
-  }
+  command.set_idle(kIdleForSolvers);
 }
 
 AccPlace place_of(const AccCommand& c) {

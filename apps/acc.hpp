@@ -29,9 +29,6 @@ void declare_worklists(Command& command, AccCommand& c);
 /// Declares the seed and what every job takes.
 void declare_acc(Command& command, AccCommand& c);
 
-/// Throws UsageError for an option that these commands have no meaning for.
-void refuse_idle_acc(const Command& command);
-
 /// Who works on the graph, and how edges reach them.
 AccPlace place_of(const AccCommand& c);
 

@@ -62,6 +62,9 @@ struct BenchCommand {
   CommonOptions common;
 };
 
+constexpr std::array<std::string_view, 6> kSetBySuites{"--layout", "--distribution", "--partitions",
+                                                       "--slots",  "--transport",    "--schedule"};
+
 void print_figures(const std::vector<bench::Figure>& figures) {
   for (const auto& figure : figures) {
     std::string line =
@@ -90,11 +93,6 @@ std::optional<std::regex> pattern_of(const BenchCommand& c) {
 }
 
 void run_bench(const Command& command, const BenchCommand& c) {
-  for (const char* const option :
-       {"--partitions", "--slots", "--transport", "--schedule", "--distribution"}) {
-    if (command.given(option))
-      throw UsageError(fmt::format("{} has no meaning for bench: a suite sets it", option));
-  }
   const bool generates = c.graph.empty() && c.suite != Suite::limits && c.suite != Suite::disk;
   for (const char* const option : {"--scale", "--edge-factor"}) {
     if (command.given(option) && !generates)
@@ -171,6 +169,7 @@ std::unique_ptr<Command> make_bench() {
   declare_device(*command, c->common);
   command->group("Messages");
   declare_messages(*command, c->common);
+  command->set_idle(kSetBySuites);
   command->set_example("sluice bench sampling --scale 22 --report bench.json");
   command->set_takes_ranks();
   command->run = [c](const Command& self) { run_bench(self, *c); };

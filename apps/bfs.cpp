@@ -26,7 +26,6 @@ std::uint64_t reached(std::span<const std::int32_t> depths) {
 }
 
 void run_bfs(const Command& command, const BfsCommand& c) {
-  refuse_idle_acc(command);
   if (!command.given("--source")) throw UsageError("--source V is missing: say where the search begins");
   // Over ranks a search only pushes.
   Job job(command, c.common, c.graph,

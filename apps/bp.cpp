@@ -33,7 +33,6 @@ AccFigures figures_of(const BpCommand& c, BeliefResult& result) {
 }
 
 void run_bp(const Command& command, BpCommand& c) {
-  refuse_idle_acc(command);
   for (const char* name : {"--priors", "--coupling"}) {
     if (!command.given(name)) throw UsageError(fmt::format("{} FILE is missing", name));
   }

@@ -122,6 +122,11 @@ void Command::choice_of_words(const std::string& name, std::vector<std::string> 
   text_value(name, join(words, "|"), find, std::move(get), help);
 }
 
+void Command::set_idle(std::span<const std::string_view> names) {
+  for (auto& option : options_)
+    option.idle |= std::find(names.begin(), names.end(), option.name) != names.end();
+}
+
 bool Command::given(const std::string& name) const {
   return std::any_of(options_.begin(), options_.end(),
                      [&](const Option& option) { return option.name == name && option.given; });
@@ -130,6 +135,7 @@ bool Command::given(const std::string& name) const {
 ResolvedOptions Command::resolved() const {
   ResolvedOptions all;
   for (const auto& option : options_) {
+    if (option.idle) continue;
     const bool dashed = option.name.starts_with("--");
     std::string key = dashed ? option.name.substr(2) : option.name;
     if (!dashed) std::transform(key.begin(), key.end(), key.begin(), [](char c) { return std::tolower(c); });
@@ -157,6 +163,10 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
     return ParseResult::help;
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{} (see sluice {} --help)", one_line(error.what()), command.name()));
+  }
+  for (const auto& option : command.options()) {
+    if (option.idle && option.given)
+      throw UsageError(fmt::format("{} has no meaning for {} (leave it out)", option.name, command.name()));
   }
   return ParseResult::run;
 }

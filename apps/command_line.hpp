@@ -8,7 +8,9 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -35,6 +37,7 @@ class Command {
     std::function<OptionValue()> get;
     bool given = false;
     bool optional = false;  ///< an argument that may be left out
+    bool idle = false;      ///< nothing here for it to change
   };
 
   Command(std::string name, std::string summary) : name_(std::move(name)), summary_(std::move(summary)) {}
@@ -91,9 +94,13 @@ class Command {
                        std::function<void(std::size_t)> set, std::function<OptionValue()> get,
                        const std::string& help);
 
+  /// Options of a group that have no meaning for this command: whoever gives one is told so, and neither the
+  /// help nor the resolved configuration names it.
+  void set_idle(std::span<const std::string_view> names);
+
   /// Was the option written on the command line?
   bool given(const std::string& name) const;
-  /// Every option with the value it has now, without the dashes.
+  /// Every option that has a meaning, with the value it has now, without the dashes.
   ResolvedOptions resolved() const;
 
   /// Carries the command out; throws Error.

@@ -1,9 +1,11 @@
 // The options that jobs share (CONTRACT section 2), declared in groups that a command picks from.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "apps/command_line.hpp"
 #include "apps/progress.hpp"
@@ -63,6 +65,11 @@ void declare_queues(Command& command, CommonOptions& options);
 void declare_messages(Command& command, CommonOptions& options);
 /// All of these under their headings: a job on a graph file, on one rank or many.
 void declare_job(Command& command, CommonOptions& options);
+
+/// What solvers, whose every result is of all vertices, have no meaning for: they read lists as they lie, and
+/// bring a partition wherever one is needed.
+inline constexpr std::array<std::string_view, 3> kIdleForSolvers{"--instance-range", "--layout",
+                                                                 "--schedule"};
 
 /// Throws UsageError if `output` is `input` itself (--force would cost the user the input), or the report's
 /// file.

@@ -66,6 +66,7 @@ std::string command_help(const Command& command) {
   std::string arguments, out;
   std::string group;
   for (const auto& option : command.options()) {
+    if (option.idle) continue;
     if (!option.name.starts_with("--"))
       arguments += option.optional ? " [" + option.name + "]" : " " + option.name;
     if (option.group != group) out += fmt::format("\n{}:\n", group = option.group);

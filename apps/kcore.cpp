@@ -24,7 +24,6 @@ std::uint64_t count_members(std::span<const std::uint8_t> members) {
 }
 
 void run_kcore(const Command& command, const KcoreCommand& c) {
-  refuse_idle_acc(command);
   Job job(command, c.common, c.graph,
           {.in_edges = true, .checked_in_file = true, .vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);

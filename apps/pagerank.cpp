@@ -32,13 +32,6 @@ struct PageRankCommand {
   CommonOptions common;
 };
 
-void refuse_idle(const Command& command) {
-  for (const char* name : {"--instance-range", "--layout", "--schedule"}) {
-    if (command.given(name))
-      throw UsageError(fmt::format("{} has no meaning for pagerank (leave it out)", name));
-  }
-}
-
 std::vector<io::Attribute> attributes_of(const PageRankCommand& c) {
   std::vector<io::Attribute> attributes{
       {"command", std::string("pagerank")},
@@ -124,7 +117,6 @@ PageRankPlan plan_of(Job& job, const PageRankCommand& c, const RankPlace& place)
 }
 
 void run_pagerank(const Command& command, PageRankCommand& c) {
-  refuse_idle(command);
   if (!c.replay.file.empty()) {
     if (command.given("--method")) c.replay.replay.methods = {c.method};
     c.replay.replay.frontier_tolerance = c.batch.rank.frontier_tolerance;
@@ -197,6 +189,7 @@ std::unique_ptr<Command> make_pagerank() {
   command->group("Replay (instead of GRAPH: every method beside static, after every batch)");
   declare_replay(*command, c->replay);
   declare_job(*command, c->common);
+  command->set_idle(kIdleForSolvers);
   command->set_example("sluice pagerank graph.h5 --tolerance 1e-12 --output ranks.h5 --report ranks.json");
   command->run = [c](const Command& self) { run_pagerank(self, *c); };
   return command;

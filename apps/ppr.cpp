@@ -42,6 +42,8 @@ constexpr std::array kPprStates{
     Name<PprState>{"dense", PprState::dense},
 };
 
+constexpr std::array<std::string_view, 2> kIdle{"--layout", "--schedule"};
+
 struct PprCommand {
   std::string graph;
   PprOptions ppr;
@@ -72,7 +74,6 @@ void settle(const Command& command, PprCommand& c) {
   if (command.given("--expand") && command.given("--residual-threshold"))
     throw UsageError("--expand and --residual-threshold exclude each other (give one of them)");
   refuse("--state", staged || push || walks, method);
-  for (const char* option : {"--layout", "--schedule"}) refuse(option, true, "for ppr");
   validate(c.ppr);
 }
 
@@ -247,6 +248,7 @@ std::unique_ptr<Command> make_ppr() {
   command->flag("--latency", c->latency,
                 "p50 and p99 of the time that a query takes among as many others as are worked on at once");
   declare_job(*command, c->common);
+  command->set_idle(kIdle);
   command->set_example(
       "sluice ppr graph.h5 --method meloppr --stages 3,3 --expand 0.1 --top 200 --output scores.h5");
   command->run = [c](const Command& self) { run(self, *c); };

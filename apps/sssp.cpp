@@ -28,7 +28,6 @@ std::uint64_t reached(std::span<const double> distances) {
 }
 
 void run_sssp(const Command& command, const SsspCommand& c) {
-  refuse_idle_acc(command);
   if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
   if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
   Job job(command, c.common, c.graph, {.checked_in_file = true, .vertex_bytes = kAccVertexBytes});

@@ -22,6 +22,28 @@ TEST_F(WholePath, HelpIsForEveryCommand) {
   }
 }
 
+TEST_F(WholePath, HelpListsNoOptionThatTheCommandRefuses) {
+  const std::vector<std::pair<std::string, std::string>> options{
+      {"--layout", "csr"},  {"--schedule", "fifo"}, {"--instance-range", "0:1"},     {"--partitions", "2"},
+      {"--seed", "2"},      {"--slots", "2"},       {"--distribution", "replicate"}, {"--transport", "auto"},
+      {"--batching", "on"}, {"--balance", "on"}};
+  const std::vector<std::pair<std::string, int>> refuses{{"walk", 0},     {"sample", 0}, {"ppr", 2},
+                                                         {"pagerank", 3}, {"bfs", 3},    {"sssp", 3},
+                                                         {"kcore", 3},    {"wcc", 3},    {"bp", 3}};
+  for (const auto& [command, count] : refuses) {
+    const auto help = run({command, "--help"}).out;
+    int refused = 0;
+    for (const auto& [option, value] : options) {
+      const auto said = sluice({command, at("nothing.h5"), option, value}).err;
+      const bool idle = said.find(option + " has no meaning for " + command) != said.npos;
+      const bool unknown = said.find("(see sluice " + command + " --help)") != said.npos;
+      EXPECT_EQ(help.find("  " + option + " ") != help.npos, !idle && !unknown) << command << ": " << said;
+      refused += idle;
+    }
+    EXPECT_EQ(refused, count) << command;
+  }
+}
+
 TEST_F(WholePath, HelpShowsDefaults) {
   const auto help = run({"walk", "--help"}).out;
 
