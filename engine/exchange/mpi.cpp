@@ -26,8 +26,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kDataTag = 1, kFailureTag = 2, kSwapTag = 3;
 /// How long a rank that must give up waits for messages that are under way in memory of its caller.
 constexpr auto kDrain = std::chrono::seconds(1);
-/// The rank that failed may have done its part of what is waited for. So what fails on all ranks alike, right
-/// behind a collective, is everybody's own failure.
+/// Work that fails on all ranks alike may take this rank so much longer to come to the same end.
 constexpr auto kGrace = std::chrono::milliseconds(200);
 
 void check(int status, const char* label) {
@@ -163,17 +162,19 @@ class Mpi final : public Communicator {
 
   void announce_failure() noexcept override {
     if (std::exchange(announced_, true)) return;
+    parts_told_ = parts_;
     for (int peer = 0; peer < size(); ++peer) {
       MPI_Request request;
       if (peer == rank()) continue;
-      if (MPI_Isend(&announced_, 0, MPI_BYTE, peer, kFailureTag, control_.id(), &request) == MPI_SUCCESS) {
+      if (MPI_Isend(&parts_told_, 1, MPI_UINT64_T, peer, kFailureTag, control_.id(), &request) ==
+          MPI_SUCCESS) {
         MPI_Request_free(&request);
       }
     }
   }
 
   void throw_if_failed(const char* label) override {
-    if (look_for_failure())
+    if (look_for_failure() && (is_behind() || Clock::now() - failure_seen_ > kGrace))
       throw PeerFailed(fmt::format("rank {} failed, in {} of rank {}", *failed_, label, rank()));
   }
 
@@ -206,12 +207,15 @@ class Mpi final : public Communicator {
     Clock::time_point begin_ = Clock::now();
   };
 
-  /// The one wait. Returns the memory of the requests once all are complete. With `heed` a failure elsewhere
-  /// ends it; without, patience begins only when a failure is known.
+  /// The one wait. Returns the memory of the requests once all are complete. With `heed` the failure of a
+  /// rank that has not done its part ends it: what has been waited for by all can be completed, so that what
+  /// fails on all ranks alike, right behind a collective, is everybody's own failure. Without, patience
+  /// begins only when a failure is known.
   std::vector<std::byte> wait(std::unique_ptr<Pending> pending, const char* label, Patience patience,
                               bool heed = true) {
     const auto begin = Clock::now();
     std::optional<Clock::time_point> failure;
+    parts_ += heed ? 1 : 0;
     for (unsigned round = 0;; ++round) {
       int done = 0;
       check(MPI_Testall(static_cast<int>(pending->requests.size()), pending->requests.data(), &done,
@@ -219,7 +223,7 @@ class Mpi final : public Communicator {
             label);
       if (done) return std::move(pending->memory);
       if (!failure && (look_for_failure() || announced_)) failure = Clock::now();
-      if (heed && failure && Clock::now() - *failure > kGrace) {
+      if (heed && (announced_ || is_behind())) {
         give_up(std::move(pending));
         throw PeerFailed(fmt::format("rank {} failed while rank {} waited for {}", failed_.value_or(rank()),
                                      rank(), label));
@@ -248,14 +252,24 @@ class Mpi final : public Communicator {
     given_up_.push_back(std::move(pending));
   }
 
+  /// Takes in what ranks that failed have told.
   bool look_for_failure() {
-    if (failed_) return true;
-    int arrived = 0;
-    MPI_Status status;
-    MPI_Iprobe(MPI_ANY_SOURCE, kFailureTag, control_.id(), &arrived, &status);
-    if (arrived) failed_ = status.MPI_SOURCE;
-    return arrived != 0;
+    for (int arrived = 1; arrived != 0;) {
+      MPI_Status status;
+      MPI_Iprobe(MPI_ANY_SOURCE, kFailureTag, control_.id(), &arrived, &status);
+      if (!arrived) break;
+      std::uint64_t parts = 0;
+      MPI_Recv(&parts, 1, MPI_UINT64_T, status.MPI_SOURCE, kFailureTag, control_.id(), MPI_STATUS_IGNORE);
+      fewest_parts_ = std::min(fewest_parts_, parts);
+      if (failed_) continue;
+      failed_ = status.MPI_SOURCE;
+      failure_seen_ = Clock::now();
+    }
+    return failed_.has_value();
   }
+
+  /// Whether a rank has failed before it did its part of what this one has come to.
+  bool is_behind() const { return fewest_parts_ < parts_; }
 
   template <class T>
   void reduce(std::span<T> values, MPI_Datatype type, Reduce how, const char* label, Patience patience) {
@@ -342,7 +356,11 @@ class Mpi final : public Communicator {
   std::uint64_t piece_;
   Channel work_, control_, last_;
   bool announced_ = false, closed_ = false;
+  /// Collectives that this rank has done its part of, and the same when it announced that it failed; of the
+  /// ranks that did so, the fewest. All ranks come to the same ones in the same order.
+  std::uint64_t parts_ = 0, parts_told_ = 0, fewest_parts_ = ~std::uint64_t{0};
   std::optional<int> failed_;
+  Clock::time_point failure_seen_{};
   std::vector<std::unique_ptr<Pending>> given_up_;
 };
 

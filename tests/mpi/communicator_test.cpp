@@ -16,12 +16,13 @@ class CommunicatorTest : public MpiTest {
 
 TEST_F(CommunicatorTest, DoesWhatItIsFor) {
   pass_on(1, "AllToAll:OnRanks.KnowTheirNode");
-  pass_on(3, "Collectives:OnRanks.AllToAll:OnRanks.KnowTheirNode");
+  pass_on(3, "Collectives:OnRanks.AllToAll:OnRanks.KnowTheirNode:OnRanks.SwapAsManyBytesWithEachOther");
 }
 
 TEST_F(CommunicatorTest, GivesUpInTime) {
   pass_on(2, "PatienceEnds");
   pass_on(3, "AFailureEndsTheOthersWaits");
+  pass_on(3, "AFailureSparesWhatItsRankHasDone");
 }
 
 TEST_F(CommunicatorTest, KeepsTheBudget) {

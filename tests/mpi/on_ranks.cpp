@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 namespace sluice {
 namespace {
 
@@ -124,6 +127,21 @@ TEST_F(OnRanks, PatienceEnds) {
   // The others only now; what was given up must disturb nothing that is said later.
   EXPECT_EQ(ranks().last_words(std::to_string(ranks().rank()), Patience(60)).size(),
             static_cast<std::size_t>(ranks().size()));
+}
+
+/// Rank 0 has done its part of the barrier and fails; rank 2 comes late. The others must come through, or it
+/// would be a matter of time whether an error behind the barrier is all ranks' own.
+TEST_F(OnRanks, AFailureSparesWhatItsRankHasDone) {
+  const int me = ranks().rank();
+  if (me == 2) std::this_thread::sleep_for(std::chrono::seconds(1));
+  if (me == 0) {
+    EXPECT_THROW(ranks().barrier("a barrier", Patience(0)), RunError);
+    ranks().announce_failure();
+  } else {
+    EXPECT_NO_THROW(ranks().barrier("a barrier"));
+    EXPECT_THROW(ranks().barrier("what rank 0 never comes to"), PeerFailed);
+  }
+  EXPECT_EQ(ranks().last_words("", Patience(60)).size(), static_cast<std::size_t>(ranks().size()));
 }
 
 TEST_F(OnRanks, AFailureEndsTheOthersWaits) {
