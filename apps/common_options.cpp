@@ -177,8 +177,10 @@ void tell_idle_slots(const Command& command, const CommonOptions& options, std::
   world().all_reduce(most, Reduce::max, "the partitions");
   if (options.paging.slots == 0 || most[0] > 1 || options.quiet) return;
   // No error: with less memory, or on another machine, the same job does have partitions.
-  say(fmt::format("{}: --slots {} changes nothing, for the graph is worked on whole (ask for --partitions)\n",
-                  command.name(), options.paging.slots));
+  const char* const why = options.paging.partitions > 1
+                              ? "no partition is brought to the device here (leave it out)"
+                              : "the graph is worked on whole (ask for --partitions)";
+  say(fmt::format("{}: --slots {} changes nothing, for {}\n", command.name(), options.paging.slots, why));
 }
 
 void apply_host_ceiling(const CommonOptions& options) {

@@ -261,6 +261,18 @@ TEST_F(BadInput, OptionsOfPartitionsWithoutAny) {
   refuse(kUsage, "--batching: 'maybe'", walk(graph(), {"--partitions", "4", "--batching", "maybe"}));
 }
 
+TEST_F(BadInput, SlotsWithoutPartitionsAreToldWhy) {
+  const auto hint_of = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--force", "--device", "host", "--slots", "2"});
+    return run(sample("edge", more)).err;
+  };
+  EXPECT_NE(hint_of({"--count", "3"}).find("the graph is worked on whole (ask for --partitions)"),
+            std::string::npos);
+  const auto hint = hint_of({"--count", "3", "--partitions", "4"});
+  EXPECT_NE(hint.find("--slots 2 changes nothing"), std::string::npos) << hint;
+  EXPECT_EQ(hint.find("ask for --partitions"), std::string::npos) << hint;
+}
+
 TEST_F(BadInput, OptionsOfAnotherKind) {
   refuse(kUsage, "--p has no meaning for --kind uniform", walk(graph(), {"--p", "2"}));
   refuse(kUsage, "--probability", walk(graph(), {"--kind", "biased", "--probability", "0.5"}));
