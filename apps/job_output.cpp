@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 
 #include "apps/errors.hpp"
@@ -20,6 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "host";
+}
+
 /// Rank 0 alone sees that the others' files are there only if all write to one file system.
 void require_visible(const std::string& share, int rank) {
   if (fs::exists(share)) return;
@@ -29,10 +35,11 @@ void require_visible(const std::string& share, int rank) {
                   share, rank));
 }
 
-/// Shares wait beside the output, or, where that is a stream, in `scratch`, or among temporary files.
+/// Shares wait beside the output, or, where that is a stream, in `scratch`, or among temporary files. Several
+/// machines may share `scratch`, and a process id be that of a process on each.
 std::string folder_beside(const std::string& output, const std::string& scratch, long process) {
   const fs::path folder = scratch.empty() ? fs::temp_directory_path() : fs::path(scratch);
-  const std::string place = output == "-" ? (folder / "sluice").string() : output;
+  const std::string place = output == "-" ? (folder / ("sluice." + host_name())).string() : output;
   return io::OutputFile::temporary_of(place, process) + ".ranks";
 }
 

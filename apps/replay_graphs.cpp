@@ -52,8 +52,9 @@ class FirstEdges final : public io::EdgeSource {
 class GraphsInFiles final : public ReplayGraphs {
  public:
   GraphsInFiles(bool stays, const CommonOptions& common) : stays_(stays) {
-    // Among what goes away if the job ends by force.
-    if (writes()) folder_.emplace(temporaries_of("-", common.scratch, ::getpid()).back());
+    // A name that every rank of the machine knows for what goes away if the job ends by force.
+    const std::string leader = broadcast_text(world(), std::to_string(::getpid()), 0, "rank 0's process");
+    if (writes()) folder_.emplace(temporaries_of("-", common.scratch, std::stol(leader)).back());
     const auto folders = world().all_gather(folder_ ? folder_->path() : "", "a folder for the graph");
     path_ = folders[static_cast<std::size_t>(world().node_leader())] + "/graph.h5";
   }

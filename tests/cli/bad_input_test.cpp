@@ -319,8 +319,11 @@ TEST_F(BadInput, AStopInTheMiddleOfAWaveEndsItSoon) {
   for (const int requests : {1, 2}) {
     Process process({SLUICE_PROGRAM, "sample", input, "--kind", "node", "--count", "50000", "--instances",
                      "4000", "--device", "host", "--threads", "1", "--output", at("out.h5")});
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-    for (int i = 0; i < requests; ++i) kill(process.id(), SIGTERM);
+    ASSERT_TRUE(process.reaches([&] { return folder_.names().size() == 2; })) << "an output is begun";
+    const auto before = process.ticks();
+    ASSERT_TRUE(process.reaches([&] { return process.ticks() > before + 20; })) << "the wave is under way";
+    // Two at once would be one: the system keeps no count of those that wait.
+    for (int i = 0; i < requests; ++i) process.signal_and_see(SIGTERM);
     const auto finished = process.wait(std::chrono::seconds(40));
 
     EXPECT_EQ(finished.status, kFailed) << finished.err;
@@ -333,7 +336,7 @@ TEST_F(BadInput, InterruptLeavesNoOutput) {
   const auto input = graph();
   Process process({SLUICE_PROGRAM, "walk", input, "--length", "2000", "--walks-per-vertex", "100000",
                    "--output", at("out.h5")});
-  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  ASSERT_TRUE(process.reaches([&] { return folder_.names().size() == 2; })) << "an output is begun";
   kill(process.id(), SIGINT);
   const auto finished = process.wait();
 

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -81,6 +83,46 @@ class Process {
   }
 
   pid_t id() const { return id_; }
+
+  /// Has it ended, with wait() still to come?
+  bool ended() const {
+    siginfo_t state{};
+    return waitid(P_PID, static_cast<id_t>(id_), &state, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           state.si_pid != 0;
+  }
+
+  /// Waits until `state` holds, or the process has ended. Returns whether it holds.
+  template <class State>
+  bool reaches(State&& state) const {
+    while (!state()) {
+      if (ended()) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
+
+  /// Sends a signal, and waits until the process has begun to answer it.
+  void signal_and_see(int signal) const {
+    kill(id_, signal);
+    reaches([&] {
+      const std::string status = read_bytes("/proc/" + std::to_string(id_) + "/status");
+      const auto pending = status.find("ShdPnd:");
+      return pending != status.npos &&
+             (std::stoull(status.substr(pending + 7), nullptr, 16) >> (signal - 1) & 1) == 0;
+    });
+  }
+
+  /// Clock ticks for which it has computed so far.
+  std::uint64_t ticks() const {
+    // Behind the name, which may hold anything: state, eleven figures, user time.
+    const std::string all = read_bytes("/proc/" + std::to_string(id_) + "/stat");
+    std::istringstream figures(all.substr(all.rfind(')') + 1));
+    std::string skipped;
+    for (int i = 0; i < 11; ++i) figures >> skipped;
+    std::uint64_t user = 0;
+    figures >> user;
+    return user;
+  }
 
   /// The status and what was written; a process that runs longer than `limit` is killed.
   Finished wait(std::chrono::seconds limit = std::chrono::seconds(120)) {

@@ -163,5 +163,24 @@ TEST_F(RankReplayCli, RefusesWhatHasNoMeaning) {
   refuse(3, "absent.txt", {"pagerank", "--replay", at("absent.txt")});
 }
 
+/// Machines that share the folder may have processes of one id.
+TEST_F(RankReplayCli, ScratchFoldersNameTheMachine) {
+  std::filesystem::create_directory(at("scratch"));
+  Process process({SLUICE_PROGRAM, "pagerank", "--replay", temporal(), "--batch-fraction", "5e-3",
+                   "--transport", "file", "--scratch", at("scratch"), "--quiet"});
+  std::string name;
+  ASSERT_TRUE(process.reaches([&] {
+    for (const auto& entry : std::filesystem::directory_iterator(at("scratch")))
+      name = entry.path().filename();
+    return name.ends_with(".ranks");
+  }));
+  EXPECT_EQ(process.wait().status, 0);
+
+  char machine[256] = {};
+  ASSERT_EQ(gethostname(machine, sizeof machine - 1), 0);
+  EXPECT_TRUE(name.starts_with("sluice." + std::string(machine) + ".partial-")) << name;
+  EXPECT_TRUE(std::filesystem::is_empty(at("scratch")));
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -151,8 +151,8 @@ class LongJob : public RankFailure {
 
 TEST_F(LongJob, ARequestToStopEndsAllRanks) {
   Process process(job("x.h5", "1000"));
-  while (ranks_of(process.id()).size() < 3) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  std::this_thread::sleep_for(std::chrono::milliseconds(900));
+  // The graph, and what the job has begun: its report, its output, and a folder for the ranks' shares.
+  ASSERT_TRUE(process.reaches([&] { return folder_.names().size() == 4; }));
   kill(process.id(), SIGTERM);
   const auto finished = process.wait(std::chrono::seconds(30));
 
