@@ -102,12 +102,14 @@ PageRankPlan plan_pagerank(const Device& device, const Graph& graph, const PageR
         rows * (sizeof(FixedRank) + sizeof(double) + sizeof(EdgeIndex) + sizeof(Vertex) + loop);
   }
   const std::uint64_t edge = sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
+  plan.host_bytes = rows * (sizeof(double) + loop + sizeof(double));
+  // On the host these, too, are there before slots take their part.
+  const std::uint64_t before = plan.state_bytes + (device.is_cuda() ? 0 : plan.host_bytes);
   const SweepPagePlan pages =
-      plan_sweep_pages(device, m * edge, plan.state_bytes, graph.edges_elsewhere != nullptr, place.paging);
+      plan_sweep_pages(device, m * edge, before, graph.edges_elsewhere != nullptr, place.paging);
   plan.device_bytes = plan.state_bytes + pages.least_bytes;
   plan.partitions = pages.partitions;
   plan.brought_bytes = pages.brought_bytes;
-  plan.host_bytes = rows * (sizeof(double) + loop + sizeof(double));
   if (!device.is_cuda()) plan.host_bytes += plan.device_bytes;  // they lie there
   if (graph.directed && graph.in.offsets.empty()) {
     const std::uint64_t record = graph.out.weights.empty() ? 8 : 12, row = record - sizeof(Vertex);

@@ -33,11 +33,12 @@ std::uint64_t bytes_of(const SweepRows& rows, bool weighted) {
   return rows.in.edges * columns_of(weighted).bytes_per_edge();
 }
 
-/// What slots may take; the host backend's lie in host memory, whose ceiling is the lower one if none was
-/// given.
-std::uint64_t room(const Device& device, std::uint64_t most) {
-  if (!device.is_cuda()) most = std::min(most, host_accountant().available() / 2);
-  const std::uint64_t available = std::min(device.memory().available(), most);
+/// What slots may take once `taken` bytes more are; the host backend's lie in host memory, whose ceiling is
+/// the lower one if none was given.
+std::uint64_t room(const Device& device, std::uint64_t most, std::uint64_t taken = 0) {
+  const auto beside = [&](std::uint64_t bytes) { return bytes > taken ? bytes - taken : 0; };
+  if (!device.is_cuda()) most = std::min(most, beside(host_accountant().available()) / 2);
+  const std::uint64_t available = std::min(beside(device.memory().available()), most);
   return available > kFixedBytes ? available - kFixedBytes : 0;
 }
 
@@ -69,9 +70,9 @@ bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighte
 
 SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, std::uint64_t state_bytes,
                                bool in_file, const PagingOptions& paging, std::uint64_t most) {
-  const std::uint64_t available = room(device, most),
-                      free = available > state_bytes ? available - state_bytes : 0;
-  if (!paged(paging, in_file, edge_bytes, free)) return {1, device.is_cuda() ? edge_bytes : 0};
+  const std::uint64_t free = room(device, most, state_bytes), available = device.memory().available();
+  if (!paged(paging, in_file, edge_bytes, available > state_bytes ? available - state_bytes : 0))
+    return {1, device.is_cuda() ? edge_bytes : 0};
   const std::uint64_t slot = slot_bytes(free, edge_bytes);
   const std::uint64_t partitions =
       paging.partitions != 0 ? paging.partitions : (edge_bytes + slot - 1) / slot;

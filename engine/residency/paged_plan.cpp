@@ -115,10 +115,11 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
   const PartitionBytes bytes = sizes.bytes();
   const std::uint64_t graph_bytes =
       std::max<std::uint64_t>(graph.vertices() * bytes.vertex + offsets.back() * bytes.edge, 1);
+  const auto beside = [&](std::uint64_t left) { return left > taken ? left - taken : 0; };
   // The host backend's slots and waves lie in host memory, which has to hold results that leave as well.
-  const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : host_accountant().available() / 2;
-  const std::uint64_t available = std::min(device.memory().available(), most), fixed = kFixedBytes + taken;
-  const std::uint64_t free = available > fixed ? available - fixed : 0;
+  const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : beside(host_accountant().available()) / 2;
+  const std::uint64_t available = std::min(beside(device.memory().available()), most);
+  const std::uint64_t free = available > kFixedBytes ? available - kFixedBytes : 0;
   const auto fitting = [&](std::uint64_t slot_bytes) {
     const std::uint64_t left = free > slot_bytes ? free - slot_bytes : 0;
     return std::min({left / bytes_per_instance, std::max<std::uint64_t>(instances, 1), kMostUnderWay});
@@ -151,7 +152,7 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
   plan.slot_bytes = slots.bytes(plan.slots);
   plan.wave = fitting(plan.slot_bytes);
   if (plan.wave == 0) {
-    const std::uint64_t needed = fixed + plan.slot_bytes + bytes_per_instance;
+    const std::uint64_t needed = kFixedBytes + plan.slot_bytes + bytes_per_instance;
     const bool of_host = available == most;
     throw BudgetError(fmt::format(
         "{} memory: {} slots for partitions of up to {} and one instance need {}, but {} are left (raise "

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/process.hpp"
+#include "core/host_ceiling.hpp"
 #include "engine/core/error.hpp"
 #include "engine/rank/pagerank.hpp"
 #include "io/graph_file.hpp"
@@ -71,6 +72,24 @@ TEST(PageRankPartitions, StayWithinTheDeviceMemory) {
   expect_same(parts, pagerank(roomy, graph));
   EXPECT_GT(parts.traffic.partitions, 3u);
   EXPECT_LE(tight.memory().peak(), tight.memory().ceiling());
+}
+
+/// On the host slots have half of what ranks leave of the host's memory, planned or done.
+TEST(PageRankPartitions, AreAsManyAsThePlanSays) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Graph graph = generated(io::GraphKind::ring, 16, true, io::WeightRule::none);
+  const RankPlace place{.paging = {.transport = Transport::copied}};
+  PageRankOptions options;
+  options.max_iterations = 2;
+  for (const std::uint64_t left : {400u << 10, 700u << 10}) {
+    const HostCeiling ceiling(graph.vertices() * 40 + left);
+
+    const PageRankPlan plan = plan_pagerank(device, graph, options, place);
+    const PageRankResult result = pagerank(device, graph, options, {}, place);
+
+    EXPECT_GT(result.traffic.partitions, 2u);
+    EXPECT_NEAR(static_cast<double>(plan.partitions), static_cast<double>(result.traffic.partitions), 1);
+  }
 }
 
 TEST(PageRankPartitions, BringWhatIsPinnedOnce) {

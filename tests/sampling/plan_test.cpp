@@ -2,6 +2,7 @@
 // technique are those that the run takes.
 #include <gtest/gtest.h>
 
+#include "core/host_ceiling.hpp"
 #include "engine/core/error.hpp"
 #include "sampling/jobs.hpp"
 
@@ -173,6 +174,31 @@ TEST(Plan, CutsAsTheRunCuts) {
       EXPECT_EQ(plan.select, stats.select);
       EXPECT_LE(plan.device_bytes_needed, device.memory().ceiling());
     }
+  }
+}
+
+/// The host's memory bounds slots and waves as a device's would, less by what lies there before.
+TEST(Plan, CutsAsTheRunCutsWithinHostMemory) {
+  const Graph graph = scattered(20000);
+  const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + sizeof(float));
+  WalkOptions options;
+  options.length = 20;
+  Starts listed;
+  listed.mode = Starts::Mode::listed;
+  for (Vertex v = 0; v < 20000; ++v) listed.vertices.push_back(v);
+  for (const Planned& job :
+       {planned("drawn", random_starts(2000), options), planned("listed", listed, options)}) {
+    SCOPED_TRACE(job.name);
+    Device device({DeviceChoice::host, 2, 0});
+    const PagingOptions paging{.transport = Transport::copied};
+    const HostCeiling ceiling(edges / 2);
+
+    const RunPlan plan = job.plan(device, graph, paging);
+    ResidentGraph resident(device, graph, paging);
+    const RunStats stats = job.run(resident);
+
+    ASSERT_TRUE(plan.partitions.has_value());
+    EXPECT_EQ(plan.partitions->size(), stats.partitions);
   }
 }
 
