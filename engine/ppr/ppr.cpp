@@ -107,6 +107,40 @@ void count_figures(PprStats& stats, std::span<const QueryFigures> figures) {
   ++stats.waves;
 }
 
+/// Results of a wave take memory that a query may need. Where that finds none, waves of so many times fewer
+/// queries are worth a try, unless results are less than such a part of all that is taken.
+constexpr std::uint64_t kFewerQueries = 4, kLeastOfUse = 64;
+
+/// Answers the queries from `at` on, and moves it. Where one does not fit the memory, and `fewer()` says that
+/// waves can be smaller, returns false: `at` is then where the wave began.
+template <class Fewer>
+bool run_waves(PprBackend& backend, InstanceRange range, Instance& at, PprSink& sink,
+               const PprProgress& progress, PprStats& stats, Fewer&& fewer) {
+  const std::uint64_t queries = range.end - range.begin;
+  for (; at < range.end; at += std::min(backend.rows(), range.end - at)) {
+    if (progress) progress(at - range.begin, queries);
+    const auto begin = Clock::now();
+    PprBatch batch;
+    try {
+      batch = backend.solve(at, std::min(backend.rows(), range.end - at));
+    } catch (const BudgetError&) {
+      if (!fewer()) throw;
+      stats.traffic.add_later(backend.traffic());
+      return false;
+    }
+    stats.compute_seconds += since(begin);
+    if (sink.asks() != nullptr) backend.rest();
+    const auto writing = Clock::now();
+    count_figures(stats, batch.figures);
+    sink.write(batch);
+    stats.write_seconds += since(writing);
+  }
+  backend.finish();
+  if (progress) progress(queries, queries);
+  stats.traffic.add_later(backend.traffic());
+  return true;
+}
+
 }  // namespace
 
 bool is_out_of_core(const Device& device, const Graph& graph, [[maybe_unused]] const PprOptions& options,
@@ -157,30 +191,25 @@ std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& 
 PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
                  PprSink& sink, const PagingOptions& paging) {
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
-  const auto backend =
-      make_ppr_backend(device, graph, starts, options, paging, range.end - range.begin, sink.asks());
-  PprStats stats = run_ppr(*backend, range, sink, options.progress);
-  if (backend->reads_in_place()) stats.mapped_bytes = stats.edges * mapped_edge_bytes(options);
-  return stats;
+  PprStats stats;
+  Instance at = range.begin;
+  for (std::uint64_t together = range.end - range.begin;;) {
+    auto backend = make_ppr_backend(device, graph, starts, options, paging, together, sink.asks());
+    const bool fitted = run_waves(*backend, range, at, sink, options.progress, stats, [&] {
+      together = backend->rows() / kFewerQueries;
+      return together > 0 && !device.is_cuda() && !paging.shard &&
+             backend->rows() * ppr_row_bytes(options) > device.memory().used() / kLeastOfUse;
+    });
+    if (!fitted) continue;
+    if (backend->reads_in_place()) stats.mapped_bytes = stats.edges * mapped_edge_bytes(options);
+    return stats;
+  }
 }
 
 PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const PprProgress& progress) {
-  const std::uint64_t queries = range.end - range.begin;
   PprStats stats;
-  for (Instance at = range.begin; at < range.end; at += backend.rows()) {
-    if (progress) progress(at - range.begin, queries);
-    const auto begin = Clock::now();
-    const PprBatch batch = backend.solve(at, std::min(backend.rows(), range.end - at));
-    stats.compute_seconds += since(begin);
-    if (sink.asks() != nullptr) backend.rest();
-    const auto writing = Clock::now();
-    count_figures(stats, batch.figures);
-    sink.write(batch);
-    stats.write_seconds += since(writing);
-  }
-  backend.finish();
-  if (progress) progress(queries, queries);
-  stats.traffic = backend.traffic();
+  Instance at = range.begin;
+  run_waves(backend, range, at, sink, progress, stats, [] { return false; });
   return stats;
 }
 

@@ -105,6 +105,28 @@ TEST(PprPartitions, StayWithinTheDeviceMemory) {
   EXPECT_LE(roomy.memory().peak(), 64u << 20);
 }
 
+/// What suffices for a query alone suffices for a hundred, whose results then come in smaller waves.
+TEST(PprPartitions, AreAnsweredInSmallWavesWhereResultsLeaveNoRoom) {
+  const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
+  const PagingOptions paging{.partitions = 16};
+  PprOptions one, all;
+  one.length = all.length = 4, one.last_instance = 1, all.last_instance = 100;
+  std::uint64_t least = 64u << 10;
+  for (bool fits = false; !fits; least += 1u << 10) {
+    try {
+      ran(Device({DeviceChoice::host, 2, least}), graph, {}, one, paging);
+      fits = true;
+    } catch (const BudgetError&) {
+    }
+  }
+  const Device device({DeviceChoice::host, 2, least + least / 32});
+
+  const Ran parts = ran(device, graph, {}, all, paging);
+
+  expect_same(parts, ran(Device({DeviceChoice::host, 2, 0}), graph, {}, all));
+  EXPECT_LE(device.memory().peak(), device.memory().ceiling());
+}
+
 TEST(PprPartitions, SayWhatIsTooLittle) {
   const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
   KeptRows rows;
