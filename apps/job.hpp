@@ -73,6 +73,9 @@ class Job {
   io::ResultWriter& open_results(const std::vector<io::Attribute>& attributes,
                                  const std::vector<std::string>& text_columns);
 
+  /// Adds an attribute that was not known when the results were opened. All ranks note the same.
+  void note(const io::Attribute& attribute) { output_->note(attribute); }
+
   /// Completes the output, says what was done, writes the report.
   void finish(const RunStats& run, const char* instance_name, const char* edge_name);
   void finish(const SolverFigures& solver);

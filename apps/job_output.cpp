@@ -104,6 +104,11 @@ class ShardedOutput final : public JobOutput {
                                      false, attributes.share);
   }
 
+  void note(const io::Attribute& attribute) override {
+    JobOutput::note(attribute);
+    whole_.push_back(attribute);
+  }
+
   void commit() override {
     writer_->commit();
     world().barrier("the results of all ranks", kUnlimited);

@@ -39,6 +39,8 @@ class JobOutput {
   virtual ~JobOutput() = default;
   /// Takes what this rank has: its instances, in order.
   io::ResultWriter& writer() { return *writer_; }
+  /// All ranks note the same, for the output and for each share of it.
+  virtual void note(const io::Attribute& attribute) { writer_->note(attribute); }
   /// Waits for all ranks, puts their shares together, and gives the output its name.
   virtual void commit() = 0;
   /// What this rank has written, and how much of it is in the results.

@@ -153,6 +153,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
           : batch->verify(all.span());
   }
   write_ranks(results, job.ids(), c.common.original_ids, result.first, result.ranks.span());
+  job.note({"converged", std::int64_t{result.converged()}});
   job.finish(figures_of(c, result));
 }
 

@@ -30,7 +30,7 @@ std::string update_line(const UpdateCounts& counts, double seconds) {
 
 /// Earlier ranks of another graph, or found by other rules, would silently give wrong ones.
 void check_previous(const io::RankFile& found, const std::string& path, const Graph& graph,
-                    const PageRankOptions& rank) {
+                    const PageRankOptions& rank, RankMethod method) {
   const auto refuse = [&](const std::string& what) {
     throw InputError(fmt::format("{}: {} (rank the graph anew with --method static)", path, what));
   };
@@ -49,6 +49,13 @@ void check_previous(const io::RankFile& found, const std::string& path, const Gr
   }
   if (found.damping && *found.damping != rank.damping) {
     refuse(fmt::format("found with --damping {}, not {}", *found.damping, rank.damping));
+  }
+  // The others leave ranks alone that no change of the batch reaches, however far off these were.
+  if (method == RankMethod::naive_dynamic) return;
+  if (found.converged && !*found.converged) refuse("not converged, which --method nd alone makes up for");
+  if (found.tolerance && *found.tolerance > rank.tolerance) {
+    refuse(fmt::format("found with --tolerance {}, coarser than {}, which --method nd alone makes up for",
+                       *found.tolerance, rank.tolerance));
   }
 }
 
@@ -125,7 +132,7 @@ RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOp
   if (follows) {
     validate(options.rank, job.device());
     previous = io::read_rank_file(options.previous);
-    check_previous(previous, options.previous, job.graph(), rank);
+    check_previous(previous, options.previous, job.graph(), rank, options.rank.method);
   }
   if (follows && common.verify)
     change_before_ = check_ranks(job.graph(), rank, previous.ranks.span(), &world()).change;

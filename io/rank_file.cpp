@@ -20,6 +20,12 @@ std::optional<double> read_real(hid_t file, const char* name) {
   return value;
 }
 
+std::optional<bool> read_truth(hid_t file, const char* name) {
+  std::int64_t value = 0;
+  if (!h5::read_attribute(file, name, value)) return {};
+  return value != 0;
+}
+
 RankFile read(hid_t file, const std::string& path) {
   if (!h5::has_link(file, "rank")) {
     throw InputError(fmt::format("{}: dataset /rank is missing; {}", path, kRemedy));
@@ -36,9 +42,10 @@ RankFile read(hid_t file, const std::string& path) {
   h5::checked(H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, found.ranks.data()));
   h5::read_attribute(file, "graph_checksum", found.graph_checksum);
   h5::read_attribute(file, "dangling", found.dangling);
-  std::int64_t weighted = 0;
-  if (h5::read_attribute(file, "weighted", weighted)) found.weighted = weighted != 0;
+  found.weighted = read_truth(file, "weighted");
+  found.converged = read_truth(file, "converged");
   found.damping = read_real(file, "damping");
+  found.tolerance = read_real(file, "tolerance");
   return found;
 }
 

@@ -14,7 +14,8 @@ struct RankFile {
   std::string graph_checksum;
   std::string dangling;
   std::optional<bool> weighted;
-  std::optional<double> damping;
+  std::optional<double> damping, tolerance;
+  std::optional<bool> converged;
 };
 
 /// Reads an HDF5 file with a dataset /rank. Throws InputError with one line that names the file, what is

@@ -104,13 +104,14 @@ class H5Results final : public DeclaredResults {
       : DeclaredResults(path), output_(path, force) {
     guarded([&] {
       file_ = h5::create_file(output_.temporary());
-      for (const auto& [name, value] : attributes) {
-        std::visit([&, &key = name](const auto& held) { h5::write_attribute(file_.get(), key, held); },
-                   value);
-      }
+      for (const Attribute& attribute : attributes) write(attribute);
     });
   }
   ~H5Results() override { abandon(); }
+
+  void note(const Attribute& attribute) override {
+    guarded([&] { write(attribute); });
+  }
 
   void complete() override {
     guarded([&] {
@@ -128,6 +129,11 @@ class H5Results final : public DeclaredResults {
   }
 
  private:
+  void write(const Attribute& attribute) {
+    std::visit([&](const auto& held) { h5::write_attribute(file_.get(), attribute.first, held); },
+               attribute.second);
+  }
+
   void declared() override {
     open_.emplace_back();
     waiting_.emplace_back(output_.temporary(), output_.path());

@@ -50,11 +50,11 @@ class NpyResults final : public DeclaredResults {
  public:
   NpyResults(const std::string& path, bool force, const std::vector<Attribute>& attributes)
       : DeclaredResults(path), output_(path, force, true) {
-    nlohmann::ordered_json json = nlohmann::ordered_json::object();
-    for (const auto& [name, value] : attributes) {
-      std::visit([&, &key = name](const auto& held) { json[key] = held; }, value);
-    }
-    write_text(open_file("attributes.json"), json.dump(2) + "\n");
+    for (const Attribute& attribute : attributes) note(attribute);
+  }
+
+  void note(const Attribute& attribute) override {
+    std::visit([&](const auto& held) { attributes_[attribute.first] = held; }, attribute.second);
   }
 
   void complete() override {
@@ -64,6 +64,7 @@ class NpyResults final : public DeclaredResults {
       files_[i].write_all_at(std::as_bytes(std::span(header)), 0);
       files_[i].close();
     }
+    write_text(open_file("attributes.json"), attributes_.dump(2) + "\n");
     output_.commit();
   }
 
@@ -102,6 +103,7 @@ class NpyResults final : public DeclaredResults {
   }
 
   OutputFile output_;
+  nlohmann::ordered_json attributes_ = nlohmann::ordered_json::object();
   std::vector<Descriptor> files_;
   std::vector<std::vector<std::byte>> buffers_;
 };

@@ -40,6 +40,8 @@ class ResultWriter {
   virtual void append(int dataset, const void* data, std::uint64_t rows) = 0;
   /// For declare_offsets(): the lengths of the next lists.
   virtual void append_counts(int dataset, std::span<const std::uint64_t> counts) = 0;
+  /// Adds a root attribute that was not known when the file was begun; text has none.
+  virtual void note(const Attribute&) {}
   /// Completes and renames; nothing appears without it.
   virtual void commit() = 0;
   /// The names given to declare_offsets().

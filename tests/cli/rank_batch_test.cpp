@@ -224,6 +224,29 @@ TEST_F(RankBatchCli, NamesTheUpdatedGraphInTheResult) {
          {"pagerank", path, "--method", "df", "--previous", at("with.h5"), "--output", at("x.h5")});
 }
 
+TEST_F(RankBatchCli, FollowsRanksThatConvergedAlone) {
+  const std::string path = ranked_graph();
+  const std::string insert = file("insert.txt", "1 2\n");
+  const auto earlier = [&](const char* name, std::vector<std::string> more) {
+    std::vector<std::string> arguments{"pagerank", path, "--device", "host", "--output", at(name)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    run(arguments);
+  };
+  earlier("cut.h5", {"--max-iterations", "1"});
+  earlier("coarse.h5", {"--tolerance", "1e-4"});
+  for (const char* method : {"dt", "df", "dfp", "dfr"}) {
+    const auto follow = [&](const char* previous) {
+      return std::vector<std::string>{"pagerank",   path,         "--insert", insert, "--method", method,
+                                      "--previous", at(previous), "--device", "host", "--output", at("x.h5")};
+    };
+    refuse(3, "not converged, which --method nd alone makes up for", follow("cut.h5"));
+    refuse(3, "found with --tolerance 0.0001, coarser than 1e-10", follow("coarse.h5"));
+  }
+  for (const char* previous : {"cut.h5", "coarse.h5"}) {
+    ranks({path, "--insert", insert, "--method", "nd", "--previous", at(previous)});
+  }
+}
+
 TEST_F(RankBatchCli, AppendsVerticesByTheirOriginalIds) {
   const std::string edges = file("edges.txt", "70 1000\n1000 70\n1000 500000\n");
   run({"convert", edges, at("edges.h5"), "--quiet"});
