@@ -6,6 +6,7 @@
 
 #include "acc/belief_models.hpp"
 #include "acc/edges_elsewhere.hpp"
+#include "core/host_ceiling.hpp"
 #include "engine/acc/belief_part_backend.hpp"
 #include "engine/acc/block_exchange.hpp"
 #include "engine/acc/solve.hpp"
@@ -161,20 +162,6 @@ TEST(OwnedBeliefRuns, TakeTheDeviceMemoryThatIsPlanned) {
     EXPECT_EQ(plan.message_bytes, graph.edges() * (2 * 3 * 8 + 8));
   }
 }
-
-/// So many more bytes of host memory for as long as it lives.
-class HostCeiling {
- public:
-  explicit HostCeiling(std::uint64_t more) : before_(host_accountant().ceiling()) {
-    host_accountant().set_ceiling(host_accountant().used() + more);
-  }
-  HostCeiling(const HostCeiling&) = delete;
-  HostCeiling& operator=(const HostCeiling&) = delete;
-  ~HostCeiling() { host_accountant().set_ceiling(before_); }
-
- private:
-  std::uint64_t before_;
-};
 
 /// A rank that has no room for the buffers says so before anything travels.
 TEST(BlockExchange, KeepsTheBudget) {

@@ -11,6 +11,7 @@
 
 #include "apps/examples/importance_sample.hpp"
 #include "apps/examples/non_backtracking_walk.hpp"
+#include "core/printed.hpp"
 #include "statistical/chi_square.hpp"
 #include "statistical/graphs.hpp"
 

@@ -3,24 +3,22 @@
 
 #include <gtest/gtest.h>
 
+#include "core/host_ceiling.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exchange/communicator.hpp"
 
 namespace sluice {
 namespace {
 
-/// Ends with the ceiling that there was.
 class InboxTest : public testing::Test {
  protected:
-  ~InboxTest() override { host_accountant().set_ceiling(ceiling_); }
   /// How much more than before the test is in use.
   std::uint64_t charged() const { return host_accountant().used() - before_; }
-  void leave_room_for(std::uint64_t bytes) {
-    host_accountant().set_ceiling(host_accountant().used() + bytes);
-  }
+  void leave_room_for(std::uint64_t bytes) { ceiling_.leave(bytes); }
 
  private:
-  std::uint64_t ceiling_ = host_accountant().ceiling(), before_ = host_accountant().used();
+  std::uint64_t before_ = host_accountant().used();
+  test::HostCeiling ceiling_;
 };
 
 TEST_F(InboxTest, ChargesTheMostThatCameAtOnce) {

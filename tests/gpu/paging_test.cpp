@@ -1,6 +1,7 @@
 // Walks and samples on a graph in partitions, on a GPU: those of the host with the whole graph, bit for bit.
 #include <gtest/gtest.h>
 
+#include "core/printed.hpp"
 #include "engine/residency/resident_graph.hpp"
 #include "gpu/gpu.hpp"
 #include "sampling/jobs.hpp"

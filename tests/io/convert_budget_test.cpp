@@ -1,7 +1,8 @@
 // The same bytes for any memory, threads and batches, within the budget, and nothing left behind.
 #include <optional>
 
-#include "engine/core/accountant.hpp"
+#include "core/host_ceiling.hpp"
+#include "core/printed.hpp"
 #include "io/convert/edge_sorter.hpp"
 #include "io/convert_fixture.hpp"
 #include "io/generate_graph.hpp"
@@ -88,7 +89,7 @@ TEST_F(ConvertBudget, BytesDoNotDependOnThreadsOrBatches) {
 
 TEST_F(ConvertBudget, ChargesNoMoreThanItMay) {
   const auto edges = random_edges(1000000, 3000000, 16);
-  const std::uint64_t before = host_accountant().used(), ceiling = host_accountant().ceiling();
+  const std::uint64_t before = host_accountant().used();
   for (unsigned bits = 0; bits < 4; ++bits) {
     ConvertOptions options;
     options.host_memory = kTiny;
@@ -97,11 +98,10 @@ TEST_F(ConvertBudget, ChargesNoMoreThanItMay) {
     options.timestamps = bits & 1;
     options.threads = bits & 2 ? 4 : 1;
     options.force = true;
-    host_accountant().set_ceiling(before + kTiny);
+    const test::HostCeiling tiny(kTiny);
 
     const ConvertStats stats = convert_edges(edges, "graph.h5", options);
 
-    host_accountant().set_ceiling(ceiling);
     EXPECT_GT(stats.sort_runs, 1u);
     EXPECT_EQ(host_accountant().used(), before);
   }

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/core/accountant.hpp"
+#include "core/host_ceiling.hpp"
 #include "io/descriptor.hpp"
 #include "io/file_test_support.hpp"
 
@@ -96,10 +96,9 @@ TEST(FileBytes, NothingStaysInTheCache) {
 TEST(FileBytes, ABudgetWithoutRoomIsKept) {
   const ColdFile cold;
   const FileBytes file(cold.path(), Caching::none);
-  const std::uint64_t ceiling = host_accountant().ceiling(), used = host_accountant().used();
-  host_accountant().set_ceiling(used + 4096);
+  const std::uint64_t used = host_accountant().used();
+  const test::HostCeiling little(4096);
   std::jthread([&] { cold.expect_read(file, 17, 1000000); }).join();
-  host_accountant().set_ceiling(ceiling);
   EXPECT_EQ(host_accountant().used(), used);
 }
 

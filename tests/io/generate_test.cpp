@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/printed.hpp"
 #include "engine/core/error.hpp"
 #include "io/edge_generator.hpp"
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/printed.hpp"
 #include "engine/core/error.hpp"
 #include "io/graph_file.hpp"
 #include "tests/io/file_test_support.hpp"

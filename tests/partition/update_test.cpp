@@ -57,6 +57,11 @@ struct Form {
   bool directed, weighted, timed, with_in;
 };
 
+void PrintTo(const Form& form, std::ostream* out) {
+  *out << (form.directed ? "directed" : "undirected") << (form.weighted ? ", weighted" : "")
+       << (form.timed ? ", timed" : "") << (form.with_in ? ", with in-edges" : "");
+}
+
 /// Memory of somebody else, with something in it.
 class OtherMemory final : public HostMemory {
  public:

@@ -13,6 +13,10 @@ struct Vector {
   std::array<std::uint32_t, 4> expected;
 };
 
+void PrintTo(const Vector& vector, std::ostream* out) {
+  *out << "from " << vector.counter[0];
+}
+
 class PhiloxKnownAnswer : public testing::TestWithParam<Vector> {};
 
 TEST_P(PhiloxKnownAnswer, MatchesRandom123) {

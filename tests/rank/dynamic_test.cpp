@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "core/printed.hpp"
 #include "engine/core/error.hpp"
 #include "io/generate_graph.hpp"
 #include "rank/batch_support.hpp"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/printed.hpp"
 #include "engine/core/error.hpp"
 #include "rank/cases.hpp"
 #include "rank/oracle.hpp"

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "cli/process.hpp"
+#include "core/printed.hpp"
 #include "engine/core/error.hpp"
 #include "io/convert.hpp"
 #include "io/graph_file.hpp"

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "core/printed.hpp"
 #include "engine/select/candidates.hpp"
 #include "engine/select/group.hpp"
 #include "statistical/chi_square.hpp"

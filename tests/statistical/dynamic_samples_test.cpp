@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include "core/printed.hpp"
 #include "statistical/dynamic_checks.hpp"
 #include "statistical/graphs.hpp"
 

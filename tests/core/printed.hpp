@@ -1,0 +1,42 @@
+// How parameters stand in the names of tests: as options name them, not by their bytes, of which padding is
+// another from run to run.
+#pragma once
+
+#include <ostream>
+
+#include "apps/names.hpp"
+
+namespace sluice {
+
+inline void PrintTo(Select select, std::ostream* out) {
+  *out << apps::name_of(apps::kSelects, select);
+}
+
+inline void PrintTo(Collision collision, std::ostream* out) {
+  *out << apps::name_of(apps::kCollisions, collision);
+}
+
+inline void PrintTo(Dangling dangling, std::ostream* out) {
+  *out << apps::name_of(apps::kDanglings, dangling);
+}
+
+inline void PrintTo(const PagingOptions& paging, std::ostream* out) {
+  *out << paging.partitions << " partitions, " << paging.slots << " slots, "
+       << apps::name_of(apps::kTransports, paging.transport) << ", "
+       << apps::name_of(apps::kSchedules, paging.schedule) << ", batching "
+       << apps::name_of(apps::kSwitches, paging.batching);
+}
+
+namespace io {
+
+inline void PrintTo(GraphKind kind, std::ostream* out) {
+  *out << apps::name_of(apps::kGraphKinds, kind);
+}
+
+inline void PrintTo(ResultFormat format, std::ostream* out) {
+  *out << apps::name_of(apps::kResultFormats, format);
+}
+
+}  // namespace io
+
+}  // namespace sluice
