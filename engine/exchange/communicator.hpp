@@ -23,9 +23,9 @@ struct PeerFailed : RunError {
   using RunError::RunError;
 };
 
-/// Collective operations: all ranks call them, in the same order. All throw PeerFailed where another rank has
-/// announced that it failed, and RunError ("rank 3 waited 300 s for LABEL") where patience ends; what they
-/// were given to fill is then unspecified. One thread at a time.
+/// Collective operations: all ranks call them, in the same order. All throw PeerFailed where a rank failed
+/// and said so before it did its part, and RunError ("rank 3 waited 300 s for LABEL") where patience ends;
+/// what they were given to fill is then unspecified. One thread at a time.
 class Communicator {
  public:
   virtual ~Communicator() = default;
