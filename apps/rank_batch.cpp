@@ -61,7 +61,7 @@ void check_previous(const io::RankFile& found, const std::string& path, const Gr
 
 template <class Values>
 std::string checksum_of(const Values& values) {
-  return format_checksum(io::checksum(std::as_bytes(std::span(values.data(), values.size()))));
+  return format_checksum(io::checksum(std::as_bytes(std::span(values.begin(), values.size()))));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ class RankBatch {
   const RankBatchOptions& options_;
   PageRankOptions rank_;
   std::optional<DynamicRanks> ranks_;
-  std::vector<EdgeChange> changes_;
+  EdgeChanges changes_;
   double change_before_ = 0;  ///< that an iteration would have made to earlier ranks, with --verify
   DynamicRankResult followed_;
   ResolvedOptions counters_;

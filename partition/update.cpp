@@ -141,29 +141,47 @@ HostArray<std::int64_t> append_ids(const HostArray<std::int64_t>& old,
   return ids;
 }
 
-/// Changes, and how many edges came and went.
-void report_changes(std::span<const RowEdit> edits, bool undirected, unsigned threads, UpdateResult& result) {
+/// Changes one by one, and how many edges came and went.
+std::vector<EdgeChange> list_changes(std::span<const RowEdit> edits, bool undirected, unsigned threads,
+                                     UpdateCounts& counts) {
   constexpr std::uint64_t kEditsAtOnce = 1u << 14;
-  result.changes.resize(edits.size());
+  std::vector<EdgeChange> changes(edits.size());
   std::atomic<std::uint64_t> inserted{0}, deleted{0};
   parallel_blocks(threads, edits.size(), kEditsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     std::uint64_t came = 0, went = 0;
     for (std::uint64_t i = begin; i < end; ++i) {
       const RowEdit& edit = edits[i];
-      result.changes[i] = {edit.source, edit.target, static_cast<std::uint32_t>(edit.removed),
-                           static_cast<std::uint32_t>(edit.inserted)};
+      changes[i] = {edit.source, edit.target, static_cast<std::uint32_t>(edit.removed),
+                    static_cast<std::uint32_t>(edit.inserted)};
       if (!rows::counts(undirected, edit.source, edit.target)) continue;
       came += edit.inserted, went += edit.removed;
     }
     inserted += came, deleted += went;
   });
-  result.counts.inserted = inserted;
-  result.counts.deleted = deleted;
+  counts.inserted = inserted;
+  counts.deleted = deleted;
+  return changes;
+}
+
+template <class Record>
+PackedChanges packed_changes(std::span<const RowEdit> edits, const std::vector<Record>& insertions,
+                             unsigned threads, HostMemory* travel) {
+  PackedChanges packed = pack_changes(edits, threads, travel);
+  if constexpr (Record::kWeighted) {
+    std::uint64_t inserted = 0;
+    for (const RowEdit& edit : edits) inserted += edit.inserted;
+    packed.weights = make_host_array<float>(travel, inserted, "weights of changes");
+    float* to = packed.weights.data();
+    for (const RowEdit& edit : edits) {
+      for (std::uint64_t i = 0; i < edit.inserted; ++i) *to++ = insertions[edit.first + i].weight();
+    }
+  }
+  return packed;
 }
 
 template <class Record>
 UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertices, unsigned threads,
-                    HostMemory* memory) {
+                    HostMemory* memory, HostMemory* travel) {
   const bool undirected = !graph.directed;
   const std::uint64_t old_vertices = graph.vertices();
   std::uint64_t unknown = 0;  // deletions that name no vertex of the graph
@@ -183,7 +201,9 @@ UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertice
   result.counts.present = found.present;
   result.counts.missing = found.missing + unknown;
   result.counts.new_vertices = vertices - old_vertices;
-  report_changes(found.edits.span(), undirected, threads, result);
+  const std::span<const RowEdit> edits = found.edits.span();
+  std::vector<EdgeChange> each = list_changes(edits, undirected, threads, result.counts);
+  result.changes = {std::move(each), packed_changes(edits, insertions, threads, travel)};
   if (found.edits.empty() && vertices == old_vertices) return result;
   changed.checksum = 0;
   // One direction after the other, so that old and new lists are side by side for one of them only.
@@ -195,7 +215,8 @@ UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertice
 
 }  // namespace
 
-UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads, HostMemory* memory) {
+UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads, HostMemory* memory,
+                          HostMemory* travel) {
   const bool timed = is_timed(graph);
   if (graph.weighted) check_weights(batch.insertions);
   const std::uint64_t vertices = vertices_with(batch.insertions, graph.vertices());
@@ -203,7 +224,7 @@ UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned thread
     throw InputError("the edges to insert: the graph keeps original ids, and not every new vertex has one");
   }
   return with_record_type(graph.weighted, timed, [&]<class Record>() {
-    return update<Record>(std::move(graph), batch, vertices, std::max(threads, 1u), memory);
+    return update<Record>(std::move(graph), batch, vertices, std::max(threads, 1u), memory, travel);
   });
 }
 
@@ -212,7 +233,9 @@ std::uint64_t update_bytes(const Graph& graph, const UpdateBatch& batch) {
   const std::uint64_t values = (graph.weighted ? sizeof(float) : 0) + (timed ? sizeof(std::int64_t) : 0);
   const std::uint64_t stored = (batch.insertions.size() + batch.deletions.size()) * (graph.directed ? 1 : 2);
   const std::uint64_t sorted = stored * 2 * (sizeof(Ends) + values);
-  const std::uint64_t found = stored * (2 * sizeof(RowEdit) + sizeof(EdgeChange));
+  constexpr std::uint64_t kPackedBytes = 12;  // of a change that lies far from the next
+  const std::uint64_t found = stored * (2 * sizeof(RowEdit) + sizeof(EdgeChange) + kPackedBytes +
+                                        (graph.weighted ? sizeof(float) : 0));
   const std::uint64_t lists = graph.edges_elsewhere ? 0 : graph.edges() * (sizeof(Vertex) + values);
   return sorted + found + (graph.vertices() + 1) * sizeof(EdgeIndex) + lists;
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "engine/core/host_memory.hpp"
 #include "partition/graph.hpp"
+#include "partition/packed_changes.hpp"
 
 namespace sluice {
 
@@ -35,27 +37,42 @@ struct UpdateCounts {
   std::uint64_t new_vertices = 0;  ///< appended after all others
 };
 
-/// A pair of vertices whose entries in the out-lists changed.
-struct EdgeChange {
-  Vertex source, target;
-  std::uint32_t removed, inserted;  ///< entries
+/// What a batch changed, as stored (undirected: both directions), by (source, target): one by one, and packed
+/// as it travels to a GPU.
+class EdgeChanges {
+ public:
+  EdgeChanges() = default;
+  EdgeChanges(std::vector<EdgeChange> each, PackedChanges packed)
+      : each_(std::move(each)), packed_(std::move(packed)) {}
+
+  std::size_t size() const { return each_.size(); }
+  bool empty() const { return each_.empty(); }
+  const EdgeChange& operator[](std::size_t i) const { return each_[i]; }
+  const EdgeChange* begin() const { return each_.data(); }
+  const EdgeChange* end() const { return each_.data() + each_.size(); }
+  const PackedChanges& packed() const { return packed_; }
+
+ private:
+  std::vector<EdgeChange> each_;
+  PackedChanges packed_;
 };
 
 struct UpdateResult {
   Graph graph;
   UpdateCounts counts;
-  std::vector<EdgeChange> changes;  ///< as stored (undirected: both directions), by (source, target)
+  EdgeChanges changes;
 };
 
 /// Applies `batch` by one rewrite of the lists; in-edges too, where `graph` has them. New columns of edges
-/// come from `memory`, where it is given. Of a graph whose edges stay in their file only the offsets are
-/// rewritten: its edges are changed as they are read (updated_edges.hpp), for as long as the graph lives.
-/// Duplicates are settled as in a conversion: the first stays, (u,v) and (v,u) of an undirected graph are
-/// one, a self-loop is stored once, and graphs with times keep all. The result has no checksum: it has no
-/// file yet. Throws InputError for weights that are negative or not finite, and for more vertices than a
-/// graph can have; BudgetError if the new lists do not fit beside the old ones of one direction.
+/// come from `memory`, and packed changes from `travel`, where they are given. Of a graph whose edges stay in
+/// their file only the offsets are rewritten: its edges are changed as they are read (updated_edges.hpp), for
+/// as long as the graph lives. Duplicates are settled as in a conversion: the first stays, (u,v) and (v,u) of
+/// an undirected graph are one, a self-loop is stored once, and graphs with times keep all. The result has no
+/// checksum: it has no file yet. Throws InputError for weights that are negative or not finite, and for more
+/// vertices than a graph can have; BudgetError if the new lists do not fit beside the old ones of one
+/// direction.
 UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads,
-                          HostMemory* memory = nullptr);
+                          HostMemory* memory = nullptr, HostMemory* travel = nullptr);
 
 /// What update_graph() would take beside the graph and the batch, about: the batch in order of its edges,
 /// what it changes, and the lists of one direction a second time where they are in memory.

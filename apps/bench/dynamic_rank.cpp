@@ -41,7 +41,7 @@ double median(std::vector<double> values) {
 struct Followed {
   std::string name;
   DynamicRankOptions method;
-  std::vector<double> seconds, updates, rewrites, speedups;
+  std::vector<double> seconds, updates, rewrites, host_updates, speedups;
   std::vector<double> with_update;  ///< speedups with the update of the graph, where the work is done
   double iterations = 0, affected = 0, partitions = 0, error = 0;
 };
@@ -109,7 +109,7 @@ class DynamicSuite {
     for (std::size_t m = 0; m < followed.size(); ++m)
       ranks.emplace_back(device_, graph_, first.ranks.span(), rank, place);
     std::vector<double> statics;
-    RecycledMemory recycled(device_);
+    RecycledMemory recycled(device_), travel(device_);
     const bool paged = device_.is_cuda() && place.paging.partitions != 1;
     for (unsigned r = 0; paged && r < kQuarterWarm; ++r) {
       UpdateResult update =
@@ -122,7 +122,8 @@ class DynamicSuite {
       const UpdateBatch batch = random_batch(fraction);
       const auto begin = Clock::now();
       UpdateResult update =
-          update_graph(std::move(graph_), batch, host_threads(), paged ? &recycled : nullptr);
+          update_graph(std::move(graph_), batch, host_threads(), paged ? &recycled : nullptr,
+                       device_.is_cuda() && !paged ? &travel : nullptr);
       const double host_update = std::chrono::duration<double>(Clock::now() - begin).count();
       const PageRankResult anew = pagerank(device_, update.graph, rank, {}, place);
       statics.push_back(anew.compute_seconds);
@@ -143,7 +144,7 @@ class DynamicSuite {
     const double updated = copied ? result.update_seconds : host_update;
     followed.partitions += static_cast<double>(result.partitions_read);
     followed.seconds.push_back(seconds), followed.updates.push_back(updated);
-    followed.rewrites.push_back(result.rewrite_seconds);
+    followed.rewrites.push_back(result.rewrite_seconds), followed.host_updates.push_back(host_update);
     followed.speedups.push_back(anew.compute_seconds / seconds);
     followed.with_update.push_back(anew.compute_seconds / (seconds + updated));
     followed.iterations += result.iterations;
@@ -172,6 +173,7 @@ class DynamicSuite {
     };
     put(size + ", update on the GPU", followed.updates, rate(followed.updates));
     put(size + ", rewrite alone", followed.rewrites, rate(followed.rewrites));
+    put(size + ", update on the host", followed.host_updates, "finds the changes, and rewrites its lists");
   }
 
   void put(const std::string& size, const Followed& followed) {

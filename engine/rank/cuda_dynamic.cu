@@ -35,8 +35,8 @@ class CudaDynamicRanks final : public DynamicRanks::State {
     cudaStreamSynchronize(state_.stream.get());
   }  // what is under way uses the buffers
 
-  DynamicRankResult follow(const Graph& graph, std::span<const EdgeChange> changes,
-                           const DynamicRankOptions& dynamic, const RankObserver& observer) override {
+  DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& dynamic,
+                           const RankObserver& observer) override {
     in_edges_of(graph, state_.options.weighted);  // are there
     state_.dynamic = dynamic;
     DynamicRankResult result;

@@ -64,8 +64,8 @@ class CudaOwnedRanks final : public DynamicRanks::State {
     cudaStreamSynchronize(state_.stream.get());
   }  // what is under way uses the buffers
 
-  DynamicRankResult follow(const Graph& graph, std::span<const EdgeChange> changes,
-                           const DynamicRankOptions& dynamic, const RankObserver& observer) override {
+  DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& dynamic,
+                           const RankObserver& observer) override {
     auto begin = RankClock::now();
     state_.dynamic = dynamic;
     DynamicRankResult result;

@@ -11,8 +11,6 @@ namespace sluice::cuda {
 namespace {
 
 constexpr unsigned kBlock = 256;
-constexpr std::uint64_t kRowsOfBlock = 16 * kBlock;
-constexpr unsigned kMostBlocks = 4096;  // beyond them blocks take further rows
 
 // ---- kernels
 // -------------------------------------------------------------------------------------------------
@@ -25,15 +23,12 @@ __global__ void __launch_bounds__(kBlock) list_targets_kernel(const EdgeChange* 
   places[i] = static_cast<std::uint32_t>(i);
 }
 
-__global__ void __launch_bounds__(kBlock)
-    longest_row_kernel(const EdgeIndex* offsets, std::uint64_t rows, unsigned long long* longest) {
-  unsigned long long mine = 0;
-  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kBlock + threadIdx.x; row < rows;
-       row += std::uint64_t{gridDim.x} * kBlock) {
-    mine = max(mine, static_cast<unsigned long long>(offsets[row + 1] - offsets[row]));
-  }
-  for (int stride = 16; stride > 0; stride /= 2) mine = max(mine, __shfl_xor_sync(~0u, mine, stride));
-  if (threadIdx.x % 32 == 0 && mine > 0) atomicMax(longest, mine);
+/// Edges of the longest list.
+std::uint64_t longest_of(const Csr& rows) {
+  EdgeIndex most = 0;
+  for (std::uint64_t v = 0; v < rows.vertices(); ++v)
+    most = std::max(most, rows.offsets[v + 1] - rows.offsets[v]);
+  return most;
 }
 
 }  // namespace
@@ -69,19 +64,8 @@ DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted
   if (graph.directed) copy_lists(in_, graph.in);
   set_views();
   // A graph that can be held but not rewritten is refused at once.
-  spare_.reserve(device, graph.vertices(), graph.edges(), weighted);
-  const Stream stream;
-  measure(out_, stream.get());
-  stream.wait("the longest list");
-}
-
-void DeviceGraph::measure(const DeviceRows& out, cudaStream_t stream) {
-  check(cudaMemsetAsync(measured_.data(), 0, measured_.bytes(), stream), "clearing");
-  const unsigned blocks = std::min(grid_for(out.vertices, kRowsOfBlock), kMostBlocks);
-  longest_row_kernel<<<blocks, kBlock, 0, stream>>>(out.offsets.data(), out.vertices, measured_.data());
-  check_launch("longest_row_kernel");
-  check(cudaMemcpyAsync(longest_.data(), measured_.data(), measured_.bytes(), cudaMemcpyDeviceToHost, stream),
-        "copying the longest list");
+  make_spare(graph);
+  *longest_.data() = longest_of(graph.out);
 }
 
 void DeviceGraph::copy_lists(DeviceRows& rows, const Csr& from) {
@@ -100,30 +84,60 @@ void DeviceGraph::set_views() {
   in_view_ = in_.offsets.empty() ? out_view_ : in_.view();
 }
 
-void DeviceGraph::apply(const Graph& graph, std::span<const EdgeChange> changes, const Stream& stream) {
-  const std::uint64_t vertices = graph.vertices(), edges = graph.edges();
-  const std::uint64_t grown = upload_.send(graph, changes, weighted_, stream);
-  if (out_.edges + grown != edges || vertices < out_.vertices) {
-    stream.wait("changes");
+void DeviceGraph::make_spare(const Graph& graph) {
+  spare_.vertices = graph.vertices(), spare_.edges = graph.edges();
+  spare_.reserve(device_, spare_.vertices, spare_.edges, weighted_);
+}
+
+void DeviceGraph::apply(const Graph& graph, const EdgeChanges& changes, const Stream& stream) {
+  const std::uint64_t vertices = graph.vertices();
+  const PackedChanges& packed = changes.packed();
+  if (packed.count != changes.size() || out_.edges + packed.growth != graph.edges() ||
+      vertices < out_.vertices) {
     throw InputError("dynamic PageRank: the changes do not lead from the graph before to this one");
   }
   changed_ = !changes.empty() || vertices > out_.vertices;
   if (!changed_) return;
-  rewriting_.start(stream);
-  out_rewriter_.find(out_.view(), upload_.view(), nullptr, upload_.came(), stream.get());
-  upload_.number_weights(stream);
-  if (!in_.offsets.empty()) find_in(vertices, stream);
-  rewrite(out_, out_rewriter_, graph, stream);
-  beside_.lead(stream);
-  if (!in_.offsets.empty()) rewrite(in_, in_rewriter_, graph, stream);
-  set_views();
+  upload_.begin(packed, weighted_);
+  rewrite_out(graph, packed, stream);
+  if (!in_.offsets.empty()) rewrite_in(graph, packed, stream);
+  check(cudaMemcpyAsync(longest_.data(), measured_.data(), measured_.bytes(), cudaMemcpyDeviceToHost,
+                        stream.get()),
+        "copying the longest list");
   rewriting_.stop(stream);
+  set_views();
 }
 
-void DeviceGraph::find_in(std::uint64_t vertices, const Stream& stream) {
-  beside_.follow(stream);  // the changes are whole then
-  order_by_target(vertices, beside_.get());
-  in_rewriter_.find(in_.view(), upload_.view(), order_.data(), nullptr, beside_.get());
+void DeviceGraph::rewrite_out(const Graph& graph, const PackedChanges& changes, const Stream& stream) {
+  make_spare(graph);
+  out_rewriter_.begin(changes.count, out_.view(), spare_);
+  // What comes in one piece needs no other stream.
+  const bool at_once = upload_.pieces() == 1;
+  const Stream& way = at_once ? stream : sending_;
+  const cudaStream_t beside = at_once ? stream.get() : beside_.get();
+  for (unsigned piece = 0; piece < upload_.pieces(); ++piece) {
+    upload_.send(piece, way);
+    if (piece == 0) rewriting_.start(way);
+    if (!at_once) beside_.follow(way);
+    upload_.unpack(piece, out_rewriter_.buffers(), measured_.data(), beside);
+    out_rewriter_.cut(upload_.reach(piece), beside);
+    if (!at_once) beside_.lead(stream);
+    if (at_once && !in_.offsets.empty()) beside_.follow(stream);  // to find in-lists' edits meanwhile
+    out_rewriter_.rewrite(spare_, upload_.view(), false, changes.repeats, weighted_, measured_.data(),
+                          stream);
+  }
+  std::swap(out_, spare_);
+}
+
+void DeviceGraph::rewrite_in(const Graph& graph, const PackedChanges& changes, const Stream& stream) {
+  order_by_target(graph.vertices(), beside_.get());
+  make_spare(graph);
+  in_rewriter_.begin(changes.count, in_.view(), spare_);
+  in_rewriter_.find(upload_.view(), order_.data(), beside_.get());
+  in_rewriter_.cut(RewriteReach::all(changes.count), beside_.get());
+  beside_.lead(stream);
+  in_rewriter_.rewrite(spare_, upload_.view(), true, changes.repeats, weighted_, nullptr, stream);
+  std::swap(in_, spare_);
 }
 
 void DeviceGraph::order_by_target(std::uint64_t vertices, cudaStream_t stream) {
@@ -139,21 +153,6 @@ void DeviceGraph::order_by_target(std::uint64_t vertices, cudaStream_t stream) {
   // Stable: changes of one target stay in order of their sources.
   sort_by_key(device_, keys_.data(), sorted_keys_.data(), places_.data(), order_.data(), count, bits,
               scratch_, stream);
-}
-
-void DeviceGraph::rewrite(DeviceRows& rows, ListRewriter& rewriter, const Graph& graph,
-                          const Stream& stream) {
-  const bool reversed = &rows == &in_;
-  spare_.vertices = graph.vertices(), spare_.edges = graph.edges();
-  spare_.reserve(device_, spare_.vertices, spare_.edges, weighted_);
-  const CsrView old = rows.view();
-  rewriter.rewrite_offsets(old, spare_, stream);
-  if (!reversed) {
-    beside_.follow(stream);
-    measure(spare_, beside_.get());
-  }
-  rewriter.rewrite_edges(old, spare_, upload_.view(), reversed, upload_.repeats(), weighted_, stream);
-  std::swap(rows, spare_);
 }
 
 }  // namespace sluice::cuda

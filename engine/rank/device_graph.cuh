@@ -4,7 +4,6 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <span>
 
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/stream.cuh"
@@ -49,20 +48,22 @@ class DeviceGraph {
   std::uint64_t longest_out() const { return *longest_.data(); }
 
   /// Makes the graph what update_graph() made of it with `changes`: both directions are rewritten once, so it
-  /// costs a copy of the lists and little more, whatever the batch. The work of the batch before has ended.
-  /// Throws InputError where the changes do not lead to `graph`, BudgetError where new lists do not fit
-  /// beside the old ones of one direction.
-  void apply(const Graph& graph, std::span<const EdgeChange> changes, const Stream& stream);
-  /// Of the device, on the lists of the last batch once its changes were there. The batch's work has ended.
+  /// costs a copy of the lists and little more, whatever the batch. The work of the batch before has ended,
+  /// and the changes stay until that of this one has. Throws InputError where the changes do not lead to
+  /// `graph`, BudgetError where new lists do not fit beside the old ones of one direction.
+  void apply(const Graph& graph, const EdgeChanges& changes, const Stream& stream);
+  /// Of the device, on the lists of the last batch once its first changes were there. The batch's work has
+  /// ended.
   double rewrite_seconds() const { return changed_ ? rewriting_.seconds() : 0; }
 
  private:
   void copy_lists(DeviceRows& rows, const Csr& from);
   void order_by_target(std::uint64_t vertices, cudaStream_t stream);
-  void find_in(std::uint64_t vertices, const Stream& stream);
-  void rewrite(DeviceRows& rows, ListRewriter& rewriter, const Graph& graph, const Stream& stream);
+  void rewrite_out(const Graph& graph, const PackedChanges& changes, const Stream& stream);
+  void rewrite_in(const Graph& graph, const PackedChanges& changes, const Stream& stream);
+  /// Room for the lists of `graph`, in one direction.
+  void make_spare(const Graph& graph);
   void set_views();
-  void measure(const DeviceRows& out, cudaStream_t stream);
 
   const Device& device_;
   bool weighted_;
@@ -72,7 +73,8 @@ class DeviceGraph {
   CsrView out_view_, in_view_;
   ChangeUpload upload_;
   ListRewriter out_rewriter_, in_rewriter_;
-  UrgentStream beside_;  ///< looks up in-lists and measures while out-lists are rewritten
+  Stream sending_;       ///< brings changes
+  UrgentStream beside_;  ///< unpacks them, and looks them up in in-lists, while lists are rewritten
   Buffer<std::uint32_t> keys_, sorted_keys_, places_, order_;  ///< order_: changes by target
   Buffer<unsigned char> scratch_;
   Buffer<unsigned long long> measured_;

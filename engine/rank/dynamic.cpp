@@ -41,8 +41,8 @@ class DynamicState final : public DynamicRanks::State {
         alone_(make_alone()),
         state_(device, graph, ranks, options, place.ranks != nullptr ? *place.ranks : *alone_) {}
 
-  DynamicRankResult follow(const Graph& graph, std::span<const EdgeChange> changes,
-                           const DynamicRankOptions& options, const RankObserver& observer) override {
+  DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& options,
+                           const RankObserver& observer) override {
     validate(options, device_);
     const auto begin = RankClock::now();
     DynamicRankResult result;
@@ -129,7 +129,7 @@ DynamicRanks::DynamicRanks(const Device& device, const Graph& graph, std::span<c
 DynamicRanks::~DynamicRanks() = default;
 DynamicRanks::DynamicRanks(DynamicRanks&&) noexcept = default;
 
-DynamicRankResult DynamicRanks::follow(const Graph& graph, std::span<const EdgeChange> changes,
+DynamicRankResult DynamicRanks::follow(const Graph& graph, const EdgeChanges& changes,
                                        const DynamicRankOptions& options, const RankObserver& observer) {
   validate(options);
   return state_->follow(graph, changes, options, observer);

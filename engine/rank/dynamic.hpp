@@ -94,8 +94,8 @@ class DynamicRanks {
 
   /// Goes from the graph as it was to `graph`, which update_graph() made of it with `changes`. The residual
   /// is that of normalised ranks. In-edges must be stored, but for undirected graphs (UsageError).
-  DynamicRankResult follow(const Graph& graph, std::span<const EdgeChange> changes,
-                           const DynamicRankOptions& options, const RankObserver& observer = {});
+  DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& options,
+                           const RankObserver& observer = {});
 
   /// The ranks now of this job rank's vertices, [first(), first() + own()); those of all vertices sum to 1 as
   /// far as the tolerance allows. Throws UsageError where there is no room for own() of them.

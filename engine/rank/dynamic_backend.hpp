@@ -26,7 +26,7 @@ inline double seconds_since(RankClock::time_point begin) {
 class DynamicRanks::State {
  public:
   virtual ~State() = default;
-  virtual DynamicRankResult follow(const Graph& graph, std::span<const EdgeChange> changes,
+  virtual DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes,
                                    const DynamicRankOptions& options, const RankObserver& observer) = 0;
   virtual void read_ranks(std::span<double> ranks) const = 0;
   virtual std::uint64_t vertices() const = 0;

@@ -16,7 +16,7 @@ constexpr unsigned kTile = kBlock * kEach;
 using Tile = TileValues<kBlock, kTile>;
 constexpr std::uint64_t kSlackPart = 64;  // room in columns beyond what they hold
 
-/// The edits of some lists, and where they come to lie.
+/// Edits that are known.
 struct EditView {
   const ListEdit* edits;
   const std::uint64_t* shifts;  ///< [count + 1]
@@ -30,77 +30,54 @@ struct EditView {
 // ---- kernels
 // -------------------------------------------------------------------------------------------------
 
-/// count_below() with three reads under way at once: what looking up takes is their time.
-__device__ std::uint64_t entries_below(const Vertex* entries, std::uint64_t count, Vertex bound) {
+/// How many of `count` in order are below, as below(i) says, with three looked at at once: what looking up
+/// takes is the time of reads.
+template <class Below>
+__device__ std::uint64_t count_below(std::uint64_t count, Below&& below) {
   std::uint64_t low = 0, high = count;  // all before low are below, none from high on is
   while (high - low > 3) {
     const std::uint64_t step = (high - low) / 4;
-    const Vertex* const at = entries + low;
-    const Vertex first = at[step], second = at[2 * step], third = at[3 * step];
-    const std::uint64_t below = (first < bound) + (second < bound) + (third < bound);
-    if (below < 3) high = low + (below + 1) * step;
-    if (below > 0) low += below * step + 1;
+    const bool first = below(low + step), second = below(low + 2 * step), third = below(low + 3 * step);
+    const unsigned steps = unsigned{first} + second + third;
+    if (steps < 3) high = low + (steps + 1) * step;
+    if (steps > 0) low += steps * step + 1;
   }
-  while (low < high && entries[low] < bound) ++low;
+  while (low < high && below(low)) ++low;
   return low;
-}
-
-/// How many of `count` entries, which begin where `column` would, are copies of it.
-__device__ std::uint64_t copies_of(const Vertex* entries, std::uint64_t count, Vertex column) {
-  if (count == 0 || entries[0] != column) return 0;
-  if (count == 1 || entries[1] != column) return 1;
-  return entries_below(entries, count, column + 1);
 }
 
 __global__ void __launch_bounds__(kBlock)
     find_edits_kernel(CsrView old, ChangeView changes, const std::uint32_t* order, ListEdit* edits,
-                      std::uint64_t* growth, std::uint64_t* came) {
+                      std::uint64_t* growth) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kBlock + threadIdx.x;
   if (i >= changes.count) return;
-  const std::uint64_t at = order != nullptr ? order[i] : i;
-  const bool packed = order == nullptr && changes.pairs != nullptr;
-  EdgeChange change;
-  if (packed) {
-    const std::uint64_t pair = changes.pairs[at];
-    const unsigned kind = changes.kinds[at / 16] >> (at % 16 * 2) & 3;
-    change = {static_cast<Vertex>(pair >> 32), static_cast<Vertex>(pair), kind & 1, kind >> 1};
-  } else {
-    change = changes.changes[at];
-  }
-  const Vertex row = order != nullptr ? change.target : change.source;
-  const Vertex column = order != nullptr ? change.source : change.target;
-  EdgeIndex begin = old.edges, last = old.edges;
+  const EdgeChange change = changes.changes[order[i]];
+  const Vertex row = change.target, column = change.source;
+  EdgeIndex begin = old.edges;
   if (row < old.vertices) {
-    begin = old.offsets[row], last = old.offsets[row + 1];
+    begin = old.offsets[row];
+    const Vertex* const entries = old.targets + begin;
     // What goes away is replaced; else new entries come behind those that are there.
-    const Vertex bound = change.removed > 0 ? column : column + 1;
-    begin += entries_below(old.targets + begin, last - begin, bound);
-  }
-  if (packed) {
-    if (change.removed > 0)
-      change.removed = static_cast<std::uint32_t>(copies_of(old.targets + begin, last - begin, column));
-    changes.changes[at] = change;
+    const std::uint64_t bound = std::uint64_t{column} + (change.removed > 0 ? 0 : 1);
+    begin += count_below(old.offsets[row + 1] - begin, [&](std::uint64_t e) { return entries[e] < bound; });
   }
   edits[i] = {begin, row, change.inserted};
   growth[i] = std::uint64_t{change.inserted} - change.removed;
-  if (came != nullptr) came[i] = change.inserted;
 }
 
-/// How many edits come before each tile: of entries, by their place; of offsets, by the first that they move.
+/// Cuts of tiles [from, to]: of entries, by their place; of offsets, by the first that edits move.
 __global__ void __launch_bounds__(kBlock)
-    cut_kernel(EditView view, std::uint64_t entry_tiles, std::uint64_t row_tiles, std::uint64_t* by_place,
-               std::uint64_t* by_row) {
-  std::uint64_t tile = std::uint64_t{blockIdx.x} * kBlock + threadIdx.x;
-  const bool rows = tile > entry_tiles;
-  if (rows) tile -= entry_tiles + 1;
-  if (rows && tile > row_tiles) return;
-  std::uint64_t low = 0, high = view.count;
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    const std::uint64_t at = rows ? std::uint64_t{view.edits[middle].row} + 1 : view.place(middle);
-    at < tile* kTile ? low = middle + 1 : high = middle;
-  }
-  (rows ? by_row : by_place)[tile] = low;
+    cut_kernel(EditView view, std::uint64_t entry_from, std::uint64_t entry_to, std::uint64_t row_from,
+               std::uint64_t row_to, TileCut* by_place, TileCut* by_row) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * kBlock + threadIdx.x,
+                      entries = entry_to - entry_from + 1;
+  const bool rows = i >= entries;
+  const std::uint64_t tile = rows ? row_from + (i - entries) : entry_from + i, bound = tile * kTile;
+  if (rows && tile > row_to) return;
+  const std::uint64_t before = count_below(view.count, [&](std::uint64_t edit) {
+    return (rows ? std::uint64_t{view.edits[edit].row} + 1 : view.place(edit)) < bound;
+  });
+  (rows ? by_row : by_place)[tile] = {before, view.shifts[before]};
 }
 
 /// An entry, of 4 bytes, of a place in a tile. `source`: where the tile's first place would have it from.
@@ -123,23 +100,31 @@ struct InsertedView {
   }
 };
 
-/// A column of the new lists. An entry is read where its source says, which is an address less that of its
-/// place: entries between two edits have one, and inserted ones have one each.
-__global__ void __launch_bounds__(kBlock, kThreadsAtOnce / kBlock)
-    rewrite_column_kernel(const std::uint32_t* old, std::uint64_t old_size, std::uint32_t* column,
-                          std::uint64_t size, EditView view, InsertedView inserted, bool repeats,
-                          const std::uint64_t* by_place) {
-  __shared__ Tile sources;
-  const std::uint64_t begin = std::uint64_t{blockIdx.x} * kTile, end = std::min(begin + kTile, size);
+/// A column of the lists, as it was and as it becomes.
+struct ColumnView {
+  const std::uint32_t* old;
+  std::uint64_t old_size;
+  std::uint32_t* column;
+  std::uint64_t size;
+  InsertedView inserted;
+  bool repeats;
+};
+
+/// A tile of a column. An entry is read where its source says, which is an address less that of its place:
+/// entries between two edits have one, and inserted ones have one each.
+__device__ void rewrite_column(const ColumnView& to, const EditView& view, const TileCut* cuts,
+                               std::uint64_t tile, Tile& sources) {
+  const std::uint64_t begin = tile * kTile, end = std::min(begin + kTile, to.size);
   const auto entries = static_cast<unsigned>(end - begin);
-  std::uint64_t first = by_place[blockIdx.x];
-  const std::uint64_t last = by_place[blockIdx.x + 1];
-  const auto source_behind = [&](std::uint64_t edits) {
-    return reinterpret_cast<std::uint64_t>(old) + (begin - view.shifts[edits]) * sizeof(*old);
+  const TileCut cut = cuts[tile];
+  std::uint64_t first = cut.edits;
+  const std::uint64_t last = cuts[tile + 1].edits;
+  const auto source_behind = [&](std::uint64_t shift) {
+    return reinterpret_cast<std::uint64_t>(to.old) + (begin - shift) * sizeof(*to.old);
   };
-  const std::uint64_t before = source_behind(first);
+  const std::uint64_t before = source_behind(cut.shift);
   // Of several entries some may come to lie in the next tile.
-  if (repeats && first > 0) --first;
+  if (to.repeats && first > 0) --first;
   std::uint32_t values[kEach];
   if (first == last) {
     for (unsigned k = 0; k < kEach; ++k) {
@@ -148,20 +133,20 @@ __global__ void __launch_bounds__(kBlock, kThreadsAtOnce / kBlock)
     }
   } else {
     // About what will be read, while it is found out.
-    const std::uint64_t near = begin - view.shifts[first] + threadIdx.x * 32;
-    if (threadIdx.x < kTile / 32 && near < old_size)
-      asm volatile("prefetch.global.L2 [%0];" ::"l"(old + near));
+    const std::uint64_t near = begin - cut.shift + threadIdx.x * 32;
+    if (threadIdx.x < kTile / 32 && near < to.old_size)
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(to.old + near));
     sources.clear();
     for (std::uint64_t i = first + threadIdx.x; i < last; i += kBlock) {
       const std::uint64_t from = view.place(i), until = from + view.edits[i].inserted;
       const std::uint64_t next = i + 1 < view.count ? view.place(i + 1) : ~std::uint64_t{0};
       for (std::uint64_t at = std::max(from, begin); at < std::min(until, end); ++at) {
-        const std::uint64_t value = inserted.address(view.change(i), at - from);
-        sources.put(static_cast<unsigned>(at - begin), value - (at - begin) * sizeof(*old));
+        const std::uint64_t value = to.inserted.address(view.change(i), at - from);
+        sources.put(static_cast<unsigned>(at - begin), value - (at - begin) * sizeof(*to.old));
       }
       // Of edits at one place the last one says what is behind them.
       if (until < next && until >= begin && until < end)
-        sources.put(static_cast<unsigned>(until - begin), source_behind(i + 1));
+        sources.put(static_cast<unsigned>(until - begin), source_behind(view.shifts[i + 1]));
     }
     sources.settle(before);
     for (unsigned k = 0; k < kEach; ++k) {
@@ -171,33 +156,56 @@ __global__ void __launch_bounds__(kBlock, kThreadsAtOnce / kBlock)
   }
   for (unsigned k = 0; k < kEach; ++k) {
     const unsigned place = k * kBlock + threadIdx.x;
-    if (place < entries) column[begin + place] = values[k];
+    if (place < entries) to.column[begin + place] = values[k];
   }
 }
 
-/// List r begins behind the edits of all rows before r.
-__global__ void __launch_bounds__(kBlock)
-    rewrite_offsets_kernel(CsrView old, EdgeIndex* offsets, std::uint64_t size, EditView view,
-                           const std::uint64_t* by_row) {
-  __shared__ Tile shifts;
-  const std::uint64_t begin = std::uint64_t{blockIdx.x} * kTile, end = std::min(begin + kTile, size);
-  const std::uint64_t first = by_row[blockIdx.x], last = by_row[blockIdx.x + 1];
-  EdgeIndex values[kEach];
-  for (unsigned k = 0; k < kEach; ++k) {
-    const std::uint64_t row = begin + k * kBlock + threadIdx.x;
-    if (row < end) values[k] = row <= old.vertices ? old.offsets[row] : old.edges;
-  }
+/// A tile of offsets [0, size): list r begins behind the edits of all rows before r.
+__device__ void rewrite_offsets(const CsrView& old, EdgeIndex* offsets, std::uint64_t size,
+                                const EditView& view, const TileCut* cuts, std::uint64_t tile, Tile& shifts,
+                                unsigned long long* longest) {
+  const std::uint64_t begin = tile * kTile, end = std::min(begin + kTile, size);
+  const TileCut cut = cuts[tile];
+  const std::uint64_t last = cuts[tile + 1].edits;
+  const auto offset_in = [&](std::uint64_t row) {
+    return row <= old.vertices ? old.offsets[row] : old.edges;
+  };
   shifts.clear();
-  for (std::uint64_t i = first + threadIdx.x; i < last; i += kBlock) {
+  for (std::uint64_t i = cut.edits + threadIdx.x; i < last; i += kBlock) {
     const std::uint64_t moved = std::uint64_t{view.edits[i].row} + 1;
     const bool last_of_row = i + 1 == view.count || view.edits[i + 1].row >= moved;
     if (last_of_row) shifts.put(static_cast<unsigned>(moved - begin), view.shifts[i + 1]);
   }
-  shifts.settle(view.shifts[first]);
+  shifts.settle(cut.shift);
+  unsigned long long most = 0;
   for (unsigned k = 0; k < kEach; ++k) {
     const unsigned in_tile = k * kBlock + threadIdx.x;
-    if (begin + in_tile < end) offsets[begin + in_tile] = values[k] + shifts.at(in_tile);
+    const std::uint64_t row = begin + in_tile;
+    const EdgeIndex offset = row < end ? offset_in(row) + shifts.at(in_tile) : 0;
+    EdgeIndex last_offset = __shfl_up_sync(~0u, offset, 1);
+    if (row >= end) continue;
+    offsets[row] = offset;
+    if (row == 0) continue;
+    if (threadIdx.x % 32 == 0)
+      last_offset = offset_in(row - 1) + (in_tile > 0 ? shifts.at(in_tile - 1) : cut.shift);
+    most = max(most, static_cast<unsigned long long>(offset - last_offset));
   }
+  if (longest == nullptr) return;
+  for (int stride = 16; stride > 0; stride /= 2) most = max(most, __shfl_xor_sync(~0u, most, stride));
+  const auto known = *static_cast<volatile unsigned long long*>(longest);
+  if (threadIdx.x % 32 == 0 && most > known) atomicMax(longest, most);
+}
+
+/// Tiles from row_first and entry_first on: blocks take those of offsets first.
+__global__ void __launch_bounds__(kBlock, kThreadsAtOnce / kBlock)
+    rewrite_kernel(CsrView old, EdgeIndex* offsets, std::uint64_t size, std::uint64_t row_first,
+                   std::uint64_t row_tiles, ColumnView column, std::uint64_t entry_first, EditView view,
+                   const TileCut* by_place, const TileCut* by_row, unsigned long long* longest) {
+  __shared__ Tile tile;
+  if (blockIdx.x < row_tiles)
+    rewrite_offsets(old, offsets, size, view, by_row, row_first + blockIdx.x, tile, longest);
+  else
+    rewrite_column(column, view, by_place, entry_first + (blockIdx.x - row_tiles), tile);
 }
 
 // ---- launchers
@@ -218,51 +226,61 @@ void DeviceRows::reserve(const Device& device, std::uint64_t vertices, std::uint
   if (weighted) column(this->weights, edges, "weights");
 }
 
-void ListRewriter::find(const CsrView& old, const ChangeView& changes, const std::uint32_t* order,
-                        std::uint64_t* came, cudaStream_t stream) {
-  count_ = changes.count, order_ = order;
+void ListRewriter::begin(std::uint64_t count, const CsrView& old, const DeviceRows& to) {
+  count_ = count, known_ = 0, old_ = old, order_ = nullptr;
+  all_ = {tiles_of(to.edges), tiles_of(to.vertices + 1)}, cut_ = done_ = {};
   reserve_for_batch(edits_, device_, count_, "edits of lists");
   reserve_for_batch(shifts_, device_, count_ + 1, "edits of lists");
+  reserve_for_batch(by_place_, device_, all_.entries + 1, "tiles of lists");
+  reserve_for_batch(by_row_, device_, all_.rows + 1, "tiles of lists");
+}
+
+void ListRewriter::find(const ChangeView& changes, const std::uint32_t* order, cudaStream_t stream) {
+  order_ = order;
   if (count_ > 0) {
-    find_edits_kernel<<<grid_for(count_, kBlock), kBlock, 0, stream>>>(old, changes, order, edits_.data(),
-                                                                       shifts_.data(), came);
+    find_edits_kernel<<<grid_for(count_, kBlock), kBlock, 0, stream>>>(old_, changes, order, edits_.data(),
+                                                                       shifts_.data());
     check_launch("find_edits_kernel");
   }
   exclusive_sum(device_, shifts_.data(), shifts_.data(), count_, scratch_, stream);
 }
 
-void ListRewriter::cut(const DeviceRows& to, const Stream& stream) {
-  const std::uint64_t entry_tiles = tiles_of(to.edges), row_tiles = tiles_of(to.vertices + 1);
-  reserve_for_batch(by_place_, device_, entry_tiles + 1, "tiles of lists");
-  reserve_for_batch(by_row_, device_, row_tiles + 1, "tiles of lists");
-  const EditView view{edits_.data(), shifts_.data(), order_, count_};
-  cut_kernel<<<grid_for(entry_tiles + row_tiles + 2, kBlock), kBlock, 0, stream.get()>>>(
-      view, entry_tiles, row_tiles, by_place_.data(), by_row_.data());
+void ListRewriter::cut(const RewriteReach& reach, cudaStream_t stream) {
+  // Tiles that end where the next edit begins, or before.
+  const Tiles from = cut_;
+  cut_ = {std::min(reach.place / kTile, all_.entries), std::min(reach.row / kTile, all_.rows)};
+  if (reach.edits == count_) cut_ = all_;
+  known_ = reach.edits;
+  const EditView view{edits_.data(), shifts_.data(), order_, known_};
+  const std::uint64_t tiles = cut_.entries - from.entries + 1 + cut_.rows - from.rows + 1;
+  cut_kernel<<<grid_for(tiles, kBlock), kBlock, 0, stream>>>(view, from.entries, cut_.entries, from.rows,
+                                                             cut_.rows, by_place_.data(), by_row_.data());
   check_launch("cut_kernel");
 }
 
-void ListRewriter::rewrite_offsets(const CsrView& old, DeviceRows& to, const Stream& stream) {
-  cut(to, stream);
-  const std::uint64_t size = to.vertices + 1;
-  const EditView view{edits_.data(), shifts_.data(), order_, count_};
-  rewrite_offsets_kernel<<<grid_for(size, kTile), kBlock, 0, stream.get()>>>(old, to.offsets.data(), size,
-                                                                             view, by_row_.data());
-  check_launch("rewrite_offsets_kernel");
-}
-
-void ListRewriter::rewrite_edges(const CsrView& old, DeviceRows& to, const ChangeView& changes, bool reversed,
-                                 bool repeats, bool weighted, const Stream& stream) {
-  if (to.edges == 0) return;
-  const EditView view{edits_.data(), shifts_.data(), order_, count_};
-  const auto column = [&](const void* from, void* into, const std::uint64_t* first_weights) {
+void ListRewriter::rewrite(DeviceRows& to, const ChangeView& changes, bool reversed, bool repeats,
+                           bool weighted, unsigned long long* longest, const Stream& stream) {
+  const EditView view{edits_.data(), shifts_.data(), order_, known_};
+  const Tiles from = done_;
+  done_ = cut_;
+  const auto some = [&](const void* old, void* column, std::uint64_t rows,
+                        const std::uint64_t* first_weights) {
+    const std::uint64_t tiles = done_.entries - from.entries + rows;
+    if (tiles == 0) return;
     const InsertedView inserted{changes.changes, reversed, first_weights, changes.weights};
-    rewrite_column_kernel<<<grid_for(to.edges, kTile), kBlock, 0, stream.get()>>>(
-        static_cast<const std::uint32_t*>(from), old.edges, static_cast<std::uint32_t*>(into), to.edges, view,
-        inserted, repeats, by_place_.data());
-    check_launch("rewrite_column_kernel");
+    const ColumnView entries{static_cast<const std::uint32_t*>(old),
+                             old_.edges,
+                             static_cast<std::uint32_t*>(column),
+                             to.edges,
+                             inserted,
+                             repeats};
+    rewrite_kernel<<<grid_for(tiles, 1), kBlock, 0, stream.get()>>>(
+        old_, to.offsets.data(), to.vertices + 1, from.rows, rows, entries, from.entries, view,
+        by_place_.data(), by_row_.data(), longest);
+    check_launch("rewrite_kernel");
   };
-  column(old.targets, to.targets.data(), nullptr);
-  if (weighted) column(old.weights, to.weights.data(), changes.first_weights);
+  some(old_.targets, to.targets.data(), done_.rows - from.rows, nullptr);
+  if (weighted) some(old_.weights, to.weights.data(), 0, changes.first_weights);
 }
 
 }  // namespace sluice::cuda

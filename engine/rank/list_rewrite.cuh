@@ -17,15 +17,33 @@ struct alignas(16) ListEdit {
   std::uint32_t inserted;  ///< entries
 };
 
+/// Edits of some lists, and where they come to lie.
+struct EditBuffers {
+  ListEdit* edits;  ///< [count]
+  std::uint64_t*
+      shifts;  ///< [count + 1] by how much entries before an edit move, modulo 2^64; and at the end
+};
+
 /// The changes of a batch in device memory, by (source, target).
 struct ChangeView {
-  const std::uint64_t* pairs =
-      nullptr;  ///< [count] source << 32 | target; null where `changes` hold them all
-  const std::uint32_t* kinds = nullptr;  ///< with pairs: 2 bits a change, 1: all copies go, 2: one comes
-  EdgeChange* changes = nullptr;         ///< [count]
+  const EdgeChange* changes = nullptr;  ///< [count]
   std::uint64_t count = 0;
   const std::uint64_t* first_weights = nullptr;  ///< [count] of a change, among `weights`
   const float* weights = nullptr;                ///< of inserted entries
+};
+
+/// How far lists can be rewritten while edits are still to come: `edits` are known, and the next one is in
+/// list `row` and comes to lie at `place`.
+struct RewriteReach {
+  std::uint64_t edits, place, row;
+
+  static RewriteReach all(std::uint64_t edits) { return {edits, ~std::uint64_t{0}, ~std::uint64_t{0}}; }
+};
+
+/// Edits before a tile.
+struct alignas(16) TileCut {
+  std::uint64_t edits;
+  std::uint64_t shift;  ///< of entries behind them
 };
 
 /// Lists of one direction. Columns have room beyond what they hold.
@@ -50,34 +68,40 @@ void reserve_for_batch(ChargedArray<T, Memory>& memory, const Device& device, st
   memory.reserve(device, size + size / 8 < kLeast ? kLeast : size + size / 8, purpose);
 }
 
-/// Rewrites lists. The new ones are cut into tiles of equally many entries; a block takes a tile, puts down
-/// where edits are in it, and then every entry finds the edit that decides where it comes from in a word of
-/// bits.
+/// Rewrites lists. The new ones are cut into tiles of equally many entries, or offsets; a block takes a tile,
+/// puts down where edits are in it, and then every entry finds the edit that decides where it comes from in a
+/// word of bits. Lists may be rewritten step by step: cut() says how far, rewrite() goes there.
 class ListRewriter {
  public:
   explicit ListRewriter(const Device& device) : device_(device) {}
 
-  /// Looks up the changes in the old lists: those of sources where `order` is null, which makes `changes` of
-  /// pairs too; else those of targets, with the changes in that order. Where `came` is not null, how many
-  /// entries each change inserts is left in came[0 .. count).
-  void find(const CsrView& old, const ChangeView& changes, const std::uint32_t* order, std::uint64_t* came,
-            cudaStream_t stream);
-  /// Makes `to`, of so many vertices and edges, from `old` by the edits found in it.
-  void rewrite_offsets(const CsrView& old, DeviceRows& to, const Stream& stream);
-  /// `reversed`: lists of targets. `repeats`: a change may insert more than one entry.
-  void rewrite_edges(const CsrView& old, DeviceRows& to, const ChangeView& changes, bool reversed,
-                     bool repeats, bool weighted, const Stream& stream);
+  /// Makes room for `count` edits, which lead from `old` to `to`.
+  void begin(std::uint64_t count, const CsrView& old, const DeviceRows& to);
+  /// For edits that are known.
+  EditBuffers buffers() const { return {edits_.data(), shifts_.data()}; }
+  /// Else: looks up the changes of targets in the old lists; `order` is theirs by (target, source).
+  void find(const ChangeView& changes, const std::uint32_t* order, cudaStream_t stream);
+  /// Which edits the tiles begin with, up to where lists can be rewritten.
+  void cut(const RewriteReach& reach, cudaStream_t stream);
+  /// Rewrites what has been cut since. `reversed`: lists of targets. `repeats`: a change may insert more than
+  /// one entry. Where `longest` is not null, *longest becomes the length of the longest list if that is more.
+  void rewrite(DeviceRows& to, const ChangeView& changes, bool reversed, bool repeats, bool weighted,
+               unsigned long long* longest, const Stream& stream);
 
  private:
-  /// Which edits the tiles of `to` begin with.
-  void cut(const DeviceRows& to, const Stream& stream);
+  struct Tiles {
+    std::uint64_t entries = 0, rows = 0;
+  };
 
   const Device& device_;
+  CsrView old_;
   std::uint64_t count_ = 0;  ///< of edits
+  std::uint64_t known_ = 0;  ///< of these
   const std::uint32_t* order_ = nullptr;
+  Tiles all_, cut_, done_;
   Buffer<ListEdit> edits_;
-  Buffer<std::uint64_t> shifts_;  ///< by how much entries before an edit move, modulo 2^64, and at the end
-  Buffer<std::uint64_t> by_place_, by_row_;  ///< [tiles + 1] edits before a tile of entries, or of offsets
+  Buffer<std::uint64_t> shifts_;
+  Buffer<TileCut> by_place_, by_row_;  ///< [tiles + 1] of entries, of offsets
   Buffer<unsigned char> scratch_;
 };
 

@@ -176,16 +176,18 @@ void replay(const Device& device, const TemporalSource& edges, const PageRankOpt
   std::uint64_t done = sizes.first;
   UpdateResult update;
   update.graph = kept.first(edges, done, threads);
-  // In-edges that go to a GPU again and again stay page-locked from batch to batch.
+  // What goes to a GPU again and again, in-edges or changes, stays page-locked from batch to batch.
   RecycledMemory recycled(device);
-  const bool paged = device.is_cuda() && !stays_whole(device, update.graph, rank, place.paging);
+  HostMemory* const kept_memory = device.is_cuda() ? &recycled : nullptr;
+  const bool paged = kept_memory && !stays_whole(device, update.graph, rank, place.paging);
   Replaying methods(device, rank, options, place);
   methods.begin(update.graph);
   for (std::uint32_t i = 0; i < options.batches && done < edges.size(); ++i) {
     const UpdateBatch batch = batch_of(edges, done, std::min(done + sizes.batch, edges.size()));
     done += batch.insertions.size();
     const auto begin = Clock::now();
-    update = update_graph(std::move(update.graph), batch, threads, paged ? &recycled : nullptr);
+    update = update_graph(std::move(update.graph), batch, threads, paged ? kept_memory : nullptr,
+                          paged ? nullptr : kept_memory);
     ReplayBatch report;
     report.update_seconds = seconds_since(begin);
     update.graph = kept.keep(std::move(update.graph));

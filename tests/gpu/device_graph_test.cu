@@ -161,6 +161,30 @@ TEST(DeviceGraphOnGpu, FollowsBatchesOfManyTimesTheGraph) {
   }
 }
 
+/// Batches that travel in many pieces: lists are rewritten up to where the next piece begins.
+TEST(DeviceGraphOnGpu, FollowsBatchesThatTravelInPieces) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  for (const bool undirected : {false, true}) {
+    for (const bool weighted : {false, true}) {
+      SCOPED_TRACE(std::string(undirected ? "undirected" : "directed") + (weighted ? ", weighted" : ""));
+      std::mt19937_64 random(5);
+      const std::uint64_t n = std::uint64_t{1} << 15;
+      Followed graph(*gpu, generated(io::GraphKind::rmat, 15, undirected, io::WeightRule::uniform), weighted);
+      UpdateBatch batch;
+      batch.deletions = edges_of(graph.graph(), 4);
+      for (int i = 0; i < 400000; ++i) add_edge(batch.insertions, random() % n, random() % n);
+      EXPECT_GT(graph.apply(batch), std::size_t{600000});
+      UpdateBatch hub;  // pieces that begin within one list, and new lists without edges
+      for (std::uint64_t v = 0; v < 300000; ++v) add_edge(hub.insertions, 77, n + v);
+      EXPECT_GT(graph.apply(hub), std::size_t{290000});
+      UpdateBatch back;
+      back.deletions = std::move(hub.insertions);
+      graph.apply(back);
+    }
+  }
+}
+
 /// Graphs with times keep all copies of an edge: a change may insert more entries than a tile has.
 TEST(DeviceGraphOnGpu, InsertsManyCopiesOfAnEdge) {
   const auto gpu = open_gpu();

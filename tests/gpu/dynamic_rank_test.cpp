@@ -357,7 +357,7 @@ TEST(GpuDynamicPageRank, RefusesChangesOfAnotherGraph) {
   DynamicRanks ranks(*gpu, graph, std::vector<double>(256, 1.0 / 256), {});
   const EdgeChange change{0, 5, 0, 1};
 
-  EXPECT_THROW(ranks.follow(graph, {&change, 1}, {}), InputError);
+  EXPECT_THROW(ranks.follow(graph, EdgeChanges({change}, {}), {}), InputError);
 }
 
 }  // namespace

@@ -34,6 +34,18 @@ void expect_equal(const UpdateCounts& counts, const UpdateCounts& expected) {
   EXPECT_EQ(counts.new_vertices, expected.new_vertices);
 }
 
+/// Are they packed as they are one by one?
+void expect_packed(const EdgeChanges& changes) {
+  const PackedChanges& packed = changes.packed();
+  ASSERT_EQ(packed.count, changes.size());
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const PackedBlock& block = packed.blocks()[i / kPackedChanges];
+    const EdgeChange found = unpack_change(block, packed.words() + block.word, i % kPackedChanges).change;
+    EXPECT_EQ(std::tie(found.source, found.target, found.removed, found.inserted),
+              std::tie(changes[i].source, changes[i].target, changes[i].removed, changes[i].inserted));
+  }
+}
+
 EdgeColumns edges(const std::vector<std::pair<Vertex, Vertex>>& pairs) {
   EdgeColumns columns;
   for (const auto& [u, v] : pairs) columns.source.push_back(u), columns.target.push_back(v);
@@ -103,6 +115,7 @@ TEST_P(UpdateForms, EqualsASetOfEdgesAfterEveryRandomBatch) {
     const Graph wanted = oracle.graph(form.with_in);
     expect_equal(graph.out, wanted.out);
     expect_equal(graph.in, wanted.in);
+    expect_packed(result.changes);
     if (HasFailure()) return;
   }
   EXPECT_GE(memory.given, 10);

@@ -1,0 +1,113 @@
+#include "partition/packed_changes.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "engine/exec/threads.hpp"
+#include "partition/row_edits.hpp"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::uint64_t kBlocksAtOnce = 64;
+
+std::uint8_t bits_of(std::uint64_t value) {
+  return static_cast<std::uint8_t>(std::bit_width(value));
+}
+
+/// What a block's edits take. What comes before the block is not in it yet: `inserted` is their own.
+PackedBlock measured(std::span<const RowEdit> edits) {
+  PackedBlock block{};
+  const RowEdit &first = edits.front(), &last = edits.back();
+  block.begin = first.begin, block.source = first.source;
+  block.shift = static_cast<std::uint64_t>(first.shift) - first.inserted + first.removed;
+  std::uint64_t target = 0, removed = 0, inserted = 0;
+  for (const RowEdit& edit : edits) {
+    target |= edit.target, removed |= edit.removed, inserted |= edit.inserted;
+    block.inserted += edit.inserted;
+  }
+  block.source_bits = bits_of(last.source - first.source);
+  block.begin_bits = bits_of(last.begin - first.begin);
+  block.target_bits = bits_of(target);
+  block.removed_bits = bits_of(removed), block.inserted_bits = bits_of(inserted);
+  return block;
+}
+
+std::uint64_t words_of(const PackedBlock& block, std::uint64_t edits) {
+  return (edits * block.record_bits() + 63) / 64;
+}
+
+/// Puts fields behind one another.
+class BitWriter {
+ public:
+  explicit BitWriter(std::uint64_t* to) : to_(to) {}
+
+  void put(std::uint64_t value, unsigned bits) {
+    word_ |= bits > 0 ? value << used_ : 0;
+    used_ += bits;
+    if (used_ < 64) return;
+    *to_++ = word_;
+    used_ -= 64;
+    word_ = used_ > 0 ? value >> (bits - used_) : 0;
+  }
+  void end() {
+    if (used_ > 0) *to_ = word_;
+  }
+
+ private:
+  std::uint64_t* to_;
+  std::uint64_t word_ = 0;
+  unsigned used_ = 0;
+};
+
+void write_records(std::span<const RowEdit> edits, const PackedBlock& block, std::uint64_t* words) {
+  BitWriter writer(words);
+  for (const RowEdit& edit : edits) {
+    writer.put(edit.source - block.source, block.source_bits);
+    writer.put(edit.begin - block.begin, block.begin_bits);
+    writer.put(edit.target, block.target_bits);
+    writer.put(edit.removed, block.removed_bits);
+    writer.put(edit.inserted, block.inserted_bits);
+  }
+  writer.end();
+}
+
+}  // namespace
+
+PackedChanges pack_changes(std::span<const RowEdit> edits, unsigned threads, HostMemory* memory) {
+  PackedChanges packed;
+  packed.count = edits.size();
+  if (edits.empty()) return packed;
+  packed.growth = static_cast<std::uint64_t>(edits.back().shift);
+  const std::uint64_t blocks = PackedChanges::blocks_of(edits.size());
+  const auto edits_of = [&](std::uint64_t block) {
+    const std::uint64_t begin = block * kPackedChanges;
+    return edits.subspan(begin, std::min(kPackedChanges, edits.size() - begin));
+  };
+  HostArray<PackedBlock> heads(blocks, "packed changes");
+  const auto each = [&](auto&& body) {
+    parallel_blocks(threads, blocks, kBlocksAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t block = begin; block < end; ++block) body(block);
+    });
+  };
+  each([&](std::uint64_t block) { heads[block] = measured(edits_of(block)); });
+  std::uint64_t words = 0, inserted = 0;
+  for (std::uint64_t block = 0; block < blocks; ++block) {
+    heads[block].word = words;
+    words += words_of(heads[block], edits_of(block).size());
+    inserted += std::exchange(heads[block].inserted, inserted);
+    packed.repeats |= heads[block].inserted_bits > 1;
+  }
+  packed.bytes =
+      make_host_array<std::byte>(memory, heads.bytes() + words * sizeof(std::uint64_t), "packed changes");
+  std::copy(heads.begin(), heads.end(), reinterpret_cast<PackedBlock*>(packed.bytes.data()));
+  auto* const records = reinterpret_cast<std::uint64_t*>(packed.bytes.data() + heads.bytes());
+  each([&](std::uint64_t block) {
+    write_records(edits_of(block), heads[block], records + heads[block].word);
+  });
+  return packed;
+}
+
+}  // namespace sluice
