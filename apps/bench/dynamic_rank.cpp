@@ -44,6 +44,7 @@ struct Followed {
   std::vector<double> seconds, updates, rewrites, host_updates, speedups;
   std::vector<double> with_update;  ///< speedups with the update of the graph, where the work is done
   double iterations = 0, affected = 0, partitions = 0, error = 0;
+  double packed = 0;  ///< bytes of a change
 };
 
 class DynamicSuite {
@@ -148,6 +149,9 @@ class DynamicSuite {
     followed.speedups.push_back(anew.compute_seconds / seconds);
     followed.with_update.push_back(anew.compute_seconds / (seconds + updated));
     followed.iterations += result.iterations;
+    const PackedChanges& packed = update.changes.packed();
+    if (packed.count > 0)
+      followed.packed = static_cast<double>(packed.bytes.size()) / static_cast<double>(packed.count);
     followed.affected +=
         static_cast<double>(result.ever_affected) / static_cast<double>(update.graph.vertices());
     std::vector<double> found(ranks.vertices());
@@ -171,7 +175,8 @@ class DynamicSuite {
     const auto rate = [&](const std::vector<double>& seconds) {
       return text("%.0f GB/s read and written", moved / median(seconds) * 1e-9);
     };
-    put(size + ", update on the GPU", followed.updates, rate(followed.updates));
+    put(size + ", update on the GPU", followed.updates,
+        rate(followed.updates) + text(", %.2f bytes a change", followed.packed));
     put(size + ", rewrite alone", followed.rewrites, rate(followed.rewrites));
     put(size + ", update on the host", followed.host_updates, "finds the changes, and rewrites its lists");
   }

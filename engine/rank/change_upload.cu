@@ -3,14 +3,21 @@
 #include <algorithm>
 #include <cub/block/block_scan.cuh>
 
+#include "engine/exec/page_locked.hpp"
+
 namespace sluice::cuda {
 
 namespace {
 
 constexpr unsigned kBlock = kPackedChanges;  // one of changes, one of threads
-/// Blocks of changes that travel at once, at least: less does not fill the link.
-constexpr std::uint64_t kLeastBlocks = 1024;
-constexpr std::uint64_t kMostPieces = 8;  // each costs the rewriting a few launches
+/// Each piece takes half as long to bring as the one before to rewrite by, which takes more than twice as
+/// long a change: the first one is short, and the rewriting waits for no other.
+constexpr unsigned kMostPieces = 4;
+constexpr std::uint64_t kPieceGrowth = 2;
+/// Blocks of changes in the first of several pieces, at least.
+constexpr std::uint64_t kLeastBlocks = 256;
+/// So few bytes are read where they are in less time than a copy takes to begin.
+constexpr std::uint64_t kFewBytes = std::uint64_t{1} << 16;
 
 // ---- kernels
 // -------------------------------------------------------------------------------------------------
@@ -66,48 +73,56 @@ __global__ void __launch_bounds__(kBlock)
 void ChangeUpload::begin(const PackedChanges& changes, bool weighted) {
   packed_ = &changes, count_ = changes.count, weighted_ = weighted;
   const std::uint64_t blocks = changes.blocks().size();
-  pieces_ = static_cast<unsigned>(std::clamp<std::uint64_t>(blocks / kLeastBlocks, 1, kMostPieces));
+  std::uint64_t parts = 1, part = 1;
+  for (pieces_ = 1; pieces_ < kMostPieces; ++pieces_, parts += part) {
+    part *= kPieceGrowth;
+    if (blocks < (parts + part) * kLeastBlocks) break;
+  }
+  std::uint64_t before = 0;
+  part = 1;
+  first_blocks_.assign(1, 0);
+  for (unsigned piece = 0; piece < pieces_; ++piece, part *= kPieceGrowth)
+    first_blocks_.push_back(blocks * (before += part) / parts);
   const auto make_room = [&](auto& memory, std::uint64_t size) {
     reserve_for_batch(memory, device_, size, "changes");
   };
-  make_room(bytes_, changes.bytes.size());
-  make_room(changes_, changes.count);
-  if (weighted) make_room(weights_, changes.weights.size()), make_room(first_weights_, changes.count);
+  const std::uint64_t bytes = changes.bytes.size();
+  in_place_ = bytes > 0 && bytes <= kFewBytes && is_page_locked(changes.bytes.data());
+  if (!in_place_) make_room(bytes_, bytes);
+  make_room(changes_, count_);
+  if (weighted) make_room(weights_, changes.weights.size()), make_room(first_weights_, count_);
 }
 
-std::uint64_t ChangeUpload::first_block(unsigned piece) const {
-  return packed_->blocks().size() * piece / pieces_;
-}
-
-void ChangeUpload::send(unsigned piece, const Stream& stream) const {
+void ChangeUpload::send(unsigned piece, cudaStream_t stream) const {
   const auto copy = [&](void* to, const void* from, std::uint64_t bytes) {
     if (bytes == 0) return;
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream.get()), "copying changes");
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "copying changes");
   };
   const std::span<const PackedBlock> blocks = packed_->blocks();
   const auto byte_of = [&](unsigned which) -> std::uint64_t {
     if (which == 0) return 0;
     if (which == pieces_) return packed_->bytes.size();
-    return blocks.size_bytes() + blocks[first_block(which)].word * sizeof(std::uint64_t);
+    return blocks.size_bytes() + blocks[first_blocks_[which]].word * sizeof(std::uint64_t);
   };
   const std::uint64_t begin = byte_of(piece);
-  copy(bytes_.data() + begin, packed_->bytes.data() + begin, byte_of(piece + 1) - begin);
+  if (!in_place_) copy(bytes_.data() + begin, packed_->bytes.data() + begin, byte_of(piece + 1) - begin);
   if (piece == 0 && weighted_) copy(weights_.data(), packed_->weights.data(), packed_->weights.bytes());
 }
 
 void ChangeUpload::unpack(unsigned piece, const EditBuffers& edits, unsigned long long* cleared,
                           cudaStream_t stream) const {
-  const std::uint64_t first = first_block(piece), last = first_block(piece + 1);
+  const std::uint64_t first = first_blocks_[piece], last = first_blocks_[piece + 1];
+  const std::byte* const packed = in_place_ ? packed_->bytes.data() : bytes_.data();
   const Unpacked to{changes_.data(), weighted_ ? first_weights_.data() : nullptr, edits};
   unpack_kernel<<<grid_for(std::max<std::uint64_t>(last - first, 1), 1), kBlock, 0, stream>>>(
-      reinterpret_cast<const PackedBlock*>(bytes_.data()), packed_->blocks().size(), first, count_, to,
+      reinterpret_cast<const PackedBlock*>(packed), packed_->blocks().size(), first, count_, to,
       piece == 0 ? cleared : nullptr);
   check_launch("unpack_kernel");
 }
 
 RewriteReach ChangeUpload::reach(unsigned piece) const {
   if (piece + 1 == pieces_) return RewriteReach::all(count_);
-  const std::uint64_t next = first_block(piece + 1);
+  const std::uint64_t next = first_blocks_[piece + 1];
   const PackedBlock& block = packed_->blocks()[next];
   return {next * kPackedChanges, block.begin + block.shift, block.source};
 }

@@ -1,7 +1,9 @@
 // The changes of a batch on their way to a GPU, packed as the host found them, and unpacked there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/stream.cuh"
@@ -11,7 +13,8 @@
 namespace sluice::cuda {
 
 /// Sends a large batch in pieces, so that lists can be rewritten up to where the next piece begins while it
-/// travels. Copies run beside the GPU's work where the packed changes are page-locked.
+/// travels. Copies run beside the GPU's work where the packed changes are page-locked; few of them are read
+/// there, and not copied.
 class ChangeUpload {
  public:
   explicit ChangeUpload(const Device& device) : device_(device) {}
@@ -21,7 +24,7 @@ class ChangeUpload {
   void begin(const PackedChanges& changes, bool weighted);
   unsigned pieces() const { return pieces_; }
   /// Begins to send a piece. The first one brings along what all blocks have in common.
-  void send(unsigned piece, const Stream& stream) const;
+  void send(unsigned piece, cudaStream_t stream) const;
   /// Unpacks a piece: changes, and edits of out-lists. The first one sets *cleared to 0.
   void unpack(unsigned piece, const EditBuffers& edits, unsigned long long* cleared,
               cudaStream_t stream) const;
@@ -31,13 +34,13 @@ class ChangeUpload {
   ChangeView view() const;
 
  private:
-  std::uint64_t first_block(unsigned piece) const;
-
   const Device& device_;
   const PackedChanges* packed_ = nullptr;
   std::uint64_t count_ = 0;
   bool weighted_ = false;
+  bool in_place_ = false;  ///< read where the host has them
   unsigned pieces_ = 0;
+  std::vector<std::uint64_t> first_blocks_;  ///< [pieces_ + 1]
   Buffer<std::byte> bytes_;
   Buffer<EdgeChange> changes_;
   Buffer<float> weights_;

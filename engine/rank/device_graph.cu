@@ -113,16 +113,14 @@ void DeviceGraph::rewrite_out(const Graph& graph, const PackedChanges& changes, 
   out_rewriter_.begin(changes.count, out_.view(), spare_);
   // What comes in one piece needs no other stream.
   const bool at_once = upload_.pieces() == 1;
-  const Stream& way = at_once ? stream : sending_;
   const cudaStream_t beside = at_once ? stream.get() : beside_.get();
   for (unsigned piece = 0; piece < upload_.pieces(); ++piece) {
-    upload_.send(piece, way);
-    if (piece == 0) rewriting_.start(way);
-    if (!at_once) beside_.follow(way);
+    upload_.send(piece, beside);
     upload_.unpack(piece, out_rewriter_.buffers(), measured_.data(), beside);
     out_rewriter_.cut(upload_.reach(piece), beside);
     if (!at_once) beside_.lead(stream);
     if (at_once && !in_.offsets.empty()) beside_.follow(stream);  // to find in-lists' edits meanwhile
+    if (piece == 0) rewriting_.start(stream);
     out_rewriter_.rewrite(spare_, upload_.view(), false, changes.repeats, weighted_, measured_.data(),
                           stream);
   }

@@ -52,8 +52,8 @@ class DeviceGraph {
   /// and the changes stay until that of this one has. Throws InputError where the changes do not lead to
   /// `graph`, BudgetError where new lists do not fit beside the old ones of one direction.
   void apply(const Graph& graph, const EdgeChanges& changes, const Stream& stream);
-  /// Of the device, on the lists of the last batch once its first changes were there. The batch's work has
-  /// ended.
+  /// Of the device, on the lists of the last batch since it knew the places of the first changes. The batch's
+  /// work has ended.
   double rewrite_seconds() const { return changed_ ? rewriting_.seconds() : 0; }
 
  private:
@@ -73,8 +73,7 @@ class DeviceGraph {
   CsrView out_view_, in_view_;
   ChangeUpload upload_;
   ListRewriter out_rewriter_, in_rewriter_;
-  Stream sending_;       ///< brings changes
-  UrgentStream beside_;  ///< unpacks them, and looks them up in in-lists, while lists are rewritten
+  UrgentStream beside_;  ///< brings changes, and looks them up in in-lists, while lists are rewritten
   Buffer<std::uint32_t> keys_, sorted_keys_, places_, order_;  ///< order_: changes by target
   Buffer<unsigned char> scratch_;
   Buffer<unsigned long long> measured_;

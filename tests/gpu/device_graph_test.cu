@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "engine/exec/recycled_memory.hpp"
 #include "gpu/gpu.hpp"
 #include "rank/batch_support.hpp"
 #include "rank/cases.hpp"
@@ -62,6 +63,7 @@ TEST(DeviceGraphOnGpu, IsTheGraphOfTheHostAfterEveryBatch) {
   REQUIRE_GPU(gpu);
   std::mt19937_64 random(31);
   const cuda::Stream stream;
+  RecycledMemory travel(*gpu);
   auto graphs = rank_graphs();
   graphs.push_back({"large rmat", generated(io::GraphKind::rmat, 12, false, io::WeightRule::uniform)});
   for (auto& [name, start] : graphs) {
@@ -73,7 +75,8 @@ TEST(DeviceGraphOnGpu, IsTheGraphOfTheHostAfterEveryBatch) {
         SCOPED_TRACE("batch " + std::to_string(i));
         const std::size_t size = i == 5 ? 300 : 3;
         const UpdateBatch batch = random_batch(random, graph, size, i % 3 == 1 ? 2 : 0);
-        UpdateResult update = update_graph(std::move(graph), batch, 2);
+        UpdateResult update =
+            update_graph(std::move(graph), batch, 2, nullptr, i % 2 == 0 ? &travel : nullptr);
         on_gpu.apply(update.graph, update.changes, stream);
         stream.wait("a batch");
         expect_lists(*gpu, on_gpu.out(), update.graph.out, "out");
@@ -89,13 +92,13 @@ TEST(DeviceGraphOnGpu, IsTheGraphOfTheHostAfterEveryBatch) {
 class Followed {
  public:
   Followed(const Device& gpu, Graph start, bool weighted)
-      : gpu_(gpu), graph_(with_in_edges(std::move(start))), on_gpu_(gpu, graph_, weighted) {}
+      : gpu_(gpu), travel_(gpu), graph_(with_in_edges(std::move(start))), on_gpu_(gpu, graph_, weighted) {}
 
   const Graph& graph() const { return graph_; }
 
   /// Returns how many pairs changed.
   std::size_t apply(const UpdateBatch& batch) {
-    UpdateResult update = update_graph(std::move(graph_), batch, 2);
+    UpdateResult update = update_graph(std::move(graph_), batch, 2, nullptr, &travel_);
     graph_ = std::move(update.graph);
     on_gpu_.apply(graph_, update.changes, stream_);
     stream_.wait("a batch");
@@ -113,6 +116,7 @@ class Followed {
 
  private:
   const Device& gpu_;
+  RecycledMemory travel_;
   cuda::Stream stream_;
   Graph graph_;
   cuda::DeviceGraph on_gpu_;
