@@ -28,7 +28,7 @@ struct Nccl {
   decltype(&ncclGetVersion) get_version = nullptr;
   decltype(&ncclGetErrorString) error_string = nullptr;
   decltype(&ncclGetUniqueId) unique_id = nullptr;
-  decltype(&ncclCommInitRank) init_rank = nullptr;
+  decltype(&ncclCommInitRankConfig) init_rank = nullptr;
   decltype(&ncclCommDestroy) destroy = nullptr;
   decltype(&ncclCommAbort) abort = nullptr;
   decltype(&ncclCommGetAsyncError) async_error = nullptr;
@@ -51,7 +51,7 @@ struct Nccl {
     find("ncclGetVersion", get_version);
     find("ncclGetErrorString", error_string);
     find("ncclGetUniqueId", unique_id);
-    find("ncclCommInitRank", init_rank);
+    find("ncclCommInitRankConfig", init_rank);
     find("ncclCommDestroy", destroy);
     find("ncclCommAbort", abort);
     find("ncclCommGetAsyncError", async_error);
@@ -84,11 +84,17 @@ std::uint64_t free_bytes() {
 
 class NcclRanks final : public DeviceRanks {
  public:
-  explicit NcclRanks(Communicator& ranks) : ranks_(ranks), rank_(ranks.rank()), size_(ranks.size()) {
+  NcclRanks(Communicator& ranks, unsigned most_blocks)
+      : ranks_(ranks), rank_(ranks.rank()), size_(ranks.size()) {
     ncclUniqueId id{};
     if (ranks.leads()) check(nccl().unique_id(&id), "ncclGetUniqueId");
     ranks.broadcast(std::as_writable_bytes(std::span(&id, 1)), 0, "NCCL's address");
-    check(nccl().init_rank(&comm_, size_, id, rank_), "ncclCommInitRank");
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    if (most_blocks > 0) {
+      config.maxCTAs = static_cast<int>(most_blocks);
+      config.cgaClusterSize = 0;  // a cluster would have to find its multiprocessors in one place
+    }
+    check(nccl().init_rank(&comm_, size_, id, rank_, &config), "ncclCommInitRankConfig");
   }
   NcclRanks(const NcclRanks&) = delete;
   NcclRanks& operator=(const NcclRanks&) = delete;
@@ -100,14 +106,14 @@ class NcclRanks final : public DeviceRanks {
     if (before > 0 && after > before) most_taken = std::max(most_taken.load(), after - before);
   }
 
-  void all_gather_ranges(void* memory, const std::vector<std::uint64_t>& boundaries,
-                         std::size_t element_bytes, void* stream) override {
+  void all_gather_ranges(void* memory, std::span<const ElementRange> ranges, std::size_t element_bytes,
+                         void* stream) override {
     check(nccl().group_start(), "ncclGroupStart");
     for (int root = 0; root < size_; ++root) {
-      const std::uint64_t first = boundaries[static_cast<std::size_t>(root)];
-      const std::size_t bytes = (boundaries[static_cast<std::size_t>(root) + 1] - first) * element_bytes;
+      const ElementRange range = ranges[static_cast<std::size_t>(root)];
+      const std::size_t bytes = (range.end - range.begin) * element_bytes;
       if (bytes == 0) continue;
-      void* const at = static_cast<std::byte*>(memory) + first * element_bytes;
+      void* const at = static_cast<std::byte*>(memory) + range.begin * element_bytes;
       check(nccl().broadcast(at, at, bytes, ncclInt8, root, comm_, static_cast<cudaStream_t>(stream)),
             "ncclBroadcast");
       if (root == rank_) bytes_sent_ += bytes * static_cast<std::uint64_t>(size_ - 1);
@@ -178,13 +184,13 @@ std::string name_of_gpu(const Communicator& ranks) {
 
 }  // namespace
 
-std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks) {
+std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks, unsigned most_blocks) {
   if (ranks.size() == 1) return nullptr;
   const std::string mine = nccl().loaded ? name_of_gpu(ranks) : std::string();
   const auto all = ranks.all_gather(mine, "the GPUs of all ranks");
   const std::set<std::string> distinct(all.begin(), all.end());
   if (distinct.size() < all.size() || distinct.contains(std::string())) return nullptr;
-  return std::make_unique<NcclRanks>(ranks);
+  return std::make_unique<NcclRanks>(ranks, most_blocks);
 }
 
 std::uint64_t nccl_device_bytes() {
@@ -200,7 +206,7 @@ std::string nccl_version() {
 
 #else
 
-std::unique_ptr<DeviceRanks> make_device_ranks(Communicator&) {
+std::unique_ptr<DeviceRanks> make_device_ranks(Communicator&, unsigned) {
   return nullptr;
 }
 

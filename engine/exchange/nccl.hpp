@@ -13,6 +13,11 @@
 
 namespace sluice {
 
+/// Elements [begin, end) of memory that all ranks have.
+struct ElementRange {
+  std::uint64_t begin = 0, end = 0;
+};
+
 /// Collective operations on device memory, in the order of a stream: all ranks call them in the same order,
 /// and they are under way when the call returns. All throw RunError with what NCCL says. `stream` is a
 /// cudaStream_t.
@@ -20,8 +25,9 @@ class DeviceRanks {
  public:
   virtual ~DeviceRanks() = default;
 
-  /// Elements [boundaries[r], boundaries[r + 1]) of `memory` are known to rank r, and then to all.
-  virtual void all_gather_ranges(void* memory, const std::vector<std::uint64_t>& boundaries,
+  /// Elements ranges[r] of `memory` are known to rank r, and then to all. Ranges may be empty, of all ranks
+  /// too.
+  virtual void all_gather_ranges(void* memory, std::span<const ElementRange> ranges,
                                  std::size_t element_bytes, void* stream) = 0;
   /// The `bytes` at `from` of every rank, by rank, at `to`.
   virtual void all_gather(const void* from, void* to, std::size_t bytes, void* stream) = 0;
@@ -48,7 +54,9 @@ class DeviceRanks {
 
 /// For ranks that have a GPU each, opened on every one of them. Null, on all ranks, where two share a GPU, or
 /// NCCL is not there on one of them. All ranks call it. Throws RunError where NCCL cannot connect them.
-std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks);
+/// `most_blocks`, the same on all ranks: what is done at once takes so many blocks at most, one on each of
+/// any multiprocessors that have nothing else to do; 0: as many as NCCL likes.
+std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks, unsigned most_blocks = 0);
 
 /// Bytes of this rank's GPU that NCCL took for itself, judged by what became free when it was closed; the
 /// most, if it was open several times. No budget bounds them.

@@ -230,9 +230,9 @@ class CudaSweep final : public Sweep {
 
 std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph,
                                        const PageRankOptions& options, const PagingOptions& paging,
-                                       Communicator& ranks, RankRows rows) {
+                                       Communicator& ranks, RankRows rows, unsigned pieces) {
   const bool resident = !needs_sweep_pages(device, graph, options.weighted, paging);
-  if (auto sliced = make_sliced_sweep(device, graph, options, resident, rows, ranks)) return sliced;
+  if (auto sliced = make_sliced_sweep(device, graph, options, resident, rows, pieces, ranks)) return sliced;
   const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
     return std::make_unique<CudaSweep<Share>>(device, graph, options, paging, ranks);
   };

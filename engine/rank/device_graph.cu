@@ -36,22 +36,6 @@ std::uint64_t longest_of(const Csr& rows) {
 // ---- launchers
 // -----------------------------------------------------------------------------------------------
 
-UrgentStream::UrgentStream() {
-  int least = 0, greatest = 0;
-  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "the priorities of streams");
-  check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest), "cudaStreamCreate");
-}
-
-void UrgentStream::follow(const Stream& stream) {
-  there_.record(stream);
-  check(cudaStreamWaitEvent(stream_, there_.get(), 0), "cudaStreamWaitEvent");
-}
-
-void UrgentStream::lead(const Stream& stream) {
-  check(cudaEventRecord(here_.get(), stream_), "cudaEventRecord");
-  check(cudaStreamWaitEvent(stream.get(), here_.get(), 0), "cudaStreamWaitEvent");
-}
-
 DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted)
     : device_(device),
       weighted_(weighted),

@@ -6,33 +6,13 @@
 #include <cstdint>
 
 #include "engine/exec/buffer.hpp"
-#include "engine/exec/stream.cuh"
+#include "engine/exec/urgent_stream.cuh"
 #include "engine/rank/change_upload.cuh"
 #include "engine/rank/list_rewrite.cuh"
 #include "partition/graph.hpp"
 #include "partition/update.hpp"
 
 namespace sluice::cuda {
-
-/// A stream whose blocks go before those of others that have not begun, for work that waits more than it
-/// moves beside work that moves much.
-class UrgentStream {
- public:
-  UrgentStream();
-  UrgentStream(const UrgentStream&) = delete;
-  UrgentStream& operator=(const UrgentStream&) = delete;
-  ~UrgentStream() { cudaStreamDestroy(stream_); }
-
-  cudaStream_t get() const { return stream_; }
-  /// What is put here from now on begins after what is on `stream`.
-  void follow(const Stream& stream);
-  /// What is put on `stream` from now on begins after what is here.
-  void lead(const Stream& stream);
-
- private:
-  cudaStream_t stream_ = nullptr;
-  Event there_, here_;
-};
 
 class DeviceGraph {
  public:

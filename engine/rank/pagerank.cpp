@@ -24,7 +24,8 @@ std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph,
                                   const PageRankOptions& options, const RankPlace& place,
                                   Communicator& ranks) {
 #if defined(SLUICE_HAVE_CUDA)
-  if (device.is_cuda()) return make_cuda_sweep(device, graph, options, place.paging, ranks, place.rows);
+  if (device.is_cuda())
+    return make_cuda_sweep(device, graph, options, place.paging, ranks, place.rows, place.pieces);
 #endif
   if (place.rows == RankRows::sliced)
     throw UsageError("--rows sliced: that is for a GPU (leave it out, or choose --device cuda)");

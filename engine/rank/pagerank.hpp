@@ -41,6 +41,10 @@ struct RankPlace {
   PagingOptions paging{};         ///< in-edges in partitions; `shard` is not looked at
   Communicator* ranks = nullptr;  ///< the job's ranks, which all make the same call; null: this one alone
   RankRows rows = RankRows::automatic;
+  /// In which a rank sweeps its rows where ranks have a GPU each and sliced rows: what one gives is sent
+  /// while the next is swept, so that 1 overlaps nothing; 0: as many as pay, up to kMostPieces
+  /// (sweep_pieces.hpp).
+  unsigned pieces = 0;
 };
 
 struct PageRankResult {

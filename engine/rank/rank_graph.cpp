@@ -6,6 +6,7 @@
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/rank/divisor.hpp"
+#include "engine/rank/sweep_pieces.hpp"
 #include "engine/residency/row_pieces.hpp"
 #include "partition/build.hpp"
 
@@ -14,8 +15,6 @@ namespace sluice {
 namespace {
 
 constexpr std::uint64_t kVerticesAtOnce = 1u << 14;
-/// A vertex costs about as much as so many edges: its state is 40 bytes, read and written.
-constexpr std::uint64_t kEdgesPerVertex = 4;
 
 template <class Body>
 void over_rows(unsigned threads, std::uint64_t first, std::uint64_t last, Body&& body) {

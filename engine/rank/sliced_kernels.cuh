@@ -38,6 +38,23 @@ __device__ inline std::uint64_t lesser(std::uint64_t a, std::uint64_t b) {
   return a < b ? a : b;
 }
 
+/// Threads that take a hub together, kSweepBlock of them: a block, or one of the several teams of a larger
+/// block, whose threads then meet at a barrier of their own.
+template <unsigned kTeams>
+struct Teams {
+  __device__ static unsigned in_block() { return kTeams == 1 ? 0 : threadIdx.x / kSweepBlock; }
+  __device__ static unsigned thread() { return kTeams == 1 ? threadIdx.x : threadIdx.x % kSweepBlock; }
+  __device__ static unsigned rank() { return blockIdx.x * kTeams + in_block(); }
+  __device__ static unsigned size() { return gridDim.x * kTeams; }
+  __device__ static void meet() {
+    if constexpr (kTeams == 1) {
+      __syncthreads();
+    } else {  // barrier 0 is __syncthreads()'s
+      asm volatile("bar.sync %0, %1;" ::"r"(in_block() + 1), "n"(kSweepBlock) : "memory");
+    }
+  }
+};
+
 /// A sweep as the rows below are worked on. Whatever else goes over them has the same members: kWeighted, a
 /// Sum with zero as Sum{}, and a Totals.
 template <class Share>
@@ -103,8 +120,9 @@ inline __global__ void join_ranks_kernel(const SweepTotals* by_rank, int ranks, 
   *totals = sum;
 }
 
-/// Adds up the totals of a warp's lanes, then of a block's warps; thread 0 has them.
-__device__ inline void join_warps(SweepTotals& totals, RankNorm norm) {
+/// Adds up the totals of a warp's lanes, then of a team's warps; its thread 0 has them.
+template <unsigned kTeams>
+__device__ void join_warps(SweepTotals& totals, RankNorm norm) {
   constexpr unsigned kWords = sizeof(SweepTotals) / 4;
   static_assert(sizeof(SweepTotals) % 4 == 0);
   for (unsigned stride = kWarpLanes / 2; stride > 0; stride /= 2) {
@@ -115,32 +133,37 @@ __device__ inline void join_warps(SweepTotals& totals, RankNorm norm) {
     memcpy(&other, words, sizeof other);
     totals.join(other, norm);
   }
-  __shared__ alignas(SweepTotals) unsigned char room[kSweepBlock / kWarpLanes * sizeof(SweepTotals)];
-  auto* const by_warp = reinterpret_cast<SweepTotals*>(room);
-  if (threadIdx.x % kWarpLanes == 0) by_warp[threadIdx.x / kWarpLanes] = totals;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    for (unsigned warp = 1; warp < kSweepBlock / kWarpLanes; ++warp) totals.join(by_warp[warp], norm);
+  constexpr unsigned kWarps = kSweepBlock / kWarpLanes;
+  __shared__ alignas(SweepTotals) unsigned char room[kTeams * kWarps * sizeof(SweepTotals)];
+  auto* const by_warp = reinterpret_cast<SweepTotals*>(room) + Teams<kTeams>::in_block() * kWarps;
+  const unsigned thread = Teams<kTeams>::thread();
+  if (thread % kWarpLanes == 0) by_warp[thread / kWarpLanes] = totals;
+  Teams<kTeams>::meet();
+  if (thread == 0) {
+    for (unsigned warp = 1; warp < kWarps; ++warp) totals.join(by_warp[warp], norm);
   }
 }
 
-/// Rows [0, hubs), a block each.
-template <class View>
+/// Rows [0, hubs), a team each.
+template <unsigned kTeams, class View>
 __device__ void sweep_hubs(const View& view, const SlicedView& rows, typename View::Totals& totals) {
-  __shared__ typename View::Sum by_warp[kSweepBlock / kWarpLanes];
-  for (std::uint64_t row = blockIdx.x; row < rows.hubs; row += gridDim.x) {
+  constexpr unsigned kWarps = kSweepBlock / kWarpLanes;
+  __shared__ typename View::Sum room[kTeams * kWarps];
+  auto* const by_warp = room + Teams<kTeams>::in_block() * kWarps;
+  const unsigned thread = Teams<kTeams>::thread();
+  for (std::uint64_t row = Teams<kTeams>::rank(); row < rows.hubs; row += Teams<kTeams>::size()) {
     const std::uint64_t start = rows.starts[row], size = rows.starts[row + 1] - start;
-    const std::uint64_t mine = size > threadIdx.x ? (size - threadIdx.x + kSweepBlock - 1) / kSweepBlock : 0;
+    const std::uint64_t mine = size > thread ? (size - thread + kSweepBlock - 1) / kSweepBlock : 0;
     const auto sum =
-        add_warp(view, gather_entries(view, rows, rows.number(row), start + threadIdx.x, mine, kSweepBlock));
-    if (threadIdx.x % kWarpLanes == 0) by_warp[threadIdx.x / kWarpLanes] = sum;
-    __syncthreads();
-    if (threadIdx.x == 0) {
+        add_warp(view, gather_entries(view, rows, rows.number(row), start + thread, mine, kSweepBlock));
+    if (thread % kWarpLanes == 0) by_warp[thread / kWarpLanes] = sum;
+    Teams<kTeams>::meet();
+    if (thread == 0) {
       typename View::Sum all{};
-      for (const auto part : by_warp) all = view.add(all, part);
+      for (unsigned warp = 0; warp < kWarps; ++warp) all = view.add(all, by_warp[warp]);
       view.renew(rows.number(row), all, totals);
     }
-    __syncthreads();
+    Teams<kTeams>::meet();
   }
 }
 
@@ -170,15 +193,32 @@ __device__ void sweep_slice(const View& view, const SlicedView& rows, std::uint6
   view.renew(number, gather_entries(view, rows, number, start + lane, width, kSlice), totals);
 }
 
-/// All rows, by all blocks. `claimed` is 0 before.
-template <class View>
-__device__ void sweep_sliced(const View& view, const SlicedView& rows, unsigned long long* claimed,
-                             typename View::Totals& totals) {
-  sweep_hubs(view, rows, totals);
+/// Rows that are their own first ones, as SlicedPieces has them.
+struct FirstOfAll {
+  __device__ static constexpr unsigned size() { return 1; }
+  __device__ const SlicedView& operator[](unsigned) const { return rows; }
+
+  const SlicedView& rows;
+};
+
+/// Claims that rows of more than kListMost in-edges take, without hubs.
+__device__ inline std::uint64_t long_tasks(const SlicedView& rows) {
+  return (rows.longs - rows.hubs + kLongAtOnce - 1) / kLongAtOnce;
+}
+
+/// The rows of more than kListMost in-edges of all pieces in `ahead`, then the other rows of `rows`; by all
+/// blocks, of so many teams each. `claimed` is 0 before.
+template <unsigned kTeams, class View, class Ahead>
+__device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedView& rows,
+                             unsigned long long* claimed, typename View::Totals& totals) {
+  std::uint64_t longs = 0;
+  for (unsigned p = 0; p < ahead.size(); ++p) {
+    sweep_hubs<kTeams>(view, ahead[p], totals);
+    longs += long_tasks(ahead[p]);
+  }
   const unsigned lane = threadIdx.x % kWarpLanes;
   // Tasks: those of long lists, of lists, of slices.
-  const std::uint64_t longs = (rows.longs - rows.hubs + kLongAtOnce - 1) / kLongAtOnce,
-                      lists = longs + (rows.lists - rows.longs + kSlice - 1) / kSlice, slices = rows.slices(),
+  const std::uint64_t lists = longs + (rows.lists - rows.longs + kSlice - 1) / kSlice, slices = rows.slices(),
                       tasks = lists + (slices + kSlicesAtOnce - 1) / kSlicesAtOnce;
   for (;;) {
     unsigned long long task = 0;
@@ -186,8 +226,10 @@ __device__ void sweep_sliced(const View& view, const SlicedView& rows, unsigned 
     task = __shfl_sync(~0u, task, 0);
     if (task >= tasks) break;
     if (task < longs) {
-      const std::uint64_t first = rows.hubs + task * kLongAtOnce;
-      sweep_lists(view, rows, first, lesser(first + kLongAtOnce, rows.longs), lane, totals);
+      unsigned p = 0;
+      for (; p + 1 < ahead.size() && task >= long_tasks(ahead[p]); ++p) task -= long_tasks(ahead[p]);
+      const std::uint64_t first = ahead[p].hubs + task * kLongAtOnce;
+      sweep_lists(view, ahead[p], first, lesser(first + kLongAtOnce, ahead[p].longs), lane, totals);
     } else if (task < lists) {
       const std::uint64_t first = rows.longs + (task - longs) * kSlice;
       sweep_lists(view, rows, first, lesser(first + kSlice, rows.lists), lane, totals);
@@ -199,6 +241,13 @@ __device__ void sweep_sliced(const View& view, const SlicedView& rows, unsigned 
   __syncwarp();
 }
 
+/// All rows.
+template <class View>
+__device__ void sweep_sliced(const View& view, const SlicedView& rows, unsigned long long* claimed,
+                             typename View::Totals& totals) {
+  sweep_sliced<1>(view, FirstOfAll{rows}, rows, claimed, totals);
+}
+
 template <class Share>
 __global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
     sweep_sliced_kernel(SlicedSweepView<Share> view, SlicedView rows, const FixedRank* dangling,
@@ -206,8 +255,22 @@ __global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
   view.sweep.update.spread(*dangling);
   SweepTotals totals;
   sweep_sliced(view, rows, claimed, totals);
-  join_warps(totals, view.sweep.norm);
+  join_warps<1>(totals, view.sweep.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = totals;
+}
+
+/// One piece, behind the long rows of others. A block of kSlicedBlocks teams has a multiprocessor to itself,
+/// so that a smaller grid leaves others whole.
+template <class Share, unsigned kTeams>
+__global__ void __launch_bounds__(kTeams* kSweepBlock, kSlicedBlocks / kTeams)
+    sweep_piece_kernel(SlicedSweepView<Share> view, __grid_constant__ const SlicedPieces ahead,
+                       SlicedView rows, const FixedRank* dangling, unsigned long long* claimed,
+                       SweepTotals* partial) {
+  view.sweep.update.spread(*dangling);
+  SweepTotals totals;
+  sweep_sliced<kTeams>(view, ahead, rows, claimed, totals);
+  join_warps<kTeams>(totals, view.sweep.norm);
+  if (Teams<kTeams>::thread() == 0) partial[Teams<kTeams>::rank()] = totals;
 }
 
 }  // namespace sluice::cuda

@@ -67,6 +67,15 @@ __global__ void find_borders_kernel(const std::uint32_t* keys, std::uint64_t cou
   borders[threadIdx.x] = low;
 }
 
+/// What row i costs, but for long ones, which are swept before all pieces.
+__global__ void __launch_bounds__(kBlock)
+    work_kernel(const std::uint32_t* keys, std::uint64_t count, std::uint64_t* work) {
+  const std::uint64_t i = thread();
+  if (i >= count) return;
+  const std::uint32_t degree = ~keys[i];
+  work[i] = degree > kListMost ? 0 : degree + kEdgesPerVertex;
+}
+
 /// Entries of list or slice i.
 __global__ void __launch_bounds__(kBlock)
     size_kernel(const std::uint32_t* keys, std::uint64_t lists, std::uint64_t slices, std::uint64_t* sizes) {
@@ -89,10 +98,13 @@ __global__ void __launch_bounds__(kBlock)
 __global__ void __launch_bounds__(kBlock)
     fill_kernel(const EdgeIndex* offsets, std::uint64_t begin, std::uint64_t end,
                 const std::uint32_t* sources, const float* weights, const std::uint32_t* row_of,
-                SlicedView to, std::uint32_t* to_sources, float* to_weights) {
+                __grid_constant__ const SlicedPieces pieces, std::uint32_t* to_sources, float* to_weights) {
   const std::uint64_t v = begin + thread() / kSlice;
   if (v >= end) return;
-  const std::uint64_t row = row_of[v], first = offsets[v], degree = offsets[v + 1] - first;
+  unsigned piece = 0;
+  while (piece + 1 < pieces.size() && row_of[v] >= pieces[piece + 1].first) ++piece;
+  const SlicedView& to = pieces[piece];
+  const std::uint64_t row = row_of[v] - to.first, first = offsets[v], degree = offsets[v + 1] - first;
   const bool listed = row < to.lists;
   const std::uint64_t slice = listed ? 0 : (row - to.lists) / kSlice;
   const std::uint64_t item = listed ? row : to.lists + slice;
@@ -169,26 +181,29 @@ SlicedRows::SlicedRows(const Device& device, const RowsToSlice& from, const Stre
 void SlicedRows::sort_rows(Making& m) {
   order_ = Buffer<Vertex>(device_, m.n, "order of vertices");
   const cudaStream_t on = m.stream.get();
-  const auto sort = [&](Buffer<std::uint32_t>& to) {
-    sort_by_key(device_, m.keys.data(), m.sorted_keys.data(), m.row_of.data(), to.data(), m.n, 32, m.scratch,
-                on);
+  const auto sort = [&](Buffer<std::uint32_t>& to, std::uint64_t first, std::uint64_t count) {
+    if (count == 0) return;
+    sort_by_key(device_, m.keys.data() + first, m.sorted_keys.data() + first, m.row_of.data() + first,
+                to.data() + first, count, 32, m.scratch, on);
   };
   const unsigned grid = grid_for(m.n, kBlock);
   if (m.from.divisors == nullptr) {
     key_rows_kernel<<<grid, kBlock, 0, on>>>(m.offsets.data(), nullptr, m.n, m.keys.data(), m.row_of.data());
     check_launch("key_rows_kernel");
-    sort(order_);
+    sort(order_, 0, m.n);
+    cut_pieces(m, m.sorted_keys.data());
   } else {
     Buffer<double> divisors(device_, m.n, "out-degrees");
     copy_to_device(device_, divisors.data(), m.from.divisors, divisors.bytes());
     key_sources_kernel<<<grid, kBlock, 0, on>>>(divisors.data(), m.n, m.keys.data(), m.row_of.data());
     check_launch("key_sources_kernel");
-    sort(order_);
+    sort(order_, 0, m.n);
     rows_ = Buffer<std::uint32_t>(device_, m.n, "rows by in-degree");
     key_rows_kernel<<<grid, kBlock, 0, on>>>(m.offsets.data(), order_.data(), m.n, m.keys.data(),
                                              m.row_of.data());
     check_launch("key_rows_kernel");
-    sort(rows_);
+    cut_pieces(m, m.keys.data());
+    for (const SlicedView& piece : pieces_) sort(rows_, piece.first, piece.count);
     m.stream.wait("sorting rows");
   }
   invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), nullptr, m.n, m.from.first,
@@ -197,26 +212,71 @@ void SlicedRows::sort_rows(Making& m) {
   invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), rows_.data(), m.n, 0, m.row_of.data());
   check_launch("invert_kernel");
   if (m.ranks != nullptr) {
-    m.ranks->all_gather_ranges(m.number_of.data(), *m.from.boundaries, sizeof(std::uint32_t), on);
+    const std::vector<std::uint64_t>& boundaries = *m.from.boundaries;
+    std::vector<ElementRange> ranges;
+    for (std::size_t r = 0; r + 1 < boundaries.size(); ++r)
+      ranges.push_back({boundaries[r], boundaries[r + 1]});
+    m.ranks->all_gather_ranges(m.number_of.data(), ranges, sizeof(std::uint32_t), on);
     m.ranks->wait(on, "numbers of vertices");
+  }
+}
+
+void SlicedRows::cut_pieces(Making& m, const std::uint32_t* keys_by_number) {
+  std::vector<std::uint64_t> cuts{0, m.n};
+  if (m.from.pieces.count > 1) {
+    const cudaStream_t on = m.stream.get();
+    Buffer<std::uint64_t> work(device_, m.n + 1, "work of rows");
+    work_kernel<<<grid_for(m.n, kBlock), kBlock, 0, on>>>(keys_by_number, m.n, work.data());
+    check_launch("work_kernel");
+    exclusive_sum(device_, work.data(), work.data(), m.n, m.scratch, on);
+    m.stream.wait("work of rows");
+    const auto work_before = [&](std::uint64_t row) {
+      std::uint64_t before = 0;
+      copy_to_host(device_, &before, work.data() + row, sizeof before);
+      return before;
+    };
+    const std::uint64_t all = m.from.in.edges + m.n * kEdgesPerVertex, own = work_before(m.n);
+    cuts = cut_rows(m.n, m.from.pieces, all - own, work_before);
+  }
+  for (std::size_t p = 0; p + 1 < cuts.size(); ++p) {
+    SlicedView piece;
+    piece.first = cuts[p], piece.count = cuts[p + 1] - cuts[p];
+    piece.nobody = static_cast<std::uint32_t>(vertices_);
+    pieces_.push_back(piece);
   }
 }
 
 void SlicedRows::cut(Making& m) {
   const cudaStream_t on = m.stream.get();
-  std::array<std::uint64_t, 3> found{};
-  Buffer<std::uint64_t> borders(device_, found.size(), "borders between rows");
-  find_borders_kernel<<<1, found.size(), 0, on>>>(m.sorted_keys.data(), m.n, borders.data());
-  check_launch("find_borders_kernel");
+  std::vector<std::array<std::uint64_t, 3>> found(pieces_.size());
+  Buffer<std::uint64_t> borders(device_, 3 * found.size(), "borders between rows");
+  for (std::size_t p = 0; p < pieces_.size(); ++p) {
+    find_borders_kernel<<<1, 3, 0, on>>>(m.sorted_keys.data() + pieces_[p].first, pieces_[p].count,
+                                         borders.data() + 3 * p);
+    check_launch("find_borders_kernel");
+  }
   m.stream.wait("sorting rows");
-  copy_to_host(device_, found.data(), borders.data(), sizeof found);
-  hubs_ = found[0], longs_ = found[1], lists_ = found[2];
+  copy_to_host(device_, found.data(), borders.data(), borders.bytes());
+  std::uint64_t items = 0;
+  for (std::size_t p = 0; p < pieces_.size(); ++p) {
+    SlicedView& piece = pieces_[p];
+    piece.hubs = found[p][0], piece.longs = found[p][1], piece.lists = found[p][2];
+    items += piece.lists + piece.slices();
+  }
 
-  const std::uint64_t items = lists_ + view().slices();
   starts_ = Buffer<std::uint64_t>(device_, items + 1, "offsets of rows");
-  size_kernel<<<grid_for(items, kBlock), kBlock, 0, on>>>(m.sorted_keys.data(), lists_, items - lists_,
-                                                          starts_.data());
-  check_launch("size_kernel");
+  items = 0;
+  for (SlicedView& piece : pieces_) {
+    const std::uint64_t slices = piece.slices(), own = piece.lists + slices;
+    piece.rows = rows_.empty() ? nullptr : rows_.data() + piece.first;
+    piece.starts = starts_.data() + items;
+    if (own > 0) {
+      size_kernel<<<grid_for(own, kBlock), kBlock, 0, on>>>(m.sorted_keys.data() + piece.first, piece.lists,
+                                                            slices, starts_.data() + items);
+      check_launch("size_kernel");
+    }
+    items += own;
+  }
   exclusive_sum(device_, starts_.data(), starts_.data(), items, m.scratch, on);
   m.stream.wait("offsets of rows");
   std::uint64_t entries = 0;
@@ -225,6 +285,10 @@ void SlicedRows::cut(Making& m) {
   entries = std::max<std::uint64_t>(entries, 1);  // a graph without edges
   sources_ = Buffer<std::uint32_t>(device_, entries, "in-edges");
   if (m.weighted) weights_ = Buffer<float>(device_, entries, "weights of in-edges");
+  for (SlicedView& piece : pieces_) {
+    piece.sources = sources_.data();
+    piece.weights = m.weighted ? weights_.data() : nullptr;
+  }
 }
 
 void SlicedRows::fill(Making& m) {
@@ -232,6 +296,7 @@ void SlicedRows::fill(Making& m) {
   const cudaStream_t on = m.stream.get();
   Buffer<std::uint32_t> sources, sorted;
   Buffer<float> weights, sorted_weights;
+  const SlicedPieces pieces(pieces_);
   sources.reserve(device_, 1, "in-edges on their way");
   sorted.reserve(device_, 1, "in-edges on their way");
   for (std::uint64_t begin = 0; begin < m.n;) {
@@ -259,7 +324,7 @@ void SlicedRows::fill(Making& m) {
     }
     fill_kernel<<<grid_for((end - begin) * kSlice, kBlock), kBlock, 0, on>>>(
         m.offsets.data(), begin, end, moved(sorted.data(), first),
-        m.weighted ? moved(sorted_weights.data(), first) : nullptr, m.row_of.data(), view(), sources_.data(),
+        m.weighted ? moved(sorted_weights.data(), first) : nullptr, m.row_of.data(), pieces, sources_.data(),
         weights_.data());
     check_launch("fill_kernel");
     m.stream.wait("rewriting in-edges");
@@ -274,23 +339,15 @@ std::uint64_t SlicedRows::most_bytes(const RowsToSlice& from) {
   std::uint64_t largest = 0;
   for (std::uint64_t v = 0; v < in.vertices; ++v)
     largest = std::max(largest, in.offsets[v + 1] - in.offsets[v]);
-  // Lists are padded by less than a half of their own entries, slices by less than the largest row's.
-  const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost;
+  // Lists are padded by less than a half of their own entries, slices by less than a piece's largest row's.
+  const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost * from.pieces.count;
   // Sorting takes about as much again as what is sorted.
   const std::uint64_t way = 4 * edge * std::min(m, std::max(kEdgesAtOnce, largest));
   return padded * edge + way + n * (6 * sizeof(std::uint32_t) + 3 * sizeof(std::uint64_t)) + (1u << 20);
 }
 
 SlicedView SlicedRows::view() const {
-  return {rows_.empty() ? nullptr : rows_.data(),
-          starts_.data(),
-          sources_.data(),
-          weights_.empty() ? nullptr : weights_.data(),
-          count_,
-          hubs_,
-          longs_,
-          lists_,
-          static_cast<std::uint32_t>(vertices_)};
+  return pieces_.front();
 }
 
 template <class T>

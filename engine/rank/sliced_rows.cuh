@@ -7,6 +7,7 @@
 //     about the same degree, so little is padded, and nobody waits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/stream.cuh"
 #include "engine/rank/rank_graph.hpp"
+#include "engine/rank/sweep_pieces.hpp"
 
 namespace sluice::cuda {
 
@@ -26,18 +28,34 @@ inline constexpr std::uint64_t kListMost = 512;
 inline constexpr std::uint64_t kLongMost = 4096;
 
 /// Rows k of falling in-degree: [0, hubs) are for blocks, [hubs, lists) for warps, those up to `longs` a few
-/// at a time, the others in slices. All in memory of the device. A rank's rows are numbered from 0, sources
-/// from the rank's first vertex on. A source that only fills up is `nobody`, one behind the last of all.
+/// at a time, the others in slices. All in memory of the device. A rank's rows are numbered from 0, and these
+/// are numbers [first, first + count); sources from the rank's first vertex on. A source that only fills up
+/// is `nobody`, one behind the last of all.
 struct SlicedView {
-  const std::uint32_t* rows = nullptr;     ///< [count] the number of row k, or null: k itself
+  const std::uint32_t* rows = nullptr;     ///< [count] the number of row k, or null: first + k
   const std::uint64_t* starts = nullptr;   ///< [lists + slices + 1] into `sources`
   const std::uint32_t* sources = nullptr;  ///< numbers
   const float* weights = nullptr;          ///< or null
-  std::uint64_t count = 0, hubs = 0, longs = 0, lists = 0;
+  std::uint64_t first = 0, count = 0, hubs = 0, longs = 0, lists = 0;
   std::uint32_t nobody = 0;
 
-  __device__ std::uint64_t number(std::uint64_t row) const { return rows == nullptr ? row : rows[row]; }
+  __device__ std::uint64_t number(std::uint64_t row) const {
+    return rows == nullptr ? first + row : rows[row];
+  }
   __host__ __device__ std::uint64_t slices() const { return (count - lists + kSlice - 1) / kSlice; }
+};
+
+/// Several of them.
+struct SlicedPieces {
+  SlicedPieces() = default;
+  explicit SlicedPieces(const std::vector<SlicedView>& pieces) : count(static_cast<unsigned>(pieces.size())) {
+    std::copy(pieces.begin(), pieces.end(), view);
+  }
+  __device__ unsigned size() const { return count; }
+  __device__ const SlicedView& operator[](unsigned piece) const { return view[piece]; }
+
+  SlicedView view[kMostPieces];
+  unsigned count = 0;
 };
 
 /// What is rewritten.
@@ -52,6 +70,7 @@ struct RowsToSlice {
   const double* divisors = nullptr;  ///< [rows] that sources are numbered by, in host memory; null: row sizes
   std::uint64_t vertices = 0, first = 0;                   ///< of the graph; the vertex of row 0
   const std::vector<std::uint64_t>* boundaries = nullptr;  ///< of the ranks' rows, where there are several
+  SweepPieces pieces{};                                    ///< which rows lie together
 };
 
 class SlicedRows {
@@ -62,7 +81,10 @@ class SlicedRows {
   /// Device memory that this takes at most, while it is made too.
   static std::uint64_t most_bytes(const RowsToSlice& from);
 
+  /// All rows, where they are one piece.
   SlicedView view() const;
+  /// Pieces of the rows by number, each sorted by in-degree for itself; some may be empty.
+  const std::vector<SlicedView>& pieces() const { return pieces_; }
   /// [rows] The row of the graph that has a number.
   const Buffer<Vertex>& order() const { return order_; }
   std::uint64_t uploaded_bytes() const { return uploaded_; }
@@ -74,11 +96,13 @@ class SlicedRows {
  private:
   struct Making;
   void sort_rows(Making& making);
+  void cut_pieces(Making& making, const std::uint32_t* keys_by_number);
   void cut(Making& making);
   void fill(Making& making);
 
   const Device& device_;
-  std::uint64_t count_ = 0, vertices_ = 0, hubs_ = 0, longs_ = 0, lists_ = 0, uploaded_ = 0;
+  std::uint64_t count_ = 0, vertices_ = 0, uploaded_ = 0;
+  std::vector<SlicedView> pieces_;
   Buffer<Vertex> order_;
   Buffer<std::uint32_t> rows_;  ///< empty where row k has number k
   Buffer<std::uint64_t> starts_;

@@ -42,10 +42,12 @@ std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& gr
                                        Communicator& ranks, RankRows rows = RankRows::automatic);
 
 /// On a GPU; the same bits. While step() returns one iteration the next is under way already, where nothing
-/// has to be brought or exchanged for it. Throws UsageError where sliced rows are asked for and cannot be.
+/// has to be brought or exchanged for it. `pieces` as in RankPlace. Throws UsageError where sliced rows are
+/// asked for and cannot be.
 std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph,
                                        const PageRankOptions& options, const PagingOptions& paging,
-                                       Communicator& ranks, RankRows rows = RankRows::automatic);
+                                       Communicator& ranks, RankRows rows = RankRows::automatic,
+                                       unsigned pieces = 0);
 
 /// An iteration's update, without what dangling vertices spread.
 RankUpdate make_update(const PageRankOptions& options, std::uint64_t vertices);

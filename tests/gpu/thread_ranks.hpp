@@ -11,6 +11,7 @@
 
 #include "engine/exchange/nccl.hpp"
 #include "engine/exec/cuda_check.cuh"
+#include "engine/exec/stream.cuh"
 #include "exchange/thread_ranks.hpp"
 
 namespace sluice::test {
@@ -20,8 +21,30 @@ class ThreadDeviceRanks final : public DeviceRanks {
  public:
   ThreadDeviceRanks(int rank, Meeting& meeting) : rank_(rank), meeting_(meeting) {}
 
-  void all_gather_ranges(void*, const std::vector<std::uint64_t>&, std::size_t, void*) override {
-    throw std::logic_error("walks gather no ranges");
+  /// As NCCL does it: behind what is on the ranks' streams, and nobody waits here.
+  void all_gather_ranges(void* memory, std::span<const ElementRange> ranges, std::size_t element_bytes,
+                         void* stream) override {
+    const auto on = static_cast<cudaStream_t>(stream);
+    auto* const mine = static_cast<std::byte*>(memory);
+    const auto own = static_cast<std::size_t>(rank_);
+    if (ranges.size() != static_cast<std::size_t>(meeting_.size())) throw std::logic_error("a range a rank");
+    bytes_sent_ += (ranges[own].end - ranges[own].begin) * element_bytes * (ranges.size() - 1);
+    cuda::Event there, read;
+    cuda::check(cudaEventRecord(there.get(), on), "a range that is there");
+    meeting_.exchange<Ranges>(rank_, {mine, ranges, &there}, [&](std::size_t r, const Ranges& theirs) {
+      const ElementRange range = theirs.ranges[r];
+      if (range.begin != ranges[r].begin || range.end != ranges[r].end)
+        throw std::logic_error("ranks disagree on what one of them gives");
+      if (r == own || range.begin == range.end) return;
+      const std::size_t at = range.begin * element_bytes, bytes = (range.end - range.begin) * element_bytes;
+      cuda::check(cudaStreamWaitEvent(on, theirs.there->get(), 0), "a range that is there");
+      cuda::check(cudaMemcpyAsync(mine + at, theirs.memory + at, bytes, cudaMemcpyDeviceToDevice, on),
+                  "a copy between ranks");
+    });
+    cuda::check(cudaEventRecord(read.get(), on), "ranges that were read");
+    meeting_.exchange<const cuda::Event*>(rank_, &read, [&](std::size_t, const cuda::Event* const& theirs) {
+      cuda::check(cudaStreamWaitEvent(on, theirs->get(), 0), "ranges that were read");
+    });
   }
   void all_gather(const void* from, void* to, std::size_t bytes, void* stream) override {
     wait(stream, "a test");
@@ -59,6 +82,11 @@ class ThreadDeviceRanks final : public DeviceRanks {
   void abort() noexcept override {}
 
  private:
+  struct Ranges {
+    const std::byte* memory;
+    std::span<const ElementRange> ranges;
+    const cuda::Event* there;
+  };
   struct Parcel {
     const std::byte* from;
     std::span<const std::uint64_t> sizes;

@@ -1,0 +1,38 @@
+// A stream for work beside that of another.
+#pragma once
+
+#include "engine/exec/stream.cuh"
+
+namespace sluice::cuda {
+
+/// A stream whose blocks go before those of others that have not begun, for work that waits more than it
+/// moves beside work that moves much.
+class UrgentStream {
+ public:
+  UrgentStream() {
+    int least = 0, greatest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "the priorities of streams");
+    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest), "cudaStreamCreate");
+  }
+  UrgentStream(const UrgentStream&) = delete;
+  UrgentStream& operator=(const UrgentStream&) = delete;
+  ~UrgentStream() { cudaStreamDestroy(stream_); }
+
+  cudaStream_t get() const { return stream_; }
+  /// What is put here from now on begins after what is on `stream`.
+  void follow(const Stream& stream) {
+    there_.record(stream);
+    check(cudaStreamWaitEvent(stream_, there_.get(), 0), "cudaStreamWaitEvent");
+  }
+  /// What is put on `stream` from now on begins after what is here.
+  void lead(const Stream& stream) {
+    check(cudaEventRecord(here_.get(), stream_), "cudaEventRecord");
+    check(cudaStreamWaitEvent(stream.get(), here_.get(), 0), "cudaStreamWaitEvent");
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  Event there_, here_;
+};
+
+}  // namespace sluice::cuda

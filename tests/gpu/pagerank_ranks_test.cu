@@ -1,0 +1,101 @@
+// PageRank on several ranks with a GPU each, who send each other what one piece of their rows gives while the
+// next is swept: the ranks and residuals of one process on the host, bit for bit. Ranks are threads that
+// share the GPU.
+#include <gtest/gtest.h>
+
+#include "engine/rank/cuda_sliced_sweep.hpp"
+#include "gpu/gpu.hpp"
+#include "gpu/thread_ranks.hpp"
+#include "rank/cases.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// Iterations: more than are in flight at once, by some.
+constexpr unsigned kIterations = 7;
+
+/// What a sweep comes to.
+struct Swept {
+  std::vector<double> changes;
+  HostArray<double> ranks;
+};
+
+Swept sweep(Sweep& sweep, const PageRankOptions& options, std::uint64_t rows) {
+  Swept swept;
+  for (unsigned i = 0; i < (brief() ? 3 : kIterations); ++i)
+    swept.changes.push_back(sweep.step().norm(options.norm));
+  swept.ranks = HostArray<double>(rows, "ranks");
+  sweep.read_ranks(swept.ranks.span());
+  return swept;
+}
+
+void expect_as_alone(const Graph& graph, const PageRankOptions& options, int size,
+                     const SweepPieces& pieces) {
+  SCOPED_TRACE(std::to_string(pieces.count) + " pieces on " + std::to_string(size) + " ranks");
+  const Device host({DeviceChoice::host, 2, 0});
+  const auto alone = make_alone();
+  const RankGraph whole(graph, options, 2, *alone);
+  const auto reference = make_host_sweep(host, whole, options, {}, *alone);
+  const Swept expected = sweep(*reference, options, graph.vertices());
+  Meeting::run(size, [&](int rank, Meeting& meeting) {
+    const Device gpu({DeviceChoice::cuda, 1, 1u << 28});
+    ThreadCommunicator ranks(rank, meeting);
+    const RankGraph own(graph, options, 1, ranks);
+    const std::uint64_t rows = own.in().vertices;
+
+    const auto made = sweep_sliced_rows(gpu, own, options, pieces,
+                                        std::make_unique<ThreadDeviceRanks>(rank, meeting), ranks);
+    const Swept swept = sweep(*made, options, rows);
+
+    EXPECT_EQ(swept.changes, expected.changes) << "rank " << rank;
+    EXPECT_TRUE(std::equal(swept.ranks.begin(), swept.ranks.end(), expected.ranks.begin() + own.first()))
+        << "rank " << rank;
+    // All contributions of this rank go to every other, at first and in every iteration; and totals.
+    const std::uint64_t share = options.precision == RankPrecision::f32 ? 4 : 8;
+    EXPECT_GE(made->traffic().exchanged_bytes,
+              (swept.changes.size() + 1) * rows * share * (static_cast<std::uint64_t>(size) - 1));
+    meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // others may read what is here
+  });
+}
+
+/// Ranks without vertices and without edges, and more pieces than rows.
+TEST(GpuPageRankRanks, AreThatOfOneProcessOnHardGraphs) {
+  REQUIRE_GPU(open_gpu());
+  for (const auto& [name, graph] : rank_graphs()) {
+    if (brief() && graph.vertices() > 12 && name != "kronecker") continue;
+    SCOPED_TRACE(name);
+    for (const PageRankOptions& options : rank_options()) {
+      expect_as_alone(graph, options, 2, {3, 2});
+      if (!brief()) expect_as_alone(graph, options, 4, {kMostPieces, 3});
+    }
+  }
+}
+
+/// Hubs, lists and slices in every piece.
+TEST(GpuPageRankRanks, SweepLargePieces) {
+  REQUIRE_GPU(open_gpu());
+  io::ConvertOptions rules;
+  rules.undirected = true;
+  const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  for (const PageRankOptions& options : rank_options()) {
+    if (options.weighted) continue;
+    expect_as_alone(graph, options, 2, {1, 1});
+    expect_as_alone(graph, options, 3, {3, 2});
+    if (!brief()) expect_as_alone(graph, options, 2, {kUsualPieces, 8});
+  }
+}
+
+/// Numbers by out-degree, rows by in-degree.
+TEST(GpuPageRankRanks, SweepPiecesOfDirectedGraphs) {
+  REQUIRE_GPU(open_gpu());
+  for (const bool reverse : {false, true}) {
+    const Graph graph = rank_rmat(false, reverse);
+    for (const PageRankOptions& options : rank_options()) {
+      expect_as_alone(graph, options, 2, {2, 2});
+      if (!brief()) expect_as_alone(graph, options, 3, {5, 3});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice::test
