@@ -79,11 +79,12 @@ void print_figures(const std::vector<bench::Figure>& figures) {
 /// What `--only` says; nothing: all figures.
 std::optional<std::regex> pattern_of(const BenchCommand& c) {
   if (c.only.empty()) return std::nullopt;
-  constexpr Suite kApart[] = {Suite::outofcore, Suite::ablation, Suite::pagerank, Suite::acc, Suite::ppr};
+  constexpr Suite kApart[] = {Suite::outofcore, Suite::scaling, Suite::ablation,
+                              Suite::pagerank,  Suite::acc,     Suite::ppr};
   if (std::ranges::find(kApart, c.suite) == std::end(kApart)) {
     throw UsageError(
-        "--only: figures of this suite follow from each other (outofcore, ablation, pagerank, acc and ppr "
-        "have it)");
+        "--only: figures of this suite follow from each other (outofcore, scaling, ablation, pagerank, acc "
+        "and ppr have it)");
   }
   try {
     return std::regex(c.only);
@@ -152,15 +153,17 @@ std::unique_ptr<Command> make_bench() {
       "SUITE", c->suite, kSuites,
       "limits: copies and random reads; sampling: walks and samples; outofcore: walks on a "
       "graph of which the device holds a quarter; disk: the same from a file that no cache holds; scaling: "
-      "walks on all ranks of mpirun beside one; ablation: C-SAW's techniques for partitions, one after the "
-      "other; pagerank: iterations, beside cuSPARSE on a GPU, and batches; acc: searches, paths, cores, "
-      "components and beliefs; ppr: queries in bulk and alone, and how good their lists are");
+      "walks and PageRank on all ranks of mpirun beside one; ablation: C-SAW's techniques for partitions, "
+      "one after the other; pagerank: iterations, beside cuSPARSE on a GPU, and batches; acc: searches, "
+      "paths, cores, components and beliefs; ppr: queries in bulk and alone, and how good their lists are");
   command->whole("--repetitions", c->repetitions, 1, "each figure is the median of so many");
   command->whole("--scale", c->scale, 1, "generated graphs have 2^N vertices");
   command->whole("--edge-factor", c->edge_factor, 1, "and so many edges a vertex");
   command->text("--graph", "FILE", c->graph, "measure on this graph file instead");
-  command->text("--only", "REGEX", c->only,
-                "figures whose name it matches (outofcore, ablation, pagerank, acc, ppr)");
+  command->text(
+      "--only", "REGEX", c->only,
+      "figures whose name it matches (outofcore, scaling, ablation, pagerank, acc, ppr; scaling's are "
+      "`walks` and those that begin with `pagerank`)");
   declare_seed(*command, c->common);
   command->group("Output");
   command->flag("--force", c->common.force, "replace what exists");

@@ -1,5 +1,6 @@
 // bench scaling: walks on all ranks of the job beside the same walks on one of them, with the graph on every
-// rank, in partitions that come and go on every rank, and shared out among them.
+// rank, in partitions that come and go on every rank, and shared out among them; and iterations of PageRank
+// on all ranks and on one.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "apps/bench/workload.hpp"
 #include "apps/ranks.hpp"
 #include "apps/shared_graph.hpp"
+#include "engine/rank/pagerank.hpp"
 #include "engine/residency/resident_graph.hpp"
 #include "engine/sampling/run.hpp"
 
@@ -48,6 +50,17 @@ class ScalingSuite {
     plain("ranks", world().size());
     plain("vertices", static_cast<double>(graph_.vertices()));
     plain("stored edges", static_cast<double>(graph_.edges()));
+    if (options_.wants("walks")) walks();
+    iterations();
+    return std::move(figures_);
+  }
+
+ private:
+  static std::uint64_t ranks() { return static_cast<std::uint64_t>(world().size()); }
+
+  void plain(const char* name, double value) { figures_.push_back({name, value, "", value, value, {}}); }
+
+  void walks() {
     {
       ResidentGraph whole(device_, graph_);
       // Tables that pay for all walks, but not for a rank's share of them, are on every rank.
@@ -67,13 +80,45 @@ class ScalingSuite {
       study("shard, strong", shared, 1);
       study("shard, weak", shared, ranks());
     }
-    return std::move(figures_);
   }
 
- private:
-  static std::uint64_t ranks() { return static_cast<std::uint64_t>(world().size()); }
+  /// With what ranks give each other sent while they sweep, and only behind that: GPUs that NCCL connects.
+  void iterations() {
+    const double one = iteration("pagerank, one rank", Who::first, 0, 0);
+    if (ranks() == 1) return;
+    iteration("pagerank", Who::all, 0, one);
+    if (device_.is_cuda()) iteration("pagerank, nothing overlaps", Who::all, 1, one);
+  }
 
-  void plain(const char* name, double value) { figures_.push_back({name, value, "", value, value, {}}); }
+  /// In stored edges a second; the first iteration warms up. Returns the rate.
+  double iteration(const std::string& name, Who who, unsigned pieces, double one) {
+    if (!options_.wants(name)) return 0;
+    if (options_.progress) options_.progress(name);
+    PageRankOptions options;
+    options.tolerance = 0;
+    options.max_iterations = options_.repetitions + 1;
+    std::vector<double> seconds(options.max_iterations, 0);
+    world().barrier("iterations of PageRank", kUnlimited);
+    if (who == Who::all || world().leads()) {
+      RankPlace place;
+      if (who == Who::all) place.ranks = &world();
+      place.pieces = pieces;
+      const PageRankResult result = pagerank(device_, graph_, options, {}, place);
+      for (std::size_t i = 0; i < result.history.size(); ++i) seconds[i] = result.history[i].seconds;
+    }
+    world().all_reduce(seconds, Reduce::max, "iterations of PageRank", kUnlimited);
+    std::vector<double> rates;
+    for (std::size_t i = 1; i < seconds.size(); ++i) {
+      if (seconds[i] > 0) rates.push_back(static_cast<double>(graph_.edges()) / seconds[i] * 1e-9);
+    }
+    if (rates.empty()) return 0;
+    std::sort(rates.begin(), rates.end());
+    const double usual = rates[rates.size() / 2];
+    Figure figure{name, usual, "G edges/s", rates.front(), rates.back(), {}};
+    if (one > 0) figure.columns = {{"times one rank", usual / one}};
+    figures_.push_back(std::move(figure));
+    return usual;
+  }
 
   /// `rounds` walks from every vertex. Returns the rate.
   double study(const std::string& name, ResidentGraph& graph, std::uint64_t rounds, Who who = Who::all) {

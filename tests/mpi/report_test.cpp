@@ -56,7 +56,21 @@ TEST_F(RanksReport, BenchSaysHowRanksScale) {
     EXPECT_EQ(said[study + ": entries exchanged"] > 0, study.starts_with("shard")) << study;
     EXPECT_LE(said[study + ": exchange %"], 100) << study;
   }
+  EXPECT_GT(said["pagerank, one rank [G edges/s]"], 0);
+  EXPECT_GT(said["pagerank [G edges/s]"], 0);
+  EXPECT_GT(said["pagerank: times one rank"], 0);
   EXPECT_EQ(sluice_on(2, {"bench", "limits", "--device", "host"}).status, 2);
+}
+
+TEST_F(RanksReport, BenchLeavesOutWhatIsNotAskedFor) {
+  run_on(2, {"bench", "scaling", "--device", "host", "--threads", "1", "--scale", "8", "--repetitions", "1",
+             "--only", "^pagerank$", "--report", at("some.json")});
+
+  const auto said = nlohmann::json::parse(read_bytes(at("some.json")));
+  EXPECT_GT(said["pagerank [G edges/s]"], 0);
+  EXPECT_FALSE(said.contains("pagerank, one rank [G edges/s]"));
+  EXPECT_FALSE(said.contains("pagerank: times one rank"));
+  EXPECT_FALSE(said.contains("one rank [M steps/s]"));
 }
 
 }  // namespace
