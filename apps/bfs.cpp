@@ -27,9 +27,11 @@ std::uint64_t reached(std::span<const std::int32_t> depths) {
 
 void run_bfs(const Command& command, const BfsCommand& c) {
   if (!command.given("--source")) throw UsageError("--source V is missing: say where the search begins");
-  // Over ranks a search only pushes.
   Job job(command, c.common, c.graph,
-          {.in_edges = world().size() == 1, .checked_in_file = true, .vertex_bytes = kAccVertexBytes});
+          {.in_edges = c.acc.direction != AccDirection::push,
+           .in_edges_if_room = c.acc.direction == AccDirection::automatic,
+           .checked_in_file = true,
+           .vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const AccPlan plan = plan_bfs(job.device(), job.graph(), place);

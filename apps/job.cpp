@@ -61,10 +61,26 @@ std::uint64_t Job::bytes_beside() const {
   return info_.vertices * needs_.vertex_bytes + share_of_node(info_.edges * table);
 }
 
+bool Job::drops_in_edges() const {
+  if (!needs_.in_edges_if_room || !info_.directed || !info_.has_in) return false;
+  const std::uint64_t allowed = host_accountant().ceiling(), beside = bytes_beside();
+  const auto fits = [&](bool with_in) {
+    return share_of_node(host_bytes(info_, with_in)) + beside <= allowed;
+  };
+  // Lists in memory are worth more than those of both directions in the file.
+  const bool stays_in_file = options_.paging.transport == Transport::file ||
+                             (options_.distribution == Distribution::shard && world().size() > 1);
+  const std::uint64_t offsets = 2 * (info_.vertices + 1) * sizeof(EdgeIndex);
+  const bool offsets_fit = offsets + beside <= allowed;
+  std::uint64_t drops[] = {stays_in_file ? !offsets_fit : !fits(true) && (fits(false) || !offsets_fit)};
+  world().all_reduce(drops, Reduce::max, "the ranks' budgets");
+  return drops[0] != 0;
+}
+
 void Job::load(const std::string& graph_file) {
   const Stopwatch watch;
   info_ = io::read_graph_info(graph_file);
-  needs_.in_edges = needs_.in_edges && info_.directed && info_.has_in;
+  needs_.in_edges = needs_.in_edges && info_.directed && info_.has_in && !drops_in_edges();
   const std::uint64_t needed = share_of_node(host_bytes(info_, needs_.in_edges)),
                       allowed = host_accountant().ceiling();
   // A graph that host memory does not hold beside the work stays in its file; only offsets are held. So does

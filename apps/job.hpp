@@ -26,6 +26,7 @@ namespace sluice::apps {
 /// What a command reads of the graph file.
 struct GraphNeeds {
   bool in_edges = false;           ///< also in-edges, where a directed graph's file has them
+  bool in_edges_if_room = false;   ///< those, but only where memory holds them beside all else
   bool updated = false;            ///< a batch rewrites the lists, one direction after the other
   bool checked_in_file = false;    ///< --verify reads edges that stay in the file, too
   std::uint64_t vertex_bytes = 0;  ///< what the work takes of host memory beside the graph, a vertex
@@ -99,6 +100,8 @@ class Job {
   void load(const std::string& graph_file);
   /// What the work takes of host memory beside the graph, about.
   std::uint64_t bytes_beside() const;
+  /// Is there no room for in-edges that are wanted only if there is? All ranks call it.
+  bool drops_in_edges() const;
   /// What the graph takes of host memory as it was read.
   std::uint64_t held_bytes() const;
   void require_on_host(std::uint64_t device_bytes, std::uint64_t host_bytes) const;

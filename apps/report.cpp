@@ -98,10 +98,15 @@ void add_acc(Json& json, const AccFigures& acc) {
     to["residuals"] = acc.residuals;
   }
   to["trace"] = Json::array();
+  // On the host threads note what becomes active as they go; in a pull nothing has to be filtered.
+  const auto filter = [&](const AccRoundTrace& round) {
+    if (round.refilled) return "ballot";
+    return round.pull || stats.kernel_launches == 0 ? "none" : "online";
+  };
   for (const AccRoundTrace& round : stats.trace) {
     to["trace"].push_back({{"level", round.level},
                            {"direction", round.pull ? "pull" : "push"},
-                           {"filter", round.refilled ? "ballot" : "online"},
+                           {"filter", filter(round)},
                            {"active", round.active},
                            {"edges", round.edges},
                            {"seconds", round.seconds}});

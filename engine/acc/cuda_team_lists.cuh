@@ -150,6 +150,54 @@ __global__ void __launch_bounds__(kTeamBlock) rows_kernel(acc::ListedRows rows, 
   mine.report();
 }
 
+/// A lane looks at the beginning of its row alone, at a few edges at a time, so that what it reads of them is
+/// under way together; long rows that have found none go to the warp (collaborative early termination).
+template <class Body>
+__global__ void __launch_bounds__(kTeamBlock)
+    first_kernel(acc::ListedRows rows, acc::Found found, Body body) {
+  constexpr EdgeIndex kAlone = 16;
+  constexpr unsigned kTogether = 2;
+  FoundLane mine(found);
+  const GridTeam grid;
+  const unsigned lane = threadIdx.x % kWarp;
+  for (std::uint64_t base = rows.begin + grid.rank() / kWarp * kWarp; base < rows.end; base += grid.size()) {
+    const std::uint64_t row = base + lane;
+    const bool wants = row < rows.end && body.wants(row);
+    if (!__any_sync(~0u, wants)) continue;
+    EdgeIndex e = wants ? rows.offsets[row] : 0;
+    const EdgeIndex end = wants ? rows.offsets[row + 1] : 0, alone = min(end, e + kAlone);
+    bool done = false;
+    while (e < alone && !done) {
+      unsigned hits = 0;
+#pragma unroll
+      for (unsigned k = 0; k < kTogether; ++k) {
+        if (e + k < alone && body.hits(e + k)) hits |= 1u << k;
+      }
+      done = hits != 0;
+      const EdgeIndex looked =
+          done ? static_cast<unsigned>(__ffs(static_cast<int>(hits))) : min(EdgeIndex{kTogether}, alone - e);
+      mine.add(0, looked);
+      e += looked;
+    }
+    EdgeIndex hit = done ? e - 1 : end;
+    for (unsigned left = __ballot_sync(~0u, !done && e < end); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const EdgeIndex last = __shfl_sync(~0u, end, owner);
+      for (EdgeIndex from = __shfl_sync(~0u, e, owner); from < last; from += kWarp) {
+        const unsigned hits = __ballot_sync(~0u, from + lane < last && body.hits(from + lane));
+        const unsigned first = hits == 0 ? kWarp : static_cast<unsigned>(__ffs(static_cast<int>(hits))) - 1;
+        mine.add(0, from + lane < last && lane <= first);
+        if (hits == 0) continue;
+        if (static_cast<int>(lane) == owner) hit = from + first;
+        break;
+      }
+    }
+    if (wants && hit < end) body.take(row, hit, mine);
+    __syncwarp();
+  }
+  mine.report();
+}
+
 // ---- the team
 // ------------------------------------------------------------------------------------------------
 
@@ -187,6 +235,13 @@ class CudaTeam {
   void over_rows(const acc::ListedRows& rows, const acc::Found& found, const Body& body) {
     if (rows.begin == rows.end) return;
     rows_kernel<<<grid(rows.end - rows.begin), kTeamBlock, 0, stream_.get()>>>(rows, found, body);
+    launched();
+  }
+
+  template <class Body>
+  void over_first(const acc::ListedRows& rows, const acc::Found& found, const Body& body) {
+    if (rows.begin == rows.end) return;
+    first_kernel<<<grid(rows.end - rows.begin), kTeamBlock, 0, stream_.get()>>>(rows, found, body);
     launched();
   }
 

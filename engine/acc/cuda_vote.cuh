@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/acc/cuda_rounds.cuh"
+#include "engine/acc/vote_direction.hpp"
 
 namespace sluice::cuda {
 
@@ -36,15 +37,12 @@ struct VoteView {
 // ---- kernels
 // -------------------------------------------------------------------------------------------------
 
-/// As on the host (host_vote.hpp).
-inline constexpr unsigned long long kPullFactor = 15, kPushFraction = 18;
-
 template <class Program>
 __device__ bool wants_pull(const VoteView<Program>& view, const VoteRound& was, const RoundCounts& found) {
   if (view.in.offsets == nullptr) return false;
   if (view.direction != AccDirection::automatic) return view.direction == AccDirection::pull;
-  if (!was.pull) return found.active_edges * kPullFactor > was.left_edges;
-  return found.active >= was.active || found.active > view.out.vertices / kPushFraction;
+  if (!was.pull) return acc::begins_to_pull(found.active_edges, was.left_edges);
+  return acc::keeps_pulling(found.active, was.active, view.out.vertices);
 }
 
 template <class Program>

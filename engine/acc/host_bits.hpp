@@ -27,6 +27,21 @@ class VertexBits {
   std::uint64_t words() const { return words_.size(); }
   std::uint64_t& word(std::uint64_t i) { return words_.data()[i]; }
   std::uint64_t word(std::uint64_t i) const { return words_.data()[i]; }
+  /// How many of [begin, end) are not in it.
+  std::uint64_t missing(std::uint64_t begin, std::uint64_t end) const {
+    std::uint64_t count = 0;
+    for (std::uint64_t w = begin / kWordBits; w * kWordBits < end; ++w)
+      count += static_cast<std::uint64_t>(std::popcount(missing_of_word(w, begin, end)));
+    return count;
+  }
+  /// The same of a word, as bits.
+  std::uint64_t missing_of_word(std::uint64_t w, std::uint64_t begin, std::uint64_t end) const {
+    std::uint64_t bits = ~word(w);
+    if (w * kWordBits < begin) bits &= ~std::uint64_t{0} << (begin - w * kWordBits);
+    if (const std::uint64_t rest = end - w * kWordBits; rest < kWordBits)
+      bits &= (std::uint64_t{1} << rest) - 1;
+    return bits;
+  }
   bool test(Vertex v) const { return words_.data()[v / kWordBits] >> (v % kWordBits) & 1; }
   /// While other threads add too.
   void add(Vertex v) {

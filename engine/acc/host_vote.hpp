@@ -1,6 +1,6 @@
-// Votes on the host: rounds that push from a worklist or pull into what is not settled yet, whichever looks
-// at fewer edges (direction-optimizing search: Beamer, Asanovic, Patterson, SC'12). Pulls take 64 vertices at
-// a time from the bits of those settled, and stop at a vertex's first neighbour that is active.
+// Votes on the host: rounds that push from a worklist or pull into what is not settled yet
+// (vote_direction.hpp). Pulls take 64 vertices at a time from the bits of those settled, and stop at a
+// vertex's first neighbour that is active.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,10 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/host_bits.hpp"
+#include "engine/acc/host_pull.hpp"
 #include "engine/acc/options.hpp"
 #include "engine/acc/program.hpp"
+#include "engine/acc/vote_direction.hpp"
 #include "engine/exec/crew.hpp"
 
 namespace sluice::acc {
@@ -54,10 +56,6 @@ class HostVote {
   const State* states() const { return states_.data(); }
 
  private:
-  /// A push costs what active vertices have of edges; a pull some of the edges that lead to the others.
-  static constexpr std::uint64_t kPullFactor = 15;
-  /// Towards the end few are active, and a pull would look at all that were never reached.
-  static constexpr std::uint64_t kPushFraction = 18;
   static constexpr std::uint64_t kWordsAtOnce = 64;
   static constexpr std::uint64_t kVerticesAtOnce = 64;
   static constexpr std::uint64_t kStatesAtOnce = 1u << 16;
@@ -103,8 +101,8 @@ class HostVote {
   bool wants_pull(bool pulling, std::uint64_t before) const {
     if (graph_.in().offsets == nullptr) return false;
     if (options_.direction != AccDirection::automatic) return options_.direction == AccDirection::pull;
-    if (!pulling) return active_edges_ > left_edges_ / kPullFactor;
-    return active_ >= before || active_ > graph_.vertices() / kPushFraction;
+    if (!pulling) return begins_to_pull(active_edges_, left_edges_);
+    return keeps_pulling(active_, before, graph_.vertices());
   }
 
   void list_to_bits() {
@@ -158,11 +156,8 @@ class HostVote {
                  [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
                    Counts counts;
                    for (std::uint64_t w = begin; w < end; ++w) {
-                     std::uint64_t wanting = ~settled_.word(w);
-                     if (const std::uint64_t rest = n - w * kWordBits; rest < kWordBits)
-                       wanting &= (std::uint64_t{1} << rest) - 1;
                      std::uint64_t found = 0;
-                     for_each_bit(wanting, [&](unsigned bit) {
+                     for_each_bit(settled_.missing_of_word(w, 0, n), [&](unsigned bit) {
                        if (pull(static_cast<Vertex>(w * kWordBits + bit), counts))
                          found |= std::uint64_t{1} << bit;
                      });
@@ -174,28 +169,11 @@ class HostVote {
     std::swap(front_bits_, next_bits_);
   }
 
-  /// Has v got a value? Of those that would send one the first in the list decides.
   bool pull(Vertex v, Counts& counts) {
     const CsrView& in = graph_.in();
-    const EdgeIndex end = in.offsets[v + 1];
     if (v + kListsAhead < in.vertices) __builtin_prefetch(in.targets + in.offsets[v + kListsAhead]);
-    for (EdgeIndex e = in.offsets[v]; e < end; ++e) {
-      const Vertex u = in.targets[e];
-      if (!front_bits_.test(u)) continue;
-      counts.edges += e + 1 - in.offsets[v];
-      return hear(v, program_.compute({u, v, e, at_, states_.data(), in.weights}), counts);
-    }
-    counts.edges += end - in.offsets[v];
-    return false;
-  }
-
-  /// In a pull a state is one thread's: an exchange that locks it would wait for every read before it.
-  bool hear(Vertex v, State value, Counts& counts) {
-    State* const at = states_.data() + v;
-    const State before = *at, now = program_.combine(before, value, at_);
-    if (now == before) return false;
-    *at = now;
-    const bool active = program_.active(now, before, at_);
+    const InList list{v, in.offsets[v], in.offsets[v + 1], in.targets, in.weights};
+    const bool active = pull_first(program_, at_, list, front_bits_, states_.data(), counts.edges);
     if (active) note(counts, v);
     return active;
   }

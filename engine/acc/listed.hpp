@@ -7,6 +7,9 @@
 //                                         which body.sends(u); sums[0] counts them
 //   over_rows(rows, found, body)          body.value(row, e) of a row's edges, combined by body.combine(),
 //                                         goes to body.put(row, combined, lane)
+//   over_first(rows, found, body)         of every row for which body.wants(row) the first edge for which
+//                                         body.hits(e) goes to body.take(row, e, lane); sums[0] counts the
+//                                         edges up to it, or all
 //
 // all in the order in which they are asked for, each once the one before is done. A body notes what it finds
 // through its lane: append(list, v), lowest(value), add(sum, value).
@@ -154,7 +157,14 @@ struct ListedView {
     if constexpr (AggregationProgram<Program>) {
       if (program.level(is.now) != at.level) return;
     }
-    if (take_bit(marks, v)) lane.append(own, v);
+    if (take_bit(marks, v)) list_own(v, lane);
+  }
+
+  /// An own vertex is active in the next round; sums[1] is of the edges of a vote's.
+  template <class Lane>
+  SLUICE_HD void list_own(Vertex v, Lane& lane) const {
+    lane.append(own, v);
+    if constexpr (VoteProgram<Program>) lane.add(1, degree(v));
   }
 };
 
@@ -170,7 +180,7 @@ struct StartVote {
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
     const auto v = static_cast<Vertex>(i);
     if (view.program.settled(view.states[v])) take_bit(view.settled, v);
-    if (view.owns(v) && view.program.starts(v)) lane.append(view.own, v);
+    if (view.owns(v) && view.program.starts(v)) view.list_own(v, lane);
   }
 };
 

@@ -19,10 +19,12 @@ namespace sluice::acc {
 /// Lists as the device reaches them. `page` of what is whole: all rows.
 class ListedPlace {
  public:
-  /// What else the device is to hold must be there already. Keeps references.
-  ListedPlace(const Device& device, const OwnedRows& rows, const SweepRows& lists) : rows_(lists) {
+  /// What else the device is to hold must be there already. Partitions take `most` bytes. Keeps references.
+  ListedPlace(const Device& device, const OwnedRows& rows, const SweepRows& lists,
+              std::uint64_t most = ~std::uint64_t{0})
+      : rows_(lists) {
     const CsrView& in = lists.in;
-    pages_ = rows.make_pages(lists, locks_);
+    pages_ = rows.make_pages(lists, locks_, most);
     if (pages_ != nullptr || in.edges == 0) return;
     const EdgeIndex first = in.offsets[0];
     targets_ = upload(device, in.targets + first, in.edges, "the graph's edges");
@@ -46,6 +48,11 @@ class ListedPlace {
   void add_traffic(AccStats& stats) const {
     stats.host_to_device_bytes += uploaded_;
     if (pages_ != nullptr) stats.add_traffic(pages_->traffic());
+  }
+  /// The same of in-lists, beside those of out-lists.
+  void add_more_traffic(AccStats& stats) const {
+    stats.host_to_device_bytes += uploaded_;
+    if (pages_ != nullptr) stats.add_more_traffic(pages_->traffic());
   }
 
   template <class T>

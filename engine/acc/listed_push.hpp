@@ -14,8 +14,11 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/listed.hpp"
-#include "engine/acc/listed_place.hpp"
+#include "engine/acc/listed_lists.hpp"
+#include "engine/acc/listed_pull.hpp"
 #include "engine/acc/options.hpp"
+#include "engine/acc/vote_direction.hpp"
+#include "engine/core/error.hpp"
 
 namespace sluice::acc {
 
@@ -25,14 +28,14 @@ class ListedPush {
   using State = typename Program::State;
   static constexpr std::uint64_t kBins = 1;
 
-  ListedPush(const AccGraph& graph, const Program& program)
+  /// `options` are a vote's.
+  ListedPush(const AccGraph& graph, const Program& program, const AccOptions& options = {})
       : device_(graph.device()),
         rows_(*graph.owned()),
         vertices_(graph.vertices()),
         own_(static_cast<unsigned>(rows_.ranks().rank())),
         ranks_(static_cast<unsigned>(rows_.ranks().size())),
         team_(device_, rows_.lists().edges),
-        offsets_(device_, rows_.lists().vertices + 1, "the graph's offsets"),
         boundaries_(device_, ranks_ + 1, "ranges of ranks"),
         states_(device_, vertices_, "vertex states"),
         marks_(device_, words(), "active vertices"),
@@ -43,10 +46,15 @@ class ListedPush {
         found_(counts_.size()),
         blocks_(ranks_),
         all_(vertices_, "results") {
-    place_lists();
+    std::vector<std::uint64_t> boundaries(ranks_ + 1);
+    for (unsigned r = 0; r <= ranks_; ++r) boundaries[r] = rows_.boundary(r);
+    copy_to_device(device_, boundaries_.data(), boundaries.data(), boundaries_.bytes());
+    can_pull_ = VoteProgram<Program> && graph.has_in_edges() && options.direction != AccDirection::push &&
+                make_both();
+    if (!can_pull_) out_.emplace(device_, rows_, rows_.out(), front_.size());
     unsigned long long* const sums = counts_.data() + ranks_;
     notes_ = {lists_.data(), boundaries_.data(), counts_.data(), sums, sums + Found::kSums};
-    view_ = {program,       rows_.first(),   rows_.last(),       offsets_.data(), states_.data(),
+    view_ = {program,       rows_.first(),   rows_.last(),       out_->offsets(), states_.data(),
              marks_.data(), settled_.data(), boundaries_.data(), ranks_,          own_};
   }
 
@@ -64,19 +72,48 @@ class ListedPush {
     team_.fill(counts_.data(), 0, counts_.bytes());
     if constexpr (VoteProgram<Program>) {
       team_.each(vertices_, notes_, StartVote<Program>{view_});
+      if (can_pull_) team_.each(own_rows(), notes_, SettleUnreachable<Program>{view_, in_lists().offsets()});
       read_found();
       take_front();
     }
   }
 
+  bool can_pull() const { return can_pull_; }
+  /// Own vertices that are active in the round to come of a vote.
+  VoteFront front() const { return {front_size_, front_edges_}; }
+
   /// Active vertices of a vote push.
-  RoundWork round(const AccRound& at) {
+  RoundWork push(const AccRound& at) {
     RoundWork work{.active = front_size_};
-    push(at);
+    push_front(at);
     read_found();
-    work.edges = new_edges();
-    const bool packed = pack(at);
-    if (packed || found_[own_] > 0) work.next = 0;
+    note(work);
+    for (unsigned r = 0; r < ranks_; ++r) work.sent += r == own_ ? 0 : found_[r];
+    pack(at);
+    if (work.found + work.sent > 0) work.next = 0;
+    return work;
+  }
+
+  /// Vertices of a vote that are not settled pull; nothing is sent but who is active.
+  RoundWork pull(const AccRound& at) {
+    RoundWork work{.active = front_size_};
+    mark_front();
+    const std::uint64_t first = rows_.first(), last = rows_.last();
+    const std::uint64_t words = first < last ? (last - 1) / kBitsOfWord - first / kBitsOfWord + 1 : 0;
+    in_lists().over_wanted(
+        team_,
+        [&](const std::uint64_t* begins, unsigned partitions, unsigned long long* counts) {
+          team_.each(words, notes_, CountUnsettled<Program>{view_, begins, partitions, counts});
+        },
+        [&](const SweepPage& page) {
+          team_.over_first({page.begin, page.end, in_lists().offsets()}, notes_,
+                           PullEdges<Program>{view_, at, page.sources, page.weights});
+        });
+    team_.fill(marks_.data(), 0, marks_.bytes());
+    read_found();
+    note(work);
+    std::fill(blocks_.begin(), blocks_.end(), RoundExchange::Block{});
+    if (work.found > 0) work.next = 0;
     return work;
   }
 
@@ -85,7 +122,7 @@ class ListedPush {
     RoundWork work;
     while (front_size_ > 0) {
       work.active += front_size_;
-      push(at);
+      push_front(at);
       read_found();
       take_front();
     }
@@ -114,12 +151,12 @@ class ListedPush {
   /// The lowest level of own vertices from `least` on, or kNoLevel; all below are done.
   std::uint64_t lowest(std::uint64_t least) {
     clear_lowest();
-    team_.each(rows_.last() - rows_.first(), notes_, LowestLevel<Program>{view_, least});
+    team_.each(own_rows(), notes_, LowestLevel<Program>{view_, least});
     read_found();
     return found_[at_lowest()];
   }
   void open(std::uint64_t level) {
-    team_.each(rows_.last() - rows_.first(), notes_, OpenLevel<Program>{view_, level});
+    team_.each(own_rows(), notes_, OpenLevel<Program>{view_, level});
     read_found();
     take_front();
   }
@@ -128,10 +165,10 @@ class ListedPush {
   void finish(AccStats& stats) {
     team_.wait("the last round");
     const std::uint64_t first = rows_.first();
-    copy_to_host(device_, all_.data() + first, states_.data() + first,
-                 (rows_.last() - first) * sizeof(State));
+    copy_to_host(device_, all_.data() + first, states_.data() + first, own_rows() * sizeof(State));
     rows_.share(all_.data(), "the results");
-    place_->add_traffic(stats);
+    out_->place().add_traffic(stats);
+    if (in_) in_->place().add_more_traffic(stats);
     stats.kernel_launches = team_.launches();
   }
 
@@ -140,30 +177,33 @@ class ListedPush {
   static constexpr std::uint64_t kWord = sizeof(std::uint64_t);
 
   std::uint64_t words() const { return (vertices_ + kBitsOfWord - 1) / kBitsOfWord; }
-  /// Where found_ has the edges that were looked at, and the lowest value.
+  std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
+  /// Where found_ has the edges that were looked at, of a vote those of vertices that were listed, and the
+  /// lowest value.
   std::size_t at_edges() const { return ranks_; }
+  std::size_t at_listed_edges() const { return ranks_ + 1; }
   std::size_t at_lowest() const { return ranks_ + Found::kSums; }
 
-  void place_lists() {
-    std::vector<std::uint64_t> boundaries(ranks_ + 1);
-    for (unsigned r = 0; r <= ranks_; ++r) boundaries[r] = rows_.boundary(r);
-    copy_to_device(device_, boundaries_.data(), boundaries.data(), boundaries_.bytes());
-    copy_to_device(device_, offsets_.data(), rows_.lists().offsets, offsets_.bytes());
-    {
-      const bool paged = rows_.has_pages(rows_.out());
-      if (paged) sorted_ = Buffer<Vertex>(device_, front_.size(), "worklists");
-      // Slots take what is left: keep room for what is known once they are there.
-      const Buffer<std::uint64_t> kept(device_, paged ? 4 * rows_.most_partitions() + 1 : 0, "partitions");
-      place_.emplace(device_, rows_, rows_.out());
+  /// For pushes and pulls. False: there is no room for the lists in both directions, nor for bits that
+  /// travel.
+  bool make_both() {
+    try {
+      if (ranks_ > 1) outbox_.reserve(device_, (words() + 1) / 2, "active vertices");
+      out_.emplace(device_, rows_, rows_.out(), front_.size(), rows_.symmetric() ? 1u : 2u);
+      if (rows_.symmetric()) return true;
+      // Where out-lists are read in place, and these cannot be, pushes are less work.
+      if (out_->paged() || !rows_.has_pages(rows_.in())) {
+        in_.emplace(device_, rows_, rows_.in(), 0);
+        return true;
+      }
+    } catch (const BudgetError&) {
     }
-    if (place_->pages() == nullptr) return;
-    const std::vector<std::uint64_t> begins = place_->boundaries();
-    parts_ = static_cast<unsigned>(begins.size() - 1);
-    begins_ = Buffer<std::uint64_t>(device_, begins.size(), "partitions");
-    copy_to_device(device_, begins_.data(), begins.data(), begins_.bytes());
-    waiting_ = Buffer<unsigned long long>(device_, 2 * std::uint64_t{parts_}, "partitions");
-    places_ = Buffer<unsigned long long>(device_, parts_, "partitions");
+    in_.reset();
+    out_.reset();
+    outbox_ = {};
+    return false;
   }
+  ListedLists& in_lists() { return in_ ? *in_ : *out_; }
 
   void read_found() { team_.read(found_.data(), counts_.data(), found_.size(), "a round's kernels"); }
   std::uint64_t new_edges() { return found_[at_edges()] - std::exchange(edges_before_, found_[at_edges()]); }
@@ -172,6 +212,7 @@ class ListedPush {
   /// Own vertices that were found, as was read last, are the next front.
   void take_front() {
     front_size_ = found_[own_];
+    front_edges_ = found_[at_listed_edges()] - std::exchange(listed_edges_before_, found_[at_listed_edges()]);
     if (front_size_ == 0) return;
     const Vertex* const listed = lists_.data() + rows_.first();
     team_.each(front_size_, notes_, TakeFront<Program>{view_, listed, front_.data()});
@@ -179,42 +220,35 @@ class ListedPush {
     found_[own_] = 0;
   }
 
-  ListedVertices listed(const Vertex* vertices, std::uint64_t count) const {
-    return {vertices, 0, count, rows_.first(), offsets_.data()};
+  /// What a vote's round has found, as was read last.
+  void note(RoundWork& work) {
+    work.edges = new_edges();
+    work.found = found_[own_];
+    work.found_edges = found_[at_listed_edges()] - listed_edges_before_;
   }
 
-  void push(const AccRound& at) {
-    if (front_size_ == 0) return;
-    const auto from = [&](const Vertex* vertices, std::uint64_t count, const SweepPage& page) {
-      team_.over_lists(listed(vertices, count), notes_,
-                       PushEdges<Program>{view_, at, page.sources, page.weights});
-    };
-    if (place_->pages() == nullptr) return from(front_.data(), front_size_, place_->whole());
-    const std::vector<std::uint64_t> waiting = sort_by_partition();
-    std::vector<std::uint64_t> begins(parts_ + 1);
-    for (unsigned p = 0; p < parts_; ++p) begins[p + 1] = begins[p] + waiting[p];
-    place_->pages()->for_each([&](std::uint32_t p) { return waiting[parts_ + p]; },
-                              [&](std::span<const SweepPage> pages) {
-                                for (const SweepPage& page : pages)
-                                  from(sorted_.data() + begins[page.partition], waiting[page.partition],
-                                       page);
-                                team_.wait("partitions of lists");
-                              });
+  void push_front(const AccRound& at) {
+    out_->over_listed(team_, notes_, front_.data(), front_size_, rows_.first(),
+                      [&](const Vertex* vertices, std::uint64_t count, const SweepPage& page) {
+                        team_.over_lists({vertices, 0, count, rows_.first(), out_->offsets()}, notes_,
+                                         PushEdges<Program>{view_, at, page.sources, page.weights});
+                      });
   }
 
-  /// Returns how many vertices of the front each partition has, and how many edges they.
-  std::vector<std::uint64_t> sort_by_partition() {
-    const ListedVertices front = listed(front_.data(), front_size_);
-    std::vector<std::uint64_t> waiting(waiting_.size());
-    team_.fill(waiting_.data(), 0, waiting_.bytes());
-    team_.each(front_size_, notes_, CountInPartitions{front, begins_.data(), parts_, waiting_.data()});
-    team_.read(waiting.data(), waiting_.data(), waiting.size(), "counting by partition");
-    std::vector<std::uint64_t> places(parts_);
-    for (unsigned p = 1; p < parts_; ++p) places[p] = places[p - 1] + waiting[p - 1];
-    copy_to_device(device_, places_.data(), places.data(), places_.bytes());
-    team_.each(front_size_, notes_,
-               SortByPartition{front, begins_.data(), parts_, places_.data(), sorted_.data()});
-    return waiting;
+  /// Makes marks_ the bits of all vertices that are active, on any rank.
+  void mark_front() {
+    team_.each(front_size_, notes_, MarkFront{front_.data(), marks_.data()});
+    if (ranks_ == 1) return;
+    auto* const bits = reinterpret_cast<std::uint32_t*>(outbox_.data());
+    std::fill_n(bits, words(), 0u);
+    team_.wait("active vertices");
+    if (own_rows() > 0) {
+      const std::uint64_t begin = rows_.first() / kBitsOfWord, end = (rows_.last() - 1) / kBitsOfWord + 1;
+      copy_to_host(device_, bits + begin, marks_.data() + begin, (end - begin) * sizeof(std::uint32_t));
+    }
+    rows_.share_bits(bits, "active vertices");
+    copy_to_device(device_, marks_.data(), bits, marks_.bytes());
+    team_.each(words(), notes_, SettleMarked{marks_.data(), settled_.data()});
   }
 
   /// Makes blocks of what other ranks' vertices were sent. False: nothing.
@@ -244,22 +278,19 @@ class ListedPush {
   std::uint64_t vertices_;
   unsigned own_, ranks_;
   Team team_;
-  Buffer<EdgeIndex> offsets_;
   Buffer<std::uint64_t> boundaries_;
   Buffer<State> states_;
   Buffer<std::uint32_t> marks_, settled_;
-  Buffer<Vertex> lists_, front_, sorted_;
+  Buffer<Vertex> lists_, front_;
   Buffer<unsigned long long> counts_;  ///< as Found has them, one after the other
   std::vector<std::uint64_t> found_;   ///< the same as the host has last read them
   std::vector<RoundExchange::Block> blocks_;
   Staging<std::uint64_t> outbox_, inbox_;
-  unsigned parts_ = 0;
-  Buffer<std::uint64_t> begins_;                 ///< [parts + 1] rows
-  Buffer<unsigned long long> waiting_, places_;  ///< [2 * parts], [parts]
-  std::optional<ListedPlace> place_;
+  std::optional<ListedLists> out_, in_;  ///< in-lists, where they are others
+  bool can_pull_ = false;
   Found notes_;
   ListedView<Program> view_;
-  std::uint64_t front_size_ = 0, edges_before_ = 0;
+  std::uint64_t front_size_ = 0, front_edges_ = 0, edges_before_ = 0, listed_edges_before_ = 0;
   HostArray<State> all_;
 };
 

@@ -19,11 +19,13 @@ void require_source(const AccGraph& graph, Vertex source) {
                    std::to_string(graph.vertices()) + " (choose another source)");
 }
 
+void AccStats::add_more_traffic(const SweepTraffic& traffic) {
+  partition_transfers += traffic.transfers;
+  host_to_device_bytes += traffic.host_to_device_bytes;
+  read_bytes += traffic.read_bytes;
+}
+
 void validate(const AccGraph& graph, const AccOptions& options) {
-  if (graph.owned() != nullptr && options.direction == AccDirection::pull)
-    throw UsageError(
-        "--direction pull: on ranks and in partitions, or where the graph does not fit --device-memory, "
-        "active vertices push (leave it out)");
   if (graph.device().is_cuda()) {
     if (graph.owned() == nullptr) return;
     if (options.filter != AccFilter::jit || options.fusion != AccFusion::push_pull)

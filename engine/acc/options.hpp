@@ -89,6 +89,8 @@ struct AccStats {
 
   /// What partitions have cost.
   void add_traffic(const SweepTraffic& traffic);
+  /// And those of in-lists, which are the same graph's in other partitions.
+  void add_more_traffic(const SweepTraffic& traffic);
   /// Rounds begin; add() takes their times, too.
   void begin_rounds() { last_ = std::chrono::steady_clock::now(); }
   void add(AccRoundTrace round) {

@@ -27,17 +27,22 @@ class OwnedPush {
  public:
   using State = typename Program::State;
 
-  OwnedPush(const AccGraph& graph, const Program& program, Crew& crew)
+  /// Lists that come in partitions take what memory there is, divided by `shares`.
+  OwnedPush(const AccGraph& graph, const Program& program, Crew& crew, std::uint64_t shares = 1)
       : rows_(*graph.owned()),
         program_(program),
         crew_(crew),
         states_(graph.device(), graph.vertices(), "vertex states"),
         waits_(graph.device(), graph.vertices(), "vertices that are sent to"),
         mine_(crew.size()),
-        pages_(rows_.make_pages(rows_.out(), locks_)) {}
+        pages_(rows_.make_pages(rows_.out(), locks_, memory_for_sweep_pages(graph.device()) / shares)) {}
 
   const OwnedRows& rows() const { return rows_; }
   State* states() const { return states_.data(); }
+  /// Null: lists are read in place.
+  SweepPages* pages() const { return pages_.get(); }
+  /// Of all vertices; none are set between rounds.
+  VertexBits& spare_bits() { return waits_; }
 
   /// The states that vertices begin with. All ranks call it.
   void start() {

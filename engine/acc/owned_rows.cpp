@@ -1,8 +1,10 @@
 #include "engine/acc/owned_rows.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "engine/core/error.hpp"
+#include "engine/exec/threads.hpp"
 #include "engine/rank/rank_graph.hpp"
 #include "engine/residency/page_map.hpp"
 #include "engine/residency/row_pieces.hpp"
@@ -24,6 +26,8 @@ constexpr std::uint64_t kMostPartitions = 4096;
 
 /// Weights are looked at in so many places, so many in each.
 constexpr std::uint64_t kSampledPlaces = 64, kSampledThere = 1024;
+
+constexpr std::uint64_t kDegreesAtOnce = 1u << 16;
 
 /// The targets of some rows in memory.
 struct ReadRows {
@@ -135,6 +139,21 @@ std::size_t OwnedRows::owner(Vertex v) const {
          1;
 }
 
+std::uint64_t OwnedRows::largest_degree() const {
+  const EdgeIndex* const offsets = rows_.in.offsets;
+  std::atomic<std::uint64_t> largest{0};
+  parallel_blocks(device_.threads(), rows_.in.vertices, kDegreesAtOnce,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    std::uint64_t most = 0;
+                    for (std::uint64_t row = begin; row < end; ++row)
+                      most = std::max(most, offsets[row + 1] - offsets[row]);
+                    std::uint64_t known = largest;
+                    while (known < most && !largest.compare_exchange_weak(known, most)) {
+                    }
+                  });
+  return largest;
+}
+
 double OwnedRows::mean_weight() const {
   const CsrView& lists = rows_.in;
   double sums[] = {0, 0};  // weights, and how many
@@ -167,8 +186,8 @@ std::uint64_t OwnedRows::most_partitions() const {
   return std::max(paging_.partitions, kMostPartitions);
 }
 
-std::unique_ptr<SweepPages> OwnedRows::make_pages(const SweepRows& lists,
-                                                  std::vector<PageLock>& locks) const {
+std::unique_ptr<SweepPages> OwnedRows::make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
+                                                  std::uint64_t most) const {
   if (!has_pages(lists)) return nullptr;
   const CsrView& in = lists.in;
   const bool worth = paging_.transport == Transport::mapped || in.edges * sizeof(Vertex) >= kWorthLocking;
@@ -177,7 +196,7 @@ std::unique_ptr<SweepPages> OwnedRows::make_pages(const SweepRows& lists,
     if (in.weights != nullptr)
       locks.emplace_back(device_, in.weights + in.offsets[0], in.edges * sizeof(float));
   }
-  return std::make_unique<SweepPages>(device_, lists, weighted_, paging_);
+  return std::make_unique<SweepPages>(device_, lists, weighted_, paging_, most);
 }
 
 }  // namespace sluice

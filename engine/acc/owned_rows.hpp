@@ -47,6 +47,8 @@ class OwnedRows {
     const EdgeIndex* at = rows_.in.offsets + (v - first());
     return at[1] - at[0];
   }
+  /// Of own vertices.
+  std::uint64_t largest_degree() const;
   /// Is every edge there in both directions?
   bool symmetric() const { return symmetric_; }
   bool weighted() const { return weighted_; }
@@ -59,15 +61,30 @@ class OwnedRows {
   bool has_pages(const SweepRows& lists) const;
   /// Of most jobs: how many partitions there may be.
   std::uint64_t most_partitions() const;
-  /// The partitions of out() or in(); null where lists are read in place. What else the device is to hold
-  /// must be there already. Lists in host memory are page-locked for a GPU for as long as `locks` live,
-  /// if they are read in place or long enough for it.
-  std::unique_ptr<SweepPages> make_pages(const SweepRows& lists, std::vector<PageLock>& locks) const;
+  /// The partitions of out() or in(), in `most` bytes; null where lists are read in place. What else the
+  /// device is to hold must be there already. Lists in host memory are page-locked for a GPU for as long as
+  /// `locks` live, if they are read in place or long enough for it.
+  std::unique_ptr<SweepPages> make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
+                                         std::uint64_t most = ~std::uint64_t{0}) const;
   /// Makes `all` [vertices][width] on every rank what the vertices' owners have there. All ranks call it.
   template <class T>
   void share(T* all, const char* label, std::uint64_t width = 1) const {
     for (std::size_t root = 0; root + 1 < boundaries_.size(); ++root)
       share_range(all, boundaries_[root] * width, boundaries_[root + 1] * width, root, label);
+  }
+  /// The same of bits, in words. An owner has none but its own set; a word has vertices of two where their
+  /// ranges meet in it.
+  template <class Word>
+  void share_bits(Word* words, const char* label) const {
+    constexpr std::uint64_t kBits = 8 * sizeof(Word);
+    for (std::size_t root = 0; root + 1 < boundaries_.size(); ++root) {
+      if (boundaries_[root] == boundaries_[root + 1]) continue;
+      Word *const first = words + boundaries_[root] / kBits, *const last =
+                                                                 words + (boundaries_[root + 1] - 1) / kBits;
+      const Word at_first = *first, at_last = *last;
+      ranks_->broadcast(std::as_writable_bytes(std::span(first, last + 1)), static_cast<int>(root), label);
+      *first |= at_first, *last |= at_last;
+    }
   }
   /// The same of what is [edges][width].
   template <class T>

@@ -33,6 +33,9 @@ RoundWork RoundExchange::operator()(const RoundWork& mine, std::span<const Block
     all.active += letter.work.active;
     all.edges += letter.work.edges;
     all.next = std::min(all.next, letter.work.next);
+    all.found += letter.work.found;
+    all.found_edges += letter.work.found_edges;
+    all.sent += letter.work.sent;
     goes_on = goes_on || letter.goes_on != 0;
     if (r != own && letter.bytes > 0) received_.push_back(Block(letter.block).first(letter.bytes));
   }

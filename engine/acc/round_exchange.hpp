@@ -22,6 +22,10 @@ struct RoundWork {
   std::uint64_t active = 0;       ///< vertices that were worked on
   std::uint64_t edges = 0;        ///< looked at
   std::uint64_t next = kNothing;  ///< what is to be done next, the lowest of all ranks
+  // Of a vote, what is known of the next round when this one's letter is written:
+  std::uint64_t found = 0;        ///< own vertices that are active then
+  std::uint64_t found_edges = 0;  ///< their out-edges
+  std::uint64_t sent = 0;         ///< entries for other ranks' vertices, which may become active, too
 };
 
 /// Entries for one rank: their states, and behind them their vertices. A block is a multiple of 8 bytes, and
@@ -61,7 +65,7 @@ class RoundExchange {
     RoundWork work;
     std::uint64_t bytes = 0;    ///< of the block in it
     std::uint64_t goes_on = 0;  ///< has this rank a block, for whomever, that does not fit a letter?
-    std::array<std::byte, 216> block;
+    std::array<std::byte, 192> block;
   };
 
   Communicator& ranks_;

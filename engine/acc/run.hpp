@@ -69,7 +69,7 @@ inline constexpr bool kTravels = !AggregationProgram<Program> || BoundProgram<Pr
 template <class Program>
 auto make_owned_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   if constexpr (VoteProgram<Program>) {
-    return std::make_unique<OwnedVote<OwnedVotePush<Program>>>(graph, program);
+    return std::make_unique<OwnedVote<OwnedVoteRounds<Program>>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
     return std::make_unique<OwnedLevels<OwnedLevelPush<Program>>>(graph, program);
   } else if constexpr (GatherProgram<Program>) {
@@ -83,7 +83,7 @@ auto make_owned_driver(const AccGraph& graph, const Program& program, const AccO
 template <class Program, class Team>
 auto make_listed_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   if constexpr (VoteProgram<Program>) {
-    return std::make_unique<OwnedVote<ListedPush<Program, Team>>>(graph, program);
+    return std::make_unique<OwnedVote<ListedPush<Program, Team>>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
     return std::make_unique<OwnedLevels<ListedPush<Program, Team>>>(graph, program);
   } else if constexpr (GatherProgram<Program>) {

@@ -33,12 +33,9 @@ std::uint64_t bytes_of(const SweepRows& rows, bool weighted) {
   return rows.in.edges * columns_of(weighted).bytes_per_edge();
 }
 
-/// What slots may take once `taken` bytes more are; the host backend's lie in host memory, whose ceiling is
-/// the lower one if none was given.
+/// What slots may take once `taken` bytes more are.
 std::uint64_t room(const Device& device, std::uint64_t most, std::uint64_t taken = 0) {
-  const auto beside = [&](std::uint64_t bytes) { return bytes > taken ? bytes - taken : 0; };
-  if (!device.is_cuda()) most = std::min(most, beside(host_accountant().available()) / 2);
-  const std::uint64_t available = std::min(beside(device.memory().available()), most);
+  const std::uint64_t available = std::min(memory_for_sweep_pages(device, taken), most);
   return available > kFixedBytes ? available - kFixedBytes : 0;
 }
 
@@ -62,6 +59,13 @@ bool paged(const PagingOptions& paging, bool in_file, std::uint64_t bytes, std::
 }
 
 }  // namespace
+
+/// The host backend's lie in host memory, whose ceiling is the lower one if none was given.
+std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken) {
+  const auto beside = [&](std::uint64_t bytes) { return bytes > taken ? bytes - taken : 0; };
+  const std::uint64_t there = beside(device.memory().available());
+  return device.is_cuda() ? there : std::min(there, beside(host_accountant().available()) / 2);
+}
 
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
                        const PagingOptions& paging, std::uint64_t beside) {

@@ -52,6 +52,9 @@ SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, s
                                bool in_file, const PagingOptions& paging,
                                std::uint64_t most = ~std::uint64_t{0});
 
+/// Bytes of the device that partitions take once `taken` more are, where nothing says less.
+std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken = 0);
+
 class SweepPages {
  public:
   /// Takes what the device has left, `most` bytes at most, or as many slots as are asked for; everything else

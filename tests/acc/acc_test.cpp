@@ -99,9 +99,12 @@ TEST_P(Acc, FindsTheSameInPartitions) {
       const AccGraph simple(device_, graph, {.simple = true}, place);
       for (const Vertex source : some_sources(graph)) {
         const OracleSearch expected = oracle_bfs(graph, source);
-        const BfsResult found = bfs(search, source);
-        EXPECT_TRUE(same(found.depths, expected.depths));
-        EXPECT_TRUE(same(found.parents, expected.parents));
+        for (const AccDirection direction :
+             {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
+          const BfsResult found = bfs(search, source, {.direction = direction});
+          EXPECT_TRUE(same(found.depths, expected.depths));
+          EXPECT_TRUE(same(found.parents, expected.parents));
+        }
         for (const double delta : {0.0, 1e-3, 1e9})
           EXPECT_TRUE(same(sssp(search, source, delta).distances, oracle_distances(graph, source)));
       }
@@ -254,13 +257,9 @@ TEST(AccPartitions, OfTheTreeThatHoldsAHubAreSpared) {
   EXPECT_EQ(result.stats.partition_transfers, 1u);
 }
 
-TEST(AccPartitions, RefuseWhatTheyCannotDo) {
+TEST(AccPartitions, RefuseFormsThatLieInMemory) {
   const Device device({DeviceChoice::host, 1, 0});
   const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
-  const AccPlace place{.paging = {.partitions = 2}};
-
-  EXPECT_THROW(bfs(AccGraph(device, graph, {.in_edges = true}, place), 0, {.direction = AccDirection::pull}),
-               UsageError);
   EXPECT_THROW(AccGraph(device, graph, {.simple = true}, {.paging = {.transport = Transport::file}}),
                UsageError);
 }

@@ -63,6 +63,18 @@ class CrewTeam {
       body.put(row, sum, lane);
     });
   }
+  template <class Body>
+  void over_first(const acc::ListedRows& rows, const acc::Found& found, const Body& body) {
+    over(rows.end - rows.begin, found, [&](std::uint64_t i, CrewLane& lane) {
+      const std::uint64_t row = rows.begin + i;
+      if (!body.wants(row)) return;
+      const EdgeIndex begin = rows.offsets[row], end = rows.offsets[row + 1];
+      EdgeIndex e = begin;
+      while (e < end && !body.hits(e)) ++e;
+      lane.add(0, std::min(e + 1, end) - begin);
+      if (e < end) body.take(row, e, lane);
+    });
+  }
   void fill(void* at, int byte, std::uint64_t bytes) {
     if (bytes > 0) std::memset(at, byte, bytes);
   }

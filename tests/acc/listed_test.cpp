@@ -24,10 +24,11 @@ struct ListedRun {
 };
 
 template <class Program>
-ListedRun<typename Program::State> listed(const AccGraph& graph, const Program& program) {
+ListedRun<typename Program::State> listed(const AccGraph& graph, const Program& program,
+                                          const AccOptions& options = {}) {
   ListedRun<typename Program::State> run;
   if (graph.vertices() == 0) return run;
-  const auto driver = acc::make_listed_driver<Program, CrewTeam>(graph, program, {});
+  const auto driver = acc::make_listed_driver<Program, CrewTeam>(graph, program, options);
   driver->run(run.stats);
   run.states.assign(driver->states(), driver->states() + graph.vertices());
   return run;
@@ -35,13 +36,17 @@ ListedRun<typename Program::State> listed(const AccGraph& graph, const Program& 
 
 void compare_searches(const Graph& graph, const AccGraph& on_device, Vertex source) {
   const OracleSearch expected = oracle_bfs(graph, source);
-  const auto search = listed(on_device, BreadthFirst{source});
+  for (const AccDirection direction : {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
+    const auto search = listed(on_device, BreadthFirst{source}, {.direction = direction});
+    for (std::size_t v = 0; v < graph.vertices(); ++v) {
+      ASSERT_EQ(static_cast<std::int32_t>(BreadthFirst::depth(search.states[v])), expected.depths[v]);
+      ASSERT_EQ(BreadthFirst::parent(search.states[v]), expected.parents[v]);
+    }
+  }
   const auto distances = oracle_distances(graph, source);
   const auto narrow = listed(on_device, ShortestPaths{source, 1e3}),
              wide = listed(on_device, ShortestPaths{source, 1e-9});
   for (std::size_t v = 0; v < graph.vertices(); ++v) {
-    ASSERT_EQ(static_cast<std::int32_t>(BreadthFirst::depth(search.states[v])), expected.depths[v]);
-    ASSERT_EQ(BreadthFirst::parent(search.states[v]), expected.parents[v]);
     ASSERT_EQ(ShortestPaths::distance(narrow.states[v]), distances[v]);
     ASSERT_EQ(ShortestPaths::distance(wide.states[v]), distances[v]);
   }

@@ -28,7 +28,7 @@ std::vector<std::uint64_t> block_of(std::uint64_t count, int from, int to) {
 TEST(RoundExchangeTest, HandsOverWhatFitsALetterAndWhatDoesNot) {
   constexpr int kRanks = 3;
   // Entries from rank r to the rank after it and to the one after that, round by round.
-  const std::vector<std::array<std::uint64_t, 2>> rounds{{0, 0}, {1, 18}, {19, 0}, {2, 5000}, {0, 1}};
+  const std::vector<std::array<std::uint64_t, 2>> rounds{{0, 0}, {1, 16}, {17, 0}, {2, 5000}, {0, 1}};
   Meeting::run(kRanks, [&](int rank, Meeting& meeting) {
     ThreadCommunicator ranks(rank, meeting);
     RoundExchange exchange(ranks);
@@ -47,11 +47,16 @@ TEST(RoundExchangeTest, HandsOverWhatFitsALetterAndWhatDoesNot) {
       }
       const auto r = static_cast<std::uint64_t>(rank);
 
-      const RoundWork all = exchange({.active = 10 + r, .edges = r, .next = 7 - r}, send);
+      const RoundWork all = exchange(
+          {.active = 10 + r, .edges = r, .next = 7 - r, .found = 2 * r, .found_edges = 5 + r, .sent = r * r},
+          send);
 
       EXPECT_EQ(all.active, 33u);
       EXPECT_EQ(all.edges, 3u);
       EXPECT_EQ(all.next, 5u);
+      EXPECT_EQ(all.found, 6u);
+      EXPECT_EQ(all.found_edges, 18u);
+      EXPECT_EQ(all.sent, 5u);
       std::vector<std::uint64_t> found(kRanks);
       for (const RoundExchange::Block bytes : exchange.received()) {
         ASSERT_EQ(reinterpret_cast<std::uintptr_t>(bytes.data()) % 8, 0u);

@@ -278,6 +278,7 @@ TEST_F(AccCli, ReportsEveryRound) {
   EXPECT_EQ(json["reached"], active);
   EXPECT_EQ(acc["pulls"], pulls);
   EXPECT_GT(pulls, 0u);
+  for (const auto& round : acc["trace"]) EXPECT_EQ(round["filter"], "none");  // a GPU's
   EXPECT_NE(finished.err.find("vertices reached"), std::string::npos);
 }
 
@@ -331,7 +332,6 @@ TEST_F(AccCli, RefusesWhatHasNoMeaning) {
   refused("sssp", "--delta", {"--source", "0", "--delta", "0"});
   refused("sssp", "--delta", {"--source", "0", "--delta", "nan"});
   refused("kcore", "--k", {"--k", "0"});
-  refused("bfs", "--direction pull", {"--source", "0", "--direction", "pull", "--partitions", "4"});
   refused("kcore", "which does not store in-edges", {"--transport", "file"});
   refused("wcc", "--filter", {"--filter", "jit"});
   refused("wcc", "--schedule", {"--schedule", "fifo"});
@@ -397,6 +397,76 @@ TEST_F(AccCli, StaysInItsFileWhereItDoesNotFit) {
   EXPECT_NE(run({"bfs", file, "--source", "1", "--device", "host", "--host-memory", "1500KiB", "--plan"})
                 .out.find("partitions"),
             std::string::npos);
+}
+
+/// In partitions and from the file a search takes the same rounds as in memory, and looks at the same edges.
+TEST_F(AccCli, PullsWhereverTheListsAre) {
+  const std::string kronecker = graph("kronecker", 12), both_stored = graph("rmat", 11, {"--reverse"}),
+                    out_alone = graph("rmat", 11, {});
+  const auto searched = [&](const std::string& file, const std::vector<std::string>& more) {
+    std::vector<std::string> words{
+        "bfs", file,       "--source",        "1",        "--device",  "host", "--force", "--threads",
+        "2",   "--report", at("report.json"), "--output", at("bfs.h5")};
+    words.insert(words.end(), more.begin(), more.end());
+    run(words);
+    auto json = report();
+    for (auto& round : json["acc"]["trace"]) round.erase("seconds");
+    return json;
+  };
+  for (const std::string& file : {kronecker, both_stored}) {
+    const auto whole = searched(file, {})["acc"], pushed = searched(file, {"--direction", "push"})["acc"];
+    const std::string expected = read_bytes(at("bfs.h5"));
+    EXPECT_GT(whole["pulls"], 0u);
+    EXPECT_LT(whole["edges"], pushed["edges"]);
+    for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+             {"--partitions", "7", "--slots", "3", "--verify"}, {"--transport", "file", "--verify"}}) {
+      const auto json = searched(file, more);
+      EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
+      EXPECT_EQ(json["acc"]["trace"], whole["trace"]);
+      EXPECT_EQ(json["acc"]["edges"], whole["edges"]);
+      EXPECT_GT(json["partition_transfers"], 0);
+      for (const char* direction : {"push", "pull"}) {
+        auto forced = more;
+        forced.insert(forced.end(), {"--direction", direction});
+        const auto rounds = searched(file, forced)["acc"];
+        EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
+        EXPECT_EQ(rounds["pulls"], direction[2] == 'l' ? rounds["rounds"] : nlohmann::json(0));
+      }
+    }
+  }
+  const auto pushed = searched(out_alone, {"--partitions", "7", "--direction", "pull"})["acc"];
+  EXPECT_EQ(pushed["pulls"], 0);
+  EXPECT_EQ(pushed["trace"][1]["direction"], "push");
+  EXPECT_EQ(pushed["trace"][1]["filter"], "none");
+}
+
+/// Where memory has no room for the lists in both directions, a search pushes as it did without in-edges.
+TEST_F(AccCli, PushesWhereThereIsNoRoomForInEdges) {
+  const std::string file = graph("rmat", 14, {"--reverse"});
+  const auto searched = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{
+        "bfs", file,       "--source",        "1",        "--device",  "host", "--force", "--threads",
+        "1",   "--report", at("report.json"), "--output", at("bfs.h5")};
+    words.insert(words.end(), more.begin(), more.end());
+    run(words);
+    return report();
+  };
+  const auto whole = searched({});
+  const std::string expected = read_bytes(at("bfs.h5"));
+  EXPECT_GT(whole["acc"]["pulls"], 0);
+
+  const auto tight = searched({"--host-memory", "2500KiB"});
+
+  EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
+  EXPECT_EQ(tight["acc"]["pulls"], 0);
+  EXPECT_EQ(tight["partition_transfers"], 0);  // the out-lists are all in memory
+  EXPECT_LE(tight["peak_host_bytes"], 2500 << 10);
+  // Two slots of one direction, but not of both.
+  const auto slots = searched({"--partitions", "4", "--device-memory", "900KiB"});
+  EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
+  EXPECT_EQ(slots["acc"]["pulls"], 0);
+  EXPECT_GT(slots["partition_transfers"], 0);
+  EXPECT_LE(slots["peak_device_bytes"], 900 << 10);
 }
 
 TEST_F(AccCli, HelpsWithEveryCommand) {

@@ -179,10 +179,16 @@ void compare_programs(const Device& host, const Device& gpu, const Graph& graph,
   const AccGraph simple_on_gpu(gpu, graph, {.simple = true}, place),
       simple_on_host(host, graph, {.simple = true});
   for (const Vertex source : sources(graph)) {
-    const BfsResult found = bfs(on_gpu, source), expected = bfs(on_host, source);
-    expect_equal(found.depths, expected.depths);
-    expect_equal(found.parents, expected.parents);
-    EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
+    const BfsResult expected = bfs(on_host, source);
+    for (const AccDirection direction : {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
+      const BfsResult found = bfs(on_gpu, source, {.direction = direction});
+      expect_equal(found.depths, expected.depths);
+      expect_equal(found.parents, expected.parents);
+      EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
+      if (direction == AccDirection::pull && on_host.has_in_edges()) {
+        EXPECT_EQ(found.stats.pulls, found.stats.rounds);
+      }
+    }
     expect_equal(sssp(on_gpu, source).distances, sssp(on_host, source).distances);
   }
   expect_equal(core_numbers(simple_on_gpu).cores, core_numbers(simple_on_host).cores);
@@ -269,7 +275,6 @@ TEST_F(GpuAcc, RefusesWhatChoosesAmongKernelsOfWholeGraphs) {
 
   EXPECT_THROW(bfs(search, 0, {.filter = AccFilter::ballot}), UsageError);
   EXPECT_THROW(bfs(search, 0, {.fusion = AccFusion::none}), UsageError);
-  EXPECT_THROW(bfs(search, 0, {.direction = AccDirection::pull}), UsageError);
 }
 
 }  // namespace

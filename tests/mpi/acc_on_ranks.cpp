@@ -39,9 +39,11 @@ TEST_F(AccOnRanks, FindWhatOneProcessFinds) {
     for (std::size_t j = 0; j < sources.size(); j += 3) {  // a round costs as much as ranks wait for cores
       const Vertex source = sources[j];
       const OracleSearch expected = oracle_bfs(graph, source);
-      const BfsResult found = bfs(search, source);
-      EXPECT_TRUE(same(found.depths, expected.depths));
-      EXPECT_TRUE(same(found.parents, expected.parents));
+      for (const AccDirection direction : {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
+        const BfsResult found = bfs(search, source, {.direction = direction});
+        EXPECT_TRUE(same(found.depths, expected.depths));
+        EXPECT_TRUE(same(found.parents, expected.parents));
+      }
       EXPECT_TRUE(same(sssp(search, source).distances, oracle_distances(graph, source)));
     }
     EXPECT_TRUE(same(core_numbers(simple).cores, oracle_cores(graph)));

@@ -74,6 +74,43 @@ TEST_F(AccRanks, ReadTheirPartOfTheFileAlone) {
   }
 }
 
+/// Rounds take the directions that one process gives them, and look at the same edges.
+TEST_F(AccRanks, PullAsOneProcessDoes) {
+  const auto searched = [&](const std::string& file, int ranks, std::vector<std::string> more) {
+    const std::vector<std::string> words{"bfs",      file,       "--source", "1",
+                                         "--device", "host",     "--quiet",  "--force",
+                                         "--output", at("r.h5"), "--report", at("r.json")};
+    more.insert(more.begin(), words.begin(), words.end());
+    ranks == 1 ? run(more) : run_on(ranks, more);
+    nlohmann::json json;
+    std::ifstream(at("r.json")) >> json;
+    for (auto& round : json["acc"]["trace"]) round.erase("seconds");
+    return json["acc"];
+  };
+  const std::vector<std::vector<std::string>> ways{
+      {"--distribution", "shard"},
+      {"--distribution", "replicate"},
+      {"--partitions", "5", "--slots", "2"},
+      {"--distribution", "shard", "--partitions", "3", "--transport", "file"}};
+  for (const std::string& file : {graph("kronecker", 12), graph("grid", 10), scattered({"--reverse"})}) {
+    const auto alone = searched(file, 1, {});
+    const std::string expected = read_bytes(at("r.h5"));
+    EXPECT_GT(alone["pulls"], 0);
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      const int ranks = 2 + static_cast<int>(i % 3);
+      const auto acc = searched(file, ranks, ways[i]);
+      EXPECT_EQ(read_bytes(at("r.h5")), expected);
+      EXPECT_EQ(acc["trace"], alone["trace"]) << file << ' ' << ranks;
+      for (const char* direction : {"push", "pull"}) {
+        auto forced = ways[i];
+        forced.insert(forced.end(), {"--direction", direction});
+        searched(file, ranks, forced);
+        EXPECT_EQ(read_bytes(at("r.h5")), expected) << file << ' ' << ranks << ' ' << direction;
+      }
+    }
+  }
+}
+
 TEST_F(AccRanks, OnGraphsThatAreHardInSomeWay) {
   for (const int ranks : {2, 3, 4}) pass_on(ranks, "AccOnRanks.*");
 }

@@ -1,0 +1,97 @@
+// Which way a round of a vote goes: from active vertices, or to those that are not settled yet, whichever
+// looks at fewer edges (direction-optimizing search: Beamer, Asanovic, Patterson, SC'12). One rule wherever
+// the graph is; over ranks all of them come to the same.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "engine/acc/options.hpp"
+#include "engine/acc/owned_rows.hpp"
+#include "engine/acc/round_exchange.hpp"
+#include "engine/core/macros.hpp"
+
+namespace sluice::acc {
+
+/// A push costs what active vertices have of edges; a pull some of the edges that lead to the others.
+inline constexpr std::uint64_t kPullFactor = 15;
+/// Towards the end few are active, and a pull would look at all that were never reached.
+inline constexpr std::uint64_t kPushFraction = 18;
+
+/// After a push: do the next active vertices have so many edges that a pull is less work? `left`: edges of
+/// vertices that were not active before them.
+SLUICE_HD bool begins_to_pull(std::uint64_t edges, std::uint64_t left) {
+  return edges > left / kPullFactor;
+}
+
+/// After a pull in which `before` were active: are so many now?
+SLUICE_HD bool keeps_pulling(std::uint64_t active, std::uint64_t before, std::uint64_t vertices) {
+  return active >= before || active > vertices / kPushFraction;
+}
+
+/// Vertices that are active in a round, and the edges that leave them.
+struct VoteFront {
+  std::uint64_t active = 0, edges = 0;
+};
+
+/// The same rule over ranks. What a push has sent to other ranks' vertices makes some of them active, and how
+/// many is known only there: where even all of them would be too few, nothing more is asked.
+class VoteDirection {
+ public:
+  /// Before the first round, whose active vertices on this rank are `own`. Rounds pull if `can_pull` on all
+  /// ranks. All of them make one.
+  VoteDirection(const OwnedRows& rows, AccDirection asked, bool can_pull, std::uint64_t vertices,
+                std::uint64_t edges, const VoteFront& own)
+      : ranks_(rows.ranks()), vertices_(vertices), left_(edges) {
+    const bool asks = asked == AccDirection::automatic && ranks_.size() > 1;
+    std::array<std::uint64_t, 2> most{can_pull ? 0u : 1u, asks ? rows.largest_degree() : 0};
+    ranks_.all_reduce(most, Reduce::max, "whether rounds can pull", kUnlimited);
+    largest_degree_ = most[1];
+    chooses_ = asked == AccDirection::automatic && most[0] == 0;
+    pulls_ = asked == AccDirection::pull && most[0] == 0;
+    if (!chooses_) return;
+    front_ = sum(own);
+    pulls_ = begins_to_pull(front_.edges, left_);
+  }
+
+  bool pulls() const { return pulls_; }
+
+  /// After a round that came to `all`, and before one in which `own` are active on this rank. All ranks call
+  /// it.
+  void choose(const RoundWork& all, const VoteFront& own) {
+    if (!chooses_ || all.next == RoundWork::kNothing) return;
+    // In a push all edges of active vertices were looked at.
+    left_ -= std::min(left_, pulls_ ? front_.edges : all.edges);
+    front_ = {all.found, all.found_edges};
+    if (pulls_) {
+      pulls_ = keeps_pulling(front_.active, all.active, vertices_);
+    } else {
+      if (all.sent > 0) {
+        if (!begins_to_pull(at_most(all), left_)) return;
+        front_ = sum(own);
+      }
+      pulls_ = begins_to_pull(front_.edges, left_);
+    }
+  }
+
+ private:
+  VoteFront sum(const VoteFront& own) {
+    std::array<std::uint64_t, 2> sums{own.active, own.edges};
+    ranks_.all_reduce(sums, Reduce::sum, "active vertices and their edges");
+    return {sums[0], sums[1]};
+  }
+
+  /// Edges of the next active vertices; no more than there are.
+  std::uint64_t at_most(const RoundWork& all) const {
+    if (all.sent > left_ / std::max<std::uint64_t>(largest_degree_, 1)) return left_;
+    return all.found_edges + all.sent * largest_degree_;
+  }
+
+  Communicator& ranks_;
+  std::uint64_t vertices_, left_, largest_degree_ = 0;
+  VoteFront front_;
+  bool chooses_ = false, pulls_ = false;
+};
+
+}  // namespace sluice::acc
