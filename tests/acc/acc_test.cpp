@@ -186,6 +186,28 @@ TEST(AccRounds, PullWhereThatIsLessWorkAndSaySo) {
   EXPECT_EQ(either.trace.size(), either.rounds);
 }
 
+/// In partitions as in memory: the same directions, and as many edges.
+TEST(AccRounds, PullInPartitionsToo) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Graph undirected = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none),
+              directed = rank_rmat(false, true);
+  for (const Graph* graph : {&undirected, &directed}) {
+    const AccStats whole = bfs(AccGraph(device, *graph, {.in_edges = true}), 0).stats;
+    EXPECT_GT(whole.pulls, 0u);
+    for (const AccPlace& place : in_partitions()) {
+      const AccStats stats = bfs(AccGraph(device, *graph, {.in_edges = true}, place), 0).stats;
+
+      EXPECT_EQ(stats.edges, whole.edges);
+      ASSERT_EQ(stats.rounds, whole.rounds);
+      for (std::size_t i = 0; i < whole.rounds; ++i) {
+        EXPECT_EQ(stats.trace[i].pull, whole.trace[i].pull);
+        EXPECT_EQ(stats.trace[i].active, whole.trace[i].active);
+        EXPECT_EQ(stats.trace[i].edges, whole.trace[i].edges);
+      }
+    }
+  }
+}
+
 TEST(AccRounds, AreCountedBeyondThoseThatAreTold) {
   const Device device({DeviceChoice::host, 2, 0});
   std::vector<stat::Edge> path;
@@ -229,6 +251,28 @@ TEST(AccPartitions, WithoutActiveVerticesAreNeverBrought) {
   EXPECT_EQ(none.partition_transfers, 0u);  // nobody has no neighbour, and all that have one stay
   EXPECT_GE(all.partition_transfers, 4u);
   EXPECT_EQ(merged.partition_transfers, 4u);
+}
+
+/// Of four partitions two slots hold, those of the first rounds have nobody left when the last ones come.
+TEST(AccPartitions, WhoseVerticesAreAllSettledAreNotBroughtForPulls) {
+  const Device device({DeviceChoice::host, 1, 0});
+  const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
+  const Graph apart = stretches(false);  // the other three stretches are never reached
+  std::vector<stat::Edge> star;
+  for (Vertex v = 1; v < 400; ++v) star.push_back({0, v, 1});
+  const Graph near = stat::make_undirected(400, star, false);
+
+  const AccGraph far_away(device, apart, {.in_edges = true}, place),
+      around(device, near, {.in_edges = true}, place);
+  const AccStats pulled = bfs(far_away, 100, {.direction = AccDirection::pull}).stats,
+                 pushed = bfs(far_away, 100, {.direction = AccDirection::push}).stats,
+                 reached = bfs(around, 0, {.direction = AccDirection::pull}).stats;
+
+  EXPECT_EQ(pulled.pulls, 100u);
+  EXPECT_GT(pulled.partition_transfers, 100u);  // those that are never reached come round after round
+  EXPECT_EQ(pushed.partition_transfers, 1u);
+  EXPECT_EQ(reached.rounds, 2u);
+  EXPECT_LE(reached.partition_transfers, reached.partitions);  // none in the last round
 }
 
 TEST(AccPartitions, StayWhileTheyAreWanted) {

@@ -402,7 +402,7 @@ TEST_F(AccCli, StaysInItsFileWhereItDoesNotFit) {
 /// In partitions and from the file a search takes the same rounds as in memory, and looks at the same edges.
 TEST_F(AccCli, PullsWhereverTheListsAre) {
   const std::string kronecker = graph("kronecker", 12), both_stored = graph("rmat", 11, {"--reverse"}),
-                    out_alone = graph("rmat", 11, {});
+                    out_alone = graph("rmat", 10, {});
   const auto searched = [&](const std::string& file, const std::vector<std::string>& more) {
     std::vector<std::string> words{
         "bfs", file,       "--source",        "1",        "--device",  "host", "--force", "--threads",

@@ -185,8 +185,12 @@ void compare_programs(const Device& host, const Device& gpu, const Graph& graph,
       expect_equal(found.depths, expected.depths);
       expect_equal(found.parents, expected.parents);
       EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
-      if (direction == AccDirection::pull && on_host.has_in_edges()) {
-        EXPECT_EQ(found.stats.pulls, found.stats.rounds);
+      if (direction == AccDirection::automatic) {
+        EXPECT_EQ(found.stats.pulls, expected.stats.pulls);
+        EXPECT_EQ(found.stats.edges, expected.stats.edges);
+      } else {
+        const bool pulls = direction == AccDirection::pull && on_host.has_in_edges();
+        EXPECT_EQ(found.stats.pulls, pulls ? found.stats.rounds : 0);
       }
     }
     expect_equal(sssp(on_gpu, source).distances, sssp(on_host, source).distances);
