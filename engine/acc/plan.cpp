@@ -45,6 +45,10 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
     plan.brought_bytes = pages.brought_bytes;
   } else if (device.is_cuda()) {
     plan.device_bytes += lists;
+    // In-lists only where they fit beside these.
+    const std::uint64_t in_lists = rows * sizeof(EdgeIndex) + lists;
+    if (shape.in_edges && graph.directed && plan.device_bytes + in_lists <= device.memory().available())
+      plan.device_bytes += in_lists;
   }
   plan.host_bytes = n * (shape.state + shape.result);
   if (!device.is_cuda()) plan.host_bytes += rows * shape.lists * sizeof(Vertex) + plan.device_bytes;
