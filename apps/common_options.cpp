@@ -96,8 +96,9 @@ void declare_host(Command& command, CommonOptions& options) {
   command.size("--host-memory", options.host_memory,
                "ceiling, like 4GiB (default: nine tenths of what is free)");
   command.text("--scratch", "FOLDER", options.scratch,
-               "where temporary files go, such as sort runs (default: beside the output; for standard output "
-               "the system's folder); if named, also messages of bp that memory does not hold");
+               "where temporary files go, such as sort runs, or the simple undirected graph that kcore makes "
+               "(default: beside the output; for standard output the system's folder); if named, also "
+               "messages of bp that memory does not hold");
 }
 
 void declare_device(Command& command, CommonOptions& options) {
@@ -150,6 +151,15 @@ void declare_job(Command& command, CommonOptions& options) {
   command.set_takes_ranks();
 }
 
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code absent;
+  if (a.empty() || b.empty()) return false;
+  const auto whole = [&](const std::string& name) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(name), absent);
+  };
+  return std::filesystem::equivalent(a, b, absent) || whole(a) == whole(b);
+}
+
 void refuse_same_file(const std::string& input, const std::string& output, const std::string& report) {
   std::error_code absent;
   if (std::filesystem::equivalent(input, output, absent)) {
@@ -158,6 +168,13 @@ void refuse_same_file(const std::string& input, const std::string& output, const
   if (!report.empty() && report == output) {
     throw UsageError(fmt::format("--report: {} is the output's name (choose another)", report));
   }
+}
+
+std::string scratch_folder(const CommonOptions& options) {
+  if (!options.scratch.empty()) return options.scratch;
+  if (options.output.empty() || options.output == "-") return std::filesystem::temp_directory_path().string();
+  const auto folder = std::filesystem::absolute(options.output).parent_path();
+  return folder.string();
 }
 
 void require_scratch(const CommonOptions& options) {

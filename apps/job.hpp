@@ -27,8 +27,8 @@ namespace sluice::apps {
 struct GraphNeeds {
   bool in_edges = false;           ///< also in-edges, where a directed graph's file has them
   bool in_edges_if_room = false;   ///< those, but only where memory holds them beside all else
-  bool updated = false;            ///< a batch rewrites the lists, one direction after the other
   bool checked_in_file = false;    ///< --verify reads edges that stay in the file, too
+  bool updated = false;            ///< a batch rewrites the lists, one direction after the other
   std::uint64_t vertex_bytes = 0;  ///< what the work takes of host memory beside the graph, a vertex
   std::uint64_t edge_bytes = 0;    ///< the same, an edge, where the host does the work: tables
   std::uint64_t weight_bytes = 0;  ///< the same, where edges have weights
@@ -88,7 +88,9 @@ class Job {
   /// a GPU takes is said when it is taken, before the work begins; of ranks the plan says what they tell each
   /// other at most.)
   void require(const PageRankPlan& plan) const { require_on_host(plan.device_bytes, plan.host_bytes); }
-  void require(const AccPlan& plan) const { require_on_host(plan.device_bytes, plan.host_bytes); }
+  void require(const AccPlan& plan) const {
+    require_on_host(plan.device_bytes, plan.most_host_bytes(options_.verify));
+  }
 
   /// --plan: prints what the job would need; throws BudgetError if it does not fit.
   void print_plan(const RunPlan& plan) const;

@@ -102,11 +102,15 @@ void Job::require_memory(std::uint64_t device_bytes, std::uint64_t host_bytes) c
 }
 
 void Job::print_plan(const PageRankPlan& plan) const {
-  const std::uint64_t host_needed = held_bytes() + plan.host_bytes, unbounded = ~std::uint64_t{0};
+  // Ranks of all vertices, and what another iteration makes of them (engine/rank/verify.hpp).
+  const std::uint64_t check_bytes = options_.verify ? info_.vertices * 2 * sizeof(double) : 0;
+  const std::uint64_t host_needed = held_bytes() + plan.host_bytes + check_bytes,
+                      unbounded = ~std::uint64_t{0};
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
   text += fit_line("  ranks", plan.state_bytes, unbounded);
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
   text += fit_line("  graph", held_bytes(), unbounded);
+  if (options_.verify) text += fit_line("  for --verify", check_bytes, unbounded);
   text += part_lines(plan.partitions, plan.brought_bytes, "an iteration");
   tell_idle_slots(command_, options_, plan.partitions);
   print(text + fit_line("result", info_.vertices * 8, unbounded));
@@ -139,13 +143,15 @@ void Job::print_plan(const PprPlan& plan) const {
 }
 
 void Job::print_plan(const AccPlan& plan) const {
-  const std::uint64_t host_needed = held_bytes() + plan.host_bytes, unbounded = ~std::uint64_t{0};
+  const std::uint64_t host_needed = held_bytes() + plan.most_host_bytes(options_.verify),
+                      unbounded = ~std::uint64_t{0};
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
   text += fit_line("  vertex states", plan.state_bytes, unbounded);
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
   text += fit_line("  graph", held_bytes(), unbounded);
   if (plan.message_bytes > 0) text += fit_line("  messages of edges", plan.message_bytes, unbounded);
-  if (plan.scratch_bytes > 0) text += fit_line("messages in --scratch", plan.scratch_bytes, unbounded);
+  if (options_.verify) text += fit_line("  for --verify", plan.check_bytes, unbounded);
+  if (plan.scratch_bytes > 0) text += fit_line("in --scratch, at most", plan.scratch_bytes, unbounded);
   text += part_lines(plan.partitions, plan.brought_bytes, "a round");
   tell_idle_slots(command_, options_, plan.partitions);
   print(text + fit_line("result", plan.result_bytes, unbounded));

@@ -26,11 +26,14 @@ std::uint64_t count_members(std::span<const std::uint8_t> members) {
 void run_kcore(const Command& command, const KcoreCommand& c) {
   Job job(command, c.common, c.graph,
           {.in_edges = true, .checked_in_file = true, .vertex_bytes = kAccVertexBytes});
-  const AccPlace place = place_of(c);
-  const AccPlan plan = plan_cores(job.device(), job.graph(), place);
+  AccPlace place = place_of(c);
+  place.scratch = scratch_folder(c.common);
+  if (c.common.verify) require_checkable_cores(job.graph());
+  const AccPlan plan = plan_cores(job.device(), job.graph(), place, c.common.plan);
   if (c.common.plan) return job.print_plan(plan);
   // Of the undirected form that is made of a directed graph the plan says what it takes at most.
   if (!job.graph().directed) job.require(plan);
+  if (c.common.verify) job.require(AccPlan{.host_bytes = plan.result_bytes + plan.check_bytes});
 
   std::vector<io::Attribute> attributes{{"command", std::string("kcore")}};
   if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});
@@ -38,11 +41,12 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   auto& results = job.open_results(attributes, text_columns_of(c, {name}));
   const AccGraph graph(job.device(), job.graph(), {.simple = true}, place);
   const CoreResult result = core_numbers(graph, c.k, c.acc);
-  if (c.common.verify) verify_cores(job.graph(), c.k, result.cores.span(), &world());
+  if (c.common.verify) verify_cores(job.graph(), c.k, result.cores.span(), &world(), threads_of(c.common));
   VertexColumns columns(job, c, graph);
   const std::uint32_t most =
       result.cores.empty() ? 0 : *std::max_element(result.cores.begin(), result.cores.end());
   std::string found = fmt::format("core numbers up to {}", most);
+  ResolvedOptions counted{{"scratch_bytes", result.stats.scratch_bytes}};
   HostArray<std::uint8_t> members;
   if (c.k > 0) {
     members = HostArray<std::uint8_t>(result.cores.size(), "members");
@@ -50,12 +54,13 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
                    [&](std::uint32_t core) { return core >= c.k ? 1 : 0; });
     const std::span<const std::uint8_t> all = members.span();
     columns.add(name, io::ElementType::u8, members.data());
-    job.count({{"members", count_members(own_part(graph, all))}});
+    counted.emplace_back("members", count_members(own_part(graph, all)));
     found = fmt::format("{} vertices in the {}-core", format_count(count_members(all)), c.k);
   } else {
     columns.add(name, io::ElementType::i32, result.cores.data());
-    job.count({{"largest_core", std::uint64_t{most}}});
+    counted.emplace_back("largest_core", std::uint64_t{most});
   }
+  job.count(counted);
   columns.write(results);
   job.finish(AccFigures{.stats = result.stats, .found = std::move(found)});
 }

@@ -23,8 +23,9 @@ class OwnedRows;
 
 class AccGraph {
  public:
-  /// Keeps references to all. Other forms of the graph are made in host memory. Several ranks all make one.
-  /// Throws BudgetError where memory does not suffice.
+  /// Keeps references to all. Other forms of the graph are made in host memory; the simple one where that
+  /// has no room in a scratch file (simple_file.hpp). Several ranks all make one. Throws BudgetError where
+  /// memory does not suffice.
   AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place = {});
 
   const Device& device() const { return *device_; }
@@ -72,6 +73,17 @@ class AccGraph {
   std::uint64_t uploaded_ = 0;
 };
 
+/// Of so many edges that are turned round: they and a copy of them while they are sorted
+/// (partition/build.hpp), and what comes of them.
+std::uint64_t transpose_bytes(std::uint64_t vertices, EdgeIndex edges);
+/// What the simple undirected form of a rank's lists, of so many vertices and out-edges, takes of host memory
+/// while it is made there, at most.
+std::uint64_t simple_list_bytes(const Graph& graph, std::uint64_t rows, EdgeIndex edges);
+/// Is it made in a scratch file instead? So where that was asked for, where memory has no room for it beside
+/// the work, and where in-edges of a graph that stays in its file are to be found. Throws UsageError where it
+/// must be and no folder is named.
+bool is_simple_in_file(const Graph& graph, const AccPlace& place, std::uint64_t rows, EdgeIndex edges);
+
 /// The simple undirected graph beneath: neighbours in either direction, each once, without self-loops.
 Csr simple_undirected(const Graph& graph, unsigned threads);
 
@@ -81,5 +93,8 @@ Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, uns
 
 /// Are the lists free of self-loops and of neighbours that come twice? The first is of vertex `first`.
 bool has_simple_lists(const CsrView& lists, unsigned threads, std::uint64_t first = 0);
+/// Of a whole undirected graph, wherever its edges are; each of `ranks` (null: this one alone) looks at its
+/// own.
+bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads);
 
 }  // namespace sluice

@@ -53,6 +53,12 @@ bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
   return simple;
 }
 
+std::vector<std::uint64_t> shared_ranges(const Graph& graph, const Communicator& ranks) {
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  if (graph.vertices() == 0) return std::vector<std::uint64_t>(size + 1, 0);
+  return balanced_ranges(graph.out.offsets.data(), graph.vertices(), size);
+}
+
 }  // namespace
 
 bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
@@ -64,6 +70,8 @@ bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, c
 
 bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place) {
   if (place.ranks != nullptr && place.ranks->size() > 1) return true;
+  if (needs.simple && graph.directed && is_simple_in_file(graph, place, graph.vertices(), graph.edges()))
+    return true;
   const EdgeSource* const file = graph.edges_elsewhere.get();
   if (needs.whole_bytes > 0) return is_paged(device, needs.whole_bytes, 0, file, place.paging);
   const std::uint64_t lists = edge_bytes(graph.edges(), needs.weights && graph.weighted);
@@ -76,6 +84,22 @@ bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& nee
   return is_paged(device, times * lists, beside, file, place.paging);
 }
 
+bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads) {
+  std::uint64_t first = 0, last = graph.vertices();
+  if (ranks != nullptr) {
+    const auto ranges = shared_ranges(graph, *ranks);
+    first = ranges[static_cast<std::size_t>(ranks->rank())];
+    last = ranges[static_cast<std::size_t>(ranks->rank()) + 1];
+  }
+  CsrView lists = graph.out.view();
+  lists.offsets += first, lists.vertices = last - first;
+  SweepRows rows(lists);
+  rows.file = graph.edges_elsewhere.get();
+  std::uint64_t others[] = {is_simple(rows, first, threads) ? 0u : 1u};
+  if (ranks != nullptr) ranks->all_reduce(others, Reduce::max, "the lists of all ranks", kUnlimited);
+  return others[0] == 0;
+}
+
 OwnedRows::OwnedRows(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
     : device_(device),
       alone_(place.ranks == nullptr ? make_alone() : nullptr),
@@ -85,9 +109,7 @@ OwnedRows::OwnedRows(const Device& device, const Graph& graph, const AccNeeds& n
       scratch_(place.scratch),
       symmetric_(!graph.directed),
       weighted_(needs.weights && graph.weighted) {
-  const auto size = static_cast<std::uint64_t>(ranks_->size());
-  boundaries_.assign(size + 1, 0);
-  if (graph.vertices() > 0) boundaries_ = balanced_ranges(graph.out.offsets.data(), graph.vertices(), size);
+  boundaries_ = shared_ranges(graph, *ranks_);
   rows_ = rows_of(graph.out, graph.edges_elsewhere.get());
   if (needs.simple) make_simple(graph);
   if (!needs.in_edges) return;
@@ -111,18 +133,15 @@ void OwnedRows::make_simple(const Graph& graph) {
   symmetric_ = true;
   const unsigned threads = device_.threads();
   if (!graph.directed && is_simple(rows_, first(), threads)) return;
-  const bool has_in = !graph.in.offsets.empty();
-  if (graph.directed && !has_in && rows_.file != nullptr)
-    throw UsageError(
-        "the graph stays in its file, which does not store in-edges (convert it with --reverse or "
-        "--undirected, or raise --host-memory)");
-  if (paging_.transport == Transport::file)
-    throw UsageError(
-        "--transport file: a simple undirected form of the graph is made, which lies in memory (leave it "
-        "out)");
+  if (is_simple_in_file(graph, {paging_, ranks_, scratch_}, rows_.in.vertices, rows_.in.edges)) {
+    made_file_ = std::make_unique<SimpleFile>(graph, first(), last(), scratch_, threads);
+    rows_ = made_file_->lists();
+    rows_.file = made_file_.get();
+    return;
+  }
   if (!graph.directed) {
     made_ = simple_lists(ReadRows(rows_).lists, {}, first(), threads);
-  } else if (has_in) {
+  } else if (!graph.in.offsets.empty()) {
     const ReadRows out(rows_), in(rows_of(graph.in, graph.in_elsewhere.get()));
     made_ = simple_lists(out.lists, in.lists, first(), threads);
   } else {

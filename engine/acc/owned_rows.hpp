@@ -11,6 +11,7 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
+#include "engine/acc/simple_file.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/exec/copy_lane.hpp"
 #include "engine/rank/sweep_pages.hpp"
@@ -27,7 +28,7 @@ bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& nee
 
 class OwnedRows {
  public:
-  /// Keeps references to all. Throws UsageError where lists are wanted that a file does not store.
+  /// Keeps references to all. Throws UsageError where a scratch file is wanted and no folder is named.
   OwnedRows(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
 
   Communicator& ranks() const { return *ranks_; }
@@ -54,6 +55,8 @@ class OwnedRows {
   bool weighted() const { return weighted_; }
   const PagingOptions& paging() const { return paging_; }
   const std::string& scratch() const { return scratch_; }
+  /// What the simple undirected form of the lists took there.
+  std::uint64_t scratch_bytes() const { return made_file_ != nullptr ? made_file_->scratch_bytes() : 0; }
   /// Of all ranks' edges, as far as a sample tells, and the same on all of them. They all call it.
   double mean_weight() const;
 
@@ -114,6 +117,7 @@ class OwnedRows {
   std::vector<std::uint64_t> boundaries_;  ///< [ranks + 1]
   SweepRows rows_{CsrView{}}, in_rows_{CsrView{}};
   Csr made_;
+  std::unique_ptr<SimpleFile> made_file_;
   bool symmetric_, weighted_;
 };
 

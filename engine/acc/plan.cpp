@@ -11,16 +11,19 @@ struct Shape {
   std::uint64_t lists = 0;   ///< worklists of vertices
   std::uint64_t bits = 0;    ///< sets of vertices
   std::uint64_t result = 0;  ///< bytes a vertex, with what it is made from
+  std::uint64_t check = 0;   ///< bits a vertex, of a check (verify.hpp)
   bool in_edges = false, weights = false, simple = false;
+  bool made = false;    ///< the simple form is another one than the graph's own
   bool levels = false;  ///< an aggregation: a GPU lists the vertices that are left (cuda_levels.cuh)
 };
 
 /// About: bins of the threads that a large GPU holds at once.
 constexpr std::uint64_t kBinBytes = 80u << 20;
 
-/// Edges and a copy of them while the transpose is sorted (partition/build.hpp), and the transpose.
-std::uint64_t transpose_bytes(std::uint64_t vertices, std::uint64_t edges) {
-  return 2 * edges * 2 * sizeof(Vertex) + (vertices + 1) * sizeof(EdgeIndex) + edges * sizeof(Vertex);
+std::uint64_t check_bytes(const Graph& graph, const Shape& shape) {
+  const std::uint64_t bytes = (graph.vertices() * shape.check + 7) / 8;
+  const bool turned = shape.simple && graph.directed && graph.in.offsets.empty();
+  return bytes + (turned ? transpose_bytes(graph.vertices(), graph.edges()) : 0);
 }
 
 /// Over ranks, or in partitions: states of all vertices, and of a rank's own what else there is.
@@ -28,18 +31,21 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
   const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
   const std::uint64_t n = graph.vertices(), rows = (n + ranks - 1) / ranks,
                       edges = (graph.edges() + ranks - 1) / ranks;
-  const bool made = shape.simple && graph.directed, in_file = graph.edges_elsewhere != nullptr;
+  const bool made = shape.made, in_scratch = made && is_simple_in_file(graph, place, rows, edges),
+             in_file = in_scratch || (!made && graph.edges_elsewhere != nullptr);
   AccPlan plan;
   plan.state_bytes = n * shape.state;
   plan.result_bytes = n * shape.result;
+  plan.check_bytes = check_bytes(graph, shape);
   // Vertices that are sent to, and those that are settled, are bits.
   std::uint64_t held = plan.state_bytes + (n + 63) / 64 * 8 * 2;
   // A GPU also has worklists of all vertices and of own ones, and where lists begin (listed_push.hpp).
   if (device.is_cuda()) held += n * sizeof(Vertex) + rows * (2 * sizeof(Vertex) + sizeof(EdgeIndex));
-  const std::uint64_t lists = edges * (made ? 2 : 1) * (sizeof(Vertex) + (shape.weights ? sizeof(float) : 0));
+  const std::uint64_t lists =
+      edges * (made && graph.directed ? 2 : 1) * (sizeof(Vertex) + (shape.weights ? sizeof(float) : 0));
   plan.device_bytes = held;
-  if (is_paged(device, lists, held, graph.edges_elsewhere.get(), place.paging)) {
-    const SweepPagePlan pages = plan_sweep_pages(device, lists, held, in_file && !made, place.paging);
+  if (in_file || is_paged(device, lists, held, nullptr, place.paging)) {
+    const SweepPagePlan pages = plan_sweep_pages(device, lists, held, in_file, place.paging);
     plan.device_bytes += pages.least_bytes;
     plan.partitions = pages.partitions;
     plan.brought_bytes = pages.brought_bytes;
@@ -52,24 +58,31 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
   }
   plan.host_bytes = n * (shape.state + shape.result);
   if (!device.is_cuda()) plan.host_bytes += rows * shape.lists * sizeof(Vertex) + plan.device_bytes;
+  plan.freed_bytes = plan.host_bytes - plan.result_bytes;
   // What goes to other ranks' vertices in a round, at most.
   plan.host_bytes += (n - rows) * (sizeof(Vertex) + shape.state);
-  if (made) plan.host_bytes += (rows + 1) * sizeof(EdgeIndex) + lists + (in_file ? lists : 0);
-  if (made && !in_file && graph.in.offsets.empty()) plan.host_bytes += transpose_bytes(n, edges);
+  if (in_scratch) {
+    plan.host_bytes += (rows + 1) * sizeof(EdgeIndex);
+    plan.scratch_bytes = SimpleFile::most_bytes(graph, edges);
+  } else if (made) {
+    plan.host_bytes += simple_list_bytes(graph, rows, edges);
+  }
   return plan;
 }
 
 AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape, const AccPlace& place) {
   const AccNeeds needs{.in_edges = shape.in_edges, .weights = shape.weights, .simple = shape.simple};
-  if (is_shared_out(device, graph, needs, place)) return shared_out_plan(device, graph, shape, place);
+  if (is_shared_out(device, graph, needs, place) ||
+      (shape.made && is_simple_in_file(graph, place, graph.vertices(), graph.edges())))
+    return shared_out_plan(device, graph, shape, place);
   const std::uint64_t n = graph.vertices(), m = graph.edges();
   AccPlan plan;
   plan.state_bytes = n * shape.state;
   plan.device_bytes = plan.state_bytes + n * shape.lists * sizeof(Vertex) + (n + 63) / 64 * 8 * shape.bits;
   plan.result_bytes = n * shape.result;
+  plan.check_bytes = check_bytes(graph, shape);
   plan.host_bytes = n * (shape.state + shape.result);
-  const bool made = shape.simple && graph.directed;
-  const std::uint64_t edges = made ? 2 * m : m;  // at most
+  const std::uint64_t edges = shape.made && graph.directed ? 2 * m : m;  // at most
   const std::uint64_t lists =
       (n + 1) * sizeof(EdgeIndex) + edges * (sizeof(Vertex) + (shape.weights ? 4 : 0));
   if (device.is_cuda()) {
@@ -79,10 +92,8 @@ AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape, co
     if (shape.levels) plan.device_bytes += (n / 2 + n / 4) * sizeof(Vertex);
   }
   if (!device.is_cuda()) plan.host_bytes += plan.device_bytes;
-  if (made) {
-    plan.host_bytes += lists;
-    if (graph.in.offsets.empty()) plan.host_bytes += transpose_bytes(n, m);
-  }
+  plan.freed_bytes = plan.host_bytes - plan.result_bytes;
+  if (shape.made) plan.host_bytes += simple_list_bytes(graph, n, m);
   return plan;
 }
 
@@ -90,20 +101,31 @@ AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape, co
 
 AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place) {
   const bool in = !graph.directed || !graph.in.offsets.empty();
-  return plan_of(device, graph, {.state = 8, .lists = 2, .bits = 3, .result = 8, .in_edges = in}, place);
+  return plan_of(device, graph, {.state = 8, .lists = 2, .bits = 3, .result = 8, .check = 1, .in_edges = in},
+                 place);
 }
 
 AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place) {
-  return plan_of(device, graph,
-                 {.state = 8, .lists = 4, .result = 8, .weights = graph.weighted, .levels = true}, place);
+  return plan_of(
+      device, graph,
+      {.state = 8, .lists = 4, .result = 8, .check = 2 + 32, .weights = graph.weighted, .levels = true},
+      place);
 }
 
-AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place) {
-  return plan_of(device, graph, {.state = 4, .lists = 4, .result = 4, .simple = true, .levels = true}, place);
+AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place, bool looks) {
+  Shape shape{.state = 4,
+              .lists = 4,
+              .result = 4,
+              .check = 64,
+              .simple = true,
+              .made = graph.directed,
+              .levels = true};
+  if (looks && !graph.directed) shape.made = !has_simple_lists(graph, place.ranks, device.threads());
+  return plan_of(device, graph, shape, place);
 }
 
 AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place) {
-  return plan_of(device, graph, {.state = 4, .result = 8}, place);
+  return plan_of(device, graph, {.state = 4, .result = 8, .check = 32}, place);
 }
 
 }  // namespace sluice

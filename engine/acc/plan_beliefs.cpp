@@ -97,9 +97,13 @@ AccNeeds belief_needs(const Device& device, const Graph& graph, unsigned states)
 }
 
 AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place) {
-  AccPlan plan = is_shared_out(device, graph, belief_needs(device, graph, states), place)
-                     ? shared_out_plan(device, graph, states, place)
-                     : whole_plan(device, graph, states);
+  const bool shared_out = is_shared_out(device, graph, belief_needs(device, graph, states), place);
+  AccPlan plan =
+      shared_out ? shared_out_plan(device, graph, states, place) : whole_plan(device, graph, states);
+  // For a check messages are kept where they are, or copied beside all that is there.
+  plan.check_bytes = graph.vertices() * states * (sizeof(double) + sizeof(std::uint32_t));
+  if (!shared_out) plan.check_bytes += graph.edges() * states * sizeof(double);
+  if (shared_out && !device.is_cuda()) plan.freed_bytes = plan.device_bytes;
   plan.result_bytes = graph.vertices() * states * sizeof(float);
   // And the priors as they were given.
   plan.host_bytes += plan.result_bytes + graph.vertices() * states * sizeof(double);

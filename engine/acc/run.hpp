@@ -122,6 +122,7 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   AccResult<typename Program::State> result;
   result.stats.setup_seconds = graph.setup_seconds();
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
+  if (graph.owned() != nullptr) result.stats.scratch_bytes = graph.owned()->scratch_bytes();
   if (graph.vertices() == 0) return result;
   if (GatherProgram<Program> && !graph.has_in_edges())
     throw UsageError("a gather needs in-edges (convert the graph with --reverse, or --undirected)");

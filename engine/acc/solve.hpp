@@ -1,6 +1,7 @@
 // The built-in Active-Compute-Combine solvers, compiled for both backends (instances/).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "engine/acc/acc_graph.hpp"
@@ -69,13 +70,22 @@ struct AccPlan {
   std::uint64_t brought_bytes = 0;  ///< of its lists in a round, at most
   std::uint64_t state_bytes = 0;
   std::uint64_t message_bytes = 0;  ///< of this rank's edges, which stay in host memory
-  std::uint64_t scratch_bytes = 0;  ///< the same, where they lie in scratch files instead
+  std::uint64_t scratch_bytes = 0;  ///< these, or a form of the graph at most, where scratch files have them
   std::uint64_t host_bytes = 0;     ///< other forms of the graph while they are made, and the result
   std::uint64_t result_bytes = 0;
+  std::uint64_t freed_bytes = 0;  ///< of host_bytes, once the result is there
+  std::uint64_t check_bytes = 0;  ///< of host memory, that a check takes then
+
+  /// What it takes of host memory at one time, at most.
+  std::uint64_t most_host_bytes(bool checked) const {
+    return checked ? std::max(host_bytes, host_bytes - freed_bytes + check_bytes) : host_bytes;
+  }
 };
 AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place = {});
 AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place = {});
-AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place = {});
+/// An undirected graph is taken to be simple, unless the plan `looks` through its lists; then all ranks make
+/// it. Of the form that is made of another graph the plan says what it takes at most.
+AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place = {}, bool looks = false);
 AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place = {});
 AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place = {});
 

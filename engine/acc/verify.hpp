@@ -30,10 +30,12 @@ void verify_sssp(const Graph& graph, Vertex source, std::span<const double> dist
 
 /// Every vertex has as many neighbours in its core as its core number says, and a plain peeling of those of
 /// one core number, all numbers side by side, leaves none. With `k`, what matters is only which are at least
-/// k. Every rank reads every list twice; takes 4 to 8 bytes a vertex, and in-edges where a directed graph in
+/// k. Every rank reads every list twice; takes 8 bytes a vertex, and in-edges where a directed graph in
 /// memory has none. Throws UsageError for a directed graph in a file that does not store in-edges.
 void verify_cores(const Graph& graph, std::uint32_t k, std::span<const std::uint32_t> cores,
-                  Communicator* ranks = nullptr);
+                  Communicator* ranks = nullptr, unsigned threads = 1);
+/// The same UsageError, before there is anything to check.
+void require_checkable_cores(const Graph& graph);
 
 /// The components of a plain union-find over all edges. Reads every edge once, by one rank; takes 4 bytes a
 /// vertex.

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
+#include "engine/exec/scratch_file.hpp"
 
 namespace sluice {
 
@@ -25,10 +25,8 @@ RunError failure(const std::string& folder, std::uint64_t bytes, int error) {
 
 ScratchMemory::ScratchMemory(const std::string& folder, std::uint64_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
-  std::string name = folder + "/.sluice-scratch-XXXXXX";
-  const int file = ::mkostemp(name.data(), O_CLOEXEC);
+  const int file = open_nameless(folder);
   if (file < 0) throw failure(folder, bytes, errno);
-  ::unlink(name.c_str());
   // All of it now: a page that finds no room on the disk later would end the process.
   int error = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
   if (error == 0) {

@@ -63,8 +63,9 @@ Check distances_are(Vertex source, const SsspResult& found) {
   };
 }
 Check cores_are(const CoreResult& found, std::uint32_t k = 0) {
-  return
-      [&, k](const Graph& graph, Communicator* ranks) { verify_cores(graph, k, found.cores.span(), ranks); };
+  return [&, k](const Graph& graph, Communicator* ranks) {
+    verify_cores(graph, k, found.cores.span(), ranks, 3);
+  };
 }
 Check components_are(const ComponentResult& found) {
   return [&](const Graph& graph, Communicator* ranks) {

@@ -111,6 +111,21 @@ TEST_F(AccRanks, PullAsOneProcessDoes) {
   }
 }
 
+/// Directed, with in-edges and without, or undirected with loops and parallel edges.
+TEST_F(AccRanks, MakeTheUndirectedFormOfTheirPartInScratchFiles) {
+  const std::string folder = at("scratch");
+  std::filesystem::create_directory(folder);
+  for (const std::vector<std::string>& how : std::vector<std::vector<std::string>>{
+           {}, {"--reverse"}, {"--undirected", "--keep-self-loops", "--keep-duplicates"}}) {
+    const std::string file = scattered(how);
+    for (const int ranks : {2, 3}) {
+      compare(file, {"kcore"}, ranks, {"--distribution", "shard", "--scratch", folder});
+      compare(file, {"kcore", "--k", "2"}, ranks, {"--transport", "file", "--scratch", folder});
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+  }
+}
+
 TEST_F(AccRanks, OnGraphsThatAreHardInSomeWay) {
   for (const int ranks : {2, 3, 4}) pass_on(ranks, "AccOnRanks.*");
 }

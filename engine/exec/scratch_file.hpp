@@ -1,0 +1,45 @@
+// A file for what no memory holds, written and read by position. It has no name, so that nothing is left
+// behind however the process ends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace sluice {
+
+/// The descriptor of a new file in `folder` that has no name; below 0: errno says why there is none.
+int open_nameless(const std::string& folder);
+
+/// Nothing of it counts as host memory. Several threads may read and write.
+class ScratchFile {
+ public:
+  ScratchFile() = default;
+  /// Throws RunError naming the folder where it cannot be written.
+  explicit ScratchFile(const std::string& folder);
+  ScratchFile(ScratchFile&& other) noexcept { swap(other); }
+  ScratchFile& operator=(ScratchFile&& other) noexcept {
+    ScratchFile taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+  ~ScratchFile();
+
+  /// Bytes from position `at` on. Both throw RunError naming the folder: there is no room, or nothing there.
+  void write(std::uint64_t at, std::span<const std::byte> bytes) const;
+  void read(std::uint64_t at, std::span<std::byte> bytes) const;
+
+ private:
+  void swap(ScratchFile& other) noexcept {
+    std::swap(folder_, other.folder_);
+    std::swap(file_, other.file_);
+  }
+  [[noreturn]] void fail(const char* what, int error) const;
+
+  std::string folder_;
+  int file_ = -1;
+};
+
+}  // namespace sluice
