@@ -30,7 +30,6 @@ void run_bfs(const Command& command, const BfsCommand& c) {
   Job job(command, c.common, c.graph,
           {.in_edges = c.acc.direction != AccDirection::push,
            .in_edges_if_room = c.acc.direction == AccDirection::automatic,
-           .checked_in_file = true,
            .vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");

@@ -5,6 +5,7 @@
 #include "apps/belief_files.hpp"
 #include "apps/commands.hpp"
 #include "apps/errors.hpp"
+#include "apps/ranks.hpp"
 #include "apps/values.hpp"
 #include "engine/acc/beliefs.hpp"
 #include "engine/acc/solve.hpp"
@@ -58,7 +59,9 @@ void run_bp(const Command& command, BpCommand& c) {
     throw_if_stopped();
     job.progress().update(command.name(), round, c.beliefs.max_iterations, " iterations");
   });
-  if (c.common.verify) verify_beliefs(job.graph(), model, result, c.beliefs.tolerance, c.beliefs.damping);
+  if (c.common.verify)
+    verify_beliefs(job.graph(), model, result, c.beliefs.tolerance, c.beliefs.damping, &world(),
+                   threads_of(c.common));
   job.count({{"scratch_bytes", result.stats.scratch_bytes}});
   VertexColumns columns(job, c, graph);
   columns.add("belief", io::ElementType::f32, result.beliefs.data(), model.states);

@@ -113,12 +113,6 @@ void Job::load(const std::string& graph_file) {
                     "--host-memory, or use file or auto)",
                     graph_file, name_of(kTransports, transport), format_size(needed), format_size(allowed)));
   }
-  if (in_file_ && options_.verify && !needs_.checked_in_file)
-    throw UsageError(fmt::format("--verify: {} cannot be checked where the graph stays in its file ({})",
-                                 command_.name(),
-                                 sharded                        ? "leave out --distribution shard"
-                                 : transport == Transport::file ? "leave out --transport file"
-                                                                : "raise --host-memory, or leave it out"));
   if (options_.verbose) {
     say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
                     format_count(info_.vertices), format_count(info_.edges), "device used", device_->name()));

@@ -27,7 +27,6 @@ namespace sluice::apps {
 struct GraphNeeds {
   bool in_edges = false;           ///< also in-edges, where a directed graph's file has them
   bool in_edges_if_room = false;   ///< those, but only where memory holds them beside all else
-  bool checked_in_file = false;    ///< --verify reads edges that stay in the file, too
   bool updated = false;            ///< a batch rewrites the lists, one direction after the other
   std::uint64_t vertex_bytes = 0;  ///< what the work takes of host memory beside the graph, a vertex
   std::uint64_t edge_bytes = 0;    ///< the same, an edge, where the host does the work: tables

@@ -24,8 +24,7 @@ std::uint64_t count_members(std::span<const std::uint8_t> members) {
 }
 
 void run_kcore(const Command& command, const KcoreCommand& c) {
-  Job job(command, c.common, c.graph,
-          {.in_edges = true, .checked_in_file = true, .vertex_bytes = kAccVertexBytes});
+  Job job(command, c.common, c.graph, {.in_edges = true, .vertex_bytes = kAccVertexBytes});
   AccPlace place = place_of(c);
   place.scratch = scratch_folder(c.common);
   if (c.common.verify) require_checkable_cores(job.graph());

@@ -130,7 +130,6 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   Job job(command, c.common, c.graph,
           {.in_edges = true,
            .updated = c.batch.updates(),
-           .checked_in_file = true,
            .vertex_bytes = fresh ? kRankVertexBytes : kBatchVertexBytes});
   const RankPlace place{c.common.paging, &world(), c.rows};
   if (c.common.plan) return job.print_plan(plan_of(job, c, place));

@@ -78,8 +78,7 @@ void run_sample(const Command& command, SampleCommand& c) {
   c.sample.layer_sizes.assign(c.layer_sizes.begin(), c.layer_sizes.end());
   validate(c.sample);
   Job job(command, c.common, c.graph,
-          {.checked_in_file = true,
-           .edge_bytes = c.sample.bias == Bias::degree ? kTableEdgeBytes : 0,
+          {.edge_bytes = c.sample.bias == Bias::degree ? kTableEdgeBytes : 0,
            .weight_bytes = c.sample.bias == Bias::weight ? kTableEdgeBytes : 0});
   const Starts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
   job.refuse_idle_queue_options();

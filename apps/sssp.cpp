@@ -30,7 +30,7 @@ std::uint64_t reached(std::span<const double> distances) {
 void run_sssp(const Command& command, const SsspCommand& c) {
   if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
   if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
-  Job job(command, c.common, c.graph, {.checked_in_file = true, .vertex_bytes = kAccVertexBytes});
+  Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const AccPlan plan = plan_sssp(job.device(), job.graph(), place);

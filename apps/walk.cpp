@@ -90,8 +90,7 @@ void run_walk(const Command& command, WalkCommand& c) {
                          (c.walk.kind == WalkKind::biased && c.walk.bias == Bias::weight),
              by_degree = c.walk.kind == WalkKind::biased && c.walk.bias == Bias::degree;
   Job job(command, c.common, c.graph,
-          {.checked_in_file = true,
-           .edge_bytes = by_degree ? kTableEdgeBytes : 0,
+          {.edge_bytes = by_degree ? kTableEdgeBytes : 0,
            .weight_bytes = by_weight ? kTableEdgeBytes : 0});
   const Starts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());

@@ -35,7 +35,7 @@ HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> compone
 }
 
 void run_wcc(const Command& command, const AccCommand& c) {
-  Job job(command, c.common, c.graph, {.checked_in_file = true, .vertex_bytes = kAccVertexBytes});
+  Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);
   const AccPlan plan = plan_components(job.device(), job.graph(), place);
   if (c.common.plan) return job.print_plan(plan);

@@ -17,9 +17,10 @@ class BeliefSolver {
   virtual double step(bool last) = 0;
   /// Adds what it took.
   virtual void count(AccStats& stats) const = 0;
-  /// Of all vertices; and of all edges. On every rank.
+  /// Of all vertices. On every rank.
   virtual HostArray<float> beliefs() = 0;
-  virtual HostArray<double> messages() = 0;
+  /// Lays down what beliefs() stand on. It takes no more steps then. All ranks call it.
+  virtual void keep_messages(BeliefResult& result) = 0;
 };
 
 /// Both keep references to the graph and the model's coupling alone.

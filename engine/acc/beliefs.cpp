@@ -80,7 +80,7 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
   result.stats.compute_seconds = seconds_since(begin);
   solver->count(result.stats);
   result.beliefs = solver->beliefs();
-  if (options.keep_messages) result.messages = solver->messages();
+  if (options.keep_messages) solver->keep_messages(result);
   return result;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/acc/acc_graph.hpp"
@@ -24,11 +26,22 @@ struct BeliefOptions {
   bool keep_messages = false;
 };
 
+/// The messages of a rank's own edges, where it works over ranks or in partitions.
+class KeptMessages {
+ public:
+  virtual ~KeptMessages() = default;
+  /// [edges][states] what the vertices of the lists were told along the edges from `first` on, and what they
+  /// had told along them before, as parts of 1. Safe to call from several threads.
+  virtual void read(EdgeIndex first, std::span<double> heard, std::span<double> told) const = 0;
+};
+
 struct BeliefResult {
   HostArray<float> beliefs;  ///< [vertices][states]
   /// [edges][states] what the vertex of a list was told along that edge, summing to 1; empty unless kept. A
-  /// self-loop tells nothing: its factor counts with the prior. Every rank has all of them.
+  /// self-loop tells nothing: its factor counts with the prior.
   HostArray<double> messages;
+  /// Instead of these, where the graph is worked on over ranks or in partitions. The graph must outlive it.
+  std::shared_ptr<const KeptMessages> own_messages;
   bool converged = false;
   double residual = 0;            ///< the last change
   std::vector<double> residuals;  ///< [iterations]

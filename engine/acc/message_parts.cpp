@@ -65,7 +65,7 @@ void MessageParts::lay_out(std::span<const std::uint64_t> boundaries, std::int64
   make_strips();
   depart();
   require_same_counts();
-  make_blocks();
+  make_exchange();
   deliver();
   arrive();
   require_reverse(use);
@@ -121,39 +121,71 @@ void MessageParts::require_same_counts() {
   require_on_all_ranks(good);
 }
 
-void MessageParts::make_blocks() {
+/// Calls use(told, heard) with what goes from and to every other rank, in order of who tells and who hears.
+template <class Told, class Heard, class Use>
+void MessageParts::with_blocks(Use&& use) {
   const std::size_t ranks = first_parts_.size() - 1;
-  RankBlocks<const std::byte> send(ranks);
-  RankBlocks<std::byte> receive(ranks);
+  RankBlocks<Told> told_blocks(ranks);
+  RankBlocks<Heard> heard_blocks(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
     const std::uint64_t first = first_parts_[r], last = first_parts_[r + 1];
     for (std::uint64_t part = 0; part < size(); ++part) {
       const std::uint64_t* begins = blocks_.data() + part * (all_parts() + 1);
-      send[r].push_back(bytes_at<const std::byte>(told(part) + begins[first] * states_,
-                                                  (begins[last] - begins[first]) * states_));
+      told_blocks[r].push_back(
+          bytes_at<Told>(told(part) + begins[first] * states_, (begins[last] - begins[first]) * states_));
     }
     for (std::uint64_t from = first; from < last; ++from) {
       for (std::uint64_t part = 0; part < size(); ++part) {
         const std::uint64_t* begins = blocks_.data() + part * (all_parts() + 1) + from;
-        receive[r].push_back(
-            bytes_at<std::byte>(heard(part) + begins[0] * states_, (begins[1] - begins[0]) * states_));
+        heard_blocks[r].push_back(
+            bytes_at<Heard>(heard(part) + begins[0] * states_, (begins[1] - begins[0]) * states_));
       }
     }
   }
-  exchange_ = std::make_unique<BlockExchange>(rows_.ranks(), std::move(send), std::move(receive));
+  use(std::move(told_blocks), std::move(heard_blocks));
 }
 
-void MessageParts::deliver() {
+void MessageParts::make_exchange() {
+  with_blocks<const std::byte, std::byte>([&](auto told, auto heard) {
+    exchange_ = std::make_unique<BlockExchange>(rows_.ranks(), std::move(told), std::move(heard));
+  });
+}
+
+/// Calls use(told, heard, size) for the messages from every own part to every other.
+template <class Use>
+void MessageParts::between_own_parts(Use&& use) {
   const std::uint64_t own = first_parts_[static_cast<std::size_t>(rows_.ranks().rank())];
   crew_.blocks(size() * size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
     for (std::uint64_t i = first; i < last; ++i) {
       const std::uint64_t to = i / size(), from = i % size();
       const std::uint64_t* away = blocks_.data() + from * (all_parts() + 1) + own + to;
       const std::uint64_t here = blocks_[to * (all_parts() + 1) + own + from];
-      std::copy_n(told(from) + away[0] * states_, (away[1] - away[0]) * states_, heard(to) + here * states_);
+      use(told(from) + away[0] * states_, heard(to) + here * states_, (away[1] - away[0]) * states_);
     }
   });
+}
+
+void MessageParts::deliver() {
+  between_own_parts([](const std::int64_t* told, std::int64_t* heard, std::uint64_t size) {
+    std::copy_n(told, size, heard);
+  });
   (*exchange_)("messages");
+}
+
+void MessageParts::recall() {
+  between_own_parts([](std::int64_t* told, const std::int64_t* heard, std::uint64_t size) {
+    std::copy_n(heard, size, told);
+  });
+  exchange_.reset();  // its buffers
+  with_blocks<std::byte, const std::byte>([&](auto told, auto heard) {
+    BlockExchange(rows_.ranks(), std::move(heard), std::move(told))("messages");
+  });
+}
+
+std::uint64_t MessageParts::part_of(EdgeIndex e) const {
+  const auto behind = [&](EdgeIndex at, std::uint64_t row) { return at < lists_.offsets[row]; };
+  const auto next = std::upper_bound(boundaries_.begin(), boundaries_.end(), e, behind);
+  return static_cast<std::uint64_t>(next - boundaries_.begin()) - 1;
 }
 
 void MessageParts::say_nothing(std::int64_t uniform) {

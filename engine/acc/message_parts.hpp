@@ -67,8 +67,13 @@ class MessageParts {
 
   std::uint64_t scratch_bytes() const { return folder_.empty() ? 0 : bytes(lists_.edges, states_); }
 
+  /// The part of the edge at this position.
+  std::uint64_t part_of(EdgeIndex e) const;
+
   /// What was told is heard. All ranks call it.
   void deliver();
+  /// What was heard is what was told, whatever was told since. All ranks call it, once no more is delivered.
+  void recall();
 
   /// Of a rank with so many edges, without what is cut and counted.
   static std::uint64_t bytes(std::uint64_t edges, unsigned states) {
@@ -97,7 +102,11 @@ class MessageParts {
   template <class UseEdge>
   void over_targets(const CsrView& lists, std::uint64_t first_row, const Strip& strip, UseEdge&& use) const;
   void depart();
-  void make_blocks();
+  template <class Told, class Heard, class Use>
+  void with_blocks(Use&& use);
+  template <class Use>
+  void between_own_parts(Use&& use);
+  void make_exchange();
   void require_same_counts();
   void arrive();
   void require_reverse(const UseLists& use);

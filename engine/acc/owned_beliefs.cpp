@@ -3,6 +3,8 @@
 // every rank finds what one process would.
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <utility>
 
 #include "engine/acc/belief_part_backend.hpp"
 #include "engine/acc/belief_solver.hpp"
@@ -14,15 +16,41 @@ namespace sluice {
 
 namespace {
 
+/// What parts have heard and told, in order of the lists.
+class PartMessages final : public KeptMessages {
+ public:
+  PartMessages(const BeliefPropagation& program, std::shared_ptr<const acc::MessageParts> parts)
+      : program_(program), parts_(std::move(parts)) {}
+
+  void read(EdgeIndex first, std::span<double> heard, std::span<double> told) const override {
+    const std::uint64_t states = program_.states, edges = heard.size() / states;
+    std::uint64_t part = parts_->part_of(first);
+    for (std::uint64_t i = 0; i < edges; ++i) {
+      while (first + i >= parts_->first_edge(part) + parts_->edges(part)) ++part;
+      const EdgeIndex e = first + i - parts_->first_edge(0);
+      const std::int64_t* in = parts_->heard(part) + std::uint64_t{parts_->arrivals()[e]} * states;
+      const std::uint64_t departure = parts_->departures()[e] & ~BeliefPart::kLoop;
+      const std::int64_t* out = parts_->told(part) + departure * states;
+      for (std::uint64_t x = 0; x < states; ++x) {
+        heard[i * states + x] = message_part(program_, in[x]);
+        told[i * states + x] = message_part(program_, out[x]);
+      }
+    }
+  }
+
+ private:
+  BeliefPropagation program_;  ///< only how numbers are kept
+  std::shared_ptr<const acc::MessageParts> parts_;
+};
+
 class OwnedBeliefs final : public BeliefSolver {
  public:
   OwnedBeliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options)
       : device_(graph.device()),
         rows_(*graph.owned()),
         vertices_(graph.vertices()),
-        edges_(graph.edges()),
         own_rows_(rows_.last() - rows_.first()),
-        messages_(device_, rows_, model.states),
+        messages_(std::make_shared<acc::MessageParts>(device_, rows_, model.states)),
         coupling_(device_, model.coupling.size(), "the coupling"),
         priors_(device_, own_rows_ * model.states, "priors"),
         products_(device_, priors_.size(), "vertex states"),
@@ -41,14 +69,14 @@ class OwnedBeliefs final : public BeliefSolver {
 
   double step(bool last) override {
     if (nothing_told_) possible(-1);
-    messages_.deliver();
+    messages_->deliver();
     return round(!last);
   }
 
   void count(AccStats& stats) const override {
     if (device_.is_cuda())
       stats.host_to_device_bytes += coupling_.bytes() + priors_.bytes() + beliefs_.bytes();
-    stats.scratch_bytes = messages_.scratch_bytes();
+    stats.scratch_bytes = messages_->scratch_bytes();
     backend_->count(stats);
   }
 
@@ -63,29 +91,18 @@ class OwnedBeliefs final : public BeliefSolver {
     return all;
   }
 
-  HostArray<double> messages() override {
-    const std::uint64_t states = program_.states;
-    HostArray<double> all(edges_ * states, "results");
-    for (std::uint64_t part = 0; part < messages_.size(); ++part) {
-      const EdgeIndex first = messages_.first_edge(part);
-      const std::uint32_t* arrivals = messages_.arrivals() + (first - messages_.first_edge(0));
-      for (std::uint64_t i = 0; i < messages_.edges(part); ++i) {
-        const std::int64_t* heard = messages_.heard(part) + arrivals[i] * states;
-        for (std::uint64_t x = 0; x < states; ++x)
-          all[(first + i) * states + x] = message_part(program_, heard[x]);
-      }
-    }
-    rows_.share_edges(all.data(), "the results", states);
-    return all;
+  void keep_messages(BeliefResult& result) override {
+    messages_->recall();
+    result.own_messages = std::make_shared<PartMessages>(program_, messages_);
   }
 
  private:
   std::unique_ptr<acc::BeliefPartBackend> make_backend([[maybe_unused]] unsigned states,
                                                        [[maybe_unused]] bool damped) const {
 #if defined(SLUICE_HAVE_CUDA)
-    if (device_.is_cuda()) return acc::make_cuda_belief_parts(device_, rows_, messages_, states, damped);
+    if (device_.is_cuda()) return acc::make_cuda_belief_parts(device_, rows_, *messages_, states, damped);
 #endif
-    return acc::make_host_belief_parts(device_, rows_, messages_);
+    return acc::make_host_belief_parts(device_, rows_, *messages_);
   }
 
   /// Of all ranks.
@@ -105,16 +122,16 @@ class OwnedBeliefs final : public BeliefSolver {
     BeliefStart start;
     start.program = program_;
     start.program.coupling = logs.data();
-    messages_.lay_out(backend_->boundaries(), uniform_message(program_),
-                      [&](const CsrView& lists, std::uint64_t first_row) {
-                        BeliefStart here = start;
-                        here.lists = lists;
-                        here.first = rows_.first() + first_row;
-                        here.program.weights = lists.weights;
-                        here.program.beliefs = beliefs.data() + first_row * model.states;
-                        here.priors = priors.data() + first_row * model.states;
-                        for (std::uint64_t row = 0; row < lists.vertices; ++row) here.begin_vertex(row);
-                      });
+    messages_->lay_out(backend_->boundaries(), uniform_message(program_),
+                       [&](const CsrView& lists, std::uint64_t first_row) {
+                         BeliefStart here = start;
+                         here.lists = lists;
+                         here.first = rows_.first() + first_row;
+                         here.program.weights = lists.weights;
+                         here.program.beliefs = beliefs.data() + first_row * model.states;
+                         here.priors = priors.data() + first_row * model.states;
+                         for (std::uint64_t row = 0; row < lists.vertices; ++row) here.begin_vertex(row);
+                       });
     copy_to_device(device_, coupling_.data(), logs.data(), coupling_.bytes());
     copy_to_device(device_, priors_.data(), priors.data(), priors_.bytes());
     copy_to_device(device_, beliefs_.data(), beliefs.data(), beliefs_.bytes());
@@ -132,8 +149,8 @@ class OwnedBeliefs final : public BeliefSolver {
 
   const Device& device_;
   const OwnedRows& rows_;
-  std::uint64_t vertices_, edges_, own_rows_;
-  acc::MessageParts messages_;
+  std::uint64_t vertices_, own_rows_;
+  std::shared_ptr<acc::MessageParts> messages_;
   Buffer<double> coupling_;
   Buffer<LogProduct> priors_, products_;
   Buffer<double> beliefs_;

@@ -89,14 +89,6 @@ class OwnedRows {
       *first |= at_first, *last |= at_last;
     }
   }
-  /// The same of what is [edges][width].
-  template <class T>
-  void share_edges(T* all, const char* label, std::uint64_t width = 1) const {
-    const EdgeIndex* offsets = rows_.in.offsets - first();
-    for (std::size_t root = 0; root + 1 < boundaries_.size(); ++root)
-      share_range(all, offsets[boundaries_[root]] * width, offsets[boundaries_[root + 1]] * width, root,
-                  label);
-  }
 
  private:
   SweepRows rows_of(const Csr& csr, const EdgeSource* file) const;

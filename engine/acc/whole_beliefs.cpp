@@ -57,9 +57,9 @@ class WholeBeliefs final : public BeliefSolver {
     return brought<float>(beliefs_, [](double belief) { return static_cast<float>(belief); });
   }
 
-  HostArray<double> messages() override {
-    return brought<double>(messages_[steps_ % 2],
-                           [&](std::int64_t message) { return message_part(program_, message); });
+  void keep_messages(BeliefResult& result) override {
+    result.messages = brought<double>(messages_[steps_ % 2],
+                                      [&](std::int64_t message) { return message_part(program_, message); });
   }
 
  private:

@@ -2,6 +2,9 @@
 // messages.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -38,6 +41,37 @@ inline BeliefModel some_model(const Graph& graph, unsigned states, double zeros 
   for (std::size_t i = 0; i < model.priors.size(); ++i)
     model.priors[i] = i % states != 0 && number() < zeros ? 0 : number();
   return model;
+}
+
+/// Of several edges between two vertices the copies stand in the same order in both lists.
+inline EdgeIndex reverse_of(const CsrView& lists, Vertex v, EdgeIndex e) {
+  const Vertex u = lists.targets[e];
+  EdgeIndex first = e, back = lists.offsets[u];
+  while (first > lists.offsets[v] && lists.targets[first - 1] == u) --first;
+  while (lists.targets[back] != v) ++back;
+  return back + (e - first);
+}
+
+/// Messages that were kept are those of one process that has the graph whole: all of them, or those of own
+/// edges, where they are heard and where they are told.
+inline void expect_same_messages(const Graph& graph, unsigned states, const AccGraph& where,
+                                 const BeliefResult& found, const BeliefResult& expected) {
+  if (found.own_messages == nullptr) {
+    EXPECT_TRUE(std::ranges::equal(found.messages, expected.messages));
+    return;
+  }
+  const CsrView lists = graph.out.view();
+  std::vector<double> heard(states), told(states);
+  for (std::uint64_t v = where.first(); v < where.last(); ++v) {
+    for (EdgeIndex e = lists.offsets[v]; e < lists.offsets[v + 1]; ++e) {
+      found.own_messages->read(e, heard, told);
+      const EdgeIndex back = reverse_of(lists, static_cast<Vertex>(v), e);
+      for (unsigned x = 0; x < states; ++x) {
+        ASSERT_EQ(heard[x], expected.messages[e * states + x]) << v << " along " << e;
+        ASSERT_EQ(told[x], expected.messages[back * states + x]) << v << " along " << e;
+      }
+    }
+  }
 }
 
 /// The undirected ones of acc_graphs(), and hubs: a list that a block of a GPU's threads takes, one that a

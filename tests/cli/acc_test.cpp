@@ -154,7 +154,7 @@ TEST_F(AccCli, BpTellsThatItDidNotConvergeAndIsNoFailure) {
 TEST_F(AccCli, BpSaysWhatItsMessagesTake) {
   run(bp("whole.h5", {"--verify"}));
   run(bp("parts.h5", {"--partitions", "7", "--slots", "2", "--transport", "copied", "--verify"}));
-  run(bp("file.h5", {"--partitions", "64", "--transport", "file"}));
+  run(bp("file.h5", {"--partitions", "64", "--transport", "file", "--verify"}));
   run(bp("small.h5", {"--device-memory", "40KiB"}));
 
   EXPECT_TRUE(read_bytes(at("parts.h5")) == read_bytes(at("whole.h5")));
@@ -199,7 +199,7 @@ TEST_F(AccCli, BpLeavesMessagesInScratchFiles) {
     const auto plan = run(bp("x.h5", {"--partitions", "7", "--transport", transport, "--host-memory",
                                       "300KiB", "--scratch", folder, "--plan"}));
     EXPECT_NE(plan.out.find("in --scratch, at most"), std::string::npos) << plan.out;
-    words.insert(words.end(), {"--report", at("report.json")});
+    words.insert(words.end(), {"--report", at("report.json"), "--verify"});
 
     run(bp("scratch.h5", words));
 
@@ -336,8 +336,6 @@ TEST_F(AccCli, RefusesWhatHasNoMeaning) {
   refused("wcc", "--filter", {"--filter", "jit"});
   refused("wcc", "--schedule", {"--schedule", "fifo"});
   refused("wcc", "--instance-range", {"--instance-range", "0:1"});
-  refused("bp", "leave out --transport file",
-          {"--priors", "none", "--coupling", "none", "--transport", "file", "--verify"});
 }
 
 TEST_F(AccCli, SaysWhereAGraphDoesNotFit) {

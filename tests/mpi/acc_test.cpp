@@ -160,8 +160,8 @@ TEST_F(AccRanks, BelieveWhatOneProcessDoes) {
   compare(plain, model, 4, {"--distribution", "shard", "--partitions", "7"});
   const std::string weighted = graph();
   compare(weighted, model, 3, {"--partitions", "3", "--slots", "2", "--verify"});
-  compare(weighted, model, 2, {"--distribution", "shard"});
-  compare(weighted, model, 4, {"--transport", "file", "--partitions", "64"});
+  compare(weighted, model, 2, {"--distribution", "shard", "--verify"});
+  compare(weighted, model, 4, {"--transport", "file", "--partitions", "64", "--verify"});
   compare(graph("ring", 1, {"--undirected"}), beliefs(2), 4);
 }
 
