@@ -110,6 +110,21 @@ SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result)
   return figures;
 }
 
+/// A graph that is written must not replace what the job reads, or writes beside it.
+void refuse_output_graph(const PageRankCommand& c) {
+  const std::string& graph = c.batch.output_graph;
+  const std::pair<const std::string&, const char*> others[] = {{c.graph, "the input itself"},
+                                                               {c.common.output, "the output's name"},
+                                                               {c.common.report, "the report's name"},
+                                                               {c.batch.previous, "the file of --previous"},
+                                                               {c.batch.files.insert, "that of --insert"},
+                                                               {c.batch.files.remove, "that of --delete"}};
+  for (const auto& [name, what] : others) {
+    if (is_same_file(graph, name))
+      throw UsageError(fmt::format("--output-graph: {} is {} (choose another)", graph, what));
+  }
+}
+
 PageRankPlan plan_of(Job& job, const PageRankCommand& c, const RankPlace& place) {
   if (c.method == RankMethod::from_scratch && !c.batch.updates())
     return plan_pagerank(job.device(), job.graph(), c.rank, place);
@@ -126,6 +141,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   refuse_replay_options(command);
   validate(c.rank);
   settle_rank_batch(command, c.method, c.batch);
+  refuse_output_graph(c);
   const bool fresh = c.method == RankMethod::from_scratch;
   Job job(command, c.common, c.graph,
           {.in_edges = true,
@@ -148,7 +164,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
       fresh ? pagerank(job.device(), job.graph(), c.rank, observe, place) : batch->follow(observe);
   if (c.common.verify) {
     const auto all = all_ranks(result.ranks.span(), result.first, job.graph().vertices(), &world());
-    fresh ? verify_pagerank(job.graph(), c.rank, all.span(), result.last_l1, &world())
+    fresh ? verify_pagerank(job.graph(), c.rank, all.span(), result.last_l1, &world(), threads_of(c.common))
           : batch->verify(all.span());
   }
   write_ranks(results, job.ids(), c.common.original_ids, result.first, result.ranks.span());

@@ -135,7 +135,7 @@ RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOp
     check_previous(previous, options.previous, job.graph(), rank, options.rank.method);
   }
   if (follows && common.verify)
-    change_before_ = check_ranks(job.graph(), rank, previous.ranks.span(), &world()).change;
+    change_before_ = check_ranks(job.graph(), rank, previous.ranks.span(), &world(), threads).change;
   const bool shared = world().size() > 1;
   const std::string earlier = shared ? checksum_of(previous.ranks) : "";
   const UpdateBatch batch = read_batch(options.files, job.graph(), job.ids(), threads);
@@ -211,7 +211,8 @@ PageRankResult RankBatch::follow(const RankObserver& observer) {
 }
 
 void RankBatch::verify(std::span<const double> ranks) const {
-  verify_followed(job_.graph(), rank_, options_.rank, ranks, followed_, change_before_, &world());
+  verify_followed(job_.graph(), rank_, options_.rank, ranks, followed_, change_before_, &world(),
+                  job_.device().threads());
 }
 
 }  // namespace sluice::apps

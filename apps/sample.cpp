@@ -88,7 +88,8 @@ void run_sample(const Command& command, SampleCommand& c) {
 
   auto& results = job.open_results(attributes_of(command, c), starts, SampleWriter::text_columns(c.sample));
   SampleWriter writer(results, job.ids(), c.sample, c.common.format);
-  const auto verifier = c.common.verify ? verify_samples(job.graph(), starts, c.sample, writer) : nullptr;
+  const auto verifier =
+      c.common.verify ? verify_samples(job.graph(), starts, c.sample, writer, threads_of(c.common)) : nullptr;
   // Partitions share what is left beside the check.
   ResidentGraph resident(job.device(), job.graph(), job.paging());
   const RunStats stats = run_samples(resident, starts, c.sample, verifier ? verifier.get() : &writer);

@@ -1,5 +1,5 @@
-// Questions about edges, asked in any order and answered in that of the lists: so a graph that stays in its
-// file is read in order, once for many questions.
+// Questions about edges, asked in any order and answered by several threads; those about a graph that stays
+// in its file in order of the lists, so that it is read in order, once for many questions.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/core/host_array.hpp"
+#include "engine/exec/threads.hpp"
 #include "partition/list_parts.hpp"
 
 namespace sluice::apps {
@@ -20,13 +21,20 @@ class EdgeQuestions {
  public:
   /// Room for at least `least` questions, more where memory has it. Keeps a reference to the graph. Throws
   /// BudgetError.
-  EdgeQuestions(const Graph& graph, bool weights, std::uint64_t least)
-      : vertices_(graph.vertices()), lists_(graph, weights), questions_(room(least), "checked edges") {
-    order_ = HostArray<std::uint32_t>(questions_.size(), "checked edges");
-    begins_ = HostArray<std::uint32_t>(questions_.size(), "checked edges");
-    askers_ = HostArray<Vertex>(questions_.size(), "checked edges");
+  EdgeQuestions(const Graph& graph, bool weights, std::uint64_t least, unsigned threads)
+      : graph_(graph),
+        weights_(weights && graph.weighted),
+        threads_(threads),
+        lists_(graph, weights),
+        questions_(room(least), "checked edges") {
+    const std::uint64_t ordered = in_file() ? questions_.size() : 0;
+    order_ = HostArray<std::uint32_t>(ordered, "checked edges");
+    begins_ = HostArray<std::uint32_t>(ordered, "checked edges");
+    askers_ = HostArray<Vertex>(ordered, "checked edges");
     answers_ = HostArray<std::uint8_t>(questions_.size(), "checked edges");
   }
+
+  bool in_file() const { return graph_.edges_elsewhere != nullptr; }
 
   std::uint64_t size() const { return size_; }
   std::uint64_t capacity() const { return questions_.size(); }
@@ -37,13 +45,39 @@ class EdgeQuestions {
   std::uint8_t operator[](std::uint64_t i) const { return answers_[i]; }
 
   /// Calls answer(question, part, byte) for every part of the list of question.from, to be noted in a byte
-  /// that begins as 0 and stays so where `from` is no vertex.
+  /// that begins as 0 and stays so where `from` is no vertex. Several threads call it, of a question one.
   template <class Answer>
   void answer(Answer&& answer) {
+    if (in_file()) return answer_in_order(answer);
+    parallel_blocks(threads_, size_, kAnsweredAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t i = begin; i < end; ++i) answer_from_memory(i, answer);
+    });
+  }
+
+  ListParts& lists() { return lists_; }
+
+ private:
+  static constexpr std::uint64_t kUsual = 1u << 16, kFew = 1u << 10, kAnsweredAtOnce = 1u << 9;
+
+  template <class Answer>
+  void answer_from_memory(std::uint64_t i, Answer&& answer) {
+    answers_[i] = 0;
+    const EdgeQuestion& question = questions_[i];
+    if (question.from >= graph_.vertices()) return;
+    const EdgeIndex begin = graph_.out.offsets[question.from], end = graph_.out.offsets[question.from + 1ull];
+    if (begin < end)
+      answer(question,
+             ListParts::Part{begin, graph_.out.targets.span().subspan(begin, end - begin),
+                             weights_ ? graph_.out.weights.data() + begin : nullptr},
+             answers_[i]);
+  }
+
+  template <class Answer>
+  void answer_in_order(Answer&& answer) {
     std::uint64_t count = 0, askers = 0;
     for (std::uint64_t i = 0; i < size_; ++i) {
       answers_[i] = 0;
-      if (questions_[i].from < vertices_) order_[count++] = static_cast<std::uint32_t>(i);
+      if (questions_[i].from < graph_.vertices()) order_[count++] = static_cast<std::uint32_t>(i);
     }
     std::sort(order_.begin(), order_.begin() + count, [&](std::uint32_t a, std::uint32_t b) {
       return std::pair(questions_[a].from, a) < std::pair(questions_[b].from, b);
@@ -60,18 +94,15 @@ class EdgeQuestions {
     });
   }
 
-  ListParts& lists() { return lists_; }
-
- private:
-  static constexpr std::uint64_t kUsual = 1u << 16, kFew = 1u << 10;
-
   /// A sixteenth of what host memory has left.
   static std::uint64_t room(std::uint64_t least) {
     const std::uint64_t bytes = sizeof(EdgeQuestion) + 2 * sizeof(std::uint32_t) + sizeof(Vertex) + 1;
     return std::max(least, std::clamp(host_accountant().available() / 16 / bytes, kFew, kUsual));
   }
 
-  std::uint64_t vertices_;
+  const Graph& graph_;
+  bool weights_;
+  unsigned threads_;
   ListParts lists_;
   HostArray<EdgeQuestion> questions_;
   HostArray<std::uint32_t> order_, begins_;  ///< questions by list, and where each list's begin

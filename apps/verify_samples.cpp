@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 #include <unordered_set>
+#include <vector>
 
 #include "apps/verify.hpp"
 #include "apps/verify_questions.hpp"
@@ -16,42 +17,62 @@ namespace {
 
 /// One instance's part of a batch.
 struct Sample {
+  Instance instance;
   std::span<const Vertex> source, target;
   std::span<const std::int32_t> depth;
   std::span<const EdgeIndex> edge;
   std::span<const Vertex> seeds, vertices;
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw RunError(fmt::format("verify: instance {}: {}", instance, what));
+  }
 };
 
 class SampleVerifier : public SampleSink {
  public:
-  SampleVerifier(const Graph& graph, const Starts& starts, const SampleOptions& options, SampleSink& next)
+  SampleVerifier(const Graph& graph, const Starts& starts, const SampleOptions& options, SampleSink& next,
+                 unsigned threads)
       : graph_(graph),
         starts_(starts),
         options_(options),
         next_(next),
-        edges_(graph, options.bias == Bias::weight, 1) {
+        threads_(threads),
+        edges_(graph, options.bias == Bias::weight, 1, threads) {
     if (graph.edges_elsewhere != nullptr && options.bias != Bias::none) count_candidates();
   }
 
   void write(const SampleBatch& batch) override {
     check_edges(batch);
-    std::uint64_t edges = 0, seeds = 0, vertices = 0;
+    // Where the samples of a block of instances begin.
+    struct Place {
+      std::uint64_t edges = 0, seeds = 0, vertices = 0;
+    };
+    std::vector<Place> blocks;
+    Place place;
     for (std::uint64_t i = 0; i < batch.count; ++i) {
-      instance_ = batch.first + i;
-      const std::uint64_t count = batch.edge_counts[i], seed_count = batch.seed_counts[i];
-      const std::uint64_t vertex_count = batch.vertex_counts.empty() ? 0 : batch.vertex_counts[i];
-      check({batch.source.subspan(edges, count), batch.target.subspan(edges, count),
-             batch.depth.subspan(edges, count), batch.edge.subspan(edges, count),
-             batch.seeds.subspan(seeds, seed_count), batch.vertices.subspan(vertices, vertex_count)});
-      edges += count, seeds += seed_count, vertices += vertex_count;
+      if (i % kSamplesAtOnce == 0) blocks.push_back(place);
+      place.edges += batch.edge_counts[i], place.seeds += batch.seed_counts[i];
+      place.vertices += batch.vertex_counts.empty() ? 0 : batch.vertex_counts[i];
     }
+    // Of a graph that stays in its file lists come through one buffer.
+    const unsigned threads = edges_.in_file() && options_.kind == SampleKind::node ? 1 : threads_;
+    parallel_blocks(
+        threads, batch.count, kSamplesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+          auto [edges, seeds, vertices] = blocks[begin / kSamplesAtOnce];
+          for (std::uint64_t i = begin; i < end; ++i) {
+            const std::uint64_t count = batch.edge_counts[i], seed_count = batch.seed_counts[i];
+            const std::uint64_t vertex_count = batch.vertex_counts.empty() ? 0 : batch.vertex_counts[i];
+            check({batch.first + i, batch.source.subspan(edges, count), batch.target.subspan(edges, count),
+                   batch.depth.subspan(edges, count), batch.edge.subspan(edges, count),
+                   batch.seeds.subspan(seeds, seed_count), batch.vertices.subspan(vertices, vertex_count)});
+            edges += count, seeds += seed_count, vertices += vertex_count;
+          }
+        });
     next_.write(batch);
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw RunError(fmt::format("verify: instance {}: {}", instance_, what));
-  }
+  static constexpr std::uint64_t kSamplesAtOnce = 16, kVerticesAtOnce = 1u << 12;
 
   std::uint64_t degree(Vertex v) const { return graph_.out.offsets[v + 1ull] - graph_.out.offsets[v]; }
 
@@ -80,8 +101,11 @@ class SampleVerifier : public SampleSink {
     const bool weights = options_.bias == Bias::weight && graph_.weighted;
     for_each_piece(graph_.out.view(), graph_.edges_elsewhere.get(), true, weights,
                    [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* some) {
-                     for (std::uint64_t v = begin; v < end; ++v)
-                       candidates_[v] = candidates(v, targets, weights ? some : nullptr);
+                     parallel_blocks(threads_, end - begin, kVerticesAtOnce,
+                                     [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                                       for (std::uint64_t v = begin + from; v < begin + to; ++v)
+                                         candidates_[v] = candidates(v, targets, weights ? some : nullptr);
+                                     });
                    });
   }
 
@@ -105,53 +129,55 @@ class SampleVerifier : public SampleSink {
       });
       for (std::uint64_t i = from; i < to; ++i) {
         while (i >= behind) behind += counts[++instance];
-        instance_ = batch.first + instance;
-        check_edge(batch, i, edges_[i - from]);
+        check_edge(batch, batch.first + instance, i, edges_[i - from]);
       }
     }
   }
 
-  void check_edge(const SampleBatch& batch, std::uint64_t i, std::uint8_t found) const {
+  static void check_edge(const SampleBatch& batch, Instance instance, std::uint64_t i, std::uint8_t found) {
+    const Sample sample{instance, {}, {}, {}, {}, {}, {}};
     if (found == kNotThere)
-      fail(fmt::format("{} to {} does not stand at position {}", batch.source[i], batch.target[i],
-                       batch.edge[i]));
+      sample.fail(fmt::format("{} to {} does not stand at position {}", batch.source[i], batch.target[i],
+                              batch.edge[i]));
     if (found == kWithoutBias)
-      fail(fmt::format("the edge at position {} has no bias and cannot be drawn", batch.edge[i]));
+      sample.fail(fmt::format("the edge at position {} has no bias and cannot be drawn", batch.edge[i]));
   }
 
   void check(const Sample& sample) {
     if (!sample.depth.empty() &&
         (sample.depth[0] != 1 || !std::is_sorted(sample.depth.begin(), sample.depth.end())))
-      fail("depths do not ascend from 1");
+      sample.fail("depths do not ascend from 1");
     if (options_.kind == SampleKind::node) return check_node(sample);
     if (options_.kind == SampleKind::edge) return check_one_pass(sample, options_.count);
-    verify_seeds(graph_, starts_, instance_, sample.seeds, true);
+    verify_seeds(graph_, starts_, sample.instance, sample.seeds, true);
     check_traversal(sample);
   }
 
   /// `count` different positions, ascending, all of depth 1.
   void check_one_pass(const Sample& sample, std::uint64_t count) const {
-    if (sample.edge.size() != count) fail(fmt::format("{} edges instead of {}", sample.edge.size(), count));
-    if (!sample.depth.empty() && sample.depth.back() != 1) fail("an edge is deeper than 1");
+    if (sample.edge.size() != count)
+      sample.fail(fmt::format("{} edges instead of {}", sample.edge.size(), count));
+    if (!sample.depth.empty() && sample.depth.back() != 1) sample.fail("an edge is deeper than 1");
     const auto descends = std::adjacent_find(sample.edge.begin(), sample.edge.end(), std::greater_equal<>());
-    if (descends != sample.edge.end()) fail("edges are not different and ascending");
+    if (descends != sample.edge.end()) sample.fail("edges are not different and ascending");
   }
 
   void check_node(const Sample& sample) {
     const auto& chosen = sample.vertices;
     if (chosen.size() != options_.count)
-      fail(fmt::format("{} vertices instead of {}", chosen.size(), options_.count));
+      sample.fail(fmt::format("{} vertices instead of {}", chosen.size(), options_.count));
     if (std::adjacent_find(chosen.begin(), chosen.end(), std::greater_equal<>()) != chosen.end()) {
-      fail("vertices are not different and ascending");
+      sample.fail("vertices are not different and ascending");
     }
     const auto holds = [&](Vertex v) { return std::binary_search(chosen.begin(), chosen.end(), v); };
-    if (!chosen.empty() && chosen.back() >= graph_.vertices()) fail("a vertex is not the graph's");
+    if (!chosen.empty() && chosen.back() >= graph_.vertices()) sample.fail("a vertex is not the graph's");
     std::uint64_t between = 0;
     edges_.lists().for_each(chosen, [&](std::size_t, const ListParts::Part& part) {
       between += static_cast<std::uint64_t>(std::ranges::count_if(part.targets, holds));
     });
     for (std::size_t i = 0; i < sample.source.size(); ++i) {
-      if (!holds(sample.source[i]) || !holds(sample.target[i])) fail("an edge leaves the chosen vertices");
+      if (!holds(sample.source[i]) || !holds(sample.target[i]))
+        sample.fail("an edge leaves the chosen vertices");
     }
     check_one_pass(sample, between);
   }
@@ -186,7 +212,7 @@ class SampleVerifier : public SampleSink {
         if (visited.insert(v).second || options_.revisit) frontier.push_back(v);
       }
     }
-    if (at != sample.source.size()) fail(fmt::format("edges are deeper than {}", depths()));
+    if (at != sample.source.size()) sample.fail(fmt::format("edges are deeper than {}", depths()));
   }
 
   /// Assigns the edges of one depth, from `at` on, to the frontier's vertices in order; returns the next
@@ -207,15 +233,16 @@ class SampleVerifier : public SampleSink {
         if (got != 0 && sample.edge[at] <= sample.edge[at - 1] && !options_.replace) break;
       }
       if (need && got != *need)
-        fail(fmt::format("depth {}: {} gave {} edges instead of {}", depth, v, got, *need));
+        sample.fail(fmt::format("depth {}: {} gave {} edges instead of {}", depth, v, got, *need));
     }
     if (here(at)) {
-      fail(fmt::format("depth {}: an edge from {} is repeated, out of order, or not from the frontier", depth,
-                       sample.source[at]));
+      sample.fail(fmt::format("depth {}: an edge from {} is repeated, out of order, or not from the frontier",
+                              depth, sample.source[at]));
     }
     if (options_.kind == SampleKind::layer) {
       const std::uint64_t need = std::min(options_.layer_sizes[depth - 1], available);
-      if (at - begin != need) fail(fmt::format("depth {}: {} edges instead of {}", depth, at - begin, need));
+      if (at - begin != need)
+        sample.fail(fmt::format("depth {}: {} edges instead of {}", depth, at - begin, need));
     }
     return at;
   }
@@ -224,16 +251,16 @@ class SampleVerifier : public SampleSink {
   const Starts& starts_;
   const SampleOptions& options_;
   SampleSink& next_;
+  unsigned threads_;
   EdgeQuestions edges_;
   HostArray<std::uint64_t> candidates_;  ///< [vertices] empty: they are counted where they are wanted
-  Instance instance_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<SampleSink> verify_samples(const Graph& graph, const Starts& starts,
-                                           const SampleOptions& options, SampleSink& next) {
-  return std::make_unique<SampleVerifier>(graph, starts, options, next);
+                                           const SampleOptions& options, SampleSink& next, unsigned threads) {
+  return std::make_unique<SampleVerifier>(graph, starts, options, next, threads);
 }
 
 }  // namespace sluice::apps

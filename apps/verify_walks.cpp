@@ -12,12 +12,14 @@ namespace {
 
 class WalkVerifier : public WalkSink {
  public:
-  WalkVerifier(const Graph& graph, const Starts& starts, const WalkOptions& options, WalkSink& next)
+  WalkVerifier(const Graph& graph, const Starts& starts, const WalkOptions& options, WalkSink& next,
+               unsigned threads)
       : graph_(graph),
         starts_(starts),
         options_(options),
         next_(next),
-        edges_(graph, by_weight(options), options.length) {}
+        threads_(threads),
+        edges_(graph, by_weight(options), options.length, threads) {}
 
   void write(const WalkBatch& batch) override {
     if (batch.length != options_.length) throw RunError("verify: a batch has the wrong length");
@@ -27,8 +29,11 @@ class WalkVerifier : public WalkSink {
       edges_.answer([&](const EdgeQuestion& question, const ListParts::Part& part, std::uint8_t& found) {
         if (found == 0) found = leads(question, part);
       });
-      asked_ = 0;
-      for (std::uint64_t i = from; i < to; ++i) check(batch, i);
+      parallel_blocks(threads_, to - from, kWalksAtOnce,
+                      [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                        for (std::uint64_t i = begin; i < end; ++i)
+                          check(batch, from + i, i * options_.length);
+                      });
     }
     next_.write(batch);
   }
@@ -39,9 +44,19 @@ class WalkVerifier : public WalkSink {
            (options.kind == WalkKind::biased && options.bias == Bias::weight);
   }
 
-  [[noreturn]] void fail(std::uint64_t step, const std::string& what) const {
-    throw RunError(fmt::format("verify: instance {}, step {}: {}", instance_, step, what));
-  }
+  static constexpr std::uint64_t kWalksAtOnce = 16;
+
+  /// A walk, and what is known of its steps, the first of which is 1.
+  struct Walk {
+    Instance instance;
+    const EdgeQuestions& answers;
+    std::uint64_t asked;  ///< its first question
+
+    [[noreturn]] void fail(std::uint64_t step, const std::string& what) const {
+      throw RunError(fmt::format("verify: instance {}, step {}: {}", instance, step, what));
+    }
+    bool found(std::size_t step) const { return answers[asked + step - 1] != 0; }
+  };
 
   bool is_pool() const { return options_.kind == WalkKind::multidimensional; }
   std::span<const Vertex> row(const WalkBatch& batch, std::uint64_t i) const {
@@ -73,20 +88,17 @@ class WalkVerifier : public WalkSink {
     return false;
   }
 
-  void check(const WalkBatch& batch, std::uint64_t i) {
-    instance_ = batch.first + i;
+  void check(const WalkBatch& batch, std::uint64_t i, std::uint64_t asked) const {
+    const Walk walk{batch.first + i, edges_, asked};
     const std::size_t size = options_.frontier_size;
     if (is_pool()) {
-      check_pool(row(batch, i), batch.pool.subspan(i * size, size));
+      check_pool(walk, row(batch, i), batch.pool.subspan(i * size, size));
     } else {
-      check_walk(row(batch, i));
+      check_walk(walk, row(batch, i));
     }
-    asked_ += options_.length;
   }
 
   std::uint64_t degree(Vertex v) const { return graph_.out.offsets[v + 1ull] - graph_.out.offsets[v]; }
-  /// The answer about a step, which begins with 1.
-  bool found(std::size_t step) const { return edges_[asked_ + step - 1] != 0; }
 
   bool legal(Vertex start, Vertex u, Vertex v, bool is_edge) const {
     if (is_edge) return true;
@@ -103,40 +115,41 @@ class WalkVerifier : public WalkSink {
     }
   }
 
-  void check_walk(std::span<const Vertex> walk) const {
-    verify_seeds(graph_, starts_, instance_, walk.first(1), false);
+  void check_walk(const Walk& known, std::span<const Vertex> walk) const {
+    verify_seeds(graph_, starts_, known.instance, walk.first(1), false);
     const bool never_ends = options_.kind == WalkKind::jump || options_.kind == WalkKind::restart;
     for (std::size_t step = 1; step < walk.size(); ++step) {
       const Vertex u = walk[step - 1], v = walk[step];
       if (u == kNoVertex) {
-        if (v != kNoVertex) fail(step, "the walk goes on behind its end");
+        if (v != kNoVertex) known.fail(step, "the walk goes on behind its end");
       } else if (v == kNoVertex) {
-        if (never_ends || found(step)) fail(step, fmt::format("the walk ends at {}, which has a way on", u));
+        if (never_ends || known.found(step))
+          known.fail(step, fmt::format("the walk ends at {}, which has a way on", u));
       } else if (v >= graph_.vertices()) {
-        fail(step, fmt::format("{} is no vertex", v));
-      } else if (!legal(walk[0], u, v, found(step))) {
-        fail(step, fmt::format("{} to {} is no legal step", u, v));
+        known.fail(step, fmt::format("{} is no vertex", v));
+      } else if (!legal(walk[0], u, v, known.found(step))) {
+        known.fail(step, fmt::format("{} to {} is no legal step", u, v));
       }
     }
   }
 
-  void check_pool(std::span<const Vertex> edges, std::span<const Vertex> seeds) const {
-    verify_seeds(graph_, starts_, instance_, seeds, false);
+  void check_pool(const Walk& known, std::span<const Vertex> edges, std::span<const Vertex> seeds) const {
+    verify_seeds(graph_, starts_, known.instance, seeds, false);
     std::vector<Vertex> pool(seeds.begin(), seeds.end());
     for (std::size_t step = 0; step < options_.length; ++step) {
       const Vertex u = edges[2 * step], v = edges[2 * step + 1];
       if (u == kNoVertex || v == kNoVertex) {
         const bool dead = std::all_of(pool.begin(), pool.end(), [&](Vertex w) { return degree(w) == 0; });
-        if (u != v || !dead) fail(step + 1, "the walk ends, but its pool has a way on");
+        if (u != v || !dead) known.fail(step + 1, "the walk ends, but its pool has a way on");
         const auto rest = edges.subspan(2 * step);
         if (!std::all_of(rest.begin(), rest.end(), [](Vertex w) { return w == kNoVertex; })) {
-          fail(step + 1, "the walk goes on behind its end");
+          known.fail(step + 1, "the walk goes on behind its end");
         }
         return;
       }
       const auto entry = std::find(pool.begin(), pool.end(), u);
-      if (entry == pool.end()) fail(step + 1, fmt::format("{} is not in the pool", u));
-      if (!found(step + 1)) fail(step + 1, fmt::format("{} to {} is no edge", u, v));
+      if (entry == pool.end()) known.fail(step + 1, fmt::format("{} is not in the pool", u));
+      if (!known.found(step + 1)) known.fail(step + 1, fmt::format("{} to {} is no edge", u, v));
       *entry = v;
     }
   }
@@ -145,16 +158,15 @@ class WalkVerifier : public WalkSink {
   const Starts& starts_;
   const WalkOptions& options_;
   WalkSink& next_;
+  unsigned threads_;
   EdgeQuestions edges_;
-  std::uint64_t asked_ = 0;  ///< the first question of the instance
-  Instance instance_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<WalkSink> verify_walks(const Graph& graph, const Starts& starts, const WalkOptions& options,
-                                       WalkSink& next) {
-  return std::make_unique<WalkVerifier>(graph, starts, options, next);
+                                       WalkSink& next, unsigned threads) {
+  return std::make_unique<WalkVerifier>(graph, starts, options, next, threads);
 }
 
 void verify_seeds(const Graph& graph, const Starts& starts, Instance instance, std::span<const Vertex> seeds,

@@ -90,8 +90,7 @@ void run_walk(const Command& command, WalkCommand& c) {
                          (c.walk.kind == WalkKind::biased && c.walk.bias == Bias::weight),
              by_degree = c.walk.kind == WalkKind::biased && c.walk.bias == Bias::degree;
   Job job(command, c.common, c.graph,
-          {.edge_bytes = by_degree ? kTableEdgeBytes : 0,
-           .weight_bytes = by_weight ? kTableEdgeBytes : 0});
+          {.edge_bytes = by_degree ? kTableEdgeBytes : 0, .weight_bytes = by_weight ? kTableEdgeBytes : 0});
   const Starts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
   job.refuse_idle_queue_options();
@@ -102,7 +101,8 @@ void run_walk(const Command& command, WalkCommand& c) {
 
   auto& results = job.open_results(attributes_of(c), starts, {});
   WalkWriter writer(results, job.ids(), c.walk);
-  const auto verifier = c.common.verify ? verify_walks(job.graph(), starts, c.walk, writer) : nullptr;
+  const auto verifier =
+      c.common.verify ? verify_walks(job.graph(), starts, c.walk, writer, threads_of(c.common)) : nullptr;
   // Partitions share what is left beside the check.
   ResidentGraph resident(job.device(), job.graph(), job.paging());
   const RunStats stats = run_walks(resident, starts, c.walk, verifier ? verifier.get() : &writer);

@@ -60,7 +60,8 @@ class Replaying {
     if (options_.methods.empty()) return;
     const auto first = all_of(pagerank(device_, graph, rank_, {}, place_), graph);
     if (options_.verify)
-      changes_.assign(options_.methods.size(), check_ranks(graph, rank_, first.span(), place_.ranks).change);
+      changes_.assign(options_.methods.size(),
+                      check_ranks(graph, rank_, first.span(), place_.ranks, device_.threads()).change);
     for (std::size_t i = 0; i < options_.methods.size(); ++i)
       ranks_.emplace_back(device_, graph, first.span(), rank_, place_);
   }
@@ -97,7 +98,8 @@ class Replaying {
     run.gathered_edges = result.gathered_edges;
     const auto ranks = all_of(result, graph);
     add_error(run, ranks.span(), exact);
-    if (options_.verify) verify_pagerank(graph, rank_, ranks.span(), result.last_l1, place_.ranks);
+    if (options_.verify)
+      verify_pagerank(graph, rank_, ranks.span(), result.last_l1, place_.ranks, device_.threads());
     return run;
   }
 
@@ -121,8 +123,8 @@ class Replaying {
     const auto found = all_ranks(own.span(), ranks.first(), ranks.vertices(), place_.ranks);
     add_error(run, found.span(), exact);
     if (options_.verify) {
-      changes_[m] =
-          verify_followed(update.graph, rank_, dynamic, found.span(), result, changes_[m], place_.ranks);
+      changes_[m] = verify_followed(update.graph, rank_, dynamic, found.span(), result, changes_[m],
+                                    place_.ranks, device_.threads());
     }
     return run;
   }

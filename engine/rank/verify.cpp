@@ -3,16 +3,20 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "engine/core/error.hpp"
 #include "engine/exchange/communicator.hpp"
+#include "engine/exec/threads.hpp"
 #include "engine/rank/rank_graph.hpp"
 #include "engine/residency/row_pieces.hpp"
 
 namespace sluice {
 
 namespace {
+
+constexpr std::uint64_t kVerticesAtOnce = 1u << 10;
 
 /// Rounding of one iteration and of the doubles here, in L1: the bounds of fixed_rank.hpp and share.hpp.
 double rounding(const Graph& graph, const PageRankOptions& options) {
@@ -42,20 +46,22 @@ class Push {
     std::fill(next_.begin(), next_.end(), 0.0);
   }
 
-  void operator()(Vertex v, const OutList& list) {
+  /// Several threads may push at once. Returns what a vertex that has nobody to give to keeps back.
+  double operator()(Vertex v, const OutList& list) {
     double total = 0;
     bool loop = !self_loops_;
     list.for_each([&](Vertex to, double weight) {
       total += weight;
       loop = loop || (to == v && weight > 0);
     });
-    if (!loop) next_[v] += ranks_[v] / (total + 1);
+    if (!loop) give(v, ranks_[v] / (total + 1));
     if (!loop) total += 1;
-    if (total > 0) {
-      list.for_each([&](Vertex to, double weight) { next_[to] += ranks_[v] * weight / total; });
-    } else {
-      dangling_ += ranks_[v];
-    }
+    if (!(total > 0)) return ranks_[v];
+    list.for_each([&](Vertex to, double weight) { give(to, ranks_[v] * weight / total); });
+    return 0;
+  }
+  void hold_back(double dangling) {
+    std::atomic_ref(dangling_).fetch_add(dangling, std::memory_order_relaxed);
   }
 
   /// By how much ranks change, once all ranks of the job have pushed.
@@ -74,6 +80,10 @@ class Push {
   }
 
  private:
+  void give(Vertex to, double share) {
+    std::atomic_ref(next_[to]).fetch_add(share, std::memory_order_relaxed);
+  }
+
   bool self_loops_;
   std::span<const double> ranks_;
   HostArray<double> next_;
@@ -94,7 +104,7 @@ void require_change(const RankCheck& check, double allowed, double last_l1) {
 }  // namespace
 
 RankCheck check_ranks(const Graph& graph, const PageRankOptions& options, std::span<const double> ranks,
-                      Communicator* peers) {
+                      Communicator* peers, unsigned threads) {
   RankCheck check;
   for (std::size_t v = 0; v < ranks.size(); ++v) {
     if (!(ranks[v] >= 0 && ranks[v] <= 2))
@@ -109,12 +119,21 @@ RankCheck check_ranks(const Graph& graph, const PageRankOptions& options, std::s
   CsrView rows = graph.out.view();
   rows.vertices = boundaries[rank + 1] - first, rows.offsets += first;
   Push push(options, ranks);
+  const auto push_all = [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets,
+                            const float* weights) {
+    double dangling = 0;
+    for (std::uint64_t i = begin; i < end; ++i)
+      dangling += push(static_cast<Vertex>(first + i),
+                       {rows.offsets[i], rows.offsets[i + 1], targets, options.weighted ? weights : nullptr});
+    push.hold_back(dangling);
+  };
   if (rows.vertices > 0) {
     for_each_piece(rows, graph.edges_elsewhere.get(), true, options.weighted,
                    [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights) {
-                     for (std::uint64_t i = begin; i < end; ++i)
-                       push(static_cast<Vertex>(first + i), {rows.offsets[i], rows.offsets[i + 1], targets,
-                                                             options.weighted ? weights : nullptr});
+                     parallel_blocks(threads, end - begin, kVerticesAtOnce,
+                                     [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                                       push_all(begin + from, begin + to, targets, weights);
+                                     });
                    });
   }
   check.change = push.change(options, peers);
@@ -122,9 +141,9 @@ RankCheck check_ranks(const Graph& graph, const PageRankOptions& options, std::s
 }
 
 void verify_pagerank(const Graph& graph, const PageRankOptions& options, std::span<const double> ranks,
-                     double last_l1, Communicator* peers) {
+                     double last_l1, Communicator* peers, unsigned threads) {
   if (graph.vertices() == 0) return;
-  const RankCheck check = check_ranks(graph, options, ranks, peers);
+  const RankCheck check = check_ranks(graph, options, ranks, peers, threads);
   const double rounded = rounding(graph, options);
   require_sum(check.sum, rounded / (1 - options.damping));
   require_change(check, options.damping * last_l1 + rounded, last_l1);
@@ -148,9 +167,9 @@ double allowed_change(const Graph& graph, const PageRankOptions& options, const 
 
 double verify_followed(const Graph& graph, const PageRankOptions& options, const DynamicRankOptions& dynamic,
                        std::span<const double> ranks, const DynamicRankResult& result, double before,
-                       Communicator* peers) {
+                       Communicator* peers, unsigned threads) {
   if (graph.vertices() == 0) return 0;
-  const RankCheck check = check_ranks(graph, options, ranks, peers);
+  const RankCheck check = check_ranks(graph, options, ranks, peers, threads);
   const double allowed = allowed_change(graph, options, dynamic, result, before);
   // Normalised with `uniform`; else the sum is 1 less what is missing in an iteration, by 1 - d.
   const double off = options.dangling == Dangling::uniform ? rounding(graph, options) : allowed;

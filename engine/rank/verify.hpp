@@ -15,17 +15,18 @@ struct RankCheck {
 };
 
 /// Makes one more iteration of all ranks, by pushing along out-edges in double precision, wherever the graph
-/// has them. Takes 8 bytes a vertex of host memory, and a piece of the edges where they are in a file. Ranks
-/// of a job (`peers`; null: this one alone) all call it with the same, and push from a range of vertices
-/// each. Throws RunError ("verify: ...") for a rank that is none.
+/// has them, by so many threads, whose order changes the last digits alone. Takes 8 bytes a vertex of host
+/// memory, and a piece of the edges where they are in a file. Ranks of a job (`peers`; null: this one alone)
+/// all call it with the same, and push from a range of vertices each. Throws RunError ("verify: ...") for a
+/// rank that is none.
 RankCheck check_ranks(const Graph& graph, const PageRankOptions& options, std::span<const double> ranks,
-                      Communicator* peers = nullptr);
+                      Communicator* peers = nullptr, unsigned threads = 1);
 
 /// Static ranks of all vertices: one more iteration may change them, in L1, by no more than the damping times
 /// what the last iteration changed (`last_l1`), and rounding; and they must sum to 1. All of `peers` call it.
 /// Throws RunError ("verify: ...") otherwise.
 void verify_pagerank(const Graph& graph, const PageRankOptions& options, std::span<const double> ranks,
-                     double last_l1, Communicator* peers = nullptr);
+                     double last_l1, Communicator* peers = nullptr, unsigned threads = 1);
 
 /// By how much one more iteration may change ranks that followed a batch (in L1), where it would have changed
 /// the earlier ranks of the graph before it by `before`.
@@ -47,6 +48,6 @@ double allowed_change(const Graph& graph, const PageRankOptions& options, const 
 /// changes.
 double verify_followed(const Graph& graph, const PageRankOptions& options, const DynamicRankOptions& dynamic,
                        std::span<const double> ranks, const DynamicRankResult& result, double before,
-                       Communicator* peers = nullptr);
+                       Communicator* peers = nullptr, unsigned threads = 1);
 
 }  // namespace sluice

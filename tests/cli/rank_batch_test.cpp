@@ -262,6 +262,29 @@ TEST_F(RankBatchCli, AppendsVerticesByTheirOriginalIds) {
          {"pagerank", at("edges.h5"), "--insert", insert, "--output", at("x.h5")});
 }
 
+TEST_F(RankBatchCli, LetsNoGraphReplaceWhatItReadsOrWrites) {
+  const std::string path = ranked_graph(), insert = file("insert.txt", "1 2\n");
+  const std::string graph_bytes = read_bytes(path);
+  std::filesystem::create_symlink(path, at("link.h5"));
+  const auto refused = [&](const std::string& what, const std::string& output_graph) {
+    refuse(2, "--output-graph: " + output_graph + " is " + what,
+           {"pagerank", path, "--output", at("x.h5"), "--report", at("x.json"), "--insert", insert, "--force",
+            "--output-graph", output_graph});
+    EXPECT_FALSE(std::filesystem::exists(at("x.h5")));
+  };
+  refused("the input itself", path);
+  refused("the input itself", at("link.h5"));
+  refused("the output's name", at("x.h5"));
+  refused("the output's name",
+          at("../" + std::filesystem::path(at("x.h5")).parent_path().filename().string() + "/x.h5"));
+  refused("the report's name", at("x.json"));
+  refused("that of --insert", insert);
+  refuse(2, "is the file of --previous",
+         {"pagerank", path, "--output", at("x.h5"), "--insert", insert, "--method", "nd", "--previous",
+          at("old.h5"), "--force", "--output-graph", at("old.h5")});
+  EXPECT_TRUE(read_bytes(path) == graph_bytes);
+}
+
 TEST_F(RankBatchCli, RefusesWhatDoesNotFit) {
   const std::string path = ranked_graph();
   const std::string insert = file("insert.txt", "1 2\n");

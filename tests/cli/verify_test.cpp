@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include <vector>
 
 #include "engine/core/error.hpp"
@@ -162,34 +164,91 @@ TEST(VerifyWalks, FindsOneWrongStepAmongManyWithinAFewPages) {
     rows.targets[2 * v] = std::min(next, second), rows.targets[2 * v + 1] = std::max(next, second);
     rows.weights[2 * v] = next < second ? 1 : 0, rows.weights[2 * v + 1] = next < second ? 0 : 1;
   }
-  Graph graph;
-  graph.weighted = true;
-  graph.out = std::move(rows);
-  graph = test::elsewhere(std::move(graph));
+  Graph memory;
+  memory.weighted = true;
+  memory.out = std::move(rows);
   Starts starts;
   starts.mode = Starts::Mode::per_vertex;
   WalkOptions options = walks_of(WalkKind::biased);
   options.length = kLength;
-  std::vector<Vertex> walks;
+  std::vector<Vertex> right;
   for (Vertex v = 0; v < kVertices; ++v) {
-    for (Vertex step = 0; step <= kLength; ++step) walks.push_back((v + step) % kVertices);
+    for (Vertex step = 0; step <= kLength; ++step) right.push_back((v + step) % kVertices);
   }
-  WalkCounter next;
-  const std::uint64_t ceiling = host_accountant().ceiling();
-  host_accountant().set_ceiling(host_accountant().used() + (200u << 10));
+  const auto expect_checked = [&](const Graph& graph, unsigned threads) {
+    SCOPED_TRACE(threads);
+    std::vector<Vertex> walks = right;
+    WalkCounter next;
+    const std::uint64_t ceiling = host_accountant().ceiling();
+    host_accountant().set_ceiling(host_accountant().used() + (200u << 10));
+    const auto verifier = verify_walks(graph, starts, options, next, threads);
+    EXPECT_NO_THROW(verifier->write({0, kVertices, kLength, walks, {}, {}}));
+    const std::size_t wrong = 41'234 * (kLength + 1) + kLength;
+    walks[wrong] = (walks[wrong] + 1) % kVertices;
+    try {
+      verifier->write({0, kVertices, kLength, walks, {}, {}});
+      ADD_FAILURE() << "an edge without weight was not seen";
+    } catch (const RunError& fault) {
+      EXPECT_TRUE(std::string(fault.what()).starts_with("verify: instance 41234, step 7: ")) << fault.what();
+    }
+    EXPECT_EQ(next.batches, 1);
+    host_accountant().set_ceiling(ceiling);
+  };
+  for (const unsigned threads : {1u, 3u}) expect_checked(memory, threads);
+  const Graph file = test::elsewhere(std::move(memory));
+  for (const unsigned threads : {1u, 3u}) expect_checked(file, threads);
+}
 
-  const auto verifier = verify_walks(graph, starts, options, next);
-  EXPECT_NO_THROW(verifier->write({0, kVertices, kLength, walks, {}, {}}));
-  const std::size_t wrong = 41'234 * (kLength + 1) + kLength;
-  walks[wrong] = (walks[wrong] + 1) % kVertices;
-  try {
-    verifier->write({0, kVertices, kLength, walks, {}, {}});
-    ADD_FAILURE() << "an edge without weight was not seen";
-  } catch (const RunError& fault) {
-    EXPECT_TRUE(std::string(fault.what()).starts_with("verify: instance 41234, step 7: ")) << fault.what();
+/// Both neighbours of every vertex of a ring.
+TEST(VerifySamples, FindOneWrongEdgeAmongManySamples) {
+  constexpr Vertex kVertices = 20'000;
+  Graph memory;
+  memory.out.offsets = HostArray<EdgeIndex>(kVertices + 1);
+  memory.out.targets = HostArray<Vertex>(2 * kVertices);
+  for (Vertex v = 0; v <= kVertices; ++v) memory.out.offsets[v] = 2 * v;
+  for (Vertex v = 0; v < kVertices; ++v) {
+    const Vertex next = (v + 1) % kVertices, last = (v + kVertices - 1) % kVertices;
+    memory.out.targets[2 * v] = std::min(next, last), memory.out.targets[2 * v + 1] = std::max(next, last);
   }
-  EXPECT_EQ(next.batches, 1);
-  host_accountant().set_ceiling(ceiling);
+  std::vector<Vertex> source, seeds;
+  for (Vertex v = 0; v < kVertices; ++v) source.insert(source.end(), {v, v}), seeds.push_back(v);
+  const std::vector<Vertex> right(memory.out.targets.begin(), memory.out.targets.end());
+  std::vector<EdgeIndex> edge(2 * kVertices);
+  std::iota(edge.begin(), edge.end(), EdgeIndex{0});
+  const std::vector<std::int32_t> depth(2 * kVertices, 1);
+  const std::vector<std::uint64_t> edge_counts(kVertices, 2), seed_counts(kVertices, 1);
+  Starts starts;
+  starts.mode = Starts::Mode::per_vertex;
+  SampleOptions options;
+  options.kind = SampleKind::neighbor;
+  options.fanout = {2};
+  const auto expect_checked = [&](const Graph& graph, unsigned threads) {
+    SCOPED_TRACE(threads);
+    std::vector<Vertex> target = right, begins = seeds;
+    SampleCounter next;
+    const auto verifier = verify_samples(graph, starts, options, next, threads);
+    const auto write = [&] {
+      verifier->write({0, kVertices, edge_counts, source, target, depth, edge, seed_counts, begins, {}, {}});
+    };
+    const auto expect_fault = [&](const char* instance) {
+      try {
+        write();
+        ADD_FAILURE() << "not seen: " << instance;
+      } catch (const RunError& fault) {
+        EXPECT_TRUE(std::string(fault.what()).starts_with(instance)) << fault.what();
+      }
+    };
+    EXPECT_NO_THROW(write());
+    std::swap(target[2 * 12'345], target[2 * 12'345 + 1]);
+    expect_fault("verify: instance 12345: ");
+    target = right;
+    begins[17'001] = 3;
+    expect_fault("verify: instance 17001: ");
+    EXPECT_EQ(next.batches, 1);
+  };
+  for (const unsigned threads : {1u, 3u}) expect_checked(memory, threads);
+  const Graph file = test::elsewhere(std::move(memory));
+  for (const unsigned threads : {1u, 3u}) expect_checked(file, threads);
 }
 
 struct Edges {
