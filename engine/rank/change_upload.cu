@@ -10,8 +10,8 @@ namespace sluice::cuda {
 namespace {
 
 constexpr unsigned kBlock = kPackedChanges;  // one of changes, one of threads
-/// Each piece takes half as long to bring as the one before to rewrite by, which takes more than twice as
-/// long a change: the first one is short, and the rewriting waits for no other.
+/// A piece takes less than half as long to bring as lists to rewrite by it. So each is twice as long as the
+/// one before: the first is short, and the rewriting waits for no other.
 constexpr unsigned kMostPieces = 4;
 constexpr std::uint64_t kPieceGrowth = 2;
 /// Blocks of changes in the first of several pieces, at least.
