@@ -4,13 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "acc/cases.hpp"
 #include "acc/oracle.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/core/error.hpp"
 #include "exchange/thread_ranks.hpp"
+#include "io/file_test_support.hpp"
 #include "partition/build.hpp"
 #include "partition/elsewhere.hpp"
 
@@ -20,10 +19,8 @@ namespace {
 /// A folder of its own, which must be empty in the end, and the ledger's ceiling as it was.
 class SimpleFileTest : public testing::Test {
  protected:
-  SimpleFileTest() { std::filesystem::create_directory(folder_); }
   ~SimpleFileTest() override {
-    EXPECT_TRUE(std::filesystem::is_empty(folder_));
-    std::filesystem::remove_all(folder_);
+    EXPECT_EQ(temporary_.entries(), 0u);
     host_accountant().set_ceiling(ceiling_);
   }
 
@@ -51,7 +48,8 @@ class SimpleFileTest : public testing::Test {
     return lists;
   }
 
-  const std::string folder_ = testing::TempDir() + "simple_file_test";
+  const TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.file("");
   const std::uint64_t ceiling_ = host_accountant().ceiling();
 };
 
@@ -179,10 +177,10 @@ TEST_F(SimpleFileTest, IsNotMadeWhereItNeedNotBe) {
 
 TEST_F(SimpleFileTest, NamesTheFolderThatIsNotThere) {
   try {
-    SimpleFile(dense(true, false), 0, 10, folder_ + "/absent", 1);
+    SimpleFile(dense(true, false), 0, 10, folder_ + "absent", 1);
     FAIL() << "there is a file";
   } catch (const RunError& error) {
-    EXPECT_EQ(std::string(error.what()).find(folder_ + "/absent"), 0u) << error.what();
+    EXPECT_EQ(std::string(error.what()).find(folder_ + "absent"), 0u) << error.what();
   }
 }
 
