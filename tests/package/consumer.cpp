@@ -1,7 +1,10 @@
-// Walks a ring through the installed library: v, v+1, v+2, ...
+// Walks a ring through the installed library, v, v+1, v+2, ..., ranks its vertices and searches it.
+#include <cmath>
 #include <cstdio>
 #include <numeric>
 
+#include "engine/acc/solve.hpp"
+#include "engine/rank/pagerank.hpp"
 #include "engine/sampling/run.hpp"
 #include "partition/graph.hpp"
 
@@ -21,11 +24,30 @@ class RingSink : public sluice::WalkSink {
   std::uint64_t walks = 0, wrong = 0;
 };
 
+/// How many vertices have not the rank of all others.
+std::uint64_t wrong_ranks(const sluice::Device& device, const sluice::Graph& ring) {
+  const sluice::PageRankResult result = sluice::pagerank(device, ring, {.tolerance = 1e-12});
+  std::uint64_t wrong = result.converged() ? 0 : 1;
+  for (const double rank : result.ranks)
+    wrong += std::abs(rank * static_cast<double>(ring.vertices()) - 1) > 1e-9;
+  return wrong;
+}
+
+/// How many vertices are not as far from vertex 0 as their number says.
+std::uint64_t wrong_depths(const sluice::Device& device, const sluice::Graph& ring) {
+  const sluice::AccGraph graph(device, ring, {});
+  const sluice::BfsResult result = sluice::bfs(graph, 0);
+  std::uint64_t wrong = 0;
+  for (std::size_t v = 0; v < ring.vertices(); ++v) wrong += result.depths[v] != static_cast<std::int32_t>(v);
+  return wrong;
+}
+
 }  // namespace
 
 int main() {
   constexpr std::size_t kVertices = 100;
   sluice::Graph graph;
+  graph.directed = true;
   graph.out.offsets = sluice::HostArray<sluice::EdgeIndex>(kVertices + 1);
   graph.out.targets = sluice::HostArray<sluice::Vertex>(kVertices);
   std::iota(graph.out.offsets.begin(), graph.out.offsets.end(), sluice::EdgeIndex{0});
@@ -41,5 +63,9 @@ int main() {
 
   std::printf("%llu walks, %llu steps, %llu wrong\n", static_cast<unsigned long long>(sink.walks),
               static_cast<unsigned long long>(stats.steps), static_cast<unsigned long long>(sink.wrong));
-  return sink.walks == kVertices && stats.steps == kVertices * 10 && sink.wrong == 0 ? 0 : 1;
+  const std::uint64_t ranks = wrong_ranks(device, graph), depths = wrong_depths(device, graph);
+  std::printf("%llu wrong ranks, %llu wrong depths\n", static_cast<unsigned long long>(ranks),
+              static_cast<unsigned long long>(depths));
+  const bool walked = sink.walks == kVertices && stats.steps == kVertices * 10 && sink.wrong == 0;
+  return walked && ranks == 0 && depths == 0 ? 0 : 1;
 }
