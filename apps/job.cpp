@@ -80,6 +80,10 @@ bool Job::drops_in_edges() const {
 void Job::load(const std::string& graph_file) {
   const Stopwatch watch;
   info_ = io::read_graph_info(graph_file);
+  // First of all: what ranks ask of each other from here on depends on both.
+  require_same_on_all_ranks(same_options(command_) +
+                            fmt::format("graph checksum {}\nin-edges in the file: {}\n",
+                                        format_checksum(info_.checksum), info_.has_in ? "yes" : "no"));
   needs_.in_edges = needs_.in_edges && info_.directed && info_.has_in && !drops_in_edges();
   const std::uint64_t needed = share_of_node(host_bytes(info_, needs_.in_edges)),
                       allowed = host_accountant().ceiling();
@@ -117,8 +121,6 @@ void Job::load(const std::string& graph_file) {
     say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
                     format_count(info_.vertices), format_count(info_.edges), "device used", device_->name()));
   }
-  require_same_on_all_ranks(same_options(command_) +
-                            fmt::format("graph checksum {}\n", format_checksum(info_.checksum)));
   // What memory cannot hold, the system's cache cannot keep either.
   const io::Caching caching = needed + beside > allowed ? io::Caching::none : io::Caching::system;
   graph_ = in_file_ ? io::open_graph(graph_file, needs_.in_edges, caching)

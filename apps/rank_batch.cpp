@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <span>
 
 #include "apps/console.hpp"
@@ -30,7 +32,7 @@ std::string update_line(const UpdateCounts& counts, double seconds) {
 
 /// Earlier ranks of another graph, or found by other rules, would silently give wrong ones.
 void check_previous(const io::RankFile& found, const std::string& path, const Graph& graph,
-                    const PageRankOptions& rank, RankMethod method) {
+                    const PageRankOptions& rank) {
   const auto refuse = [&](const std::string& what) {
     throw InputError(fmt::format("{}: {} (rank the graph anew with --method static)", path, what));
   };
@@ -50,12 +52,30 @@ void check_previous(const io::RankFile& found, const std::string& path, const Gr
   if (found.damping && *found.damping != rank.damping) {
     refuse(fmt::format("found with --damping {}, not {}", *found.damping, rank.damping));
   }
-  // The others leave ranks alone that no change of the batch reaches, however far off these were.
-  if (method == RankMethod::naive_dynamic) return;
-  if (found.converged && !*found.converged) refuse("not converged, which --method nd alone makes up for");
-  if (found.tolerance && *found.tolerance > rank.tolerance) {
-    refuse(fmt::format("found with --tolerance {}, coarser than {}, which --method nd alone makes up for",
-                       *found.tolerance, rank.tolerance));
+}
+
+/// Methods other than nd leave ranks alone that no change of the batch reaches, however far off these were.
+void check_precision(const io::RankFile& found, const std::string& path, const PageRankOptions& rank,
+                     const DynamicRankOptions& dynamic) {
+  if (dynamic.method == RankMethod::naive_dynamic) return;
+  const auto refuse = [&](const std::string& what) {
+    throw InputError(fmt::format(
+        "{}: {} (--method nd makes up for it, or rank the graph anew with --method static)", path, what));
+  };
+  const auto refuse_coarser = [&](const char* option, const std::optional<double>& earlier, double now) {
+    if (earlier && *earlier > now)
+      refuse(fmt::format("found with {} {}, coarser than {}", option, *earlier, now));
+  };
+  if (found.converged && !*found.converged) refuse("not converged");
+  refuse_coarser("--tolerance", found.tolerance, rank.tolerance);
+  refuse_coarser("--frontier-tolerance", found.frontier_tolerance, dynamic.frontier_tolerance);
+  refuse_coarser("--prune-tolerance", found.prune_tolerance, dynamic.prune_tolerance);
+  // A change is the less in a norm the further on it stands here.
+  constexpr std::array kFromStrict{RankNorm::l1, RankNorm::l2, RankNorm::linf};
+  for (const RankNorm norm : kFromStrict) {
+    if (found.norm.empty() || found.norm == name_of(kRankNorms, norm)) return;
+    if (norm == rank.norm)
+      refuse(fmt::format("found with --norm {}, coarser than {}", found.norm, name_of(kRankNorms, norm)));
   }
 }
 
@@ -132,7 +152,8 @@ RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOp
   if (follows) {
     validate(options.rank, job.device());
     previous = io::read_rank_file(options.previous);
-    check_previous(previous, options.previous, job.graph(), rank, options.rank.method);
+    check_previous(previous, options.previous, job.graph(), rank);
+    check_precision(previous, options.previous, rank, options.rank);
   }
   if (follows && common.verify)
     change_before_ = check_ranks(job.graph(), rank, previous.ranks.span(), &world(), threads).change;

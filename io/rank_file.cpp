@@ -45,7 +45,10 @@ RankFile read(hid_t file, const std::string& path) {
   found.weighted = read_truth(file, "weighted");
   found.converged = read_truth(file, "converged");
   found.damping = read_real(file, "damping");
+  h5::read_attribute(file, "norm", found.norm);
   found.tolerance = read_real(file, "tolerance");
+  found.frontier_tolerance = read_real(file, "frontier_tolerance");
+  found.prune_tolerance = read_real(file, "prune_tolerance");
   return found;
 }
 

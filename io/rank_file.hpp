@@ -14,7 +14,8 @@ struct RankFile {
   std::string graph_checksum;
   std::string dangling;
   std::optional<bool> weighted;
-  std::optional<double> damping, tolerance;
+  std::string norm;
+  std::optional<double> damping, tolerance, frontier_tolerance, prune_tolerance;
   std::optional<bool> converged;
 };
 

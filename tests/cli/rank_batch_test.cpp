@@ -234,15 +234,24 @@ TEST_F(RankBatchCli, FollowsRanksThatConvergedAlone) {
   };
   earlier("cut.h5", {"--max-iterations", "1"});
   earlier("coarse.h5", {"--tolerance", "1e-4"});
+  earlier("exact.h5", {});
+  earlier("strict.h5", {"--norm", "l1"});
+  earlier("frontier.h5", {"--method", "df", "--previous", at("exact.h5"), "--frontier-tolerance", "0.5"});
   for (const char* method : {"dt", "df", "dfp", "dfr"}) {
     const auto follow = [&](const char* previous) {
       return std::vector<std::string>{"pagerank",   path,         "--insert", insert, "--method", method,
                                       "--previous", at(previous), "--device", "host", "--output", at("x.h5")};
     };
-    refuse(3, "not converged, which --method nd alone makes up for", follow("cut.h5"));
+    refuse(3, "not converged", follow("cut.h5"));
     refuse(3, "found with --tolerance 0.0001, coarser than 1e-10", follow("coarse.h5"));
+    refuse(3, "found with --frontier-tolerance 0.5, coarser than 1e-06", follow("frontier.h5"));
+    auto in_l1 = follow("exact.h5"), in_l2 = follow("strict.h5");
+    in_l1.insert(in_l1.end(), {"--norm", "l1"});
+    in_l2.insert(in_l2.end(), {"--norm", "l2", "--force"});
+    refuse(3, "found with --norm linf, coarser than l1", in_l1);
+    run(in_l2);
   }
-  for (const char* previous : {"cut.h5", "coarse.h5"}) {
+  for (const char* previous : {"cut.h5", "coarse.h5", "frontier.h5"}) {
     ranks({path, "--insert", insert, "--method", "nd", "--previous", at(previous)});
   }
 }

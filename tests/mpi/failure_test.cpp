@@ -64,6 +64,37 @@ TEST_F(RankFailure, RanksMustAgree) {
   refuse_on_ranks(2, "rank 0 has --seed '1', rank 1 has --seed '2'", walk_with_other_second({"--seed", "2"}));
 }
 
+/// Before one of them asks for what the others do not: a search reads in-edges as its options and its file
+/// say.
+TEST_F(RankFailure, RanksMustAgreeBeforeTheyMeet) {
+  const std::string both = graph("rmat", 8, {"--reverse"}), out_alone = at("out_alone.h5");
+  run({"generate", "rmat", "--scale", "8", "--output", out_alone, "--quiet"});
+  const auto search = [&](const std::string& file, const std::vector<std::string>& more) {
+    std::vector<std::string> words{SLUICE_PROGRAM, "bfs", file, "--source", "1", "--output", at("x.h5")};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const auto unlike = [&](const std::vector<std::string>& first, const std::vector<std::string>& second) {
+    auto words = on_ranks(1, first);
+    words.insert(words.end(), {":", "-n", "1"});
+    words.insert(words.end(), second.begin(), second.end());
+    return words;
+  };
+  refuse_on_ranks(2, "rank 0 has --direction 'push', rank 1 has --direction 'auto'",
+                  unlike(search(both, {"--direction", "push"}), search(both, {})));
+  refuse_on_ranks(2, "the ranks were not started alike", unlike(search(both, {}), search(out_alone, {})));
+  refuse_on_ranks(2, "the ranks were not started alike", unlike(search(out_alone, {}), search(both, {})));
+  // As on nodes with disks of their own: files of one name.
+  for (const auto& [rank, file] : {std::pair{"0", both}, std::pair{"1", out_alone}}) {
+    std::filesystem::create_directory(at(rank));
+    std::filesystem::copy_file(file, at(rank) + "/g.h5");
+  }
+  const std::string words = " bfs g.h5 --source 1 --output " + at("x.h5");
+  refuse_on_ranks(
+      2, "the ranks were not started alike",
+      on_ranks(2, {"sh", "-c", "cd " + at("") + "$OMPI_COMM_WORLD_RANK && exec " + SLUICE_PROGRAM + words}));
+}
+
 TEST_F(RankFailure, FilesOfOneNameMustBeTheSame) {
   // As on nodes with disks of their own: each rank has its folder, and as many changes in it.
   for (const char* rank : {"0", "1"}) {
