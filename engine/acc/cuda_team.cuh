@@ -18,8 +18,8 @@ inline constexpr unsigned kWarp = 32;
 /// such as a road graph's. A power of two, for barriers are counted modulo 2^32.
 inline constexpr unsigned kFewBlocks = 16;
 
-/// Degrees from which on a warp, and a block, take a vertex (SIMD-X's small, medium and large worklists, whose borders
-/// are 32 and 128; these were up to a tenth faster, tests/bench/RESULTS.md).
+/// Degrees from which on a warp, and a block, take a vertex (SIMD-X's small, medium and large worklists;
+/// its 32 and 128 were up to a tenth slower, tests/bench/RESULTS.md).
 inline constexpr std::uint64_t kWarpDegree = 16;
 inline constexpr std::uint64_t kBlockDegree = 512;
 inline constexpr unsigned kLists = 3;

@@ -49,10 +49,9 @@
 //   bool active(State now, State before) const
 //   State carry(State, std::uint64_t degree) const  added up over all vertices, without order,
 //   void begin(State carried)                       for what the next round begins with
-//   static constexpr bool kSums           optional, true: what a list comes to is the sum, modulo 2^32 or
-//   2^64, of
-//                                         what its sources send. A round before which few of them changed
-//                                         what they send then pushes the differences, to the same sums
+//   static constexpr bool kSums           optional, true: a list comes to the sum of what its sources send,
+//                                         which may wrap. A round before which few of them changed what
+//                                         they send then pushes the differences, to the same sums
 //
 // A *merge* joins the ends of edges into trees, in which a state is a vertex nearer to the root (State is
 // Vertex). Its compute(edge) says whether an edge joins its ends, its combine(a, b) which of two roots stays,

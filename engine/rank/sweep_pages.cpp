@@ -60,7 +60,7 @@ bool paged(const PagingOptions& paging, bool in_file, std::uint64_t bytes, std::
 
 }  // namespace
 
-/// The host backend's lie in host memory, whose ceiling is the lower one if none was given.
+// The host backend's lie in host memory, whose ceiling is the lower one if none was given.
 std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken) {
   const auto beside = [&](std::uint64_t bytes) { return bytes > taken ? bytes - taken : 0; };
   const std::uint64_t there = beside(device.memory().available());
