@@ -1,0 +1,263 @@
+// sluice bfs, sssp, kcore, wcc, bp where edges or messages lie elsewhere: in partitions, in the file, in
+// scratch files.
+#include "cli/acc_cli.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// As many slots as were asked for, of partitions that the budget, not --partitions, asks for.
+TEST_F(AccCli, BpTakesSlotsWithoutPartitions) {
+  run(bp("whole.h5", {}));
+  for (const char* transport : {"copied", "file"}) {
+    SCOPED_TRACE(transport);
+    std::vector<std::uint64_t> transfers;
+    for (const char* slots : {"2", "3"}) {
+      const auto finished =
+          run(bp("slots.h5", {"--slots", slots, "--transport", transport, "--report", at("report.json")}));
+
+      EXPECT_TRUE(read_bytes(at("slots.h5")) == read_bytes(at("whole.h5")));
+      EXPECT_EQ(report()["partitions"], 3);
+      EXPECT_EQ(finished.err.find("--slots"), std::string::npos) << finished.err;
+      transfers.push_back(report()["partition_transfers"]);
+    }
+    EXPECT_GT(transfers[0], 3u);  // two of three are there at once, so that some come again
+    EXPECT_EQ(transfers[1], 3u);
+  }
+}
+
+TEST_F(AccCli, BpLeavesMessagesInScratchFiles) {
+  const std::string folder = at("scratch");
+  std::filesystem::create_directory(folder);
+  run(bp("whole.h5", {}));
+  const std::uint64_t edges = read_numbers(graph(), "out/indices").size(), messages = edges * (2 * 2 * 8 + 8);
+  for (const char* transport : {"copied", "file"}) {
+    SCOPED_TRACE(transport);
+    std::vector<std::string> words{"--partitions",  "7",      "--transport", transport,
+                                   "--host-memory", "300KiB", "--scratch",   folder};
+    const auto plan = run(bp("x.h5", {"--partitions", "7", "--transport", transport, "--host-memory",
+                                      "300KiB", "--scratch", folder, "--plan"}));
+    EXPECT_NE(plan.out.find("in --scratch, at most"), std::string::npos) << plan.out;
+    words.insert(words.end(), {"--report", at("report.json"), "--verify"});
+
+    run(bp("scratch.h5", words));
+
+    EXPECT_TRUE(read_bytes(at("scratch.h5")) == read_bytes(at("whole.h5")));
+    EXPECT_EQ(report()["scratch_bytes"], messages);
+    EXPECT_LE(report()["peak_host_bytes"], 300 << 10);
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+  }
+  run(bp("scratch.h5", {"--partitions", "7", "--scratch", folder, "--report", at("report.json")}));
+  EXPECT_EQ(report()["scratch_bytes"], 0);  // memory holds them
+}
+
+/// A graph that fits is worked on whole, which is no fault of who asked for slots.
+TEST_F(AccCli, TellsThatSlotsChangeNothing) {
+  const std::string idle =
+      "--slots 2 changes nothing, for the graph is worked on whole (ask for --partitions)";
+  std::ofstream(at("seeds.txt")) << "3\n";
+  const auto count = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), {"--slots", "2"});
+    words.insert(words.end(), more.begin(), more.end());
+    const std::string err = run(words).err;
+    std::size_t times = 0;
+    for (std::size_t i = 0; (i = err.find(idle, i)) != std::string::npos; ++i) ++times;
+    return times;
+  };
+  const auto on_host = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--device", "host", "--force", "--output", at("r.h5")});
+    return words;
+  };
+  for (const auto& words : {on_host({"bfs", graph(), "--source", "1"}),
+                            on_host({"sssp", graph(), "--source", "1"}), on_host({"kcore", graph()}),
+                            on_host({"wcc", graph()}), bp("r.h5", {}), on_host({"pagerank", graph()}),
+                            on_host({"ppr", graph(), "--starts", at("seeds.txt"), "--length", "3"}),
+                            on_host({"walk", graph(), "--kind", "uniform", "--instances", "5"})}) {
+    SCOPED_TRACE(words[0]);
+    EXPECT_EQ(count(words, {}), 1u);
+    EXPECT_EQ(count(words, {"--plan"}), 1u);
+    EXPECT_EQ(count(words, {"--quiet"}), 0u);
+    EXPECT_EQ(count(words, {"--partitions", "5"}), 0u);
+    EXPECT_EQ(count(words, {"--partitions", "5", "--plan"}), 0u);
+  }
+}
+
+TEST_F(AccCli, SaysWhereAGraphDoesNotFit) {
+  refuse(
+      4, "--host-memory",
+      {"wcc", graph("kronecker", 12), "--device", "host", "--host-memory", "64KiB", "--output", at("r.h5")});
+}
+
+TEST_F(AccCli, GivesTheSameFileInPartitions) {
+  const std::string directed = graph("rmat", 11, {"--reverse", "--weights", "uniform"}), small_ids = small();
+  const auto same = [&](const std::string& file, std::vector<std::string> words) {
+    words.insert(words.begin() + 1, {file, "--device", "host", "--force", "--output"});
+    const auto words_to = [&](const std::string& output, const std::vector<std::string>& more) {
+      auto all = words;
+      all.insert(all.begin() + 6, at(output));
+      all.insert(all.end(), more.begin(), more.end());
+      return all;
+    };
+    run(words_to("whole.h5", {}));
+    for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+             {"--partitions", "7", "--slots", "2", "--verify"}, {"--transport", "file", "--verify"}}) {
+      auto asked = more;
+      // In a file a check of cores wants in-edges.
+      if (words[0] == "kcore" && more[0] == "--transport" && file == small_ids) asked.pop_back();
+      run(words_to("parts.h5", asked));
+      EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("parts.h5"))) << words[0] << more[0];
+    }
+  };
+  for (const std::string& file : {directed, small_ids}) {
+    same(file, {"bfs", "--source", "1"});
+    same(file, {"sssp", "--source", "1"});
+    same(file, {"kcore"});
+    same(file, {"wcc"});
+  }
+}
+
+TEST_F(AccCli, StaysInItsFileWhereItDoesNotFit) {
+  const std::string file = graph("kronecker", 14, {"--undirected"});
+  const auto searched = [&](const std::string& output, const std::vector<std::string>& more) {
+    std::vector<std::string> words{"bfs", file, "--source", "1", "--device", "host", "--output", at(output)};
+    words.insert(words.end(), {"--report", at("report.json"), "--force"});
+    words.insert(words.end(), more.begin(), more.end());
+    run(words);
+  };
+
+  searched("whole.h5", {});
+  EXPECT_EQ(report()["partition_transfers"], 0);
+  searched("file.h5", {"--host-memory", "1500KiB", "--verify"});
+
+  EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("file.h5")));
+  EXPECT_GT(report()["partitions"], 1);
+  EXPECT_GT(report()["partition_transfers"], 1);
+  EXPECT_GT(report()["bytes"]["read"], 1 << 20);
+  EXPECT_LE(report()["peak_host_bytes"], 1500 << 10);
+  searched("slots.h5", {"--device-memory", "600KiB"});
+  EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("slots.h5")));
+  EXPECT_GT(report()["partition_transfers"], 1);
+  EXPECT_LE(report()["peak_device_bytes"], 600 << 10);
+  EXPECT_NE(run({"bfs", file, "--source", "1", "--device", "host", "--host-memory", "1500KiB", "--plan"})
+                .out.find("partitions"),
+            std::string::npos);
+}
+
+/// In partitions and from the file a search takes the same rounds as in memory, and looks at the same edges.
+TEST_F(AccCli, PullsWhereverTheListsAre) {
+  const std::string kronecker = graph("kronecker", 12), both_stored = graph("rmat", 11, {"--reverse"}),
+                    out_alone = graph("rmat", 10, {});
+  const auto searched = [&](const std::string& file, const std::vector<std::string>& more) {
+    std::vector<std::string> words{
+        "bfs", file,       "--source",        "1",        "--device",  "host", "--force", "--threads",
+        "2",   "--report", at("report.json"), "--output", at("bfs.h5")};
+    words.insert(words.end(), more.begin(), more.end());
+    run(words);
+    auto json = report();
+    for (auto& round : json["acc"]["trace"]) round.erase("seconds");
+    return json;
+  };
+  for (const std::string& file : {kronecker, both_stored}) {
+    const auto whole = searched(file, {})["acc"], pushed = searched(file, {"--direction", "push"})["acc"];
+    const std::string expected = read_bytes(at("bfs.h5"));
+    EXPECT_GT(whole["pulls"], 0u);
+    EXPECT_LT(whole["edges"], pushed["edges"]);
+    for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+             {"--partitions", "7", "--slots", "3", "--verify"}, {"--transport", "file", "--verify"}}) {
+      const auto json = searched(file, more);
+      EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
+      EXPECT_EQ(json["acc"]["trace"], whole["trace"]);
+      EXPECT_EQ(json["acc"]["edges"], whole["edges"]);
+      EXPECT_GT(json["partition_transfers"], 0);
+      for (const char* direction : {"push", "pull"}) {
+        auto forced = more;
+        forced.insert(forced.end(), {"--direction", direction});
+        const auto rounds = searched(file, forced)["acc"];
+        EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
+        EXPECT_EQ(rounds["pulls"], direction[2] == 'l' ? rounds["rounds"] : nlohmann::json(0));
+      }
+    }
+  }
+  const auto pushed = searched(out_alone, {"--partitions", "7", "--direction", "pull"})["acc"];
+  EXPECT_EQ(pushed["pulls"], 0);
+  EXPECT_EQ(pushed["trace"][1]["direction"], "push");
+  EXPECT_EQ(pushed["trace"][1]["filter"], "none");
+}
+
+/// Where memory has no room for the lists in both directions, a search pushes as it did without in-edges.
+TEST_F(AccCli, PushesWhereThereIsNoRoomForInEdges) {
+  const std::string file = graph("rmat", 14, {"--reverse"});
+  const auto searched = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{
+        "bfs", file,       "--source",        "1",        "--device",  "host", "--force", "--threads",
+        "1",   "--report", at("report.json"), "--output", at("bfs.h5")};
+    words.insert(words.end(), more.begin(), more.end());
+    run(words);
+    return report();
+  };
+  const auto whole = searched({});
+  const std::string expected = read_bytes(at("bfs.h5"));
+  EXPECT_GT(whole["acc"]["pulls"], 0);
+
+  const auto tight = searched({"--host-memory", "2500KiB"});
+
+  EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
+  EXPECT_EQ(tight["acc"]["pulls"], 0);
+  EXPECT_EQ(tight["partition_transfers"], 0);  // the out-lists are all in memory
+  EXPECT_LE(tight["peak_host_bytes"], 2500 << 10);
+  // Two slots of one direction, but not of both.
+  const auto slots = searched({"--partitions", "4", "--device-memory", "900KiB"});
+  EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
+  EXPECT_EQ(slots["acc"]["pulls"], 0);
+  EXPECT_GT(slots["partition_transfers"], 0);
+  EXPECT_LE(slots["peak_device_bytes"], 900 << 10);
+}
+
+/// Directed, and undirected with loops: their simple undirected form does not fit either.
+TEST_F(AccCli, KcoreLeavesTheUndirectedFormInAScratchFile) {
+  const std::string folder = at("scratch");
+  std::filesystem::create_directory(folder);
+  std::ofstream edges(at("edges.txt"));
+  std::uint64_t state = 7;
+  for (int i = 0; i < 400'000; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const auto u = (state >> 33) % 1000, v = (state >> 50) % 1000;
+    edges << u << ' ' << v / (1 + u % 3) << '\n';
+  }
+  edges.close();
+  for (const char* how : {"--none", "--reverse", "--undirected"}) {
+    SCOPED_TRACE(how);
+    const std::string file = at("dense.h5");
+    std::vector<std::string> convert{"convert",           at("edges.txt"), file,
+                                     "--keep-self-loops", "--quiet",       "--force"};
+    if (how[2] != 'n') convert.push_back(how);
+    run(convert);
+    const bool in = how == std::string("--reverse"), checked = how[2] != 'n';
+    const std::string quarter =
+        std::to_string((in ? 2 : 1) * (read_numbers(file, "out/indices").size() * 4 + 1001 * 8) / 4) + "B";
+    const auto cores = [&](const std::string& output, const std::vector<std::string>& more) {
+      std::vector<std::string> words{"kcore", file, "--device", "host", "--force", "--output", at(output)};
+      words.insert(words.end(), {"--report", at("report.json")});
+      words.insert(words.end(), more.begin(), more.end());
+      return run(words).out;
+    };
+    cores("whole.h5", {});
+    EXPECT_EQ(report()["scratch_bytes"], 0);
+
+    const std::string plan = cores("plan.h5", {"--host-memory", quarter, "--scratch", folder, "--plan"});
+    cores("scratch.h5", {"--host-memory", quarter, "--scratch", folder, checked ? "--verify" : "--quiet"});
+
+    EXPECT_NE(plan.find("in --scratch, at most"), std::string::npos) << plan;
+    EXPECT_TRUE(read_bytes(at("whole.h5")) == read_bytes(at("scratch.h5")));
+    EXPECT_GT(report()["scratch_bytes"], 0);
+    EXPECT_GT(report()["partitions"], 1);
+    EXPECT_LE(report()["peak_host_bytes"], std::stoull(quarter));
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+    cores("beside.h5", {"--transport", "file"});  // without a folder's name
+    EXPECT_TRUE(read_bytes(at("whole.h5")) == read_bytes(at("beside.h5")));
+    EXPECT_GT(report()["scratch_bytes"], 0);
+  }
+  refuse(2, "--scratch", {"kcore", graph(), "--output", at("r.h5"), "--scratch", at("absent")});
+}
+
+}  // namespace
+}  // namespace sluice::test
