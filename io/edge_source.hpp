@@ -63,7 +63,7 @@ struct ReadOptions {
 /// `.bin`, `.u32`, `.u64`; `.el`, `.wel`, `.txt`, `.csv`, `.tsv`, `.edges`, `.edgelist`, `.snap` or any name
 /// whose first line is two numbers is an edge list; what cannot be told is refused. Binary files are raw
 /// little-endian pairs (source, target), without a header: 64-bit ids if the name ends in `.u64`, else 32-bit
-/// ids. METIS files list every edge at both ends, and both come out. Memory: about 6 * batch_bytes * (threads
+/// ids. METIS files list every edge at both ends, and one comes out. Memory: about 6 * batch_bytes * (threads
 /// + 2), more only where a single line is longer than that.
 std::unique_ptr<EdgeSource> open_edge_file(const std::string& path, const ReadOptions& options);
 

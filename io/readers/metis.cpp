@@ -1,11 +1,13 @@
 // METIS graphs: a header "vertices edges [fmt [ncon]]", then a line a vertex with its neighbours (ids from
-// 1), so that every edge is listed at both ends; '%' comments. fmt's digits tell of vertex sizes, vertex
-// weights, edge weights.
+// 1), so that every edge is listed at both ends, and leaves here once; '%' comments. fmt's digits tell of
+// vertex sizes, vertex weights, edge weights.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
+#include "io/checksum.hpp"
 #include "io/readers/fault.hpp"
 #include "io/readers/header.hpp"
 #include "io/readers/numbers.hpp"
@@ -80,14 +82,10 @@ class Metis final : public TextFormat {
     if (block.bare && vertices_ + block.bare->record < header_.vertices)
       throw LineFault{block.bare->line, block.bare->text};
     if (block.records > header_.vertices - vertices_) check_surplus(text, header_.vertices - vertices_);
-    for (std::size_t i = 0; i < block.edges.size(); ++i) {
-      block.edges.source[i] += vertices_;
-      loops_ += block.edges.source[i] == block.edges.target[i];
-    }
+    keep_one_end(block.edges);
     vertices_ = std::min(vertices_ + block.records, header_.vertices);
   }
 
-  /// Some writers list a self-loop once and some twice; both are right.
   std::optional<std::string> finish() override {
     if (vertices_ < header_.vertices)
       return fmt::format(
@@ -95,15 +93,60 @@ class Metis final : public TextFormat {
           "neighbours needs an empty line",
           header_.vertices, vertices_);
     const std::uint64_t half = header_.edges;
-    if (edges_ % 2 == 0 && edges_ / 2 == half) return std::nullopt;
-    if (loops_ > 0 && (edges_ + loops_) % 2 == 0 && (edges_ + loops_) / 2 == half) return std::nullopt;
-    return fmt::format(
-        "the header promises {} edges, which are listed at both ends, but {} neighbours are listed; "
-        "correct the edge count or the fmt field",
-        header_.edges, edges_);
+    const bool twice = edges_ % 2 == 0 && edges_ / 2 == half;
+    if (!twice && ((edges_ + loops_) % 2 != 0 || (edges_ + loops_) / 2 != half)) {
+      return fmt::format(
+          "the header promises {} edges, which are listed at both ends, but {} neighbours are listed; "
+          "correct the edge count or the fmt field",
+          header_.edges, edges_);
+    }
+    if (unmatched_ != 0)
+      return "an edge is listed at one of its ends alone; list it at both, or write the graph as an edge "
+             "list";
+    if (!twice && halved_loops_) add_remark("self-loops that are listed an even number of times were halved");
+    return std::nullopt;
   }
 
  private:
+  /// Turns the block's vertex lines into vertices. Of an edge's two listings the one at the smaller end
+  /// stays; sums of hashes tell whether the others match them.
+  void keep_one_end(EdgeBatch& edges) {
+    const bool weighted = !edges.weight.empty();
+    std::size_t kept = 0;
+    const auto keep = [&](std::uint64_t source, std::uint64_t target, float weight) {
+      edges.source[kept] = source, edges.target[kept] = target;
+      if (weighted) edges.weight[kept] = weight;
+      ++kept;
+    };
+    std::vector<float> loops;  // weights of the self-loops in one list
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      const std::uint64_t source = edges.source[i] + vertices_, target = edges.target[i];
+      const bool ends_list = i + 1 == edges.size() || edges.source[i + 1] + vertices_ != source;
+      const float weight = weighted ? edges.weight[i] : 1;
+      if (source < target) {
+        unmatched_ += hash(source, target);
+        keep(source, target, weight);
+      } else if (source > target) {
+        unmatched_ -= hash(target, source);
+      } else {
+        loops.push_back(weight);
+      }
+      if (!ends_list || loops.empty()) continue;
+      // Some writers list a self-loop once and some twice; an even number of listings reads as the latter.
+      loops_ += loops.size();
+      const std::size_t listings = loops.size() % 2 == 0 ? 2 : 1;
+      halved_loops_ |= listings == 2;
+      for (std::size_t j = 0; j < loops.size(); j += listings) keep(source, source, loops[j]);
+      loops.clear();
+    }
+    edges.source.resize(kept), edges.target.resize(kept);
+    if (weighted) edges.weight.resize(kept);
+  }
+
+  static std::uint64_t hash(std::uint64_t smaller, std::uint64_t larger) {
+    return Checksum::finish(Checksum::finish(smaller + 1) + larger);
+  }
+
   /// Vertex size and weights, which a graph file has no place for; they must still be numbers.
   const char* skip_own_numbers(const char* p, ParsedBlock& block) const {
     for (std::uint64_t i = 0; i < header_.own_numbers(); ++i) {
@@ -168,7 +211,9 @@ class Metis final : public TextFormat {
 
   Header header_;
   std::uint64_t vertices_ = 0;  ///< accepted so far
-  std::uint64_t loops_ = 0;
+  std::uint64_t loops_ = 0;     ///< listings of self-loops
+  bool halved_loops_ = false;
+  std::uint64_t unmatched_ = 0;  ///< hashes at smaller ends, less those at larger ones
 };
 
 }  // namespace
