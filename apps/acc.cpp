@@ -32,7 +32,7 @@ std::uint64_t bytes_of(io::ElementType type) {
 
 void declare_acc_graph(Command& command, AccCommand& c, const std::string& help) {
   command.group("Graph");
-  command.argument("GRAPH", c.graph, help);
+  command.input_file("GRAPH", c.graph, help);
 }
 
 void declare_worklists(Command& command, AccCommand& c) {

@@ -159,7 +159,7 @@ std::unique_ptr<Command> make_bench() {
   command->whole("--repetitions", c->repetitions, 1, "each figure is the median of so many");
   command->whole("--scale", c->scale, 1, "generated graphs have 2^N vertices");
   command->whole("--edge-factor", c->edge_factor, 1, "and so many edges a vertex");
-  command->text("--graph", "FILE", c->graph, "measure on this graph file instead");
+  command->input_file("--graph", c->graph, "measure on this graph file instead");
   command->text(
       "--only", "REGEX", c->only,
       "figures whose name it matches (outofcore, scaling, ablation, pagerank, acc, ppr; scaling's are "

@@ -78,9 +78,9 @@ std::unique_ptr<Command> make_bp() {
   declare_acc_graph(*command, *c,
                     "an undirected graph file; an edge's factor is the coupling to the power of its weight");
   command->group("Model");
-  command->text("--priors", "FILE", c->priors,
-                "a row of S numbers for every vertex; with --original-ids headed by the vertex");
-  command->text("--coupling", "FILE", c->coupling, "S rows of S numbers, symmetric and not negative");
+  command->input_file("--priors", c->priors,
+                      "a row of S numbers for every vertex; with --original-ids headed by the vertex");
+  command->input_file("--coupling", c->coupling, "S rows of S numbers, symmetric and not negative");
   command->real("--message-damping", "D", c->beliefs.damping, "so much of the old message stays, below 1");
   command->real("--tolerance", "T", c->beliefs.tolerance, "stop once no belief changes by more");
   command->whole("--max-iterations", c->beliefs.max_iterations, 1, "stop then in any case, and say so");

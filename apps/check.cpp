@@ -33,7 +33,7 @@ std::unique_ptr<Command> make_check() {
       std::make_unique<Command>("check", "reads a graph file whole; verifies checksums and structure");
   const auto c = std::make_shared<CheckCommand>();
   command->group("File");
-  command->argument("FILE", c->file, "a graph file");
+  command->input_file("FILE", c->file, "a graph file");
   command->group("Machine");
   command->size("--host-memory", c->common.host_memory,
                 "ceiling, like 4GiB (default: nine tenths of what is free)");

@@ -40,13 +40,23 @@ void Command::text_value(const std::string& name, const std::string& placeholder
   options_.push_back({name, placeholder, help, group_, shown, std::move(set), std::move(get)});
 }
 
-void Command::argument(const std::string& name, std::string& value, const std::string& help) {
-  text(name, name, value, help);
+void Command::input_file(const std::string& name, std::string& value, const std::string& help) {
+  text(name, name.starts_with("--") ? "FILE" : name, value, help);
+  options_.back().file = FileUse::read;
 }
 
-void Command::optional_argument(const std::string& name, std::string& value, const std::string& help) {
-  argument(name, value, help);
+void Command::optional_input_file(const std::string& name, std::string& value, const std::string& help) {
+  input_file(name, value, help);
   options_.back().optional = true;
+}
+
+void Command::output_file(const std::string& name, std::string& value, const std::string& help) {
+  input_file(name, value, help);
+  options_.back().file = FileUse::written;
+}
+
+void Command::writes_beside(std::string what, std::function<std::string()> path) {
+  beside_.emplace_back(std::move(what), std::move(path));
 }
 
 void Command::flag(const std::string& name, bool& value, const std::string& help) {
@@ -141,6 +151,17 @@ ResolvedOptions Command::resolved() const {
     if (!dashed) std::transform(key.begin(), key.end(), key.begin(), [](char c) { return std::tolower(c); });
     all.emplace_back(std::move(key), option.get());
   }
+  return all;
+}
+
+std::vector<NamedFile> Command::files() const {
+  std::vector<NamedFile> all;
+  for (const Option& option : options_) {
+    if (option.file != FileUse::none)
+      all.push_back({option.name, to_string(option.get()), option.file == FileUse::written});
+  }
+  for (const auto& [what, path] : beside_) all.push_back({what, path(), true});
+  std::erase_if(all, [](const NamedFile& file) { return file.path.empty() || file.path == "-"; });
   return all;
 }
 

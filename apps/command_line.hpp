@@ -25,8 +25,15 @@ using ResolvedOptions = std::vector<std::pair<std::string, OptionValue>>;
 
 std::string to_string(const OptionValue& value);
 
+/// A file of a job, and the option that names it.
+struct NamedFile {
+  std::string option, path;
+  bool written = false;
+};
+
 class Command {
  public:
+  enum class FileUse { none, read, written };
   struct Option {
     std::string name;         ///< `--seed`; a required argument has no dashes: `GRAPH`
     std::string placeholder;  ///< what stands behind the name in the help; empty: a flag
@@ -38,6 +45,7 @@ class Command {
     bool given = false;
     bool optional = false;  ///< an argument that may be left out
     bool idle = false;      ///< nothing here for it to change
+    FileUse file = FileUse::none;
   };
 
   Command(std::string name, std::string summary) : name_(std::move(name)), summary_(std::move(summary)) {}
@@ -57,8 +65,12 @@ class Command {
   void group(std::string title) { group_ = std::move(title); }
 
   // Each option writes to `value`, which holds its default and must outlive the command.
-  void argument(const std::string& name, std::string& value, const std::string& help);
-  void optional_argument(const std::string& name, std::string& value, const std::string& help);
+  /// A file that the command reads, or one that it writes: an option, or an argument such as `GRAPH`.
+  void input_file(const std::string& name, std::string& value, const std::string& help);
+  void optional_input_file(const std::string& name, std::string& value, const std::string& help);
+  void output_file(const std::string& name, std::string& value, const std::string& help);
+  /// What is written beside an option's file; `path` gives its name, or nothing.
+  void writes_beside(std::string what, std::function<std::string()> path);
   void flag(const std::string& name, bool& value, const std::string& help);
   void text(const std::string& name, const std::string& placeholder, std::string& value,
             const std::string& help);
@@ -103,6 +115,9 @@ class Command {
   /// Every option that has a meaning, with the value it has now, without the dashes.
   ResolvedOptions resolved() const;
 
+  /// The files that were named, without standard output.
+  std::vector<NamedFile> files() const;
+
   /// Carries the command out; throws Error.
   std::function<void(const Command&)> run;
 
@@ -110,6 +125,7 @@ class Command {
   std::string name_, summary_, example_, group_;
   bool takes_ranks_ = false;
   std::deque<Option> options_;
+  std::vector<std::pair<std::string, std::function<std::string()>>> beside_;
 };
 
 enum class ParseResult { run, help };

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "apps/console.hpp"
+#include "apps/job_output.hpp"
 #include "apps/memory.hpp"
 #include "apps/ranks.hpp"
 #include "apps/values.hpp"
@@ -62,15 +63,18 @@ void declare_seed(Command& command, CommonOptions& options) {
 }
 
 void declare_report(Command& command, CommonOptions& options) {
-  command.text("--report", "FILE", options.report, "write a JSON report: options, times, rates, memory");
+  command.output_file("--report", options.report, "write a JSON report: options, times, rates, memory");
 }
 
 void declare_results(Command& command, CommonOptions& options) {
-  command.text("--output", "FILE", options.output, "where results go; '-' is standard output (text only)");
+  command.output_file("--output", options.output, "where results go; '-' is standard output (text only)");
   command.choice("--format", options.format, kResultFormats,
                  "HDF5, a folder of .npy files, or one row a line");
   command.choice("--output-layout", options.output_layout, kOutputLayouts,
                  "one file, or one a rank and a file that joins them (h5)");
+  command.writes_beside("the shards of --output", [&options] {
+    return options.output_layout == OutputLayout::sharded ? folder_of_shards(options.output) : "";
+  });
   command.flag("--force", options.force, "replace what exists");
   declare_report(command, options);
   command.text_value(
@@ -149,25 +153,6 @@ void declare_job(Command& command, CommonOptions& options) {
   command.group("Messages");
   declare_messages(command, options);
   command.set_takes_ranks();
-}
-
-bool is_same_file(const std::string& a, const std::string& b) {
-  std::error_code absent;
-  if (a.empty() || b.empty()) return false;
-  const auto whole = [&](const std::string& name) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(name), absent);
-  };
-  return std::filesystem::equivalent(a, b, absent) || whole(a) == whole(b);
-}
-
-void refuse_same_file(const std::string& input, const std::string& output, const std::string& report) {
-  std::error_code absent;
-  if (std::filesystem::equivalent(input, output, absent)) {
-    throw UsageError(fmt::format("{} is the input itself (choose another name for the output)", output));
-  }
-  if (!report.empty() && report == output) {
-    throw UsageError(fmt::format("--report: {} is the output's name (choose another)", report));
-  }
 }
 
 std::string scratch_folder(const CommonOptions& options) {

@@ -71,13 +71,6 @@ void declare_job(Command& command, CommonOptions& options);
 inline constexpr std::array<std::string_view, 3> kIdleForSolvers{"--instance-range", "--layout",
                                                                  "--schedule"};
 
-/// Do both names lead to one file, there already or not? Never where one is empty.
-bool is_same_file(const std::string& a, const std::string& b);
-
-/// Throws UsageError if `output` is `input` itself (--force would cost the user the input), or the report's
-/// file.
-void refuse_same_file(const std::string& input, const std::string& output, const std::string& report);
-
 /// Says that `--slots` changes nothing where lists are one partition on every rank. All ranks call it.
 void tell_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions);
 /// `--scratch`, or where temporary files go without it: beside the output, or in the system's folder.

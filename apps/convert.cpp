@@ -17,7 +17,6 @@ struct ConvertCommand {
 
 void run_convert(const Command& command, ConvertCommand& c) {
   if (c.compact && c.no_compact) throw UsageError("--compact and --no-compact contradict each other");
-  refuse_same_file(c.input, c.common.output, c.common.report);
   apply_host_ceiling(c.common);
   announce(command, c.common);
   c.read.threads = threads_of(c.common);
@@ -36,8 +35,8 @@ std::unique_ptr<Command> make_convert() {
       "convert", "an edge list, Matrix Market, METIS or DIMACS file as a graph file");
   const auto c = std::make_shared<ConvertCommand>();
   command->group("Files");
-  command->argument("IN", c->input, "the edges; .gz is read as it is");
-  command->argument("OUT", c->common.output, "the graph file to write");
+  command->input_file("IN", c->input, "the edges; .gz is read as it is");
+  command->output_file("OUT", c->common.output, "the graph file to write");
   command->choice("--format", c->read.format, kEdgeFormats, "what IN is; auto looks at it");
   command->flag("--force", c->common.force, "replace what exists");
   declare_report(*command, c->common);

@@ -46,7 +46,6 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
   if (options.output.empty() && !options.plan) {
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
   }
-  refuse_same_file(graph_file, options.output, options.report);
   require_scratch(options);
   apply_host_ceiling(options);
   announce(command, options);

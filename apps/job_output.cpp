@@ -43,10 +43,6 @@ std::string folder_beside(const std::string& output, const std::string& scratch,
   return io::OutputFile::temporary_of(place, process) + ".ranks";
 }
 
-std::string folder_of_shards(const std::string& output) {
-  return output + ".shards";
-}
-
 /// One file. Rank 0 writes it while it makes its own share, and appends what the others have logged.
 class SingleOutput final : public JobOutput {
  public:
@@ -154,6 +150,11 @@ std::vector<std::string> temporaries_of(const std::string& output, const std::st
   return {io::OutputFile::temporary_of(output, process),
           io::OutputFile::temporary_of(folder_of_shards(output), process),
           folder_beside(output, scratch, process)};
+}
+
+std::string folder_of_shards(const std::string& output) {
+  if (output.empty() || output == "-") return "";
+  return io::OutputFile::name_of(output) + ".shards";
 }
 
 std::unique_ptr<JobOutput> open_output(const CommonOptions& options, const OutputAttributes& attributes,

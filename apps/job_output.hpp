@@ -56,6 +56,9 @@ class JobOutput {
 std::unique_ptr<JobOutput> open_output(const CommonOptions& options, const OutputAttributes& attributes,
                                        const std::vector<std::string>& text_columns);
 
+/// Where ranks' files lie with --output-layout sharded; nothing for standard output.
+std::string folder_of_shards(const std::string& output);
+
 /// Whatever open_output() may have begun for an output when rank 0 is this process.
 std::vector<std::string> temporaries_of(const std::string& output, const std::string& scratch, long process);
 

@@ -8,6 +8,7 @@
 #include "apps/console.hpp"
 #include "apps/errors.hpp"
 #include "apps/help.hpp"
+#include "apps/job_files.hpp"
 #include "apps/ranks.hpp"
 #include "engine/core/error.hpp"
 
@@ -49,6 +50,7 @@ void run_program(const std::vector<std::string>& words) {
       throw UsageError(
           fmt::format("{} is the work of one process: start it without mpirun", command->name()));
     }
+    refuse_one_file_twice(command->files());
     watch_for_stop();
     return command->run(*command);
   }

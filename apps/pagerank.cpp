@@ -110,21 +110,6 @@ SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result)
   return figures;
 }
 
-/// A graph that is written must not replace what the job reads, or writes beside it.
-void refuse_output_graph(const PageRankCommand& c) {
-  const std::string& graph = c.batch.output_graph;
-  const std::pair<const std::string&, const char*> others[] = {{c.graph, "the input itself"},
-                                                               {c.common.output, "the output's name"},
-                                                               {c.common.report, "the report's name"},
-                                                               {c.batch.previous, "the file of --previous"},
-                                                               {c.batch.files.insert, "that of --insert"},
-                                                               {c.batch.files.remove, "that of --delete"}};
-  for (const auto& [name, what] : others) {
-    if (is_same_file(graph, name))
-      throw UsageError(fmt::format("--output-graph: {} is {} (choose another)", graph, what));
-  }
-}
-
 PageRankPlan plan_of(Job& job, const PageRankCommand& c, const RankPlace& place) {
   if (c.method == RankMethod::from_scratch && !c.batch.updates())
     return plan_pagerank(job.device(), job.graph(), c.rank, place);
@@ -141,7 +126,6 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   refuse_replay_options(command);
   validate(c.rank);
   settle_rank_batch(command, c.method, c.batch);
-  refuse_output_graph(c);
   const bool fresh = c.method == RankMethod::from_scratch;
   Job job(command, c.common, c.graph,
           {.in_edges = true,
@@ -178,8 +162,8 @@ std::unique_ptr<Command> make_pagerank() {
   auto command = std::make_unique<Command>("pagerank", "ranks of all vertices");
   const auto c = std::make_shared<PageRankCommand>();
   command->group("Graph");
-  command->optional_argument("GRAPH", c->graph,
-                             "a graph file; with in-edges stored (--reverse) none need be made");
+  command->optional_input_file("GRAPH", c->graph,
+                               "a graph file; with in-edges stored (--reverse) none need be made");
   command->group("Ranks");
   command->choice("--method", c->method, kRankMethods,
                   "from equal ranks, or from --previous: naive-dynamic, dynamic traversal, dynamic frontier, "

@@ -200,7 +200,7 @@ std::unique_ptr<Command> make_ppr() {
   auto command = std::make_unique<Command>("ppr", "personalized PageRank: the best of many queries at once");
   const auto c = std::make_shared<PprCommand>();
   command->group("Graph");
-  command->argument("GRAPH", c->graph, "a graph file (see generate, convert)");
+  command->input_file("GRAPH", c->graph, "a graph file (see generate, convert)");
   command->group("Scores");
   command->choice(
       "--method", c->ppr.method, kPprMethods,
@@ -239,8 +239,8 @@ std::unique_ptr<Command> make_ppr() {
       "exact, on a GPU: queries in tables of what each has reached, or side by side, a row a vertex; "
       "auto: whichever is expected to take less");
   command->group("Queries (default: one a vertex)");
-  command->text("--starts", "FILE", c->starts.file,
-                "one query a line: its seeds, each `vertex` or `vertex:weight`");
+  command->input_file("--starts", c->starts.file,
+                      "one query a line: its seeds, each `vertex` or `vertex:weight`");
   command->whole("--instances", c->starts.instances, 1, "this many queries, whose seeds are drawn uniformly");
   command->group("Measurements (in the report, and said at the end)");
   command->flag("--evaluate", c->evaluate,

@@ -92,10 +92,10 @@ bool has_frontier(RankMethod method) {
 }
 
 void declare_rank_batch(Command& command, RankBatchOptions& options) {
-  command.text("--insert", "FILE", options.files.insert, "edges to insert, as convert reads them");
-  command.text("--delete", "FILE", options.files.remove, "edges to delete; they go before others come");
-  command.text("--output-graph", "FILE", options.output_graph, "write the graph as it becomes");
-  command.text("--previous", "FILE", options.previous, "nd, dt, df, dfp, dfr: ranks of the graph as it was");
+  command.input_file("--insert", options.files.insert, "edges to insert, as convert reads them");
+  command.input_file("--delete", options.files.remove, "edges to delete; they go before others come");
+  command.output_file("--output-graph", options.output_graph, "write the graph as it becomes");
+  command.input_file("--previous", options.previous, "nd, dt, df, dfp, dfr: ranks of the graph as it was");
   command.real("--frontier-tolerance", "T", options.rank.frontier_tolerance,
                "df, dfp, dfr: a larger relative change spreads to out-neighbours");
   command.real("--prune-tolerance", "T", options.rank.prune_tolerance,

@@ -113,7 +113,7 @@ void print_plan(const Device& device, const TemporalSource& edges, const ReplayR
 }  // namespace
 
 void declare_replay(Command& command, RankReplayOptions& options) {
-  command.text("--replay", "FILE", options.file, "edges with times, in any order: third column");
+  command.input_file("--replay", options.file, "edges with times, in any order: third column");
   command.real("--initial", "PART", options.replay.initial, "the part of them that the first graph holds");
   command.real("--batch-fraction", "PART", options.replay.batch_fraction,
                "a batch's edges, as a part of all edges of the file");

@@ -104,7 +104,7 @@ std::unique_ptr<Command> make_sample() {
   const auto c = std::make_shared<SampleCommand>();
   auto& o = c->sample;
   command->group("Graph");
-  command->argument("GRAPH", c->graph, "a graph file (see generate, convert)");
+  command->input_file("GRAPH", c->graph, "a graph file (see generate, convert)");
   command->group("Samples");
   command->choice("--kind", o.kind, kSampleKinds, "what is sampled");
   declare_seed(*command, c->common);

@@ -64,8 +64,8 @@ std::uint64_t checksum(const Starts& starts) {
 }  // namespace
 
 void declare_starts(Command& command, StartsOptions& options) {
-  command.text("--starts", "FILE", options.file,
-               "one start a line; for samples and pools, several seeds a line");
+  command.input_file("--starts", options.file,
+                     "one start a line; for samples and pools, several seeds a line");
   command.whole("--walks-per-vertex", options.walks_per_vertex, 1,
                 "this many instances begin at every vertex");
   command.whole("--instances", options.instances, 1, "this many instances, whose starts are drawn uniformly");

@@ -115,7 +115,7 @@ std::unique_ptr<Command> make_walk() {
   auto command = std::make_unique<Command>("walk", "random walks over a graph file");
   const auto c = std::make_shared<WalkCommand>();
   command->group("Graph");
-  command->argument("GRAPH", c->graph, "a graph file (see generate, convert)");
+  command->input_file("GRAPH", c->graph, "a graph file (see generate, convert)");
   command->group("Walks");
   command->choice("--kind", c->walk.kind, kWalkKinds, "how the next vertex is chosen");
   command->whole("--length", c->walk.length, 1, "steps of a walk");

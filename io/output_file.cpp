@@ -73,8 +73,7 @@ bool exists(const std::string& path) {
 }  // namespace
 
 OutputFile::OutputFile(std::string path, bool force, bool folder)
-    : path_(std::move(path)), folder_(folder), force_(force) {
-  while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+    : path_(name_of(std::move(path))), folder_(folder), force_(force) {
   if (path_.empty()) throw UsageError("the name of the output file is empty");
   struct stat found {};
   if (::lstat(path_.c_str(), &found) == 0) {
@@ -91,6 +90,11 @@ OutputFile::OutputFile(std::string path, bool force, bool folder)
   } else {
     Descriptor(temporary_, O_WRONLY | O_CREAT | O_EXCL, path_).close();
   }
+}
+
+std::string OutputFile::name_of(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
 }
 
 std::string OutputFile::temporary_of(const std::string& path, long process) {

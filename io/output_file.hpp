@@ -16,6 +16,8 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   ~OutputFile();  ///< removes the temporary unless committed
 
+  /// The name as it is used: without a slash at its end.
+  static std::string name_of(std::string path);
   /// The temporary that a process makes for a path.
   static std::string temporary_of(const std::string& path, long process);
 

@@ -115,8 +115,8 @@ TEST_F(BadInput, ExistingReportWithoutForce) {
 TEST_F(BadInput, OutputThatIsTheInput) {
   const auto path = graph();
   const auto before = read_bytes(path);
-  refuse(kUsage, "input itself", {"walk", path, "--output", path, "--force"});
-  refuse(kUsage, "input itself", {"convert", path, path, "--force"});
+  refuse(kUsage, "is the file of GRAPH", {"walk", path, "--output", path, "--force"});
+  refuse(kUsage, "is the file of IN", {"convert", path, path, "--force"});
   refuse(kUsage, "--report", walk(path, {"--report", at("out.h5")}));
   EXPECT_EQ(read_bytes(path), before);
 }

@@ -281,13 +281,13 @@ TEST_F(RankBatchCli, LetsNoGraphReplaceWhatItReadsOrWrites) {
             "--output-graph", output_graph});
     EXPECT_FALSE(std::filesystem::exists(at("x.h5")));
   };
-  refused("the input itself", path);
-  refused("the input itself", at("link.h5"));
-  refused("the output's name", at("x.h5"));
-  refused("the output's name",
+  refused("the file of GRAPH", path);
+  refused("the file of GRAPH", at("link.h5"));
+  refused("the file of --output", at("x.h5"));
+  refused("the file of --output",
           at("../" + std::filesystem::path(at("x.h5")).parent_path().filename().string() + "/x.h5"));
-  refused("the report's name", at("x.json"));
-  refused("that of --insert", insert);
+  refused("the file of --report", at("x.json"));
+  refused("the file of --insert", insert);
   refuse(2, "is the file of --previous",
          {"pagerank", path, "--output", at("x.h5"), "--insert", insert, "--method", "nd", "--previous",
           at("old.h5"), "--force", "--output-graph", at("old.h5")});

@@ -1,0 +1,104 @@
+// Nothing that a user has is lost: neither to a second name of the same file, nor to a failure at the end.
+#include "cli/cli.hpp"
+
+namespace sluice::test {
+namespace {
+
+class FileSafety : public CliTest {
+ protected:
+  std::vector<std::string> walk(const std::string& output, const std::vector<std::string>& more) {
+    std::vector<std::string> words{"walk", graph(), "--length", "3", "--output", output};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  std::string written(const std::string& name, const std::string& bytes) {
+    write_bytes(at(name), bytes);
+    return at(name);
+  }
+};
+
+TEST_F(FileSafety, NoOutputIsAnotherFileOfTheJob) {
+  const std::string input = graph(), bytes = read_bytes(input), starts = written("starts.txt", "1\n");
+  const std::string elsewhere = folder_.path().string() + "/./";
+  std::filesystem::create_hard_link(starts, at("second.txt"));
+  std::filesystem::create_symlink(input, at("link.h5"));
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--force"}}) {
+    const auto refused = [&](const std::string& words, std::vector<std::string> arguments) {
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      refuse(2, words, arguments);
+    };
+    refused("--output: " + at("o.h5") + " is the file of --report (choose another name)",
+            walk(at("o.h5"), {"--report", elsewhere + "o.h5"}));
+    refused("--report: " + at("link.h5") + " is the file of GRAPH",
+            walk(at("o.h5"), {"--report", at("link.h5")}));
+    refused("--output: " + elsewhere + "starts.txt is the file of --starts",
+            walk(elsewhere + "starts.txt", {"--starts", at("second.txt"), "--format", "text"}));
+    refused("--report: " + starts + " is the file of --starts",
+            walk(at("o.h5"), {"--starts", starts, "--report", starts}));
+    refused("OUT: " + starts + " is the file of IN", {"convert", starts, starts});
+    refused("OUT: " + at("o.h5") + " is the file of --report",
+            {"convert", starts, at("o.h5"), "--report", elsewhere + "o.h5"});
+    refused("--output: " + at("o.h5") + " is the file of --report",
+            {"generate", "ring", "--output", at("o.h5"), "--report", elsewhere + "o.h5"});
+    refused("--output: " + at("p.h5") + " is the file of --previous",
+            {"pagerank", input, "--method", "nd", "--insert", starts, "--previous", elsewhere + "p.h5",
+             "--output", at("p.h5")});
+    refused("--report: " + at("c.txt") + " is the file of --coupling",
+            {"bp", input, "--priors", starts, "--coupling", at("c.txt"), "--output", at("o.h5"), "--report",
+             at("c.txt")});
+  }
+  EXPECT_TRUE(read_bytes(input) == bytes);
+  EXPECT_EQ(read_bytes(starts), "1\n");
+}
+
+/// A folder of results is replaced whole.
+TEST_F(FileSafety, NoOutputHoldsAnotherFileOfTheJob) {
+  std::filesystem::create_directory(at("o.h5.shards"));
+  const std::string input = at("o.h5.shards/graph.h5");
+  std::filesystem::rename(graph(), input);
+  const std::string bytes = read_bytes(input);
+
+  refuse(2, "the shards of --output: " + at("o.h5.shards") + " holds the file of GRAPH",
+         {"walk", input, "--output", at("o.h5"), "--output-layout", "sharded", "--force"});
+  refuse(2, "--output: " + at("o.h5.shards/") + " holds the file of GRAPH",
+         {"walk", input, "--output", at("o.h5.shards/"), "--format", "npy", "--force"});
+  refuse(2, "--report: " + at("o.h5.shards") + " is the file of the shards of --output",
+         walk(at("o.h5"), {"--output-layout", "sharded", "--report", at("o.h5.shards")}));
+  EXPECT_TRUE(read_bytes(input) == bytes);
+}
+
+/// A name that is not UTF-8 cannot stand in JSON.
+TEST_F(FileSafety, NamesMayHoldAnyBytes) {
+  const std::string odd = at("caf\xe9.h5"), starts = written("starts \xff.txt", "1\n"), shown = "caf\uFFFD";
+  std::filesystem::rename(graph(), odd);
+  const std::vector<std::string> words{"walk", odd, "--length", "3", "--starts", starts, "--verbose"};
+  const auto walk_to = [&](const std::string& output, const std::vector<std::string>& more) {
+    auto all = words;
+    all.insert(all.end(), {"--output", output});
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  walk_to(at("o.h5"), {});
+  walk_to(at("o \xfe.npy"), {"--format", "npy", "--report", at("r \xfd.json")});
+
+  EXPECT_NE(read_bytes(at("r \xfd.json")).find(shown), std::string::npos);
+  EXPECT_NE(run({"info", odd, "--json"}).out.find(shown), std::string::npos);
+}
+
+/// The graph file says where it came from, as UTF-8.
+TEST_F(FileSafety, TextsOfFilesAreUtf8) {
+  run({"convert", written("caf\xe9.txt", "0 1\n1 0\n"), at("g.h5"), "--report", at("r.json")});
+  run({"walk", at("g.h5"), "--length", "1", "--output", at("o.h5")});
+
+  const auto info = run({"info", at("g.h5")});
+  EXPECT_NE(info.out.find("caf\uFFFD.txt"), std::string::npos) << info.out;
+}
+
+/// Reading a file twice costs nobody anything.
+TEST_F(FileSafety, InputsMayBeOneFile) {
+  const std::string batch = written("batch.txt", "1 2 0.5\n");
+  run({"pagerank", graph(), "--insert", batch, "--delete", batch, "--output", at("o.h5")});
+}
+
+}  // namespace
+}  // namespace sluice::test
