@@ -17,6 +17,7 @@
 #include "engine/exec/device.hpp"
 #include "engine/sampling/run.hpp"
 #include "io/graph_reader.hpp"
+#include "io/json_text.hpp"
 #include "partition/plan.hpp"
 
 namespace sluice::apps {
@@ -144,7 +145,7 @@ void run_info(const Command& command, const InfoCommand& c) {
     json["dead_ends"] = degrees.dead_ends;
     if (edges) json["isolated"] = edges->isolated, json["self_loops"] = edges->self_loops;
     if (cut) json["partitions"] = to_json(cut->partitions), json["slots"] = cut->slots;
-    text = json.dump(2) + '\n';
+    text = io::json_text(json, 2) + '\n';
   } else {
     text = header_text(c.file, info) + degree_text(degrees);
     if (edges) text += edge_text(*edges);
@@ -160,7 +161,7 @@ std::unique_ptr<Command> make_info() {
       std::make_unique<Command>("info", "what is in a graph file: counts, degrees, a partition plan");
   const auto c = std::make_shared<InfoCommand>();
   command->group("File");
-  command->argument("FILE", c->file, "a graph file");
+  command->input_file("FILE", c->file, "a graph file");
   command->flag("--json", c->json, "as JSON");
   command->flag("--edges", c->edges, "also read the edges: isolated vertices and self-loops");
   command->group("Machine");

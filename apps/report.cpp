@@ -10,6 +10,7 @@
 #include "apps/report_ranks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exchange/nccl.hpp"
+#include "io/json_text.hpp"
 #include "io/output_file.hpp"
 
 namespace sluice::apps {
@@ -222,16 +223,17 @@ ReportFile::~ReportFile() = default;
 
 void ReportFile::write(const Report& report) {
   if (!file_) return;
-  write_json(to_json(report).dump(2));
+  write_json(io::json_text(to_json(report), 2));
 }
 
 void ReportFile::write_joined(const Report& report) {
   // Rank 0 may have been at work alone, so the others wait for as long as it takes.
-  const auto texts = world().all_gather(to_json(report).dump(), "the reports of all ranks", kUnlimited);
+  const auto texts =
+      world().all_gather(io::json_text(to_json(report)), "the reports of all ranks", kUnlimited);
   if (!file_) return;
   std::vector<Json> reports;
   for (const auto& text : texts) reports.push_back(Json::parse(text));
-  write_json(reports.size() == 1 ? reports[0].dump(2) : join_reports(reports).dump(2));
+  write_json(io::json_text(reports.size() == 1 ? reports[0] : join_reports(reports), 2));
 }
 
 void ReportFile::write_json(const std::string& text) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "io/json_text.hpp"
+
 namespace sluice::io::h5 {
 namespace {
 
@@ -156,7 +158,9 @@ void write_attribute(hid_t object, const std::string& name, const std::string& t
   const Handle type(H5Tcopy(H5T_C_S1));
   checked(H5Tset_size(type.get(), H5T_VARIABLE));
   checked(H5Tset_cset(type.get(), H5T_CSET_UTF8));
-  const char* const characters = text.c_str();
+  // Parts may be names of files, which need not be UTF-8.
+  const std::string utf8 = utf8_text(text);
+  const char* const characters = utf8.c_str();
   write_attribute(object, name, &characters, type.get());
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/core/error.hpp"
+#include "io/json_text.hpp"
 #include "io/output_file.hpp"
 #include "io/result_forms.hpp"
 
@@ -64,7 +65,7 @@ class NpyResults final : public DeclaredResults {
       files_[i].write_all_at(std::as_bytes(std::span(header)), 0);
       files_[i].close();
     }
-    write_text(open_file("attributes.json"), attributes_.dump(2) + "\n");
+    write_text(open_file("attributes.json"), json_text(attributes_, 2) + "\n");
     output_.commit();
   }
 
