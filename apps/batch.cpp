@@ -75,6 +75,8 @@ UpdateBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap&
   io::EdgeBatch deletions = read_edges(files.remove, options, graph.directed);
   options.weights = graph.weighted ? io::WeightColumn::column : io::WeightColumn::none;
   options.timestamps = is_timed(graph);
+  options.weight_remedy = "the graph is weighted, so every edge to insert needs a weight";
+  options.time_remedy = "the graph has times, so every edge to insert needs one";
   io::EdgeBatch insertions = read_edges(files.insert, options, graph.directed);
   NewVertices added(insertions, graph, ids);
   if (added.end() > kMaxVertices) {

@@ -302,4 +302,9 @@ void refuse_foreign_options(const Command& command, const std::string& kind,
   }
 }
 
+void refuse_idle_option(const Command& command, const char* option, bool idle, const std::string& where) {
+  if (idle && command.given(option))
+    throw UsageError(fmt::format("{} has no meaning {} (leave it out)", option, where));
+}
+
 }  // namespace sluice::apps

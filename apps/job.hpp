@@ -141,4 +141,7 @@ struct KindOption {
 void refuse_foreign_options(const Command& command, const std::string& kind,
                             const std::vector<KindOption>& options);
 
+/// Throws UsageError for an option that was given but is `idle`; `where` ends "has no meaning ...".
+void refuse_idle_option(const Command& command, const char* option, bool idle, const std::string& where);
+
 }  // namespace sluice::apps

@@ -55,8 +55,7 @@ struct PprCommand {
 /// Options that would do nothing are refused, and so is what queries cannot do yet.
 void settle(const Command& command, PprCommand& c) {
   const auto refuse = [&](const char* option, bool idle, const std::string& where) {
-    if (idle && command.given(option))
-      throw UsageError(fmt::format("{} has no meaning {} (leave it out)", option, where));
+    refuse_idle_option(command, option, idle, where);
   };
   const std::string method = fmt::format("with --method {}", name_of(kPprMethods, c.ppr.method));
   const bool staged = c.ppr.method == PprMethod::staged, push = c.ppr.method == PprMethod::push,

@@ -108,18 +108,16 @@ void declare_rank_batch(Command& command, RankBatchOptions& options) {
 
 void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options) {
   const std::string name = name_of(kRankMethods, method);
-  const auto refuse_idle = [&](const char* option, bool idle, const char* where) {
-    if (idle && command.given(option)) {
-      throw UsageError(fmt::format("{} has no meaning {} (leave it out)", option, where));
-    }
+  const auto refuse_idle = [&](const char* option, bool idle, const std::string& where) {
+    refuse_idle_option(command, option, idle, where);
   };
   const bool fresh = method == RankMethod::from_scratch;
   const bool frontier = has_frontier(method);
   const std::string where = "with --method " + name;
-  refuse_idle("--previous", fresh, where.c_str());
-  refuse_idle("--frontier-tolerance", !frontier, where.c_str());
-  refuse_idle("--prune-tolerance", method != RankMethod::pruned_frontier, where.c_str());
-  refuse_idle("--split", fresh, where.c_str());
+  refuse_idle("--previous", fresh, where);
+  refuse_idle("--frontier-tolerance", !frontier, where);
+  refuse_idle("--prune-tolerance", method != RankMethod::pruned_frontier, where);
+  refuse_idle("--split", fresh, where);
   refuse_idle("--output-graph", !options.updates(), "without --insert or --delete");
   if (fresh) return;
   options.rank.method = method;
@@ -127,7 +125,7 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
   if (options.previous.empty()) {
     throw UsageError(fmt::format("--method {} needs earlier ranks (--previous FILE)", name));
   }
-  refuse_idle("--rows", true, where.c_str());
+  refuse_idle("--rows", true, where);
 }
 
 PageRankPlan plan_rank_batch(Job& job, RankMethod method, const RankBatchOptions& options,

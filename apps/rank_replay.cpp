@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "apps/console.hpp"
+#include "apps/job.hpp"
 #include "apps/progress.hpp"
 #include "apps/ranks.hpp"
 #include "apps/replay_graphs.hpp"
@@ -58,9 +59,7 @@ std::string table(const std::vector<ReplayBatch>& batches) {
 void refuse_idle(const Command& command) {
   for (const char* name : {"GRAPH", "--insert", "--delete", "--previous", "--output-graph", "--output",
                            "--weighted", "--original-ids", "--rows", "--split"}) {
-    if (command.given(name)) {
-      throw UsageError(fmt::format("{} has no meaning with --replay (leave it out)", name));
-    }
+    refuse_idle_option(command, name, true, "with --replay");
   }
 }
 

@@ -1,6 +1,8 @@
 // sluice sample: traversal-based and one-pass sampling.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "apps/commands.hpp"
 #include "apps/job.hpp"
 #include "apps/sinks.hpp"
@@ -35,11 +37,19 @@ void refuse_foreign(const Command& command, const SampleCommand& c) {
                           {"--count", {"node", "edge"}},
                           {"--revisit", {"neighbor", "forest-fire", "snowball", "layer"}},
                           {"--select", {"neighbor", "forest-fire", "layer"}},
-                          {"--collision", {"neighbor", "forest-fire", "layer"}},
+                          {"--collision", {"neighbor", "forest-fire"}},
                           {"--starts", {"neighbor", "forest-fire", "snowball", "layer"}},
                           {"--walks-per-vertex", {"neighbor", "forest-fire", "snowball", "layer"}},
                           {"--batching", {"neighbor", "forest-fire", "snowball"}},
                           {"--balance", {"neighbor", "forest-fire", "snowball"}}});
+  const auto& fanout = c.sample.fanout;
+  const bool takes_all =
+      !fanout.empty() && std::all_of(fanout.begin(), fanout.end(), [](auto f) { return f == -1; });
+  for (const char* option : {"--replace", "--select", "--collision"})
+    refuse_idle_option(command, option, takes_all, "where --fanout -1 takes every neighbour");
+  refuse_idle_option(command, "--collision", c.sample.replace, "with --replace, where picks may repeat");
+  refuse_idle_option(command, "--collision", c.sample.select == Select::updated,
+                     "with --select updated, which never meets a pick again");
 }
 
 /// The options of CONTRACT section 4 that have a meaning for this kind.
@@ -120,7 +130,7 @@ std::unique_ptr<Command> make_sample() {
   command->flag("--revisit", o.revisit, "tree semantics: every copy of a vertex is expanded on its own");
   command->choice("--select", o.select, kSelects, "the technique of drawing; never changes the distribution");
   command->choice("--collision", o.collision, kCollisions,
-                  "how a repeated pick is found; never changes a result");
+                  "neighbor, forest-fire: how a repeated pick is found; never changes a result");
   command->group("Starts (default: one sample a vertex; node, edge: one sample)");
   declare_starts(*command, c->starts);
   declare_job(*command, c->common);

@@ -170,6 +170,7 @@ class TemporalReader {
   bool pass(const std::function<bool(const io::EdgeBatch&)>& use) {
     io::ReadOptions options;
     options.timestamps = true;
+    options.time_remedy = "--replay needs the time of every edge";
     options.threads = threads_;
     // Readers take six such pieces a thread, and two threads' more.
     const std::uint64_t room = host_accountant().available() / 4 / (6 * (threads_ + 2));

@@ -35,6 +35,14 @@ void refuse_foreign(const Command& command, const WalkCommand& c) {
                           {"--walks-per-vertex", one_by_one},
                           {"--batching", one_by_one},
                           {"--balance", one_by_one}});
+  const bool scans = c.walk.kind == WalkKind::node2vec && c.walk.select == Select::its;
+  const bool compares = c.walk.select != Select::automatic && c.walk.kind != WalkKind::node2vec &&
+                        c.walk.kind != WalkKind::biased;
+  if (c.common.layout == Layout::wide && (scans || compares)) {
+    throw UsageError(
+        fmt::format("--layout wide: --kind {} with --select {} reads lists as they are; use csr or auto",
+                    name_of(kWalkKinds, c.walk.kind), name_of(kSelects, c.walk.select)));
+  }
   // One walk at a time is one thread's or one lane's work, whatever the shares.
   if (!c.common.paging.batching && c.common.paging.balance != Balance::automatic)
     throw UsageError("--balance: walks of --batching off leave nothing to share (leave it out)");

@@ -54,6 +54,11 @@ struct ReadOptions {
   bool may_be_empty = false;           ///< a file without edges is none that was named by mistake
   unsigned threads = 1;                ///< parsers
   std::size_t batch_bytes = 8u << 20;  ///< text parsed at a time, per thread
+  /// What is said where a weight or a time that was asked for is not there; whoever asks knows the remedy.
+  std::string weight_remedy = "every edge needs one, or leave --weights column out";
+  std::string time_remedy = "every edge needs one, or leave --timestamps out";
+  /// Where there are neither.
+  const std::string& remedy() const { return weights == WeightColumn::column ? weight_remedy : time_remedy; }
 };
 
 /// Opens a text, Matrix Market, METIS, DIMACS or binary edge file (`.gz` as it is).

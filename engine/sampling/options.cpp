@@ -1,10 +1,22 @@
 #include "engine/sampling/options.hpp"
 
 #include <cmath>
+#include <string>
 
 #include "engine/core/error.hpp"
 
 namespace sluice {
+
+namespace {
+
+/// For what has no use for another layout.
+void require_plain(Layout layout, const char* who_reads) {
+  if (layout != Layout::wide && layout != Layout::coded) return;
+  throw UsageError(std::string("--layout ") + (layout == Layout::wide ? "wide: " : "coded: ") + who_reads +
+                   " lists as they are; use csr or auto");
+}
+
+}  // namespace
 
 void validate(const WalkOptions& options) {
   if (!(options.probability >= 0 && options.probability <= 1)) {
@@ -19,8 +31,7 @@ void validate(const WalkOptions& options) {
   if (options.kind == WalkKind::multidimensional && options.frontier_size == 0) {
     throw UsageError("--frontier-size: must be at least 1");
   }
-  if (options.kind == WalkKind::multidimensional && options.layout == Layout::coded)
-    throw UsageError("--layout coded: this walk reads lists as they are; use csr or auto");
+  if (options.kind == WalkKind::multidimensional) require_plain(options.layout, "this walk reads");
 }
 
 void validate(const SampleOptions& options) {
@@ -40,8 +51,7 @@ void validate(const SampleOptions& options) {
   for (const std::uint64_t size : options.layer_sizes) {
     if (size == 0) throw UsageError("--layer-size: each must be positive");
   }
-  if (options.layout == Layout::coded)
-    throw UsageError("--layout coded: samples read lists as they are; use csr or auto");
+  require_plain(options.layout, "samples read");
   const bool one_pass = options.kind == SampleKind::node || options.kind == SampleKind::edge;
   if (one_pass && options.count == 0) throw UsageError("--count: node and edge need a positive count");
   if (options.depth == 0 &&

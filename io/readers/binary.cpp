@@ -84,7 +84,7 @@ class Binary final : public EdgeSource {
 std::unique_ptr<EdgeSource> make_binary(std::unique_ptr<LineStream> stream, unsigned id_bytes,
                                         const ReadOptions& options) {
   if (options.weights == WeightColumn::column || options.timestamps)
-    throw_in(stream->path(), "binary pairs hold neither weights nor times; leave both out");
+    throw_in(stream->path(), "binary pairs hold neither weights nor times; " + options.remedy());
   if (id_bytes == 8) return std::make_unique<Binary<std::uint64_t>>(std::move(stream), options);
   return std::make_unique<Binary<std::uint32_t>>(std::move(stream), options);
 }

@@ -45,7 +45,9 @@ class Dimacs final : public TextFormat {
                .time = info_.timed,
                .one_based = problem.declared,
                .vertices = problem.vertices,
-               .columns = problem.pace ? 2u : 0u}) {
+               .columns = problem.pace ? 2u : 0u,
+               .weight_remedy = options.weight_remedy,
+               .time_remedy = options.time_remedy}) {
     if (problem.declared)
       info_.vertices = problem.vertices;
     else
@@ -92,7 +94,7 @@ std::unique_ptr<TextFormat> make_dimacs(LineStream& stream, const ReadOptions& o
   const std::uint64_t number = stream.line() + 1;
   const Problem problem = read_problem(stream, *line);
   if (problem.pace && (options.weights == WeightColumn::column || options.timestamps))
-    throw_at(stream.path(), number, "a 'p tw' file holds bare edges; leave weights and timestamps out");
+    throw_at(stream.path(), number, "a 'p tw' file holds bare edges; " + options.remedy());
   return std::make_unique<Dimacs>(options, problem);
 }
 

@@ -60,7 +60,11 @@ std::uint64_t largest_id(const EdgeBatch& edges, std::size_t from) {
 class EdgeList final : public TextFormat {
  public:
   EdgeList(LineStream& stream, const ReadOptions& options)
-      : TextFormat(options), rows_({.weight = info_.weighted, .time = info_.timed}) {
+      : TextFormat(options),
+        rows_({.weight = info_.weighted,
+               .time = info_.timed,
+               .weight_remedy = options.weight_remedy,
+               .time_remedy = options.time_remedy}) {
     constexpr std::size_t kLookAhead = 64u << 10;
     const auto first = skip_to_content(stream, "#%");
     if (!first) return;

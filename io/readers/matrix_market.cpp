@@ -43,7 +43,9 @@ class MatrixMarket final : public TextFormat {
                .time = info_.timed,
                .one_based = true,
                .vertices = vertices,
-               .columns = banner.pattern ? 2u : 3u}),
+               .columns = banner.pattern ? 2u : 3u,
+               .weight_remedy = options.weight_remedy,
+               .time_remedy = options.time_remedy}),
         entries_(entries) {
     info_.vertices = vertices;
     info_.undirected = banner.symmetric;
@@ -76,9 +78,9 @@ std::unique_ptr<TextFormat> make_matrix_market(LineStream& stream, const ReadOpt
   const Banner banner = read_banner(stream);
   const bool weights = options.weights == WeightColumn::column;
   if (banner.pattern && (weights || options.timestamps))
-    throw_at(stream.path(), 1, "a pattern matrix has no values; leave weights and timestamps out");
+    throw_at(stream.path(), 1, "a pattern matrix has no values; " + options.remedy());
   if (weights && options.timestamps)
-    throw_at(stream.path(), 1, "an entry has one value, not a weight and a time; ask for one of them");
+    throw_at(stream.path(), 1, "an entry has one value, not a weight and a time; write both as an edge list");
 
   const auto size_line = skip_to_content(stream, "%");
   if (!size_line) stream.fault("the size line is missing; it holds rows, columns and entries");

@@ -58,7 +58,8 @@ Header read_header(LineStream& stream, const std::string& line) {
 
 class Metis final : public TextFormat {
  public:
-  Metis(const ReadOptions& options, const Header& header) : TextFormat(options), header_(header) {
+  Metis(const ReadOptions& options, const Header& header)
+      : TextFormat(options), header_(header), weight_remedy_(options.weight_remedy) {
     info_.vertices = header.vertices;
     info_.undirected = true;
   }
@@ -191,7 +192,7 @@ class Metis final : public TextFormat {
   const char* parse_weight(const char* p, ParsedBlock& block) const {
     float weight = 0;
     const char* const q = scan_weight(p, weight);
-    if (!q) throw LineFault{block.lines, why_no_weight(p)};
+    if (!q) throw LineFault{block.lines, why_no_weight(p, weight_remedy_)};
     if (info_.weighted) block.edges.weight.push_back(weight);
     return skip_blanks(q);
   }
@@ -210,6 +211,7 @@ class Metis final : public TextFormat {
   }
 
   Header header_;
+  std::string weight_remedy_;
   std::uint64_t vertices_ = 0;  ///< accepted so far
   std::uint64_t loops_ = 0;     ///< listings of self-loops
   bool halved_loops_ = false;
@@ -225,9 +227,10 @@ std::unique_ptr<TextFormat> make_metis(LineStream& stream, const ReadOptions& op
   const Header header = read_header(stream, *line);
   stream.set_longest_line(kLongestList);
   if (options.weights == WeightColumn::column && !header.edge_weights)
-    throw_at(stream.path(), number, "the fmt field says that edges have no weights; leave the weights out");
+    throw_at(stream.path(), number,
+             "the fmt field says that edges have no weights; " + options.weight_remedy);
   if (options.timestamps)
-    throw_at(stream.path(), number, "a METIS graph has no times; leave --timestamps out");
+    throw_at(stream.path(), number, "a METIS graph has no times; " + options.time_remedy);
   return std::make_unique<Metis>(options, header);
 }
 

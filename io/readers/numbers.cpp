@@ -69,11 +69,11 @@ const char* scan_weight(const char* p, float& value) {
   return end;
 }
 
-std::string why_no_weight(const char* p) {
+std::string why_no_weight(const char* p, const std::string& remedy) {
   const std::string_view token = token_at(p);
-  if (token.empty()) return "the weight is missing; every line needs one, or leave the weights out";
+  if (token.empty()) return "the weight is missing; " + remedy;
   const Parsed parsed = parse_double(token);
-  if (!parsed.number) return "weight " + quote(token) + " is no number; correct it, or leave the weights out";
+  if (!parsed.number) return "weight " + quote(token) + " is no number; " + remedy;
   if (std::isnan(parsed.value))
     return "weight " + quote(token) + " is not a number (NaN); weights must be finite";
   if (parsed.in_range && std::isinf(parsed.value))

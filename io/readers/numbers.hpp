@@ -61,7 +61,7 @@ std::string why_no_id(const char* p);
 
 /// Reads a finite, non-negative weight; nullptr if the token is none (see why_no_weight).
 const char* scan_weight(const char* p, float& value);
-std::string why_no_weight(const char* p);
+std::string why_no_weight(const char* p, const std::string& remedy);
 
 /// Reads a time; text such as "123.75" is cut to 123, and `cut` is set if that lost anything. nullptr if it
 /// is none.

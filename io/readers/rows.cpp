@@ -14,7 +14,7 @@ const char* RowReader::read_rest(const char* p, std::uint64_t line, ParsedBlock&
   if (rule_.weight) {
     float weight = 0;
     const char* const q = scan_weight(p, weight);
-    if (!q) throw LineFault{line, why_no_weight(p)};
+    if (!q) throw LineFault{line, why_no_weight(p, rule_.weight_remedy)};
     block.edges.weight.push_back(weight);
     p = skip_separator(q);
     ++columns;
@@ -22,11 +22,10 @@ const char* RowReader::read_rest(const char* p, std::uint64_t line, ParsedBlock&
   if (rule_.time) {
     std::int64_t time = 0;
     const char* const q = scan_time(p, time, block.time_cut);
-    if (!q && is_line_end(p))
-      throw LineFault{line, "the time is missing; every line needs one, or leave --timestamps out"};
+    if (!q && is_line_end(p)) throw LineFault{line, "the time is missing; " + rule_.time_remedy};
     if (!q)
       throw LineFault{line, "time " + quote({p, static_cast<std::size_t>(token_end(p) - p)}) +
-                                " is no whole number of 64 bits; correct it, or leave --timestamps out"};
+                                " is no whole number of 64 bits; " + rule_.time_remedy};
     block.edges.time.push_back(time);
     p = skip_separator(q);
     ++columns;

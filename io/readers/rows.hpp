@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "io/readers/numbers.hpp"
 #include "io/readers/text_format.hpp"
@@ -16,12 +18,13 @@ struct RowRule {
   bool time = false;                                                   ///< the next column is a time
   bool one_based = false;                                              ///< ids begin at 1
   std::uint64_t vertices = std::numeric_limits<std::uint64_t>::max();  ///< ids end there, if declared
-  unsigned columns = 0;  ///< exactly so many columns; 0: two or more
+  unsigned columns = 0;                    ///< exactly so many columns; 0: two or more
+  std::string weight_remedy, time_remedy;  ///< said where one is not there
 };
 
 class RowReader {
  public:
-  explicit RowReader(const RowRule& rule) : rule_(rule) {}
+  explicit RowReader(RowRule rule) : rule_(std::move(rule)) {}
 
   /// Reads the line whose first column is at `p`; returns the start of the next line.
   const char* read(const char* p, std::uint64_t line, ParsedBlock& block) const {

@@ -285,6 +285,27 @@ TEST_F(BadInput, OptionsOfAnotherKind) {
          sample("node", {"--count", "3", "--partitions", "4", "--balance", "on"}));
 }
 
+TEST_F(BadInput, OptionsWithoutEffect) {
+  refuse(kUsage, "--collision has no meaning for --kind layer",
+         sample("layer", {"--layer-size", "3", "--collision", "bitmap"}));
+  refuse(kUsage, "--collision has no meaning with --replace",
+         sample("neighbor", {"--fanout", "3", "--replace", "--collision", "bitmap"}));
+  refuse(kUsage, "--collision has no meaning with --select updated",
+         sample("forest-fire", {"--select", "updated", "--collision", "linear"}));
+  for (const char* option : {"--replace", "--select=updated", "--collision=bitmap"})
+    refuse(kUsage, "where --fanout -1 takes every neighbour", sample("neighbor", {"--fanout=-1,-1", option}));
+  for (const char* layout : {"wide", "coded"}) {
+    refuse(kUsage, std::string("--layout ") + layout + ": samples read lists as they are",
+           sample("neighbor", {"--fanout", "3", "--layout", layout}));
+  }
+  refuse(kUsage, "--layout wide: this walk reads lists",
+         walk(graph(), {"--kind", "multidimensional", "--layout", "wide"}));
+  refuse(kUsage, "--layout wide: --kind jump with --select alias",
+         walk(graph(), {"--kind", "jump", "--select", "alias", "--layout", "wide"}));
+  refuse(kUsage, "--layout wide: --kind node2vec with --select its",
+         walk(graph(), {"--kind", "node2vec", "--select", "its", "--layout", "wide"}));
+}
+
 TEST_F(BadInput, ShardedGoesWithHdf5) {
   refuse(kUsage, "--output-layout sharded", walk(graph(), {"--output-layout", "sharded", "--format", "npy"}));
   refuse(kUsage, "--output-layout sharded",

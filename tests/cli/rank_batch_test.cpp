@@ -63,6 +63,27 @@ TEST_F(RankBatchCli, FollowsABatchByEveryMethod) {
   }
 }
 
+TEST_F(RankBatchCli, SaysWhatAWeightedOrTimedGraphNeedsOfABatch) {
+  const std::string weighted = graph("rmat", 4, {"--weights", "uniform"});
+  run({"convert", file("edges.txt", "0 1 7\n1 2 8\n"), at("timed.h5"), "--timestamps", "--quiet"});
+  const std::string bare[] = {
+      file("bare.txt", "1 2\n"),
+      file("no.txt", "1 2 x\n"),
+      file("bare.bin", "01234567"),
+      file("bare.graph", "2 1\n2\n1\n"),
+      file("bare.gr", "p tw 2 1\n1 2\n"),
+      file("bare.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")};
+  for (const std::string& batch : bare) {
+    refuse(3, "; the graph is weighted, so every edge to insert needs a weight",
+           {"pagerank", weighted, "--insert", batch, "--output", at("out.h5")});
+    refuse(3, "; the graph has times, so every edge to insert needs one",
+           {"pagerank", at("timed.h5"), "--insert", batch, "--output", at("out.h5")});
+    refuse(3, "; --replay needs the time of every edge", {"pagerank", "--replay", batch});
+    refuse(3, "leave --weights column out", {"convert", batch, at("out.h5"), "--weights", "column"});
+    refuse(3, "leave --timestamps out", {"convert", batch, at("out.h5"), "--timestamps"});
+  }
+}
+
 TEST_F(RankBatchCli, ABatchMayBeEmpty) {
   const std::string path = ranked_graph();
   const auto before = ranks({path, "--tolerance", "1e-14"});
