@@ -110,6 +110,7 @@ void run_bench(const Command& command, const BenchCommand& c) {
   apply_host_ceiling(c.common);
   announce(command, c.common);
   Device device(device_of_rank(c.common));
+  tell_refused_gpu(command, c.common, device);
   bench::Options options{c.repetitions, c.scale, c.edge_factor, c.common.seed, c.graph, {}, {}};
   options.progress = [&](const std::string& name) {
     throw_if_stopped();

@@ -16,6 +16,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
 #include "engine/exchange/placement.hpp"
+#include "engine/exec/backend.hpp"
 
 namespace sluice::apps {
 
@@ -222,6 +223,13 @@ DeviceOptions device_of_rank(const CommonOptions& options) {
   device.gpu = placement.gpu;
   device.gpu_ranks = placement.gpu_ranks;
   return device;
+}
+
+void tell_refused_gpu(const Command& command, const CommonOptions& options, const Device& device) {
+  if (options.device.choice != DeviceChoice::automatic || device.is_cuda() || options.quiet) return;
+  const cuda::GpuState gpu = cuda::gpu_state(options.device.gpu);
+  if (gpu.present)
+    say(fmt::format("{}: on the host, for the GPU cannot be used ({})\n", command.name(), gpu.unusable));
 }
 
 unsigned threads_of(const CommonOptions& options) {

@@ -84,6 +84,9 @@ void apply_host_ceiling(const CommonOptions& options);
 /// The device options of this rank: its share of its machine's cores, and its GPU. All ranks call it. Throws
 /// UsageError where several would have to share a GPU and the user has not said that they may.
 DeviceOptions device_of_rank(const CommonOptions& options);
+/// One line where `--device auto` takes the host though there is a GPU.
+void tell_refused_gpu(const Command& command, const CommonOptions& options, const Device& device);
+
 /// The options that would give other results if they differed from rank to rank, a line each.
 std::string same_options(const Command& command);
 

@@ -39,8 +39,7 @@ struct Cut {
   std::uint64_t slots;  ///< partitions on the device at once; 0: the graph is worked on whole
 };
 
-Cut cut_for(const Graph& graph, std::uint64_t budget, bool fits_host) {
-  Device device({.device_memory = budget});
+Cut cut_for(const Device& device, const Graph& graph, bool fits_host) {
   PagingOptions paging;
   // As a job: what the host's memory cannot hold stays in its file.
   if (!fits_host) paging.transport = Transport::file;
@@ -137,7 +136,11 @@ void run_info(const Command& command, const InfoCommand& c) {
   if (c.edges) edges = edge_figures(file, offsets, threads);
   std::optional<Cut> cut;
   const std::uint64_t budget = c.common.device.device_memory;
-  if (budget != 0) cut = cut_for(graph, budget, host_bytes(info) <= host_accountant().ceiling());
+  if (budget != 0) {
+    const Device device({.device_memory = budget});
+    tell_refused_gpu(command, c.common, device);
+    cut = cut_for(device, graph, host_bytes(info) <= host_accountant().ceiling());
+  }
   std::string text;
   if (c.json) {
     Json json = to_json(c.file, info);

@@ -49,6 +49,7 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
   require_scratch(options);
   apply_host_ceiling(options);
   announce(command, options);
+  tell_refused_gpu(command, options, *device_);
   load(graph_file);
 }
 

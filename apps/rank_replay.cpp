@@ -141,6 +141,7 @@ void run_replay(const Command& command, RankReplayOptions& options, const PageRa
   apply_host_ceiling(common);
   announce(command, common);
   const Device device(device_of_rank(common));
+  tell_refused_gpu(command, common, device);
   const std::string scratch =
       common.scratch.empty() ? std::filesystem::temp_directory_path().string() : common.scratch;
   const TemporalFile read = read_temporal(options.file, scratch, threads_of(common));

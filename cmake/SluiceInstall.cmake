@@ -32,4 +32,7 @@ if(SLUICE_TESTS)
     -D SANITIZE=${SLUICE_SANITIZE}
     -P ${CMAKE_CURRENT_SOURCE_DIR}/tests/package/run.cmake)
   set_tests_properties(package.consumer PROPERTIES LABELS unit TIMEOUT 300)
+  add_test(NAME package.present_gpus COMMAND ${CMAKE_COMMAND} -D BINARY_DIR=${CMAKE_BINARY_DIR}
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/tests/package/present_gpus.cmake)
+  set_tests_properties(package.present_gpus PROPERTIES LABELS unit)
 endif()

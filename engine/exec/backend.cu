@@ -13,6 +13,21 @@ namespace {
 
 int opened_device = 0;  ///< of this process: a rank has one GPU
 
+/// All files are compiled for the same GPUs, so one kernel speaks for every other.
+__global__ void probe_kernel() {}
+
+/// Why the probe cannot be launched.
+std::string probe_failure(int index, cudaError_t status) {
+  const std::string said = cudaGetErrorString(status);
+  const bool foreign = status == cudaErrorNoKernelImageForDevice ||
+                       status == cudaErrorUnsupportedPtxVersion || status == cudaErrorInvalidDeviceFunction;
+  cudaDeviceProp gpu{};
+  if (!foreign || cudaGetDeviceProperties(&gpu, index) != cudaSuccess) return said;
+  return std::string(gpu.name) + " has compute capability " + std::to_string(gpu.major) + "." +
+         std::to_string(gpu.minor) + ", this build has code for " SLUICE_CUDA_ARCHITECTURES ": " + said +
+         "; build with the preset cuda on a machine with this GPU, or with the preset release";
+}
+
 }  // namespace
 
 std::vector<std::string> device_ids() {
@@ -32,15 +47,19 @@ std::vector<std::string> device_ids() {
   return ids;
 }
 
-std::string unusable_reason(int index) {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess) return cudaGetErrorString(status);
-  if (count <= index) return "no CUDA device";
-  cudaDeviceProp properties{};
-  if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) return "its properties cannot be read";
-  if (properties.major < 7) return "compute capability 7.0 or newer is needed";
-  return {};
+GpuState gpu_state(int index) {
+  int count = 0, driver = 0;
+  cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorNoDevice || (status == cudaSuccess && count <= index))
+    return {false, "no CUDA device"};
+  cudaDriverGetVersion(&driver);
+  if (driver == 0) return {false, "no CUDA driver"};
+  cudaFuncAttributes attributes{};
+  if (status == cudaSuccess) status = cudaSetDevice(index);
+  if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, probe_kernel);
+  if (status == cudaSuccess) return {true, {}};
+  cudaGetLastError();  // the next check of a launch would find it
+  return {true, probe_failure(index, status)};
 }
 
 DeviceFacts open_device(int index) {

@@ -23,8 +23,15 @@ struct DeviceFacts {
 
 /// What identifies each GPU that this process sees, whatever number it has here; none if CUDA is not usable.
 std::vector<std::string> device_ids();
-/// Empty if this GPU is usable, else the reason why not, in a few words.
-std::string unusable_reason(int index);
+/// Whether a GPU can be worked on.
+struct GpuState {
+  bool present = false;
+  std::string unusable;  ///< why not, in a few words; empty: it can
+};
+
+/// Asks the runtime, down to whether this build has code that the GPU runs; takes the GPU for the calling
+/// thread, as open_device() does.
+GpuState gpu_state(int index);
 /// Opens a GPU for the calling thread; other threads take it by bind_thread().
 DeviceFacts open_device(int index);
 std::string version();

@@ -43,7 +43,7 @@ std::string cuda_version() {
 
 Device::Device(const DeviceOptions& options) : threads_(options.threads ? options.threads : usable_cores()) {
   const bool host = options.choice == DeviceChoice::host;
-  const std::string reason = host ? "asked for the host" : cuda::unusable_reason(options.gpu);
+  const std::string reason = host ? "asked for the host" : cuda::gpu_state(options.gpu).unusable;
   if (options.choice == DeviceChoice::cuda && !reason.empty()) {
     throw UsageError("--device cuda: no usable GPU (" + reason + "); use --device host or auto");
   }

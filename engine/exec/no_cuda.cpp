@@ -14,11 +14,11 @@ namespace sluice::cuda {
 std::vector<std::string> device_ids() {
   return {};
 }
-std::string unusable_reason(int) {
-  return "this build has no CUDA backend";
+GpuState gpu_state(int) {
+  return {false, "this build has no CUDA backend"};
 }
 DeviceFacts open_device(int index) {
-  throw UsageError("--device cuda: " + unusable_reason(index));
+  throw UsageError("--device cuda: " + gpu_state(index).unusable);
 }
 std::string version() {
   return "not built";

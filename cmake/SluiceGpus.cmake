@@ -1,0 +1,26 @@
+# sluice_present_gpus(RESULT NVIDIA_SMI NVCC): the architectures of the GPUs of this machine that the kernels can be
+# compiled for: 8.0 on (they use its warp reductions), as far as the compiler knows them. A newer GPU runs what is
+# compiled for an older one, whose intermediate code is in the build.
+function(sluice_present_gpus result nvidia_smi nvcc)
+  set(found "")
+  if(nvidia_smi)
+    execute_process(COMMAND ${nvidia_smi} --query-gpu=compute_cap --format=csv,noheader
+      OUTPUT_VARIABLE said RESULT_VARIABLE failed ERROR_QUIET TIMEOUT 60)
+    if(failed EQUAL 0)
+      string(REGEX MATCHALL "[0-9]+\\.[0-9]" found "${said}")
+    endif()
+  endif()
+  list(TRANSFORM found REPLACE "\\." "")
+  list(REMOVE_DUPLICATES found)
+  list(FILTER found EXCLUDE REGEX "^[0-7][0-9]$")
+  if(found AND nvcc)
+    execute_process(COMMAND ${nvcc} --list-gpu-arch OUTPUT_VARIABLE known ERROR_QUIET)
+    string(REGEX MATCHALL "[0-9]+" known "${known}")
+    foreach(architecture ${found})
+      if(NOT architecture IN_LIST known)
+        list(REMOVE_ITEM found ${architecture})
+      endif()
+    endforeach()
+  endif()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,69 @@
+// Which device is taken: the runtime is asked whether a GPU runs what was compiled, and where it does not one
+// line says why.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "cli/process.hpp"
+#include "gpu/gpu.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// A small job of a program.
+class DeviceCheck : public testing::Test {
+ protected:
+  std::vector<std::string> job(const std::string& program, const std::string& device) {
+    const std::string graph = folder_ / "graph.h5";
+    EXPECT_EQ(sluice({"generate", "ring", "--scale", "4", "--output", graph}).status, 0);
+    return {program, "wcc", graph, "--device", device, "--output", folder_ / (device + ".h5")};
+  }
+
+  static Finished run(std::vector<std::string> words) { return Process(std::move(words)).wait(); }
+
+  static auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+  Folder folder_;
+};
+
+TEST_F(DeviceCheck, TheHostIsTakenSilentlyWithoutAGpu) {
+  auto words = job(SLUICE_PROGRAM, "auto");
+  words.insert(words.begin(), {"/usr/bin/env", "CUDA_VISIBLE_DEVICES="});
+  const Finished done = run(words);
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(lines(done.err), 1) << done.err;  // the summary
+  EXPECT_NE(done.err.find("on host, "), done.err.npos) << done.err;
+}
+
+TEST_F(DeviceCheck, AnyGpuIsRefusedWithOneLineWithoutOne) {
+  auto words = job(SLUICE_PROGRAM, "cuda");
+  words.insert(words.begin(), {"/usr/bin/env", "CUDA_VISIBLE_DEVICES="});
+  const Finished done = run(words);
+  EXPECT_EQ(done.status, 2);
+  EXPECT_EQ(lines(done.err), 1) << done.err;
+  EXPECT_NE(done.err.find("--device cuda: no usable GPU ("), done.err.npos) << done.err;
+}
+
+#if defined(SLUICE_FOREIGN_PROGRAM)
+TEST_F(DeviceCheck, TheHostIsTakenWithOneLineWhereTheGpuRunsOtherCode) {
+  REQUIRE_GPU(open_gpu());
+  const Finished done = run(job(SLUICE_FOREIGN_PROGRAM, "auto"));
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(lines(done.err), 2) << done.err;  // and the summary
+  EXPECT_TRUE(done.err.starts_with("wcc: on the host, for the GPU cannot be used (")) << done.err;
+  EXPECT_NE(done.err.find("this build has code for 75-real"), done.err.npos) << done.err;
+}
+
+TEST_F(DeviceCheck, AGpuThatRunsOtherCodeIsRefusedWithOneLine) {
+  REQUIRE_GPU(open_gpu());
+  const Finished done = run(job(SLUICE_FOREIGN_PROGRAM, "cuda"));
+  EXPECT_EQ(done.status, 2);
+  EXPECT_EQ(lines(done.err), 1) << done.err;
+  EXPECT_NE(done.err.find("this build has code for 75-real"), done.err.npos) << done.err;
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::test
