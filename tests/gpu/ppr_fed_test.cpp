@@ -114,6 +114,7 @@ TEST_F(GpuFedPpr, EmptiesACacheThatIsTooSmall) {
   EXPECT_EQ(small->memory().used(), 0u);
 }
 
+#if defined(SLUICE_HAVE_CUDA)  // for list_cache_bytes()
 /// A query from a vertex without out-edges takes a room for all vertices, which is more than half of what is
 /// left.
 TEST_F(GpuFedPpr, GivesMemoryOfListsToRooms) {
@@ -165,6 +166,7 @@ TEST_F(GpuFedPpr, GivesNearlyAllMemoryToOneQueryAlone) {
   EXPECT_LT(small->memory().ceiling() / 2, lists);
   EXPECT_LE(small->memory().peak(), small->memory().ceiling());
 }
+#endif
 
 TEST_F(GpuFedPpr, BringsAListThatIsLongerThanTheStage) {
   constexpr std::uint64_t kVertices = 1000, kLong = (1u << 20) + 12345;
