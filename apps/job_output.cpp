@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
 #include <filesystem>
 
 #include "apps/errors.hpp"
@@ -21,11 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string host_name() {
-  char name[HOST_NAME_MAX + 1] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "host";
-}
-
 /// Rank 0 alone sees that the others' files are there only if all write to one file system.
 void require_visible(const std::string& share, int rank) {
   if (fs::exists(share)) return;
@@ -33,14 +27,6 @@ void require_visible(const std::string& share, int rank) {
       fmt::format("{}: rank {} put its share there, but rank 0 cannot see it (choose an output on a "
                   "file system that all nodes share)",
                   share, rank));
-}
-
-/// Shares wait beside the output, or, where that is a stream, in `scratch`, or among temporary files. Several
-/// machines may share `scratch`, and a process id be that of a process on each.
-std::string folder_beside(const std::string& output, const std::string& scratch, long process) {
-  const fs::path folder = scratch.empty() ? fs::temp_directory_path() : fs::path(scratch);
-  const std::string place = output == "-" ? (folder / ("sluice." + host_name())).string() : output;
-  return io::OutputFile::temporary_of(place, process) + ".ranks";
 }
 
 /// One file. Rank 0 writes it while it makes its own share, and appends what the others have logged.
@@ -52,7 +38,8 @@ class SingleOutput final : public JobOutput {
       const auto held = hold_end();
       writer_ = io::make_result_writer(options.output, options.format, options.force, attributes.whole,
                                        text_columns, options.scratch);
-      if (world().size() > 1) owned_.emplace(folder_beside(options.output, options.scratch, ::getpid()));
+      if (world().size() > 1)
+        owned_.emplace(folder_of_ranks(options.output, options.scratch, io::temporary_tag()));
     }
     folder_ = broadcast_text(world(), owned_ ? owned_->path() : "", 0, "the output's name");
     if (!world().leads()) writer_ = io::make_shard_results(share_of(world().rank()), options.output);
@@ -136,8 +123,6 @@ class ShardedOutput final : public JobOutput {
 }  // namespace
 
 TemporaryFolder::TemporaryFolder(std::string path) : path_(std::move(path)) {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);  // left by a killed run that had the same process id
   if (::mkdir(path_.c_str(), 0777) != 0) throw RunError(io::system_message(path_, errno));
 }
 
@@ -146,15 +131,25 @@ TemporaryFolder::~TemporaryFolder() {
   fs::remove_all(path_, ignored);
 }
 
-std::vector<std::string> temporaries_of(const std::string& output, const std::string& scratch, long process) {
-  return {io::OutputFile::temporary_of(output, process),
-          io::OutputFile::temporary_of(folder_of_shards(output), process),
-          folder_beside(output, scratch, process)};
-}
-
 std::string folder_of_shards(const std::string& output) {
   if (output.empty() || output == "-") return "";
   return io::OutputFile::name_of(output) + ".shards";
+}
+
+std::string folder_of_ranks(const std::string& output, const std::string& scratch, const std::string& tag) {
+  if (output != "-") return io::OutputFile::temporary_of(io::OutputFile::name_of(output), tag) + ".ranks";
+  const fs::path folder = scratch.empty() ? fs::temp_directory_path() : fs::path(scratch);
+  return io::OutputFile::temporary_of((folder / "sluice").string(), tag) +
+         fmt::format(".{}.ranks", world().node_leader());
+}
+
+std::vector<std::string> temporaries_of(const std::string& output, const std::string& scratch,
+                                        const std::string& tag) {
+  std::vector<std::string> all{folder_of_ranks(output, scratch, tag)};
+  if (output == "-") return all;
+  for (const auto& name : {io::OutputFile::name_of(output), folder_of_shards(output)})
+    all.push_back(io::OutputFile::temporary_of(name, tag));
+  return all;
 }
 
 std::unique_ptr<JobOutput> open_output(const CommonOptions& options, const OutputAttributes& attributes,

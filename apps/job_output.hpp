@@ -59,7 +59,12 @@ std::unique_ptr<JobOutput> open_output(const CommonOptions& options, const Outpu
 /// Where ranks' files lie with --output-layout sharded; nothing for standard output.
 std::string folder_of_shards(const std::string& output);
 
-/// Whatever open_output() may have begun for an output when rank 0 is this process.
-std::vector<std::string> temporaries_of(const std::string& output, const std::string& scratch, long process);
+/// Where shares of ranks wait in a job of this tag (io::temporary_tag() of rank 0): beside the output, or,
+/// where that is a stream, in `scratch`, or among temporary files. There each machine has its own.
+std::string folder_of_ranks(const std::string& output, const std::string& scratch, const std::string& tag);
+
+/// Whatever such a job may have begun for an output.
+std::vector<std::string> temporaries_of(const std::string& output, const std::string& scratch,
+                                        const std::string& tag);
 
 }  // namespace sluice::apps

@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "apps/errors.hpp"
-#include "apps/job_output.hpp"
 #include "engine/core/error.hpp"
 
 namespace sluice::apps {
@@ -31,9 +30,9 @@ RankGuard::RankGuard(Communicator& ranks, bool alone)
       alone_(alone),
       thread_([this](const std::stop_token& stopping) { watch(stopping); }) {}
 
-void RankGuard::cover(const std::string& output, const std::string& scratch) {
+void RankGuard::cover(const std::vector<std::string>& temporaries) {
   const std::lock_guard lock(mutex_);
-  for (const auto& name : temporaries_of(output, scratch, node_.leader_process())) covered_.push_back(name);
+  covered_.insert(covered_.end(), temporaries.begin(), temporaries.end());
 }
 
 void RankGuard::settle() {

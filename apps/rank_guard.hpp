@@ -17,8 +17,8 @@ class RankGuard {
   /// than a second to stop.
   RankGuard(Communicator& ranks, bool alone);
 
-  /// What rank 0 has begun under this name, and what belongs to it, is removed if the job ends by force.
-  void cover(const std::string& output, const std::string& scratch);
+  /// What has these names, which are the job's alone, is removed if the job ends by force.
+  void cover(const std::vector<std::string>& temporaries);
   /// Nobody sweeps while this is held.
   std::unique_lock<std::mutex> hold_end() { return std::unique_lock(mutex_); }
   /// From here on no request to stop is answered.

@@ -9,9 +9,11 @@
 
 #include "apps/console.hpp"
 #include "apps/errors.hpp"
+#include "apps/job_output.hpp"
 #include "apps/rank_guard.hpp"
 #include "apps/values.hpp"
 #include "engine/exchange/launch.hpp"
+#include "io/output_file.hpp"
 
 namespace sluice::apps {
 
@@ -122,8 +124,9 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
 }
 
 void cover_outputs(const std::vector<std::string>& paths, const std::string& scratch) {
+  const std::string tag = broadcast_text(world(), io::temporary_tag(), 0, "the names of outputs");
   for (const auto& path : paths) {
-    if (guard_slot() && !path.empty()) guard_slot()->cover(path, scratch);
+    if (guard_slot() && !path.empty()) guard_slot()->cover(temporaries_of(path, scratch, tag));
   }
   world().barrier("the names of outputs");
 }

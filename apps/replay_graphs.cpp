@@ -1,7 +1,5 @@
 #include "apps/replay_graphs.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "apps/ranks.hpp"
 #include "io/convert.hpp"
 #include "io/graph_file.hpp"
+#include "io/output_file.hpp"
 
 namespace sluice::apps {
 
@@ -53,8 +52,8 @@ class GraphsInFiles final : public ReplayGraphs {
  public:
   GraphsInFiles(bool stays, const CommonOptions& common) : stays_(stays) {
     // A name that every rank of the machine knows for what goes away if the job ends by force.
-    const std::string leader = broadcast_text(world(), std::to_string(::getpid()), 0, "rank 0's process");
-    if (writes()) folder_.emplace(temporaries_of("-", common.scratch, std::stol(leader)).back());
+    const std::string tag = broadcast_text(world(), io::temporary_tag(), 0, "a folder for the graph");
+    if (writes()) folder_.emplace(folder_of_ranks("-", common.scratch, tag));
     const auto folders = world().all_gather(folder_ ? folder_->path() : "", "a folder for the graph");
     path_ = folders[static_cast<std::size_t>(world().node_leader())] + "/graph.h5";
   }

@@ -1,12 +1,18 @@
 #include "io/output_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <optional>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -25,6 +31,15 @@ std::string folder_of(const std::string& path) {
 
 void sync_path(const std::string& path, const std::string& known_as) {
   Descriptor(path, O_RDONLY, known_as).sync();
+}
+
+/// So that a name outlasts a crash of the machine. A folder that may not be read cannot be synced: there the
+/// name takes the system's time.
+void sync_folder_of(const std::string& path) {
+  const int folder = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  ::fsync(folder);
+  ::close(folder);
 }
 
 /// --force must not cost a user a folder of other things, or a device file: only what looks like a result is
@@ -46,49 +61,109 @@ void refuse_unlike_result(const std::string& path, mode_t mode) {
   if (error) throw RunError(system_message(path, error.value()));
 }
 
-/// Renames where both names may be in use; `flags` as renameat2. File systems without them get a plain
-/// rename.
-int rename_with(const std::string& from, const std::string& to, unsigned flags) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return 0;
-  if (errno != EINVAL && errno != ENOSYS) return errno;
-  if (flags == RENAME_EXCHANGE) {
-    const std::string aside = from + ".old";
-    if (::rename(to.c_str(), aside.c_str()) != 0) return errno;
-    if (::rename(from.c_str(), to.c_str()) != 0) return errno;
-    return ::rename(aside.c_str(), from.c_str()) == 0 ? 0 : errno;
-  }
-  return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+std::optional<struct stat> found_at(const std::string& path) {
+  struct stat found {};
+  return ::lstat(path.c_str(), &found) == 0 ? std::optional(found) : std::nullopt;
 }
 
 bool is_folder(const std::string& path) {
-  struct stat found {};
-  return ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+  const auto found = found_at(path);
+  return found && S_ISDIR(found->st_mode);
 }
 
-bool exists(const std::string& path) {
-  struct stat found {};
-  return ::lstat(path.c_str(), &found) == 0;
+bool is_one_file(const std::string& a, const std::string& b) {
+  const auto one = found_at(a), other = found_at(b);
+  return one && other && one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+/// Whether the file system has no such flags of renameat2, as NFS.
+bool lacks_flags(int error) {
+  return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
+}
+
+/// rename_new() of a file by calls that every file system has: none of them replaces.
+int link_new(const std::string& from, const std::string& to) {
+  if (::link(from.c_str(), to.c_str()) == 0 || (errno == EEXIST && is_one_file(from, to))) {
+    ::unlink(from.c_str());
+    return 0;
+  }
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return errno;
+  // Without hard links, an empty file of ours holds the name.
+  const int claimed = ::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (claimed < 0) return errno;
+  ::close(claimed);
+  if (::rename(from.c_str(), to.c_str()) == 0) return 0;
+  const int error = errno;
+  ::unlink(to.c_str());
+  return error;
+}
+
+/// Gives `from` the name `to`, which a folder has, or a file that a folder replaces; removes what had it.
+/// Returns 0 or the system's reason.
+int replace(const std::string& from, const std::string& to) {
+  std::string old = from;
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) {
+    if (!lacks_flags(errno)) return errno;
+    old = from + ".old";
+    if (::rename(to.c_str(), old.c_str()) != 0) return errno;
+    if (::rename(from.c_str(), to.c_str()) != 0) {
+      const int error = errno;
+      if (::rename(old.c_str(), to.c_str()) == 0) return error;
+      throw RunError(system_message(to, error) + "; what had this name is now " + old);
+    }
+  }
+  sync_folder_of(to);
+  std::error_code ignored;
+  fs::remove_all(old, ignored);
+  return 0;
+}
+
+std::string make_tag() {
+  char host[HOST_NAME_MAX + 1] = {};
+  std::string name = ::gethostname(host, sizeof host - 1) == 0 ? host : "host";
+  std::replace(name.begin(), name.end(), '/', '_');
+  struct stat space {};
+  const bool known = ::stat("/proc/self/ns/pid", &space) == 0;
+  std::random_device random;
+  return fmt::format("{}-{}-{}-{:08x}{:08x}", name, known ? space.st_ino : 0, ::getpid(), random(), random());
 }
 
 }  // namespace
 
+const std::string& temporary_tag() {
+  static const std::string tag = make_tag();
+  return tag;
+}
+
+int rename_new(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (!lacks_flags(errno)) return errno;
+  if (!is_folder(from)) return link_new(from, to);
+  // A folder takes the place of an empty one at most.
+  if (::rename(from.c_str(), to.c_str()) == 0) return 0;
+  return errno == ENOTEMPTY || errno == ENOTDIR ? EEXIST : errno;
+}
+
 OutputFile::OutputFile(std::string path, bool force, bool folder)
     : path_(name_of(std::move(path))), folder_(folder), force_(force) {
-  if (path_.empty()) throw UsageError("the name of the output file is empty");
-  struct stat found {};
-  if (::lstat(path_.c_str(), &found) == 0) {
-    if (!force) throw UsageError(path_ + " exists: give --force to replace it");
-    refuse_unlike_result(path_, found.st_mode);
-  } else if (errno != ENOENT) {
-    throw RunError(system_message(path_, errno));
-  }
-  temporary_ = temporary_of(path_, ::getpid());
-  std::error_code ignored;
-  fs::remove_all(temporary_, ignored);  // left by a killed run that had the same process id
+  require_free(path_, force);
+  temporary_ = temporary_of(path_, temporary_tag());
   if (folder_) {
     if (::mkdir(temporary_.c_str(), 0777) != 0) throw RunError(system_message(path_, errno));
   } else {
     Descriptor(temporary_, O_WRONLY | O_CREAT | O_EXCL, path_).close();
+  }
+}
+
+void OutputFile::require_free(const std::string& path, bool force) {
+  const std::string name = name_of(path);
+  if (name.empty()) throw UsageError("the name of the output file is empty");
+  struct stat found {};
+  if (::lstat(name.c_str(), &found) == 0) {
+    if (!force) throw UsageError(name + " exists: give --force to replace it");
+    refuse_unlike_result(name, found.st_mode);
+  } else if (errno != ENOENT) {
+    throw RunError(system_message(name, errno));
   }
 }
 
@@ -97,8 +172,15 @@ std::string OutputFile::name_of(std::string path) {
   return path;
 }
 
-std::string OutputFile::temporary_of(const std::string& path, long process) {
-  return path + ".partial-" + std::to_string(process);
+std::string OutputFile::temporary_of(const std::string& path, const std::string& tag) {
+  constexpr long kUsualLimit = 255, kBehind = 32;  // names are made from this one, such as those of scratch
+  const long limit = ::pathconf(folder_of(path).c_str(), _PC_NAME_MAX);
+  const std::string behind = ".partial-" + tag;
+  const std::string name = fs::path(path).filename();
+  const auto room = static_cast<std::size_t>((limit > 0 ? limit : kUsualLimit) - kBehind);
+  if (name.size() + behind.size() <= room) return path + behind;
+  const std::string shorter = fmt::format("sluice-{:016x}", std::hash<std::string>()(name));
+  return (fs::path(path).parent_path() / (shorter + behind)).string();
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
@@ -106,6 +188,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       temporary_(std::move(other.temporary_)),
       folder_(other.folder_),
       force_(other.force_),
+      finished_(other.finished_),
       committed_(std::exchange(other.committed_, true)) {}
 
 OutputFile::~OutputFile() {
@@ -114,19 +197,28 @@ OutputFile::~OutputFile() {
   fs::remove_all(temporary_, ignored);
 }
 
-void OutputFile::commit() {
+void OutputFile::finish() {
+  if (std::exchange(finished_, true)) return;
   if (folder_) {
     for (const auto& entry : fs::directory_iterator(temporary_)) sync_path(entry.path().string(), path_);
   }
   sync_path(temporary_, path_);
-  const bool swap =
-      force_ && exists(path_) && (folder_ || is_folder(path_));  // rename replaces only files by files
-  const int error = rename_with(temporary_, path_, swap ? RENAME_EXCHANGE : force_ ? 0 : RENAME_NOREPLACE);
-  if (error == EEXIST && !force_) throw UsageError(path_ + " exists: give --force to replace it");
+}
+
+void OutputFile::commit() {
+  finish();
+  int error = 0;
+  if (!force_) {
+    error = rename_new(temporary_, path_);
+    if (error == EEXIST) throw UsageError(path_ + " exists: give --force to replace it");
+  } else if (found_at(path_) && (folder_ || is_folder(path_))) {
+    error = replace(temporary_, path_);
+  } else if (::rename(temporary_.c_str(), path_.c_str()) != 0) {  // it replaces files by files alone
+    error = errno;
+  }
   if (error != 0) throw RunError(system_message(path_, error));
   committed_ = true;
-  if (swap) fs::remove_all(temporary_);
-  sync_path(folder_of(path_), path_);
+  sync_folder_of(path_);
 }
 
 }  // namespace sluice::io

@@ -5,6 +5,13 @@
 
 namespace sluice::io {
 
+/// Tells the temporaries of this process from those of any other, on whatever machine and in whatever
+/// container: HOST-NAMESPACE-PROCESS-RANDOM.
+const std::string& temporary_tag();
+
+/// Gives `from` the name `to` unless that is taken. Returns 0, or the system's reason: EEXIST where it is.
+int rename_new(const std::string& from, const std::string& to);
+
 /// A file (or folder) that appears under its final name only when complete.
 /// Throws UsageError if `path` exists and not `force`; RunError with the path and the system's reason
 /// otherwise. With `force` an older file, or folder of results, is replaced at commit() in one step; a
@@ -18,16 +25,19 @@ class OutputFile {
 
   /// The name as it is used: without a slash at its end.
   static std::string name_of(std::string path);
-  /// The temporary that a process makes for a path.
-  static std::string temporary_of(const std::string& path, long process);
+  /// Throws as the constructor does where the name cannot be taken.
+  static void require_free(const std::string& path, bool force);
+  /// The temporary that a process of this tag makes for a path.
+  static std::string temporary_of(const std::string& path, const std::string& tag);
 
   const std::string& temporary() const { return temporary_; }  ///< write here
   const std::string& path() const { return path_; }
-  void commit();  ///< fsync, rename, fsync of the folder
+  void finish();  ///< fsync: after it nothing but the name is missing
+  void commit();  ///< finish(), rename, fsync of the folder; what follows the rename is no failure
 
  private:
   std::string path_, temporary_;
-  bool folder_ = false, force_ = false, committed_ = false;
+  bool folder_ = false, force_ = false, finished_ = false, committed_ = false;
 };
 
 }  // namespace sluice::io

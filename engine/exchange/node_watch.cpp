@@ -49,7 +49,6 @@ NodeWatch::NodeWatch(Communicator& ranks) : node_rank_(ranks.node_rank()) {
     Watched other{{rank, 0}};
     int leader = 0;
     text >> leader >> other.node_rank >> other.peer.process >> other.born >> std::ws;
-    if (rank == 0) leader_process_ = other.peer.process;
     if (leader != ranks.node_leader()) continue;
     if (rank == leader) std::getline(text, board_address);
     const bool seen = birth_of(other.peer.process) == other.born;

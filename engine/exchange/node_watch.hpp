@@ -30,8 +30,6 @@ class NodeWatch {
   void leave();
   /// True for the first rank of this machine that asks: of what all see one speaks.
   bool speaks_first();
-  /// The process of rank 0.
-  pid_t leader_process() const { return leader_process_; }
 
  private:
   struct Watched {
@@ -43,7 +41,6 @@ class NodeWatch {
   Board& board() const;
 
   int node_rank_;
-  pid_t leader_process_ = 0;
   std::vector<Watched> watched_;
   SharedMemory memory_;  ///< holds the Board of this machine's ranks
 };

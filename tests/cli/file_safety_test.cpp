@@ -94,6 +94,30 @@ TEST_F(FileSafety, TextsOfFilesAreUtf8) {
   EXPECT_NE(info.out.find("caf\uFFFD.txt"), std::string::npos) << info.out;
 }
 
+/// Two containers that share a folder: in each the job is the first process.
+TEST_F(FileSafety, JobsOfTwoContainersKeepApart) {
+  const auto contained = [&](const std::string& seed, const std::string& walks) {
+    std::vector<std::string> words{"/usr/bin/unshare", "--pid", "--fork", SLUICE_PROGRAM};
+    if (geteuid() != 0) words.insert(words.begin() + 1, {"--user", "--map-root-user"});
+    for (const auto& word : walk(at("o.h5"), {"--seed", seed, "--force", "--quiet"})) words.push_back(word);
+    words.insert(words.end(), {"--walks-per-vertex", walks});
+    return Process(words);
+  };
+  if (contained("1", "1").wait().status != 0) GTEST_SKIP() << "no permission to make a PID namespace";
+  const auto begun = [&] {
+    return std::ranges::any_of(folder_.names(), [](auto& name) { return name.find("partial") != name.npos; });
+  };
+  Process slow = contained("1", "12000");
+  ASSERT_TRUE(slow.reaches(begun));
+  const auto quick = contained("2", "1").wait();
+  const auto last = slow.wait();
+
+  EXPECT_EQ(quick.status, 0) << quick.err;
+  EXPECT_EQ(last.status, 0) << last.err;
+  EXPECT_EQ(read_numbers(at("o.h5"), "walks").size(), 12000u * 256 * 4);
+  EXPECT_FALSE(begun());
+}
+
 /// Reading a file twice costs nobody anything.
 TEST_F(FileSafety, InputsMayBeOneFile) {
   const std::string batch = written("batch.txt", "1 2 0.5\n");

@@ -178,7 +178,7 @@ TEST_F(RankReplayCli, ScratchFoldersNameTheMachine) {
 
   char machine[256] = {};
   ASSERT_EQ(gethostname(machine, sizeof machine - 1), 0);
-  EXPECT_TRUE(name.starts_with("sluice." + std::string(machine) + ".partial-")) << name;
+  EXPECT_TRUE(name.starts_with("sluice.partial-" + std::string(machine) + "-")) << name;
   EXPECT_TRUE(std::filesystem::is_empty(at("scratch")));
 }
 

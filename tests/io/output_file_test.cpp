@@ -3,10 +3,45 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 #include "engine/core/error.hpp"
 #include "io/descriptor.hpp"
 #include "tests/io/file_test_support.hpp"
+
+namespace {
+
+/// What the file system of these tests cannot do, beside the one that is there.
+struct Lacks {
+  bool flags = false, links = false;
+  int failing_rename = 0;  ///< the how manieth from here on
+} lacks;
+
+int refused(int reason) {
+  errno = reason;
+  return -1;
+}
+
+}  // namespace
+
+// The library's calls come here, in place of those of the system's library.
+extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+                         unsigned flags) noexcept {
+  if (lacks.flags && flags != 0) return refused(EINVAL);
+  return static_cast<int>(::syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+}
+extern "C" int rename(const char* from, const char* to) noexcept {
+  if (lacks.failing_rename > 0 && --lacks.failing_rename == 0) return refused(EIO);
+  return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+extern "C" int link(const char* from, const char* to) noexcept {
+  if (lacks.links) return refused(EPERM);
+  return static_cast<int>(::syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
 
 namespace sluice::io {
 namespace {
@@ -28,11 +63,40 @@ TEST(OutputFileTest, AppearsOnlyAtCommit) {
   EXPECT_EQ(folder.entries(), 1u);
 }
 
-TEST(OutputFileTest, TemporaryLiesBesideAndNamesTheProcess) {
+/// Containers have processes of one id, and machines namespaces of one.
+TEST(OutputFileTest, TemporaryLiesBesideAndNamesHostNamespaceAndProcess) {
   const TemporaryFolder folder;
   const OutputFile output(folder.file("a"), false);
 
-  EXPECT_EQ(output.temporary(), folder.file("a") + ".partial-" + std::to_string(::getpid()));
+  char host[256] = {};
+  struct stat space {};
+  ASSERT_EQ(::gethostname(host, sizeof host - 1), 0);
+  ASSERT_EQ(::stat("/proc/self/ns/pid", &space), 0);
+  const std::string known = folder.file("a") + ".partial-" + host + "-" + std::to_string(space.st_ino) + "-" +
+                            std::to_string(::getpid()) + "-";
+  EXPECT_TRUE(output.temporary().starts_with(known)) << output.temporary();
+  EXPECT_EQ(output.temporary().size(), known.size() + 16);
+}
+
+TEST(OutputFileTest, NamesOfAnyLengthHaveATemporary) {
+  const TemporaryFolder folder;
+  const std::string name(255, 'n'), other = std::string(254, 'n') + "m";
+  OutputFile first(folder.file(name), false), second(folder.file(other), false);
+  write_file(first.temporary(), "first");
+  first.commit();
+  second.commit();
+
+  EXPECT_EQ(read_file(folder.file(name)), "first");
+  EXPECT_EQ(read_file(folder.file(other)), "");
+}
+
+TEST(OutputFileTest, ATemporaryOfTheSameNameIsLeftAlone) {
+  const TemporaryFolder folder;
+  const std::string name = OutputFile::temporary_of(folder.file("a"), temporary_tag());
+  write_file(name, "another's");
+
+  EXPECT_THROW(OutputFile(folder.file("a"), true), RunError);
+  EXPECT_EQ(read_file(name), "another's");
 }
 
 TEST(OutputFileTest, VanishesWithoutCommit) {
@@ -59,13 +123,93 @@ TEST(OutputFileTest, ExistingFileNeedsForce) {
   EXPECT_EQ(read_file(folder.file("a")), "new");
 }
 
-TEST(OutputFileTest, FileThatAppearsMeanwhileIsKept) {
-  const TemporaryFolder folder;
-  OutputFile output(folder.file("a"), false);
-  write_file(folder.file("a"), "another's");
+/// On every kind of file system: with flags of renameat2, without (as NFS), and without hard links.
+class AnyFileSystem : public testing::TestWithParam<Lacks> {
+ protected:
+  AnyFileSystem() { lacks = GetParam(); }
+  ~AnyFileSystem() override { lacks = {}; }
+  const TemporaryFolder folder_;
+};
 
-  EXPECT_THROW(output.commit(), UsageError);
-  EXPECT_EQ(read_file(folder.file("a")), "another's");
+INSTANTIATE_TEST_SUITE_P(OutputFileTest, AnyFileSystem,
+                         testing::Values(Lacks{}, Lacks{true, false}, Lacks{true, true}));
+
+TEST_P(AnyFileSystem, WhatAppearsMeanwhileIsKept) {
+  for (const bool folder : {false, true}) {
+    OutputFile onto_file(folder_.file("a"), false, folder), onto_folder(folder_.file("b"), false, folder);
+    write_file(folder_.file("a"), "another's");
+    std::filesystem::create_directory(folder_.file("b"));
+    write_file(folder_.file("b/walks.npy"), "another's");
+
+    EXPECT_THROW(onto_file.commit(), UsageError);
+    EXPECT_THROW(onto_folder.commit(), UsageError);
+    EXPECT_EQ(read_file(folder_.file("a")), "another's");
+    EXPECT_EQ(read_file(folder_.file("b/walks.npy")), "another's");
+    std::filesystem::remove(folder_.file("a"));
+    std::filesystem::remove_all(folder_.file("b"));
+  }
+  EXPECT_EQ(folder_.entries(), 0u);
+}
+
+TEST_P(AnyFileSystem, WhatIsFreeIsTaken) {
+  OutputFile file(folder_.file("a"), false), results(folder_.file("b"), false, true);
+  write_file(file.temporary(), "content");
+  write_file(results.temporary() + "/walks.npy", "content");
+  file.commit();
+  results.commit();
+
+  EXPECT_EQ(read_file(folder_.file("a")), "content");
+  EXPECT_EQ(read_file(folder_.file("b/walks.npy")), "content");
+  EXPECT_EQ(folder_.entries(), 2u);
+}
+
+TEST_P(AnyFileSystem, ForceReplacesFolders) {
+  for (const char* content : {"1", "2"}) {
+    OutputFile output(folder_.file("r"), true, true);
+    write_file(output.temporary() + "/walks.npy", content);
+    output.commit();
+    EXPECT_EQ(read_file(folder_.file("r/walks.npy")), content);
+  }
+  EXPECT_EQ(folder_.entries(), 1u);
+}
+
+TEST(OutputFileTest, AFailedSwapGivesTheOldResultsTheirNameBack) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.file("r"));
+  write_file(folder.file("r/walks.npy"), "old");
+  {
+    OutputFile output(folder.file("r"), true, true);
+    lacks = {.flags = true, .failing_rename = 2};
+    EXPECT_EQ(message_of<RunError>([&] { output.commit(); }), folder.file("r") + ": Input/output error");
+    lacks = {};
+  }
+
+  EXPECT_EQ(read_file(folder.file("r/walks.npy")), "old");
+  EXPECT_EQ(folder.entries(), 1u);
+}
+
+/// Its name could not be synced, but it is there.
+TEST(OutputFileTest, AFolderThatMayOnlyBeWrittenIsNoFailure) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.file("closed"));
+  ASSERT_EQ(::chmod(folder.file("closed").c_str(), 0333), 0);
+  ASSERT_EQ(::chmod(std::filesystem::path(folder.file("closed")).parent_path().c_str(), 0755), 0);
+  const pid_t writer = ::fork();
+  if (writer == 0) {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(2);
+    try {
+      OutputFile(folder.file("closed/a"), false).commit();
+    } catch (const Error&) {
+      ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(writer, &status, 0), writer);
+
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder.file("closed/a")));
+  ::chmod(folder.file("closed").c_str(), 0777);
 }
 
 TEST(OutputFileTest, MissingFolder) {
