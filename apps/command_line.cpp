@@ -25,6 +25,21 @@ std::string one_line(std::string message) {
   return message;
 }
 
+/// Words of the command line that belong to no option and no argument, in their order.
+void refuse_unexpected(const Command& command, std::vector<std::string> words) {
+  std::erase(words, "--");
+  if (words.empty()) return;
+  const auto hint = fmt::format("(see sluice {} --help)", command.name());
+  const auto dashed = std::find_if(words.begin(), words.end(), [](auto& word) { return word[0] == '-'; });
+  if (dashed == words.end()) throw UsageError(fmt::format("unexpected: {} {}", join(words, " "), hint));
+  std::vector<std::string> names{"--help"};
+  for (const auto& option : command.options()) {
+    if (option.name.starts_with("--") && !option.idle) names.push_back(option.name);
+  }
+  const std::string name = dashed->substr(0, dashed->find('='));
+  throw UsageError(fmt::format("unknown option {}{} {}", name, did_you_mean(name, names), hint));
+}
+
 }  // namespace
 
 std::string to_string(const OptionValue& value) {
@@ -167,6 +182,7 @@ std::vector<NamedFile> Command::files() const {
 
 ParseResult parse_command_line(Command& command, std::vector<std::string> words) {
   CLI::App parser;
+  parser.allow_extras();  // refused below
   parser.set_help_flag("-h,--help");
   for (auto& option : command.options()) {
     if (option.placeholder.empty()) {
@@ -183,8 +199,10 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
   } catch (const CLI::CallForHelp&) {
     return ParseResult::help;
   } catch (const CLI::ParseError& error) {
+    refuse_unexpected(command, parser.remaining());  // a misspelt option is why another word is missing
     throw UsageError(fmt::format("{} (see sluice {} --help)", one_line(error.what()), command.name()));
   }
+  refuse_unexpected(command, parser.remaining());
   for (const auto& option : command.options()) {
     if (option.idle && option.given)
       throw UsageError(fmt::format("{} has no meaning for {} (leave it out)", option.name, command.name()));

@@ -53,7 +53,7 @@ std::string program_help(const std::vector<std::unique_ptr<Command>>& commands) 
       "Usage: sluice COMMAND [options]\n\nCommands:\n";
   for (const auto& command : commands) out += entry(command->name(), command->summary());
   out += '\n';
-  out += entry("COMMAND --help", "the options of a command, with their defaults");
+  out += entry("help COMMAND", "the options of a command, with their defaults (or COMMAND --help)");
   out += entry("--version", "this build and the libraries in it");
   out +=
       "\nExample:\n"

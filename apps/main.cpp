@@ -1,6 +1,7 @@
 // The program: finds the command, parses its options, runs it.
 #include <fmt/core.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,14 +11,17 @@
 #include "apps/help.hpp"
 #include "apps/job_files.hpp"
 #include "apps/ranks.hpp"
+#include "apps/values.hpp"
 #include "engine/core/error.hpp"
 
 namespace sluice::apps {
 
 namespace {
 
-std::vector<std::unique_ptr<Command>> all_commands() {
-  std::vector<std::unique_ptr<Command>> commands;
+using Commands = std::vector<std::unique_ptr<Command>>;
+
+Commands all_commands() {
+  Commands commands;
   commands.push_back(make_generate());
   commands.push_back(make_convert());
   commands.push_back(make_info());
@@ -37,24 +41,34 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   return commands;
 }
 
-void run_program(const std::vector<std::string>& words) {
-  const auto commands = all_commands();
-  if (words.empty()) throw UsageError("no command (see sluice --help)");
-  if (words[0] == "--help" || words[0] == "-h") return print(program_help(commands));
-  if (words[0] == "--version") return print(version_text());
+/// Throws UsageError for a word that names none.
+Command& find_command(const Commands& commands, const std::string& word) {
+  std::vector<std::string> names{"--help", "--version", "help"};
   for (const auto& command : commands) {
-    if (command->name() != words[0]) continue;
-    const std::vector<std::string> rest(words.begin() + 1, words.end());
-    if (parse_command_line(*command, rest) == ParseResult::help) return print(command_help(*command));
-    if (world().size() > 1 && !command->takes_ranks()) {
-      throw UsageError(
-          fmt::format("{} is the work of one process: start it without mpirun", command->name()));
-    }
-    refuse_one_file_twice(command->files());
-    watch_for_stop();
-    return command->run(*command);
+    if (command->name() == word) return *command;
+    names.push_back(command->name());
   }
-  throw UsageError("unknown command '" + words[0] + "' (see sluice --help)");
+  throw UsageError(
+      fmt::format("unknown command '{}'{} (see sluice --help)", word, did_you_mean(word, names)));
+}
+
+void run_program(std::vector<std::string> words) {
+  const auto commands = all_commands();
+  if (words.empty()) {
+    print(program_help(commands));
+    throw UsageError("no command was given");
+  }
+  if (words[0] == "help" && words.size() > 1) words = {words[1], "--help"};
+  if (words[0] == "help" || words[0] == "--help" || words[0] == "-h") return print(program_help(commands));
+  if (words[0] == "--version") return print(version_text());
+  Command& command = find_command(commands, words[0]);
+  words.erase(words.begin());
+  if (parse_command_line(command, words) == ParseResult::help) return print(command_help(command));
+  if (world().size() > 1 && !command.takes_ranks())
+    throw UsageError(fmt::format("{} is the work of one process: start it without mpirun", command.name()));
+  refuse_one_file_twice(command.files());
+  watch_for_stop();
+  command.run(command);
 }
 
 }  // namespace

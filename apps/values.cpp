@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -16,6 +17,24 @@ bool parse_all(std::string_view text, T& number) {
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
   return error == std::errc() && rest == end;
+}
+
+/// How many letters are to be added, left out, replaced or swapped with their neighbour.
+std::size_t spelling_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> of(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        of[i][j] = i + j;
+        continue;
+      }
+      of[i][j] =
+          std::min({of[i - 1][j] + 1, of[i][j - 1] + 1, of[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        of[i][j] = std::min(of[i][j], of[i - 2][j - 2] + 1);
+    }
+  }
+  return of[a.size()][b.size()];
 }
 
 }  // namespace
@@ -73,6 +92,21 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
     begin = text.find_first_not_of(separators, end);
   }
   return pieces;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices) {
+  const auto bare = [](std::string_view text) {
+    return text.substr(std::min(text.find_first_not_of('-'), text.size()));
+  };
+  const std::string_view given = bare(word);
+  std::size_t least = given.size() / 3 + 1;  // what is further away has another meaning
+  std::string nearest;
+  for (const auto& choice : choices) {
+    const bool begins = given.size() > 1 && bare(choice).starts_with(given);
+    const std::size_t distance = begins ? 0 : spelling_distance(given, bare(choice));
+    if (distance < least) least = distance, nearest = choice;
+  }
+  return nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest);
 }
 
 std::string format_count(std::uint64_t count) {

@@ -28,6 +28,9 @@ std::vector<std::int64_t> parse_list(std::string_view text, std::string_view opt
 /// The pieces of `text` between any of `separators`; empty pieces are left out.
 std::vector<std::string_view> split(std::string_view text, std::string_view separators);
 
+/// `, did you mean --length?` for the one of `choices` that is nearest to `word`; empty where none is near.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices);
+
 /// `1,234,567`.
 std::string format_count(std::uint64_t count);
 

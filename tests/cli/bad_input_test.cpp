@@ -204,12 +204,37 @@ TEST_F(BadInput, ReturnAndInOutMustBePositive) {
 }
 
 TEST_F(BadInput, UnknownNames) {
-  refuse(kUsage, "no command", {});
-  refuse(kUsage, "unknown command 'stroll'", {"stroll"});
+  refuse(kUsage, "unknown command 'stroll' (see", {"stroll"});
+  refuse(kUsage, "unknown command 'smaple', did you mean sample? (see", {"smaple"});
+  refuse(kUsage, "unknown command 'page-rank', did you mean pagerank?", {"help", "page-rank"});
+  refuse(kUsage, "unknown command '--hlep', did you mean --help?", {"--hlep"});
   refuse(kUsage, "--kind: 'drunk'", walk(graph(), {"--kind", "drunk"}));
-  refuse(kUsage, "--frobnicate", walk(graph(), {"--frobnicate"}));
+  refuse(kUsage, "unknown option --frobnicate (see sluice walk --help)", walk(graph(), {"--frobnicate"}));
+  refuse(kUsage, "unknown option --lenght, did you mean --length?", walk(graph(), {"--lenght", "5"}));
+  refuse(kUsage, "unknown option --prob, did you mean --probability?", walk(graph(), {"--prob=0.5"}));
+  refuse(kUsage, "unknown option --lenght, did you mean --length?", {"walk", "--lenght"});
+  refuse(kUsage, "unknown option -seed, did you mean --seed?", walk(graph(), {"-seed", "5"}));
   refuse(kUsage, "--device: 'abacus'", walk(graph(), {"--device", "abacus"}));
   refuse(kUsage, "KIND: 'torus'", {"generate", "torus", "--output", at("out.h5")});
+}
+
+TEST_F(BadInput, WordsTooMany) {
+  refuse(kUsage, "sluice: unexpected: one two three (see", walk(graph(), {"one", "two", "three"}));
+}
+
+TEST_F(BadInput, NoCommandListsAll) {
+  const Finished finished = sluice({});
+  EXPECT_EQ(finished.status, kUsage);
+  EXPECT_EQ(finished.err, "sluice: no command was given\n");
+  EXPECT_EQ(finished.out, run({"--help"}).out);
+  EXPECT_EQ(finished.out, run({"help"}).out);
+  for (const char* const command : {"generate", "walk", "ppr", "bp"})
+    EXPECT_NE(finished.out.find(std::string("\n  ") + command), std::string::npos) << command;
+}
+
+TEST_F(BadInput, HelpIsACommandToo) {
+  for (const char* const command : {"walk", "pagerank"})
+    EXPECT_EQ(run({"help", command}).out, run({command, "--help"}).out);
 }
 
 TEST_F(BadInput, ValuesThatAreNoNumbers) {
