@@ -14,7 +14,8 @@ namespace sluice::apps {
 
 namespace {
 
-std::string summary(const std::string& output, const io::ConvertStats& stats, double seconds) {
+std::string summary(const std::string& output, const io::ConvertStats& stats, double seconds,
+                    const io::EdgeSourceInfo& source) {
   std::string text =
       fmt::format("{}: {} vertices, {} edges from {} in {:.3g} s ({} edges/s)\n", output,
                   format_count(stats.vertices), format_count(stats.edges), format_count(stats.input_edges),
@@ -27,13 +28,24 @@ std::string summary(const std::string& output, const io::ConvertStats& stats, do
     text += fmt::format("compacted: {} unused ids left out; the original ids are in /vertices/original_id\n",
                         format_count(stats.unused_ids));
   }
+  if (stats.first_id > 0 && !source.vertices) {
+    text += fmt::format(
+        "ids begin at {}: unused ids became vertices without edges, {} in all, vertex 0 among them "
+        "(--compact "
+        "leaves them out)\n",
+        stats.first_id, format_count(stats.isolated_ids));
+  }
   return text;
 }
 
 ResolvedOptions counters(const io::ConvertStats& stats) {
-  return {{"input_edges", stats.input_edges},       {"self_loops_dropped", stats.self_loops},
-          {"duplicates_dropped", stats.duplicates}, {"unused_ids_dropped", stats.unused_ids},
-          {"compacted", stats.compacted},           {"sort_runs", stats.sort_runs}};
+  return {{"input_edges", stats.input_edges},
+          {"self_loops_dropped", stats.self_loops},
+          {"duplicates_dropped", stats.duplicates},
+          {"unused_ids_dropped", stats.unused_ids},
+          {"unused_ids_kept", stats.isolated_ids},
+          {"compacted", stats.compacted},
+          {"sort_runs", stats.sort_runs}};
 }
 
 }  // namespace
@@ -55,7 +67,13 @@ void build_graph(const Command& command, const CommonOptions& common, io::EdgeSo
   const double seconds = watch.seconds();
   if (!common.quiet) {
     if (const auto remark = source.remark(); !remark.empty()) say(remark + '\n');
-    say(summary(output, stats, seconds));
+    const io::EdgeSourceInfo& info = source.info();
+    if (info.undirected_title > 0 && !options.undirected)
+      say(fmt::format(
+          "{}:{}: the title says that the graph is undirected (--undirected stores both directions "
+          "of every edge)\n",
+          info.origin, info.undirected_title));
+    say(summary(output, stats, seconds, info));
   }
   Report report;
   report.command = command.name();

@@ -42,10 +42,12 @@ struct ConvertStats {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;  ///< as stored (both directions counted where undirected)
   std::uint64_t input_edges = 0;
-  std::uint64_t self_loops = 0;  ///< dropped
-  std::uint64_t duplicates = 0;  ///< dropped
-  std::uint64_t unused_ids = 0;  ///< dropped by compaction
-  std::uint64_t sort_runs = 0;   ///< runs spilled to scratch; 0: sorted in memory
+  std::uint64_t self_loops = 0;    ///< dropped
+  std::uint64_t duplicates = 0;    ///< dropped
+  std::uint64_t unused_ids = 0;    ///< dropped by compaction
+  std::uint64_t isolated_ids = 0;  ///< in no edge, and kept; not counted with compaction off
+  std::uint64_t first_id = 0;      ///< the smallest in an edge; 0 where isolated_ids is not counted
+  std::uint64_t sort_runs = 0;     ///< runs spilled to scratch; 0: sorted in memory
   bool compacted = false;
   std::uint64_t checksum = 0;
 };

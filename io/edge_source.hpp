@@ -26,7 +26,8 @@ struct EdgeSourceInfo {
   bool undirected = false;  ///< the format says so (METIS, Matrix Market symmetric): store both directions
   bool weighted = false;
   bool timed = false;
-  std::string origin;  ///< for the graph file's root attribute
+  std::string origin;                  ///< for the graph file's root attribute
+  std::uint64_t undirected_title = 0;  ///< the line of a title or comment that says so; 0: none does
 };
 
 /// A stream of edges. Ids are 0-based when they leave here. Faults throw InputError ("FILE:LINE: what,

@@ -230,7 +230,7 @@ void Conversion<Record>::read_wide(EdgeBatch& batch, std::size_t begin) {
   spool.close();
   wide_ids_->close();
   any_edge_ = true;
-  const bool compact = decide_compaction(wide_ids_->size());
+  const bool compact = decide_compaction(wide_ids_->size(), wide_ids_->ids()[0]);
   if (!compact) wide_ids_.reset();
   track_ids_ = false;
   id_limit_ = kMaxVertices;
@@ -256,21 +256,27 @@ void Conversion<Record>::spool_sorted(EdgeSpool& spool) {
 }
 
 /// Whether unused ids are dropped; sets the vertex count. A graph without any edge keeps the vertices it
-/// declares, unless compaction was asked for.
+/// declares, unless compaction was asked for. `first`: the smallest of the `used` ids.
 template <class Record>
-bool Conversion<Record>::decide_compaction(std::uint64_t used) {
+bool Conversion<Record>::decide_compaction(std::uint64_t used, std::uint64_t first) {
   const std::uint64_t range = std::max(source_.info().vertices.value_or(0), any_edge_ ? largest_id_ + 1 : 0);
   const bool sparse = any_edge_ && used < range - range / 2 && used * 2 < range;
   stats_.compacted = track_ids_ && options_.compact.value_or(sparse);
   stats_.vertices = stats_.compacted ? used : range;
   stats_.unused_ids = stats_.compacted ? range - used : 0;
+  if (track_ids_ && any_edge_ && !stats_.compacted) {
+    stats_.isolated_ids = range - used;
+    stats_.first_id = first;
+  }
   if (stats_.vertices > kMaxVertices) throw too_many_vertices(stats_.vertices);
   return stats_.compacted;
 }
 
 template <class Record>
 void Conversion<Record>::write() {
-  if (!wide_ids_ && !stats_.compacted && decide_compaction(track_ids_ ? ids_.count(options_.threads) : 0))
+  const bool counted = track_ids_ && any_edge_;
+  if (!wide_ids_ && !stats_.compacted &&
+      decide_compaction(counted ? ids_.count(options_.threads) : 0, counted ? ids_.first() : 0))
     ids_.index();
   stats_.edges = sorter_.size();
   stats_.duplicates += sorter_.dropped();

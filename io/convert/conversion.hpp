@@ -50,7 +50,7 @@ class Conversion {
 
   void read_wide(EdgeBatch& batch, std::size_t begin);
   void spool_sorted(EdgeSpool& spool);
-  bool decide_compaction(std::uint64_t used);
+  bool decide_compaction(std::uint64_t used, std::uint64_t first);
   void write();
   void write_original_ids(GraphWriter& writer);
   void report(const char* phase, double fraction) const;

@@ -44,6 +44,13 @@ class IdSet {
     return total;
   }
 
+  /// The smallest id; there must be one.
+  std::uint64_t first() const {
+    std::uint64_t i = 0;
+    while (words_[i] == 0) ++i;
+    return i * 64 + static_cast<std::uint64_t>(std::countr_zero(words_[i]));
+  }
+
   /// Makes rank() answer, for fewer than 2^32 ids; call once all ids are marked.
   void index() {
     ranks_ = HostArray<std::uint32_t>(words_.size(), "the ranks of used ids");

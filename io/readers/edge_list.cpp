@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "io/readers/fault.hpp"
+#include "io/readers/header.hpp"
 #include "io/readers/rows.hpp"
 #include "io/readers/text_format.hpp"
 
@@ -50,6 +51,20 @@ bool is_title(std::string_view first_line, std::string_view second_line) {
   return first.size() != second.size() && !std::all_of(first.begin(), first.end(), is_number);
 }
 
+/// SNAP and others write "# Undirected graph: ...", KONECT "% sym unweighted".
+bool comment_says_undirected(std::string_view line) {
+  const std::string text = lower_case(line);
+  const auto words = words_of(text);
+  return text.find("undirected") != text.npos || (words.size() > 1 && words[0] == "%" && words[1] == "sym");
+}
+
+/// "V,E,u,graph".
+bool title_says_undirected(std::string_view line) {
+  const auto columns = split(line);
+  return comment_says_undirected(line) ||
+         (starts_with_two_numbers(columns) && columns.size() > 2 && columns[2] == "u");
+}
+
 std::uint64_t largest_id(const EdgeBatch& edges, std::size_t from) {
   std::uint64_t largest = 0;
   for (std::size_t i = from; i < edges.size(); ++i)
@@ -66,11 +81,16 @@ class EdgeList final : public TextFormat {
                .weight_remedy = options.weight_remedy,
                .time_remedy = options.time_remedy}) {
     constexpr std::size_t kLookAhead = 64u << 10;
-    const auto first = skip_to_content(stream, "#%");
+    const auto note_title = [&](bool says) {
+      if (says && info_.undirected_title == 0) info_.undirected_title = stream.line() + 1;
+    };
+    const auto first = skip_to_content(
+        stream, "#%", [&](std::string_view comment) { note_title(comment_says_undirected(comment)); });
     if (!first) return;
     if (is_title(*first, second_content_line(stream.peek(kLookAhead)))) {
       add_remark(
           fmt::format("line {} ({}) is no edge and was taken as a title", stream.line() + 1, quote(*first)));
+      note_title(title_says_undirected(*first));
       stream.skip_line();
       return;
     }

@@ -29,10 +29,14 @@ void TextFormat::add_remark(const std::string& text) {
   remark_ += text;
 }
 
-std::optional<std::string> skip_to_content(LineStream& stream, std::string_view comments) {
+std::optional<std::string> skip_to_content(LineStream& stream, std::string_view comments,
+                                           const std::function<void(std::string_view)>& skipped) {
   for (; auto line = stream.peek_line(); stream.skip_line()) {
     const std::size_t first = line->find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos || comments.find((*line)[first]) != std::string_view::npos) continue;
+    if (first == std::string_view::npos || comments.find((*line)[first]) != std::string_view::npos) {
+      if (skipped) skipped(*line);
+      continue;
+    }
     return std::string(line->substr(first, line->find_last_not_of(" \t\r\n") + 1 - first));
   }
   return std::nullopt;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,7 +64,8 @@ std::unique_ptr<TextFormat> make_metis(LineStream& stream, const ReadOptions& op
 std::unique_ptr<TextFormat> make_dimacs(LineStream& stream, const ReadOptions& options);
 
 /// The next line that is neither empty nor begins with one of `comments`, without its end and outer blanks;
-/// the lines before it are taken. Nothing at the end of the file.
-std::optional<std::string> skip_to_content(LineStream& stream, std::string_view comments);
+/// the lines before it are taken, and `skipped` sees each. Nothing at the end of the file.
+std::optional<std::string> skip_to_content(LineStream& stream, std::string_view comments,
+                                           const std::function<void(std::string_view)>& skipped = {});
 
 }  // namespace sluice::io::readers

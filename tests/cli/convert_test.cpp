@@ -35,5 +35,36 @@ TEST_F(Convert, MetisKeepsAndCountsTrueDuplicatesAlone) {
   EXPECT_EQ(targets(), (std::vector<std::int64_t>{1, 1, 2, 0, 0, 0}));
 }
 
+TEST_F(Convert, NamesCompactWhereIdsBeginBehindZero) {
+  const std::string line =
+      "ids begin at 1: unused ids became vertices without edges, 2 in all, vertex 0 among them "
+      "(--compact leaves them out)\n";
+  const std::string edges = "1 2\n2 4\n4 1\n";
+
+  EXPECT_NE(convert("g.txt", edges).find(line), std::string::npos);
+  EXPECT_EQ(convert("g.txt", edges, {"--compact"}).find("begin at"), std::string::npos);
+  EXPECT_EQ(convert("g.txt", edges, {"--no-compact"}).find("begin at"), std::string::npos);
+  EXPECT_EQ(convert("g.txt", edges, {"--quiet"}), "");
+  EXPECT_EQ(convert("g.txt", "0 2\n2 4\n4 3\n").find("begin at"), std::string::npos);
+  EXPECT_EQ(convert("g.txt", "1000 2000\n").find("begin at"), std::string::npos) << "compacted by itself";
+  EXPECT_EQ(convert("g.gr", "p sp 3 1\na 2 3 1\n").find("begin at"), std::string::npos)
+      << "declared vertices";
+}
+
+TEST_F(Convert, NamesUndirectedWhereATitleSaysSo) {
+  const auto said_at = [&](const std::string& place, const std::string& text) {
+    const std::string told = place + ": the title says that the graph is undirected (--undirected ";
+    EXPECT_NE(convert("g.txt", text).find(told), std::string::npos) << text;
+    EXPECT_EQ(convert("g.txt", text, {"--undirected"}).find("title says"), std::string::npos) << text;
+  };
+  said_at("g.txt:2", "# a network\n# Undirected graph: a.txt\n0 1\n1 2\n");
+  said_at("g.txt:1", "% sym unweighted\n0 1\n1 2\n");
+  said_at("g.txt:1", "3,2,u,graph\n0,1\n1,2\n");
+  for (const std::string text :
+       {"# Directed graph (each unordered pair is saved once)\n0 1\n1 2\n", "% asym unweighted\n0 1\n1 2\n",
+        "3,2,d,graph\n0,1\n1,2\n", "0 1\n1 2\n", "0 1\n# undirected, but no title\n1 2\n"})
+    EXPECT_EQ(convert("g.txt", text).find("title says"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace sluice::test
