@@ -33,12 +33,31 @@ choose_preset() {
   elif command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then echo cuda; else echo host; fi
 }
 
+# Reads what ninja prints and shows how far it is: on a terminal in one line that changes, else in ten lines.
+show_progress() {
+  local line ended all=0 total=0 shown=0 columns
+  columns="$(tput cols 2>/dev/null || echo 80)"
+  while IFS= read -r line; do
+    [[ "$line" =~ ^\[([0-9]+)/([0-9]+)\]\ [^R] ]] || continue  # it also counts that it runs CMake again
+    ended="${BASH_REMATCH[1]}" all="${BASH_REMATCH[2]}"
+    if [ -t 2 ]; then
+      printf '\r\033[K%s' "${line:0:columns-1}" >&2
+      continue
+    fi
+    [ "$all" -eq "$total" ] || total="$all" shown=0
+    [ $((ended * 10 / all)) -le "$shown" ] || say "  $ended of $all steps"
+    shown=$((ended * 10 / all))
+  done
+  if [ -t 2 ] && [ "$all" -gt 0 ]; then printf '\r\033[K' >&2; fi
+}
+
 # build PRESET [TARGET]: configures and builds; what it prints is shown in full only if it fails.
 build() {
   local log
   log="$(mktemp)"
   say "building (preset $1)"
-  if ! (cd "$root" && cmake --preset "$1" && cmake --build --preset "$1" ${2:+--target "$2"}) >"$log" 2>&1; then
+  if ! (cd "$root" && cmake --preset "$1" && cmake --build --preset "$1" ${2:+--target "$2"}) 2>&1 |
+    tee "$log" | show_progress; then
     cat "$log" >&2
     rm -f "$log"
     die "the build failed (preset $1)"

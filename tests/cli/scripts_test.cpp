@@ -1,0 +1,54 @@
+// scripts/lib.sh, with a `cmake` that prints what ninja would.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cli/process.hpp"
+
+namespace sluice::test {
+namespace {
+
+class Build : public testing::Test {
+ protected:
+  /// build() of scripts/lib.sh, whose standard error is the file `err` of the folder. The `cmake` of this
+  /// folder runs `steps` for --build, else nothing.
+  int build(const std::string& steps) {
+    write_bytes(folder_ / "cmake", "#!/bin/bash\n[ \"$1\" = --build ] || exit 0\n" + steps);
+    std::filesystem::permissions(folder_ / "cmake", std::filesystem::perms::owner_all);
+    const std::string script = "set -euo pipefail; cd " + folder_.path().string() +
+                               "; export PATH=\"$PWD:$PATH\" FOLDER=\"$PWD\"; . " SLUICE_SOURCE
+                               "/scripts/lib.sh; build host program 2>err";
+    return Process({"/bin/bash", "-c", script}).wait().status;
+  }
+
+  std::string err() const { return read_bytes(folder_ / "err"); }
+
+  Folder folder_;
+};
+
+TEST_F(Build, ShowsHowFarItIsWhileItRuns) {
+  // Ninja goes on when the line of step 10 was seen, and gives up if it is not.
+  const int status = build(
+      "echo '[0/2] Re-checking globbed directories...'\n"
+      "for step in {1..20}; do\n"
+      "  echo \"[$step/20] Building CXX object part$step.cpp.o\"\n"
+      "  [ $step -ne 10 ] || timeout 20 bash -c 'until grep -q \"10 of 20\" $FOLDER/err; do sleep 0.01; done'"
+      " || exit 1\n"
+      "done\n");
+  EXPECT_EQ(status, 0) << err();
+  std::string expected = "building (preset host)\n";
+  for (int step = 2; step <= 20; step += 2) expected += "  " + std::to_string(step) + " of 20 steps\n";
+  EXPECT_EQ(err(), expected);
+}
+
+TEST_F(Build, ShowsAllOfABuildThatFails) {
+  const int status =
+      build("echo '[1/9] Building CXX object part.cpp.o'\necho 'part.cpp:3: error: no'\nexit 1\n");
+  EXPECT_EQ(status, 1);
+  EXPECT_EQ(err(),
+            "building (preset host)\n  1 of 9 steps\n[1/9] Building CXX object part.cpp.o\n"
+            "part.cpp:3: error: no\nbash: the build failed (preset host)\n");
+}
+
+}  // namespace
+}  // namespace sluice::test
