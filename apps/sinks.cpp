@@ -12,7 +12,11 @@ constexpr std::uint64_t kPieceRows = 64u << 10;
 }  // namespace
 
 int VertexColumns::declare(const std::string& name, std::vector<std::uint64_t> row) {
-  return writer_.declare(name, ids_.wide() ? io::ElementType::i64 : io::ElementType::i32, std::move(row));
+  return writer_.declare(name, type(), std::move(row));
+}
+
+int VertexColumns::declare_padded(const std::string& name, std::vector<std::uint64_t> row) {
+  return writer_.declare_padded(name, type(), std::move(row));
 }
 
 void VertexColumns::append(int dataset, std::span<const Vertex> vertices, std::uint64_t rows) {
@@ -36,10 +40,10 @@ void VertexColumns::append(int dataset, std::span<const Vertex> vertices, std::u
 WalkWriter::WalkWriter(io::ResultWriter& writer, const IdMap& ids, const WalkOptions& options)
     : columns_(writer, ids) {
   if (options.kind == WalkKind::multidimensional) {
-    edges_ = columns_.declare("edges", {options.length, 2});
+    edges_ = columns_.declare_padded("edges", {options.length, 2});
     pool_ = columns_.declare("pool", {options.frontier_size});
   } else {
-    walks_ = columns_.declare("walks", {options.length + std::uint64_t{1}});
+    walks_ = columns_.declare_padded("walks", {options.length + std::uint64_t{1}});
   }
 }
 

@@ -17,10 +17,14 @@ class VertexColumns {
  public:
   VertexColumns(io::ResultWriter& writer, const IdMap& ids) : writer_(writer), ids_(ids) {}
   int declare(const std::string& name, std::vector<std::uint64_t> row = {});
+  /// For rows that kNoVertex ends.
+  int declare_padded(const std::string& name, std::vector<std::uint64_t> row);
   /// Appends `rows` rows that lie one after the other in `vertices`.
   void append(int dataset, std::span<const Vertex> vertices, std::uint64_t rows);
 
  private:
+  io::ElementType type() const { return ids_.wide() ? io::ElementType::i64 : io::ElementType::i32; }
+
   io::ResultWriter& writer_;
   const IdMap& ids_;
   std::vector<std::int64_t> wide_;  ///< reused from batch to batch

@@ -21,6 +21,7 @@ struct ResultDataset {
   ElementType type = ElementType::i32;
   std::vector<std::uint64_t> row;  ///< shape behind the first axis
   std::uint64_t rows = 0;
+  bool padded = false;   ///< declared by declare_padded(): integers
   bool offsets = false;  ///< ends of lists, declared by declare_offsets()
   std::int64_t end = 0;  ///< of those: the end of the last list
 
@@ -32,6 +33,7 @@ struct ResultDataset {
 class DeclaredResults : public ResultWriter {
  public:
   int declare(const std::string& name, ElementType type, std::vector<std::uint64_t> row) final;
+  int declare_padded(const std::string& name, ElementType type, std::vector<std::uint64_t> row) final;
   int declare_offsets(const std::string& name) final;
   void append(int dataset, const void* data, std::uint64_t rows) final;
   void append_counts(int dataset, std::span<const std::uint64_t> counts) override;

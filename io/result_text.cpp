@@ -60,6 +60,15 @@ AddNumber formatter(ElementType type) {
   return nullptr;
 }
 
+/// Elements of the row before the -1 behind its end, whose every bit is set.
+std::uint64_t length_of(const std::byte* row, std::uint64_t elements, std::uint64_t bytes_each) {
+  constexpr std::byte kPadding[] = {std::byte{0xff}, std::byte{0xff}, std::byte{0xff}, std::byte{0xff},
+                                    std::byte{0xff}, std::byte{0xff}, std::byte{0xff}, std::byte{0xff}};
+  std::uint64_t length = 0;
+  while (length < elements && std::memcmp(row + length * bytes_each, kPadding, bytes_each) != 0) ++length;
+  return length;
+}
+
 class TextResults : public DeclaredResults {
  public:
   TextResults(const std::string& path, bool force, const std::string& scratch)
@@ -119,12 +128,17 @@ class TextBlocks final : public TextResults {
     if (dataset == 0) head(0);
     const AddNumber add = formatter(rows.type);
     const std::uint64_t bytes_each = element_bytes(rows.type), elements = rows.row_elements();
-    for (const std::byte *row = bytes.data(), *const end = row + bytes.size(); row < end;) {
-      for (std::uint64_t i = 0; i < elements; ++i, row += bytes_each) {
+    for (const std::byte *row = bytes.data(), *const end = row + bytes.size(); row < end;
+         row += elements * bytes_each) {
+      const std::uint64_t length = rows.padded ? length_of(row, elements, bytes_each) : elements;
+      for (std::uint64_t i = 0; i < length; ++i) {
         if (buffer_.full()) hand_over(dataset);
-        (buffer_.*add)(row);
-        buffer_.add(i + 1 < elements ? ' ' : '\n');
+        (buffer_.*add)(row + i * bytes_each);
+        buffer_.add(i + 1 < length ? ' ' : '\n');
       }
+      if (length > 0) continue;
+      if (buffer_.full()) hand_over(dataset);
+      buffer_.add('\n');
     }
     if (dataset != 0 || datasets().size() > 1) hand_over(dataset);
   }

@@ -39,6 +39,13 @@ int DeclaredResults::declare(const std::string& name, ElementType type, std::vec
   return static_cast<int>(datasets_.size()) - 1;
 }
 
+int DeclaredResults::declare_padded(const std::string& name, ElementType type,
+                                    std::vector<std::uint64_t> row) {
+  const int dataset = declare(name, type, std::move(row));
+  datasets_.back().padded = true;
+  return dataset;
+}
+
 int DeclaredResults::declare_offsets(const std::string& name) {
   const int dataset = declare(name, ElementType::i64, {});
   datasets_.back().offsets = true;

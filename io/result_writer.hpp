@@ -33,6 +33,8 @@ class ResultWriter {
   /// Declares a dataset, before any rows are appended; `row` is the shape behind the first axis ({} for one
   /// number a row). Returns its handle.
   virtual int declare(const std::string& name, ElementType type, std::vector<std::uint64_t> row) = 0;
+  /// The same for rows that may end early, -1 behind their end; text leaves that out.
+  virtual int declare_padded(const std::string& name, ElementType type, std::vector<std::uint64_t> row) = 0;
   /// Declares where lists end that lie one after the other in another dataset: i64, 0 and then the running
   /// sum of what append_counts() is given.
   virtual int declare_offsets(const std::string& name) = 0;

@@ -69,18 +69,27 @@ TEST_F(Output, SampleRangesConcatenateToTheWhole) {
   EXPECT_EQ(joined, whole);
 }
 
-TEST_F(Output, TextHoldsTheSameWalks) {
-  const auto numbers = read_numbers(walk("a.h5", {}), "walks");
-  std::istringstream text(read_bytes(walk("a.txt", {"--format", "text"})));
-
-  std::vector<std::int64_t> read;
-  for (std::string line; std::getline(text, line);) {
-    if (line.starts_with("#")) continue;
-    std::istringstream words(line);
-    for (std::int64_t number = 0; words >> number;) read.push_back(number);
+TEST_F(Output, TextHoldsTheSameWalksAndEndsWhereTheyEnd) {
+  write_bytes(at("line.txt"), "0 1\n1 2\n2 3\n");
+  run({"convert", at("line.txt"), at("line.h5"), "--quiet"});
+  const auto walk_line = [&](const std::string& name, std::vector<std::string> more) {
+    more.insert(more.begin(), {"walk", at("line.h5"), "--length", "3", "--output", at(name), "--quiet"});
+    run(more);
+    return at(name);
+  };
+  for (const bool original : {false, true}) {
+    const std::vector<std::string> ids(original, "--original-ids");
+    const std::string suffix = std::to_string(original);
+    auto text = ids;
+    text.insert(text.end(), {"--format", "text"});
+    EXPECT_EQ(read_bytes(walk_line("w.txt" + suffix, text)), "0 1 2 3\n1 2 3\n2 3\n3\n");
+    EXPECT_EQ(read_numbers(walk_line("w.h5" + suffix, ids), "walks"),
+              (std::vector<std::int64_t>{0, 1, 2, 3, 1, 2, 3, -1, 2, 3, -1, -1, 3, -1, -1, -1}));
   }
-
-  EXPECT_EQ(read, numbers);
+  write_bytes(at("pools.txt"), "3\n2\n");
+  EXPECT_EQ(read_bytes(walk_line(
+                "p.txt", {"--kind", "multidimensional", "--starts", at("pools.txt"), "--format", "text"})),
+            "# edges\n\n2 3\n# pool\n3\n2\n");
 }
 
 TEST_F(Output, TextGoesToStandardOutput) {

@@ -182,6 +182,17 @@ TEST(TextResultsTest, OneRowALine) {
   EXPECT_EQ(writer->bytes_written(), 14u);
 }
 
+TEST(TextResultsTest, PaddedRowsEndWhereTheyEnd) {
+  const TemporaryFolder folder;
+  const auto writer = make_result_writer(folder.file("w.txt"), ResultFormat::text, false, {});
+  const int narrow = writer->declare_padded("narrow", ElementType::i32, {3});
+  const int wide = writer->declare_padded("wide", ElementType::i64, {2});
+  append<std::int32_t>(*writer, narrow, {0, 1, 2, 3, -1, -1, -1, -1, -1}, 3);
+  append<std::int64_t>(*writer, wide, {0xffffffff, -1, 4, 5}, 2);
+  writer->commit();
+  EXPECT_EQ(read_file(folder.file("w.txt")), "# narrow\n0 1 2\n3\n\n# wide\n4294967295\n4 5\n");
+}
+
 TEST(TextResultsTest, SeveralDatasetsFollowEachOtherWhateverTheOrder) {
   const TemporaryFolder folder;
   const auto writer = make_result_writer(folder.file("w.txt"), ResultFormat::text, false, {});
