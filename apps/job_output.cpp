@@ -47,7 +47,7 @@ class SingleOutput final : public JobOutput {
 
   void commit() override {
     if (!world().leads()) writer_->commit();
-    world().barrier("the results of all ranks", kUnlimited);
+    world().barrier("the results of all ranks");
     if (!world().leads()) return;
     collect();
     writer_->commit();
@@ -94,7 +94,7 @@ class ShardedOutput final : public JobOutput {
 
   void commit() override {
     writer_->commit();
-    world().barrier("the results of all ranks", kUnlimited);
+    world().barrier("the results of all ranks");
     if (!world().leads()) return;
     throw_if_stopped();
     std::vector<io::ShardFile> shards;

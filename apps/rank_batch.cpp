@@ -198,8 +198,7 @@ void RankBatch::adopt(Graph graph, bool made, const CommonOptions& common) {
   } else if (world().leads()) {
     checksum = graph.checksum != 0 ? graph.checksum : io::graph_checksum(graph, threads_of(common));
   }
-  // However long it takes.
-  world().all_reduce(std::span(&checksum, 1), Reduce::max, "the checksum of the graph", kUnlimited);
+  world().all_reduce(std::span(&checksum, 1), Reduce::max, "the checksum of the graph");
   graph.checksum = checksum;
   job_.adopt(std::move(graph));
 }

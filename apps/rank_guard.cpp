@@ -24,10 +24,11 @@ constexpr Clock::duration kStoppingAlone = std::chrono::seconds(5), kUrged = std
 
 }  // namespace
 
-RankGuard::RankGuard(Communicator& ranks, bool alone)
-    : node_(ranks),
+RankGuard::RankGuard(Communicator& ranks, bool alone, Patience patience)
+    : node_(ranks, patience),
       speaks_of_stops_(ranks.node_leader() == 0),
       alone_(alone),
+      patience_(patience),
       thread_([this](const std::stop_token& stopping) { watch(stopping); }) {}
 
 void RankGuard::cover(const std::vector<std::string>& temporaries) {
@@ -68,10 +69,18 @@ void RankGuard::watch(const std::stop_token& stopping) {
   std::unique_lock lock(mutex);
   const auto pause = [&] { never.wait_for(lock, stopping, kLook, [] { return false; }); };
   for (; !stopping.stop_requested(); pause()) {
+    node_.beat();
     if (const auto peer = node_.lost()) {
       end(fmt::format(
               "rank {} (process {}) was lost: killed, perhaps for want of memory; no output was written",
               peer->rank, peer->process),
+          false);
+    }
+    if (const auto peer = node_.silent()) {
+      end(fmt::format(
+              "rank {} (process {}) has shown no sign of life for {} s: stopped, or hung in the system; "
+              "no output was written",
+              peer->rank, peer->process, patience_.count()),
           false);
     }
     if (!stop_requested()) continue;

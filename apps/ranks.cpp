@@ -111,7 +111,7 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
   }
   if (!world().leads()) mute();
   outcome = outcome_of([&] {
-    guard_slot() = std::make_unique<RankGuard>(world(), launch.launcher.empty());
+    guard_slot() = std::make_unique<RankGuard>(world(), launch.launcher.empty(), launch.patience);
     body();
   });
   const Ending ending{outcome};

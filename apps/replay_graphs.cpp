@@ -80,9 +80,9 @@ class GraphsInFiles final : public ReplayGraphs {
   template <class Write>
   Graph written(Write&& write) {
     if (writes()) write();
-    world().barrier("the graph of the replay", kUnlimited);
+    world().barrier("the graph of the replay");
     Graph graph = stays_ ? io::open_graph(path_, true) : io::read_graph(path_, true);
-    world().barrier("the graph of the replay", kUnlimited);
+    world().barrier("the graph of the replay");
     if (writes()) fs::remove(path_);
     return graph;
   }

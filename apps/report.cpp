@@ -227,9 +227,7 @@ void ReportFile::write(const Report& report) {
 }
 
 void ReportFile::write_joined(const Report& report) {
-  // Rank 0 may have been at work alone, so the others wait for as long as it takes.
-  const auto texts =
-      world().all_gather(io::json_text(to_json(report)), "the reports of all ranks", kUnlimited);
+  const auto texts = world().all_gather(io::json_text(to_json(report)), "the reports of all ranks");
   if (!file_) return;
   std::vector<Json> reports;
   for (const auto& text : texts) reports.push_back(Json::parse(text));

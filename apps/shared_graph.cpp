@@ -83,8 +83,7 @@ Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
   Graph graph;
   MadeHere made;
   if (reads) graph = io::read_graph(path, with_in, 0, shared ? &made : nullptr);
-  // A large graph takes its time to read, and the machines need not be equally fast.
-  const auto lists = world().all_gather(made.list(), "the graph", kUnlimited);
+  const auto lists = world().all_gather(made.list(), "the graph");
   bool opened = reads;
   if (!reads) {
     try {

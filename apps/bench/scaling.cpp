@@ -98,7 +98,7 @@ class ScalingSuite {
     options.tolerance = 0;
     options.max_iterations = options_.repetitions + 1;
     std::vector<double> seconds(options.max_iterations, 0);
-    world().barrier("iterations of PageRank", kUnlimited);
+    world().barrier("iterations of PageRank");
     if (who == Who::all || world().leads()) {
       RankPlace place;
       if (who == Who::all) place.ranks = &world();
@@ -106,7 +106,7 @@ class ScalingSuite {
       const PageRankResult result = pagerank(device_, graph_, options, {}, place);
       for (std::size_t i = 0; i < result.history.size(); ++i) seconds[i] = result.history[i].seconds;
     }
-    world().all_reduce(seconds, Reduce::max, "iterations of PageRank", kUnlimited);
+    world().all_reduce(seconds, Reduce::max, "iterations of PageRank");
     std::vector<double> rates;
     for (std::size_t i = 1; i < seconds.size(); ++i) {
       if (seconds[i] > 0) rates.push_back(static_cast<double>(graph_.edges()) / seconds[i] * 1e-9);
@@ -153,8 +153,7 @@ class ScalingSuite {
     const std::uint64_t size = who == Who::all ? ranks() : 1;
     RunStats stats;
     double exchange = 0, seconds = 0;
-    // However long another rank takes to come here, from its tables or from walks that it has alone.
-    world().barrier("a study of walks", kUnlimited);
+    world().barrier("a study of walks");
     if (rank < size) {
       walk_.first_instance = instances * rank / size, walk_.last_instance = instances * (rank + 1) / size;
       const double said = world().seconds(), begin = seconds_now();
@@ -165,8 +164,8 @@ class ScalingSuite {
     double slowest[] = {stats.compute_seconds, rank < size ? -stats.compute_seconds : -1e300};
     double sums[] = {static_cast<double>(stats.steps), static_cast<double>(stats.entries_sent), exchange,
                      seconds, stats.compute_seconds};
-    world().all_reduce(slowest, Reduce::max, "a study of walks", kUnlimited);
-    world().all_reduce(sums, Reduce::sum, "a study of walks", kUnlimited);
+    world().all_reduce(slowest, Reduce::max, "a study of walks");
+    world().all_reduce(sums, Reduce::sum, "a study of walks");
     return {sums[0] / slowest[0] * 1e-6, slowest[0], sums[4] / static_cast<double>(size), -slowest[1],
             100 * sums[2] / sums[3],     sums[1]};
   }

@@ -150,8 +150,7 @@ class ListedGather {
     std::vector<std::uint64_t> sums(Found::kSums);
     team_.read(sums.data(), counts_.data(), sums.size(), "a round of a gather");
     sums.push_back(rows_.in().in.edges);
-    // However long another rank reads its lists.
-    rows_.ranks().all_reduce(sums, Reduce::sum, "a round's vertices and edges", kUnlimited);
+    rows_.ranks().all_reduce(sums, Reduce::sum, "a round's vertices and edges");
     if (rows_.ranks().size() == 1) {
       std::swap(sent_, next_sent_);
       view_.sent = sent_.data(), view_.next_sent = next_sent_.data();

@@ -81,7 +81,7 @@ void MessageParts::share_boundaries() {
     const std::uint64_t first = rows_.first() + begin(part);
     mine.append(reinterpret_cast<const char*>(&first), sizeof first);
   }
-  const auto all = rows_.ranks().all_gather(mine, "the parts of all ranks", kUnlimited);
+  const auto all = rows_.ranks().all_gather(mine, "the parts of all ranks");
   first_parts_.assign(1, 0);
   for (const std::string& theirs : all) {
     const std::uint64_t parts = theirs.size() / sizeof(std::uint64_t), before = all_boundaries_.size();
@@ -108,7 +108,7 @@ void MessageParts::require_same_counts() {
     send.push_back(std::as_bytes(std::span(there[r])));
   }
   Inbox received;
-  rows_.ranks().all_to_all(send, received, "counts of messages", kUnlimited);
+  rows_.ranks().all_to_all(send, received, "counts of messages");
   bool good = true;
   const std::byte* at = received.bytes().data();
   for (std::uint64_t from = 0; from < all; ++from) {
@@ -211,7 +211,7 @@ void MessageParts::say_nothing(std::int64_t uniform) {
 /// All ranks end alike.
 void MessageParts::require_on_all_ranks(bool good) const {
   std::uint64_t bad[] = {good ? 0u : 1u};
-  rows_.ranks().all_reduce(bad, Reduce::max, "the edges of all ranks", kUnlimited);
+  rows_.ranks().all_reduce(bad, Reduce::max, "the edges of all ranks");
   if (bad[0] != 0) throw InputError(kNoReverse);
 }
 

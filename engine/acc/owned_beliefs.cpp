@@ -141,8 +141,7 @@ class OwnedBeliefs final : public BeliefSolver {
   double round(bool tells) {
     const acc::BeliefRound mine = backend_->round(program_, tells);
     std::array<double, 3> all{mine.change, mine.no_state ? 1.0 : 0.0, mine.nothing_told ? 1.0 : 0.0};
-    // However long another rank reads its lists.
-    rows_.ranks().all_reduce(all, Reduce::max, "a round of messages", kUnlimited);
+    rows_.ranks().all_reduce(all, Reduce::max, "a round of messages");
     nothing_told_ = all[2] > 0;
     return possible(all[1] > 0 ? -1 : all[0]);
   }

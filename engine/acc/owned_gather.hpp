@@ -110,8 +110,7 @@ class OwnedGather {
       const Totals totals = std::exchange(mine.totals, {});
       sums[0] += totals.carried, sums[1] += totals.active, sums[2] += totals.edges;
     }
-    // However long another rank reads its lists.
-    rows_.ranks().all_reduce(sums, Reduce::sum, "a round's vertices and edges", kUnlimited);
+    rows_.ranks().all_reduce(sums, Reduce::sum, "a round's vertices and edges");
     std::swap(sent_, next_sent_);
     rows_.share(sent_.data(), "what vertices send");
     const auto carried = static_cast<State>(sums[0]);

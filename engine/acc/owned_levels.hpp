@@ -111,8 +111,7 @@ class OwnedLevels {
     AccRound at;
     for (std::uint64_t least = 0;; least += Push::kBins) {
       std::uint64_t lowest[] = {push_.lowest(least)};
-      // The first wait after lists were made simple, which one rank may have read far longer than another.
-      ranks.all_reduce(lowest, Reduce::min, "the lowest level", kUnlimited);
+      ranks.all_reduce(lowest, Reduce::min, "the lowest level");
       if (lowest[0] > last_level_) break;
       push_.open(least = lowest[0]);
       bool refilled = true;

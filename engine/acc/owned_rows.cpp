@@ -96,7 +96,7 @@ bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads)
   SweepRows rows(lists);
   rows.file = graph.edges_elsewhere.get();
   std::uint64_t others[] = {is_simple(rows, first, threads) ? 0u : 1u};
-  if (ranks != nullptr) ranks->all_reduce(others, Reduce::max, "the lists of all ranks", kUnlimited);
+  if (ranks != nullptr) ranks->all_reduce(others, Reduce::max, "the lists of all ranks");
   return others[0] == 0;
 }
 

@@ -56,8 +56,7 @@ void join_ranks(const OwnedRows& rows, const Program& program, Crew& crew, std::
         rank % (2 * step) == step ? joined_vertices(states) : ChargedVector<Vertex>{};
     std::vector<std::span<const std::byte>> send(size);
     if (!given.empty()) send[rank - step] = std::as_bytes(std::span(given));
-    // One rank may be spared its lists, and another read all of them.
-    ranks.all_to_all(send, received, "the trees of ranks", kUnlimited);
+    ranks.all_to_all(send, received, "the trees of ranks");
     const auto pairs = received.bytes();
     crew.blocks(pairs.size() / (2 * sizeof(Vertex)), kTreeVerticesAtOnce,
                 [&](std::uint64_t begin, std::uint64_t end, unsigned) {

@@ -24,9 +24,7 @@ RoundWork RoundExchange::operator()(const RoundWork& mine, std::span<const Block
     goes_on = goes_on || !fits;
   }
   for (Letter& letter : out_) letter.goes_on = goes_on;
-  // One rank may have all active vertices, and have read its lists from a file.
-  ranks_.swap(std::as_bytes(std::span(out_)), std::as_writable_bytes(std::span(in_)), "a round's end",
-              kUnlimited);
+  ranks_.swap(std::as_bytes(std::span(out_)), std::as_writable_bytes(std::span(in_)), "a round's end");
   RoundWork all;
   for (std::size_t r = 0; r < in_.size(); ++r) {
     const Letter& letter = in_[r];

@@ -39,7 +39,7 @@ class Flags {
     for (std::uint64_t first = 0; first < bits; first += some.size()) {
       const std::uint64_t count = std::min<std::uint64_t>(some.size(), bits - first);
       for (std::uint64_t i = 0; i < count; ++i) some[i] = (*this)[first + i] ? 1 : 0;
-      ranks->all_reduce(some.span().first(count), Reduce::max, "checked vertices", kUnlimited);
+      ranks->all_reduce(some.span().first(count), Reduce::max, "checked vertices");
       for (std::uint64_t i = 0; i < count; ++i) {
         if (some[i] != 0) set(first + i);
       }
@@ -139,7 +139,7 @@ class Sets {
       for (std::uint64_t first = 0; first < parent_.size(); first += theirs.size()) {
         const auto some = theirs.span().first(std::min<std::uint64_t>(theirs.size(), parent_.size() - first));
         std::copy_n(parent_.begin() + first, some.size(), some.begin());
-        ranks->broadcast(std::as_writable_bytes(some), root, "checked components", kUnlimited);
+        ranks->broadcast(std::as_writable_bytes(some), root, "checked components");
         for (std::uint64_t i = 0; i < some.size(); ++i) unite(static_cast<Vertex>(first + i), some[i]);
       }
     }

@@ -191,7 +191,7 @@ class BeliefCheck {
   void share() {
     if (ranks_ == nullptr || ranks_->size() == 1 || result_.own_messages == nullptr) return;
     std::uint64_t sum[] = {differs_};
-    ranks_->all_reduce(sum, Reduce::sum, "checked messages", kUnlimited);
+    ranks_->all_reduce(sum, Reduce::sum, "checked messages");
     differs_ = sum[0];
     const auto cut = graph_.vertices() == 0
                          ? std::vector<std::uint64_t>(static_cast<std::size_t>(ranks_->size()) + 1, 0)
@@ -202,7 +202,7 @@ class BeliefCheck {
                           end = cut[static_cast<std::size_t>(root) + 1] * states_;
       for (std::uint64_t at = begin; at < end; at += kToldAtOnce)
         ranks_->broadcast(std::as_writable_bytes(all.subspan(at, std::min(kToldAtOnce, end - at))), root,
-                          "checked beliefs", kUnlimited);
+                          "checked beliefs");
     };
     for (int root = 0; root < ranks_->size(); ++root) tell(logs_.span(), root), tell(zeros_.span(), root);
   }

@@ -59,7 +59,7 @@ void for_each_edge(const Graph& graph, const CheckedShare& share, bool weights, 
 
 /// No rank goes on before all have found their share right, however long that takes.
 inline void wait_for_checks(Communicator* ranks) {
-  if (ranks != nullptr) ranks->barrier("the check of results", kUnlimited);
+  if (ranks != nullptr) ranks->barrier("the check of results");
 }
 
 }  // namespace sluice

@@ -46,7 +46,7 @@ class VoteDirection {
       : ranks_(rows.ranks()), vertices_(vertices), left_(edges) {
     const bool asks = asked == AccDirection::automatic && ranks_.size() > 1;
     std::array<std::uint64_t, 2> most{can_pull ? 0u : 1u, asks ? rows.largest_degree() : 0};
-    ranks_.all_reduce(most, Reduce::max, "whether rounds can pull", kUnlimited);
+    ranks_.all_reduce(most, Reduce::max, "whether rounds can pull");
     largest_degree_ = most[1];
     chooses_ = asked == AccDirection::automatic && most[0] == 0;
     pulls_ = asked == AccDirection::pull && most[0] == 0;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "engine/core/error.hpp"
 
@@ -12,19 +13,35 @@ namespace sluice {
 
 /// How long somebody waits before what is waited for is taken for lost.
 using Patience = std::chrono::seconds;
-inline constexpr Patience kPatience{300};
-/// For the end of a phase in which one rank may have hours more to do than another. A rank that fails or
-/// disappears meanwhile ends the wait all the same.
+/// Where something else ends a wait in vain: another rank may work for hours.
 inline constexpr Patience kUnlimited = Patience::max();
+
+/// Time for which this process has waited itself. A job that was suspended overnight has not waited.
+class AwakeTime {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Adds what passed since the last call, and returns the sum. Between two calls pass a few milliseconds,
+  /// unless the process was stopped.
+  Clock::duration pass() {
+    constexpr Clock::duration kMost = std::chrono::milliseconds(100);
+    const Clock::time_point now = Clock::now(), before = std::exchange(last_, now);
+    return passed_ += std::min(now - before, kMost);
+  }
+
+ private:
+  Clock::time_point last_ = Clock::now();
+  Clock::duration passed_{};
+};
 
 /// Asks done() until it says yes, at first as fast as it can, then after pauses that are short beside what
 /// was waited already. Throws what done() throws, and RunError where patience ends.
 template <class Done>
 void wait_until(const Done& done, const char* label, Patience patience) {
-  using Clock = std::chrono::steady_clock;
-  constexpr Clock::duration kAtOnce = std::chrono::milliseconds(2), kLongest = std::chrono::milliseconds(1);
-  for (const Clock::time_point begin = Clock::now(); !done();) {
-    const Clock::duration waited = Clock::now() - begin;
+  using Duration = AwakeTime::Clock::duration;
+  constexpr Duration kAtOnce = std::chrono::milliseconds(2), kLongest = std::chrono::milliseconds(1);
+  for (AwakeTime time; !done();) {
+    const Duration waited = time.pass();
     if (patience != kUnlimited && waited > patience) {
       throw RunError("waited " + std::to_string(patience.count()) + " s for " + label +
                      ", and it did not end");

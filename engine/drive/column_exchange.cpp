@@ -35,8 +35,7 @@ ColumnExchange::~ColumnExchange() {
 std::vector<std::uint64_t> ColumnExchange::counts(std::span<const std::uint64_t> send,
                                                   const char* label) const {
   std::vector<std::uint64_t> counts(send.size());
-  // However long another rank works before it comes here.
-  ranks_.swap(std::as_bytes(send), std::as_writable_bytes(std::span(counts)), label, kUnlimited);
+  ranks_.swap(std::as_bytes(send), std::as_writable_bytes(std::span(counts)), label);
   return counts;
 }
 
@@ -62,7 +61,7 @@ double ColumnExchange::exchange(std::span<const ExchangedColumn> columns, std::s
   if (device_.is_cuda()) cuda::wait_stream(stream, label);
   if (!link_) {
     std::uint64_t most = *std::ranges::max_element(send);
-    ranks_.all_reduce(std::span(&most, 1), Reduce::max, label, kUnlimited);
+    ranks_.all_reduce(std::span(&most, 1), Reduce::max, label);
     for (const ExchangedColumn& column : columns) through_hosts(column, send, receive, most, label);
     return 0;
   }

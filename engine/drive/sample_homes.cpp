@@ -10,8 +10,7 @@ std::vector<HomeWave> gather_waves(Communicator& ranks, const HomeWave& mine) {
   std::string text(sizeof mine, '\0');
   std::memcpy(text.data(), &mine, sizeof mine);
   std::vector<HomeWave> waves;
-  // However long another rank writes its last wave.
-  for (const std::string& theirs : ranks.all_gather(text, "the ranks' waves", kUnlimited)) {
+  for (const std::string& theirs : ranks.all_gather(text, "the ranks' waves")) {
     waves.emplace_back();
     std::memcpy(&waves.back(), theirs.data(), sizeof mine);
   }

@@ -113,8 +113,7 @@ class SampleOwners {
   /// How many entries come from all ranks.
   std::uint64_t count_guests() {
     std::vector<std::uint64_t> come(homes());
-    ranks_.swap(std::as_bytes(std::span(counts_)), std::as_writable_bytes(std::span(come)), kEntries,
-                kUnlimited);
+    ranks_.swap(std::as_bytes(std::span(counts_)), std::as_writable_bytes(std::span(come)), kEntries);
     return std::reduce(come.begin(), come.end());
   }
 

@@ -49,13 +49,13 @@ void together(Communicator* ranks, const std::function<void()>& body) {
     own = std::current_exception();
   }
   std::uint64_t failed[] = {own ? 1u : 0u};
-  ranks->all_reduce(failed, Reduce::max, "room for the work of all ranks", kUnlimited);
+  ranks->all_reduce(failed, Reduce::max, "room for the work of all ranks");
   if (own) std::rethrow_exception(own);
   if (failed[0] != 0) throw BudgetError("another rank has no room for its part of the work");
 }
 
 bool any_left(Communicator* ranks, std::uint64_t left, const char* label) {
-  if (ranks) ranks->all_reduce(std::span(&left, 1), Reduce::max, label, kUnlimited);
+  if (ranks) ranks->all_reduce(std::span(&left, 1), Reduce::max, label);
   return left > 0;
 }
 
@@ -79,8 +79,7 @@ PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& gra
     return plan_pages(device, graph, wanted, columns, bytes_per_instance, most[0], steps,
                       taken + travelling_bytes(device));
   };
-  // The first wait after tables: one rank may have read its disk far longer than another.
-  ranks->all_reduce(most, Reduce::max, "the partition plan", kUnlimited);
+  ranks->all_reduce(most, Reduce::max, "the partition plan");
   most[1] = std::max(size, paging.partitions);
   if (paging.partitions == 0)
     together(ranks, [&] { most[1] = std::max(size, plan_with().partitions.size()); });

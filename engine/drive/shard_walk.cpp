@@ -33,7 +33,7 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
   constexpr std::uint64_t kPartsForPairs = 16, kLeastShare = 2;
   // Ranks may have found devices of different kinds, which have no way to each other.
   std::uint64_t kinds[] = {device.is_cuda() ? 1u : 0u, device.is_cuda() ? 0u : 1u};
-  ranks.all_reduce(kinds, Reduce::max, "the devices of ranks", kUnlimited);
+  ranks.all_reduce(kinds, Reduce::max, "the devices of ranks");
   if (kinds[0] + kinds[1] > 1) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(ranks.size());
   const std::uint64_t parts =
@@ -44,7 +44,7 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
                       wanted = std::max<std::uint64_t>(mine + (pairs && mine < plan.partitions.size()), 1);
   plan.slots = static_cast<unsigned>(wanted);
   std::uint64_t most = std::max<std::uint64_t>(instances, 1);
-  ranks.all_reduce(std::span(&most, 1), Reduce::max, "the partition plan", kUnlimited);
+  ranks.all_reduce(std::span(&most, 1), Reduce::max, "the partition plan");
   // The host backend's memory has to hold results that leave as well.
   const std::uint64_t room = device.is_cuda() ? ~std::uint64_t{0} : host_accountant().available() / 2,
                       available = std::min(device.memory().available(), room),

@@ -61,7 +61,6 @@ DeviceShardWalks<kAsks>::DeviceShardWalks(const ShardRoom& room, DeviceRanks& li
       link_(link),
       rank_(static_cast<std::size_t>(room.ranks.rank())),
       size_(static_cast<std::size_t>(room.ranks.size())),
-      patience_(kDevicePatience + Patience(room.most() * (std::uint64_t{room.length} + 1) / 1'000'000)),
       paths_(rows.data()),
       begin_count_(room.size()),
       here_(device_, room.most(), "walks under way"),
@@ -109,7 +108,7 @@ Crossing DeviceShardWalks<kAsks>::exchange() {
                         stream_.get()),
         "counts to the host");
   counting_.stop(stream_);
-  link_.wait(stream_.get(), "walks of other ranks", patience_);
+  link_.wait(stream_.get(), "walks of other ranks");
   exchange_seconds_ += counting_.seconds() + (travelled_ ? travelling_.seconds() : 0);
   Crossing crossing;
   std::vector<std::uint64_t> send(size_), receive(size_);
@@ -140,7 +139,7 @@ void DeviceShardWalks<kAsks>::advance() {
 
 template <bool kAsks>
 std::pair<Vertex, Vertex> DeviceShardWalks<kAsks>::first_pair() {
-  link_.wait(stream_.get(), "walks of other ranks", patience_);
+  link_.wait(stream_.get(), "walks of other ranks");
   Record record;
   copy_to_host(device_, &record, here_.data(), sizeof record);
   const Walker walker = walker_of(record.parked());

@@ -179,7 +179,6 @@ class DeviceShardWalks : public ShardWalks {
   const Device& device_;
   DeviceRanks& link_;
   std::size_t rank_, size_;
-  Patience patience_;  ///< another rank may have all walks, and work on them from start to end
   Vertex* paths_;
   std::uint64_t begin_count_;  ///< walks of the half
   std::uint64_t here_count_ = 0;

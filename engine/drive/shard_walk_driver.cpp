@@ -44,8 +44,7 @@ void ShardWalkDriver::run(WalkSink* sink) {
   std::uint64_t done = 0;
   for (std::uint64_t w = 0; w < homes_.waves(); ++w, ++stats_.waves) {
     homes_.begin(w);
-    // However long another rank reads its partitions or writes its rows; a superstep's wait is short.
-    ranks_.barrier("a wave of walks", kUnlimited);
+    ranks_.barrier("a wave of walks");
     const double start = seconds_now();
     walk_wave();
     stats_.compute_seconds += seconds_now() - start;
@@ -93,8 +92,7 @@ bool ShardWalkDriver::superstep(unsigned h, bool begun) {
 /// whoever can goes on.
 void ShardWalkDriver::bring_pair(bool some) {
   if (some) hold({loop_.plan().partitions.owner(halves_[0]->first_pair().second)});
-  // However long another rank reads.
-  ranks_.barrier("lists of other ranks", kUnlimited);
+  ranks_.barrier("lists of other ranks");
 }
 
 /// Makes this rank's partitions visible, and `more` beside them.

@@ -23,8 +23,7 @@ class Wire {
       send.push_back(std::as_bytes(column.first(count)));
       column = column.subspan(count);
     }
-    // However long another rank works before it comes here.
-    ranks.all_to_all(send, inbox_, label, kUnlimited);
+    ranks.all_to_all(send, inbox_, label);
     counts_ = inbox_.sizes();
     for (std::uint64_t& count : counts_) count /= sizeof(T);
   }

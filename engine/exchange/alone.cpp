@@ -9,19 +9,17 @@ namespace {
 
 class Alone final : public Communicator {
  public:
-  void barrier(const char*, Patience) override {}
-  void broadcast(std::span<std::byte>, int, const char*, Patience) override {}
-  void all_reduce(std::span<std::uint64_t>, Reduce, const char*, Patience) override {}
-  void all_reduce(std::span<double>, Reduce, const char*, Patience) override {}
-  std::vector<std::string> all_gather(const std::string& bytes, const char*, Patience) override {
-    return {bytes};
-  }
-  void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received, const char* label,
-                  Patience) override {
+  void barrier(const char*) override {}
+  void broadcast(std::span<std::byte>, int, const char*) override {}
+  void all_reduce(std::span<std::uint64_t>, Reduce, const char*) override {}
+  void all_reduce(std::span<double>, Reduce, const char*) override {}
+  std::vector<std::string> all_gather(const std::string& bytes, const char*) override { return {bytes}; }
+  void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received,
+                  const char* label) override {
     const std::uint64_t size = send[0].size();
     std::copy(send[0].begin(), send[0].end(), received.open({&size, 1}, label));
   }
-  void swap(std::span<const std::byte> send, std::span<std::byte> received, const char*, Patience) override {
+  void swap(std::span<const std::byte> send, std::span<std::byte> received, const char*) override {
     std::copy(send.begin(), send.end(), received.begin());
   }
   void announce_failure() noexcept override {}
@@ -39,23 +37,21 @@ std::unique_ptr<Communicator> make_alone() {
   return std::make_unique<Alone>();
 }
 
-void Communicator::swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label,
-                        Patience patience) {
+void Communicator::swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label) {
   const auto ranks = static_cast<std::size_t>(size());
   std::vector<std::span<const std::byte>> parts;
   for (std::size_t r = 0; r < ranks; ++r)
     parts.push_back(send.subspan(r * (send.size() / ranks), send.size() / ranks));
   Inbox all;
-  all_to_all(parts, all, label, patience);
+  all_to_all(parts, all, label);
   std::ranges::copy(all.bytes(), received.begin());
 }
 
-std::string broadcast_text(Communicator& ranks, std::string text, int root, const char* label,
-                           Patience patience) {
+std::string broadcast_text(Communicator& ranks, std::string text, int root, const char* label) {
   std::uint64_t size = ranks.rank() == root ? text.size() : 0;
-  ranks.all_reduce(std::span(&size, 1), Reduce::max, label, patience);
+  ranks.all_reduce(std::span(&size, 1), Reduce::max, label);
   text.resize(size);
-  ranks.broadcast(std::as_writable_bytes(std::span(text)), root, label, patience);
+  ranks.broadcast(std::as_writable_bytes(std::span(text)), root, label);
   return text;
 }
 

@@ -23,9 +23,10 @@ struct PeerFailed : RunError {
   using RunError::RunError;
 };
 
-/// Collective operations: all ranks call them, in the same order. All throw PeerFailed where a rank failed
-/// and said so before it did its part, and RunError ("rank 3 waited 300 s for LABEL") where patience ends;
-/// what they were given to fill is then unspecified. One thread at a time.
+/// Collective operations: all ranks call them, in the same order. A rank that works on is waited for however
+/// long it takes; one that is lost, or stopped, is for NodeWatch and the launcher to see. All throw
+/// PeerFailed where a rank failed and said so before it did its part; what they were given to fill is then
+/// unspecified. One thread at a time.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -38,26 +39,21 @@ class Communicator {
   int node_leader() const { return place_.node_leader; }
   bool leads() const { return place_.rank == 0; }
 
-  virtual void barrier(const char* label, Patience patience = kPatience) = 0;
+  virtual void barrier(const char* label) = 0;
   /// Everybody's `bytes` become those of `root`; all ranks bring the same size.
-  virtual void broadcast(std::span<std::byte> bytes, int root, const char* label,
-                         Patience patience = kPatience) = 0;
+  virtual void broadcast(std::span<std::byte> bytes, int root, const char* label) = 0;
   /// Element by element over the ranks; all ranks bring the same size.
-  virtual void all_reduce(std::span<std::uint64_t> values, Reduce how, const char* label,
-                          Patience patience = kPatience) = 0;
-  virtual void all_reduce(std::span<double> values, Reduce how, const char* label,
-                          Patience patience = kPatience) = 0;
+  virtual void all_reduce(std::span<std::uint64_t> values, Reduce how, const char* label) = 0;
+  virtual void all_reduce(std::span<double> values, Reduce how, const char* label) = 0;
   /// What each rank brought, by rank.
-  virtual std::vector<std::string> all_gather(const std::string& bytes, const char* label,
-                                              Patience patience = kPatience) = 0;
+  virtual std::vector<std::string> all_gather(const std::string& bytes, const char* label) = 0;
   /// `send[r]` goes to rank r, and what came lies in `received`. Throws BudgetError on this rank alone where
   /// the host's memory has no room for that; the others then wait in vain, until this one has said so.
   virtual void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received,
-                          const char* label, Patience patience = kPatience) = 0;
+                          const char* label) = 0;
   /// The same for few bytes, as many for every rank: those at r * size go to rank r, where `size` is what
   /// `send` has for each. One message a rank, where all_to_all() first says how long its messages are.
-  virtual void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label,
-                    Patience patience = kPatience);
+  virtual void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label);
 
   /// Tells the other ranks that this one gives up; they learn of it wherever they wait or look.
   virtual void announce_failure() noexcept = 0;
@@ -85,8 +81,7 @@ class Communicator {
 };
 
 /// The text of `root`, on every rank.
-std::string broadcast_text(Communicator& ranks, std::string text, int root, const char* label,
-                           Patience patience = kPatience);
+std::string broadcast_text(Communicator& ranks, std::string text, int root, const char* label);
 
 /// A job of one rank.
 std::unique_ptr<Communicator> make_alone();

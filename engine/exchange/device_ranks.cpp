@@ -3,12 +3,12 @@
 
 namespace sluice {
 
-void DeviceRanks::wait(void* stream, const char* label, Patience patience) {
+void DeviceRanks::wait(void* stream, const char* label) {
   const auto done = [=, this] {
     throw_if_failed(label);
     return cuda::stream_done(stream, label);
   };
-  wait_until(done, label, patience);
+  wait_until(done, label, kUnlimited);
 }
 
 }  // namespace sluice

@@ -16,12 +16,14 @@ struct Launch {
   std::uint64_t size = 1;    ///< processes, as far as the launcher says
   std::uint64_t rank = 0;    ///< which of them, as far as it says
   std::string launcher;      ///< the variable that told, for messages; empty: none
+  Patience patience{300};    ///< for ranks that show no sign of life
 };
 
 /// An environment: the value of a variable, or null.
 using Environment = std::function<const char*(const char*)>;
 
 /// Reads the launchers' variables. SLUICE_ALONE=1 hides them: each process is then a job of its own.
+/// SLUICE_PATIENCE is in seconds.
 Launch detect_launch(const Environment& environment);
 
 /// The ranks that `launch` speaks of, or one. Throws UsageError where several processes were started that

@@ -1,5 +1,5 @@
-// The communicator over MPI. Everything that blocks is a non-blocking call and one wait function with a
-// deadline, which also looks whether another rank has failed.
+// The communicator over MPI. Everything that blocks is a non-blocking call and one wait function, which also
+// looks whether another rank has failed.
 #if defined(SLUICE_HAVE_MPI)
 
 #define OMPI_SKIP_MPICXX 1
@@ -86,14 +86,14 @@ class Mpi final : public Communicator {
   }
   ~Mpi() override { close(); }
 
-  void barrier(const char* label, Patience patience) override {
+  void barrier(const char* label) override {
     Timed timed(*this);
     auto pending = std::make_unique<Pending>();
     check(MPI_Ibarrier(work_.id(), pending->add()), label);
-    wait(std::move(pending), label, patience);
+    wait(std::move(pending), label);
   }
 
-  void broadcast(std::span<std::byte> bytes, int root, const char* label, Patience patience) override {
+  void broadcast(std::span<std::byte> bytes, int root, const char* label) override {
     Timed timed(*this);
     // In no ledger, and so little. Longer pieces leave the caches.
     constexpr std::uint64_t kCopied = 8u << 20;
@@ -104,37 +104,34 @@ class Mpi final : public Communicator {
       check(MPI_Ibcast(pending->memory.data(), static_cast<int>(piece.size()), MPI_BYTE, root, work_.id(),
                        pending->add()),
             label);
-      const auto memory = wait(std::move(pending), label, patience);
+      const auto memory = wait(std::move(pending), label);
       if (rank() != root) std::copy(memory.begin(), memory.end(), piece.begin());
       bytes = bytes.subspan(piece.size());
       if (rank() == root) bytes_sent_ += piece.size() * static_cast<std::uint64_t>(size() - 1);
     }
   }
 
-  void all_reduce(std::span<std::uint64_t> values, Reduce how, const char* label,
-                  Patience patience) override {
-    reduce(values, MPI_UINT64_T, how, label, patience);
+  void all_reduce(std::span<std::uint64_t> values, Reduce how, const char* label) override {
+    reduce(values, MPI_UINT64_T, how, label);
   }
-  void all_reduce(std::span<double> values, Reduce how, const char* label, Patience patience) override {
-    reduce(values, MPI_DOUBLE, how, label, patience);
+  void all_reduce(std::span<double> values, Reduce how, const char* label) override {
+    reduce(values, MPI_DOUBLE, how, label);
   }
 
-  std::vector<std::string> all_gather(const std::string& bytes, const char* label,
-                                      Patience patience) override {
+  std::vector<std::string> all_gather(const std::string& bytes, const char* label) override {
     Timed timed(*this);
-    return gather(work_, bytes, label, patience, true);
+    return gather(work_, bytes, label);
   }
 
-  void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received, const char* label,
-                  Patience patience) override {
+  void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received,
+                  const char* label) override {
     Timed timed(*this);
     const auto open = [&](std::span<const std::uint64_t> sizes) { return received.open(sizes, label); };
-    exchange(work_, send, open, label, patience, true);
+    exchange(work_, send, open, label);
   }
 
   /// Each message from one rank to another by itself: a collective would have to be put together first.
-  void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label,
-            Patience patience) override {
+  void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label) override {
     Timed timed(*this);
     const auto ranks = static_cast<std::size_t>(size());
     const std::size_t each = send.size() / ranks, mine = static_cast<std::size_t>(rank()) * each;
@@ -154,7 +151,7 @@ class Mpi final : public Communicator {
             label);
     }
     bytes_sent_ += send.size() - each;
-    const auto memory = wait(std::move(pending), label, patience);
+    const auto memory = wait(std::move(pending), label);
     std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(send.size()), send.size(), received.begin());
     std::copy_n(send.begin() + static_cast<std::ptrdiff_t>(mine), each,
                 received.begin() + static_cast<std::ptrdiff_t>(mine));
@@ -180,7 +177,7 @@ class Mpi final : public Communicator {
 
   std::vector<std::string> last_words(const std::string& bytes, Patience patience) noexcept override {
     try {
-      return gather(last_, bytes, "the end of all ranks", patience, false);
+      return gather(last_, bytes, "the end of all ranks", patience);
     } catch (...) {
       return {};
     }
@@ -207,31 +204,29 @@ class Mpi final : public Communicator {
     Clock::time_point begin_ = Clock::now();
   };
 
-  /// The one wait. Returns the memory of the requests once all are complete. With `heed` the failure of a
-  /// rank that has not done its part ends it: what has been waited for by all can be completed, so that what
-  /// fails on all ranks alike, right behind a collective, is everybody's own failure. Without, patience
-  /// begins only when a failure is known.
-  std::vector<std::byte> wait(std::unique_ptr<Pending> pending, const char* label, Patience patience,
-                              bool heed = true) {
-    const auto begin = Clock::now();
-    std::optional<Clock::time_point> failure;
-    parts_ += heed ? 1 : 0;
+  /// The one wait. Returns the memory of the requests once all are complete. The failure of a rank that has
+  /// not done its part ends it: what has been waited for by all can be completed, so that what fails on all
+  /// ranks alike, right behind a collective, is everybody's own failure. With `last` no failure does; the
+  /// others are waited for so long from when one is known.
+  std::vector<std::byte> wait(std::unique_ptr<Pending> pending, const char* label,
+                              std::optional<Patience> last = {}) {
+    AwakeTime since_failure;
+    parts_ += last ? 0 : 1;
     for (unsigned round = 0;; ++round) {
       int done = 0;
       check(MPI_Testall(static_cast<int>(pending->requests.size()), pending->requests.data(), &done,
                         MPI_STATUSES_IGNORE),
             label);
       if (done) return std::move(pending->memory);
-      if (!failure && (look_for_failure() || announced_)) failure = Clock::now();
-      if (heed && (announced_ || is_behind())) {
+      const bool failure = look_for_failure() || announced_;
+      if (!last && (announced_ || is_behind())) {
         give_up(std::move(pending));
         throw PeerFailed(fmt::format("rank {} failed while rank {} waited for {}", failed_.value_or(rank()),
                                      rank(), label));
       }
-      const auto since = heed ? begin : failure.value_or(Clock::now());
-      if (patience != kUnlimited && Clock::now() - since > patience) {
+      if (last && failure && since_failure.pass() > *last) {
         give_up(std::move(pending));
-        throw RunError(fmt::format("waited {} s for {}, and not every rank came", patience.count(), label));
+        throw RunError(fmt::format("waited {} s for {}, and not every rank came", last->count(), label));
       }
       back_off(round);
     }
@@ -272,7 +267,7 @@ class Mpi final : public Communicator {
   bool is_behind() const { return fewest_parts_ < parts_; }
 
   template <class T>
-  void reduce(std::span<T> values, MPI_Datatype type, Reduce how, const char* label, Patience patience) {
+  void reduce(std::span<T> values, MPI_Datatype type, Reduce how, const char* label) {
     Timed timed(*this);
     auto pending = std::make_unique<Pending>();
     const auto bytes = std::as_bytes(values);
@@ -280,13 +275,13 @@ class Mpi final : public Communicator {
     check(MPI_Iallreduce(MPI_IN_PLACE, pending->memory.data(), static_cast<int>(values.size()), type,
                          operation(how), work_.id(), pending->add()),
           label);
-    const auto memory = wait(std::move(pending), label, patience);
+    const auto memory = wait(std::move(pending), label);
     std::memcpy(values.data(), memory.data(), memory.size());
     bytes_sent_ += size() > 1 ? memory.size() : 0;
   }
 
   std::vector<std::string> gather(const Channel& channel, const std::string& bytes, const char* label,
-                                  Patience patience, bool heed) {
+                                  std::optional<Patience> last = {}) {
     const std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(size()),
                                                        std::as_bytes(std::span(bytes)));
     // Short texts, and the last words of ranks that have no memory left: they are charged nowhere.
@@ -297,7 +292,7 @@ class Mpi final : public Communicator {
       received.resize(std::reduce(sizes.begin(), sizes.end()));
       return reinterpret_cast<std::byte*>(received.data());
     };
-    exchange(channel, send, open, label, patience, heed);
+    exchange(channel, send, open, label, last);
     std::vector<std::string> all;
     const char* at = received.data();
     for (const std::uint64_t count : counts) all.emplace_back(std::exchange(at, at + count), count);
@@ -307,7 +302,7 @@ class Mpi final : public Communicator {
   /// Everybody learns how much comes from whom, and open(sizes) says where to; then all pieces go at once.
   void exchange(const Channel& channel, std::span<const std::span<const std::byte>> send,
                 FunctionRef<std::byte*(std::span<const std::uint64_t>)> open, const char* label,
-                Patience patience, bool heed) {
+                std::optional<Patience> last = {}) {
     const auto ranks = static_cast<std::size_t>(size());
     std::vector<std::uint64_t> counts(ranks);
     auto sizes = std::make_unique<Pending>();
@@ -316,7 +311,7 @@ class Mpi final : public Communicator {
     for (std::size_t r = 0; r < ranks; ++r) mine[r] = send[r].size();
     check(MPI_Ialltoall(mine, 1, MPI_UINT64_T, mine + ranks, 1, MPI_UINT64_T, channel.id(), sizes->add()),
           label);
-    const auto memory = wait(std::move(sizes), label, patience, heed);
+    const auto memory = wait(std::move(sizes), label, last);
     std::memcpy(counts.data(), memory.data() + ranks * sizeof(std::uint64_t), ranks * sizeof(std::uint64_t));
 
     std::byte* at = open(counts);
@@ -343,7 +338,7 @@ class Mpi final : public Communicator {
       });
       bytes_sent_ += send[peer].size();
     }
-    wait(std::move(pending), label, patience, heed);
+    wait(std::move(pending), label, last);
   }
 
   template <class Use>

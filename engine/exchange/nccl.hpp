@@ -38,9 +38,9 @@ class DeviceRanks {
   /// Of `values`, `each` of every rank in order of rank, this rank's become the least of what any rank has
   /// there; the others are lost.
   virtual void reduce_scatter_min(std::uint32_t* values, std::uint64_t each, void* stream) = 0;
-  /// Blocks until all work of the stream is done; throws as Communicator does where another rank has failed,
-  /// and RunError where a link or a rank is lost, or patience ends.
-  void wait(void* stream, const char* label, Patience patience = kPatience);
+  /// Blocks until all work of the stream is done, however long another rank works before it does its part;
+  /// throws as Communicator does where another rank has failed, and RunError where a link or a rank is lost.
+  void wait(void* stream, const char* label);
   /// Throws so; for whoever waits otherwise.
   virtual void throw_if_failed(const char* label) = 0;
   /// Ends what is under way, where a rank does not come any more; nothing else may be called then.

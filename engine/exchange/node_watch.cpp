@@ -33,11 +33,14 @@ std::optional<std::uint64_t> birth_of(pid_t process) {
 /// What the ranks of a machine tell each other without a message. It begins as zeros.
 struct NodeWatch::Board {
   static constexpr std::size_t kRanks = 4096;
+  static std::size_t place_of(int node_rank);
   std::atomic<std::uint32_t> spoken;
   std::atomic<std::uint8_t> left[kRanks];
+  std::atomic<std::uint32_t> beats[kRanks];
 };
 
-NodeWatch::NodeWatch(Communicator& ranks) : node_rank_(ranks.node_rank()) {
+NodeWatch::NodeWatch(Communicator& ranks, Patience patience)
+    : node_rank_(ranks.node_rank()), patience_(patience) {
   if (node_rank_ == 0) memory_ = SharedMemory(sizeof(Board));
   std::ostringstream mine;
   mine << ranks.node_leader() << ' ' << node_rank_ << ' ' << ::getpid() << ' '
@@ -46,7 +49,8 @@ NodeWatch::NodeWatch(Communicator& ranks) : node_rank_(ranks.node_rank()) {
   std::string board_address;
   for (int rank = 0; rank < ranks.size(); ++rank) {
     std::istringstream text(all[static_cast<std::size_t>(rank)]);
-    Watched other{{rank, 0}};
+    Watched other;
+    other.peer.rank = rank;
     int leader = 0;
     text >> leader >> other.node_rank >> other.peer.process >> other.born >> std::ws;
     if (leader != ranks.node_leader()) continue;
@@ -63,24 +67,47 @@ NodeWatch::NodeWatch(Communicator& ranks) : node_rank_(ranks.node_rank()) {
       watched_.clear();
     }
   }
+  beat();
   // The leader may end, and its board with it, only when all have opened it.
   ranks.barrier("the processes of all ranks");
+  // Of a peer that could not, nothing would ever be seen here.
+  std::erase_if(watched_,
+                [&](const Watched& other) { return board().beats[Board::place_of(other.node_rank)] == 0; });
 }
 
 NodeWatch::Board& NodeWatch::board() const {
   return *std::launder(static_cast<Board*>(memory_.data()));
 }
 
+std::size_t NodeWatch::Board::place_of(int node_rank) {
+  return static_cast<std::size_t>(node_rank) % kRanks;
+}
+
+void NodeWatch::beat() {
+  ++board().beats[Board::place_of(node_rank_)];
+}
+
 std::optional<NodeWatch::Peer> NodeWatch::lost() const {
   for (const Watched& other : watched_) {
     if (birth_of(other.peer.process) == other.born) continue;
-    if (board().left[static_cast<std::size_t>(other.node_rank) % Board::kRanks] == 0) return other.peer;
+    if (board().left[Board::place_of(other.node_rank)] == 0) return other.peer;
+  }
+  return std::nullopt;
+}
+
+std::optional<NodeWatch::Peer> NodeWatch::silent() {
+  const auto now = time_.pass();
+  for (Watched& other : watched_) {
+    const std::size_t place = Board::place_of(other.node_rank);
+    const std::uint32_t beats = board().beats[place];
+    if (beats != other.beats) other.beats = beats, other.at = now;
+    if (now - other.at > patience_ && board().left[place] == 0) return other.peer;
   }
   return std::nullopt;
 }
 
 void NodeWatch::leave() {
-  board().left[static_cast<std::size_t>(node_rank_) % Board::kRanks] = 1;
+  board().left[Board::place_of(node_rank_)] = 1;
 }
 
 bool NodeWatch::speaks_first() {

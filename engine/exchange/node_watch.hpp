@@ -1,5 +1,6 @@
 // Which ranks of this machine still live. A launcher ends a job whose rank was killed, but does not say it in
-// a line, and gives the survivors a second at most; so they look after each other.
+// a line, and gives the survivors a second at most; so they look after each other. A rank that is stopped no
+// launcher sees.
 #pragma once
 
 #include <sys/types.h>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/patience.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/exchange/shared_memory.hpp"
 
@@ -21,11 +23,17 @@ class NodeWatch {
     pid_t process = 0;
   };
 
-  /// All ranks make one. Peers whose processes cannot be seen from here are not watched.
-  explicit NodeWatch(Communicator& ranks);
+  /// All ranks make one. Peers whose processes cannot be seen from here are not watched. One that shows no
+  /// sign of life for `patience` is silent.
+  NodeWatch(Communicator& ranks, Patience patience);
 
+  /// This rank's sign of life, from a thread that does nothing else: several a second, however long the rank
+  /// works or waits.
+  void beat();
   /// A peer that ended without leave(), if there is one. From any thread.
   std::optional<Peer> lost() const;
+  /// A peer that is stopped, if there is one. From the thread that beats, as often.
+  std::optional<Peer> silent();
   /// From here on this rank's end is no loss.
   void leave();
   /// True for the first rank of this machine that asks: of what all see one speaks.
@@ -35,12 +43,16 @@ class NodeWatch {
   struct Watched {
     Peer peer;
     int node_rank = 0;
-    std::uint64_t born = 0;  ///< tells a process from a later one of the same id
+    std::uint64_t born = 0;           ///< tells a process from a later one of the same id
+    std::uint32_t beats = 0;          ///< that were seen last
+    AwakeTime::Clock::duration at{};  ///< when they were others than before
   };
   struct Board;
   Board& board() const;
 
   int node_rank_;
+  Patience patience_;
+  AwakeTime time_;
   std::vector<Watched> watched_;
   SharedMemory memory_;  ///< holds the Board of this machine's ranks
 };

@@ -204,9 +204,9 @@ class SlicedSweep final : public Sweep {
   }
 
   const SweepTotals& totals_of(std::uint64_t iteration) {
-    return totals_.receive(iteration, [this] {
-      if (ranks_) ranks_->throw_if_failed("an iteration");
-    });
+    if (!ranks_) return totals_.receive(iteration);
+    return totals_.receive(
+        iteration, [this] { ranks_->throw_if_failed("an iteration"); }, kUnlimited);
   }
 
   const Device& device_;

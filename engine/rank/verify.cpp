@@ -67,8 +67,8 @@ class Push {
   /// By how much ranks change, once all ranks of the job have pushed.
   double change(const PageRankOptions& options, Communicator* peers) {
     if (peers != nullptr) {
-      peers->all_reduce(next_.span(), Reduce::sum, "verified ranks", kUnlimited);
-      peers->all_reduce(std::span(&dangling_, 1), Reduce::sum, "verified ranks", kUnlimited);
+      peers->all_reduce(next_.span(), Reduce::sum, "verified ranks");
+      peers->all_reduce(std::span(&dangling_, 1), Reduce::sum, "verified ranks");
     }
     const auto n = static_cast<double>(ranks_.size());
     double change = 0;

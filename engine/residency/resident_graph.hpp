@@ -87,9 +87,7 @@ struct ResidentGraph::Impl {
     if (!paging.shard) return;
     for (int rank = 0; rank < paging.shard->size(); ++rank) {
       const auto [begin, end] = part_of(rank);
-      // One rank may read its disk far longer than another.
-      paging.shard->broadcast(std::as_writable_bytes(column.subspan(begin, end - begin)), rank, label,
-                              kUnlimited);
+      paging.shard->broadcast(std::as_writable_bytes(column.subspan(begin, end - begin)), rank, label);
     }
   }
   const WideEdge* wide_edges();

@@ -17,7 +17,7 @@ TEST(Patience, AsksOnceWhereItIsDone) {
 }
 
 TEST(Patience, WaitsAsLongAsItTakes) {
-  for (const Patience patience : {kPatience, kUnlimited}) {
+  for (const Patience patience : {Patience{300}, kUnlimited}) {
     const auto begin = Clock::now(), end = begin + std::chrono::milliseconds(30);
 
     wait_until([&] { return Clock::now() > end; }, "the end", patience);

@@ -64,5 +64,12 @@ TEST(Launch, ProcessesMayBeJobsOfTheirOwn) {
   EXPECT_FALSE(launch.can_connect);
 }
 
+TEST(Launch, PatienceIsTheUsers) {
+  EXPECT_EQ(launch_in({}).patience, Patience(300));
+  EXPECT_EQ(launch_in({{"SLUICE_PATIENCE", "7"}}).patience, Patience(7));
+  EXPECT_EQ(launch_in({{"SLUICE_PATIENCE", "0"}}).patience, Patience(1));
+  EXPECT_EQ(launch_in({{"SLUICE_PATIENCE", "soon"}}).patience, Patience(300));
+}
+
 }  // namespace
 }  // namespace sluice

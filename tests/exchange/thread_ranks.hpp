@@ -47,28 +47,24 @@ class ThreadCommunicator final : public Communicator {
     place_.size = place_.node_size = meeting.size();
   }
 
-  void barrier(const char*, Patience) override {
+  void barrier(const char*) override {
     meeting_.exchange<int>(rank(), 0, [](std::size_t, const int&) {});
   }
-  void broadcast(std::span<std::byte> bytes, int root, const char*, Patience) override {
+  void broadcast(std::span<std::byte> bytes, int root, const char*) override {
     meeting_.exchange<std::span<std::byte>>(rank(), bytes, [&](std::size_t r, const auto& theirs) {
       if (static_cast<int>(r) == root && rank() != root) std::ranges::copy(theirs, bytes.begin());
     });
   }
-  void all_reduce(std::span<std::uint64_t> values, Reduce how, const char*, Patience) override {
-    reduce(values, how);
-  }
-  void all_reduce(std::span<double> values, Reduce how, const char*, Patience) override {
-    reduce(values, how);
-  }
-  std::vector<std::string> all_gather(const std::string& bytes, const char*, Patience) override {
+  void all_reduce(std::span<std::uint64_t> values, Reduce how, const char*) override { reduce(values, how); }
+  void all_reduce(std::span<double> values, Reduce how, const char*) override { reduce(values, how); }
+  std::vector<std::string> all_gather(const std::string& bytes, const char*) override {
     std::vector<std::string> all;
     meeting_.exchange<std::string>(rank(), bytes,
                                    [&](std::size_t, const std::string& theirs) { all.push_back(theirs); });
     return all;
   }
-  void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received, const char* label,
-                  Patience) override {
+  void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received,
+                  const char* label) override {
     std::vector<std::span<const std::byte>> parts;
     std::vector<std::uint64_t> sizes;
     meeting_.exchange<std::span<const std::span<const std::byte>>>(

@@ -25,6 +25,10 @@ TEST_F(CommunicatorTest, GivesUpInTime) {
   pass_on(3, "AFailureSparesWhatItsRankHasDone");
 }
 
+TEST_F(CommunicatorTest, TellsAWorkingRankFromASilentOne) {
+  pass_on(2, "AWorkingRankIsWaitedFor:OnRanks.ASilentRankIsSeen");
+}
+
 TEST_F(CommunicatorTest, KeepsTheBudget) {
   pass_on(3, "AnExchangeKeepsTheBudget");
 }

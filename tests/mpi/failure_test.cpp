@@ -168,6 +168,18 @@ class LongJob : public RankFailure {
     return on_ranks(3, all);
   }
 
+  /// Three ranks that take one second without a sign of life for the end, and no time to work for it.
+  std::vector<std::string> impatient_job(const char* walks_per_vertex) {
+    auto all = job("x.h5", walks_per_vertex);
+    all.insert(all.begin() + 1, {"-x", "SLUICE_PATIENCE=1"});
+    return all;
+  }
+  /// Waits until all of them are at work: the graph, the report, the output, and a folder for shares.
+  std::vector<pid_t> at_work(const Process& process) {
+    EXPECT_TRUE(process.reaches([&] { return folder_.names().size() == 4; }));
+    return ranks_of(process.id());
+  }
+
   /// The ranks that mpirun has started by now.
   static std::vector<pid_t> ranks_of(pid_t mpirun) {
     std::vector<pid_t> ranks;
@@ -227,6 +239,52 @@ TEST_F(LongJob, AKilledRankIsNamedAndEndsTheOthers) {
     std::filesystem::remove(at("x.h5.json"));
   }
   EXPECT_GE(named, kTrials * 3 / 10) << "of " << kTrials;
+}
+
+TEST_F(LongJob, AStoppedRankIsNamedAndEndsTheOthers) {
+  Process process(impatient_job("1000"));
+  const auto ranks = at_work(process);
+  ASSERT_EQ(ranks.size(), 3u);
+  kill(ranks[1], SIGSTOP);
+  const auto finished = process.wait(std::chrono::seconds(60));
+
+  EXPECT_NE(finished.status, 0);
+  const auto lines = lines_of_sluice(finished.err);
+  ASSERT_EQ(lines.size(), 1u) << finished.err;
+  EXPECT_NE(
+      lines[0].find("rank 1 (process " + std::to_string(ranks[1]) + ") has shown no sign of life for 1 s"),
+      std::string::npos)
+      << lines[0];
+  EXPECT_EQ(folder_.names().size(), 1u) << "something was left behind";
+}
+
+/// As a batch system does that needs the machine for something else.
+TEST_F(LongJob, ASuspendedJobGoesOn) {
+  Process process(impatient_job("20"));
+  const auto ranks = at_work(process);
+  ASSERT_EQ(ranks.size(), 3u);
+  for (const pid_t rank : ranks) kill(rank, SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  for (const pid_t rank : ranks) kill(rank, SIGCONT);
+  const auto finished = process.wait();
+
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_TRUE(std::filesystem::exists(at("x.h5")));
+}
+
+/// All queries of rank 1 take no time, those of rank 0 more than its silence may last.
+TEST_F(RankFailure, AWorkingRankIsWaitedFor) {
+  const std::string g = graph("rmat", 12, {"--reverse"});
+  std::string queries;
+  for (int i = 0; i < 30; ++i) queries += std::to_string(i) + "\n";
+  for (int i = 0; i < 30; ++i) queries += "4095\n";
+  write_bytes(at("starts.txt"), queries);
+  auto words = on_ranks(2, {SLUICE_PROGRAM, "ppr", g, "--starts", at("starts.txt"), "--tolerance", "1e-12",
+                            "--top", "5", "--threads", "1", "--output", at("x.h5"), "--quiet"});
+  words.insert(words.begin() + 1, {"-x", "SLUICE_PATIENCE=1"});
+  const auto finished = Process(words).wait();
+
+  EXPECT_EQ(finished.status, 0) << finished.err;
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ class MpiTest : public CliTest {
   }
 
   /// The tests of the program on_ranks that the filter names. An exception ends all ranks: caught on one, it
-  /// would let the others wait for their patience's end.
+  /// would let the others wait for ever.
   void pass_on(int ranks, const std::string& filter) {
     const auto finished =
         Process(on_ranks(ranks, {SLUICE_ON_RANKS, "--gtest_catch_exceptions=0", "--gtest_filter=" + filter}))
