@@ -1,4 +1,4 @@
-// scripts/lib.sh, with a `cmake` that prints what ninja would.
+// Scripts, with programs of the test instead of `cmake` and of a virtual environment.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -48,6 +48,26 @@ TEST_F(Build, ShowsAllOfABuildThatFails) {
   EXPECT_EQ(err(),
             "building (preset host)\n  1 of 9 steps\n[1/9] Building CXX object part.cpp.o\n"
             "part.cpp:3: error: no\nbash: the build failed (preset host)\n");
+}
+
+/// Isolated from site packages Python has no module of others.
+TEST(CheckSolvers, GoesOnInItsEnvironmentWhereModulesAreMissing) {
+  if (!std::filesystem::exists("/usr/bin/python3")) GTEST_SKIP() << "no /usr/bin/python3";
+  const Folder folder;
+  const std::string script = folder / "scripts/check-solvers", python = folder / "build/venv/bin/python";
+  std::filesystem::create_directories(folder / "scripts");
+  std::filesystem::create_directories(folder / "build/venv/bin");
+  std::filesystem::copy(SLUICE_SOURCE "/scripts/check-solvers", script);
+  write_bytes(python, "#!/bin/sh\necho \"$@\"\n");
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+
+  const Finished help = Process({"/usr/bin/python3", "-I", "-S", script, "--help"}).wait();
+  EXPECT_EQ(help.status, 0) << help.err;
+  EXPECT_TRUE(help.out.starts_with("usage: check-solvers")) << help.out;
+  const Finished done =
+      Process({"/usr/bin/python3", "-I", "-S", script, "--sluice", SLUICE_PROGRAM, "graph.h5"}).wait();
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(done.out, script + " --sluice " SLUICE_PROGRAM " graph.h5\n");
 }
 
 }  // namespace
