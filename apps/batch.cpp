@@ -14,9 +14,6 @@ namespace sluice::apps {
 
 namespace {
 
-/// Text parsed at a time, however little memory there is.
-constexpr std::uint64_t kSmallestPiece = 64u << 10;
-
 /// The edges of a file, with both directions where the format says that they have none and the graph has.
 io::EdgeBatch read_edges(const std::string& file, const io::ReadOptions& options, bool directed) {
   io::EdgeBatch all, part;
@@ -69,9 +66,6 @@ UpdateBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap&
   io::ReadOptions options;
   options.threads = threads;
   options.may_be_empty = true;
-  // Beside a graph that fills the memory: readers take six such pieces a thread, and two threads' more.
-  const std::uint64_t room = host_accountant().available() / 2 / (6 * (threads + 2));
-  options.batch_bytes = std::clamp<std::uint64_t>(room, kSmallestPiece, options.batch_bytes);
   io::EdgeBatch deletions = read_edges(files.remove, options, graph.directed);
   options.weights = graph.weighted ? io::WeightColumn::column : io::WeightColumn::none;
   options.timestamps = is_timed(graph);
@@ -96,14 +90,16 @@ UpdateBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap&
   const auto deleted_end = [&](std::uint64_t id) {
     return ids.to_internal(static_cast<std::int64_t>(id)).value_or(kNoVertex);
   };
-  const auto convert = [](const std::vector<std::uint64_t>& from, const auto& end) {
+  const auto convert = [](const ChargedVector<std::uint64_t>& from, const auto& end) {
     std::vector<Vertex> to(from.size());
     std::transform(from.begin(), from.end(), to.begin(), end);
     return to;
   };
   UpdateBatch batch;
-  batch.insertions = {convert(insertions.source, inserted_end), convert(insertions.target, inserted_end),
-                      std::move(insertions.weight), std::move(insertions.time)};
+  batch.insertions = {convert(insertions.source, inserted_end),
+                      convert(insertions.target, inserted_end),
+                      {insertions.weight.begin(), insertions.weight.end()},
+                      {insertions.time.begin(), insertions.time.end()}};
   batch.deletions = {convert(deletions.source, deleted_end), convert(deletions.target, deleted_end), {}, {}};
   batch.new_ids = std::move(added).take();
   return batch;

@@ -18,6 +18,7 @@ struct ConvertCommand {
 void run_convert(const Command& command, ConvertCommand& c) {
   if (c.compact && c.no_compact) throw UsageError("--compact and --no-compact contradict each other");
   apply_host_ceiling(c.common);
+  io::require_conversion_memory();
   announce(command, c.common);
   c.read.threads = threads_of(c.common);
   c.read.timestamps = c.convert.timestamps;

@@ -28,6 +28,7 @@ void run_generate(const Command& command, GenerateCommand& c) {
     throw UsageError(fmt::format("--edge-factor has no meaning for {}", name_of(kGraphKinds, kind)));
   }
   apply_host_ceiling(c.common);
+  io::require_conversion_memory();
   announce(command, c.common);
   c.generate.scale = c.scale;
   c.generate.edge_factor = c.edge_factor;

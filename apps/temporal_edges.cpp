@@ -22,8 +22,6 @@ namespace {
 /// As the sort of conversions takes it: its ends, which it sorts by, hold the time, and its time the ends.
 using Record = EdgeRecord<false, true>;
 
-/// Text parsed at a time, however little memory there is.
-constexpr std::uint64_t kSmallestPiece = 64u << 10;
 constexpr std::uint64_t kRecordsAtOnce = 1u << 16;
 /// Edges that take more than this part of the memory leave it to the graph.
 constexpr std::uint64_t kHeldPart = 16;
@@ -85,7 +83,7 @@ class UsedIds {
   std::uint64_t limit_, range_ = 0, vertices_ = 0, unique_ = 0;
   bool wide_ = false, compact_ = false;
   io::IdSet bits_;
-  ChargedVector<std::uint64_t> list_;
+  ChargedVector<std::uint64_t> list_{ChargedAllocator<std::uint64_t>("the list of used ids")};
 };
 
 /// Edges in a nameless file, source and target in 8 bytes.
@@ -140,19 +138,23 @@ class HeldEdges final : public TemporalSource {
 class TemporalReader {
  public:
   TemporalReader(const std::string& file, const std::string& scratch, unsigned threads)
-      : file_(file), scratch_(scratch), threads_(threads), sorter_(fresh_sorter()) {}
+      : file_(file), scratch_(scratch), threads_(threads) {}
 
   TemporalFile read() {
     // Most ids are narrow, and one reading is enough; else ids have to be known before edges can be kept.
+    sorter_ = fresh_sorter();
     const bool narrow = pass([&](const io::EdgeBatch& part) { return keep(part, true); });
     if (!narrow) {
-      ids_.widen();
-      sorter_ = fresh_sorter();
+      sorter_ = io::EdgeSorter<Record>({});
       loops_ = 0;
+      ids_.widen();
       pass([&](const io::EdgeBatch& part) { return list_ids(part); });
     }
     ids_.settle(file_, threads_);
-    if (!narrow) pass([&](const io::EdgeBatch& part) { return keep(part, false); });
+    if (!narrow) {
+      sorter_ = fresh_sorter();
+      pass([&](const io::EdgeBatch& part) { return keep(part, false); });
+    }
     if (!remark_.empty()) say(file_ + ": " + remark_ + '\n');
     sorter_.finish();
     if (sorter_.size() == 0) throw InputError(fmt::format("{}: no edge to replay", file_));
@@ -172,9 +174,6 @@ class TemporalReader {
     options.timestamps = true;
     options.time_remedy = "--replay needs the time of every edge";
     options.threads = threads_;
-    // Readers take six such pieces a thread, and two threads' more.
-    const std::uint64_t room = host_accountant().available() / 4 / (6 * (threads_ + 2));
-    options.batch_bytes = std::clamp<std::uint64_t>(room, kSmallestPiece, options.batch_bytes);
     const auto source = io::open_edge_file(file_, options);
     io::EdgeBatch part;
     while (source->next(part)) {
@@ -246,7 +245,7 @@ class TemporalReader {
   std::string file_, scratch_, remark_;
   unsigned threads_;
   UsedIds ids_;
-  io::EdgeSorter<Record> sorter_;
+  io::EdgeSorter<Record> sorter_{{}};
   std::uint64_t loops_ = 0;
 };
 

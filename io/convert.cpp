@@ -5,10 +5,20 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "engine/core/accountant.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
 #include "io/convert/conversion.hpp"
 
 namespace sluice::io {
+
+void require_conversion_memory() {
+  const std::uint64_t allowed = host_accountant().available();
+  if (allowed >= kLeastConversionMemory) return;
+  throw BudgetError(
+      fmt::format("host memory: a conversion needs at least {}, {} are allowed (raise --host-memory)",
+                  format_size(kLeastConversionMemory), format_size(allowed)));
+}
 
 ConvertStats convert(EdgeSource& source, const std::string& output, const ConvertOptions& options) {
   const EdgeSourceInfo& info = source.info();

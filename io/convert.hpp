@@ -25,8 +25,6 @@ struct ConvertOptions {
   std::optional<bool> compact;  ///< unset: on when more than half of the id range is unused
   bool reverse = false;         ///< also store in-edges
   std::uint64_t seed = 1;
-  std::uint64_t host_memory =
-      0;                ///< ceiling for sort buffers, bytes; 0: what the host accountant still allows
   std::string scratch;  ///< folder for sort runs; empty: beside the output
   unsigned threads = 1;
   bool force = false;
@@ -34,8 +32,10 @@ struct ConvertOptions {
   std::function<void(const char* phase, double fraction)> progress;
 };
 
-/// Less host memory is refused, whatever there is to convert.
+/// With so much host memory anything is converted, with less nothing.
 inline constexpr std::uint64_t kLeastConversionMemory = 32u << 20;
+/// Throws BudgetError where the host accountant has less than that left: before the input is opened.
+void require_conversion_memory();
 
 /// What became of the edges; said to the user and reported.
 struct ConvertStats {

@@ -5,16 +5,21 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
+
+#include "engine/core/charged_vector.hpp"
 
 namespace sluice::io {
 
 /// A run of consecutive edges of the input, as columns. `weight` and `time` are empty or as long as `source`.
+/// The memory is charged to the host accountant.
 struct EdgeBatch {
-  std::vector<std::uint64_t> source;
-  std::vector<std::uint64_t> target;
-  std::vector<float> weight;
-  std::vector<std::int64_t> time;
+  static constexpr const char* kPurpose = "a batch of input edges";
+
+  ChargedVector<std::uint64_t> source{ChargedAllocator<std::uint64_t>(kPurpose)};
+  ChargedVector<std::uint64_t> target{ChargedAllocator<std::uint64_t>(kPurpose)};
+  ChargedVector<float> weight{ChargedAllocator<float>(kPurpose)};
+  ChargedVector<std::int64_t> time{ChargedAllocator<std::int64_t>(kPurpose)};
 
   std::size_t size() const { return source.size(); }
   void clear() { source.clear(), target.clear(), weight.clear(), time.clear(); }
@@ -31,7 +36,7 @@ struct EdgeSourceInfo {
 };
 
 /// A stream of edges. Ids are 0-based when they leave here. Faults throw InputError ("FILE:LINE: what,
-/// remedy").
+/// remedy"). What a source needs is charged once the first batch is there: later ones take no more.
 class EdgeSource {
  public:
   virtual ~EdgeSource() = default;
@@ -54,13 +59,18 @@ struct ReadOptions {
   bool timestamps = false;             ///< third column (fourth, with weights = column) kept as time
   bool may_be_empty = false;           ///< a file without edges is none that was named by mistake
   unsigned threads = 1;                ///< parsers
-  std::size_t batch_bytes = 8u << 20;  ///< text parsed at a time, per thread
+  std::size_t batch_bytes = 8u << 20;  ///< parsed at a time, per thread, where memory has room for that
   /// What is said where a weight or a time that was asked for is not there; whoever asks knows the remedy.
   std::string weight_remedy = "every edge needs one, or leave --weights column out";
   std::string time_remedy = "every edge needs one, or leave --timestamps out";
   /// Where there are neither.
   const std::string& remedy() const { return weights == WeightColumn::column ? weight_remedy : time_remedy; }
 };
+
+/// Bytes of host memory that a reader takes at the most: a quarter of what is free when it is opened.
+inline std::uint64_t reader_memory() {
+  return host_accountant().available() / 4;
+}
 
 /// Opens a text, Matrix Market, METIS, DIMACS or binary edge file (`.gz` as it is).
 ///
@@ -69,8 +79,8 @@ struct ReadOptions {
 /// `.bin`, `.u32`, `.u64`; `.el`, `.wel`, `.txt`, `.csv`, `.tsv`, `.edges`, `.edgelist`, `.snap` or any name
 /// whose first line is two numbers is an edge list; what cannot be told is refused. Binary files are raw
 /// little-endian pairs (source, target), without a header: 64-bit ids if the name ends in `.u64`, else 32-bit
-/// ids. METIS files list every edge at both ends, and one comes out. Memory: about 6 * batch_bytes * (threads
-/// + 2), more only where a single line is longer than that.
+/// ids. METIS files list every edge at both ends, and one comes out. The source takes reader_memory() at the
+/// most, charged here, and more only where a single line is longer than a block.
 std::unique_ptr<EdgeSource> open_edge_file(const std::string& path, const ReadOptions& options);
 
 }  // namespace sluice::io

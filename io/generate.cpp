@@ -16,7 +16,10 @@ constexpr std::uint64_t kBatchPerThread = 1u << 16, kLargestBatch = 1u << 20;
 class GeneratorSource final : public EdgeSource {
  public:
   explicit GeneratorSource(const GenerateOptions& options)
-      : generator_(options), threads_(std::max(options.threads, 1u)) {
+      : generator_(options),
+        threads_(std::max(options.threads, 1u)),
+        most_(std::clamp<std::uint64_t>(reader_memory() / (2 * sizeof(std::uint64_t)), kPiece,
+                                        std::min(kBatchPerThread * threads_, kLargestBatch))) {
     info_.vertices = generator_.vertices();
     info_.undirected = generator_.undirected();
     info_.origin = generator_.origin();
@@ -26,8 +29,7 @@ class GeneratorSource final : public EdgeSource {
 
   bool next(EdgeBatch& batch) override {
     batch.clear();
-    const std::uint64_t size =
-        std::min({generator_.edges() - next_, kBatchPerThread * threads_, kLargestBatch});
+    const std::uint64_t size = std::min(generator_.edges() - next_, most_);
     if (size == 0) return false;
     batch.source.resize(size);
     batch.target.resize(size);
@@ -50,6 +52,7 @@ class GeneratorSource final : public EdgeSource {
   EdgeGenerator generator_;
   EdgeSourceInfo info_;
   unsigned threads_;
+  std::uint64_t most_;  ///< edges at a time
   std::uint64_t next_ = 0;
 };
 

@@ -3,23 +3,28 @@
 
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "engine/core/accountant.hpp"
 
 namespace sluice {
 
-/// Throws BudgetError where the ceiling would be passed.
+/// Throws BudgetError, naming the list's purpose, where the ceiling would be passed.
 template <class T>
 struct ChargedAllocator {
   using value_type = T;
+  using is_always_equal = std::true_type;  // any of them may give back what another one took
+  using propagate_on_container_move_assignment = std::true_type;
+  using propagate_on_container_swap = std::true_type;
 
   ChargedAllocator() = default;
+  explicit ChargedAllocator(const char* purpose) noexcept : purpose_(purpose) {}
   template <class U>
-  explicit ChargedAllocator(const ChargedAllocator<U>&) noexcept {}
+  explicit ChargedAllocator(const ChargedAllocator<U>& other) noexcept : purpose_(other.purpose()) {}
 
   T* allocate(std::size_t size) {
-    host_accountant().charge(size * sizeof(T), "a growing list");
+    host_accountant().charge(size * sizeof(T), purpose_);
     try {
       return std::allocator<T>().allocate(size);
     } catch (...) {
@@ -31,7 +36,11 @@ struct ChargedAllocator {
     std::allocator<T>().deallocate(memory, size);
     host_accountant().release(size * sizeof(T));
   }
-  bool operator==(const ChargedAllocator&) const = default;
+  bool operator==(const ChargedAllocator&) const { return true; }
+  const char* purpose() const { return purpose_; }
+
+ private:
+  const char* purpose_ = "a growing list";
 };
 
 template <class T>

@@ -13,18 +13,13 @@
 namespace sluice::io {
 namespace {
 
-constexpr std::uint64_t kLeastMemory = kLeastConversionMemory;
+/// What is left of the least budget beside the source, which takes less than a half.
+constexpr std::uint64_t kLeastMemory = kLeastConversionMemory / 2;
 constexpr std::uint64_t kLeastSortMemory = 2u << 20;
 constexpr std::uint64_t kMostBlock = 1u << 21;  // records written at a time
 constexpr std::uint64_t kGrain = 1u << 14;      // edges surveyed and stored by one thread at a time
 constexpr std::uint64_t kStretch = 1u << 17;    // edges stored at a time, for each thread
 constexpr std::uint64_t kIdEnd = std::uint64_t{1} << 63;
-
-BudgetError too_little(std::uint64_t needed, std::uint64_t allowed) {
-  return BudgetError(
-      fmt::format("host memory: this conversion needs at least {}, {} are allowed (raise --host-memory)",
-                  format_size(needed), format_size(allowed)));
-}
 
 InputError id_too_large(const std::string& origin, std::uint64_t id) {
   return InputError(fmt::format("{}: id {} is not below 2^63", origin, id));
@@ -38,15 +33,6 @@ InputError too_many_vertices(std::uint64_t vertices) {
 
 }  // namespace
 
-void ChargedBytes::set(std::uint64_t bytes) {
-  if (bytes > bytes_) {
-    host_accountant().charge(bytes - bytes_, "batches of input edges");
-  } else {
-    host_accountant().release(bytes_ - bytes);
-  }
-  bytes_ = bytes;
-}
-
 template <class Record>
 Conversion<Record>::Conversion(EdgeSource& source, const std::string& output, const ConvertOptions& options)
     : source_(source),
@@ -54,12 +40,22 @@ Conversion<Record>::Conversion(EdgeSource& source, const std::string& output, co
       options_(options),
       undirected_(options.undirected || source.info().undirected),
       track_ids_(options.compact != false),
-      sorter_({!options.keep_duplicates && !Record::kTimed, undirected_, options.threads, options.scratch}) {
-  const std::uint64_t available = host_accountant().available();
-  memory_ = options.host_memory ? std::min(options.host_memory, available) : available;
-  if (memory_ < kLeastMemory) throw too_little(kLeastMemory, memory_);
+      sorter_({!options.keep_duplicates && !Record::kTimed, undirected_, options.threads, options.scratch}) {}
+
+/// All that the source and its batches leave.
+template <class Record>
+void Conversion<Record>::take_memory() {
+  const Accountant& host = host_accountant();
+  memory_ = host.available();
+  if (memory_ < kLeastMemory) {
+    constexpr std::uint64_t kMiB = 1u << 20;  // whole ones, so that no digit is lost of what is said
+    const std::uint64_t needed = (host.ceiling() - memory_ + kLeastMemory + kMiB - 1) / kMiB * kMiB;
+    throw BudgetError(
+        fmt::format("host memory: this conversion needs at least {}, {} are allowed (raise --host-memory)",
+                    format_size(needed), format_size(host.ceiling())));
+  }
   block_records_ =
-      std::clamp<std::uint64_t>(std::min(options.threads * kStretch, memory_ / 256), 1u << 14, kMostBlock);
+      std::clamp<std::uint64_t>(std::min(options_.threads * kStretch, memory_ / 256), 1u << 14, kMostBlock);
   // One bit an id, and half as much for ranks and for growing, may take a quarter of the memory.
   id_limit_ = track_ids_ ? std::min(kMaxVertices, memory_) : kMaxVertices;
 }
@@ -68,8 +64,11 @@ template <class Record>
 ConvertStats Conversion<Record>::run() {
   const auto declared = source_.info().vertices;
   if (declared && *declared > kMaxVertices && !track_ids_) throw too_many_vertices(*declared);
-  share_memory();
-  read(source_);
+  EdgeBatch batch;
+  source_.next(batch);
+  take_memory();
+  share_memory(0);
+  read(source_, batch);
   report("sort", 0);
   sorter_.finish();
   write();
@@ -81,30 +80,17 @@ void Conversion<Record>::report(const char* phase, double fraction) const {
   if (options_.progress) options_.progress(phase, fraction);
 }
 
-/// Leaves the sort what others do not take.
+/// Leaves the sort what others do not take. Ids below `ids` have or get their bits.
 template <class Record>
-void Conversion<Record>::share_memory() {
-  // While the set of ids grows, the old one stands beside the new one.
-  const std::uint64_t taken = adjacency_bytes(block_records_) + ids_.bytes() + ids_.bytes() / 2 +
-                              (wide_ids_ ? wide_ids_->bytes() : 0) + batch_bytes_.bytes();
-  if (memory_ < taken + kLeastSortMemory) throw too_little(taken + kLeastSortMemory, memory_);
-  sorter_.set_memory(memory_ - taken);
+void Conversion<Record>::share_memory(std::uint64_t ids) {
+  const std::uint64_t taken = adjacency_bytes(block_records_) + ids_.bytes(ids);
+  sorter_.set_memory(memory_ > taken + kLeastSortMemory ? memory_ - taken : kLeastSortMemory);
 }
 
+/// Takes `batch` and all that follow.
 template <class Record>
-void Conversion<Record>::read(EdgeSource& source) {
-  EdgeBatch batch;
-  while (source.next(batch)) {
-    const std::uint64_t bytes = batch.source.capacity() * 8 + batch.target.capacity() * 8 +
-                                batch.weight.capacity() * 4 + batch.time.capacity() * 8;
-    if (bytes != batch_bytes_.bytes()) {
-      // The sort gives way before the batch is charged, so that the two are never charged at once.
-      if (memory_ <= bytes) throw too_little(bytes + kLeastMemory, memory_);
-      batch_bytes_.set(std::min(bytes, batch_bytes_.bytes()));
-      sorter_.set_memory(std::min(sorter_.memory(), memory_ - bytes));
-      batch_bytes_.set(bytes);
-      share_memory();
-    }
+void Conversion<Record>::read(EdgeSource& source, EdgeBatch& batch) {
+  for (; batch.size() > 0; source.next(batch)) {
     if (&source == &source_) stats_.input_edges += batch.size();
     const std::size_t taken = take(batch, 0);
     if (taken < batch.size()) {
@@ -114,8 +100,6 @@ void Conversion<Record>::read(EdgeSource& source) {
     const auto [done, all] = source.progress();
     report("read", all ? static_cast<double>(done) / static_cast<double>(all) : 0);
   }
-  batch_bytes_.set(0);
-  share_memory();
 }
 
 /// Stores the edges from `begin` on; returns where it met a wide id, or the end.
@@ -133,8 +117,8 @@ std::size_t Conversion<Record>::take(const EdgeBatch& batch, std::size_t begin) 
     }
     if (all.largest_id >= id_limit_) return begin;
     if (track_ids_ && all.largest_id >= ids_.range()) {
+      share_memory(all.largest_id + 1);
       ids_.cover(all.largest_id + 1);
-      share_memory();
     }
     largest_id_ = std::max(largest_id_, all.largest_id);
     any_edge_ = true;
@@ -207,8 +191,8 @@ template <class Record>
 void Conversion<Record>::read_wide(EdgeBatch& batch, std::size_t begin) {
   if (!track_ids_) throw too_many_vertices(*std::max_element(batch.source.begin(), batch.source.end()) + 1);
   EdgeSpool spool(options_.scratch, source_.info());
-  wide_ids_ = std::make_unique<IdList>(memory_ / 2);
   sorter_.finish();
+  wide_ids_ = std::make_unique<IdList>(memory_ / 4, options_.threads, options_.scratch);
   spool_sorted(spool);
   ids_.for_each([&](std::uint64_t id) { wide_ids_->add(id); });
   ids_.clear();
@@ -226,17 +210,24 @@ void Conversion<Record>::read_wide(EdgeBatch& batch, std::size_t begin) {
     if (source_.next(batch)) stats_.input_edges += batch.size();
   } while (batch.size() > 0);
   batch = {};
-  batch_bytes_.set(0);
   spool.close();
   wide_ids_->close();
   any_edge_ = true;
-  const bool compact = decide_compaction(wide_ids_->size(), wide_ids_->ids()[0]);
-  if (!compact) wide_ids_.reset();
+  std::uint64_t first = 0;
+  wide_ids_->read(0, {&first, 1});
+  const bool compact = decide_compaction(wide_ids_->size(), first);
   track_ids_ = false;
-  id_limit_ = kMaxVertices;
-  share_memory();
+  if (compact) {
+    spool.rank_ids(*wide_ids_, memory_ / 4);
+  } else {
+    wide_ids_.reset();
+  }
   const std::uint64_t largest = largest_id_;
-  read(*spool.replay(wide_ids_.get()));
+  const auto replay = spool.replay();
+  replay->next(batch);
+  take_memory();
+  share_memory(0);
+  read(*replay, batch);
   largest_id_ = largest;
 }
 
@@ -322,7 +313,13 @@ void Conversion<Record>::write_original_ids(GraphWriter& writer) {
     if (block.size() == kGrain) flush();
   };
   if (wide_ids_) {
-    for (const std::uint64_t id : wide_ids_->ids()) append(id);
+    std::uint64_t ids[kGrain / 16];
+    for (std::uint64_t first = 0; first < wide_ids_->size(); first += std::size(ids)) {
+      const auto some =
+          std::span(ids).first(std::min<std::uint64_t>(std::size(ids), wide_ids_->size() - first));
+      wide_ids_->read(first, some);
+      std::for_each(some.begin(), some.end(), append);
+    }
   } else {
     ids_.for_each(append);
   }

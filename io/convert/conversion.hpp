@@ -15,19 +15,6 @@
 
 namespace sluice::io {
 
-/// Bytes of someone else's arrays, charged to the host accountant.
-class ChargedBytes {
- public:
-  ChargedBytes() = default;
-  ChargedBytes(const ChargedBytes&) = delete;
-  ~ChargedBytes() { host_accountant().release(bytes_); }
-  void set(std::uint64_t bytes);
-  std::uint64_t bytes() const { return bytes_; }
-
- private:
-  std::uint64_t bytes_ = 0;
-};
-
 template <class Record>
 class Conversion {
  public:
@@ -41,12 +28,13 @@ class Conversion {
     std::uint64_t self_loops = 0;
   };
 
-  void read(EdgeSource& source);
+  void take_memory();
+  void read(EdgeSource& source, EdgeBatch& batch);
   std::size_t take(const EdgeBatch& batch, std::size_t begin);
   std::vector<Survey> survey(const EdgeBatch& batch, std::size_t begin, std::size_t end) const;
   void store(const EdgeBatch& batch, std::size_t begin, std::size_t end, Record* to);
   std::uint64_t records_of(std::uint64_t edges, std::uint64_t self_loops) const;
-  void share_memory();
+  void share_memory(std::uint64_t ids);
 
   void read_wide(EdgeBatch& batch, std::size_t begin);
   void spool_sorted(EdgeSpool& spool);
@@ -68,7 +56,6 @@ class Conversion {
   EdgeSorter<Record> sorter_;
   IdSet ids_;
   std::unique_ptr<IdList> wide_ids_;  ///< set once a wide id was met and the graph is compacted
-  ChargedBytes batch_bytes_;
   ConvertStats stats_;
 };
 

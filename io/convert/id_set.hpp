@@ -16,9 +16,8 @@ class IdSet {
  public:
   /// Makes room for ids below `range`; not while others mark.
   void cover(std::uint64_t range) {
-    const std::uint64_t wanted = (range + 63) / 64;
-    if (wanted <= words_.size()) return;
-    HostArray<std::uint64_t> grown(std::max<std::uint64_t>(wanted, words_.size() * 2), "the set of used ids");
+    if (range <= this->range()) return;
+    HostArray<std::uint64_t> grown(words_for(range), "the set of used ids");
     std::copy(words_.begin(), words_.end(), grown.begin());
     std::fill(grown.begin() + words_.size(), grown.end(), 0);
     words_ = std::move(grown);
@@ -79,12 +78,20 @@ class IdSet {
 
   /// Ids below this have room.
   std::uint64_t range() const { return words_.size() * 64; }
-  /// Bytes held, counting the ranks to come.
-  std::uint64_t bytes() const { return words_.size() * (sizeof(std::uint64_t) + sizeof(std::uint32_t)); }
+  /// Bytes held once ids below `range` have room, counting the ranks to come. Growing takes no more: the new
+  /// words are twice the old ones at least, which stand beside them.
+  std::uint64_t bytes(std::uint64_t range = 0) const {
+    return words_for(range) * (sizeof(std::uint64_t) + sizeof(std::uint32_t));
+  }
 
   void clear() { words_ = {}, ranks_ = {}; }
 
  private:
+  std::uint64_t words_for(std::uint64_t range) const {
+    const std::uint64_t wanted = (range + 63) / 64;
+    return wanted <= words_.size() ? words_.size() : std::max<std::uint64_t>(wanted, words_.size() * 2);
+  }
+
   HostArray<std::uint64_t> words_;
   HostArray<std::uint32_t> ranks_;  ///< ids in all words before
 };

@@ -1,41 +1,36 @@
 #include "io/convert/wide_ids.hpp"
 
-#include <fmt/core.h>
-
-#include "engine/core/error.hpp"
-#include "engine/core/size.hpp"
+#include <utility>
 
 namespace sluice::io {
-namespace {
 
-constexpr std::uint64_t kFewestPending = 1u << 15;
+IdList::IdList(std::uint64_t memory, unsigned threads, const std::string& scratch)
+    : sorter_({true, false, threads, scratch}), file_(scratch) {
+  sorter_.set_memory(memory);
+}
 
-}  // namespace
+void IdList::close() {
+  sorter_.finish();
+  ChargedVector<std::uint64_t> block;
+  constexpr std::size_t kBlock = 1u << 16;
+  block.reserve(kBlock);
+  const auto flush = [&] {
+    file_.append(block.data(), block.size() * sizeof(std::uint64_t));
+    block.clear();
+  };
+  sorter_.scan([&](std::span<const Record> records) {
+    for (const Record& record : records) {
+      block.push_back(record.key());
+      if (block.size() == kBlock) flush();
+    }
+  });
+  flush();
+  sorter_ = EdgeSorter<Record>({});
+}
 
-void IdList::settle() {
-  const auto end = std::unique((std::sort(pending_.begin(), pending_.begin() + waiting_), pending_.begin()),
-                               pending_.begin() + waiting_);
-  const auto fresh = static_cast<std::uint64_t>(end - pending_.begin());
-  // The list, the list as it will be, and as much again for what comes next.
-  const std::uint64_t needed =
-      (2 * size_ + 2 * fresh + std::max(kFewestPending, size_ / 2)) * sizeof(std::uint64_t);
-  if (needed > memory_) {
-    throw BudgetError(
-        fmt::format("host memory: compacting more than {} vertices with sparse ids needs {}, {} are left "
-                    "(raise --host-memory)",
-                    size_, format_size(needed), format_size(memory_)));
-  }
-  if (fresh > 0) {
-    HostArray<std::uint64_t> merged(size_ + fresh, "the list of used ids");
-    const auto last =
-        std::set_union(ids_.begin(), ids_.begin() + size_, pending_.begin(), end, merged.begin());
-    size_ = static_cast<std::uint64_t>(last - merged.begin());
-    ids_ = std::move(merged);
-  }
-  const std::uint64_t room = std::max(kFewestPending, size_ / 2);
-  if (pending_.size() < room)
-    pending_ = {}, pending_ = HostArray<std::uint64_t>(room, "the list of used ids");
-  waiting_ = 0;
+EdgeSpool::EdgeSpool(const std::string& scratch, const EdgeSourceInfo& info)
+    : scratch_(scratch), file_(std::make_unique<ScratchFile>(scratch)), info_(info) {
+  block_.reserve(kBlock);
 }
 
 void EdgeSpool::append(std::uint64_t source, std::uint64_t target, float weight, std::int64_t time) {
@@ -44,46 +39,65 @@ void EdgeSpool::append(std::uint64_t source, std::uint64_t target, float weight,
 }
 
 void EdgeSpool::close() {
-  file_.append(block_.data(), block_.size() * sizeof(Edge));
+  file_->append(block_.data(), block_.size() * sizeof(Edge));
   block_.clear();
+}
+
+std::span<EdgeSpool::Edge> EdgeSpool::read(std::uint64_t& offset, ChargedVector<Edge>& block) const {
+  block.resize(std::min<std::uint64_t>((file_->size() - offset) / sizeof(Edge), kBlock));
+  file_->read(offset, block.data(), block.size() * sizeof(Edge));
+  offset += block.size() * sizeof(Edge);
+  if (ranks_) {
+    for (Edge& edge : block)
+      edge.source = ranks_->ranked(edge.source), edge.target = ranks_->ranked(edge.target);
+  }
+  return block;
+}
+
+void EdgeSpool::rank_ids(const IdList& list, std::uint64_t memory) {
+  const std::uint64_t most = std::max<std::uint64_t>(memory / sizeof(std::uint64_t), 1);
+  for (std::uint64_t first = 0; first < list.size(); first += most) {
+    if (first > 0) {
+      auto ranked = std::make_unique<ScratchFile>(scratch_);
+      for (std::uint64_t offset = 0; !read(offset, block_).empty();)
+        ranked->append(block_.data(), block_.size() * sizeof(Edge));
+      file_ = std::move(ranked);
+      ranks_.reset();
+    }
+    ranks_.emplace(list, first, std::min(most, list.size() - first));
+  }
 }
 
 /// Reads a spool back.
 class SpoolSource final : public EdgeSource {
  public:
-  SpoolSource(const EdgeSpool& spool, const IdList* list) : spool_(&spool), list_(list) {}
+  explicit SpoolSource(const EdgeSpool& spool) : spool_(&spool) {}
 
   const EdgeSourceInfo& info() const override { return spool_->info_; }
 
   bool next(EdgeBatch& batch) override {
     batch.clear();
-    const std::uint64_t left = (spool_->file_.size() - offset_) / sizeof(EdgeSpool::Edge);
-    block_.resize(std::min<std::uint64_t>(left, EdgeSpool::kBlock));
-    if (block_.empty()) return false;
-    spool_->file_.read(offset_, block_.data(), block_.size() * sizeof(EdgeSpool::Edge));
-    offset_ += block_.size() * sizeof(EdgeSpool::Edge);
-    for (const EdgeSpool::Edge& edge : block_) {
-      batch.source.push_back(list_ ? list_->rank(edge.source) : edge.source);
-      batch.target.push_back(list_ ? list_->rank(edge.target) : edge.target);
+    for (const EdgeSpool::Edge& edge : spool_->read(offset_, block_)) {
+      batch.source.push_back(IdRanks::unmarked(edge.source));
+      batch.target.push_back(IdRanks::unmarked(edge.target));
       if (info().weighted) batch.weight.push_back(edge.weight);
       if (info().timed) batch.time.push_back(edge.time);
     }
-    return true;
+    return batch.size() > 0;
   }
 
   std::pair<std::uint64_t, std::uint64_t> progress() const override {
-    return {offset_, spool_->file_.size()};
+    return {offset_, spool_->file_->size()};
   }
 
  private:
   const EdgeSpool* spool_;
-  const IdList* list_;
-  std::vector<EdgeSpool::Edge> block_;
+  ChargedVector<EdgeSpool::Edge> block_;
   std::uint64_t offset_ = 0;
 };
 
-std::unique_ptr<EdgeSource> EdgeSpool::replay(const IdList* list) {
-  return std::make_unique<SpoolSource>(*this, list);
+std::unique_ptr<EdgeSource> EdgeSpool::replay() const {
+  return std::make_unique<SpoolSource>(*this);
 }
 
 }  // namespace sluice::io

@@ -1,60 +1,84 @@
-// Ids too large, or too sparse for the budget, to have one bit each: they are collected into a sorted list
+// Ids too large, or too sparse for the budget, to have one bit each: they are sorted into a list on disk
 // while the edges wait in a scratch file, and the edges are then read back with every id replaced by its
 // rank.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
-#include <vector>
+#include <string>
 
+#include "engine/core/charged_vector.hpp"
 #include "engine/core/host_array.hpp"
+#include "io/convert/edge_sorter.hpp"
 #include "io/convert/scratch_file.hpp"
 #include "io/edge_source.hpp"
 
 namespace sluice::io {
 
-/// A sorted list of distinct ids, gathered in any order.
+/// A sorted list of distinct ids, gathered in any order, however many there are.
 class IdList {
  public:
-  /// BudgetError once gathering takes more than `memory` bytes.
-  explicit IdList(std::uint64_t memory) : memory_(memory) {}
+  /// Sorts in `memory` bytes, on so many threads, with files in the folder `scratch`.
+  IdList(std::uint64_t memory, unsigned threads, const std::string& scratch);
 
   void add(std::uint64_t id) {
-    if (waiting_ == pending_.size()) settle();
-    pending_[waiting_++] = id;
+    sorter_.add(1)->set_ends(static_cast<Vertex>(id >> 32), static_cast<Vertex>(id));
   }
-  /// Sorts in what was added last; to be called before the list is asked for anything.
-  void settle();
+  void close();  ///< no more ids
 
-  std::uint64_t size() const { return size_; }
-  std::uint64_t rank(std::uint64_t id) const {
-    return static_cast<std::uint64_t>(std::lower_bound(ids_.begin(), ids_.begin() + size_, id) -
-                                      ids_.begin());
+  // After close().
+  std::uint64_t size() const { return file_.size() / sizeof(std::uint64_t); }
+  /// The ids of ranks `first`, `first` + 1, ...
+  void read(std::uint64_t first, std::span<std::uint64_t> ids) const {
+    file_.read(first * sizeof(std::uint64_t), ids.data(), ids.size_bytes());
   }
-  std::span<const std::uint64_t> ids() const { return {ids_.data(), size_}; }
-  std::uint64_t bytes() const { return ids_.bytes() + pending_.bytes(); }
-  /// Gives back the room for more.
-  void close() { settle(), pending_ = {}, waiting_ = 0; }
 
  private:
-  std::uint64_t memory_;
-  HostArray<std::uint64_t> ids_;      ///< the first size_ are sorted and distinct
-  HostArray<std::uint64_t> pending_;  ///< the first waiting_ are not yet among them
-  std::uint64_t size_ = 0, waiting_ = 0;
+  using Record = EdgeRecord<false, false>;  // its ends are the halves of an id
+
+  EdgeSorter<Record> sorter_;
+  ScratchFile file_;  ///< the list
+};
+
+/// Consecutive ids of a list, in memory.
+class IdRanks {
+ public:
+  IdRanks(const IdList& list, std::uint64_t first, std::uint64_t count)
+      : first_(first), ids_(count, "ranks of sparse ids") {
+    list.read(first, ids_.span());
+  }
+  /// A rank, marked as one. Ids beyond these, and ranks, stay as they are.
+  std::uint64_t ranked(std::uint64_t id) const {
+    if (id > ids_[ids_.size() - 1]) return id;
+    return kRank | (first_ + static_cast<std::uint64_t>(std::lower_bound(ids_.begin(), ids_.end(), id) -
+                                                        ids_.begin()));
+  }
+  static std::uint64_t unmarked(std::uint64_t rank) { return rank & ~kRank; }
+
+ private:
+  static constexpr std::uint64_t kRank = std::uint64_t{1} << 63;  // ids are below
+
+  std::uint64_t first_;
+  HostArray<std::uint64_t> ids_;
 };
 
 /// Edges with their full ids, waiting in scratch.
 class EdgeSpool {
  public:
-  EdgeSpool(const std::string& scratch, const EdgeSourceInfo& info) : file_(scratch), info_(info) {}
+  EdgeSpool(const std::string& scratch, const EdgeSourceInfo& info);
 
   void append(std::uint64_t source, std::uint64_t target, float weight, std::int64_t time);
   void close();  ///< no more edges
 
-  /// The edges again, in order, each id replaced by its rank in `list` (null: as it is).
-  std::unique_ptr<EdgeSource> replay(const IdList* list);
+  // After close().
+  /// Replaces every id by its rank in `list`, which is gone through in pieces of `memory` bytes; the last of
+  /// them stays, for replay().
+  void rank_ids(const IdList& list, std::uint64_t memory);
+  /// The edges again, in order.
+  std::unique_ptr<EdgeSource> replay() const;
 
  private:
   friend class SpoolSource;
@@ -65,9 +89,14 @@ class EdgeSpool {
   };
   static constexpr std::size_t kBlock = 1u << 14;  // edges written and read at a time
 
-  ScratchFile file_;
+  /// Edges from byte `offset` on, ids replaced where ranks_ has them; none at the end.
+  std::span<Edge> read(std::uint64_t& offset, ChargedVector<Edge>& block) const;
+
+  std::string scratch_;
+  std::unique_ptr<ScratchFile> file_;
   EdgeSourceInfo info_;
-  std::vector<Edge> block_;
+  std::optional<IdRanks> ranks_;
+  ChargedVector<Edge> block_{ChargedAllocator<Edge>("edges with sparse ids")};
 };
 
 }  // namespace sluice::io

@@ -22,7 +22,7 @@ class Binary final : public EdgeSource {
   Binary(std::unique_ptr<LineStream> stream, const ReadOptions& options)
       : stream_(std::move(stream)),
         may_be_empty_(options.may_be_empty),
-        raw_(2 * std::max<std::size_t>(1, options.batch_bytes / kPair), "a block of binary edges") {
+        raw_(2 * pairs_at_once(*stream_, options), "a block of binary edges") {
     info_.origin = stream_->path().substr(stream_->path().find_last_of('/') + 1);
     const ByteStream& bytes = stream_->bytes();
     if (!bytes.compressed()) check_size(bytes.total());
@@ -62,6 +62,14 @@ class Binary final : public EdgeSource {
 
  private:
   static constexpr std::size_t kPair = 2 * sizeof(Id);
+
+  /// As they lie in the file, and as edges.
+  static std::size_t pairs_at_once(const LineStream& stream, const ReadOptions& options) {
+    const std::uint64_t room = reader_memory() / (kPair + 2 * sizeof(std::uint64_t));
+    const ByteStream& bytes = stream.bytes();
+    const std::uint64_t all = bytes.total() > 0 && !bytes.compressed() ? bytes.total() / kPair : room;
+    return std::max<std::uint64_t>(std::min({options.batch_bytes / kPair, room, all}), 1);
+  }
 
   void check_size(std::uint64_t bytes) const {
     if (bytes % kPair != 0)

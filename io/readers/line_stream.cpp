@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kPeekBytes = 4096;
 
-std::string too_long(std::size_t longest) {
-  return fmt::format("the line is longer than {} bytes; is this a text file of edges?", longest);
+std::string too_long() {
+  return fmt::format("the line is longer than {} bytes; is this a text file of edges?", kLongestLine);
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ std::optional<std::string_view> LineStream::peek_line() {
       held_.push_back('\n');
       return std::string_view(held_.data() + pos_, held_.size() - pos_);
     }
-    if (size >= longest_) fault(too_long(longest_));
+    if (size >= kLongestLine) fault(too_long());
     searched = size;
   }
 }
@@ -74,9 +74,13 @@ void LineStream::put_back(const char* tail, std::size_t size) {
   pos_ = 0;
 }
 
-std::size_t LineStream::read_block(HostArray<char>& text, std::size_t want) {
-  want = std::max<std::size_t>(want, 1);
-  if (text.size() < want + 1) text = HostArray<char>(want + 1, "a block of text");
+LineStream::Block LineStream::read_block(HostArray<char>& text, std::size_t want, Cut cut) {
+  if (text.size() != want + 1) {
+    text = {};
+    text = HostArray<char>(want + 1, "a block of text");
+  }
+  const bool continued = inside_;
+  inside_ = false;
   std::size_t size = 0;
   for (;;) {
     const std::size_t room = text.size() - 1 - size;  // one byte is kept for a '\n' that the file lacks
@@ -85,14 +89,19 @@ std::size_t LineStream::read_block(HostArray<char>& text, std::size_t want) {
     size += got;
     if (got < room) {
       if (size > 0 && text[size - 1] != '\n') text[size++] = '\n';
-      return size;
+      return {size, continued, false};
     }
-    if (last) {
-      const std::size_t whole = static_cast<std::size_t>(last - text.data()) + 1;
-      put_back(text.data() + whole, size - whole);
-      return whole;
+    std::size_t taken = last ? static_cast<std::size_t>(last - text.data()) + 1 : 0;
+    if (taken == 0) {
+      taken = cut({text.data(), size}, continued);
+      inside_ = taken > 0;
     }
-    if (size >= longest_) throw LineFault{0, too_long(longest_)};
+    if (taken > 0) {
+      put_back(text.data() + taken, size - taken);
+      text[taken - 1] = '\n';
+      return {taken, continued, inside_};
+    }
+    if (size >= kLongestLine) throw LineFault{0, too_long()};
     HostArray<char> larger(2 * size + 1, "a block of text");
     std::memcpy(larger.data(), text.data(), size);
     text = std::move(larger);

@@ -1,20 +1,21 @@
 // Text as lines while the header is read, then as blocks of whole lines.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "engine/core/charged_vector.hpp"
+#include "engine/core/function_ref.hpp"
 #include "engine/core/host_array.hpp"
 #include "io/readers/byte_stream.hpp"
 
 namespace sluice::io::readers {
 
-/// A line that makes buffers grow beyond this is refused: it is no edge. (In METIS files a line is a
-/// neighbour list, and may be longer.)
+/// A line that makes buffers grow beyond this is refused: it is no edge.
 inline constexpr std::size_t kLongestLine = 64u << 20;
 
 class LineStream {
@@ -25,7 +26,6 @@ class LineStream {
   const ByteStream& bytes() const { return *bytes_; }
   /// Lines taken by skip_line() so far.
   std::uint64_t line() const { return line_; }
-  void set_longest_line(std::size_t bytes) { longest_ = bytes; }
 
   /// The next `size` bytes (fewer at the end) without taking them; valid until the next call.
   std::string_view peek(std::size_t size);
@@ -33,9 +33,18 @@ class LineStream {
   std::optional<std::string_view> peek_line();
   void skip_line();
 
-  /// Fills `text` with about `want` bytes of whole lines, each ended by '\n'; returns their size, 0 at the
-  /// end. A line that is longer makes `text` grow by doubling.
-  std::size_t read_block(HostArray<char>& text, std::size_t want);
+  /// Says where to cut the beginning of a line: see TextFormat::cut().
+  using Cut = FunctionRef<std::size_t(std::string_view text, bool continued)>;
+  struct Block {
+    std::size_t size = 0;    ///< 0: the stream has ended
+    bool continued = false;  ///< the first line began in the block before
+    bool cut = false;        ///< a part of a single line, which goes on in the next block
+  };
+  /// Memory that read_block() takes beside `text` is charged here.
+  void expect_blocks(std::size_t want) { held_.reserve(std::max(held_.size(), want)); }
+  /// Fills `text` with about `want` bytes of lines, each ended by '\n'. A line that is longer is cut into
+  /// several blocks, or makes `text` grow by doubling where it cannot be cut.
+  Block read_block(HostArray<char>& text, std::size_t want, Cut cut);
 
   /// The stream itself, for readers of something other than lines; what was peeked must be taken through
   /// read().
@@ -48,10 +57,11 @@ class LineStream {
   void put_back(const char* tail, std::size_t size);
 
   std::unique_ptr<ByteStream> bytes_;
-  std::vector<char> held_;  ///< read but not taken: [pos_, held_.size())
+  /// Read but not taken: [pos_, held_.size()).
+  ChargedVector<char> held_{ChargedAllocator<char>("a block of text")};
   std::size_t pos_ = 0;
   std::uint64_t line_ = 0;
-  std::size_t longest_ = kLongestLine;
+  bool inside_ = false;  ///< the last block ended within a line
 };
 
 }  // namespace sluice::io::readers

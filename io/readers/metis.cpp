@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/checksum.hpp"
@@ -16,9 +17,6 @@
 
 namespace sluice::io::readers {
 namespace {
-
-/// A line holds a vertex's whole list, so it may be long; the block's buffer is charged to the host budget.
-constexpr std::size_t kLongestList = std::size_t{1} << 34;
 
 struct Header {
   std::uint64_t vertices = 0, edges = 0;
@@ -62,28 +60,47 @@ class Metis final : public TextFormat {
       : TextFormat(options), header_(header), weight_remedy_(options.weight_remedy) {
     info_.vertices = header.vertices;
     info_.undirected = true;
+    least_text_ = std::string_view(header.edge_weights ? "1 1 " : "1 ").size();
   }
 
   /// Sources leave here as vertex lines of the block; accept() knows how many came before.
   void parse(std::string_view text, ParsedBlock& block) const override {
     const char* p = text.data();
     const char* const end = p + text.size();
-    for (; p < end; ++block.lines) {
-      if (*skip_blanks(p) == '%') {
+    bool inside = block.continued;
+    if (inside) --block.lines, --block.records;  // both count what begins in this block
+    for (; p < end; ++block.lines, inside = false) {
+      p = skip_blanks(p);
+      if (*p == '%' && !inside) {
         p = next_line(p, end);
       } else {
-        p = parse_list(skip_own_numbers(skip_blanks(p), block), block);
+        p = parse_list(inside ? p : skip_own_numbers(p, block), block);
         ++block.records;
       }
     }
+  }
+
+  /// Behind a whole number of neighbours: a list may be longer than memory has room for.
+  std::size_t cut(std::string_view text, bool continued) const override {
+    constexpr auto kBlanks = " \t";
+    std::size_t pos = text.find_first_not_of(kBlanks), end = 0;
+    if (pos == text.npos || (text[pos] == '%' && !continued)) return 0;
+    const std::uint64_t own = continued ? 0 : header_.own_numbers();
+    for (std::uint64_t words = 1; pos != text.npos; ++words, pos = text.find_first_not_of(kBlanks, pos)) {
+      pos = text.find_first_of(kBlanks, pos);
+      if (pos == text.npos || pos + 1 == text.size()) break;  // something has to be left to end the list
+      if (words > own && (words - own) % (header_.edge_weights ? 2 : 1) == 0) end = pos + 1;
+    }
+    return end;
   }
 
   void accept(ParsedBlock& block, std::string_view text) override {
     TextFormat::accept(block, text);
     if (block.bare && vertices_ + block.bare->record < header_.vertices)
       throw LineFault{block.bare->line, block.bare->text};
+    if (block.continued) text.remove_prefix(text.find('\n') + 1);
     if (block.records > header_.vertices - vertices_) check_surplus(text, header_.vertices - vertices_);
-    keep_one_end(block.edges);
+    keep_one_end(block.edges, block.cut);
     vertices_ = std::min(vertices_ + block.records, header_.vertices);
   }
 
@@ -110,8 +127,8 @@ class Metis final : public TextFormat {
 
  private:
   /// Turns the block's vertex lines into vertices. Of an edge's two listings the one at the smaller end
-  /// stays; sums of hashes tell whether the others match them.
-  void keep_one_end(EdgeBatch& edges) {
+  /// stays; sums of hashes tell whether the others match them. The block may be `cut` from a longer list.
+  void keep_one_end(EdgeBatch& edges, bool cut) {
     const bool weighted = !edges.weight.empty();
     std::size_t kept = 0;
     const auto keep = [&](std::uint64_t source, std::uint64_t target, float weight) {
@@ -119,7 +136,23 @@ class Metis final : public TextFormat {
       if (weighted) edges.weight[kept] = weight;
       ++kept;
     };
-    std::vector<float> loops;  // weights of the self-loops in one list
+    std::vector<std::pair<std::uint64_t, float>> late;  // self-loops that the block has no place for
+    const auto settle_loops = [&](std::uint64_t source, std::size_t places) {
+      // Some writers list a self-loop once and some twice; an even number of listings reads as the latter.
+      const std::size_t listings = list_loops_.size() % 2 == 0 ? 2 : 1;
+      loops_ += list_loops_.size();
+      halved_loops_ |= listings == 2;
+      for (std::size_t i = 0; i < list_loops_.size(); i += listings) {
+        if (kept < places) {
+          keep(source, source, list_loops_[i]);
+        } else {
+          late.emplace_back(source, list_loops_[i]);
+        }
+      }
+      list_loops_.clear();
+    };
+    const bool goes_on = edges.size() > 0 && edges.source[0] + vertices_ == vertices_ - 1;
+    if (!list_loops_.empty() && !goes_on) settle_loops(vertices_ - 1, 0);
     for (std::size_t i = 0; i < edges.size(); ++i) {
       const std::uint64_t source = edges.source[i] + vertices_, target = edges.target[i];
       const bool ends_list = i + 1 == edges.size() || edges.source[i + 1] + vertices_ != source;
@@ -130,18 +163,16 @@ class Metis final : public TextFormat {
       } else if (source > target) {
         unmatched_ -= hash(target, source);
       } else {
-        loops.push_back(weight);
+        list_loops_.push_back(weight);
       }
-      if (!ends_list || loops.empty()) continue;
-      // Some writers list a self-loop once and some twice; an even number of listings reads as the latter.
-      loops_ += loops.size();
-      const std::size_t listings = loops.size() % 2 == 0 ? 2 : 1;
-      halved_loops_ |= listings == 2;
-      for (std::size_t j = 0; j < loops.size(); j += listings) keep(source, source, loops[j]);
-      loops.clear();
+      if (ends_list && !cut && !list_loops_.empty()) settle_loops(source, i + 1);
     }
     edges.source.resize(kept), edges.target.resize(kept);
     if (weighted) edges.weight.resize(kept);
+    for (const auto& [source, weight] : late) {
+      edges.source.push_back(source), edges.target.push_back(source);
+      if (weighted) edges.weight.push_back(weight);
+    }
   }
 
   static std::uint64_t hash(std::uint64_t smaller, std::uint64_t larger) {
@@ -212,8 +243,9 @@ class Metis final : public TextFormat {
 
   Header header_;
   std::string weight_remedy_;
-  std::uint64_t vertices_ = 0;  ///< accepted so far
-  std::uint64_t loops_ = 0;     ///< listings of self-loops
+  std::uint64_t vertices_ = 0;     ///< accepted so far
+  std::vector<float> list_loops_;  ///< weights of the self-loops in the list so far
+  std::uint64_t loops_ = 0;        ///< listings of self-loops
   bool halved_loops_ = false;
   std::uint64_t unmatched_ = 0;  ///< hashes at smaller ends, less those at larger ones
 };
@@ -225,7 +257,6 @@ std::unique_ptr<TextFormat> make_metis(LineStream& stream, const ReadOptions& op
   if (!line) throw_in(stream.path(), "holds no edges; is it the right file?");
   const std::uint64_t number = stream.line() + 1;
   const Header header = read_header(stream, *line);
-  stream.set_longest_line(kLongestList);
   if (options.weights == WeightColumn::column && !header.edge_weights)
     throw_at(stream.path(), number,
              "the fmt field says that edges have no weights; " + options.weight_remedy);

@@ -6,6 +6,7 @@ namespace sluice::io::readers {
 
 void ParsedBlock::clear() {
   edges.clear();
+  continued = cut = false;
   lines = records = largest = 0;
   time_cut = false;
   bare.reset();
@@ -14,6 +15,7 @@ void ParsedBlock::clear() {
 TextFormat::TextFormat(const ReadOptions& options) {
   info_.weighted = options.weights == WeightColumn::column;
   info_.timed = options.timestamps;
+  least_text_ = std::string_view("0 1\n").size() + 2 * (info_.weighted + info_.timed);
 }
 
 void TextFormat::accept(ParsedBlock& block, std::string_view) {

@@ -16,6 +16,8 @@ namespace sluice::io::readers {
 /// What became of one block of whole lines.
 struct ParsedBlock {
   EdgeBatch edges;
+  bool continued = false;  ///< the first line began in the block before
+  bool cut = false;        ///< a part of a single line, which goes on in the next block
   std::uint64_t lines = 0;
   std::uint64_t records = 0;  ///< METIS: vertex lines
   std::uint64_t largest = 0;  ///< edge lists: the largest id
@@ -39,11 +41,15 @@ class TextFormat {
   /// Called for every block in input order, on one thread: what needs the blocks before (counts, vertex
   /// numbers).
   virtual void accept(ParsedBlock& block, std::string_view text);
+  /// Where to cut the beginning of a line that is longer than a block: behind a blank, or 0 if nowhere.
+  virtual std::size_t cut(std::string_view, bool /*continued*/) const { return 0; }
   /// Called once after the last block: what is wrong with the whole, or nothing.
   virtual std::optional<std::string> finish() { return std::nullopt; }
 
   const EdgeSourceInfo& info() const { return info_; }
   const std::string& remark() const { return remark_; }
+  /// The fewest bytes of text that an edge takes.
+  std::size_t least_text() const { return least_text_; }
 
  protected:
   explicit TextFormat(const ReadOptions& options);
@@ -51,6 +57,7 @@ class TextFormat {
 
   EdgeSourceInfo info_;
   std::uint64_t edges_ = 0;  ///< accepted so far
+  std::size_t least_text_;
 
  private:
   std::string remark_;

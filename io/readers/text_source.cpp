@@ -4,26 +4,71 @@
 
 namespace sluice::io::readers {
 
+namespace {
+
+/// Parsers work on blocks of this size at least: where memory has no room for that, there are fewer parsers.
+constexpr std::uint64_t kLeastBlock = 64u << 10;
+
+}  // namespace
+
 TextSource::TextSource(std::unique_ptr<LineStream> stream, std::unique_ptr<TextFormat> format,
                        const ReadOptions& options)
     : stream_(std::move(stream)),
       format_(std::move(format)),
       info_(format_->info()),
-      parsers_(std::max(1u, options.threads)),
       may_be_empty_(options.may_be_empty),
-      batch_bytes_(std::max<std::size_t>(1, options.batch_bytes)),
-      slots_(parsers_ + 2),
       line_(stream_->line()) {
   info_.origin = stream_->path().substr(stream_->path().find_last_of('/') + 1);
+  size_blocks(options);
+  slots_.resize(parsers_ + 2);
+  stream_->expect_blocks(block_bytes_);
+  for (Slot& slot : slots_) {
+    slot.text = HostArray<char>(block_bytes_ + 1, "a block of text");
+    reserve(slot.block.edges);
+  }
+  reserve(spare_);
 }
 
 TextSource::~TextSource() {
+  stop();
+}
+
+/// As many parsers and as large blocks as the reader's share of the memory has room for.
+void TextSource::size_blocks(const ReadOptions& options) {
+  const std::uint64_t edge_bytes = 2 * sizeof(std::uint64_t) + (info_.weighted ? sizeof(float) : 0) +
+                                   (info_.timed ? sizeof(std::int64_t) : 0);
+  const std::uint64_t byte_cost = 1 + (edge_bytes + format_->least_text() - 1) / format_->least_text();
+  // The slots, the edges that the caller holds, and what is read beyond the end of a block.
+  const std::uint64_t whole_blocks = reader_memory() / (byte_cost * kLeastBlock);
+  const std::uint64_t parsers = std::max(1u, options.threads);
+  parsers_ = static_cast<unsigned>(std::clamp<std::uint64_t>(whole_blocks, 4, parsers + 3) - 3);
+  std::uint64_t most =
+      std::min<std::uint64_t>(options.batch_bytes, reader_memory() / (byte_cost * (parsers_ + 3)));
+  const std::uint64_t total = stream_->bytes().total();
+  if (total > 0 && !stream_->bytes().compressed())
+    most = std::min(most, std::max(kLeastBlock, total / parsers_ + 1));
+  block_bytes_ = std::max<std::uint64_t>(most, 1);
+  block_edges_ = (block_bytes_ + 1) / format_->least_text() + 1;
+}
+
+void TextSource::reserve(EdgeBatch& batch) const {
+  batch.source.reserve(block_edges_);
+  batch.target.reserve(block_edges_);
+  if (info_.weighted) batch.weight.reserve(block_edges_);
+  if (info_.timed) batch.time.reserve(block_edges_);
+}
+
+/// Ends the threads and gives the ring's memory back.
+void TextSource::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+  slots_.clear();
+  spare_ = {};
 }
 
 void TextSource::start() {
@@ -49,15 +94,16 @@ void TextSource::read_ahead() {
       changed_.wait(lock, [&] { return stopping_ || s.state == State::free; });
       if (stopping_) return;
     }
-    s.size = 0;
+    s.read = {};
     try {
-      s.size = stream_->read_block(s.text, batch_bytes_);
+      const auto cut = [&](std::string_view text, bool continued) { return format_->cut(text, continued); };
+      s.read = stream_->read_block(s.text, block_bytes_, cut);
     } catch (const LineFault& fault) {
       s.fault = fault;
     } catch (...) {
       s.error = std::current_exception();
     }
-    const bool last = s.size == 0;
+    const bool last = s.read.size == 0;
     change(s, State::filled);
     if (last) return;
   }
@@ -73,13 +119,15 @@ void TextSource::parse_ahead() {
       mine = &slot(to_parse_++);
       mine->state = State::parsing;
     }
-    if (mine->size > 0) parse(*mine);
+    if (mine->read.size > 0) parse(*mine);
     change(*mine, State::parsed);
   }
 }
 
 void TextSource::parse(Slot& slot) const {
   slot.block.clear();
+  slot.block.continued = slot.read.continued;
+  slot.block.cut = slot.read.cut;
   try {
     format_->parse(slot.view(), slot.block);
   } catch (const LineFault& fault) {
@@ -91,7 +139,7 @@ void TextSource::parse(Slot& slot) const {
 
 bool TextSource::next(EdgeBatch& batch) {
   batch.clear();
-  if (threads_.empty()) start();
+  if (threads_.empty() && !finished_) start();
   while (!finished_) {
     Slot& s = slot(to_deliver_);
     {
@@ -101,7 +149,7 @@ bool TextSource::next(EdgeBatch& batch) {
     // A slot with a fault stays where it is, so that asking again gives the same answer.
     if (s.error) std::rethrow_exception(s.error);
     if (s.fault) throw_at(stream_->path(), line_ + s.fault->line + 1, s.fault->text);
-    if (s.size == 0) {
+    if (s.read.size == 0) {
       finish();
       break;
     }
@@ -119,6 +167,8 @@ bool TextSource::deliver(Slot& slot, EdgeBatch& batch) {
     throw_at(stream_->path(), line_ + fault.line + 1, fault.text);
   }
   std::swap(batch, slot.block.edges);
+  // A caller's first batch brings no memory into the ring.
+  if (slot.block.edges.source.capacity() < block_edges_) std::swap(slot.block.edges, spare_);
   line_ += slot.block.lines;
   edges_ += batch.size();
   ++to_deliver_;
@@ -131,6 +181,7 @@ void TextSource::finish() {
   if (edges_ == 0 && !info_.vertices && !may_be_empty_)
     throw_in(stream_->path(), "holds no edges; is it the right file?");
   finished_ = true;
+  stop();
 }
 
 std::pair<std::uint64_t, std::uint64_t> TextSource::progress() const {

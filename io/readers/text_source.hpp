@@ -22,9 +22,8 @@
 namespace sluice::io::readers {
 
 /// Blocks pass through a ring of slots: free -> filled (text) -> parsing -> parsed -> delivered in order, and
-/// free again. The ring bounds the memory: threads + 2 slots, each of batch_bytes of text and at most about
-/// five times that in edges (a shortest line, "0 1\n", becomes 16 bytes; with weight and time, "0 1 1 1\n"
-/// becomes 28).
+/// free again. All its memory is charged when the source is made, for text of nothing but the shortest edges
+/// ("0 1\n" becomes 16 bytes), so that whoever shares the budget knows at once what is left.
 class TextSource final : public EdgeSource {
  public:
   TextSource(std::unique_ptr<LineStream> stream, std::unique_ptr<TextFormat> format,
@@ -41,15 +40,18 @@ class TextSource final : public EdgeSource {
   struct Slot {
     State state = State::free;
     HostArray<char> text;
-    std::size_t size = 0;  ///< of the text; 0: the input ends here
+    LineStream::Block read;  ///< of the text; size 0: the input ends here
     ParsedBlock block;
     std::optional<LineFault> fault;
     std::exception_ptr error;
 
-    std::string_view view() const { return {text.data(), size}; }
+    std::string_view view() const { return {text.data(), read.size}; }
   };
 
+  void size_blocks(const ReadOptions& options);
+  void reserve(EdgeBatch& batch) const;
   void start();
+  void stop();
   void read_ahead();
   void parse_ahead();
   void parse(Slot& slot) const;
@@ -61,13 +63,15 @@ class TextSource final : public EdgeSource {
   std::unique_ptr<LineStream> stream_;
   std::unique_ptr<TextFormat> format_;
   EdgeSourceInfo info_;
-  unsigned parsers_;
+  unsigned parsers_ = 1;
   bool may_be_empty_;
-  std::size_t batch_bytes_;
+  std::size_t block_bytes_ = 1;
+  std::size_t block_edges_ = 0;  ///< that many bytes hold
 
   std::mutex mutex_;  ///< guards the states of slots, to_parse_ and stopping_
   std::condition_variable changed_;
   std::vector<Slot> slots_;
+  EdgeBatch spare_;             ///< for the slot whose edges the caller has
   std::uint64_t to_parse_ = 0;  ///< the next block for a parser
   bool stopping_ = false;
   std::vector<std::thread> threads_;

@@ -31,8 +31,8 @@ TEST_F(ConvertBudget, ExternalSortWritesTheBytesThatMemoryDoes) {
     options.reverse = true;
     options.force = true;
     const ConvertStats whole = convert_edges(edges, "memory.h5", options);
-    options.host_memory = kTiny;
     options.threads = 2;
+    const test::HostCeiling tiny(kTiny);
 
     const ConvertStats external = convert_edges(edges, "external.h5", options, 33333);
 
@@ -92,7 +92,6 @@ TEST_F(ConvertBudget, ChargesNoMoreThanItMay) {
   const std::uint64_t before = host_accountant().used();
   for (unsigned bits = 0; bits < 4; ++bits) {
     ConvertOptions options;
-    options.host_memory = kTiny;
     options.undirected = true;
     options.reverse = true;
     options.timestamps = bits & 1;
@@ -108,32 +107,62 @@ TEST_F(ConvertBudget, ChargesNoMoreThanItMay) {
 }
 
 TEST_F(ConvertBudget, ABudgetTooSmallSaysWhatIsNeeded) {
-  ConvertOptions options;
-  options.host_memory = 1u << 20;
-
+  const auto edges = random_edges(10, 100, 17);
+  const HostArray<char> held(5u << 19, "a test");  // 2.5 MiB, and the batch of edges
+  test::HostCeiling ceiling;
   try {
-    convert_edges(random_edges(10, 100, 17), "graph.h5", options);
+    host_accountant().set_ceiling(4u << 20);
+    convert_edges(edges, "graph.h5", {});
     FAIL() << "nothing thrown";
   } catch (const BudgetError& error) {
-    EXPECT_NE(std::string(error.what()).find("32.00 MiB"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("needs at least 19.00 MiB, 4.00 MiB are allowed"),
+              std::string::npos)
+        << error.what();
   }
   EXPECT_EQ(files(), 0u);
+
+  host_accountant().set_ceiling(19u << 20);
+
+  EXPECT_EQ(convert_edges(edges, "graph.h5", {}).input_edges, 100u);
 }
 
-TEST_F(ConvertBudget, SparseIdsBeyondTheBudgetSayWhatIsNeeded) {
-  const auto edges = random_edges(std::uint64_t{1} << 40, 3000000, 18, 1u << 20);
+TEST_F(ConvertBudget, SparseIdsBeyondTheBudgetAreRankedInPieces) {
+  // 1.6 M ids: a list of 13 MB, of which a quarter of the budget holds a part.
+  const auto edges = random_edges(std::uint64_t{1} << 40, 800000, 18, 1u << 20);
   ConvertOptions options;
-  options.host_memory = kTiny;
+  options.undirected = true;
+  const ConvertStats whole = convert_edges(edges, "memory.h5", options);
+  options.threads = 2;
+  const test::HostCeiling tiny(kTiny);
 
-  EXPECT_THROW(convert_edges(edges, "graph.h5", options), BudgetError);
-  EXPECT_EQ(files(), 0u);
+  const ConvertStats pieces = convert_edges(edges, "pieces.h5", options);
+
+  EXPECT_TRUE(whole.compacted);
+  EXPECT_EQ(pieces.unused_ids, whole.unused_ids);
+  EXPECT_TRUE(bytes_of(path("memory.h5")) == bytes_of(path("pieces.h5")));
+  EXPECT_EQ(files(), 2u);
+}
+
+TEST_F(ConvertBudget, TheSetOfIdsGrowsWhileTheSortIsFull) {
+  // Small ids fill the sort; then each of few edges makes the set of ids grow.
+  auto edges = random_edges(1000, 1400000, 20);
+  for (std::uint64_t id = 1000; id < 30000000; id += id / 3) edges.push_back({id, id + 1});
+  ConvertOptions options;
+  options.keep_duplicates = true;
+  const ConvertStats whole = convert_edges(edges, "memory.h5", options);
+  const test::HostCeiling tiny(kTiny);
+
+  const ConvertStats external = convert_edges(edges, "external.h5", options);
+
+  EXPECT_GT(external.sort_runs, 1u);
+  EXPECT_EQ(whole.checksum, external.checksum);
 }
 
 TEST_F(ConvertBudget, AFaultInTheInputLeavesNothingBehind) {
   MemorySource source(random_edges(1000, 3000000, 19), {{}, false, true, true, "test"}, 50000);
   source.fail_after = 2900000;
   ConvertOptions options;
-  options.host_memory = kTiny;
+  const test::HostCeiling tiny(kTiny);
   options.timestamps = true;
 
   EXPECT_THROW(convert(source, path("graph.h5"), options), InputError);

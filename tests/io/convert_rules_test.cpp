@@ -1,4 +1,5 @@
 // What a converted graph holds, against a reference made of maps and sets.
+#include "core/host_ceiling.hpp"
 #include "io/convert_fixture.hpp"
 
 namespace sluice::io {
@@ -155,7 +156,7 @@ TEST_F(ConvertRules, IdsBeyondTheBitmapsShareAreCollectedInAList) {
   const auto edges = random_edges(300, 4000, 12, 1000003);  // to 3e8: one bit each would pass a 32 MiB budget
   for (const std::optional<bool> compact : {std::optional<bool>(), std::optional(true)}) {
     ConvertOptions options;
-    options.host_memory = 32u << 20;
+    const test::HostCeiling tiny(32u << 20);
     options.compact = compact;
     options.undirected = true;
     expect_reference(edges, kPlain, options);

@@ -87,7 +87,7 @@ TEST_F(EdgeListTest, ReadsWeights) {
 
   const Loaded loaded = load(path, with_weights());
 
-  EXPECT_EQ(loaded.edges.weight, (std::vector<float>{2, .5f, 1e-3f, 0, 7.25f, 18446744073709551615.f}));
+  EXPECT_EQ(loaded.edges.weight, (ChargedVector<float>{2, .5f, 1e-3f, 0, 7.25f, 18446744073709551615.f}));
   EXPECT_FALSE(std::signbit(loaded.edges.weight[3]));
   EXPECT_TRUE(loaded.info.weighted);
 }
@@ -95,7 +95,7 @@ TEST_F(EdgeListTest, ReadsWeights) {
 TEST_F(EdgeListTest, ReadsTimesFromTheThirdColumn) {
   const Loaded loaded = load(file("g.txt", "0 1 1082040961\n1 2 -5\n2 3 12.0\n"), with_times());
 
-  EXPECT_EQ(loaded.edges.time, (std::vector<std::int64_t>{1082040961, -5, 12}));
+  EXPECT_EQ(loaded.edges.time, (ChargedVector<std::int64_t>{1082040961, -5, 12}));
   EXPECT_EQ(loaded.remark, "");
 }
 
@@ -104,8 +104,8 @@ TEST_F(EdgeListTest, ReadsTimesBehindWeights) {
 
   const Loaded loaded = load(file("g.csv", "6,2,4,1289241911.72836\n6,5,2,1289241941\n"), both);
 
-  EXPECT_EQ(loaded.edges.time, (std::vector<std::int64_t>{1289241911, 1289241941}));
-  EXPECT_EQ(loaded.edges.weight, (std::vector<float>{4, 2}));
+  EXPECT_EQ(loaded.edges.time, (ChargedVector<std::int64_t>{1289241911, 1289241941}));
+  EXPECT_EQ(loaded.edges.weight, (ChargedVector<float>{4, 2}));
   EXPECT_NE(loaded.remark.find("fractions of a second"), std::string::npos) << loaded.remark;
 }
 

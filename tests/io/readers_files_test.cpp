@@ -223,6 +223,41 @@ TEST_F(BlocksTest, NumberVerticesAcrossMetisBlocks) {
   }
 }
 
+TEST_F(BlocksTest, CutMetisListsThatAreLonger) {
+  // A star with weights, a self-loop that its list names twice, and one that is named once, far apart.
+  std::string text = "300 302 011\n", leaves;
+  std::string hub = "9 1 3";
+  for (int v = 2; v <= 300; ++v) {
+    const std::string weight = std::to_string(v % 7);
+    hub += "  " + std::to_string(v) + " " + weight;
+    leaves += "8 1 " + weight + (v == 200 ? " 200 5" : "") + (v % 50 ? "\n" : "\r\n% c\n");
+  }
+  const auto path = file("g.graph", text + hub + " 1 3 \n" + leaves);
+  const auto sorted = [&](const ReadOptions& options) {
+    const Loaded loaded = load(path, options);
+    std::vector<std::tuple<std::uint64_t, std::uint64_t, float>> edges;
+    for (std::size_t i = 0; i < loaded.edges.size(); ++i)
+      edges.emplace_back(loaded.edges.source[i], loaded.edges.target[i], loaded.edges.weight[i]);
+    std::sort(edges.begin(), edges.end());
+    return std::pair(edges, loaded.remark);
+  };
+  ReadOptions options = with_weights();
+  const auto expected = sorted(options);
+  ASSERT_EQ(expected.first.size(), 301u);
+
+  for (std::size_t bytes = 1; bytes <= 400; ++bytes) {
+    options.batch_bytes = bytes;
+    options.threads = 1 + bytes % 3;
+    ASSERT_EQ(sorted(options), expected) << bytes;
+  }
+  for (const std::size_t bytes : {1, 20, 300}) {
+    options.batch_bytes = bytes;
+    expect_refused(file("h.graph", text + hub + " 1 x\n" + leaves), ":2: ", "'x'", options);
+    expect_refused(file("i.graph", text + hub + " 1 3\n" + leaves + "8 0 1\n"), ":308: ", "neighbour 0",
+                   options);
+  }
+}
+
 TEST_F(BlocksTest, NameTheExactLineOfAFault) {
   std::string text = "# head\n";
   for (int i = 0; i < 3000; ++i) text += i % 10 ? "1 2\n" : "\n# c\n1 2\r\n";

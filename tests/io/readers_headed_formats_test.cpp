@@ -31,7 +31,7 @@ TEST_F(MatrixMarketTest, ReadsSymmetricAsUndirected) {
       load(file("g.mtx", kBanner + "real symmetric\n3 3 2\n2 1 0.5\n3 1 1.5\n"), with_weights());
 
   EXPECT_TRUE(loaded.info.undirected);
-  EXPECT_EQ(loaded.edges.weight, (std::vector<float>{.5f, 1.5f}));
+  EXPECT_EQ(loaded.edges.weight, (ChargedVector<float>{.5f, 1.5f}));
 }
 
 TEST_F(MatrixMarketTest, IgnoresNegativeValuesWithoutWeights) {
@@ -132,7 +132,7 @@ TEST_F(MetisTest, ReadsEmptyLinesAsIsolatedVertices) {
 TEST_F(MetisTest, ReadsEdgeWeights) {
   const Loaded loaded = load(file("g.metis", "2 1 1\n2 7\n1 7\n"), with_weights());
 
-  EXPECT_EQ(loaded.edges.weight, (std::vector<float>{7}));
+  EXPECT_EQ(loaded.edges.weight, (ChargedVector<float>{7}));
 }
 
 TEST_F(MetisTest, SkipsVertexSizesAndWeights) {
@@ -140,7 +140,7 @@ TEST_F(MetisTest, SkipsVertexSizesAndWeights) {
   const auto sized = file("s.graph", "3 2 110\n9 5 2 3\n9 0 1\n9 8 1\n");
 
   EXPECT_EQ(pairs_of(load(weighted).edges), "0>1 0>2 ");
-  EXPECT_EQ(load(weighted, with_weights()).edges.weight, (std::vector<float>{1, 4}));
+  EXPECT_EQ(load(weighted, with_weights()).edges.weight, (ChargedVector<float>{1, 4}));
   EXPECT_EQ(pairs_of(load(sized).edges), "0>1 0>2 ");
 }
 
@@ -149,7 +149,7 @@ TEST_F(MetisTest, TakesSelfLoopsListedOnceOrTwice) {
   EXPECT_EQ(pairs_of(load(file("two.graph", "2 2\n1 1 2\n1\n")).edges), "0>1 0>0 ");
   const Loaded weighted = load(file("four.graph", "2 3 1\n1 5 1 5 1 6 2 9 1 6\n1 9\n"), with_weights());
   EXPECT_EQ(pairs_of(weighted.edges), "0>1 0>0 0>0 ");
-  EXPECT_EQ(weighted.edges.weight, (std::vector<float>{9, 5, 6}));
+  EXPECT_EQ(weighted.edges.weight, (ChargedVector<float>{9, 5, 6}));
 }
 
 TEST_F(MetisTest, RemarksThatParallelSelfLoopsListedOnceWereHalved) {
@@ -202,7 +202,7 @@ TEST_F(DimacsTest, ReadsArcsWithIdsFromOne) {
   const Loaded loaded = load(path, with_weights());
 
   EXPECT_EQ(pairs_of(loaded.edges), "0>1 2>0 ");
-  EXPECT_EQ(loaded.edges.weight, (std::vector<float>{10, 20}));
+  EXPECT_EQ(loaded.edges.weight, (ChargedVector<float>{10, 20}));
   EXPECT_EQ(loaded.info.vertices, 3u);
   EXPECT_FALSE(loaded.info.undirected);
 }
