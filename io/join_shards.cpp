@@ -9,25 +9,33 @@
 namespace sluice::io {
 namespace {
 
-/// One dataset as it lies in every shard.
+/// One dataset as it lies in every shard. One shard is open at a time: there may be more of them than a
+/// process may have files open.
 class Sources {
  public:
-  Sources(const std::vector<h5::Handle>& files, const std::string& name) : name_(name) {
-    for (const h5::Handle& file : files) {
-      const h5::Handle& dataset = datasets_.emplace_back(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT));
-      const h5::Handle space(H5Dget_space(dataset.get()));
-      shape_.resize(static_cast<std::size_t>(h5::checked(H5Sget_simple_extent_ndims(space.get()))));
-      h5::checked(H5Sget_simple_extent_dims(space.get(), shape_.data(), nullptr));
-      rows_.push_back(shape_[0]);
+  Sources(const std::vector<ShardFile>& shards, const std::string& name) : shards_(shards), name_(name) {
+    for (std::size_t shard = 0; shard < shards.size(); ++shard) {
+      with_dataset(shard, [&](hid_t dataset) {
+        const h5::Handle space(H5Dget_space(dataset));
+        shape_.resize(static_cast<std::size_t>(h5::checked(H5Sget_simple_extent_ndims(space.get()))));
+        h5::checked(H5Sget_simple_extent_dims(space.get(), shape_.data(), nullptr));
+        rows_.push_back(shape_[0]);
+        // A copy: the dataset's own type keeps its file open.
+        if (!type_) type_ = h5::Handle(H5Tcopy(h5::Handle(H5Dget_type(dataset)).get()));
+      });
     }
-    type_ = h5::Handle(H5Dget_type(datasets_[0].get()));
   }
 
   const std::string& name() const { return name_; }
   hid_t type() const { return type_.get(); }
   std::size_t shards() const { return rows_.size(); }
   hsize_t rows(std::size_t shard) const { return rows_[shard]; }
-  hid_t dataset(std::size_t shard) const { return datasets_[shard].get(); }
+  /// Calls use(id of the shard's dataset).
+  template <class Use>
+  void with_dataset(std::size_t shard, Use&& use) const {
+    const h5::Handle file = h5::open_file(shards_[shard].path);
+    use(h5::Handle(H5Dopen2(file.get(), name_.c_str(), H5P_DEFAULT)).get());
+  }
   /// The shape of so many rows.
   std::vector<hsize_t> shape(hsize_t rows) const {
     std::vector<hsize_t> made = shape_;
@@ -36,8 +44,8 @@ class Sources {
   }
 
  private:
+  const std::vector<ShardFile>& shards_;
   std::string name_;
-  std::vector<h5::Handle> datasets_;
   std::vector<hsize_t> rows_, shape_;
   h5::Handle type_;
 };
@@ -85,21 +93,22 @@ std::uint64_t join_offsets(hid_t file, const Sources& sources) {
   for (std::size_t i = 0; i < sources.shards(); ++i) {
     const hsize_t rows = sources.rows(i);
     std::int64_t last = 0;
-    // Every shard's first 0 is the last end of the one before, so it is written again with the same value.
-    for (hsize_t first = 0, count; first < rows; first += count) {
-      count = std::min(kPiece, rows - first);
-      ends.resize(count);
-      const hsize_t to = row + first;
-      const h5::Handle piece = space_of({count}), from(H5Dget_space(sources.dataset(i)));
-      h5::checked(H5Sselect_hyperslab(from.get(), H5S_SELECT_SET, &first, nullptr, &count, nullptr));
-      h5::checked(H5Sselect_hyperslab(whole.get(), H5S_SELECT_SET, &to, nullptr, &count, nullptr));
-      h5::checked(
-          H5Dread(sources.dataset(i), H5T_NATIVE_INT64, piece.get(), from.get(), H5P_DEFAULT, ends.data()));
-      last = ends.back();
-      for (std::int64_t& end : ends) end += before;
-      h5::checked(
-          H5Dwrite(joined.get(), H5T_NATIVE_INT64, piece.get(), whole.get(), H5P_DEFAULT, ends.data()));
-    }
+    sources.with_dataset(i, [&](hid_t dataset) {
+      // Every shard's first 0 is the last end of the one before, so it is written again with the same value.
+      for (hsize_t first = 0, count; first < rows; first += count) {
+        count = std::min(kPiece, rows - first);
+        ends.resize(count);
+        const hsize_t to = row + first;
+        const h5::Handle piece = space_of({count}), from(H5Dget_space(dataset));
+        h5::checked(H5Sselect_hyperslab(from.get(), H5S_SELECT_SET, &first, nullptr, &count, nullptr));
+        h5::checked(H5Sselect_hyperslab(whole.get(), H5S_SELECT_SET, &to, nullptr, &count, nullptr));
+        h5::checked(H5Dread(dataset, H5T_NATIVE_INT64, piece.get(), from.get(), H5P_DEFAULT, ends.data()));
+        last = ends.back();
+        for (std::int64_t& end : ends) end += before;
+        h5::checked(
+            H5Dwrite(joined.get(), H5T_NATIVE_INT64, piece.get(), whole.get(), H5P_DEFAULT, ends.data()));
+      }
+    });
     row += rows - 1;
     before += last;
   }
@@ -125,14 +134,13 @@ std::uint64_t join_shards(const std::string& path, const std::string& known_as,
                           const std::vector<std::string>& offsets) {
   std::uint64_t written = 0;
   try {
-    std::vector<h5::Handle> files;
-    for (const ShardFile& shard : shards) files.push_back(h5::open_file(shard.path));
+    const std::vector<std::string> names = names_in(h5::open_file(shards.at(0).path).get());
     h5::change_file(h5::create_file(path), [&](hid_t joined) {
       for (const auto& [name, value] : attributes) {
         std::visit([&, &key = name](const auto& held) { h5::write_attribute(joined, key, held); }, value);
       }
-      for (const std::string& name : names_in(files[0].get())) {
-        const Sources sources(files, name);
+      for (const std::string& name : names) {
+        const Sources sources(shards, name);
         if (std::find(offsets.begin(), offsets.end(), name) != offsets.end()) {
           written += join_offsets(joined, sources);
         } else {
