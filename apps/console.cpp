@@ -1,5 +1,7 @@
 #include "apps/console.hpp"
 
+#include <fcntl.h>
+
 #include <cstdio>
 
 #include "engine/core/error.hpp"
@@ -11,6 +13,14 @@ namespace {
 bool muted = false;
 
 }  // namespace
+
+void fill_streams() {
+  constexpr int kFlags[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+  for (int stream = 0; stream < 3; ++stream) {
+    // The lowest number that is free is this one.
+    if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", kFlags[stream]));
+  }
+}
 
 void mute() {
   muted = true;

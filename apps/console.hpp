@@ -5,6 +5,10 @@
 
 namespace sluice::apps {
 
+/// First of all: where a standard stream is closed, no file may take its number, and be read or written as
+/// the stream. Reading or writing it fails as before; messages are lost.
+void fill_streams();
+
 /// Throws RunError where standard output is closed or full.
 void print(const std::string& text);
 

@@ -1,7 +1,5 @@
 #include "apps/errors.hpp"
 
-#include <H5Epublic.h>
-
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -9,6 +7,7 @@
 #include <new>
 
 #include "engine/exchange/communicator.hpp"
+#include "io/hdf5.hpp"
 
 namespace sluice::apps {
 
@@ -30,7 +29,7 @@ void note_stop(int signal) {
 }  // namespace
 
 Outcome outcome_of(const std::function<void()>& body) noexcept {
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // HDF5 would print its own stack beside our line
+  io::h5::quiet();  // HDF5 would print its own stack beside our line
   try {
     body();
     return {};
@@ -60,6 +59,10 @@ void watch_for_stop() {
   action.sa_flags = SA_RESTART;  // a read or write that is under way goes on
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  // The terminal was closed. nohup(1) has it ignored, and so it stays.
+  struct sigaction given {};
+  sigaction(SIGHUP, nullptr, &given);
+  if (given.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }
 
 bool stop_urged() {

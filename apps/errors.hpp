@@ -22,8 +22,8 @@ Outcome outcome_of(const std::function<void()>& body) noexcept;
 /// Prints `sluice: what is wrong`.
 void complain(const std::string& message) noexcept;
 
-/// From here on SIGINT and SIGTERM are noted (RankGuard, throw_if_stopped), and a third one ends the process
-/// at once.
+/// From here on SIGINT, SIGTERM and SIGHUP are noted (RankGuard, throw_if_stopped), and a third one ends the
+/// process at once.
 void watch_for_stop();
 
 /// Whether a stop was requested, and what is said then; and whether it was requested twice.

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -76,5 +77,7 @@ void run_program(std::vector<std::string> words) {
 }  // namespace sluice::apps
 
 int main(int argc, char** argv) {
+  sluice::apps::fill_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit on files fails, and has its line
   return sluice::apps::run_on_ranks([&] { sluice::apps::run_program({argv + 1, argv + argc}); });
 }

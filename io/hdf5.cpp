@@ -66,14 +66,21 @@ int descriptor_of(hid_t file) {
 }
 
 /// Asks the file system for all that the file will need. A flush that fails halfway leaves the library unable
-/// to close the file, so it must not begin on a full disk. File systems that cannot promise space are
-/// believed.
+/// to close the file, so it must not begin where the disk, a quota or a limit on files says no. File systems
+/// that cannot promise space are believed.
 void reserve(hid_t file) {
   haddr_t end = 0;
   checked(H5Fget_eoa(file, &end));
-  if (::fallocate(descriptor_of(file), 0, 0, static_cast<off_t>(end)) != 0 && errno == ENOSPC) {
-    throw Failure(std::generic_category().message(ENOSPC));
-  }
+  if (::fallocate(descriptor_of(file), 0, 0, static_cast<off_t>(end)) == 0) return;
+  if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO)
+    throw Failure(std::generic_category().message(errno));
+}
+
+/// Lets go of a file. One that the library cannot close it keeps in its tables, half dismantled.
+bool let_go(Handle& file) noexcept {
+  const bool closed = file.reset();
+  stuck_file = stuck_file || !closed;
+  return closed;
 }
 
 }  // namespace
@@ -121,7 +128,7 @@ Handle open_file(const std::string& path, bool writable) {
 void close_file(Handle& file) {
   reserve(file.get());
   checked(H5Fflush(file.get(), H5F_SCOPE_LOCAL));
-  if (!file.reset()) fail();
+  if (!let_go(file)) fail();
 }
 
 void abandon_file(Handle& file) noexcept {
@@ -132,7 +139,7 @@ void abandon_file(Handle& file) noexcept {
       ::dup3(sink, *static_cast<int*>(held), O_CLOEXEC);
     ::close(sink);
   }
-  if (!file.reset()) stuck_file = true;
+  let_go(file);
   H5Eclear2(H5E_DEFAULT);
 }
 

@@ -357,39 +357,5 @@ TEST_F(BadInput, CudaWhereThereIsNone) {
   refuse(kUsage, "--device cuda", walk(graph(), {"--device", "cuda"}));
 }
 
-// ---- stopping
-
-TEST_F(BadInput, AStopInTheMiddleOfAWaveEndsItSoon) {
-  // One wave of samples of all vertices, which takes longer than anybody waits.
-  const auto input = graph("kronecker", 17);
-  for (const int requests : {1, 2}) {
-    Process process({SLUICE_PROGRAM, "sample", input, "--kind", "node", "--count", "50000", "--instances",
-                     "4000", "--device", "host", "--threads", "1", "--output", at("out.h5")});
-    ASSERT_TRUE(process.reaches([&] { return folder_.names().size() == 2; })) << "an output is begun";
-    const auto before = process.ticks();
-    ASSERT_TRUE(process.reaches([&] { return process.ticks() > before + 20; })) << "the wave is under way";
-    // Two at once would be one: the system keeps no count of those that wait.
-    for (int i = 0; i < requests; ++i) process.signal_and_see(SIGTERM);
-    const auto finished = process.wait(std::chrono::seconds(40));
-
-    EXPECT_EQ(finished.status, kFailed) << finished.err;
-    EXPECT_NE(finished.err.find("stopped on request"), std::string::npos) << finished.err;
-    EXPECT_EQ(folder_.names().size(), 1u) << "something was left behind";
-  }
-}
-
-TEST_F(BadInput, InterruptLeavesNoOutput) {
-  const auto input = graph();
-  Process process({SLUICE_PROGRAM, "walk", input, "--length", "2000", "--walks-per-vertex", "100000",
-                   "--output", at("out.h5")});
-  ASSERT_TRUE(process.reaches([&] { return folder_.names().size() == 2; })) << "an output is begun";
-  kill(process.id(), SIGINT);
-  const auto finished = process.wait();
-
-  EXPECT_EQ(finished.status, kFailed) << finished.err;
-  EXPECT_NE(finished.err.find("stopped on request"), std::string::npos) << finished.err;
-  EXPECT_EQ(folder_.names().size(), 1u) << "something was left behind";
-}
-
 }  // namespace
 }  // namespace sluice::test

@@ -1,0 +1,108 @@
+// How jobs end before their time: by signals, by limits on files, and for want of a standard stream. Whatever
+// ends them, there is one line, the status of a failure, and nothing is left behind.
+#include "cli/cli.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr int kFailed = 1;
+
+class EarlyEnd : public CliTest {
+ protected:
+  /// Refused, as a shell starts it behind `preparation`, with `redirection`.
+  void refuse_in_shell(const std::string& words, const std::string& preparation,
+                       const std::vector<std::string>& arguments, const std::string& redirection = "") {
+    const auto before = folder_.names().size();
+    std::string command = preparation + " exec " + SLUICE_PROGRAM;
+    for (const auto& argument : arguments) command += " '" + argument + "'";
+    const auto finished = Process({"/bin/sh", "-c", command + redirection}).wait();
+    EXPECT_EQ(finished.status, kFailed) << finished.err;
+    EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+    EXPECT_TRUE(finished.err.starts_with("sluice: ")) << finished.err;
+    EXPECT_NE(finished.err.find(words), std::string::npos) << finished.err;
+    EXPECT_EQ(folder_.names().size(), before) << "something was left behind";
+  }
+};
+
+TEST_F(EarlyEnd, AStopInTheMiddleOfAWaveEndsItSoon) {
+  // One wave of samples of all vertices, which takes longer than anybody waits.
+  const auto input = graph("kronecker", 17);
+  for (const int requests : {1, 2}) {
+    Process process({SLUICE_PROGRAM, "sample", input, "--kind", "node", "--count", "50000", "--instances",
+                     "4000", "--device", "host", "--threads", "1", "--output", at("out.h5")});
+    ASSERT_TRUE(process.reaches([&] { return folder_.names().size() == 2; })) << "an output is begun";
+    const auto before = process.ticks();
+    ASSERT_TRUE(process.reaches([&] { return process.ticks() > before + 20; })) << "the wave is under way";
+    // Two at once would be one: the system keeps no count of those that wait.
+    for (int i = 0; i < requests; ++i) process.signal_and_see(SIGTERM);
+    const auto finished = process.wait(std::chrono::seconds(40));
+
+    EXPECT_EQ(finished.status, kFailed) << finished.err;
+    EXPECT_NE(finished.err.find("stopped on request"), std::string::npos) << finished.err;
+    EXPECT_EQ(folder_.names().size(), 1u) << "something was left behind";
+  }
+}
+
+/// Ctrl-C, and a terminal that is closed.
+TEST_F(EarlyEnd, AnInterruptLeavesNoOutput) {
+  const auto input = graph();
+  for (const int signal : {SIGINT, SIGHUP}) {
+    Process process({SLUICE_PROGRAM, "walk", input, "--length", "2000", "--walks-per-vertex", "100000",
+                     "--output", at("out.h5")});
+    ASSERT_TRUE(process.reaches([&] { return folder_.names().size() == 2; })) << "an output is begun";
+    kill(process.id(), signal);
+    const auto finished = process.wait();
+
+    EXPECT_EQ(finished.status, kFailed) << finished.err;
+    EXPECT_NE(finished.err.find("stopped on request"), std::string::npos) << finished.err;
+    EXPECT_EQ(folder_.names().size(), 1u) << "something was left behind";
+  }
+}
+
+TEST_F(EarlyEnd, WhatIgnoresTheTerminalGoesOn) {
+  const auto input = graph();
+  Process process({"/bin/sh", "-c",
+                   std::string("trap '' HUP; exec ") + SLUICE_PROGRAM + " walk " + input +
+                       " --length 100 --walks-per-vertex 1000 --output " + at("out.h5")});
+  ASSERT_TRUE(process.reaches([&] { return folder_.names().size() == 2; })) << "an output is begun";
+  kill(process.id(), SIGHUP);
+  EXPECT_EQ(process.wait().status, 0);
+}
+
+TEST_F(EarlyEnd, FilesMayGrowNoFurther) {
+  const auto input = graph("kronecker", 13);
+  const std::string words = "File too large", limit = "ulimit -f 100;";
+  for (const char* format : {"h5", "npy", "text"}) {
+    SCOPED_TRACE(format);
+    refuse_in_shell(words, limit,
+                    {"walk", input, "--length", "40", "--quiet", "--format", format, "--output", at("out")});
+  }
+  refuse_in_shell(words, limit, {"generate", "rmat", "--scale", "12", "--quiet", "--output", at("out.h5")});
+  // At the end of the file lies what is written last.
+  run({"pagerank", input, "--quiet", "--output", at("ranks.h5")});
+  const auto blocks = std::filesystem::file_size(at("ranks.h5")) / 512;
+  for (const auto missing : {0, 1, 4, 8}) {
+    SCOPED_TRACE(missing);
+    refuse_in_shell(words, "ulimit -f " + std::to_string(blocks - missing - 1) + ";",
+                    {"pagerank", input, "--quiet", "--output", at("out.h5")});
+  }
+}
+
+TEST_F(EarlyEnd, AClosedStandardOutputIsNoFile) {
+  const auto input = graph();
+  const std::string words = "standard output";
+  refuse_in_shell(words, "", {"walk", input, "--quiet", "--output", "-", "--format", "text"}, " >&-");
+  refuse_in_shell(words, "", {"walk", input, "--quiet", "--output", "-", "--format", "text"}, " <&- >&-");
+  refuse_in_shell(words, "", {"--version"}, " >&-");
+  // Messages that nobody hears go into no file either.
+  const auto deaf = Process({"/bin/sh", "-c",
+                             std::string(SLUICE_PROGRAM) + " walk " + input + " --verbose --output " +
+                                 at("deaf.h5") + " <&- >&- 2>&-"})
+                        .wait();
+  EXPECT_EQ(deaf.status, 0);
+  run({"walk", input, "--output", at("heard.h5")});
+  EXPECT_EQ(read_bytes(at("deaf.h5")), read_bytes(at("heard.h5")));
+}
+
+}  // namespace
+}  // namespace sluice::test
