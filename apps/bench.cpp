@@ -140,7 +140,9 @@ void run_bench(const Command& command, const BenchCommand& c) {
     for (const auto& [name, value] : figure.columns)
       report.counters.emplace_back(figure.name + ": " + name, value);
   }
-  if (world().leads()) report_file.write(report);
+  if (!world().leads()) return;
+  report_file.finish(report);
+  report_file.commit();
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
-
 #include "apps/console.hpp"
 #include "apps/progress.hpp"
 #include "apps/ranks.hpp"
@@ -62,9 +60,28 @@ void build_graph(const Command& command, const CommonOptions& common, io::EdgeSo
   options.scratch = common.scratch;
   Progress progress(common.progress, common.quiet);
   options.progress = [&](const char* phase, double fraction) { progress.update(phase, fraction); };
+  double seconds = 0;
+  options.completed = [&](const io::ConvertStats& stats) {
+    settle_end();
+    seconds = watch.seconds();
+    Report report;
+    report.command = command.name();
+    report.options = command.resolved();
+    report.graph = GraphFacts{output,
+                              stats.vertices,
+                              stats.edges,
+                              !(options.undirected || source.info().undirected),
+                              options.weights != io::WeightRule::none,
+                              stats.checksum};
+    report.total_seconds = seconds;
+    report.bytes_read = source.progress().second;
+    report.bytes_written = stats.file_bytes;
+    report.counters = counters(stats);
+    report_file.finish(report);
+  };
   const io::ConvertStats stats = io::convert(source, output, options);
+  report_file.commit();
   progress.finish();
-  const double seconds = watch.seconds();
   if (!common.quiet) {
     if (const auto remark = source.remark(); !remark.empty()) say(remark + '\n');
     const io::EdgeSourceInfo& info = source.info();
@@ -75,20 +92,6 @@ void build_graph(const Command& command, const CommonOptions& common, io::EdgeSo
           info.origin, info.undirected_title));
     say(summary(output, stats, seconds, info));
   }
-  Report report;
-  report.command = command.name();
-  report.options = command.resolved();
-  report.graph = GraphFacts{output,
-                            stats.vertices,
-                            stats.edges,
-                            !(options.undirected || source.info().undirected),
-                            options.weights != io::WeightRule::none,
-                            stats.checksum};
-  report.total_seconds = seconds;
-  report.bytes_read = source.progress().second;
-  report.bytes_written = std::filesystem::file_size(output);
-  report.counters = counters(stats);
-  report_file.write(report);
 }
 
 }  // namespace sluice::apps

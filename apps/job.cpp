@@ -6,6 +6,7 @@
 
 #include "apps/console.hpp"
 #include "apps/errors.hpp"
+#include "apps/job_files.hpp"
 #include "apps/ranks.hpp"
 #include "apps/shared_graph.hpp"
 #include "apps/values.hpp"
@@ -46,6 +47,8 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
   if (options.output.empty() && !options.plan) {
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
   }
+  // Names are looked at before the work; whoever gives them looks again.
+  if (world().leads() && !options.plan) require_free_names(command.files(), options.force);
   require_scratch(options);
   apply_host_ceiling(options);
   announce(command, options);
@@ -238,7 +241,7 @@ void Job::close() {
   const Stopwatch closing;
   // Of one process: from here on it comes to its end, whoever asks it to stop. (Of several, one may be lost.)
   if (world().size() == 1) settle_end();
-  output_->commit();
+  output_->finish();
   progress_.finish();
   report_.command = command_.name();
   report_.options = command_.resolved();
@@ -246,7 +249,16 @@ void Job::close() {
   report_.close_seconds = closing.seconds();
   report_.total_seconds = watch_.seconds();
   report_.bytes_written = output_->bytes_written();
-  report_file_.write_joined(report_);
+  report_file_.finish_joined(report_);
+  if (world().leads()) publish();
+}
+
+void Job::publish() {
+  const auto held = hold_end();
+  require_free_names(command_.files(), options_.force);
+  if (written_graph_) written_graph_->commit();
+  output_->commit();
+  report_file_.commit();
 }
 
 void Job::summarize(const RunStats& run, const char* instance_name, const char* edge_name) const {

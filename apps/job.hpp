@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,9 @@ class Job {
   /// Adds an attribute that was not known when the results were opened. All ranks note the same.
   void note(const io::Attribute& attribute) { output_->note(attribute); }
 
+  /// A graph that gets its name together with the results.
+  void hold_graph(io::GraphWriter graph) { written_graph_.emplace(std::move(graph)); }
+
   /// Completes the output, says what was done, writes the report.
   void finish(const RunStats& run, const char* instance_name, const char* edge_name);
   void finish(const SolverFigures& solver);
@@ -109,6 +113,8 @@ class Job {
   /// Throws BudgetError.
   void require_memory(std::uint64_t device_bytes, std::uint64_t host_bytes) const;
   void close();
+  /// Everything was written: gives it its names.
+  void publish();
   void summarize(const RunStats& run, const char* instance_name, const char* edge_name) const;
   void summarize(const SolverFigures& solver) const;
   void summarize(const AccFigures& acc) const;
@@ -125,6 +131,7 @@ class Job {
   bool in_file_ = false;  ///< the edges stay there
   std::unique_ptr<IdMap> ids_;
   std::unique_ptr<JobOutput> output_;
+  std::optional<io::GraphWriter> written_graph_;
   Report report_;
 };
 

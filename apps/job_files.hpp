@@ -12,4 +12,7 @@ namespace sluice::apps {
 /// one: --force would cost the user the one or the other.
 void refuse_one_file_twice(const std::vector<NamedFile>& files);
 
+/// Throws as io::OutputFile does where the name of one that is written is taken, or cannot be replaced.
+void require_free_names(const std::vector<NamedFile>& files, bool force);
+
 }  // namespace sluice::apps

@@ -45,13 +45,14 @@ class SingleOutput final : public JobOutput {
     if (!world().leads()) writer_ = io::make_shard_results(share_of(world().rank()), options.output);
   }
 
-  void commit() override {
+  void finish() override {
     if (!world().leads()) writer_->commit();
     world().barrier("the results of all ranks");
     if (!world().leads()) return;
     collect();
-    writer_->commit();
+    writer_->finish();
   }
+  void commit() override { writer_->commit(); }
 
   std::uint64_t result_bytes() const override { return world().leads() ? bytes_written() : 0; }
 
@@ -92,7 +93,7 @@ class ShardedOutput final : public JobOutput {
     whole_.push_back(attribute);
   }
 
-  void commit() override {
+  void finish() override {
     writer_->commit();
     world().barrier("the results of all ranks");
     if (!world().leads()) return;
@@ -105,6 +106,11 @@ class ShardedOutput final : public JobOutput {
     }
     written_ =
         io::join_shards(joined_->temporary(), joined_->path(), shards, whole_, writer_->offset_names());
+    joined_->finish();
+    shards_->finish();
+  }
+
+  void commit() override {
     shards_->commit();
     joined_->commit();
   }

@@ -41,7 +41,9 @@ class JobOutput {
   io::ResultWriter& writer() { return *writer_; }
   /// All ranks note the same, for the output and for each share of it.
   virtual void note(const io::Attribute& attribute) { writer_->note(attribute); }
-  /// Waits for all ranks, puts their shares together, and gives the output its name.
+  /// Waits for all ranks and puts their shares together: after it nothing but the name is missing.
+  virtual void finish() = 0;
+  /// Rank 0 gives the output its name.
   virtual void commit() = 0;
   /// What this rank has written, and how much of it is in the results.
   virtual std::uint64_t bytes_written() const { return writer_->bytes_written(); }

@@ -193,7 +193,9 @@ void RankBatch::adopt(Graph graph, bool made, const CommonOptions& common) {
   if (!options_.output_graph.empty() && world().leads()) {
     Csr in;
     if (made) std::swap(in, graph.in);
-    checksum = io::write_graph(options_.output_graph, graph, common.force);
+    io::GraphWriter writer = io::begin_graph(options_.output_graph, graph, common.force);
+    checksum = writer.finish();
+    job_.hold_graph(std::move(writer));
     if (made) std::swap(in, graph.in);
   } else if (world().leads()) {
     checksum = graph.checksum != 0 ? graph.checksum : io::graph_checksum(graph, threads_of(common));

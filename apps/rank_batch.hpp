@@ -38,7 +38,8 @@ PageRankPlan plan_rank_batch(Job& job, RankMethod method, const RankBatchOptions
 /// A job's graph, before and after its batch.
 class RankBatch {
  public:
-  /// Reads ranks and batch, applies it to the job's graph, and writes the graph if asked.
+  /// Reads ranks and batch, applies it to the job's graph, and writes the graph if asked: the job gives it
+  /// its name.
   RankBatch(Job& job, const RankBatchOptions& options, const PageRankOptions& rank,
             const CommonOptions& common);
 

@@ -176,7 +176,8 @@ void run_replay(const Command& command, RankReplayOptions& options, const PageRa
                      {"temporal_edges", edges.size()},
                      {"self_loops_dropped", read.self_loops}};
   report.total_seconds = watch.seconds();
-  report_file.write(report);
+  report_file.finish(report);
+  report_file.commit();
   if (common.quiet) return;
   say(fmt::format(
       "replay: {} vertices, {} temporal edges, {} batches of {} (of the last: {} new edges, {} in "

@@ -14,8 +14,8 @@ namespace sluice::apps {
 /// The ranks of this job; before run_on_ranks() has found others, one.
 Communicator& world();
 
-/// What rank 0, or the first rank of a machine, begins under these names goes away even if the job ends by force. All ranks call it, and none
-/// goes on before all have.
+/// What rank 0, or the first rank of a machine, begins under these names goes away even if the job ends by
+/// force. All ranks call it, and none goes on before all have.
 void cover_outputs(const std::vector<std::string>& paths, const std::string& scratch);
 
 /// Held while an output is begun: a job that ends by force either removes it, or ends before it is there.

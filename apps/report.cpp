@@ -221,12 +221,12 @@ ReportFile::ReportFile(const std::string& path, bool force) {
 
 ReportFile::~ReportFile() = default;
 
-void ReportFile::write(const Report& report) {
+void ReportFile::finish(const Report& report) {
   if (!file_) return;
   write_json(io::json_text(to_json(report), 2));
 }
 
-void ReportFile::write_joined(const Report& report) {
+void ReportFile::finish_joined(const Report& report) {
   const auto texts = world().all_gather(io::json_text(to_json(report)), "the reports of all ranks");
   if (!file_) return;
   std::vector<Json> reports;
@@ -240,7 +240,11 @@ void ReportFile::write_json(const std::string& text) {
   stream.close();
   if (!stream)
     throw RunError(fmt::format("{}: the report cannot be written (is the disk full?)", file_->path()));
-  file_->commit();
+  file_->finish();
+}
+
+void ReportFile::commit() {
+  if (file_) file_->commit();
 }
 
 }  // namespace sluice::apps

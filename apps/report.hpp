@@ -100,9 +100,11 @@ class ReportFile {
   /// An empty path: no report. Throws UsageError if the file exists and not `force`.
   ReportFile(const std::string& path, bool force);
   ~ReportFile();
-  void write(const Report& report);
+  /// Writes it, to the disk: after it nothing but the name is missing.
+  void finish(const Report& report);
   /// The same for a job of several ranks: all of them call it, and only the one that has a file writes.
-  void write_joined(const Report& report);
+  void finish_joined(const Report& report);
+  void commit();
 
  private:
   void write_json(const std::string& text);

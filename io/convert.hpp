@@ -30,6 +30,8 @@ struct ConvertOptions {
   bool force = false;
   /// Called now and then with a phase name and a fraction in [0,1].
   std::function<void(const char* phase, double fraction)> progress;
+  /// Called when the file is complete but for its name; there is no output if it throws.
+  std::function<void(const struct ConvertStats&)> completed;
 };
 
 /// With so much host memory anything is converted, with less nothing.
@@ -50,6 +52,7 @@ struct ConvertStats {
   std::uint64_t sort_runs = 0;     ///< runs spilled to scratch; 0: sorted in memory
   bool compacted = false;
   std::uint64_t checksum = 0;
+  std::uint64_t file_bytes = 0;
 };
 
 /// Converts; the bytes of the file are the same for any memory, threads and number of runs.

@@ -43,8 +43,13 @@ class GraphWriter {
   void append_times(std::span<const std::int64_t> times, bool in = false);
   void append_original_ids(std::span<const std::int64_t> ids);
 
-  /// Checks that every dataset is complete, writes checksums, fsyncs, renames. Returns the graph's checksum.
+  /// Checks that every dataset is complete, writes checksums, fsyncs: after it nothing but the name is
+  /// missing. Returns the graph's checksum.
+  std::uint64_t finish();
+  /// finish() unless that was called, and renames. Returns the same.
   std::uint64_t commit();
+  /// What the file has by then.
+  std::uint64_t bytes() const;
 
  private:
   struct Impl;
@@ -83,6 +88,9 @@ GraphInfo info_of(const Graph& graph);
 
 /// The checksum that write_graph() would give a graph. `threads` 0 means all cores.
 std::uint64_t graph_checksum(const Graph& graph, unsigned threads = 0);
+
+/// Writes a graph that lies in memory; what is left is to finish and to commit.
+GraphWriter begin_graph(const std::string& path, const Graph& graph, bool force);
 
 /// Writes a graph that lies in memory. Returns its checksum.
 std::uint64_t write_graph(const std::string& path, const Graph& graph, bool force);

@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "engine/core/error.hpp"
@@ -173,7 +175,8 @@ struct GraphWriter::Impl {
     target.hash(bytes);
   }
 
-  std::uint64_t commit() {
+  std::uint64_t finish() {
+    if (finished) return *finished;
     GraphChecksum sum(info);
     for (int i = 0; i < kGraphParts; ++i) {
       const Part& done = parts[static_cast<std::size_t>(i)];
@@ -193,8 +196,9 @@ struct GraphWriter::Impl {
     } catch (const h5::Failure& failure) {
       throw RunError(output.path() + ": " + failure.what());
     }
-    output.commit();
-    return sum.value();
+    output.finish();
+    finished = sum.value();
+    return *finished;
   }
 
   void write_checksum(std::uint64_t value) const {
@@ -210,6 +214,7 @@ struct GraphWriter::Impl {
   Descriptor data;
   std::array<Part, kGraphParts> parts;
   std::vector<std::int64_t> widened;
+  std::optional<std::uint64_t> finished;  ///< the checksum, once the file is complete
 };
 
 GraphWriter::GraphWriter(const std::string& path, const GraphInfo& info, bool force)
@@ -246,8 +251,18 @@ void GraphWriter::append_original_ids(std::span<const std::int64_t> ids) {
   impl_->append(GraphPart::original_id, std::as_bytes(ids));
 }
 
+std::uint64_t GraphWriter::finish() {
+  return impl_->finish();
+}
+
 std::uint64_t GraphWriter::commit() {
-  return impl_->commit();
+  const std::uint64_t checksum = finish();
+  impl_->output.commit();
+  return checksum;
+}
+
+std::uint64_t GraphWriter::bytes() const {
+  return std::filesystem::file_size(impl_->output.temporary());
 }
 
 GraphInfo info_of(const Graph& graph) {
@@ -280,7 +295,7 @@ void append_column(const HostArray<T>& column, std::uint64_t edges, bool in_file
 
 }  // namespace
 
-std::uint64_t write_graph(const std::string& path, const Graph& graph, bool force) {
+GraphWriter begin_graph(const std::string& path, const Graph& graph, bool force) {
   const GraphInfo info = info_of(graph);
   GraphWriter writer(path, info, force);
   for (const bool in : {false, true}) {
@@ -298,7 +313,11 @@ std::uint64_t write_graph(const std::string& path, const Graph& graph, bool forc
     if (info.timed) append(rows.times, times_of(file), &EdgeTimes::read_times, &GraphWriter::append_times);
   }
   if (info.compacted) writer.append_original_ids(graph.original_ids.span());
-  return writer.commit();
+  return writer;
+}
+
+std::uint64_t write_graph(const std::string& path, const Graph& graph, bool force) {
+  return begin_graph(path, graph, force).commit();
 }
 
 }  // namespace sluice::io

@@ -37,6 +37,7 @@ class DeclaredResults : public ResultWriter {
   int declare_offsets(const std::string& name) final;
   void append(int dataset, const void* data, std::uint64_t rows) final;
   void append_counts(int dataset, std::span<const std::uint64_t> counts) override;
+  void finish() final;
   void commit() final;
   std::vector<std::string> offset_names() const final;
   std::uint64_t bytes_written() const final { return bytes_written_; }
@@ -47,8 +48,10 @@ class DeclaredResults : public ResultWriter {
   virtual void declared() {}
   /// Takes rows; `rows` is already counted in the dataset.
   virtual void take(std::size_t dataset, std::span<const std::byte> bytes) = 0;
-  /// Everything was taken: writes what is left, and gives the file its name.
+  /// Everything was taken: writes what is left.
   virtual void complete() = 0;
+  /// Gives the file its name, if it has one.
+  virtual void publish() {}
 
   const std::vector<ResultDataset>& datasets() const { return datasets_; }
   const std::string& path() const { return path_; }
@@ -59,7 +62,7 @@ class DeclaredResults : public ResultWriter {
   std::vector<ResultDataset> datasets_;
   std::vector<std::int64_t> ends_;  ///< reused from append to append
   std::uint64_t bytes_written_ = 0;
-  bool appending_ = false;
+  bool appending_ = false, finished_ = false;
 };
 
 /// Bytes that must wait for those of an earlier dataset: in an unlinked file beside the output, so that no

@@ -125,8 +125,9 @@ class H5Results final : public DeclaredResults {
       written_.clear();
       h5::close_file(file_);
     });
-    output_.commit();
+    output_.finish();
   }
+  void publish() override { output_.commit(); }
 
  private:
   void write(const Attribute& attribute) {

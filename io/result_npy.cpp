@@ -66,8 +66,9 @@ class NpyResults final : public DeclaredResults {
       files_[i].close();
     }
     write_text(open_file("attributes.json"), json_text(attributes_, 2) + "\n");
-    output_.commit();
+    output_.finish();
   }
+  void publish() override { output_.commit(); }
 
  private:
   Descriptor open_file(const std::string& name) const {

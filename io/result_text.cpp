@@ -82,14 +82,17 @@ class TextResults : public DeclaredResults {
   }
 
   void complete() final {
-    finish();
+    write_waiting();
     flush();
     sink_.close();
+    if (output_) output_->finish();
+  }
+  void publish() final {
     if (output_) output_->commit();
   }
 
  protected:
-  virtual void finish() = 0;
+  virtual void write_waiting() = 0;
 
   void write(std::span<const std::byte> bytes) {
     sink_.write_all(bytes);
@@ -154,7 +157,7 @@ class TextBlocks final : public TextResults {
     write("# " + datasets()[dataset].name + "\n");
   }
 
-  void finish() override {
+  void write_waiting() override {
     flush();
     for (std::size_t i = 0; i < datasets().size(); ++i) {
       head(i);
@@ -232,7 +235,7 @@ class TextColumns final : public TextResults {
     }
   }
 
-  void finish() override {
+  void write_waiting() override {
     for (const TextColumn& column : columns_) {
       if (rows_of(column).rows != rows_of(columns_[0]).rows) {
         throw RunError("internal error: " + path() + ": columns of text differ in length");

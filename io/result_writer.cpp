@@ -68,11 +68,17 @@ std::vector<std::string> DeclaredResults::offset_names() const {
   return names;
 }
 
-void DeclaredResults::commit() {
+void DeclaredResults::finish() {
+  if (std::exchange(finished_, true)) return;
   for (std::size_t i = 0; i < datasets_.size(); ++i) {
     if (datasets_[i].offsets && datasets_[i].rows == 0) append_counts(static_cast<int>(i), {});
   }
   complete();
+}
+
+void DeclaredResults::commit() {
+  finish();
+  publish();
 }
 
 void DeclaredResults::append(int dataset, const void* data, std::uint64_t rows) {

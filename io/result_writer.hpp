@@ -44,7 +44,9 @@ class ResultWriter {
   virtual void append_counts(int dataset, std::span<const std::uint64_t> counts) = 0;
   /// Adds a root attribute that was not known when the file was begun; text has none.
   virtual void note(const Attribute&) {}
-  /// Completes and renames; nothing appears without it.
+  /// Writes all that is left, to the disk: after it nothing but the name is missing.
+  virtual void finish() = 0;
+  /// finish() unless that was called, and renames; nothing appears without it.
   virtual void commit() = 0;
   /// The names given to declare_offsets().
   virtual std::vector<std::string> offset_names() const = 0;

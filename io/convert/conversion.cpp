@@ -298,7 +298,10 @@ void Conversion<Record>::write() {
   }
   stats_.sort_runs += sorter_.runs();
   if (stats_.compacted) write_original_ids(writer);
-  stats_.checksum = writer.commit();
+  stats_.checksum = writer.finish();
+  stats_.file_bytes = writer.bytes();
+  if (options_.completed) options_.completed(stats_);
+  writer.commit();
 }
 
 template <class Record>

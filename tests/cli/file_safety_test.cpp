@@ -1,4 +1,6 @@
 // Nothing that a user has is lost: neither to a second name of the same file, nor to a failure at the end.
+#include <sys/mount.h>
+
 #include "cli/cli.hpp"
 
 namespace sluice::test {
@@ -92,6 +94,42 @@ TEST_F(FileSafety, TextsOfFilesAreUtf8) {
 
   const auto info = run({"info", at("g.h5")});
   EXPECT_NE(info.out.find("caf\uFFFD.txt"), std::string::npos) << info.out;
+}
+
+/// The graph of a batch is there with its ranks, or not at all, and a second try is not refused for it.
+TEST_F(FileSafety, TheGraphOfABatchIsNotCommittedBeforeItsRanks) {
+  const std::string batch = written("batch.txt", "1 2 0.5\n"), taken = written("taken.h5", "a user's file");
+  const auto ranks = [&](const std::string& output) {
+    return std::vector<std::string>{"pagerank", graph(),    "--insert", batch,    "--output-graph",
+                                    at("g.h5"), "--output", output,     "--quiet"};
+  };
+  refuse(2, "taken.h5 exists", ranks(taken));
+  refuse(1, "absent", ranks(at("absent/o.h5")));
+
+  run(ranks(at("o.h5")));
+  EXPECT_GT(read_numbers(at("g.h5"), "out/indices").size(), 0u);
+  EXPECT_EQ(read_bytes(taken), "a user's file");
+}
+
+/// Nothing has its name before all is written.
+TEST_F(FileSafety, AReportThatDoesNotFitTheDiskKeepsTheOutputBack) {
+  const std::string disk = at("disk"), report = disk + "/r.json";
+  const std::string input = graph(), batch = written("batch.txt", "1 2 0.5\n");
+  std::filesystem::create_directory(disk);
+  if (mount("none", disk.c_str(), "tmpfs", 0, "size=4k") != 0)
+    GTEST_SKIP() << "no permission to mount a tmpfs";
+  write_bytes(disk + "/full", std::string(4096, 'x'));
+  const std::string told = report + ": the report cannot be written";
+
+  refuse(1, told, walk(at("o.h5"), {"--report", report}));
+  refuse(1, told, walk(at("o"), {"--report", report, "--format", "npy"}));
+  refuse(1, told, walk(at("o.txt"), {"--report", report, "--format", "text"}));
+  refuse(1, told, walk(at("o.h5"), {"--report", report, "--output-layout", "sharded"}));
+  refuse(1, told,
+         {"pagerank", input, "--insert", batch, "--output-graph", at("g.h5"), "--output", at("o.h5"),
+          "--report", report, "--quiet"});
+  refuse(1, told, {"convert", batch, at("g.h5"), "--report", report});
+  umount2(disk.c_str(), MNT_DETACH);
 }
 
 /// Two containers that share a folder: in each the job is the first process.

@@ -260,15 +260,16 @@ TEST_F(RankBatchCli, FollowsRanksThatConvergedAlone) {
   earlier("frontier.h5", {"--method", "df", "--previous", at("exact.h5"), "--frontier-tolerance", "0.5"});
   for (const char* method : {"dt", "df", "dfp", "dfr"}) {
     const auto follow = [&](const char* previous) {
-      return std::vector<std::string>{"pagerank",   path,         "--insert", insert, "--method", method,
-                                      "--previous", at(previous), "--device", "host", "--output", at("x.h5")};
+      return std::vector<std::string>{"pagerank", path,         "--insert",   insert,     "--method",
+                                      method,     "--previous", at(previous), "--device", "host",
+                                      "--force",  "--output",   at("x.h5")};
     };
     refuse(3, "not converged", follow("cut.h5"));
     refuse(3, "found with --tolerance 0.0001, coarser than 1e-10", follow("coarse.h5"));
     refuse(3, "found with --frontier-tolerance 0.5, coarser than 1e-06", follow("frontier.h5"));
     auto in_l1 = follow("exact.h5"), in_l2 = follow("strict.h5");
     in_l1.insert(in_l1.end(), {"--norm", "l1"});
-    in_l2.insert(in_l2.end(), {"--norm", "l2", "--force"});
+    in_l2.insert(in_l2.end(), {"--norm", "l2"});
     refuse(3, "found with --norm linf, coarser than l1", in_l1);
     run(in_l2);
   }
