@@ -175,7 +175,7 @@ std::vector<NamedFile> Command::files() const {
     if (option.file != FileUse::none)
       all.push_back({option.name, to_string(option.get()), option.file == FileUse::written});
   }
-  for (const auto& [what, path] : beside_) all.push_back({what, path(), true});
+  for (const auto& [what, path] : beside_) all.push_back({what, path(), true, true});
   std::erase_if(all, [](const NamedFile& file) { return file.path.empty() || file.path == "-"; });
   return all;
 }

@@ -29,6 +29,7 @@ std::string to_string(const OptionValue& value);
 struct NamedFile {
   std::string option, path;
   bool written = false;
+  bool beside = false;  ///< it follows from the option, and may be there already
 };
 
 class Command {

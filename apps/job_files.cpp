@@ -73,7 +73,7 @@ void refuse_one_file_twice(const std::vector<NamedFile>& files) {
 
 void require_free_names(const std::vector<NamedFile>& files, bool force) {
   for (const NamedFile& file : files) {
-    if (file.written) io::OutputFile::require_free(file.path, force);
+    if (file.written && !file.beside) io::OutputFile::require_free(file.path, force);
   }
 }
 

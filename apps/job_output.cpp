@@ -73,18 +73,45 @@ class SingleOutput final : public JobOutput {
   std::string folder_;
 };
 
-/// A folder of result files, each as --instance-range would have made it, and a file that joins them. Both
-/// get their names from rank 0, at the end.
+/// A file that was among the shards before the job.
+struct OldShard {
+  fs::path path;
+  ino_t node = 0;
+};
+
+std::optional<ino_t> node_of(const fs::path& path) {
+  struct stat found {};
+  return ::lstat(path.c_str(), &found) == 0 ? std::optional(found.st_ino) : std::nullopt;
+}
+
+/// Throws UsageError where the folder of shards holds anything else.
+std::vector<OldShard> shards_in(const std::string& folder) {
+  std::error_code absent;
+  if (!fs::exists(folder, absent)) return {};
+  if (!fs::is_directory(folder)) throw UsageError(folder + " is no folder: choose another name");
+  io::OutputFile::require_free(folder, true);
+  std::vector<OldShard> all;
+  for (const auto& entry : fs::directory_iterator(folder))
+    all.push_back({entry.path(), node_of(entry.path()).value_or(0)});
+  return all;
+}
+
+/// A folder of result files, each as --instance-range would have made it, and a file that joins them. Rank 0
+/// puts the new ones beside those that are there, under other names; then the joining file gets its name, in
+/// one step, and --force removes the old ones. So it always shows shards that belong to it.
 class ShardedOutput final : public JobOutput {
  public:
-  ShardedOutput(const CommonOptions& options, const OutputAttributes& attributes) : whole_(attributes.whole) {
+  ShardedOutput(const CommonOptions& options, const OutputAttributes& attributes)
+      : whole_(attributes.whole), force_(options.force) {
     if (world().leads()) {
       const auto held = hold_end();
       joined_.emplace(options.output, options.force);
-      shards_.emplace(folder_of_shards(joined_->path()), options.force, true);
+      shards_ = folder_of_shards(joined_->path());
+      old_ = shards_in(shards_);
+      work_.emplace(io::OutputFile::temporary_of(shards_, io::temporary_tag()));
     }
-    folder_ = broadcast_text(world(), shards_ ? shards_->temporary() : "", 0, "the output's name");
-    writer_ = io::make_result_writer(folder_ + "/" + name_of_share(world().rank()), io::ResultFormat::h5,
+    folder_ = broadcast_text(world(), work_ ? work_->path() : "", 0, "the output's name");
+    writer_ = io::make_result_writer(folder_ + "/" + name_of_share(world().rank(), 0), io::ResultFormat::h5,
                                      false, attributes.share);
   }
 
@@ -98,32 +125,75 @@ class ShardedOutput final : public JobOutput {
     world().barrier("the results of all ranks");
     if (!world().leads()) return;
     throw_if_stopped();
-    std::vector<io::ShardFile> shards;
+    std::erase_if(old_, [](const OldShard& old) { return node_of(old.path) != old.node; });
+    const unsigned generation = free_generation();
+    const fs::path relative = fs::path(shards_).filename();
     for (int rank = 0; rank < world().size(); ++rank) {
-      const std::string name = name_of_share(rank);
-      require_visible(folder_ + "/" + name, rank);
-      shards.push_back({folder_ + "/" + name, fs::path(shards_->path()).filename() / name});
+      const std::string now = folder_ + "/" + name_of_share(rank, 0);
+      require_visible(now, rank);
+      made_.push_back({now, relative / name_of_share(rank, generation)});
     }
-    written_ =
-        io::join_shards(joined_->temporary(), joined_->path(), shards, whole_, writer_->offset_names());
+    written_ = io::join_shards(joined_->temporary(), joined_->path(), made_, whole_, writer_->offset_names());
     joined_->finish();
-    shards_->finish();
   }
 
   void commit() override {
-    shards_->commit();
-    joined_->commit();
+    if (::mkdir(shards_.c_str(), 0777) != 0 && errno != EEXIST)
+      throw RunError(io::system_message(shards_, errno));
+    std::vector<fs::path> placed;
+    try {
+      for (const io::ShardFile& shard : made_) {
+        const fs::path place = fs::path(shards_).parent_path() / shard.name;
+        if (const int error = io::rename_new(shard.path, place); error != 0)
+          throw RunError(io::system_message(place, error));
+        placed.push_back(place);
+      }
+      io::sync_folder_of(placed.back());
+      joined_->commit();
+    } catch (...) {
+      for (const fs::path& place : placed) ::unlink(place.c_str());
+      ::rmdir(shards_.c_str());
+      throw;
+    }
+    if (force_) remove_old();
   }
 
   std::uint64_t bytes_written() const override { return writer_->bytes_written() + written_; }
 
  private:
-  static std::string name_of_share(int rank) { return fmt::format("{:05}.h5", rank); }
+  static std::string name_of_share(int rank, unsigned generation) {
+    return generation == 0 ? fmt::format("{:05}.h5", rank) : fmt::format("{:05}-{}.h5", rank, generation);
+  }
+
+  /// The first whose names are all free.
+  unsigned free_generation() const {
+    const auto taken = [&](unsigned generation) {
+      for (int rank = 0; rank < world().size(); ++rank) {
+        if (node_of(fs::path(shards_) / name_of_share(rank, generation))) return true;
+      }
+      return false;
+    };
+    unsigned generation = 0;
+    while (taken(generation)) ++generation;
+    return generation;
+  }
+
+  /// What another job has put there in between is left.
+  void remove_old() const {
+    for (const OldShard& old : old_) {
+      if (node_of(old.path) == old.node) ::unlink(old.path.c_str());
+    }
+  }
 
   std::vector<io::Attribute> whole_;
-  std::optional<io::OutputFile> joined_, shards_;  // rank 0's
-  std::string folder_;
+  bool force_;
+  std::optional<io::OutputFile> joined_;  // rank 0's, and what follows
+  std::optional<TemporaryFolder> work_;
+  std::string shards_;
+  std::vector<OldShard> old_;
+  std::vector<io::ShardFile> made_;
   std::uint64_t written_ = 0;
+  std::string folder_;
 };
 
 }  // namespace

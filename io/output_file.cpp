@@ -33,15 +33,6 @@ void sync_path(const std::string& path, const std::string& known_as) {
   Descriptor(path, O_RDONLY, known_as).sync();
 }
 
-/// So that a name outlasts a crash of the machine. A folder that may not be read cannot be synced: there the
-/// name takes the system's time.
-void sync_folder_of(const std::string& path) {
-  const int folder = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  ::fsync(folder);
-  ::close(folder);
-}
-
 /// --force must not cost a user a folder of other things, or a device file: only what looks like a result is
 /// replaced.
 void refuse_unlike_result(const std::string& path, mode_t mode) {
@@ -133,6 +124,13 @@ std::string make_tag() {
 const std::string& temporary_tag() {
   static const std::string tag = make_tag();
   return tag;
+}
+
+void sync_folder_of(const std::string& path) {
+  const int folder = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  ::fsync(folder);
+  ::close(folder);
 }
 
 int rename_new(const std::string& from, const std::string& to) {

@@ -12,6 +12,10 @@ const std::string& temporary_tag();
 /// Gives `from` the name `to` unless that is taken. Returns 0, or the system's reason: EEXIST where it is.
 int rename_new(const std::string& from, const std::string& to);
 
+/// Writes the folder of `path` to the disk, so that names in it outlast a crash of the machine. A folder that
+/// may not be read cannot be synced: there names take the system's time.
+void sync_folder_of(const std::string& path);
+
 /// A file (or folder) that appears under its final name only when complete.
 /// Throws UsageError if `path` exists and not `force`; RunError with the path and the system's reason
 /// otherwise. With `force` an older file, or folder of results, is replaced at commit() in one step; a

@@ -132,6 +132,73 @@ TEST_F(FileSafety, AReportThatDoesNotFitTheDiskKeepsTheOutputBack) {
   umount2(disk.c_str(), MNT_DETACH);
 }
 
+/// Results of a file that shows shards, and its seed.
+std::pair<std::int64_t, std::vector<std::int64_t>> seed_and_walks(const std::string& path) {
+  char* seed = nullptr;
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const hid_t attribute = H5Aopen(file, "seed", H5P_DEFAULT), type = H5Aget_type(attribute);
+  H5Aread(attribute, type, &seed);
+  const std::int64_t number = std::stoll(seed);
+  H5free_memory(seed);
+  H5Tclose(type);
+  H5Aclose(attribute);
+  H5Fclose(file);
+  return {number, read_numbers(path, "walks")};
+}
+
+/// Between any two steps the name shows the old results or the new ones: it is killed at several.
+TEST_F(FileSafety, AKilledJobLeavesTheNameWithShardsOfItsOwn) {
+  const auto sharded = [&](const std::string& seed) {
+    auto words = walk(at("o.h5"), {"--seed", seed, "--output-layout", "sharded", "--quiet"});
+    if (seed != "1") words.push_back("--force");
+    return words;
+  };
+  std::vector<std::int64_t> walks[3];
+  for (const char* seed : {"1", "2"}) {
+    run(walk(at("alone.h5"), {"--seed", seed, "--force"}));
+    walks[std::stoi(seed)] = read_numbers(at("alone.h5"), "walks");
+  }
+  // Removing these takes its time.
+  const std::string first = at("o.h5.shards/00000.h5"), many = at("o.h5.shards/old");
+  for (int moment = 0; moment < 3; ++moment) {
+    std::filesystem::remove_all(at("o.h5.shards"));
+    std::filesystem::remove(at("o.h5"));
+    run(sharded("1"));
+    for (int i = 0; i < 200; ++i) write_bytes(many + std::to_string(i) + ".h5", "");
+    auto words = sharded("2");
+    words.insert(words.begin(), SLUICE_PROGRAM);
+    Process process(words);
+    const auto old_shard = read_bytes(first);
+    process.reaches([&] {
+      if (moment == 0) return std::filesystem::exists(at("o.h5.shards/00000-1.h5"));
+      if (moment == 1) return !std::filesystem::exists(many + "0.h5");
+      return read_bytes(first) != old_shard;
+    });
+    kill(process.id(), SIGKILL);
+    process.wait();
+
+    const auto [seed, shown] = seed_and_walks(at("o.h5"));
+    EXPECT_TRUE(shown == walks[seed]) << "moment " << moment << ", seed " << seed;
+  }
+  run(sharded("2"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(at("o.h5.shards")), {}), 1);
+  EXPECT_TRUE(read_numbers(at("o.h5"), "walks") == walks[2]);
+}
+
+/// As a killed job may leave them: they are in nobody's way, and nobody removes them unasked.
+TEST_F(FileSafety, ShardsWithoutTheFileThatShowsThemBlockNobody) {
+  const auto words = walk(at("o.h5"), {"--output-layout", "sharded"});
+  run(words);
+  const std::string shard = read_bytes(at("o.h5.shards/00000.h5"));
+  std::filesystem::remove(at("o.h5"));
+
+  run(words);
+  EXPECT_TRUE(read_bytes(at("o.h5.shards/00000.h5")) == shard);
+  EXPECT_TRUE(read_bytes(at("o.h5.shards/00000-1.h5")) == shard);
+  EXPECT_EQ(read_numbers(at("o.h5"), "walks").size(), 256u * 4);
+  refuse(2, "o.h5 exists", words);
+}
+
 /// Two containers that share a folder: in each the job is the first process.
 TEST_F(FileSafety, JobsOfTwoContainersKeepApart) {
   const auto contained = [&](const std::string& seed, const std::string& walks) {
