@@ -233,10 +233,9 @@ std::unique_ptr<Command> make_ppr() {
   command->whole("--walks", c->ppr.walks, 1, "montecarlo: walks of each query");
   command->real("--confidence", "C", c->ppr.confidence,
                 "montecarlo: the reported error holds for all scores of a query with this probability");
-  command->choice(
-      "--state", c->ppr.state, kPprStates,
-      "exact, on a GPU: queries in tables of what each has reached, or side by side, a row a vertex; "
-      "auto: whichever is expected to take less");
+  command->choice("--state", c->ppr.state, kPprStates,
+                  "exact: queries in tables of what each has reached, or side by side, a row a vertex; "
+                  "auto: whichever is expected to take less");
   command->group("Queries (default: one a vertex)");
   command->input_file("--starts", c->starts.file,
                       "one query a line: its seeds, each `vertex` or `vertex:weight`");

@@ -1,4 +1,4 @@
-// Where queries are answered, a wave at a time: on the host's cores, a query a core (host_backend.cpp), or
+// Where queries are answered, a wave at a time: on the host's cores (host_backend.cpp), or
 // many at once where lists come as they are asked for (fed_backend.cpp); or on a GPU, a query a block
 // (cuda_backend.cu).
 #pragma once
@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "engine/exec/buffer.hpp"
+#include "engine/ppr/dense_state.hpp"
 #include "engine/ppr/ppr.hpp"
 
 namespace sluice {
@@ -78,6 +79,10 @@ PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const 
 
 /// Of a query that reaches everything on the host: its vertices, once or in two places, and lists of them.
 std::uint64_t worst_host_query(const Graph& graph, const PprOptions& options);
+/// Groups that go side by side on the host where so much memory is left: one for each of the workers beside
+/// its table, or none; where no query stays in a table, for as many as fit.
+DenseFit fit_host_rows(const Graph& graph, const PprOptions& options, std::uint64_t workers,
+                       std::uint64_t queries, std::uint64_t memory);
 /// Queries that the host works on at once where so much memory is left: as many as fit if each reaches all of
 /// the graph, and at least one.
 unsigned host_queries_at_once(const Device& device, const Graph& graph, const PprOptions& options,

@@ -1,6 +1,7 @@
 #include "engine/ppr/dense_state.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace sluice {
 
@@ -23,6 +24,17 @@ DenseFit DenseFit::of(std::uint64_t vertices, std::uint64_t queries, std::uint64
   if (fit.groups > 0) return fit;
   while (fit.shape.width > 0 && fit.shape.bytes() > memory) fit.shape.width /= 2;
   fit.groups = fit.shape.width > 0 ? 1 : 0;
+  return fit;
+}
+
+DenseFit DenseFit::on_host(std::uint64_t vertices, std::uint64_t queries, std::uint64_t workers,
+                           std::uint64_t beside, std::uint64_t memory) {
+  const std::uint64_t each = (queries + workers - 1) / std::max<std::uint64_t>(workers, 1);
+  DenseFit fit{{vertices, kHostDenseWidth}, 0};
+  fit.shape.width =
+      static_cast<std::uint32_t>(std::bit_ceil(std::clamp<std::uint64_t>(each, 1, kHostDenseWidth)));
+  while (fit.shape.width > 1 && workers * (fit.shape.group_bytes() + beside) > memory) fit.shape.width /= 2;
+  fit.groups = std::min(workers, memory / (fit.shape.group_bytes() + beside));
   return fit;
 }
 

@@ -1,4 +1,4 @@
-// What queries side by side on a GPU work in: a row a vertex, a column a query, one lane each. Where a query
+// What queries side by side work in: a row a vertex, a column a query; on a GPU, one lane each. Where a query
 // reaches much of a graph, this is smaller than a table of what it reached, and its rows are read whole.
 #pragma once
 
@@ -11,6 +11,8 @@ namespace sluice {
 
 /// Queries of a group: its rows are so wide, or narrower where fewer are asked.
 inline constexpr std::uint32_t kDenseWidth = 32;
+/// The same on the host, a cache line of masses.
+inline constexpr std::uint32_t kHostDenseWidth = 8;
 
 /// What the lanes of a query count together; sums of a pass are read in the next and cleared in the one
 /// after.
@@ -46,6 +48,10 @@ struct DenseFit {
   /// For so many queries, as many as keep a GPU busy and fit so many bytes. A single group is as narrow as it
   /// may be.
   static DenseFit of(std::uint64_t vertices, std::uint64_t queries, std::uint64_t memory);
+  /// The same on the host: a group for each of so many workers, or for as many as find the memory; `beside`
+  /// bytes go with each. Rows are no wider than a worker's part of the queries.
+  static DenseFit on_host(std::uint64_t vertices, std::uint64_t queries, std::uint64_t workers,
+                          std::uint64_t beside, std::uint64_t memory);
   std::uint64_t bytes() const { return groups * shape.bytes(); }
 };
 

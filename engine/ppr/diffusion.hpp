@@ -49,6 +49,7 @@ class Diffusion {
   void settle_share();
 
   ReachedVertices& reached() { return reached_; }
+  const ReachedVertices& reached() const { return reached_; }
   /// Which of Reached::waiting is split next.
   unsigned now() const { return now_; }
   /// Mass that waits, in all.

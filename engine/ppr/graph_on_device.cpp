@@ -1,9 +1,9 @@
 #include "engine/ppr/graph_on_device.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/ppr/in_edges.hpp"
 #include "engine/ppr/mass.hpp"
 #include "engine/ppr/query_rules.hpp"
-#include "partition/build.hpp"
 
 namespace sluice {
 
@@ -23,10 +23,8 @@ void bring(const Device& device, Buffer<T>& to, const T*& column, std::uint64_t 
 }  // namespace
 
 InEdgesOnDevice::InEdgesOnDevice(const Device& device, const Graph& graph, const CsrView& out) {
-  Csr made;
-  const bool stored = !graph.in.offsets.empty() && graph.in.targets.size() == graph.edges();
-  if (graph.directed && !stored) made = transpose(graph.out, device.threads());
-  const Csr& rows = !graph.directed ? graph.out : stored ? graph.in : made;
+  const InEdges in(graph, device.threads());
+  const Csr& rows = in.rows();
   std::vector<Vertex> long_rows;
   for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
     if (rows.offsets[v + 1] - rows.offsets[v] > kLongRow) long_rows.push_back(static_cast<Vertex>(v));

@@ -1,14 +1,28 @@
+// Queries on the host's cores. Each begins in a table of its thread (solver.hpp). Those that come to much of
+// the graph go on side by side, in rows of their thread (dense_group.hpp), where there is the memory.
+#include <atomic>
 #include <chrono>
+#include <mutex>
+#include <optional>
 #include <vector>
 
+#include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/ppr/backend.hpp"
+#include "engine/ppr/dense_group.hpp"
+#include "engine/ppr/in_edges.hpp"
+#include "engine/ppr/query_route.hpp"
+#include "engine/ppr/query_rules.hpp"
 
 namespace sluice {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+std::uint64_t totals_bytes(const Graph& graph, const PprOptions& options) {
+  return options.weighted ? graph.vertices() * sizeof(double) : 0;
+}
 
 class HostPpr final : public PprBackend {
  public:
@@ -19,6 +33,7 @@ class HostPpr final : public PprBackend {
         starts_(starts),
         options_(options),
         rows_(ppr_wave_rows(device, options, queries)),
+        expected_(std::min(rows_, queries)),
         results_(device, rows_, options.top) {
     workers_.resize(host_queries_at_once(device, graph, options, device.memory().available()));
     rest();
@@ -27,10 +42,17 @@ class HostPpr final : public PprBackend {
   std::uint64_t rows() const override { return rows_; }
 
   PprBatch solve(Instance first, std::uint64_t count) override {
-    parallel_blocks(static_cast<unsigned>(workers_.size()), count, 1,
+    if (!fit_) fit_ = fit_rows();
+    for (auto& worker : workers_) worker->forget();
+    const bool all_in_rows = options_.state == PprState::dense;
+    const std::uint64_t at_once = all_in_rows ? fit_->groups : workers_.size();
+    parallel_blocks(static_cast<unsigned>(at_once), count, 1,
                     [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
                       for (std::uint64_t row = from; row < to; ++row) answer(*workers_[thread], first, row);
                     });
+    // Groups that are not full.
+    parallel_blocks(static_cast<unsigned>(at_once), at_once, 1,
+                    [&](std::uint64_t worker, std::uint64_t, unsigned) { finish(*workers_[worker]); });
     return results_.batch(first, count);
   }
 
@@ -39,33 +61,126 @@ class HostPpr final : public PprBackend {
       worker.reset();
       worker = std::make_unique<Worker>(device_, graph_, options_);
     }
+    shared_.reset();
+    fit_.reset();
   }
 
  private:
+  struct Asked {
+    std::uint64_t row;
+    Clock::time_point begin;
+  };
   struct Worker {
     Worker(const Device& device, const Graph& graph, const PprOptions& options)
         : solver(device, graph.out.view(), options) {}
+    void forget() {
+      if (group) group->clear();
+      in_group.clear();
+    }
+
     QuerySolver solver;
     Seeds seeds;
+    std::unique_ptr<DenseGroup> group;  ///< once a query came to it
+    std::vector<Asked> in_group;        ///< by column
   };
+  /// What groups of all workers read.
+  struct Shared {
+    Shared(const Device& device, const Graph& host_graph, const PprOptions& options)
+        : in(host_graph, device.threads()) {
+      graph.out = host_graph.out.view(), graph.in = in.rows().view();
+      if (!options.weighted) return;
+      totals = weight_totals(graph.out, device.threads());
+      graph.totals = totals.data();
+    }
+    InEdges in;
+    HostArray<double> totals;
+    DenseGraph graph;
+  };
+
+  DenseFit fit_rows() const {
+    const DenseFit fit =
+        fit_host_rows(graph_, options_, workers_.size(), expected_, device_.memory().available());
+    if (options_.state == PprState::dense && fit.groups == 0) throw_too_little();
+    return fit;
+  }
+
+  [[noreturn]] static void throw_too_little() {
+    throw BudgetError(
+        "--state dense: too little memory for a row a vertex (raise --host-memory, or leave it out)");
+  }
 
   void answer(Worker& worker, Instance first, std::uint64_t row) {
     const auto begin = Clock::now();
     worker.seeds.assign(starts_, graph_.vertices(), options_.seed, first + row);
     results_.seeds.data()[row] = worker.seeds.all()[0].vertex;
-    QueryFigures& figures = results_.figures.data()[row];
-    figures = worker.solver.solve(worker.seeds, first + row);
-    worker.solver.write_top({results_.vertices.data() + row * options_.top, options_.top},
-                            {results_.scores.data() + row * options_.top, options_.top});
-    figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    worker.solver.begin(worker.seeds, first + row);
+    if (fit_->groups > 0 && !keep_to_tables_ &&
+        !worker.solver.advance_to(edges_in_table(), worker.solver.whole()) && takes_column(worker)) {
+      worker.in_group.push_back({row, begin});
+      if (worker.group->is_full()) finish(worker);
+      return;
+    }
+    worker.solver.advance(worker.solver.whole());
+    write(worker.solver.figures(), {row, begin},
+          [&](auto vertices, auto scores) { worker.solver.write_top(vertices, scores); });
+  }
+
+  /// Of a step after which a query leaves its table.
+  std::uint64_t edges_in_table() const {
+    if (options_.state == PprState::dense) return 0;
+    return least_edges_side_by_side(graph_.vertices(), graph_.edges(), fit_->shape.width);
+  }
+
+  /// False where others took the memory that was there: the query goes on in its table.
+  bool takes_column(Worker& worker) {
+    try {
+      if (!worker.group)
+        worker.group = std::make_unique<DenseGroup>(device_, shared(), options_, fit_->shape.width);
+      worker.group->add(worker.solver.paused(), worker.seeds);
+      return true;
+    } catch (const BudgetError&) {
+      if (options_.state == PprState::dense) throw_too_little();
+      keep_to_tables_ = true;
+      return false;
+    }
+  }
+
+  const DenseGraph& shared() {
+    const std::lock_guard lock(making_);
+    if (!shared_) shared_.emplace(device_, graph_, options_);
+    return shared_->graph;
+  }
+
+  /// Answers all that are side by side.
+  void finish(Worker& worker) {
+    if (worker.in_group.empty()) return;
+    worker.group->run();
+    for (std::uint32_t column = 0; column < worker.group->columns(); ++column) {
+      write(worker.group->figures(column), worker.in_group[column],
+            [&](auto vertices, auto scores) { worker.group->write_top(column, vertices, scores); });
+    }
+    worker.forget();
+  }
+
+  template <class WriteTop>
+  void write(const QueryFigures& found, const Asked& asked, WriteTop&& write_top) {
+    QueryFigures& figures = results_.figures.data()[asked.row];
+    figures = found;
+    write_top(std::span(results_.vertices.data() + asked.row * options_.top, options_.top),
+              std::span(results_.scores.data() + asked.row * options_.top, options_.top));
+    figures.seconds = std::chrono::duration<double>(Clock::now() - asked.begin).count();
   }
 
   const Device& device_;
   const Graph& graph_;
   const Starts& starts_;
   const PprOptions& options_;
-  std::uint64_t rows_;
+  std::uint64_t rows_, expected_;  ///< of a wave: at most, and by what is known
   PprRows<Buffer> results_;
+  std::optional<DenseFit> fit_;  ///< groups that there is the memory for
+  std::atomic<bool> keep_to_tables_ = false;
+  std::mutex making_;
+  std::optional<Shared> shared_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
@@ -73,7 +188,23 @@ class HostPpr final : public PprBackend {
 
 std::uint64_t worst_host_query(const Graph& graph, const PprOptions& options) {
   const std::uint64_t n = graph.vertices(), reached = ReachedVertices::peak_bytes(n, n);
+  if (options.state == PprState::dense)
+    return DenseShape{n, 1}.group_bytes() + DenseGroup::list_bytes(n, options.top);
   return goes_one_by_one(options) ? 2 * reached + n * 20 : reached + n * 4;
+}
+
+DenseFit fit_host_rows(const Graph& graph, const PprOptions& options, std::uint64_t workers,
+                       std::uint64_t queries, std::uint64_t memory) {
+  const std::uint64_t n = graph.vertices();
+  const bool all = options.state == PprState::dense;
+  if (options.method != PprMethod::exact || options.state == PprState::sparse || n == 0) return {};
+  const std::uint64_t tables = all ? 0 : workers * worst_host_query(graph, options),
+                      taken = tables + InEdges::peak_bytes(graph) + totals_bytes(graph, options);
+  // What is left beside tables is not for rows alone: sinks and writers have needs of their own.
+  const std::uint64_t left = memory - std::min(memory, taken), for_rows = all ? left : left / 2;
+  const DenseFit fit =
+      DenseFit::on_host(n, queries, workers, DenseGroup::list_bytes(n, options.top), for_rows);
+  return all || fit.groups == workers ? fit : DenseFit{};
 }
 
 unsigned host_queries_at_once(const Device& device, const Graph& graph, const PprOptions& options,

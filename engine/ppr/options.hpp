@@ -27,11 +27,11 @@ enum class PprUnexpanded {
   share,     ///< 1 - alpha of it, which stays there in any case: no score is too large, and lists are better
 };
 
-/// Where queries on a GPU keep what they know of vertices. Scores do not depend on it.
+/// Where exact queries keep what they know of vertices. Scores do not depend on it.
 enum class PprState {
   automatic,
   sparse,  ///< a query in a table of what it reached
-  dense,   ///< exact: queries side by side, a row a vertex
+  dense,   ///< queries side by side, a row a vertex
 };
 
 struct PprOptions : RunOptions {

@@ -27,13 +27,14 @@ double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-void require_meaning(const Graph& graph, const Starts& starts, const PprOptions& options) {
+void require_meaning(const Device& device, const Graph& graph, const Starts& starts,
+                     const PprOptions& options) {
   validate(options);
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
-  if (options.state == PprState::dense && options.top > kSortedHere)
+  if (options.state == PprState::dense && device.is_cuda() && options.top > kSortedHere)
     throw UsageError(
-        fmt::format("--state dense: lists of up to {} (lower --top, or leave it out)", kSortedHere));
+        fmt::format("--state dense: lists of up to {} on a GPU (lower --top, or leave it out)", kSortedHere));
   for (const Vertex seed : starts.vertices) {
     if (seed >= graph.vertices()) throw InputError(fmt::format("seed {} is no vertex of the graph", seed));
   }
@@ -166,7 +167,7 @@ bool is_read_in_place(const Device& device, const Graph& graph, const PprOptions
 std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
                                              const PprOptions& options, const PagingOptions& paging,
                                              std::uint64_t queries, const PprBackend* beside) {
-  require_meaning(graph, starts, options);
+  require_meaning(device, graph, starts, options);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
     auto on_device = beside != nullptr ? beside->graph_on_device() : nullptr;
@@ -182,8 +183,8 @@ std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& 
   }
 #endif
   const bool out_of_core = is_out_of_core(device, graph, options, paging);
-  if (options.state != PprState::automatic)
-    throw UsageError("--state: queries on the host have tables of what they reached (leave it out)");
+  if (out_of_core && options.state == PprState::dense)
+    throw UsageError("--state dense: lists of the graph come as they are missed (leave it out)");
   if (out_of_core) return make_fed_ppr(device, graph, starts, options, paging, queries, beside);
   return make_host_ppr(device, graph, starts, options, queries);
 }
@@ -215,7 +216,7 @@ PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const 
 
 PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
                  const PagingOptions& paging) {
-  require_meaning(graph, starts, options);
+  require_meaning(device, graph, starts, options);
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const std::uint64_t n = graph.vertices(), allowed = device.memory().available();
   PprPlan plan;
@@ -251,7 +252,12 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
     plan.threads = static_cast<unsigned>(std::min(range.end - range.begin, kMostFedQueries));
     return plan;
   }
-  plan.threads = host_queries_at_once(device, graph, options, allowed - std::min(allowed, plan.wave_bytes));
+  const std::uint64_t left = allowed - std::min(allowed, plan.wave_bytes),
+                      wave = std::min(range.end - range.begin, plan.wave_bytes / ppr_row_bytes(options));
+  plan.threads = host_queries_at_once(device, graph, options, left);
+  const DenseFit fit = fit_host_rows(graph, options, plan.threads, wave, left);
+  plan.rows_bytes = fit.bytes();
+  if (fit.groups > 0) plan.largest_query_bytes += fit.shape.query_bytes();
   return plan;
 }
 

@@ -75,7 +75,7 @@ struct PprPlan {
   std::uint64_t partitions = 1;           ///< in which lists are brought, about
   std::uint64_t wave_bytes = 0;           ///< results on their way to the sink
   std::uint64_t largest_query_bytes = 0;  ///< if it reaches all vertices
-  std::uint64_t rows_bytes = 0;           ///< of a GPU's memory, where queries go side by side
+  std::uint64_t rows_bytes = 0;           ///< where queries go side by side
   std::uint64_t smallest_bytes = 0;       ///< without which nothing can be done
   std::uint64_t host_bytes = 0;           ///< beside the graph: lists on their way, between ranks or to a GPU
   std::uint64_t result_bytes = 0;

@@ -1,6 +1,8 @@
-// Which way exact queries go on a GPU: in rooms, a query a block (group_query.hpp), or side by side, a row a
-// vertex (dense_queries.cuh). A room costs what its query reaches, and that in vain where it reaches more. A
-// group side by side costs a look at all vertices in each step, however many queries it has.
+// Which way exact queries go. On the host each begins in a table, and goes on side by side once a step there
+// takes longer than its part of a pass over all vertices. On a GPU: in rooms, a query a block
+// (group_query.hpp), or side by side, a row a vertex (dense_queries.cuh). A room costs what its query
+// reaches, and that in vain where it reaches more. A group side by side costs a look at all vertices in each
+// step, however many queries it has.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +12,10 @@
 #include "engine/ppr/query_room.hpp"
 
 namespace sluice {
+
+/// On the host: a step along so many edges takes as long in a table as a column's part of a pass over all
+/// rows, of so many columns. What a query reaches hardly ever shrinks, so later steps are as long.
+std::uint64_t least_edges_side_by_side(std::uint64_t vertices, std::uint64_t edges, std::uint32_t width);
 
 /// What a GPU can do with the queries of a run.
 struct RouteLimits {

@@ -17,7 +17,7 @@ QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const PprOp
 
 QueryFigures QuerySolver::solve(const Seeds& seeds, Instance query) {
   begin(seeds, query);
-  advance(ListsAtHand(std::span(&whole_, 1)));
+  advance(whole());
   return figures();
 }
 
@@ -76,16 +76,30 @@ bool QuerySolver::begin_step() {
   return diffuse();
 }
 
+bool QuerySolver::advance_to(std::uint64_t edges, const ListsAtHand& lists) {
+  for (std::uint64_t along = 0;;) {
+    if (is_diffused()) return true;
+    if (along >= edges) return false;
+    const std::uint64_t before = diffusion_.edges();
+    diffuse();
+    diffusion_.spread(lists);
+    along = diffusion_.edges() - before;
+  }
+}
+
 /// GD(L), or for the limit the scores alone: what they miss is what is still under way, and every step
 /// leaves at most alpha of it.
 bool QuerySolver::diffuse() {
-  if (options_.length != 0 && step_ == options_.length) {
-    diffusion_.settle();
-    return false;
-  }
-  if (options_.length == 0 && diffusion_.under_way() <= enough_) return false;
+  if (is_diffused()) return false;
   ++step_;
   diffusion_.begin_step();
+  return true;
+}
+
+bool QuerySolver::is_diffused() {
+  if (options_.length == 0) return diffusion_.under_way() <= enough_;
+  if (step_ != options_.length) return false;
+  diffusion_.settle();
   return true;
 }
 

@@ -22,6 +22,14 @@ struct QueryFigures {
   double seconds = 0;            ///< until its list was there
 };
 
+/// A query between two steps.
+struct PausedQuery {
+  const ReachedVertices& reached;
+  unsigned now;                ///< which of Reached::waiting is split next
+  std::uint64_t steps, edges;  ///< so far
+  std::uint64_t bytes;         ///< memory, at most
+};
+
 class QuerySolver {
  public:
   /// Keeps references to all of them.
@@ -31,6 +39,11 @@ class QuerySolver {
   void begin(const Seeds& seeds, Instance query);
   /// Goes on as far as lists are at hand. False if others are missing; true once there are scores.
   bool advance(const ListsAtHand& lists);
+  /// The same of an exact query, but false after a step along so many edges, if it goes on.
+  bool advance_to(std::uint64_t edges, const ListsAtHand& lists);
+  PausedQuery paused() const {
+    return {diffusion_.reached(), diffusion_.now(), step_, diffusion_.edges(), diffusion_.peak_bytes()};
+  }
   /// Calls use(vertex) for all whose lists are waited for, perhaps several times.
   template <class Use>
   void for_each_missing(Use&& use) const {
@@ -45,7 +58,9 @@ class QuerySolver {
   /// Of a query that has ended.
   QueryFigures figures();
 
-  /// All at once, where the graph's lists are at hand.
+  /// The graph's lists, where all are at hand.
+  ListsAtHand whole() const { return ListsAtHand(std::span(&whole_, 1)); }
+  /// All at once, where they are.
   QueryFigures solve(const Seeds& seeds, Instance query);
   /// The vertices of the largest scores above 0, largest first, smaller ids first among equals; behind the
   /// last kNoVertex and 0. Scores are compared as they are handed out, rounded to doubles.
@@ -60,6 +75,7 @@ class QuerySolver {
   ReachedVertices& scores() { return one_by_one_ ? one_by_one_->scores() : diffusion_.reached(); }
   bool begin_step();
   bool diffuse();
+  bool is_diffused();
   bool diffuse_in_stages();
   bool push();
 

@@ -215,8 +215,7 @@ TEST_F(PprCli, RefusesWhatHasNoMeaning) {
   refused("--table", {"--method", "meloppr", "--one-by-one", "--table", "1"});
   refused("--unexpanded", {"--unexpanded", "share"});
   refused("--state", {"--method", "push", "--state", "dense"});
-  refused("--state", {"--device", "host", "--state", "dense"});
-  refused("--state", {"--state", "dense", "--top", "513"});
+  refused("--state", {"--device", "host", "--partitions", "3", "--state", "dense"});
   refused("--layout", {"--layout", "wide"});
   refused("exclude each other", {"--starts", "s.txt", "--instances", "3"});
 }

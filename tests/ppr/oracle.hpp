@@ -127,6 +127,21 @@ inline std::vector<PprOptions> ppr_rules() {
   return all;
 }
 
+/// GD(L) and the limit, with all rules for vertices without out-edges, even and by weight.
+inline std::vector<PprOptions> dense_methods() {
+  std::vector<PprOptions> all;
+  for (PprOptions options : ppr_rules()) {
+    options.state = PprState::dense;
+    options.top = 20;
+    for (const std::uint32_t length : {0u, 1u, 4u}) {
+      options.length = length;
+      options.tolerance = length == 0 ? 1e-6 : 1e-10;
+      all.push_back(options);
+    }
+  }
+  return all;
+}
+
 /// Every method that a group of threads knows (group_query.hpp), in every way.
 inline std::vector<PprOptions> group_methods() {
   std::vector<PprOptions> all;

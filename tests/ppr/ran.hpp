@@ -31,6 +31,17 @@ inline void expect_same(const Ran& found, const Ran& expected) {
   EXPECT_EQ(found.stats.held, expected.stats.held);
 }
 
+/// Of each query, all that is known of it but memory and time.
+inline void expect_same_figures(const KeptRows& found, const KeptRows& expected) {
+  ASSERT_EQ(found.figures.size(), expected.figures.size());
+  for (std::size_t i = 0; i < found.figures.size(); ++i) {
+    EXPECT_EQ(found.figures[i].error, expected.figures[i].error) << i;
+    EXPECT_EQ(found.figures[i].edges, expected.figures[i].edges) << i;
+    EXPECT_EQ(found.figures[i].reached, expected.figures[i].reached) << i;
+    EXPECT_GT(found.figures[i].seconds, 0) << i;
+  }
+}
+
 /// Those of all ranks, in order.
 inline KeptRows joined(const std::vector<KeptRows>& parts) {
   KeptRows all;

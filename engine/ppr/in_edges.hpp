@@ -1,0 +1,25 @@
+// The in-edges of a graph that lies in host memory: its own lists where each edge is stored in both
+// directions, else those that it stores, or that are made here.
+#pragma once
+
+#include <cstdint>
+
+#include "partition/graph.hpp"
+
+namespace sluice {
+
+class InEdges {
+ public:
+  /// Keeps a reference to the graph. Throws BudgetError.
+  InEdges(const Graph& graph, unsigned threads);
+
+  const Csr& rows() const { return made_.offsets.empty() ? stored_ : made_; }
+  /// The most that the constructor takes at once; 0: nothing is made.
+  static std::uint64_t peak_bytes(const Graph& graph);
+
+ private:
+  Csr made_;
+  const Csr& stored_;
+};
+
+}  // namespace sluice
