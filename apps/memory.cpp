@@ -53,8 +53,14 @@ std::uint64_t free_in(const std::string& folder, const GroupNames& names) {
   return *limit - std::min(taken, *limit);
 }
 
-bool lists(const std::string& words, std::string_view wanted) {
-  return ("," + words + ",").find("," + std::string(wanted) + ",") != std::string::npos;
+/// Whether `wanted` is one of the words between commas.
+bool lists(std::string_view words, std::string_view wanted) {
+  for (;;) {
+    const auto comma = words.find(',');
+    if (words.substr(0, comma) == wanted) return true;
+    if (comma == words.npos) return false;
+    words.remove_prefix(comma + 1);
+  }
 }
 
 /// This process's group in a hierarchy: its name as /proc/self/cgroup gives it.
