@@ -52,7 +52,7 @@ class HostPpr final : public PprBackend {
                     });
     // Groups that are not full.
     parallel_blocks(static_cast<unsigned>(at_once), at_once, 1,
-                    [&](std::uint64_t worker, std::uint64_t, unsigned) { finish(*workers_[worker]); });
+                    [&](std::uint64_t worker, std::uint64_t, unsigned) { answer_group(*workers_[worker]); });
     return results_.batch(first, count);
   }
 
@@ -117,7 +117,7 @@ class HostPpr final : public PprBackend {
     if (fit_->groups > 0 && !keep_to_tables_ &&
         !worker.solver.advance_to(edges_in_table(), worker.solver.whole()) && takes_column(worker)) {
       worker.in_group.push_back({row, begin});
-      if (worker.group->is_full()) finish(worker);
+      if (worker.group->is_full()) answer_group(worker);
       return;
     }
     worker.solver.advance(worker.solver.whole());
@@ -152,7 +152,7 @@ class HostPpr final : public PprBackend {
   }
 
   /// Answers all that are side by side.
-  void finish(Worker& worker) {
+  void answer_group(Worker& worker) {
     if (worker.in_group.empty()) return;
     worker.group->run();
     for (std::uint32_t column = 0; column < worker.group->columns(); ++column) {
