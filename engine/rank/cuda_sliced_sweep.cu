@@ -53,7 +53,8 @@ class SlicedSweep final : public Sweep {
                 std::max(blocks_ + (pieces.count - 1) * beside_exchange_ * kTeams, cuda::kMostBlocks)),
         by_rank_(device, static_cast<std::size_t>(size_), "totals by rank"),
         claimed_(device, pieces.count, "claimed rows"),
-        divisors_(device, n_, "out-degrees") {
+        divisors_(device, n_, "out-degrees"),
+        read_bytes_(bytes_in_file(graph, options.weighted)) {
     if (ranks_) agree_on_ranges(ranks);
     rows_.number(graph.divisors(), divisors_.data(), stream_);
     if (graph.added_loops() != nullptr) {
@@ -92,6 +93,7 @@ class SlicedSweep final : public Sweep {
   SweepTraffic traffic() const override {
     SweepTraffic traffic;
     traffic.host_to_device_bytes = rows_.uploaded_bytes() + divisors_.bytes() + loops_.bytes();
+    traffic.read_bytes = read_bytes_;
     if (ranks_) traffic.exchanged_bytes = ranks_->bytes_sent();
     return traffic;
   }
@@ -228,6 +230,7 @@ class SlicedSweep final : public Sweep {
   Buffer<std::uint8_t> loops_;
   std::array<Buffer<FixedRank>, 2> rank_;
   std::array<Buffer<Stored>, 2> shares_;
+  std::uint64_t read_bytes_;
   std::uint64_t launched_ = 0, returned_ = 0;
 };
 

@@ -17,6 +17,7 @@
 #include "engine/rank/sweep_pages.hpp"
 #include "engine/rank/totals_in_flight.cuh"
 #include "engine/residency/page_map.hpp"
+#include "engine/residency/row_pieces.hpp"
 
 namespace sluice {
 
@@ -105,6 +106,7 @@ class CudaSweep final : public Sweep {
   SweepTraffic traffic() const override {
     SweepTraffic traffic = pages_ ? pages_->traffic() : SweepTraffic{};
     traffic.host_to_device_bytes += uploaded_;
+    traffic.read_bytes += read_;
     return traffic;
   }
 
@@ -128,11 +130,26 @@ class CudaSweep final : public Sweep {
       boundaries = {0};
       for (std::uint64_t p = 0; p < pages_->size(); ++p) boundaries.push_back(pages_->end(p));
     } else {
-      const EdgeIndex first = graph_.in().offsets[0];
-      upload(sources_, graph_.in().targets + first, graph_.in().edges, "in-edges");
-      if (options_.weighted) upload(weights_, graph_.in().weights + first, graph_.in().edges, "in-edges");
+      upload_edges();
     }
     classes_.emplace(device_, graph_, boundaries);
+  }
+
+  /// All in-edges of this rank's rows, from host memory or the graph's file.
+  void upload_edges() {
+    const CsrView& in = graph_.in();
+    sources_ = Buffer<Vertex>(device_, in.edges, "in-edges");
+    if (options_.weighted) weights_ = Buffer<float>(device_, in.edges, "in-edges");
+    for_each_piece(in, graph_.file(), true, options_.weighted,
+                   [&](std::uint64_t begin, std::uint64_t end, const Vertex* sources, const float* weights) {
+                     const EdgeIndex first = in.offsets[begin], own = first - in.offsets[0],
+                                     edges = in.offsets[end] - first;
+                     copy_to_device(device_, sources_.data() + own, sources + first, edges * sizeof(Vertex));
+                     if (options_.weighted)
+                       copy_to_device(device_, weights_.data() + own, weights + first, edges * sizeof(float));
+                   });
+    uploaded_ += sources_.bytes() + weights_.bytes();
+    read_ = bytes_in_file(graph_, options_.weighted);
   }
 
   /// In-edges that stay in host memory are page-locked, so that they are copied, or read, at full speed.
@@ -223,7 +240,7 @@ class CudaSweep final : public Sweep {
   std::unique_ptr<SweepPages> pages_;
   std::optional<ClassedRows> classes_;
   SweepTotals agreed_;
-  std::uint64_t launched_ = 0, returned_ = 0, uploaded_ = 0;
+  std::uint64_t launched_ = 0, returned_ = 0, uploaded_ = 0, read_ = 0;
 };
 
 }  // namespace

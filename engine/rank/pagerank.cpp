@@ -106,8 +106,9 @@ PageRankPlan plan_pagerank(const Device& device, const Graph& graph, const PageR
   plan.host_bytes = rows * (sizeof(double) + loop + sizeof(double));
   // On the host these, too, are there before slots take their part.
   const std::uint64_t before = plan.state_bytes + (device.is_cuda() ? 0 : plan.host_bytes);
-  const SweepPagePlan pages =
-      plan_sweep_pages(device, m * edge, before, graph.edges_elsewhere != nullptr, place.paging);
+  // A GPU with room reads them from their file once.
+  const bool in_file = graph.edges_elsewhere != nullptr && !device.is_cuda();
+  const SweepPagePlan pages = plan_sweep_pages(device, m * edge, before, in_file, place.paging);
   plan.device_bytes = plan.state_bytes + pages.least_bytes;
   plan.partitions = pages.partitions;
   plan.brought_bytes = pages.brought_bytes;

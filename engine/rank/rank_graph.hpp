@@ -58,6 +58,9 @@ class RankGraph {
   HostArray<std::uint8_t> added_loops_;
 };
 
+/// What all in-edges of these vertices take in the graph's file; 0 where they are in host memory.
+std::uint64_t bytes_in_file(const RankGraph& graph, bool weighted);
+
 /// Throws UsageError where the edges stay in a file that does not store in-edges which are wanted.
 void require_stored_in_edges(const Graph& graph);
 

@@ -6,6 +6,7 @@
 #include "engine/exec/scan.hpp"
 #include "engine/exec/sort.hpp"
 #include "engine/residency/page_map.hpp"
+#include "engine/residency/row_pieces.hpp"
 
 namespace sluice::cuda {
 
@@ -133,20 +134,20 @@ void bring(void* to, const void* from, std::uint64_t bytes, cudaStream_t stream)
 
 RowsToSlice::RowsToSlice(const RankGraph& graph, bool weighted)
     : in(graph.in()),
+      weighted(weighted),
+      file(graph.file()),
       divisors(graph.symmetric() ? nullptr : graph.divisors()),
       vertices(graph.vertices()),
       first(graph.first()),
-      boundaries(&graph.boundaries()) {
-  if (!weighted) in.weights = nullptr;
-}
+      boundaries(&graph.boundaries()) {}
 
 RowsToSlice::RowsToSlice(const CsrView& rows, const double* out_degrees)
-    : in(rows), divisors(out_degrees), vertices(rows.vertices) {}
+    : in(rows), weighted(rows.weights != nullptr), divisors(out_degrees), vertices(rows.vertices) {}
 
 /// What is needed while the rows are made.
 struct SlicedRows::Making {
   Making(const Device& on, const RowsToSlice& of, const Stream& in, DeviceRanks* with)
-      : device(on), from(of), weighted(of.in.weights != nullptr), stream(in), ranks(with), n(of.in.vertices) {
+      : device(on), from(of), weighted(of.weighted), stream(in), ranks(with), n(of.in.vertices) {
     number_of = Buffer<std::uint32_t>(device, from.vertices, "numbers of vertices");
     for (auto* words : {&keys, &sorted_keys, &row_of})
       *words = Buffer<std::uint32_t>(device, n, "rows by in-degree");
@@ -164,6 +165,8 @@ struct SlicedRows::Making {
   Buffer<std::uint32_t> number_of;  ///< [vertices]
   Buffer<std::uint32_t> row_of;     ///< [n] by row of the graph
   Buffer<EdgeIndex> offsets;
+  Buffer<std::uint32_t> on_their_way, sorted;  ///< in-edges of some rows
+  Buffer<float> weights, sorted_weights;
   Buffer<unsigned char> scratch;
 };
 
@@ -292,50 +295,55 @@ void SlicedRows::cut(Making& m) {
 }
 
 void SlicedRows::fill(Making& m) {
-  const CsrView& in = m.from.in;
+  m.on_their_way.reserve(device_, 1, "in-edges on their way");
+  m.sorted.reserve(device_, 1, "in-edges on their way");
+  const EdgeIndex* const offsets = m.from.in.offsets;
+  for_each_piece(m.from.in, m.from.file, true, m.weighted,
+                 [&](std::uint64_t begin, std::uint64_t last, const Vertex* sources, const float* weights) {
+                   while (begin < last) {
+                     const auto over =
+                         std::upper_bound(offsets + begin, offsets + last + 1, offsets[begin] + kEdgesAtOnce);
+                     const std::uint64_t end =
+                         std::max(begin + 1, static_cast<std::uint64_t>(over - offsets) - 1);
+                     fill_some(m, begin, end, sources, weights);
+                     begin = end;
+                   }
+                 });
+}
+
+/// Rows [begin, end). Columns are indexed by position in the whole graph.
+void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, const Vertex* sources,
+                           const float* weights) {
   const cudaStream_t on = m.stream.get();
-  Buffer<std::uint32_t> sources, sorted;
-  Buffer<float> weights, sorted_weights;
-  const SlicedPieces pieces(pieces_);
-  sources.reserve(device_, 1, "in-edges on their way");
-  sorted.reserve(device_, 1, "in-edges on their way");
-  for (std::uint64_t begin = 0; begin < m.n;) {
-    const EdgeIndex first = in.offsets[begin];
-    const std::uint64_t end = std::max<std::uint64_t>(
-        begin + 1,
-        static_cast<std::uint64_t>(
-            std::upper_bound(in.offsets + begin, in.offsets + m.n + 1, first + kEdgesAtOnce) - in.offsets) -
-            1);
-    const std::uint64_t edges = in.offsets[end] - first;
-    sources.reserve(device_, edges, "in-edges on their way");
-    sorted.reserve(device_, edges, "in-edges on their way");
-    bring(sources.data(), in.targets + first, edges * sizeof(Vertex), on);
-    if (m.weighted) {
-      weights.reserve(device_, edges, "in-edges on their way");
-      sorted_weights.reserve(device_, edges, "in-edges on their way");
-      bring(weights.data(), in.weights + first, edges * sizeof(float), on);
-    }
-    renumber_kernel<<<4096, kBlock, 0, on>>>(sources.data(), edges, m.number_of.data());
-    check_launch("renumber_kernel");
-    if (edges > 0) {
-      sort_segments(device_, sources.data(), sorted.data(), m.weighted ? weights.data() : nullptr,
-                    sorted_weights.data(), first, edges, m.offsets.data() + begin, end - begin, m.scratch,
-                    on);
-    }
-    fill_kernel<<<grid_for((end - begin) * kSlice, kBlock), kBlock, 0, on>>>(
-        m.offsets.data(), begin, end, moved(sorted.data(), first),
-        m.weighted ? moved(sorted_weights.data(), first) : nullptr, m.row_of.data(), pieces, sources_.data(),
-        weights_.data());
-    check_launch("fill_kernel");
-    m.stream.wait("rewriting in-edges");
-    begin = end;
+  const EdgeIndex first = m.from.in.offsets[begin];
+  const std::uint64_t edges = m.from.in.offsets[end] - first;
+  m.on_their_way.reserve(device_, edges, "in-edges on their way");
+  m.sorted.reserve(device_, edges, "in-edges on their way");
+  bring(m.on_their_way.data(), sources + first, edges * sizeof(Vertex), on);
+  if (m.weighted) {
+    m.weights.reserve(device_, edges, "in-edges on their way");
+    m.sorted_weights.reserve(device_, edges, "in-edges on their way");
+    bring(m.weights.data(), weights + first, edges * sizeof(float), on);
   }
+  renumber_kernel<<<4096, kBlock, 0, on>>>(m.on_their_way.data(), edges, m.number_of.data());
+  check_launch("renumber_kernel");
+  if (edges > 0) {
+    sort_segments(device_, m.on_their_way.data(), m.sorted.data(), m.weighted ? m.weights.data() : nullptr,
+                  m.sorted_weights.data(), first, edges, m.offsets.data() + begin, end - begin, m.scratch,
+                  on);
+  }
+  fill_kernel<<<grid_for((end - begin) * kSlice, kBlock), kBlock, 0, on>>>(
+      m.offsets.data(), begin, end, moved(m.sorted.data(), first),
+      m.weighted ? moved(m.sorted_weights.data(), first) : nullptr, m.row_of.data(), SlicedPieces(pieces_),
+      sources_.data(), weights_.data());
+  check_launch("fill_kernel");
+  m.stream.wait("rewriting in-edges");
 }
 
 std::uint64_t SlicedRows::most_bytes(const RowsToSlice& from) {
   const CsrView& in = from.in;
   const std::uint64_t n = from.vertices, m = in.edges;
-  const std::uint64_t edge = sizeof(Vertex) + (in.weights != nullptr ? sizeof(float) : 0);
+  const std::uint64_t edge = sizeof(Vertex) + (from.weighted ? sizeof(float) : 0);
   std::uint64_t largest = 0;
   for (std::uint64_t v = 0; v < in.vertices; ++v)
     largest = std::max(largest, in.offsets[v + 1] - in.offsets[v]);

@@ -66,7 +66,9 @@ struct RowsToSlice {
   /// are.
   RowsToSlice(const CsrView& rows, const double* out_degrees);
 
-  CsrView in;  ///< offsets in host memory; sources and weights there or on the device; weights null: none
+  CsrView in;  ///< offsets in host memory; sources and weights there or on the device, where `file` is null
+  bool weighted = false;             ///< are weights rewritten too?
+  const EdgeSource* file = nullptr;  ///< where sources and weights are read from; else null
   const double* divisors = nullptr;  ///< [rows] that sources are numbered by, in host memory; null: row sizes
   std::uint64_t vertices = 0, first = 0;                   ///< of the graph; the vertex of row 0
   const std::vector<std::uint64_t>* boundaries = nullptr;  ///< of the ranks' rows, where there are several
@@ -99,6 +101,8 @@ class SlicedRows {
   void cut_pieces(Making& making, const std::uint32_t* keys_by_number);
   void cut(Making& making);
   void fill(Making& making);
+  void fill_some(Making& making, std::uint64_t begin, std::uint64_t end, const Vertex* sources,
+                 const float* weights);
 
   const Device& device_;
   std::uint64_t count_ = 0, vertices_ = 0, uploaded_ = 0;

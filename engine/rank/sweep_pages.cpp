@@ -69,7 +69,8 @@ std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken) 
 
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
                        const PagingOptions& paging, std::uint64_t beside) {
-  return paged(paging, rows.file != nullptr, bytes_of(rows, weighted) + beside, device.memory().available());
+  return paged(paging, rows.file != nullptr && !device.is_cuda(), bytes_of(rows, weighted) + beside,
+               device.memory().available());
 }
 
 SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, std::uint64_t state_bytes,

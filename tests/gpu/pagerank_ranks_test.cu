@@ -3,6 +3,7 @@
 // share the GPU.
 #include <gtest/gtest.h>
 
+#include "acc/edges_elsewhere.hpp"
 #include "engine/rank/cuda_sliced_sweep.hpp"
 #include "gpu/gpu.hpp"
 #include "gpu/thread_ranks.hpp"
@@ -29,8 +30,9 @@ Swept sweep(Sweep& sweep, const PageRankOptions& options, std::uint64_t rows) {
   return swept;
 }
 
-void expect_as_alone(const Graph& graph, const PageRankOptions& options, int size,
-                     const SweepPieces& pieces) {
+/// `graph`, or `file`, which has its edges elsewhere, if given.
+void expect_as_alone(const Graph& graph, const PageRankOptions& options, int size, const SweepPieces& pieces,
+                     const Graph* file = nullptr) {
   SCOPED_TRACE(std::to_string(pieces.count) + " pieces on " + std::to_string(size) + " ranks");
   const Device host({DeviceChoice::host, 2, 0});
   const auto alone = make_alone();
@@ -40,7 +42,7 @@ void expect_as_alone(const Graph& graph, const PageRankOptions& options, int siz
   Meeting::run(size, [&](int rank, Meeting& meeting) {
     const Device gpu({DeviceChoice::cuda, 1, 1u << 28});
     ThreadCommunicator ranks(rank, meeting);
-    const RankGraph own(graph, options, 1, ranks);
+    const RankGraph own(file == nullptr ? graph : *file, options, 1, ranks);
     const std::uint64_t rows = own.in().vertices;
 
     const auto made = sweep_sliced_rows(gpu, own, options, pieces,
@@ -76,11 +78,13 @@ TEST(GpuPageRankRanks, SweepLargePieces) {
   REQUIRE_GPU(open_gpu());
   io::ConvertOptions rules;
   rules.undirected = true;
-  const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules),
+              file = left_elsewhere(graph);
   for (const PageRankOptions& options : rank_options()) {
     if (options.weighted) continue;
     expect_as_alone(graph, options, 2, {1, 1});
     expect_as_alone(graph, options, 3, {3, 2});
+    expect_as_alone(graph, options, 2, {2, 2}, &file);
     if (!brief()) expect_as_alone(graph, options, 2, {kUsualPieces, 8});
   }
 }

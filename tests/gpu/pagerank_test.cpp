@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "acc/edges_elsewhere.hpp"
 #include "gpu/gpu.hpp"
 #include "io/generate_graph.hpp"
 #include "rank/cases.hpp"
@@ -65,6 +66,28 @@ TEST(GpuPageRank, BringsInEdgesInPartitions) {
     expect_as_on_host(graph, *gpu, options,
                       {.paging = {.partitions = 40, .slots = 17, .transport = Transport::copied}});
     expect_as_on_host(graph, *gpu, options, {.paging = {.partitions = 9, .transport = Transport::mapped}});
+  }
+}
+
+/// As under --distribution shard, where each rank's in-edges are in the graph's file alone.
+TEST(GpuPageRank, ReadsInEdgesFromTheirFileOnceWhereTheyFit) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = rank_rmat(true, false), file = left_elsewhere(graph);
+  const Device host({DeviceChoice::host, usable_cores(), 0});
+  for (const PageRankOptions& options : rank_options()) {
+    const PageRankResult expected = pagerank(host, graph, options);
+    for (const RankRows rows : {RankRows::automatic, RankRows::listed}) {
+      const PageRankResult read = pagerank(*gpu, file, options, {}, {.rows = rows});
+      expect_same(read, expected);
+      EXPECT_EQ(read.traffic.partitions, 1u);
+      EXPECT_EQ(read.traffic.transfers, 0u);
+      EXPECT_EQ(read.traffic.read_bytes, graph.edges() * (options.weighted ? 8 : 4));
+    }
+    const PageRankResult brought =
+        pagerank(*gpu, file, options, {}, {.paging = {.partitions = 7, .transport = Transport::file}});
+    expect_same(brought, expected);
+    EXPECT_EQ(brought.traffic.partitions, 7u);
   }
 }
 
