@@ -48,14 +48,17 @@ class OutOfCoreSuite {
     PagingOptions fifo = kQuarter;
     fifo.schedule = SchedulePolicy::fifo;
     walk("uniform walk, copied, fifo", uniform, 1, fifo);
-    PagingOptions automatic = kQuarter;
+    // What a user has who asks for nothing.
+    WalkOptions unasked;
+    PagingOptions automatic = same_memory;
     automatic.transport = Transport::automatic;
-    walk("uniform walk, auto", uniform, 1, automatic);
+    walk("uniform walk, auto", unasked, 1, automatic);
     walk("biased by weight, alias, copied", weighted, 1, kQuarter);
     for (const Instance instances : {Instance{4000}, Instance{64000}}) {
       const std::string count = text("%.0f uniform walks, ", static_cast<double>(instances));
       walk(count + "copied", uniform, 1, kQuarter, instances);
-      walk(count + "auto", uniform, 1, automatic, instances);
+      walk(count + "coded", coded, 1, same_memory, instances);
+      walk(count + "auto", unasked, 1, automatic, instances);
     }
     return std::move(figures_);
   }

@@ -34,14 +34,14 @@ PageLoop::PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPl
       stats_(stats),
       plan_(std::move(plan)),
       own_(OwnedPartitions::of(graph.paging.shard, plan_.partitions.size())),
-      roams_(use.roams),
+      steps_(use.steps),
       slots_(graph.device, graph.graph.out.offsets.span(), plan_.partitions, pages.columns, pages.sources,
              {plan_.slots, plan_.large_slots}),
       transport_(plan_.partitions,
                  graph.paging.transport == Transport::automatic && slots_.can_map()
                      ? measure_link(graph.device, slots_.host_words())
                      : LinkRates{},
-                 reads_of(pages.columns, use.picks)),
+                 reads_of(pages.columns, use.picks), plan_.slot_bytes),
       scheduler_(partitions(), plan_.slots, graph.paging.schedule, large_of(plan_)) {
   if (graph.paging.transport == Transport::mapped && !slots_.can_map()) {
     throw UsageError(
@@ -129,11 +129,7 @@ std::vector<std::uint32_t> PageLoop::map_some(std::span<const std::uint64_t> wai
     for (std::uint32_t p = 0; p < partitions(); ++p) mapped.push_back(p);
     return mapped;
   }
-  std::uint64_t active = 0;
-  if (roams_) {
-    for (const std::uint32_t p : scheduler_.residents()) active += waiting[p];
-  }
-  mapped = transport_.mapped(waiting, active);
+  mapped = transport_.mapped(waiting, steps_);
   std::erase_if(mapped, [&](std::uint32_t p) { return !scheduler_.away(p); });
   return mapped;
 }

@@ -23,8 +23,8 @@ namespace sluice {
 
 /// How a run reads what is here.
 struct PageUse {
-  double picks = 1;    ///< edges that one visit to a list draws, about
-  bool roams = false;  ///< work goes on through every partition that is here, not only where it waits
+  double picks = 1;         ///< edges that one visit to a list draws, about
+  std::uint64_t steps = 0;  ///< through so many other lists work goes on, wherever they are
 };
 
 class PageLoop {
@@ -85,7 +85,7 @@ class PageLoop {
   RunStats& stats_;
   PagedPlan plan_;
   OwnedPartitions own_;
-  bool roams_;
+  std::uint64_t steps_;
   Slots slots_;
   TransportChoice transport_;
   Scheduler scheduler_;

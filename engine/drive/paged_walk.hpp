@@ -90,6 +90,7 @@ struct WalkWave {
   const std::uint64_t* home_counts = nullptr;  ///< [homes] how many of `per_home` there are
   std::uint64_t per_home = 1;
   std::uint32_t length = 0;
+  std::uint32_t from = 0, until = 0;  ///< steps of the leg under way: those after `from`, up to `until`
   std::uint32_t partitions = 0;
   std::uint32_t own_begin = 0, own_end = 0;  ///< partitions that this rank works on
 
@@ -100,6 +101,10 @@ struct WalkWave {
 
   SLUICE_HD Instance instance(std::uint64_t index) const {
     return homes[index / per_home] + index % per_home;
+  }
+  /// Where a walk waits when a leg begins. One that did not come to the end of the leg before has ended.
+  SLUICE_HD std::uint32_t key_in_leg(const ParkedWalk& parked) const {
+    return parked.step == from ? map.owner(parked.current) : ended();
   }
   SLUICE_HD bool exists(std::uint64_t index) const {
     return index % per_home < home_counts[index / per_home];

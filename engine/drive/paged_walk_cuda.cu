@@ -39,6 +39,15 @@ __global__ void settle_kernel(PagedWaveView wave, const TravellingWalk* walks, s
   count_arrivals(walk.key, i < count, keys, wave.waiting, arrivals);
 }
 
+/// Walks [0, count) wait where the next leg begins.
+__global__ void begin_leg_kernel(WalkWave walks, PagedWaveView wave, std::uint64_t count) {
+  extern __shared__ unsigned arrivals[];
+  const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::uint32_t key = index < count ? walks.key_in_leg(wave.parked[index]) : 0;
+  if (index < count) wave.keys[index] = key;
+  count_arrivals(key, index < count, walks.keys(), wave.waiting, arrivals);
+}
+
 __global__ void iota_kernel(std::uint32_t* values, std::uint64_t count) {
   const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < count) values[i] = static_cast<std::uint32_t>(i);
@@ -81,11 +90,24 @@ DeviceWalkQueues::~DeviceWalkQueues() = default;
 
 void DeviceWalkQueues::begin(std::uint64_t count) {
   count_ = count;
-  std::fill(waiting_.begin(), waiting_.end(), 0);
-  check(cudaMemsetAsync(paths_.data(), 0xff, count * row_ * sizeof(Vertex), stream_.get()), "clearing paths");
-  clear_arrivals();
+  clear_rows();
   launch_begin(view(), count, shared_, stream_.get());
   collect();
+}
+
+void DeviceWalkQueues::begin_leg() {
+  clear_rows();
+  begin_leg_kernel<<<grid_for(count_, kWalkBlock), kWalkBlock, shared_, stream_.get()>>>(wave(), view(),
+                                                                                         count_);
+  check_launch("begin_leg_kernel");
+  collect();
+}
+
+void DeviceWalkQueues::clear_rows() {
+  std::fill(waiting_.begin(), waiting_.end(), 0);
+  check(cudaMemsetAsync(paths_.data(), 0xff, count_ * row_ * sizeof(Vertex), stream_.get()),
+        "clearing paths");
+  clear_arrivals();
 }
 
 void DeviceWalkQueues::advance(std::span<const std::uint32_t> keys) {
@@ -140,8 +162,8 @@ void DeviceWalkQueues::settle(const TravellingWalk* walks, std::uint64_t count) 
 }
 
 PagedWaveView DeviceWalkQueues::view() {
-  return {parked_.data(), questions_.data(), keys_.data(),    order_.data(),
-          paths_.data(),  arrivals_.data(),  counters_.data()};
+  return {parked_.data(), questions_.data(), keys_.data(),    order_.data(), paths_.data(),
+          row_,           arrivals_.data(),  counters_.data()};
 }
 
 void DeviceWalkQueues::clear_arrivals() {

@@ -26,6 +26,7 @@ class DeviceWalkQueues : public WalkQueues {
  public:
   ~DeviceWalkQueues() override;
   void begin(std::uint64_t count) override;
+  void begin_leg() override;
   std::span<const std::uint64_t> waiting() const override { return waiting_; }
   void advance(std::span<const std::uint32_t> keys) override;
   std::pair<Vertex, Vertex> first_pair() override;
@@ -63,6 +64,7 @@ class DeviceWalkQueues : public WalkQueues {
   };
 
   PagedWaveView view();
+  void clear_rows();
   void clear_arrivals();
   Patience patience() const;
   void collect();

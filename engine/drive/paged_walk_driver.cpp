@@ -25,8 +25,10 @@ class PagedWalkDriver {
  private:
   PagedPlan make_plan(const PageColumns& columns, std::uint64_t bytes_per_walk) const;
   std::uint64_t per_home() const { return loop_.plan().wave; }
+  std::uint32_t leg() const { return static_cast<std::uint32_t>(loop_.plan().leg); }
   const WalkWave& wave() const { return queues_->wave(); }
-  void walk_wave();
+  void walk_wave(WaveRows& rows);
+  void walk_leg();
   void walk_here();
   /// Walks that wait for partitions of this rank.
   std::uint64_t waiting_here() const;
@@ -51,10 +53,10 @@ PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& 
       stats_(stats),
       ranks_(graph.paging.shard),
       instances_(end - begin),
-      loop_(graph, pages, make_plan(pages.columns, bytes_per_walk), PageUse{.picks = 1, .roams = true},
-            stats),
+      loop_(graph, pages, make_plan(pages.columns, bytes_per_walk),
+            PageUse{.picks = 1, .steps = options.length}, stats),
       homes_(graph.device, ranks_, begin, end, loop_.plan().wave),
-      queues_(make(homes_.capacity(), loop_.partitions() + 2)) {
+      queues_(make(homes_.capacity(), leg(), loop_.partitions() + 2)) {
   WalkWave& wave = queues_->wave();
   wave.own_begin = loop_.own().begin, wave.own_end = loop_.own().end;
   wave.homes = homes_.firsts(), wave.home_counts = homes_.counts(), wave.per_home = per_home();
@@ -67,14 +69,15 @@ PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& 
 void PagedWalkDriver::run(WalkSink* sink) {
   const std::uint64_t home = per_home() * (std::uint64_t{options_.length} + 1);
   const bool whole = exchange_ && exchange_->between_gpus();
-  WaveRows rows(graph_.device, homes_, whole ? nullptr : ranks_, per_home(), options_.length, sink, stats_);
+  WaveRows rows(graph_.device, homes_, whole ? nullptr : ranks_, per_home(), options_.length, leg(), sink,
+                stats_);
   std::uint64_t done = 0;
   for (std::uint64_t w = 0; w < homes_.waves(); ++w, ++stats_.waves) {
     homes_.begin(w);
-    const double start = seconds_now();
-    walk_wave();
+    const double start = seconds_now(), left = stats_.transfer_seconds + stats_.write_seconds;
+    walk_wave(rows);
     if (whole && sink) exchange_->bring_home(queues_->paths(), home, stats_);
-    stats_.compute_seconds += seconds_now() - start;
+    stats_.compute_seconds += seconds_now() - start - (stats_.transfer_seconds + stats_.write_seconds - left);
     rows.leave(queues_->paths());
     done += homes_.own_count();
     if (options_.progress) options_.progress(done, instances_);
@@ -93,12 +96,26 @@ PagedPlan PagedWalkDriver::make_plan(const PageColumns& columns, std::uint64_t b
   // Every rank holds the walks of all.
   const auto homes = static_cast<std::uint64_t>(ranks_ ? ranks_->size() : 1);
   return plan_shard(ranks_, graph_.device, graph_.graph, graph_.paging, columns, each * homes, instances_,
-                    options_.length);
+                    options_.length, 0, each - bytes_per_walk);
 }
 
-void PagedWalkDriver::walk_wave() {
+/// Leg by leg. What the last one made is still on the device.
+void PagedWalkDriver::walk_wave(WaveRows& rows) {
+  WalkWave& wave = queues_->wave();
+  wave.from = 0, wave.until = std::min(leg(), options_.length);
   queues_->publish(loop_);
   queues_->begin(homes_.capacity());
+  walk_leg();
+  while (wave.until < options_.length) {
+    rows.leave_leg(queues_->paths(), wave.from, wave.until);
+    wave.from = wave.until, wave.until += std::min(leg(), options_.length - wave.until);
+    queues_->publish(loop_);
+    queues_->begin_leg();
+    walk_leg();
+  }
+}
+
+void PagedWalkDriver::walk_leg() {
   do {
     walk_here();
   } while (exchange_ && exchange_->hand_over(waiting_here(), stats_));

@@ -13,8 +13,9 @@
 
 namespace sluice {
 
-/// Makes a wave of so many walks, with so many keys.
-using MakeQueues = FunctionRef<std::unique_ptr<WalkQueues>(std::uint64_t capacity, std::uint32_t keys)>;
+/// Makes a wave of so many walks, in legs of so many steps, with so many keys.
+using MakeQueues =
+    FunctionRef<std::unique_ptr<WalkQueues>(std::uint64_t capacity, std::uint32_t leg, std::uint32_t keys)>;
 
 /// Walks so. `bytes_per_walk`: of device memory, beside its path.
 void walk_in_partitions(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
@@ -26,8 +27,9 @@ template <class Program, class Wave>
 void walk_in_partitions(ResidentGraph::Impl& graph, const Program& program, const PageRequest& pages,
                         StartsView starts, const WalkOptions& options, RunStats& stats, Instance begin,
                         Instance end, WalkSink* sink) {
-  const auto make = [&](std::uint64_t capacity, std::uint32_t keys) -> std::unique_ptr<WalkQueues> {
-    return std::make_unique<Wave>(graph.device, graph.paging, program, capacity, options.length, keys);
+  const auto make = [&](std::uint64_t capacity, std::uint32_t leg,
+                        std::uint32_t keys) -> std::unique_ptr<WalkQueues> {
+    return std::make_unique<Wave>(graph.device, graph.paging, program, capacity, leg, keys);
   };
   walk_in_partitions(graph, pages, starts, options, stats, begin, end, sink, Wave::kBytesPerWalk, make);
 }

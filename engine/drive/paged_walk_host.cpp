@@ -26,14 +26,30 @@ HostWalkQueues::HostWalkQueues(const Device& device, const PagingOptions& paging
       heads_(keys, kNone),
       waiting_(keys, 0) {}
 
-void HostWalkQueues::begin(std::uint64_t count) {
+/// All walks are put in queues anew, where park(from, to) says for those of a block.
+template <class Park>
+void HostWalkQueues::restart(const Park& park) {
   std::fill(heads_.begin(), heads_.end(), kNone);
   std::fill(waiting_.begin(), waiting_.end(), 0);
-  parallel_blocks(device_.threads(), count, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+  parallel_blocks(device_.threads(), count_, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
     std::fill(paths_.data() + from * row_, paths_.data() + to * row_, kNoVertex);
-    begin_block(from, to);
+    park(from, to);
   });
-  enqueue(count);
+  enqueue(count_);
+}
+
+void HostWalkQueues::begin(std::uint64_t count) {
+  count_ = count;
+  restart([this](std::uint64_t from, std::uint64_t to) { begin_block(from, to); });
+}
+
+void HostWalkQueues::begin_leg() {
+  restart([this](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i < to; ++i) {
+      keys_.data()[i] = wave().key_in_leg(parked_.data()[i]);
+      order_.data()[i] = static_cast<std::uint32_t>(i);
+    }
+  });
 }
 
 void HostWalkQueues::advance(std::span<const std::uint32_t> keys) {

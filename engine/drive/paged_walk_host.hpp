@@ -68,8 +68,8 @@ void walk_on(const PagedWalks<Program>& walks, std::uint64_t from, std::uint64_t
     }
     if (round == Round::absent) return false;
     ++rounds;
-    if (round == Round::moved) lane.path[lane.walker.step] = lane.walker.current;
-    if (round != Round::ended && lane.walker.step < walks.length) {
+    if (round == Round::moved) lane.path[lane.walker.step - walks.from] = lane.walker.current;
+    if (round != Round::ended && lane.walker.step < walks.until) {
       propose(lane);
       return true;
     }
@@ -97,6 +97,7 @@ void walk_on(const PagedWalks<Program>& walks, std::uint64_t from, std::uint64_t
 class HostWalkQueues : public WalkQueues {
  public:
   void begin(std::uint64_t count) override;
+  void begin_leg() override;
   std::span<const std::uint64_t> waiting() const override { return waiting_; }
   void advance(std::span<const std::uint32_t> keys) override;
   std::pair<Vertex, Vertex> first_pair() override;
@@ -136,9 +137,12 @@ class HostWalkQueues : public WalkQueues {
   std::atomic<std::uint64_t> steps_{0}, rounds_{0}, read_{0};
 
  private:
+  template <class Park>
+  void restart(const Park& park);
   void enqueue(std::uint64_t count);
 
   std::uint32_t ended_;
+  std::uint64_t count_ = 0;
   std::vector<std::uint32_t> heads_;
   std::vector<std::uint64_t> waiting_;
   std::vector<std::uint64_t> departed_;  ///< where each range's walks begin in order_ and keys_

@@ -20,7 +20,8 @@ struct PagedWaveView {
   ParkedQuestion* questions;    ///< null where nothing is asked
   std::uint32_t* keys;          ///< [walks] where each waits
   const std::uint32_t* order;   ///< walks by key
-  Vertex* paths;                ///< [walks][length + 1]
+  Vertex* paths;                ///< [walks][row]
+  std::uint64_t row;            ///< the steps of a leg and one more
   unsigned long long* waiting;  ///< [keys] arrivals are added
   WalkCounters* counters;
 };
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(kWalkBlock)
     const Walker walker = walks.begin(index);
     wave.parked[index] = walks.park(walker);
     if constexpr (PagedWalks<Program>::kAsks) wave.questions[index] = {};
-    wave.paths[index * (std::uint64_t{walks.length} + 1)] = walker.start;
+    wave.paths[index * wave.row] = walker.start;
     key = walks.first_key(index, walker);
     wave.keys[index] = key;
   }
@@ -106,8 +107,8 @@ __device__ __forceinline__ std::uint32_t walk_on(const PagedWalks<Program>& walk
       continue;
     }
     ++rounds;
-    if (round == Round::moved) path[walker.step] = walker.current;
-    active = round != Round::ended && walker.step < walks.length;
+    if (round == Round::moved) path[walker.step - walks.from] = walker.current;
+    active = round != Round::ended && walker.step < walks.until;
     if (!active) key = walks.ended();
   }
   return key;
@@ -130,10 +131,10 @@ __device__ __forceinline__ std::uint32_t advance_walk(const PagedWalks<Program>&
       index = wave.order[segments.position(at)];
       walker = walks.resume(index, wave.parked[index]);
       if constexpr (PagedWalks<Program>::kAsks) question = wave.questions[index];
-      path = wave.paths + index * (std::uint64_t{walks.length} + 1);
+      path = wave.paths + index * wave.row;
       steps = walker.step;
     }
-    key = walk_on(walks, walker, question, path, takes_part && walker.step < walks.length, rounds, read);
+    key = walk_on(walks, walker, question, path, takes_part && walker.step < walks.until, rounds, read);
     if (takes_part) {
       wave.parked[index] = walks.park(walker);
       if constexpr (PagedWalks<Program>::kAsks) wave.questions[index] = question;

@@ -70,8 +70,9 @@ std::uint64_t travelling_bytes(const Device& device) {
 PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& graph,
                      const PagingOptions& paging, const PageColumns& columns,
                      std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps,
-                     std::uint64_t taken) {
-  if (!ranks) return plan_pages(device, graph, paging, columns, bytes_per_instance, instances, steps, taken);
+                     std::uint64_t taken, std::uint64_t row_bytes) {
+  if (!ranks)
+    return plan_pages(device, graph, paging, columns, bytes_per_instance, instances, steps, taken, row_bytes);
   const auto size = static_cast<std::uint64_t>(ranks->size());
   std::uint64_t most[] = {std::max<std::uint64_t>(instances, 1), size};
   PagingOptions wanted = paging;

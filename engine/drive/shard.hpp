@@ -40,11 +40,11 @@ std::uint64_t travelling_bytes(const Device& device);
 
 /// As plan_pages, agreed upon by all ranks (null: as plan_pages): the same cut, and as many instances of each
 /// rank in a wave. `instances` and `wave` count those of one rank; `bytes_per_instance` is what this rank
-/// holds for one of each rank.
+/// holds for one of each rank. Walks that travel keep whole rows.
 PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& graph,
                      const PagingOptions& paging, const PageColumns& columns,
                      std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps,
-                     std::uint64_t taken = 0);
+                     std::uint64_t taken = 0, std::uint64_t row_bytes = 0);
 
 /// Whose instances a wave holds: [begin, end) of every rank in turn, `per_home` of each at a time. Alone
 /// there is one home.

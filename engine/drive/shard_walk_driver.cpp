@@ -17,7 +17,7 @@ ShardWalkDriver::ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, cons
       ranks_(*graph.paging.shard),
       instances_(end - begin),
       homes_(graph.device, &ranks_, begin, end, plan.wave),
-      loop_(graph, pages, std::move(plan), PageUse{.picks = 1, .roams = true}, stats),
+      loop_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}, stats),
       rows_(job.make_rows(graph.device, homes_.capacity() * (std::uint64_t{options.length} + 1))) {
   const auto owners = ranks_of_keys(ranks_, loop_.partitions());
   for (unsigned half = 0; half < job_.halves(); ++half) {
@@ -30,14 +30,14 @@ ShardWalkDriver::ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, cons
   wave.homes = homes_.firsts(), wave.home_counts = homes_.counts();
   wave.per_home = loop_.plan().wave;
   wave.starts = starts;
-  wave.length = options.length;
+  wave.length = wave.until = options.length;
   wave.partitions = loop_.partitions();
 }
 
 void ShardWalkDriver::run(WalkSink* sink) {
   for (const auto& half : halves_) half->connect();
   WaveRows rows(graph_.device, homes_, job_.rows_in_parts() ? &ranks_ : nullptr, loop_.plan().wave,
-                options_.length, sink, stats_);
+                options_.length, options_.length, sink, stats_);
   const double loading = seconds_now();
   hold({});
   stats_.load_seconds += seconds_now() - loading;

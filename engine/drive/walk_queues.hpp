@@ -26,6 +26,8 @@ class WalkQueues {
   /// Makes the partitions that are here visible to the next round.
   virtual void publish(PageLoop& loop) = 0;
   virtual void begin(std::uint64_t count) = 0;
+  /// The walks that came to the end of the last leg go on with the next, WalkWave::from.
+  virtual void begin_leg() = 0;
   /// Walks that wait, by key.
   virtual std::span<const std::uint64_t> waiting() const = 0;
   /// Works on all that waits under these keys, until every walk has ended or waits for what is not here.
@@ -42,7 +44,7 @@ class WalkQueues {
   virtual void pack(std::size_t range, std::uint64_t from, std::uint64_t count, TravellingWalk* out) = 0;
   /// Takes over walks that another rank packed, from device memory.
   virtual void settle(const TravellingWalk* walks, std::uint64_t count) = 0;
-  virtual Vertex* paths() = 0;  ///< [walks][length + 1]
+  virtual Vertex* paths() = 0;  ///< [walks][steps of a leg + 1]
   virtual std::uint64_t steps() = 0;
   virtual std::uint64_t rounds() = 0;
   virtual std::uint64_t read() = 0;  ///< bytes in place

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/core/host_array.hpp"
 #include "engine/drive/shard.hpp"
 #include "engine/drive/wave_writer.hpp"
 #include "engine/drive/wire.hpp"
@@ -17,26 +18,32 @@ namespace sluice {
 class WaveRows {
  public:
   /// Rows of `length` + 1 vertices, `per_home` of each home of a wave. `parts`: every one of these ranks has
-  /// a part of each row; null: this rank's are whole here. `sink` may be null. Keeps references.
+  /// a part of each row; null: this rank's are whole here. Rows of more steps than `leg` come in legs, to a
+  /// rank that is alone, and are put together in host memory. `sink` may be null. Keeps references.
   WaveRows(const Device& device, const WaveHomes& homes, Communicator* parts, std::uint64_t per_home,
-           std::uint32_t length, WalkSink* sink, RunStats& stats);
+           std::uint32_t length, std::uint32_t leg, WalkSink* sink, RunStats& stats);
 
-  /// The current wave's rows, home by home, leave; what they take of the host's memory does not grow with
-  /// them.
+  /// A leg of the current wave's rows leaves: steps (from, until], each row with an entry before them. Not
+  /// the last leg.
+  void leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until);
+  /// The current wave's rows, or their last leg, home by home; what whole rows take of the host's memory does
+  /// not grow with them.
   void leave(const Vertex* rows);
   /// Waits for the sink.
   void finish();
 
  private:
   void leave_some(const Vertex* rows, std::uint64_t from);
+  void write_wave();
 
   const Device& device_;
   const WaveHomes& homes_;
   Communicator* parts_;
-  std::uint64_t per_home_, row_, piece_ = 1;
+  std::uint64_t per_home_, row_, leg_, piece_ = 1;
   WalkSink* sink_;
   RunStats& stats_;
   std::array<Staging<Vertex>, 2> pieces_;
+  HostArray<Vertex> wave_;  ///< [per_home][row], where rows come in legs
   Wire<Vertex> wire_;
   std::uint64_t turn_ = 0;
   WaveWriter writer_;

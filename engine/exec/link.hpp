@@ -13,6 +13,15 @@ struct LinkRates {
   double mapped_reads = 43e6;  ///< a second, random, of 4 bytes in host memory by the device
 };
 
+/// What to expect without measuring, where `in_place` bytes of host memory are read at random. A GPU's
+/// translations reach about that far (DESIGN section 7): beyond it, reads are ten times slower.
+inline LinkRates expected_link(std::uint64_t in_place) {
+  constexpr std::uint64_t kReach = 640u << 20;
+  LinkRates rates;
+  if (in_place <= kReach) rates.mapped_reads = 0.5e9;
+  return rates;
+}
+
 /// Measures both within tens of milliseconds; a budget without room for that gets the figures of DESIGN
 /// section 6. `in_place` is the page-locked memory that would be read: the more there is, the slower random
 /// reads of it are.

@@ -9,6 +9,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
 #include "engine/core/size.hpp"
+#include "engine/exec/link.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/residency/coded_graph.hpp"
 
@@ -26,13 +27,18 @@ constexpr std::uint64_t kSlotsNeeded = 2;
 /// Look-up tables and the like, of which there are a few beside slots and waves.
 constexpr std::uint64_t kFixedBytes = 64u << 10;
 
+/// Legs of fewer steps would be mostly waits for the last of their walks.
+constexpr std::uint64_t kShortestLeg = 4, kMostLegs = 16;
+
 /// Bytes brought, about, if `slot_bytes` of `graph_bytes` are here at a time and `wave` instances are under
-/// way. A list that is not here is brought after half of what is away, on average; then the walk goes on
-/// through what is here.
-double brought(double graph_bytes, double slot_bytes, double instances, double wave, double steps) {
+/// way, in so many legs. What is away is brought whenever a wave or a leg begins; that costs a sixteenth of
+/// the graph at least, for few walks keep no device busy. A list that is not here is brought after half of
+/// what is away, on average; then the walk goes on through what is here.
+double brought(double graph_bytes, double slot_bytes, double instances, double wave, double steps,
+               double legs) {
   const double away = 1 - std::min(1.0, slot_bytes / graph_bytes);
   const double waves = std::ceil(instances / wave);
-  return waves * graph_bytes * (1 + steps * away * away / 2);
+  return graph_bytes * (1 + (waves * legs - 1) * std::max(away, 1.0 / 16) + waves * steps * away * away / 2);
 }
 
 /// What a plan cuts: the lists as they are, or their codes in words, each with its beginning.
@@ -94,6 +100,18 @@ class Sizes {
 
 }  // namespace
 
+bool reads_in_place(const PagedPlan& coded, const PagingOptions& paging, std::uint64_t list_bytes,
+                    std::uint64_t instances, std::uint64_t steps) {
+  if (paging.transport != Transport::automatic) return paging.transport == Transport::mapped;
+  const LinkRates rates = expected_link(list_bytes);
+  // As many bytes of the lists as they are would be on the device.
+  // The lists as they are would have as many bytes of the device.
+  const double here =
+      static_cast<double>(coded.slot_bytes) / static_cast<double>(std::max<std::uint64_t>(list_bytes, 1));
+  const double reads = static_cast<double>(instances) * static_cast<double>(steps) * std::max(0.0, 1 - here);
+  return reads / rates.mapped_reads < coded.brought_bytes / rates.copied_bytes;
+}
+
 std::uint64_t bytes_of_slots(const PartitionPlan& plan, unsigned slots) {
   return Sizes(plan).bytes(slots);
 }
@@ -109,7 +127,7 @@ bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& 
 
 PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptions& paging,
                      const PageColumns& columns, std::uint64_t bytes_per_instance, std::uint64_t instances,
-                     std::uint64_t steps, std::uint64_t taken) {
+                     std::uint64_t steps, std::uint64_t taken, std::uint64_t row_bytes) {
   const ListSizes sizes(graph, columns, device.threads());
   const auto offsets = sizes.offsets();
   const PartitionBytes bytes = sizes.bytes();
@@ -120,24 +138,37 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
   const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : beside(host_accountant().available()) / 2;
   const std::uint64_t available = std::min(beside(device.memory().available()), most);
   const std::uint64_t free = available > kFixedBytes ? available - kFixedBytes : 0;
-  const auto fitting = [&](std::uint64_t slot_bytes) {
+  const std::uint64_t entry = row_bytes / (steps + 1), rows_on_host = host_accountant().available() / 4;
+  const auto leg_of = [&](std::uint64_t legs) { return (steps + legs - 1) / legs; };
+  const auto each = [&](std::uint64_t legs) {
+    return legs == 1 ? bytes_per_instance : bytes_per_instance - row_bytes + (leg_of(legs) + 1) * entry;
+  };
+  const auto fitting = [&](std::uint64_t slot_bytes, std::uint64_t legs) {
     const std::uint64_t left = free > slot_bytes ? free - slot_bytes : 0;
-    return std::min({left / bytes_per_instance, std::max<std::uint64_t>(instances, 1), kMostUnderWay});
+    const std::uint64_t on_host = legs == 1 ? kMostUnderWay : rows_on_host / row_bytes;
+    return std::min({left / each(legs), std::max<std::uint64_t>(instances, 1), on_host, kMostUnderWay});
+  };
+  const auto brought_by = [&](std::uint64_t slot_bytes, std::uint64_t wave, std::uint64_t legs) {
+    return brought(static_cast<double>(graph_bytes), static_cast<double>(slot_bytes),
+                   static_cast<double>(instances), static_cast<double>(wave), static_cast<double>(steps),
+                   static_cast<double>(legs));
   };
 
   // The share of slots, in sixteenths of what is free.
-  std::uint64_t share = 0;
+  std::uint64_t share = 0, legs = 1;
   double best = 0;
-  for (std::uint64_t sixteenth = 1; sixteenth < 16; ++sixteenth) {
-    const std::uint64_t slot_bytes = std::min(graph_bytes, free / 16 * sixteenth), wave = fitting(slot_bytes);
-    if (wave == 0 || slot_bytes == 0) continue;
-    const double cost =
-        brought(static_cast<double>(graph_bytes), static_cast<double>(slot_bytes),
-                static_cast<double>(instances), static_cast<double>(wave), static_cast<double>(steps));
-    if (share == 0 || cost < best) share = slot_bytes, best = cost;
+  for (std::uint64_t some = 1; some <= kMostLegs; some *= 2) {
+    if (some > 1 && (row_bytes == 0 || leg_of(some) < kShortestLeg)) break;
+    for (std::uint64_t sixteenth = 1; sixteenth < 16; ++sixteenth) {
+      const std::uint64_t slot_bytes = std::min(graph_bytes, free / 16 * sixteenth),
+                          wave = fitting(slot_bytes, some);
+      if (wave == 0 || slot_bytes == 0) continue;
+      const double cost = brought_by(slot_bytes, wave, some);
+      if (share == 0 || cost < best) share = slot_bytes, legs = some, best = cost;
+    }
   }
   // Whatever the wave leaves over is for slots too.
-  if (share != 0) share = std::min(graph_bytes, free - fitting(share) * bytes_per_instance);
+  if (share != 0) share = std::min(graph_bytes, free - fitting(share, legs) * each(legs));
   const std::uint64_t slot_bytes =
       std::max<std::uint64_t>(share / kSlots, std::min(kSmallestSlot, share / 2));
   PagedPlan plan{paging.partitions != 0
@@ -150,9 +181,10 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
       static_cast<unsigned>(std::min({fit, wanted, std::max<std::uint64_t>(plan.partitions.size(), 1)}));
   plan.large_slots = slots.large(plan.slots);
   plan.slot_bytes = slots.bytes(plan.slots);
-  plan.wave = fitting(plan.slot_bytes);
+  plan.wave = fitting(plan.slot_bytes, legs);
+  plan.leg = leg_of(legs), plan.instance_bytes = each(legs);
   if (plan.wave == 0) {
-    const std::uint64_t needed = kFixedBytes + plan.slot_bytes + bytes_per_instance;
+    const std::uint64_t needed = kFixedBytes + plan.slot_bytes + plan.instance_bytes;
     const bool of_host = available == most;
     throw BudgetError(fmt::format(
         "{} memory: {} slots for partitions of up to {} and one instance need {}, but {} are left (raise "
@@ -160,9 +192,7 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
         of_host ? "host" : "device", plan.slots, format_size(plan.partitions.largest()), format_size(needed),
         format_size(available), of_host ? "host" : "device"));
   }
-  plan.brought_bytes =
-      brought(static_cast<double>(graph_bytes), static_cast<double>(plan.slot_bytes),
-              static_cast<double>(instances), static_cast<double>(plan.wave), static_cast<double>(steps));
+  plan.brought_bytes = brought_by(plan.slot_bytes, plan.wave, legs);
   return plan;
 }
 

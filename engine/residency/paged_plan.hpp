@@ -20,17 +20,26 @@ struct PagedPlan {
   unsigned large_slots = 0;      ///< of them, those for partitions that are one list larger than the others'
   std::uint64_t slot_bytes = 0;  ///< all slots
   std::uint64_t wave = 1;        ///< instances under way at once
-  double brought_bytes = 0;      ///< to the device in the whole run, about
+  std::uint64_t leg = 0;         ///< steps after which what they have made so far leaves the device
+  std::uint64_t instance_bytes = 1;  ///< of device memory, each instance under way
+  double brought_bytes = 0;          ///< to the device in the whole run, about
 };
 
 /// Cuts the graph and shares what is left of the device's memory: `bytes_per_instance` for each of at most
 /// `instances` under way, the rest for slots. More of the graph in slots means fewer rounds, more instances
 /// under way means fewer waves; the shares that bring the fewest bytes are taken. `steps` is how often an
-/// instance goes on to another list; `taken` is what will be charged to the device before. Throws BudgetError
-/// with what is needed at least.
+/// instance goes on to another list; `taken` is what will be charged to the device before. Of an instance's
+/// bytes, `row_bytes` are a row of an entry a step and one more. It may leave in legs, where that is given
+/// and fewer bytes come: then more instances are under way, and the host holds their rows until they are
+/// whole. Throws BudgetError with what is needed at least.
 PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptions& paging,
                      const PageColumns& columns, std::uint64_t bytes_per_instance, std::uint64_t instances,
-                     std::uint64_t steps, std::uint64_t taken = 0);
+                     std::uint64_t steps, std::uint64_t taken = 0, std::uint64_t row_bytes = 0);
+
+/// Shall lists of `list_bytes` be read in place, one entry a step, rather than brought coded as `coded` would
+/// have them? Asked for, or less time for as many steps.
+bool reads_in_place(const PagedPlan& coded, const PagingOptions& paging, std::uint64_t list_bytes,
+                    std::uint64_t instances, std::uint64_t steps);
 
 /// What so many slots for partitions of the plan take.
 std::uint64_t bytes_of_slots(const PartitionPlan& plan, unsigned slots);

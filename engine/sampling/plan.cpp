@@ -82,7 +82,19 @@ class Planner {
   /// As WalkRun::stay_csr.
   void stay_csr() const { static_cast<void>(wide_is_possible()); }
 
-  void take_codes() { columns_.coded = true, plan_.layout = Layout::coded; }
+  /// Whether walks of rows of so many bytes have the lists coded, as WalkRun::take_codes finds.
+  bool take_codes(const PagingOptions& paging, std::uint64_t row_bytes, std::uint64_t steps) {
+    columns_.coded = true;
+    if (options_.layout == Layout::automatic) {
+      const std::uint64_t instances = std::max<Instance>(instances_, 1);
+      const PagedPlan parts =
+          plan_pages(device_, graph_, paging, columns_, paged_walk_bytes(on_gpu(), false) + row_bytes,
+                     instances, steps, vertex_bytes(), row_bytes);
+      columns_.coded = !reads_in_place(parts, paging, edges() * sizeof(Vertex), instances, steps);
+    }
+    if (columns_.coded) plan_.layout = Layout::coded;
+    return columns_.coded;
+  }
   /// Device memory beside the graph and the tables so far.
   std::uint64_t left() const {
     const std::uint64_t taken = plan_.graph_bytes + starts_bytes_ + plan_.table_bytes;
@@ -115,10 +127,11 @@ class Planner {
       plan_on_ranks(plan_, device_, graph_, paging, on_ranks);
       return plan_;
     }
-    PagedPlan parts = plan_pages(device_, graph_, paging, columns_, each, instances, steps, taken);
+    PagedPlan parts =
+        plan_pages(device_, graph_, paging, columns_, each, instances, steps, taken, on_ranks.row_bytes);
     plan_.graph_bytes = taken + parts.slot_bytes;
     plan_.table_bytes = 0;
-    plan_.wave_bytes = parts.wave * each;
+    plan_.wave_bytes = parts.wave * parts.instance_bytes;
     plan_.device_bytes_needed = plan_.graph_bytes + plan_.wave_bytes;
     plan_.slots = parts.slots;
     plan_.brought_bytes = parts.brought_bytes;
@@ -370,9 +383,9 @@ RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& start
   std::optional<CodedSizes> codes;
   // Ranks that share out the graph code lists only where they are told to.
   const bool may_code = !paging.shard || options.layout != Layout::automatic;
-  const bool coded = reads_no_list && options.select == Select::automatic && may_code &&
-                     wants_codes(device, graph, options.layout, codes);
-  if (coded) plan.take_codes();
+  bool coded = reads_no_list && options.select == Select::automatic && may_code &&
+               wants_codes(device, graph, options.layout, codes);
+  if (coded) coded = plan.take_codes(paging, row * sizeof(Vertex), options.length);
   // Whoever rejects may scan the list in the end, by its weights.
   const bool scans = options.kind == WalkKind::node2vec || options.select == Select::rejection;
   if (scans) plan.bring_weights();

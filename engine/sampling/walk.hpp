@@ -135,7 +135,7 @@ class WalkRun {
     if constexpr (!ReadsNoList<Sampler>) return false;
     // Ranks that share out the graph must agree, and one may have less memory than another.
     if (graph_.paging.shard && options_.layout == Layout::automatic) return false;
-    if (!graph_.paged) return false;
+    if (!graph_.paged || (options_.layout == Layout::automatic && in_place_pays())) return false;
     pages_.sources.coded = graph_.coded_lists(options_.layout);
     pages_.columns.coded = pages_.sources.coded != nullptr;
     if (pages_.columns.coded) pages_.columns.begins = pages_.sources.coded->begins();
@@ -146,6 +146,19 @@ class WalkRun {
     }
     if (pages_.columns.coded) stats_.layout = Layout::coded;
     return pages_.columns.coded;
+  }
+
+  /// With few walks, reading lists as they are, where they lie, takes less time than to code and bring them.
+  bool in_place_pays() {
+    if (!wants_codes(graph_.device, graph_.graph, options_.layout, graph_.coded_sizes)) return false;
+    PageColumns columns = pages_.columns;
+    columns.coded = true;
+    const std::uint64_t row = (std::uint64_t{options_.length} + 1) * sizeof(Vertex);
+    const PagedPlan coded = plan_pages(graph_.device, graph_.graph, graph_.paging, columns,
+                                       paged_walk_bytes(graph_.device.is_cuda(), false) + row, end_ - begin_,
+                                       options_.length, 0, row);
+    return reads_in_place(coded, graph_.paging, graph_.graph.edges() * sizeof(Vertex), end_ - begin_,
+                          options_.length);
   }
 
   /// What the tables of a bias are made from.

@@ -2,8 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "core/printed.hpp"
+#include "engine/core/error.hpp"
+#include "engine/drive/paged_walk.hpp"
+#include "engine/residency/paged_plan.hpp"
 #include "engine/residency/resident_graph.hpp"
 #include "gpu/gpu.hpp"
+#include "io/generate_graph.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
@@ -70,6 +74,32 @@ INSTANTIATE_TEST_SUITE_P(
         PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::mapped},
         PagingOptions{.partitions = 64, .slots = 16, .transport = Transport::automatic},
         PagingOptions{.partitions = 4, .slots = 2, .transport = Transport::copied, .batching = false}));
+
+/// Memory for a part of the lists and of the walks' rows, which leave in legs therefore.
+TEST(GpuPaging, WalksInLegsAreThoseOfTheHost) {
+  const auto gpu = open_gpu(368u << 10);
+  REQUIRE_GPU(gpu);
+  io::ConvertOptions rules;
+  rules.undirected = true;
+  rules.weights = io::WeightRule::uniform;
+  const Graph graph = io::generate_graph({io::GraphKind::rmat, 13, 8}, rules);
+  constexpr std::uint64_t kWalks = 10'000, kSteps = 20, kRow = (kSteps + 1) * sizeof(Vertex);
+  const PagedPlan plan = plan_pages(*gpu, graph, {.partitions = 64}, {}, paged_walk_bytes(true, false) + kRow,
+                                    kWalks, kSteps, graph.out.offsets.size() * sizeof(EdgeIndex), kRow);
+  ASSERT_LT(plan.leg, kSteps);
+  Device host({DeviceChoice::host, usable_cores(), 0});
+  ResidentGraph whole(host, graph), parts(*gpu, graph, {.partitions = 64});
+  unsigned compared = 0;
+  for (const Job& job : watched(walk_jobs(kWalks), 1, 5)) {
+    if (job.name.find("/wide") != std::string::npos) continue;
+    try {
+      EXPECT_TRUE(job.run(parts) == job.run(whole)) << job.name;
+      ++compared;
+    } catch (const BudgetError&) {  // tables by vertex leave no room for slots
+    }
+  }
+  EXPECT_GE(compared, 1u);
+}
 
 TEST(GpuPaging, WalksOfPartitionsSideBySide) {
   const auto gpu = open_gpu();

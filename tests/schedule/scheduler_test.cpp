@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/residency/paged_plan.hpp"
 #include "engine/schedule/transport.hpp"
 
 namespace sluice {
@@ -95,23 +96,42 @@ PartitionPlan ten_partitions() {
 TEST(TransportChoice, ReadsInPlaceWhereLittleWaits) {
   const PartitionPlan plan = ten_partitions();
   // A copy of 400 bytes takes a microsecond, and so do ten reads.
-  const TransportChoice choice(plan, {400e6, 10e6}, 1);
+  const TransportChoice choice(plan, {400e6, 10e6}, 1, 1000);
   Waiting waiting(10, 0);
   waiting[2] = 9, waiting[3] = 10, waiting[4] = 1000;
 
-  const auto mapped = choice.mapped(waiting, 0);
+  const auto mapped = choice.mapped(waiting);
 
   EXPECT_EQ(mapped, (std::vector<std::uint32_t>{0, 1, 2, 5, 6, 7, 8, 9}));
 }
 
-TEST(TransportChoice, CountsReadsAVisitAndWorkThatMayComeBy) {
+TEST(TransportChoice, CountsReadsAVisitAndWorkThatComesByAgain) {
   const PartitionPlan plan = ten_partitions();
-  const Waiting waiting(10, 4);
+  const Waiting waiting(10, 6);
+  // Nine tenths of the lists fit the device, or next to none.
+  const TransportChoice near(plan, {400e6, 10e6}, 1, 3600), far(plan, {400e6, 10e6}, 1, 0);
 
-  EXPECT_EQ(TransportChoice(plan, {400e6, 10e6}, 1).mapped(waiting, 0).size(), 10u);
-  EXPECT_EQ(TransportChoice(plan, {400e6, 10e6}, 3).mapped(waiting, 0).size(), 0u);
-  EXPECT_EQ(TransportChoice(plan, {400e6, 10e6}, 1).mapped(waiting, 60).size(), 0u)
-      << "six more come by each";
+  EXPECT_EQ(near.mapped(waiting).size(), 10u);
+  EXPECT_EQ(TransportChoice(plan, {400e6, 10e6}, 2, 3600).mapped(waiting).size(), 0u);
+  EXPECT_EQ(near.mapped(waiting, 10).size(), 0u) << "what has come stays for long";
+  EXPECT_EQ(far.mapped(waiting, 10).size(), 0u) << "six more come by each";
+  EXPECT_EQ(far.mapped(Waiting(10, 4), 10).size(), 10u);
+  EXPECT_EQ(near.mapped(Waiting(10, 1), 1).size(), 10u) << "a few steps come by no more than once";
+}
+
+/// Few steps are read in place, many bring coded lists; beyond a GPU's reach in place pays for a tenth.
+TEST(ReadsInPlace, WhereStepsAreFew) {
+  PagedPlan coded{ten_partitions()};
+  coded.slot_bytes = 256u << 20;
+  coded.brought_bytes = 55e9;  // a second
+  constexpr std::uint64_t kNear = 512u << 20, kFar = std::uint64_t{4} << 30;
+
+  EXPECT_TRUE(reads_in_place(coded, {}, kNear, 9'000'000, 100));
+  EXPECT_FALSE(reads_in_place(coded, {}, kNear, 11'000'000, 100));
+  EXPECT_TRUE(reads_in_place(coded, {}, kFar, 400'000, 100));
+  EXPECT_FALSE(reads_in_place(coded, {}, kFar, 500'000, 100));
+  EXPECT_TRUE(reads_in_place(coded, {.transport = Transport::mapped}, kFar, 500'000, 100));
+  EXPECT_FALSE(reads_in_place(coded, {.transport = Transport::copied}, kNear, 1, 1));
 }
 
 }  // namespace
