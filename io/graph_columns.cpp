@@ -44,6 +44,7 @@ Column::Column(const std::string& file, const FileBytes& bytes, hid_t parent, co
     throw fault(wanted == NumberClass::real ? "its type is no number" : "its type is no whole number");
   }
   element_bytes_ = H5Tget_size(type_.get());
+  if (element_bytes_ == 0) throw fault("its numbers have no bytes");
   real_ = held == H5T_FLOAT;
   signed_ = real_ || H5Tget_sign(type_.get()) == H5T_SGN_2;
   const auto is = [&]<class... T>(std::type_identity<T>...) {

@@ -110,13 +110,13 @@ struct GraphWriter::Impl {
   }
 
   void write_header(hid_t file) const {
-    h5::write_attribute(file, "sluice_format", std::string("graph"));
+    h5::write_fixed_text(file, "sluice_format", "graph");
     h5::write_attribute(file, "sluice_version", kGraphVersion);
     h5::write_attribute(file, "vertices", static_cast<std::int64_t>(info.vertices));
     h5::write_attribute(file, "edges", static_cast<std::int64_t>(info.edges));
     h5::write_attribute(file, "directed", static_cast<std::uint8_t>(info.directed));
     h5::write_attribute(file, "weighted", static_cast<std::uint8_t>(info.weighted));
-    h5::write_attribute(file, "origin", info.origin);
+    h5::write_fixed_text(file, "origin", info.origin);
     h5::write_attribute(file, "checksum", std::uint64_t{0});
   }
 
@@ -150,7 +150,7 @@ struct GraphWriter::Impl {
 
   void lay_out_checksums(hid_t file) {
     const h5::Handle group = h5::create_group(file, "checksums");
-    h5::write_attribute(group.get(), "algorithm", std::string(kChecksumAlgorithm));
+    h5::write_fixed_text(group.get(), "algorithm", kChecksumAlgorithm);
     h5::write_attribute(group.get(), "block_bytes", static_cast<std::int64_t>(kChecksumBlock));
     for (const char* name : {"out", "in", "vertices"}) {
       if (h5::has_link(file, name)) h5::create_group(group.get(), name);

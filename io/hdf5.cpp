@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
@@ -126,6 +127,7 @@ Handle open_file(const std::string& path, bool writable) {
 }
 
 void close_file(Handle& file) {
+  quiet();
   reserve(file.get());
   checked(H5Fflush(file.get(), H5F_SCOPE_LOCAL));
   if (!let_go(file)) fail();
@@ -133,6 +135,7 @@ void close_file(Handle& file) {
 
 void abandon_file(Handle& file) noexcept {
   if (!file) return;
+  quiet();
   void* held = nullptr;
   if (const int sink = ::memfd_create("abandoned", MFD_CLOEXEC); sink >= 0) {
     if (H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &held) >= 0)
@@ -171,6 +174,15 @@ void write_attribute(hid_t object, const std::string& name, const std::string& t
   write_attribute(object, name, &characters, type.get());
 }
 
+void write_fixed_text(hid_t object, const std::string& name, const std::string& text) {
+  const std::string utf8 = utf8_text(text);
+  const Handle type(H5Tcopy(H5T_C_S1));
+  checked(H5Tset_size(type.get(), std::max<std::size_t>(utf8.size(), 1)));  // none has no bytes
+  checked(H5Tset_strpad(type.get(), H5T_STR_NULLPAD));
+  checked(H5Tset_cset(type.get(), H5T_CSET_UTF8));
+  write_attribute(object, name, utf8.c_str(), type.get());
+}
+
 bool read_attribute(hid_t object, const std::string& name, std::int64_t& value) {
   return read_integer(object, name, value);
 }
@@ -180,21 +192,30 @@ bool read_attribute(hid_t object, const std::string& name, std::uint64_t& value)
 }
 
 bool read_attribute(hid_t object, const std::string& name, std::string& text) {
+  const TextFound found = read_fixed_text(object, name, text);
+  if (found != TextFound::variable) return found == TextFound::fixed;
   const Handle attribute = open_scalar(object, name, H5T_STRING);
-  if (!attribute) return false;
   const Handle type(H5Aget_type(attribute.get()));
-  if (H5Tis_variable_str(type.get()) > 0) {
-    char* characters = nullptr;
-    if (H5Aread(attribute.get(), type.get(), &characters) < 0) return false;
-    text = characters ? characters : "";
-    H5free_memory(characters);
-  } else {
-    std::vector<char> characters(H5Tget_size(type.get()) + 1, '\0');
-    if (H5Aread(attribute.get(), type.get(), characters.data()) < 0) return false;
-    text = characters.data();
-    while (!text.empty() && text.back() == ' ') text.pop_back();
-  }
+  char* characters = nullptr;
+  if (H5Aread(attribute.get(), type.get(), &characters) < 0) return false;
+  text = characters ? characters : "";
+  H5free_memory(characters);
   return true;
+}
+
+TextFound read_fixed_text(hid_t object, const std::string& name, std::string& text) {
+  constexpr std::size_t kLongest = 64u << 10;  // no attribute beside its object's header has more bytes
+  const Handle attribute = open_scalar(object, name, H5T_STRING);
+  if (!attribute) return TextFound::none;
+  const Handle type(H5Aget_type(attribute.get()));
+  if (H5Tis_variable_str(type.get()) > 0) return TextFound::variable;
+  const std::size_t size = H5Tget_size(type.get());
+  if (size > kLongest) return TextFound::none;
+  std::vector<char> characters(size + 1, '\0');
+  if (H5Aread(attribute.get(), type.get(), characters.data()) < 0) return TextFound::none;
+  text = characters.data();
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return TextFound::fixed;
 }
 
 bool has_link(hid_t parent, const std::string& name) {

@@ -105,10 +105,13 @@ hid_t memory_type() {
   return file_type<T>();
 }
 
-/// Writes an attribute of one value, an array of values, or variable-length UTF-8 text.
+/// Writes an attribute of one value, an array of values, or variable-length UTF-8 text. Python reads such
+/// text as str; but where it is, the library trusts the file, and a damaged one makes it crash.
 void write_attribute(hid_t object, const std::string& name, const void* values, hid_t type,
                      hsize_t count = 0);
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
+/// Text of fixed length, which is safe to read from any file.
+void write_fixed_text(hid_t object, const std::string& name, const std::string& text);
 template <class T>
 requires std::is_arithmetic_v<T>
 void write_attribute(hid_t object, const std::string& name, T value) {
@@ -119,6 +122,9 @@ void write_attribute(hid_t object, const std::string& name, T value) {
 bool read_attribute(hid_t object, const std::string& name, std::int64_t& value);
 bool read_attribute(hid_t object, const std::string& name, std::uint64_t& value);
 bool read_attribute(hid_t object, const std::string& name, std::string& text);
+/// Reads fixed-length text; what is variable is found, but not looked at.
+enum class TextFound { none, fixed, variable };
+TextFound read_fixed_text(hid_t object, const std::string& name, std::string& text);
 
 /// Whether `parent` has a member of this name.
 bool has_link(hid_t parent, const std::string& name);
