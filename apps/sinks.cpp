@@ -47,6 +47,17 @@ WalkWriter::WalkWriter(io::ResultWriter& writer, const IdMap& ids, const WalkOpt
   }
 }
 
+void WalkWriter::require_rows_fit(io::ResultFormat format, const IdMap& ids, const WalkOptions& options) {
+  const std::uint64_t id_bytes = ids.wide() ? sizeof(std::int64_t) : sizeof(std::int32_t),
+                      length = options.length;
+  if (options.kind == WalkKind::multidimensional) {
+    io::require_row_fits(format, "edges", 2 * length * id_bytes);
+    io::require_row_fits(format, "pool", options.frontier_size * id_bytes);
+  } else {
+    io::require_row_fits(format, "walks", (length + 1) * id_bytes);
+  }
+}
+
 void WalkWriter::write(const WalkBatch& batch) {
   if (walks_ >= 0) {
     columns_.append(walks_, batch.walks, batch.count);

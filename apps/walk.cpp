@@ -103,6 +103,7 @@ void run_walk(const Command& command, WalkCommand& c) {
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
   job.refuse_idle_queue_options();
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
+  WalkWriter::require_rows_fit(c.common.format, job.ids(), c.walk);
   job.prepare(starts, " walks", c.walk);
   if (c.common.plan)
     return job.print_plan(plan_walks(job.device(), job.graph(), starts, c.walk, job.paging()));

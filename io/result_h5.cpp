@@ -2,9 +2,12 @@
 // The file's bytes depend on the data alone: chunks have a fixed number of rows, the last is filled up with
 // zeros, and chunks lie in the order of declaration. So the first dataset streams into the file; full chunks
 // of the others wait in scratch until commit(). Declare the largest dataset first.
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
 #include "io/hdf5.hpp"
 #include "io/output_file.hpp"
 #include "io/result_forms.hpp"
@@ -13,6 +16,8 @@ namespace sluice::io {
 namespace {
 
 constexpr std::uint64_t kChunkBytes = 1u << 20;
+constexpr std::uint64_t kChunkEnd = std::uint64_t{1}
+                                    << 32;  // HDF5 has no chunk so large, and a row is in one
 
 hid_t file_type(ElementType type) {
   switch (type) {
@@ -81,15 +86,11 @@ class ChunkedDataset {
                                      H5P_DEFAULT, properties.get(), H5P_DEFAULT));
   }
 
-  void extend(std::uint64_t rows) {
-    h5::quiet();  // rows come from any thread
-    h5::checked(H5Dset_extent(dataset_.get(), shape(rows).data()));
-  }
+  void extend(std::uint64_t rows) { h5::checked(H5Dset_extent(dataset_.get(), shape(rows).data())); }
 
   void put(std::uint64_t first_row, std::span<const std::byte> chunk) {
     std::vector<hsize_t> at(declared_->row.size() + 1, 0);
     at[0] = first_row;
-    h5::quiet();
     h5::checked(H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, at.data(), chunk.size(), chunk.data()));
   }
 
@@ -136,6 +137,7 @@ class H5Results final : public DeclaredResults {
   }
 
   void declared() override {
+    require_row_fits(ResultFormat::h5, datasets().back().name, datasets().back().row_bytes());
     open_.emplace_back();
     waiting_.emplace_back(output_.temporary(), output_.path());
   }
@@ -179,6 +181,7 @@ class H5Results final : public DeclaredResults {
 
   template <class Action>
   void guarded(Action&& action) {
+    h5::quiet();  // rows come from any thread
     try {
       action();
     } catch (const h5::Failure& failure) {
@@ -201,6 +204,14 @@ class H5Results final : public DeclaredResults {
 };
 
 }  // namespace
+
+void require_row_fits(ResultFormat format, const std::string& dataset, std::uint64_t row_bytes) {
+  if (format != ResultFormat::h5 || row_bytes < kChunkEnd) return;
+  throw UsageError(
+      fmt::format("a row of /{} takes {}, and HDF5 has room for less than {}; use --format npy, or "
+                  "ask for less a row",
+                  dataset, format_size(row_bytes), format_size(kChunkEnd)));
+}
 
 std::unique_ptr<ResultWriter> make_h5_results(const std::string& path, bool force,
                                               const std::vector<Attribute>& attributes) {

@@ -54,6 +54,9 @@ class ResultWriter {
   virtual std::uint64_t bytes_written() const = 0;
 };
 
+/// Throws UsageError where one row of a dataset is more than this form can hold.
+void require_row_fits(ResultFormat format, const std::string& dataset, std::uint64_t row_bytes);
+
 /// `path` "-" is standard output, for text only (else UsageError); what waits for it lies in the folder
 /// `scratch`, or in the system's for temporary files. Full disk and the like: RunError naming the path.
 std::unique_ptr<ResultWriter> make_result_writer(const std::string& path, ResultFormat format, bool force,

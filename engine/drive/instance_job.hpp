@@ -2,6 +2,8 @@
 // which instances a run makes, and on which backend.
 #pragma once
 
+#include <type_traits>
+
 #include "engine/residency/resident_graph.hpp"
 #include "engine/sampling/build_namespace.hpp"
 #include "engine/sampling/run.hpp"
@@ -15,8 +17,10 @@ template <class Sink>
 struct InstanceJob {
   InstanceJob(ResidentGraph::Impl& of, const Starts& starts, const RunOptions& how, Sink* to)
       : graph(of), options(how), sink(to) {
-    const InstanceRange range =
-        starts.range(graph.view.vertices(), options.first_instance, options.last_instance);
+    const std::uint64_t n = graph.view.vertices();
+    const InstanceRange range = std::is_same_v<Sink, SampleSink>
+                                    ? starts.sample_range(n, options.first_instance, options.last_instance)
+                                    : starts.range(n, options.first_instance, options.last_instance);
     begin = range.begin, end = range.end;
   }
 

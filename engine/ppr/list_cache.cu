@@ -34,7 +34,8 @@ struct Stage {
   Stage(const Graph& graph, const PprOptions& options) {
     const std::uint64_t bytes = host_accountant().available() / kPartOfHost;
     edges = std::min({graph.edges(), kEdgesAtOnce, bytes / list_edge_bytes(options)});
-    lists = std::clamp<std::uint64_t>(bytes / sizeof(Placed), 1, std::min(graph.vertices(), kListsAtOnce));
+    const std::uint64_t most = std::clamp<std::uint64_t>(graph.vertices(), 1, kListsAtOnce);
+    lists = std::clamp<std::uint64_t>(bytes / sizeof(Placed), 1, most);
   }
   std::uint64_t edges, lists;
 };

@@ -401,6 +401,7 @@ RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& start
 RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& starts,
                      const SampleOptions& options, const PagingOptions& paging) {
   validate(options);
+  starts.sample_range(graph.vertices(), options.first_instance, options.last_instance);
   const bool in_parts = needs_pages(device, graph, paging);
   Planner plan(device, graph, starts, options);
   switch (options.kind) {

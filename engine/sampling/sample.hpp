@@ -38,7 +38,7 @@ class SampleRun {
         starts_(graph.impl(), starts, options.seed),
         most_seeds_(starts.most_seeds()) {
     const InstanceRange range =
-        starts.range(graph_.view.vertices(), options.first_instance, options.last_instance);
+        starts.sample_range(graph_.view.vertices(), options.first_instance, options.last_instance);
     begin_ = range.begin, end_ = range.end;
     program_.graph = graph_.view;
     program_.sampler = sampler;

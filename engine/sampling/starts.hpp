@@ -14,6 +14,11 @@ struct InstanceRange {
   Instance begin = 0, end = 0;
 };
 
+/// No job has more instances: sums of a few of their numbers fit 64 bits, and each the i64 of files.
+inline constexpr Instance kMostInstances = Instance{1} << 62;
+/// Samples from here on would repeat the draws of the first ones (random/streams.hpp).
+inline constexpr Instance kMostSamples = Instance{1} << 48;
+
 /// Starts of all instances. Walks: one vertex an instance. Samples and `multidimensional`: a list of seeds.
 struct Starts {
   enum class Mode {
@@ -29,16 +34,15 @@ struct Starts {
   std::vector<std::uint64_t> offsets;  ///< listed; [instances + 1], or empty: one vertex an instance
   std::vector<double> weights;         ///< listed, of queries: one a vertex, or empty: all equal
 
-  Instance instances(std::uint64_t graph_vertices) const {
-    if (mode == Mode::per_vertex) return rounds * graph_vertices;
-    if (mode == Mode::random) return count;
-    return offsets.empty() ? vertices.size() : offsets.size() - 1;
-  }
+  /// Throws UsageError above kMostInstances.
+  Instance instances(std::uint64_t graph_vertices) const;
   /// The instances of [first, last) that there are (`--instance-range`).
   InstanceRange range(std::uint64_t graph_vertices, Instance first, Instance last) const {
     const Instance all = instances(graph_vertices), begin = std::min(first, all);
     return {begin, std::clamp(last, begin, all)};
   }
+  /// The same for samples; throws UsageError behind kMostSamples.
+  InstanceRange sample_range(std::uint64_t graph_vertices, Instance first, Instance last) const;
   /// The most seeds that an instance has, where `drawn` seeds are drawn for each random one.
   std::uint64_t most_seeds(std::uint64_t drawn = 1) const {
     std::uint64_t most = mode == Mode::random ? drawn : 1;

@@ -3,27 +3,15 @@
 
 #include <memory>
 
-#include "cli/cli.hpp"
+#include "cli/job_test.hpp"
 
 namespace sluice::test {
 namespace {
 
 constexpr int kFailed = 1, kUsage = 2, kBadInput = 3, kOverBudget = 4;
 
-class BadInput : public CliTest {
+class BadInput : public JobTest {
  protected:
-  std::vector<std::string> walk(const std::string& graph, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments{"walk", graph, "--length", "5", "--output", at("out.h5")};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
-  }
-
-  std::vector<std::string> sample(const std::string& kind, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments{"sample", graph(), "--kind", kind, "--output", at("out.h5")};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
-  }
-
   std::string starts(const std::string& text) {
     write_bytes(at("starts"), text);
     return at("starts");
@@ -296,39 +284,6 @@ TEST_F(BadInput, SlotsWithoutPartitionsAreToldWhy) {
   const auto hint = hint_of({"--count", "3", "--partitions", "4"});
   EXPECT_NE(hint.find("--slots 2 changes nothing"), std::string::npos) << hint;
   EXPECT_EQ(hint.find("ask for --partitions"), std::string::npos) << hint;
-}
-
-TEST_F(BadInput, OptionsOfAnotherKind) {
-  refuse(kUsage, "--p has no meaning for --kind uniform", walk(graph(), {"--p", "2"}));
-  refuse(kUsage, "--probability", walk(graph(), {"--kind", "biased", "--probability", "0.5"}));
-  refuse(kUsage, "--walks-per-vertex",
-         walk(graph(), {"--kind", "multidimensional", "--walks-per-vertex", "2"}));
-  refuse(kUsage, "--fanout", sample("snowball", {"--fanout", "3"}));
-  refuse(kUsage, "--depth", sample("neighbor", {"--fanout", "3", "--depth", "2"}));
-  refuse(kUsage, "--revisit", sample("node", {"--count", "3", "--revisit"}));
-  refuse(kUsage, "--balance has no meaning for --kind node",
-         sample("node", {"--count", "3", "--partitions", "4", "--balance", "on"}));
-}
-
-TEST_F(BadInput, OptionsWithoutEffect) {
-  refuse(kUsage, "--collision has no meaning for --kind layer",
-         sample("layer", {"--layer-size", "3", "--collision", "bitmap"}));
-  refuse(kUsage, "--collision has no meaning with --replace",
-         sample("neighbor", {"--fanout", "3", "--replace", "--collision", "bitmap"}));
-  refuse(kUsage, "--collision has no meaning with --select updated",
-         sample("forest-fire", {"--select", "updated", "--collision", "linear"}));
-  for (const char* option : {"--replace", "--select=updated", "--collision=bitmap"})
-    refuse(kUsage, "where --fanout -1 takes every neighbour", sample("neighbor", {"--fanout=-1,-1", option}));
-  for (const char* layout : {"wide", "coded"}) {
-    refuse(kUsage, std::string("--layout ") + layout + ": samples read lists as they are",
-           sample("neighbor", {"--fanout", "3", "--layout", layout}));
-  }
-  refuse(kUsage, "--layout wide: this walk reads lists",
-         walk(graph(), {"--kind", "multidimensional", "--layout", "wide"}));
-  refuse(kUsage, "--layout wide: --kind jump with --select alias",
-         walk(graph(), {"--kind", "jump", "--select", "alias", "--layout", "wide"}));
-  refuse(kUsage, "--layout wide: --kind node2vec with --select its",
-         walk(graph(), {"--kind", "node2vec", "--select", "its", "--layout", "wide"}));
 }
 
 TEST_F(BadInput, ShardedGoesWithHdf5) {
