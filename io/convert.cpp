@@ -9,6 +9,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
 #include "io/convert/conversion.hpp"
+#include "io/output_file.hpp"
 
 namespace sluice::io {
 
@@ -23,9 +24,7 @@ void require_conversion_memory() {
 ConvertStats convert(EdgeSource& source, const std::string& output, const ConvertOptions& options) {
   const EdgeSourceInfo& info = source.info();
   // Said now, not after hours of sorting; the writer looks again.
-  if (!options.force && std::filesystem::exists(output)) {
-    throw UsageError(fmt::format("{}: exists already (--force replaces it)", output));
-  }
+  OutputFile::require_free(output, options.force);
   if (options.weights == WeightRule::column && !info.weighted) {
     throw InputError(fmt::format("{}: no weights in the input (use --weights none or uniform)", info.origin));
   }

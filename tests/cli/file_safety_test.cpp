@@ -199,6 +199,15 @@ TEST_F(FileSafety, ShardsWithoutTheFileThatShowsThemBlockNobody) {
   refuse(2, "o.h5 exists", words);
 }
 
+/// Not after hours of sorting.
+TEST_F(FileSafety, ConversionsLookAtTheNameFirst) {
+  const std::string faulty = written("faulty.txt", "0 1\nno edge\n");
+  std::filesystem::create_directories(at("home/letters"));
+
+  refuse(2, "home is a folder that holds more than results", {"convert", faulty, at("home"), "--force"});
+  refuse(2, "faulty.txt exists", {"generate", "ring", "--output", faulty});
+}
+
 /// Two containers that share a folder: in each the job is the first process.
 TEST_F(FileSafety, JobsOfTwoContainersKeepApart) {
   const auto contained = [&](const std::string& seed, const std::string& walks) {
