@@ -1,5 +1,7 @@
 #include "apps/errors.hpp"
 
+#include <fmt/core.h>
+
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -74,7 +76,7 @@ bool stop_requested() {
 }
 
 void throw_if_stopped() {
-  if (stop_requested()) throw RunError(kStopped);
+  if (stop_requested()) throw RunError(fmt::format("{}; {}", kStopped, kNoOutput));
 }
 
 }  // namespace sluice::apps

@@ -29,7 +29,7 @@ void watch_for_stop();
 /// Whether a stop was requested, and what is said then; and whether it was requested twice.
 bool stop_requested();
 bool stop_urged();
-inline constexpr const char* kStopped = "stopped on request; no output was written";
+inline constexpr const char *kStopped = "stopped on request", *kNoOutput = "no output was written";
 
 /// Throws RunError if a stop was requested. Called wherever long work reports progress.
 void throw_if_stopped();

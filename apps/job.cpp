@@ -250,6 +250,7 @@ void Job::close() {
   report_.total_seconds = watch_.seconds();
   report_.bytes_written = output_->bytes_written();
   report_file_.finish_joined(report_);
+  expect_results();
   if (world().leads()) publish();
 }
 
@@ -259,6 +260,7 @@ void Job::publish() {
   if (written_graph_) written_graph_->commit();
   output_->commit();
   report_file_.commit();
+  confirm_results();
 }
 
 void Job::summarize(const RunStats& run, const char* instance_name, const char* edge_name) const {

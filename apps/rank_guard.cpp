@@ -22,6 +22,17 @@ constexpr Clock::duration kStopping = std::chrono::milliseconds(500);
 /// Slurm waits 30 seconds, and people less.
 constexpr Clock::duration kStoppingAlone = std::chrono::seconds(5), kUrged = std::chrono::seconds(1);
 
+const char* words_of(NodeWatch::Results results) {
+  switch (results) {
+    case NodeWatch::Results::perhaps:
+      return "the output may be complete";
+    case NodeWatch::Results::written:
+      return "the output was written";
+    default:
+      return kNoOutput;
+  }
+}
+
 }  // namespace
 
 RankGuard::RankGuard(Communicator& ranks, bool alone, Patience patience)
@@ -71,29 +82,31 @@ void RankGuard::watch(const std::stop_token& stopping) {
   for (; !stopping.stop_requested(); pause()) {
     node_.beat();
     if (const auto peer = node_.lost()) {
-      end(fmt::format(
-              "rank {} (process {}) was lost: killed, perhaps for want of memory; no output was written",
-              peer->rank, peer->process),
+      end(node_.stop_noted()
+              ? kStopped
+              : fmt::format("rank {} (process {}) was lost: killed, perhaps for want of memory", peer->rank,
+                            peer->process),
           false);
     }
     if (const auto peer = node_.silent()) {
       end(fmt::format(
-              "rank {} (process {}) has shown no sign of life for {} s: stopped, or hung in the system; "
-              "no output was written",
+              "rank {} (process {}) has shown no sign of life for {} s: stopped, or hung in the system",
               peer->rank, peer->process, patience_.count()),
           false);
     }
     if (!stop_requested()) continue;
     if (stop_seen == Clock::time_point{}) stop_seen = Clock::now();
     const Clock::duration patience = !alone_ ? kStopping : stop_urged() ? kUrged : kStoppingAlone;
-    if (Clock::now() - stop_seen > patience) end(speaks_of_stops_ ? kStopped : "", true);
+    if (Clock::now() - stop_seen > patience) end(kStopped, true);
   }
 }
 
-void RankGuard::end(const std::string& message, bool on_request) {
+void RankGuard::end(const std::string& cause, bool on_request) {
   const auto nothing_begins_now = hold_end();
   if (on_request && settled_) return;
-  if (!message.empty()) complain_once(message);
+  if (on_request) node_.note_stop();
+  if (cause != kStopped || speaks_of_stops_)
+    complain_once(fmt::format("{}; {}", cause, words_of(node_.results())));
   remove_covered();
   ::_exit(static_cast<int>(ExitStatus::failed));
 }

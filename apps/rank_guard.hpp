@@ -23,6 +23,8 @@ class RankGuard {
   std::unique_lock<std::mutex> hold_end() { return std::unique_lock(mutex_); }
   /// From here on no request to stop is answered.
   void settle();
+  /// What is said of results where the job ends by force from here on.
+  void note(NodeWatch::Results results) { node_.note(results); }
   /// Prints a line, unless a rank of this machine has printed one.
   void complain_once(const std::string& message) noexcept;
   /// Removes what cover() was told of; while the lock is held, nothing of it begins anew.
@@ -33,8 +35,9 @@ class RankGuard {
  private:
   void watch(const std::stop_token& stopping);
   void remove_covered() noexcept;
-  /// Returns only where a request came too late.
-  void end(const std::string& message, bool on_request);
+  /// Ends the process; `cause` is said, with what is known of results. Returns only where a request came too
+  /// late.
+  void end(const std::string& cause, bool on_request);
 
   NodeWatch node_;
   bool speaks_of_stops_;  ///< a request to stop comes to all machines: only one of them speaks

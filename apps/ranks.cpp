@@ -74,7 +74,8 @@ int settle(const std::vector<std::string>& endings) {
 
 /// Not every rank could be told that this one failed, or that another did: all are ended from here.
 int end_all(const Outcome& outcome) {
-  if (!outcome.own) std::this_thread::sleep_for(kClosing);  // the rank that failed has the better line
+  // The rank that failed has the better line, and the guard that of a request to stop.
+  if (!outcome.own || stop_requested()) std::this_thread::sleep_for(kClosing);
   speak(named(world().rank(), outcome.message));
   if (guard_slot()) guard_slot()->sweep();
   world().abort(static_cast<int>(outcome.status));
@@ -114,6 +115,8 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
     guard_slot() = std::make_unique<RankGuard>(world(), launch.launcher.empty(), launch.patience);
     body();
   });
+  // Asked to stop, as all are: that another was the first to say so is no cause.
+  if (!outcome.own && stop_requested()) outcome = outcome_of(throw_if_stopped);
   const Ending ending{outcome};
   if (ending.failed()) world().announce_failure();
   const auto endings = world().last_words(ending.packed(), kLastWords);
@@ -137,6 +140,17 @@ std::unique_lock<std::mutex> hold_end() {
 
 void settle_end() {
   if (guard_slot()) guard_slot()->settle();
+}
+
+void expect_results() {
+  if (world().size() == 1) return;
+  settle_end();
+  guard_slot()->note(NodeWatch::Results::perhaps);
+  world().barrier("the names of results");
+}
+
+void confirm_results() {
+  if (guard_slot()) guard_slot()->note(NodeWatch::Results::written);
 }
 
 void require_same_on_all_ranks(const std::string& text) {

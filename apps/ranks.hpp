@@ -22,6 +22,11 @@ void cover_outputs(const std::vector<std::string>& paths, const std::string& scr
 std::unique_lock<std::mutex> hold_end();
 /// The job ends well by itself now: a request to stop comes too late.
 void settle_end();
+/// The same for all ranks of a job, before rank 0 gives results their names: none goes on before all know
+/// that they may be there. One rank may still be lost, and is not said to have taken them along.
+void expect_results();
+/// Rank 0 has given them.
+void confirm_results();
 
 /// Runs `body` on this rank, and ends together with the others: if any rank failed, all return its exit
 /// status and one of them prints its line (`sluice: rank 2: what is wrong`).

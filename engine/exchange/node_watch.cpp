@@ -35,6 +35,8 @@ struct NodeWatch::Board {
   static constexpr std::size_t kRanks = 4096;
   static std::size_t place_of(int node_rank);
   std::atomic<std::uint32_t> spoken;
+  std::atomic<bool> stopped;
+  std::atomic<Results> results;
   std::atomic<std::uint8_t> left[kRanks];
   std::atomic<std::uint32_t> beats[kRanks];
 };
@@ -108,6 +110,24 @@ std::optional<NodeWatch::Peer> NodeWatch::silent() {
 
 void NodeWatch::leave() {
   board().left[Board::place_of(node_rank_)] = 1;
+}
+
+void NodeWatch::note_stop() {
+  board().stopped = true;
+}
+
+bool NodeWatch::stop_noted() const {
+  return board().stopped;
+}
+
+void NodeWatch::note(Results results) {
+  Results known = board().results;
+  while (known < results && !board().results.compare_exchange_weak(known, results)) {
+  }
+}
+
+NodeWatch::Results NodeWatch::results() const {
+  return board().results;
 }
 
 bool NodeWatch::speaks_first() {

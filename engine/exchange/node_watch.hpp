@@ -36,6 +36,13 @@ class NodeWatch {
   std::optional<Peer> silent();
   /// From here on this rank's end is no loss.
   void leave();
+  /// This rank ends because it was asked to stop; it is not lost then, nor are those that end with it.
+  void note_stop();
+  bool stop_noted() const;
+  /// What is known of the job's results on this machine; it only grows.
+  enum class Results : std::uint8_t { none, perhaps, written };
+  void note(Results results);
+  Results results() const;
   /// True for the first rank of this machine that asks: of what all see one speaks.
   bool speaks_first();
 

@@ -226,6 +226,7 @@ TEST_F(LongJob, AKilledRankIsNamedAndEndsTheOthers) {
     const auto lines = lines_of_sluice(finished.err);
     if (std::filesystem::exists(at("x.h5"))) {  // it came too late
       EXPECT_EQ(read_bytes(at("x.h5")), read_bytes(at("alone.h5")));
+      EXPECT_EQ(finished.err.find("no output was written"), std::string::npos) << finished.err;
     } else {
       EXPECT_NE(finished.status, 0) << finished.err;
       EXPECT_LT(finished.status, 128 + 64) << "it hung";
@@ -256,6 +257,43 @@ TEST_F(LongJob, AStoppedRankIsNamedAndEndsTheOthers) {
       std::string::npos)
       << lines[0];
   EXPECT_EQ(folder_.names().size(), 1u) << "something was left behind";
+}
+
+/// The moment when the output has its name and the ranks have not ended yet: not even SIGKILL makes it
+/// undone.
+TEST_F(LongJob, OutputThatIsThereIsNotDenied) {
+  int spoken = 0;
+  for (int trial = 0; trial < 4; ++trial) {
+    Process process(job("x.h5", "4"));
+    ASSERT_TRUE(process.reaches([&] { return std::filesystem::exists(at("x.h5")); }));
+    const auto ranks = ranks_of(process.id());
+    if (ranks.size() > 2) kill(ranks[2], SIGKILL);
+    const auto finished = process.wait(std::chrono::seconds(30));
+
+    for (const auto& line : lines_of_sluice(finished.err)) {
+      const bool lost = line.find("was lost") != std::string::npos;
+      EXPECT_TRUE(!lost || line.find("the output ") != std::string::npos) << line;
+      spoken += lost;
+    }
+    EXPECT_TRUE(std::filesystem::exists(at("x.h5")));
+    std::filesystem::remove(at("x.h5"));
+    std::filesystem::remove(at("x.h5.json"));
+  }
+  RecordProperty("lines", spoken);
+}
+
+/// One rank alone is asked to stop, and is too busy to answer: the others do not take it for killed.
+TEST_F(LongJob, ARankThatIsAskedToStopIsNotLost) {
+  Process process(job("x.h5", "1000"));
+  const auto ranks = at_work(process);
+  ASSERT_EQ(ranks.size(), 3u);
+  kill(ranks[2], SIGTERM);
+  const auto finished = process.wait(std::chrono::seconds(30));
+
+  EXPECT_NE(finished.status, 0);
+  const auto lines = lines_of_sluice(finished.err);
+  ASSERT_EQ(lines.size(), 1u) << finished.err;
+  EXPECT_NE(lines[0].find("stopped on request; no output was written"), std::string::npos) << lines[0];
 }
 
 /// As a batch system does that needs the machine for something else.
