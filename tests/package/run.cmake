@@ -24,4 +24,5 @@ run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${consumer} -G ${GENERATOR} -D CMAKE_PR
   -D README_LINES=${BINARY_DIR}/package/readme.cmake)
 run(${CMAKE_COMMAND} --build ${consumer})
 run(${consumer}/mine)
+run(${consumer}/loader)
 run(${prefix}/bin/sluice --version)
