@@ -31,14 +31,14 @@ constexpr std::uint64_t kFixedBytes = 64u << 10;
 constexpr std::uint64_t kShortestLeg = 4, kMostLegs = 16;
 
 /// Bytes brought, about, if `slot_bytes` of `graph_bytes` are here at a time and `wave` instances are under
-/// way, in so many legs. What is away is brought whenever a wave or a leg begins; that costs a sixteenth of
-/// the graph at least, for few walks keep no device busy. A list that is not here is brought after half of
+/// way, in so many legs. What is away is brought when a leg begins; that costs a sixteenth of the graph at
+/// least, for the last walks of a leg keep no device busy. A list that is not here is brought after half of
 /// what is away, on average; then the walk goes on through what is here.
 double brought(double graph_bytes, double slot_bytes, double instances, double wave, double steps,
                double legs) {
   const double away = 1 - std::min(1.0, slot_bytes / graph_bytes);
   const double waves = std::ceil(instances / wave);
-  return graph_bytes * (1 + (waves * legs - 1) * std::max(away, 1.0 / 16) + waves * steps * away * away / 2);
+  return waves * graph_bytes * (1 + (legs - 1) * std::max(away, 1.0 / 16) + steps * away * away / 2);
 }
 
 /// What a plan cuts: the lists as they are, or their codes in words, each with its beginning.

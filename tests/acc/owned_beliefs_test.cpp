@@ -140,17 +140,17 @@ TEST_P(OwnedBeliefs, AreVerifiedAsThoseOfOneProcess) {
       // Every fault is seen by some rank; the others come to the end of the check, and wait there.
       const auto expect_fault = [&](const char* what) {
         faults = 0;
-        ranks.barrier("a fault", {});
+        ranks.barrier("a fault");
         try {
           change(found);
         } catch (const RunError& fault) {
           EXPECT_NE(std::string(fault.what()).find(what), std::string::npos) << fault.what();
           ++faults;
-          ranks.barrier("the fault", {});
+          ranks.barrier("the fault");
         }
-        ranks.barrier("all faults", {});
+        ranks.barrier("all faults");
         EXPECT_GT(faults, 0) << what;
-        ranks.barrier("they were counted", {});
+        ranks.barrier("they were counted");
       };
       const std::shared_ptr<const KeptMessages> right = found.own_messages;
       for (const EdgeIndex edge : {EdgeIndex{0}, graph.edges() / 2, graph.edges() - 1}) {

@@ -28,7 +28,7 @@ int faults_on(int size, const Graph& graph, const Check& check) {
     } catch (const RunError& fault) {
       EXPECT_TRUE(std::string(fault.what()).starts_with("verify: ")) << fault.what();
       ++faults;
-      ranks.barrier("the fault", {});
+      ranks.barrier("the fault");
     }
   });
   return faults;

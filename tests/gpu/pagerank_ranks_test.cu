@@ -89,6 +89,19 @@ TEST(GpuPageRankRanks, SweepLargePieces) {
   }
 }
 
+/// The same kernels by one thread, which racecheck can follow.
+TEST(GpuSweepPieces, OfOneRankAreThatOfOneSweep) {
+  REQUIRE_GPU(open_gpu());
+  io::ConvertOptions rules;
+  rules.undirected = true;
+  const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  for (const PageRankOptions& options : rank_options()) {
+    if (options.weighted) continue;
+    expect_as_alone(graph, options, 1, {3, 2});
+    if (!brief()) expect_as_alone(graph, options, 1, {kUsualPieces, 8});
+  }
+}
+
 /// Numbers by out-degree, rows by in-degree.
 TEST(GpuPageRankRanks, SweepPiecesOfDirectedGraphs) {
   REQUIRE_GPU(open_gpu());

@@ -1,5 +1,6 @@
 // Reading a graph file: files that are damaged, foreign or none get one line that says so.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -91,7 +92,7 @@ TEST_F(GraphReaderTest, LockedFileNamesTheSetting) {
   char word[16] = {};
   ASSERT_EQ(std::fscanf(holder, "%d %15s", &pid, word), 2);
   const std::string message = read_error();
-  std::system(("kill " + std::to_string(pid)).c_str());
+  ::kill(static_cast<pid_t>(pid), SIGTERM);
   ::pclose(holder);
   EXPECT_NE(message.find("HDF5_USE_FILE_LOCKING"), message.npos) << message;
   EXPECT_TRUE(message.starts_with(path + ": cannot be locked")) << message;
