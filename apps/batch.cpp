@@ -53,16 +53,16 @@ class NewVertices {
     return static_cast<Vertex>(first_ + static_cast<std::uint64_t>(place));
   }
   std::uint64_t end() const { return first_ + ids_.size(); }
-  std::vector<std::int64_t> take() && { return std::move(ids_); }
+  ChargedVector<std::int64_t>& ids() { return ids_; }
 
  private:
   std::uint64_t first_;
-  std::vector<std::int64_t> ids_;
+  ChargedVector<std::int64_t> ids_{ChargedAllocator<std::int64_t>("ids of new vertices")};
 };
 
 }  // namespace
 
-UpdateBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap& ids, unsigned threads) {
+HeldBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap& ids, unsigned threads) {
   io::ReadOptions options;
   options.threads = threads;
   options.may_be_empty = true;
@@ -90,18 +90,23 @@ UpdateBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap&
   const auto deleted_end = [&](std::uint64_t id) {
     return ids.to_internal(static_cast<std::int64_t>(id)).value_or(kNoVertex);
   };
-  const auto convert = [](const ChargedVector<std::uint64_t>& from, const auto& end) {
-    std::vector<Vertex> to(from.size());
-    std::transform(from.begin(), from.end(), to.begin(), end);
-    return to;
+  HeldBatch batch;
+  // A column goes away as soon as it has been taken, so that few of them are there twice.
+  const auto take = [&]<class To, class From>(std::vector<To>& to, ChargedVector<From>& from,
+                                              const auto& value) {
+    batch.charge.add(from.size() * sizeof(To));
+    to.resize(from.size());
+    std::transform(from.begin(), from.end(), to.begin(), value);
+    from = {};
   };
-  UpdateBatch batch;
-  batch.insertions = {convert(insertions.source, inserted_end),
-                      convert(insertions.target, inserted_end),
-                      {insertions.weight.begin(), insertions.weight.end()},
-                      {insertions.time.begin(), insertions.time.end()}};
-  batch.deletions = {convert(deletions.source, deleted_end), convert(deletions.target, deleted_end), {}, {}};
-  batch.new_ids = std::move(added).take();
+  const auto same = [](const auto& value) { return value; };
+  take(batch.insertions.source, insertions.source, inserted_end);
+  take(batch.insertions.target, insertions.target, inserted_end);
+  take(batch.insertions.weight, insertions.weight, same);
+  take(batch.insertions.time, insertions.time, same);
+  take(batch.deletions.source, deletions.source, deleted_end);
+  take(batch.deletions.target, deletions.target, deleted_end);
+  take(batch.new_ids, added.ids(), same);
   return batch;
 }
 

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "apps/values.hpp"
+#include "engine/acc/bp.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/host_charge.hpp"
 
 namespace sluice::apps {
 
@@ -23,8 +25,10 @@ void for_each_row(const std::string& path, Use&& use) {
   std::ifstream file(path);
   if (!file) throw InputError(fmt::format("{}: {}", path, std::strerror(errno)));
   std::string text;
+  HostCharge line("a line of numbers");
   for (std::uint64_t number = 1; std::getline(file, text); ++number) {
     const std::string_view content = std::string_view(text).substr(0, text.find_first_of("#%"));
+    line.cover(text.capacity() + content.size() / 2 * sizeof(std::string_view));
     const auto words = split(content, " \t,\r");
     if (!words.empty()) use(words, fmt::format("{}:{}", path, number));
   }
@@ -45,6 +49,9 @@ void take_coupling(const std::string& path, BeliefModel& model) {
   unsigned rows = 0;
   for_each_row(path, [&](const Words& words, const std::string& where) {
     if (rows++ == 0) model.states = static_cast<unsigned>(words.size());
+    if (model.states > kMostBeliefStates)
+      throw UsageError(fmt::format("{}: {} states, of which there may be 1 to {}", where, model.states,
+                                   kMostBeliefStates));
     if (words.size() != model.states || rows > model.states)
       throw InputError(
           fmt::format("{}: a coupling has as many rows as columns, here {}", where, model.states));
@@ -66,6 +73,8 @@ void take_coupling(const std::string& path, BeliefModel& model) {
 void take_priors(const std::string& path, std::uint64_t vertices, const IdMap& ids, BeliefModel& model) {
   const unsigned states = model.states;
   model.priors = HostArray<double>(vertices * states, "priors");
+  HostCharge marks("marks of vertices");
+  marks.add(vertices / 8);
   std::vector<bool> seen(vertices);
   std::uint64_t rows = 0;
   for_each_row(path, [&](const Words& words, const std::string& where) {

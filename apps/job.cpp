@@ -179,7 +179,8 @@ void Job::require_device_memory(std::uint64_t bytes) const {
       format_size(allowed), device_->is_cuda() ? ", or use --device host" : ""));
 }
 
-void Job::prepare(const Starts& starts, const char* unit, RunOptions& run) {
+void Job::prepare(const HeldStarts& starts, const char* unit, RunOptions& run) {
+  starts_bytes_ = starts.charge.bytes();
   const InstanceRange range = share_of_rank(options_, starts.instances(graph_.vertices()));
   run.seed = options_.seed;
   run.layout = options_.layout;

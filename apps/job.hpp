@@ -64,7 +64,7 @@ class Job {
 
   /// Fills in what every run takes from the common options: seed, layout, its share of the instances, and a
   /// progress bar that counts `unit` (" walks"). Throws UsageError for a share behind the last instance.
-  void prepare(const Starts& starts, const char* unit, RunOptions& run);
+  void prepare(const HeldStarts& starts, const char* unit, RunOptions& run);
 
   /// Claims the output's name. `attributes` are the options of CONTRACT section 4; starts, seed and graph are
   /// added here.
@@ -107,8 +107,9 @@ class Job {
   std::uint64_t bytes_beside() const;
   /// Is there no room for in-edges that are wanted only if there is? All ranks call it.
   bool drops_in_edges() const;
-  /// What the graph takes of host memory as it was read.
+  /// What the graph takes of host memory as it was read, and the starts.
   std::uint64_t held_bytes() const;
+  std::uint64_t graph_bytes() const;
   void require_on_host(std::uint64_t device_bytes, std::uint64_t host_bytes) const;
   /// Throws BudgetError.
   void require_memory(std::uint64_t device_bytes, std::uint64_t host_bytes) const;
@@ -128,6 +129,7 @@ class Job {
   Progress progress_;
   io::GraphInfo info_;
   Graph graph_;
+  std::uint64_t starts_bytes_ = 0;
   bool in_file_ = false;  ///< the edges stay there
   std::unique_ptr<IdMap> ids_;
   std::unique_ptr<JobOutput> output_;

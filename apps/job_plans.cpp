@@ -85,6 +85,10 @@ void Job::print_plan(const RunPlan& plan) const {
 }
 
 std::uint64_t Job::held_bytes() const {
+  return starts_bytes_ + graph_bytes();
+}
+
+std::uint64_t Job::graph_bytes() const {
   return in_file_ ? graph_.out.offsets.bytes() + graph_.in.offsets.bytes() + graph_.original_ids.bytes()
                   : share_of_node(host_bytes(info_, needs_.in_edges));
 }
@@ -109,7 +113,7 @@ void Job::print_plan(const PageRankPlan& plan) const {
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
   text += fit_line("  ranks", plan.state_bytes, unbounded);
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
-  text += fit_line("  graph", held_bytes(), unbounded);
+  text += fit_line("  graph", graph_bytes(), unbounded);
   if (options_.verify) text += fit_line("  for --verify", check_bytes, unbounded);
   text += part_lines(plan.partitions, plan.brought_bytes, "an iteration");
   tell_idle_slots(command_, options_, plan.partitions);
@@ -129,7 +133,7 @@ void Job::print_plan(const PprPlan& plan) const {
   if (plan.rows_bytes != 0) text += fit_line("  side by side", plan.rows_bytes, unbounded);
   const std::uint64_t host_needed = held_bytes() + plan.host_bytes;
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
-  text += fit_line("  graph", held_bytes(), unbounded);
+  text += fit_line("  graph", graph_bytes(), unbounded);
   if (plan.host_bytes > 0)
     text += fit_line(plan.fed ? "  lists on their way" : "  lists between ranks", plan.host_bytes, unbounded);
   text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
@@ -148,7 +152,7 @@ void Job::print_plan(const AccPlan& plan) const {
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
   text += fit_line("  vertex states", plan.state_bytes, unbounded);
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
-  text += fit_line("  graph", held_bytes(), unbounded);
+  text += fit_line("  graph", graph_bytes(), unbounded);
   if (plan.message_bytes > 0) text += fit_line("  messages of edges", plan.message_bytes, unbounded);
   if (options_.verify) text += fit_line("  for --verify", plan.check_bytes, unbounded);
   if (plan.scratch_bytes > 0) text += fit_line("in --scratch, at most", plan.scratch_bytes, unbounded);

@@ -172,7 +172,7 @@ RunStats run_of(const PprStats& stats) {
 void run(const Command& command, PprCommand& c) {
   settle(command, c);
   Job job(command, c.common, c.graph, {.vertex_bytes = kQueryVertexBytes});
-  const Starts starts = make_starts(command, c.starts, StartsLine::weighted_seeds, true, job.ids());
+  const HeldStarts starts = make_starts(command, c.starts, StartsLine::weighted_seeds, true, job.ids());
   job.prepare(starts, " queries", c.ppr);
   if (c.common.plan) return job.print_plan(plan_ppr(job.device(), job.graph(), starts, c.ppr, job.paging()));
 

@@ -132,8 +132,8 @@ PageRankPlan plan_rank_batch(Job& job, RankMethod method, const RankBatchOptions
                              const PageRankOptions& rank, const RankPlace& place, unsigned threads) {
   const Graph& graph = job.graph();
   require_stored_in_edges(graph);
-  const UpdateBatch batch = read_batch(options.files, graph, job.ids(), threads);
-  const std::uint64_t update = update_bytes(graph, batch);
+  const HeldBatch batch = read_batch(options.files, graph, job.ids(), threads);
+  const std::uint64_t update = update_bytes(graph, batch) + batch.charge.bytes();
   if (method != RankMethod::from_scratch) return plan_dynamic_ranks(job.device(), graph, rank, update, place);
   PageRankPlan plan = plan_pagerank(job.device(), graph, rank, place);
   plan.host_bytes = std::max(plan.host_bytes, update);  // one after the other
@@ -157,7 +157,7 @@ RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOp
     change_before_ = check_ranks(job.graph(), rank, previous.ranks.span(), &world(), threads).change;
   const bool shared = world().size() > 1;
   const std::string earlier = shared ? checksum_of(previous.ranks) : "";
-  const UpdateBatch batch = read_batch(options.files, job.graph(), job.ids(), threads);
+  const HeldBatch batch = read_batch(options.files, job.graph(), job.ids(), threads);
   Graph graph = job.give_graph();
   // In-edges that the file does not store are made once; then they are updated with the others.
   const bool made = follows && graph.directed && graph.in.offsets.empty() && !graph.edges_elsewhere;

@@ -90,7 +90,7 @@ void run_sample(const Command& command, SampleCommand& c) {
   Job job(command, c.common, c.graph,
           {.edge_bytes = c.sample.bias == Bias::degree ? kTableEdgeBytes : 0,
            .weight_bytes = c.sample.bias == Bias::weight ? kTableEdgeBytes : 0});
-  const Starts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
+  const HeldStarts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
   job.refuse_idle_queue_options();
   job.prepare(starts, " samples", c.sample);
   if (c.common.plan)

@@ -38,13 +38,13 @@ double to_weight(std::string_view word, const std::string& where) {
 
 /// Appends the seeds of one line.
 void read_line(std::string_view text, const std::string& where, StartsLine line, const IdMap& ids,
-               Starts& starts) {
+               HeldStarts& starts) {
   const std::size_t before = starts.weights.size();
   for (const auto word : split(text, " \t,\r")) {
     const auto colon = line == StartsLine::weighted_seeds ? word.find(':') : word.npos;
-    starts.vertices.push_back(to_vertex(word.substr(0, colon), where, ids));
-    if (line == StartsLine::weighted_seeds)
-      starts.weights.push_back(colon == word.npos ? 1 : to_weight(word.substr(colon + 1), where));
+    starts.charge.push(starts.vertices, to_vertex(word.substr(0, colon), where, ids));
+    if (line != StartsLine::weighted_seeds) continue;
+    starts.charge.push(starts.weights, colon == word.npos ? 1 : to_weight(word.substr(colon + 1), where));
   }
   double total = 0;
   for (std::size_t i = before; i < starts.weights.size(); ++i) total += starts.weights[i];
@@ -71,22 +71,24 @@ void declare_starts(Command& command, StartsOptions& options) {
   command.whole("--instances", options.instances, 1, "this many instances, whose starts are drawn uniformly");
 }
 
-Starts read_starts(const std::string& path, StartsLine line, const IdMap& ids) {
+HeldStarts read_starts(const std::string& path, StartsLine line, const IdMap& ids) {
   std::ifstream file(path);
   if (!file) throw InputError(fmt::format("{}: {}", path, std::strerror(errno)));
-  Starts starts;
+  HeldStarts starts;
   starts.mode = Starts::Mode::listed;
-  if (line != StartsLine::one_vertex) starts.offsets.push_back(0);
+  if (line != StartsLine::one_vertex) starts.charge.push<std::uint64_t>(starts.offsets, 0);
   std::string text;
+  HostCharge words("a line of starts");
   for (std::uint64_t number = 1; std::getline(file, text); ++number) {
     const std::string_view content = std::string_view(text).substr(0, text.find_first_of("#%"));
+    words.cover(text.capacity() + content.size() / 2 * sizeof(std::string_view));
     const std::size_t before = starts.vertices.size();
     const std::string where = fmt::format("{}:{}", path, number);
     read_line(content, where, line, ids, starts);
     const std::size_t found = starts.vertices.size() - before;
     if (found == 0) continue;
     if (line != StartsLine::one_vertex) {
-      starts.offsets.push_back(starts.vertices.size());
+      starts.charge.push<std::uint64_t>(starts.offsets, starts.vertices.size());
     } else if (found > 1) {
       throw InputError(
           fmt::format("{}: {} vertices, but a walk starts at one (write one a line)", where, found));
@@ -97,8 +99,8 @@ Starts read_starts(const std::string& path, StartsLine line, const IdMap& ids) {
   return starts;
 }
 
-Starts make_starts(const Command& command, const StartsOptions& options, StartsLine line,
-                   bool per_vertex_by_default, const IdMap& ids) {
+HeldStarts make_starts(const Command& command, const StartsOptions& options, StartsLine line,
+                       bool per_vertex_by_default, const IdMap& ids) {
   const bool listed = command.given("--starts");
   const bool per_vertex = command.given("--walks-per-vertex");
   const bool random = command.given("--instances");
@@ -106,7 +108,7 @@ Starts make_starts(const Command& command, const StartsOptions& options, StartsL
     throw UsageError("--starts, --walks-per-vertex and --instances exclude each other (give one of them)");
   }
   if (listed) return read_starts(options.file, line, ids);
-  Starts starts;
+  HeldStarts starts;
   starts.rounds = options.walks_per_vertex;
   if (random || (!per_vertex && !per_vertex_by_default)) {
     starts.mode = Starts::Mode::random;

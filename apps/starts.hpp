@@ -9,6 +9,7 @@
 #include "apps/command_line.hpp"
 #include "apps/common_options.hpp"
 #include "apps/ids.hpp"
+#include "engine/core/host_charge.hpp"
 #include "engine/sampling/starts.hpp"
 #include "io/result_writer.hpp"
 
@@ -25,14 +26,19 @@ void declare_starts(Command& command, StartsOptions& options);
 /// What a line of the file holds.
 enum class StartsLine { one_vertex, seeds, weighted_seeds };
 
+/// Starts whose lists are charged to the host budget.
+struct HeldStarts : Starts {
+  HostCharge charge{"the list of starts"};
+};
+
 /// Throws UsageError for options that contradict, InputError naming file and line.
 /// `per_vertex_by_default`: without any option one instance a vertex, else one instance drawn at random.
-Starts make_starts(const Command& command, const StartsOptions& options, StartsLine line,
-                   bool per_vertex_by_default, const IdMap& ids);
+HeldStarts make_starts(const Command& command, const StartsOptions& options, StartsLine line,
+                       bool per_vertex_by_default, const IdMap& ids);
 
 /// One start (or list of seeds) a line; `#` and `%` begin comments; spaces, tabs and commas separate. A
 /// weighted seed is `vertex` or `vertex:weight`.
-Starts read_starts(const std::string& path, StartsLine line, const IdMap& ids);
+HeldStarts read_starts(const std::string& path, StartsLine line, const IdMap& ids);
 
 /// This rank's share of the instances, or of those that `--instance-range` names; it may be empty. With
 /// --plan the largest share. Throws UsageError where the range begins behind the last instance.

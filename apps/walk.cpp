@@ -99,7 +99,7 @@ void run_walk(const Command& command, WalkCommand& c) {
              by_degree = c.walk.kind == WalkKind::biased && c.walk.bias == Bias::degree;
   Job job(command, c.common, c.graph,
           {.edge_bytes = by_degree ? kTableEdgeBytes : 0, .weight_bytes = by_weight ? kTableEdgeBytes : 0});
-  const Starts starts = make_starts(
+  const HeldStarts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
   job.refuse_idle_queue_options();
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);

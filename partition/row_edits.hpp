@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/charged_vector.hpp"
 #include "engine/core/host_array.hpp"
 #include "engine/core/host_memory.hpp"
 #include "engine/exec/threads.hpp"
@@ -67,7 +68,7 @@ inline bool counts(bool undirected, Vertex source, Vertex target) {
 
 /// What one stretch of keys found; shifts count from its beginning.
 struct Stretch {
-  std::vector<RowEdit> edits;
+  ChargedVector<RowEdit> edits{ChargedAllocator<RowEdit>("edits of lists")};
   std::uint64_t present = 0, missing = 0;
   std::int64_t shift = 0;  ///< of all its edits
 };

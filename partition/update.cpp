@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "engine/core/charged_vector.hpp"
 #include "engine/core/error.hpp"
 #include "partition/edge_times.hpp"
 #include "partition/radix_sort.hpp"
@@ -31,16 +32,18 @@ Record reversed(Record record) {
   return record;
 }
 
+constexpr const char* kRecords = "the batch in order";
+
 template <class Record>
-void sort(std::vector<Record>& records, unsigned threads) {
-  std::vector<Record> spare(records.size());
-  sort_records(std::span(records), std::span(spare), threads);
+void sort(ChargedVector<Record>& records, unsigned threads) {
+  HostArray<Record> spare(records.size(), kRecords);
+  sort_records(std::span(records), spare.span(), threads);
 }
 
 /// The edges as they are stored, sorted; those that `keep` refuses are left out.
 template <class Record, class Keep>
-std::vector<Record> stored_records(const EdgeColumns& edges, bool undirected, unsigned threads, Keep keep) {
-  std::vector<Record> records;
+ChargedVector<Record> stored_records(const EdgeColumns& edges, bool undirected, unsigned threads, Keep keep) {
+  ChargedVector<Record> records{ChargedAllocator<Record>(kRecords)};
   records.reserve(edges.size() * (undirected ? 2 : 1));
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const Record record = record_of<Record>(edges, i);
@@ -53,7 +56,7 @@ std::vector<Record> stored_records(const EdgeColumns& edges, bool undirected, un
 }
 
 template <class T, class Record, class Value>
-HostArray<T> column_of(const std::vector<Record>& records, Value&& value) {
+HostArray<T> column_of(const ChargedVector<Record>& records, Value&& value) {
   HostArray<T> column(records.size(), "inserted edges");
   std::transform(records.begin(), records.end(), column.begin(), value);
   return column;
@@ -70,7 +73,7 @@ struct Direction {
 /// What is in a file stays there, and is changed as it is read.
 template <class Record>
 void rewrite(const Direction& direction, std::uint64_t vertices, HostArray<RowEdit> edits,
-             const std::vector<Record>& insertions, unsigned threads, HostMemory* memory) {
+             const ChargedVector<Record>& insertions, unsigned threads, HostMemory* memory) {
   Csr& rows = direction.rows;
   rows.offsets = rewrite_offsets(rows.offsets, vertices, edits.span(), threads);
   const auto target = [](const Record& record) { return record.target(); };
@@ -98,9 +101,12 @@ void rewrite(const Direction& direction, std::uint64_t vertices, HostArray<RowEd
 /// The same changes as the in-lists see them.
 template <class Record>
 void rewrite_in(const Direction& in, std::uint64_t vertices, std::span<const RowEdit> out_edits,
-                const std::vector<Record>& out_insertions, unsigned threads, HostMemory* memory) {
-  std::vector<Record> insertions;
-  std::vector<Ends> deletions;
+                const ChargedVector<Record>& out_insertions, unsigned threads, HostMemory* memory) {
+  ChargedVector<Record> insertions{ChargedAllocator<Record>(kRecords)};
+  ChargedVector<Ends> deletions{ChargedAllocator<Ends>(kRecords)};
+  std::uint64_t inserted = 0, removed = 0;
+  for (const RowEdit& edit : out_edits) inserted += edit.inserted, removed += edit.removed != 0;
+  insertions.reserve(inserted), deletions.reserve(removed);
   for (const RowEdit& edit : out_edits) {
     for (std::uint64_t i = 0; i < edit.inserted; ++i) {
       insertions.push_back(reversed(out_insertions[edit.first + i]));
@@ -142,10 +148,10 @@ HostArray<std::int64_t> append_ids(const HostArray<std::int64_t>& old,
 }
 
 /// Changes one by one, and how many edges came and went.
-std::vector<EdgeChange> list_changes(std::span<const RowEdit> edits, bool undirected, unsigned threads,
-                                     UpdateCounts& counts) {
+ChargedVector<EdgeChange> list_changes(std::span<const RowEdit> edits, bool undirected, unsigned threads,
+                                       UpdateCounts& counts) {
   constexpr std::uint64_t kEditsAtOnce = 1u << 14;
-  std::vector<EdgeChange> changes(edits.size());
+  ChargedVector<EdgeChange> changes(edits.size(), ChargedAllocator<EdgeChange>("what a batch changed"));
   std::atomic<std::uint64_t> inserted{0}, deleted{0};
   parallel_blocks(threads, edits.size(), kEditsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     std::uint64_t came = 0, went = 0;
@@ -164,7 +170,7 @@ std::vector<EdgeChange> list_changes(std::span<const RowEdit> edits, bool undire
 }
 
 template <class Record>
-PackedChanges packed_changes(std::span<const RowEdit> edits, const std::vector<Record>& insertions,
+PackedChanges packed_changes(std::span<const RowEdit> edits, const ChargedVector<Record>& insertions,
                              unsigned threads, HostMemory* travel) {
   PackedChanges packed = pack_changes(edits, threads, travel);
   if constexpr (Record::kWeighted) {
@@ -202,7 +208,7 @@ UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertice
   result.counts.missing = found.missing + unknown;
   result.counts.new_vertices = vertices - old_vertices;
   const std::span<const RowEdit> edits = found.edits.span();
-  std::vector<EdgeChange> each = list_changes(edits, undirected, threads, result.counts);
+  ChargedVector<EdgeChange> each = list_changes(edits, undirected, threads, result.counts);
   result.changes = {std::move(each), packed_changes(edits, insertions, threads, travel)};
   if (found.edits.empty() && vertices == old_vertices) return result;
   changed.checksum = 0;
@@ -232,9 +238,11 @@ std::uint64_t update_bytes(const Graph& graph, const UpdateBatch& batch) {
   const bool timed = is_timed(graph);
   const std::uint64_t values = (graph.weighted ? sizeof(float) : 0) + (timed ? sizeof(std::int64_t) : 0);
   const std::uint64_t stored = (batch.insertions.size() + batch.deletions.size()) * (graph.directed ? 1 : 2);
-  const std::uint64_t sorted = stored * 2 * (sizeof(Ends) + values);
+  // What is looked up and its order; beside them those of the other direction, where there are two.
+  const std::uint64_t copies = graph.directed ? 3 : 2;
+  const std::uint64_t sorted = stored * copies * (sizeof(Ends) + values);
   constexpr std::uint64_t kPackedBytes = 12;  // of a change that lies far from the next
-  const std::uint64_t found = stored * (2 * sizeof(RowEdit) + sizeof(EdgeChange) + kPackedBytes +
+  const std::uint64_t found = stored * (copies * sizeof(RowEdit) + sizeof(EdgeChange) + kPackedBytes +
                                         (graph.weighted ? sizeof(float) : 0));
   const std::uint64_t lists = graph.edges_elsewhere ? 0 : graph.edges() * (sizeof(Vertex) + values);
   return sorted + found + (graph.vertices() + 1) * sizeof(EdgeIndex) + lists;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/charged_vector.hpp"
 #include "engine/core/host_memory.hpp"
 #include "partition/graph.hpp"
 #include "partition/packed_changes.hpp"
@@ -42,7 +43,7 @@ struct UpdateCounts {
 class EdgeChanges {
  public:
   EdgeChanges() = default;
-  EdgeChanges(std::vector<EdgeChange> each, PackedChanges packed)
+  EdgeChanges(ChargedVector<EdgeChange> each, PackedChanges packed)
       : each_(std::move(each)), packed_(std::move(packed)) {}
 
   std::size_t size() const { return each_.size(); }
@@ -53,7 +54,7 @@ class EdgeChanges {
   const PackedChanges& packed() const { return packed_; }
 
  private:
-  std::vector<EdgeChange> each_;
+  ChargedVector<EdgeChange> each_;
   PackedChanges packed_;
 };
 

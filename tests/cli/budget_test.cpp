@@ -1,4 +1,6 @@
 // Budgets are kept: by the ledgers that a report shows, and by what the system counted for the process.
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.hpp"
@@ -100,6 +102,64 @@ TEST_F(Budget, OfQueries) {
     expect_kept({"ppr", "--method", "montecarlo", "--walks", "1000", "--instances", "200"}, ceilings);
     expect_kept({"ppr", "--length", "2", "--weighted", "--instances", "100"}, ceilings);
   }
+}
+
+TEST_F(Budget, OfWhatUsersBring) {
+  const auto tiny = graph("ring", 4, {"--reverse"});
+  const std::uint64_t empty = empty_run();
+  std::string ids, edges;
+  for (int i = 0; i < 2'000'000; ++i) ids += "7\n";
+  for (int i = 0; i < 1'000'000; ++i) edges += std::to_string(i % 16) + " " + std::to_string(i % 1000) + "\n";
+  write_bytes(at("ids.txt"), ids);
+  write_bytes(at("edges.txt"), edges);
+  std::replace(ids.begin(), ids.end(), '\n', ' ');
+  write_bytes(at("pool.txt"), ids);
+  struct {
+    std::vector<std::string> job;
+    const char* refused_for;
+    std::uint64_t held;  ///< at least
+  } const inputs[] = {
+      {{"ppr", "--starts", at("ids.txt"), "--length", "1", "--top", "1"}, "the list of starts", 40'000'000},
+      {{"walk", "--starts", at("ids.txt"), "--length", "1"}, "the list of starts", 8'000'000},
+      {{"walk", "--kind", "multidimensional", "--starts", at("pool.txt"), "--length", "1"},
+       "a line of starts",
+       36'000'000},
+      {{"pagerank", "--insert", at("edges.txt")}, "a batch of input edges", 16'000'000},
+      {{"pagerank", "--delete", at("edges.txt")}, "a batch of input edges", 16'000'000},
+  };
+  for (const auto& input : inputs) {
+    SCOPED_TRACE(input.job[0] + " " + input.job[1]);
+    std::vector<std::string> words{input.job[0], tiny};
+    words.insert(words.end(), input.job.begin() + 1, input.job.end());
+
+    const Json report = report_of(words);
+
+    EXPECT_GE(report["peak_host_bytes"], input.held);
+    const std::uint64_t counted = report["peak_host_bytes"], resident = report["peak_resident_bytes"];
+    if (kSystemCounts) {
+      EXPECT_LE(resident, empty + counted + kUncounted);
+    }
+    words.insert(words.end(), {"--device", "host", "--output", at("none.h5"), "--host-memory", "4MiB"});
+    refuse(4, std::string("host memory: ") + input.refused_for, words);
+    words.emplace_back("--plan");
+    refuse(4, std::string("host memory: ") + input.refused_for, words);
+  }
+}
+
+TEST_F(Budget, PlansHoldWhatUsersBring) {
+  std::string ids;
+  for (int i = 0; i < 2'000'000; ++i) ids += "7\n";
+  write_bytes(at("ids.txt"), ids);
+  // Vertices, offsets and weights: 20 bytes a query.
+  const auto planned =
+      run({"ppr", graph("ring", 4, {}), "--starts", at("ids.txt"), "--length", "1", "--top", "1", "--device",
+           "host", "--host-memory", "1GiB", "--output", at("o.h5"), "--plan"})
+          .out;
+  const auto line = planned.find("host memory");
+  ASSERT_NE(line, planned.npos) << planned;
+
+  EXPECT_GE(std::stod(planned.substr(line + 11)), 38) << planned;
+  EXPECT_NE(planned.substr(line, 50).find(" MiB of 1.00 GiB"), planned.npos) << planned;
 }
 
 TEST_F(Budget, SolversThatFitTheirPlanEnd) {

@@ -1,0 +1,57 @@
+// Host memory of plain vectors, charged to the host accountant by whoever fills them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engine/core/accountant.hpp"
+
+namespace sluice {
+
+/// A charge that lasts as long as this lives. What throws BudgetError charges nothing, and names the purpose.
+class HostCharge {
+ public:
+  explicit HostCharge(const char* purpose) : purpose_(purpose) {}
+  HostCharge(HostCharge&& other) noexcept
+      : purpose_(other.purpose_), bytes_(std::exchange(other.bytes_, std::uint64_t{0})) {}
+  HostCharge& operator=(HostCharge&& other) noexcept {
+    std::swap(purpose_, other.purpose_), std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~HostCharge() { host_accountant().release(bytes_); }
+
+  std::uint64_t bytes() const { return bytes_; }
+  void add(std::uint64_t bytes) {
+    host_accountant().charge(bytes, purpose_);
+    bytes_ += bytes;
+  }
+  /// No less than `bytes` in all.
+  void cover(std::uint64_t bytes) {
+    if (bytes > bytes_) add(bytes - bytes_);
+  }
+  /// Appends to a list whose memory is charged here, and nowhere else.
+  template <class T>
+  void push(std::vector<T>& list, T value) {
+    if (list.size() == list.capacity()) grow(list, std::max<std::size_t>(64, 2 * list.size()));
+    list.push_back(value);
+  }
+
+ private:
+  /// Both memories stand while the one is copied to the other.
+  template <class T>
+  void grow(std::vector<T>& list, std::size_t size) {
+    const std::uint64_t before = list.capacity() * sizeof(T);
+    add(size * sizeof(T));
+    list.reserve(size);
+    host_accountant().release(before);
+    bytes_ -= before;
+  }
+
+  const char* purpose_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace sluice
