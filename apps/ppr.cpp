@@ -102,9 +102,13 @@ std::vector<io::Attribute> attributes_of(const PprCommand& c) {
   return attributes;
 }
 
-/// The same figures of all ranks, so that each reports whether the whole job met the tolerance.
+/// Of the queries of all ranks, so that each reports whether the whole job met the tolerance.
+double largest_of_ranks(double error) {
+  world().all_reduce(std::span(&error, 1), Reduce::max, "the largest error");
+  return error;
+}
+
 bool converged(const PprOptions& options, double largest_error) {
-  world().all_reduce(std::span(&largest_error, 1), Reduce::max, "the largest error");
   return !ends_at_tolerance(options) || largest_error <= options.tolerance;
 }
 
@@ -139,7 +143,7 @@ void say_figures(const PprCommand& c, const ResolvedOptions& counters) {
   say(text);
 }
 
-ResolvedOptions counters_of(const PprCommand& c, const PprStats& stats) {
+ResolvedOptions counters_of(const PprCommand& c, const PprStats& stats, double largest_error) {
   const std::uint64_t queries = std::max<std::uint64_t>(stats.queries, 1);
   return {{"queries", stats.queries},
           {"queries_per_second", per_second(stats.queries, stats.compute_seconds)},
@@ -149,7 +153,7 @@ ResolvedOptions counters_of(const PprCommand& c, const PprStats& stats) {
           {"list_rounds", stats.traffic.rounds},
           {"list_restarts", stats.traffic.restarts},
           {"largest_error", stats.largest_error},
-          {"converged", converged(c.ppr, stats.largest_error)}};
+          {"converged", converged(c.ppr, largest_error)}};
 }
 
 RunStats run_of(const PprStats& stats) {
@@ -185,12 +189,18 @@ void run(const Command& command, PprCommand& c) {
   if (c.latency) sink = &latencies.emplace(*sink);
   if (c.evaluate) sink = &evaluator.emplace(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());
   const PprStats stats = run_ppr(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());
-  ResolvedOptions counters = counters_of(c, stats);
+  const double largest_error = largest_of_ranks(stats.largest_error);
+  ResolvedOptions counters = counters_of(c, stats, largest_error);
   if (latencies) add_latencies(counters, *latencies);
   if (evaluator) add_precision(counters, *evaluator);
   job.count(counters);
   job.finish(run_of(stats), "queries", "edges");
   say_figures(c, counters);
+  if (!converged(c.ppr, largest_error)) {
+    say(fmt::format(
+        "ppr: NOT converged, the scores of a query may miss {:.3g}, more than --tolerance {:.3g}\n",
+        largest_error, c.ppr.tolerance));
+  }
 }
 
 }  // namespace

@@ -33,6 +33,17 @@ TEST_F(PprCli, WritesSeedsVerticesAndScores) {
   EXPECT_EQ(said["list_restarts"], 0);
 }
 
+TEST_F(PprCli, SaysThatTheToleranceWasMissed) {
+  const std::vector<std::string> words{"ppr",     graph(),    "--instances",   "4",          "--quiet",
+                                       "--force", "--output", at("scores.h5"), "--tolerance"};
+  for (const auto& [tolerance, said] : {std::pair{"1e-8", false}, std::pair{"1e-300", true}}) {
+    auto all = words;
+    all.emplace_back(tolerance);
+    const auto finished = run(all);
+    EXPECT_EQ(finished.err.find("NOT converged") != std::string::npos, said) << finished.err;
+  }
+}
+
 TEST_F(PprCli, VerifiesEveryMethodAndRule) {
   for (const std::string method : {"exact", "meloppr", "push", "montecarlo"}) {
     for (const std::string dangling : {"seed", "uniform"}) {
