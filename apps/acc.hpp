@@ -31,6 +31,11 @@ void declare_acc(Command& command, AccCommand& c);
 
 /// Who works on the graph, and how edges reach them.
 AccPlace place_of(const AccCommand& c);
+/// The same place, and other partitions.
+inline AccPlace place_with(AccPlace place, const PagingOptions& paging) {
+  place.paging = paging;
+  return place;
+}
 
 /// Of results of all vertices those that this rank writes.
 template <class T>

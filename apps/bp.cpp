@@ -40,9 +40,18 @@ void run_bp(const Command& command, BpCommand& c) {
   Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
   const BeliefModel model = read_belief_model(c.priors, c.coupling, job.graph(), job.ids());
   const AccPlace place = place_of(c);
-  const auto plan_here = [&] { return plan_beliefs(job.device(), job.graph(), model.states, place); };
-  AccPlan plan = plan_here();
-  if (job.moves_to_host(plan.device_bytes > job.device().memory().ceiling())) plan = plan_here();
+  const auto plan_with = [&](const PagingOptions& paging) {
+    return plan_beliefs(job.device(), job.graph(), model.states, place_with(place, paging));
+  };
+  const auto is_too_large = [&] {
+    try {
+      return plan_with(place.paging).device_bytes > job.device().memory().ceiling();
+    } catch (const BudgetError&) {
+      return true;
+    }
+  };
+  job.moves_to_host(job.device().is_cuda() && is_too_large());
+  const AccPlan plan = job.fitting(plan_with);
   if (c.common.plan) return job.print_plan(plan);
   job.require_device_memory(plan.device_bytes);
 

@@ -12,7 +12,6 @@
 #include "apps/values.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
-#include "engine/residency/paged_plan.hpp"
 
 namespace sluice::apps {
 
@@ -21,6 +20,9 @@ namespace {
 GraphFacts facts_of(const std::string& file, const io::GraphInfo& info) {
   return {file, info.vertices, info.edges, info.directed, info.weighted, info.checksum};
 }
+
+/// What any job takes of host memory beside the graph and what grows with it.
+constexpr std::uint64_t kFixedHostBytes = 1u << 20;
 
 ReportFile begin_report(const CommonOptions& options) {
   cover_outputs({options.output, options.report}, options.scratch);
@@ -82,6 +84,7 @@ bool Job::drops_in_edges() const {
 
 void Job::load(const std::string& graph_file) {
   const Stopwatch watch;
+  graph_file_ = graph_file;
   info_ = io::read_graph_info(graph_file);
   // First of all: what ranks ask of each other from here on depends on both.
   require_same_on_all_ranks(same_options(command_) +
@@ -106,8 +109,10 @@ void Job::load(const std::string& graph_file) {
   const std::uint64_t offsets = (info_.vertices + 1) * sizeof(EdgeIndex);
   if (in_file_ && offsets > allowed) {
     throw BudgetError(fmt::format(
-        "{}: the graph's offsets need {} of host memory, but {} are allowed (raise --host-memory)",
-        graph_file, format_size(offsets), format_size(allowed)));
+        "{}: the graph's offsets alone need {} of host memory; with the graph there the job needs {} of host "
+        "memory, but {} are allowed (raise --host-memory)",
+        graph_file, format_size(offsets), format_need(needed + beside + kFixedHostBytes),
+        format_size(allowed)));
   }
   if (sharded && in_memory) {
     throw UsageError(fmt::format(
@@ -116,9 +121,10 @@ void Job::load(const std::string& graph_file) {
   }
   if (in_file_ && in_memory) {
     throw BudgetError(
-        fmt::format("{}: --transport {} needs the graph in host memory, {}, but {} are allowed (raise "
-                    "--host-memory, or use file or auto)",
-                    graph_file, name_of(kTransports, transport), format_size(needed), format_size(allowed)));
+        fmt::format("{}: with --transport {}, which has the graph there, the job needs {} of host memory, "
+                    "but {} are allowed (raise --host-memory, or use file or auto)",
+                    graph_file, name_of(kTransports, transport),
+                    format_need(needed + beside + kFixedHostBytes), format_size(allowed)));
   }
   if (options_.verbose) {
     say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
@@ -149,8 +155,14 @@ PagingOptions Job::paging() const {
   return paging;
 }
 
-void Job::refuse_idle_queue_options() const {
-  if (needs_pages(*device_, graph_, paging())) return;
+PagingOptions Job::paging_of(const RunPlan& plan) const {
+  PagingOptions paging = this->paging();
+  paging.cut = plan.partitions.has_value();
+  return paging;
+}
+
+void Job::refuse_idle_queue_options(bool whole) const {
+  if (!whole) return;
   for (const char* const option : {"--batching", "--balance"}) {
     if (command_.given(option))
       throw UsageError(

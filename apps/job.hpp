@@ -2,9 +2,12 @@
 // summary and a report.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "apps/command_line.hpp"
@@ -15,6 +18,7 @@
 #include "apps/report.hpp"
 #include "apps/starts.hpp"
 #include "engine/acc/solve.hpp"
+#include "engine/core/error.hpp"
 #include "engine/exec/device.hpp"
 #include "engine/ppr/ppr.hpp"
 #include "engine/rank/pagerank.hpp"
@@ -32,6 +36,14 @@ struct GraphNeeds {
   std::uint64_t vertex_bytes = 0;  ///< what the work takes of host memory beside the graph, a vertex
   std::uint64_t edge_bytes = 0;    ///< the same, an edge, where the host does the work: tables
   std::uint64_t weight_bytes = 0;  ///< the same, where edges have weights
+  bool file_needs_in = false;      ///< in a directed graph's file, work needs in-edges
+};
+
+/// What a plan says that a job takes beside the graph as it was read.
+struct JobNeed {
+  std::uint64_t device_bytes = 0;
+  std::uint64_t host_bytes = 0;  ///< with what a device takes that lies there
+  const char* remedies = "";     ///< beside more memory
 };
 
 class Job {
@@ -53,8 +65,33 @@ class Job {
 
   /// How the graph is worked on, by these ranks.
   PagingOptions paging() const;
+  /// As this plan of fitting() says.
+  PagingOptions paging_of(const RunPlan& plan) const;
+  /// The plan that make(paging) gives, where it fits: of the graph as it was read or, where that leaves too
+  /// little memory, as it lies in its file. All ranks call it. Throws BudgetError that says all that the job
+  /// needs, and what would do; with --plan, print_plan() does.
+  template <class Make>
+  auto fitting(const Make& make) {
+    std::optional<std::invoke_result_t<const Make&, const PagingOptions&>> plan;
+    fit([&](const PagingOptions& paging) {
+      plan.reset();
+      plan = make(paging);
+      return need_of(*plan);
+    });
+    return std::move(*plan);
+  }
+  /// Calls work(). Where memory was too little for one `what` ("query"), whose size is not known beforehand
+  /// and may be `most` bytes, says with what it surely suffices, by a plan of fitting().
+  template <class Plan, class Work>
+  void with_room_for(const Plan& plan, const char* what, std::uint64_t most, const Work& work) const {
+    try {
+      work();
+    } catch (const BudgetError& error) {
+      throw_too_large(error, need_of(plan), what, most);
+    }
+  }
   /// Throws UsageError if options of partitions' queues are given and the graph is worked on whole.
-  void refuse_idle_queue_options() const;
+  void refuse_idle_queue_options(bool whole) const;
   /// Gives up the GPU for the host where `too_large` says on any rank that the work is no GPU's, and none was
   /// asked for. All ranks call it.
   bool moves_to_host(bool too_large);
@@ -87,15 +124,7 @@ class Job {
 
   Progress& progress() { return progress_; }
 
-  /// Throws BudgetError where the host, if it does the work alone, has less memory than the plan says. (What
-  /// a GPU takes is said when it is taken, before the work begins; of ranks the plan says what they tell each
-  /// other at most.)
-  void require(const PageRankPlan& plan) const { require_on_host(plan.device_bytes, plan.host_bytes); }
-  void require(const AccPlan& plan) const {
-    require_on_host(plan.device_bytes, plan.most_host_bytes(options_.verify));
-  }
-
-  /// --plan: prints what the job would need; throws BudgetError if it does not fit.
+  /// --plan: prints what the job would need, by a plan of fitting(); throws BudgetError if it does not fit.
   void print_plan(const RunPlan& plan) const;
   void print_plan(const PageRankPlan& plan) const;
   void print_plan(const PprPlan& plan) const;
@@ -110,9 +139,26 @@ class Job {
   /// What the graph takes of host memory as it was read, and the starts.
   std::uint64_t held_bytes() const;
   std::uint64_t graph_bytes() const;
-  void require_on_host(std::uint64_t device_bytes, std::uint64_t host_bytes) const;
+  JobNeed need_of(const RunPlan& plan) const;
+  JobNeed need_of(const PageRankPlan& plan) const;
+  JobNeed need_of(const PprPlan& plan) const;
+  JobNeed need_of(const AccPlan& plan) const;
+  /// Does a check of PageRank's ranks take so much?
+  std::uint64_t rank_check_bytes() const;
+  using FindNeed = std::function<JobNeed(const PagingOptions&)>;
+  /// As fitting(); `need` throws BudgetError where there is no plan.
+  void fit(const FindNeed& need);
+  /// Holds less of the graph in memory, if that can be; false: it holds the least already. Of several ranks
+  /// all do.
+  bool hold_less();
   /// Throws BudgetError.
-  void require_memory(std::uint64_t device_bytes, std::uint64_t host_bytes) const;
+  [[noreturn]] void throw_too_large(const BudgetError& error, const JobNeed& need, const char* what,
+                                    std::uint64_t most) const;
+  /// Throws BudgetError where fitting() found that no plan fits.
+  void throw_refusal() const;
+  /// The line for a job that does not fit: about the least memory that does, and other remedies; `reason` if
+  /// none does.
+  std::string refusal(const FindNeed& need, const std::string& reason);
   void close();
   /// Everything was written: gives it its names.
   void publish();
@@ -130,12 +176,17 @@ class Job {
   io::GraphInfo info_;
   Graph graph_;
   std::uint64_t starts_bytes_ = 0;
+  std::string graph_file_;
   bool in_file_ = false;  ///< the edges stay there
+  std::string refusal_;   ///< of a plan that does not fit
   std::unique_ptr<IdMap> ids_;
   std::unique_ptr<JobOutput> output_;
   std::optional<io::GraphWriter> written_graph_;
   Report report_;
 };
+
+/// As format_size, but never less than `bytes` where it is read again.
+std::string format_need(std::uint64_t bytes);
 
 /// Bytes of host memory that a graph takes when read.
 std::uint64_t host_bytes(const io::GraphInfo& info, bool with_in = false);

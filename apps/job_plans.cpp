@@ -61,8 +61,7 @@ void Job::print_plan(const RunPlan& plan) const {
   text += fit_line(in_parts ? "  graph, in slots" : "  graph", plan.graph_bytes, ~std::uint64_t{0});
   text += fit_line("  tables", plan.table_bytes, ~std::uint64_t{0});
   text += fit_line(in_parts ? "  a wave" : "  smallest wave", plan.wave_bytes, ~std::uint64_t{0});
-  // What the host works with lies there.
-  const std::uint64_t host_needed = held_bytes() + (device_->is_cuda() ? 0 : plan.device_bytes_needed);
+  const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes;
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
   if (in_parts) {
     text += fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions->size(),
@@ -81,44 +80,20 @@ void Job::print_plan(const RunPlan& plan) const {
   text += fmt::format("{:<22} {:>12}\n", "layout", name_of(kLayouts, plan.layout));
   text += fmt::format("{:<22} {:>12}\n", "technique", name_of(kSelects, plan.select));
   print(text);
-  require_memory(plan.device_bytes_needed, host_needed);
-}
-
-std::uint64_t Job::held_bytes() const {
-  return starts_bytes_ + graph_bytes();
-}
-
-std::uint64_t Job::graph_bytes() const {
-  return in_file_ ? graph_.out.offsets.bytes() + graph_.in.offsets.bytes() + graph_.original_ids.bytes()
-                  : share_of_node(host_bytes(info_, needs_.in_edges));
-}
-
-void Job::require_on_host(std::uint64_t device_bytes, std::uint64_t host_bytes) const {
-  if (!device_->is_cuda() && world().size() == 1) require_memory(device_bytes, held_bytes() + host_bytes);
-}
-
-void Job::require_memory(std::uint64_t device_bytes, std::uint64_t host_bytes) const {
-  if (device_bytes <= device_->memory().ceiling() && host_bytes <= host_accountant().ceiling()) return;
-  throw BudgetError(
-      fmt::format("the job needs {} of device memory and {} of host memory (raise --device-memory or "
-                  "--host-memory)",
-                  format_size(device_bytes), format_size(host_bytes)));
+  throw_refusal();
 }
 
 void Job::print_plan(const PageRankPlan& plan) const {
-  // Ranks of all vertices, and what another iteration makes of them (engine/rank/verify.hpp).
-  const std::uint64_t check_bytes = options_.verify ? info_.vertices * 2 * sizeof(double) : 0;
-  const std::uint64_t host_needed = held_bytes() + plan.host_bytes + check_bytes,
-                      unbounded = ~std::uint64_t{0};
+  const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes, unbounded = ~std::uint64_t{0};
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
   text += fit_line("  ranks", plan.state_bytes, unbounded);
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
   text += fit_line("  graph", graph_bytes(), unbounded);
-  if (options_.verify) text += fit_line("  for --verify", check_bytes, unbounded);
+  if (options_.verify) text += fit_line("  for --verify", rank_check_bytes(), unbounded);
   text += part_lines(plan.partitions, plan.brought_bytes, "an iteration");
   tell_idle_slots(command_, options_, plan.partitions);
   print(text + fit_line("result", info_.vertices * 8, unbounded));
-  require_memory(plan.device_bytes, host_needed);
+  throw_refusal();
 }
 
 void Job::print_plan(const PprPlan& plan) const {
@@ -131,7 +106,7 @@ void Job::print_plan(const PprPlan& plan) const {
   text += fit_line("  a wave of results", plan.wave_bytes, unbounded);
   text += fit_line("  a query, at most", plan.largest_query_bytes, unbounded);
   if (plan.rows_bytes != 0) text += fit_line("  side by side", plan.rows_bytes, unbounded);
-  const std::uint64_t host_needed = held_bytes() + plan.host_bytes;
+  const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes;
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
   text += fit_line("  graph", graph_bytes(), unbounded);
   if (plan.host_bytes > 0)
@@ -140,15 +115,11 @@ void Job::print_plan(const PprPlan& plan) const {
   if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
   tell_idle_slots(command_, options_, plan.partitions);
   print(text + fit_line("result", plan.result_bytes, unbounded));
-  if (plan.host_bytes > 0 && host_needed > host_accountant().ceiling())
-    throw BudgetError(
-        fmt::format("the job needs {} of host memory (raise --host-memory)", format_size(host_needed)));
-  require_device_memory(plan.smallest_bytes);
+  throw_refusal();
 }
 
 void Job::print_plan(const AccPlan& plan) const {
-  const std::uint64_t host_needed = held_bytes() + plan.most_host_bytes(options_.verify),
-                      unbounded = ~std::uint64_t{0};
+  const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes, unbounded = ~std::uint64_t{0};
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
   text += fit_line("  vertex states", plan.state_bytes, unbounded);
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
@@ -159,7 +130,7 @@ void Job::print_plan(const AccPlan& plan) const {
   text += part_lines(plan.partitions, plan.brought_bytes, "a round");
   tell_idle_slots(command_, options_, plan.partitions);
   print(text + fit_line("result", plan.result_bytes, unbounded));
-  require_memory(plan.device_bytes, host_needed);
+  throw_refusal();
 }
 
 }  // namespace sluice::apps

@@ -28,11 +28,10 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   AccPlace place = place_of(c);
   place.scratch = scratch_folder(c.common);
   if (c.common.verify) require_checkable_cores(job.graph());
-  const AccPlan plan = plan_cores(job.device(), job.graph(), place, c.common.plan);
+  const AccPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_cores(job.device(), job.graph(), place_with(place, paging), c.common.plan);
+  });
   if (c.common.plan) return job.print_plan(plan);
-  // Of the undirected form that is made of a directed graph the plan says what it takes at most.
-  if (!job.graph().directed) job.require(plan);
-  if (c.common.verify) job.require(AccPlan{.host_bytes = plan.result_bytes + plan.check_bytes});
 
   std::vector<io::Attribute> attributes{{"command", std::string("kcore")}};
   if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});

@@ -13,6 +13,7 @@
 #include "apps/rank_replay.hpp"
 #include "apps/ranks.hpp"
 #include "engine/core/error.hpp"
+#include "engine/rank/rank_graph.hpp"
 #include "engine/rank/verify.hpp"
 
 namespace sluice::apps {
@@ -111,6 +112,7 @@ SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result)
 }
 
 PageRankPlan plan_of(Job& job, const PageRankCommand& c, const RankPlace& place) {
+  require_stored_in_edges(job.graph());
   if (c.method == RankMethod::from_scratch && !c.batch.updates())
     return plan_pagerank(job.device(), job.graph(), c.rank, place);
   return plan_rank_batch(job, c.method, c.batch, c.rank, place, threads_of(c.common));
@@ -130,11 +132,19 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   Job job(command, c.common, c.graph,
           {.in_edges = true,
            .updated = c.batch.updates(),
-           .vertex_bytes = fresh ? kRankVertexBytes : kBatchVertexBytes});
+           .vertex_bytes = fresh ? kRankVertexBytes : kBatchVertexBytes,
+           .file_needs_in = true});
   const RankPlace place{c.common.paging, &world(), c.rows};
-  if (c.common.plan) return job.print_plan(plan_of(job, c, place));
+  const auto plan_with = [&](const PagingOptions& paging) {
+    RankPlace with = place;
+    with.paging = paging;
+    return plan_of(job, c, with);
+  };
   // What a batch takes is known once it is there.
-  if (fresh && !c.batch.updates()) job.require(plan_of(job, c, place));
+  if (c.common.plan || (fresh && !c.batch.updates())) {
+    const PageRankPlan plan = job.fitting(plan_with);
+    if (c.common.plan) return job.print_plan(plan);
+  }
 
   std::optional<RankBatch> batch;
   if (!fresh || c.batch.updates()) batch.emplace(job, c.batch, c.rank, c.common);

@@ -178,7 +178,10 @@ void run(const Command& command, PprCommand& c) {
   Job job(command, c.common, c.graph, {.vertex_bytes = kQueryVertexBytes});
   const HeldStarts starts = make_starts(command, c.starts, StartsLine::weighted_seeds, true, job.ids());
   job.prepare(starts, " queries", c.ppr);
-  if (c.common.plan) return job.print_plan(plan_ppr(job.device(), job.graph(), starts, c.ppr, job.paging()));
+  const PprPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_ppr(job.device(), job.graph(), starts, c.ppr, paging);
+  });
+  if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results(attributes_of(c), starts, PprWriter::text_columns());
   PprWriter writer(results, job.ids(), starts, c.ppr.top);
@@ -188,7 +191,9 @@ void run(const Command& command, PprCommand& c) {
   PprSink* sink = verifier ? verifier.get() : &writer;
   if (c.latency) sink = &latencies.emplace(*sink);
   if (c.evaluate) sink = &evaluator.emplace(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());
-  const PprStats stats = run_ppr(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());
+  PprStats stats;
+  job.with_room_for(plan, "query", plan.largest_query_bytes,
+                    [&] { stats = run_ppr(job.device(), job.graph(), starts, c.ppr, *sink, job.paging()); });
   const double largest_error = largest_of_ranks(stats.largest_error);
   ResolvedOptions counters = counters_of(c, stats, largest_error);
   if (latencies) add_latencies(counters, *latencies);

@@ -91,18 +91,23 @@ void run_sample(const Command& command, SampleCommand& c) {
           {.edge_bytes = c.sample.bias == Bias::degree ? kTableEdgeBytes : 0,
            .weight_bytes = c.sample.bias == Bias::weight ? kTableEdgeBytes : 0});
   const HeldStarts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
-  job.refuse_idle_queue_options();
   job.prepare(starts, " samples", c.sample);
-  if (c.common.plan)
-    return job.print_plan(plan_samples(job.device(), job.graph(), starts, c.sample, job.paging()));
+  const RunPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_samples(job.device(), job.graph(), starts, c.sample, paging);
+  });
+  job.refuse_idle_queue_options(!plan.partitions);
+  if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results(attributes_of(command, c), starts, SampleWriter::text_columns(c.sample));
   SampleWriter writer(results, job.ids(), c.sample, c.common.format);
   const auto verifier =
       c.common.verify ? verify_samples(job.graph(), starts, c.sample, writer, threads_of(c.common)) : nullptr;
-  // Partitions share what is left beside the check.
-  ResidentGraph resident(job.device(), job.graph(), job.paging());
-  const RunStats stats = run_samples(resident, starts, c.sample, verifier ? verifier.get() : &writer);
+  RunStats stats;
+  job.with_room_for(plan, "sample", plan.largest_sample_bytes, [&] {
+    // Partitions share what is left beside the check.
+    ResidentGraph resident(job.device(), job.graph(), job.paging_of(plan));
+    stats = run_samples(resident, starts, c.sample, verifier ? verifier.get() : &writer);
+  });
   job.finish(stats, "samples", "edges");
 }
 

@@ -33,9 +33,10 @@ void run_sssp(const Command& command, const SsspCommand& c) {
   Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
-  const AccPlan plan = plan_sssp(job.device(), job.graph(), place);
+  const AccPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_sssp(job.device(), job.graph(), place_with(place, paging));
+  });
   if (c.common.plan) return job.print_plan(plan);
-  job.require(plan);
 
   auto& results = job.open_results({{"command", std::string("sssp")}, {"source", std::int64_t(c.source)}},
                                    text_columns_of(c, {"distance"}));

@@ -101,19 +101,21 @@ void run_walk(const Command& command, WalkCommand& c) {
           {.edge_bytes = by_degree ? kTableEdgeBytes : 0, .weight_bytes = by_weight ? kTableEdgeBytes : 0});
   const HeldStarts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
-  job.refuse_idle_queue_options();
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
   WalkWriter::require_rows_fit(c.common.format, job.ids(), c.walk);
   job.prepare(starts, " walks", c.walk);
-  if (c.common.plan)
-    return job.print_plan(plan_walks(job.device(), job.graph(), starts, c.walk, job.paging()));
+  const RunPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_walks(job.device(), job.graph(), starts, c.walk, paging);
+  });
+  job.refuse_idle_queue_options(!plan.partitions);
+  if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results(attributes_of(c), starts, {});
   WalkWriter writer(results, job.ids(), c.walk);
   const auto verifier =
       c.common.verify ? verify_walks(job.graph(), starts, c.walk, writer, threads_of(c.common)) : nullptr;
   // Partitions share what is left beside the check.
-  ResidentGraph resident(job.device(), job.graph(), job.paging());
+  ResidentGraph resident(job.device(), job.graph(), job.paging_of(plan));
   const RunStats stats = run_walks(resident, starts, c.walk, verifier ? verifier.get() : &writer);
   job.finish(stats, "walks", "steps");
 }

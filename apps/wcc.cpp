@@ -37,9 +37,10 @@ HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> compone
 void run_wcc(const Command& command, const AccCommand& c) {
   Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
   const AccPlace place = place_of(c);
-  const AccPlan plan = plan_components(job.device(), job.graph(), place);
+  const AccPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_components(job.device(), job.graph(), place_with(place, paging));
+  });
   if (c.common.plan) return job.print_plan(plan);
-  job.require(plan);
 
   auto& results = job.open_results({{"command", std::string("wcc")}}, text_columns_of(c, {"component"}));
   const AccGraph graph(job.device(), job.graph(), {}, place);

@@ -26,6 +26,17 @@ std::uint64_t check_bytes(const Graph& graph, const Shape& shape) {
   return bytes + (turned ? transpose_bytes(graph.vertices(), graph.edges()) : 0);
 }
 
+/// Of lists that come in partitions, at most. Of in-edges that a file does not store a vertex may have as
+/// many as there are vertices.
+std::uint64_t longest_bytes(const Graph& graph, const Shape& shape) {
+  std::uint64_t longest = longest_list(graph.out.offsets.span());
+  const std::uint64_t in =
+      graph.in.offsets.empty() ? graph.vertices() : longest_list(graph.in.offsets.span());
+  if (graph.directed && shape.simple) longest += std::min(in, graph.edges());
+  if (graph.directed && shape.in_edges && !shape.simple) longest = std::max(longest, in);
+  return longest * (sizeof(Vertex) + (shape.weights ? sizeof(float) : 0));
+}
+
 /// Over ranks, or in partitions: states of all vertices, and of a rank's own what else there is.
 AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& shape, const AccPlace& place) {
   const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
@@ -44,8 +55,12 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
   const std::uint64_t lists =
       edges * (made && graph.directed ? 2 : 1) * (sizeof(Vertex) + (shape.weights ? sizeof(float) : 0));
   plan.device_bytes = held;
+  plan.host_bytes = n * (shape.state + shape.result);
+  if (!device.is_cuda()) plan.host_bytes += rows * shape.lists * sizeof(Vertex);
   if (in_file || is_paged(device, lists, held, nullptr, place.paging)) {
-    const SweepPagePlan pages = plan_sweep_pages(device, lists, held, in_file, place.paging);
+    // In-lists come in partitions of their own where there is room for these, too.
+    const SweepPagePlan pages = plan_sweep_pages(device, {lists, longest_bytes(graph, shape)},
+                                                 {held, plan.host_bytes}, in_file, place.paging);
     plan.device_bytes += pages.least_bytes;
     plan.partitions = pages.partitions;
     plan.brought_bytes = pages.brought_bytes;
@@ -56,8 +71,7 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
     if (shape.in_edges && graph.directed && plan.device_bytes + in_lists <= device.memory().available())
       plan.device_bytes += in_lists;
   }
-  plan.host_bytes = n * (shape.state + shape.result);
-  if (!device.is_cuda()) plan.host_bytes += rows * shape.lists * sizeof(Vertex) + plan.device_bytes;
+  if (!device.is_cuda()) plan.host_bytes += plan.device_bytes;
   plan.freed_bytes = plan.host_bytes - plan.result_bytes;
   // What goes to other ranks' vertices in a round, at most.
   plan.host_bytes += (n - rows) * (sizeof(Vertex) + shape.state);

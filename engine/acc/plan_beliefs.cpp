@@ -81,8 +81,9 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, unsigned state
   const std::uint64_t lists = edges * (sizeof(Vertex) + sizeof(float));
   const EdgeSource* const file = graph.edges_elsewhere.get();
   if (graph.weighted && is_paged(device, lists, 0, file, place.paging)) {
-    const SweepPagePlan pages =
-        plan_sweep_pages(device, lists, plan.device_bytes, file != nullptr, place.paging);
+    const SweepPagePlan pages = plan_sweep_pages(
+        device, {lists, longest_list(graph.out.offsets.span()) * (sizeof(Vertex) + sizeof(float))},
+        {plan.device_bytes, plan.host_bytes}, file != nullptr, place.paging);
     plan.device_bytes += pages.least_bytes;
     plan.partitions = pages.partitions;
   }

@@ -27,6 +27,11 @@ double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+SweepLists lists_of(const Graph& graph, const PprOptions& options, std::uint64_t owners) {
+  const std::uint64_t edge = list_edge_bytes(options);
+  return {graph.edges() / owners * edge, longest_list(graph.out.offsets.span()) * edge};
+}
+
 void require_meaning(const Device& device, const Graph& graph, const Starts& starts,
                      const PprOptions& options) {
   validate(options);
@@ -76,7 +81,7 @@ void plan_fed_on_gpu(PprPlan& plan, const Device& device, const Graph& graph, co
   const auto owners = static_cast<std::uint64_t>(paging.shard ? paging.shard->size() : 1);
   const std::uint64_t edge = list_edge_bytes(options), allowed = device.memory().available();
   const SweepPagePlan pages =
-      plan_sweep_pages(host, graph.edges() / owners * edge, 0, graph.edges_elsewhere != nullptr, fed,
+      plan_sweep_pages(host, lists_of(graph, options, owners), {}, graph.edges_elsewhere != nullptr, fed,
                        host.memory().available() / 2);
   plan.fed = true;
   plan.partitions = pages.partitions;
@@ -245,8 +250,8 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
     const bool in_file = graph.edges_elsewhere != nullptr;
     const auto owners = static_cast<std::uint64_t>(paging.shard ? paging.shard->size() : 1);
     if (paging.shard) plan.host_bytes = rank_feeder_bytes(device, graph, options, *paging.shard);
-    const SweepPagePlan pages = plan_sweep_pages(device, graph.edges() / owners * list_edge_bytes(options), 0,
-                                                 in_file, paging, allowed / 2);
+    const SweepPagePlan pages =
+        plan_sweep_pages(device, lists_of(graph, options, owners), {}, in_file, paging, allowed / 2);
     plan.partitions = pages.partitions;
     plan.smallest_bytes += pages.least_bytes;
     plan.threads = static_cast<unsigned>(std::min(range.end - range.begin, kMostFedQueries));

@@ -73,8 +73,10 @@ PageRankPlan plan_dynamic_ranks(const Device& device, const Graph& graph, const 
   }
   plan.state_bytes = device.is_cuda() ? n * kDeviceVertex + rows * (kDeviceRow + kPagedRow) + kFixedBytes
                                       : n * kHostVertex + rows * kHostRow;
-  const SweepPagePlan pages = plan_sweep_pages(device, m * edge_bytes(options), plan.state_bytes,
-                                               graph.edges_elsewhere != nullptr, place.paging);
+  const std::uint64_t edge = edge_bytes(options);
+  const SweepPagePlan pages =
+      plan_sweep_pages(device, {m * edge, longest_in_list(graph) * edge}, {plan.state_bytes, plan.host_bytes},
+                       graph.edges_elsewhere != nullptr, place.paging);
   plan.device_bytes = plan.state_bytes + pages.least_bytes;
   plan.partitions = pages.partitions;
   plan.brought_bytes = pages.brought_bytes;

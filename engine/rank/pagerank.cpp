@@ -104,11 +104,10 @@ PageRankPlan plan_pagerank(const Device& device, const Graph& graph, const PageR
   }
   const std::uint64_t edge = sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
   plan.host_bytes = rows * (sizeof(double) + loop + sizeof(double));
-  // On the host these, too, are there before slots take their part.
-  const std::uint64_t before = plan.state_bytes + (device.is_cuda() ? 0 : plan.host_bytes);
-  // A GPU with room reads them from their file once.
+  // These, too, are there before slots take their part. A GPU with room reads lists from their file once.
   const bool in_file = graph.edges_elsewhere != nullptr && !device.is_cuda();
-  const SweepPagePlan pages = plan_sweep_pages(device, m * edge, before, in_file, place.paging);
+  const SweepPagePlan pages = plan_sweep_pages(device, {m * edge, longest_in_list(graph) * edge},
+                                               {plan.state_bytes, plan.host_bytes}, in_file, place.paging);
   plan.device_bytes = plan.state_bytes + pages.least_bytes;
   plan.partitions = pages.partitions;
   plan.brought_bytes = pages.brought_bytes;

@@ -33,9 +33,10 @@ std::uint64_t bytes_of(const SweepRows& rows, bool weighted) {
   return rows.in.edges * columns_of(weighted).bytes_per_edge();
 }
 
-/// What slots may take once `taken` bytes more are.
-std::uint64_t room(const Device& device, std::uint64_t most, std::uint64_t taken = 0) {
-  const std::uint64_t available = std::min(memory_for_sweep_pages(device, taken), most);
+/// What slots may take once `taken` bytes more are, and `host_taken` of host memory alone.
+std::uint64_t room(const Device& device, std::uint64_t most, std::uint64_t taken = 0,
+                   std::uint64_t host_taken = 0) {
+  const std::uint64_t available = std::min(memory_for_sweep_pages(device, taken, host_taken), most);
   return available > kFixedBytes ? available - kFixedBytes : 0;
 }
 
@@ -58,13 +59,30 @@ bool paged(const PagingOptions& paging, bool in_file, std::uint64_t bytes, std::
   return paging.partitions != 1 && bytes > available;
 }
 
+[[noreturn]] void throw_no_room(const Device& device, std::uint64_t largest, std::uint64_t free) {
+  throw BudgetError(fmt::format(
+      "device memory: two slots for partitions of up to {} need {}, but {} are left beside the vertices "
+      "(raise {}, or ask for more --partitions)",
+      format_size(largest), format_size(kSlotsNeeded * largest + kFixedBytes), format_size(free),
+      device.is_cuda() ? "--device-memory" : "--host-memory or --device-memory"));
+}
+
 }  // namespace
 
 // The host backend's lie in host memory, whose ceiling is the lower one if none was given.
-std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken) {
-  const auto beside = [&](std::uint64_t bytes) { return bytes > taken ? bytes - taken : 0; };
-  const std::uint64_t there = beside(device.memory().available());
-  return device.is_cuda() ? there : std::min(there, beside(host_accountant().available()) / 2);
+std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken, std::uint64_t host_taken) {
+  const auto beside = [](std::uint64_t bytes, std::uint64_t others) {
+    return bytes > others ? bytes - others : 0;
+  };
+  const std::uint64_t there = beside(device.memory().available(), taken);
+  if (device.is_cuda()) return there;
+  return std::min(there, beside(host_accountant().available(), taken + host_taken) / 2);
+}
+
+std::uint64_t longest_list(std::span<const EdgeIndex> offsets) {
+  EdgeIndex longest = 0;
+  for (std::size_t v = 1; v < offsets.size(); ++v) longest = std::max(longest, offsets[v] - offsets[v - 1]);
+  return longest;
 }
 
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
@@ -73,17 +91,27 @@ bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighte
                device.memory().available());
 }
 
-SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, std::uint64_t state_bytes,
+SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, const SweepTaken& taken,
                                bool in_file, const PagingOptions& paging, std::uint64_t most) {
-  const std::uint64_t free = room(device, most, state_bytes), available = device.memory().available();
-  if (!paged(paging, in_file, edge_bytes, available > state_bytes ? available - state_bytes : 0))
-    return {1, device.is_cuda() ? edge_bytes : 0};
-  const std::uint64_t slot = slot_bytes(free, edge_bytes);
+  const std::uint64_t state = taken.device_bytes, host_taken = state + taken.host_bytes;
+  const std::uint64_t there = std::max(device.memory().available(), state) - state,
+                      on_host = std::max(host_accountant().available(), host_taken) - host_taken;
+  if (!paged(paging, in_file, lists.bytes, device.is_cuda() ? there : std::min(there, on_host)))
+    return {1, device.is_cuda() ? lists.bytes : 0};
+  const std::uint64_t free = room(device, most, state, taken.host_bytes),
+                      slot = slot_bytes(free, lists.bytes);
   const std::uint64_t partitions =
-      paging.partitions != 0 ? paging.partitions : (edge_bytes + slot - 1) / slot;
-  if (paging.transport == Transport::mapped) return {partitions, 0, edge_bytes};
-  return {partitions, kFixedBytes + kSlotsNeeded * (edge_bytes / std::max<std::uint64_t>(partitions, 1)),
-          edge_bytes};
+      paging.partitions != 0 ? paging.partitions : (lists.bytes + slot - 1) / slot;
+  if (paging.transport == Transport::mapped) return {partitions, 0, lists.bytes};
+  // A list is never cut.
+  const std::uint64_t largest =
+      paging.partitions != 0
+          ? std::min(lists.bytes, lists.bytes / std::max<std::uint64_t>(partitions, 1) + lists.longest_bytes)
+          : std::max(std::min(slot, lists.bytes), lists.longest_bytes);
+  const std::uint64_t needed = largest * std::min(partitions, kSlotsNeeded);
+  // What is more than the device has, the plan's sum says; a part of the host's memory is none's.
+  if (needed > free && kFixedBytes + needed <= there) throw_no_room(device, largest, free);
+  return {partitions, kFixedBytes + needed, lists.bytes};
 }
 
 SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted,
@@ -106,11 +134,7 @@ SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighte
   std::uint64_t slots = std::min(free / largest, plan_.size());
   if (paging.slots != 0) slots = std::min(slots, std::max(paging.slots, kSlotsNeeded));
   if (slots < std::min(kSlotsNeeded, plan_.size())) {
-    throw BudgetError(fmt::format(
-        "device memory: two slots for partitions of up to {} need {}, but {} are left beside the vertices "
-        "(raise {}, or ask for more --partitions)",
-        format_size(largest), format_size(kSlotsNeeded * largest + kFixedBytes), format_size(free),
-        device.is_cuda() ? "--device-memory" : "--host-memory or --device-memory"));
+    throw_no_room(device, largest, free);
   }
   if (plan_.size() == 0) return;
   slots_ =

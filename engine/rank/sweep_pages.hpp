@@ -41,19 +41,41 @@ struct SweepPage {
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
                        const PagingOptions& paging, std::uint64_t beside = 0);
 
-/// What that would come to, before the lists are there.
+/// Of offsets, the edges of the longest list.
+std::uint64_t longest_list(std::span<const EdgeIndex> offsets);
+
+/// Of a graph's in-lists; of such as are yet to be made, the longest that there can be.
+inline std::uint64_t longest_in_list(const Graph& graph) {
+  if (!graph.directed) return longest_list(graph.out.offsets.span());
+  if (!graph.in.offsets.empty()) return longest_list(graph.in.offsets.span());
+  return std::min(graph.vertices(), graph.edges());
+}
+
+/// Lists of so many bytes, and the longest of them.
+struct SweepLists {
+  std::uint64_t bytes = 0, longest_bytes = 0;
+};
+
+/// What a run has taken when its partitions come; of host memory that which is no device's.
+struct SweepTaken {
+  std::uint64_t device_bytes = 0, host_bytes = 0;
+};
+
+/// What that would come to, before the lists are there. Throws BudgetError where partitions do not fit.
 struct SweepPagePlan {
   std::uint64_t partitions = 1;
   std::uint64_t least_bytes =
       0;  ///< on the device: all lists, or two partitions; 0 where the host reads its own
   std::uint64_t brought_bytes = 0;  ///< in partitions: when all are wanted once, at most
 };
-SweepPagePlan plan_sweep_pages(const Device& device, std::uint64_t edge_bytes, std::uint64_t state_bytes,
+SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, const SweepTaken& taken,
                                bool in_file, const PagingOptions& paging,
                                std::uint64_t most = ~std::uint64_t{0});
 
-/// Bytes of the device that partitions take once `taken` more are, where nothing says less.
-std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken = 0);
+/// Bytes of the device that partitions take once `taken` more are, and `host_taken` of host memory alone,
+/// where nothing says less.
+std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken = 0,
+                                     std::uint64_t host_taken = 0);
 
 class SweepPages {
  public:

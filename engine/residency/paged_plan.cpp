@@ -12,6 +12,7 @@
 #include "engine/exec/link.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/residency/coded_graph.hpp"
+#include "engine/select/graph_view.hpp"
 
 namespace sluice {
 
@@ -121,8 +122,11 @@ bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& 
   if (paging.partitions == 1) return false;
   const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0));
   // The host backend reads a graph where it is; a ceiling says what a device of that size would hold.
-  if (!device.is_cuda()) return edges > device.memory().ceiling();
-  return edges + (graph.vertices() + 1) * sizeof(EdgeIndex) > device.memory().available();
+  if (!device.is_cuda()) return paging.cut || edges > device.memory().ceiling();
+  const std::uint64_t hubs = graph.edges() / GraphView::kHubDegree * sizeof(Vertex),
+                      vertices = (graph.vertices() + 1) * sizeof(EdgeIndex) +
+                                 (graph.weighted ? graph.vertices() * sizeof(std::int16_t) : 0);
+  return paging.cut || edges + vertices + hubs > device.memory().available();
 }
 
 PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptions& paging,

@@ -45,6 +45,7 @@ bool reads_in_place(const PagedPlan& coded, const PagingOptions& paging, std::ui
 std::uint64_t bytes_of_slots(const PartitionPlan& plan, unsigned slots);
 
 /// Must a run work on this graph in partitions: asked for, in a file, or too large for the device's ceiling?
+/// Of the device's memory this counts the graph alone; what a run takes beside it, its plan says.
 bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& paging);
 
 }  // namespace sluice

@@ -31,6 +31,8 @@ enum class Balance {
 /// None of this changes a result.
 struct PagingOptions {
   std::uint64_t partitions = 0;  ///< 0: what the budget asks for; 1: the graph whole
+  /// In partitions where their number is left to the budget, too: so a plan says.
+  bool cut = false;
   std::uint64_t slots = 0;  ///< partitions on the device at once, at least two; 0: what the budget allows
   Transport transport = Transport::automatic;
   SchedulePolicy schedule = SchedulePolicy::workload;

@@ -20,7 +20,7 @@ double seconds_now() {
 }
 
 ResidentGraph::Impl::Impl(Device& on, const Graph& of, const PagingOptions& in_parts)
-    : device(on), graph(of), paging(in_parts) {
+    : device(on), graph(of), paging(in_parts), available(on.memory().available()) {
   const double begin = seconds_now();
   host_view.csr = graph.out.view();
   host_view.undirected = !graph.directed;
@@ -98,7 +98,7 @@ void ResidentGraph::Impl::open_pages() {
 void ResidentGraph::Impl::for_each_range(
     const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const {
   if (!graph.edges_elsewhere) return body(host_view, 0, host_view.vertices());
-  constexpr std::uint64_t kMostBytes = 16u << 20, kLeastBytes = 64u << 10;
+  constexpr std::uint64_t kMostBytes = 16u << 20, kLeastBytes = 4u << 10;
   const std::uint64_t range_bytes = std::clamp(host_accountant().available() / 8, kLeastBytes, kMostBytes);
   const PartitionBytes bytes{0, sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0)};
   const PartitionPlan ranges(graph.out.offsets.span(), bytes, range_bytes);
@@ -166,16 +166,35 @@ const std::uint64_t* ResidentGraph::Impl::packed_edges() {
   return packed.data();
 }
 
+void ResidentGraph::Impl::drop_tables() {
+  for (BiasTables& tables : named) tables = BiasTables{};
+  coded.reset();
+  wide = Buffer<WideEdge>();
+  packed = Buffer<std::uint64_t>();
+  workspace.reset();
+}
+
+void ResidentGraph::Impl::cut_unless_fits(std::uint64_t needed) {
+  if (needed <= available) return;
+  const double begin = seconds_now();
+  drop_tables();
+  offsets = Buffer<EdgeIndex>();
+  targets = Buffer<Vertex>();
+  weights = Buffer<float>();
+  exponents = Buffer<std::int16_t>();
+  hubs = Buffer<Vertex>();
+  view = host_view;
+  paged = true;
+  open_pages();
+  load_seconds += seconds_now() - begin;
+}
+
 ResidentGraph::ResidentGraph(Device& device, const Graph& graph, const PagingOptions& paging)
     : impl_(std::make_unique<Impl>(device, graph, paging)) {}
 ResidentGraph::~ResidentGraph() = default;
 ResidentGraph::ResidentGraph(ResidentGraph&&) noexcept = default;
 void ResidentGraph::drop_tables() {
-  for (BiasTables& tables : impl_->named) tables = BiasTables{};
-  impl_->coded.reset();
-  impl_->wide = Buffer<WideEdge>();
-  impl_->packed = Buffer<std::uint64_t>();
-  impl_->workspace.reset();
+  impl_->drop_tables();
 }
 
 Device& ResidentGraph::device() const {

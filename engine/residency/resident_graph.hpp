@@ -47,8 +47,9 @@ struct ResidentGraph::Impl {
   Device& device;
   const Graph& graph;
   PagingOptions paging;
-  bool paged = false;   ///< edges are not on the device as a whole: see Slots
-  GraphView view;       ///< pointers to the device's memory; no edges where `paged`
+  bool paged = false;       ///< edges are not on the device as a whole: see Slots
+  std::uint64_t available;  ///< of the device's memory, before the graph took any
+  GraphView view;           ///< pointers to the device's memory; no edges where `paged`
   GraphView host_view;  ///< the same in host memory, for tables that are made there; no edges if in a file
   Buffer<EdgeIndex> offsets;
   Buffer<Vertex> targets;
@@ -95,6 +96,10 @@ struct ResidentGraph::Impl {
   /// cannot be (CodedGraph::of).
   const CodedGraph* coded_lists(Layout layout);
   const std::uint64_t* packed_edges();
+  /// A graph that is whole is worked on in partitions from now on, if a run is to take `needed` bytes of the
+  /// device with the graph itself, and there were fewer.
+  void cut_unless_fits(std::uint64_t needed);
+  void drop_tables();
 
  private:
   void upload();

@@ -3,6 +3,9 @@
 // wave of a sample whose size is not known beforehand is estimated by lists of average length.
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "engine/core/error.hpp"
 #include "engine/drive/paged_layer.hpp"
@@ -12,183 +15,43 @@
 #include "engine/drive/pool_ranks.hpp"
 #include "engine/residency/coded_graph.hpp"
 #include "engine/residency/paged_plan.hpp"
+#include "engine/sampling/planner.hpp"
 #include "engine/sampling/run.hpp"
-#include "engine/sampling/shard_plan.hpp"
-#include "engine/select/wide.hpp"
+#include "engine/sampling/whole_plan.hpp"
 
 namespace sluice {
 
 namespace {
 
-/// Sums of one job. Bytes are those that are charged to the device's ledger.
-class Planner {
- public:
-  Planner(const Device& device, const Graph& graph, const Starts& starts, const RunOptions& options)
-      : device_(device), graph_(graph), starts_(starts), options_(options) {
-    const InstanceRange range = starts.range(vertices(), options.first_instance, options.last_instance);
-    instances_ = range.end - range.begin;
-    const bool weights = graph.weighted;
-    if (device.is_cuda()) {
-      plan_.graph_bytes =
-          (vertices() + 1) * sizeof(EdgeIndex) + edges() * (sizeof(Vertex) + (weights ? sizeof(float) : 0));
-    }
-    if (weights) plan_.graph_bytes += vertices() * sizeof(std::int16_t);  // exponents
-    if (starts.mode == Starts::Mode::listed) {
-      starts_bytes_ = starts.vertices.size() * sizeof(Vertex) + starts.offsets.size() * sizeof(std::uint64_t);
-    }
+const char* name_of(Select technique) {
+  switch (technique) {
+    case Select::automatic:
+      return "auto";
+    case Select::its:
+      return "its";
+    case Select::alias:
+      return "alias";
+    case Select::rejection:
+      return "rejection";
+    case Select::repeated:
+      return "repeated";
+    case Select::updated:
+      return "updated";
+    case Select::bipartite:
+      return "bipartite";
+    case Select::keys:
+      return "keys";
   }
-
-  std::uint64_t vertices() const { return graph_.vertices(); }
-  std::uint64_t edges() const { return graph_.edges(); }
-  Instance instances() const { return instances_; }
-  bool on_gpu() const { return device_.is_cuda(); }
-  unsigned threads() const { return device_.threads(); }
-  Bias effective(Bias bias) const { return bias == Bias::weight && !graph_.weighted ? Bias::none : bias; }
-  std::uint64_t id_bytes() const { return vertices() > 0x7fffffffu ? 8 : 4; }
-
-  std::uint64_t most_seeds(std::uint64_t drawn) const { return starts_.most_seeds(drawn); }
-  std::uint64_t max_degree() const {
-    EdgeIndex most = 0;
-    for (std::uint64_t v = 0; v < vertices(); ++v)
-      most = std::max(most, graph_.out.offsets[v + 1] - graph_.out.offsets[v]);
-    return most;
-  }
-
-  void add_ctps() {
-    plan_.table_bytes += edges() * sizeof(std::uint64_t);
-    columns_.cumulative = true;
-  }
-  void add_alias() {
-    plan_.table_bytes += edges() * (sizeof(std::uint64_t) + sizeof(std::uint32_t));
-    columns_.alias = true;
-  }
-  void add_bounds() {
-    plan_.table_bytes += vertices() * (sizeof(std::uint64_t) + sizeof(std::uint32_t));
-    bounds_ = true;
-  }
-
-  /// Edges as the walk reads them.
-  void add_edges(std::uint64_t length) {
-    const std::uint64_t each =
-        EdgePacking::of(vertices(), edges()).worthwhile() ? sizeof(std::uint64_t) : sizeof(WideEdge);
-    if (choose_wide(each, length)) plan_.table_bytes += edges() * each;
-  }
-  void add_alias_of_walk(std::uint64_t length) {
-    choose_wide(sizeof(WideAlias), length)
-        ? static_cast<void>(plan_.table_bytes += edges() * sizeof(WideAlias))
-        : add_alias();
-  }
-
-  /// As WalkRun::stay_csr.
-  void stay_csr() const { static_cast<void>(wide_is_possible()); }
-
-  /// Whether walks of rows of so many bytes have the lists coded, as WalkRun::take_codes finds.
-  bool take_codes(const PagingOptions& paging, std::uint64_t row_bytes, std::uint64_t steps) {
-    columns_.coded = true;
-    if (options_.layout == Layout::automatic) {
-      const std::uint64_t instances = std::max<Instance>(instances_, 1);
-      const PagedPlan parts =
-          plan_pages(device_, graph_, paging, columns_, paged_walk_bytes(on_gpu(), false) + row_bytes,
-                     instances, steps, vertex_bytes(), row_bytes);
-      columns_.coded = !reads_in_place(parts, paging, edges() * sizeof(Vertex), instances, steps);
-    }
-    if (columns_.coded) plan_.layout = Layout::coded;
-    return columns_.coded;
-  }
-  /// Device memory beside the graph and the tables so far.
-  std::uint64_t left() const {
-    const std::uint64_t taken = plan_.graph_bytes + starts_bytes_ + plan_.table_bytes;
-    const std::uint64_t free = device_.memory().available();
-    return free > taken ? free - taken : 0;
-  }
-  void select(Select technique) { plan_.select = technique; }
-  void without_starts() { starts_bytes_ = 0; }
-  void wave(std::uint64_t bytes) { plan_.wave_bytes = bytes; }
-  void result(std::uint64_t bytes) { plan_.result_bytes = bytes; }
-
-  /// What lies on the device however the graph is worked on, without its edges.
-  std::uint64_t vertex_bytes() const {
-    return (on_gpu() ? (vertices() + 1) * sizeof(EdgeIndex) : 0) + starts_bytes_ +
-           (graph_.weighted ? vertices() * sizeof(std::int16_t) : 0) +
-           (bounds_ ? vertices() * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) : 0);
-  }
-  /// In partitions: weights come along with the targets.
-  void bring_weights() { columns_.weights = graph_.weighted; }
-  bool has_bounds() const { return bounds_; }
-
-  /// As finish, where the graph is worked on in partitions: `each` bytes an instance under way, `steps`
-  /// moves. `on_ranks` says more, for ranks that share out the graph.
-  RunPlan finish_in_parts(const PagingOptions& paging, std::uint64_t each, std::uint64_t steps,
-                          ShardJob on_ranks = {}) {
-    const std::uint64_t taken = vertex_bytes(), instances = std::max<Instance>(instances_, 1);
-    if (paging.shard) {
-      on_ranks.columns = columns_, on_ranks.instances = instances, on_ranks.steps = steps;
-      on_ranks.instance_bytes = each, on_ranks.taken = taken;
-      plan_on_ranks(plan_, device_, graph_, paging, on_ranks);
-      return plan_;
-    }
-    PagedPlan parts =
-        plan_pages(device_, graph_, paging, columns_, each, instances, steps, taken, on_ranks.row_bytes);
-    plan_.graph_bytes = taken + parts.slot_bytes;
-    plan_.table_bytes = 0;
-    plan_.wave_bytes = parts.wave * parts.instance_bytes;
-    plan_.device_bytes_needed = plan_.graph_bytes + plan_.wave_bytes;
-    plan_.slots = parts.slots;
-    plan_.brought_bytes = parts.brought_bytes;
-    plan_.partitions = std::move(parts.partitions);
-    return plan_;
-  }
-
-  /// As finish, where the graph is worked on in partitions, and no edge is needed on the device.
-  RunPlan finish_without_edges() {
-    plan_.graph_bytes = vertex_bytes();
-    return finish();
-  }
-
-  RunPlan finish() {
-    if (instances_ == 0) plan_.wave_bytes = 0;
-    plan_.wave_bytes += starts_bytes_;
-    plan_.device_bytes_needed = plan_.graph_bytes + plan_.table_bytes + plan_.wave_bytes;
-    return plan_;
-  }
-
- private:
-  /// Can offsets and degrees be packed? If it is asked for, they must.
-  bool wide_is_possible() const {
-    const bool possible = edges() <= PackedRow::kMaxOffset && max_degree() <= PackedRow::kMaxDegree;
-    if (options_.layout == Layout::wide && !possible) {
-      throw UsageError("--layout wide: offsets need more than 40 bits or degrees more than 24; use csr");
-    }
-    return possible;
-  }
-  /// As WalkRun::use_wide, before any table of the wide layout exists.
-  bool choose_wide(std::uint64_t bytes_per_edge, std::uint64_t length) {
-    if (options_.layout == Layout::csr) return false;
-    const bool possible = wide_is_possible();
-    const bool often = instances_ * length >= edges() / 2;
-    constexpr std::uint64_t kWave = std::uint64_t{64} << 20;
-    const bool pays = often && edges() * bytes_per_edge + kWave <= left();
-    const bool wide = possible && (options_.layout == Layout::wide || pays);
-    plan_.layout = wide ? Layout::wide : Layout::csr;
-    return wide;
-  }
-
-  const Device& device_;
-  const Graph& graph_;
-  const Starts& starts_;
-  const RunOptions& options_;
-  Instance instances_ = 0;
-  std::uint64_t starts_bytes_ = 0;
-  PageColumns columns_;
-  bool bounds_ = false;
-  RunPlan plan_;
-};
+  return "";
+}
 
 /// The technique asked for, or the default; throws where the kind does not have it.
 Select resolve(Select asked, Select standard, std::initializer_list<Select> others) {
   if (asked == Select::automatic || asked == standard) return standard;
   if (std::find(others.begin(), others.end(), asked) != others.end()) return asked;
-  throw UsageError("--select: this kind does not select by that technique; leave it out for the default");
+  std::string names = name_of(standard);
+  for (const Select other : others) names += std::string(", ") + name_of(other);
+  throw UsageError("--select: this kind selects by one of: " + names + " (leave it out for the first)");
 }
 
 // ---- walks
@@ -207,6 +70,10 @@ void plan_tabled(Planner& plan, const WalkOptions& options, bool uniform) {
   } else {
     technique == Select::alias ? plan.add_alias_of_walk(options.length) : plan.add_edges(options.length);
   }
+}
+
+bool is_biased(const Planner& plan, const WalkOptions& options) {
+  return options.kind == WalkKind::biased && plan.effective(options.bias) != Bias::none;
 }
 
 void plan_node2vec(Planner& plan, const WalkOptions& options, bool weighted) {
@@ -352,75 +219,152 @@ void plan_one_pass(Planner& plan, const SampleOptions& options) {
   plan.wave(each * (plan.on_gpu() ? 2 : plan.threads()));
 }
 
+/// Vertices of a walk.
+std::uint64_t row_of(const WalkOptions& options) {
+  return std::uint64_t{options.length} + 1;
+}
+
+/// Tables and waves of a walk, as far as they lie on the device however the graph is worked on.
+void plan_walk(Planner& plan, const WalkOptions& options, bool weighted) {
+  if (options.kind == WalkKind::multidimensional) return plan_pools(plan, options);
+  constexpr std::uint64_t kCounters = 64u << 10;  // what cuda::plan_waves leaves for the driver
+  plan.wave(2 * row_of(options) * sizeof(Vertex) +
+            (plan.on_gpu() ? kCounters : 0));  // twice: one leaves while one is made
+  plan.result(plan.instances() * row_of(options) * plan.id_bytes());
+  if (options.kind == WalkKind::node2vec) return plan_node2vec(plan, options, weighted);
+  plan_tabled(plan, options, !is_biased(plan, options));
+}
+
+RunPlan plan_whole(const Device& device, const Graph& graph, const Starts& starts,
+                   const WalkOptions& options) {
+  Planner plan(device, graph, starts, options);
+  plan_walk(plan, options, graph.weighted);
+  return plan.finish();
+}
+
+void plan_sample(Planner& plan, const SampleOptions& options) {
+  switch (options.kind) {
+    case SampleKind::neighbor:
+    case SampleKind::forest_fire:
+      return plan_traversal(plan, options);
+    case SampleKind::snowball:
+      return plan_snowball(plan, options);
+    case SampleKind::layer:
+      return plan_layer(plan, options);
+    case SampleKind::node:
+    case SampleKind::edge:
+      return plan_one_pass(plan, options);
+  }
+}
+
+/// What one sample takes at most, on its way from the device and in host memory, where lists grow by
+/// doubling.
+std::uint64_t largest_sample_bytes(const Graph& graph, const Starts& starts, const SampleOptions& options) {
+  constexpr double kEntryBytes = 2 * 64, kEdgeBytes = 2 * 24 + 3 * 20, kMost = 1e18;
+  const auto n = static_cast<double>(graph.vertices()), m = static_cast<double>(graph.edges());
+  const bool grows = options.kind == SampleKind::neighbor || options.kind == SampleKind::forest_fire ||
+                     options.kind == SampleKind::snowball;
+  if (!grows) return options.kind == SampleKind::node ? static_cast<std::uint64_t>(m * kEdgeBytes) : 0;
+  const std::size_t depths = options.kind == SampleKind::neighbor ? options.fanout.size() : options.depth;
+  double entries = static_cast<double>(starts.most_seeds()), all_entries = entries, edges = 0;
+  for (std::size_t depth = 0; depth < depths && edges < kMost; ++depth) {
+    const bool some = options.kind == SampleKind::neighbor && options.fanout[depth] >= 0;
+    const double each = some ? static_cast<double>(options.fanout[depth]) : m;
+    const double drawn = entries * each;
+    edges += drawn;
+    entries = options.revisit ? drawn : std::min(drawn, n);
+    all_entries += entries;
+  }
+  if (!options.revisit) all_entries = std::min(all_entries, n);
+  if (!options.revisit && !options.replace) edges = std::min(edges, m);
+  return static_cast<std::uint64_t>(std::min(kMost, edges * kEdgeBytes + all_entries * kEntryBytes));
+}
+
+RunPlan plan_whole(const Device& device, const Graph& graph, const Starts& starts,
+                   const SampleOptions& options) {
+  Planner plan(device, graph, starts, options);
+  plan_sample(plan, options);
+  return plan.finish();
+}
+
+/// The plan of a run on the whole graph; none where it is worked on in partitions.
+template <class Options>
+std::optional<RunPlan> plan_if_whole(const Device& device, const Graph& graph, const Starts& starts,
+                                     const Options& options, const PagingOptions& paging) {
+  if (needs_pages(device, graph, paging)) return std::nullopt;
+  RunPlan plan = plan_whole(device, graph, starts, options);
+  const bool stays = paging.partitions == 1 || paging.shard || options.layout == Layout::wide;
+  if (!stays && plan.device_bytes_needed > device.memory().available()) return std::nullopt;
+  return plan;
+}
+
+template <class Options>
+std::uint64_t least_whole_bytes(const Device& device, const Graph& graph, const Starts& starts,
+                                const Options& options) {
+  if (options.layout != Layout::automatic)
+    return plan_whole(device, graph, starts, options).device_bytes_needed;
+  Options least = options;
+  least.layout = Layout::csr;
+  return plan_whole(device, graph, starts, least).device_bytes_needed;
+}
+
 }  // namespace
+
+std::uint64_t whole_walk_bytes(const Device& device, const Graph& graph, const Starts& starts,
+                               const WalkOptions& options) {
+  return least_whole_bytes(device, graph, starts, options);
+}
+
+std::uint64_t whole_sample_bytes(const Device& device, const Graph& graph, const Starts& starts,
+                                 const SampleOptions& options) {
+  return least_whole_bytes(device, graph, starts, options);
+}
 
 RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts, const WalkOptions& options,
                    const PagingOptions& paging) {
   validate(options);
-  const bool in_parts = needs_pages(device, graph, paging);
+  if (auto whole = plan_if_whole(device, graph, starts, options, paging)) return std::move(*whole);
   WalkOptions taken = options;
-  if (in_parts) taken.layout = Layout::csr;
+  taken.layout = Layout::csr;
   Planner plan(device, graph, starts, taken);
+  plan_walk(plan, taken, graph.weighted);
   if (options.kind == WalkKind::multidimensional) {
-    plan_pools(plan, options);
-    if (!in_parts) return plan.finish();
     const std::uint64_t each = pool_bytes(plan.most_seeds(options.frontier_size), options.length);
     return plan.finish_in_parts(paging, each + parked_pool_bytes(device, paging.shard), options.length);
   }
-  const std::uint64_t row = std::uint64_t{options.length} + 1;
-  constexpr std::uint64_t kCounters = 64u << 10;  // what cuda::plan_waves leaves for the driver
-  plan.wave(2 * row * sizeof(Vertex) +
-            (plan.on_gpu() ? kCounters : 0));  // twice: one leaves while one is made
-  plan.result(plan.instances() * row * plan.id_bytes());
-  const bool biased = options.kind == WalkKind::biased && plan.effective(options.bias) != Bias::none;
-  if (options.kind == WalkKind::node2vec) {
-    plan_node2vec(plan, taken, graph.weighted);
-  } else {
-    plan_tabled(plan, taken, !biased);
-  }
-  if (!in_parts) return plan.finish();
   const bool reads_no_list = options.kind != WalkKind::node2vec && options.kind != WalkKind::biased;
   std::optional<CodedSizes> codes;
   // Ranks that share out the graph code lists only where they are told to.
   const bool may_code = !paging.shard || options.layout != Layout::automatic;
   bool coded = reads_no_list && options.select == Select::automatic && may_code &&
                wants_codes(device, graph, options.layout, codes);
-  if (coded) coded = plan.take_codes(paging, row * sizeof(Vertex), options.length);
+  if (coded) coded = plan.take_codes(paging, row_of(options) * sizeof(Vertex), options.length);
   // Whoever rejects may scan the list in the end, by its weights.
   const bool scans = options.kind == WalkKind::node2vec || options.select == Select::rejection;
   if (scans) plan.bring_weights();
-  const std::uint64_t each = paged_walk_bytes(plan.on_gpu(), scans) + row * sizeof(Vertex);
+  const std::uint64_t row_bytes = row_of(options) * sizeof(Vertex);
   ShardJob on_ranks;
-  on_ranks.roams = true, on_ranks.asks = scans, on_ranks.row_bytes = row * sizeof(Vertex);
+  on_ranks.roams = true, on_ranks.asks = scans, on_ranks.row_bytes = row_bytes;
   // As WalkRun chooses.
-  on_ranks.travels = !coded && paging.batching && paging.balance == Balance::automatic &&
-                     (biased || options.kind == WalkKind::node2vec || options.select == Select::automatic);
-  return plan.finish_in_parts(paging, each, options.length, on_ranks);
+  on_ranks.travels =
+      !coded && paging.batching && paging.balance == Balance::automatic &&
+      (is_biased(plan, options) || options.kind == WalkKind::node2vec || options.select == Select::automatic);
+  return plan.finish_in_parts(paging, paged_walk_bytes(plan.on_gpu(), scans) + row_bytes, options.length,
+                              on_ranks);
 }
 
 RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& starts,
                      const SampleOptions& options, const PagingOptions& paging) {
   validate(options);
   starts.sample_range(graph.vertices(), options.first_instance, options.last_instance);
-  const bool in_parts = needs_pages(device, graph, paging);
-  Planner plan(device, graph, starts, options);
-  switch (options.kind) {
-    case SampleKind::neighbor:
-    case SampleKind::forest_fire:
-      plan_traversal(plan, options);
-      break;
-    case SampleKind::snowball:
-      plan_snowball(plan, options);
-      break;
-    case SampleKind::layer:
-      plan_layer(plan, options);
-      break;
-    case SampleKind::node:
-    case SampleKind::edge:
-      plan_one_pass(plan, options);
-      break;
+  std::optional<RunPlan> found = plan_if_whole(device, graph, starts, options, paging);
+  if (!found) {
+    Planner plan(device, graph, starts, options);
+    plan_sample(plan, options);
+    found = finish_samples_in_parts(plan, device, graph, options, paging);
   }
-  return in_parts ? finish_samples_in_parts(plan, device, graph, options, paging) : plan.finish();
+  found->largest_sample_bytes = largest_sample_bytes(graph, starts, options);
+  return std::move(*found);
 }
 
 }  // namespace sluice

@@ -1,13 +1,27 @@
 #include "engine/sampling/run.hpp"
 
 #include "engine/core/error.hpp"
+#include "engine/residency/resident_graph.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 #include "engine/sampling/builtin_walks.hpp"
+#include "engine/sampling/whole_plan.hpp"
 
 namespace sluice {
 
+namespace {
+
+/// The wide layout is one of a whole graph.
+bool may_be_cut(const ResidentGraph& graph, const RunOptions& options) {
+  const ResidentGraph::Impl& impl = graph.impl();
+  return !impl.paged && impl.paging.partitions != 1 && !impl.paging.shard && options.layout != Layout::wide;
+}
+
+}  // namespace
+
 RunStats run_walks(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
   validate(options);
+  if (may_be_cut(graph, options))
+    graph.impl().cut_unless_fits(whole_walk_bytes(graph.device(), graph.graph(), starts, options));
   switch (options.kind) {
     case WalkKind::uniform:
       return run_uniform(graph, starts, options, sink);
@@ -30,6 +44,8 @@ RunStats run_walks(ResidentGraph& graph, const Starts& starts, const WalkOptions
 RunStats run_samples(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
                      SampleSink* sink) {
   validate(options);
+  if (may_be_cut(graph, options))
+    graph.impl().cut_unless_fits(whole_sample_bytes(graph.device(), graph.graph(), starts, options));
   switch (options.kind) {
     case SampleKind::neighbor:
       return run_neighbor(graph, starts, options, sink);

@@ -2,6 +2,7 @@
 // driver. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "engine/core/error.hpp"
@@ -89,8 +90,9 @@ class WalkRun {
   }
 
  private:
-  /// Wide pays where it fits and is read often enough; either layout gives the same walks.
-  bool use_wide(std::uint64_t bytes_per_edge, bool made_already) {
+  /// Wide pays where it fits and is read often enough; either layout gives the same walks. A table is made
+  /// with so much `scratch`.
+  bool use_wide(std::uint64_t bytes_per_edge, bool made_already, std::uint64_t scratch = 0) {
     if (options_.layout == Layout::csr) return false;
     if (options_.layout == Layout::coded) {
       throw UsageError(
@@ -111,8 +113,8 @@ class WalkRun {
     if (!possible || made_already) return possible;
     const std::uint64_t bytes = graph_.view.edges() * bytes_per_edge;
     const bool often = (end_ - begin_) * options_.length >= graph_.view.edges() / 2;
-    const std::uint64_t wave = std::uint64_t{64} << 20;
-    return often && bytes + wave <= graph_.device.memory().available();
+    const std::uint64_t beside = std::max(std::uint64_t{64} << 20, scratch);  // a wave, when that has gone
+    return often && bytes + beside <= graph_.device.memory().available();
   }
 
   void choose() {
@@ -261,7 +263,8 @@ class WalkRun {
   template <class Biased, class Go>
   void with_alias(const Biased& sampler, Go&& go) {
     if constexpr (!kToCompare<Biased>) {
-      if (use_wide(sizeof(WideAlias), !tables_.wide_alias.empty())) {
+      const std::uint64_t scratch = hub_scratch_bytes(graph_.view.hub_count, graph_.max_degree);
+      if (use_wide(sizeof(WideAlias), !tables_.wide_alias.empty(), scratch)) {
         stats_.layout = Layout::wide;
         return go(WideAliasTable{ensure_wide_alias(graph_, tables_, tables_of(sampler))});
       }

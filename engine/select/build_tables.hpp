@@ -10,6 +10,19 @@
 #include "engine/select/graph_view.hpp"
 #include "engine/select/wide.hpp"
 
+namespace sluice {
+
+/// Blocks of a GPU that make alias slots of hubs: one a multiprocessor.
+inline constexpr unsigned kHubBlocks = 132;
+
+/// What they take while they do: each has scratch for the largest list.
+constexpr std::uint64_t hub_scratch_bytes(std::uint64_t hubs, std::uint64_t max_degree) {
+  constexpr std::uint64_t kEntry = 16 + sizeof(std::uint32_t);
+  return std::min<std::uint64_t>(kHubBlocks, hubs) * max_degree * kEntry;
+}
+
+}  // namespace sluice
+
 namespace sluice::host {
 
 inline constexpr std::uint64_t kVerticesPerBlock = 1024;

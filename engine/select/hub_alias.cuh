@@ -14,13 +14,13 @@
 #include "engine/exec/buffer.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/select/alias.hpp"
+#include "engine/select/build_tables.hpp"
 #include "engine/select/graph_view.hpp"
 #include "engine/select/group.cuh"
 
 namespace sluice::cuda {
 
 inline constexpr unsigned kHubBlock = 1024;  ///< one hub at a time wants all the lanes a block can have
-inline constexpr unsigned kHubBlocks = 132;  ///< one a multiprocessor: each has scratch for the largest list
 
 /// Inclusive scan over a block of kHubBlock threads; every thread must call it.
 template <class T>

@@ -122,7 +122,7 @@ TEST_F(AccCli, BpSaysWhatItsMessagesTake) {
   EXPECT_TRUE(read_bytes(at("small.h5")) == read_bytes(at("whole.h5")));
   const auto plan = run(bp("x.h5", {"--partitions", "7", "--plan"}));
   EXPECT_NE(plan.out.find("  messages of edges"), std::string::npos) << plan.out;
-  refuse(4, "are left (raise --host-memory, name a folder by --scratch, or use more ranks)",
+  refuse(4, "(raise --host-memory, name a folder by --scratch, or use more ranks)",
          bp("x.h5", {"--partitions", "7", "--host-memory", "100KiB"}));
   EXPECT_FALSE(std::filesystem::exists(at("x.h5")));
 }

@@ -1,0 +1,17 @@
+// What decides whether a graph is worked on whole, where that is left to its run.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/sampling/run.hpp"
+
+namespace sluice {
+
+/// What the run would take at least of a device that had nothing yet: the graph whole, tables, the smallest
+/// wave. On a GPU a sample whose size is not known beforehand is estimated.
+std::uint64_t whole_walk_bytes(const Device& device, const Graph& graph, const Starts& starts,
+                               const WalkOptions& options);
+std::uint64_t whole_sample_bytes(const Device& device, const Graph& graph, const Starts& starts,
+                                 const SampleOptions& options);
+
+}  // namespace sluice

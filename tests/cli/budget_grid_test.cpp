@@ -1,0 +1,139 @@
+// Memory and what is done with it: above a budget that works none fails, results are the same in all, and a
+// job that is refused works with what its line names.
+#include <cmath>
+#include <regex>
+
+#include "cli/cli.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr int kBudgets = 40;
+
+struct GridJob {
+  std::string name;
+  std::vector<std::string> arguments;  ///< GRAPH: the graph
+};
+
+std::vector<GridJob> grid_jobs() {
+  const auto walk = [](const std::string& kind, std::vector<std::string> more = {}) {
+    std::vector<std::string> all{"walk", "GRAPH", "--kind", kind, "--length", "4"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const auto sample = [](const std::string& kind, const std::string& bias, std::vector<std::string> more) {
+    std::vector<std::string> all{"sample", "GRAPH", "--kind", kind, "--bias", bias, "--instances", "20"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  return {
+      {"uniform", walk("uniform")},
+      {"uniform_alias", walk("uniform", {"--select", "alias"})},
+      {"biased", walk("biased")},
+      {"biased_its", walk("biased", {"--select", "its"})},
+      {"degree_rejection", walk("biased", {"--bias", "degree", "--select", "rejection"})},
+      {"node2vec", walk("node2vec", {"--p", "0.5"})},
+      {"pools", walk("multidimensional", {"--frontier-size", "20", "--instances", "20"})},
+      {"neighbor", sample("neighbor", "weight", {"--fanout", "3,3"})},
+      {"neighbor_replaced", sample("neighbor", "degree", {"--fanout", "3,3", "--replace"})},
+      {"forest_fire", sample("forest-fire", "weight", {"--depth", "2"})},
+      {"layer", sample("layer", "weight", {"--layer-size", "20,20"})},
+      {"layer_degree", sample("layer", "degree", {"--layer-size", "20,20"})},
+      {"node", {"sample", "GRAPH", "--kind", "node", "--count", "50", "--instances", "20"}},
+      {"edge", {"sample", "GRAPH", "--kind", "edge", "--count", "50", "--instances", "20"}},
+      {"kcore", {"kcore", "GRAPH"}},
+      {"bfs", {"bfs", "GRAPH", "--source", "0"}},
+      {"sssp", {"sssp", "GRAPH", "--source", "0"}},
+      {"wcc", {"wcc", "GRAPH"}},
+      {"pagerank", {"pagerank", "GRAPH", "--tolerance", "1e-4"}},
+      {"ppr", {"ppr", "GRAPH", "--length", "3", "--instances", "10", "--top", "5"}},
+      {"ppr_push", {"ppr", "GRAPH", "--method", "push", "--tolerance", "1e-1", "--instances", "10"}},
+      {"ppr_stages", {"ppr", "GRAPH", "--method", "meloppr", "--stages", "2,1", "--instances", "10"}},
+      {"ppr_walks", {"ppr", "GRAPH", "--method", "montecarlo", "--walks", "100", "--instances", "10"}},
+  };
+}
+
+class BudgetGrid : public CliTest, public testing::WithParamInterface<GridJob> {
+ protected:
+  /// 4,096 vertices and 28,000 weighted edges: 250 KiB in memory, tables of 340.
+  std::string input() {
+    return graph("rmat", 12, {"--edge-factor", "8", "--weights", "uniform", "--reverse"});
+  }
+
+  Finished run_with(const std::vector<std::string>& memory) {
+    std::vector<std::string> arguments = GetParam().arguments;
+    std::replace(arguments.begin(), arguments.end(), std::string("GRAPH"), input());
+    arguments.insert(arguments.end(),
+                     {"--device", "host", "--threads", "1", "--quiet", "--force", "--output", at("out.h5")});
+    arguments.insert(arguments.end(), memory.begin(), memory.end());
+    return sluice(std::move(arguments));
+  }
+
+  /// kBudgets sizes from `least` to `most`, each so many times the one before.
+  void expect_monotone(const std::string& option, double least, double most) {
+    std::string expected, first;
+    for (int i = 0; i < kBudgets; ++i) {
+      const auto bytes = static_cast<std::uint64_t>(least * std::pow(most / least, i / (kBudgets - 1.0)));
+      const Finished finished = run_with({option, std::to_string(bytes)});
+      if (finished.status == 4 && expected.empty()) continue;
+      ASSERT_EQ(finished.status, 0) << option << ' ' << bytes << " fails, and " << first
+                                    << " works: " << finished.err;
+      const std::string result = read_bytes(at("out.h5"));
+      if (expected.empty()) expected = result, first = std::to_string(bytes);
+      ASSERT_TRUE(result == expected) << option << ' ' << bytes << ": another result than with " << first;
+    }
+    EXPECT_FALSE(expected.empty()) << option << ": not even " << most;
+  }
+};
+
+/// What a refused job's line says that it needs, as options.
+std::vector<std::string> named(const std::string& line) {
+  static const std::regex kNeed("([0-9.]+ [KMG]?i?B) of (host|device) memory");
+  const std::size_t from = line.find("the job needs ");
+  std::vector<std::string> options;
+  if (from == std::string::npos) return options;
+  for (std::sregex_iterator need(line.begin() + static_cast<std::ptrdiff_t>(from), line.end(), kNeed), end;
+       need != end; ++need) {
+    std::string size = (*need)[1];
+    size.erase(std::remove(size.begin(), size.end(), ' '), size.end());
+    options.insert(options.end(), {"--" + std::string((*need)[2]) + "-memory", size});
+  }
+  return options;
+}
+
+TEST_P(BudgetGrid, WorksWithWhatARefusalNames) {
+  if (GetParam().name == "edge") GTEST_SKIP() << "pieces of the file that are looked through are in no plan";
+  for (const std::vector<std::string>& little : {std::vector<std::string>{"--device-memory", "20KiB"},
+                                                 {"--host-memory", "100KiB"},
+                                                 {"--device-memory", "20KiB", "--host-memory", "100KiB"}}) {
+    std::vector<std::string> memory = little;
+    Finished finished = run_with(memory);
+    // What one sample or query takes is said when one has found too little.
+    for (int raised = 0; raised < 2 && finished.status != 0; ++raised) {
+      ASSERT_EQ(finished.status, 4) << finished.err;
+      const std::vector<std::string> needs = named(finished.err);
+      ASSERT_FALSE(needs.empty()) << finished.err;
+      for (std::size_t i = 0; i < needs.size(); i += 2) {
+        const auto option = std::find(memory.begin(), memory.end(), needs[i]);
+        ASSERT_TRUE(option != memory.end()) << finished.err;
+        option[1] = needs[i + 1];
+      }
+      finished = run_with(memory);
+    }
+    EXPECT_EQ(finished.status, 0) << finished.err;
+  }
+}
+
+TEST_P(BudgetGrid, MoreDeviceMemoryNeverFailsWhereLessWorks) {
+  expect_monotone("--device-memory", 64 << 10, 1 << 20);
+}
+
+TEST_P(BudgetGrid, MoreHostMemoryNeverFailsWhereLessWorks) {
+  expect_monotone("--host-memory", 160 << 10, 4 << 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, BudgetGrid, testing::ValuesIn(grid_jobs()),
+                         [](const auto& job) { return job.param.name; });
+
+}  // namespace
+}  // namespace sluice::test
