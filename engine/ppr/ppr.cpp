@@ -10,6 +10,7 @@
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/dense_state.hpp"
 #include "engine/ppr/graph_on_device.hpp"
+#include "engine/ppr/in_edges.hpp"
 #include "engine/ppr/list_cache.hpp"
 #include "engine/ppr/list_feeder.hpp"
 #include "engine/ppr/query_room.hpp"
@@ -261,8 +262,9 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
                       wave = std::min(range.end - range.begin, plan.wave_bytes / ppr_row_bytes(options));
   plan.threads = host_queries_at_once(device, graph, options, left);
   const DenseFit fit = fit_host_rows(graph, options, plan.threads, wave, left);
-  plan.rows_bytes = fit.bytes();
-  if (fit.groups > 0) plan.largest_query_bytes += fit.shape.query_bytes();
+  if (fit.groups == 0) return plan;
+  plan.rows_bytes = fit.bytes() + InEdges::peak_bytes(graph);
+  plan.largest_query_bytes += fit.shape.query_bytes();
   return plan;
 }
 
