@@ -1,8 +1,8 @@
 // The program: finds the command, parses its options, runs it.
 #include <fmt/core.h>
 
-#include <memory>
 #include <csignal>
+#include <memory>
 #include <string>
 #include <vector>
 

@@ -96,7 +96,7 @@ struct RunPlan {
   std::uint64_t slots = 0;                  ///< partitions on the device at once
   double brought_bytes = 0;                 ///< partitions to the device, about
   std::vector<RankPlan> by_rank;            ///< where ranks share out the graph
-  bool holds_all = false;          ///< of these: every one holds all of its partitions from start to end
+  bool holds_all = false;  ///< of these: every one holds all of its partitions from start to end
   /// Of one sample, at most, where its size is not known beforehand; else 0.
   std::uint64_t largest_sample_bytes = 0;
   std::uint64_t result_bytes = 0;  ///< size of the output where it is known beforehand (walks), else 0
