@@ -339,7 +339,7 @@ TEST(Paging, StartsOfAListEndInALaterWave) {
   ResidentGraph whole(ample, graph), parts(tight, graph, {.partitions = 4, .slots = 2});
   Starts starts;
   starts.mode = Starts::Mode::listed;
-  for (std::uint64_t i = 0; i < 5001; ++i)
+  for (std::uint64_t i = 0; i < 20001; ++i)
     starts.vertices.push_back(static_cast<Vertex>(i * 7919 % graph.vertices()));
   WalkOptions options;
   options.length = 80;
