@@ -121,7 +121,10 @@ void Job::fit(const FindNeed& need) {
   refusal_ = world().size() == 1 ? refusal(need, reason)
              : !reason.empty()   ? reason
                                  : "the job does not fit on another rank (see its plan)";
-  if (!options_.plan || !plannable) throw_refusal();
+  const bool refused = !options_.plan || !plannable;
+  // The rank that has too little says so.
+  if (refused && world().size() > 1 && reason.empty()) throw PeerFailed(refusal_);
+  if (refused) throw_refusal();
   static_cast<void>(fits(paging()));  // the plan that is printed
 }
 

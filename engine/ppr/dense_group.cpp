@@ -44,7 +44,9 @@ void DenseGroup::add(const PausedQuery& query, const Seeds& seeds) {
     for (std::uint32_t number = 0; number < seeds.all().size(); ++number)
       seeds_.push_back({seeds.all()[number].vertex, 0, column, number});
   }
-  columns_.push_back({seeds, query.steps, query.edges, query.bytes + shape_.query_bytes()});
+  // A column as in rows of full width, so that the figure does not tell how many queries there were.
+  const std::uint64_t bytes = DenseShape{shape_.vertices, kHostDenseWidth}.query_bytes();
+  columns_.push_back({seeds, query.steps, query.edges, query.bytes + bytes});
   for (const Reached& entry : query.reached) {
     const std::uint64_t row = std::uint64_t{entry.vertex} * width;
     std::uint32_t &reached = view_.reached()[entry.vertex], &sending = view_.sending(0)[entry.vertex];

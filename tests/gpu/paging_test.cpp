@@ -90,7 +90,7 @@ TEST(GpuPaging, WalksInLegsAreThoseOfTheHost) {
   Device host({DeviceChoice::host, usable_cores(), 0});
   ResidentGraph whole(host, graph), parts(*gpu, graph, {.partitions = 64});
   unsigned compared = 0;
-  for (const Job& job : watched(walk_jobs(kWalks), 1, 5)) {
+  for (const Job& job : watched(walk_jobs(kWalks), 1, 50)) {
     if (job.name.find("/wide") != std::string::npos) continue;
     try {
       EXPECT_TRUE(job.run(parts) == job.run(whole)) << job.name;
