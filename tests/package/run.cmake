@@ -12,16 +12,16 @@ function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-file(READ ${SOURCE_DIR}/../../README.md readme)
-if(NOT readme MATCHES "```cmake\n([^`]+)```")
-  message(FATAL_ERROR "README.md has no block of CMake")
+file(READ ${SOURCE_DIR}/../../docs/library.md page)
+if(NOT page MATCHES "```cmake\n([^`]+)```")
+  message(FATAL_ERROR "docs/library.md has no block of CMake")
 endif()
-file(WRITE ${BINARY_DIR}/package/readme.cmake "${CMAKE_MATCH_1}")
+file(WRITE ${BINARY_DIR}/package/page.cmake "${CMAKE_MATCH_1}")
 
 run(${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${prefix})
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${consumer} -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${prefix}
   -D CMAKE_BUILD_TYPE=${BUILD_TYPE} -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_CXX_FLAGS=${flags}
-  -D README_LINES=${BINARY_DIR}/package/readme.cmake)
+  -D PAGE_LINES=${BINARY_DIR}/package/page.cmake)
 run(${CMAKE_COMMAND} --build ${consumer})
 run(${consumer}/mine)
 run(${consumer}/loader)
