@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "apps/commands.hpp"
-#include "apps/console.hpp"
-#include "apps/errors.hpp"
-#include "apps/help.hpp"
-#include "apps/job_files.hpp"
-#include "apps/ranks.hpp"
-#include "apps/values.hpp"
+#include "apps/cli/console.hpp"
+#include "apps/cli/errors.hpp"
+#include "apps/cli/help.hpp"
+#include "apps/cli/values.hpp"
+#include "apps/commands/commands.hpp"
+#include "apps/job/files.hpp"
+#include "apps/job/ranks.hpp"
 #include "engine/core/error.hpp"
 
 namespace sluice::apps {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "io/json_text.hpp"
+#include "io/results/json_text.hpp"
 
 namespace sluice::io::h5 {
 namespace {

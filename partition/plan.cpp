@@ -36,7 +36,8 @@ PartitionPlan::PartitionPlan(std::span<const EdgeIndex> offsets, const Partition
 PartitionPlan PartitionPlan::of_count(std::span<const EdgeIndex> offsets, const PartitionBytes& bytes,
                                       std::uint64_t partitions) {
   const std::uint64_t vertices = offsets.empty() ? 0 : offsets.size() - 1;
-  const std::uint64_t whole = (vertices + 1) * bytes.vertex + (vertices ? offsets[vertices] - offsets[0] : 0) * bytes.edge;
+  const std::uint64_t whole =
+      (vertices + 1) * bytes.vertex + (vertices ? offsets[vertices] - offsets[0] : 0) * bytes.edge;
   const std::uint64_t wanted = std::max<std::uint64_t>(partitions, 1);
   // The smallest slot that gives few enough.
   std::uint64_t low = std::max<std::uint64_t>(whole / wanted, 1), high = std::max<std::uint64_t>(whole, 1);

@@ -9,7 +9,7 @@
 #include "apps/bench/bench.hpp"
 #include "apps/bench/limits.hpp"
 #include "apps/bench/workload.hpp"
-#include "engine/acc/beliefs.hpp"
+#include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/solve.hpp"
 
 namespace sluice::bench {

@@ -1,6 +1,6 @@
 // bench pagerank, the dynamic methods: random batches, half of them insertions, beside static ranks made
 // anew.
-#include "engine/rank/dynamic.hpp"
+#include "engine/pagerank/dynamic/dynamic.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -10,8 +10,8 @@
 
 #include "apps/bench/bench.hpp"
 #include "apps/bench/workload.hpp"
-#include "apps/names.hpp"
-#include "engine/exec/recycled_memory.hpp"
+#include "apps/cli/names.hpp"
+#include "engine/exec/memory/recycled_memory.hpp"
 
 namespace sluice::bench {
 

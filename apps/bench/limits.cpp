@@ -7,9 +7,9 @@
 
 #include "apps/bench/bench.hpp"
 #include "apps/bench/limits_cuda.hpp"
-#include "engine/exec/buffer.hpp"
+#include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/residency/resident_graph.hpp"
+#include "engine/memory/resident_graph.hpp"
 
 namespace sluice::bench {
 

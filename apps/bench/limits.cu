@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "apps/bench/limits_cuda.hpp"
-#include "engine/exec/buffer.hpp"
 #include "engine/exec/cuda_check.cuh"
+#include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/stream.cuh"
 
 namespace sluice::bench {

@@ -5,7 +5,7 @@
 #include "apps/bench/bench.hpp"
 #include "apps/bench/limits.hpp"
 #include "apps/bench/workload.hpp"
-#include "engine/residency/coded_graph.hpp"
+#include "engine/memory/coded_graph.hpp"
 #include "engine/sampling/run.hpp"
 
 namespace sluice::bench {

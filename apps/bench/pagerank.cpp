@@ -1,6 +1,6 @@
 // bench pagerank: one static iteration, and time to 1e-10, beside the machine's limits; on a GPU also beside
 // cuSPARSE's product of the same matrix, which moves three times the bytes an edge; then batches.
-#include "engine/rank/pagerank.hpp"
+#include "engine/pagerank/static/pagerank.hpp"
 
 #include <algorithm>
 #include <cmath>

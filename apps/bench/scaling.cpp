@@ -7,10 +7,10 @@
 
 #include "apps/bench/bench.hpp"
 #include "apps/bench/workload.hpp"
-#include "apps/ranks.hpp"
-#include "apps/shared_graph.hpp"
-#include "engine/rank/pagerank.hpp"
-#include "engine/residency/resident_graph.hpp"
+#include "apps/job/ranks.hpp"
+#include "apps/job/shared_graph.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/pagerank/static/pagerank.hpp"
 #include "engine/sampling/run.hpp"
 
 namespace sluice::bench {

@@ -7,8 +7,8 @@
 
 #include "apps/bench/spmv.hpp"
 #include "engine/core/host_array.hpp"
-#include "engine/exec/buffer.hpp"
 #include "engine/exec/cuda_check.cuh"
+#include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/stream.cuh"
 
 namespace sluice::bench {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "apps/bench/bench.hpp"
-#include "io/generate_graph.hpp"
-#include "io/graph_file.hpp"
+#include "io/generate/generate_graph.hpp"
+#include "io/graph_file/graph_file.hpp"
 
 namespace sluice::bench {
 

@@ -7,7 +7,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/sampling/run.hpp"
-#include "io/graph_file.hpp"
+#include "io/graph_file/graph_file.hpp"
 
 namespace sluice::examples {
 

@@ -3,7 +3,7 @@
 // edge's weight times (1 + its target's degree). Hubs are recorded where they are reached, but not expanded.
 #pragma once
 
-#include "engine/sampling/sample.hpp"
+#include "engine/samples/sample.hpp"
 
 struct ImportanceSample {
   static constexpr sluice::BiasClass kBias = sluice::BiasClass::fixed;  // a function of the edge: tabled once

@@ -2,7 +2,7 @@
 // vertex the walk came from. Where there is no other, the walk ends.
 #pragma once
 
-#include "engine/sampling/walk.hpp"
+#include "engine/walks/walk.hpp"
 
 struct NonBacktrackingWalk {
   static constexpr sluice::BiasClass kBias = sluice::BiasClass::dynamic;  // it depends on where the walk was

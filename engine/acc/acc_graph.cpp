@@ -5,7 +5,7 @@
 #include <chrono>
 #include <span>
 
-#include "engine/acc/owned_rows.hpp"
+#include "engine/acc/partitioned/owned_rows.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"

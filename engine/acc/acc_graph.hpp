@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "engine/acc/options.hpp"
-#include "engine/exec/buffer.hpp"
 #include "engine/exec/device.hpp"
+#include "engine/exec/memory/buffer.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice {

@@ -2,7 +2,7 @@
 
 #include "engine/acc/run.hpp"
 #include "engine/core/error.hpp"
-#include "engine/rank/sweep.hpp"
+#include "engine/pagerank/static/sweep.hpp"
 
 namespace sluice {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/core/types.hpp"
-#include "engine/residency/paging.hpp"
+#include "engine/memory/paging.hpp"
 
 namespace sluice {
 

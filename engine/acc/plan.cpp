@@ -1,5 +1,5 @@
 // What the solvers allocate, said beforehand.
-#include "engine/acc/owned_rows.hpp"
+#include "engine/acc/partitioned/owned_rows.hpp"
 #include "engine/acc/solve.hpp"
 
 namespace sluice {
@@ -14,7 +14,7 @@ struct Shape {
   std::uint64_t check = 0;   ///< bits a vertex, of a check (verify.hpp)
   bool in_edges = false, weights = false, simple = false;
   bool made = false;    ///< the simple form is another one than the graph's own
-  bool levels = false;  ///< an aggregation: a GPU lists the vertices that are left (cuda_levels.cuh)
+  bool levels = false;  ///< an aggregation: a GPU lists the vertices that are left (resident_cuda/levels.cuh)
 };
 
 /// About: bins of the threads that a large GPU holds at once.
@@ -101,7 +101,7 @@ AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape, co
       (n + 1) * sizeof(EdgeIndex) + edges * (sizeof(Vertex) + (shape.weights ? 4 : 0));
   if (device.is_cuda()) {
     plan.device_bytes += lists * (shape.in_edges && graph.directed ? 2 : 1);
-    // Worklists are three by degree, for two rounds, and every thread has a bin (cuda_rounds.cuh).
+    // Worklists are three by degree, for two rounds, and every thread has a bin (resident_cuda/rounds.cuh).
     if (shape.lists > 0) plan.device_bytes += n * (6 - shape.lists) * sizeof(Vertex) + kBinBytes;
     if (shape.levels) plan.device_bytes += (n / 2 + n / 4) * sizeof(Vertex);
   }

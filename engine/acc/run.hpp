@@ -11,28 +11,28 @@
 #include <memory>
 
 #include "engine/acc/acc_graph.hpp"
-#include "engine/acc/host_gather.hpp"
-#include "engine/acc/host_levels.hpp"
-#include "engine/acc/host_merge.hpp"
-#include "engine/acc/host_vote.hpp"
-#include "engine/acc/listed_gather.hpp"
-#include "engine/acc/listed_merge.hpp"
-#include "engine/acc/listed_push.hpp"
 #include "engine/acc/options.hpp"
-#include "engine/acc/owned_gather.hpp"
-#include "engine/acc/owned_levels.hpp"
-#include "engine/acc/owned_merge.hpp"
-#include "engine/acc/owned_vote.hpp"
+#include "engine/acc/partitioned/listed_gather.hpp"
+#include "engine/acc/partitioned/listed_merge.hpp"
+#include "engine/acc/partitioned/listed_push.hpp"
+#include "engine/acc/partitioned/owned_gather.hpp"
+#include "engine/acc/partitioned/owned_levels.hpp"
+#include "engine/acc/partitioned/owned_merge.hpp"
+#include "engine/acc/partitioned/owned_vote.hpp"
 #include "engine/acc/program.hpp"
+#include "engine/acc/whole_host/host_gather.hpp"
+#include "engine/acc/whole_host/host_levels.hpp"
+#include "engine/acc/whole_host/host_merge.hpp"
+#include "engine/acc/whole_host/host_vote.hpp"
+#include "engine/core/build_namespace.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
-#include "engine/sampling/build_namespace.hpp"
 #if defined(__CUDACC__)
-#include "engine/acc/cuda_gather.cuh"
-#include "engine/acc/cuda_levels.cuh"
-#include "engine/acc/cuda_merge.cuh"
-#include "engine/acc/cuda_team_lists.cuh"
-#include "engine/acc/cuda_vote_driver.cuh"
+#include "engine/acc/partitioned/team_adjacency_cuda.cuh"
+#include "engine/acc/resident_cuda/gather.cuh"
+#include "engine/acc/resident_cuda/levels.cuh"
+#include "engine/acc/resident_cuda/merge.cuh"
+#include "engine/acc/resident_cuda/vote_driver.cuh"
 #endif
 
 namespace sluice {
@@ -79,7 +79,7 @@ auto make_owned_driver(const AccGraph& graph, const Program& program, const AccO
   }
 }
 
-/// The same on a GPU, or on whatever else is a team (listed.hpp).
+/// The same on a GPU, or on whatever else is a team (partitioned/round_output.hpp).
 template <class Program, class Team>
 auto make_listed_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   if constexpr (VoteProgram<Program>) {

@@ -7,8 +7,8 @@
 #include "engine/acc/acc_graph.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/residency/page_map.hpp"
-#include "engine/residency/row_pieces.hpp"
+#include "engine/graph/partition_map.hpp"
+#include "engine/memory/row_pieces.hpp"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/exec/scratch_file.hpp"
+#include "engine/exec/memory/scratch_file.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/acc/beliefs.hpp"
+#include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/core/types.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "partition/graph.hpp"

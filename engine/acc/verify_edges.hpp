@@ -9,8 +9,8 @@
 #include "engine/core/error.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/rank/rank_graph.hpp"
-#include "engine/residency/row_pieces.hpp"
+#include "engine/memory/row_pieces.hpp"
+#include "engine/pagerank/rank_graph.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice {

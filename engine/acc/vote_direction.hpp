@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "engine/acc/options.hpp"
-#include "engine/acc/owned_rows.hpp"
-#include "engine/acc/round_exchange.hpp"
+#include "engine/acc/partitioned/owned_rows.hpp"
+#include "engine/acc/partitioned/round_exchange.hpp"
 #include "engine/core/macros.hpp"
 
 namespace sluice::acc {

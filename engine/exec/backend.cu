@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/exec/cuda_check.cuh"
-#include "engine/exec/page_locked.hpp"
+#include "engine/exec/memory/page_locked.hpp"
 
 namespace sluice::cuda {
 

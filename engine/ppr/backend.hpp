@@ -8,8 +8,8 @@
 #include <functional>
 #include <memory>
 
-#include "engine/exec/buffer.hpp"
-#include "engine/ppr/dense_state.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/ppr.hpp"
 
 namespace sluice {

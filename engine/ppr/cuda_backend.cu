@@ -1,7 +1,7 @@
 // Queries on a GPU, a query a block. The blocks that fit the GPU at once have a room each (query_room.hpp);
 // queries that did not fit theirs are asked again, by fewer blocks if need be, in rooms four times as large,
-// or side by side (dense_queries.cuh) where that takes less (query_route.hpp). Where the graph is elsewhere,
-// those that lacked lists are asked again once these have come (list_cache.hpp).
+// or side by side (dense/queries.cuh) where that takes less (query_route.hpp). Where the graph is elsewhere,
+// those that lacked lists are asked again once these have come (adjacency/cache.hpp).
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -12,11 +12,11 @@
 #include "engine/core/charged_vector.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/stream.cuh"
+#include "engine/ppr/adjacency/cache.hpp"
+#include "engine/ppr/adjacency/feeder.hpp"
 #include "engine/ppr/backend.hpp"
-#include "engine/ppr/dense_queries.cuh"
-#include "engine/ppr/list_cache.hpp"
-#include "engine/ppr/list_feeder.hpp"
-#include "engine/ppr/query_kernels.cuh"
+#include "engine/ppr/dense/queries.cuh"
+#include "engine/ppr/methods/query_kernels.cuh"
 #include "engine/ppr/query_route.hpp"
 #include "engine/ppr/query_rules.hpp"
 #include "engine/ppr/rooms.cuh"

@@ -9,9 +9,9 @@
 
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
+#include "engine/ppr/adjacency/feeder.hpp"
+#include "engine/ppr/adjacency/wanted.hpp"
 #include "engine/ppr/backend.hpp"
-#include "engine/ppr/list_feeder.hpp"
-#include "engine/ppr/wanted_lists.hpp"
 
 namespace sluice {
 

@@ -1,5 +1,5 @@
 // Queries on the host's cores. Each begins in a table of its thread (solver.hpp). Those that come to much of
-// the graph go on side by side, in rows of their thread (dense_group.hpp), where there is the memory.
+// the graph go on side by side, in rows of their thread (dense/group.hpp), where there is the memory.
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -8,9 +8,9 @@
 
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
+#include "engine/ppr/adjacency/in_edges.hpp"
 #include "engine/ppr/backend.hpp"
-#include "engine/ppr/dense_group.hpp"
-#include "engine/ppr/in_edges.hpp"
+#include "engine/ppr/dense/group.hpp"
 #include "engine/ppr/query_route.hpp"
 #include "engine/ppr/query_rules.hpp"
 

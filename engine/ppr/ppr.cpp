@@ -7,16 +7,16 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
+#include "engine/memory/paged_plan.hpp"
+#include "engine/memory/sweep_pages.hpp"
+#include "engine/ppr/adjacency/cache.hpp"
+#include "engine/ppr/adjacency/feeder.hpp"
+#include "engine/ppr/adjacency/graph_on_device.hpp"
+#include "engine/ppr/adjacency/in_edges.hpp"
 #include "engine/ppr/backend.hpp"
-#include "engine/ppr/dense_state.hpp"
-#include "engine/ppr/graph_on_device.hpp"
-#include "engine/ppr/in_edges.hpp"
-#include "engine/ppr/list_cache.hpp"
-#include "engine/ppr/list_feeder.hpp"
+#include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/query_room.hpp"
 #include "engine/ppr/query_rules.hpp"
-#include "engine/rank/sweep_pages.hpp"
-#include "engine/residency/paged_plan.hpp"
 
 namespace sluice {
 

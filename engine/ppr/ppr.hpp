@@ -11,12 +11,12 @@
 #include <span>
 #include <vector>
 
+#include "engine/batch/starts.hpp"
 #include "engine/exec/device.hpp"
-#include "engine/ppr/list_traffic.hpp"
+#include "engine/memory/paging.hpp"
+#include "engine/ppr/adjacency/traffic.hpp"
+#include "engine/ppr/methods/solver.hpp"
 #include "engine/ppr/options.hpp"
-#include "engine/ppr/solver.hpp"
-#include "engine/residency/paging.hpp"
-#include "engine/sampling/starts.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/ppr/dense_state.hpp"
+#include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/query_rules.hpp"
 
 namespace sluice {

@@ -1,6 +1,6 @@
 // Which way exact queries go. On the host each begins in a table, and goes on side by side once a step there
 // takes longer than its part of a pass over all vertices. On a GPU: in rooms, a query a block
-// (group_query.hpp), or side by side, a row a vertex (dense_queries.cuh). A room costs what its query
+// (group_query.hpp), or side by side, a row a vertex (dense/queries.cuh). A room costs what its query
 // reaches, and that in vain where it reaches more. A group side by side costs a look at all vertices in each
 // step, however many queries it has.
 #pragma once

@@ -6,9 +6,9 @@
 
 #include "engine/core/host_array.hpp"
 #include "engine/ppr/mass.hpp"
+#include "engine/ppr/methods/solver.hpp"
 #include "engine/ppr/options.hpp"
 #include "engine/ppr/query_room.hpp"
-#include "engine/ppr/solver.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice {
@@ -81,7 +81,7 @@ RoomShape first_room(std::uint64_t vertices, const PprOptions& options);
 /// The next larger one.
 RoomShape larger_room(const RoomShape& room, std::uint64_t vertices);
 
-/// May queries of this run be answered side by side, by a GPU that has the graph (dense_queries.cuh)?
+/// May queries of this run be answered side by side, by a GPU that has the graph (dense/queries.cuh)?
 bool may_go_side_by_side(const PprOptions& options);
 
 /// The rules without what they point to.

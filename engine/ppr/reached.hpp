@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "engine/core/types.hpp"
-#include "engine/exec/buffer.hpp"
+#include "engine/exec/memory/buffer.hpp"
 #include "engine/ppr/mass.hpp"
 
 namespace sluice {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "engine/exec/buffer.hpp"
+#include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/stream.cuh"
-#include "engine/ppr/query_kernels.cuh"
+#include "engine/ppr/methods/query_kernels.cuh"
 
 namespace sluice {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/drive/starts_view.hpp"
+#include "engine/batch/starts_view.hpp"
 
 namespace sluice {
 

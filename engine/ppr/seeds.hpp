@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "engine/batch/starts.hpp"
 #include "engine/core/types.hpp"
 #include "engine/ppr/mass.hpp"
-#include "engine/sampling/starts.hpp"
 
 namespace sluice {
 

@@ -1,7 +1,7 @@
 // The built-in walks are compiled once each, in instances/; nobody else instantiates them.
 #pragma once
 
-#include "engine/residency/resident_graph.hpp"
+#include "engine/memory/resident_graph.hpp"
 #include "engine/sampling/options.hpp"
 #include "engine/sampling/run.hpp"
 

@@ -8,16 +8,16 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
-#include "engine/drive/paged_layer.hpp"
-#include "engine/drive/paged_node.hpp"
-#include "engine/drive/paged_sample.hpp"
-#include "engine/drive/paged_walk.hpp"
-#include "engine/drive/pool_ranks.hpp"
-#include "engine/residency/coded_graph.hpp"
-#include "engine/residency/paged_plan.hpp"
+#include "engine/memory/coded_graph.hpp"
+#include "engine/memory/paged_plan.hpp"
+#include "engine/samples/layer/partitioned.hpp"
+#include "engine/samples/one_pass/partitioned_node.hpp"
+#include "engine/samples/partitioned/sample.hpp"
+#include "engine/samples/pool/ranks.hpp"
 #include "engine/sampling/planner.hpp"
 #include "engine/sampling/run.hpp"
 #include "engine/sampling/whole_plan.hpp"
+#include "engine/walks/partitioned/walk.hpp"
 
 namespace sluice {
 

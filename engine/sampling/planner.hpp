@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
-#include "engine/drive/paged_walk.hpp"
-#include "engine/residency/paged_plan.hpp"
+#include "engine/graph/wide.hpp"
+#include "engine/memory/paged_plan.hpp"
 #include "engine/sampling/run.hpp"
 #include "engine/sampling/shard_plan.hpp"
 #include "engine/select/build_tables.hpp"
-#include "engine/select/wide.hpp"
+#include "engine/walks/partitioned/walk.hpp"
 
 namespace sluice {
 

@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
 #include "engine/exec/device.hpp"
-#include "engine/residency/paging.hpp"
+#include "engine/memory/balance.hpp"
+#include "engine/memory/paging.hpp"
 #include "engine/sampling/options.hpp"
-#include "engine/sampling/sink.hpp"
-#include "engine/sampling/starts.hpp"
-#include "engine/schedule/balance.hpp"
 #include "partition/graph.hpp"
 #include "partition/plan.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/drive/shard.hpp"
-#include "engine/drive/shard_walk.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/walks/sharded/walk.hpp"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "engine/residency/page_columns.hpp"
+#include "engine/graph/page_columns.hpp"
 #include "engine/sampling/run.hpp"
 
 namespace sluice {

@@ -7,11 +7,11 @@
 
 #include "engine/exec/backend.hpp"
 #include "engine/exec/cuda_check.cuh"
+#include "engine/exec/group.cuh"
+#include "engine/graph/graph_view.hpp"
+#include "engine/graph/wide.hpp"
 #include "engine/select/alias.hpp"
-#include "engine/select/graph_view.hpp"
-#include "engine/select/group.cuh"
 #include "engine/select/hub_alias.cuh"
-#include "engine/select/wide.hpp"
 
 namespace sluice::cuda {
 

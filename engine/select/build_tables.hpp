@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "engine/exec/threads.hpp"
+#include "engine/graph/graph_view.hpp"
+#include "engine/graph/wide.hpp"
 #include "engine/select/alias.hpp"
-#include "engine/select/graph_view.hpp"
-#include "engine/select/wide.hpp"
 
 namespace sluice {
 

@@ -11,12 +11,12 @@
 #include <cstdint>
 
 #include "engine/exec/backend.hpp"
-#include "engine/exec/buffer.hpp"
 #include "engine/exec/cuda_check.cuh"
+#include "engine/exec/group.cuh"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/graph/graph_view.hpp"
 #include "engine/select/alias.hpp"
 #include "engine/select/build_tables.hpp"
-#include "engine/select/graph_view.hpp"
-#include "engine/select/group.cuh"
 
 namespace sluice::cuda {
 

@@ -9,13 +9,13 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/graph/elias_fano.hpp"
+#include "engine/graph/graph_view.hpp"
+#include "engine/graph/read_bytes.hpp"
+#include "engine/graph/wide.hpp"
 #include "engine/random/philox.hpp"
 #include "engine/random/uniform.hpp"
 #include "engine/select/candidates.hpp"
-#include "engine/select/elias_fano.hpp"
-#include "engine/select/graph_view.hpp"
-#include "engine/select/read_bytes.hpp"
-#include "engine/select/wide.hpp"
 
 namespace sluice {
 

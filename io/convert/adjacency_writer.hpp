@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <functional>
 
-#include "io/convert.hpp"
+#include "io/convert/convert.hpp"
 #include "io/convert/edge_sorter.hpp"
 #include "io/convert/id_set.hpp"
-#include "io/graph_file.hpp"
+#include "io/graph_file/graph_file.hpp"
 
 namespace sluice::io {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "io/convert.hpp"
+#include "io/convert/convert.hpp"
 #include "io/convert/edge_sorter.hpp"
 #include "io/convert/id_set.hpp"
 #include "io/convert/wide_ids.hpp"
-#include "io/graph_file.hpp"
+#include "io/graph_file/graph_file.hpp"
 
 namespace sluice::io {
 

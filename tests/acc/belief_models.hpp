@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "acc/cases.hpp"
-#include "engine/acc/beliefs.hpp"
+#include "engine/acc/beliefs/beliefs.hpp"
 
 namespace sluice::test {
 

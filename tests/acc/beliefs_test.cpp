@@ -1,5 +1,5 @@
 // Beliefs against exact marginals on trees, and against plain belief propagation on graphs with cycles.
-#include "engine/acc/beliefs.hpp"
+#include "engine/acc/beliefs/beliefs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "acc/belief_models.hpp"
 #include "acc/cases.hpp"
-#include "engine/acc/exact_math.hpp"
+#include "engine/acc/beliefs/exact_math.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"

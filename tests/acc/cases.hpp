@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/acc/acc_graph.hpp"
-#include "io/generate_graph.hpp"
-#include "rank/cases.hpp"
+#include "io/generate/generate_graph.hpp"
+#include "pagerank/cases.hpp"
 
 namespace sluice::test {
 

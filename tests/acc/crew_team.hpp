@@ -1,13 +1,13 @@
-// The host's threads in the place of a GPU: they run the bodies of engine/acc/listed.hpp.
+// The host's threads in the place of a GPU: they run the bodies of engine/acc/partitioned/round_output.hpp.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
-#include "engine/acc/listed.hpp"
-#include "engine/exec/crew.hpp"
+#include "engine/acc/partitioned/round_output.hpp"
 #include "engine/exec/device.hpp"
+#include "engine/exec/thread_pool.hpp"
 
 namespace sluice::test {
 

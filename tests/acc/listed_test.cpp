@@ -5,13 +5,13 @@
 #include "acc/cases.hpp"
 #include "acc/crew_team.hpp"
 #include "acc/oracle.hpp"
-#include "engine/acc/bfs.hpp"
-#include "engine/acc/kcore.hpp"
-#include "engine/acc/pagerank.hpp"
+#include "engine/acc/programs/bfs.hpp"
+#include "engine/acc/programs/kcore.hpp"
+#include "engine/acc/programs/pagerank.hpp"
+#include "engine/acc/programs/sssp.hpp"
+#include "engine/acc/programs/wcc.hpp"
 #include "engine/acc/run.hpp"
 #include "engine/acc/solve.hpp"
-#include "engine/acc/sssp.hpp"
-#include "engine/acc/wcc.hpp"
 #include "exchange/thread_ranks.hpp"
 
 namespace sluice::test {

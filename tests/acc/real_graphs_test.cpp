@@ -10,8 +10,8 @@
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
-#include "io/convert.hpp"
-#include "io/graph_file.hpp"
+#include "io/convert/convert.hpp"
+#include "io/graph_file/graph_file.hpp"
 
 namespace sluice::test {
 namespace {

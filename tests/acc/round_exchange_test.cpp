@@ -1,4 +1,4 @@
-#include "engine/acc/round_exchange.hpp"
+#include "engine/acc/partitioned/round_exchange.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What is free for a process, by what the system's files say of it and its control groups.
-#include "apps/memory.hpp"
+#include "apps/job/memory.hpp"
 
 #include "cli/cli.hpp"
 

@@ -1,6 +1,6 @@
 // A verifier that accepts everything would pass all other tests: here it gets results with one fault each, of
 // a graph in memory and of one whose edges are read when they are wanted.
-#include "apps/verify.hpp"
+#include "apps/verify/verify.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 #include "partition/elsewhere.hpp"
 
 // The program is no library: its verifier is compiled in here.
-#include "apps/verify_ppr.cpp"
-#include "apps/verify_samples.cpp"
-#include "apps/verify_walks.cpp"
+#include "apps/verify/ppr.cpp"
+#include "apps/verify/samples.cpp"
+#include "apps/verify/walks.cpp"
 
 namespace sluice::apps {
 namespace {

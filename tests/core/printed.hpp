@@ -4,7 +4,7 @@
 
 #include <ostream>
 
-#include "apps/names.hpp"
+#include "apps/cli/names.hpp"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 
 #include "engine/core/accountant.hpp"
 #include "engine/core/error.hpp"
-#include "engine/exec/recycled_memory.hpp"
+#include "engine/exec/memory/recycled_memory.hpp"
 
 namespace sluice::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cli/process.hpp"
-#include "io/graph_file.hpp"
+#include "io/graph_file/graph_file.hpp"
 #include "statistical/graphs.hpp"
 
 namespace sluice::test {

@@ -1,11 +1,11 @@
 // Belief propagation on a GPU: the host's beliefs, messages and residuals, bit for bit.
-#include "engine/acc/beliefs.hpp"
+#include "engine/acc/beliefs/beliefs.hpp"
 
 #include <gtest/gtest.h>
 
 #include "acc/belief_models.hpp"
 #include "acc/edges_elsewhere.hpp"
-#include "engine/acc/belief_part_backend.hpp"
+#include "engine/acc/beliefs/part_backend.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"

@@ -1,5 +1,5 @@
 // Batches applied to a graph in a GPU's memory: the lists that the host makes, entry by entry.
-#include "engine/rank/device_graph.cuh"
+#include "engine/pagerank/changes/device_graph.cuh"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <random>
 #include <vector>
 
-#include "engine/exec/recycled_memory.hpp"
+#include "engine/exec/memory/recycled_memory.hpp"
 #include "gpu/gpu.hpp"
-#include "rank/batch_support.hpp"
-#include "rank/cases.hpp"
+#include "pagerank/batch_support.hpp"
+#include "pagerank/cases.hpp"
 
 namespace sluice::test {
 namespace {

@@ -1,5 +1,5 @@
 // Dynamic PageRank on a GPU: after every batch the ranks, iterations and frontiers of the host, bit for bit.
-#include "engine/rank/dynamic.hpp"
+#include "engine/pagerank/dynamic/dynamic.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <random>
 
 #include "engine/core/error.hpp"
-#include "engine/rank/replay.hpp"
+#include "engine/pagerank/dynamic/replay.hpp"
 #include "gpu/gpu.hpp"
-#include "rank/batch_support.hpp"
-#include "rank/cases.hpp"
+#include "pagerank/batch_support.hpp"
+#include "pagerank/cases.hpp"
 #include "statistical/graphs.hpp"
 
 namespace sluice::test {

@@ -6,8 +6,8 @@
 
 #include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"
-#include "rank/cases.hpp"
-#include "rank/course.hpp"
+#include "pagerank/cases.hpp"
+#include "pagerank/course.hpp"
 
 namespace sluice::test {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/exec/device.hpp"
-#include "engine/residency/paging.hpp"
+#include "engine/memory/paging.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::test {

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "acc/edges_elsewhere.hpp"
-#include "engine/rank/cuda_sliced_sweep.hpp"
+#include "engine/pagerank/static/sliced_sweep.hpp"
 #include "gpu/gpu.hpp"
 #include "gpu/thread_ranks.hpp"
-#include "rank/cases.hpp"
+#include "pagerank/cases.hpp"
 
 namespace sluice::test {
 namespace {

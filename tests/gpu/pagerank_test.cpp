@@ -1,12 +1,12 @@
 // PageRank on a GPU: the ranks, iterations and residuals of the host, bit for bit.
-#include "engine/rank/pagerank.hpp"
+#include "engine/pagerank/static/pagerank.hpp"
 
 #include <gtest/gtest.h>
 
 #include "acc/edges_elsewhere.hpp"
 #include "gpu/gpu.hpp"
-#include "io/generate_graph.hpp"
-#include "rank/cases.hpp"
+#include "io/generate/generate_graph.hpp"
+#include "pagerank/cases.hpp"
 
 namespace sluice::test {
 namespace {

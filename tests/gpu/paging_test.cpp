@@ -3,11 +3,11 @@
 
 #include "core/printed.hpp"
 #include "engine/core/error.hpp"
-#include "engine/drive/paged_walk.hpp"
-#include "engine/residency/paged_plan.hpp"
-#include "engine/residency/resident_graph.hpp"
+#include "engine/memory/paged_plan.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/walks/partitioned/walk.hpp"
 #include "gpu/gpu.hpp"
-#include "io/generate_graph.hpp"
+#include "io/generate/generate_graph.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {

@@ -5,7 +5,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/ppr/backend.hpp"
-#include "engine/ppr/dense_state.hpp"
+#include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/ppr.hpp"
 #include "engine/ppr/query_rules.hpp"
 #include "gpu/gpu.hpp"

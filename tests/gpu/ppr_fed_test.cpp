@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "engine/core/error.hpp"
+#include "engine/ppr/adjacency/cache.hpp"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/evaluate.hpp"
-#include "engine/ppr/list_cache.hpp"
 #include "engine/ppr/query_room.hpp"
 #include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"

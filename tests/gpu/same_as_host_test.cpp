@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "engine/residency/resident_graph.hpp"
+#include "engine/memory/resident_graph.hpp"
 #include "gpu/gpu.hpp"
 #include "sampling/jobs.hpp"
 

@@ -2,12 +2,12 @@
 // NCCL for: those of one process on the host, bit for bit.
 #include <gtest/gtest.h>
 
-#include "engine/drive/paged_items_cuda.cuh"
-#include "engine/drive/paged_node.hpp"
-#include "engine/drive/paged_sample_driver.hpp"
-#include "engine/sampling/pool.hpp"
+#include "engine/samples/kinds/multidimensional.hpp"
+#include "engine/samples/one_pass/partitioned_node.hpp"
+#include "engine/samples/partitioned/driver.hpp"
+#include "engine/samples/partitioned/items_cuda.cuh"
+#include "engine/samples/pool/pool.hpp"
 #include "engine/sampling/run.hpp"
-#include "engine/sampling/walks/multidimensional.hpp"
 #include "gpu/gpu.hpp"
 #include "gpu/on_ranks.hpp"
 

@@ -2,11 +2,11 @@
 // the host, bit for bit.
 #include <gtest/gtest.h>
 
-#include "engine/drive/paged_sample_driver.hpp"
-#include "engine/drive/shard_sample_cuda.cuh"
-#include "engine/drive/starts_upload.hpp"
+#include "engine/batch/starts_upload.hpp"
+#include "engine/samples/kinds/neighbor.hpp"
+#include "engine/samples/partitioned/driver.hpp"
+#include "engine/samples/partitioned/shard_sample_cuda.cuh"
 #include "engine/sampling/run.hpp"
-#include "engine/sampling/samples/neighbor.hpp"
 #include "gpu/gpu.hpp"
 #include "gpu/on_ranks.hpp"
 #include "sampling/dynamic_samplers.hpp"

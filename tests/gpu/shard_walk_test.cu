@@ -3,13 +3,13 @@
 
 #include <functional>
 
-#include "engine/drive/shard_walk_cuda.cuh"
-#include "engine/drive/shard_walk_driver.hpp"
-#include "engine/drive/starts_upload.hpp"
-#include "engine/residency/slots.hpp"
+#include "engine/batch/starts_upload.hpp"
+#include "engine/memory/slots.hpp"
 #include "engine/sampling/run.hpp"
-#include "engine/sampling/walks/node2vec.hpp"
-#include "engine/sampling/walks/uniform.hpp"
+#include "engine/walks/kinds/node2vec.hpp"
+#include "engine/walks/kinds/uniform.hpp"
+#include "engine/walks/sharded/driver.hpp"
+#include "engine/walks/sharded/walk_cuda.cuh"
 #include "gpu/gpu.hpp"
 #include "gpu/thread_ranks.hpp"
 #include "sampling/jobs.hpp"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/acc/cuda_vote_driver.cuh"
-#include "engine/acc/host_vote.hpp"
+#include "engine/acc/resident_cuda/vote_driver.cuh"
 #include "engine/acc/solve.hpp"
+#include "engine/acc/whole_host/host_vote.hpp"
 #include "engine/exec/threads.hpp"
 #include "gpu/gpu.hpp"
 #include "statistical/graphs.hpp"

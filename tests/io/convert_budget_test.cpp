@@ -5,7 +5,7 @@
 #include "core/printed.hpp"
 #include "io/convert/edge_sorter.hpp"
 #include "io/convert_fixture.hpp"
-#include "io/generate_graph.hpp"
+#include "io/generate/generate_graph.hpp"
 
 namespace sluice::io {
 namespace {

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "engine/core/error.hpp"
-#include "io/convert.hpp"
+#include "io/convert/convert.hpp"
 #include "io/convert/keep_rule.hpp"
-#include "io/graph_file.hpp"
+#include "io/graph_file/graph_file.hpp"
 
 namespace sluice::io {
 

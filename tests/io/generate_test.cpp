@@ -1,4 +1,4 @@
-#include "io/generate.hpp"
+#include "io/generate/generate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "core/printed.hpp"
 #include "engine/core/error.hpp"
-#include "io/edge_generator.hpp"
+#include "io/generate/edge_generator.hpp"
 
 namespace sluice::io {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/checksum.hpp"
-#include "io/graph_file.hpp"
+#include "io/graph_file/graph_file.hpp"
 #include "tests/io/graph_file_support.hpp"
 
 namespace sluice::io {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 
-#include "io/graph_file.hpp"
+#include "io/graph_file/graph_file.hpp"
 #include "tests/io/graph_file_support.hpp"
 
 namespace sluice::io {

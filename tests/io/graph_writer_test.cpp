@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "io/graph_file.hpp"
+#include "io/graph_file/graph_file.hpp"
 #include "tests/io/graph_file_support.hpp"
 
 namespace sluice::io {

@@ -1,5 +1,5 @@
 // Shards that are shown as one file, more of them than a process may have open.
-#include "io/join_shards.hpp"
+#include "io/results/join_shards.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

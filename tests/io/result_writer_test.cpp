@@ -1,4 +1,4 @@
-#include "io/result_writer.hpp"
+#include "io/results/result_writer.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -9,7 +9,7 @@
 
 #include "core/printed.hpp"
 #include "engine/core/error.hpp"
-#include "io/graph_file.hpp"
+#include "io/graph_file/graph_file.hpp"
 #include "tests/io/file_test_support.hpp"
 
 namespace sluice::io {

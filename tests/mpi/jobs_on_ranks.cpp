@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/drive/column_exchange.hpp"
+#include "engine/exchange/column_exchange.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "sampling/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"

@@ -21,12 +21,12 @@
 #include <string>
 #include <vector>
 
-#include "apps/commands.hpp"
-#include "apps/console.hpp"
-#include "apps/names.hpp"
-#include "apps/ranks.hpp"
+#include "apps/cli/console.hpp"
+#include "apps/cli/names.hpp"
+#include "apps/commands/commands.hpp"
+#include "apps/job/ranks.hpp"
 #include "engine/core/error.hpp"
-#include "io/graph_file.hpp"
+#include "io/graph_file/graph_file.hpp"
 #include "mpi/kinds.hpp"
 #include "sampling/jobs.hpp"
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "engine/acc/solve.hpp"
-#include "engine/rank/pagerank.hpp"
+#include "engine/pagerank/static/pagerank.hpp"
 #include "engine/sampling/run.hpp"
 #include "partition/graph.hpp"
 

@@ -1,13 +1,13 @@
 // Queries side by side on the host: the lists, scores and figures that tables give, bit for bit.
-#include "engine/ppr/dense_group.hpp"
+#include "engine/ppr/dense/group.hpp"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
 #include "engine/core/error.hpp"
+#include "engine/ppr/adjacency/in_edges.hpp"
 #include "engine/ppr/backend.hpp"
-#include "engine/ppr/in_edges.hpp"
 #include "engine/ppr/query_route.hpp"
 #include "ppr/ran.hpp"
 

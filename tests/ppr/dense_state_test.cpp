@@ -1,5 +1,5 @@
 // How many queries go side by side at once, in so much memory.
-#include "engine/ppr/dense_state.hpp"
+#include "engine/ppr/dense/state.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // A query by a group of threads is the query by one, to the bit: its scores, its list and its figures, in a
 // room of any size. Groups of several threads here are what a block is on a GPU.
-#include "engine/ppr/group_query.hpp"
+#include "engine/ppr/methods/group_query.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <memory>
 #include <thread>
 
-#include "engine/ppr/group_one_by_one.hpp"
-#include "engine/select/group.hpp"
+#include "engine/exec/group.hpp"
+#include "engine/ppr/methods/group_one_by_one.hpp"
 #include "ppr/oracle.hpp"
 
 namespace sluice::test {

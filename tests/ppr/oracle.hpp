@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/ppr/ppr.hpp"
-#include "rank/cases.hpp"
-#include "rank/oracle.hpp"
+#include "pagerank/cases.hpp"
+#include "pagerank/oracle.hpp"
 
 namespace sluice::test {
 

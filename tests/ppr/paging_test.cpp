@@ -4,7 +4,7 @@
 
 #include "cli/process.hpp"
 #include "engine/core/error.hpp"
-#include "io/graph_file.hpp"
+#include "io/graph_file/graph_file.hpp"
 #include "ppr/ran.hpp"
 
 namespace sluice::test {

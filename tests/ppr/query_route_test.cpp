@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/ppr/dense_state.hpp"
+#include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/query_rules.hpp"
 
 namespace sluice::test {

@@ -5,7 +5,7 @@
 #include "cli/process.hpp"
 #include "engine/ppr/evaluate.hpp"
 #include "exchange/thread_ranks.hpp"
-#include "io/graph_file.hpp"
+#include "io/graph_file/graph_file.hpp"
 #include "ppr/ran.hpp"
 
 namespace sluice::test {

@@ -2,7 +2,7 @@
 // expanded.
 #pragma once
 
-#include "engine/sampling/sample.hpp"
+#include "engine/samples/sample.hpp"
 
 namespace sluice::test {
 

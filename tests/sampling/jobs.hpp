@@ -11,7 +11,7 @@
 
 #include "engine/exec/device.hpp"
 #include "engine/sampling/run.hpp"
-#include "io/generate_graph.hpp"
+#include "io/generate/generate_graph.hpp"
 
 namespace sluice::test {
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
-#include "engine/residency/resident_graph.hpp"
+#include "engine/memory/resident_graph.hpp"
 #include "io/file_test_support.hpp"
-#include "io/graph_file.hpp"
+#include "io/graph_file/graph_file.hpp"
 #include "partition/build.hpp"
 #include "sampling/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"

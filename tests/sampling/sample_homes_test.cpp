@@ -1,5 +1,5 @@
 // Homes whose entries are worked on together: as many as 32 bits number the instances of.
-#include "engine/drive/sample_homes.hpp"
+#include "engine/samples/partitioned/sample_homes.hpp"
 
 #include <gtest/gtest.h>
 

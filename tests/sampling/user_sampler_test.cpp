@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "engine/sampling/walk.hpp"
+#include "engine/walks/walk.hpp"
 #include "statistical/chi_square.hpp"
 #include "statistical/graphs.hpp"
 

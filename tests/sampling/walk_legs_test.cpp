@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "engine/core/error.hpp"
-#include "engine/residency/paged_plan.hpp"
-#include "engine/residency/resident_graph.hpp"
-#include "io/generate_graph.hpp"
+#include "engine/memory/paged_plan.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "io/generate/generate_graph.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {

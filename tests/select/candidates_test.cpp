@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "engine/graph/wide.hpp"
 #include "engine/select/tables.hpp"
-#include "engine/select/wide.hpp"
 
 namespace sluice {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/printed.hpp"
+#include "engine/exec/group.hpp"
 #include "engine/select/candidates.hpp"
-#include "engine/select/group.hpp"
 #include "statistical/chi_square.hpp"
 
 namespace sluice {

@@ -1,5 +1,5 @@
 // Coded lists: every target is read back, and takes no more bits than the code promises.
-#include "engine/select/elias_fano.hpp"
+#include "engine/graph/elias_fano.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "engine/select/group.hpp"
+#include "engine/exec/group.hpp"
 
 namespace sluice {
 namespace {

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "engine/select/graph_view.hpp"
+#include "engine/graph/graph_view.hpp"
 
 namespace sluice {
 namespace {

@@ -1,8 +1,8 @@
 // The biased walk, compiled: for the host, and for the GPU where CUDA is built.
-#include "engine/sampling/walks/biased.hpp"
+#include "engine/walks/kinds/biased.hpp"
 
 #include "engine/sampling/builtin_walks.hpp"
-#include "engine/sampling/walk.hpp"
+#include "engine/walks/walk.hpp"
 
 namespace sluice {
 

@@ -1,10 +1,10 @@
 // ForestFire sampling, compiled: for the host, and for the GPU where CUDA is built.
-#include "engine/sampling/samples/forest_fire.hpp"
+#include "engine/samples/kinds/forest_fire.hpp"
 
 #include <algorithm>
 
+#include "engine/samples/sample.hpp"
 #include "engine/sampling/builtin_samples.hpp"
-#include "engine/sampling/sample.hpp"
 
 namespace sluice {
 

@@ -1,8 +1,8 @@
 // The jump walk, compiled: for the host, and for the GPU where CUDA is built.
-#include "engine/sampling/walks/jump.hpp"
+#include "engine/walks/kinds/jump.hpp"
 
 #include "engine/sampling/builtin_walks.hpp"
-#include "engine/sampling/walk.hpp"
+#include "engine/walks/walk.hpp"
 
 namespace sluice {
 

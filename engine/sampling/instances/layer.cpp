@@ -1,23 +1,23 @@
 // Layer sampling, compiled: for the host, and for the GPU where CUDA is built.
-#include "engine/sampling/samples/layer.hpp"
+#include "engine/samples/kinds/layer.hpp"
 
 #include <algorithm>
 #include <type_traits>
 
+#include "engine/batch/starts_upload.hpp"
 #include "engine/core/error.hpp"
-#include "engine/drive/block_driver.hpp"
-#include "engine/drive/instance_job.hpp"
-#include "engine/drive/layer_arena.hpp"
-#include "engine/drive/paged_layer.hpp"
-#include "engine/drive/paged_sample_driver.hpp"
-#include "engine/drive/starts_upload.hpp"
 #include "engine/exchange/nccl.hpp"
+#include "engine/exec/group.hpp"
+#include "engine/memory/tables/page_tables.hpp"
+#include "engine/samples/block_driver.hpp"
+#include "engine/samples/instance_job.hpp"
+#include "engine/samples/layer/arena.hpp"
+#include "engine/samples/layer/partitioned.hpp"
+#include "engine/samples/partitioned/driver.hpp"
 #include "engine/sampling/builtin_samples.hpp"
-#include "engine/select/group.hpp"
-#include "engine/select/page_tables.hpp"
 #if defined(__CUDACC__)
-#include "engine/drive/instance_cuda.cuh"
-#include "engine/drive/paged_items_cuda.cuh"
+#include "engine/samples/instance_cuda.cuh"
+#include "engine/samples/partitioned/items_cuda.cuh"
 #endif
 
 namespace sluice {

@@ -1,8 +1,8 @@
 // The multidimensional walk, compiled: for the host, and for the GPU where CUDA is built.
-#include "engine/sampling/walks/multidimensional.hpp"
+#include "engine/samples/kinds/multidimensional.hpp"
 
+#include "engine/samples/pool/pool.hpp"
 #include "engine/sampling/builtin_walks.hpp"
-#include "engine/sampling/pool.hpp"
 
 namespace sluice {
 

@@ -1,10 +1,10 @@
 // Neighbor sampling, compiled: for the host, and for the GPU where CUDA is built.
-#include "engine/sampling/samples/neighbor.hpp"
+#include "engine/samples/kinds/neighbor.hpp"
 
 #include <algorithm>
 
+#include "engine/samples/sample.hpp"
 #include "engine/sampling/builtin_samples.hpp"
-#include "engine/sampling/sample.hpp"
 
 namespace sluice {
 

@@ -1,8 +1,8 @@
 // The node2vec walk, compiled: for the host, and for the GPU where CUDA is built.
-#include "engine/sampling/walks/node2vec.hpp"
+#include "engine/walks/kinds/node2vec.hpp"
 
 #include "engine/sampling/builtin_walks.hpp"
-#include "engine/sampling/walk.hpp"
+#include "engine/walks/walk.hpp"
 
 namespace sluice {
 

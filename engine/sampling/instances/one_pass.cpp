@@ -6,24 +6,24 @@
 #include <utility>
 #include <vector>
 
+#include "engine/batch/batch_writer.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
-#include "engine/drive/block_driver.hpp"
-#include "engine/drive/edge_questions.hpp"
-#include "engine/drive/instance_job.hpp"
-#include "engine/drive/one_pass_step.hpp"
-#include "engine/drive/paged_node.hpp"
-#include "engine/drive/paged_sample_driver.hpp"
-#include "engine/drive/read_targets.hpp"
-#include "engine/drive/shard.hpp"
-#include "engine/drive/wave_writer.hpp"
+#include "engine/exec/group.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/read_targets.hpp"
+#include "engine/samples/block_driver.hpp"
+#include "engine/samples/instance_job.hpp"
+#include "engine/samples/kinds/edge.hpp"
+#include "engine/samples/kinds/node.hpp"
+#include "engine/samples/one_pass/partitioned_node.hpp"
+#include "engine/samples/one_pass/step.hpp"
+#include "engine/samples/partitioned/driver.hpp"
+#include "engine/samples/partitioned/edge_questions.hpp"
 #include "engine/sampling/builtin_samples.hpp"
-#include "engine/sampling/samples/edge.hpp"
-#include "engine/sampling/samples/node.hpp"
-#include "engine/select/group.hpp"
 #if defined(__CUDACC__)
-#include "engine/drive/instance_cuda.cuh"
-#include "engine/drive/paged_items_cuda.cuh"
+#include "engine/samples/instance_cuda.cuh"
+#include "engine/samples/partitioned/items_cuda.cuh"
 #endif
 
 namespace sluice {

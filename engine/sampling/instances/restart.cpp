@@ -1,8 +1,8 @@
 // The restart walk, compiled: for the host, and for the GPU where CUDA is built.
-#include "engine/sampling/walks/restart.hpp"
+#include "engine/walks/kinds/restart.hpp"
 
 #include "engine/sampling/builtin_walks.hpp"
-#include "engine/sampling/walk.hpp"
+#include "engine/walks/walk.hpp"
 
 namespace sluice {
 

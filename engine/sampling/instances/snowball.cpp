@@ -1,10 +1,10 @@
 // Snowball sampling, compiled: for the host, and for the GPU where CUDA is built.
-#include "engine/sampling/samples/snowball.hpp"
+#include "engine/samples/kinds/snowball.hpp"
 
 #include <algorithm>
 
+#include "engine/samples/sample.hpp"
 #include "engine/sampling/builtin_samples.hpp"
-#include "engine/sampling/sample.hpp"
 
 namespace sluice {
 

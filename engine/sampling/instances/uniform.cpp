@@ -1,8 +1,8 @@
 // The uniform walk, compiled: for the host, and for the GPU where CUDA is built.
-#include "engine/sampling/walks/uniform.hpp"
+#include "engine/walks/kinds/uniform.hpp"
 
 #include "engine/sampling/builtin_walks.hpp"
-#include "engine/sampling/walk.hpp"
+#include "engine/walks/walk.hpp"
 
 namespace sluice {
 

@@ -1,0 +1,141 @@
+#include "apps/bench/replay_graphs.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "apps/job/output.hpp"
+#include "apps/job/ranks.hpp"
+#include "io/convert/convert.hpp"
+#include "io/graph_file/graph_file.hpp"
+#include "io/output_file.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Edges handed to the conversion at a time.
+constexpr std::uint64_t kEdgesAtOnce = 1u << 16;
+/// Batches that are put together as edges are read; then the file is written anew, for every one of them is
+/// looked through at every reading.
+constexpr unsigned kMostBatches = 16;
+
+/// The first edges, as a conversion reads them.
+class FirstEdges final : public io::EdgeSource {
+ public:
+  FirstEdges(const TemporalSource& edges, std::uint64_t count) : edges_(edges), count_(count) {
+    info_.vertices = edges.vertices();
+    info_.origin = "a replay";
+  }
+  const io::EdgeSourceInfo& info() const override { return info_; }
+  bool next(io::EdgeBatch& batch) override {
+    const std::uint64_t size = std::min(count_ - done_, kEdgesAtOnce);
+    source_.resize(size), target_.resize(size);
+    edges_.read(done_, source_, target_);
+    batch.clear();
+    batch.source.assign(source_.begin(), source_.end());
+    batch.target.assign(target_.begin(), target_.end());
+    done_ += size;
+    return size > 0;
+  }
+
+ private:
+  const TemporalSource& edges_;
+  std::uint64_t count_, done_ = 0;
+  io::EdgeSourceInfo info_;
+  std::vector<Vertex> source_, target_;
+};
+
+class GraphsInFiles final : public ReplayGraphs {
+ public:
+  GraphsInFiles(bool stays, const CommonOptions& common) : stays_(stays) {
+    // A name that every rank of the machine knows for what goes away if the job ends by force.
+    const std::string tag = broadcast_text(world(), io::temporary_tag(), 0, "a folder for the graph");
+    if (writes()) folder_.emplace(folder_of_ranks("-", common.scratch, tag));
+    const auto folders = world().all_gather(folder_ ? folder_->path() : "", "a folder for the graph");
+    path_ = folders[static_cast<std::size_t>(world().node_leader())] + "/graph.h5";
+  }
+
+  Graph first(const TemporalSource& edges, std::uint64_t count, unsigned threads) override {
+    return written([&] {
+      io::ConvertOptions options;
+      options.compact = false, options.keep_self_loops = true, options.reverse = true;
+      options.threads = threads, options.force = true;
+      FirstEdges source(edges, count);
+      io::convert(source, path_, options);
+    });
+  }
+
+  Graph keep(Graph graph) override {
+    if (!stays_ || ++batches_ % kMostBatches != 0) return graph;
+    return written([&] { io::write_graph(path_, graph, true); });
+  }
+
+ private:
+  static bool writes() { return world().node_rank() == 0; }
+
+  /// What one rank of the machine writes, all of them open; what they have open needs no name.
+  template <class Write>
+  Graph written(Write&& write) {
+    if (writes()) write();
+    world().barrier("the graph of the replay");
+    Graph graph = stays_ ? io::open_graph(path_, true) : io::read_graph(path_, true);
+    world().barrier("the graph of the replay");
+    if (writes()) fs::remove(path_);
+    return graph;
+  }
+
+  bool stays_;
+  std::optional<TemporaryFolder> folder_;
+  std::string path_;
+  unsigned batches_ = 0;
+};
+
+}  // namespace
+
+ReplayRoom::ReplayRoom(const TemporalSource& edges, const ReplayOptions& options) {
+  const ReplaySizes sizes(edges, options);
+  const auto lists = [&](std::uint64_t count) {
+    return (edges.vertices() + 1) * sizeof(EdgeIndex) + count * sizeof(Vertex);
+  };
+  // What a batch of so many insertions takes beside the lists.
+  const auto batch = [](std::uint64_t count) {
+    UpdateBatch lines;
+    const std::uint64_t line = sluice::update_bytes(Graph(), lines);
+    lines.insertions.source.resize(1);
+    return count * (sluice::update_bytes(Graph(), lines) - line + 2 * sizeof(Vertex));
+  };
+  graph_bytes = 2 * lists(edges.size());
+  update_bytes = lists(edges.size()) + batch(sizes.batch);
+  build_bytes = 2 * lists(sizes.first) + batch(sizes.first);
+  file_bytes = 2 * lists(0);
+}
+
+std::uint64_t ReplayRoom::needed(ReplayGraphPlace place, std::uint64_t beside) const {
+  const std::uint64_t held = place == ReplayGraphPlace::stays ? file_bytes : graph_bytes;
+  const std::uint64_t making = place == ReplayGraphPlace::made ? build_bytes : io::kLeastConversionMemory;
+  return std::max(making, held + update_bytes + beside);
+}
+
+ReplayGraphPlace place_of_replay(const ReplayRoom& room, std::uint64_t beside, const CommonOptions& common) {
+  const std::uint64_t available = host_accountant().available();
+  const bool wanted = common.paging.transport == Transport::file ||
+                      (common.distribution == Distribution::shard && world().size() > 1);
+  const auto fits = [&](ReplayGraphPlace place) { return room.needed(place, beside) <= available; };
+  auto best = ReplayGraphPlace::stays;
+  for (const auto place : {ReplayGraphPlace::read, ReplayGraphPlace::made}) {
+    if (!wanted && fits(place)) best = place;
+  }
+  std::uint64_t place[] = {static_cast<std::uint64_t>(best)};
+  world().all_reduce(place, Reduce::max, "the ranks' budgets");
+  return static_cast<ReplayGraphPlace>(place[0]);
+}
+
+std::unique_ptr<ReplayGraphs> keep_replay_graphs(ReplayGraphPlace place, const CommonOptions& common) {
+  if (place == ReplayGraphPlace::made) return std::make_unique<ReplayGraphs>();
+  return std::make_unique<GraphsInFiles>(place == ReplayGraphPlace::stays, common);
+}
+
+}  // namespace sluice::apps

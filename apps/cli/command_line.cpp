@@ -1,0 +1,213 @@
+#include "apps/cli/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "apps/cli/values.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+template <class T>
+std::string join(const std::vector<T>& items, const char* separator) {
+  return fmt::format("{}", fmt::join(items, separator));
+}
+
+/// CLI11 ends some messages with a newline or a full stop; ours are one line without either.
+std::string one_line(std::string message) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  while (!message.empty() && (message.back() == ' ' || message.back() == '.')) message.pop_back();
+  return message;
+}
+
+/// Words of the command line that belong to no option and no argument, in their order.
+void refuse_unexpected(const Command& command, std::vector<std::string> words) {
+  std::erase(words, "--");
+  if (words.empty()) return;
+  const auto hint = fmt::format("(see sluice {} --help)", command.name());
+  const auto dashed = std::find_if(words.begin(), words.end(), [](auto& word) { return word[0] == '-'; });
+  if (dashed == words.end()) throw UsageError(fmt::format("unexpected: {} {}", join(words, " "), hint));
+  std::vector<std::string> names{"--help"};
+  for (const auto& option : command.options()) {
+    if (option.name.starts_with("--") && !option.idle) names.push_back(option.name);
+  }
+  const std::string name = dashed->substr(0, dashed->find('='));
+  throw UsageError(fmt::format("unknown option {}{} {}", name, did_you_mean(name, names), hint));
+}
+
+}  // namespace
+
+std::string to_string(const OptionValue& value) {
+  return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
+}
+
+void Command::text_value(const std::string& name, const std::string& placeholder,
+                         std::function<void(const std::string&)> set, std::function<OptionValue()> get,
+                         const std::string& help) {
+  // A zero or empty default means "chosen for you": the help says how in words.
+  const std::string now = to_string(get());
+  const std::string shown = placeholder.empty() || now == "0" ? "" : now;
+  options_.push_back({name, placeholder, help, group_, shown, std::move(set), std::move(get)});
+}
+
+void Command::input_file(const std::string& name, std::string& value, const std::string& help) {
+  text(name, name.starts_with("--") ? "FILE" : name, value, help);
+  options_.back().file = FileUse::read;
+}
+
+void Command::optional_input_file(const std::string& name, std::string& value, const std::string& help) {
+  input_file(name, value, help);
+  options_.back().optional = true;
+}
+
+void Command::output_file(const std::string& name, std::string& value, const std::string& help) {
+  input_file(name, value, help);
+  options_.back().file = FileUse::written;
+}
+
+void Command::writes_beside(std::string what, std::function<std::string()> path) {
+  beside_.emplace_back(std::move(what), std::move(path));
+}
+
+void Command::flag(const std::string& name, bool& value, const std::string& help) {
+  text_value(
+      name, "", [&value](const std::string&) { value = true; }, [&value] { return OptionValue(value); },
+      help);
+}
+
+void Command::text(const std::string& name, const std::string& placeholder, std::string& value,
+                   const std::string& help) {
+  const auto set = [&value, name](const std::string& given) {
+    if (given.empty()) throw UsageError(fmt::format("{}: empty", name));
+    value = given;
+  };
+  text_value(
+      name, placeholder, set, [&value] { return OptionValue(value); }, help);
+}
+
+void Command::size(const std::string& name, std::uint64_t& value, const std::string& help) {
+  const auto set = [&value, name](const std::string& given) {
+    value = parse_size(given, name);
+    if (value == 0) throw UsageError(fmt::format("{}: at least one byte", name));
+  };
+  text_value(
+      name, "SIZE", set, [&value] { return OptionValue(value); }, help);
+}
+
+void Command::whole(const std::string& name, std::uint64_t& value, std::uint64_t least,
+                    const std::string& help) {
+  const auto set = [&value, name, least](const std::string& given) {
+    value = parse_whole(given, name, least);
+  };
+  text_value(
+      name, "N", set, [&value] { return OptionValue(value); }, help);
+}
+
+void Command::whole(const std::string& name, std::uint32_t& value, std::uint32_t least,
+                    const std::string& help) {
+  const auto set = [&value, name, least](const std::string& given) {
+    constexpr std::uint32_t kMost = std::numeric_limits<std::int32_t>::max();
+    value = static_cast<std::uint32_t>(parse_whole(given, name, least, kMost));
+  };
+  text_value(
+      name, "N", set, [&value] { return OptionValue(std::uint64_t{value}); }, help);
+}
+
+void Command::real(const std::string& name, const std::string& placeholder, double& value,
+                   const std::string& help) {
+  const auto set = [&value, name](const std::string& given) { value = parse_real(given, name); };
+  text_value(
+      name, placeholder, set, [&value] { return OptionValue(value); }, help);
+}
+
+void Command::list(const std::string& name, const std::string& placeholder, std::vector<std::int64_t>& value,
+                   std::int64_t least, const std::string& help) {
+  const auto set = [&value, name, least](const std::string& given) {
+    value = parse_list(given, name, least);
+  };
+  const auto get = [&value] { return OptionValue(join(value, ",")); };
+  text_value(name, placeholder, set, get, help);
+}
+
+void Command::choice_of_words(const std::string& name, std::vector<std::string> words,
+                              std::function<void(std::size_t)> set, std::function<OptionValue()> get,
+                              const std::string& help) {
+  const auto find = [name, words, set = std::move(set)](const std::string& given) {
+    const auto found = std::find(words.begin(), words.end(), given);
+    if (found == words.end()) {
+      throw UsageError(fmt::format("{}: '{}' is unknown (one of {})", name, given, join(words, ", ")));
+    }
+    set(static_cast<std::size_t>(found - words.begin()));
+  };
+  text_value(name, join(words, "|"), find, std::move(get), help);
+}
+
+void Command::set_idle(std::span<const std::string_view> names) {
+  for (auto& option : options_)
+    option.idle |= std::find(names.begin(), names.end(), option.name) != names.end();
+}
+
+bool Command::given(const std::string& name) const {
+  return std::any_of(options_.begin(), options_.end(),
+                     [&](const Option& option) { return option.name == name && option.given; });
+}
+
+ResolvedOptions Command::resolved() const {
+  ResolvedOptions all;
+  for (const auto& option : options_) {
+    if (option.idle) continue;
+    const bool dashed = option.name.starts_with("--");
+    std::string key = dashed ? option.name.substr(2) : option.name;
+    if (!dashed) std::transform(key.begin(), key.end(), key.begin(), [](char c) { return std::tolower(c); });
+    all.emplace_back(std::move(key), option.get());
+  }
+  return all;
+}
+
+std::vector<NamedFile> Command::files() const {
+  std::vector<NamedFile> all;
+  for (const Option& option : options_) {
+    if (option.file != FileUse::none)
+      all.push_back({option.name, to_string(option.get()), option.file == FileUse::written});
+  }
+  for (const auto& [what, path] : beside_) all.push_back({what, path(), true, true});
+  std::erase_if(all, [](const NamedFile& file) { return file.path.empty() || file.path == "-"; });
+  return all;
+}
+
+ParseResult parse_command_line(Command& command, std::vector<std::string> words) {
+  CLI::App parser;
+  parser.allow_extras();  // refused below
+  parser.set_help_flag("-h,--help");
+  for (auto& option : command.options()) {
+    if (option.placeholder.empty()) {
+      parser.add_flag_callback(option.name, [&option] { option.given = true, option.set({}); });
+      continue;
+    }
+    auto* added = parser.add_option_function<std::string>(
+        option.name, [&option](const std::string& given) { option.given = true, option.set(given); });
+    if (!option.name.starts_with("--")) added->required(!option.optional);
+  }
+  std::reverse(words.begin(), words.end());  // CLI11 takes a vector of words from its end
+  try {
+    parser.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    return ParseResult::help;
+  } catch (const CLI::ParseError& error) {
+    refuse_unexpected(command, parser.remaining());  // a misspelt option is why another word is missing
+    throw UsageError(fmt::format("{} (see sluice {} --help)", one_line(error.what()), command.name()));
+  }
+  refuse_unexpected(command, parser.remaining());
+  for (const auto& option : command.options()) {
+    if (option.idle && option.given)
+      throw UsageError(fmt::format("{} has no meaning for {} (leave it out)", option.name, command.name()));
+  }
+  return ParseResult::run;
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,137 @@
+// A command's options, declared once: the parser, the help text and the resolved configuration all come from
+// here.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "apps/cli/names.hpp"
+
+namespace sluice::apps {
+
+/// An option's value as the report and the configuration show it.
+using OptionValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string>;
+using ResolvedOptions = std::vector<std::pair<std::string, OptionValue>>;
+
+std::string to_string(const OptionValue& value);
+
+/// A file of a job, and the option that names it.
+struct NamedFile {
+  std::string option, path;
+  bool written = false;
+  bool beside = false;  ///< it follows from the option, and may be there already
+};
+
+class Command {
+ public:
+  enum class FileUse { none, read, written };
+  struct Option {
+    std::string name;         ///< `--seed`; a required argument has no dashes: `GRAPH`
+    std::string placeholder;  ///< what stands behind the name in the help; empty: a flag
+    std::string help;
+    std::string group;
+    std::string default_text;
+    std::function<void(const std::string&)> set;  ///< throws UsageError
+    std::function<OptionValue()> get;
+    bool given = false;
+    bool optional = false;  ///< an argument that may be left out
+    bool idle = false;      ///< nothing here for it to change
+    FileUse file = FileUse::none;
+  };
+
+  Command(std::string name, std::string summary) : name_(std::move(name)), summary_(std::move(summary)) {}
+
+  const std::string& name() const { return name_; }
+  const std::string& summary() const { return summary_; }
+  const std::string& example() const { return example_; }
+  const std::deque<Option>& options() const { return options_; }
+  std::deque<Option>& options() { return options_; }
+
+  /// Whether several ranks can share the command's work.
+  bool takes_ranks() const { return takes_ranks_; }
+  void set_takes_ranks() { takes_ranks_ = true; }
+
+  void set_example(std::string text) { example_ = std::move(text); }
+  /// Options declared from here on stand under this heading.
+  void group(std::string title) { group_ = std::move(title); }
+
+  // Each option writes to `value`, which holds its default and must outlive the command.
+  /// A file that the command reads, or one that it writes: an option, or an argument such as `GRAPH`.
+  void input_file(const std::string& name, std::string& value, const std::string& help);
+  void optional_input_file(const std::string& name, std::string& value, const std::string& help);
+  void output_file(const std::string& name, std::string& value, const std::string& help);
+  /// What is written beside an option's file; `path` gives its name, or nothing.
+  void writes_beside(std::string what, std::function<std::string()> path);
+  void flag(const std::string& name, bool& value, const std::string& help);
+  void text(const std::string& name, const std::string& placeholder, std::string& value,
+            const std::string& help);
+  void size(const std::string& name, std::uint64_t& value, const std::string& help);
+  void whole(const std::string& name, std::uint64_t& value, std::uint64_t least, const std::string& help);
+  void whole(const std::string& name, std::uint32_t& value, std::uint32_t least, const std::string& help);
+  void real(const std::string& name, const std::string& placeholder, double& value, const std::string& help);
+  void list(const std::string& name, const std::string& placeholder, std::vector<std::int64_t>& value,
+            std::int64_t least, const std::string& help);
+  /// A value that `set` understands and `get` shows; without a placeholder a flag.
+  void text_value(const std::string& name, const std::string& placeholder,
+                  std::function<void(const std::string&)> set, std::function<OptionValue()> get,
+                  const std::string& help);
+  template <class E, std::size_t N>
+  void choice(const std::string& name, E& value, const std::array<Name<E>, N>& names,
+              const std::string& help) {
+    std::vector<std::string> words;
+    for (const auto& entry : names) words.emplace_back(entry.name);
+    choice_of_words(
+        name, std::move(words), [&value, &names](std::size_t i) { value = names[i].value; },
+        [&value, &names] { return OptionValue(std::string(name_of(names, value))); }, help);
+  }
+  /// The same as a required argument.
+  template <class E, std::size_t N>
+  void choice_argument(const std::string& name, E& value, const std::array<Name<E>, N>& names,
+                       const std::string& help) {
+    choice(name, value, names, help);
+    options_.back().placeholder = name;
+    options_.back().default_text.clear();
+  }
+  /// One of `words`; `set` gets its position.
+  void choice_of_words(const std::string& name, std::vector<std::string> words,
+                       std::function<void(std::size_t)> set, std::function<OptionValue()> get,
+                       const std::string& help);
+
+  /// Options of a group that have no meaning for this command: whoever gives one is told so, and neither the
+  /// help nor the resolved configuration names it.
+  void set_idle(std::span<const std::string_view> names);
+
+  /// Was the option written on the command line?
+  bool given(const std::string& name) const;
+  /// Every option that has a meaning, with the value it has now, without the dashes.
+  ResolvedOptions resolved() const;
+
+  /// The files that were named, without standard output.
+  std::vector<NamedFile> files() const;
+
+  /// Carries the command out; throws Error.
+  std::function<void(const Command&)> run;
+
+ private:
+  std::string name_, summary_, example_, group_;
+  bool takes_ranks_ = false;
+  std::deque<Option> options_;
+  std::vector<std::pair<std::string, std::function<std::string()>>> beside_;
+};
+
+enum class ParseResult { run, help };
+
+/// Parses the words behind the command's name. Throws UsageError naming the option.
+ParseResult parse_command_line(Command& command, std::vector<std::string> words);
+
+}  // namespace sluice::apps

@@ -1,0 +1,251 @@
+#include "apps/cli/common_options.hpp"
+
+#include <fmt/core.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "apps/cli/console.hpp"
+#include "apps/cli/values.hpp"
+#include "apps/job/memory.hpp"
+#include "apps/job/output.hpp"
+#include "apps/job/ranks.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+#include "engine/exchange/placement.hpp"
+#include "engine/exec/backend.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+constexpr std::array kDevices{
+    Name<DeviceChoice>{"auto", DeviceChoice::automatic},
+    Name<DeviceChoice>{"cuda", DeviceChoice::cuda},
+    Name<DeviceChoice>{"host", DeviceChoice::host},
+};
+
+constexpr std::array kProgressModes{
+    Name<ProgressMode>{"auto", ProgressMode::automatic},
+    Name<ProgressMode>{"always", ProgressMode::always},
+    Name<ProgressMode>{"never", ProgressMode::never},
+};
+
+constexpr std::array kDistributions{
+    Name<Distribution>{"replicate", Distribution::replicate},
+    Name<Distribution>{"shard", Distribution::shard},
+};
+
+constexpr std::array kOutputLayouts{
+    Name<OutputLayout>{"single", OutputLayout::single},
+    Name<OutputLayout>{"sharded", OutputLayout::sharded},
+};
+
+InstanceRange parse_range(const std::string& text) {
+  const auto colon = text.find(':');
+  if (colon == std::string::npos) {
+    throw UsageError(fmt::format("--instance-range: '{}' is no range (write A:B, B not included)", text));
+  }
+  const std::string_view view(text);
+  InstanceRange range;
+  range.first = parse_whole(view.substr(0, colon), "--instance-range");
+  range.last = parse_whole(view.substr(colon + 1), "--instance-range");
+  if (range.first >= range.last) throw UsageError(fmt::format("--instance-range: {} is empty", text));
+  return range;
+}
+
+}  // namespace
+
+void declare_seed(Command& command, CommonOptions& options) {
+  command.whole("--seed", options.seed, 0, "the same seed gives the same output, bit for bit");
+}
+
+void declare_report(Command& command, CommonOptions& options) {
+  command.output_file("--report", options.report, "write a JSON report: options, times, rates, memory");
+}
+
+void declare_results(Command& command, CommonOptions& options) {
+  command.output_file("--output", options.output, "where results go; '-' is standard output (text only)");
+  command.choice("--format", options.format, kResultFormats,
+                 "HDF5, a folder of .npy files, or one row a line");
+  command.choice("--output-layout", options.output_layout, kOutputLayouts,
+                 "one file, or one a rank and a file that joins them (h5)");
+  command.writes_beside("the shards of --output", [&options] {
+    return options.output_layout == OutputLayout::sharded ? folder_of_shards(options.output) : "";
+  });
+  command.flag("--force", options.force, "replace what exists");
+  declare_report(command, options);
+  command.text_value(
+      "--instance-range", "A:B", [&options](const std::string& given) { options.range = parse_range(given); },
+      [&options] {
+        return OptionValue(options.range ? fmt::format("{}:{}", options.range->first, options.range->last)
+                                         : "");
+      },
+      "only instances A to B-1, for job arrays; parts put together equal the whole");
+  command.flag("--original-ids", options.original_ids, "ids in --starts and in results are the input's own");
+  command.flag("--verify", options.verify, "check every result against the graph on its way out");
+  command.flag("--plan", options.plan, "say what the job would need, and run nothing");
+}
+
+void declare_host(Command& command, CommonOptions& options) {
+  command.text_value(
+      "--threads", "N",
+      [&options](const std::string& given) {
+        options.device.threads = static_cast<unsigned>(parse_whole(given, "--threads", 1, 4096));
+      },
+      [&options] { return OptionValue(std::uint64_t{options.device.threads}); },
+      "host threads (default: this rank's share of the cores it may use)");
+  command.size("--host-memory", options.host_memory,
+               "ceiling, like 4GiB (default: nine tenths of what is free)");
+  command.text("--scratch", "FOLDER", options.scratch,
+               "where temporary files go, such as sort runs, or the simple undirected graph that kcore makes "
+               "(default: beside the output; for standard output the system's folder); if named, also "
+               "messages of bp that memory does not hold");
+}
+
+void declare_device(Command& command, CommonOptions& options) {
+  command.choice("--device", options.device.choice, kDevices, "auto: a GPU if one is usable");
+  declare_host(command, options);
+  command.size(
+      "--device-memory", options.device.device_memory,
+      "ceiling, like 4GiB; on the host it bounds tables and queues (default: what is free, with a margin)");
+  command.flag("--share-gpu", options.share_gpu,
+               "several ranks may take one GPU, each its share of the memory");
+  command.choice("--layout", options.layout, kLayouts,
+                 "how edges lie in memory; changes speed, never a result");
+  command.choice("--distribution", options.distribution, kDistributions,
+                 "replicate: every rank reaches the whole graph; shard: each owns a part, and work travels");
+  command.whole("--partitions", options.paging.partitions, 0,
+                "parts that the graph is cut into; 0: what the budget asks for, 1: keep it whole");
+  command.whole("--slots", options.paging.slots, 0,
+                "parts on the device at once, at least 2; 0: as many as the budget allows");
+  command.choice(
+      "--transport", options.paging.transport, kTransports,
+      "how parts reach the device: auto weighs a copy against reading in place; file leaves the graph in "
+      "its file");
+  command.choice("--schedule", options.paging.schedule, kSchedules,
+                 "which part is brought next: where most work waits, or where it waits longest");
+}
+
+void declare_queues(Command& command, CommonOptions& options) {
+  command.group("Work in partitions (changes speed, never a result)");
+  command.choice("--batching", options.paging.batching, kSwitches,
+                 "all instances that wait at a partition together, or one after the other");
+  command.choice("--balance", options.paging.balance, kBalances,
+                 "partitions side by side share the device by their work (on), equally (off), or as it comes "
+                 "(auto)");
+}
+
+void declare_messages(Command& command, CommonOptions& options) {
+  command.choice("--progress", options.progress, kProgressModes,
+                 "a bar on standard error; auto: if it is a terminal");
+  command.flag("--quiet", options.quiet, "errors only");
+  command.flag("--verbose", options.verbose, "also the resolved configuration");
+}
+
+void declare_job(Command& command, CommonOptions& options) {
+  command.group("Results");
+  declare_results(command, options);
+  command.group("Machine");
+  declare_device(command, options);
+  command.group("Messages");
+  declare_messages(command, options);
+  command.set_takes_ranks();
+}
+
+std::string scratch_folder(const CommonOptions& options) {
+  if (!options.scratch.empty()) return options.scratch;
+  if (options.output.empty() || options.output == "-") return std::filesystem::temp_directory_path().string();
+  const auto folder = std::filesystem::absolute(options.output).parent_path();
+  return folder.string();
+}
+
+void require_scratch(const CommonOptions& options) {
+  if (options.scratch.empty()) return;
+  std::error_code absent;
+  if (!std::filesystem::is_directory(options.scratch, absent)) {
+    throw UsageError(fmt::format("--scratch: {} is no folder (make it, or choose another)", options.scratch));
+  }
+  if (::access(options.scratch.c_str(), W_OK | X_OK) != 0) {
+    throw UsageError(fmt::format("--scratch: {} cannot be written ({}; choose another)", options.scratch,
+                                 std::strerror(errno)));
+  }
+}
+
+void tell_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions) {
+  std::uint64_t most[] = {partitions};
+  world().all_reduce(most, Reduce::max, "the partitions");
+  if (options.paging.slots == 0 || most[0] > 1 || options.quiet) return;
+  // No error: with less memory, or on another machine, the same job does have partitions.
+  const char* const why = options.paging.partitions > 1
+                              ? "no partition is brought to the device here (leave it out)"
+                              : "the graph is worked on whole (ask for --partitions)";
+  say(fmt::format("{}: --slots {} changes nothing, for {}\n", command.name(), options.paging.slots, why));
+}
+
+void apply_host_ceiling(const CommonOptions& options) {
+#if defined(__GLIBC__)
+  // Left alone, malloc soon keeps freed vectors of up to 32 MiB: what the ledger takes back shall be free.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+  const std::uint64_t share = free_host_memory() / 10 * 9 / static_cast<std::uint64_t>(world().node_size());
+  host_accountant().set_ceiling(options.host_memory != 0 ? options.host_memory : share);
+}
+
+std::string same_options(const Command& command) {
+  std::string text = fmt::format("command {}\n", command.name());
+  for (const auto& [name, value] : command.resolved()) {
+    // Places and amounts may be other ones on each node.
+    if (name == "GRAPH" || name == "threads" || name == "scratch" || name.find("memory") != name.npos)
+      continue;
+    text += fmt::format("--{} '{}'\n", name, to_string(value));
+  }
+  return text;
+}
+
+DeviceOptions device_of_rank(const CommonOptions& options) {
+  DeviceOptions device = options.device;
+  if (world().size() == 1) return device;
+  RankView view{world().node_leader(), usable_core_set(), usable_cores(), {}};
+  if (device.choice != DeviceChoice::host) view.gpus = visible_gpus();
+  const Placement placement = place_rank(world(), view);
+  if (device.threads == 0) device.threads = placement.threads;
+  if (placement.gpu_ranks == 0) return device;
+  if (placement.gpu_ranks > 1 && !options.share_gpu) {
+    throw UsageError(
+        fmt::format("{} ranks of a machine would share a GPU (start one rank a GPU, or say --share-gpu or "
+                    "--device host)",
+                    placement.gpu_ranks));
+  }
+  device.gpu = placement.gpu;
+  device.gpu_ranks = placement.gpu_ranks;
+  return device;
+}
+
+void tell_refused_gpu(const Command& command, const CommonOptions& options, const Device& device) {
+  if (options.device.choice != DeviceChoice::automatic || device.is_cuda() || options.quiet) return;
+  const cuda::GpuState gpu = cuda::gpu_state(options.device.gpu);
+  if (gpu.present)
+    say(fmt::format("{}: on the host, for the GPU cannot be used ({})\n", command.name(), gpu.unusable));
+}
+
+unsigned threads_of(const CommonOptions& options) {
+  return options.device.threads != 0 ? options.device.threads : usable_cores();
+}
+
+void announce(const Command& command, const CommonOptions& options) {
+  if (options.quiet && options.verbose) throw UsageError("--quiet and --verbose contradict each other");
+  if (!options.verbose) return;
+  std::string text = fmt::format("sluice {}\n", command.name());
+  for (const auto& [name, value] : command.resolved()) {
+    const std::string shown = to_string(value);
+    text += fmt::format("  {:<18} {}\n", name, shown.empty() ? "-" : shown);
+  }
+  text += fmt::format("  {:<18} {}\n", "host ceiling", format_size(host_accountant().ceiling()));
+  say(text);
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,82 @@
+#include "apps/cli/errors.hpp"
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "engine/exchange/communicator.hpp"
+#include "io/hdf5.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+/// Read by the guard's thread, and raised by handlers on any thread.
+std::atomic<int> stop_signals = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+
+/// timeout(1) and batch systems send a request twice, to the process and to its group. The third one has the
+/// system's default effect.
+void note_stop(int signal) {
+  constexpr int kMost = 2;
+  if (stop_signals.fetch_add(1) < kMost) return;
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+}  // namespace
+
+Outcome outcome_of(const std::function<void()>& body) noexcept {
+  io::h5::quiet();  // HDF5 would print its own stack beside our line
+  try {
+    body();
+    return {};
+  } catch (const PeerFailed& error) {
+    return {error.status(), false, error.what()};
+  } catch (const Error& error) {
+    return {error.status(), true, error.what()};
+  } catch (const std::bad_alloc&) {
+    return {
+        ExitStatus::over_budget, true,
+        "the system has no more memory (set --host-memory below what is free, or ask for fewer instances)"};
+  } catch (const std::exception& error) {
+    return {ExitStatus::failed, true, error.what()};
+  } catch (...) {
+    return {ExitStatus::failed, true, "an unknown error"};
+  }
+}
+
+void complain(const std::string& message) noexcept {
+  std::fprintf(stderr, "sluice: %s\n", message.c_str());
+}
+
+void watch_for_stop() {
+  struct sigaction action {};
+  action.sa_handler = note_stop;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;  // a read or write that is under way goes on
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  // The terminal was closed. nohup(1) has it ignored, and so it stays.
+  struct sigaction given {};
+  sigaction(SIGHUP, nullptr, &given);
+  if (given.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+}
+
+bool stop_urged() {
+  return stop_signals > 1;
+}
+
+bool stop_requested() {
+  return stop_signals != 0;
+}
+
+void throw_if_stopped() {
+  if (stop_requested()) throw RunError(fmt::format("{}; {}", kStopped, kNoOutput));
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,97 @@
+#include "apps/cli/help.hpp"
+
+#include <H5public.h>
+#include <fmt/core.h>
+
+#include "apps/cli/values.hpp"
+#include "engine/exchange/communicator.hpp"
+#include "engine/exchange/nccl.hpp"
+#include "engine/exec/device.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+constexpr std::size_t kTextColumn = 30;
+constexpr std::size_t kWidth = 100;
+
+/// `label` in the left column, `text` wrapped in the right one.
+std::string entry(const std::string& label, const std::string& text) {
+  std::string out("  ");
+  out += label;
+  std::size_t column = out.size();
+  const auto new_line = [&] {
+    out += '\n';
+    out.append(kTextColumn, ' ');
+    column = kTextColumn;
+  };
+  if (column + 2 > kTextColumn) {
+    new_line();
+  } else {
+    out.append(kTextColumn - column, ' ');
+    column = kTextColumn;
+  }
+  bool first = true;
+  for (const auto word : split(text, " ")) {
+    if (!first && column + 1 + word.size() > kWidth) {
+      new_line();
+    } else if (!first) {
+      out += ' ', ++column;
+    }
+    out += word;
+    column += word.size();
+    first = false;
+  }
+  return out + '\n';
+}
+
+}  // namespace
+
+std::string program_help(const std::vector<std::unique_ptr<Command>>& commands) {
+  std::string out =
+      "sluice: exact, reproducible graph sampling and random walks, on the host and on GPUs\n\n"
+      "Usage: sluice COMMAND [options]\n\nCommands:\n";
+  for (const auto& command : commands) out += entry(command->name(), command->summary());
+  out += '\n';
+  out += entry("help COMMAND", "the options of a command, with their defaults (or COMMAND --help)");
+  out += entry("--version", "this build and the libraries in it");
+  out +=
+      "\nExample:\n"
+      "  sluice generate kronecker --scale 18 --undirected --output graph.h5\n"
+      "  sluice walk graph.h5 --kind uniform --length 40 --output walks.h5\n";
+  return out;
+}
+
+std::string command_help(const Command& command) {
+  std::string arguments, out;
+  std::string group;
+  for (const auto& option : command.options()) {
+    if (option.idle) continue;
+    if (!option.name.starts_with("--"))
+      arguments += option.optional ? " [" + option.name + "]" : " " + option.name;
+    if (option.group != group) out += fmt::format("\n{}:\n", group = option.group);
+    const bool bare = option.placeholder.empty() || option.placeholder == option.name;
+    std::string text = option.help;
+    if (!option.default_text.empty()) text += fmt::format(" (default: {})", option.default_text);
+    out += entry(bare ? option.name : fmt::format("{} {}", option.name, option.placeholder), text);
+  }
+  return fmt::format("sluice {}: {}\n\nUsage: sluice {}{} [options]\n{}\nExample:\n  {}\n", command.name(),
+                     command.summary(), command.name(), arguments, out, command.example());
+}
+
+std::string nccl_text() {
+#if defined(SLUICE_HAVE_CUDA)
+  return nccl_version();
+#else
+  return "not built";
+#endif
+}
+
+std::string version_text() {
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("sluice {} ({})\nCUDA {}\nNCCL {}\nMPI {}\nHDF5 {}.{}.{}\n", SLUICE_VERSION,
+                     SLUICE_BUILD, cuda_version(), nccl_text(), mpi_version(), major, minor, release);
+}
+
+}  // namespace sluice::apps

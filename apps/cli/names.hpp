@@ -1,0 +1,172 @@
+// The names that options, reports and result attributes use for the engine's choices.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "engine/memory/paging.hpp"
+#include "engine/pagerank/options.hpp"
+#include "engine/sampling/options.hpp"
+#include "io/convert/convert.hpp"
+#include "io/edge_source.hpp"
+#include "io/generate/generate.hpp"
+#include "io/results/result_writer.hpp"
+
+namespace sluice::apps {
+
+template <class E>
+struct Name {
+  const char* name;
+  E value;
+};
+
+template <class E, std::size_t N>
+constexpr const char* name_of(const std::array<Name<E>, N>& names, E value) {
+  for (const auto& entry : names) {
+    if (entry.value == value) return entry.name;
+  }
+  return "?";
+}
+
+inline constexpr std::array kTransports{
+    Name<Transport>{"auto", Transport::automatic},
+    Name<Transport>{"copied", Transport::copied},
+    Name<Transport>{"mapped", Transport::mapped},
+    Name<Transport>{"file", Transport::file},
+};
+
+inline constexpr std::array kSchedules{
+    Name<SchedulePolicy>{"workload", SchedulePolicy::workload},
+    Name<SchedulePolicy>{"fifo", SchedulePolicy::fifo},
+};
+
+inline constexpr std::array kSwitches{
+    Name<bool>{"on", true},
+    Name<bool>{"off", false},
+};
+
+inline constexpr std::array kBalances{
+    Name<Balance>{"auto", Balance::automatic},
+    Name<Balance>{"on", Balance::on},
+    Name<Balance>{"off", Balance::off},
+};
+
+inline constexpr std::array kWalkKinds{
+    Name<WalkKind>{"uniform", WalkKind::uniform},
+    Name<WalkKind>{"biased", WalkKind::biased},
+    Name<WalkKind>{"metropolis-hastings", WalkKind::metropolis_hastings},
+    Name<WalkKind>{"jump", WalkKind::jump},
+    Name<WalkKind>{"restart", WalkKind::restart},
+    Name<WalkKind>{"node2vec", WalkKind::node2vec},
+    Name<WalkKind>{"multidimensional", WalkKind::multidimensional},
+};
+
+inline constexpr std::array kSampleKinds{
+    Name<SampleKind>{"neighbor", SampleKind::neighbor},
+    Name<SampleKind>{"forest-fire", SampleKind::forest_fire},
+    Name<SampleKind>{"snowball", SampleKind::snowball},
+    Name<SampleKind>{"layer", SampleKind::layer},
+    Name<SampleKind>{"node", SampleKind::node},
+    Name<SampleKind>{"edge", SampleKind::edge},
+};
+
+inline constexpr std::array kRankMethods{
+    Name<RankMethod>{"static", RankMethod::from_scratch},
+    Name<RankMethod>{"nd", RankMethod::naive_dynamic},
+    Name<RankMethod>{"dt", RankMethod::dynamic_traversal},
+    Name<RankMethod>{"df", RankMethod::dynamic_frontier},
+    Name<RankMethod>{"dfp", RankMethod::pruned_frontier},
+    Name<RankMethod>{"dfr", RankMethod::residual_frontier},
+};
+
+inline constexpr std::array kRankNorms{
+    Name<RankNorm>{"linf", RankNorm::linf},
+    Name<RankNorm>{"l1", RankNorm::l1},
+    Name<RankNorm>{"l2", RankNorm::l2},
+};
+
+inline constexpr std::array kDanglings{
+    Name<Dangling>{"uniform", Dangling::uniform},
+    Name<Dangling>{"self-loop", Dangling::self_loop},
+};
+
+inline constexpr std::array kRankRows{
+    Name<RankRows>{"auto", RankRows::automatic},
+    Name<RankRows>{"listed", RankRows::listed},
+    Name<RankRows>{"sliced", RankRows::sliced},
+};
+
+inline constexpr std::array kRankSplits{
+    Name<RankSplit>{"none", RankSplit::none},
+    Name<RankSplit>{"in", RankSplit::in},
+    Name<RankSplit>{"in-out", RankSplit::in_out},
+};
+
+inline constexpr std::array kRankPrecisions{
+    Name<RankPrecision>{"f64", RankPrecision::f64},
+    Name<RankPrecision>{"f32", RankPrecision::f32},
+};
+
+inline constexpr std::array kBiases{
+    Name<Bias>{"none", Bias::none},
+    Name<Bias>{"weight", Bias::weight},
+    Name<Bias>{"degree", Bias::degree},
+};
+
+/// A biased walk without a bias would be `uniform`.
+inline constexpr std::array kWalkBiases{kBiases[1], kBiases[2]};
+
+inline constexpr std::array kSelects{
+    Name<Select>{"auto", Select::automatic},      Name<Select>{"its", Select::its},
+    Name<Select>{"alias", Select::alias},         Name<Select>{"rejection", Select::rejection},
+    Name<Select>{"repeated", Select::repeated},   Name<Select>{"updated", Select::updated},
+    Name<Select>{"bipartite", Select::bipartite}, Name<Select>{"keys", Select::keys},
+};
+
+inline constexpr std::array kCollisions{
+    Name<Collision>{"auto", Collision::automatic},
+    Name<Collision>{"linear", Collision::linear},
+    Name<Collision>{"bitmap", Collision::bitmap},
+    Name<Collision>{"strided-bitmap", Collision::strided_bitmap},
+};
+
+inline constexpr std::array kLayouts{
+    Name<Layout>{"auto", Layout::automatic},
+    Name<Layout>{"csr", Layout::csr},
+    Name<Layout>{"wide", Layout::wide},
+    Name<Layout>{"coded", Layout::coded},
+};
+
+inline constexpr std::array kResultFormats{
+    Name<io::ResultFormat>{"h5", io::ResultFormat::h5},
+    Name<io::ResultFormat>{"npy", io::ResultFormat::npy},
+    Name<io::ResultFormat>{"text", io::ResultFormat::text},
+};
+
+inline constexpr std::array kEdgeFormats{
+    Name<io::EdgeFormat>{"auto", io::EdgeFormat::automatic},
+    Name<io::EdgeFormat>{"edges", io::EdgeFormat::edges},
+    Name<io::EdgeFormat>{"mtx", io::EdgeFormat::mtx},
+    Name<io::EdgeFormat>{"metis", io::EdgeFormat::metis},
+    Name<io::EdgeFormat>{"dimacs", io::EdgeFormat::dimacs},
+    Name<io::EdgeFormat>{"binary", io::EdgeFormat::binary},
+};
+
+inline constexpr std::array kWeightRules{
+    Name<io::WeightRule>{"none", io::WeightRule::none},
+    Name<io::WeightRule>{"column", io::WeightRule::column},
+    Name<io::WeightRule>{"uniform", io::WeightRule::uniform},
+};
+
+/// A generator has no weight column.
+inline constexpr std::array kGeneratedWeights{kWeightRules[0], kWeightRules[2]};
+
+inline constexpr std::array kGraphKinds{
+    Name<io::GraphKind>{"rmat", io::GraphKind::rmat},
+    Name<io::GraphKind>{"kronecker", io::GraphKind::kronecker},
+    Name<io::GraphKind>{"uniform", io::GraphKind::uniform},
+    Name<io::GraphKind>{"grid", io::GraphKind::grid},
+    Name<io::GraphKind>{"ring", io::GraphKind::ring},
+};
+
+}  // namespace sluice::apps

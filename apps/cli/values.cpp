@@ -1,0 +1,127 @@
+#include "apps/cli/values.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+template <class T>
+bool parse_all(std::string_view text, T& number) {
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end;
+}
+
+/// How many letters are to be added, left out, replaced or swapped with their neighbour.
+std::size_t spelling_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> of(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        of[i][j] = i + j;
+        continue;
+      }
+      of[i][j] =
+          std::min({of[i - 1][j] + 1, of[i][j - 1] + 1, of[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        of[i][j] = std::min(of[i][j], of[i - 2][j - 2] + 1);
+    }
+  }
+  return of[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::optional<std::int64_t> to_integer(std::string_view text) {
+  std::int64_t number = 0;
+  if (!parse_all(text, number)) return std::nullopt;
+  return number;
+}
+
+std::optional<double> to_real(std::string_view text) {
+  double number = 0;
+  if (!parse_all(text, number) || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+std::uint64_t parse_whole(std::string_view text, std::string_view option, std::uint64_t least,
+                          std::uint64_t most) {
+  std::uint64_t number = 0;
+  if (!parse_all(text, number)) throw UsageError(fmt::format("{}: '{}' is no whole number", option, text));
+  if (number < least)
+    throw UsageError(fmt::format("{}: {} is too small (at least {})", option, number, least));
+  if (number > most) throw UsageError(fmt::format("{}: {} is too large (at most {})", option, number, most));
+  return number;
+}
+
+double parse_real(std::string_view text, std::string_view option) {
+  const auto number = to_real(text);
+  if (!number) throw UsageError(fmt::format("{}: '{}' is no number", option, text));
+  return *number;
+}
+
+std::vector<std::int64_t> parse_list(std::string_view text, std::string_view option, std::int64_t least) {
+  std::vector<std::int64_t> numbers;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const auto end = std::min(text.find(',', begin), text.size());
+    const auto piece = text.substr(begin, end - begin);
+    const auto number = to_integer(piece);
+    if (!number || *number < least) {
+      throw UsageError(
+          fmt::format("{}: '{}' is no whole number of at least {} (write 15,10)", option, piece, least));
+    }
+    numbers.push_back(*number);
+    begin = end + 1;
+  }
+  return numbers;
+}
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> pieces;
+  for (std::size_t begin = text.find_first_not_of(separators); begin != std::string_view::npos;) {
+    const auto end = std::min(text.find_first_of(separators, begin), text.size());
+    pieces.push_back(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(separators, end);
+  }
+  return pieces;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices) {
+  const auto bare = [](std::string_view text) {
+    return text.substr(std::min(text.find_first_not_of('-'), text.size()));
+  };
+  const std::string_view given = bare(word);
+  std::size_t least = given.size() / 3 + 1;  // what is further away has another meaning
+  std::string nearest;
+  for (const auto& choice : choices) {
+    const bool begins = given.size() > 1 && bare(choice).starts_with(given);
+    const std::size_t distance = begins ? 0 : spelling_distance(given, bare(choice));
+    if (distance < least) least = distance, nearest = choice;
+  }
+  return nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest);
+}
+
+std::string format_count(std::uint64_t count) {
+  std::string digits = std::to_string(count);
+  for (auto position = static_cast<std::ptrdiff_t>(digits.size()) - 3; position > 0; position -= 3) {
+    digits.insert(static_cast<std::size_t>(position), 1, ',');
+  }
+  return digits;
+}
+
+std::string format_rate(double per_second) {
+  static constexpr const char* kUnits[] = {"", " k", " M", " G", " T"};
+  int unit = 0;
+  while (per_second >= 1000 && unit < 4) per_second /= 1000, ++unit;
+  return fmt::format("{:.3g}{}", per_second, kUnits[unit]);
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,77 @@
+// sluice bfs: how many steps away every vertex is, and by which neighbour.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "apps/cli/acc_names.hpp"
+#include "apps/cli/values.hpp"
+#include "apps/commands/acc.hpp"
+#include "apps/commands/commands.hpp"
+#include "apps/job/ranks.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/acc/verify.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+struct BfsCommand : AccCommand {
+  std::uint64_t source = 0;
+};
+
+std::uint64_t reached(std::span<const std::int32_t> depths) {
+  return static_cast<std::uint64_t>(
+      std::count_if(depths.begin(), depths.end(), [](std::int32_t depth) { return depth >= 0; }));
+}
+
+void run_bfs(const Command& command, const BfsCommand& c) {
+  if (!command.given("--source")) throw UsageError("--source V is missing: say where the search begins");
+  Job job(command, c.common, c.graph,
+          {.in_edges = c.acc.direction != AccDirection::push,
+           .in_edges_if_room = c.acc.direction == AccDirection::automatic,
+           .vertex_bytes = kAccVertexBytes});
+  const AccPlace place = place_of(c);
+  const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
+  const AccPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_bfs(job.device(), job.graph(), place_with(place, paging));
+  });
+  if (c.common.plan) return job.print_plan(plan);
+
+  auto& results = job.open_results({{"command", std::string("bfs")}, {"source", std::int64_t(c.source)}},
+                                   text_columns_of(c, {"depth", "parent"}));
+  const AccGraph graph(job.device(), job.graph(), {.in_edges = c.acc.direction != AccDirection::push}, place);
+  const BfsResult result = bfs(graph, source, c.acc);
+  if (c.common.verify)
+    verify_bfs(job.graph(), source, result.depths.span(), result.parents.span(), &world(),
+               threads_of(c.common));
+  VertexColumns columns(job, c, graph);
+  columns.add("depth", io::ElementType::i32, result.depths.data());
+  columns.add_vertices("parent", result.parents.span());
+  columns.write(results);
+  const std::span<const std::int32_t> depths = result.depths.span();
+  job.count({{"reached", reached(own_part(graph, depths))}});
+  job.finish(AccFigures{.stats = result.stats,
+                        .found = fmt::format("{} vertices reached", format_count(reached(depths)))});
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_bfs() {
+  auto command = std::make_unique<Command>("bfs", "breadth-first search: depths and parents");
+  const auto c = std::make_shared<BfsCommand>();
+  declare_acc_graph(*command, *c,
+                    "a graph file; directed ones are searched faster with in-edges stored (--reverse)");
+  command->group("Search");
+  command->whole("--source", c->source, 0, "the vertex where the search begins");
+  command->choice("--direction", c->acc.direction, kAccDirections,
+                  "push from the last depth, pull to what is not reached, or each round the cheaper");
+  declare_worklists(*command, *c);
+  declare_acc(*command, *c);
+  command->set_takes_ranks();
+  command->set_example("sluice bfs graph.h5 --source 0 --output depths.h5 --verify");
+  command->run = [c](const Command& self) { run_bfs(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,48 @@
+// sluice check: reads a graph file whole and verifies checksums and structure.
+#include <fmt/core.h>
+
+#include "apps/cli/common_options.hpp"
+#include "apps/cli/console.hpp"
+#include "apps/cli/values.hpp"
+#include "apps/commands/commands.hpp"
+#include "io/graph_file/graph_file.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+struct CheckCommand {
+  std::string file;
+  CommonOptions common;
+};
+
+void run_check(const Command& command, const CheckCommand& c) {
+  apply_host_ceiling(c.common);
+  announce(command, c.common);
+  const io::GraphInfo info = io::read_graph_info(c.file);
+  io::check_graph(c.file);
+  if (c.common.quiet) return;
+  print(fmt::format("{}: sound ({} vertices, {} edges; checksums and structure verified)\n", c.file,
+                    format_count(info.vertices), format_count(info.edges)));
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_check() {
+  auto command =
+      std::make_unique<Command>("check", "reads a graph file whole; verifies checksums and structure");
+  const auto c = std::make_shared<CheckCommand>();
+  command->group("File");
+  command->input_file("FILE", c->file, "a graph file");
+  command->group("Machine");
+  command->size("--host-memory", c->common.host_memory,
+                "ceiling, like 4GiB (default: nine tenths of what is free)");
+  command->group("Messages");
+  command->flag("--quiet", c->common.quiet, "errors only");
+  command->flag("--verbose", c->common.verbose, "also the resolved configuration");
+  command->set_example("sluice check graph.h5");
+  command->run = [c](const Command& self) { run_check(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

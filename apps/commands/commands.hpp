@@ -1,0 +1,25 @@
+// The commands; each is made in the file of its name.
+#pragma once
+
+#include <memory>
+
+#include "apps/cli/command_line.hpp"
+
+namespace sluice::apps {
+
+std::unique_ptr<Command> make_generate();
+std::unique_ptr<Command> make_convert();
+std::unique_ptr<Command> make_info();
+std::unique_ptr<Command> make_check();
+std::unique_ptr<Command> make_walk();
+std::unique_ptr<Command> make_sample();
+std::unique_ptr<Command> make_ppr();
+std::unique_ptr<Command> make_pagerank();
+std::unique_ptr<Command> make_bfs();
+std::unique_ptr<Command> make_sssp();
+std::unique_ptr<Command> make_kcore();
+std::unique_ptr<Command> make_wcc();
+std::unique_ptr<Command> make_bp();
+std::unique_ptr<Command> make_bench();
+
+}  // namespace sluice::apps

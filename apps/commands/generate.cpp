@@ -1,0 +1,71 @@
+// sluice generate: synthetic graphs.
+#include <fmt/core.h>
+
+#include "apps/commands/commands.hpp"
+#include "apps/job/build_graph.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+struct GenerateCommand {
+  io::GenerateOptions generate;
+  io::ConvertOptions convert;
+  bool compact = false;
+  std::uint32_t scale = 16, edge_factor = 16;
+  CommonOptions common;
+};
+
+constexpr std::uint32_t kMostScale = 31;  // the largest power of two that is an id count of the engine
+
+void run_generate(const Command& command, GenerateCommand& c) {
+  const auto kind = c.generate.kind;
+  if (c.common.output.empty()) throw UsageError("--output FILE is missing: say where the graph goes");
+  if (c.scale > kMostScale)
+    throw UsageError(fmt::format("--scale: {} is too large (at most {})", c.scale, kMostScale));
+  if ((kind == io::GraphKind::grid || kind == io::GraphKind::ring) && command.given("--edge-factor")) {
+    throw UsageError(fmt::format("--edge-factor has no meaning for {}", name_of(kGraphKinds, kind)));
+  }
+  apply_host_ceiling(c.common);
+  io::require_conversion_memory();
+  announce(command, c.common);
+  c.generate.scale = c.scale;
+  c.generate.edge_factor = c.edge_factor;
+  c.generate.seed = c.common.seed;
+  c.generate.threads = threads_of(c.common);
+  c.convert.compact = c.compact;  // without --compact a generated graph keeps all 2^scale vertices
+  const auto source = io::make_generator(c.generate);
+  build_graph(command, c.common, *source, c.common.output, c.convert);
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_generate() {
+  auto command = std::make_unique<Command>("generate", "a synthetic graph as a graph file");
+  const auto c = std::make_shared<GenerateCommand>();
+  command->group("Graph");
+  command->choice_argument("KIND", c->generate.kind, kGraphKinds,
+                           "rmat, kronecker (Graph500), uniform (Erdos-Renyi), grid (road-like) or ring");
+  command->whole("--scale", c->scale, 0, "2^N vertices");
+  command->whole("--edge-factor", c->edge_factor, 1,
+                 "edges drawn per vertex; duplicates and self-loops are dropped");
+  declare_seed(*command, c->common);
+  command->choice("--weights", c->convert.weights, kGeneratedWeights, "uniform: random weights in (0,1]");
+  command->flag("--undirected", c->convert.undirected, "store both directions of every edge");
+  command->flag("--compact", c->compact, "leave out vertices without an edge");
+  command->flag("--reverse", c->convert.reverse, "also store in-edges");
+  command->group("Output");
+  command->output_file("--output", c->common.output, "the graph file to write");
+  command->flag("--force", c->common.force, "replace what exists");
+  declare_report(*command, c->common);
+  command->group("Machine");
+  declare_host(*command, c->common);
+  command->group("Messages");
+  declare_messages(*command, c->common);
+  command->set_example("sluice generate kronecker --scale 20 --undirected --output graph.h5");
+  command->run = [c](const Command& self) { run_generate(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,83 @@
+// sluice kcore: core numbers of all vertices, or who is in the k-core.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "apps/cli/values.hpp"
+#include "apps/commands/acc.hpp"
+#include "apps/commands/commands.hpp"
+#include "apps/job/ranks.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/acc/verify.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+struct KcoreCommand : AccCommand {
+  std::uint32_t k = 0;  ///< 0: all core numbers
+};
+
+std::uint64_t count_members(std::span<const std::uint8_t> members) {
+  return static_cast<std::uint64_t>(std::count(members.begin(), members.end(), 1));
+}
+
+void run_kcore(const Command& command, const KcoreCommand& c) {
+  Job job(command, c.common, c.graph, {.in_edges = true, .vertex_bytes = kAccVertexBytes});
+  AccPlace place = place_of(c);
+  place.scratch = scratch_folder(c.common);
+  if (c.common.verify) require_checkable_cores(job.graph());
+  const AccPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_cores(job.device(), job.graph(), place_with(place, paging), c.common.plan);
+  });
+  if (c.common.plan) return job.print_plan(plan);
+
+  std::vector<io::Attribute> attributes{{"command", std::string("kcore")}};
+  if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});
+  const std::string name = c.k > 0 ? "member" : "core";
+  auto& results = job.open_results(attributes, text_columns_of(c, {name}));
+  const AccGraph graph(job.device(), job.graph(), {.simple = true}, place);
+  const CoreResult result = core_numbers(graph, c.k, c.acc);
+  if (c.common.verify) verify_cores(job.graph(), c.k, result.cores.span(), &world(), threads_of(c.common));
+  VertexColumns columns(job, c, graph);
+  const std::uint32_t most =
+      result.cores.empty() ? 0 : *std::max_element(result.cores.begin(), result.cores.end());
+  std::string found = fmt::format("core numbers up to {}", most);
+  ResolvedOptions counted{{"scratch_bytes", result.stats.scratch_bytes}};
+  HostArray<std::uint8_t> members;
+  if (c.k > 0) {
+    members = HostArray<std::uint8_t>(result.cores.size(), "members");
+    std::transform(result.cores.begin(), result.cores.end(), members.begin(),
+                   [&](std::uint32_t core) { return core >= c.k ? 1 : 0; });
+    const std::span<const std::uint8_t> all = members.span();
+    columns.add(name, io::ElementType::u8, members.data());
+    counted.emplace_back("members", count_members(own_part(graph, all)));
+    found = fmt::format("{} vertices in the {}-core", format_count(count_members(all)), c.k);
+  } else {
+    columns.add(name, io::ElementType::i32, result.cores.data());
+    counted.emplace_back("largest_core", std::uint64_t{most});
+  }
+  job.count(counted);
+  columns.write(results);
+  job.finish(AccFigures{.stats = result.stats, .found = std::move(found)});
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_kcore() {
+  auto command = std::make_unique<Command>("kcore", "core numbers, or the members of one core");
+  const auto c = std::make_shared<KcoreCommand>();
+  declare_acc_graph(*command, *c,
+                    "a graph file; direction, self-loops and how often an edge is there are ignored");
+  command->group("Cores");
+  command->whole("--k", c->k, 1, "only who is in the k-core, which is less work (default: all core numbers)");
+  declare_worklists(*command, *c);
+  declare_acc(*command, *c);
+  command->set_takes_ranks();
+  command->set_example("sluice kcore graph.h5 --output cores.h5");
+  command->run = [c](const Command& self) { run_kcore(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,208 @@
+// sluice pagerank: ranks of all vertices.
+#include "engine/pagerank/static/pagerank.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "apps/bench/rank_replay.hpp"
+#include "apps/cli/console.hpp"
+#include "apps/commands/commands.hpp"
+#include "apps/data/rank_batch.hpp"
+#include "apps/job/job.hpp"
+#include "apps/job/ranks.hpp"
+#include "engine/core/error.hpp"
+#include "engine/pagerank/rank_graph.hpp"
+#include "engine/pagerank/verify.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+/// Rows handed to the writer at a time.
+constexpr std::uint64_t kRowsAtOnce = 1u << 20;
+
+struct PageRankCommand {
+  std::string graph;
+  RankMethod method = RankMethod::from_scratch;
+  PageRankOptions rank;
+  RankRows rows = RankRows::automatic;
+  RankBatchOptions batch;
+  RankReplayOptions replay;
+  CommonOptions common;
+};
+
+std::vector<io::Attribute> attributes_of(const PageRankCommand& c) {
+  std::vector<io::Attribute> attributes{
+      {"command", std::string("pagerank")},
+      {"method", std::string(name_of(kRankMethods, c.method))},
+      {"damping", c.rank.damping},
+      {"tolerance", c.rank.tolerance},
+      {"norm", std::string(name_of(kRankNorms, c.rank.norm))},
+      {"max_iterations", std::int64_t{c.rank.max_iterations}},
+      {"dangling", std::string(name_of(kDanglings, c.rank.dangling))},
+      {"weighted", std::int64_t{c.rank.weighted}},
+      {"precision", std::string(name_of(kRankPrecisions, c.rank.precision))}};
+  const bool pruned = c.method == RankMethod::pruned_frontier;
+  if (has_frontier(c.method)) {
+    attributes.emplace_back("frontier_tolerance", c.batch.rank.frontier_tolerance);
+  }
+  if (pruned) attributes.emplace_back("prune_tolerance", c.batch.rank.prune_tolerance);
+  return attributes;
+}
+
+/// With --original-ids the ids stand beside the ranks: rows then need not be counted.
+std::vector<std::string> text_columns(const PageRankCommand& c) {
+  if (!c.common.original_ids) return {};
+  return {"vertices", "rank"};
+}
+
+/// Writes ranks of this rank's vertices, which begin with `from`.
+void write_ranks(io::ResultWriter& writer, const IdMap& ids, bool with_ids, std::uint64_t from,
+                 std::span<const double> ranks) {
+  const int rank = writer.declare("rank", io::ElementType::f64, {});
+  const int vertices = with_ids ? writer.declare("vertices", io::ElementType::i64, {}) : -1;
+  std::vector<std::int64_t> names;
+  for (std::uint64_t first = 0; first < ranks.size(); first += kRowsAtOnce) {
+    const auto piece = ranks.subspan(first, std::min<std::uint64_t>(kRowsAtOnce, ranks.size() - first));
+    writer.append(rank, piece.data(), piece.size());
+    if (!with_ids) continue;
+    names.clear();
+    for (std::uint64_t i = 0; i < piece.size(); ++i)
+      names.push_back(ids.to_external(static_cast<Vertex>(from + first + i)));
+    writer.append(vertices, names.data(), names.size());
+  }
+}
+
+/// Why the iterations ended, in words.
+std::string end_of(const PageRankCommand& c, const PageRankResult& result) {
+  switch (result.end) {
+    case RankEnd::converged:
+      return "converged";
+    case RankEnd::limit:
+      return "--max-iterations came first";
+    case RankEnd::stalled:
+      break;
+  }
+  const bool coarse = c.rank.precision == RankPrecision::f32;
+  return fmt::format("--precision {} cannot reach --tolerance {}{}",
+                     name_of(kRankPrecisions, c.rank.precision), c.rank.tolerance, coarse ? ", f64 may" : "");
+}
+
+SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result) {
+  SolverFigures figures;
+  figures.end = end_of(c, result);
+  figures.converged = result.converged();
+  figures.iterations = result.iterations;
+  figures.residual = result.residual;
+  for (const RankIteration& iteration : result.history) {
+    figures.residuals.push_back(iteration.residual);
+    figures.seconds.push_back(iteration.seconds);
+  }
+  figures.load_seconds = result.setup_seconds;
+  figures.compute_seconds = result.compute_seconds;
+  figures.edges = result.gathered_edges;
+  figures.partitions = result.traffic.partitions;
+  figures.partition_transfers = result.traffic.transfers;
+  figures.host_to_device_bytes = result.traffic.host_to_device_bytes;
+  figures.read_bytes = result.traffic.read_bytes;
+  figures.exchanged_bytes = result.traffic.exchanged_bytes;
+  return figures;
+}
+
+PageRankPlan plan_of(Job& job, const PageRankCommand& c, const RankPlace& place) {
+  require_stored_in_edges(job.graph());
+  if (c.method == RankMethod::from_scratch && !c.batch.updates())
+    return plan_pagerank(job.device(), job.graph(), c.rank, place);
+  return plan_rank_batch(job, c.method, c.batch, c.rank, place, threads_of(c.common));
+}
+
+void run_pagerank(const Command& command, PageRankCommand& c) {
+  if (!c.replay.file.empty()) {
+    if (command.given("--method")) c.replay.replay.methods = {c.method};
+    c.replay.replay.frontier_tolerance = c.batch.rank.frontier_tolerance;
+    c.replay.replay.prune_tolerance = c.batch.rank.prune_tolerance;
+    return run_replay(command, c.replay, c.rank, c.common);
+  }
+  refuse_replay_options(command);
+  validate(c.rank);
+  settle_rank_batch(command, c.method, c.batch);
+  const bool fresh = c.method == RankMethod::from_scratch;
+  Job job(command, c.common, c.graph,
+          {.in_edges = true,
+           .updated = c.batch.updates(),
+           .vertex_bytes = fresh ? kRankVertexBytes : kBatchVertexBytes,
+           .file_needs_in = true});
+  const RankPlace place{c.common.paging, &world(), c.rows};
+  const auto plan_with = [&](const PagingOptions& paging) {
+    RankPlace with = place;
+    with.paging = paging;
+    return plan_of(job, c, with);
+  };
+  // What a batch takes is known once it is there.
+  if (c.common.plan || (fresh && !c.batch.updates())) {
+    const PageRankPlan plan = job.fitting(plan_with);
+    if (c.common.plan) return job.print_plan(plan);
+  }
+
+  std::optional<RankBatch> batch;
+  if (!fresh || c.batch.updates()) batch.emplace(job, c.batch, c.rank, c.common);
+  auto& results = job.open_results(attributes_of(c), text_columns(c));
+  job.progress().start(command.name());
+  const auto observe = [&](const RankIteration& iteration) {
+    world().throw_if_failed("the work");
+    job.progress().update(command.name(), iteration.number, c.rank.max_iterations, " iterations");
+  };
+  const PageRankResult result =
+      fresh ? pagerank(job.device(), job.graph(), c.rank, observe, place) : batch->follow(observe);
+  if (c.common.verify) {
+    const auto all = all_ranks(result.ranks.span(), result.first, job.graph().vertices(), &world());
+    fresh ? verify_pagerank(job.graph(), c.rank, all.span(), result.last_l1, &world(), threads_of(c.common))
+          : batch->verify(all.span());
+  }
+  write_ranks(results, job.ids(), c.common.original_ids, result.first, result.ranks.span());
+  job.note({"converged", std::int64_t{result.converged()}});
+  job.finish(figures_of(c, result));
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_pagerank() {
+  auto command = std::make_unique<Command>("pagerank", "ranks of all vertices");
+  const auto c = std::make_shared<PageRankCommand>();
+  command->group("Graph");
+  command->optional_input_file("GRAPH", c->graph,
+                               "a graph file; with in-edges stored (--reverse) none need be made");
+  command->group("Ranks");
+  command->choice("--method", c->method, kRankMethods,
+                  "from equal ranks, or from --previous: naive-dynamic, dynamic traversal, dynamic frontier, "
+                  "with pruning, on residuals");
+  command->real("--damping", "D", c->rank.damping, "the chance to follow an edge rather than to jump");
+  command->real("--tolerance", "T", c->rank.tolerance, "stop once an iteration changes ranks by no more");
+  command->choice("--norm", c->rank.norm, kRankNorms, "how that change is measured; never scaled by n");
+  command->whole("--max-iterations", c->rank.max_iterations, 1, "stop then in any case, and say so");
+  command->choice(
+      "--dangling", c->rank.dangling, kDanglings,
+      "rank of vertices without out-edges goes to all, or every vertex without a self-loop gets one");
+  command->flag("--weighted", c->rank.weighted, "split ranks by edge weight instead of evenly");
+  command->choice("--precision", c->rank.precision, kRankPrecisions,
+                  "f32 gathers half the bytes; ranks then err by up to 4e-7 in sum, and fine tolerances "
+                  "cannot be reached");
+  command->choice(
+      "--rows", c->rows, kRankRows,
+      "how in-edges lie in memory: as they are stored, or, which is faster, on a GPU in slices of "
+      "rows sorted by degree and on the host with sources numbered by degree; changes no result");
+  declare_seed(*command, c->common);
+  command->group("Batch (ranks are those of the graph with it applied)");
+  declare_rank_batch(*command, c->batch);
+  command->group("Replay (instead of GRAPH: every method beside static, after every batch)");
+  declare_replay(*command, c->replay);
+  declare_job(*command, c->common);
+  command->set_idle(kIdleForSolvers);
+  command->set_example("sluice pagerank graph.h5 --tolerance 1e-12 --output ranks.h5 --report ranks.json");
+  command->run = [c](const Command& self) { run_pagerank(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

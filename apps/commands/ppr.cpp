@@ -1,0 +1,271 @@
+// sluice ppr: personalized PageRank, the top of many queries at once.
+#include "engine/ppr/ppr.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <optional>
+
+#include "apps/cli/console.hpp"
+#include "apps/commands/commands.hpp"
+#include "apps/data/ppr_results.hpp"
+#include "apps/data/starts.hpp"
+#include "apps/job/job.hpp"
+#include "apps/job/ranks.hpp"
+#include "engine/core/error.hpp"
+#include "engine/ppr/evaluate.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+constexpr std::array kPprMethods{
+    Name<PprMethod>{"exact", PprMethod::exact},
+    Name<PprMethod>{"meloppr", PprMethod::staged},
+    Name<PprMethod>{"push", PprMethod::push},
+    Name<PprMethod>{"montecarlo", PprMethod::walks},
+};
+
+constexpr std::array kPprDanglings{
+    Name<PprDangling>{"seed", PprDangling::seed},
+    Name<PprDangling>{"uniform", PprDangling::uniform},
+};
+
+constexpr std::array kPprUnexpanded{
+    Name<PprUnexpanded>{"residual", PprUnexpanded::residual},
+    Name<PprUnexpanded>{"share", PprUnexpanded::share},
+};
+
+constexpr std::array kPprStates{
+    Name<PprState>{"auto", PprState::automatic},
+    Name<PprState>{"sparse", PprState::sparse},
+    Name<PprState>{"dense", PprState::dense},
+};
+
+constexpr std::array<std::string_view, 2> kIdle{"--layout", "--schedule"};
+
+struct PprCommand {
+  std::string graph;
+  PprOptions ppr;
+  StartsOptions starts;
+  bool evaluate = false, latency = false;
+  CommonOptions common;
+};
+
+/// Options that would do nothing are refused, and so is what queries cannot do yet.
+void settle(const Command& command, PprCommand& c) {
+  const auto refuse = [&](const char* option, bool idle, const std::string& where) {
+    refuse_idle_option(command, option, idle, where);
+  };
+  const std::string method = fmt::format("with --method {}", name_of(kPprMethods, c.ppr.method));
+  const bool staged = c.ppr.method == PprMethod::staged, push = c.ppr.method == PprMethod::push,
+             walks = c.ppr.method == PprMethod::walks;
+  for (const char* option : {"--stages", "--expand", "--unexpanded", "--one-by-one"})
+    refuse(option, !staged, method);
+  refuse("--table", !c.ppr.one_by_one, "without --one-by-one");
+  for (const char* option : {"--walks", "--confidence"}) refuse(option, !walks, method);
+  refuse("--residual-threshold", !staged && !push, method);
+  refuse("--tolerance", staged || walks, method);
+  refuse("--tolerance", c.ppr.length != 0, "where --length says when to end");
+  refuse("--tolerance", command.given("--residual-threshold"), "beside --residual-threshold");
+  if (command.given("--residual-threshold") && !(c.ppr.residual_threshold > 0))
+    throw UsageError("--residual-threshold: must be above 0");
+  if (command.given("--expand") && command.given("--residual-threshold"))
+    throw UsageError("--expand and --residual-threshold exclude each other (give one of them)");
+  refuse("--state", staged || push || walks, method);
+  validate(c.ppr);
+}
+
+/// Whether the run goes on until its scores are good enough.
+bool ends_at_tolerance(const PprOptions& options) {
+  return length_of(options) == 0 && options.method != PprMethod::walks && options.residual_threshold == 0;
+}
+
+std::vector<io::Attribute> attributes_of(const PprCommand& c) {
+  std::vector<io::Attribute> attributes{{"command", std::string("ppr")},
+                                        {"method", std::string(name_of(kPprMethods, c.ppr.method))},
+                                        {"alpha", c.ppr.alpha},
+                                        {"top", std::int64_t{c.ppr.top}},
+                                        {"dangling", std::string(name_of(kPprDanglings, c.ppr.dangling))},
+                                        {"weighted", std::int64_t{c.ppr.weighted}}};
+  const bool staged = c.ppr.method == PprMethod::staged, walks = c.ppr.method == PprMethod::walks,
+             threshold = c.ppr.residual_threshold > 0;
+  const std::uint32_t length = length_of(c.ppr);
+  if (length != 0) attributes.emplace_back("length", std::int64_t{length});
+  if (staged) attributes.emplace_back("stages", fmt::format("{}", fmt::join(c.ppr.stages, ",")));
+  if (threshold) attributes.emplace_back("residual_threshold", c.ppr.residual_threshold);
+  if (staged && !threshold) attributes.emplace_back("expand", c.ppr.expand);
+  if (staged) attributes.emplace_back("unexpanded", std::string(name_of(kPprUnexpanded, c.ppr.unexpanded)));
+  if (staged && c.ppr.one_by_one) attributes.emplace_back("table", std::int64_t{c.ppr.table});
+  if (walks) attributes.emplace_back("walks", std::int64_t{c.ppr.walks});
+  if (ends_at_tolerance(c.ppr)) attributes.emplace_back("tolerance", c.ppr.tolerance);
+  return attributes;
+}
+
+/// Of the queries of all ranks, so that each reports whether the whole job met the tolerance.
+double largest_of_ranks(double error) {
+  world().all_reduce(std::span(&error, 1), Reduce::max, "the largest error");
+  return error;
+}
+
+bool converged(const PprOptions& options, double largest_error) {
+  return !ends_at_tolerance(options) || largest_error <= options.tolerance;
+}
+
+/// Means over the queries of all ranks.
+void add_precision(ResolvedOptions& counters, const PprEvaluator& evaluator) {
+  const Precision &truncated = evaluator.truncated(), &limit = evaluator.limit();
+  double sums[] = {static_cast<double>(evaluator.queries()), truncated.strict, truncated.of_scored,
+                   limit.strict, limit.of_scored};
+  world().all_reduce(sums, Reduce::sum, "the precision");
+  const double queries = std::max(sums[0], 1.0);
+  const char* const names[] = {"precision_truncated", "precision_truncated_of_scored", "precision_limit",
+                               "precision_limit_of_scored"};
+  for (std::size_t i = evaluator.has_truncated() ? 0 : 2; i < std::size(names); ++i)
+    counters.emplace_back(names[i], sums[i + 1] / queries);
+}
+
+void add_latencies(ResolvedOptions& counters, PprLatencies& latencies) {
+  counters.emplace_back("latency_p50_seconds", latencies.quantile(0.5));
+  counters.emplace_back("latency_p99_seconds", latencies.quantile(0.99));
+}
+
+/// What was asked for beside the results is said as well as reported.
+void say_figures(const PprCommand& c, const ResolvedOptions& counters) {
+  if (c.common.quiet || !world().leads()) return;
+  std::string text;
+  for (const auto& [name, value] : counters) {
+    const bool latency = name.starts_with("latency_") || name == "queries_per_second";
+    const bool precision = name.starts_with("precision_") || name.ends_with("query_bytes");
+    if ((latency && c.latency) || (precision && c.evaluate))
+      text += fmt::format("  {:<30} {}\n", name, to_string(value));
+  }
+  say(text);
+}
+
+ResolvedOptions counters_of(const PprCommand& c, const PprStats& stats, double largest_error) {
+  const std::uint64_t queries = std::max<std::uint64_t>(stats.queries, 1);
+  return {{"queries", stats.queries},
+          {"queries_per_second", per_second(stats.queries, stats.compute_seconds)},
+          {"reached_vertices", stats.reached},
+          {"peak_query_bytes", stats.peak_query_bytes},
+          {"largest_mean_query_bytes", stats.query_bytes / queries},
+          {"list_rounds", stats.traffic.rounds},
+          {"list_restarts", stats.traffic.restarts},
+          {"largest_error", stats.largest_error},
+          {"converged", converged(c.ppr, largest_error)}};
+}
+
+RunStats run_of(const PprStats& stats) {
+  RunStats run;
+  run.instances = stats.queries;
+  run.sampled_edges = stats.edges;
+  run.waves = stats.waves;
+  run.compute_seconds = stats.compute_seconds;
+  run.write_seconds = stats.write_seconds;
+  run.partitions = stats.traffic.partitions;
+  run.partition_transfers = stats.traffic.transfers;
+  run.host_to_device_bytes = stats.traffic.host_to_device_bytes;
+  run.read_bytes = stats.traffic.read_bytes;
+  run.entries_sent = stats.traffic.asked;
+  run.entries_received = stats.traffic.answered;
+  run.mapped_bytes = stats.mapped_bytes;
+  return run;
+}
+
+void run(const Command& command, PprCommand& c) {
+  settle(command, c);
+  Job job(command, c.common, c.graph, {.vertex_bytes = kQueryVertexBytes});
+  const HeldStarts starts = make_starts(command, c.starts, StartsLine::weighted_seeds, true, job.ids());
+  job.prepare(starts, " queries", c.ppr);
+  const PprPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_ppr(job.device(), job.graph(), starts, c.ppr, paging);
+  });
+  if (c.common.plan) return job.print_plan(plan);
+
+  auto& results = job.open_results(attributes_of(c), starts, PprWriter::text_columns());
+  PprWriter writer(results, job.ids(), starts, c.ppr.top);
+  const auto verifier = c.common.verify ? verify_ppr(job.graph(), starts, c.ppr, writer) : nullptr;
+  std::optional<PprLatencies> latencies;
+  std::optional<PprEvaluator> evaluator;
+  PprSink* sink = verifier ? verifier.get() : &writer;
+  if (c.latency) sink = &latencies.emplace(*sink);
+  if (c.evaluate) sink = &evaluator.emplace(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());
+  PprStats stats;
+  job.with_room_for(plan, "query", plan.largest_query_bytes,
+                    [&] { stats = run_ppr(job.device(), job.graph(), starts, c.ppr, *sink, job.paging()); });
+  const double largest_error = largest_of_ranks(stats.largest_error);
+  ResolvedOptions counters = counters_of(c, stats, largest_error);
+  if (latencies) add_latencies(counters, *latencies);
+  if (evaluator) add_precision(counters, *evaluator);
+  job.count(counters);
+  job.finish(run_of(stats), "queries", "edges");
+  say_figures(c, counters);
+  if (!converged(c.ppr, largest_error)) {
+    say(fmt::format(
+        "ppr: NOT converged, the scores of a query may miss {:.3g}, more than --tolerance {:.3g}\n",
+        largest_error, c.ppr.tolerance));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_ppr() {
+  auto command = std::make_unique<Command>("ppr", "personalized PageRank: the best of many queries at once");
+  const auto c = std::make_shared<PprCommand>();
+  command->group("Graph");
+  command->input_file("GRAPH", c->graph, "a graph file (see generate, convert)");
+  command->group("Scores");
+  command->choice(
+      "--method", c->ppr.method, kPprMethods,
+      "diffusion from the seeds; in stages, each from some of the vertices reached; forward push; "
+      "walks");
+  command->real("--alpha", "A", c->ppr.alpha, "the chance to go on");
+  command->whole("--length", c->ppr.length, 0, "steps of the diffusion; 0: to its limit");
+  command->real("--tolerance", "T", c->ppr.tolerance,
+                "exact, push without --length: what the scores of a query may miss, in sum");
+  command->whole("--top", c->ppr.top, 1, "results of a query; short lists end in -1 and 0");
+  command->choice("--dangling", c->ppr.dangling, kPprDanglings,
+                  "mass of vertices without out-edges returns to the seeds, or goes to all vertices");
+  command->flag("--weighted", c->ppr.weighted, "split mass by edge weight instead of evenly");
+  declare_seed(*command, c->common);
+  command->list("--stages", "L,...", c->ppr.stages, 1, "meloppr: steps of each stage");
+  command->real("--expand", "F", c->ppr.expand,
+                "meloppr: share of the vertices reached that the next stage takes, largest residual first");
+  command->real("--residual-threshold", "R", c->ppr.residual_threshold,
+                "meloppr: the next stage takes those of at least this residual instead; push: end where so "
+                "little is left for each out-edge");
+  command->choice(
+      "--unexpanded", c->ppr.unexpanded, kPprUnexpanded,
+      "meloppr: vertices that the next stage leaves out score their residual, or the 1 - alpha of "
+      "it that stays there in any case, which makes better lists");
+  command->flag(
+      "--one-by-one", c->ppr.one_by_one,
+      "meloppr: next-stage vertices go on one after the other: the memory of one ball at a time, and "
+      "more work than together");
+  command->whole("--table", c->ppr.table, 0,
+                 "with --one-by-one: scores are kept for so many times --top vertices; 0: for all");
+  command->whole("--walks", c->ppr.walks, 1, "montecarlo: walks of each query");
+  command->real("--confidence", "C", c->ppr.confidence,
+                "montecarlo: the reported error holds for all scores of a query with this probability");
+  command->choice("--state", c->ppr.state, kPprStates,
+                  "exact: queries in tables of what each has reached, or side by side, a row a vertex; "
+                  "auto: whichever is expected to take less");
+  command->group("Queries (default: one a vertex)");
+  command->input_file("--starts", c->starts.file,
+                      "one query a line: its seeds, each `vertex` or `vertex:weight`");
+  command->whole("--instances", c->starts.instances, 1, "this many queries, whose seeds are drawn uniformly");
+  command->group("Measurements (in the report, and said at the end)");
+  command->flag("--evaluate", c->evaluate,
+                "strict precision at k against GD(L) and against untruncated scores; memory of a query");
+  command->flag("--latency", c->latency,
+                "p50 and p99 of the time that a query takes among as many others as are worked on at once");
+  declare_job(*command, c->common);
+  command->set_idle(kIdle);
+  command->set_example(
+      "sluice ppr graph.h5 --method meloppr --stages 3,3 --expand 0.1 --top 200 --output scores.h5");
+  command->run = [c](const Command& self) { run(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

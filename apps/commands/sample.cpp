@@ -1,0 +1,148 @@
+// sluice sample: traversal-based and one-pass sampling.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "apps/commands/commands.hpp"
+#include "apps/data/starts.hpp"
+#include "apps/job/job.hpp"
+#include "apps/job/sinks.hpp"
+#include "apps/verify/verify.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+struct SampleCommand {
+  std::string graph;
+  SampleOptions sample;
+  std::vector<std::int64_t> layer_sizes;
+  StartsOptions starts;
+  CommonOptions common;
+};
+
+bool is_one_pass(const SampleCommand& c) {
+  return c.sample.kind == SampleKind::node || c.sample.kind == SampleKind::edge;
+}
+
+void refuse_foreign(const Command& command, const SampleCommand& c) {
+  refuse_foreign_options(command, name_of(kSampleKinds, c.sample.kind),
+                         {{"--fanout", {"neighbor"}},
+                          {"--replace", {"neighbor"}},
+                          {"--bias", {"neighbor", "forest-fire", "layer"}},
+                          {"--probability", {"forest-fire"}},
+                          {"--depth", {"forest-fire", "snowball"}},
+                          {"--layer-size", {"layer"}},
+                          {"--count", {"node", "edge"}},
+                          {"--revisit", {"neighbor", "forest-fire", "snowball", "layer"}},
+                          {"--select", {"neighbor", "forest-fire", "layer"}},
+                          {"--collision", {"neighbor", "forest-fire"}},
+                          {"--starts", {"neighbor", "forest-fire", "snowball", "layer"}},
+                          {"--walks-per-vertex", {"neighbor", "forest-fire", "snowball", "layer"}},
+                          {"--batching", {"neighbor", "forest-fire", "snowball"}},
+                          {"--balance", {"neighbor", "forest-fire", "snowball"}}});
+  const auto& fanout = c.sample.fanout;
+  const bool takes_all =
+      !fanout.empty() && std::all_of(fanout.begin(), fanout.end(), [](auto f) { return f == -1; });
+  for (const char* option : {"--replace", "--select", "--collision"})
+    refuse_idle_option(command, option, takes_all, "where --fanout -1 takes every neighbour");
+  refuse_idle_option(command, "--collision", c.sample.replace, "with --replace, where picks may repeat");
+  refuse_idle_option(command, "--collision", c.sample.select == Select::updated,
+                     "with --select updated, which never meets a pick again");
+}
+
+/// The options of CONTRACT section 4 that have a meaning for this kind.
+std::vector<io::Attribute> attributes_of(const Command& command, const SampleCommand& c) {
+  const auto& o = c.sample;
+  std::vector<io::Attribute> attributes{{"command", std::string("sample")},
+                                        {"kind", std::string(name_of(kSampleKinds, o.kind))}};
+  const auto add_text = [&](const char* key, const char* option) {
+    for (const auto& [name, value] : command.resolved()) {
+      if (name == option) attributes.emplace_back(key, to_string(value));
+    }
+  };
+  if (is_one_pass(c)) {
+    attributes.emplace_back("count", static_cast<std::int64_t>(o.count));
+    return attributes;
+  }
+  if (o.kind == SampleKind::neighbor) {
+    add_text("fanout", "fanout");
+    attributes.emplace_back("replace", std::int64_t{o.replace});
+  }
+  if (o.kind == SampleKind::layer) add_text("layer_size", "layer-size");
+  if (o.kind == SampleKind::forest_fire) attributes.emplace_back("probability", o.probability);
+  if (o.kind == SampleKind::forest_fire || o.kind == SampleKind::snowball) {
+    attributes.emplace_back("depth", std::int64_t{o.depth});
+  }
+  if (o.kind != SampleKind::snowball) {
+    add_text("bias", "bias");
+    add_text("select", "select");
+  }
+  attributes.emplace_back("revisit", std::int64_t{o.revisit});
+  return attributes;
+}
+
+void run_sample(const Command& command, SampleCommand& c) {
+  refuse_foreign(command, c);
+  c.sample.layer_sizes.assign(c.layer_sizes.begin(), c.layer_sizes.end());
+  validate(c.sample);
+  Job job(command, c.common, c.graph,
+          {.edge_bytes = c.sample.bias == Bias::degree ? kTableEdgeBytes : 0,
+           .weight_bytes = c.sample.bias == Bias::weight ? kTableEdgeBytes : 0});
+  const HeldStarts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
+  job.prepare(starts, " samples", c.sample);
+  const RunPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_samples(job.device(), job.graph(), starts, c.sample, paging);
+  });
+  job.refuse_idle_queue_options(!plan.partitions);
+  if (c.common.plan) return job.print_plan(plan);
+
+  auto& results = job.open_results(attributes_of(command, c), starts, SampleWriter::text_columns(c.sample));
+  SampleWriter writer(results, job.ids(), c.sample, c.common.format);
+  const auto verifier =
+      c.common.verify ? verify_samples(job.graph(), starts, c.sample, writer, threads_of(c.common)) : nullptr;
+  RunStats stats;
+  job.with_room_for(plan, "sample", plan.largest_sample_bytes, [&] {
+    // Partitions share what is left beside the check.
+    ResidentGraph resident(job.device(), job.graph(), job.paging_of(plan));
+    stats = run_samples(resident, starts, c.sample, verifier ? verifier.get() : &writer);
+  });
+  job.finish(stats, "samples", "edges");
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_sample() {
+  auto command =
+      std::make_unique<Command>("sample", "subgraphs by traversal, or vertices and edges in one pass");
+  const auto c = std::make_shared<SampleCommand>();
+  auto& o = c->sample;
+  command->group("Graph");
+  command->input_file("GRAPH", c->graph, "a graph file (see generate, convert)");
+  command->group("Samples");
+  command->choice("--kind", o.kind, kSampleKinds, "what is sampled");
+  declare_seed(*command, c->common);
+  command->list("--fanout", "F,F,...", o.fanout, -1,
+                "neighbor: neighbours of each vertex, one a depth; -1: all");
+  command->flag("--replace", o.replace, "neighbor: independent draws, which may repeat");
+  command->list("--layer-size", "K,K,...", c->layer_sizes, 1, "layer: edges of each depth");
+  command->whole("--depth", o.depth, 1, "forest-fire, snowball: hops from the seeds");
+  command->real("--probability", "P", o.probability,
+                "forest-fire: burning goes on with it, mean P/(1-P) neighbours");
+  command->whole("--count", o.count, 1, "node, edge: how many vertices or edges");
+  command->choice("--bias", o.bias, kBiases, "neighbor, forest-fire, layer: what a draw is proportional to");
+  command->flag("--revisit", o.revisit, "tree semantics: every copy of a vertex is expanded on its own");
+  command->choice("--select", o.select, kSelects, "the technique of drawing; never changes the distribution");
+  command->choice("--collision", o.collision, kCollisions,
+                  "neighbor, forest-fire: how a repeated pick is found; never changes a result");
+  command->group("Starts (default: one sample a vertex; node, edge: one sample)");
+  declare_starts(*command, c->starts);
+  declare_job(*command, c->common);
+  declare_queues(*command, c->common);
+  command->set_example("sluice sample graph.h5 --kind neighbor --fanout 15,10 --output samples.h5");
+  command->run = [c](const Command& self) { run_sample(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,74 @@
+// sluice sssp: how far every vertex is, by weights.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "apps/cli/values.hpp"
+#include "apps/commands/acc.hpp"
+#include "apps/commands/commands.hpp"
+#include "apps/job/ranks.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/acc/verify.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+struct SsspCommand : AccCommand {
+  std::uint64_t source = 0;
+  double delta = 0;
+};
+
+std::uint64_t reached(std::span<const double> distances) {
+  constexpr double kUnreached = std::numeric_limits<double>::infinity();
+  return static_cast<std::uint64_t>(std::count_if(distances.begin(), distances.end(),
+                                                  [](double distance) { return distance < kUnreached; }));
+}
+
+void run_sssp(const Command& command, const SsspCommand& c) {
+  if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
+  if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
+  Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
+  const AccPlace place = place_of(c);
+  const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
+  const AccPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_sssp(job.device(), job.graph(), place_with(place, paging));
+  });
+  if (c.common.plan) return job.print_plan(plan);
+
+  auto& results = job.open_results({{"command", std::string("sssp")}, {"source", std::int64_t(c.source)}},
+                                   text_columns_of(c, {"distance"}));
+  const AccGraph graph(job.device(), job.graph(), {.weights = true}, place);
+  const SsspResult result = sssp(graph, source, c.delta, c.acc);
+  if (c.common.verify)
+    verify_sssp(job.graph(), source, result.distances.span(), &world(), threads_of(c.common));
+  VertexColumns columns(job, c, graph);
+  columns.add("distance", io::ElementType::f64, result.distances.data());
+  columns.write(results);
+  const std::span<const double> distances = result.distances.span();
+  job.count({{"reached", reached(own_part(graph, distances))}, {"delta_used", result.delta}});
+  job.finish(AccFigures{.stats = result.stats,
+                        .found = fmt::format("{} vertices reached", format_count(reached(distances)))});
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_sssp() {
+  auto command = std::make_unique<Command>("sssp", "shortest paths from one vertex: distances");
+  const auto c = std::make_shared<SsspCommand>();
+  declare_acc_graph(*command, *c, "a graph file; without weights every edge is 1 long");
+  command->group("Paths");
+  command->whole("--source", c->source, 0, "the vertex where paths begin");
+  command->real("--delta", "D", c->delta,
+                "delta-stepping's width of a level; changes no distance (default: from the weights)");
+  declare_worklists(*command, *c);
+  declare_acc(*command, *c);
+  command->set_takes_ranks();
+  command->set_example("sluice sssp roads.h5 --source 0 --output distances.h5 --verify");
+  command->run = [c](const Command& self) { run_sssp(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,151 @@
+// sluice walk: random walks.
+#include <fmt/core.h>
+
+#include "apps/commands/commands.hpp"
+#include "apps/data/starts.hpp"
+#include "apps/job/job.hpp"
+#include "apps/job/sinks.hpp"
+#include "apps/verify/verify.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+struct WalkCommand {
+  std::string graph;
+  WalkOptions walk;
+  StartsOptions starts;
+  CommonOptions common;
+};
+
+bool is_pool(const WalkCommand& c) {
+  return c.walk.kind == WalkKind::multidimensional;
+}
+
+void refuse_foreign(const Command& command, const WalkCommand& c) {
+  const std::vector<const char*> one_by_one{"uniform", "biased",  "metropolis-hastings",
+                                            "jump",    "restart", "node2vec"};
+  refuse_foreign_options(command, name_of(kWalkKinds, c.walk.kind),
+                         {{"--bias", {"biased"}},
+                          {"--probability", {"jump", "restart"}},
+                          {"--p", {"node2vec"}},
+                          {"--q", {"node2vec"}},
+                          {"--frontier-size", {"multidimensional"}},
+                          {"--walks-per-vertex", one_by_one},
+                          {"--batching", one_by_one},
+                          {"--balance", one_by_one}});
+  const bool scans = c.walk.kind == WalkKind::node2vec && c.walk.select == Select::its;
+  const bool compares = c.walk.select != Select::automatic && c.walk.kind != WalkKind::node2vec &&
+                        c.walk.kind != WalkKind::biased;
+  if (c.common.layout == Layout::wide && (scans || compares)) {
+    throw UsageError(
+        fmt::format("--layout wide: --kind {} with --select {} reads lists as they are; use csr or auto",
+                    name_of(kWalkKinds, c.walk.kind), name_of(kSelects, c.walk.select)));
+  }
+  // One walk at a time is one thread's or one lane's work, whatever the shares.
+  if (!c.common.paging.batching && c.common.paging.balance != Balance::automatic)
+    throw UsageError("--balance: walks of --batching off leave nothing to share (leave it out)");
+}
+
+/// With --starts the pool is the line: all lines must be equally long, for /pool is a table.
+void take_pool_size(const Command& command, const Starts& starts, WalkOptions& walk,
+                    const std::string& file) {
+  if (starts.mode != Starts::Mode::listed) return;
+  const bool given = command.given("--frontier-size");
+  if (!given) walk.frontier_size = static_cast<std::uint32_t>(starts.offsets[1]);
+  for (std::size_t i = 0; i + 1 < starts.offsets.size(); ++i) {
+    const std::uint64_t size = starts.offsets[i + 1] - starts.offsets[i];
+    if (size == walk.frontier_size) continue;
+    throw InputError(
+        fmt::format("{}: instance {} has a pool of {}, but {} {} (give every line as many seeds)", file, i,
+                    size, given ? "--frontier-size is" : "the first has", walk.frontier_size));
+  }
+}
+
+/// The options of CONTRACT section 4 that have a meaning for this kind.
+std::vector<io::Attribute> attributes_of(const WalkCommand& c) {
+  std::vector<io::Attribute> attributes{{"command", std::string("walk")},
+                                        {"kind", std::string(name_of(kWalkKinds, c.walk.kind))},
+                                        {"length", std::int64_t{c.walk.length}},
+                                        {"select", std::string(name_of(kSelects, c.walk.select))}};
+  switch (c.walk.kind) {
+    case WalkKind::biased:
+      attributes.emplace_back("bias", std::string(name_of(kBiases, c.walk.bias)));
+      break;
+    case WalkKind::jump:
+    case WalkKind::restart:
+      attributes.emplace_back("probability", c.walk.probability);
+      break;
+    case WalkKind::node2vec:
+      attributes.emplace_back("p", c.walk.p);
+      attributes.emplace_back("q", c.walk.q);
+      break;
+    case WalkKind::multidimensional:
+      attributes.emplace_back("frontier_size", std::int64_t{c.walk.frontier_size});
+      break;
+    case WalkKind::uniform:
+    case WalkKind::metropolis_hastings:
+      break;
+  }
+  return attributes;
+}
+
+void run_walk(const Command& command, WalkCommand& c) {
+  refuse_foreign(command, c);
+  validate(c.walk);
+  const bool by_weight = c.walk.kind == WalkKind::node2vec ||
+                         (c.walk.kind == WalkKind::biased && c.walk.bias == Bias::weight),
+             by_degree = c.walk.kind == WalkKind::biased && c.walk.bias == Bias::degree;
+  Job job(command, c.common, c.graph,
+          {.edge_bytes = by_degree ? kTableEdgeBytes : 0, .weight_bytes = by_weight ? kTableEdgeBytes : 0});
+  const HeldStarts starts = make_starts(
+      command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
+  if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
+  WalkWriter::require_rows_fit(c.common.format, job.ids(), c.walk);
+  job.prepare(starts, " walks", c.walk);
+  const RunPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_walks(job.device(), job.graph(), starts, c.walk, paging);
+  });
+  job.refuse_idle_queue_options(!plan.partitions);
+  if (c.common.plan) return job.print_plan(plan);
+
+  auto& results = job.open_results(attributes_of(c), starts, {});
+  WalkWriter writer(results, job.ids(), c.walk);
+  const auto verifier =
+      c.common.verify ? verify_walks(job.graph(), starts, c.walk, writer, threads_of(c.common)) : nullptr;
+  // Partitions share what is left beside the check.
+  ResidentGraph resident(job.device(), job.graph(), job.paging_of(plan));
+  const RunStats stats = run_walks(resident, starts, c.walk, verifier ? verifier.get() : &writer);
+  job.finish(stats, "walks", "steps");
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_walk() {
+  auto command = std::make_unique<Command>("walk", "random walks over a graph file");
+  const auto c = std::make_shared<WalkCommand>();
+  command->group("Graph");
+  command->input_file("GRAPH", c->graph, "a graph file (see generate, convert)");
+  command->group("Walks");
+  command->choice("--kind", c->walk.kind, kWalkKinds, "how the next vertex is chosen");
+  command->whole("--length", c->walk.length, 1, "steps of a walk");
+  declare_seed(*command, c->common);
+  command->choice("--bias", c->walk.bias, kWalkBiases,
+                  "biased: what a neighbour's probability is proportional to");
+  command->real("--probability", "P", c->walk.probability, "jump, restart: the chance of it at each step");
+  command->real("--p", "P", c->walk.p, "node2vec: a return to the previous vertex weighs 1/p");
+  command->real("--q", "Q", c->walk.q, "node2vec: a move away from the previous vertex weighs 1/q");
+  command->whole("--frontier-size", c->walk.frontier_size, 1, "multidimensional: seeds in the pool");
+  command->choice("--select", c->walk.select, kSelects,
+                  "the technique of drawing; never changes the distribution");
+  command->group("Starts (default: one walk a vertex; multidimensional: one pool drawn at random)");
+  declare_starts(*command, c->starts);
+  declare_job(*command, c->common);
+  declare_queues(*command, c->common);
+  command->set_example("sluice walk graph.h5 --kind node2vec --p 0.5 --q 2 --length 40 --output walks.h5");
+  command->run = [c](const Command& self) { run_walk(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,79 @@
+// sluice wcc: weakly connected components.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "apps/cli/values.hpp"
+#include "apps/commands/acc.hpp"
+#include "apps/commands/commands.hpp"
+#include "apps/job/ranks.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/acc/verify.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+/// What a component is called: its smallest id, as the user reads ids. Original ids need not be in the order
+/// of the graph's own.
+HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> components) {
+  HostArray<std::int64_t> smallest(components.size(), "component names");
+  const auto id = [&](std::uint64_t v) { return job.ids().to_external(static_cast<Vertex>(v)); };
+  for (std::uint64_t v = 0; v < components.size(); ++v) smallest[v] = id(v);
+  if (!job.ids().translates()) {
+    std::copy(components.begin(), components.end(), smallest.begin());
+    return smallest;
+  }
+  // A component's vertex comes before all others of it, so that its name is final once all are seen.
+  for (std::uint64_t v = 0; v < components.size(); ++v) {
+    std::int64_t& name = smallest[components[v]];
+    name = std::min(name, id(v));
+  }
+  for (std::uint64_t v = components.size(); v-- > 0;) smallest[v] = smallest[components[v]];
+  return smallest;
+}
+
+void run_wcc(const Command& command, const AccCommand& c) {
+  Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
+  const AccPlace place = place_of(c);
+  const AccPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_components(job.device(), job.graph(), place_with(place, paging));
+  });
+  if (c.common.plan) return job.print_plan(plan);
+
+  auto& results = job.open_results({{"command", std::string("wcc")}}, text_columns_of(c, {"component"}));
+  const AccGraph graph(job.device(), job.graph(), {}, place);
+  const ComponentResult result = components(graph, c.acc);
+  if (c.common.verify)
+    verify_components(job.graph(), result.components.span(), &world(), threads_of(c.common));
+  const HostArray<std::int64_t> names = names_of(job, result.components.span());
+  VertexColumns columns(job, c, graph);
+  columns.add("component", io::ElementType::i64, names.data());
+  columns.write(results);
+  // A component counts where its smallest vertex is.
+  const auto count = [&](std::uint64_t first, std::uint64_t last) {
+    std::uint64_t components = 0;
+    for (std::uint64_t v = first; v < last; ++v) components += result.components[v] == v;
+    return components;
+  };
+  job.count({{"components", count(graph.first(), graph.last())}});
+  job.finish(
+      AccFigures{.stats = result.stats,
+                 .found = fmt::format("{} components", format_count(count(0, result.components.size())))});
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_wcc() {
+  auto command = std::make_unique<Command>("wcc", "weakly connected components");
+  const auto c = std::make_shared<AccCommand>();
+  declare_acc_graph(*command, *c, "a graph file; the direction of edges is ignored");
+  declare_acc(*command, *c);
+  command->set_takes_ranks();
+  command->set_example("sluice wcc graph.h5 --output components.h5 --verify");
+  command->run = [c](const Command& self) { run_wcc(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

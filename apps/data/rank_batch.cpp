@@ -1,0 +1,238 @@
+#include "apps/data/rank_batch.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+
+#include "apps/cli/console.hpp"
+#include "apps/cli/values.hpp"
+#include "apps/job/ranks.hpp"
+#include "engine/core/error.hpp"
+#include "engine/pagerank/dynamic/plan.hpp"
+#include "engine/pagerank/rank_graph.hpp"
+#include "engine/pagerank/verify.hpp"
+#include "io/checksum.hpp"
+#include "io/results/rank_file.hpp"
+#include "partition/build.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+std::string update_line(const UpdateCounts& counts, double seconds) {
+  return fmt::format(
+      "batch: {} edges inserted, {} were there already; {} deleted, {} were not there; {} new vertices; in "
+      "{:.3g} s\n",
+      format_count(counts.inserted), format_count(counts.present), format_count(counts.deleted),
+      format_count(counts.missing), format_count(counts.new_vertices), seconds);
+}
+
+/// Earlier ranks of another graph, or found by other rules, would silently give wrong ones.
+void check_previous(const io::RankFile& found, const std::string& path, const Graph& graph,
+                    const PageRankOptions& rank) {
+  const auto refuse = [&](const std::string& what) {
+    throw InputError(fmt::format("{}: {} (rank the graph anew with --method static)", path, what));
+  };
+  if (found.ranks.size() != graph.vertices()) {
+    refuse(fmt::format("{} ranks, and the graph has {} vertices", found.ranks.size(), graph.vertices()));
+  }
+  if (!found.graph_checksum.empty() && found.graph_checksum != format_checksum(graph.checksum)) {
+    refuse("these are ranks of another graph");
+  }
+  const std::string dangling = name_of(kDanglings, rank.dangling);
+  if (!found.dangling.empty() && found.dangling != dangling) {
+    refuse(fmt::format("found with --dangling {}, not {}", found.dangling, dangling));
+  }
+  if (found.weighted && *found.weighted != rank.weighted) {
+    refuse(*found.weighted ? "found with --weighted" : "found without --weighted");
+  }
+  if (found.damping && *found.damping != rank.damping) {
+    refuse(fmt::format("found with --damping {}, not {}", *found.damping, rank.damping));
+  }
+}
+
+/// Methods other than nd leave ranks alone that no change of the batch reaches, however far off these were.
+void check_precision(const io::RankFile& found, const std::string& path, const PageRankOptions& rank,
+                     const DynamicRankOptions& dynamic) {
+  if (dynamic.method == RankMethod::naive_dynamic) return;
+  const auto refuse = [&](const std::string& what) {
+    throw InputError(fmt::format(
+        "{}: {} (--method nd makes up for it, or rank the graph anew with --method static)", path, what));
+  };
+  const auto refuse_coarser = [&](const char* option, const std::optional<double>& earlier, double now) {
+    if (earlier && *earlier > now)
+      refuse(fmt::format("found with {} {}, coarser than {}", option, *earlier, now));
+  };
+  if (found.converged && !*found.converged) refuse("not converged");
+  refuse_coarser("--tolerance", found.tolerance, rank.tolerance);
+  refuse_coarser("--frontier-tolerance", found.frontier_tolerance, dynamic.frontier_tolerance);
+  refuse_coarser("--prune-tolerance", found.prune_tolerance, dynamic.prune_tolerance);
+  // A change is the less in a norm the further on it stands here.
+  constexpr std::array kFromStrict{RankNorm::l1, RankNorm::l2, RankNorm::linf};
+  for (const RankNorm norm : kFromStrict) {
+    if (found.norm.empty() || found.norm == name_of(kRankNorms, norm)) return;
+    if (norm == rank.norm)
+      refuse(fmt::format("found with --norm {}, coarser than {}", found.norm, name_of(kRankNorms, norm)));
+  }
+}
+
+template <class Values>
+std::string checksum_of(const Values& values) {
+  return format_checksum(io::checksum(std::as_bytes(std::span(values.begin(), values.size()))));
+}
+
+}  // namespace
+
+bool has_frontier(RankMethod method) {
+  return method == RankMethod::dynamic_frontier || method == RankMethod::pruned_frontier ||
+         method == RankMethod::residual_frontier;
+}
+
+void declare_rank_batch(Command& command, RankBatchOptions& options) {
+  command.input_file("--insert", options.files.insert, "edges to insert, as convert reads them");
+  command.input_file("--delete", options.files.remove, "edges to delete; they go before others come");
+  command.output_file("--output-graph", options.output_graph, "write the graph as it becomes");
+  command.input_file("--previous", options.previous, "nd, dt, df, dfp, dfr: ranks of the graph as it was");
+  command.real("--frontier-tolerance", "T", options.rank.frontier_tolerance,
+               "df, dfp, dfr: a larger relative change spreads to out-neighbours");
+  command.real("--prune-tolerance", "T", options.rank.prune_tolerance,
+               "dfp: a vertex that changes by no more is left alone");
+  command.choice(
+      "--split", options.rank.split, kRankSplits,
+      "which affected vertices a GPU gives to as many threads as their degree asks for: those that "
+      "pull, by in-degree, and those whose change spreads, by out-degree; changes no result");
+}
+
+void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options) {
+  const std::string name = name_of(kRankMethods, method);
+  const auto refuse_idle = [&](const char* option, bool idle, const std::string& where) {
+    refuse_idle_option(command, option, idle, where);
+  };
+  const bool fresh = method == RankMethod::from_scratch;
+  const bool frontier = has_frontier(method);
+  const std::string where = "with --method " + name;
+  refuse_idle("--previous", fresh, where);
+  refuse_idle("--frontier-tolerance", !frontier, where);
+  refuse_idle("--prune-tolerance", method != RankMethod::pruned_frontier, where);
+  refuse_idle("--split", fresh, where);
+  refuse_idle("--output-graph", !options.updates(), "without --insert or --delete");
+  if (fresh) return;
+  options.rank.method = method;
+  validate(options.rank);
+  if (options.previous.empty()) {
+    throw UsageError(fmt::format("--method {} needs earlier ranks (--previous FILE)", name));
+  }
+  refuse_idle("--rows", true, where);
+}
+
+PageRankPlan plan_rank_batch(Job& job, RankMethod method, const RankBatchOptions& options,
+                             const PageRankOptions& rank, const RankPlace& place, unsigned threads) {
+  const Graph& graph = job.graph();
+  require_stored_in_edges(graph);
+  const HeldBatch batch = read_batch(options.files, graph, job.ids(), threads);
+  const std::uint64_t update = update_bytes(graph, batch) + batch.charge.bytes();
+  if (method != RankMethod::from_scratch) return plan_dynamic_ranks(job.device(), graph, rank, update, place);
+  PageRankPlan plan = plan_pagerank(job.device(), graph, rank, place);
+  plan.host_bytes = std::max(plan.host_bytes, update);  // one after the other
+  return plan;
+}
+
+RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOptions& rank,
+                     const CommonOptions& common)
+    : job_(job), options_(options), rank_(rank) {
+  require_stored_in_edges(job.graph());
+  const bool follows = !options.previous.empty();
+  const unsigned threads = threads_of(common);
+  io::RankFile previous;
+  if (follows) {
+    validate(options.rank, job.device());
+    previous = io::read_rank_file(options.previous);
+    check_previous(previous, options.previous, job.graph(), rank);
+    check_precision(previous, options.previous, rank, options.rank);
+  }
+  if (follows && common.verify)
+    change_before_ = check_ranks(job.graph(), rank, previous.ranks.span(), &world(), threads).change;
+  const bool shared = world().size() > 1;
+  const std::string earlier = shared ? checksum_of(previous.ranks) : "";
+  const HeldBatch batch = read_batch(options.files, job.graph(), job.ids(), threads);
+  Graph graph = job.give_graph();
+  // In-edges that the file does not store are made once; then they are updated with the others.
+  const bool made = follows && graph.directed && graph.in.offsets.empty() && !graph.edges_elsewhere;
+  if (made) graph.in = transpose(graph.out, threads);
+  if (follows) {
+    ranks_.emplace(job.device(), graph, previous.ranks.span(), rank, RankPlace{common.paging, &world()});
+    previous = {};
+  }
+  const Stopwatch watch;
+  UpdateResult result = update_graph(std::move(graph), batch, threads);
+  const double seconds = watch.seconds();
+  const UpdateCounts& counts = result.counts;
+  counters_ = {{"inserted", counts.inserted},         {"present", counts.present},
+               {"deleted", counts.deleted},           {"missing", counts.missing},
+               {"new_vertices", counts.new_vertices}, {"update_seconds", seconds}};
+  if (shared) {  // files of these names may be other ones on each node
+    require_same_on_all_ranks(
+        fmt::format("earlier ranks of checksum {}\ninserted {}, deleted {}, vertices {}\nchanges of checksum "
+                    "{}\nweights of checksum {}\n",
+                    earlier, counts.inserted, counts.deleted, result.graph.vertices(),
+                    checksum_of(result.changes), checksum_of(batch.insertions.weight)));
+  }
+  changes_ = std::move(result.changes);
+  adopt(std::move(result.graph), made, common);
+  job.count(counters_);
+  if (options.updates() && !common.quiet) say(update_line(counts, seconds));
+}
+
+void RankBatch::adopt(Graph graph, bool made, const CommonOptions& common) {
+  cover_outputs({options_.output_graph}, common.scratch);
+  // Only one rank writes, and only one has to look through all edges for their checksum.
+  std::uint64_t checksum = 0;
+  if (!options_.output_graph.empty() && world().leads()) {
+    Csr in;
+    if (made) std::swap(in, graph.in);
+    io::GraphWriter writer = io::begin_graph(options_.output_graph, graph, common.force);
+    checksum = writer.finish();
+    job_.hold_graph(std::move(writer));
+    if (made) std::swap(in, graph.in);
+  } else if (world().leads()) {
+    checksum = graph.checksum != 0 ? graph.checksum : io::graph_checksum(graph, threads_of(common));
+  }
+  world().all_reduce(std::span(&checksum, 1), Reduce::max, "the checksum of the graph");
+  graph.checksum = checksum;
+  job_.adopt(std::move(graph));
+}
+
+PageRankResult RankBatch::follow(const RankObserver& observer) {
+  followed_ = ranks_->follow(job_.graph(), changes_, options_.rank, observer);
+  const DynamicRankResult& followed = followed_;
+  counters_.emplace_back("initially_affected", followed.initially_affected);
+  counters_.emplace_back("ever_affected", followed.ever_affected);
+  counters_.emplace_back("partitions_read", followed.partitions_read);
+  // Where the GPU holds the whole graph; elsewhere the host's update is all there is.
+  if (followed.update_seconds > 0) counters_.emplace_back("device_update_seconds", followed.update_seconds);
+  job_.count(counters_);
+  PageRankResult result;
+  result.iterations = followed.iterations;
+  result.residual = followed.residual;
+  result.last_l1 = followed.last_l1;
+  result.end = followed.end;
+  result.history = followed.history;
+  result.setup_seconds = followed.setup_seconds;
+  result.compute_seconds = followed.compute_seconds;
+  result.gathered_edges = followed.gathered_edges;
+  result.traffic = followed.traffic;
+  result.first = ranks_->first();
+  result.ranks = HostArray<double>(ranks_->own(), "ranks");
+  ranks_->read_ranks(result.ranks.span());
+  return result;
+}
+
+void RankBatch::verify(std::span<const double> ranks) const {
+  verify_followed(job_.graph(), rank_, options_.rank, ranks, followed_, change_before_, &world(),
+                  job_.device().threads());
+}
+
+}  // namespace sluice::apps

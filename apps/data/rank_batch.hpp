@@ -1,0 +1,67 @@
+// sluice pagerank with a batch: the graph is updated, and ranks follow from earlier ones.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/cli/command_line.hpp"
+#include "apps/data/batch.hpp"
+#include "apps/job/job.hpp"
+#include "engine/pagerank/dynamic/dynamic.hpp"
+
+namespace sluice::apps {
+
+struct RankBatchOptions {
+  BatchFiles files;
+  std::string previous;      ///< ranks of the graph as it is
+  std::string output_graph;  ///< the graph as it becomes
+  DynamicRankOptions rank;   ///< its method is that of the command
+
+  bool updates() const { return !files.insert.empty() || !files.remove.empty(); }
+};
+
+/// Whether changes below --frontier-tolerance do not spread.
+bool has_frontier(RankMethod method);
+
+void declare_rank_batch(Command& command, RankBatchOptions& options);
+
+/// Throws UsageError for options that are missing, or idle, with this method.
+void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options);
+
+/// What the job would need beside its graph; reads the batch's files. Throws as RankBatch does for what the
+/// graph lacks.
+PageRankPlan plan_rank_batch(Job& job, RankMethod method, const RankBatchOptions& options,
+                             const PageRankOptions& rank, const RankPlace& place, unsigned threads);
+
+/// A job's graph, before and after its batch.
+class RankBatch {
+ public:
+  /// Reads ranks and batch, applies it to the job's graph, and writes the graph if asked: the job gives it
+  /// its name.
+  RankBatch(Job& job, const RankBatchOptions& options, const PageRankOptions& rank,
+            const CommonOptions& common);
+
+  /// Ranks of the graph as it became, by a dynamic method.
+  PageRankResult follow(const RankObserver& observer);
+
+  /// Whether these are such ranks (RunError), after follow(); only with --verify. All ranks of the job call
+  /// it.
+  void verify(std::span<const double> ranks) const;
+
+ private:
+  /// Writes the graph if asked, and makes it the job's. `made`: its in-edges are not to be stored.
+  void adopt(Graph graph, bool made, const CommonOptions& common);
+
+  Job& job_;
+  const RankBatchOptions& options_;
+  PageRankOptions rank_;
+  std::optional<DynamicRanks> ranks_;
+  EdgeChanges changes_;
+  double change_before_ = 0;  ///< that an iteration would have made to earlier ranks, with --verify
+  DynamicRankResult followed_;
+  ResolvedOptions counters_;
+};
+
+}  // namespace sluice::apps

@@ -1,0 +1,150 @@
+#include "apps/data/starts.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "apps/cli/values.hpp"
+#include "apps/job/ranks.hpp"
+#include "apps/report/report.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+/// `where` is `FILE:LINE`.
+Vertex to_vertex(std::string_view word, const std::string& where, const IdMap& ids) {
+  const auto id = to_integer(word);
+  if (!id) throw InputError(fmt::format("{}: '{}' is no vertex id", where, word.substr(0, 40)));
+  const auto vertex = ids.to_internal(*id);
+  if (!vertex) throw InputError(fmt::format("{}: the graph has no vertex {}", where, *id));
+  return *vertex;
+}
+
+double to_weight(std::string_view word, const std::string& where) {
+  const auto weight = to_real(word);
+  if (!weight || !(*weight > 0)) {
+    throw InputError(
+        fmt::format("{}: '{}' is no weight (write vertex:weight, above 0)", where, word.substr(0, 40)));
+  }
+  return *weight;
+}
+
+/// Appends the seeds of one line.
+void read_line(std::string_view text, const std::string& where, StartsLine line, const IdMap& ids,
+               HeldStarts& starts) {
+  const std::size_t before = starts.weights.size();
+  for (const auto word : split(text, " \t,\r")) {
+    const auto colon = line == StartsLine::weighted_seeds ? word.find(':') : word.npos;
+    starts.charge.push(starts.vertices, to_vertex(word.substr(0, colon), where, ids));
+    if (line != StartsLine::weighted_seeds) continue;
+    starts.charge.push(starts.weights, colon == word.npos ? 1 : to_weight(word.substr(colon + 1), where));
+  }
+  double total = 0;
+  for (std::size_t i = before; i < starts.weights.size(); ++i) total += starts.weights[i];
+  if (!std::isfinite(total)) throw InputError(fmt::format("{}: the weights' sum is too large", where));
+}
+
+/// FNV-1a over 64-bit words.
+std::uint64_t checksum(const Starts& starts) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  const auto mix = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3u; };
+  for (const auto vertex : starts.vertices) mix(vertex);
+  for (const auto offset : starts.offsets) mix(offset);
+  for (const auto weight : starts.weights) mix(std::bit_cast<std::uint64_t>(weight));
+  return hash;
+}
+
+}  // namespace
+
+void declare_starts(Command& command, StartsOptions& options) {
+  command.input_file("--starts", options.file,
+                     "one start a line; for samples and pools, several seeds a line");
+  command.whole("--walks-per-vertex", options.walks_per_vertex, 1,
+                "this many instances begin at every vertex");
+  command.whole("--instances", options.instances, 1, "this many instances, whose starts are drawn uniformly");
+}
+
+HeldStarts read_starts(const std::string& path, StartsLine line, const IdMap& ids) {
+  std::ifstream file(path);
+  if (!file) throw InputError(fmt::format("{}: {}", path, std::strerror(errno)));
+  HeldStarts starts;
+  starts.mode = Starts::Mode::listed;
+  if (line != StartsLine::one_vertex) starts.charge.push<std::uint64_t>(starts.offsets, 0);
+  std::string text;
+  HostCharge words("a line of starts");
+  for (std::uint64_t number = 1; std::getline(file, text); ++number) {
+    const std::string_view content = std::string_view(text).substr(0, text.find_first_of("#%"));
+    words.cover(text.capacity() + content.size() / 2 * sizeof(std::string_view));
+    const std::size_t before = starts.vertices.size();
+    const std::string where = fmt::format("{}:{}", path, number);
+    read_line(content, where, line, ids, starts);
+    const std::size_t found = starts.vertices.size() - before;
+    if (found == 0) continue;
+    if (line != StartsLine::one_vertex) {
+      starts.charge.push<std::uint64_t>(starts.offsets, starts.vertices.size());
+    } else if (found > 1) {
+      throw InputError(
+          fmt::format("{}: {} vertices, but a walk starts at one (write one a line)", where, found));
+    }
+  }
+  if (file.bad()) throw InputError(fmt::format("{}: cannot be read", path));
+  if (starts.vertices.empty()) throw InputError(fmt::format("{}: holds no vertex", path));
+  return starts;
+}
+
+HeldStarts make_starts(const Command& command, const StartsOptions& options, StartsLine line,
+                       bool per_vertex_by_default, const IdMap& ids) {
+  const bool listed = command.given("--starts");
+  const bool per_vertex = command.given("--walks-per-vertex");
+  const bool random = command.given("--instances");
+  if (listed + per_vertex + random > 1) {
+    throw UsageError("--starts, --walks-per-vertex and --instances exclude each other (give one of them)");
+  }
+  if (listed) return read_starts(options.file, line, ids);
+  HeldStarts starts;
+  starts.rounds = options.walks_per_vertex;
+  if (random || (!per_vertex && !per_vertex_by_default)) {
+    starts.mode = Starts::Mode::random;
+    starts.count = random ? options.instances : 1;
+  }
+  return starts;
+}
+
+InstanceRange share_of_rank(const CommonOptions& options, Instance instances) {
+  const InstanceRange range = options.range.value_or(InstanceRange{});
+  if (options.range && range.first >= instances) {
+    throw UsageError(fmt::format("--instance-range {}:{} begins behind the last of {} instances", range.first,
+                                 range.last, instances));
+  }
+  const auto ranks = static_cast<unsigned __int128>(world().size());
+  const unsigned __int128 all = std::min(range.last, instances) - range.first;
+  // Shares differ by one at most, and the last one is never the smaller.
+  const auto rank = options.plan ? ranks - 1 : static_cast<unsigned __int128>(world().rank());
+  return {range.first + static_cast<Instance>(all * rank / ranks),
+          range.first + static_cast<Instance>(all * (rank + 1) / ranks)};
+}
+
+void add_start_attributes(std::vector<io::Attribute>& attributes, const Starts& starts,
+                          const std::optional<InstanceRange>& range) {
+  switch (starts.mode) {
+    case Starts::Mode::per_vertex:
+      attributes.emplace_back("walks_per_vertex", static_cast<std::int64_t>(starts.rounds));
+      break;
+    case Starts::Mode::random:
+      attributes.emplace_back("instances", static_cast<std::int64_t>(starts.count));
+      break;
+    case Starts::Mode::listed:
+      attributes.emplace_back("starts_checksum", format_checksum(checksum(starts)));
+      break;
+  }
+  if (range) attributes.emplace_back("instance_range", fmt::format("{}:{}", range->first, range->last));
+}
+
+}  // namespace sluice::apps

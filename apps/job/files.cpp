@@ -1,0 +1,80 @@
+#include "apps/job/files.hpp"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "engine/core/error.hpp"
+#include "io/output_file.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file or folder that is there, or the name that it will get in a folder that is there.
+struct Identity {
+  dev_t device = 0;
+  ino_t node = 0;
+  std::string name;
+  bool operator==(const Identity&) const = default;
+};
+
+std::optional<Identity> existing(const fs::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+  return Identity{found.st_dev, found.st_ino, {}};
+}
+
+fs::path folder_of(const fs::path& path) {
+  const fs::path parent = path.parent_path();
+  return parent.empty() ? "." : parent;
+}
+
+Identity identity_of(const fs::path& path) {
+  if (const auto found = existing(path)) return *found;
+  if (auto folder = existing(folder_of(path))) {
+    folder->name = path.filename();
+    return *folder;
+  }
+  return {0, 0, fs::absolute(path).lexically_normal()};
+}
+
+/// Does `folder` hold the file, at whatever depth?
+bool holds(const Identity& folder, const fs::path& file) {
+  std::error_code absent;
+  fs::path place = fs::canonical(folder_of(file), absent);
+  for (; !absent && place.has_relative_path(); place = place.parent_path()) {
+    if (existing(place) == folder) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void refuse_one_file_twice(const std::vector<NamedFile>& files) {
+  for (const NamedFile& file : files) {
+    if (!file.written) continue;
+    const std::string name = io::OutputFile::name_of(file.path);
+    const Identity identity = identity_of(name);
+    for (const NamedFile& other : files) {
+      const std::string others_name = io::OutputFile::name_of(other.path);
+      if (&other == &file) continue;
+      const bool same = identity_of(others_name) == identity;
+      if (!same && !holds(identity, others_name)) continue;
+      throw UsageError(fmt::format("{}: {} {} {} (choose another name)", file.option, file.path,
+                                   same ? "is the file of" : "holds the file of", other.option));
+    }
+  }
+}
+
+void require_free_names(const std::vector<NamedFile>& files, bool force) {
+  for (const NamedFile& file : files) {
+    if (file.written && !file.beside) io::OutputFile::require_free(file.path, force);
+  }
+}
+
+}  // namespace sluice::apps

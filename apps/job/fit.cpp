@@ -1,0 +1,228 @@
+// Whether a job fits its memory, before it begins, and what it needs where it does not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/job/job.hpp"
+#include "apps/job/ranks.hpp"
+#include "apps/job/shared_graph.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+#include "io/graph_file/graph_file.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+constexpr std::uint64_t kUnbounded = ~std::uint64_t{0};
+
+/// Sets a ceiling for as long as it lives.
+class TrialCeiling {
+ public:
+  TrialCeiling(Accountant& memory, std::uint64_t bytes) : memory_(memory), before_(memory.ceiling()) {
+    memory_.set_ceiling(bytes);
+  }
+  TrialCeiling(const TrialCeiling&) = delete;
+  TrialCeiling& operator=(const TrialCeiling&) = delete;
+  ~TrialCeiling() { memory_.set_ceiling(before_); }
+
+ private:
+  Accountant& memory_;
+  std::uint64_t before_;
+};
+
+/// About the least ceiling of `memory` with which `fits()`, if `most` is enough and today's is not.
+template <class Fits>
+std::uint64_t least_ceiling(Accountant& memory, const Fits& fits) {
+  constexpr std::uint64_t kNear = 1024;  // a part of it
+  const auto fits_in = [&](std::uint64_t bytes) {
+    const TrialCeiling trial(memory, bytes);
+    return fits();
+  };
+  std::uint64_t low = std::max<std::uint64_t>(memory.ceiling(), 1), high = low;
+  do {
+    high = high > kUnbounded / 2 ? kUnbounded : 2 * high;
+  } while (high != kUnbounded && !fits_in(high));
+  while (high - low > std::max<std::uint64_t>(high / kNear, 1)) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (fits_in(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+}  // namespace
+
+std::string format_need(std::uint64_t bytes) {
+  if (bytes < 1024) return format_size(bytes);
+  std::uint64_t unit = 1;
+  while (bytes / unit >= 1024) unit *= 1024;
+  const double hundredths = std::ceil(static_cast<double>(bytes) / static_cast<double>(unit) * 100 + 1e-6);
+  return format_size(static_cast<std::uint64_t>(std::ceil(hundredths / 100 * static_cast<double>(unit))));
+}
+
+std::uint64_t Job::held_bytes() const {
+  return starts_bytes_ + graph_bytes();
+}
+
+std::uint64_t Job::graph_bytes() const {
+  return in_file_ ? graph_.out.offsets.bytes() + graph_.in.offsets.bytes() + graph_.original_ids.bytes()
+                  : share_of_node(host_bytes(info_, needs_.in_edges));
+}
+
+std::uint64_t Job::rank_check_bytes() const {
+  // Ranks of all vertices, and what another iteration makes of them (engine/pagerank/verify.hpp).
+  return options_.verify ? info_.vertices * 2 * sizeof(double) : 0;
+}
+
+JobNeed Job::need_of(const RunPlan& plan) const {
+  if (!device_->is_cuda()) return {plan.device_bytes_needed, plan.device_bytes_needed};
+  // Of a wave that may be an estimate: the run says.
+  return {plan.device_bytes_needed - plan.wave_bytes, 0};
+}
+
+JobNeed Job::need_of(const PageRankPlan& plan) const {
+  return {plan.device_bytes, plan.host_bytes + rank_check_bytes()};
+}
+
+JobNeed Job::need_of(const PprPlan& plan) const {
+  return {plan.smallest_bytes, plan.host_bytes + (device_->is_cuda() ? 0 : plan.smallest_bytes)};
+}
+
+JobNeed Job::need_of(const AccPlan& plan) const {
+  return {plan.device_bytes, plan.most_host_bytes(options_.verify),
+          plan.message_bytes > 0 ? ", name a folder by --scratch, or use more ranks" : ""};
+}
+
+void Job::fit(const FindNeed& need) {
+  // Of ranks the plan says what they tell each other at most, and what a GPU takes is said when it is taken,
+  // before the work begins: no plan refuses these, but where there is none.
+  const bool binds = options_.plan || (!device_->is_cuda() && world().size() == 1);
+  bool planned = false;
+  std::string reason;
+  const auto fits = [&](const PagingOptions& paging) {
+    try {
+      planned = false;
+      const JobNeed needed = need(paging);
+      planned = true;
+      return !binds || (needed.device_bytes <= device_->memory().available() &&
+                        needed.host_bytes <= host_accountant().available());
+    } catch (const BudgetError& error) {
+      reason = error.what();
+      return false;
+    }
+  };
+  do {
+    std::uint64_t failed[] = {fits(paging()) ? 0u : 1u};
+    world().all_reduce(failed, Reduce::max, "room for the job");
+    if (failed[0] == 0) return;
+  } while (hold_less());
+  const bool plannable = planned;
+  refusal_ = world().size() == 1 ? refusal(need, reason)
+             : !reason.empty()   ? reason
+                                 : "the job does not fit on another rank (see its plan)";
+  const bool refused = !options_.plan || !plannable;
+  // The rank that has too little says so.
+  if (refused && world().size() > 1 && reason.empty()) throw PeerFailed(refusal_);
+  if (refused) throw_refusal();
+  static_cast<void>(fits(paging()));  // the plan that is printed
+}
+
+void Job::throw_refusal() const {
+  if (!refusal_.empty()) throw BudgetError(refusal_);
+}
+
+void Job::throw_too_large(const BudgetError& error, const JobNeed& need, const char* what,
+                          std::uint64_t most) const {
+  const Accountant &device = device_->memory(), &host = host_accountant();
+  // Of what is left, partitions take up to one half.
+  const std::uint64_t device_bytes = device.used() + 2 * (need.device_bytes + most),
+                      host_bytes = host.used() + 4 * (need.host_bytes + most);
+  std::vector<std::string> needs, allowed, raise;
+  const auto add = [&](const char* name, std::uint64_t bytes, const Accountant& memory) {
+    if (bytes <= memory.ceiling()) return;
+    needs.push_back(fmt::format("{} of {} memory", format_need(bytes), name));
+    allowed.push_back(format_size(memory.ceiling()));
+    raise.push_back(fmt::format("--{}-memory", name));
+  };
+  add("host", host_bytes, host);
+  add("device", device_bytes, device);
+  if (most == 0 || needs.empty()) throw error;
+  throw BudgetError(fmt::format(
+      "one {} can take up to {}, and with room for it the job needs {}, but {} are allowed (raise {})", what,
+      format_size(most), fmt::join(needs, " and "), fmt::join(allowed, " and "), fmt::join(raise, " and ")));
+}
+
+bool Job::hold_less() {
+  if (needs_.in_edges_if_room && needs_.in_edges) {
+    needs_.in_edges = false;
+    graph_.in = Csr{};
+    graph_.in_elsewhere.reset();
+    return true;
+  }
+  const bool needs_in = needs_.file_needs_in && info_.directed && !needs_.in_edges;
+  if (in_file_ || options_.paging.transport != Transport::automatic || needs_in) return false;
+  in_file_ = true;
+  graph_ = Graph{};
+  graph_ = io::open_graph(graph_file_, needs_.in_edges, io::Caching::none);
+  ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
+  return true;
+}
+
+std::string Job::refusal(const FindNeed& need, const std::string& reason) {
+  Accountant &device = device_->memory(), &host = host_accountant();
+  PagingOptions how = paging();
+  const char* others = "";
+  const auto fits = [&] {
+    try {
+      const JobNeed needed = need(how);
+      others = needed.remedies;
+      return needed.device_bytes <= device.available() && needed.host_bytes <= host.available();
+    } catch (const BudgetError&) {
+      return false;
+    }
+  };
+  const auto fits_with = [&](std::uint64_t host_bytes, std::uint64_t device_bytes) {
+    const TrialCeiling host_trial(host, host_bytes), device_trial(device, device_bytes);
+    return fits();
+  };
+  std::string line, remedies;
+  const auto say = [&](const char* name, const Accountant& memory, std::uint64_t bytes) {
+    line = fmt::format("the job needs {} of {} memory, but {} are allowed", format_need(bytes), name,
+                       format_size(memory.ceiling()));
+    remedies = fmt::format("raise --{}-memory", name);
+  };
+  const bool host_does = fits_with(kUnbounded, device.ceiling()),
+             device_does = fits_with(host.ceiling(), kUnbounded);
+  if (host_does) {
+    say("host", host, least_ceiling(host, fits));
+    if (device_does)
+      remedies += fmt::format(", or --device-memory to {}", format_need(least_ceiling(device, fits)));
+  } else if (device_does) {
+    say("device", device, least_ceiling(device, fits));
+    if (device_->is_cuda()) remedies += ", or use --device host";
+  } else if (fits_with(kUnbounded, kUnbounded)) {
+    std::uint64_t of_device = 0, of_host = 0;
+    {
+      const TrialCeiling trial(host, kUnbounded);
+      of_device = least_ceiling(device, fits);
+    }
+    {
+      const TrialCeiling trial(device, of_device);
+      of_host = least_ceiling(host, fits);
+    }
+    line = fmt::format("the job needs {} of host memory and {} of device memory, but {} and {} are allowed",
+                       format_need(of_host), format_need(of_device), format_size(host.ceiling()),
+                       format_size(device.ceiling()));
+    remedies = "raise --host-memory and --device-memory";
+  } else {
+    return reason;
+  }
+  if (how.partitions != 0) {
+    how.partitions = 0;
+    if (fits()) remedies += ", or leave out --partitions";
+  }
+  return fmt::format("{} ({}{})", line, remedies, others);
+}
+
+}  // namespace sluice::apps

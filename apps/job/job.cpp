@@ -1,0 +1,338 @@
+#include "apps/job/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apps/cli/console.hpp"
+#include "apps/cli/errors.hpp"
+#include "apps/cli/values.hpp"
+#include "apps/job/files.hpp"
+#include "apps/job/ranks.hpp"
+#include "apps/job/shared_graph.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+GraphFacts facts_of(const std::string& file, const io::GraphInfo& info) {
+  return {file, info.vertices, info.edges, info.directed, info.weighted, info.checksum};
+}
+
+/// What any job takes of host memory beside the graph and what grows with it.
+constexpr std::uint64_t kFixedHostBytes = 1u << 20;
+
+ReportFile begin_report(const CommonOptions& options) {
+  cover_outputs({options.output, options.report}, options.scratch);
+  const auto held = hold_end();
+  return {world().leads() ? options.report : "", options.force};
+}
+
+}  // namespace
+
+std::uint64_t host_bytes(const io::GraphInfo& info, bool with_in) {
+  const std::uint64_t edge = sizeof(Vertex) + (info.weighted ? sizeof(float) : 0) + (info.timed ? 8 : 0);
+  const std::uint64_t rows = (info.vertices + 1) * sizeof(EdgeIndex) + info.edges * edge;
+  return rows * (with_in ? 2 : 1) + (info.compacted ? info.vertices * 8 : 0);
+}
+
+Job::Job(const Command& command, const CommonOptions& options, const std::string& graph_file,
+         const GraphNeeds& needs)
+    : command_(command),
+      options_(options),
+      needs_(needs),
+      report_file_(begin_report(options)),
+      device_(std::make_unique<Device>(device_of_rank(options))),
+      progress_(options.progress, options.quiet) {
+  if (options.output.empty() && !options.plan) {
+    throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
+  }
+  // Names are looked at before the work; whoever gives them looks again.
+  if (world().leads() && !options.plan) require_free_names(command.files(), options.force);
+  require_scratch(options);
+  apply_host_ceiling(options);
+  announce(command, options);
+  tell_refused_gpu(command, options, *device_);
+  load(graph_file);
+}
+
+std::uint64_t Job::bytes_beside() const {
+  // Results and a copy of them; on the host all that the work takes.
+  constexpr std::uint64_t kResultBytes = 16;
+  if (device_->is_cuda()) return info_.vertices * std::min(needs_.vertex_bytes, kResultBytes);
+  const std::uint64_t table = needs_.edge_bytes + (info_.weighted ? needs_.weight_bytes : 0);
+  return info_.vertices * needs_.vertex_bytes + share_of_node(info_.edges * table);
+}
+
+bool Job::drops_in_edges() const {
+  if (!needs_.in_edges_if_room || !info_.directed || !info_.has_in) return false;
+  const std::uint64_t allowed = host_accountant().ceiling(), beside = bytes_beside();
+  const auto fits = [&](bool with_in) {
+    return share_of_node(host_bytes(info_, with_in)) + beside <= allowed;
+  };
+  // Lists in memory are worth more than those of both directions in the file.
+  const bool stays_in_file = options_.paging.transport == Transport::file ||
+                             (options_.distribution == Distribution::shard && world().size() > 1);
+  const std::uint64_t offsets = 2 * (info_.vertices + 1) * sizeof(EdgeIndex);
+  const bool offsets_fit = offsets + beside <= allowed;
+  std::uint64_t drops[] = {stays_in_file ? !offsets_fit : !fits(true) && (fits(false) || !offsets_fit)};
+  world().all_reduce(drops, Reduce::max, "the ranks' budgets");
+  return drops[0] != 0;
+}
+
+void Job::load(const std::string& graph_file) {
+  const Stopwatch watch;
+  graph_file_ = graph_file;
+  info_ = io::read_graph_info(graph_file);
+  // First of all: what ranks ask of each other from here on depends on both.
+  require_same_on_all_ranks(same_options(command_) +
+                            fmt::format("graph checksum {}\nin-edges in the file: {}\n",
+                                        format_checksum(info_.checksum), info_.has_in ? "yes" : "no"));
+  needs_.in_edges = needs_.in_edges && info_.directed && info_.has_in && !drops_in_edges();
+  const std::uint64_t needed = share_of_node(host_bytes(info_, needs_.in_edges)),
+                      allowed = host_accountant().ceiling();
+  // A graph that host memory does not hold beside the work stays in its file; only offsets are held. So does
+  // one whose lists would not fit a second time, if they are to be rewritten: of a file nothing is
+  // (partition/updated_edges.hpp).
+  const Transport transport = options_.paging.transport;
+  const std::uint64_t rewritten = needs_.updated ? host_bytes(info_) : 0;
+  const std::uint64_t beside = rewritten + bytes_beside();
+  const bool sharded = options_.distribution == Distribution::shard && world().size() > 1;
+  // Whoever asks for lists in memory has them there if they fit at all.
+  const bool in_memory = transport == Transport::copied || transport == Transport::mapped;
+  std::uint64_t in_file[] = {transport == Transport::file || sharded ||
+                             needed + (in_memory ? rewritten : beside) > allowed};
+  world().all_reduce(in_file, Reduce::max, "the ranks' budgets");
+  in_file_ = in_file[0] != 0;
+  const std::uint64_t offsets = (info_.vertices + 1) * sizeof(EdgeIndex);
+  if (in_file_ && offsets > allowed) {
+    throw BudgetError(fmt::format(
+        "{}: the graph's offsets alone need {} of host memory; with the graph there the job needs {} of host "
+        "memory, but {} are allowed (raise --host-memory)",
+        graph_file, format_size(offsets), format_need(needed + beside + kFixedHostBytes),
+        format_size(allowed)));
+  }
+  if (sharded && in_memory) {
+    throw UsageError(fmt::format(
+        "--transport {}: with --distribution shard each rank reads its part of the file; leave it out",
+        name_of(kTransports, transport)));
+  }
+  if (in_file_ && in_memory) {
+    throw BudgetError(
+        fmt::format("{}: with --transport {}, which has the graph there, the job needs {} of host memory, "
+                    "but {} are allowed (raise --host-memory, or use file or auto)",
+                    graph_file, name_of(kTransports, transport),
+                    format_need(needed + beside + kFixedHostBytes), format_size(allowed)));
+  }
+  if (options_.verbose) {
+    say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
+                    format_count(info_.vertices), format_count(info_.edges), "device used", device_->name()));
+  }
+  // What memory cannot hold, the system's cache cannot keep either.
+  const io::Caching caching = needed + beside > allowed ? io::Caching::none : io::Caching::system;
+  graph_ = in_file_ ? io::open_graph(graph_file, needs_.in_edges, caching)
+                    : read_graph_once_a_node(graph_file, info_, needs_.in_edges);
+  ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
+  throw_if_stopped();
+  report_.graph = facts_of(graph_file, info_);
+  report_.load_seconds = watch.seconds();
+  report_.bytes_read = in_file_ ? offsets : world().node_rank() == 0 ? host_bytes(info_, needs_.in_edges) : 0;
+}
+
+void Job::adopt(Graph graph) {
+  graph_ = std::move(graph);
+  info_.vertices = graph_.vertices();
+  info_.edges = graph_.edges();
+  info_.checksum = graph_.checksum;
+  ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
+}
+
+PagingOptions Job::paging() const {
+  PagingOptions paging = options_.paging;
+  if (options_.distribution == Distribution::shard && world().size() > 1) paging.shard = &world();
+  return paging;
+}
+
+PagingOptions Job::paging_of(const RunPlan& plan) const {
+  PagingOptions paging = this->paging();
+  paging.cut = plan.partitions.has_value();
+  return paging;
+}
+
+void Job::refuse_idle_queue_options(bool whole) const {
+  if (!whole) return;
+  for (const char* const option : {"--batching", "--balance"}) {
+    if (command_.given(option))
+      throw UsageError(
+          fmt::format("{} has no meaning for a graph that is worked on whole (ask for "
+                      "--partitions)",
+                      option));
+  }
+}
+
+bool Job::moves_to_host(bool too_large) {
+  std::uint64_t any[] = {too_large && device_->is_cuda() ? 1u : 0u};
+  world().all_reduce(any, Reduce::max, "the ranks' devices");
+  if (any[0] == 0 || options_.device.choice != DeviceChoice::automatic) return false;
+  CommonOptions on_host = options_;
+  on_host.device.choice = DeviceChoice::host;
+  device_ = std::make_unique<Device>(device_of_rank(on_host));
+  if (options_.verbose) say(fmt::format("  {:<18} {}\n", "device used", device_->name()));
+  return true;
+}
+
+void Job::require_device_memory(std::uint64_t bytes) const {
+  const std::uint64_t allowed = device_->memory().ceiling();
+  if (bytes <= allowed) return;
+  throw BudgetError(fmt::format(
+      "the job needs {} of device memory, but {} are allowed (raise --device-memory{})", format_size(bytes),
+      format_size(allowed), device_->is_cuda() ? ", or use --device host" : ""));
+}
+
+void Job::prepare(const HeldStarts& starts, const char* unit, RunOptions& run) {
+  starts_bytes_ = starts.charge.bytes();
+  const InstanceRange range = share_of_rank(options_, starts.instances(graph_.vertices()));
+  run.seed = options_.seed;
+  run.layout = options_.layout;
+  run.first_instance = range.first;
+  run.last_instance = range.last;
+  progress_.start(command_.name());
+  run.progress = [this, unit](Instance done, Instance all) {
+    world().throw_if_failed("the work");
+    progress_.update(command_.name(), done, all, unit);
+  };
+}
+
+io::ResultWriter& Job::open_results(const std::vector<io::Attribute>& attributes, const Starts& starts,
+                                    const std::vector<std::string>& text_columns) {
+  const auto with_range = [&](const std::optional<InstanceRange>& range) {
+    auto all = attributes;
+    add_start_attributes(all, starts, range);
+    all.emplace_back("seed", std::to_string(options_.seed));
+    all.emplace_back("graph_checksum", format_checksum(info_.checksum));
+    return all;
+  };
+  const InstanceRange share = share_of_rank(options_, starts.instances(graph_.vertices()));
+  output_ = open_output(options_, {with_range(options_.range), with_range(share)}, text_columns);
+  return output_->writer();
+}
+
+io::ResultWriter& Job::open_results(const std::vector<io::Attribute>& attributes,
+                                    const std::vector<std::string>& text_columns) {
+  auto all = attributes;
+  all.emplace_back("seed", std::to_string(options_.seed));
+  all.emplace_back("graph_checksum", format_checksum(info_.checksum));
+  output_ = open_output(options_, {all, all}, text_columns);
+  return output_->writer();
+}
+
+void Job::finish(const RunStats& run, const char* instance_name, const char* edge_name) {
+  report_.run = run;
+  close();
+  summarize(run, instance_name, edge_name);
+  tell_idle_slots(command_, options_, run.partitions);
+}
+
+void Job::finish(const SolverFigures& solver) {
+  report_.solver = solver;
+  close();
+  summarize(solver);
+  tell_idle_slots(command_, options_, solver.partitions);
+}
+
+void Job::finish(const AccFigures& acc) {
+  report_.acc = acc;
+  close();
+  summarize(acc);
+  tell_idle_slots(command_, options_, acc.stats.partitions);
+}
+
+void Job::close() {
+  throw_if_stopped();
+  const Stopwatch closing;
+  // Of one process: from here on it comes to its end, whoever asks it to stop. (Of several, one may be lost.)
+  if (world().size() == 1) settle_end();
+  output_->finish();
+  progress_.finish();
+  report_.command = command_.name();
+  report_.options = command_.resolved();
+  report_.device = device_.get();
+  report_.close_seconds = closing.seconds();
+  report_.total_seconds = watch_.seconds();
+  report_.bytes_written = output_->bytes_written();
+  report_file_.finish_joined(report_);
+  expect_results();
+  if (world().leads()) publish();
+}
+
+void Job::publish() {
+  const auto held = hold_end();
+  require_free_names(command_.files(), options_.force);
+  if (written_graph_) written_graph_->commit();
+  output_->commit();
+  report_file_.commit();
+  confirm_results();
+}
+
+void Job::summarize(const RunStats& run, const char* instance_name, const char* edge_name) const {
+  std::uint64_t sums[] = {run.instances, run.sampled_edges, output_->result_bytes()};
+  RunStats all = run;
+  world().all_reduce(sums, Reduce::sum, "the summary");
+  world().all_reduce(std::span(&all.compute_seconds, 1), Reduce::max, "the summary");
+  if (options_.quiet) return;
+  const std::string ranks = world().size() > 1 ? fmt::format(", {} ranks", world().size()) : "";
+  say(fmt::format("{}: {} {}, {} {} in {:.3g} s ({}/s) on {}{}; {} to {}\n", command_.name(),
+                  format_count(sums[0]), instance_name, format_count(sums[1]), edge_name, all.compute_seconds,
+                  format_rate(per_second(sums[1], all)), device_->name(), ranks, format_size(sums[2]),
+                  options_.output == "-" ? "standard output" : options_.output));
+}
+
+void Job::summarize(const SolverFigures& solver) const {
+  std::uint64_t bytes[] = {output_->result_bytes()};
+  world().all_reduce(bytes, Reduce::sum, "the summary");
+  if (!solver.converged) {
+    say(fmt::format("{}: NOT converged after {} iterations, the last change is {:.3g} ({})\n",
+                    command_.name(), solver.iterations, solver.residual, solver.end));
+  }
+  if (options_.quiet) return;
+  const std::string ranks = world().size() > 1 ? fmt::format(", {} ranks", world().size()) : "";
+  say(fmt::format("{}: {} iterations to a change of {:.3g} in {:.3g} s ({} edges/s) on {}{}; {} to {}\n",
+                  command_.name(), solver.iterations, solver.residual, solver.compute_seconds,
+                  format_rate(per_second(solver.edges, solver.compute_seconds)), device_->name(), ranks,
+                  format_size(bytes[0]), options_.output == "-" ? "standard output" : options_.output));
+}
+
+void Job::summarize(const AccFigures& acc) const {
+  const AccStats& stats = acc.stats;
+  std::uint64_t bytes[] = {output_->result_bytes()};
+  world().all_reduce(bytes, Reduce::sum, "the summary");
+  if (!acc.converged) {
+    say(fmt::format("{}: NOT converged after {} rounds, the last change is {:.3g} ({})\n", command_.name(),
+                    stats.rounds, acc.residual, acc.end));
+  }
+  if (options_.quiet) return;
+  const std::string ranks = world().size() > 1 ? fmt::format(", {} ranks", world().size()) : "";
+  say(fmt::format("{}: {}, {} rounds in {:.3g} s ({} edges/s) on {}{}; {} to {}\n", command_.name(),
+                  acc.found, format_count(stats.rounds), stats.compute_seconds,
+                  format_rate(per_second(stats.edges, stats.compute_seconds)), device_->name(), ranks,
+                  format_size(bytes[0]), options_.output == "-" ? "standard output" : options_.output));
+}
+
+void refuse_foreign_options(const Command& command, const std::string& kind,
+                            const std::vector<KindOption>& options) {
+  for (const auto& option : options) {
+    const auto& kinds = option.kinds;
+    if (!command.given(option.name) || std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
+    throw UsageError(fmt::format("{} has no meaning for --kind {} (it belongs to {})", option.name, kind,
+                                 fmt::join(kinds, ", ")));
+  }
+}
+
+void refuse_idle_option(const Command& command, const char* option, bool idle, const std::string& where) {
+  if (idle && command.given(option))
+    throw UsageError(fmt::format("{} has no meaning {} (leave it out)", option, where));
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,207 @@
+// What walk, sample and the solvers share: opening device and files, loading the graph, closing with a
+// summary and a report.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "apps/cli/command_line.hpp"
+#include "apps/cli/common_options.hpp"
+#include "apps/cli/progress.hpp"
+#include "apps/data/ids.hpp"
+#include "apps/data/starts.hpp"
+#include "apps/job/output.hpp"
+#include "apps/report/report.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/core/error.hpp"
+#include "engine/exec/device.hpp"
+#include "engine/pagerank/static/pagerank.hpp"
+#include "engine/ppr/ppr.hpp"
+#include "engine/sampling/run.hpp"
+#include "io/graph_file/graph_file.hpp"
+#include "io/results/result_writer.hpp"
+
+namespace sluice::apps {
+
+/// What a command reads of the graph file.
+struct GraphNeeds {
+  bool in_edges = false;           ///< also in-edges, where a directed graph's file has them
+  bool in_edges_if_room = false;   ///< those, but only where memory holds them beside all else
+  bool updated = false;            ///< a batch rewrites the lists, one direction after the other
+  std::uint64_t vertex_bytes = 0;  ///< what the work takes of host memory beside the graph, a vertex
+  std::uint64_t edge_bytes = 0;    ///< the same, an edge, where the host does the work: tables
+  std::uint64_t weight_bytes = 0;  ///< the same, where edges have weights
+  bool file_needs_in = false;      ///< in a directed graph's file, work needs in-edges
+};
+
+/// What a plan says that a job takes beside the graph as it was read.
+struct JobNeed {
+  std::uint64_t device_bytes = 0;
+  std::uint64_t host_bytes = 0;  ///< with what a device takes that lies there
+  const char* remedies = "";     ///< beside more memory
+};
+
+class Job {
+ public:
+  /// Opens the device, claims the report's name and loads the graph. Everything that can be refused without
+  /// reading the edges is refused first. Throws Error.
+  Job(const Command& command, const CommonOptions& options, const std::string& graph_file,
+      const GraphNeeds& needs = {});
+
+  Device& device() { return *device_; }
+  const Graph& graph() const { return graph_; }
+  const IdMap& ids() const { return *ids_; }
+  /// Hands the graph over, to be changed. What came of it is the job's graph once adopt() has it back:
+  /// results are of that one and name its checksum.
+  Graph give_graph() { return std::move(graph_); }
+  void adopt(Graph graph);
+  /// What the report says beside the figures that every run has.
+  void count(const ResolvedOptions& counters) { report_.counters = counters; }
+
+  /// How the graph is worked on, by these ranks.
+  PagingOptions paging() const;
+  /// As this plan of fitting() says.
+  PagingOptions paging_of(const RunPlan& plan) const;
+  /// The plan that make(paging) gives, where it fits: of the graph as it was read or, where that leaves too
+  /// little memory, as it lies in its file. All ranks call it. Throws BudgetError that says all that the job
+  /// needs, and what would do; with --plan, print_plan() does.
+  template <class Make>
+  auto fitting(const Make& make) {
+    std::optional<std::invoke_result_t<const Make&, const PagingOptions&>> plan;
+    fit([&](const PagingOptions& paging) {
+      plan.reset();
+      plan = make(paging);
+      return need_of(*plan);
+    });
+    return std::move(*plan);
+  }
+  /// Calls work(). Where memory was too little for one `what` ("query"), whose size is not known beforehand
+  /// and may be `most` bytes, says with what it surely suffices, by a plan of fitting().
+  template <class Plan, class Work>
+  void with_room_for(const Plan& plan, const char* what, std::uint64_t most, const Work& work) const {
+    try {
+      work();
+    } catch (const BudgetError& error) {
+      throw_too_large(error, need_of(plan), what, most);
+    }
+  }
+  /// Throws UsageError if options of partitions' queues are given and the graph is worked on whole.
+  void refuse_idle_queue_options(bool whole) const;
+  /// Gives up the GPU for the host where `too_large` says on any rank that the work is no GPU's, and none was
+  /// asked for. All ranks call it.
+  bool moves_to_host(bool too_large);
+
+  /// Throws BudgetError where the device's memory is less than the plan says.
+  void require_device_memory(std::uint64_t bytes) const;
+
+  /// Fills in what every run takes from the common options: seed, layout, its share of the instances, and a
+  /// progress bar that counts `unit` (" walks"). Throws UsageError for a share behind the last instance.
+  void prepare(const HeldStarts& starts, const char* unit, RunOptions& run);
+
+  /// Claims the output's name. `attributes` are the options of CONTRACT section 4; starts, seed and graph are
+  /// added here.
+  io::ResultWriter& open_results(const std::vector<io::Attribute>& attributes, const Starts& starts,
+                                 const std::vector<std::string>& text_columns);
+  /// The same for a command without starts.
+  io::ResultWriter& open_results(const std::vector<io::Attribute>& attributes,
+                                 const std::vector<std::string>& text_columns);
+
+  /// Adds an attribute that was not known when the results were opened. All ranks note the same.
+  void note(const io::Attribute& attribute) { output_->note(attribute); }
+
+  /// A graph that gets its name together with the results.
+  void hold_graph(io::GraphWriter graph) { written_graph_.emplace(std::move(graph)); }
+
+  /// Completes the output, says what was done, writes the report.
+  void finish(const RunStats& run, const char* instance_name, const char* edge_name);
+  void finish(const SolverFigures& solver);
+  void finish(const AccFigures& acc);
+
+  Progress& progress() { return progress_; }
+
+  /// --plan: prints what the job would need, by a plan of fitting(); throws BudgetError if it does not fit.
+  void print_plan(const RunPlan& plan) const;
+  void print_plan(const PageRankPlan& plan) const;
+  void print_plan(const PprPlan& plan) const;
+  void print_plan(const AccPlan& plan) const;
+
+ private:
+  void load(const std::string& graph_file);
+  /// What the work takes of host memory beside the graph, about.
+  std::uint64_t bytes_beside() const;
+  /// Is there no room for in-edges that are wanted only if there is? All ranks call it.
+  bool drops_in_edges() const;
+  /// What the graph takes of host memory as it was read, and the starts.
+  std::uint64_t held_bytes() const;
+  std::uint64_t graph_bytes() const;
+  JobNeed need_of(const RunPlan& plan) const;
+  JobNeed need_of(const PageRankPlan& plan) const;
+  JobNeed need_of(const PprPlan& plan) const;
+  JobNeed need_of(const AccPlan& plan) const;
+  /// Does a check of PageRank's ranks take so much?
+  std::uint64_t rank_check_bytes() const;
+  using FindNeed = std::function<JobNeed(const PagingOptions&)>;
+  /// As fitting(); `need` throws BudgetError where there is no plan.
+  void fit(const FindNeed& need);
+  /// Holds less of the graph in memory, if that can be; false: it holds the least already. Of several ranks
+  /// all do.
+  bool hold_less();
+  /// Throws BudgetError.
+  [[noreturn]] void throw_too_large(const BudgetError& error, const JobNeed& need, const char* what,
+                                    std::uint64_t most) const;
+  /// Throws BudgetError where fitting() found that no plan fits.
+  void throw_refusal() const;
+  /// The line for a job that does not fit: about the least memory that does, and other remedies; `reason` if
+  /// none does.
+  std::string refusal(const FindNeed& need, const std::string& reason);
+  void close();
+  /// Everything was written: gives it its names.
+  void publish();
+  void summarize(const RunStats& run, const char* instance_name, const char* edge_name) const;
+  void summarize(const SolverFigures& solver) const;
+  void summarize(const AccFigures& acc) const;
+
+  const Command& command_;
+  const CommonOptions& options_;
+  GraphNeeds needs_;
+  Stopwatch watch_;
+  ReportFile report_file_;
+  std::unique_ptr<Device> device_;
+  Progress progress_;
+  io::GraphInfo info_;
+  Graph graph_;
+  std::uint64_t starts_bytes_ = 0;
+  std::string graph_file_;
+  bool in_file_ = false;  ///< the edges stay there
+  std::string refusal_;   ///< of a plan that does not fit
+  std::unique_ptr<IdMap> ids_;
+  std::unique_ptr<JobOutput> output_;
+  std::optional<io::GraphWriter> written_graph_;
+  Report report_;
+};
+
+/// As format_size, but never less than `bytes` where it is read again.
+std::string format_need(std::uint64_t bytes);
+
+/// Bytes of host memory that a graph takes when read.
+std::uint64_t host_bytes(const io::GraphInfo& info, bool with_in = false);
+
+/// An option and the kinds it has a meaning for.
+struct KindOption {
+  const char* name;
+  std::vector<const char*> kinds;
+};
+
+/// Throws UsageError for an option that was given but has no meaning for `kind`.
+void refuse_foreign_options(const Command& command, const std::string& kind,
+                            const std::vector<KindOption>& options);
+
+/// Throws UsageError for an option that was given but is `idle`; `where` ends "has no meaning ...".
+void refuse_idle_option(const Command& command, const char* option, bool idle, const std::string& where);
+
+}  // namespace sluice::apps

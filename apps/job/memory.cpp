@@ -1,0 +1,137 @@
+#include "apps/job/memory.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+namespace sluice::apps {
+
+namespace {
+
+/// The number behind `key` in a file of lines like `MemAvailable:   123 kB` or `total_inactive_file 4096`.
+std::optional<std::uint64_t> number_of(const std::string& path, std::string_view key) {
+  std::ifstream file(path);
+  for (std::string word; file >> word;) {
+    std::uint64_t number = 0;
+    if (word == key && file >> number) return number;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> number_in(const std::string& path) {
+  std::ifstream file(path);
+  std::uint64_t number = 0;
+  if (file >> number) return number;
+  return std::nullopt;  // absent, or "max"
+}
+
+/// What a version of control groups calls things.
+struct GroupNames {
+  const char* file_system;
+  const char* limit;
+  const char* used;
+  const char* cached[2];  ///< in memory.stat, the groups below counted too
+};
+constexpr GroupNames kVersion1{
+    "cgroup", "memory.limit_in_bytes", "memory.usage_in_bytes", {"total_inactive_file", "total_active_file"}};
+constexpr GroupNames kVersion2{"cgroup2", "memory.max", "memory.current", {"inactive_file", "active_file"}};
+
+constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
+
+/// What the group of this folder still allows.
+std::uint64_t free_in(const std::string& folder, const GroupNames& names) {
+  const auto limit = number_in(folder + names.limit), used = number_in(folder + names.used);
+  if (!limit || !used) return kUnlimited;
+  std::uint64_t cached = 0;
+  for (const char* const key : names.cached) cached += number_of(folder + "memory.stat", key).value_or(0);
+  const std::uint64_t taken = *used - std::min(cached, *used);
+  return *limit - std::min(taken, *limit);
+}
+
+/// Whether `wanted` is one of the words between commas.
+bool lists(std::string_view words, std::string_view wanted) {
+  for (;;) {
+    const auto comma = words.find(',');
+    if (words.substr(0, comma) == wanted) return true;
+    if (comma == words.npos) return false;
+    words.remove_prefix(comma + 1);
+  }
+}
+
+/// This process's group in a hierarchy: its name as /proc/self/cgroup gives it.
+std::optional<std::string> group_of(const std::string& root, const GroupNames& names) {
+  std::ifstream file(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);) {  // "4:memory:/a/b", of version 2 "0::/a/b"
+    const auto first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (&names == &kVersion2 ? controllers.empty() && line.starts_with("0:") : lists(controllers, "memory"))
+      return line.substr(second + 1);
+  }
+  return std::nullopt;
+}
+
+/// A name of /proc/self/mountinfo, where blanks are octal numbers.
+std::string unescaped(const std::string& name) {
+  std::string plain;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '\\' && i + 3 < name.size()) {
+      plain += static_cast<char>(std::stoi(name.substr(i + 1, 3), nullptr, 8));
+      i += 3;
+    } else {
+      plain += name[i];
+    }
+  }
+  return plain;
+}
+
+/// The part of `group` below `top`; empty where it is not below, as a container that shares no names sees it.
+std::string below(const std::string& group, const std::string& top) {
+  const std::string prefix = top == "/" ? "" : top;
+  const bool inside =
+      group.starts_with(prefix) && (group.size() == prefix.size() || group[prefix.size()] == '/');
+  const std::string rest = inside ? group.substr(prefix.size()) : "";
+  return rest.find("/..") == std::string::npos ? rest : "";
+}
+
+/// The least that the process's group and all around it allow, as far as they are mounted.
+std::uint64_t free_in_groups(const std::string& root, const GroupNames& names) {
+  const auto group = group_of(root, names);
+  if (!group) return kUnlimited;
+  std::uint64_t least = kUnlimited;
+  std::ifstream file(root + "/proc/self/mountinfo");
+  for (std::string line; std::getline(file, line);) {
+    // "31 23 0:28 TOP FOLDER options tags... - TYPE source options"
+    std::istringstream words(line);
+    const std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
+    const auto dash = std::find(all.begin(), all.end(), "-");
+    if (dash - all.begin() < 6 || all.end() - dash < 4 || dash[1] != names.file_system) continue;
+    if (&names == &kVersion1 && !lists(dash[3], "memory")) continue;
+    const std::string mount = root + unescaped(all[4]);
+    for (std::string rest = below(*group, unescaped(all[3])) + "/";;
+         rest.resize(rest.rfind('/', rest.size() - 2) + 1)) {
+      least = std::min(least, free_in(mount + rest, names));
+      if (rest.size() < 2) break;
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+std::uint64_t free_host_memory(const std::string& root) {
+  const auto machine = number_of(root + "/proc/meminfo", "MemAvailable:");
+  return std::min({machine ? *machine * 1024 : std::uint64_t{1} << 30, free_in_groups(root, kVersion1),
+                   free_in_groups(root, kVersion2)});
+}
+
+std::uint64_t peak_resident_bytes() {
+  return number_of("/proc/self/status", "VmHWM:").value_or(0) * 1024;
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,136 @@
+// --plan: what a job would take, in lines.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apps/cli/console.hpp"
+#include "apps/cli/names.hpp"
+#include "apps/job/job.hpp"
+#include "apps/job/ranks.hpp"
+#include "apps/job/shared_graph.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+std::string fit_line(const char* what, std::uint64_t needed, std::uint64_t ceiling) {
+  const bool unbounded = ceiling == ~std::uint64_t{0};
+  return fmt::format("{:<22} {:>12}{}{}\n", what, format_size(needed),
+                     unbounded ? "" : fmt::format(" of {} allowed", format_size(ceiling)),
+                     needed > ceiling ? ": does not fit" : "");
+}
+
+/// Which of the partitions each rank owns, where ranks share out the graph.
+std::string rank_lines(const RunPlan& plan) {
+  constexpr std::size_t kShown = 64;
+  if (plan.by_rank.empty()) return "";
+  const PartitionPlan& parts = *plan.partitions;
+  std::string text = fmt::format(
+      "{:<22} {:>12} ({})\n", "ranks that share them", plan.by_rank.size(),
+      plan.holds_all ? "each holds its own from start to end" : "each brings its own where work waits");
+  for (std::size_t rank = 0; rank < std::min(plan.by_rank.size(), kShown); ++rank) {
+    const RankPlan& part = plan.by_rank[rank];
+    const std::string cut =
+        part.first == part.last
+            ? "no partition"
+            : fmt::format("partitions {} to {}, vertices {} to {}", part.first, part.last - 1,
+                          parts.begin(part.first), parts.begin(part.last) - 1);
+    text += fmt::format("  rank {:<15} {:>12} needed, {} brought: {}\n", rank, format_size(part.device_bytes),
+                        format_size(static_cast<std::uint64_t>(part.brought_bytes)), cut);
+  }
+  if (plan.by_rank.size() > kShown) text += fmt::format("  and {} more\n", plan.by_rank.size() - kShown);
+  return text;
+}
+
+/// How lists come in partitions, and how much of them in one `pass`.
+std::string part_lines(std::uint64_t partitions, std::uint64_t brought_bytes, const char* pass) {
+  if (partitions <= 1) return "";
+  return fmt::format("{:<22} {:>12} (about)\n{:<22} {:>12} in {}, at most\n", "partitions", partitions,
+                     "brought", format_size(brought_bytes), pass);
+}
+
+}  // namespace
+
+void Job::print_plan(const RunPlan& plan) const {
+  const std::uint64_t device_ceiling = device_->memory().ceiling();
+  std::string text = fit_line("device memory", plan.device_bytes_needed, device_ceiling);
+  const bool in_parts = plan.partitions.has_value();
+  tell_idle_slots(command_, options_, in_parts ? plan.partitions->size() : 1);
+  text += fit_line(in_parts ? "  graph, in slots" : "  graph", plan.graph_bytes, ~std::uint64_t{0});
+  text += fit_line("  tables", plan.table_bytes, ~std::uint64_t{0});
+  text += fit_line(in_parts ? "  a wave" : "  smallest wave", plan.wave_bytes, ~std::uint64_t{0});
+  const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes;
+  text += fit_line("host memory", host_needed, host_accountant().ceiling());
+  if (in_parts) {
+    text += fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions->size(),
+                        plan.slots);
+    text += rank_lines(plan);
+    // Ranks that share the graph out keep what they have read, where they have room.
+    const bool read_again =
+        in_file_ && (plan.by_rank.empty() || options_.paging.transport == Transport::file);
+    text +=
+        fmt::format("{:<22} {:>12} (about)\n", read_again ? "read from the file" : "brought to the device",
+                    format_size(static_cast<std::uint64_t>(plan.brought_bytes)));
+  }
+  std::uint64_t result_bytes[] = {plan.result_bytes};
+  world().all_reduce(result_bytes, Reduce::sum, "the plan");
+  if (result_bytes[0] != 0) text += fit_line("result", result_bytes[0], ~std::uint64_t{0});
+  text += fmt::format("{:<22} {:>12}\n", "layout", name_of(kLayouts, plan.layout));
+  text += fmt::format("{:<22} {:>12}\n", "technique", name_of(kSelects, plan.select));
+  print(text);
+  throw_refusal();
+}
+
+void Job::print_plan(const PageRankPlan& plan) const {
+  const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes, unbounded = ~std::uint64_t{0};
+  std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
+  text += fit_line("  ranks", plan.state_bytes, unbounded);
+  text += fit_line("host memory", host_needed, host_accountant().ceiling());
+  text += fit_line("  graph", graph_bytes(), unbounded);
+  if (options_.verify) text += fit_line("  for --verify", rank_check_bytes(), unbounded);
+  text += part_lines(plan.partitions, plan.brought_bytes, "an iteration");
+  tell_idle_slots(command_, options_, plan.partitions);
+  print(text + fit_line("result", info_.vertices * 8, unbounded));
+  throw_refusal();
+}
+
+void Job::print_plan(const PprPlan& plan) const {
+  const std::uint64_t device_ceiling = device_->memory().ceiling(), unbounded = ~std::uint64_t{0};
+  std::string text = fit_line("device memory", plan.smallest_bytes, device_ceiling);
+  if (plan.graph_bytes != 0)
+    text += fit_line(plan.in_place || plan.fed ? "  the graph's offsets" : "  the graph", plan.graph_bytes,
+                     unbounded);
+  if (plan.fed) text += fit_line("  lists, at most", plan.cache_bytes, unbounded);
+  text += fit_line("  a wave of results", plan.wave_bytes, unbounded);
+  text += fit_line("  a query, at most", plan.largest_query_bytes, unbounded);
+  if (plan.rows_bytes != 0) text += fit_line("  side by side", plan.rows_bytes, unbounded);
+  const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes;
+  text += fit_line("host memory", host_needed, host_accountant().ceiling());
+  text += fit_line("  graph", graph_bytes(), unbounded);
+  if (plan.host_bytes > 0)
+    text += fit_line(plan.fed ? "  lists on their way" : "  lists between ranks", plan.host_bytes, unbounded);
+  text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
+  if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
+  tell_idle_slots(command_, options_, plan.partitions);
+  print(text + fit_line("result", plan.result_bytes, unbounded));
+  throw_refusal();
+}
+
+void Job::print_plan(const AccPlan& plan) const {
+  const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes, unbounded = ~std::uint64_t{0};
+  std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
+  text += fit_line("  vertex states", plan.state_bytes, unbounded);
+  text += fit_line("host memory", host_needed, host_accountant().ceiling());
+  text += fit_line("  graph", graph_bytes(), unbounded);
+  if (plan.message_bytes > 0) text += fit_line("  messages of edges", plan.message_bytes, unbounded);
+  if (options_.verify) text += fit_line("  for --verify", plan.check_bytes, unbounded);
+  if (plan.scratch_bytes > 0) text += fit_line("in --scratch, at most", plan.scratch_bytes, unbounded);
+  text += part_lines(plan.partitions, plan.brought_bytes, "a round");
+  tell_idle_slots(command_, options_, plan.partitions);
+  print(text + fit_line("result", plan.result_bytes, unbounded));
+  throw_refusal();
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,101 @@
+#include "apps/job/shared_graph.hpp"
+
+#include <fmt/core.h>
+
+#include <map>
+#include <sstream>
+
+#include "apps/job/ranks.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/host_memory.hpp"
+#include "engine/exchange/shared_memory.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+HostMemory::Block block_of(SharedMemory memory) {
+  const auto kept = std::make_shared<SharedMemory>(std::move(memory));
+  return {kept, kept->data(), share_of_node(kept->bytes())};
+}
+
+/// Makes arrays that the machine's other ranks can open, and lists them.
+class MadeHere final : public HostMemory {
+ public:
+  Block allocate(std::uint64_t bytes, const char* purpose) override {
+    SharedMemory memory(bytes);
+    list_ += fmt::format("{}\n{}\n", purpose, memory.address());
+    return block_of(std::move(memory));
+  }
+  const std::string& list() const { return list_; }
+
+ private:
+  std::string list_;
+};
+
+/// Opens them by their purpose.
+class MadeThere final : public HostMemory {
+ public:
+  explicit MadeThere(const std::string& list) {
+    std::istringstream lines(list);
+    for (std::string purpose; std::getline(lines, purpose);) std::getline(lines, addresses_[purpose]);
+  }
+  Block allocate(std::uint64_t bytes, const char* purpose) override {
+    return block_of(SharedMemory(addresses_[purpose], bytes));
+  }
+
+ private:
+  std::map<std::string, std::string> addresses_;
+};
+
+/// The arrays that io::read_graph makes, with nothing read.
+Csr open_rows(const io::GraphInfo& info, bool in, HostMemory& memory) {
+  Csr csr;
+  csr.offsets = make_host_array<EdgeIndex>(&memory, info.vertices + 1, in ? "in-offsets" : "offsets");
+  csr.targets = make_host_array<Vertex>(&memory, info.edges, in ? "sources" : "targets");
+  if (info.weighted) csr.weights = make_host_array<float>(&memory, info.edges, in ? "in-weights" : "weights");
+  if (info.timed) csr.times = make_host_array<std::int64_t>(&memory, info.edges, in ? "in-times" : "times");
+  return csr;
+}
+
+Graph open_arrays(const io::GraphInfo& info, bool with_in, HostMemory& memory) {
+  Graph graph;
+  graph.out = open_rows(info, false, memory);
+  if (with_in) graph.in = open_rows(info, true, memory);
+  if (info.compacted)
+    graph.original_ids = make_host_array<std::int64_t>(&memory, info.vertices, "original ids");
+  graph.directed = info.directed;
+  graph.weighted = info.weighted;
+  graph.checksum = info.checksum;
+  graph.origin = info.origin;
+  return graph;
+}
+
+}  // namespace
+
+std::uint64_t share_of_node(std::uint64_t bytes) {
+  const auto ranks = static_cast<std::uint64_t>(world().node_size());
+  return (bytes + ranks - 1) / ranks;
+}
+
+Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info, bool with_in) {
+  const bool shared = world().node_size() > 1, reads = world().node_rank() == 0;
+  Graph graph;
+  MadeHere made;
+  if (reads) graph = io::read_graph(path, with_in, 0, shared ? &made : nullptr);
+  const auto lists = world().all_gather(made.list(), "the graph");
+  bool opened = reads;
+  if (!reads) {
+    try {
+      MadeThere there(lists[static_cast<std::size_t>(world().node_leader())]);
+      graph = open_arrays(info, with_in, there);
+      opened = true;
+    } catch (const RunError&) {
+    }
+  }
+  // Whoever made the arrays may be at its end before others have opened them (--plan), and they go with it.
+  world().all_gather("", "the graph");
+  return opened ? std::move(graph) : io::read_graph(path, with_in);
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,126 @@
+#include "apps/job/sinks.hpp"
+
+#include <algorithm>
+
+namespace sluice::apps {
+
+namespace {
+
+/// What is converted at a time, so that a large batch needs no second one of its size.
+constexpr std::uint64_t kPieceRows = 64u << 10;
+
+}  // namespace
+
+int VertexColumns::declare(const std::string& name, std::vector<std::uint64_t> row) {
+  return writer_.declare(name, type(), std::move(row));
+}
+
+int VertexColumns::declare_padded(const std::string& name, std::vector<std::uint64_t> row) {
+  return writer_.declare_padded(name, type(), std::move(row));
+}
+
+void VertexColumns::append(int dataset, std::span<const Vertex> vertices, std::uint64_t rows) {
+  if (rows == 0) return;
+  if (!ids_.wide()) {
+    // As i32 the bits are the same: ids are below 2^31, and kNoVertex is -1.
+    writer_.append(dataset, vertices.data(), rows);
+    return;
+  }
+  const std::uint64_t row = vertices.size() / rows,
+                      piece = std::max<std::uint64_t>(kPieceRows / std::max<std::uint64_t>(row, 1), 1);
+  for (std::uint64_t from = 0; from < rows; from += piece) {
+    const std::uint64_t count = std::min(piece, rows - from);
+    const auto some = vertices.subspan(from * row, count * row);
+    wide_.resize(some.size());
+    std::transform(some.begin(), some.end(), wide_.begin(), [this](Vertex v) { return ids_.to_external(v); });
+    writer_.append(dataset, wide_.data(), count);
+  }
+}
+
+WalkWriter::WalkWriter(io::ResultWriter& writer, const IdMap& ids, const WalkOptions& options)
+    : columns_(writer, ids) {
+  if (options.kind == WalkKind::multidimensional) {
+    edges_ = columns_.declare_padded("edges", {options.length, 2});
+    pool_ = columns_.declare("pool", {options.frontier_size});
+  } else {
+    walks_ = columns_.declare_padded("walks", {options.length + std::uint64_t{1}});
+  }
+}
+
+void WalkWriter::require_rows_fit(io::ResultFormat format, const IdMap& ids, const WalkOptions& options) {
+  const std::uint64_t id_bytes = ids.wide() ? sizeof(std::int64_t) : sizeof(std::int32_t),
+                      length = options.length;
+  if (options.kind == WalkKind::multidimensional) {
+    io::require_row_fits(format, "edges", 2 * length * id_bytes);
+    io::require_row_fits(format, "pool", options.frontier_size * id_bytes);
+  } else {
+    io::require_row_fits(format, "walks", (length + 1) * id_bytes);
+  }
+}
+
+void WalkWriter::write(const WalkBatch& batch) {
+  if (walks_ >= 0) {
+    columns_.append(walks_, batch.walks, batch.count);
+  } else {
+    columns_.append(edges_, batch.edges, batch.count);
+    columns_.append(pool_, batch.pool, batch.count);
+  }
+}
+
+std::vector<std::string> SampleWriter::text_columns(const SampleOptions& options) {
+  // The vertices of `node` are a result of their own, which columns of edges would not show.
+  if (options.kind == SampleKind::node) return {};
+  return {"instance", "source", "target", "depth", "edge"};
+}
+
+SampleWriter::SampleWriter(io::ResultWriter& writer, const IdMap& ids, const SampleOptions& options,
+                           io::ResultFormat format)
+    : writer_(writer), columns_(writer, ids) {
+  if (format == io::ResultFormat::text && !text_columns(options).empty())
+    instance_ = writer_.declare("instance", io::ElementType::i64, {});
+  source_ = columns_.declare("source");
+  target_ = columns_.declare("target");
+  depth_ = writer_.declare("depth", io::ElementType::i32, {});
+  edge_ = writer_.declare("edge", io::ElementType::i64, {});
+  edge_offsets_ = writer_.declare_offsets("instance_offsets");
+  seeds_ = columns_.declare("seeds");
+  seed_offsets_ = writer_.declare_offsets("seed_offsets");
+  if (options.kind == SampleKind::node) {
+    vertices_ = columns_.declare("vertices");
+    vertex_offsets_ = writer_.declare_offsets("vertex_offsets");
+  }
+}
+
+void SampleWriter::write(const SampleBatch& batch) {
+  if (batch.count == 0) return;
+  // Text waits until all columns of a row are there: in pieces, it never holds many.
+  std::uint64_t instance = 0, of_instance = 0;
+  for (std::uint64_t from = 0; from < batch.source.size(); from += kPieceRows) {
+    const std::uint64_t edges = std::min<std::uint64_t>(kPieceRows, batch.source.size() - from);
+    if (instance_ >= 0) {
+      numbers_.clear();
+      while (numbers_.size() < edges) {
+        const std::uint64_t some =
+            std::min(batch.edge_counts[instance] - of_instance, edges - numbers_.size());
+        numbers_.insert(numbers_.end(), some, static_cast<std::int64_t>(batch.first + instance));
+        of_instance += some;
+        if (of_instance == batch.edge_counts[instance]) ++instance, of_instance = 0;
+      }
+      writer_.append(instance_, numbers_.data(), edges);
+    }
+    columns_.append(source_, batch.source.subspan(from, edges), edges);
+    columns_.append(target_, batch.target.subspan(from, edges), edges);
+    static_assert(sizeof(EdgeIndex) == sizeof(std::int64_t), "edge positions are written as they are");
+    writer_.append(depth_, batch.depth.data() + from, edges);
+    writer_.append(edge_, batch.edge.data() + from, edges);
+  }
+  writer_.append_counts(edge_offsets_, batch.edge_counts);
+  columns_.append(seeds_, batch.seeds, batch.seeds.size());
+  writer_.append_counts(seed_offsets_, batch.seed_counts);
+  if (vertices_ >= 0) {
+    columns_.append(vertices_, batch.vertices, batch.vertices.size());
+    writer_.append_counts(vertex_offsets_, batch.vertex_counts);
+  }
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,65 @@
+// From the engine's batches to the datasets of a result file (CONTRACT section 3).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "apps/data/ids.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/sampling/options.hpp"
+#include "io/results/result_writer.hpp"
+
+namespace sluice::apps {
+
+/// Declares and writes datasets of vertex ids: i32 or i64, internal or original, kNoVertex as -1.
+class VertexColumns {
+ public:
+  VertexColumns(io::ResultWriter& writer, const IdMap& ids) : writer_(writer), ids_(ids) {}
+  int declare(const std::string& name, std::vector<std::uint64_t> row = {});
+  /// For rows that kNoVertex ends.
+  int declare_padded(const std::string& name, std::vector<std::uint64_t> row);
+  /// Appends `rows` rows that lie one after the other in `vertices`.
+  void append(int dataset, std::span<const Vertex> vertices, std::uint64_t rows);
+
+ private:
+  io::ElementType type() const { return ids_.wide() ? io::ElementType::i64 : io::ElementType::i32; }
+
+  io::ResultWriter& writer_;
+  const IdMap& ids_;
+  std::vector<std::int64_t> wide_;  ///< reused from batch to batch
+};
+
+/// Writes /walks, or for multidimensional /edges and /pool.
+class WalkWriter : public WalkSink {
+ public:
+  WalkWriter(io::ResultWriter& writer, const IdMap& ids, const WalkOptions& options);
+  /// Throws UsageError where the form has no room for such rows.
+  static void require_rows_fit(io::ResultFormat format, const IdMap& ids, const WalkOptions& options);
+  void write(const WalkBatch& batch) override;
+
+ private:
+  VertexColumns columns_;
+  int walks_ = -1, edges_ = -1, pool_ = -1;
+};
+
+/// Writes /source, /target, /depth, /edge, and offsets, seeds and (kind `node`) vertices by instance.
+class SampleWriter : public SampleSink {
+ public:
+  /// In text form each edge's row begins with its instance, so that it can be read alone.
+  SampleWriter(io::ResultWriter& writer, const IdMap& ids, const SampleOptions& options,
+               io::ResultFormat format);
+  void write(const SampleBatch& batch) override;
+
+  /// For make_result_writer: the datasets that stand side by side as text.
+  static std::vector<std::string> text_columns(const SampleOptions& options);
+
+ private:
+  io::ResultWriter& writer_;
+  VertexColumns columns_;
+  int instance_ = -1, source_ = -1, target_ = -1, depth_ = -1, edge_ = -1, seeds_ = -1, vertices_ = -1;
+  int edge_offsets_ = -1, seed_offsets_ = -1, vertex_offsets_ = -1;
+  std::vector<std::int64_t> numbers_;  ///< reused from batch to batch
+};
+
+}  // namespace sluice::apps

@@ -1,0 +1,250 @@
+#include "apps/report/report.hpp"
+
+#include <fmt/core.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "apps/job/memory.hpp"
+#include "apps/job/ranks.hpp"
+#include "apps/report/ranks.hpp"
+#include "engine/core/error.hpp"
+#include "engine/exchange/nccl.hpp"
+#include "io/output_file.hpp"
+#include "io/results/json_text.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const ResolvedOptions& options) {
+  Json json = Json::object();
+  for (const auto& [name, value] : options) {
+    std::visit([&json, &key = name](const auto& v) { json[key] = v; }, value);
+  }
+  return json;
+}
+
+Json to_json(const GraphFacts& graph) {
+  return {{"file", graph.file},         {"vertices", graph.vertices},
+          {"edges", graph.edges},       {"directed", graph.directed},
+          {"weighted", graph.weighted}, {"checksum", format_checksum(graph.checksum)}};
+}
+
+/// What the GPU held before Sluice allocated anything, and what NCCL took beside it: no budget bounds them.
+std::uint64_t baseline_bytes(const Report& report) {
+  if (report.device == nullptr) return 0;
+#if defined(SLUICE_HAVE_CUDA)
+  return report.device->baseline_bytes() + nccl_device_bytes();
+#else
+  return report.device->baseline_bytes();
+#endif
+}
+
+void add_run(Json& json, const RunStats& run) {
+  json["instances"] = run.instances;
+  json["sampled_edges"] = run.sampled_edges;
+  json["steps"] = run.steps;
+  json["sampled_edges_per_second"] = per_second(run.sampled_edges, run);
+  json["steps_per_second"] = per_second(run.steps, run);
+  json["select"] = name_of(kSelects, run.select);
+  json["layout"] = name_of(kLayouts, run.layout);
+  json["partitions"] = run.partitions;
+  json["partition_transfers"] = run.partition_transfers;
+  json["rounds"] = run.rounds;
+  json["mapped_rounds"] = run.mapped_rounds;
+  json["entries_sent"] = run.entries_sent;
+  json["entries_received"] = run.entries_received;
+  json["waves"] = run.waves;
+  json["selections"] = run.selections;
+  json["selection_iterations"] = run.selection_iterations;
+  json["collision_searches"] = run.collision_searches;
+  json["kernel_launches"] = run.kernel_launches;
+  json["side_by_side"] = {{"rounds", run.kernels.rounds},
+                          {"mean_seconds", run.kernels.mean_seconds},
+                          {"deviation_seconds", run.kernels.deviation_seconds}};
+}
+
+/// The same on every rank but for times, so ranks are not added up (report/ranks.cpp leaves "solver" alone,
+/// and "acc").
+void add_solver(Json& json, const SolverFigures& solver) {
+  json["solver"] = {{"end", solver.end},
+                    {"converged", solver.converged},
+                    {"iterations", solver.iterations},
+                    {"residual", solver.residual},
+                    {"edges", solver.edges},
+                    {"edges_per_second", per_second(solver.edges, solver.compute_seconds)},
+                    {"per_iteration", {{"residual", solver.residuals}, {"seconds", solver.seconds}}}};
+  json["partitions"] = solver.partitions;
+  json["partition_transfers"] = solver.partition_transfers;
+}
+
+void add_acc(Json& json, const AccFigures& acc) {
+  const AccStats& stats = acc.stats;
+  Json& to = json["acc"];
+  to = {{"rounds", stats.rounds},
+        {"pulls", stats.pulls},
+        {"levels", stats.levels},
+        {"refills", stats.refills},
+        {"edges", stats.edges},
+        {"edges_per_second", per_second(stats.edges, stats.compute_seconds)},
+        {"kernel_launches", stats.kernel_launches},
+        {"registers", stats.registers}};
+  if (!acc.end.empty()) {
+    to["end"] = acc.end;
+    to["converged"] = acc.converged;
+    to["residual"] = acc.residual;
+    to["residuals"] = acc.residuals;
+  }
+  to["trace"] = Json::array();
+  // On the host threads note what becomes active as they go; in a pull nothing has to be filtered.
+  const auto filter = [&](const AccRoundTrace& round) {
+    if (round.refilled) return "ballot";
+    return round.pull || stats.kernel_launches == 0 ? "none" : "online";
+  };
+  for (const AccRoundTrace& round : stats.trace) {
+    to["trace"].push_back({{"level", round.level},
+                           {"direction", round.pull ? "pull" : "push"},
+                           {"filter", filter(round)},
+                           {"active", round.active},
+                           {"edges", round.edges},
+                           {"seconds", round.seconds}});
+  }
+  json["partitions"] = stats.partitions;
+  json["partition_transfers"] = stats.partition_transfers;
+}
+
+void add_replay(Json& json, const std::vector<ReplayBatch>& batches) {
+  Json rows = Json::array();
+  for (const ReplayBatch& batch : batches) {
+    Json row = {{"inserted", batch.counts.inserted},
+                {"present", batch.counts.present},
+                {"edges", batch.edges},
+                {"update_seconds", batch.update_seconds},
+                {"device_update_seconds", batch.device_update_seconds}};
+    for (const ReplayRun& run : batch.runs) {
+      row["methods"][name_of(kRankMethods, run.method)] = {{"seconds", run.seconds},
+                                                           {"iterations", run.iterations},
+                                                           {"converged", run.converged},
+                                                           {"initially_affected", run.initially_affected},
+                                                           {"ever_affected", run.ever_affected},
+                                                           {"gathered_edges", run.gathered_edges},
+                                                           {"error_linf", run.linf},
+                                                           {"error_l1", run.l1}};
+    }
+    rows.push_back(std::move(row));
+  }
+  json["batches"] = std::move(rows);
+}
+
+/// What every job has: of a solver, the part that samples have too.
+RunStats run_of(const Report& report) {
+  RunStats run = report.run.value_or(RunStats{});
+  if (report.solver) {
+    run.load_seconds = report.solver->load_seconds;
+    run.compute_seconds = report.solver->compute_seconds;
+    run.host_to_device_bytes = report.solver->host_to_device_bytes;
+    run.read_bytes = report.solver->read_bytes;
+  }
+  if (report.acc) {
+    run.load_seconds = report.acc->stats.setup_seconds;
+    run.compute_seconds = report.acc->stats.compute_seconds;
+    run.host_to_device_bytes = report.acc->stats.host_to_device_bytes;
+    run.read_bytes = report.acc->stats.read_bytes;
+  }
+  return run;
+}
+
+Json seconds_of(const Report& report) {
+  const RunStats run = run_of(report);
+  return {{"total", report.total_seconds},
+          {"load", report.load_seconds + run.load_seconds},
+          {"table", run.table_seconds},
+          {"compute", run.compute_seconds},
+          {"transfer", run.transfer_seconds},
+          {"exchange", world().seconds() + run.exchange_seconds},
+          {"write", run.write_seconds + report.close_seconds}};
+}
+
+Json bytes_of(const Report& report) {
+  const RunStats run = run_of(report);
+  return {{"host_to_device", run.host_to_device_bytes},
+          {"device_to_host", run.device_to_host_bytes},
+          {"mapped", run.mapped_bytes},
+          {"exchanged",
+           world().bytes_sent() + run.exchanged_bytes + (report.solver ? report.solver->exchanged_bytes : 0)},
+          {"read", report.bytes_read + run.read_bytes},
+          {"written", report.bytes_written}};
+}
+
+Json to_json(const Report& report) {
+  Json json;
+  json["command"] = report.command;
+  json["version"] = SLUICE_VERSION;
+  json["options"] = to_json(report.options);
+  if (report.graph) json["graph"] = to_json(*report.graph);
+  json["ranks"] = world().size();
+  json["device"] = report.device != nullptr ? report.device->name() : "host";
+  json["seconds"] = seconds_of(report);
+  if (report.run) add_run(json, *report.run);
+  if (report.solver) add_solver(json, *report.solver);
+  if (report.acc) add_acc(json, *report.acc);
+  if (!report.replay.empty()) add_replay(json, report.replay);
+  json.update(to_json(report.counters));
+  json["bytes"] = bytes_of(report);
+  json["peak_device_bytes"] = report.device != nullptr ? report.device->memory().peak() : 0;
+  json["baseline_device_bytes"] = baseline_bytes(report);
+  json["peak_host_bytes"] = host_accountant().peak();
+  json["peak_resident_bytes"] = peak_resident_bytes();
+  return json;
+}
+
+}  // namespace
+
+double per_second(std::uint64_t count, double seconds) {
+  return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+}
+
+double per_second(std::uint64_t count, const RunStats& run) {
+  return per_second(count, run.compute_seconds);
+}
+
+std::string format_checksum(std::uint64_t checksum) {
+  return fmt::format("{:016x}", checksum);
+}
+
+ReportFile::ReportFile(const std::string& path, bool force) {
+  if (!path.empty()) file_ = std::make_unique<io::OutputFile>(path, force);
+}
+
+ReportFile::~ReportFile() = default;
+
+void ReportFile::finish(const Report& report) {
+  if (!file_) return;
+  write_json(io::json_text(to_json(report), 2));
+}
+
+void ReportFile::finish_joined(const Report& report) {
+  const auto texts = world().all_gather(io::json_text(to_json(report)), "the reports of all ranks");
+  if (!file_) return;
+  std::vector<Json> reports;
+  for (const auto& text : texts) reports.push_back(Json::parse(text));
+  write_json(io::json_text(reports.size() == 1 ? reports[0] : join_reports(reports), 2));
+}
+
+void ReportFile::write_json(const std::string& text) {
+  std::ofstream stream(file_->temporary());
+  stream << text << '\n';
+  stream.close();
+  if (!stream)
+    throw RunError(fmt::format("{}: the report cannot be written (is the disk full?)", file_->path()));
+  file_->finish();
+}
+
+void ReportFile::commit() {
+  if (file_) file_->commit();
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,191 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "apps/data/ppr_results.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/host_array.hpp"
+#include "partition/list_parts.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+/// What doubles may err by in a sum of this many edges, and more.
+constexpr double kRounding = 1e-12;
+/// Lists that are asked for at a time.
+constexpr std::size_t kListsAtOnce = 1u << 14;
+
+class PprVerifier : public PprSink {
+ public:
+  PprVerifier(const Graph& graph, const Starts& starts, const PprOptions& options, PprSink& next)
+      : vertices_(graph.vertices()),
+        starts_(starts),
+        options_(options),
+        next_(next),
+        lists_(graph, options.weighted),
+        truth_(vertices_, "checked scores"),
+        mass_(vertices_, "checked scores"),
+        after_(vertices_, "checked scores"),
+        totals_(options.weighted ? vertices_ : 0, "checked weights"),
+        offsets_(graph.out.offsets.data()) {
+    if (options.weighted) add_weights();
+  }
+
+  void write(const PprBatch& batch) override {
+    for (std::uint64_t i = 0; i < batch.count; ++i) {
+      query_ = batch.first + i;
+      check(batch.seeds[i], batch.vertices.subspan(i * batch.top, batch.top),
+            batch.scores.subspan(i * batch.top, batch.top), allowed(batch.figures[i]));
+    }
+    next_.write(batch);
+  }
+
+ private:
+  /// The error that the query states; of walks, one that chance exceeds once in a million million queries.
+  double allowed(const QueryFigures& figures) const {
+    return options_.method == PprMethod::walks ? walk_error(options_.walks, 1 - 1e-12) : figures.error;
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw RunError(fmt::format("verify: query {}: {}", query_, what));
+  }
+
+  void check(Vertex first_seed, std::span<const Vertex> vertices, std::span<const double> scores,
+             double error) {
+    set_seeds(first_seed);
+    diffuse(error);
+    std::size_t listed = 0;
+    while (listed < vertices.size() && vertices[listed] != kNoVertex) ++listed;
+    std::set<Vertex> seen;
+    double sum = 0;
+    for (std::size_t i = 0; i < listed; ++i) {
+      if (vertices[i] >= vertices_ || !seen.insert(vertices[i]).second)
+        fail(fmt::format("vertex {} is none, or comes twice", vertices[i]));
+      if (!(scores[i] > 0)) fail(fmt::format("a score of {}", scores[i]));
+      const bool falls = i == 0 || scores[i - 1] > scores[i] ||
+                         (scores[i - 1] == scores[i] && vertices[i - 1] < vertices[i]);
+      if (!falls) fail(fmt::format("row {} is out of order", i));
+      if (std::fabs(scores[i] - truth_[vertices[i]]) > error + kRounding) {
+        fail(fmt::format("vertex {} scores {}, but {} by a dense diffusion (allowed: {})", vertices[i],
+                         scores[i], truth_[vertices[i]], error + kRounding));
+      }
+      sum += scores[i];
+    }
+    if (sum > 1 + kRounding) fail(fmt::format("scores sum to {}", sum));
+    for (std::size_t i = listed; i < vertices.size(); ++i) {
+      if (vertices[i] != kNoVertex || scores[i] != 0) fail("its list goes on behind its end");
+    }
+    const double least = listed < vertices.size() || listed == 0 ? 0 : scores[listed - 1];
+    for (std::size_t v = 0; v < vertices_; ++v) {
+      if (truth_[v] > least + error + kRounding && !seen.contains(static_cast<Vertex>(v)))
+        fail(fmt::format("vertex {} should be listed: it scores {}", v, truth_[v]));
+    }
+  }
+
+  /// Drawn seeds cannot be known here, so that the one handed out is believed.
+  void set_seeds(Vertex first_seed) {
+    seeds_.clear();
+    const bool listed = starts_.mode == Starts::Mode::listed;
+    if (starts_.mode == Starts::Mode::per_vertex && first_seed != query_ % vertices_)
+      fail("its seed is not its start");
+    if (!listed) return seeds_.assign({{first_seed, 1.0}});
+    double total = 0;
+    for (std::uint64_t i = starts_.offsets[query_]; i < starts_.offsets[query_ + 1]; ++i) {
+      seeds_.emplace_back(starts_.vertices[i], starts_.weights.empty() ? 1.0 : starts_.weights[i]);
+      total += seeds_.back().second;
+    }
+    if (first_seed != seeds_[0].first) fail("its seed is not its start");
+    for (auto& [vertex, weight] : seeds_) weight /= total;
+  }
+
+  /// The true scores, to well within `error`.
+  void diffuse(double error) {
+    const std::uint32_t length = length_of(options_);
+    std::fill(truth_.begin(), truth_.end(), 0.0);
+    std::fill(mass_.begin(), mass_.end(), 0.0);
+    for (const auto& [vertex, share] : seeds_) mass_[vertex] += share;
+    double under_way = 1;
+    for (std::uint32_t depth = 0; length != 0 ? depth < length : under_way > std::min(error, 1e-3) / 100;
+         ++depth) {
+      step();
+      under_way *= options_.alpha;
+      if (length == 0 && under_way < kRounding / 10) break;
+    }
+    for (std::size_t v = 0; v < vertices_; ++v) truth_[v] += mass_[v];
+  }
+
+  void step() {
+    std::fill(after_.begin(), after_.end(), 0.0);
+    double returning = 0;
+    for_lists(
+        [&](Vertex v) {
+          if (mass_[v] == 0) return false;
+          truth_[v] += (1 - options_.alpha) * mass_[v];
+          if (total(v) == 0) returning += options_.alpha * mass_[v];
+          return total(v) > 0;
+        },
+        [&](Vertex v, const ListParts::Part& part) {
+          const double moving = options_.alpha * mass_[v];
+          for (std::size_t i = 0; i < part.targets.size(); ++i)
+            after_[part.targets[i]] += moving * (weight(part, i) / total(v));
+        });
+    if (options_.dangling == PprDangling::seed) {
+      for (const auto& [vertex, share] : seeds_) after_[vertex] += returning * share;
+    } else {
+      for (double& mass : after_) mass += returning / static_cast<double>(vertices_);
+    }
+    std::swap(mass_, after_);
+  }
+
+  /// Calls use(v, part) for the lists of vertices for which wanted(v).
+  template <class Wanted, class Use>
+  void for_lists(Wanted&& wanted, Use&& use) {
+    std::vector<Vertex> some;
+    for (std::uint64_t v = 0; v < vertices_;) {
+      some.clear();
+      for (; v < vertices_ && some.size() < kListsAtOnce; ++v) {
+        if (wanted(static_cast<Vertex>(v))) some.push_back(static_cast<Vertex>(v));
+      }
+      lists_.for_each(some, [&](std::size_t i, const ListParts::Part& part) { use(some[i], part); });
+    }
+  }
+
+  void add_weights() {
+    std::fill(totals_.begin(), totals_.end(), 0.0);
+    for_lists([](Vertex) { return true; },
+              [&](Vertex v, const ListParts::Part& part) {
+                for (std::size_t i = 0; i < part.targets.size(); ++i) totals_[v] += weight(part, i);
+              });
+  }
+  /// Of the weights of its list.
+  double total(Vertex v) const {
+    return options_.weighted ? totals_[v] : static_cast<double>(offsets_[v + 1ull] - offsets_[v]);
+  }
+  static double weight(const ListParts::Part& part, std::size_t i) {
+    return part.weights != nullptr ? static_cast<double>(part.weights[i]) : 1.0;
+  }
+
+  std::uint64_t vertices_;
+  const Starts& starts_;
+  const PprOptions& options_;
+  PprSink& next_;
+  Instance query_ = 0;
+  std::vector<std::pair<Vertex, double>> seeds_;
+  ListParts lists_;
+  HostArray<double> truth_, mass_, after_;  ///< [vertices]
+  HostArray<double> totals_;                ///< [vertices] empty unless weighted
+  const EdgeIndex* offsets_;
+};
+
+}  // namespace
+
+std::unique_ptr<PprSink> verify_ppr(const Graph& graph, const Starts& starts, const PprOptions& options,
+                                    PprSink& next) {
+  return std::make_unique<PprVerifier>(graph, starts, options, next);
+}
+
+}  // namespace sluice::apps

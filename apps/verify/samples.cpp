@@ -1,0 +1,266 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "apps/verify/questions.hpp"
+#include "apps/verify/verify.hpp"
+#include "engine/core/error.hpp"
+#include "engine/memory/row_pieces.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+/// One instance's part of a batch.
+struct Sample {
+  Instance instance;
+  std::span<const Vertex> source, target;
+  std::span<const std::int32_t> depth;
+  std::span<const EdgeIndex> edge;
+  std::span<const Vertex> seeds, vertices;
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw RunError(fmt::format("verify: instance {}: {}", instance, what));
+  }
+};
+
+class SampleVerifier : public SampleSink {
+ public:
+  SampleVerifier(const Graph& graph, const Starts& starts, const SampleOptions& options, SampleSink& next,
+                 unsigned threads)
+      : graph_(graph),
+        starts_(starts),
+        options_(options),
+        next_(next),
+        threads_(threads),
+        edges_(graph, options.bias == Bias::weight, 1, threads) {
+    if (graph.edges_elsewhere != nullptr && options.bias != Bias::none) count_candidates();
+  }
+
+  void write(const SampleBatch& batch) override {
+    check_edges(batch);
+    // Where the samples of a block of instances begin.
+    struct Place {
+      std::uint64_t edges = 0, seeds = 0, vertices = 0;
+    };
+    std::vector<Place> blocks;
+    Place place;
+    for (std::uint64_t i = 0; i < batch.count; ++i) {
+      if (i % kSamplesAtOnce == 0) blocks.push_back(place);
+      place.edges += batch.edge_counts[i], place.seeds += batch.seed_counts[i];
+      place.vertices += batch.vertex_counts.empty() ? 0 : batch.vertex_counts[i];
+    }
+    // Of a graph that stays in its file lists come through one buffer.
+    const unsigned threads = edges_.in_file() && options_.kind == SampleKind::node ? 1 : threads_;
+    parallel_blocks(
+        threads, batch.count, kSamplesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+          auto [edges, seeds, vertices] = blocks[begin / kSamplesAtOnce];
+          for (std::uint64_t i = begin; i < end; ++i) {
+            const std::uint64_t count = batch.edge_counts[i], seed_count = batch.seed_counts[i];
+            const std::uint64_t vertex_count = batch.vertex_counts.empty() ? 0 : batch.vertex_counts[i];
+            check({batch.first + i, batch.source.subspan(edges, count), batch.target.subspan(edges, count),
+                   batch.depth.subspan(edges, count), batch.edge.subspan(edges, count),
+                   batch.seeds.subspan(seeds, seed_count), batch.vertices.subspan(vertices, vertex_count)});
+            edges += count, seeds += seed_count, vertices += vertex_count;
+          }
+        });
+    next_.write(batch);
+  }
+
+ private:
+  static constexpr std::uint64_t kSamplesAtOnce = 16, kVerticesAtOnce = 1u << 12;
+
+  std::uint64_t degree(Vertex v) const { return graph_.out.offsets[v + 1ull] - graph_.out.offsets[v]; }
+
+  bool positive(Vertex target, const float* weight) const {
+    if (options_.bias == Bias::weight) return weight == nullptr || *weight > 0;
+    if (options_.bias == Bias::degree) return degree(target) > 0;
+    return true;
+  }
+
+  /// How many of the edges of v, whose columns are indexed by position, may be drawn.
+  std::uint64_t candidates(std::uint64_t v, const Vertex* targets, const float* weights) const {
+    std::uint64_t count = 0;
+    for (EdgeIndex e = graph_.out.offsets[v]; e < graph_.out.offsets[v + 1]; ++e)
+      count += positive(targets[e], weights == nullptr ? nullptr : weights + e);
+    return count;
+  }
+  std::uint64_t candidates(Vertex v) const {
+    if (options_.bias == Bias::none) return degree(v);
+    if (!candidates_.empty()) return candidates_[v];
+    const CsrView lists = graph_.out.view();
+    return candidates(v, lists.targets, lists.weights);
+  }
+  /// Of all vertices, where looking at a list takes a read: one pass over the file.
+  void count_candidates() {
+    candidates_ = HostArray<std::uint64_t>(graph_.vertices(), "checked candidates");
+    const bool weights = options_.bias == Bias::weight && graph_.weighted;
+    for_each_piece(graph_.out.view(), graph_.edges_elsewhere.get(), true, weights,
+                   [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* some) {
+                     parallel_blocks(threads_, end - begin, kVerticesAtOnce,
+                                     [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                                       for (std::uint64_t v = begin + from; v < begin + to; ++v)
+                                         candidates_[v] = candidates(v, targets, weights ? some : nullptr);
+                                     });
+                   });
+  }
+
+  enum : std::uint8_t { kNotThere, kWithoutBias, kRight };
+
+  /// Does every edge stand where it is said to, and may it be drawn?
+  void check_edges(const SampleBatch& batch) {
+    const auto& counts = batch.edge_counts;
+    if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) != batch.source.size())
+      throw RunError("verify: a batch holds other edges than its instances have");
+    std::uint64_t instance = 0, behind = batch.count > 0 ? counts[0] : 0;
+    for (std::uint64_t from = 0; from < batch.source.size(); from += edges_.size()) {
+      const std::uint64_t to = std::min<std::uint64_t>(batch.source.size(), from + edges_.capacity());
+      edges_.clear();
+      for (std::uint64_t i = from; i < to; ++i) edges_.ask({batch.source[i], batch.target[i], batch.edge[i]});
+      edges_.answer([&](const EdgeQuestion& question, const ListParts::Part& part, std::uint8_t& found) {
+        const EdgeIndex at = question.position - part.first;  // huge before it
+        if (at >= part.targets.size() || part.targets[at] != question.to) return;
+        const float* const weight = part.weights == nullptr ? nullptr : part.weights + at;
+        found = positive(question.to, weight) ? kRight : kWithoutBias;
+      });
+      for (std::uint64_t i = from; i < to; ++i) {
+        while (i >= behind) behind += counts[++instance];
+        check_edge(batch, batch.first + instance, i, edges_[i - from]);
+      }
+    }
+  }
+
+  static void check_edge(const SampleBatch& batch, Instance instance, std::uint64_t i, std::uint8_t found) {
+    const Sample sample{instance, {}, {}, {}, {}, {}, {}};
+    if (found == kNotThere)
+      sample.fail(fmt::format("{} to {} does not stand at position {}", batch.source[i], batch.target[i],
+                              batch.edge[i]));
+    if (found == kWithoutBias)
+      sample.fail(fmt::format("the edge at position {} has no bias and cannot be drawn", batch.edge[i]));
+  }
+
+  void check(const Sample& sample) {
+    if (!sample.depth.empty() &&
+        (sample.depth[0] != 1 || !std::is_sorted(sample.depth.begin(), sample.depth.end())))
+      sample.fail("depths do not ascend from 1");
+    if (options_.kind == SampleKind::node) return check_node(sample);
+    if (options_.kind == SampleKind::edge) return check_one_pass(sample, options_.count);
+    verify_seeds(graph_, starts_, sample.instance, sample.seeds, true);
+    check_traversal(sample);
+  }
+
+  /// `count` different positions, ascending, all of depth 1.
+  void check_one_pass(const Sample& sample, std::uint64_t count) const {
+    if (sample.edge.size() != count)
+      sample.fail(fmt::format("{} edges instead of {}", sample.edge.size(), count));
+    if (!sample.depth.empty() && sample.depth.back() != 1) sample.fail("an edge is deeper than 1");
+    const auto descends = std::adjacent_find(sample.edge.begin(), sample.edge.end(), std::greater_equal<>());
+    if (descends != sample.edge.end()) sample.fail("edges are not different and ascending");
+  }
+
+  void check_node(const Sample& sample) {
+    const auto& chosen = sample.vertices;
+    if (chosen.size() != options_.count)
+      sample.fail(fmt::format("{} vertices instead of {}", chosen.size(), options_.count));
+    if (std::adjacent_find(chosen.begin(), chosen.end(), std::greater_equal<>()) != chosen.end()) {
+      sample.fail("vertices are not different and ascending");
+    }
+    const auto holds = [&](Vertex v) { return std::binary_search(chosen.begin(), chosen.end(), v); };
+    if (!chosen.empty() && chosen.back() >= graph_.vertices()) sample.fail("a vertex is not the graph's");
+    std::uint64_t between = 0;
+    edges_.lists().for_each(chosen, [&](std::size_t, const ListParts::Part& part) {
+      between += static_cast<std::uint64_t>(std::ranges::count_if(part.targets, holds));
+    });
+    for (std::size_t i = 0; i < sample.source.size(); ++i) {
+      if (!holds(sample.source[i]) || !holds(sample.target[i]))
+        sample.fail("an edge leaves the chosen vertices");
+    }
+    check_one_pass(sample, between);
+  }
+
+  /// How many edges a frontier vertex must give at this depth; nothing where chance decides.
+  std::optional<std::uint64_t> required(Vertex v, std::uint32_t depth) const {
+    if (options_.kind == SampleKind::snowball) return candidates(v);
+    if (options_.kind != SampleKind::neighbor) return std::nullopt;
+    const std::int64_t fanout = options_.fanout[depth - 1];
+    const std::uint64_t available = candidates(v);
+    if (fanout < 0 || available == 0) return available;
+    const auto wanted = static_cast<std::uint64_t>(fanout);
+    return options_.replace ? wanted : std::min(wanted, available);
+  }
+
+  std::uint32_t depths() const {
+    if (options_.kind == SampleKind::neighbor) return static_cast<std::uint32_t>(options_.fanout.size());
+    if (options_.kind == SampleKind::layer) return static_cast<std::uint32_t>(options_.layer_sizes.size());
+    return options_.depth;
+  }
+
+  void check_traversal(const Sample& sample) const {
+    std::vector<Vertex> frontier(sample.seeds.begin(), sample.seeds.end());
+    std::unordered_set<Vertex> visited(frontier.begin(), frontier.end());
+    std::size_t at = 0;
+    for (std::uint32_t depth = 1; depth <= depths(); ++depth) {
+      const std::size_t begin = at;
+      at = check_depth(sample, begin, depth, frontier);
+      frontier.clear();
+      for (std::size_t i = begin; i < at; ++i) {
+        const Vertex v = sample.target[i];
+        if (visited.insert(v).second || options_.revisit) frontier.push_back(v);
+      }
+    }
+    if (at != sample.source.size()) sample.fail(fmt::format("edges are deeper than {}", depths()));
+  }
+
+  /// Assigns the edges of one depth, from `at` on, to the frontier's vertices in order; returns the next
+  /// depth's first edge. With --revisit a vertex may stand in the frontier several times, each with edges of
+  /// its own.
+  std::size_t check_depth(const Sample& sample, std::size_t at, std::uint32_t depth,
+                          std::span<const Vertex> frontier) const {
+    const auto here = [&](std::size_t i) {
+      return i < sample.depth.size() && sample.depth[i] == static_cast<std::int32_t>(depth);
+    };
+    const std::size_t begin = at;
+    std::uint64_t available = 0;
+    for (const Vertex v : frontier) {
+      const auto need = required(v, depth);
+      if (options_.kind == SampleKind::layer) available += candidates(v);
+      std::uint64_t got = 0;
+      for (; here(at) && sample.source[at] == v && got < need.value_or(degree(v)); ++at, ++got) {
+        if (got != 0 && sample.edge[at] <= sample.edge[at - 1] && !options_.replace) break;
+      }
+      if (need && got != *need)
+        sample.fail(fmt::format("depth {}: {} gave {} edges instead of {}", depth, v, got, *need));
+    }
+    if (here(at)) {
+      sample.fail(fmt::format("depth {}: an edge from {} is repeated, out of order, or not from the frontier",
+                              depth, sample.source[at]));
+    }
+    if (options_.kind == SampleKind::layer) {
+      const std::uint64_t need = std::min(options_.layer_sizes[depth - 1], available);
+      if (at - begin != need)
+        sample.fail(fmt::format("depth {}: {} edges instead of {}", depth, at - begin, need));
+    }
+    return at;
+  }
+
+  const Graph& graph_;
+  const Starts& starts_;
+  const SampleOptions& options_;
+  SampleSink& next_;
+  unsigned threads_;
+  EdgeQuestions edges_;
+  HostArray<std::uint64_t> candidates_;  ///< [vertices] empty: they are counted where they are wanted
+};
+
+}  // namespace
+
+std::unique_ptr<SampleSink> verify_samples(const Graph& graph, const Starts& starts,
+                                           const SampleOptions& options, SampleSink& next, unsigned threads) {
+  return std::make_unique<SampleVerifier>(graph, starts, options, next, threads);
+}
+
+}  // namespace sluice::apps

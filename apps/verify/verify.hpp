@@ -1,0 +1,27 @@
+// --verify: an independent check of every result against the graph, on its way to the writer. It shares no
+// code with the samplers: it asks only what the meanings of CONTRACT section 4 say of a legal result.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
+#include "engine/sampling/options.hpp"
+#include "partition/graph.hpp"
+
+namespace sluice::apps {
+
+/// A sink that throws RunError ("verify: instance 17, step 3: ...") at the first fault that one of `threads`
+/// comes to, and else hands on to `next`. Keeps references to all its arguments.
+std::unique_ptr<WalkSink> verify_walks(const Graph& graph, const Starts& starts, const WalkOptions& options,
+                                       WalkSink& next, unsigned threads = 1);
+std::unique_ptr<SampleSink> verify_samples(const Graph& graph, const Starts& starts,
+                                           const SampleOptions& options, SampleSink& next,
+                                           unsigned threads = 1);
+
+/// Throws RunError unless `seeds` are what `starts` says of this instance (drawn ones need only be vertices).
+void verify_seeds(const Graph& graph, const Starts& starts, Instance instance, std::span<const Vertex> seeds,
+                  bool repeated_once);
+
+}  // namespace sluice::apps

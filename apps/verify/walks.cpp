@@ -1,0 +1,197 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "apps/verify/questions.hpp"
+#include "apps/verify/verify.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+class WalkVerifier : public WalkSink {
+ public:
+  WalkVerifier(const Graph& graph, const Starts& starts, const WalkOptions& options, WalkSink& next,
+               unsigned threads)
+      : graph_(graph),
+        starts_(starts),
+        options_(options),
+        next_(next),
+        threads_(threads),
+        edges_(graph, by_weight(options), options.length, threads) {}
+
+  void write(const WalkBatch& batch) override {
+    if (batch.length != options_.length) throw RunError("verify: a batch has the wrong length");
+    for (std::uint64_t from = 0, to = 0; from < batch.count; from = to) {
+      edges_.clear();
+      for (; to < batch.count && edges_.left() >= options_.length; ++to) ask(batch, to);
+      edges_.answer([&](const EdgeQuestion& question, const ListParts::Part& part, std::uint8_t& found) {
+        if (found == 0) found = leads(question, part);
+      });
+      parallel_blocks(threads_, to - from, kWalksAtOnce,
+                      [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                        for (std::uint64_t i = begin; i < end; ++i)
+                          check(batch, from + i, i * options_.length);
+                      });
+    }
+    next_.write(batch);
+  }
+
+ private:
+  static bool by_weight(const WalkOptions& options) {
+    return options.kind == WalkKind::node2vec ||
+           (options.kind == WalkKind::biased && options.bias == Bias::weight);
+  }
+
+  static constexpr std::uint64_t kWalksAtOnce = 16;
+
+  /// A walk, and what is known of its steps, the first of which is 1.
+  struct Walk {
+    Instance instance;
+    const EdgeQuestions& answers;
+    std::uint64_t asked;  ///< its first question
+
+    [[noreturn]] void fail(std::uint64_t step, const std::string& what) const {
+      throw RunError(fmt::format("verify: instance {}, step {}: {}", instance, step, what));
+    }
+    bool found(std::size_t step) const { return answers[asked + step - 1] != 0; }
+  };
+
+  bool is_pool() const { return options_.kind == WalkKind::multidimensional; }
+  std::span<const Vertex> row(const WalkBatch& batch, std::uint64_t i) const {
+    const std::size_t length = options_.length;
+    return is_pool() ? batch.edges.subspan(i * 2 * length, 2 * length)
+                     : batch.walks.subspan(i * (length + 1), length + 1);
+  }
+
+  /// One question a step: is there an edge that may be drawn, and behind the end: is there any?
+  void ask(const WalkBatch& batch, std::uint64_t i) {
+    const auto vertices = row(batch, i);
+    const std::size_t stride = is_pool() ? 2 : 1;
+    for (std::size_t step = 0; step < options_.length; ++step)
+      edges_.ask({vertices[stride * step], vertices[stride * step + 1]});
+  }
+
+  /// The bias that the kind gives to an edge; only whether it is zero matters here.
+  bool positive(const ListParts::Part& part, std::size_t i) const {
+    if (by_weight(options_)) return part.weights == nullptr || part.weights[i] > 0;
+    return options_.kind != WalkKind::biased || degree(part.targets[i]) > 0;
+  }
+
+  bool leads(const EdgeQuestion& question, const ListParts::Part& part) const {
+    auto [low, high] = std::ranges::equal_range(part.targets, question.to);
+    if (question.to == kNoVertex) low = part.targets.begin(), high = part.targets.end();
+    for (auto at = low; at != high; ++at) {
+      if (positive(part, static_cast<std::size_t>(at - part.targets.begin()))) return true;
+    }
+    return false;
+  }
+
+  void check(const WalkBatch& batch, std::uint64_t i, std::uint64_t asked) const {
+    const Walk walk{batch.first + i, edges_, asked};
+    const std::size_t size = options_.frontier_size;
+    if (is_pool()) {
+      check_pool(walk, row(batch, i), batch.pool.subspan(i * size, size));
+    } else {
+      check_walk(walk, row(batch, i));
+    }
+  }
+
+  std::uint64_t degree(Vertex v) const { return graph_.out.offsets[v + 1ull] - graph_.out.offsets[v]; }
+
+  bool legal(Vertex start, Vertex u, Vertex v, bool is_edge) const {
+    if (is_edge) return true;
+    const bool leaves = options_.probability > 0 || degree(u) == 0;
+    switch (options_.kind) {
+      case WalkKind::metropolis_hastings:
+        return u == v && degree(u) > 0;
+      case WalkKind::jump:
+        return leaves;
+      case WalkKind::restart:
+        return v == start && leaves;
+      default:
+        return false;
+    }
+  }
+
+  void check_walk(const Walk& known, std::span<const Vertex> walk) const {
+    verify_seeds(graph_, starts_, known.instance, walk.first(1), false);
+    const bool never_ends = options_.kind == WalkKind::jump || options_.kind == WalkKind::restart;
+    for (std::size_t step = 1; step < walk.size(); ++step) {
+      const Vertex u = walk[step - 1], v = walk[step];
+      if (u == kNoVertex) {
+        if (v != kNoVertex) known.fail(step, "the walk goes on behind its end");
+      } else if (v == kNoVertex) {
+        if (never_ends || known.found(step))
+          known.fail(step, fmt::format("the walk ends at {}, which has a way on", u));
+      } else if (v >= graph_.vertices()) {
+        known.fail(step, fmt::format("{} is no vertex", v));
+      } else if (!legal(walk[0], u, v, known.found(step))) {
+        known.fail(step, fmt::format("{} to {} is no legal step", u, v));
+      }
+    }
+  }
+
+  void check_pool(const Walk& known, std::span<const Vertex> edges, std::span<const Vertex> seeds) const {
+    verify_seeds(graph_, starts_, known.instance, seeds, false);
+    std::vector<Vertex> pool(seeds.begin(), seeds.end());
+    for (std::size_t step = 0; step < options_.length; ++step) {
+      const Vertex u = edges[2 * step], v = edges[2 * step + 1];
+      if (u == kNoVertex || v == kNoVertex) {
+        const bool dead = std::all_of(pool.begin(), pool.end(), [&](Vertex w) { return degree(w) == 0; });
+        if (u != v || !dead) known.fail(step + 1, "the walk ends, but its pool has a way on");
+        const auto rest = edges.subspan(2 * step);
+        if (!std::all_of(rest.begin(), rest.end(), [](Vertex w) { return w == kNoVertex; })) {
+          known.fail(step + 1, "the walk goes on behind its end");
+        }
+        return;
+      }
+      const auto entry = std::find(pool.begin(), pool.end(), u);
+      if (entry == pool.end()) known.fail(step + 1, fmt::format("{} is not in the pool", u));
+      if (!known.found(step + 1)) known.fail(step + 1, fmt::format("{} to {} is no edge", u, v));
+      *entry = v;
+    }
+  }
+
+  const Graph& graph_;
+  const Starts& starts_;
+  const WalkOptions& options_;
+  WalkSink& next_;
+  unsigned threads_;
+  EdgeQuestions edges_;
+};
+
+}  // namespace
+
+std::unique_ptr<WalkSink> verify_walks(const Graph& graph, const Starts& starts, const WalkOptions& options,
+                                       WalkSink& next, unsigned threads) {
+  return std::make_unique<WalkVerifier>(graph, starts, options, next, threads);
+}
+
+void verify_seeds(const Graph& graph, const Starts& starts, Instance instance, std::span<const Vertex> seeds,
+                  bool repeated_once) {
+  const auto fail = [&](const char* what) {
+    throw RunError(fmt::format("verify: instance {}: {}", instance, what));
+  };
+  for (const Vertex seed : seeds) {
+    if (seed >= graph.vertices()) fail("a seed is no vertex");
+  }
+  if (starts.mode == Starts::Mode::random) return;
+  std::vector<Vertex> expected;
+  if (starts.mode == Starts::Mode::per_vertex) {
+    expected.push_back(static_cast<Vertex>(instance % graph.vertices()));
+  } else {
+    const std::uint64_t begin = starts.offsets.empty() ? instance : starts.offsets[instance];
+    const std::uint64_t end = starts.offsets.empty() ? instance + 1 : starts.offsets[instance + 1];
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const Vertex seed = starts.vertices[i];
+      if (repeated_once && std::find(expected.begin(), expected.end(), seed) != expected.end()) continue;
+      expected.push_back(seed);
+    }
+  }
+  if (!std::equal(seeds.begin(), seeds.end(), expected.begin(), expected.end()))
+    fail("its seeds are not its starts");
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,87 @@
+#include "engine/acc/beliefs/beliefs.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+#include "engine/acc/beliefs/solver.hpp"
+#include "engine/acc/beliefs/start.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice {
+
+namespace {
+
+void validate(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options) {
+  if (!graph.symmetric())
+    throw UsageError("bp: the graph is directed; messages go both ways (convert it with --undirected)");
+  if (model.states < 1 || model.states > kMostBeliefStates)
+    throw UsageError(
+        fmt::format("bp: {} states, of which there may be 1 to {}", model.states, kMostBeliefStates));
+  if (!(options.damping >= 0 && options.damping < 1))
+    throw UsageError(fmt::format("--message-damping {}: from 0 up to, and without, 1", options.damping));
+  if (!(options.tolerance >= 0)) throw UsageError("--tolerance: 0 or more");
+  if (options.max_iterations == 0) throw UsageError("--max-iterations: 1 or more");
+}
+
+}  // namespace
+
+std::vector<double> coupling_logs(const BeliefModel& model) {
+  const double most = *std::max_element(model.coupling.begin(), model.coupling.end());
+  std::vector<double> logs(model.coupling.size());
+  std::transform(model.coupling.begin(), model.coupling.end(), logs.begin(),
+                 [&](double entry) { return log_ratio(entry, most); });
+  return logs;
+}
+
+int message_shift(std::uint64_t longest_list) {
+  const auto largest = (longest_list + 4) * static_cast<std::uint64_t>(-kLeastLog);
+  return std::min(44, 62 - static_cast<int>(std::bit_width(largest)));
+}
+
+std::int64_t uniform_message(const BeliefPropagation& program) {
+  return program.fixed(exact::log2(exact::divide(1, program.states)));
+}
+
+double message_part(const BeliefPropagation& program, std::int64_t message) {
+  return message == BeliefPropagation::kZero ? 0.0 : exact::power2(program.real(message));
+}
+
+double possible(double change) {
+  if (change >= 0) return change;
+  throw RunError("bp: zeros of priors and coupling leave a vertex no state (make one of them positive)");
+}
+
+BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options,
+                               const std::function<void(std::uint32_t)>& observer) {
+  validate(graph, model, options);
+  BeliefResult result;
+  result.converged = true;
+  if (graph.vertices() == 0) return result;
+  const auto seconds_since = [](auto begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  auto begin = std::chrono::steady_clock::now();
+  const auto solver = graph.owned() != nullptr ? make_owned_beliefs(graph, model, options)
+                                               : make_whole_beliefs(graph, model, options);
+  result.stats.setup_seconds = graph.setup_seconds() + seconds_since(begin);
+  result.stats.host_to_device_bytes = graph.uploaded_bytes();
+  begin = std::chrono::steady_clock::now();
+  result.stats.begin_rounds();
+  do {
+    result.residual = solver->step(result.stats.rounds + 1 == options.max_iterations);
+    result.residuals.push_back(result.residual);
+    result.stats.add({.pull = true, .active = graph.vertices(), .edges = graph.edges()});
+    if (observer) observer(static_cast<std::uint32_t>(result.stats.rounds));
+    result.converged = result.residual <= options.tolerance;
+  } while (!result.converged && result.stats.rounds < options.max_iterations);
+  result.stats.compute_seconds = seconds_since(begin);
+  solver->count(result.stats);
+  result.beliefs = solver->beliefs();
+  if (options.keep_messages) solver->keep_messages(result);
+  return result;
+}
+
+}  // namespace sluice

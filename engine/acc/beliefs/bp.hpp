@@ -1,0 +1,210 @@
+// Belief propagation: sum-product messages on a pairwise Markov random field (Pearl, 1988; loopy: Murphy,
+// Weiss, Jordan, 1999). What u tells v is, for every state y of v,
+//   sum over x of prior(u, x) C(x, y)^w times what all others but v have told u of x.
+// Messages are kept as fixed-point logarithms: the product of what a vertex was told is a sum of integers,
+// from which v's own message is taken away exactly. So no order of multiplication can change a bit, a hub
+// costs what its edges cost, and nothing under- or overflows. A message of zero (the coupling may hold zeros)
+// is counted beside the sums.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "engine/acc/beliefs/exact_math.hpp"
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+
+namespace sluice {
+
+inline constexpr unsigned kMostBeliefStates = 32;
+/// Smaller parts of a message or of a prior than 2^-1000 count as that, unless they are zero.
+inline constexpr double kLeastLog = -1000;
+
+/// The product of what a vertex was told of one of its states.
+struct LogProduct {
+  std::int64_t log = 0;    ///< in units of 2^-shift
+  std::int64_t zeros = 0;  ///< factors of zero
+
+  SLUICE_HD void multiply(const LogProduct& other) { log += other.log, zeros += other.zeros; }
+  SLUICE_HD void divide(const LogProduct& other) { log -= other.log, zeros -= other.zeros; }
+};
+
+/// Trivially copyable; pointers are all to host or all to device memory. Edge e is a position in the lists of
+/// an undirected graph; the edge that leads back stands at reverse[e], which is e for a self-loop.
+///
+/// Where `kStates` is not 0 it is the number of states, said to the compiler: what is then kept in registers
+/// goes through memory otherwise.
+struct BeliefPropagation {
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr std::int64_t kZero = std::numeric_limits<std::int64_t>::min();
+
+  unsigned states = 2;
+  int shift = 40;
+  double damping = 0;
+  const double* coupling = nullptr;     ///< [states][states] log2, of the largest entry at most 0; -inf: zero
+  const float* weights = nullptr;       ///< [edges], or null: 1
+  const EdgeIndex* reverse = nullptr;   ///< [edges]
+  const LogProduct* priors = nullptr;   ///< [vertices][states]
+  const LogProduct* before = nullptr;   ///< [vertices][states] products of priors and messages
+  const std::int64_t* heard = nullptr;  ///< [edges][states] what the neighbour at e has told, or kZero
+  LogProduct* after = nullptr;
+  std::int64_t* hearing = nullptr;
+  double* beliefs = nullptr;  ///< [vertices][states]
+
+  SLUICE_HD double unit() const { return exact::of_bits(static_cast<std::uint64_t>(1023 - shift) << 52); }
+  SLUICE_HD double per_unit() const { return exact::of_bits(static_cast<std::uint64_t>(1023 + shift) << 52); }
+  SLUICE_HD std::int64_t fixed(double log) const {
+    return exact::nearest(exact::multiply(log < kLeastLog ? kLeastLog : log, per_unit()));
+  }
+  SLUICE_HD double real(std::int64_t log) const { return exact::multiply(static_cast<double>(log), unit()); }
+  SLUICE_HD static LogProduct factor(std::int64_t message) {
+    return message == kZero ? LogProduct{0, 1} : LogProduct{message, 0};
+  }
+
+  SLUICE_HD double weight(EdgeIndex e) const {
+    return weights == nullptr ? 1.0 : static_cast<double>(weights[e]);
+  }
+  /// log2 of C(x, y)^weight.
+  SLUICE_HD double coupling_log(unsigned x, unsigned y, double weight) const {
+    return weight == 0 ? 0 : exact::multiply(weight, coupling[x * states + y]);
+  }
+
+  SLUICE_HD static bool is_zero(double log) { return !(log > -1e300); }
+
+  /// Compute: what u tells along the edge at e of the list of v. False: it has no state left to speak of.
+  template <unsigned kStates>
+  SLUICE_HD bool compute(Vertex u, EdgeIndex e) const {
+    const unsigned count = kStates != 0 ? kStates : states;
+    return tell<kStates>(before + std::uint64_t{u} * count, heard + reverse[e] * count, weight(e),
+                         heard + e * count, hearing + e * count);
+  }
+
+  /// What a vertex of these products, which hears `back` along an edge of this weight, tells along it. It has
+  /// told `was` before; `is` may be the same place.
+  template <unsigned kStates>
+  SLUICE_HD bool tell(const LogProduct* products, const std::int64_t* back, double weight,
+                      const std::int64_t* was, std::int64_t* is) const {
+    constexpr unsigned kRoom = kStates != 0 ? kStates : kMostBeliefStates;
+    const unsigned count = kStates != 0 ? kStates : states;
+    double others[kRoom], message[kRoom];
+    std::int64_t most = kZero;
+    for (unsigned x = 0; x < count; ++x) {
+      LogProduct all = products[x];
+      all.divide(factor(back[x]));
+      if (all.zeros == 0 && all.log > most) most = all.log;
+    }
+    if (most == kZero) return false;
+    double highest = -kInfinity;
+    for (unsigned x = 0; x < count; ++x) {
+      LogProduct all = products[x];
+      all.divide(factor(back[x]));
+      others[x] = all.zeros == 0 ? real(all.log - most) : -kInfinity;
+      for (unsigned y = 0; y < count; ++y) {
+        const double log = exact::add(others[x], coupling_log(x, y, weight));
+        if (log > highest) highest = log;
+      }
+    }
+    if (is_zero(highest)) return false;
+    for (unsigned y = 0; y < count; ++y) message[y] = told<kStates>(others, highest, y, weight);
+    settle<kStates>(message, was, is);
+    return true;
+  }
+
+  /// Combine: all that v was told along the edges of its list, [begin, end), and what it thinks itself.
+  /// Returns what finish() does, to the group's first lane. Products are sums of integers: lanes may share a
+  /// list. `message_of(e)` is the place among `hearing` of what e has brought.
+  template <class Group, class MessageOf>
+  SLUICE_HD double combine(const Group& group, Vertex v, EdgeIndex begin, EdgeIndex end,
+                           MessageOf&& message_of) const {
+    for (unsigned x = 0; x < states; ++x) {
+      LogProduct told;
+      for (EdgeIndex e = begin + group.rank(); e < end; e += Group::kSize)
+        told.multiply(factor(hearing[message_of(e) * states + x]));
+      told = {group.sum(told.log), group.sum(told.zeros)};
+      const std::uint64_t at = std::uint64_t{v} * states + x;
+      told.multiply(priors[at]);
+      if (group.rank() == 0) after[at] = told;
+    }
+    return group.rank() == 0 ? finish(v) : 0;
+  }
+  /// The same where messages stand in order of the lists.
+  template <class Group>
+  SLUICE_HD double combine(const Group& group, Vertex v, EdgeIndex begin, EdgeIndex end) const {
+    return combine(group, v, begin, end, [](EdgeIndex e) { return e; });
+  }
+
+  /// Renews v's beliefs from its products; returns the largest change, or -1 where no state is left.
+  SLUICE_HD double finish(Vertex v) const {
+    const LogProduct* products = after + std::uint64_t{v} * states;
+    double* mine = beliefs + std::uint64_t{v} * states;
+    std::int64_t most = kZero;
+    for (unsigned x = 0; x < states; ++x)
+      if (products[x].zeros == 0 && products[x].log > most) most = products[x].log;
+    if (most == kZero) return -1;
+    double sum = 0, change = 0;
+    for (unsigned x = 0; x < states; ++x) sum = exact::add(sum, part(products[x], most));
+    for (unsigned x = 0; x < states; ++x) {
+      const double belief = exact::divide(part(products[x], most), sum);
+      const double by = belief > mine[x] ? belief - mine[x] : mine[x] - belief;
+      if (by > change) change = by;
+      mine[x] = belief;
+    }
+    return change;
+  }
+
+ private:
+  SLUICE_HD double part(const LogProduct& product, std::int64_t most) const {
+    return product.zeros == 0 ? exact::power2(real(product.log - most)) : 0;
+  }
+
+  /// The sum over x, in units of the highest term; what is not zero stays above zero.
+  template <unsigned kStates>
+  SLUICE_HD double told(const double* others, double highest, unsigned y, double weight) const {
+    const unsigned count = kStates != 0 ? kStates : states;
+    double sum = 0;
+    bool any = false;
+    for (unsigned x = 0; x < count; ++x) {
+      const double log = exact::add(others[x], coupling_log(x, y, weight));
+      if (is_zero(log)) continue;
+      any = true;
+      sum = exact::add(sum, exact::power2(exact::add(log, -highest)));
+    }
+    const double least = exact::power2(kLeastLog);
+    return any && sum < least ? least : sum;
+  }
+
+  /// Normalises, damps and stores a message.
+  template <unsigned kStates>
+  SLUICE_HD void settle(const double* message, const std::int64_t* old, std::int64_t* is_now) const {
+    const unsigned count = kStates != 0 ? kStates : states;
+    double sum = 0;
+    for (unsigned y = 0; y < count; ++y) sum = exact::add(sum, message[y]);
+    for (unsigned y = 0; y < count; ++y) {
+      double is = exact::divide(message[y], sum);
+      if (damping > 0) {
+        const double was = old[y] == kZero ? 0 : exact::power2(real(old[y]));
+        is = exact::add(exact::multiply(undamped(), is), exact::multiply(damping, was));
+      }
+      is_now[y] = is > 0 ? fixed(exact::log2(is)) : kZero;
+    }
+  }
+  SLUICE_HD double undamped() const { return exact::add(1, -damping); }
+};
+
+/// Calls use(std::integral_constant<unsigned, kStates>).
+template <class Use>
+void with_states(unsigned states, Use&& use) {
+  switch (states) {
+    case 2:
+      return use(std::integral_constant<unsigned, 2>{});
+    case 3:
+      return use(std::integral_constant<unsigned, 3>{});
+    case 4:
+      return use(std::integral_constant<unsigned, 4>{});
+    default:
+      return use(std::integral_constant<unsigned, 0>{});
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,218 @@
+#include "engine/acc/beliefs/message_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "engine/acc/beliefs/start.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+
+namespace sluice::acc {
+
+namespace {
+
+constexpr std::uint64_t kEdgesAtOnce = 1u << 14;
+
+template <class Byte, class T>
+std::span<Byte> bytes_at(T* messages, std::uint64_t count) {
+  return {reinterpret_cast<Byte*>(messages), count * sizeof(T)};
+}
+
+/// Of scratch files, where messages need any.
+std::string folder_for(const OwnedRows& rows, unsigned states) {
+  const CsrView& lists = rows.lists();
+  const std::uint64_t needed = MessageParts::bytes(lists.edges, states), left = host_accountant().available();
+  if (MessageParts::fit(left, lists.vertices, lists.edges, states, rows.weighted())) return {};
+  if (!rows.scratch().empty() || needed <= left) return rows.scratch();
+  throw BudgetError(
+      fmt::format("host memory: the messages of {} edges and their places need {}, but {} are left (raise "
+                  "--host-memory, name a folder by --scratch, or use more ranks)",
+                  lists.edges, format_size(needed), format_size(left)));
+}
+
+}  // namespace
+
+MessageParts::MessageParts(const Device& device, const OwnedRows& rows, unsigned states)
+    : rows_(rows),
+      lists_(rows.lists()),
+      states_(states),
+      folder_(folder_for(rows, states)),
+      first_edge_(lists_.vertices > 0 ? lists_.offsets[0] : 0),
+      crew_(device.threads()),
+      told_(device, folder_, lists_.edges * states, "the messages of edges"),
+      heard_(device, folder_, lists_.edges * states, "the messages of edges"),
+      arrivals_(device, folder_, lists_.edges, "the places of messages"),
+      departures_(device, folder_, lists_.edges, "the places of messages") {}
+
+bool MessageParts::fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edges, unsigned states,
+                       bool weighted) {
+  // Priors, also while they are made; products; beliefs, given and found; and who hears next.
+  const std::uint64_t vertex = states * (3 * sizeof(LogProduct) + 2 * sizeof(double)) + sizeof(EdgeIndex);
+  // Slots for weights are given half of what is left, of which tables take some (rank/sweep_pages.cpp).
+  constexpr std::uint64_t kTableBytes = 64u << 10;
+  const std::uint64_t slots = weighted ? 2 * (edges * sizeof(float) + kTableBytes) : 0;
+  return bytes(edges, states) + rows * vertex + slots <= left;
+}
+
+void MessageParts::lay_out(std::span<const std::uint64_t> boundaries, std::int64_t uniform,
+                           const UseLists& use) {
+  boundaries_.assign(boundaries.begin(), boundaries.end());
+  share_boundaries();
+  make_strips();
+  depart();
+  require_same_counts();
+  make_exchange();
+  deliver();
+  arrive();
+  require_reverse(use);
+  say_nothing(uniform);
+  tallies_ = {};
+}
+
+void MessageParts::share_boundaries() {
+  std::string mine;
+  for (std::uint64_t part = 0; part < size(); ++part) {
+    if (edges(part) >= BeliefPart::kMostEdges)
+      throw BudgetError("bp: a partition of 2^31 edges or more (ask for more --partitions)");
+    const std::uint64_t first = rows_.first() + begin(part);
+    mine.append(reinterpret_cast<const char*>(&first), sizeof first);
+  }
+  const auto all = rows_.ranks().all_gather(mine, "the parts of all ranks");
+  first_parts_.assign(1, 0);
+  for (const std::string& theirs : all) {
+    const std::uint64_t parts = theirs.size() / sizeof(std::uint64_t), before = all_boundaries_.size();
+    all_boundaries_.resize(before + parts);
+    std::memcpy(all_boundaries_.data() + before, theirs.data(), theirs.size());
+    first_parts_.push_back(all_boundaries_.size());
+  }
+  all_boundaries_.push_back(rows_.boundary(all.size()));
+}
+
+/// As many edges must lead from a part to another as back.
+void MessageParts::require_same_counts() {
+  const std::uint64_t all = all_parts();
+  const auto count = [&](std::uint64_t part, std::uint64_t to) {
+    return blocks_[part * (all + 1) + to + 1] - blocks_[part * (all + 1) + to];
+  };
+  const std::size_t ranks = first_parts_.size() - 1;
+  std::vector<std::vector<std::uint64_t>> there(ranks);
+  std::vector<std::span<const std::byte>> send;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    for (std::uint64_t part = 0; part < size(); ++part)
+      for (std::uint64_t to = first_parts_[r]; to < first_parts_[r + 1]; ++to)
+        there[r].push_back(count(part, to));
+    send.push_back(std::as_bytes(std::span(there[r])));
+  }
+  Inbox received;
+  rows_.ranks().all_to_all(send, received, "counts of messages");
+  bool good = true;
+  const std::byte* at = received.bytes().data();
+  for (std::uint64_t from = 0; from < all; ++from) {
+    for (std::uint64_t part = 0; part < size(); ++part, at += sizeof(std::uint64_t)) {
+      std::uint64_t theirs = 0;
+      std::memcpy(&theirs, at, sizeof theirs);
+      good = good && theirs == count(part, from);
+    }
+  }
+  require_on_all_ranks(good);
+}
+
+/// Calls use(told, heard) with what goes from and to every other rank, in order of who tells and who hears.
+template <class Told, class Heard, class Use>
+void MessageParts::with_blocks(Use&& use) {
+  const std::size_t ranks = first_parts_.size() - 1;
+  RankBlocks<Told> told_blocks(ranks);
+  RankBlocks<Heard> heard_blocks(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const std::uint64_t first = first_parts_[r], last = first_parts_[r + 1];
+    for (std::uint64_t part = 0; part < size(); ++part) {
+      const std::uint64_t* begins = blocks_.data() + part * (all_parts() + 1);
+      told_blocks[r].push_back(
+          bytes_at<Told>(told(part) + begins[first] * states_, (begins[last] - begins[first]) * states_));
+    }
+    for (std::uint64_t from = first; from < last; ++from) {
+      for (std::uint64_t part = 0; part < size(); ++part) {
+        const std::uint64_t* begins = blocks_.data() + part * (all_parts() + 1) + from;
+        heard_blocks[r].push_back(
+            bytes_at<Heard>(heard(part) + begins[0] * states_, (begins[1] - begins[0]) * states_));
+      }
+    }
+  }
+  use(std::move(told_blocks), std::move(heard_blocks));
+}
+
+void MessageParts::make_exchange() {
+  with_blocks<const std::byte, std::byte>([&](auto told, auto heard) {
+    exchange_ = std::make_unique<BlockExchange>(rows_.ranks(), std::move(told), std::move(heard));
+  });
+}
+
+/// Calls use(told, heard, size) for the messages from every own part to every other.
+template <class Use>
+void MessageParts::between_own_parts(Use&& use) {
+  const std::uint64_t own = first_parts_[static_cast<std::size_t>(rows_.ranks().rank())];
+  crew_.blocks(size() * size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
+    for (std::uint64_t i = first; i < last; ++i) {
+      const std::uint64_t to = i / size(), from = i % size();
+      const std::uint64_t* away = blocks_.data() + from * (all_parts() + 1) + own + to;
+      const std::uint64_t here = blocks_[to * (all_parts() + 1) + own + from];
+      use(told(from) + away[0] * states_, heard(to) + here * states_, (away[1] - away[0]) * states_);
+    }
+  });
+}
+
+void MessageParts::deliver() {
+  between_own_parts([](const std::int64_t* told, std::int64_t* heard, std::uint64_t size) {
+    std::copy_n(told, size, heard);
+  });
+  (*exchange_)("messages");
+}
+
+void MessageParts::recall() {
+  between_own_parts([](std::int64_t* told, const std::int64_t* heard, std::uint64_t size) {
+    std::copy_n(heard, size, told);
+  });
+  exchange_.reset();  // its buffers
+  with_blocks<std::byte, const std::byte>([&](auto told, auto heard) {
+    BlockExchange(rows_.ranks(), std::move(heard), std::move(told))("messages");
+  });
+}
+
+std::uint64_t MessageParts::part_of(EdgeIndex e) const {
+  const auto behind = [&](EdgeIndex at, std::uint64_t row) { return at < lists_.offsets[row]; };
+  const auto next = std::upper_bound(boundaries_.begin(), boundaries_.end(), e, behind);
+  return static_cast<std::uint64_t>(next - boundaries_.begin()) - 1;
+}
+
+void MessageParts::say_nothing(std::int64_t uniform) {
+  crew_.blocks(told_.size(), kEdgesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    std::fill(told_.data() + begin, told_.data() + end, uniform);
+    std::fill(heard_.data() + begin, heard_.data() + end, uniform);
+  });
+  // Self-loops tell nothing: their factors count with the prior.
+  crew_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
+    for (std::uint64_t i = first; i < last; ++i) {
+      const Strip& strip = strips_[i];
+      for (EdgeIndex e = lists_.offsets[strip.begin] - first_edge_;
+           e < lists_.offsets[strip.end] - first_edge_; ++e) {
+        const std::uint32_t departure = departures_.data()[e];
+        if ((departure & BeliefPart::kLoop) == 0) continue;
+        std::fill_n(told(strip.part) + std::uint64_t{departure - BeliefPart::kLoop} * states_, states_, 0);
+        std::fill_n(heard(strip.part) + std::uint64_t{arrivals_.data()[e]} * states_, states_, 0);
+      }
+    }
+  });
+}
+
+/// All ranks end alike.
+void MessageParts::require_on_all_ranks(bool good) const {
+  std::uint64_t bad[] = {good ? 0u : 1u};
+  rows_.ranks().all_reduce(bad, Reduce::max, "the edges of all ranks");
+  if (bad[0] != 0) throw InputError(kNoReverse);
+}
+
+}  // namespace sluice::acc

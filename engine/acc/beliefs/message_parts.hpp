@@ -1,0 +1,133 @@
+// The messages of a rank's edges where belief propagation works over ranks and in partitions: in host memory,
+// or in scratch files, by part, and how they come from those who tell to those who hear.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/acc/beliefs/part.hpp"
+#include "engine/acc/partitioned/block_exchange.hpp"
+#include "engine/acc/partitioned/owned_rows.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/memory/scratch_memory.hpp"
+#include "engine/exec/thread_pool.hpp"
+
+namespace sluice::acc {
+
+/// An array in host memory, page-locked for a GPU; or, where a folder is named, in a scratch file there.
+template <class T>
+class MessageArray {
+ public:
+  MessageArray(const Device& device, const std::string& folder, std::uint64_t size, const char* purpose)
+      : here_(device, folder.empty() ? size : 0, purpose),
+        there_(folder.empty() ? ScratchMemory() : ScratchMemory(folder, size * sizeof(T))),
+        size_(size) {}
+
+  T* data() const { return there_.data() != nullptr ? static_cast<T*>(there_.data()) : here_.data(); }
+  std::uint64_t size() const { return size_; }
+
+ private:
+  Staging<T> here_;
+  ScratchMemory there_;
+  std::uint64_t size_;
+};
+
+class MessageParts {
+ public:
+  /// Makes room: in host memory, or, where that does not hold them, in scratch files. Parts are worked on one
+  /// after the other, so that few pages of a file are wanted at a time. Keeps references. Throws BudgetError
+  /// where host memory does not suffice and no folder for scratch files is named.
+  MessageParts(const Device& device, const OwnedRows& rows, unsigned states);
+
+  /// Pieces of the rank's lists, the first of them of this row, as they pass by.
+  using UseLists = std::function<void(const CsrView& lists, std::uint64_t first_row)>;
+  /// Cuts the rank's rows into parts, finds out where every edge's messages depart and arrive, and makes all
+  /// of them `uniform`. `boundaries` are rows, [parts + 1]. Throws InputError where an edge has no reverse of
+  /// the same weight. All ranks call it.
+  void lay_out(std::span<const std::uint64_t> boundaries, std::int64_t uniform, const UseLists& use);
+
+  std::uint64_t size() const { return boundaries_.size() - 1; }
+  /// Rows of a part, and its edges by position in the whole graph.
+  std::uint64_t begin(std::uint64_t part) const { return boundaries_[part]; }
+  std::uint64_t end(std::uint64_t part) const { return boundaries_[part + 1]; }
+  EdgeIndex first_edge(std::uint64_t part) const { return lists_.offsets[begin(part)]; }
+  std::uint64_t edges(std::uint64_t part) const {
+    return lists_.offsets[end(part)] - lists_.offsets[begin(part)];
+  }
+  /// [edges][states] by departure, and by arrival.
+  std::int64_t* told(std::uint64_t part) const { return told_.data() + chunk(part) * states_; }
+  std::int64_t* heard(std::uint64_t part) const { return heard_.data() + chunk(part) * states_; }
+  /// Of the rank's edges, from its first on.
+  const std::uint32_t* arrivals() const { return arrivals_.data(); }
+  const std::uint32_t* departures() const { return departures_.data(); }
+
+  std::uint64_t scratch_bytes() const { return folder_.empty() ? 0 : bytes(lists_.edges, states_); }
+
+  /// The part of the edge at this position.
+  std::uint64_t part_of(EdgeIndex e) const;
+
+  /// What was told is heard. All ranks call it.
+  void deliver();
+  /// What was heard is what was told, whatever was told since. All ranks call it, once no more is delivered.
+  void recall();
+
+  /// Of a rank with so many edges, without what is cut and counted.
+  static std::uint64_t bytes(std::uint64_t edges, unsigned states) {
+    return edges * (2 * states * sizeof(std::int64_t) + 2 * sizeof(std::uint32_t));
+  }
+  /// Does `left` memory hold them, beside states of vertices and slots for weights?
+  static bool fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edges, unsigned states,
+                  bool weighted);
+
+ private:
+  /// Rows of one part that a thread looks through.
+  struct Strip {
+    std::uint64_t part, begin, end;
+  };
+
+  std::uint64_t chunk(std::uint64_t part) const { return first_edge(part) - first_edge_; }
+  std::uint64_t all_parts() const { return all_boundaries_.size() - 1; }
+  std::uint64_t& tally(std::uint64_t strip, std::uint64_t part) {
+    return tallies_[strip * all_parts() + part];
+  }
+
+  void share_boundaries();
+  void make_strips();
+  template <class Body>
+  void over_lists(bool weights, Body&& body);
+  template <class UseEdge>
+  void over_targets(const CsrView& lists, std::uint64_t first_row, const Strip& strip, UseEdge&& use) const;
+  void depart();
+  template <class Told, class Heard, class Use>
+  void with_blocks(Use&& use);
+  template <class Use>
+  void between_own_parts(Use&& use);
+  void make_exchange();
+  void require_same_counts();
+  void arrive();
+  void require_reverse(const UseLists& use);
+  void require_on_all_ranks(bool good) const;
+  void say_nothing(std::int64_t uniform);
+
+  const OwnedRows& rows_;
+  CsrView lists_;
+  unsigned states_;
+  std::string folder_;  ///< of scratch files; empty: messages are in memory
+  EdgeIndex first_edge_ = 0;
+  Crew crew_;
+  MessageArray<std::int64_t> told_, heard_;            ///< [edges][states]
+  MessageArray<std::uint32_t> arrivals_, departures_;  ///< [edges]
+  std::vector<std::uint64_t> boundaries_{0};           ///< [parts + 1] rows
+  std::vector<std::uint64_t> all_boundaries_;          ///< of all ranks' parts, vertices
+  std::vector<std::uint64_t> first_parts_;             ///< [ranks + 1] among all parts
+  std::vector<Strip> strips_;
+  HostArray<std::uint64_t> tallies_;  ///< [strips][all parts]
+  HostArray<std::uint64_t> blocks_;   ///< [parts][all parts + 1] where blocks begin in a chunk
+  std::unique_ptr<BlockExchange> exchange_;
+};
+
+}  // namespace sluice::acc

@@ -1,0 +1,60 @@
+// Where the parts of beliefs over ranks and in partitions are worked on: by the host's cores, where messages
+// lie (beliefs/parts_host.cpp), or by a GPU, which they are brought to (beliefs/parts_cuda.cu).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/acc/beliefs/message_parts.hpp"
+#include "engine/acc/beliefs/part.hpp"
+#include "engine/acc/options.hpp"
+#include "engine/acc/partitioned/owned_rows.hpp"
+#include "partition/plan.hpp"
+
+namespace sluice::acc {
+
+/// What a round comes to on this rank.
+struct BeliefRound {
+  double change = 0;          ///< the largest of a belief
+  bool no_state = false;      ///< a vertex has none left
+  bool nothing_told = false;  ///< or none left to tell a neighbour of
+};
+
+class BeliefPartBackend {
+ public:
+  virtual ~BeliefPartBackend() = default;
+  /// Where parts begin: rows, [parts + 1].
+  virtual std::vector<std::uint64_t> boundaries() const = 0;
+  /// Every vertex makes up its mind by what it has heard, and, where `tells`, says so to all its neighbours.
+  /// `program` has the vertex states of all rows.
+  virtual BeliefRound round(const BeliefPropagation& program, bool tells) = 0;
+  /// Adds what it took.
+  virtual void count(AccStats& stats) const = 0;
+};
+
+/// Makes what it holds while messages are laid out beside it. Both keep references to all.
+std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, const OwnedRows& rows,
+                                                          const MessageParts& messages);
+/// Takes what the device has left for parts that come and go. Throws BudgetError where two do not fit.
+std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const OwnedRows& rows,
+                                                          const MessageParts& messages, unsigned states,
+                                                          bool damped);
+
+/// What a GPU holds of an edge while its part is there.
+inline std::uint64_t belief_slot_bytes(unsigned states, bool weighted) {
+  return 2 * states * sizeof(std::int64_t) + 2 * sizeof(std::uint32_t) + (weighted ? sizeof(float) : 0);
+}
+/// Parts that a GPU can hold two of, or as many as were asked for, where everything else is there already.
+/// Throws BudgetError where two do not fit.
+PartitionPlan cut_for_slots(const Device& device, const OwnedRows& rows, unsigned states);
+/// How many are there at once.
+std::uint64_t belief_slots(const OwnedRows& rows, const PartitionPlan& plan);
+/// What a GPU holds of own rows and edges beside vertex states and such slots.
+std::uint64_t cuda_belief_part_bytes(std::uint64_t rows, std::uint64_t edges);
+
+/// Part `part` of the rows; its messages are where the host has them.
+BeliefPart belief_part(const BeliefPropagation& program, const OwnedRows& rows, const MessageParts& messages,
+                       std::uint64_t part);
+
+}  // namespace sluice::acc

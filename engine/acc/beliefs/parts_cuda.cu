@@ -1,0 +1,226 @@
+// Parts of beliefs on a GPU: vertex states stay there, and a part comes with its messages, and takes what it
+// tells back to the host. While one is worked on, the next one is on its way.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "engine/acc/beliefs/kernels.cuh"
+#include "engine/acc/beliefs/part_backend.hpp"
+#include "engine/acc/resident_cuda/rounds.cuh"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/memory/copy_lane.hpp"
+#include "engine/exec/stream.cuh"
+#include "engine/graph/partition_map.hpp"
+#include "partition/plan.hpp"
+
+namespace sluice::cuda {
+
+/// What the vertices of a part tell next.
+template <unsigned kStates>
+__global__ void __launch_bounds__(kBeliefBlock)
+    part_messages_kernel(BeliefPart part, EdgeIndex first, EdgeIndex edges, BeliefTotals* totals) {
+  for (EdgeIndex i = lane_of_grid(); i < edges; i += lanes_of_grid()) {
+    if (!part.tell<kStates>(part.row_of(first + i), first + i)) totals->take(-1);
+  }
+}
+
+}  // namespace sluice::cuda
+
+namespace sluice::acc {
+
+namespace {
+
+/// A part's place on the device, and the stream that all its work is on.
+struct Slot {
+  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
+
+  Slot(const Device& device, std::uint64_t edges, unsigned states, bool weighted, bool in_file)
+      : heard(device, edges * states, "messages of a partition"),
+        told(device, edges * states, "messages of a partition"),
+        arrivals(device, edges, "the places of a partition's messages"),
+        departures(device, edges, "the places of a partition's messages"),
+        weights(device, weighted ? edges : 0, "a partition's weights"),
+        read(device, in_file ? weights.size() : 0, "reading weights") {}
+  ~Slot() { cudaStreamSynchronize(stream.get()); }  // what is under way uses the buffers
+
+  Buffer<std::int64_t> heard, told;
+  Buffer<std::uint32_t> arrivals, departures;
+  Buffer<float> weights;
+  Staging<float> read;  ///< from a file
+  std::uint64_t part = kNothing;
+  cuda::Stream stream;
+};
+
+/// Rows with so many edges that a block takes them.
+std::vector<Vertex> hubs_of(const CsrView& lists) {
+  std::vector<Vertex> hubs;
+  for (std::uint64_t row = 0; row < lists.vertices; ++row)
+    if (lists.offsets[row + 1] - lists.offsets[row] >= cuda::kHubDegree)
+      hubs.push_back(static_cast<Vertex>(row));
+  return hubs;
+}
+
+class CudaBeliefParts final : public BeliefPartBackend {
+ public:
+  CudaBeliefParts(const Device& device, const OwnedRows& rows, const MessageParts& messages, unsigned states,
+                  bool damped)
+      : device_(device),
+        rows_(rows),
+        messages_(messages),
+        lists_(rows.lists()),
+        states_(states),
+        damped_(damped),
+        offsets_(device, lists_.vertices + 1, "the graph's offsets"),
+        hub_rows_(hubs_of(lists_)),
+        hubs_(device, hub_rows_.size(), "hubs"),
+        totals_(device, kTotals, "totals"),
+        plan_(cut_for_slots(device, rows, states)) {
+    copy_to_device(device_, offsets_.data(), lists_.offsets, offsets_.bytes());
+    copy_to_device(device_, hubs_.data(), hub_rows_.data(), hubs_.bytes());
+    const std::uint64_t largest = plan_.largest();  // edges
+    for (std::uint64_t i = 0; i < belief_slots(rows, plan_); ++i)
+      slots_.push_back(std::make_unique<Slot>(device, largest, states, rows.weighted(), rows.out().file));
+    if (rows.weighted() && rows.out().file == nullptr && lists_.edges > 0)
+      locks_.emplace_back(device, lists_.weights + lists_.offsets[0], lists_.edges * sizeof(float));
+    sent_ += offsets_.bytes() + hubs_.bytes();
+  }
+
+  std::vector<std::uint64_t> boundaries() const override {
+    return {plan_.boundaries().begin(), plan_.boundaries().end()};
+  }
+
+  BeliefRound round(const BeliefPropagation& program, bool tells) override {
+    if (slots_.empty()) return {};
+    const cuda::Stream& stream = slots_.front()->stream;
+    cuda::check(cudaMemsetAsync(totals_.data(), 0, totals_.bytes(), stream.get()), "clearing totals");
+    stream.wait("clearing totals");
+    for (std::uint64_t part = 0; part < plan_.size(); ++part) {
+      Slot& slot = *slots_[part % slots_.size()];
+      bring(part, slot);
+      work(program, part, slot, tells);
+    }
+    for (const auto& slot : slots_) slot->stream.wait("a round of messages");
+    std::array<cuda::BeliefTotals, kTotals> totals;
+    copy_to_host(device_, totals.data(), totals_.data(), sizeof totals);
+    return {exact::of_bits(totals[0].change), totals[0].impossible != 0, totals[1].impossible != 0};
+  }
+
+  void count(AccStats& stats) const override {
+    stats.partitions = plan_.size();
+    stats.partition_transfers = transfers_;
+    stats.host_to_device_bytes += sent_;
+    stats.read_bytes = read_;
+    stats.kernel_launches += launches_;
+    stats.registers = registers_;
+  }
+
+ private:
+  /// Of what vertices make up their minds to, and of what they tell.
+  static constexpr std::uint64_t kTotals = 2;
+
+  template <class T>
+  void send(const Slot& slot, T* to, const T* from, std::uint64_t count) {
+    cuda::check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyHostToDevice, slot.stream.get()),
+                "bringing messages");
+    sent_ += count * sizeof(T);
+  }
+
+  void bring(std::uint64_t part, Slot& slot) {
+    const std::uint64_t edges = messages_.edges(part);
+    const EdgeIndex first = messages_.first_edge(part), own = first - lists_.offsets[0];
+    if (slot.part != part) {
+      slot.stream.wait("a partition of messages");
+      send(slot, slot.arrivals.data(), messages_.arrivals() + own, edges);
+      send(slot, slot.departures.data(), messages_.departures() + own, edges);
+      if (damped_) send(slot, slot.told.data(), messages_.told(part), edges * states_);
+      bring_weights(first, edges, slot);
+      slot.part = part;
+      ++transfers_;
+    }
+    send(slot, slot.heard.data(), messages_.heard(part), edges * states_);
+  }
+
+  void bring_weights(EdgeIndex first, std::uint64_t edges, Slot& slot) {
+    if (!rows_.weighted()) return;
+    if (rows_.out().file == nullptr) return send(slot, slot.weights.data(), lists_.weights + first, edges);
+    rows_.out().file->read_weights(first, {slot.read.data(), edges});
+    read_ += edges * sizeof(float);
+    send(slot, slot.weights.data(), slot.read.data(), edges);
+  }
+
+  void work(const BeliefPropagation& program, std::uint64_t part, const Slot& slot, bool tells) {
+    const EdgeIndex first = messages_.first_edge(part);
+    const std::uint64_t edges = messages_.edges(part);
+    BeliefPart here = belief_part(program, rows_, messages_, part);
+    here.offsets = offsets_.data() + messages_.begin(part);
+    here.arrivals = moved(slot.arrivals.data(), first);
+    here.departures = moved(slot.departures.data(), first);
+    here.program.hearing = slot.heard.data();
+    here.program.weights = rows_.weighted() ? moved(slot.weights.data(), first) : nullptr;
+    here.told = slot.told.data();
+    cuda::beliefs_kernel<<<cuda::belief_blocks(here.rows), cuda::kBeliefBlock, 0, slot.stream.get()>>>(
+        here, here.offsets, here.rows, totals_.data());
+    launched("beliefs_kernel");
+    const auto hub = std::lower_bound(hub_rows_.begin(), hub_rows_.end(), messages_.begin(part)),
+               behind = std::lower_bound(hub, hub_rows_.end(), messages_.end(part));
+    if (hub != behind) {
+      // Hubs are rows of the rank, not of the part.
+      BeliefPart of_rank = here;
+      of_rank.offsets = offsets_.data();
+      of_rank.program.priors = program.priors, of_rank.program.after = program.after;
+      of_rank.program.beliefs = program.beliefs;
+      cuda::hubs_kernel<<<static_cast<unsigned>(behind - hub), cuda::kBeliefBlock, 0, slot.stream.get()>>>(
+          of_rank, of_rank.offsets, hubs_.data() + (hub - hub_rows_.begin()), totals_.data());
+      launched("hubs_kernel");
+    }
+    if (!tells || edges == 0) return;
+    with_states(program.states, [&](auto states) {
+      const auto kernel = cuda::part_messages_kernel<decltype(states)::value>;
+      kernel<<<cuda::belief_blocks(edges), cuda::kBeliefBlock, 0, slot.stream.get()>>>(here, first, edges,
+                                                                                       totals_.data() + 1);
+      if (registers_ == 0) registers_ = cuda::registers_of(kernel);
+    });
+    launched("part_messages_kernel");
+    cuda::check(
+        cudaMemcpyAsync(messages_.told(part), here.told, edges * program.states * sizeof(std::int64_t),
+                        cudaMemcpyDeviceToHost, slot.stream.get()),
+        "taking messages back");
+  }
+
+  void launched(const char* kernel) {
+    cuda::check_launch(kernel);
+    ++launches_;
+  }
+
+  const Device& device_;
+  const OwnedRows& rows_;
+  const MessageParts& messages_;
+  CsrView lists_;
+  unsigned states_;
+  bool damped_;
+  Buffer<EdgeIndex> offsets_;
+  std::vector<Vertex> hub_rows_;
+  Buffer<Vertex> hubs_;
+  Buffer<cuda::BeliefTotals> totals_;
+  PartitionPlan plan_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<PageLock> locks_;
+  std::uint64_t launches_ = 0, transfers_ = 0, sent_ = 0, read_ = 0;
+  unsigned registers_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t cuda_belief_part_bytes(std::uint64_t rows, std::uint64_t edges) {
+  return (rows + 1) * sizeof(EdgeIndex) + edges / cuda::kHubDegree * sizeof(Vertex) +
+         2 * sizeof(cuda::BeliefTotals);
+}
+
+std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const OwnedRows& rows,
+                                                          const MessageParts& messages, unsigned states,
+                                                          bool damped) {
+  return std::make_unique<CudaBeliefParts>(device, rows, messages, states, damped);
+}
+
+}  // namespace sluice::acc

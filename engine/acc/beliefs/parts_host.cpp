@@ -1,0 +1,120 @@
+// Parts of beliefs by the host's threads: messages are where they lie, weights come in partitions where they
+// are not in memory.
+#include <algorithm>
+#include <span>
+
+#include "engine/acc/beliefs/part_backend.hpp"
+#include "engine/exec/group.hpp"
+#include "engine/exec/thread_pool.hpp"
+#include "engine/graph/partition_map.hpp"
+#include "partition/plan.hpp"
+
+namespace sluice::acc {
+
+namespace {
+
+constexpr std::uint64_t kRowsAtOnce = 256;
+
+class HostBeliefParts final : public BeliefPartBackend {
+ public:
+  HostBeliefParts(const Device& device, const OwnedRows& rows, const MessageParts& messages)
+      : rows_(rows), messages_(messages), crew_(device.threads()), mine_(crew_.size()) {
+    // Once it is known where messages go, targets are not looked at any more.
+    if (rows.weighted()) pages_ = rows.make_pages(rows.out(), locks_);
+  }
+
+  std::vector<std::uint64_t> boundaries() const override {
+    if (pages_ != nullptr) return {pages_->plan().boundaries().begin(), pages_->plan().boundaries().end()};
+    const CsrView& lists = rows_.lists();
+    const std::uint64_t wanted =
+        std::max(rows_.paging().partitions, lists.edges / (BeliefPart::kMostEdges / 2) + 1);
+    const auto plan = PartitionPlan::of_count({lists.offsets, lists.vertices + 1}, {0, 1}, wanted);
+    return {plan.boundaries().begin(), plan.boundaries().end()};
+  }
+
+  BeliefRound round(const BeliefPropagation& program, bool tells) override {
+    std::fill(mine_.begin(), mine_.end(), Mine{});
+    with_states(program.states, [&](auto states) {
+      over_parts([&](std::uint64_t part, const float* weights) {
+        BeliefPart here = belief_part(program, rows_, messages_, part);
+        here.program.weights = weights;
+        work<decltype(states)::value>(here, tells);
+      });
+    });
+    BeliefRound all;
+    for (const auto& [round] : mine_) {
+      all.change = std::max(all.change, round.change);
+      all.no_state |= round.no_state, all.nothing_told |= round.nothing_told;
+    }
+    return all;
+  }
+
+  void count(AccStats& stats) const override {
+    stats.partitions = messages_.size();
+    if (pages_ != nullptr) stats.add_traffic(pages_->traffic());
+  }
+
+ private:
+  struct alignas(64) Mine {
+    BeliefRound round;
+  };
+
+  template <class Work>
+  void over_parts(Work&& work) {
+    if (pages_ == nullptr) {
+      for (std::uint64_t part = 0; part < messages_.size(); ++part) work(part, rows_.lists().weights);
+      return;
+    }
+    pages_->for_each([](std::uint32_t) { return 1; },
+                     [&](std::span<const SweepPage> pages) {
+                       for (const SweepPage& page : pages) work(page.partition, page.weights);
+                     });
+  }
+
+  template <unsigned kStates>
+  void work(const BeliefPart& part, bool tells) {
+    crew_.blocks(part.rows, kRowsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+      BeliefRound& mine = mine_[thread].round;
+      for (std::uint64_t row = begin; row < end; ++row) {
+        const EdgeIndex first = part.offsets[row], last = part.offsets[row + 1];
+        const double change = part.combine(SingleLane{}, static_cast<Vertex>(row), first, last);
+        mine.no_state |= change < 0;
+        mine.change = std::max(mine.change, change);
+        for (EdgeIndex e = first; tells && e < last; ++e)
+          mine.nothing_told |= !part.template tell<kStates>(row, e);
+      }
+    });
+  }
+
+  const OwnedRows& rows_;
+  const MessageParts& messages_;
+  Crew crew_;
+  std::vector<Mine> mine_;  ///< [threads]
+  std::vector<PageLock> locks_;
+  std::unique_ptr<SweepPages> pages_;
+};
+
+}  // namespace
+
+std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, const OwnedRows& rows,
+                                                          const MessageParts& messages) {
+  return std::make_unique<HostBeliefParts>(device, rows, messages);
+}
+
+BeliefPart belief_part(const BeliefPropagation& program, const OwnedRows& rows, const MessageParts& messages,
+                       std::uint64_t part) {
+  const std::uint64_t begin = messages.begin(part), state = begin * program.states;
+  const EdgeIndex first = rows.lists().offsets[0];
+  BeliefPart here;
+  here.program = program;
+  here.program.priors += state, here.program.after += state, here.program.beliefs += state;
+  here.program.hearing = messages.heard(part);
+  here.rows = messages.end(part) - begin;
+  here.offsets = rows.lists().offsets + begin;
+  here.arrivals = moved(messages.arrivals(), first);
+  here.departures = moved(messages.departures(), first);
+  here.told = messages.told(part);
+  return here;
+}
+
+}  // namespace sluice::acc

@@ -1,0 +1,114 @@
+// What belief propagation allocates, said beforehand.
+#include <algorithm>
+
+#include "engine/acc/beliefs/backend.hpp"
+#include "engine/acc/beliefs/beliefs.hpp"
+#include "engine/acc/beliefs/message_parts.hpp"
+#include "engine/acc/beliefs/part_backend.hpp"
+#include "engine/acc/partitioned/owned_rows.hpp"
+#include "engine/acc/solve.hpp"
+
+namespace sluice {
+
+namespace {
+
+std::uint64_t coupling_bytes(unsigned states) {
+  return std::uint64_t{states} * states * sizeof(double);
+}
+
+AccPlan whole_plan(const Device& device, const Graph& graph, unsigned states) {
+  const std::uint64_t n = graph.vertices(), m = graph.edges();
+  AccPlan plan;
+  // Products twice and priors, and beliefs; messages twice and the way back for every edge.
+  plan.state_bytes = n * states * (3 * sizeof(LogProduct) + sizeof(double)) +
+                     m * (states * 2 * sizeof(std::int64_t) + sizeof(EdgeIndex));
+  plan.device_bytes = plan.state_bytes + coupling_bytes(states);
+#if defined(SLUICE_HAVE_CUDA)
+  if (device.is_cuda()) {
+    plan.device_bytes += (n + 1) * sizeof(EdgeIndex) + m * sizeof(Vertex) + cuda_belief_bytes(m);
+    if (graph.weighted) plan.device_bytes += m * sizeof(float);
+  }
+#endif
+  if (!device.is_cuda()) plan.host_bytes = plan.device_bytes;
+  return plan;
+}
+
+#if defined(SLUICE_HAVE_CUDA)
+/// Vertex states stay on a GPU, parts come with their messages.
+void add_gpu_slots(AccPlan& plan, const Device& device, const Graph& graph, std::uint64_t rows,
+                   std::uint64_t edges, unsigned states, const PagingOptions& paging) {
+  plan.device_bytes += acc::cuda_belief_part_bytes(rows, edges);
+  const std::uint64_t edge = acc::belief_slot_bytes(states, graph.weighted),
+                      available = device.memory().available(),
+                      free = available > plan.device_bytes ? available - plan.device_bytes : 0;
+  const std::uint64_t slots = std::max<std::uint64_t>(paging.slots, 2);
+  std::uint64_t slot = edges;
+  if (paging.partitions > 1) {
+    slot = (edges + paging.partitions - 1) / paging.partitions;
+  } else if (paging.partitions == 0 && edges * edge > free) {
+    slot = free / slots / edge;
+    for (std::uint64_t v = 0; v < graph.vertices(); ++v)
+      slot = std::max(slot, graph.out.offsets[v + 1] - graph.out.offsets[v]);
+  }
+  plan.partitions = slot < edges ? (edges + slot - 1) / slot : 1;
+  plan.device_bytes += slot * edge * std::min(plan.partitions, slots);
+}
+#endif
+
+/// Over ranks, or in partitions: of a rank's own vertices and edges.
+AccPlan shared_out_plan(const Device& device, const Graph& graph, unsigned states, const AccPlace& place) {
+  const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
+  const std::uint64_t rows = (graph.vertices() + ranks - 1) / ranks,
+                      edges = (graph.edges() + ranks - 1) / ranks;
+  const std::uint64_t values = rows * states;
+  AccPlan plan;
+  plan.state_bytes = values * (2 * sizeof(LogProduct) + sizeof(double));
+  plan.device_bytes = plan.state_bytes + coupling_bytes(states);
+  const bool fits =
+      acc::MessageParts::fit(host_accountant().available(), rows, edges, states, graph.weighted);
+  (fits || place.scratch.empty() ? plan.message_bytes : plan.scratch_bytes) =
+      acc::MessageParts::bytes(edges, states);
+  plan.partitions = place.paging.partitions;
+  plan.host_bytes = plan.message_bytes + acc::BlockExchange::buffer_bytes(ranks);
+  // While it begins: priors and beliefs on their way, and counters of messages.
+  plan.host_bytes += values * (sizeof(LogProduct) + sizeof(double)) + rows * sizeof(EdgeIndex);
+#if defined(SLUICE_HAVE_CUDA)
+  if (device.is_cuda()) {
+    add_gpu_slots(plan, device, graph, rows, edges, states, place.paging);
+    return plan;
+  }
+#endif
+  const std::uint64_t lists = edges * (sizeof(Vertex) + sizeof(float));
+  const EdgeSource* const file = graph.edges_elsewhere.get();
+  if (graph.weighted && is_paged(device, lists, 0, file, place.paging)) {
+    const SweepPagePlan pages = plan_sweep_pages(
+        device, {lists, longest_list(graph.out.offsets.span()) * (sizeof(Vertex) + sizeof(float))},
+        {plan.device_bytes, plan.host_bytes}, file != nullptr, place.paging);
+    plan.device_bytes += pages.least_bytes;
+    plan.partitions = pages.partitions;
+  }
+  plan.host_bytes += plan.device_bytes;
+  return plan;
+}
+
+}  // namespace
+
+AccNeeds belief_needs(const Device& device, const Graph& graph, unsigned states) {
+  return {.weights = true, .whole_bytes = whole_plan(device, graph, states).device_bytes};
+}
+
+AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place) {
+  const bool shared_out = is_shared_out(device, graph, belief_needs(device, graph, states), place);
+  AccPlan plan =
+      shared_out ? shared_out_plan(device, graph, states, place) : whole_plan(device, graph, states);
+  // For a check messages are kept where they are, or copied beside all that is there.
+  plan.check_bytes = graph.vertices() * states * (sizeof(double) + sizeof(std::uint32_t));
+  if (!shared_out) plan.check_bytes += graph.edges() * states * sizeof(double);
+  if (shared_out && !device.is_cuda()) plan.freed_bytes = plan.device_bytes;
+  plan.result_bytes = graph.vertices() * states * sizeof(float);
+  // And the priors as they were given.
+  plan.host_bytes += plan.result_bytes + graph.vertices() * states * sizeof(double);
+  return plan;
+}
+
+}  // namespace sluice

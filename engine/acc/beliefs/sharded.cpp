@@ -1,0 +1,168 @@
+// Belief propagation over ranks and in partitions: every rank has the messages of its own vertices' edges,
+// and works out what these vertices tell. Messages are integers and the largest change is a maximum, so that
+// every rank finds what one process would.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "engine/acc/beliefs/part_backend.hpp"
+#include "engine/acc/beliefs/solver.hpp"
+#include "engine/acc/beliefs/start.hpp"
+#include "engine/core/error.hpp"
+#include "engine/graph/partition_map.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// What parts have heard and told, in order of the lists.
+class PartMessages final : public KeptMessages {
+ public:
+  PartMessages(const BeliefPropagation& program, std::shared_ptr<const acc::MessageParts> parts)
+      : program_(program), parts_(std::move(parts)) {}
+
+  void read(EdgeIndex first, std::span<double> heard, std::span<double> told) const override {
+    const std::uint64_t states = program_.states, edges = heard.size() / states;
+    std::uint64_t part = parts_->part_of(first);
+    for (std::uint64_t i = 0; i < edges; ++i) {
+      while (first + i >= parts_->first_edge(part) + parts_->edges(part)) ++part;
+      const EdgeIndex e = first + i - parts_->first_edge(0);
+      const std::int64_t* in = parts_->heard(part) + std::uint64_t{parts_->arrivals()[e]} * states;
+      const std::uint64_t departure = parts_->departures()[e] & ~BeliefPart::kLoop;
+      const std::int64_t* out = parts_->told(part) + departure * states;
+      for (std::uint64_t x = 0; x < states; ++x) {
+        heard[i * states + x] = message_part(program_, in[x]);
+        told[i * states + x] = message_part(program_, out[x]);
+      }
+    }
+  }
+
+ private:
+  BeliefPropagation program_;  ///< only how numbers are kept
+  std::shared_ptr<const acc::MessageParts> parts_;
+};
+
+class OwnedBeliefs final : public BeliefSolver {
+ public:
+  OwnedBeliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options)
+      : device_(graph.device()),
+        rows_(*graph.owned()),
+        vertices_(graph.vertices()),
+        own_rows_(rows_.last() - rows_.first()),
+        messages_(std::make_shared<acc::MessageParts>(device_, rows_, model.states)),
+        coupling_(device_, model.coupling.size(), "the coupling"),
+        priors_(device_, own_rows_ * model.states, "priors"),
+        products_(device_, priors_.size(), "vertex states"),
+        beliefs_(device_, priors_.size(), "beliefs"),
+        backend_(make_backend(model.states, options.damping > 0)) {
+    program_.states = model.states;
+    program_.shift = message_shift(longest_list());
+    program_.damping = options.damping;
+    begin(model);
+    program_.coupling = coupling_.data();
+    program_.priors = priors_.data();
+    program_.after = products_.data();
+    program_.beliefs = beliefs_.data();
+    round(true);
+  }
+
+  double step(bool last) override {
+    if (nothing_told_) possible(-1);
+    messages_->deliver();
+    return round(!last);
+  }
+
+  void count(AccStats& stats) const override {
+    if (device_.is_cuda())
+      stats.host_to_device_bytes += coupling_.bytes() + priors_.bytes() + beliefs_.bytes();
+    stats.scratch_bytes = messages_->scratch_bytes();
+    backend_->count(stats);
+  }
+
+  HostArray<float> beliefs() override {
+    const std::uint64_t states = program_.states;
+    HostArray<float> all(vertices_ * states, "results");
+    HostArray<double> own(beliefs_.size(), "results");
+    copy_to_host(device_, own.data(), beliefs_.data(), beliefs_.bytes());
+    std::transform(own.begin(), own.end(), all.data() + rows_.first() * states,
+                   [](double belief) { return static_cast<float>(belief); });
+    rows_.share(all.data(), "the results", states);
+    return all;
+  }
+
+  void keep_messages(BeliefResult& result) override {
+    messages_->recall();
+    result.own_messages = std::make_shared<PartMessages>(program_, messages_);
+  }
+
+ private:
+  std::unique_ptr<acc::BeliefPartBackend> make_backend([[maybe_unused]] unsigned states,
+                                                       [[maybe_unused]] bool damped) const {
+#if defined(SLUICE_HAVE_CUDA)
+    if (device_.is_cuda()) return acc::make_cuda_belief_parts(device_, rows_, *messages_, states, damped);
+#endif
+    return acc::make_host_belief_parts(device_, rows_, *messages_);
+  }
+
+  /// Of all ranks.
+  std::uint64_t longest_list() const {
+    std::uint64_t longest[] = {0};
+    for (std::uint64_t v = rows_.first(); v < rows_.last(); ++v)
+      longest[0] = std::max(longest[0], rows_.degree(static_cast<Vertex>(v)));
+    rows_.ranks().all_reduce(longest, Reduce::max, "the longest list");
+    return longest[0];
+  }
+
+  void begin(const BeliefModel& model) {
+    const std::vector<double> logs = coupling_logs(model);
+    HostArray<LogProduct> priors(priors_.size(), "priors");
+    HostArray<double> beliefs(beliefs_.size(), "beliefs");
+    std::copy_n(model.priors.data() + rows_.first() * model.states, beliefs.size(), beliefs.begin());
+    BeliefStart start;
+    start.program = program_;
+    start.program.coupling = logs.data();
+    messages_->lay_out(backend_->boundaries(), uniform_message(program_),
+                       [&](const CsrView& lists, std::uint64_t first_row) {
+                         BeliefStart here = start;
+                         here.lists = lists;
+                         here.first = rows_.first() + first_row;
+                         here.program.weights = lists.weights;
+                         here.program.beliefs = beliefs.data() + first_row * model.states;
+                         here.priors = priors.data() + first_row * model.states;
+                         for (std::uint64_t row = 0; row < lists.vertices; ++row) here.begin_vertex(row);
+                       });
+    copy_to_device(device_, coupling_.data(), logs.data(), coupling_.bytes());
+    copy_to_device(device_, priors_.data(), priors.data(), priors_.bytes());
+    copy_to_device(device_, beliefs_.data(), beliefs.data(), beliefs_.bytes());
+  }
+
+  /// Vertices hear, and tell what is heard in the next round. The largest change of all ranks.
+  double round(bool tells) {
+    const acc::BeliefRound mine = backend_->round(program_, tells);
+    std::array<double, 3> all{mine.change, mine.no_state ? 1.0 : 0.0, mine.nothing_told ? 1.0 : 0.0};
+    rows_.ranks().all_reduce(all, Reduce::max, "a round of messages");
+    nothing_told_ = all[2] > 0;
+    return possible(all[1] > 0 ? -1 : all[0]);
+  }
+
+  const Device& device_;
+  const OwnedRows& rows_;
+  std::uint64_t vertices_, own_rows_;
+  std::shared_ptr<acc::MessageParts> messages_;
+  Buffer<double> coupling_;
+  Buffer<LogProduct> priors_, products_;
+  Buffer<double> beliefs_;
+  std::unique_ptr<acc::BeliefPartBackend> backend_;
+  BeliefPropagation program_;
+  bool nothing_told_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<BeliefSolver> make_owned_beliefs(const AccGraph& graph, const BeliefModel& model,
+                                                 const BeliefOptions& options) {
+  return std::make_unique<OwnedBeliefs>(graph, model, options);
+}
+
+}  // namespace sluice

@@ -1,0 +1,43 @@
+// Belief propagation, round by round: on a whole graph in one process (beliefs/whole.cpp), or over ranks and
+// in partitions (beliefs/sharded.cpp). Both find the same bits.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/acc/beliefs/beliefs.hpp"
+#include "engine/acc/beliefs/bp.hpp"
+
+namespace sluice {
+
+class BeliefSolver {
+ public:
+  virtual ~BeliefSolver() = default;
+  /// Everybody tells and hears once; `last`: it ends there. The largest change of a belief.
+  virtual double step(bool last) = 0;
+  /// Adds what it took.
+  virtual void count(AccStats& stats) const = 0;
+  /// Of all vertices. On every rank.
+  virtual HostArray<float> beliefs() = 0;
+  /// Lays down what beliefs() stand on. It takes no more steps then. All ranks call it.
+  virtual void keep_messages(BeliefResult& result) = 0;
+};
+
+/// Both keep references to the graph and the model's coupling alone.
+std::unique_ptr<BeliefSolver> make_whole_beliefs(const AccGraph& graph, const BeliefModel& model,
+                                                 const BeliefOptions& options);
+std::unique_ptr<BeliefSolver> make_owned_beliefs(const AccGraph& graph, const BeliefModel& model,
+                                                 const BeliefOptions& options);
+
+/// Logarithms of the coupling, of the largest entry 0: a common factor of all entries changes no belief.
+std::vector<double> coupling_logs(const BeliefModel& model);
+/// The finest unit in which no sum can overflow: a function of the graph alone.
+int message_shift(std::uint64_t longest_list);
+/// A message that says nothing.
+std::int64_t uniform_message(const BeliefPropagation& program);
+/// A message as a part of 1.
+double message_part(const BeliefPropagation& program, std::int64_t message);
+/// `change`, unless it is negative: a vertex has no state left. Throws RunError.
+double possible(double change);
+
+}  // namespace sluice

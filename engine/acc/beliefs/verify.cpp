@@ -1,0 +1,291 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "engine/acc/beliefs/bp.hpp"
+#include "engine/acc/verify.hpp"
+#include "engine/acc/verify_edges.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// What rounding to f32 and to a message's fixed point may cost.
+constexpr double kRounding = 1e-5;
+/// A message that is not zero is no smaller (bp.hpp).
+constexpr double kLeast = kLeastLog;
+/// Numbers of messages that a thread looks at together, and lists that it takes at a time.
+constexpr std::uint64_t kNumbersAtOnce = 2048, kListsAtOnce = 64;
+/// What ranks tell each other at a time.
+constexpr std::uint64_t kToldAtOnce = 1u << 20;
+
+/// A product of numbers for every state: the logarithm of those that are not zero, and how many are.
+struct Product {
+  double log[kMostBeliefStates] = {};
+  std::uint32_t zeros[kMostBeliefStates] = {};
+
+  void multiply(unsigned x, double log_of) {
+    if (std::isinf(log_of)) {
+      ++zeros[x];
+    } else {
+      log[x] += log_of;
+    }
+  }
+};
+
+/// log2 of what one state gets, and of what all get together, 0.
+void normalise(double* logs, unsigned states) {
+  const double most = *std::max_element(logs, logs + states);
+  double sum = 0;
+  for (unsigned x = 0; x < states; ++x) sum += std::exp2(logs[x] - most);
+  for (unsigned x = 0; x < states; ++x) logs[x] -= most + std::log2(sum);
+}
+
+/// A list, and where its messages come from.
+struct List {
+  Vertex v;
+  EdgeIndex begin, end;
+  const Vertex* targets;  ///< by position in the graph
+  const float* weights;   ///< null: 1
+};
+
+class BeliefCheck {
+ public:
+  BeliefCheck(const Graph& graph, const BeliefModel& model, const BeliefResult& result, Communicator* ranks,
+              unsigned threads)
+      : graph_(graph),
+        model_(model),
+        result_(result),
+        ranks_(ranks),
+        threads_(threads),
+        states_(model.states),
+        share_(graph, result.own_messages != nullptr ? ranks : nullptr),
+        logs_(graph.vertices() * states_, "checked beliefs"),
+        zeros_(graph.vertices() * states_, "checked beliefs") {
+    const double largest = *std::max_element(model.coupling.begin(), model.coupling.end());
+    for (const double entry : model.coupling) coupling_.push_back(std::log2(entry / largest));
+  }
+
+  double run(double tolerance, double damping) {
+    over_lists([&](const List& list) { hear(list); });
+    share();
+    for (std::uint64_t v = share_.first; v < share_.last; ++v)
+      (void)require_near(static_cast<Vertex>(v), product_of(v), kRounding, "what it was told");
+    std::atomic<double> largest = 0;
+    const double allowed =
+        result_.converged ? tolerance + kRounding : std::numeric_limits<double>::infinity();
+    over_lists([&](const List& list) {
+      const double change =
+          require_near(list.v, another_round(list, damping), allowed, "another round of messages");
+      for (double known = largest; change > known && !largest.compare_exchange_weak(known, change);) {
+      }
+    });
+    require(differs_ == 0, "what vertices were told is not what others have told them");
+    return largest;
+  }
+
+ private:
+  template <class Use>
+  void over_lists(Use&& use) {
+    if (share_.first == share_.last) return;
+    CsrView rows = graph_.out.view();
+    rows.offsets += share_.first, rows.vertices = share_.last - share_.first;
+    for_each_piece(rows, graph_.edges_elsewhere.get(), true, graph_.weighted,
+                   [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights) {
+                     parallel_blocks(
+                         threads_, end - begin, kListsAtOnce,
+                         [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                           for (std::uint64_t row = begin + from; row < begin + to; ++row)
+                             use(List{static_cast<Vertex>(share_.first + row), rows.offsets[row],
+                                      rows.offsets[row + 1], targets, graph_.weighted ? weights : nullptr});
+                         });
+                   });
+  }
+
+  double factor(unsigned x, unsigned y, const List& list, EdgeIndex e) const {
+    const double weight = list.weights == nullptr ? 1 : static_cast<double>(list.weights[e]);
+    return weight == 0 ? 0 : weight * coupling_[x * states_ + y];
+  }
+
+  /// The prior of a vertex, with the factors of self-loops.
+  Product own(const List& list) const {
+    Product all;
+    const double* at = model_.priors.data() + std::uint64_t{list.v} * states_;
+    for (unsigned x = 0; x < states_; ++x) all.multiply(x, std::log2(at[x]));
+    const auto loops = std::equal_range(list.targets + list.begin, list.targets + list.end, list.v);
+    for (const Vertex* loop = loops.first; loop < loops.second; ++loop) {
+      for (unsigned x = 0; x < states_; ++x)
+        all.multiply(x, factor(x, x, list, static_cast<EdgeIndex>(loop - list.targets)));
+    }
+    return all;
+  }
+
+  /// Calls use(e, heard, told) for the edges of a list that are no loops.
+  template <class Use>
+  void over_messages(const List& list, bool with_told, Use&& use) const {
+    double heard[kNumbersAtOnce], told[kNumbersAtOnce];
+    const std::uint64_t most = kNumbersAtOnce / states_;
+    for (EdgeIndex e = list.begin; e < list.end; e += most) {
+      const std::uint64_t edges = std::min<std::uint64_t>(most, list.end - e), size = edges * states_;
+      if (result_.own_messages != nullptr) {
+        result_.own_messages->read(e, {heard, size}, {told, size});
+      } else {
+        std::copy_n(result_.messages.data() + e * states_, size, heard);
+        for (EdgeIndex i = 0; with_told && i < edges; ++i)
+          std::copy_n(result_.messages.data() + reverse(list, e + i) * states_, states_, told + i * states_);
+      }
+      for (EdgeIndex i = 0; i < edges; ++i) {
+        if (list.targets[e + i] != list.v) use(e + i, heard + i * states_, told + i * states_);
+      }
+    }
+  }
+
+  /// Copies of an edge stand in the same order in both lists.
+  EdgeIndex reverse(const List& list, EdgeIndex e) const {
+    const Vertex u = list.targets[e], *const all = list.targets;
+    const auto copy = e - static_cast<EdgeIndex>(std::lower_bound(all + list.begin, all + list.end, u) - all);
+    const EdgeIndex begin = graph_.out.offsets[u], end = graph_.out.offsets[u + 1ull];
+    const EdgeIndex back =
+        copy + static_cast<EdgeIndex>(std::lower_bound(all + begin, all + end, list.v) - all);
+    require(back < end && all[back] == list.v, "no edge leads from {} back to {}", u, list.v);
+    return back;
+  }
+
+  /// What v was told, and by whom.
+  void hear(const List& list) {
+    Product all = own(list);
+    std::uint64_t differs = 0, copy = 0;
+    Vertex last = list.v;
+    over_messages(list, false, [&](EdgeIndex e, const double* heard, const double* told) {
+      for (unsigned x = 0; x < states_; ++x) all.multiply(x, std::log2(heard[x]));
+      if (result_.own_messages == nullptr) return;
+      const Vertex u = list.targets[e];
+      copy = u == last ? copy + 1 : 0;
+      last = u;
+      differs += trace(u, list.v, copy, heard) - trace(list.v, u, copy, told);
+    });
+    std::copy_n(all.log, states_, logs_.data() + std::uint64_t{list.v} * states_);
+    std::copy_n(all.zeros, states_, zeros_.data() + std::uint64_t{list.v} * states_);
+    differs_ += differs;
+  }
+
+  /// A message from u to v, along one of several edges, as one of 2^64 numbers. Over all that is told and all
+  /// that is heard their sums are equal where nothing has gone astray on the way, and else hardly ever.
+  std::uint64_t trace(Vertex u, Vertex v, std::uint64_t copy, const double* message) const {
+    const auto mix = [](std::uint64_t x) {  // SplitMix64 (Steele, Lea, Flood, 2014)
+      x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+      x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+      return x ^ x >> 31;
+    };
+    std::uint64_t all = mix(mix(std::uint64_t{u} << 32 | v) + copy + 0x9e3779b97f4a7c15u);
+    for (unsigned x = 0; x < states_; ++x) all = mix(all + std::bit_cast<std::uint64_t>(message[x]));
+    return all;
+  }
+
+  /// Every rank gets what all vertices were told.
+  void share() {
+    if (ranks_ == nullptr || ranks_->size() == 1 || result_.own_messages == nullptr) return;
+    std::uint64_t sum[] = {differs_};
+    ranks_->all_reduce(sum, Reduce::sum, "checked messages");
+    differs_ = sum[0];
+    const auto cut = graph_.vertices() == 0
+                         ? std::vector<std::uint64_t>(static_cast<std::size_t>(ranks_->size()) + 1, 0)
+                         : balanced_ranges(graph_.out.offsets.data(), graph_.vertices(),
+                                           static_cast<std::uint64_t>(ranks_->size()));
+    const auto tell = [&](auto all, int root) {
+      const std::uint64_t begin = cut[static_cast<std::size_t>(root)] * states_,
+                          end = cut[static_cast<std::size_t>(root) + 1] * states_;
+      for (std::uint64_t at = begin; at < end; at += kToldAtOnce)
+        ranks_->broadcast(std::as_writable_bytes(all.subspan(at, std::min(kToldAtOnce, end - at))), root,
+                          "checked beliefs");
+    };
+    for (int root = 0; root < ranks_->size(); ++root) tell(logs_.span(), root), tell(zeros_.span(), root);
+  }
+
+  Product product_of(std::uint64_t v) const {
+    Product all;
+    std::copy_n(logs_.data() + v * states_, states_, all.log);
+    std::copy_n(zeros_.data() + v * states_, states_, all.zeros);
+    return all;
+  }
+
+  /// What v would believe if all neighbours told it again what they think of what others told them.
+  Product another_round(const List& list, double damping) const {
+    Product all = own(list);
+    over_messages(list, true, [&](EdgeIndex e, const double* heard, const double* told) {
+      Product others = product_of(list.targets[e]);
+      for (unsigned x = 0; x < states_; ++x) {
+        if (told[x] > 0) {
+          others.log[x] -= std::log2(told[x]);
+        } else {
+          --others.zeros[x];
+        }
+      }
+      double again[kMostBeliefStates];
+      tell(others, list, e, again);
+      for (unsigned y = 0; y < states_; ++y) {
+        if (damping > 0) again[y] = std::log2((1 - damping) * std::exp2(again[y]) + damping * heard[y]);
+        all.multiply(y, std::isinf(again[y]) ? again[y] : std::max(again[y], kLeast));
+      }
+    });
+    return all;
+  }
+
+  /// log2 of the message along e, backwards, of a vertex with these products.
+  void tell(const Product& others, const List& list, EdgeIndex e, double* message) const {
+    constexpr double kNothing = -std::numeric_limits<double>::infinity();
+    for (unsigned y = 0; y < states_; ++y) {
+      double terms[kMostBeliefStates], most = kNothing, sum = 0;
+      for (unsigned x = 0; x < states_; ++x) {
+        terms[x] = others.zeros[x] == 0 ? others.log[x] + factor(x, y, list, e) : kNothing;
+        most = std::max(most, terms[x]);
+      }
+      for (unsigned x = 0; x < states_ && !std::isinf(most); ++x) sum += std::exp2(terms[x] - most);
+      message[y] = std::isinf(most) ? kNothing : most + std::log2(sum);
+    }
+    normalise(message, states_);
+  }
+
+  /// Returns by how much a belief is off, at most.
+  double require_near(Vertex v, const Product& expected, double tolerance, const char* by) const {
+    double parts[kMostBeliefStates], largest = 0;
+    for (unsigned x = 0; x < states_; ++x)
+      parts[x] = expected.zeros[x] == 0 ? expected.log[x] : -std::numeric_limits<double>::infinity();
+    normalise(parts, states_);
+    for (unsigned x = 0; x < states_; ++x) {
+      const auto belief = static_cast<double>(result_.beliefs[std::uint64_t{v} * states_ + x]);
+      const double off = std::abs(belief - std::exp2(parts[x]));
+      require(off <= tolerance, "vertex {} believes {} of state {}, but by {} it would be {}", v, belief, x,
+              by, std::exp2(parts[x]));
+      largest = std::max(largest, off);
+    }
+    return largest;
+  }
+
+  const Graph& graph_;
+  const BeliefModel& model_;
+  const BeliefResult& result_;
+  Communicator* ranks_;
+  unsigned threads_, states_;
+  CheckedShare share_;
+  std::vector<double> coupling_;            ///< [states][states] log2, of the largest entry 0
+  HostArray<double> logs_;                  ///< [vertices][states] of priors and what was told
+  HostArray<std::uint32_t> zeros_;          ///< [vertices][states]
+  std::atomic<std::uint64_t> differs_ = 0;  ///< traces of all that was heard, less of all that was told
+};
+
+}  // namespace
+
+double verify_beliefs(const Graph& graph, const BeliefModel& model, const BeliefResult& result,
+                      double tolerance, double damping, Communicator* ranks, unsigned threads) {
+  const double change = BeliefCheck(graph, model, result, ranks, threads).run(tolerance, damping);
+  wait_for_checks(ranks);
+  return change;
+}
+
+}  // namespace sluice

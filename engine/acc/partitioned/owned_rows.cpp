@@ -1,0 +1,221 @@
+#include "engine/acc/partitioned/owned_rows.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "engine/core/error.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/graph/partition_map.hpp"
+#include "engine/memory/row_pieces.hpp"
+#include "engine/pagerank/rank_graph.hpp"
+
+namespace sluice {
+
+namespace {
+
+std::uint64_t edge_bytes(EdgeIndex edges, bool weighted) {
+  return edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
+}
+
+/// What a GPU takes beside the lists of a whole graph, at most: a state, worklists by degree of two rounds,
+/// and bins of its threads (resident_cuda/rounds.cuh).
+constexpr std::uint64_t kWholeVertexBytes = 8 + 6 * sizeof(Vertex) + 1, kWholeBytes = 96u << 20;
+
+/// In a budget with room for them.
+constexpr std::uint64_t kMostPartitions = 4096;
+
+/// Weights are looked at in so many places, so many in each.
+constexpr std::uint64_t kSampledPlaces = 64, kSampledThere = 1024;
+
+constexpr std::uint64_t kDegreesAtOnce = 1u << 16;
+
+/// The targets of some rows in memory.
+struct ReadRows {
+  explicit ReadRows(const SweepRows& rows) : lists(rows.in) {
+    if (rows.file == nullptr) return;
+    const EdgeIndex first = lists.offsets[0];
+    targets = HostArray<Vertex>(lists.edges, "the graph's edges");
+    rows.file->read_targets(first, targets.span());
+    lists.targets = moved(targets.data(), first);
+  }
+
+  HostArray<Vertex> targets;
+  CsrView lists;
+};
+
+bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
+  bool simple = true;
+  for_each_piece(rows.in, rows.file, true, false,
+                 [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float*) {
+                   const CsrView piece{end - begin, 0, rows.in.offsets + begin, targets, nullptr};
+                   simple = simple && has_simple_lists(piece, threads, first + begin);
+                 });
+  return simple;
+}
+
+std::vector<std::uint64_t> shared_ranges(const Graph& graph, const Communicator& ranks) {
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  if (graph.vertices() == 0) return std::vector<std::uint64_t>(size + 1, 0);
+  return balanced_ranges(graph.out.offsets.data(), graph.vertices(), size);
+}
+
+}  // namespace
+
+bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
+              const PagingOptions& paging) {
+  if (file != nullptr || paging.partitions > 1 || paging.transport != Transport::automatic) return true;
+  if (paging.partitions == 1) return false;
+  return device.is_cuda() ? bytes + beside > device.memory().available() : bytes > device.memory().ceiling();
+}
+
+bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place) {
+  if (place.ranks != nullptr && place.ranks->size() > 1) return true;
+  if (needs.simple && graph.directed && is_simple_in_file(graph, place, graph.vertices(), graph.edges()))
+    return true;
+  const EdgeSource* const file = graph.edges_elsewhere.get();
+  if (needs.whole_bytes > 0) return is_paged(device, needs.whole_bytes, 0, file, place.paging);
+  const std::uint64_t lists = edge_bytes(graph.edges(), needs.weights && graph.weighted);
+  if (!device.is_cuda()) return is_paged(device, lists, 0, file, place.paging);
+  // Whole, in-edges would lie beside the lists, and worklists by degree.
+  const bool in_edges = needs.in_edges && graph.directed && !graph.in.offsets.empty();
+  const std::uint64_t times = in_edges || (needs.simple && graph.directed) ? 2 : 1;
+  const std::uint64_t beside =
+      graph.vertices() * (times * sizeof(EdgeIndex) + kWholeVertexBytes) + kWholeBytes;
+  return is_paged(device, times * lists, beside, file, place.paging);
+}
+
+bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads) {
+  std::uint64_t first = 0, last = graph.vertices();
+  if (ranks != nullptr) {
+    const auto ranges = shared_ranges(graph, *ranks);
+    first = ranges[static_cast<std::size_t>(ranks->rank())];
+    last = ranges[static_cast<std::size_t>(ranks->rank()) + 1];
+  }
+  CsrView lists = graph.out.view();
+  lists.offsets += first, lists.vertices = last - first;
+  SweepRows rows(lists);
+  rows.file = graph.edges_elsewhere.get();
+  std::uint64_t others[] = {is_simple(rows, first, threads) ? 0u : 1u};
+  if (ranks != nullptr) ranks->all_reduce(others, Reduce::max, "the lists of all ranks");
+  return others[0] == 0;
+}
+
+OwnedRows::OwnedRows(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
+    : device_(device),
+      alone_(place.ranks == nullptr ? make_alone() : nullptr),
+      ranks_(place.ranks == nullptr ? alone_.get() : place.ranks),
+      rank_(static_cast<std::size_t>(ranks_->rank())),
+      paging_(place.paging),
+      scratch_(place.scratch),
+      symmetric_(!graph.directed),
+      weighted_(needs.weights && graph.weighted) {
+  boundaries_ = shared_ranges(graph, *ranks_);
+  rows_ = rows_of(graph.out, graph.edges_elsewhere.get());
+  if (needs.simple) make_simple(graph);
+  if (!needs.in_edges) return;
+  if (symmetric_) in_rows_ = rows_;
+  if (!symmetric_ && !graph.in.offsets.empty()) in_rows_ = rows_of(graph.in, graph.in_elsewhere.get());
+}
+
+SweepRows OwnedRows::rows_of(const Csr& csr, const EdgeSource* file) const {
+  SweepRows rows{CsrView{}};
+  rows.file = file;
+  rows.in.vertices = last() - first();
+  rows.in.offsets = csr.offsets.data() + first();
+  rows.in.edges = rows.in.vertices > 0 ? rows.in.offsets[rows.in.vertices] - rows.in.offsets[0] : 0;
+  if (file != nullptr) return rows;
+  rows.in.targets = csr.targets.data();
+  rows.in.weights = weighted_ ? csr.weights.data() : nullptr;
+  return rows;
+}
+
+void OwnedRows::make_simple(const Graph& graph) {
+  symmetric_ = true;
+  const unsigned threads = device_.threads();
+  if (!graph.directed && is_simple(rows_, first(), threads)) return;
+  if (is_simple_in_file(graph, {paging_, ranks_, scratch_}, rows_.in.vertices, rows_.in.edges)) {
+    made_file_ = std::make_unique<SimpleFile>(graph, first(), last(), scratch_, threads);
+    rows_ = made_file_->lists();
+    rows_.file = made_file_.get();
+    return;
+  }
+  if (!graph.directed) {
+    made_ = simple_lists(ReadRows(rows_).lists, {}, first(), threads);
+  } else if (!graph.in.offsets.empty()) {
+    const ReadRows out(rows_), in(rows_of(graph.in, graph.in_elsewhere.get()));
+    made_ = simple_lists(out.lists, in.lists, first(), threads);
+  } else {
+    const Csr in = transpose_some(graph.out, static_cast<Vertex>(first()), last(), false, threads);
+    made_ = simple_lists(rows_.in, rows_of(in, nullptr).in, first(), threads);
+  }
+  rows_ = made_.view();
+}
+
+std::size_t OwnedRows::owner(Vertex v) const {
+  // The last of several ranks that begin there: those before it own nothing.
+  return static_cast<std::size_t>(std::upper_bound(boundaries_.begin(), boundaries_.end(), v) -
+                                  boundaries_.begin()) -
+         1;
+}
+
+std::uint64_t OwnedRows::largest_degree() const {
+  const EdgeIndex* const offsets = rows_.in.offsets;
+  std::atomic<std::uint64_t> largest{0};
+  parallel_blocks(device_.threads(), rows_.in.vertices, kDegreesAtOnce,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    std::uint64_t most = 0;
+                    for (std::uint64_t row = begin; row < end; ++row)
+                      most = std::max(most, offsets[row + 1] - offsets[row]);
+                    std::uint64_t known = largest;
+                    while (known < most && !largest.compare_exchange_weak(known, most)) {
+                    }
+                  });
+  return largest;
+}
+
+double OwnedRows::mean_weight() const {
+  const CsrView& lists = rows_.in;
+  double sums[] = {0, 0};  // weights, and how many
+  if (weighted_ && lists.edges > 0) {
+    const std::uint64_t there = std::min(kSampledThere, lists.edges),
+                        places = std::min(kSampledPlaces, lists.edges / there);
+    std::vector<float> some(there);
+    for (std::uint64_t i = 0; i < places; ++i) {
+      const EdgeIndex at = lists.offsets[0] + lists.edges / places * i;
+      if (rows_.file != nullptr) {
+        rows_.file->read_weights(at, some);
+      } else {
+        std::copy_n(lists.weights + at, there, some.begin());
+      }
+      for (const float weight : some) sums[0] += static_cast<double>(weight), ++sums[1];
+    }
+  }
+  ranks_->all_reduce(sums, Reduce::sum, "the weights of edges");
+  double mean[] = {sums[1] > 0 ? sums[0] / sums[1] : 1};
+  ranks_->broadcast(std::as_writable_bytes(std::span(mean)), 0, "the weights of edges");
+  return mean[0];
+}
+
+bool OwnedRows::has_pages(const SweepRows& lists) const {
+  const std::uint64_t bytes = edge_bytes(lists.in.edges, weighted_);
+  return bytes > 0 && is_paged(device_, bytes, 0, lists.file, paging_);
+}
+
+std::uint64_t OwnedRows::most_partitions() const {
+  return std::max(paging_.partitions, kMostPartitions);
+}
+
+std::unique_ptr<SweepPages> OwnedRows::make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
+                                                  std::uint64_t most) const {
+  if (!has_pages(lists)) return nullptr;
+  const CsrView& in = lists.in;
+  const bool worth = paging_.transport == Transport::mapped || in.edges * sizeof(Vertex) >= kWorthLocking;
+  if (lists.file == nullptr && in.targets != nullptr && worth) {
+    locks.emplace_back(device_, in.targets + in.offsets[0], in.edges * sizeof(Vertex));
+    if (in.weights != nullptr)
+      locks.emplace_back(device_, in.weights + in.offsets[0], in.edges * sizeof(float));
+  }
+  return std::make_unique<SweepPages>(device_, lists, weighted_, paging_, most);
+}
+
+}  // namespace sluice

@@ -1,0 +1,116 @@
+// What a rank works on: the lists of a contiguous range of vertices, in memory or brought in partitions.
+// States of all vertices lie on every rank. Those of its own vertices are true there; what they send to other
+// ranks' vertices gathers in the states that it keeps of those (owned_push.hpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/acc/acc_graph.hpp"
+#include "engine/acc/options.hpp"
+#include "engine/acc/simple_file.hpp"
+#include "engine/exchange/communicator.hpp"
+#include "engine/exec/memory/copy_lane.hpp"
+#include "engine/memory/sweep_pages.hpp"
+
+namespace sluice {
+
+/// Are lists of so many bytes brought in partitions: asked for, in a file, or more than fits the device
+/// beside `beside` bytes? (Beside its lists the host backend's ceiling bounds slots alone.)
+bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
+              const PagingOptions& paging);
+/// Does a job work on the graph by ranks or in partitions? Also where the graph does not fit the device
+/// whole.
+bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
+
+class OwnedRows {
+ public:
+  /// Keeps references to all. Throws UsageError where a scratch file is wanted and no folder is named.
+  OwnedRows(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
+
+  Communicator& ranks() const { return *ranks_; }
+  /// Vertices [first(), last()), whose lists are lists(): row i is vertex first() + i.
+  std::uint64_t first() const { return boundaries_[rank_]; }
+  std::uint64_t last() const { return boundaries_[rank_ + 1]; }
+  /// Where the vertices of a rank begin; behind the last rank, how many there are.
+  std::uint64_t boundary(std::size_t rank) const { return boundaries_[rank]; }
+  bool owns(Vertex v) const { return v - first() < last() - first(); }
+  /// The rank that owns v.
+  std::size_t owner(Vertex v) const;
+  const CsrView& lists() const { return rows_.in; }
+  /// The same lists, and the vertices' in-lists: where they are wanted and there.
+  const SweepRows& out() const { return rows_; }
+  const SweepRows& in() const { return in_rows_; }
+  std::uint64_t degree(Vertex v) const {
+    const EdgeIndex* at = rows_.in.offsets + (v - first());
+    return at[1] - at[0];
+  }
+  /// Of own vertices.
+  std::uint64_t largest_degree() const;
+  /// Is every edge there in both directions?
+  bool symmetric() const { return symmetric_; }
+  bool weighted() const { return weighted_; }
+  const PagingOptions& paging() const { return paging_; }
+  const std::string& scratch() const { return scratch_; }
+  /// What the simple undirected form of the lists took there.
+  std::uint64_t scratch_bytes() const { return made_file_ != nullptr ? made_file_->scratch_bytes() : 0; }
+  /// Of all ranks' edges, as far as a sample tells, and the same on all of them. They all call it.
+  double mean_weight() const;
+
+  /// Are out() or in() brought in partitions, beside what the device holds so far?
+  bool has_pages(const SweepRows& lists) const;
+  /// Of most jobs: how many partitions there may be.
+  std::uint64_t most_partitions() const;
+  /// The partitions of out() or in(), in `most` bytes; null where lists are read in place. What else the
+  /// device is to hold must be there already. Lists in host memory are page-locked for a GPU for as long as
+  /// `locks` live, if they are read in place or long enough for it.
+  std::unique_ptr<SweepPages> make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
+                                         std::uint64_t most = ~std::uint64_t{0}) const;
+  /// Makes `all` [vertices][width] on every rank what the vertices' owners have there. All ranks call it.
+  template <class T>
+  void share(T* all, const char* label, std::uint64_t width = 1) const {
+    for (std::size_t root = 0; root + 1 < boundaries_.size(); ++root)
+      share_range(all, boundaries_[root] * width, boundaries_[root + 1] * width, root, label);
+  }
+  /// The same of bits, in words. An owner has none but its own set; a word has vertices of two where their
+  /// ranges meet in it.
+  template <class Word>
+  void share_bits(Word* words, const char* label) const {
+    constexpr std::uint64_t kBits = 8 * sizeof(Word);
+    for (std::size_t root = 0; root + 1 < boundaries_.size(); ++root) {
+      if (boundaries_[root] == boundaries_[root + 1]) continue;
+      Word *const first = words + boundaries_[root] / kBits, *const last =
+                                                                 words + (boundaries_[root + 1] - 1) / kBits;
+      const Word at_first = *first, at_last = *last;
+      ranks_->broadcast(std::as_writable_bytes(std::span(first, last + 1)), static_cast<int>(root), label);
+      *first |= at_first, *last |= at_last;
+    }
+  }
+
+ private:
+  SweepRows rows_of(const Csr& csr, const EdgeSource* file) const;
+  void make_simple(const Graph& graph);
+  template <class T>
+  void share_range(T* all, std::uint64_t begin, std::uint64_t end, std::size_t root,
+                   const char* label) const {
+    const std::span part(all + begin, end - begin);
+    if (!part.empty()) ranks_->broadcast(std::as_writable_bytes(part), static_cast<int>(root), label);
+  }
+
+  const Device& device_;
+  std::unique_ptr<Communicator> alone_;
+  Communicator* ranks_;
+  std::size_t rank_;
+  PagingOptions paging_;
+  std::string scratch_;
+  std::vector<std::uint64_t> boundaries_;  ///< [ranks + 1]
+  SweepRows rows_{CsrView{}}, in_rows_{CsrView{}};
+  Csr made_;
+  std::unique_ptr<SimpleFile> made_file_;
+  bool symmetric_, weighted_;
+};
+
+}  // namespace sluice

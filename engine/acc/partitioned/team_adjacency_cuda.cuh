@@ -1,0 +1,284 @@
+// Runs the bodies of partitioned/round_output.hpp on a GPU: a kernel each. Of lists of edges, a lane takes
+// short ones alone, a warp longer ones together, and the whole grid those of hubs, in a kernel behind.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "engine/acc/partitioned/round_output.hpp"
+#include "engine/acc/partitioned/team_cuda.cuh"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/stream.cuh"
+
+namespace sluice::cuda {
+
+/// Degrees from which on a list is the whole grid's.
+inline constexpr std::uint64_t kGridDegree = 4096;
+
+/// One thread's notes of what it has found.
+class FoundLane {
+ public:
+  __device__ explicit FoundLane(const acc::Found& found) : found_(found) {}
+
+  /// Lanes of a warp that come together take their places together.
+  __device__ void append(unsigned list, Vertex v) {
+    const unsigned peers = __match_any_sync(__activemask(), list), lane = threadIdx.x % kWarp;
+    const unsigned leader = static_cast<unsigned>(__ffs(static_cast<int>(peers))) - 1;
+    unsigned long long at = 0;
+    if (lane == leader) at = atomicAdd(found_.sizes + list, static_cast<unsigned long long>(__popc(peers)));
+    at = __shfl_sync(peers, at, static_cast<int>(leader));
+    found_.lists[found_.begins[list] + at + static_cast<unsigned>(__popc(peers & ((1u << lane) - 1)))] = v;
+  }
+  __device__ void lowest(unsigned long long value) { lowest_ = value < lowest_ ? value : lowest_; }
+  __device__ void add(unsigned sum, unsigned long long value) { sums_[sum] += value; }
+
+  /// Adds what was found to that of all; every lane of the warp must come.
+  __device__ void report() {
+    const unsigned long long lowest = warp_min(lowest_);
+    const bool first = threadIdx.x % kWarp == 0;
+    if (first && lowest != ~0ull) atomicMin(found_.lowest, lowest);
+    for (unsigned i = 0; i < acc::Found::kSums; ++i) {
+      const unsigned long long sum = warp_sum(sums_[i]);
+      if (first && sum != 0) atomicAdd(found_.sums + i, sum);
+    }
+  }
+
+ private:
+  acc::Found found_;
+  unsigned long long sums_[acc::Found::kSums] = {};
+  unsigned long long lowest_ = ~0ull;
+};
+
+// ---- kernels
+// -------------------------------------------------------------------------------------------------
+
+template <class Body>
+__global__ void __launch_bounds__(kTeamBlock) each_kernel(std::uint64_t count, acc::Found found, Body body) {
+  FoundLane lane(found);
+  for (std::uint64_t i = GridTeam{}.rank(); i < count; i += GridTeam{}.size()) body(i, lane);
+  __syncwarp();
+  lane.report();
+}
+
+/// Vertices whose lists the next kernel is to take.
+struct Hubs {
+  Vertex* vertices = nullptr;
+  unsigned long long* count = nullptr;
+};
+
+template <class Body>
+__global__ void __launch_bounds__(kTeamBlock)
+    lists_kernel(acc::ListedVertices lists, acc::Found found, Hubs hubs, Body body) {
+  FoundLane mine(found);
+  const GridTeam grid;
+  const unsigned lane = threadIdx.x % kWarp;
+  for (std::uint64_t base = grid.rank() / kWarp * kWarp; base < lists.count; base += grid.size()) {
+    const std::uint64_t i = base + lane;
+    const Vertex u = i < lists.count ? lists[i] : 0;
+    const bool sends = i < lists.count && body.sends(u);
+    const EdgeIndex begin = sends ? lists.offsets[u - lists.first] : 0,
+                    end = sends ? lists.offsets[u - lists.first + 1] : 0;
+    const std::uint64_t degree = end - begin;
+    mine.add(0, degree);
+    if (degree >= kGridDegree) hubs.vertices[atomicAdd(hubs.count, 1ull)] = u;
+    if (degree < kWarpDegree) {
+      for (EdgeIndex e = begin; e < end; ++e) body.edge(u, e, mine);
+    }
+    __syncwarp();
+    const bool together = degree >= kWarpDegree && degree < kGridDegree;
+    for (unsigned left = __ballot_sync(~0u, together); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const Vertex of = __shfl_sync(~0u, u, owner);
+      const EdgeIndex first = __shfl_sync(~0u, begin, owner), last = __shfl_sync(~0u, end, owner);
+      for (EdgeIndex e = first + lane; e < last; e += kWarp) body.edge(of, e, mine);
+      __syncwarp();
+    }
+  }
+  mine.report();
+}
+
+template <class Body>
+__global__ void __launch_bounds__(kTeamBlock)
+    hubs_kernel(acc::ListedVertices lists, acc::Found found, Hubs hubs, Body body) {
+  constexpr unsigned kBlocksOfHub = kGridDegree / kTeamBlock;
+  FoundLane mine(found);
+  const unsigned long long count = *hubs.count;
+  for (unsigned long long i = 0; i < count; ++i) {
+    const Vertex u = hubs.vertices[i];
+    // Each list begins at another block, so that all have work where lists are shorter than the grid.
+    const std::uint64_t block = (blockIdx.x + i * kBlocksOfHub) % gridDim.x;
+    const EdgeIndex end = lists.offsets[u - lists.first + 1];
+    for (EdgeIndex e = lists.offsets[u - lists.first] + block * kTeamBlock + threadIdx.x; e < end;
+         e += std::uint64_t{gridDim.x} * kTeamBlock)
+      body.edge(u, e, mine);
+  }
+  __syncwarp();
+  mine.report();
+}
+
+template <class Body>
+__global__ void __launch_bounds__(kTeamBlock) rows_kernel(acc::ListedRows rows, acc::Found found, Body body) {
+  using Value = decltype(body.value(std::uint64_t{}, EdgeIndex{}));
+  FoundLane mine(found);
+  const GridTeam grid;
+  const unsigned lane = threadIdx.x % kWarp;
+  const auto gathered = [&](std::uint64_t row, EdgeIndex begin, EdgeIndex end, unsigned step) {
+    Value sum{};
+    for (EdgeIndex e = begin; e < end; e += step) sum = body.combine(sum, body.value(row, e));
+    return sum;
+  };
+  for (std::uint64_t base = rows.begin + grid.rank() / kWarp * kWarp; base < rows.end; base += grid.size()) {
+    const std::uint64_t row = base + lane;
+    const bool is_row = row < rows.end;
+    const EdgeIndex begin = is_row ? rows.offsets[row] : 0, end = is_row ? rows.offsets[row + 1] : 0;
+    const bool together = end - begin >= kWarpDegree;
+    Value sum = together ? Value{} : gathered(row, begin, end, 1);
+    __syncwarp();
+    for (unsigned left = __ballot_sync(~0u, together); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const EdgeIndex first = __shfl_sync(~0u, begin, owner), last = __shfl_sync(~0u, end, owner);
+      Value part = gathered(base + static_cast<unsigned>(owner), first + lane, last, kWarp);
+      __syncwarp();
+      for (unsigned step = kWarp / 2; step > 0; step /= 2)
+        part = body.combine(part, __shfl_xor_sync(~0u, part, static_cast<int>(step)));
+      if (static_cast<int>(lane) == owner) sum = part;
+    }
+    if (is_row) body.put(row, sum, mine);
+    __syncwarp();
+  }
+  mine.report();
+}
+
+/// A lane looks at the beginning of its row alone, at a few edges at a time, so that what it reads of them is
+/// under way together; long rows that have found none go to the warp (collaborative early termination).
+template <class Body>
+__global__ void __launch_bounds__(kTeamBlock)
+    first_kernel(acc::ListedRows rows, acc::Found found, Body body) {
+  constexpr EdgeIndex kAlone = 16;
+  constexpr unsigned kTogether = 2;
+  FoundLane mine(found);
+  const GridTeam grid;
+  const unsigned lane = threadIdx.x % kWarp;
+  for (std::uint64_t base = rows.begin + grid.rank() / kWarp * kWarp; base < rows.end; base += grid.size()) {
+    const std::uint64_t row = base + lane;
+    const bool wants = row < rows.end && body.wants(row);
+    if (!__any_sync(~0u, wants)) continue;
+    EdgeIndex e = wants ? rows.offsets[row] : 0;
+    const EdgeIndex end = wants ? rows.offsets[row + 1] : 0, alone = min(end, e + kAlone);
+    bool done = false;
+    while (e < alone && !done) {
+      unsigned hits = 0;
+#pragma unroll
+      for (unsigned k = 0; k < kTogether; ++k) {
+        if (e + k < alone && body.hits(e + k)) hits |= 1u << k;
+      }
+      done = hits != 0;
+      const EdgeIndex looked =
+          done ? static_cast<unsigned>(__ffs(static_cast<int>(hits))) : min(EdgeIndex{kTogether}, alone - e);
+      mine.add(0, looked);
+      e += looked;
+    }
+    EdgeIndex hit = done ? e - 1 : end;
+    for (unsigned left = __ballot_sync(~0u, !done && e < end); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const EdgeIndex last = __shfl_sync(~0u, end, owner);
+      for (EdgeIndex from = __shfl_sync(~0u, e, owner); from < last; from += kWarp) {
+        const unsigned hits = __ballot_sync(~0u, from + lane < last && body.hits(from + lane));
+        const unsigned first = hits == 0 ? kWarp : static_cast<unsigned>(__ffs(static_cast<int>(hits))) - 1;
+        mine.add(0, from + lane < last && lane <= first);
+        if (hits == 0) continue;
+        if (static_cast<int>(lane) == owner) hit = from + first;
+        break;
+      }
+    }
+    if (wants && hit < end) body.take(row, hit, mine);
+    __syncwarp();
+  }
+  mine.report();
+}
+
+// ---- the team
+// ------------------------------------------------------------------------------------------------
+
+class CudaTeam {
+ public:
+  /// `edges`: of the lists that over_lists() goes through.
+  CudaTeam(const Device& device, std::uint64_t edges)
+      : hubs_(device, edges / kGridDegree + 1, "hubs"),
+        hub_count_(device, 1, "hubs"),
+        read_(device, kReadAtOnce, "counts") {}
+  CudaTeam(const CudaTeam&) = delete;
+  CudaTeam& operator=(const CudaTeam&) = delete;
+  ~CudaTeam() { cudaStreamSynchronize(stream_.get()); }  // what is under way uses buffers
+
+  template <class Body>
+  void each(std::uint64_t count, const acc::Found& found, const Body& body) {
+    if (count == 0) return;
+    each_kernel<<<grid(count), kTeamBlock, 0, stream_.get()>>>(count, found, body);
+    launched();
+  }
+
+  template <class Body>
+  void over_lists(const acc::ListedVertices& lists, const acc::Found& found, const Body& body) {
+    if (lists.count == 0) return;
+    const Hubs hubs{hubs_.data(), hub_count_.data()};
+    fill(hub_count_.data(), 0, hub_count_.bytes());
+    lists_kernel<<<grid(lists.count), kTeamBlock, 0, stream_.get()>>>(lists, found, hubs, body);
+    launched();
+    if (hubs_.size() == 1) return;  // too few edges for a hub
+    hubs_kernel<<<kMostBlocks, kTeamBlock, 0, stream_.get()>>>(lists, found, hubs, body);
+    launched();
+  }
+
+  template <class Body>
+  void over_rows(const acc::ListedRows& rows, const acc::Found& found, const Body& body) {
+    if (rows.begin == rows.end) return;
+    rows_kernel<<<grid(rows.end - rows.begin), kTeamBlock, 0, stream_.get()>>>(rows, found, body);
+    launched();
+  }
+
+  template <class Body>
+  void over_first(const acc::ListedRows& rows, const acc::Found& found, const Body& body) {
+    if (rows.begin == rows.end) return;
+    first_kernel<<<grid(rows.end - rows.begin), kTeamBlock, 0, stream_.get()>>>(rows, found, body);
+    launched();
+  }
+
+  void fill(void* at, int byte, std::uint64_t bytes) {
+    if (bytes > 0) check(cudaMemsetAsync(at, byte, bytes, stream_.get()), "clearing memory");
+  }
+  /// Copies behind all that was asked for, and waits.
+  void read(std::uint64_t* to, const unsigned long long* from, std::uint64_t count, const char* label) {
+    for (std::uint64_t done = 0; done < count;) {
+      const std::uint64_t some = std::min(count - done, kReadAtOnce);
+      check(cudaMemcpyAsync(read_.data(), from + done, some * sizeof(std::uint64_t), cudaMemcpyDeviceToHost,
+                            stream_.get()),
+            "reading counts");
+      stream_.wait(label);
+      std::copy_n(read_.data(), some, to + done);
+      done += some;
+    }
+  }
+  void wait(const char* label) { stream_.wait(label); }
+
+  std::uint64_t launches() const { return launches_; }
+
+ private:
+  static constexpr unsigned kMostBlocks = 1024;  ///< beyond them blocks take further vertices
+  static constexpr std::uint64_t kReadAtOnce = 1024;
+
+  static unsigned grid(std::uint64_t count) { return std::min(grid_for(count, kTeamBlock), kMostBlocks); }
+  void launched() {
+    check_launch("a round's kernel");
+    ++launches_;
+  }
+
+  Stream stream_;
+  Buffer<Vertex> hubs_;
+  Buffer<unsigned long long> hub_count_;
+  Staging<std::uint64_t> read_;
+  std::uint64_t launches_ = 0;
+};
+
+}  // namespace sluice::cuda

@@ -1,0 +1,148 @@
+// What drivers on a GPU share: room for worklists, a persistent kernel's launch, and the trace that it
+// leaves.
+#pragma once
+
+#include <algorithm>
+
+#include "engine/acc/acc_graph.hpp"
+#include "engine/acc/resident_cuda/worklist.cuh"
+#include "engine/exec/device_clock.cuh"
+#include "engine/exec/stream.cuh"
+
+namespace sluice::cuda {
+
+/// How many rounds a launch may do, and of which direction (fusion).
+struct RoundLimit {
+  bool push = true, pull = true;
+  bool one = false;
+};
+
+/// Rounds as the device has counted them.
+struct RoundTotals {
+  unsigned long long rounds = 0, pulls = 0, levels = 0, refills = 0, edges = 0;
+  unsigned long long last = 0;  ///< when the round before ended, in nanoseconds
+};
+
+struct TraceView {
+  RoundTotals* totals = nullptr;
+  AccRoundTrace* rounds = nullptr;  ///< [kTracedRounds]
+
+  /// By one thread, before the first round.
+  __device__ void begin() const { totals->last = nanoseconds_now(); }
+
+  /// By one thread, once a round is done.
+  __device__ void add(AccRoundTrace round) const {
+    if (totals->rounds < kTracedRounds) {
+      const unsigned long long now = nanoseconds_now();
+      round.seconds = static_cast<double>(now - totals->last) * 1e-9;
+      totals->last = now;
+      rounds[totals->rounds] = round;
+    }
+    ++totals->rounds;
+    totals->pulls += round.pull;
+    totals->refills += round.refilled;
+    totals->edges += round.edges;
+  }
+};
+
+/// Makes rounds by the blocks that `now` asks for, until one asks for others or none is active: round(team,
+/// now) makes one and returns the next. All of the grid come, and know the next when they leave.
+template <class Round, class Body>
+__device__ Round on_few_blocks(const GridTeam& grid, const WorklistView& work, Round* shared, Round now,
+                               Body&& round) {
+  const unsigned asked = now.blocks;
+  const FewTeam team{asked <= gridDim.x ? asked : 1, work.arrived};
+  if (blockIdx.x < team.members) {
+    while (now.active > 0 && now.blocks == asked) now = round(team, now);
+    if (team.rank() == 0) *shared = now;
+  }
+  grid.sync();
+  now = *shared;
+  grid.sync();
+  return now;
+}
+
+/// The blocks of a kernel that are resident together: a grid of so many can wait for itself.
+template <class... Args>
+unsigned resident_blocks(void (*kernel)(Args...)) {
+  int device = 0, processors = 0, each = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+        "cudaDeviceGetAttribute");
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, kTeamBlock, 0),
+        "the kernel's occupancy");
+  if (each == 0) throw RunError("CUDA: not one block of a persistent kernel fits a processor of this GPU");
+  return static_cast<unsigned>(processors * each);
+}
+
+template <class... Args>
+unsigned registers_of(void (*kernel)(Args...)) {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), "the kernel's registers");
+  return static_cast<unsigned>(attributes.numRegs);
+}
+
+template <class... Args>
+void launch_together(void (*kernel)(Args...), unsigned blocks, const Stream& stream, Args... args) {
+  void* pointers[] = {&args...};
+  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(kTeamBlock),
+                                    pointers, 0, stream.get()),
+        "launching a persistent kernel");
+}
+
+/// Memory of the worklists.
+class WorklistRoom {
+ public:
+  WorklistRoom(const Device& device, const CsrView& out, AccFilter filter, unsigned blocks,
+               const Stream& stream)
+      : lists_{{device, out.vertices * kLists, "worklists"}, {device, out.vertices * kLists, "worklists"}},
+        bits_{{device, words(out), "active vertices"}, {device, words(out), "active vertices"}},
+        bins_(device, std::uint64_t{blocks} * kTeamBlock * kBin, "bins of threads"),
+        batch_(device, filter == AccFilter::batch ? out.edges : 0, "batch of edges"),
+        counts_(device, 3, "worklists"),
+        arrived_(device, 1, "a barrier"),
+        totals_(device, 1, "trace"),
+        trace_(device, kTracedRounds, "trace") {
+    view_.vertices = out.vertices;
+    view_.offsets = out.offsets;
+    for (unsigned i = 0; i < 2; ++i) {
+      view_.lists[i] = lists_[i].data(), view_.bits[i] = bits_[i].data();
+      check(cudaMemsetAsync(bits_[i].data(), 0, bits_[i].bytes(), stream.get()), "clearing marks");
+    }
+    view_.bins = bins_.data();
+    view_.bin_stride = std::uint64_t{blocks} * kTeamBlock;
+    view_.batch = batch_.data();
+    view_.counts = counts_.data();
+    view_.arrived = arrived_.data();
+    check(cudaMemsetAsync(arrived_.data(), 0, arrived_.bytes(), stream.get()), "clearing a barrier");
+    view_.filter = filter;
+    check(cudaMemsetAsync(totals_.data(), 0, totals_.bytes(), stream.get()), "clearing the trace");
+  }
+
+  const WorklistView& view() const { return view_; }
+  TraceView trace() const { return {totals_.data(), trace_.data()}; }
+
+  /// Once the device is done.
+  void read_trace(const Device& device, AccStats& stats) const {
+    RoundTotals totals;
+    copy_to_host(device, &totals, totals_.data(), sizeof totals);
+    stats.rounds = totals.rounds, stats.pulls = totals.pulls, stats.levels = totals.levels;
+    stats.refills = totals.refills, stats.edges = totals.edges;
+    stats.trace.resize(std::min<std::uint64_t>(totals.rounds, kTracedRounds));
+    copy_to_host(device, stats.trace.data(), trace_.data(), stats.trace.size() * sizeof(AccRoundTrace));
+  }
+
+ private:
+  static std::uint64_t words(const CsrView& out) { return (out.vertices + 31) / 32; }
+
+  Buffer<Vertex> lists_[2];
+  Buffer<std::uint32_t> bits_[2];
+  Buffer<Vertex> bins_, batch_;
+  Buffer<RoundCounts> counts_;
+  Buffer<unsigned> arrived_;
+  Buffer<RoundTotals> totals_;
+  Buffer<AccRoundTrace> trace_;
+  WorklistView view_;
+};
+
+}  // namespace sluice::cuda

@@ -1,0 +1,300 @@
+// Thin rounds of a vote, in one cluster of thread blocks: road graphs have thousands of them, each with so
+// little to do that a grid's barriers and the worklists on the way to them take longer than the work. Here a
+// round is a chain of as few reads as there can be, and one barrier: active vertices and where their lists
+// begin stay in shared memory, four lanes take a vertex's edges, and a minimum settles a target at once
+// (kEarliest in program.hpp), so that there are no marks and nothing to collect or to clear.
+#pragma once
+
+#include "engine/acc/resident_cuda/cluster.cuh"
+#include "engine/acc/resident_cuda/vote.cuh"
+
+namespace sluice::cuda {
+
+/// Lanes that share a vertex: what a road or a mesh has of neighbours.
+inline constexpr unsigned kThinLanes = 4;
+/// A cluster takes rounds up to so many vertices, and so many edges.
+inline constexpr unsigned kThinMost = 16384, kThinMostEdges = 4 * kThinMost;
+/// So many vertices are four warps' of one block, which wait for themselves alone.
+inline constexpr unsigned kAloneMost = 32, kAloneThreads = kAloneMost * kThinLanes;
+/// Vertices on a block's list: four times its share, and so many that a block has a processor of its own.
+inline constexpr unsigned kThinList = 4 * kThinMost / kClusterBlocks;
+
+/// An active vertex, and its list.
+struct ThinVertex {
+  Vertex vertex = 0;
+  unsigned degree = 0;
+  EdgeIndex begin = 0;
+};
+
+/// What a block has found for the next round.
+struct ThinCount {
+  unsigned active = 0;  ///< told to all: and kThick, where `thick`
+  unsigned edges = 0;
+};
+
+struct ThinMade : ThinCount {
+  unsigned thick = 0;  ///< is some of it no cluster's work?
+};
+
+/// Above the sum of what all blocks find, and so low that their flags have a sum.
+inline constexpr unsigned kThick = 1u << 20;
+
+/// A block's shared memory.
+struct ThinRoom {
+  ThinVertex lists[2][kThinList];     ///< what a round reads, and what it makes
+  ThinCount told[2][kClusterBlocks];  ///< by all blocks, of those lists
+  ThinMade made[3];                   ///< by this block so far; of the round after the next, cleared
+  unsigned over[2];                   ///< is the first block through alone, by the round?
+  VoteRound last;                     ///< that the first block has made alone
+  ThinCount found;                    ///< in it
+  RoundTotals totals;                 ///< the first block's
+};
+
+// ---- kernels
+// -------------------------------------------------------------------------------------------------
+
+/// A block's part.
+template <class Program>
+class ThinRounds {
+ public:
+  __device__ ThinRounds(const VoteView<Program>& view, ThinRoom& room)
+      : view_(view), room_(room), block_(team_.block()), lane_(threadIdx.x % kWarp) {}
+
+  /// From a round that has work on, until none is active or a round is none for a cluster.
+  __device__ void run() {
+    VoteRound was, now = *view_.state;
+    take_lists(now);
+    do {
+      was = now;
+      now = now.active <= kAloneMost ? alone(was) : together(now);
+    } while (now.blocks > 0);
+    hand_over(was, now);
+  }
+
+ private:
+  /// The vertices of a round that this block works on: of its own list, or of all lists, one after the other.
+  struct Part {
+    bool own = true;
+    unsigned first = 0, count = 0;
+    unsigned up_to = 0;  ///< how many the lists up to that of block `lane` have
+  };
+
+  __device__ ThinVertex* list(unsigned round) const { return room_.lists[round % 2]; }
+  __device__ ThinMade& made(unsigned round) const { return room_.made[round % 3]; }
+
+  __device__ static unsigned share_of(unsigned size) { return (size + kClusterBlocks - 1) / kClusterBlocks; }
+
+  /// Each block takes its share of the worklist, whose vertices are then no longer marked.
+  __device__ void take_lists(const VoteRound& now) {
+    const RoundPlace place = view_.work.place(now.round);
+    const unsigned size = place.found->sizes[0], share = share_of(size);
+    const unsigned first = min(block_ * share, size);
+    for (unsigned i = threadIdx.x; i < min(share, size - first); i += kClusterBlock) {
+      const Vertex v = view_.work.list(place.now, 0)[first + i];
+      view_.work.bits[place.now][v / 32] = 0;
+      const EdgeIndex begin = view_.work.offsets[v];
+      list(now.round)[i] = {v, static_cast<unsigned>(view_.work.offsets[v + 1ull] - begin), begin};
+    }
+    if (threadIdx.x < 3) room_.made[threadIdx.x] = {};
+    if (threadIdx.x < 2) room_.over[threadIdx.x] = 0;
+    if (threadIdx.x == 0) room_.totals = *view_.trace.totals;
+    if (threadIdx.x < kClusterBlocks)
+      room_.told[now.round % 2][threadIdx.x] = {min(share, size - min(threadIdx.x * share, size)), 0};
+    team_.sync();
+    if (block_ == 0 && threadIdx.x < 3) view_.work.counts[threadIdx.x] = {};  // all have read sizes
+    team_.sync();
+  }
+
+  /// What block `lane` has told of a round's list.
+  __device__ ThinCount told(unsigned round) const {
+    return lane_ < kClusterBlocks ? room_.told[round % 2][lane_] : ThinCount{};
+  }
+
+  /// What this block has found for a round.
+  __device__ ThinCount found_for(unsigned round) const {
+    const ThinMade& count = made(round);
+    return {count.active + (count.thick != 0 ? kThick : 0), count.edges};
+  }
+
+  /// The round behind the one that has found so much. Its `blocks` are 0 where it is none for a cluster.
+  __device__ VoteRound next_of(const VoteRound& was, const ThinCount& all) const {
+    RoundCounts found;
+    found.active = all.active % kThick, found.active_edges = all.edges;
+    VoteRound next = after(view_, was, found);
+    next.blocks = next.active > 0 && !next.pull && all.active < kThick && next.active <= kThinMost &&
+                  next.active_edges <= kThinMostEdges;
+    return next;
+  }
+
+  __device__ VoteRound next_of(const VoteRound& was) const {
+    const ThinCount of_lane = told(was.round + 1);
+    return next_of(was, {__reduce_add_sync(~0u, of_lane.active), __reduce_add_sync(~0u, of_lane.edges)});
+  }
+
+  __device__ VoteRound together(const VoteRound& now) {
+    const auto active = static_cast<unsigned>(now.active), share = share_of(active);
+    const unsigned first = min(block_ * share, active);
+    push(now, {false, first, min(share, active - first), up_to(told(now.round).active)});
+    __syncthreads();
+    if (threadIdx.x < kClusterBlocks)
+      team_.of(room_.told[(now.round + 1) % 2], threadIdx.x)[block_] = found_for(now.round + 1);
+    if (block_ == 0 && threadIdx.x == kClusterBlock - 1) trace(now);  // others have more to do
+    team_.sync();
+    return next_of(now);
+  }
+
+  /// The first block goes on until it has too much for itself; `was` becomes the last round that it made.
+  __device__ VoteRound alone(VoteRound& was) {
+    if (block_ == 0) {
+      VoteRound now = was;
+      Part part{false, 0, static_cast<unsigned>(now.active), up_to(told(now.round).active)};
+      for (unsigned round = now.round;; ++round) {
+        const bool works = threadIdx.x < kAloneThreads;
+        if (works) push(now, part);
+        __syncthreads();
+        if (room_.over[round % 2] != 0) break;
+        if (!works) continue;
+        if (threadIdx.x == kAloneThreads - 1) trace(now);
+        const VoteRound next = next_of(now, found_for(now.round + 1));
+        if (next.blocks != 0 && next.active <= kAloneMost) {
+          now = next;
+          part = {true, 0, static_cast<unsigned>(next.active), 0};
+        } else {  // which the other warps see behind one more barrier
+          part = {};
+          if (threadIdx.x == 0) room_.over[(round + 1) % 2] = 1;
+        }
+      }
+      if (threadIdx.x < kClusterBlocks) {
+        *team_.of(&room_.last, threadIdx.x) = now;
+        *team_.of(&room_.found, threadIdx.x) = found_for(now.round + 1);
+      }
+    }
+    team_.sync();
+    was = room_.last;
+    if (threadIdx.x < kClusterBlocks)
+      room_.told[(was.round + 1) % 2][threadIdx.x] = threadIdx.x == 0 ? room_.found : ThinCount{};
+    if (threadIdx.x < 3) room_.made[threadIdx.x] = {};
+    if (threadIdx.x < 2) room_.over[threadIdx.x] = 0;
+    __syncthreads();
+    return next_of(was);
+  }
+
+  /// The sum of what lanes up to this one have.
+  __device__ unsigned up_to(unsigned of_lane) const {
+    for (unsigned step = 1; step < kClusterBlocks; step *= 2) {
+      const unsigned more = __shfl_up_sync(~0u, of_lane, step);
+      if (lane_ >= step) of_lane += more;
+    }
+    return of_lane;
+  }
+
+  /// Vertex i of a part, with no edges where it has none; every lane of the warp must come.
+  __device__ ThinVertex vertex(unsigned round, const Part& part, unsigned i) const {
+    const bool mine = i < part.count;
+    if (part.own) return mine ? list(round)[i] : ThinVertex{};
+    unsigned owner = 0, before = 0;
+    for (unsigned b = 0; b < kClusterBlocks; ++b) {
+      const unsigned up_to_b = __shfl_sync(~0u, part.up_to, static_cast<int>(b));
+      if (part.first + i >= up_to_b) owner = b + 1, before = up_to_b;
+    }
+    return mine ? team_.of(list(round), owner)[part.first + i - before] : ThinVertex{};
+  }
+
+  __device__ void push(const VoteRound& now, const Part& part) {
+    if (threadIdx.x == 0) made(now.round + 2) = {};
+    const unsigned sub = threadIdx.x % kThinLanes;
+    for (unsigned i = threadIdx.x / kThinLanes; __any_sync(~0u, i < part.count);
+         i += kClusterBlock / kThinLanes) {
+      const ThinVertex u = vertex(now.round, part, i);
+      if (sub == 0 && i < part.count) atomicOr(view_.settled + u.vertex / 32, 1u << (u.vertex % 32));
+      for (unsigned k = sub; __any_sync(~0u, k < u.degree); k += kThinLanes)
+        look(k < u.degree, u.vertex, u.begin + k, {now.round, 0});
+    }
+  }
+
+  __device__ EdgeIndex offset(std::uint64_t v) const {
+    return __ldg(reinterpret_cast<const unsigned long long*>(view_.work.offsets + v));
+  }
+
+  /// Sends along an edge, where `mine`; every lane of the warp must come.
+  __device__ void look(bool mine, Vertex u, EdgeIndex e, const AccRound& at) {
+    ThinVertex to;
+    bool news = false;
+    if (mine) {
+      to.vertex = __ldg(view_.out.targets + e);  // what never changes stays near over barriers
+      const auto value = view_.program.compute({u, to.vertex, e, at, view_.states, view_.out.weights});
+      // Asked for beside the minimum, for then it is there as soon as that is.
+      to.begin = offset(to.vertex);
+      const EdgeIndex degree = offset(to.vertex + 1ull) - to.begin;
+      const auto before = acc::fetch_min(view_.states + to.vertex, value);
+      news = value < before && !view_.program.settled(before) && view_.program.active(value, before, at);
+      to.degree = static_cast<unsigned>(min(degree, EdgeIndex{kWarpDegree}));
+      if (news && degree >= kWarpDegree) atomicExch(&made(at.round + 1).thick, 1u);
+    }
+    const unsigned lanes = __ballot_sync(~0u, news);
+    if (lanes == 0) return;
+    const unsigned edges = __reduce_add_sync(~0u, news ? to.degree : 0);
+    unsigned place = 0;
+    if (lane_ == 0) {
+      place = atomicAdd(&made(at.round + 1).active, static_cast<unsigned>(__popc(lanes)));
+      atomicAdd(&made(at.round + 1).edges, edges);
+    }
+    place = __shfl_sync(~0u, place, 0) + static_cast<unsigned>(__popc(lanes & ((1u << lane_) - 1)));
+    if (news && place < kThinList) {
+      list(at.round + 1)[place] = to;
+      if (to.degree > 0) asm volatile("prefetch.global.L2 [%0];" ::"l"(view_.out.targets + to.begin));
+    }
+    if (__any_sync(~0u, news && place >= kThinList)) {
+      if (lane_ == 0) atomicExch(&made(at.round + 1).thick, 1u);
+      hand_over(view_.work.place(at.round), news && place >= kThinList, to.vertex);
+    }
+  }
+
+  /// Puts v where a grid's round looks for it, where `mine`; every lane of the warp must come.
+  __device__ void hand_over(const RoundPlace& place, bool mine, Vertex v) const {
+    if (mine) {
+      atomicOr(view_.work.bits[place.next] + v / 32, 1u << (v % 32));
+      atomicOr(view_.settled + v / 32, 1u << (v % 32));
+    }
+    const auto edges = warp_sum(mine ? view_.work.degree(v) : 0);
+    if (lane_ == 0) atomicAdd(&place.made->active_edges, edges);
+    append(view_.work, place, mine, v);
+  }
+
+  /// Leaves everything as the grid's rounds do, whose next one `now` is.
+  __device__ void hand_over(VoteRound was, const VoteRound& now) {
+    const RoundPlace place = view_.work.place(was.round);
+    const unsigned of_block = __shfl_sync(~0u, told(now.round).active, static_cast<int>(block_)),
+                   count = min(of_block % kThick, kThinList);
+    for (unsigned i = threadIdx.x; __any_sync(~0u, i < count); i += kClusterBlock)
+      hand_over(place, i < count, i < count ? list(now.round)[i].vertex : 0);
+    team_.sync();
+    if (block_ != 0 || threadIdx.x != 0) return;
+    RoundCounts found;
+    found.active = now.active;
+    found.active_edges = atomicExch(&place.made->active_edges, 0ull);
+    was.thin = 0;
+    *view_.state = after(view_, was, found);
+    *view_.trace.totals = room_.totals;
+  }
+
+  /// By one thread of the first block.
+  __device__ void trace(const VoteRound& now) {
+    AccRoundTrace round;
+    round.active = now.active, round.edges = now.active_edges;
+    TraceView{&room_.totals, view_.trace.rounds}.add(round);
+  }
+
+  const VoteView<Program>& view_;
+  ThinRoom& room_;
+  ClusterTeam team_;
+  unsigned block_, lane_;
+};
+
+template <class Program>
+__global__ void __launch_bounds__(kClusterBlock) thin_votes_kernel(VoteView<Program> view) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  ThinRounds<Program>(view, *reinterpret_cast<ThinRoom*>(shared)).run();
+}
+
+}  // namespace sluice::cuda

@@ -1,0 +1,250 @@
+// Rounds of a vote by a grid, as on the host (host_vote.hpp).
+#pragma once
+
+#include "engine/acc/resident_cuda/rounds.cuh"
+#include "engine/acc/vote_direction.hpp"
+
+namespace sluice::cuda {
+
+/// What a round begins with; all threads of the grid hold the same.
+struct VoteRound {
+  std::uint32_t round = 1;
+  std::uint32_t pull = 0;
+  std::uint32_t blocks = 0;  ///< that work on it; 0: all; or kOneCluster
+  std::uint32_t thin = 0;    ///< rounds up to it that were some blocks' work
+  unsigned long long active = 0, active_edges = 0, left_edges = 0;
+};
+
+/// A cluster in a kernel of its own (resident_cuda/small_frontier.cuh).
+inline constexpr std::uint32_t kOneCluster = ~0u;
+/// It comes once so many rounds had little to do: a launch takes as long as some of them, and most searches
+/// have no more of them than at their begin.
+inline constexpr std::uint32_t kThinPatience = 8;
+
+template <class Program>
+struct VoteView {
+  Program program;
+  CsrView out, in;
+  typename Program::State* states = nullptr;
+  std::uint32_t* settled = nullptr;  ///< bits
+  VoteRound* state = nullptr;
+  WorklistView work;
+  TraceView trace;
+  AccDirection direction = AccDirection::automatic;
+  bool clusters = false;  ///< may a round be one's?
+};
+
+// ---- kernels
+// -------------------------------------------------------------------------------------------------
+
+template <class Program>
+__device__ bool wants_pull(const VoteView<Program>& view, const VoteRound& was, const RoundCounts& found) {
+  if (view.in.offsets == nullptr) return false;
+  if (view.direction != AccDirection::automatic) return view.direction == AccDirection::pull;
+  if (!was.pull) return acc::begins_to_pull(found.active_edges, was.left_edges);
+  return acc::keeps_pulling(found.active, was.active, view.out.vertices);
+}
+
+template <class Program>
+__device__ VoteRound after(const VoteView<Program>& view, const VoteRound& was, const RoundCounts& found) {
+  VoteRound next;
+  next.round = was.round + 1;
+  next.active = found.active;
+  next.active_edges = found.active_edges;
+  next.left_edges = was.left_edges - min(was.left_edges, found.active_edges);
+  next.pull = wants_pull(view, was, found);
+  next.blocks = next.pull ? 0 : blocks_for(view.work, found.active, found.active_edges);
+  next.thin = next.blocks == 0 ? 0 : was.thin + 1;
+  if (view.clusters && next.thin > kThinPatience) next.blocks = kOneCluster;
+  return next;
+}
+
+template <class Program, class Team>
+__device__ void push(const Team& team, const VoteView<Program>& view, const AccRound& at,
+                     const RoundPlace& place, Finder& finder) {
+  over_edges(team, view.work, place, [&](Vertex u, EdgeIndex e) {
+    const Vertex v = view.out.targets[e];
+    ++finder.edges;
+    bool active = false;
+    if (!(view.settled[v / 32] >> (v % 32) & 1)) {
+      const auto value = view.program.compute({u, v, e, at, view.states, view.out.weights});
+      active = combine_into(view.program, view.states + v, value, at).active && finder.mark(v);
+    }
+    if (active) finder.note(v);
+    if (view.work.filter == AccFilter::batch)
+      view.work.batch[atomicAdd(&place.found->batched, 1ull)] = active ? v : kNoVertex;
+  });
+}
+
+/// A thread a vertex that still wants a value; it stops at the first neighbour that is active. It looks at a
+/// few neighbours at a time, so that what it reads of them is under way together. Long lists of the few that
+/// find none go to the warp. Nobody else touches the vertex, nor the word of marks that a warp's vertices
+/// share, so neither takes atomics.
+template <class Program, class Team>
+__device__ void pull(const Team& team, const VoteView<Program>& view, const AccRound& at,
+                     const RoundPlace& place, Finder& finder) {
+  constexpr EdgeIndex kAlone = 16;
+  constexpr unsigned kTogether = 2;  // more reads too much: four are 2% slower at scale 25, eight 8%
+  const auto is_active = [&](EdgeIndex e) {
+    const Vertex u = view.in.targets[e];
+    return (view.work.bits[place.now][u / 32] >> (u % 32) & 1) != 0;
+  };
+  const auto take = [&](Vertex v, EdgeIndex e) {
+    const auto value = view.program.compute({view.in.targets[e], v, e, at, view.states, view.in.weights});
+    const auto before = view.states[v], now = view.program.combine(before, value, at);
+    if (now == before) return false;
+    view.states[v] = now;
+    return view.program.active(now, before, at);
+  };
+  over_all(team, view.work.vertices, [&](std::uint64_t i, bool mine) {
+    const auto v = static_cast<Vertex>(i);
+    const unsigned lane = threadIdx.x % kWarp;
+    const bool wants = mine && !(view.settled[v / 32] >> lane & 1);
+    if (!__any_sync(~0u, wants)) return;
+    EdgeIndex e = wants ? view.in.offsets[v] : 0;
+    const EdgeIndex end = wants ? view.in.offsets[v + 1ull] : 0, alone = min(end, e + kAlone);
+    bool found = false, active = false;
+    while (e < alone && !found) {
+      unsigned hits = 0;
+#pragma unroll
+      for (unsigned k = 0; k < kTogether; ++k) {
+        if (e + k < alone && is_active(e + k)) hits |= 1u << k;
+      }
+      found = hits != 0;
+      const EdgeIndex looked =
+          found ? static_cast<unsigned>(__ffs(static_cast<int>(hits))) : min(EdgeIndex{kTogether}, alone - e);
+      finder.edges += looked;
+      e += looked;
+    }
+    if (found) active = take(v, e - 1);
+    // The rest together (collaborative early termination): 32 neighbours at a time, the first active one.
+    for (unsigned left = __ballot_sync(~0u, !found && e < end); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const EdgeIndex last = __shfl_sync(~0u, end, owner);
+      for (EdgeIndex base = __shfl_sync(~0u, e, owner); base < last; base += kWarp) {
+        const bool hit = base + lane < last && is_active(base + lane);
+        finder.edges += base + lane < last;
+        const unsigned hits = __ballot_sync(~0u, hit);
+        if (hits == 0) continue;
+        if (static_cast<int>(lane) == owner)
+          active = take(v, base + static_cast<unsigned>(__ffs(static_cast<int>(hits)) - 1));
+        break;
+      }
+    }
+    if (active) finder.count(v);
+    const unsigned marks = __ballot_sync(~0u, active);
+    if (marks != 0 && lane == 0) view.work.bits[place.next][v / 32] = marks;
+  });
+}
+
+/// What this round has reached is settled from the next on.
+template <class Program, class Team>
+__device__ void settle(const Team& team, const VoteView<Program>& view, const RoundPlace& place) {
+  for (std::uint64_t w = team.rank(); w < (view.work.vertices + 31) / 32; w += team.size())
+    view.settled[w] |= view.work.bits[place.next][w];
+}
+
+template <class Program>
+__device__ void settle_noted(const VoteView<Program>& view, const Finder& finder) {
+  for (unsigned i = 0; i < finder.noted(); ++i) {
+    const Vertex v = finder.noted(i);
+    atomicOr(view.settled + v / 32, 1u << (v % 32));
+  }
+}
+
+/// One round; returns what the next begins with.
+template <class Program, class Team>
+__device__ VoteRound vote_round(const Team& team, const VoteView<Program>& view, const VoteRound& now) {
+  const RoundPlace place = view.work.place(now.round);
+  const AccRound at{now.round, 0};
+  Finder finder(view.work, team.rank(), place);
+  if (team.rank() == 0) *place.spare = RoundCounts{};
+  now.pull ? pull(team, view, at, place, finder) : push(team, view, at, place, finder);
+  finder.report();
+  team.sync();
+  const RoundCounts found = *place.found;
+  const VoteRound next = after(view, now, found);
+  const bool jit = view.work.filter == AccFilter::jit && found.overflow == 0;
+  if (!now.pull && jit) {
+    settle_noted(view, finder);
+    collect(team, view.work, place, finder);
+  } else {
+    settle(team, view, place);
+    if (!now.pull)
+      collect(team, view.work, place, finder);
+    else if (!next.pull)
+      collect_marks(team, view.work, place);
+  }
+  now.pull ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
+  if (team.rank() == 0) {
+    AccRoundTrace trace;
+    trace.pull = now.pull != 0;
+    trace.refilled = now.pull ? !next.pull : needs_ballot(view.work, place);
+    trace.active = now.active;
+    trace.edges = found.edges;
+    view.trace.add(trace);
+  }
+  team.sync();
+  return next;
+}
+
+template <class Program>
+__global__ void __launch_bounds__(kTeamBlock) vote_rounds_kernel(VoteView<Program> view, RoundLimit limit) {
+  const GridTeam grid;
+  VoteRound now = *view.state;
+  grid.sync();
+  while (now.active > 0 && (now.pull ? limit.pull : limit.push)) {
+    if (now.blocks == kOneCluster) {
+      // Long lists are no work for four lanes. (All of the grid find the same: this round's lists are made.)
+      const unsigned* const sizes = view.work.place(now.round).found->sizes;
+      if (acc::load(sizes + 1) + acc::load(sizes + 2) == 0) break;
+      now.thin = 0;
+      now.blocks = blocks_for(view.work, now.active, now.active_edges);
+    }
+    if (now.blocks > 0 && !limit.one) {
+      now = on_few_blocks(grid, view.work, view.state, now, [&](const FewTeam& team, const VoteRound& round) {
+        return vote_round(team, view, round);
+      });
+    } else {
+      now = vote_round(grid, view, now);
+    }
+    if (limit.one) break;
+  }
+  if (grid.rank() == 0) *view.state = now;
+}
+
+template <class Program>
+__global__ void __launch_bounds__(kTeamBlock) vote_start_kernel(VoteView<Program> view) {
+  const GridTeam grid;
+  const RoundPlace first = view.work.place(0);  // the round before the first: it makes what that reads
+  if (grid.rank() < 3) view.work.counts[grid.rank()] = RoundCounts{};
+  for (std::uint64_t w = grid.rank(); w < (view.work.vertices + 31) / 32; w += grid.size())
+    view.settled[w] = 0;
+  grid.sync();
+  Finder finder(view.work, grid.rank(), first);
+  over_all(grid, view.work.vertices, [&](std::uint64_t i, bool mine) {
+    const auto v = static_cast<Vertex>(i);
+    bool starts = false, settled = false;
+    if (mine) {
+      view.states[v] = view.program.init(v, view.work.degree(v));
+      starts = view.program.starts(v);
+      settled = view.program.settled(view.states[v]);
+      if (starts) finder.mark(v);
+    }
+    if (settled) atomicOr(view.settled + v / 32, 1u << (v % 32));
+    append(view.work, first, starts, v);
+  });
+  finder.report();
+  grid.sync();
+  if (grid.rank() != 0) return;
+  VoteRound now;
+  now.active = first.found->active;
+  now.active_edges = first.found->active_edges;
+  now.left_edges = view.out.edges - min(static_cast<unsigned long long>(view.out.edges), now.active_edges);
+  now.pull = view.direction == AccDirection::pull && view.in.offsets != nullptr;
+  now.blocks = now.pull ? 0 : blocks_for(view.work, now.active, now.active_edges);
+  *view.state = now;
+  view.trace.begin();
+}
+
+}  // namespace sluice::cuda

@@ -1,0 +1,76 @@
+// Votes on a GPU: their rounds (host_vote.hpp) inside one persistent kernel, or in several as --fusion says;
+// long long runs of rounds with little to do in one cluster.
+#pragma once
+
+#include "engine/acc/resident_cuda/small_frontier.cuh"
+
+namespace sluice::cuda {
+
+// ---- driver
+// --------------------------------------------------------------------------------------------------
+
+template <class Program>
+class CudaVote {
+ public:
+  CudaVote(const AccGraph& graph, const Program& program, const AccOptions& options)
+      : device_(graph.device()),
+        options_(options),
+        start_blocks_(resident_blocks(vote_start_kernel<Program>)),
+        blocks_(resident_blocks(vote_rounds_kernel<Program>)),
+        states_(device_, graph.vertices(), "vertex states"),
+        settled_(device_, (graph.vertices() + 31) / 32, "settled vertices"),
+        state_(device_, 1, "the round"),
+        room_(device_, graph.out(), options.filter, std::max(start_blocks_, blocks_), stream_) {
+    view_ = {program,       graph.out(),  graph.in(),    states_.data(),   settled_.data(),
+             state_.data(), room_.view(), room_.trace(), options.direction};
+    if constexpr (EarliestVote<Program>) {
+      // Of kernels for pushes alone one more is no other fusion.
+      view_.clusters = options.fusion == AccFusion::push_pull &&
+                       cluster_fits(thin_votes_kernel<Program>, sizeof(ThinRoom));
+    }
+  }
+
+  void run(AccStats& stats) {
+    launch_together(vote_start_kernel<Program>, start_blocks_, stream_, view_);
+    stats.kernel_launches = 1;
+    stats.registers = registers_of(vote_rounds_kernel<Program>);
+    for (VoteRound now = read_state(); now.active > 0; now = read_state()) {
+      launch(now);
+      ++stats.kernel_launches;
+    }
+    room_.read_trace(device_, stats);
+  }
+
+  const typename Program::State* states() const { return states_.data(); }
+
+ private:
+  void launch(const VoteRound& now) {
+    if constexpr (EarliestVote<Program>) {
+      if (now.blocks == kOneCluster)
+        return launch_cluster(thin_votes_kernel<Program>, sizeof(ThinRoom), stream_, view_);
+    }
+    RoundLimit limit;
+    limit.one = options_.fusion == AccFusion::none;
+    if (options_.fusion == AccFusion::push_pull) limit.push = !now.pull, limit.pull = now.pull;
+    launch_together(vote_rounds_kernel<Program>, blocks_, stream_, view_, limit);
+  }
+
+  VoteRound read_state() {
+    stream_.wait("rounds of a vote");
+    VoteRound state;
+    copy_to_host(device_, &state, state_.data(), sizeof state);
+    return state;
+  }
+
+  const Device& device_;
+  AccOptions options_;
+  Stream stream_;
+  unsigned start_blocks_, blocks_;
+  Buffer<typename Program::State> states_;
+  Buffer<std::uint32_t> settled_;
+  Buffer<VoteRound> state_;
+  WorklistRoom room_;
+  VoteView<Program> view_;
+};
+
+}  // namespace sluice::cuda

@@ -1,0 +1,237 @@
+// Just-in-time task management (SIMD-X, section 4). A thread notes what it has made active in a bin of its
+// own (the online filter); bins become three worklists by degree. Where a bin overflows, the marks of all
+// vertices are looked through instead (the ballot filter). The batch filter, the baseline, writes something
+// for every edge and filters that.
+#pragma once
+
+#include "engine/acc/partitioned/team_cuda.cuh"
+#include "engine/acc/program.hpp"
+#include "engine/core/types.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "partition/graph.hpp"
+
+namespace sluice::cuda {
+
+inline constexpr unsigned kBin = 64;  ///< SIMD-X's: larger ones gain nothing
+
+/// What a round has found, of all threads.
+struct RoundCounts {
+  unsigned long long active = 0;        ///< vertices for the next round
+  unsigned long long active_edges = 0;  ///< and their edges
+  unsigned long long edges = 0;         ///< looked at
+  unsigned long long lowest = ~0ull;    ///< of the levels that are left
+  unsigned long long batched = 0;       ///< places of the batch that are taken
+  unsigned long long refilled = 0;      ///< vertices of the next level
+  unsigned long long refilled_edges = 0;
+  unsigned long long left = 0;  ///< vertices of this or a later level
+  unsigned rest = 0;            ///< those of later ones that were listed
+  unsigned overflow = 0;        ///< a bin was full
+  unsigned sizes[kLists] = {};  ///< of the worklists that this round reads
+};
+
+/// What a round uses. Lists and marks are there twice: what it reads, and what it makes. Counts are there
+/// three times: what the round before has found is done with, and is cleared for the round after the next.
+struct RoundPlace {
+  unsigned now = 0, next = 1;    ///< which lists and marks
+  RoundCounts* found = nullptr;  ///< what this round finds; its sizes are of the lists it reads
+  RoundCounts* made = nullptr;   ///< its sizes are of the lists it makes
+  RoundCounts* spare = nullptr;
+};
+
+/// Pointers are to device memory.
+struct WorklistView {
+  std::uint64_t vertices = 0;
+  const EdgeIndex* offsets = nullptr;
+  Vertex* lists[2] = {};        ///< [kLists][vertices]
+  std::uint32_t* bits[2] = {};  ///< [vertices / 32] of active ones
+  Vertex* bins = nullptr;       ///< [kBin][threads]
+  std::uint64_t bin_stride = 0;
+  Vertex* batch = nullptr;        ///< [edges], batch filter alone
+  RoundCounts* counts = nullptr;  ///< [3]
+  unsigned* arrived = nullptr;    ///< at barriers of a few blocks
+  AccFilter filter = AccFilter::jit;
+
+  __device__ std::uint64_t degree(Vertex v) const { return offsets[v + 1ull] - offsets[v]; }
+  __device__ Vertex* list(unsigned parity, unsigned which) const { return lists[parity] + which * vertices; }
+  __device__ RoundPlace place(std::uint32_t round) const {
+    return {round % 2, (round + 1) % 2, counts + round % 3, counts + (round + 1) % 3,
+            counts + (round + 2) % 3};
+  }
+};
+
+/// One thread's part of a round: what it has found so far.
+class Finder {
+ public:
+  __device__ Finder(const WorklistView& view, std::uint64_t rank, const RoundPlace& place)
+      : view_(view), rank_(rank), place_(place) {}
+
+  unsigned long long edges = 0;  ///< looked at
+
+  /// Is it news that v is active in the next round?
+  __device__ bool mark(Vertex v) {
+    const std::uint32_t bit = 1u << (v % 32);
+    if (atomicOr(view_.bits[place_.next] + v / 32, bit) & bit) return false;
+    count(v);
+    return true;
+  }
+
+  /// v is active in the next round, and marked as such.
+  __device__ void count(Vertex v) {
+    ++active_;
+    active_edges_ += view_.degree(v);
+  }
+
+  /// Notes v, which was marked.
+  __device__ void note(Vertex v) {
+    if (view_.filter == AccFilter::ballot || view_.filter == AccFilter::batch) return;
+    if (noted_ < kBin) {
+      view_.bins[noted_++ * view_.bin_stride + rank_] = v;
+    } else if (view_.filter == AccFilter::jit) {
+      overflow_ = true;
+    } else {
+      const unsigned which = list_of_degree(view_.degree(v));
+      view_.list(place_.next, which)[atomicAdd(&place_.made->sizes[which], 1u)] = v;
+    }
+  }
+
+  /// Adds what was found to the round's counts; every lane of the warp must come.
+  __device__ void report() {
+    RoundCounts& counts = *place_.found;
+    const auto active = warp_sum(active_), active_edges = warp_sum(active_edges_), looked = warp_sum(edges);
+    const bool overflow = __any_sync(~0u, overflow_);
+    if (threadIdx.x % kWarp != 0) return;
+    if (active > 0) atomicAdd(&counts.active, active), atomicAdd(&counts.active_edges, active_edges);
+    if (looked > 0) atomicAdd(&counts.edges, looked);
+    if (overflow) atomicOr(&counts.overflow, 1u);
+  }
+
+  __device__ unsigned noted() const { return noted_; }
+  __device__ Vertex noted(unsigned i) const { return view_.bins[i * view_.bin_stride + rank_]; }
+
+ private:
+  const WorklistView& view_;
+  std::uint64_t rank_;
+  RoundPlace place_;
+  unsigned noted_ = 0;
+  bool overflow_ = false;
+  unsigned long long active_ = 0, active_edges_ = 0;
+};
+
+/// Puts v on the list of its degree, where `mine`; every lane of the warp must come.
+__device__ __forceinline__ void append(const WorklistView& view, const RoundPlace& place, bool mine,
+                                       Vertex v) {
+  const unsigned which = mine ? list_of_degree(view.degree(v)) : kLists;
+  for (unsigned list = 0; list < kLists; ++list) {
+    const unsigned lanes = __ballot_sync(~0u, which == list);
+    if (lanes == 0) continue;
+    const unsigned leader = static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1,
+                   lane = threadIdx.x % kWarp;
+    unsigned at = 0;
+    if (lane == leader) at = atomicAdd(&place.made->sizes[list], static_cast<unsigned>(__popc(lanes)));
+    at = __shfl_sync(~0u, at, static_cast<int>(leader));
+    if (which == list)
+      view.list(place.next, list)[at + static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)))] = v;
+  }
+}
+
+/// Calls body(v, mine) for every v below `count`; all lanes of a warp come equally often.
+template <class Team, class Body>
+__device__ void over_all(const Team& team, std::uint64_t count, Body&& body) {
+  for (std::uint64_t base = 0; base < count; base += team.size()) {
+    const std::uint64_t i = base + team.rank();
+    body(i, i < count);
+  }
+}
+
+/// The next round's lists from what threads have noted.
+__device__ __forceinline__ void collect_bins(const WorklistView& view, const RoundPlace& place,
+                                             const Finder& finder) {
+  for (unsigned i = 0; __any_sync(~0u, i < finder.noted()); ++i) {
+    const bool mine = i < finder.noted();
+    append(view, place, mine, mine ? finder.noted(i) : 0);
+  }
+}
+
+/// The same from the marks of all vertices.
+template <class Team>
+__device__ void collect_marks(const Team& team, const WorklistView& view, const RoundPlace& place) {
+  over_all(team, view.vertices, [&](std::uint64_t i, bool mine) {
+    const auto v = static_cast<Vertex>(i);
+    const bool marked = mine && (view.bits[place.next][v / 32] >> (v % 32) & 1);
+    if (__any_sync(~0u, marked)) append(view, place, marked, v);
+  });
+}
+
+/// The same from what was written for every edge.
+template <class Team>
+__device__ void collect_batch(const Team& team, const WorklistView& view, const RoundPlace& place) {
+  over_all(team, acc::load(&place.found->batched), [&](std::uint64_t i, bool mine) {
+    const Vertex v = mine ? view.batch[i] : kNoVertex;
+    append(view, place, v != kNoVertex, v);
+  });
+}
+
+/// Calls visit(u, e) for the edges of the worklists: a thread, a warp or a block takes a vertex.
+template <class Team, class Visit>
+__device__ void over_edges(const Team& team, const WorklistView& view, const RoundPlace& place,
+                           Visit&& visit) {
+  const unsigned lane = threadIdx.x % kWarp;
+  const auto take = [&](unsigned which, std::uint64_t worker, std::uint64_t workers, unsigned first,
+                        unsigned step) {
+    const unsigned count = acc::load(&place.found->sizes[which]);
+    for (std::uint64_t i = worker; i < count; i += workers) {
+      const Vertex u = view.list(place.now, which)[i];
+      for (EdgeIndex e = view.offsets[u] + first; e < view.offsets[u + 1ull]; e += step) visit(u, e);
+    }
+  };
+  take(2, team.block(), team.blocks(), threadIdx.x, kTeamBlock);
+  take(1, team.rank() / kWarp, team.size() / kWarp, lane, kWarp);
+  take(0, team.rank(), team.size(), 0, 1);
+}
+
+/// Unmarks what was active in a round that had worklists.
+template <class Team>
+__device__ void clear_listed(const Team& team, const WorklistView& view, const RoundPlace& place) {
+  for (unsigned which = 0; which < kLists; ++which) {
+    const unsigned count = acc::load(&place.found->sizes[which]);
+    for (std::uint64_t i = team.rank(); i < count; i += team.size())
+      view.bits[place.now][view.list(place.now, which)[i] / 32] = 0;
+  }
+}
+
+template <class Team>
+__device__ void clear_marks(const Team& team, const WorklistView& view, const RoundPlace& place) {
+  for (std::uint64_t w = team.rank(); w < (view.vertices + 31) / 32; w += team.size())
+    view.bits[place.now][w] = 0;
+}
+
+/// Was a bin full, so that noted vertices do not tell all?
+__device__ __forceinline__ bool needs_ballot(const WorklistView& view, const RoundPlace& place) {
+  return view.filter == AccFilter::ballot || acc::load(&place.found->overflow) != 0;
+}
+
+/// Makes the next round's lists after one that pushed.
+template <class Team>
+__device__ void collect(const Team& team, const WorklistView& view, const RoundPlace& place,
+                        const Finder& finder) {
+  if (view.filter == AccFilter::batch) return collect_batch(team, view, place);
+  if (needs_ballot(view, place)) return collect_marks(team, view, place);
+  collect_bins(view, place, finder);
+}
+
+/// How many blocks work on a round: one or a few where they are done sooner than a grid waits for itself; 0:
+/// all. (It is asked before the worklists are complete, since a block that is ahead may already change what
+/// it would be asked of later.) Other filters than the usual one look through all marks, which is a grid's
+/// work.
+__device__ __forceinline__ unsigned blocks_for(const WorklistView& view, unsigned long long active,
+                                               unsigned long long edges) {
+  if (view.filter != AccFilter::jit) return 0;
+  const auto hold = [&](unsigned blocks) {
+    const unsigned long long threads = std::uint64_t{blocks} * kTeamBlock;
+    return active <= threads && edges <= 4 * threads;
+  };
+  if (hold(1)) return 1;
+  return hold(kFewBlocks) ? kFewBlocks : 0;
+}
+
+}  // namespace sluice::cuda

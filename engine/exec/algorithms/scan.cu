@@ -1,0 +1,20 @@
+#include "engine/exec/algorithms/scan.hpp"
+
+#include <cub/device/device_scan.cuh>
+
+#include "engine/exec/cuda_check.cuh"
+
+namespace sluice::cuda {
+
+void exclusive_sum(const Device& device, const std::uint64_t* counts, std::uint64_t* sums, std::uint64_t size,
+                   Buffer<unsigned char>& scratch, void* stream) {
+  const auto on = static_cast<cudaStream_t>(stream);
+  std::size_t bytes = 0;
+  // Scanning one element more gives the total; what that element holds does not matter.
+  check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, counts, sums, size + 1, on), "measuring a scan");
+  // Somewhat more, so that sizes that differ little need no new memory.
+  if (bytes > scratch.size()) scratch.reserve(device, bytes + bytes / 8, "scratch of prefix sums");
+  check(cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, counts, sums, size + 1, on), "a prefix sum");
+}
+
+}  // namespace sluice::cuda

@@ -1,0 +1,41 @@
+#include "engine/exec/memory/copy_lane.hpp"
+
+#include <cstring>
+
+#include "engine/exec/backend.hpp"
+#include "engine/exec/memory/page_locked.hpp"
+
+namespace sluice {
+
+CopyLane::CopyLane(const Device& device) : is_cuda_(device.is_cuda()) {
+  if (!is_cuda_) return;
+  cuda::bind_thread();
+  stream_ = cuda::open_stream();
+}
+
+CopyLane::~CopyLane() {
+  if (stream_) cuda::close_stream(stream_);
+}
+
+void CopyLane::to_device(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  is_cuda_ ? cuda::copy_to_device_async(to, from, bytes, stream_)
+           : static_cast<void>(std::memcpy(to, from, bytes));
+}
+
+void CopyLane::wait(const char* label) {
+  if (is_cuda_) cuda::wait_stream(stream_, label);
+}
+
+PageLock::PageLock(const Device& device, const void* memory, std::size_t bytes) {
+  // What is page-locked anyway stays so for longer (RecycledMemory).
+  if (!device.is_cuda() || bytes == 0 || cuda::is_page_locked(memory)) return;
+  cuda::register_host(memory, bytes);
+  memory_ = memory;
+}
+
+PageLock::~PageLock() {
+  if (memory_) cuda::unregister_host(memory_);
+}
+
+}  // namespace sluice

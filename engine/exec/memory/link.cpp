@@ -1,0 +1,22 @@
+#include "engine/exec/memory/link.hpp"
+
+#include <limits>
+
+#include "engine/core/error.hpp"
+
+namespace sluice {
+
+LinkRates measure_link(const Device& device, std::span<const std::uint32_t> in_place) {
+  if (!device.is_cuda()) {
+    // Host memory is the device's own: nothing is gained by a copy.
+    return {1, std::numeric_limits<double>::infinity()};
+  }
+  if (in_place.empty()) return {};
+  try {
+    return cuda::measure_link(device, in_place);
+  } catch (const BudgetError&) {
+    return {};
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,92 @@
+// Partitions as kernels see them: which slot holds a vertex's list, and the slot's columns.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+#include "engine/graph/graph_view.hpp"
+#include "engine/graph/read_bytes.hpp"
+#include "partition/plan.hpp"
+
+namespace sluice {
+
+/// A pointer that is indexed by positions in the whole graph; `memory` holds them from `first` on.
+template <class T>
+T* moved(T* memory, EdgeIndex first) {
+  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(memory) - first * sizeof(T));
+}
+
+/// Columns of one partition's edges. Each pointer is moved so that it is indexed by an edge's position in the
+/// whole graph; only positions of the partition may be read. Null: a column that this run does not use.
+struct PageView {
+  Vertex* targets = nullptr;
+  float* weights = nullptr;
+  std::uint64_t* cumulative = nullptr;  ///< CTPS
+  std::uint64_t* thresholds = nullptr;  ///< alias slots
+  std::uint32_t* others = nullptr;
+  // Coded lists: by vertex, and by word of the whole graph.
+  const std::uint32_t* begins = nullptr;
+  const std::uint32_t* words = nullptr;
+};
+
+/// Is an edge there?
+enum class Answer { no, yes, absent /**< the list that says it is not here */ };
+
+/// Answers from a graph that is here as a whole.
+struct WholeGraph {
+  SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v) const {
+    return graph.has_edge(u, v) ? Answer::yes : Answer::no;
+  }
+};
+
+struct PageMap {
+  static constexpr std::uint32_t kNoSlot = ~0u;
+
+  OwnerTable owners;
+  const std::uint32_t* slot_of = nullptr;  ///< [partitions], kNoSlot where it is not here
+  const PageView* pages = nullptr;         ///< [slots], and one of all that is read in place
+  std::uint32_t in_place = kNoSlot;        ///< the slot of partitions that are read in place
+
+  SLUICE_HD std::uint32_t owner(Vertex v) const { return owners.owner(v); }
+  SLUICE_HD std::uint32_t slot(Vertex v) const { return slot_of[owners.owner(v)]; }
+
+  /// Searches whichever of the two lists is here; in a directed graph only that of u will do. Bytes that are
+  /// read in place are added to `read`.
+  SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v, std::uint64_t& read) const {
+    const Row list_u = graph.row(u);
+    if (list_u.degree == 0) return Answer::no;
+    if (const std::uint32_t at = slot(u); at != kNoSlot) return search(at, list_u, v, read);
+    if (!graph.undirected) return Answer::absent;
+    const Row list_v = graph.row(v);
+    if (list_v.degree == 0) return Answer::no;
+    if (const std::uint32_t at = slot(v); at != kNoSlot) return search(at, list_v, u, read);
+    return Answer::absent;
+  }
+
+ private:
+  SLUICE_HD Answer search(std::uint32_t at, const Row& list, Vertex wanted, std::uint64_t& read) const {
+    if (at == in_place) read += std::uint64_t{searched(list.degree)} * kTargetBytes;
+    const Vertex* targets = pages[at].targets + list.offset;
+    std::uint32_t low = 0, length = list.degree;
+    while (length > 0) {
+      const std::uint32_t half = length / 2;
+      const bool below = targets[low + half] < wanted;
+      low = below ? low + half + 1 : low;
+      length = below ? length - half - 1 : half;
+    }
+    return low < list.degree && targets[low] == wanted ? Answer::yes : Answer::no;
+  }
+};
+
+/// Answers from the partitions that are here, and counts what is read in place.
+struct PagedAnswers {
+  const PageMap& map;
+  std::uint64_t& read;
+
+  SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v) const {
+    return map.has_edge(graph, u, v, read);
+  }
+};
+
+}  // namespace sluice

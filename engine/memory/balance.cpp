@@ -1,0 +1,39 @@
+#include "engine/memory/balance.hpp"
+
+#include <cmath>
+
+namespace sluice {
+
+std::vector<unsigned> shares_of(std::span<const std::uint64_t> work, unsigned total, Balance balance) {
+  std::vector<unsigned> shares(work.size(), 1);
+  for (std::size_t given = work.size(); given < total && !work.empty(); ++given) {
+    // The next goes where most work falls to each that is there already.
+    std::size_t most = 0;
+    for (std::size_t i = 1; i < work.size(); ++i) {
+      const std::uint64_t here = balance == Balance::on ? work[i] : 1,
+                          there = balance == Balance::on ? work[most] : 1;
+      if (here * shares[most] > there * shares[i]) most = i;
+    }
+    ++shares[most];
+  }
+  return shares;
+}
+
+void KernelTimes::add(std::span<const double> seconds) {
+  if (seconds.size() < 2) return;
+  const auto count = static_cast<double>(seconds.size());
+  double sum = 0, squares = 0;
+  for (const double each : seconds) sum += each;
+  for (const double each : seconds) squares += (each - sum / count) * (each - sum / count);
+  ++rounds;
+  mean_seconds += sum / count;
+  deviation_seconds += std::sqrt(squares / count);
+}
+
+void KernelTimes::operator+=(const KernelTimes& other) {
+  rounds += other.rounds;
+  mean_seconds += other.mean_seconds;
+  deviation_seconds += other.deviation_seconds;
+}
+
+}  // namespace sluice

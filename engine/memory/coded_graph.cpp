@@ -1,0 +1,97 @@
+#include "engine/memory/coded_graph.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+
+#include "engine/core/accountant.hpp"
+#include "engine/core/error.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/graph/elias_fano.hpp"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::uint64_t kGrain = 1024;
+/// Where a list begins is kept in 32 bits.
+constexpr std::uint64_t kMostWords = 0xffffffff;
+
+std::uint32_t degree_of(const CsrView& graph, std::uint64_t v) {
+  return static_cast<std::uint32_t>(graph.offsets[v + 1] - graph.offsets[v]);
+}
+
+}  // namespace
+
+CodedSizes::CodedSizes(const CsrView& graph, unsigned threads) : graph_(graph), threads_(threads) {
+  before_.assign((graph.vertices + kBlock - 1) / kBlock + 1, 0);
+  std::atomic<bool> codable{true};
+  parallel_blocks(threads, graph.vertices, kBlock, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+    EdgeIndex words = 0;
+    for (std::uint64_t v = from; v < to; ++v) {
+      words += words_of(v);
+      if (degree_of(graph, v) > EliasFano::kMostTargets) codable = false;
+    }
+    before_[from / kBlock + 1] = words;
+  });
+  std::partial_sum(before_.begin(), before_.end(), before_.begin());
+  codable_ = codable && words() <= kMostWords;
+}
+
+EdgeIndex CodedSizes::words_of(std::uint64_t v) const {
+  const std::uint32_t degree = degree_of(graph_, v);
+  return degree > 0 ? EliasFano::of(graph_.vertices, degree).words() : 0;
+}
+
+template <class Word>
+void CodedSizes::fill(Word* begins) const {
+  parallel_blocks(threads_, graph_.vertices, kBlock, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+    EdgeIndex words = before_[from / kBlock];
+    for (std::uint64_t v = from; v < to; words += words_of(v++)) begins[v] = static_cast<Word>(words);
+  });
+  begins[graph_.vertices] = static_cast<Word>(words());
+}
+
+HostArray<EdgeIndex> CodedSizes::offsets() const {
+  HostArray<EdgeIndex> offsets(graph_.vertices + 1, "where coded lists begin");
+  fill(offsets.data());
+  return offsets;
+}
+
+bool wants_codes(const Device& device, const Graph& graph, Layout layout, std::optional<CodedSizes>& sizes) {
+  if (layout == Layout::coded && graph.edges_elsewhere)
+    throw UsageError("--layout coded: the graph stays in its file (raise --host-memory, or use csr or auto)");
+  if (layout != Layout::automatic) return layout == Layout::coded;
+  if (!device.is_cuda() || graph.edges_elsewhere) return false;
+  if (!sizes) sizes.emplace(graph.out.view(), device.threads());
+  // Short lists gain nothing: each has a beginning of its own, and ends with a word.
+  return sizes->words() + graph.vertices() < graph.edges() / 8 * 7;
+}
+
+std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& graph,
+                                         const CodedSizes& sizes) {
+  const auto fits = [](std::uint64_t bytes) { return bytes <= host_accountant().available(); };
+  if (!sizes.codable() || !fits((graph.vertices + 1 + sizes.words()) * sizeof(std::uint32_t)))
+    return std::nullopt;
+  CodedGraph coded;
+  coded.begins_ = Staging<std::uint32_t>(device, graph.vertices + 1, "coded lists");
+  coded.words_ = Staging<std::uint32_t>(device, sizes.words(), "coded lists");
+  sizes.fill(coded.begins_.data());
+  std::atomic<bool> sorted{true};
+  parallel_blocks(
+      device.threads(), graph.vertices, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+        const std::uint32_t* const begins = coded.begins_.data();
+        std::fill(coded.words_.data() + begins[from], coded.words_.data() + begins[to], 0);
+        for (std::uint64_t v = from; v < to; ++v) {
+          const std::uint32_t degree = degree_of(graph, v);
+          if (degree == 0) continue;
+          const EliasFano code = EliasFano::of(graph.vertices, degree);
+          if (!code.write({graph.targets + graph.offsets[v], degree}, coded.words_.data() + begins[v]))
+            sorted = false;
+        }
+      });
+  if (!sorted) return std::nullopt;
+  return coded;
+}
+
+}  // namespace sluice

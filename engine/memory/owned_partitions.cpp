@@ -1,0 +1,131 @@
+#include "engine/memory/owned_partitions.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "engine/core/accountant.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice {
+
+OwnedPartitions OwnedPartitions::of(std::uint64_t partitions, int rank, int ranks) {
+  const auto first = [&](int r) {
+    return static_cast<std::uint32_t>(partitions * static_cast<std::uint64_t>(r) /
+                                      static_cast<std::uint64_t>(ranks));
+  };
+  return {first(rank), first(rank + 1)};
+}
+
+OwnedPartitions OwnedPartitions::of(const Communicator* ranks, std::uint64_t partitions) {
+  return ranks ? of(partitions, ranks->rank(), ranks->size()) : of(partitions, 0, 1);
+}
+
+int OwnedPartitions::owner(std::uint32_t partition, std::uint64_t partitions, int ranks) {
+  // The guess is never too large, and too small by one at most.
+  int rank = static_cast<int>(static_cast<std::uint64_t>(partition) * static_cast<std::uint64_t>(ranks) /
+                              partitions);
+  while (of(partitions, rank, ranks).end <= partition) ++rank;
+  return rank;
+}
+
+std::vector<std::uint32_t> ranks_of_partitions(const Communicator& ranks, std::uint64_t partitions) {
+  std::vector<std::uint32_t> owners;
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    const OwnedPartitions own = OwnedPartitions::of(partitions, rank, ranks.size());
+    owners.insert(owners.end(), own.end - own.begin, static_cast<std::uint32_t>(rank));
+  }
+  return owners;
+}
+
+void together(Communicator* ranks, const std::function<void()>& body) {
+  if (!ranks) return body();
+  std::exception_ptr own;
+  try {
+    body();
+  } catch (const BudgetError&) {
+    own = std::current_exception();
+  }
+  std::uint64_t failed[] = {own ? 1u : 0u};
+  ranks->all_reduce(failed, Reduce::max, "room for the work of all ranks");
+  if (own) std::rethrow_exception(own);
+  if (failed[0] != 0) throw BudgetError("another rank has no room for its part of the work");
+}
+
+bool any_left(Communicator* ranks, std::uint64_t left, const char* label) {
+  if (ranks) ranks->all_reduce(std::span(&left, 1), Reduce::max, label);
+  return left > 0;
+}
+
+std::uint64_t travelling_bytes(const Device& device) {
+  constexpr std::uint64_t kLeast = 4u << 20, kMost = 64u << 20;
+  std::uint64_t memory = device.memory().ceiling();
+  // The host's device memory lies within its memory.
+  if (!device.is_cuda()) memory = std::min(memory, host_accountant().ceiling());
+  return std::clamp(memory / 256, kLeast, kMost);
+}
+
+PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& graph,
+                     const PagingOptions& paging, const PageColumns& columns,
+                     std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps,
+                     std::uint64_t taken, std::uint64_t row_bytes) {
+  if (!ranks)
+    return plan_pages(device, graph, paging, columns, bytes_per_instance, instances, steps, taken, row_bytes);
+  const auto size = static_cast<std::uint64_t>(ranks->size());
+  std::uint64_t most[] = {std::max<std::uint64_t>(instances, 1), size};
+  PagingOptions wanted = paging;
+  const auto plan_with = [&] {
+    return plan_pages(device, graph, wanted, columns, bytes_per_instance, most[0], steps,
+                      taken + travelling_bytes(device));
+  };
+  ranks->all_reduce(most, Reduce::max, "the partition plan");
+  most[1] = std::max(size, paging.partitions);
+  if (paging.partitions == 0)
+    together(ranks, [&] { most[1] = std::max(size, plan_with().partitions.size()); });
+  ranks->all_reduce(most, Reduce::max, "the partition plan");
+  wanted.partitions = most[1];
+  std::optional<PagedPlan> fitted;
+  together(ranks, [&] { fitted = plan_with(); });
+  PagedPlan& plan = *fitted;
+  // Room for what this rank owns, and for one more: a scan may need a list of another rank.
+  const OwnedPartitions own = OwnedPartitions::of(ranks, plan.partitions.size());
+  plan.slots = std::min<unsigned>(plan.slots, std::max(own.end - own.begin + 1, 2u));
+  plan.slot_bytes = bytes_of_slots(plan.partitions, plan.slots);
+  std::uint64_t agreed[] = {plan.wave};
+  ranks->all_reduce(agreed, Reduce::min, "the partition plan");
+  plan.wave = std::min(agreed[0], kMostUnderWay / size);
+  return std::move(plan);
+}
+
+WaveHomes::WaveHomes(const Device& device, Communicator* ranks, Instance begin, Instance end,
+                     std::uint64_t per_home)
+    : device_(device), per_home_(per_home) {
+  const Instance range[] = {begin, end};
+  std::string mine(sizeof range, '\0');
+  std::memcpy(mine.data(), range, sizeof range);
+  const std::vector<std::string> all =
+      ranks ? ranks->all_gather(mine, "the ranks' instances") : std::vector{mine};
+  own_ = ranks ? static_cast<std::size_t>(ranks->rank()) : 0;
+  for (const std::string& text : all) {
+    Instance theirs[2];
+    std::memcpy(theirs, text.data(), sizeof theirs);
+    begins_.push_back(theirs[0]), ends_.push_back(theirs[1]);
+    waves_ = std::max(waves_, (theirs[1] - theirs[0] + per_home - 1) / per_home);
+  }
+  firsts_.resize(size()), counts_.resize(size());
+  device_firsts_ = Buffer<Instance>(device, size(), "the wave's instances");
+  device_counts_ = Buffer<std::uint64_t>(device, size(), "the wave's instances");
+}
+
+void WaveHomes::begin(std::uint64_t w) {
+  for (std::size_t h = 0; h < size(); ++h) {
+    firsts_[h] = std::min(begins_[h] + w * per_home_, ends_[h]);
+    counts_[h] = std::min(per_home_, ends_[h] - firsts_[h]);
+  }
+  copy_to_device(device_, device_firsts_.data(), firsts_.data(), device_firsts_.bytes());
+  copy_to_device(device_, device_counts_.data(), counts_.data(), device_counts_.bytes());
+}
+
+}  // namespace sluice

@@ -1,0 +1,82 @@
+// Work over ranks that each own a range of partitions: what the ranks agree on, whose instances a wave
+// holds, and how rows of walks come home.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "engine/exchange/communicator.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/memory/paged_plan.hpp"
+
+namespace sluice {
+
+/// Partitions [begin, end) that a rank owns: contiguous, equally many.
+struct OwnedPartitions {
+  std::uint32_t begin = 0, end = 0;
+  static OwnedPartitions of(std::uint64_t partitions, int rank, int ranks);
+  /// What this rank owns; all of them where `ranks` is null.
+  static OwnedPartitions of(const Communicator* ranks, std::uint64_t partitions);
+  /// The rank that owns a partition.
+  static int owner(std::uint32_t partition, std::uint64_t partitions, int ranks);
+};
+
+/// [partitions] The rank that owns each.
+std::vector<std::uint32_t> ranks_of_partitions(const Communicator& ranks, std::uint64_t partitions);
+
+/// Calls `body`, which may find too little memory. Then all of `ranks` throw BudgetError, not this one alone;
+/// null: this one is alone.
+void together(Communicator* ranks, const std::function<void()>& body);
+
+/// Has any of `ranks` work left? Null: has this one?
+bool any_left(Communicator* ranks, std::uint64_t left, const char* label);
+
+/// Device memory that moves walks between ranks which do not hold all of their partitions: 4 to 64 MiB, by
+/// what the device has. Each piece of a journey waits for all ranks, so that large pieces are few.
+std::uint64_t travelling_bytes(const Device& device);
+
+/// As plan_pages, agreed upon by all ranks (null: as plan_pages): the same cut, and as many instances of each
+/// rank in a wave. `instances` and `wave` count those of one rank; `bytes_per_instance` is what this rank
+/// holds for one of each rank. Walks that travel keep whole rows.
+PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& graph,
+                     const PagingOptions& paging, const PageColumns& columns,
+                     std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps,
+                     std::uint64_t taken = 0, std::uint64_t row_bytes = 0);
+
+/// Whose instances a wave holds: [begin, end) of every rank in turn, `per_home` of each at a time. Alone
+/// there is one home.
+class WaveHomes {
+ public:
+  WaveHomes(const Device& device, Communicator* ranks, Instance begin, Instance end, std::uint64_t per_home);
+
+  std::uint64_t waves() const { return waves_; }
+  std::uint64_t size() const { return begins_.size(); }
+  /// Walks of a wave, those that do not exist counted.
+  std::uint64_t capacity() const { return size() * per_home_; }
+  /// Makes wave `w` the current one.
+  void begin(std::uint64_t w);
+  // On the device: [size] the current wave's first instance of each home, and how many there are.
+  const Instance* firsts() const { return device_firsts_.data(); }
+  const std::uint64_t* counts() const { return device_counts_.data(); }
+  /// The current wave's instances of this rank.
+  std::size_t own() const { return own_; }
+  Instance own_first() const { return firsts_[own_]; }
+  std::uint64_t own_count() const { return counts_[own_]; }
+  /// How many instances of a home the current wave holds, and the most of any home.
+  std::uint64_t count(std::uint64_t home) const { return counts_[home]; }
+  std::uint64_t most() const { return *std::max_element(counts_.begin(), counts_.end()); }
+
+ private:
+  const Device& device_;
+  std::uint64_t per_home_, waves_ = 0;
+  std::size_t own_ = 0;
+  std::vector<Instance> begins_, ends_, firsts_;
+  std::vector<std::uint64_t> counts_;
+  Buffer<Instance> device_firsts_;
+  Buffer<std::uint64_t> device_counts_;
+};
+
+}  // namespace sluice

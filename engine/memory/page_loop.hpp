@@ -1,0 +1,95 @@
+// Rounds of work on a graph in partitions: what is here is worked on while the next partitions come, where
+// most work waits. Knows nothing of the work itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "engine/core/function_ref.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/paged_plan.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/scheduler.hpp"
+#include "engine/memory/slots.hpp"
+#include "engine/memory/transport.hpp"
+
+namespace sluice {
+
+/// How a run reads what is here.
+struct PageUse {
+  double picks = 1;         ///< edges that one visit to a list draws, about
+  std::uint64_t steps = 0;  ///< through so many other lists work goes on, wherever they are
+};
+
+class PageLoop {
+ public:
+  /// Works on these partitions, which are here: afterwards less waits there.
+  using Work = std::function<void(std::span<const std::uint32_t>)>;
+
+  /// Throws UsageError where the transport that is asked for is not possible, BudgetError.
+  PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan, const PageUse& use,
+           RunStats& stats);
+
+  /// Rounds until no more than `keep` waits for this rank's partitions; if anything does, the next ones are
+  /// on their way. `waiting` counts work by partition and is brought up to date by `work`.
+  void drain(std::span<const std::uint64_t> waiting, const Work& work, std::uint64_t keep = 0);
+  /// Brings what is missing of `wanted`, which fit the slots together, in the place of what is not wanted.
+  void hold(std::span<const std::uint32_t> wanted);
+  /// Holds all of `wanted` and works once.
+  void bring_together(std::span<const std::uint32_t> wanted, std::span<const std::uint64_t> waiting,
+                      const std::function<void()>& work);
+  /// Adds what was brought since the last call to the run's figures.
+  void count();
+
+  const PagingOptions& paging() const { return graph_.paging; }
+  const PagedPlan& plan() const { return plan_; }
+  std::uint32_t partitions() const { return static_cast<std::uint32_t>(plan_.partitions.size()); }
+  /// The partitions that this rank works on.
+  const OwnedPartitions& own() const { return own_; }
+  /// A partition that is here.
+  const PageView& page(std::uint32_t partition) const { return slots_.page(partition); }
+  /// Is it read in place?
+  bool in_place(std::uint32_t partition) const { return slots_.in_place(partition); }
+  /// The look-up of what is here, in device memory; valid for one round's work.
+  PageMap publish() { return slots_.publish().map; }
+  /// The same with `each(page)` for every slot beside it: [slots].
+  template <class Each>
+  auto publish(const Each& each) {
+    using Item = std::invoke_result_t<const Each&, const PageView&>;
+    static_assert(std::is_trivially_copyable_v<Item>);
+    const auto [map, also] = publish_with(sizeof(Item), [&](const PageView& page, std::byte* to) {
+      const Item item = each(page);
+      std::memcpy(to, &item, sizeof item);
+    });
+    return std::pair(map, reinterpret_cast<const Item*>(also));
+  }
+
+ private:
+  /// As publish, with what `write` leaves for every slot in `bytes` bytes.
+  Slots::Published publish_with(std::size_t bytes, FunctionRef<void(const PageView&, std::byte*)> write);
+  void round(std::vector<std::uint64_t> away, std::span<const std::uint64_t> waiting, const Work& work);
+  std::vector<std::uint32_t> map_some(std::span<const std::uint64_t> waiting);
+  void work_on(std::span<const std::uint32_t> mapped, std::span<const std::uint64_t> waiting,
+               const Work& work);
+  unsigned spare() const;
+  void make_room(std::span<const std::uint64_t> waiting);
+  void begin_loads(std::span<const std::uint64_t> away);
+
+  ResidentGraph::Impl& graph_;
+  RunStats& stats_;
+  PagedPlan plan_;
+  OwnedPartitions own_;
+  std::uint64_t steps_;
+  Slots slots_;
+  TransportChoice transport_;
+  Scheduler scheduler_;
+  std::uint64_t transfers_ = 0, copied_bytes_ = 0, read_bytes_ = 0;  ///< counted so far
+};
+
+}  // namespace sluice

@@ -1,0 +1,203 @@
+#include "engine/memory/paged_plan.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/core/error.hpp"
+#include "engine/core/host_array.hpp"
+#include "engine/core/size.hpp"
+#include "engine/exec/memory/link.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/graph/graph_view.hpp"
+#include "engine/memory/coded_graph.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// Partitions' worth of slots that a budget is cut into: enough that some come while others are worked on,
+/// few enough that a copy is long.
+constexpr std::uint64_t kSlots = 16;
+/// Smaller copies do not fill the link (DESIGN section 6).
+constexpr std::uint64_t kSmallestSlot = 1u << 20;
+/// A walk may need two lists at once.
+constexpr std::uint64_t kSlotsNeeded = 2;
+/// Look-up tables and the like, of which there are a few beside slots and waves.
+constexpr std::uint64_t kFixedBytes = 64u << 10;
+
+/// Legs of fewer steps would be mostly waits for the last of their walks.
+constexpr std::uint64_t kShortestLeg = 4, kMostLegs = 16;
+
+/// Bytes brought, about, if `slot_bytes` of `graph_bytes` are here at a time and `wave` instances are under
+/// way, in so many legs. What is away is brought when a leg begins; that costs a sixteenth of the graph at
+/// least, for the last walks of a leg keep no device busy. A list that is not here is brought after half of
+/// what is away, on average; then the walk goes on through what is here.
+double brought(double graph_bytes, double slot_bytes, double instances, double wave, double steps,
+               double legs) {
+  const double away = 1 - std::min(1.0, slot_bytes / graph_bytes);
+  const double waves = std::ceil(instances / wave);
+  return waves * graph_bytes * (1 + (legs - 1) * std::max(away, 1.0 / 16) + steps * away * away / 2);
+}
+
+/// What a plan cuts: the lists as they are, or their codes in words, each with its beginning.
+class ListSizes {
+ public:
+  ListSizes(const Graph& graph, const PageColumns& columns, unsigned threads)
+      : words_(columns.coded ? codes(graph, columns, threads) : HostArray<EdgeIndex>()),
+        offsets_(columns.coded ? std::as_const(words_).span() : graph.out.offsets.span()),
+        bytes_(columns.coded ? PartitionBytes{sizeof(std::uint32_t), sizeof(std::uint32_t)}
+                             : PartitionBytes{0, columns.bytes_per_edge()}) {}
+
+  std::span<const EdgeIndex> offsets() const { return offsets_; }
+  const PartitionBytes& bytes() const { return bytes_; }
+
+ private:
+  static HostArray<EdgeIndex> codes(const Graph& graph, const PageColumns& columns, unsigned threads) {
+    if (!columns.begins) return CodedSizes(graph.out.view(), threads).offsets();
+    HostArray<EdgeIndex> words(graph.vertices() + 1, "where coded lists begin");
+    parallel_blocks(threads, words.size(), 1u << 16, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+      std::copy(columns.begins + from, columns.begins + to, words.data() + from);
+    });
+    return words;
+  }
+
+  HostArray<EdgeIndex> words_;
+  std::span<const EdgeIndex> offsets_;
+  PartitionBytes bytes_;
+};
+
+/// Slots for the usual partitions, and a few for those that are one list larger than these: such a list shall
+/// not make all slots as large.
+class Sizes {
+ public:
+  explicit Sizes(const PartitionPlan& plan) {
+    for (std::uint64_t p = 0; p < plan.size(); ++p) {
+      const bool oversized = plan.oversized(p);
+      if (oversized) ++oversized_;
+      std::uint64_t& most = oversized ? largest_ : usual_;
+      most = std::max(most, plan.bytes(p));
+    }
+    if (usual_ == 0) usual_ = std::max<std::uint64_t>(largest_, 1), oversized_ = 0;
+  }
+
+  /// Of so many slots, those for oversized partitions.
+  unsigned large(std::uint64_t slots) const {
+    return static_cast<unsigned>(std::min({oversized_, slots, kSlotsNeeded}));
+  }
+  std::uint64_t bytes(std::uint64_t slots) const {
+    return large(slots) * largest_ + (slots - large(slots)) * usual_;
+  }
+  /// How many slots `bytes` have room for, if it is at least what kSlotsNeeded take.
+  std::uint64_t fitting(std::uint64_t room) const {
+    return kSlotsNeeded + (room - bytes(kSlotsNeeded)) / usual_;
+  }
+
+ private:
+  std::uint64_t usual_ = 0, largest_ = 0, oversized_ = 0;
+};
+
+}  // namespace
+
+bool reads_in_place(const PagedPlan& coded, const PagingOptions& paging, std::uint64_t list_bytes,
+                    std::uint64_t instances, std::uint64_t steps) {
+  if (paging.transport != Transport::automatic) return paging.transport == Transport::mapped;
+  const LinkRates rates = expected_link(list_bytes);
+  // As many bytes of the lists as they are would be on the device.
+  // The lists as they are would have as many bytes of the device.
+  const double here =
+      static_cast<double>(coded.slot_bytes) / static_cast<double>(std::max<std::uint64_t>(list_bytes, 1));
+  const double reads = static_cast<double>(instances) * static_cast<double>(steps) * std::max(0.0, 1 - here);
+  return reads / rates.mapped_reads < coded.brought_bytes / rates.copied_bytes;
+}
+
+std::uint64_t bytes_of_slots(const PartitionPlan& plan, unsigned slots) {
+  return Sizes(plan).bytes(slots);
+}
+
+bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& paging) {
+  if (paging.partitions > 1 || paging.transport != Transport::automatic || graph.edges_elsewhere) return true;
+  if (paging.partitions == 1) return false;
+  const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0));
+  // The host backend reads a graph where it is; a ceiling says what a device of that size would hold.
+  if (!device.is_cuda()) return paging.cut || edges > device.memory().ceiling();
+  const std::uint64_t hubs = graph.edges() / GraphView::kHubDegree * sizeof(Vertex),
+                      vertices = (graph.vertices() + 1) * sizeof(EdgeIndex) +
+                                 (graph.weighted ? graph.vertices() * sizeof(std::int16_t) : 0);
+  return paging.cut || edges + vertices + hubs > device.memory().available();
+}
+
+PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptions& paging,
+                     const PageColumns& columns, std::uint64_t bytes_per_instance, std::uint64_t instances,
+                     std::uint64_t steps, std::uint64_t taken, std::uint64_t row_bytes) {
+  const ListSizes sizes(graph, columns, device.threads());
+  const auto offsets = sizes.offsets();
+  const PartitionBytes bytes = sizes.bytes();
+  const std::uint64_t graph_bytes =
+      std::max<std::uint64_t>(graph.vertices() * bytes.vertex + offsets.back() * bytes.edge, 1);
+  const auto beside = [&](std::uint64_t left) { return left > taken ? left - taken : 0; };
+  // The host backend's slots and waves lie in host memory, which has to hold results that leave as well.
+  const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : beside(host_accountant().available()) / 2;
+  const std::uint64_t available = std::min(beside(device.memory().available()), most);
+  const std::uint64_t free = available > kFixedBytes ? available - kFixedBytes : 0;
+  const std::uint64_t entry = row_bytes / (steps + 1), rows_on_host = host_accountant().available() / 4;
+  const auto leg_of = [&](std::uint64_t legs) { return (steps + legs - 1) / legs; };
+  const auto each = [&](std::uint64_t legs) {
+    return legs == 1 ? bytes_per_instance : bytes_per_instance - row_bytes + (leg_of(legs) + 1) * entry;
+  };
+  const auto fitting = [&](std::uint64_t slot_bytes, std::uint64_t legs) {
+    const std::uint64_t left = free > slot_bytes ? free - slot_bytes : 0;
+    const std::uint64_t on_host = legs == 1 ? kMostUnderWay : rows_on_host / row_bytes;
+    return std::min({left / each(legs), std::max<std::uint64_t>(instances, 1), on_host, kMostUnderWay});
+  };
+  const auto brought_by = [&](std::uint64_t slot_bytes, std::uint64_t wave, std::uint64_t legs) {
+    return brought(static_cast<double>(graph_bytes), static_cast<double>(slot_bytes),
+                   static_cast<double>(instances), static_cast<double>(wave), static_cast<double>(steps),
+                   static_cast<double>(legs));
+  };
+
+  // The share of slots, in sixteenths of what is free.
+  std::uint64_t share = 0, legs = 1;
+  double best = 0;
+  for (std::uint64_t some = 1; some <= kMostLegs; some *= 2) {
+    if (some > 1 && (row_bytes == 0 || leg_of(some) < kShortestLeg)) break;
+    for (std::uint64_t sixteenth = 1; sixteenth < 16; ++sixteenth) {
+      const std::uint64_t slot_bytes = std::min(graph_bytes, free / 16 * sixteenth),
+                          wave = fitting(slot_bytes, some);
+      if (wave == 0 || slot_bytes == 0) continue;
+      const double cost = brought_by(slot_bytes, wave, some);
+      if (share == 0 || cost < best) share = slot_bytes, legs = some, best = cost;
+    }
+  }
+  // Whatever the wave leaves over is for slots too.
+  if (share != 0) share = std::min(graph_bytes, free - fitting(share, legs) * each(legs));
+  const std::uint64_t slot_bytes =
+      std::max<std::uint64_t>(share / kSlots, std::min(kSmallestSlot, share / 2));
+  PagedPlan plan{paging.partitions != 0
+                     ? PartitionPlan::of_count(offsets, bytes, paging.partitions)
+                     : PartitionPlan(offsets, bytes, std::max<std::uint64_t>(slot_bytes, 1))};
+  const Sizes slots(plan.partitions);
+  const std::uint64_t fit = slots.fitting(std::max(share, slots.bytes(kSlotsNeeded)));
+  const std::uint64_t wanted = paging.slots != 0 ? std::max(paging.slots, kSlotsNeeded) : fit;
+  plan.slots =
+      static_cast<unsigned>(std::min({fit, wanted, std::max<std::uint64_t>(plan.partitions.size(), 1)}));
+  plan.large_slots = slots.large(plan.slots);
+  plan.slot_bytes = slots.bytes(plan.slots);
+  plan.wave = fitting(plan.slot_bytes, legs);
+  plan.leg = leg_of(legs), plan.instance_bytes = each(legs);
+  if (plan.wave == 0) {
+    const std::uint64_t needed = kFixedBytes + plan.slot_bytes + plan.instance_bytes;
+    const bool of_host = available == most;
+    throw BudgetError(fmt::format(
+        "{} memory: {} slots for partitions of up to {} and one instance need {}, but {} are left (raise "
+        "--{}-memory, or ask for more --partitions)",
+        of_host ? "host" : "device", plan.slots, format_size(plan.partitions.largest()), format_size(needed),
+        format_size(available), of_host ? "host" : "device"));
+  }
+  plan.brought_bytes = brought_by(plan.slot_bytes, plan.wave, legs);
+  return plan;
+}
+
+}  // namespace sluice

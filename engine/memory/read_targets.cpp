@@ -1,0 +1,39 @@
+#include "engine/memory/read_targets.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/core/host_array.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// Edges that lie no further apart are read at once, so many at most.
+constexpr EdgeIndex kGap = 16u << 10, kMost = 1u << 20;
+
+}  // namespace
+
+std::uint64_t read_targets(const Graph& graph, std::span<const EdgeIndex> positions,
+                           std::span<Vertex> targets) {
+  if (!graph.edges_elsewhere) {
+    for (std::size_t i = 0; i < positions.size(); ++i) targets[i] = graph.out.targets[positions[i]];
+    return 0;
+  }
+  HostArray<std::uint64_t> order(positions.size(), "reading edges");
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order.span(), {}, [&](std::uint64_t i) { return positions[i]; });
+  const auto at = [&](std::size_t i) { return positions[order[i]]; };
+  std::uint64_t read = 0;
+  for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
+    end = begin + 1;
+    while (end < order.size() && at(end) - at(end - 1) <= kGap && at(end) - at(begin) < kMost) ++end;
+    HostArray<Vertex> some(at(end - 1) - at(begin) + 1, "reading edges");
+    graph.edges_elsewhere->read_targets(at(begin), some.span());
+    read += some.bytes();
+    for (std::size_t i = begin; i < end; ++i) targets[order[i]] = some[at(i) - at(begin)];
+  }
+  return read;
+}
+
+}  // namespace sluice

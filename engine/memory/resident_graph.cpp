@@ -1,0 +1,207 @@
+#include "engine/memory/resident_graph.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/graph/partition_map.hpp"
+#include "engine/memory/paged_plan.hpp"
+#include "engine/memory/tables/upload.hpp"
+#include "engine/select/build_tables.hpp"
+#include "partition/plan.hpp"
+
+namespace sluice {
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+ResidentGraph::Impl::Impl(Device& on, const Graph& of, const PagingOptions& in_parts)
+    : device(on), graph(of), paging(in_parts), available(on.memory().available()) {
+  const double begin = seconds_now();
+  host_view.csr = graph.out.view();
+  host_view.undirected = !graph.directed;
+  packing = EdgePacking::of(host_view.vertices(), host_view.edges());
+  for (std::uint64_t v = 0; v < host_view.vertices(); ++v) {
+    const EdgeIndex degree = host_view.csr.offsets[v + 1] - host_view.csr.offsets[v];
+    if (degree > 0xffffffffu)
+      throw InputError("vertex " + std::to_string(v) + " has more than 2^32 - 1 edges");
+    max_degree = std::max(max_degree, static_cast<std::uint32_t>(degree));
+  }
+  if (paging.transport == Transport::file && !graph.edges_elsewhere)
+    throw UsageError("--transport file: the graph was read into memory; open it without its edges");
+  view = host_view;
+  paged = needs_pages(device, graph, paging);
+  paged ? open_pages() : upload();
+  load_seconds = seconds_now() - begin;
+}
+
+void ResidentGraph::Impl::upload() {
+  const CsrView host = host_view.csr;
+  if (device.is_cuda()) {
+    const auto bring = [&]<class T>(Buffer<T>& buffer, const T* from, std::size_t count,
+                                    const char* purpose) {
+      buffer = Buffer<T>(device, count, purpose);
+      copy_to_device(device, buffer.data(), from, buffer.bytes());
+      host_to_device_bytes += buffer.bytes();
+    };
+    std::vector<Vertex> hub_list;
+    for (std::uint64_t v = 0; v < host.vertices; ++v) {
+      if (host.offsets[v + 1] - host.offsets[v] > GraphView::kHubDegree)
+        hub_list.push_back(static_cast<Vertex>(v));
+    }
+    bring(offsets, host.offsets, host.vertices + 1, "the graph's offsets");
+    bring(targets, host.targets, host.edges, "the graph's edges");
+    if (host.weights) bring(weights, host.weights, host.edges, "the graph's weights");
+    bring(hubs, std::as_const(hub_list).data(), hub_list.size(), "the list of hubs");
+    view.hubs = hubs.data();
+    view.hub_count = static_cast<std::uint32_t>(hub_list.size());
+    view.csr.offsets = offsets.data();
+    view.csr.targets = targets.data();
+    view.csr.weights = host.weights ? weights.data() : nullptr;
+  }
+  if (host.weights) {
+    exponents = Buffer<std::int16_t>(device, host.vertices, "exponents of weights");
+    build_exponents(device, view, exponents.data());
+    view.exponents = exponents.data();
+  }
+}
+
+void ResidentGraph::Impl::open_pages() {
+  const CsrView host = host_view.csr;
+  if (device.is_cuda()) {
+    offsets = Buffer<EdgeIndex>(device, host.vertices + 1, "the graph's offsets");
+    copy_to_device(device, offsets.data(), host.offsets, offsets.bytes());
+    host_to_device_bytes += offsets.bytes();
+    view.csr.offsets = offsets.data();
+    view.csr.targets = nullptr;
+    view.csr.weights = nullptr;
+    if (host.targets) locks.emplace_back(device, host.targets, host.edges * sizeof(Vertex));
+    if (host.weights) locks.emplace_back(device, host.weights, host.edges * sizeof(float));
+  }
+  if (!graph.weighted) return;
+  exponents = Buffer<std::int16_t>(device, host.vertices, "exponents of weights");
+  if (device.is_cuda()) host_exponents = HostArray<std::int16_t>(host.vertices, "exponents of weights");
+  std::int16_t* const on_host = device.is_cuda() ? host_exponents.data() : exponents.data();
+  for_each_range([&](const GraphView& range, std::uint64_t begin, std::uint64_t end) {
+    host::build_exponents(device.threads(), range, on_host, {begin, end});
+  });
+  share(std::span(on_host, host.vertices), "exponents of weights");
+  if (device.is_cuda()) copy_to_device(device, exponents.data(), on_host, exponents.bytes());
+  view.exponents = exponents.data();
+  host_view.exponents = on_host;
+}
+
+void ResidentGraph::Impl::for_each_range(
+    const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const {
+  if (!graph.edges_elsewhere) return body(host_view, 0, host_view.vertices());
+  constexpr std::uint64_t kMostBytes = 16u << 20, kLeastBytes = 4u << 10;
+  const std::uint64_t range_bytes = std::clamp(host_accountant().available() / 8, kLeastBytes, kMostBytes);
+  const PartitionBytes bytes{0, sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0)};
+  const PartitionPlan ranges(graph.out.offsets.span(), bytes, range_bytes);
+  const std::uint64_t room = ranges.largest() / bytes.edge;
+  HostArray<Vertex> some_targets(room, "reading edges");
+  HostArray<float> some_weights(graph.weighted ? room : 0, "reading edges");
+  const auto [mine_begin, mine_end] = part_of(paging.shard ? paging.shard->rank() : 0);
+  for (std::uint64_t p = 0; p < ranges.size(); ++p) {
+    const std::uint64_t begin = std::max(ranges.begin(p), mine_begin),
+                        end = std::min(ranges.end(p), mine_end);
+    if (begin >= end) continue;
+    const EdgeIndex first = graph.out.offsets[begin], last = graph.out.offsets[end];
+    GraphView range = host_view;
+    graph.edges_elsewhere->read_targets(first, {some_targets.data(), last - first});
+    range.csr.targets = moved(some_targets.data(), first);
+    if (graph.weighted) {
+      graph.edges_elsewhere->read_weights(first, {some_weights.data(), last - first});
+      range.csr.weights = moved(some_weights.data(), first);
+    }
+    body(range, begin, end);
+  }
+}
+
+const CodedGraph* ResidentGraph::Impl::coded_lists(Layout layout) {
+  const double begin = seconds_now();
+  const bool wanted = wants_codes(device, graph, layout, coded_sizes);
+  if (wanted && !coded) {
+    if (!coded_sizes) coded_sizes.emplace(host_view.csr, device.threads());
+    coded = CodedGraph::of(device, host_view.csr, *coded_sizes);
+  }
+  table_seconds += seconds_now() - begin;
+  return wanted && coded ? &*coded : nullptr;
+}
+
+std::pair<std::uint64_t, std::uint64_t> ResidentGraph::Impl::part_of(int rank) const {
+  const auto ranks = static_cast<std::uint64_t>(paging.shard ? paging.shard->size() : 1);
+  const auto firsts = graph.out.offsets.span().first(graph.vertices());
+  const auto first = [&](std::uint64_t r) {
+    if (r == ranks) return graph.vertices();
+    const auto at = std::lower_bound(firsts.begin(), firsts.end(), graph.edges() / ranks * r);
+    return static_cast<std::uint64_t>(at - firsts.begin());
+  };
+  return {first(static_cast<std::uint64_t>(rank)), first(static_cast<std::uint64_t>(rank) + 1)};
+}
+
+const WideEdge* ResidentGraph::Impl::wide_edges() {
+  if (wide.empty() && view.edges() > 0) {
+    const double begin = seconds_now();
+    Buffer<WideEdge> edges(device, view.edges(), "the wide edges");
+    build_wide_edges(device, view, edges.data());
+    wide = std::move(edges);
+    table_seconds += seconds_now() - begin;
+  }
+  return wide.data();
+}
+
+const std::uint64_t* ResidentGraph::Impl::packed_edges() {
+  if (packed.empty() && view.edges() > 0) {
+    const double begin = seconds_now();
+    Buffer<std::uint64_t> edges(device, view.edges(), "the wide edges");
+    build_packed_edges(device, view, packing, edges.data());
+    packed = std::move(edges);
+    table_seconds += seconds_now() - begin;
+  }
+  return packed.data();
+}
+
+void ResidentGraph::Impl::drop_tables() {
+  for (BiasTables& tables : named) tables = BiasTables{};
+  coded.reset();
+  wide = Buffer<WideEdge>();
+  packed = Buffer<std::uint64_t>();
+  workspace.reset();
+}
+
+void ResidentGraph::Impl::cut_unless_fits(std::uint64_t needed) {
+  if (needed <= available) return;
+  const double begin = seconds_now();
+  drop_tables();
+  offsets = Buffer<EdgeIndex>();
+  targets = Buffer<Vertex>();
+  weights = Buffer<float>();
+  exponents = Buffer<std::int16_t>();
+  hubs = Buffer<Vertex>();
+  view = host_view;
+  paged = true;
+  open_pages();
+  load_seconds += seconds_now() - begin;
+}
+
+ResidentGraph::ResidentGraph(Device& device, const Graph& graph, const PagingOptions& paging)
+    : impl_(std::make_unique<Impl>(device, graph, paging)) {}
+ResidentGraph::~ResidentGraph() = default;
+ResidentGraph::ResidentGraph(ResidentGraph&&) noexcept = default;
+void ResidentGraph::drop_tables() {
+  impl_->drop_tables();
+}
+
+Device& ResidentGraph::device() const {
+  return impl_->device;
+}
+const Graph& ResidentGraph::graph() const {
+  return impl_->graph;
+}
+
+}  // namespace sluice

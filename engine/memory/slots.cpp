@@ -1,0 +1,326 @@
+#include "engine/memory/slots.hpp"
+
+#include <algorithm>
+
+#include "engine/core/accountant.hpp"
+#include "engine/exec/memory/copy_lane.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// Two, so that the link is busy while one of them reads, derives or starts its next copy.
+constexpr unsigned kLanes = 2;
+/// From a file more: each looks at what it has read, and a disk wants several reads at once.
+constexpr unsigned kFileLanes = 4;
+
+}  // namespace
+
+/// What a bringing thread has of its own: a stream, and page-locked memory for what is not in host memory.
+class Slots::Lane {
+ public:
+  explicit Lane(const Device& device) : copies(device), device_(device) {}
+
+  template <class T>
+  T* stage(Staging<T>& column, std::uint64_t size) {
+    if (column.size() < size)
+      column = Staging<T>(), column = Staging<T>(device_, size, "a stage for partitions");
+    return column.data();
+  }
+
+  CopyLane copies;
+  Staging<Vertex> targets;
+  Staging<float> weights;
+  Staging<std::uint64_t> cumulative, thresholds;
+  Staging<std::uint32_t> others;
+
+ private:
+  const Device& device_;
+};
+
+PageRequest::PageRequest(const ResidentGraph::Impl& graph) {
+  if (!graph.paged) return;
+  const CsrView& host = graph.host_view.csr;
+  // Slots are filled from these columns; nobody writes through the view.
+  sources.columns.targets = const_cast<Vertex*>(host.targets);
+  sources.columns.weights = const_cast<float*>(host.weights);
+  sources.file = graph.graph.edges_elsewhere.get();
+  sources.weighted = graph.graph.weighted;
+  // A rank that owns a part of the graph brings that part alone, which its memory may well hold.
+  sources.keep = graph.paging.shard && graph.paging.transport != Transport::file;
+}
+
+Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const PartitionPlan& plan,
+             PageColumns columns, PageSources sources, Count count)
+    : device_(device), offsets_(offsets), plan_(plan), columns_(columns), sources_(std::move(sources)) {
+  const PageView& host = sources_.columns;
+  if (columns.coded) {
+    sources_.columns.begins = sources_.coded->begins();
+    sources_.columns.words = sources_.coded->words();
+  }
+  can_map_ = (columns.coded || host.targets) && (!columns.weights || host.weights) &&
+             (!columns.cumulative || host.cumulative) && (!columns.alias || host.thresholds);
+  const Room all = room_for(true), usual = count.large > 0 ? room_for(false) : all;
+  most_edges_ = all.edges;
+  slots_.resize(count.slots);
+  for (unsigned slot = 0; slot < count.slots; ++slot) make(slots_[slot], slot < count.large ? all : usual);
+  views_.resize(count.slots + 1);
+  views_[count.slots] = host;
+  slot_of_.assign(plan.size(), PageMap::kNoSlot);
+  if (sources_.keep && read_from_file()) kept_.resize(plan.size());
+  const auto upload = [&]<class T>(Buffer<T>& buffer, std::span<const T> from) {
+    buffer = Buffer<T>(device, from.size(), "the partition look-up");
+    copy_to_device(device, buffer.data(), from.data(), buffer.bytes());
+  };
+  upload(boundaries_, plan.boundaries());
+  upload(buckets_, plan.buckets());
+  const unsigned lanes = read_from_file() ? kFileLanes : kLanes;
+  for (unsigned lane = 0; lane < std::min(lanes, count.slots); ++lane)
+    threads_.emplace_back([this] { work(); });
+}
+
+std::span<const std::uint32_t> Slots::host_words() const {
+  const PageView& host = sources_.columns;
+  if (columns_.coded) return {host.words, host.begins[offsets_.size() - 1]};
+  return {host.targets, offsets_.back()};
+}
+
+Slots::Room Slots::room_for(bool oversized) const {
+  const std::uint32_t* const begins = sources_.columns.begins;
+  Room room;
+  for (std::uint64_t p = 0; p < plan_.size(); ++p) {
+    const std::uint64_t begin = plan_.begin(p), end = plan_.end(p);
+    if (!oversized && plan_.oversized(p)) continue;
+    room.edges = std::max<std::uint64_t>(room.edges, offsets_[end] - offsets_[begin]);
+    room.vertices = std::max(room.vertices, end - begin);
+    if (columns_.coded) room.words = std::max<std::uint64_t>(room.words, begins[end] - begins[begin]);
+  }
+  return room;
+}
+
+void Slots::make(Slot& slot, const Room& room) const {
+  const auto column = [&]<class T>(Buffer<T>& buffer, std::uint64_t size, bool wanted) {
+    if (wanted) buffer = Buffer<T>(device_, std::max<std::uint64_t>(size, 1), "slots for partitions");
+  };
+  column(slot.begins, room.vertices, columns_.coded);
+  column(slot.words, room.words, columns_.coded);
+  column(slot.targets, room.edges, !columns_.coded);
+  column(slot.weights, room.edges, columns_.weights);
+  column(slot.cumulative, room.edges, columns_.cumulative);
+  column(slot.thresholds, room.edges, columns_.alias);
+  column(slot.others, room.edges, columns_.alias);
+}
+
+Slots::~Slots() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    waiting_.clear();
+  }
+  changed_.notify_all();
+}
+
+void Slots::begin(unsigned slot, std::uint32_t partition) {
+  views_[slot] = rebased(slots_[slot], partition);
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back({slot, partition});
+  ++under_way_;
+  changed_.notify_all();
+}
+
+std::vector<std::uint32_t> Slots::wait(unsigned left) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return failure_ || under_way_ == 0 || (under_way_ <= left && !come_.empty()); });
+  if (failure_) std::rethrow_exception(failure_);
+  std::vector<std::uint32_t> here;
+  for (const Load& load : come_) {
+    slot_of_[load.partition] = load.slot;
+    here.push_back(load.partition);
+  }
+  come_.clear();
+  return here;
+}
+
+void Slots::drop(std::uint32_t partition) {
+  slot_of_[partition] = PageMap::kNoSlot;
+}
+
+Slots::Published Slots::publish(std::span<const std::byte> also) {
+  constexpr std::size_t kAlignment = 16;
+  look_up_.clear();
+  const auto append = [&](std::span<const std::byte> part) {
+    const std::size_t at = (look_up_.size() + kAlignment - 1) / kAlignment * kAlignment;
+    look_up_.resize(at);
+    look_up_.insert(look_up_.end(), part.begin(), part.end());
+    return at;
+  };
+  const std::size_t pages = append(std::as_bytes(std::span(views_)));
+  const std::size_t slot_of = append(std::as_bytes(std::span(slot_of_)));
+  const std::size_t beside = append(also);
+  device_look_up_.reserve(device_, look_up_.size(), "the partition look-up");
+  const std::byte* const there = device_look_up_.data();
+  copy_to_device(device_, device_look_up_.data(), look_up_.data(), look_up_.size());
+  PageMap map;
+  map.owners = plan_.owners();
+  map.owners.boundaries = boundaries_.data();
+  map.owners.first = buckets_.data();
+  map.slot_of = reinterpret_cast<const std::uint32_t*>(there + slot_of);
+  map.pages = reinterpret_cast<const PageView*>(there + pages);
+  map.in_place = size();
+  return {map, there + beside};
+}
+
+void Slots::work() {
+  std::exception_ptr failure;
+  try {
+    Lane lane(device_);
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      const Load load = waiting_.front();
+      waiting_.pop_front();
+      lock.unlock();
+      bring(lane, load);
+      lock.lock();
+      if (failure_) return;  // another lane's: nothing is under way any more
+      come_.push_back(load);
+      --under_way_;
+      changed_.notify_all();
+    }
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  // What was begun will not come: whoever waits hears of it.
+  const std::lock_guard lock(mutex_);
+  if (!failure_) failure_ = failure;
+  waiting_.clear();
+  under_way_ = 0;
+  changed_.notify_all();
+}
+
+void Slots::bring(Lane& lane, const Load& load) {
+  columns_.coded ? bring_coded(lane, load) : bring_columns(lane, load);
+  lane.copies.wait("bringing a partition");
+  ++counters_.transfers;
+}
+
+void Slots::bring_coded(Lane& lane, const Load& load) {
+  const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
+  const Slot& slot = slots_[load.slot];
+  const auto copy = [&](const Buffer<std::uint32_t>& to, const std::uint32_t* from, std::uint64_t size) {
+    lane.copies.to_device(to.data(), from, size * sizeof(std::uint32_t));
+    counters_.copied_bytes += size * sizeof(std::uint32_t);
+  };
+  const PageView& host = sources_.columns;
+  copy(slot.begins, host.begins + begin, end - begin);
+  copy(slot.words, host.words + host.begins[begin], host.begins[end] - host.begins[begin]);
+}
+
+void Slots::bring_columns(Lane& lane, const Load& load) {
+  const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
+  const EdgeIndex first = offsets_[begin], last = offsets_[end];
+  const std::uint64_t edges = last - first;
+  // Of a graph without edges no column is anywhere, and none is read.
+  if (edges == 0) return;
+  const Slot& slot = slots_[load.slot];
+  const PageView& host = sources_.columns;
+  const bool derives = (columns_.cumulative && !host.cumulative) || (columns_.alias && !host.thresholds);
+  Kept* const kept = place_to_keep(load.partition);
+  const bool comes = !kept || !kept->whole;  // from the file; else it is kept
+  PageView staged = host;  // where each column lies in host memory, by position in the graph
+  const auto stage = [&]<class T>(T*& column, Staging<T>& memory, Staging<T> Kept::*keeping, T* in_slot) {
+    if (kept) {
+      Staging<T>& own = kept->*keeping;
+      const std::uint64_t size = std::max<std::uint64_t>(edges, 1);
+      if (own.size() < size) own = Staging<T>(device_, size, "partitions that stay in host memory");
+      column = moved(own.data(), first);
+    } else {
+      // The host backend's slots are host memory themselves.
+      column = moved(device_.is_cuda() ? lane.stage(memory, most_edges_) : in_slot, first);
+    }
+  };
+  if (!host.targets) {
+    stage(staged.targets, lane.targets, &Kept::targets, slot.targets.data());
+    if (comes) {
+      sources_.file->read_targets(first, {staged.targets + first, edges});
+      counters_.read_bytes += edges * sizeof(Vertex);
+    }
+  }
+  const bool weighted = columns_.weights || (comes && derives && sources_.weighted);
+  if (weighted && !host.weights) {
+    if (columns_.weights) {
+      stage(staged.weights, lane.weights, &Kept::weights, slot.weights.data());
+    } else {
+      staged.weights = moved(lane.stage(lane.weights, most_edges_), first);
+    }
+    if (comes) {
+      sources_.file->read_weights(first, {staged.weights + first, edges});
+      counters_.read_bytes += edges * sizeof(float);
+    }
+  }
+  if (derives) {
+    if (columns_.cumulative)
+      stage(staged.cumulative, lane.cumulative, &Kept::cumulative, slot.cumulative.data());
+    if (columns_.alias) {
+      stage(staged.thresholds, lane.thresholds, &Kept::thresholds, slot.thresholds.data());
+      stage(staged.others, lane.others, &Kept::others, slot.others.data());
+    }
+    if (comes) sources_.derive(staged, begin, end);
+  }
+  if (kept && comes) has_come(load.partition);
+  const auto copy = [&]<class T>(const Buffer<T>& to, const T* from, bool wanted) {
+    if (!wanted || to.data() == from + first) return;
+    lane.copies.to_device(to.data(), from + first, edges * sizeof(T));
+    counters_.copied_bytes += edges * sizeof(T);
+  };
+  copy(slot.targets, staged.targets, true);
+  copy(slot.weights, staged.weights, columns_.weights);
+  copy(slot.cumulative, staged.cumulative, columns_.cumulative);
+  copy(slot.thresholds, staged.thresholds, columns_.alias);
+  copy(slot.others, staged.others, columns_.alias);
+}
+
+std::uint64_t Slots::kept_bytes(std::uint32_t partition) const {
+  return (offsets_[plan_.end(partition)] - offsets_[plan_.begin(partition)]) * columns_.bytes_per_edge();
+}
+
+/// Where a partition is, or shall be, kept; null: memory has no room for it. What is left is shared with
+/// results on their way to a file and with whatever waves take: half of all stays free for them.
+Slots::Kept* Slots::place_to_keep(std::uint32_t partition) {
+  if (kept_.empty()) return nullptr;
+  Kept& kept = kept_[partition];
+  if (kept.whole) return &kept;
+  const std::lock_guard lock(mutex_);
+  const Accountant& memory = host_accountant();
+  // Other lanes bring partitions too, and may not have taken their memory yet.
+  const std::uint64_t taken = promised_ + kept_bytes(partition);
+  if (taken + memory.ceiling() / 2 > memory.available()) return nullptr;
+  promised_ = taken;
+  return &kept;
+}
+
+void Slots::has_come(std::uint32_t partition) {
+  kept_[partition].whole = true;
+  const std::lock_guard lock(mutex_);
+  promised_ -= kept_bytes(partition);
+}
+
+PageView Slots::rebased(const Slot& slot, std::uint32_t partition) const {
+  const EdgeIndex first = offsets_[plan_.begin(partition)];
+  PageView view;
+  if (columns_.coded) {
+    const std::uint64_t begin = plan_.begin(partition);
+    view.begins = moved(slot.begins.data(), begin);
+    view.words = moved(slot.words.data(), sources_.columns.begins[begin]);
+    return view;
+  }
+  view.targets = moved(slot.targets.data(), first);
+  if (columns_.weights) view.weights = moved(slot.weights.data(), first);
+  if (columns_.cumulative) view.cumulative = moved(slot.cumulative.data(), first);
+  if (columns_.alias)
+    view.thresholds = moved(slot.thresholds.data(), first), view.others = moved(slot.others.data(), first);
+  return view;
+}
+
+}  // namespace sluice

@@ -1,0 +1,162 @@
+// Slots: room on the device for a few partitions' edges, filled while others are worked on.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/graph/page_columns.hpp"
+#include "engine/graph/partition_map.hpp"
+#include "engine/memory/coded_graph.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "partition/graph.hpp"
+#include "partition/plan.hpp"
+
+namespace sluice {
+
+/// Where a partition's columns come from. Whole columns in (page-locked) host memory where they are there;
+/// what is null is read from the graph's file, or derived from what was read.
+struct PageSources {
+  PageView columns;
+  const CodedGraph* coded = nullptr;  ///< all lists, where the run wants them coded
+  const EdgeSource* file = nullptr;
+  bool weighted = false;  ///< the edges have weights, from which columns may be derived
+  bool keep = false;      ///< what has come from the file stays in host memory, as far as it has room
+  /// Fills the derived columns of the vertices [begin, end) from targets and weights, all in host memory.
+  std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive;
+};
+
+/// What a run wants of the edges.
+struct PageRequest {
+  explicit PageRequest(const ResidentGraph::Impl& graph);
+
+  PageColumns columns;
+  PageSources sources;
+};
+
+class Slots {
+ public:
+  /// What has been brought, in all.
+  struct Counters {
+    std::atomic<std::uint64_t> transfers{0}, copied_bytes{0}, read_bytes{0};
+  };
+
+  /// How many partitions there is room for; only the first `large` slots have room for oversized ones.
+  struct Count {
+    unsigned slots, large;
+  };
+
+  /// Slots for partitions of the plan, which cuts `offsets` (kept, like the plan). Throws BudgetError.
+  Slots(const Device& device, std::span<const EdgeIndex> offsets, const PartitionPlan& plan,
+        PageColumns columns, PageSources sources, Count count);
+  ~Slots();
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
+
+  unsigned size() const { return static_cast<unsigned>(slots_.size()); }
+  /// Can partitions be read in place, in host memory?
+  bool can_map() const { return can_map_; }
+  /// What is read of a list, one word at random, where partitions are read in place.
+  std::span<const std::uint32_t> host_words() const;
+  /// Do partitions come from the graph's file?
+  bool read_from_file() const { return !columns_.coded && !sources_.columns.targets; }
+  /// From now on the partition is read in place.
+  void map(std::uint32_t partition) { slot_of_[partition] = size(); }
+  /// Starts to bring a partition into a slot that nobody reads.
+  void begin(unsigned slot, std::uint32_t partition);
+  /// Waits until no more than `left` of what was begun are under way, and at least one has come; returns what
+  /// has come since the last call, which is here now. Throws what went wrong.
+  std::vector<std::uint32_t> wait(unsigned left = 0);
+  /// From now on the partition is not here.
+  void drop(std::uint32_t partition);
+
+  /// What kernels read of a round.
+  struct Published {
+    PageMap map;
+    const std::byte* also;
+  };
+  /// The map of what is here, on the device, and a copy of `also` beside it: all goes at once. Valid until
+  /// the next call. Not while kernels read the last one.
+  Published publish(std::span<const std::byte> also = {});
+  /// Views by slot, the mapped one last.
+  std::span<const PageView> views() const { return views_; }
+  /// Is a partition that is here read in place?
+  bool in_place(std::uint32_t partition) const { return slot_of_[partition] == size(); }
+  /// The columns of a partition that is here.
+  const PageView& page(std::uint32_t partition) const { return views_[slot_of_[partition]]; }
+  const Counters& counters() const { return counters_; }
+
+ private:
+  struct Slot {
+    Buffer<Vertex> targets;
+    Buffer<float> weights;
+    Buffer<std::uint64_t> cumulative, thresholds;
+    Buffer<std::uint32_t> others, begins, words;
+  };
+  struct Load {
+    unsigned slot;
+    std::uint32_t partition;
+  };
+  class Lane;
+  /// A partition's columns as they go to a slot, in page-locked host memory.
+  struct Kept {
+    Staging<Vertex> targets;
+    Staging<float> weights;
+    Staging<std::uint64_t> cumulative, thresholds;
+    Staging<std::uint32_t> others;
+    bool whole = false;
+  };
+  /// The largest partition's, of some.
+  struct Room {
+    std::uint64_t edges = 0, vertices = 0, words = 0;
+  };
+
+  Room room_for(bool oversized) const;
+  void make(Slot& slot, const Room& room) const;
+  void work();
+  void bring(Lane& lane, const Load& load);
+  void bring_coded(Lane& lane, const Load& load);
+  void bring_columns(Lane& lane, const Load& load);
+  std::uint64_t kept_bytes(std::uint32_t partition) const;
+  Kept* place_to_keep(std::uint32_t partition);
+  void has_come(std::uint32_t partition);
+  PageView rebased(const Slot& slot, std::uint32_t partition) const;
+
+  const Device& device_;
+  std::span<const EdgeIndex> offsets_;
+  const PartitionPlan& plan_;
+  PageColumns columns_;
+  PageSources sources_;
+  bool can_map_ = false;
+  std::uint64_t most_edges_ = 0;  ///< of a partition
+  std::vector<Slot> slots_;
+  std::vector<PageView> views_;         ///< [slots + 1]
+  std::vector<std::uint32_t> slot_of_;  ///< [partitions]
+  std::vector<Kept> kept_;              ///< [partitions], or empty
+  std::uint64_t promised_ = 0;          ///< bytes of those that are being brought to be kept
+  Buffer<std::uint64_t> boundaries_;
+  Buffer<std::uint32_t> buckets_;
+  std::vector<std::byte> look_up_;  ///< views_, slot_of_ and what goes along
+  Buffer<std::byte> device_look_up_;
+  Counters counters_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Load> waiting_;
+  std::vector<Load> come_;  ///< since the last wait
+  unsigned under_way_ = 0;
+  bool closing_ = false;
+  std::exception_ptr failure_;
+  std::vector<std::jthread> threads_;  // last: they end before what they use
+};
+
+}  // namespace sluice

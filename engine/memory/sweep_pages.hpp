@@ -1,0 +1,117 @@
+// Lists that do not fit the device, brought in partitions, iteration after iteration: the in-edges of
+// PageRank, the lists of Active-Compute-Combine. A partition is wanted once an iteration, so a cache that
+// forgets the oldest would never hit: as many partitions as fit stay for as long as they are wanted, and the
+// others pass through the rest of the slots, about half of which are filling at any time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/exec/device.hpp"
+#include "engine/memory/paging.hpp"
+#include "engine/memory/slots.hpp"
+#include "engine/pagerank/rank_graph.hpp"
+#include "engine/pagerank/static/sweep.hpp"
+#include "partition/plan.hpp"
+
+namespace sluice {
+
+/// The rows whose lists are brought: row i has targets[offsets[i]] and on, in memory or in `file`.
+struct SweepRows {
+  SweepRows(const CsrView& rows) : in(rows) {}
+  SweepRows(const RankGraph& graph) : in(graph.in()), file(graph.file()) {}
+
+  CsrView in;
+  const EdgeSource* file = nullptr;
+};
+
+/// A partition that is here: rows [begin, end), and where their edges are.
+struct SweepPage {
+  std::uint32_t partition = 0;
+  std::uint64_t begin = 0, end = 0;
+  const Vertex* sources = nullptr;  ///< or targets; indexed by position in the whole graph, as offsets say
+  const float* weights = nullptr;
+};
+
+/// Must lists be brought in partitions: asked for, too large for what the device has left when `beside` bytes
+/// more are taken, or, on the host, in a file? A GPU that has room reads lists from their file once.
+bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
+                       const PagingOptions& paging, std::uint64_t beside = 0);
+
+/// Of offsets, the edges of the longest list.
+std::uint64_t longest_list(std::span<const EdgeIndex> offsets);
+
+/// Of a graph's in-lists; of such as are yet to be made, the longest that there can be.
+inline std::uint64_t longest_in_list(const Graph& graph) {
+  if (!graph.directed) return longest_list(graph.out.offsets.span());
+  if (!graph.in.offsets.empty()) return longest_list(graph.in.offsets.span());
+  return std::min(graph.vertices(), graph.edges());
+}
+
+/// Lists of so many bytes, and the longest of them.
+struct SweepLists {
+  std::uint64_t bytes = 0, longest_bytes = 0;
+};
+
+/// What a run has taken when its partitions come; of host memory that which is no device's.
+struct SweepTaken {
+  std::uint64_t device_bytes = 0, host_bytes = 0;
+};
+
+/// What that would come to, before the lists are there. Throws BudgetError where partitions do not fit.
+struct SweepPagePlan {
+  std::uint64_t partitions = 1;
+  std::uint64_t least_bytes =
+      0;  ///< on the device: all lists, or two partitions; 0 where the host reads its own
+  std::uint64_t brought_bytes = 0;  ///< in partitions: when all are wanted once, at most
+};
+SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, const SweepTaken& taken,
+                               bool in_file, const PagingOptions& paging,
+                               std::uint64_t most = ~std::uint64_t{0});
+
+/// Bytes of the device that partitions take once `taken` more are, and `host_taken` of host memory alone,
+/// where nothing says less.
+std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken = 0,
+                                     std::uint64_t host_taken = 0);
+
+class SweepPages {
+ public:
+  /// Takes what the device has left, `most` bytes at most, or as many slots as are asked for; everything else
+  /// that is kept there must be allocated already. Keeps references. Throws BudgetError where two partitions
+  /// do not fit.
+  SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
+             std::uint64_t most = ~std::uint64_t{0});
+
+  std::uint64_t size() const { return plan_.size(); }
+  /// Rows of a partition.
+  std::uint64_t begin(std::uint64_t partition) const { return plan_.begin(partition); }
+  std::uint64_t end(std::uint64_t partition) const { return plan_.end(partition); }
+  const PartitionPlan& plan() const { return plan_; }
+
+  /// Works on these partitions, which are here, and is done when it returns.
+  using Work = std::function<void(std::span<const SweepPage>)>;
+  /// How much is to be done in a partition; 0: it is not wanted.
+  using Waiting = std::function<std::uint64_t(std::uint32_t)>;
+  /// Hands every wanted partition to `work` once, those first that are here already; the next ones come
+  /// meanwhile, the busiest first. What is not wanted is not brought.
+  void for_each(const Waiting& waiting, const Work& work);
+
+  SweepTraffic traffic() const;
+
+ private:
+  SweepPage page(std::uint32_t partition, const PageView& view) const;
+  void work_on(std::span<const std::uint32_t> partitions, const Work& work) const;
+
+  SweepRows rows_;
+  PageSources sources_;
+  PartitionPlan plan_;
+  bool mapped_ = false;  ///< read in place
+  std::unique_ptr<Slots> slots_;
+  std::vector<std::uint32_t> held_;  ///< [slots] the partition in it
+  unsigned pinned_ = 0;  ///< so many slots keep what is wanted, and partitions pass through the others
+};
+
+}  // namespace sluice

@@ -1,0 +1,145 @@
+// Makes a table when it is first asked for, on whichever backend the graph lives.
+#pragma once
+
+#include <concepts>
+
+#include "engine/core/error.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/select/build_tables.hpp"
+#include "engine/walks/sampler.hpp"
+#if defined(__CUDACC__)
+#include "engine/select/build_tables.cuh"
+#endif
+
+namespace sluice {
+
+/// Calls host() or cuda(), whichever backend the device is; in a file that a host compiler compiles there is
+/// no CUDA code for a user's own bias, and a GPU is refused.
+template <class Host, class Cuda>
+void on_backend(const Device& device, Host&& host, [[maybe_unused]] Cuda&& cuda) {
+  if (!device.is_cuda()) return host();
+#if defined(__CUDACC__)
+  cuda();
+#else
+  throw UsageError(
+      "this sampler was compiled without CUDA: compile its file with nvcc, or use --device host");
+#endif
+}
+
+/// The bias that a sampler's tables are made from: one that has a name, if it is that and no other, since the
+/// code for it is compiled once (named_tables.cpp), not with every sampler.
+template <class Sampler>
+auto table_bias(const Sampler& sampler) {
+  if constexpr (requires {
+                  { &Sampler::edge_bias } -> std::same_as<decltype(&NamedBias::edge_bias)>;
+                }) {
+    return NamedBias(sampler);
+  } else {
+    return sampler;
+  }
+}
+
+const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias);
+void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias);
+const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias);
+void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias);
+
+template <class BiasOf>
+const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
+  if (tables.cumulative.empty() && graph.view.edges() > 0) {
+    const double begin = seconds_now();
+    Buffer<std::uint64_t> cumulative(graph.device, graph.view.edges(), "the CTPS table");
+    on_backend(
+        graph.device, [&] { host::build_ctps(graph.device.threads(), graph.view, bias, cumulative.data()); },
+        [&] {
+#if defined(__CUDACC__)
+          cuda::build_ctps(graph.view, bias, cumulative.data());
+#endif
+        });
+    tables.cumulative = std::move(cumulative);
+    graph.table_seconds += seconds_now() - begin;
+  }
+  return tables.cumulative.data();
+}
+
+template <class BiasOf>
+void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
+  if (!tables.thresholds.empty() || graph.view.edges() == 0) return;
+  const double begin = seconds_now();
+  Buffer<std::uint64_t> thresholds(graph.device, graph.view.edges(), "the alias table");
+  Buffer<std::uint32_t> others(graph.device, graph.view.edges(), "the alias table");
+  on_backend(
+      graph.device,
+      [&] {
+        host::build_alias_slots(graph.device.threads(), graph.view, bias, thresholds.data(), others.data());
+      },
+      [&] {
+#if defined(__CUDACC__)
+        cuda::build_alias_slots(graph.device, graph.view, graph.max_degree, bias, thresholds.data(),
+                                others.data());
+#endif
+      });
+  tables.thresholds = std::move(thresholds);
+  tables.others = std::move(others);
+  graph.table_seconds += seconds_now() - begin;
+}
+
+template <class BiasOf>
+const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
+  if (tables.wide_alias.empty() && graph.view.edges() > 0) {
+    const double begin = seconds_now();
+    Buffer<WideAlias> slots(graph.device, graph.view.edges(), "the wide alias table");
+    on_backend(
+        graph.device, [&] { host::build_wide_alias(graph.device.threads(), graph.view, bias, slots.data()); },
+        [&] {
+#if defined(__CUDACC__)
+          cuda::build_wide_alias(graph.device, graph.view, graph.max_degree, bias, slots.data());
+#endif
+        });
+    tables.wide_alias = std::move(slots);
+    graph.table_seconds += seconds_now() - begin;
+  }
+  return tables.wide_alias.data();
+}
+
+/// Bounds of a graph in partitions: made on the host, from wherever its edges are, by all ranks that share it
+/// out.
+template <class BiasOf>
+void bounds_from_host(ResidentGraph::Impl& graph, const BiasOf& bias, const Buffer<std::uint64_t>& bounds,
+                      const Buffer<std::uint32_t>& positive) {
+  HostArray<std::uint64_t> largest(bounds.size(), "bounds of biases");
+  HostArray<std::uint32_t> counts(positive.size(), "counts of candidates");
+  graph.for_each_range([&](const GraphView& range, std::uint64_t begin, std::uint64_t end) {
+    host::build_bounds(graph.device.threads(), range, bias, largest.data(), counts.data(), {begin, end});
+  });
+  graph.share(largest.span(), "bounds of biases");
+  graph.share(counts.span(), "counts of candidates");
+  copy_to_device(graph.device, bounds.data(), largest.data(), bounds.bytes());
+  copy_to_device(graph.device, positive.data(), counts.data(), positive.bytes());
+}
+
+/// Bounds and counts of positive biases.
+template <class BiasOf>
+void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
+  if (!tables.bounds.empty() || graph.view.vertices() == 0) return;
+  const double begin = seconds_now();
+  Buffer<std::uint64_t> bounds(graph.device, graph.view.vertices(), "bounds of biases");
+  Buffer<std::uint32_t> positive(graph.device, graph.view.vertices(), "counts of candidates");
+  if (graph.paged) {
+    bounds_from_host(graph, bias, bounds, positive);
+  } else {
+    on_backend(
+        graph.device,
+        [&] { host::build_bounds(graph.device.threads(), graph.view, bias, bounds.data(), positive.data()); },
+        [&] {
+#if defined(__CUDACC__)
+          cuda::build_bounds(graph.view, bias, bounds.data(), positive.data());
+#endif
+        });
+  }
+  tables.bounds = std::move(bounds);
+  tables.positive = std::move(positive);
+  graph.table_seconds += seconds_now() - begin;
+}
+
+}  // namespace sluice

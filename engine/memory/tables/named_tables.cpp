@@ -1,0 +1,31 @@
+// Tables of the biases that have names, compiled once: for the host, and for the GPU where CUDA is built.
+#include "engine/memory/tables/ensure_tables.hpp"
+#include "engine/memory/tables/page_tables.hpp"
+
+namespace sluice {
+
+const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias) {
+  return ensure_ctps<NamedBias>(graph, tables, bias);
+}
+
+void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias) {
+  ensure_alias<NamedBias>(graph, tables, bias);
+}
+
+const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias) {
+  return ensure_wide_alias<NamedBias>(graph, tables, bias);
+}
+
+void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias) {
+  ensure_bounds<NamedBias>(graph, tables, bias);
+}
+
+void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages) {
+  want_ctps<NamedBias>(graph, tables, bias, pages);
+}
+
+void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages) {
+  want_alias<NamedBias>(graph, tables, bias, pages);
+}
+
+}  // namespace sluice

@@ -1,0 +1,69 @@
+// Tables of a fixed bias for a graph in partitions: made once in host memory where there is room, else again
+// with each partition that is brought; the same integers either way.
+#pragma once
+
+#include "engine/core/error.hpp"
+#include "engine/memory/slots.hpp"
+#include "engine/select/build_tables.hpp"
+#include "engine/walks/sampler.hpp"
+
+namespace sluice {
+
+// Those of biases that have names are compiled once (named_tables.cpp).
+void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
+void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
+
+/// Calls make() for a table of the whole graph, unless the edges are in a file or the host's memory has no
+/// room.
+template <class Make>
+void make_on_host(ResidentGraph::Impl& graph, const Make& make) {
+  if (graph.graph.edges_elsewhere || graph.view.edges() == 0) return;
+  const double begin = seconds_now();
+  try {
+    make();
+  } catch (const BudgetError&) {
+    // No harm: partitions bring their own.
+  }
+  graph.table_seconds += seconds_now() - begin;
+}
+
+template <class BiasOf>
+void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias, PageRequest& pages) {
+  if (tables.host_cumulative.size() == 0) {
+    make_on_host(graph, [&] {
+      Staging<std::uint64_t> sums(graph.device, graph.view.edges(), "the CTPS table");
+      host::build_ctps(graph.device.threads(), graph.host_view, bias, sums.data());
+      tables.host_cumulative = std::move(sums);
+    });
+  }
+  pages.columns.cumulative = true;
+  pages.sources.columns.cumulative = tables.host_cumulative.data();
+  pages.sources.derive = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
+    GraphView view = graph.host_view;
+    view.csr.targets = page.targets, view.csr.weights = page.weights;
+    host::build_ctps(1, view, bias, page.cumulative, {begin, end});
+  };
+}
+
+template <class BiasOf>
+void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias, PageRequest& pages) {
+  if (tables.host_thresholds.size() == 0) {
+    make_on_host(graph, [&] {
+      Staging<std::uint64_t> thresholds(graph.device, graph.view.edges(), "the alias table");
+      Staging<std::uint32_t> others(graph.device, graph.view.edges(), "the alias table");
+      host::build_alias_slots(graph.device.threads(), graph.host_view, bias, thresholds.data(),
+                              others.data());
+      tables.host_thresholds = std::move(thresholds), tables.host_others = std::move(others);
+    });
+  }
+  pages.columns.alias = true;
+  pages.sources.columns.thresholds = tables.host_thresholds.data();
+  pages.sources.columns.others = tables.host_others.data();
+  pages.sources.derive = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
+    GraphView view = graph.host_view;
+    view.csr.targets = page.targets, view.csr.weights = page.weights;
+    host::build_alias_slots(1, view, bias, page.thresholds, page.others, {begin, end});
+  };
+}
+
+}  // namespace sluice

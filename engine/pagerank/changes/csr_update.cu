@@ -1,0 +1,286 @@
+#include "engine/pagerank/changes/csr_update.cuh"
+
+#include <algorithm>
+
+#include "engine/exec/algorithms/scan.hpp"
+#include "engine/pagerank/static/tile_values.cuh"
+
+namespace sluice::cuda {
+
+namespace {
+
+constexpr unsigned kBlock = 128;
+constexpr unsigned kEach = 8;              // entries of a thread: as many reads are under way at once
+constexpr unsigned kThreadsAtOnce = 2048;  // of a processor: many tiles are under way, none of them is alone
+constexpr unsigned kTile = kBlock * kEach;
+using Tile = TileValues<kBlock, kTile>;
+constexpr std::uint64_t kSlackPart = 64;  // room in columns beyond what they hold
+
+/// Edits that are known.
+struct EditView {
+  const ListEdit* edits;
+  const std::uint64_t* shifts;  ///< [count + 1]
+  const std::uint32_t* order;   ///< changes in the order of edits; null: they are
+  std::uint64_t count;
+
+  __device__ std::uint64_t place(std::uint64_t i) const { return edits[i].begin + shifts[i]; }
+  __device__ std::uint64_t change(std::uint64_t i) const { return order != nullptr ? order[i] : i; }
+};
+
+// ---- kernels
+// -------------------------------------------------------------------------------------------------
+
+/// How many of `count` in order are below, as below(i) says, with three looked at at once: what looking up
+/// takes is the time of reads.
+template <class Below>
+__device__ std::uint64_t count_below(std::uint64_t count, Below&& below) {
+  std::uint64_t low = 0, high = count;  // all before low are below, none from high on is
+  while (high - low > 3) {
+    const std::uint64_t step = (high - low) / 4;
+    const bool first = below(low + step), second = below(low + 2 * step), third = below(low + 3 * step);
+    const unsigned steps = unsigned{first} + second + third;
+    if (steps < 3) high = low + (steps + 1) * step;
+    if (steps > 0) low += steps * step + 1;
+  }
+  while (low < high && below(low)) ++low;
+  return low;
+}
+
+__global__ void __launch_bounds__(kBlock)
+    find_edits_kernel(CsrView old, ChangeView changes, const std::uint32_t* order, ListEdit* edits,
+                      std::uint64_t* growth) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * kBlock + threadIdx.x;
+  if (i >= changes.count) return;
+  const EdgeChange change = changes.changes[order[i]];
+  const Vertex row = change.target, column = change.source;
+  EdgeIndex begin = old.edges;
+  if (row < old.vertices) {
+    begin = old.offsets[row];
+    const Vertex* const entries = old.targets + begin;
+    // What goes away is replaced; else new entries come behind those that are there.
+    const std::uint64_t bound = std::uint64_t{column} + (change.removed > 0 ? 0 : 1);
+    begin += count_below(old.offsets[row + 1] - begin, [&](std::uint64_t e) { return entries[e] < bound; });
+  }
+  edits[i] = {begin, row, change.inserted};
+  growth[i] = std::uint64_t{change.inserted} - change.removed;
+}
+
+/// Cuts of tiles [from, to]: of entries, by their place; of offsets, by the first that edits move.
+__global__ void __launch_bounds__(kBlock)
+    cut_kernel(EditView view, std::uint64_t entry_from, std::uint64_t entry_to, std::uint64_t row_from,
+               std::uint64_t row_to, TileCut* by_place, TileCut* by_row) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * kBlock + threadIdx.x,
+                      entries = entry_to - entry_from + 1;
+  const bool rows = i >= entries;
+  const std::uint64_t tile = rows ? row_from + (i - entries) : entry_from + i, bound = tile * kTile;
+  if (rows && tile > row_to) return;
+  const std::uint64_t before = count_below(view.count, [&](std::uint64_t edit) {
+    return (rows ? std::uint64_t{view.edits[edit].row} + 1 : view.place(edit)) < bound;
+  });
+  (rows ? by_row : by_place)[tile] = {before, view.shifts[before]};
+}
+
+/// An entry, of 4 bytes, of a place in a tile. `source`: where the tile's first place would have it from.
+__device__ std::uint32_t read_entry(std::uint64_t source, unsigned place) {
+  return __ldg(reinterpret_cast<const std::uint32_t*>(source) + place);
+}
+
+/// What is inserted: the other end of a change, or weights.
+struct InsertedView {
+  const EdgeChange* changes;
+  bool reversed;
+  const std::uint64_t* first_weights;  ///< null: the column of targets
+  const float* weights;
+
+  /// Where the value of a change's entry `k` is.
+  __device__ std::uint64_t address(std::uint64_t change, std::uint64_t k) const {
+    const void* value = reversed ? &changes[change].source : &changes[change].target;
+    if (first_weights != nullptr) value = weights + first_weights[change] + k;
+    return reinterpret_cast<std::uint64_t>(value);
+  }
+};
+
+/// A column of the lists, as it was and as it becomes.
+struct ColumnView {
+  const std::uint32_t* old;
+  std::uint64_t old_size;
+  std::uint32_t* column;
+  std::uint64_t size;
+  InsertedView inserted;
+  bool repeats;
+};
+
+/// A tile of a column. An entry is read where its source says, which is an address less that of its place:
+/// entries between two edits have one, and inserted ones have one each.
+__device__ void rewrite_column(const ColumnView& to, const EditView& view, const TileCut* cuts,
+                               std::uint64_t tile, Tile& sources) {
+  const std::uint64_t begin = tile * kTile, end = std::min(begin + kTile, to.size);
+  const auto entries = static_cast<unsigned>(end - begin);
+  const TileCut cut = cuts[tile];
+  std::uint64_t first = cut.edits;
+  const std::uint64_t last = cuts[tile + 1].edits;
+  const auto source_behind = [&](std::uint64_t shift) {
+    return reinterpret_cast<std::uint64_t>(to.old) + (begin - shift) * sizeof(*to.old);
+  };
+  const std::uint64_t before = source_behind(cut.shift);
+  // Of several entries some may come to lie in the next tile.
+  if (to.repeats && first > 0) --first;
+  std::uint32_t values[kEach];
+  if (first == last) {
+    for (unsigned k = 0; k < kEach; ++k) {
+      const unsigned place = k * kBlock + threadIdx.x;
+      if (place < entries) values[k] = read_entry(before, place);
+    }
+  } else {
+    // About what will be read, while it is found out.
+    const std::uint64_t near = begin - cut.shift + threadIdx.x * 32;
+    if (threadIdx.x < kTile / 32 && near < to.old_size)
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(to.old + near));
+    sources.clear();
+    for (std::uint64_t i = first + threadIdx.x; i < last; i += kBlock) {
+      const std::uint64_t from = view.place(i), until = from + view.edits[i].inserted;
+      const std::uint64_t next = i + 1 < view.count ? view.place(i + 1) : ~std::uint64_t{0};
+      for (std::uint64_t at = std::max(from, begin); at < std::min(until, end); ++at) {
+        const std::uint64_t value = to.inserted.address(view.change(i), at - from);
+        sources.put(static_cast<unsigned>(at - begin), value - (at - begin) * sizeof(*to.old));
+      }
+      // Of edits at one place the last one says what is behind them.
+      if (until < next && until >= begin && until < end)
+        sources.put(static_cast<unsigned>(until - begin), source_behind(view.shifts[i + 1]));
+    }
+    sources.settle(before);
+    for (unsigned k = 0; k < kEach; ++k) {
+      const unsigned place = k * kBlock + threadIdx.x;
+      if (place < entries) values[k] = read_entry(sources.at(place), place);
+    }
+  }
+  for (unsigned k = 0; k < kEach; ++k) {
+    const unsigned place = k * kBlock + threadIdx.x;
+    if (place < entries) to.column[begin + place] = values[k];
+  }
+}
+
+/// A tile of offsets [0, size): list r begins behind the edits of all rows before r.
+__device__ void rewrite_offsets(const CsrView& old, EdgeIndex* offsets, std::uint64_t size,
+                                const EditView& view, const TileCut* cuts, std::uint64_t tile, Tile& shifts,
+                                unsigned long long* longest) {
+  const std::uint64_t begin = tile * kTile, end = std::min(begin + kTile, size);
+  const TileCut cut = cuts[tile];
+  const std::uint64_t last = cuts[tile + 1].edits;
+  const auto offset_in = [&](std::uint64_t row) {
+    return row <= old.vertices ? old.offsets[row] : old.edges;
+  };
+  shifts.clear();
+  for (std::uint64_t i = cut.edits + threadIdx.x; i < last; i += kBlock) {
+    const std::uint64_t moved = std::uint64_t{view.edits[i].row} + 1;
+    const bool last_of_row = i + 1 == view.count || view.edits[i + 1].row >= moved;
+    if (last_of_row) shifts.put(static_cast<unsigned>(moved - begin), view.shifts[i + 1]);
+  }
+  shifts.settle(cut.shift);
+  unsigned long long most = 0;
+  for (unsigned k = 0; k < kEach; ++k) {
+    const unsigned in_tile = k * kBlock + threadIdx.x;
+    const std::uint64_t row = begin + in_tile;
+    const EdgeIndex offset = row < end ? offset_in(row) + shifts.at(in_tile) : 0;
+    EdgeIndex last_offset = __shfl_up_sync(~0u, offset, 1);
+    if (row >= end) continue;
+    offsets[row] = offset;
+    if (row == 0) continue;
+    if (threadIdx.x % 32 == 0)
+      last_offset = offset_in(row - 1) + (in_tile > 0 ? shifts.at(in_tile - 1) : cut.shift);
+    most = max(most, static_cast<unsigned long long>(offset - last_offset));
+  }
+  if (longest == nullptr) return;
+  for (int stride = 16; stride > 0; stride /= 2) most = max(most, __shfl_xor_sync(~0u, most, stride));
+  const auto known = *static_cast<volatile unsigned long long*>(longest);
+  if (threadIdx.x % 32 == 0 && most > known) atomicMax(longest, most);
+}
+
+/// Tiles from row_first and entry_first on: blocks take those of offsets first.
+__global__ void __launch_bounds__(kBlock, kThreadsAtOnce / kBlock)
+    rewrite_kernel(CsrView old, EdgeIndex* offsets, std::uint64_t size, std::uint64_t row_first,
+                   std::uint64_t row_tiles, ColumnView column, std::uint64_t entry_first, EditView view,
+                   const TileCut* by_place, const TileCut* by_row, unsigned long long* longest) {
+  __shared__ Tile tile;
+  if (blockIdx.x < row_tiles)
+    rewrite_offsets(old, offsets, size, view, by_row, row_first + blockIdx.x, tile, longest);
+  else
+    rewrite_column(column, view, by_place, entry_first + (blockIdx.x - row_tiles), tile);
+}
+
+// ---- launchers
+// -----------------------------------------------------------------------------------------------
+
+std::uint64_t tiles_of(std::uint64_t size) {
+  return (size + kTile - 1) / kTile;
+}
+
+}  // namespace
+
+void DeviceRows::reserve(const Device& device, std::uint64_t vertices, std::uint64_t edges, bool weighted) {
+  const auto column = [&](auto& values, std::uint64_t size, const char* purpose) {
+    if (size > values.size()) values.reserve(device, size + size / kSlackPart, purpose);
+  };
+  column(offsets, vertices + 1, "offsets");
+  column(targets, edges, "edges");
+  if (weighted) column(this->weights, edges, "weights");
+}
+
+void ListRewriter::begin(std::uint64_t count, const CsrView& old, const DeviceRows& to) {
+  count_ = count, known_ = 0, old_ = old, order_ = nullptr;
+  all_ = {tiles_of(to.edges), tiles_of(to.vertices + 1)}, cut_ = done_ = {};
+  reserve_for_batch(edits_, device_, count_, "edits of lists");
+  reserve_for_batch(shifts_, device_, count_ + 1, "edits of lists");
+  reserve_for_batch(by_place_, device_, all_.entries + 1, "tiles of lists");
+  reserve_for_batch(by_row_, device_, all_.rows + 1, "tiles of lists");
+}
+
+void ListRewriter::find(const ChangeView& changes, const std::uint32_t* order, cudaStream_t stream) {
+  order_ = order;
+  if (count_ > 0) {
+    find_edits_kernel<<<grid_for(count_, kBlock), kBlock, 0, stream>>>(old_, changes, order, edits_.data(),
+                                                                       shifts_.data());
+    check_launch("find_edits_kernel");
+  }
+  exclusive_sum(device_, shifts_.data(), shifts_.data(), count_, scratch_, stream);
+}
+
+void ListRewriter::cut(const RewriteReach& reach, cudaStream_t stream) {
+  // Tiles that end where the next edit begins, or before.
+  const Tiles from = cut_;
+  cut_ = {std::min(reach.place / kTile, all_.entries), std::min(reach.row / kTile, all_.rows)};
+  if (reach.edits == count_) cut_ = all_;
+  known_ = reach.edits;
+  const EditView view{edits_.data(), shifts_.data(), order_, known_};
+  const std::uint64_t tiles = cut_.entries - from.entries + 1 + cut_.rows - from.rows + 1;
+  cut_kernel<<<grid_for(tiles, kBlock), kBlock, 0, stream>>>(view, from.entries, cut_.entries, from.rows,
+                                                             cut_.rows, by_place_.data(), by_row_.data());
+  check_launch("cut_kernel");
+}
+
+void ListRewriter::rewrite(DeviceRows& to, const ChangeView& changes, bool reversed, bool repeats,
+                           bool weighted, unsigned long long* longest, const Stream& stream) {
+  const EditView view{edits_.data(), shifts_.data(), order_, known_};
+  const Tiles from = done_;
+  done_ = cut_;
+  const auto some = [&](const void* old, void* column, std::uint64_t rows,
+                        const std::uint64_t* first_weights) {
+    const std::uint64_t tiles = done_.entries - from.entries + rows;
+    if (tiles == 0) return;
+    const InsertedView inserted{changes.changes, reversed, first_weights, changes.weights};
+    const ColumnView entries{static_cast<const std::uint32_t*>(old),
+                             old_.edges,
+                             static_cast<std::uint32_t*>(column),
+                             to.edges,
+                             inserted,
+                             repeats};
+    rewrite_kernel<<<grid_for(tiles, 1), kBlock, 0, stream.get()>>>(
+        old_, to.offsets.data(), to.vertices + 1, from.rows, rows, entries, from.entries, view,
+        by_place_.data(), by_row_.data(), longest);
+    check_launch("rewrite_kernel");
+  };
+  some(old_.targets, to.targets.data(), done_.rows - from.rows, nullptr);
+  if (weighted) some(old_.weights, to.weights.data(), 0, changes.first_weights);
+}
+
+}  // namespace sluice::cuda

@@ -1,0 +1,140 @@
+#include "engine/pagerank/changes/device_graph.cuh"
+
+#include <algorithm>
+#include <bit>
+
+#include "engine/core/error.hpp"
+#include "engine/exec/algorithms/sort.hpp"
+
+namespace sluice::cuda {
+
+namespace {
+
+constexpr unsigned kBlock = 256;
+
+// ---- kernels
+// -------------------------------------------------------------------------------------------------
+
+__global__ void __launch_bounds__(kBlock) list_targets_kernel(const EdgeChange* changes, std::uint64_t count,
+                                                              std::uint32_t* targets, std::uint32_t* places) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * kBlock + threadIdx.x;
+  if (i >= count) return;
+  targets[i] = changes[i].target;
+  places[i] = static_cast<std::uint32_t>(i);
+}
+
+/// Edges of the longest list.
+std::uint64_t longest_of(const Csr& rows) {
+  EdgeIndex most = 0;
+  for (std::uint64_t v = 0; v < rows.vertices(); ++v)
+    most = std::max(most, rows.offsets[v + 1] - rows.offsets[v]);
+  return most;
+}
+
+}  // namespace
+
+// ---- launchers
+// -----------------------------------------------------------------------------------------------
+
+DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted)
+    : device_(device),
+      weighted_(weighted),
+      upload_(device),
+      out_rewriter_(device),
+      in_rewriter_(device),
+      measured_(device, 1, "the longest list"),
+      longest_(device, 1, "the longest list") {
+  copy_lists(out_, graph.out);
+  if (graph.directed) copy_lists(in_, graph.in);
+  set_views();
+  // A graph that can be held but not rewritten is refused at once.
+  make_spare(graph);
+  *longest_.data() = longest_of(graph.out);
+}
+
+void DeviceGraph::copy_lists(DeviceRows& rows, const Csr& from) {
+  rows.vertices = from.vertices(), rows.edges = from.edges();
+  rows.reserve(device_, rows.vertices, rows.edges, weighted_);
+  const auto copy = [&]<class T>(const Buffer<T>& to, const HostArray<T>& column) {
+    copy_to_device(device_, to.data(), column.data(), column.bytes());
+  };
+  copy(rows.offsets, from.offsets);
+  copy(rows.targets, from.targets);
+  if (weighted_) copy(rows.weights, from.weights);
+}
+
+void DeviceGraph::set_views() {
+  out_view_ = out_.view();
+  in_view_ = in_.offsets.empty() ? out_view_ : in_.view();
+}
+
+void DeviceGraph::make_spare(const Graph& graph) {
+  spare_.vertices = graph.vertices(), spare_.edges = graph.edges();
+  spare_.reserve(device_, spare_.vertices, spare_.edges, weighted_);
+}
+
+void DeviceGraph::apply(const Graph& graph, const EdgeChanges& changes, const Stream& stream) {
+  const std::uint64_t vertices = graph.vertices();
+  const PackedChanges& packed = changes.packed();
+  if (packed.count != changes.size() || out_.edges + packed.growth != graph.edges() ||
+      vertices < out_.vertices) {
+    throw InputError("dynamic PageRank: the changes do not lead from the graph before to this one");
+  }
+  changed_ = !changes.empty() || vertices > out_.vertices;
+  if (!changed_) return;
+  upload_.begin(packed, weighted_);
+  rewrite_out(graph, packed, stream);
+  if (!in_.offsets.empty()) rewrite_in(graph, packed, stream);
+  check(cudaMemcpyAsync(longest_.data(), measured_.data(), measured_.bytes(), cudaMemcpyDeviceToHost,
+                        stream.get()),
+        "copying the longest list");
+  rewriting_.stop(stream);
+  set_views();
+}
+
+void DeviceGraph::rewrite_out(const Graph& graph, const PackedChanges& changes, const Stream& stream) {
+  make_spare(graph);
+  out_rewriter_.begin(changes.count, out_.view(), spare_);
+  // What comes in one piece needs no other stream.
+  const bool at_once = upload_.pieces() == 1;
+  const cudaStream_t beside = at_once ? stream.get() : beside_.get();
+  for (unsigned piece = 0; piece < upload_.pieces(); ++piece) {
+    upload_.send(piece, beside);
+    upload_.unpack(piece, out_rewriter_.buffers(), measured_.data(), beside);
+    out_rewriter_.cut(upload_.reach(piece), beside);
+    if (!at_once) beside_.lead(stream);
+    if (at_once && !in_.offsets.empty()) beside_.follow(stream);  // to find in-lists' edits meanwhile
+    if (piece == 0) rewriting_.start(stream);
+    out_rewriter_.rewrite(spare_, upload_.view(), false, changes.repeats, weighted_, measured_.data(),
+                          stream);
+  }
+  std::swap(out_, spare_);
+}
+
+void DeviceGraph::rewrite_in(const Graph& graph, const PackedChanges& changes, const Stream& stream) {
+  order_by_target(graph.vertices(), beside_.get());
+  make_spare(graph);
+  in_rewriter_.begin(changes.count, in_.view(), spare_);
+  in_rewriter_.find(upload_.view(), order_.data(), beside_.get());
+  in_rewriter_.cut(RewriteReach::all(changes.count), beside_.get());
+  beside_.lead(stream);
+  in_rewriter_.rewrite(spare_, upload_.view(), true, changes.repeats, weighted_, nullptr, stream);
+  std::swap(in_, spare_);
+}
+
+void DeviceGraph::order_by_target(std::uint64_t vertices, cudaStream_t stream) {
+  const std::uint64_t count = upload_.view().count;
+  for (Buffer<std::uint32_t>* column : {&keys_, &sorted_keys_, &places_, &order_})
+    reserve_for_batch(*column, device_, count, "changes by target");
+  if (count == 0) return;
+  list_targets_kernel<<<grid_for(count, kBlock), kBlock, 0, stream>>>(changes(), count, keys_.data(),
+                                                                      places_.data());
+  check_launch("list_targets_kernel");
+  const auto bits = static_cast<unsigned>(std::bit_width(vertices));
+  reserve_for_batch(scratch_, device_, sort_scratch_bytes(count, bits), "scratch of sorts");
+  // Stable: changes of one target stay in order of their sources.
+  sort_by_key(device_, keys_.data(), sorted_keys_.data(), places_.data(), order_.data(), count, bits,
+              scratch_, stream);
+}
+
+}  // namespace sluice::cuda

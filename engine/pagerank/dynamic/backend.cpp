@@ -1,0 +1,141 @@
+#include "engine/pagerank/dynamic/backend.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "engine/core/error.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/graph/partition_map.hpp"
+#include "engine/memory/row_pieces.hpp"
+#include "partition/list_reader.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// How far the sum of given ranks may be above 1: somebody else's may be single-precision ones.
+constexpr double kSumSlack = 1e-3;
+constexpr std::uint64_t kRowsAtOnce = 1024;
+
+RankSource source_of(const CsrView& out, const PageRankOptions& options, Vertex v) {
+  RankSource source;
+  const auto learn = [&](auto vertices) {
+    vertices.divisors = moved(&source.divisor, v), vertices.loops = moved(&source.loop, v);
+    vertices.learn_source(out, v, options.dangling);
+  };
+  options.weighted ? learn(RankVertices<WeightedShare>{}) : learn(RankVertices<EvenShare>{});
+  return source;
+}
+
+}  // namespace
+
+CsrView in_edges_of(const Graph& graph, bool weighted) {
+  require_stored_in_edges(graph);
+  if (graph.directed && graph.in.offsets.empty() && graph.edges() > 0) {
+    throw UsageError("dynamic PageRank needs in-edges beside the out-edges (sluice::transpose makes them)");
+  }
+  CsrView in = graph.directed && !graph.in.offsets.empty() ? graph.in.view() : graph.out.view();
+  if (!weighted) in.weights = nullptr;
+  return in;
+}
+
+SweepRows in_rows_of(const Graph& graph, bool weighted, std::uint64_t first, std::uint64_t last) {
+  SweepRows rows = in_edges_of(graph, weighted);
+  rows.in.vertices = last - first;
+  rows.in.offsets += first;
+  rows.in.edges = rows.in.offsets[rows.in.vertices] - rows.in.offsets[0];
+  rows.file = (graph.directed ? graph.in_elsewhere : graph.edges_elsewhere).get();
+  if (rows.file != nullptr) rows.in.targets = nullptr, rows.in.weights = nullptr;
+  return rows;
+}
+
+RankSources sources_of(const Graph& graph, const PageRankOptions& options, std::uint64_t first,
+                       std::uint64_t last, unsigned threads) {
+  RankSources sources{HostArray<double>(last - first, "out-degrees"),
+                      HostArray<Loop>(last - first, "self-loops")};
+  if (first == last) return sources;
+  CsrView rows = graph.out.view();
+  rows.vertices = last - first, rows.offsets += first;
+  for_each_piece(rows, graph.edges_elsewhere.get(), true, options.weighted,
+                 [&](std::uint64_t from, std::uint64_t until, const Vertex* targets, const float* weights) {
+                   CsrView lists = graph.out.view();
+                   lists.targets = targets, lists.weights = weights;
+                   parallel_blocks(threads, until - from, kRowsAtOnce,
+                                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                                     for (std::uint64_t i = from + begin; i < from + end; ++i) {
+                                       const RankSource source =
+                                           source_of(lists, options, static_cast<Vertex>(first + i));
+                                       sources.divisors[i] = source.divisor, sources.loops[i] = source.loop;
+                                     }
+                                   });
+                 });
+  return sources;
+}
+
+RankSources grown_sources(RankSources known, const Graph& graph, const PageRankOptions& options,
+                          std::uint64_t first, std::uint64_t last, unsigned threads) {
+  const std::uint64_t before = known.loops.size();
+  const RankSources added = sources_of(graph, options, first + before, last, threads);
+  const auto join = [&](auto& column, const auto& more, const char* purpose) {
+    std::remove_reference_t<decltype(column)> all(last - first, purpose);
+    std::copy(column.begin(), column.end(), all.begin());
+    std::copy(more.begin(), more.end(), all.begin() + before);
+    column = std::move(all);
+  };
+  join(known.divisors, added.divisors, "out-degrees");
+  join(known.loops, added.loops, "self-loops");
+  return known;
+}
+
+std::vector<RankSource> sources_of(const Graph& graph, const PageRankOptions& options,
+                                   std::span<const Vertex> vertices, unsigned threads) {
+  std::vector<RankSource> sources(vertices.size());
+  out_lists(graph, options.weighted, threads)
+      .for_each(vertices, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) sources[i] = source_of(lists, options, vertices[i]);
+      });
+  return sources;
+}
+
+std::vector<Vertex> changed_sources(std::span<const EdgeChange> changes, const ChangeExchange& peers) {
+  std::vector<Vertex> changed;
+  for (const EdgeChange& change : changes) {
+    if (!peers.owns(change.source) || (!changed.empty() && changed.back() == change.source)) continue;
+    changed.push_back(change.source);
+  }
+  return changed;
+}
+
+HostArray<std::uint8_t> dangling_flags(const PageRankOptions& options, ChangeExchange& peers,
+                                       std::span<const double> divisors) {
+  if (options.dangling != Dangling::uniform) return {};
+  HostArray<std::uint8_t> flags(peers.vertices(), "flags of dangling vertices");
+  for (std::uint64_t i = 0; i < divisors.size(); ++i) flags[peers.first() + i] = !(divisors[i] > 0);
+  peers.tell_all(flags.data());
+  return flags;
+}
+
+HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<const std::uint8_t> dangles,
+                                    const PageRankOptions& options, std::uint64_t first, std::uint64_t last) {
+  double sum = 0, dangling = 0;  // in order of id, whatever the threads
+  for (std::uint64_t v = 0; v < given.size(); ++v) {
+    if (!(given[v] >= 0 && given[v] <= 1 + kSumSlack)) {
+      throw InputError("earlier ranks: the rank of vertex " + std::to_string(v) + " is none");
+    }
+    sum += given[v];
+    if (!dangles.empty() && dangles[v] != 0) dangling += given[v];
+  }
+  if (sum > 1 + kSumSlack) throw InputError("earlier ranks: they sum to more than 1");
+  const double d = options.damping;
+  const double factor = options.dangling == Dangling::uniform ? (1 - d) / ((1 - d) + d * dangling) : 1;
+  HostArray<FixedRank> ranks(last - first, "ranks");
+  for (std::uint64_t v = first; v < last; ++v) ranks[v - first] = to_fixed(given[v] * factor);
+  return ranks;
+}
+
+FixedRank sum_of(std::span<const FixedRank> ranks) {
+  return std::accumulate(ranks.begin(), ranks.end(), FixedRank{0});
+}
+
+}  // namespace sluice

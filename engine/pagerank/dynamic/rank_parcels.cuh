@@ -1,0 +1,153 @@
+// Entries of vertices on their way to a GPU: targets of edges whose sources are worked on, and what other
+// ranks offer. The host packs so many at a time while kernels work on the ones before.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/stream.cuh"
+#include "engine/pagerank/dynamic/kernels.cuh"
+#include "engine/pagerank/dynamic/marks.cuh"
+
+namespace sluice::cuda {
+
+/// Entries of a parcel: a copy of one is long enough to be fast, and two take 6 MiB.
+inline constexpr std::uint64_t kParcelEntries = std::uint64_t{1} << 18;
+
+/// Entries side by side. Of the last three columns a use has `values`, or the other two.
+template <class Stored>
+struct ParcelColumns {
+  Vertex* vertices = nullptr;
+  Stored* values = nullptr;   ///< what vertices offer
+  Vertex* sources = nullptr;  ///< of edges to `vertices`
+  float* weights = nullptr;   ///< of the same
+  static_assert(sizeof(Stored) == sizeof(Vertex) + sizeof(float));
+
+  ParcelColumns(std::byte* memory, std::uint64_t room)
+      : vertices(reinterpret_cast<Vertex*>(memory + room * sizeof(Stored))),
+        values(reinterpret_cast<Stored*>(memory)),
+        sources(reinterpret_cast<Vertex*>(memory)),
+        weights(reinterpret_cast<float*>(memory + room * sizeof(Vertex))) {}
+};
+
+enum class ParcelUse {
+  vertices,  ///< them alone
+  values,    ///< and their values
+  sources,   ///< and the sources of the edges to them
+  weights,   ///< and the weights of these
+};
+
+template <class Stored>
+class RankParcels {
+ public:
+  using Columns = ParcelColumns<Stored>;
+
+  RankParcels(const Device& device, std::uint64_t most)
+      : room_(std::clamp<std::uint64_t>(most, 1, kParcelEntries)) {
+    for (Parcel& parcel : parcels_) {
+      parcel.host = Staging<std::byte>(device, room_ * kEntryBytes, "vertices on their way");
+      parcel.device = Buffer<std::byte>(device, room_ * kEntryBytes, "vertices on their way");
+    }
+  }
+
+  /// Sends `count` entries: pack(columns, begin, end) writes entries [begin, end), and work(columns, size)
+  /// launches what is done with them on the device, on `stream`.
+  template <class Pack, class Work>
+  void send(std::uint64_t count, ParcelUse use, const Stream& stream, Pack&& pack, Work&& work) {
+    for (std::uint64_t begin = 0; begin < count; begin += room_) {
+      const std::uint64_t end = std::min(begin + room_, count), size = end - begin;
+      Parcel& parcel = parcels_[next_];
+      next_ = 1 - next_;
+      wait_until([&] { return parcel.used.passed("vertices on their way"); }, "vertices on their way",
+                 kDevicePatience);
+      const Columns host(parcel.host.data(), room_), device(parcel.device.data(), room_);
+      pack(host, begin, end);
+      copy(device.vertices, host.vertices, size, stream);
+      if (use == ParcelUse::values) copy(device.values, host.values, size, stream);
+      if (use == ParcelUse::sources || use == ParcelUse::weights)
+        copy(device.sources, host.sources, size, stream);
+      if (use == ParcelUse::weights) copy(device.weights, host.weights, size, stream);
+      work(device, size);
+      parcel.used.record(stream);
+    }
+  }
+
+  /// Brings values of `count` vertices: pack as above, find(columns, size) launches what writes `values` on
+  /// the device, and take(columns, begin, end) has them on the host.
+  template <class Pack, class Find, class Take>
+  void fetch(std::uint64_t count, const Stream& stream, Pack&& pack, Find&& find, Take&& take) {
+    std::uint64_t begin = 0;
+    const auto found = [&](const Columns& device, std::uint64_t size) {
+      find(device, size);
+      const Columns host(parcels_[1 - next_].host.data(), room_);
+      check(cudaMemcpyAsync(host.values, device.values, size * sizeof(Stored), cudaMemcpyDeviceToHost,
+                            stream.get()),
+            "copying contributions");
+      stream.wait("contributions");
+      take(host, begin, begin + size);
+      begin += size;
+    };
+    send(count, ParcelUse::vertices, stream, pack, found);
+  }
+
+  std::uint64_t bytes_sent() const { return sent_; }
+
+ private:
+  static constexpr std::uint64_t kEntryBytes = sizeof(Vertex) + sizeof(Stored);
+  struct Parcel {
+    Staging<std::byte> host;
+    Buffer<std::byte> device;
+    Event used;  ///< behind the last work on it
+  };
+
+  template <class T>
+  void copy(T* to, const T* from, std::uint64_t size, const Stream& stream) {
+    check(cudaMemcpyAsync(to, from, size * sizeof(T), cudaMemcpyHostToDevice, stream.get()),
+          "copying vertices");
+    sent_ += size * sizeof(T);
+  }
+
+  std::uint64_t room_, sent_ = 0;
+  Parcel parcels_[2];
+  unsigned next_ = 0;
+};
+
+// ---- kernels
+// -------------------------------------------------------------------------------------------------
+
+/// Vertices become members; with sources, who are the ends of edges from them, by differences.
+template <class Share>
+__global__ void __launch_bounds__(kListBlock)
+    meet_entries_kernel(DynamicView<Share> view, const Vertex* vertices, const Vertex* sources,
+                        const float* weights, std::uint64_t count, VertexList members) {
+  for_each_thread(count, [&](std::uint64_t i) {
+    const Vertex v = vertices[i];
+    if (sources != nullptr) {
+      const Difference<Share> difference(view, sources[i], true);
+      atomicAdd(reinterpret_cast<unsigned long long*>(view.sums + v),
+                static_cast<unsigned long long>(difference.carried(weights != nullptr ? weights[i] : 1.0f)));
+    }
+    view.meet(v, sources == nullptr, members);
+  });
+}
+
+/// What other ranks' vertices offer now.
+template <class Share>
+__global__ void __launch_bounds__(kListBlock)
+    hear_kernel(DynamicView<Share> view, const Vertex* vertices, const typename Share::Stored* values,
+                std::uint64_t count) {
+  for_each_thread(count, [&](std::uint64_t i) {
+    view.told[vertices[i]] = view.at.shares[vertices[i]];
+    view.at.shares[vertices[i]] = values[i];
+  });
+}
+
+template <class Share>
+__global__ void __launch_bounds__(kListBlock)
+    read_shares_kernel(DynamicView<Share> view, const Vertex* vertices, typename Share::Stored* values,
+                       std::uint64_t count) {
+  for_each_thread(count, [&](std::uint64_t i) { values[i] = view.at.shares[vertices[i]]; });
+}
+
+}  // namespace sluice::cuda

@@ -1,0 +1,203 @@
+#include "engine/pagerank/dynamic/replay.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "engine/core/error.hpp"
+#include "engine/exec/memory/recycled_memory.hpp"
+#include "engine/pagerank/dynamic/plan.hpp"
+#include "engine/pagerank/verify.hpp"
+
+namespace sluice {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kReferenceTolerance = 1e-14;
+constexpr std::uint32_t kReferenceIterations = 10000;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Vertices without edges, in-edges kept.
+Graph empty_graph(std::uint64_t vertices) {
+  Graph graph;
+  for (Csr* rows : {&graph.out, &graph.in}) {
+    rows->offsets = HostArray<EdgeIndex>(vertices + 1, "offsets");
+    std::fill(rows->offsets.begin(), rows->offsets.end(), EdgeIndex{0});
+  }
+  return graph;
+}
+
+/// Insertions of edges [begin, end).
+UpdateBatch batch_of(const TemporalSource& edges, std::uint64_t begin, std::uint64_t end) {
+  UpdateBatch batch;
+  batch.insertions.source.resize(end - begin), batch.insertions.target.resize(end - begin);
+  edges.read(begin, batch.insertions.source, batch.insertions.target);
+  return batch;
+}
+
+void add_error(ReplayRun& run, std::span<const double> ranks, std::span<const double> exact) {
+  for (std::size_t v = 0; v < exact.size(); ++v) {
+    const double miss = std::abs(ranks[v] - exact[v]);
+    run.linf = std::max(run.linf, miss);
+    run.l1 += miss;
+  }
+}
+
+/// The methods, and what they are compared with, on the graph as it is.
+class Replaying {
+ public:
+  Replaying(const Device& device, const PageRankOptions& rank, const ReplayOptions& options,
+            const RankPlace& place)
+      : device_(device), rank_(rank), options_(options), place_(place) {}
+
+  /// Begins with static ranks of the first graph.
+  void begin(const Graph& graph) {
+    if (options_.methods.empty()) return;
+    const auto first = all_of(pagerank(device_, graph, rank_, {}, place_), graph);
+    if (options_.verify)
+      changes_.assign(options_.methods.size(),
+                      check_ranks(graph, rank_, first.span(), place_.ranks, device_.threads()).change);
+    for (std::size_t i = 0; i < options_.methods.size(); ++i)
+      ranks_.emplace_back(device_, graph, first.span(), rank_, place_);
+  }
+
+  /// Static ranks, then those of the methods.
+  void follow(const UpdateResult& update, ReplayBatch& report) {
+    const auto exact = reference_ranks(update.graph);
+    report.runs.push_back(run_static(update.graph, exact.span()));
+    for (std::size_t m = 0; m < ranks_.size(); ++m)
+      report.runs.push_back(run_dynamic(m, update, exact.span(), report.device_update_seconds));
+  }
+
+ private:
+  HostArray<double> all_of(const PageRankResult& result, const Graph& graph) const {
+    return all_ranks(result.ranks.span(), result.first, graph.vertices(), place_.ranks);
+  }
+
+  HostArray<double> reference_ranks(const Graph& graph) const {
+    PageRankOptions options = rank_;
+    options.tolerance = std::min(options.tolerance, kReferenceTolerance);
+    options.norm = RankNorm::linf;
+    options.max_iterations = kReferenceIterations;
+    return all_of(pagerank(device_, graph, options, {}, place_), graph);
+  }
+
+  ReplayRun run_static(const Graph& graph, std::span<const double> exact) const {
+    const PageRankResult result = pagerank(device_, graph, rank_, {}, place_);
+    ReplayRun run;
+    // Ranks that follow batches have their graph at hand, so bringing it is not held against static either.
+    run.seconds = result.compute_seconds;
+    run.iterations = result.iterations;
+    run.converged = result.converged();
+    run.initially_affected = run.ever_affected = graph.vertices();
+    run.gathered_edges = result.gathered_edges;
+    const auto ranks = all_of(result, graph);
+    add_error(run, ranks.span(), exact);
+    if (options_.verify)
+      verify_pagerank(graph, rank_, ranks.span(), result.last_l1, place_.ranks, device_.threads());
+    return run;
+  }
+
+  ReplayRun run_dynamic(std::size_t m, const UpdateResult& update, std::span<const double> exact,
+                        double& device_update_seconds) {
+    const DynamicRankOptions dynamic{options_.methods[m], options_.frontier_tolerance,
+                                     options_.prune_tolerance};
+    DynamicRanks& ranks = ranks_[m];
+    const DynamicRankResult result = ranks.follow(update.graph, update.changes, dynamic);
+    device_update_seconds = result.update_seconds;
+    ReplayRun run;
+    run.method = dynamic.method;
+    run.seconds = result.setup_seconds + result.compute_seconds;
+    run.iterations = result.iterations;
+    run.converged = result.end == RankEnd::converged;
+    run.initially_affected = result.initially_affected;
+    run.ever_affected = result.ever_affected;
+    run.gathered_edges = result.gathered_edges;
+    HostArray<double> own(ranks.own(), "ranks to compare");
+    ranks.read_ranks(own.span());
+    const auto found = all_ranks(own.span(), ranks.first(), ranks.vertices(), place_.ranks);
+    add_error(run, found.span(), exact);
+    if (options_.verify) {
+      changes_[m] = verify_followed(update.graph, rank_, dynamic, found.span(), result, changes_[m],
+                                    place_.ranks, device_.threads());
+    }
+    return run;
+  }
+
+  const Device& device_;
+  const PageRankOptions& rank_;
+  const ReplayOptions& options_;
+  const RankPlace& place_;
+  std::vector<DynamicRanks> ranks_;  ///< [methods]
+  std::vector<double> changes_;      ///< [methods] that an iteration would make to their ranks; to verify
+};
+
+}  // namespace
+
+void validate(const ReplayOptions& options) {
+  if (!(options.initial >= 0 && options.initial <= 1)) {
+    throw UsageError("--initial: must be between 0 and 1");
+  }
+  if (!(options.batch_fraction > 0 && options.batch_fraction <= 1)) {
+    throw UsageError("--batch-fraction: must be above 0 and at most 1");
+  }
+  for (const RankMethod method : options.methods) {
+    validate(DynamicRankOptions{method, options.frontier_tolerance, options.prune_tolerance});
+  }
+}
+
+void TemporalEdges::read(std::uint64_t first, std::span<Vertex> sources, std::span<Vertex> targets) const {
+  std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(first), sources.size(), sources.begin());
+  std::copy_n(target.begin() + static_cast<std::ptrdiff_t>(first), targets.size(), targets.begin());
+}
+
+Graph ReplayGraphs::first(const TemporalSource& edges, std::uint64_t count, unsigned threads) {
+  return update_graph(empty_graph(edges.vertices()), batch_of(edges, 0, count), threads).graph;
+}
+
+ReplaySizes::ReplaySizes(const TemporalSource& edges, const ReplayOptions& options) {
+  const auto all = static_cast<double>(edges.size());
+  first = static_cast<std::uint64_t>(std::floor(options.initial * all));
+  batch = static_cast<std::uint64_t>(std::max(1.0, std::round(options.batch_fraction * all)));
+}
+
+void replay(const Device& device, const TemporalSource& edges, const PageRankOptions& rank,
+            const ReplayOptions& options, const ReplayObserver& observer, const RankPlace& place,
+            ReplayGraphs* graphs) {
+  validate(rank);
+  validate(options);
+  ReplayGraphs in_memory;
+  ReplayGraphs& kept = graphs != nullptr ? *graphs : in_memory;
+  const ReplaySizes sizes(edges, options);
+  const unsigned threads = device.threads();
+  std::uint64_t done = sizes.first;
+  UpdateResult update;
+  update.graph = kept.first(edges, done, threads);
+  // What goes to a GPU again and again, in-edges or changes, stays page-locked from batch to batch.
+  RecycledMemory recycled(device);
+  HostMemory* const kept_memory = device.is_cuda() ? &recycled : nullptr;
+  const bool paged = kept_memory && !stays_whole(device, update.graph, rank, place.paging);
+  Replaying methods(device, rank, options, place);
+  methods.begin(update.graph);
+  for (std::uint32_t i = 0; i < options.batches && done < edges.size(); ++i) {
+    const UpdateBatch batch = batch_of(edges, done, std::min(done + sizes.batch, edges.size()));
+    done += batch.insertions.size();
+    const auto begin = Clock::now();
+    update = update_graph(std::move(update.graph), batch, threads, paged ? kept_memory : nullptr,
+                          paged ? nullptr : kept_memory);
+    ReplayBatch report;
+    report.update_seconds = seconds_since(begin);
+    update.graph = kept.keep(std::move(update.graph));
+    report.counts = update.counts;
+    report.edges = update.graph.edges();
+    methods.follow(update, report);
+    if (observer) observer(report);
+  }
+}
+
+}  // namespace sluice

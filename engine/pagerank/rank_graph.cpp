@@ -1,0 +1,181 @@
+#include "engine/pagerank/rank_graph.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "engine/core/error.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/memory/row_pieces.hpp"
+#include "engine/pagerank/divisor.hpp"
+#include "engine/pagerank/static/sweep_pieces.hpp"
+#include "partition/build.hpp"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::uint64_t kVerticesAtOnce = 1u << 14;
+
+template <class Body>
+void over_rows(unsigned threads, std::uint64_t first, std::uint64_t last, Body&& body) {
+  parallel_blocks(threads, last - first, kVerticesAtOnce,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    for (std::uint64_t row = first + begin; row < first + end; ++row) body(row);
+                  });
+}
+
+/// In-degrees as offsets: of the whole graph, from out-lists that every rank has.
+HostArray<EdgeIndex> in_offsets(const Csr& out, unsigned threads) {
+  HostArray<EdgeIndex> offsets(out.vertices() + 1, "in-degrees");
+  std::fill(offsets.begin(), offsets.end(), 0);
+  parallel_blocks(threads, out.edges(), kVerticesAtOnce,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    for (EdgeIndex i = begin; i < end; ++i) {
+                      std::atomic_ref(offsets[out.targets[i] + 1]).fetch_add(1, std::memory_order_relaxed);
+                    }
+                  });
+  for (std::uint64_t v = 0; v < out.vertices(); ++v) offsets[v + 1] += offsets[v];
+  return offsets;
+}
+
+}  // namespace
+
+std::uint64_t bytes_in_file(const RankGraph& graph, bool weighted) {
+  if (graph.file() == nullptr) return 0;
+  return graph.in().edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
+}
+
+void require_stored_in_edges(const Graph& graph) {
+  if (!graph.directed || !graph.edges_elsewhere || !graph.in.offsets.empty()) return;
+  throw UsageError(
+      "the graph stays in its file, which does not store in-edges (convert it with --reverse, or raise "
+      "--host-memory)");
+}
+
+Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads) {
+  const std::uint64_t n = out.vertices();
+  const auto some = [&](std::uint64_t u) {
+    const Vertex* begin = out.targets.data() + out.offsets[u];
+    const Vertex* end = out.targets.data() + out.offsets[u + 1];
+    const Vertex* from = std::lower_bound(begin, end, first);
+    return std::pair(from,
+                     std::lower_bound(from, end, last, [](Vertex v, std::uint64_t l) { return v < l; }));
+  };
+  HostArray<EdgeIndex> places(n + 1, "in-edges");
+  places[0] = 0;
+  for (std::uint64_t u = 0; u < n; ++u) {
+    const auto [from, to] = some(u);
+    places[u + 1] = places[u] + static_cast<std::uint64_t>(to - from);
+  }
+  HostArray<Vertex> heads(places[n], "in-edges"), tails(places[n], "in-edges");
+  HostArray<float> weights(weighted ? places[n] : 0, "in-edges");
+  parallel_blocks(threads, n, kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    for (std::uint64_t u = begin; u < end; ++u) {
+      const auto [from, to] = some(u);
+      std::copy(from, to, heads.data() + places[u]);
+      std::fill(tails.data() + places[u], tails.data() + places[u + 1], static_cast<Vertex>(u));
+      if (weighted) {
+        const auto skipped = from - out.targets.data();
+        std::copy_n(out.weights.data() + skipped, to - from, weights.data() + places[u]);
+      }
+    }
+  });
+  return build_csr(n, heads.span(), tails.span(), weights.span(), {}, threads);
+}
+
+std::vector<std::uint64_t> balanced_ranges(const EdgeIndex* offsets, std::uint64_t vertices,
+                                           std::uint64_t parts) {
+  std::vector<std::uint64_t> boundaries{0};
+  const auto cost = [&](std::uint64_t v) { return offsets[v] - offsets[0] + v * kEdgesPerVertex; };
+  for (std::uint64_t part = 1; part < parts; ++part) {
+    const std::uint64_t wanted = cost(vertices) / parts * part;
+    std::uint64_t low = boundaries.back(), high = vertices;
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      cost(middle) < wanted ? low = middle + 1 : high = middle;
+    }
+    boundaries.push_back(low);
+  }
+  boundaries.push_back(vertices);
+  return boundaries;
+}
+
+RankGraph::RankGraph(const Graph& graph, const PageRankOptions& options, unsigned threads,
+                     Communicator& ranks)
+    : symmetric_(!graph.directed), edges_(graph.edges()) {
+  if (options.weighted && !graph.weighted)
+    throw UsageError("--weighted: the graph has no weights (leave it out)");
+  require_stored_in_edges(graph);
+  if (!graph.directed) {
+    take(graph.out, graph.edges_elsewhere.get(), options.weighted, ranks);
+  } else if (!graph.in.offsets.empty()) {
+    take(graph.in, graph.in_elsewhere.get(), options.weighted, ranks);
+  } else {
+    make(graph, options.weighted, threads, ranks);
+  }
+  find_divisors(graph, threads, options.weighted);
+  if (options.dangling == Dangling::self_loop) add_loops(threads, options.weighted);
+}
+
+void RankGraph::take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks) {
+  boundaries_ = balanced_ranges(in.offsets.data(), in.vertices(), static_cast<std::uint64_t>(ranks.size()));
+  file_ = file;
+  set_rows(in, weighted, ranks);
+}
+
+void RankGraph::make(const Graph& graph, bool weighted, unsigned threads, Communicator& ranks) {
+  if (ranks.size() == 1) {
+    boundaries_ = {0, graph.vertices()};
+    made_ = transpose(graph.out, threads);
+  } else {
+    boundaries_ = balanced_ranges(in_offsets(graph.out, threads).data(), graph.vertices(),
+                                  static_cast<std::uint64_t>(ranks.size()));
+    const auto rank = static_cast<std::size_t>(ranks.rank());
+    made_ = transpose_some(graph.out, static_cast<Vertex>(boundaries_[rank]), boundaries_[rank + 1], weighted,
+                           threads);
+  }
+  set_rows(made_, weighted, ranks);
+}
+
+void RankGraph::set_rows(const Csr& from, bool weighted, const Communicator& ranks) {
+  const auto rank = static_cast<std::size_t>(ranks.rank());
+  first_ = boundaries_[rank];
+  in_.vertices = boundaries_[rank + 1] - first_;
+  in_.offsets = from.offsets.data() + first_;
+  in_.edges = in_.offsets[in_.vertices] - in_.offsets[0];
+  in_.targets = from.targets.empty() ? nullptr : from.targets.data();
+  in_.weights = weighted && !from.weights.empty() ? from.weights.data() : nullptr;
+}
+
+void RankGraph::find_divisors(const Graph& graph, unsigned threads, bool weighted) {
+  divisors_ = HostArray<double>(in_.vertices, "out-degrees");
+  CsrView out = graph.out.view();
+  out.vertices = in_.vertices;
+  out.offsets += first_;
+  const auto find = [&](std::uint64_t first, std::uint64_t last, const Vertex*, const float* weights) {
+    CsrView rows = out;
+    rows.weights = weights;
+    over_rows(threads, first, last, [&](std::uint64_t row) {
+      divisors_[row] = out_weight(rows, static_cast<Vertex>(row), weighted);
+    });
+  };
+  if (!weighted) return find(0, in_.vertices, nullptr, nullptr);
+  for_each_piece(out, graph.out.weights.empty() ? graph.edges_elsewhere.get() : nullptr, false, true, find);
+}
+
+void RankGraph::add_loops(unsigned threads, bool weighted) {
+  added_loops_ = HostArray<std::uint8_t>(in_.vertices, "self-loops");
+  const auto add = [&](std::uint64_t first, std::uint64_t last, const Vertex* targets, const float* weights) {
+    CsrView rows = in_;
+    rows.targets = targets;
+    rows.weights = weighted ? weights : nullptr;
+    over_rows(threads, first, last, [&](std::uint64_t row) {
+      const bool loops = has_loop(rows, row, static_cast<Vertex>(first_ + row));
+      added_loops_[row] = loops ? 0 : 1;
+      if (!loops) divisors_[row] += 1;
+    });
+  };
+  for_each_piece(in_, file_, true, weighted, add);
+}
+
+}  // namespace sluice

@@ -1,0 +1,75 @@
+// What a sweep needs to know of the graph: who points at a vertex, and among how many edges each source
+// splits its rank. Of several ranks each knows it of the vertices that it renews.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/host_array.hpp"
+#include "engine/exchange/communicator.hpp"
+#include "engine/pagerank/options.hpp"
+#include "partition/graph.hpp"
+
+namespace sluice {
+
+/// In-edges and divisors of a contiguous range of vertices, [first(), first() + in().vertices). In-edges are
+/// the graph's own where it stores them or is undirected, in memory or in its file, else its transpose, made
+/// here.
+class RankGraph {
+ public:
+  /// Keeps a reference to the graph and the ranks, which cut the vertices among them by in-edges. Throws
+  /// UsageError where weights are wanted that there are not, or in-edges of a graph whose edges stay in a
+  /// file that does not store them; BudgetError where the transpose does not fit host memory.
+  RankGraph(const Graph& graph, const PageRankOptions& options, unsigned threads, Communicator& ranks);
+
+  /// Of the whole graph.
+  std::uint64_t vertices() const { return boundaries_.back(); }
+  std::uint64_t edges() const { return edges_; }
+  /// [ranks + 1] Rank r renews vertices [boundaries[r], boundaries[r + 1]).
+  const std::vector<std::uint64_t>& boundaries() const { return boundaries_; }
+  std::uint64_t first() const { return first_; }
+  /// This rank's vertices: row i is vertex first() + i, and its list, targets[offsets[i]] and on, holds its
+  /// sources. Offsets need not begin at 0. Weights only where ranks are split by them; targets and weights
+  /// null where they are read from `file()`.
+  const CsrView& in() const { return in_; }
+  const EdgeSource* file() const { return file_; }
+  /// Whether in-degrees are out-degrees too.
+  bool symmetric() const { return symmetric_; }
+  /// [in().vertices] Out-degree or sum of out-weights, with the self-loop that the vertex was given; 0:
+  /// dangling.
+  const double* divisors() const { return divisors_.data(); }
+  /// [in().vertices] 1 where a vertex was given a self-loop of weight 1, which is in no list; null: none was.
+  const std::uint8_t* added_loops() const { return added_loops_.empty() ? nullptr : added_loops_.data(); }
+
+ private:
+  void take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks);
+  void make(const Graph& graph, bool weighted, unsigned threads, Communicator& ranks);
+  void set_rows(const Csr& from, bool weighted, const Communicator& ranks);
+  void find_divisors(const Graph& graph, unsigned threads, bool weighted);
+  void add_loops(unsigned threads, bool weighted);
+
+  Csr made_;
+  CsrView in_;
+  const EdgeSource* file_ = nullptr;
+  bool symmetric_ = false;
+  std::uint64_t edges_ = 0, first_ = 0;
+  std::vector<std::uint64_t> boundaries_;
+  HostArray<double> divisors_;
+  HostArray<std::uint8_t> added_loops_;
+};
+
+/// What all in-edges of these vertices take in the graph's file; 0 where they are in host memory.
+std::uint64_t bytes_in_file(const RankGraph& graph, bool weighted);
+
+/// Throws UsageError where the edges stay in a file that does not store in-edges which are wanted.
+void require_stored_in_edges(const Graph& graph);
+
+/// The in-edges of vertices [first, last), as rows of the whole graph; those of other vertices are empty.
+Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads);
+
+/// Boundaries of `parts` ranges of vertices of about equal cost: in-edges, and what vertices cost beside
+/// them.
+std::vector<std::uint64_t> balanced_ranges(const EdgeIndex* offsets, std::uint64_t vertices,
+                                           std::uint64_t parts);
+
+}  // namespace sluice

@@ -1,0 +1,63 @@
+// What a source offers along its edges, in the three forms that are gathered.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+#include "engine/pagerank/fixed_rank.hpp"
+
+namespace sluice {
+
+/// An equal part of the rank for every edge: 8 bytes a source.
+struct EvenShare {
+  using Stored = FixedRank;
+  static constexpr bool kWeighted = false;
+  SLUICE_HD static Stored of(FixedRank rank, double divisor) { return contribution(rank, divisor); }
+  SLUICE_HD static FixedRank carried(Stored stored, float) { return stored; }
+};
+
+/// The same with 24 significant bits: 4 bytes a source. An integer rounded to a float is an integer still (a
+/// power of two scales it), so sums stay exact; each share errs by 2^-24 of itself once, when it is stored.
+/// So ranks err in L1 by at most d 2^-24 / (1 - d), 3.4e-7 for d = 0.85.
+struct EvenShare32 {
+  using Stored = float;
+  static constexpr bool kWeighted = false;
+  SLUICE_HD static Stored of(FixedRank rank, double divisor) {
+    return static_cast<float>(static_cast<std::int64_t>(contribution(rank, divisor)));
+  }
+  SLUICE_HD static FixedRank carried(Stored stored, float) {
+    return static_cast<FixedRank>(static_cast<std::int64_t>(stored));
+  }
+};
+
+/// Parts in proportion to weights: a double a source, rounded to an integer for each edge.
+struct WeightedShare {
+  using Stored = double;
+  static constexpr bool kWeighted = true;
+  SLUICE_HD static Stored of(FixedRank rank, double divisor) {
+    return contribution_per_weight(rank, divisor);
+  }
+  SLUICE_HD static FixedRank carried(Stored stored, float weight) {
+    return weighted_contribution(stored, weight);
+  }
+};
+
+/// What dangling vertices offer: nothing.
+template <class Share>
+SLUICE_HD typename Share::Stored share_of(FixedRank rank, double divisor) {
+  return divisor > 0 ? Share::of(rank, divisor) : typename Share::Stored{0};
+}
+
+/// What the sources at `sources` give to one vertex, the part of one of `lanes` lanes.
+template <class Share>
+SLUICE_HD FixedRank pull(const typename Share::Stored* shares, const Vertex* sources, const float* weights,
+                         std::uint64_t count, std::uint64_t lane = 0, std::uint64_t lanes = 1) {
+  FixedRank sum = 0;
+  for (std::uint64_t i = lane; i < count; i += lanes) {
+    sum += Share::carried(shares[sources[i]], Share::kWeighted ? weights[i] : 1.0f);
+  }
+  return sum;
+}
+
+}  // namespace sluice

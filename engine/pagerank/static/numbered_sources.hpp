@@ -1,0 +1,30 @@
+// The sources of all lists by number instead of vertex. Vertices with most out-edges have the first numbers,
+// so that what is gathered most often lies together and stays in a core's cache.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/exec/device.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/pagerank/rank_graph.hpp"
+
+namespace sluice {
+
+class NumberedSources {
+ public:
+  /// Of a whole graph, whose in-edges are in memory. Throws BudgetError where there is no room for
+  /// bytes_of().
+  NumberedSources(const Device& device, const RankGraph& graph);
+
+  static std::uint64_t bytes_of(const RankGraph& graph) {
+    return (graph.vertices() + graph.in().edges) * sizeof(Vertex);
+  }
+
+  const Vertex* numbers() const { return numbers_.data(); }  ///< [vertices]
+  const Vertex* sources() const { return sources_.data(); }  ///< [in().edges] where in().targets has vertices
+
+ private:
+  Buffer<Vertex> numbers_, sources_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,102 @@
+// What the vertices of all ranks offer, on a GPU and in host memory beside it, where ranks tell each other.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "engine/pagerank/dynamic/change_exchange.hpp"
+#include "engine/pagerank/dynamic/rank_parcels.cuh"
+#include "engine/pagerank/dynamic/rank_state_cuda.cuh"
+
+namespace sluice::cuda {
+
+/// A job of one rank has nothing to tell, and no copy.
+template <class Share>
+class ShareMirror {
+ public:
+  using Stored = typename Share::Stored;
+
+  /// Keeps references.
+  ShareMirror(const Device& device, ChangeExchange& peers, DeviceRankState<Share>& state,
+              RankParcels<Stored>& parcels)
+      : device_(device), peers_(peers), state_(state), parcels_(parcels) {}
+
+  /// Tells the other ranks what own vertices offer, of which those of `mine` are others than before, and
+  /// hears of theirs. All ranks call it.
+  void tell(const std::vector<Vertex>& mine) {
+    if (peers_.alone()) return;
+    peers_.template tells_all<Stored>(mine.size()) ? read_own() : read(mine);
+    HeardChanges heard;
+    peers_.tell(host_.data(), mine, &heard);
+    hear(heard);
+  }
+
+  /// The same where all are others, or there are more vertices.
+  void tell_all() {
+    if (peers_.alone()) return;
+    host_.reserve(device_, peers_.vertices(), "contributions of all ranks");
+    read_own();
+    HeardChanges heard;
+    peers_.tell_all(host_.data(), &heard);
+    hear(heard);
+  }
+
+ private:
+  using Columns = ParcelColumns<Stored>;
+
+  void read_own() {
+    state_.stream.wait("contributions");
+    copy_to_host(device_, host_.data() + peers_.first(), state_.shares.data() + peers_.first(),
+                 (peers_.last() - peers_.first()) * sizeof(Stored));
+  }
+
+  void read(const std::vector<Vertex>& mine) {
+    parcels_.fetch(
+        mine.size(), state_.stream,
+        [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
+          std::copy(mine.data() + begin, mine.data() + end, to.vertices);
+        },
+        [&](const Columns& there, std::uint64_t size) {
+          state_.over(size, read_shares_kernel<Share>, state_.view(), there.vertices, there.values, size);
+        },
+        [&](const Columns& here, std::uint64_t begin, std::uint64_t end) {
+          for (std::uint64_t i = begin; i < end; ++i) host_.data()[mine[i]] = here.values[i - begin];
+        });
+  }
+
+  /// What came becomes what the device has; what it had is what its vertices had been told.
+  void hear(const HeardChanges& heard) {
+    const auto copy = [&](Stored* to, const Stored* from, std::uint64_t count, cudaMemcpyKind kind) {
+      check(cudaMemcpyAsync(to, from, count * sizeof(Stored), kind, state_.stream.get()),
+            "copying contributions");
+    };
+    for (const auto& [begin, end] : heard.ranges) {
+      Stored* const shares = state_.shares.data() + begin;
+      copy(state_.told.data() + begin, shares, end - begin, cudaMemcpyDeviceToDevice);
+      copy(shares, host_.data() + begin, end - begin, cudaMemcpyHostToDevice);
+    }
+    parcels_.send(
+        heard.vertices.size(), ParcelUse::values, state_.stream,
+        [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
+          for (std::uint64_t i = begin; i < end; ++i) {
+            to.vertices[i - begin] = heard.vertices[i];
+            to.values[i - begin] = host_.data()[heard.vertices[i]];
+          }
+        },
+        [&](const Columns& there, std::uint64_t size) {
+          state_.over(size, hear_kernel<Share>, state_.view(), there.vertices, there.values, size);
+        });
+    state_.stream.wait("contributions of other ranks");  // the copy may change again
+  }
+
+  const Device& device_;
+  ChangeExchange& peers_;
+  DeviceRankState<Share>& state_;
+  RankParcels<Stored>& parcels_;
+  Staging<Stored> host_;  ///< [vertices]
+};
+
+}  // namespace sluice::cuda

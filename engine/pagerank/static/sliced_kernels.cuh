@@ -1,0 +1,276 @@
+// The sweep over sliced rows: one launch for rows of any length. Blocks take hubs first; then every warp
+// claims work, the longest rows first, until nothing is left. A warp sums 32 rows before it renews them, a
+// row a lane, for what a renewal computes would else be computed by one lane while 31 wait.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "engine/pagerank/static/sliced_rows.cuh"
+#include "engine/pagerank/static/sweep_kernels.cuh"
+
+namespace sluice::cuda {
+
+/// What a warp claims at once: claims meet in one word of memory.
+inline constexpr std::uint64_t kLongAtOnce = 4;
+inline constexpr std::uint64_t kSlicesAtOnce = 4;
+/// Entries that a lane reads before it gathers for the first of them.
+inline constexpr unsigned kInFlight = 8;
+/// Blocks of an SM: 64 registers a thread.
+inline constexpr unsigned kSlicedBlocks = 4;
+
+/// An entry that is read once an iteration leaves its place in L1 to contributions.
+template <class T>
+__device__ T read_past_l1(const T* from) {
+  static_assert(sizeof(T) == 4);
+  std::uint32_t bits;
+  asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(bits) : "l"(from));
+  if constexpr (std::is_same_v<T, float>) {
+    return __uint_as_float(bits);
+  } else {
+    return bits;
+  }
+}
+
+__device__ inline std::uint64_t lesser(std::uint64_t a, std::uint64_t b) {
+  return a < b ? a : b;
+}
+
+/// Threads that take a hub together, kSweepBlock of them: a block, or one of the several teams of a larger
+/// block, whose threads then meet at a barrier of their own.
+template <unsigned kTeams>
+struct Teams {
+  __device__ static unsigned in_block() { return kTeams == 1 ? 0 : threadIdx.x / kSweepBlock; }
+  __device__ static unsigned thread() { return kTeams == 1 ? threadIdx.x : threadIdx.x % kSweepBlock; }
+  __device__ static unsigned rank() { return blockIdx.x * kTeams + in_block(); }
+  __device__ static unsigned size() { return gridDim.x * kTeams; }
+  __device__ static void meet() {
+    if constexpr (kTeams == 1) {
+      __syncthreads();
+    } else {  // barrier 0 is __syncthreads()'s
+      asm volatile("bar.sync %0, %1;" ::"r"(in_block() + 1), "n"(kSweepBlock) : "memory");
+    }
+  }
+};
+
+/// A sweep as the rows below are worked on. Whatever else goes over them has the same members: kWeighted, a
+/// Sum with zero as Sum{}, and a Totals.
+template <class Share>
+struct SlicedSweepView {
+  using Sum = FixedRank;
+  using Totals = SweepTotals;
+  static constexpr bool kWeighted = Share::kWeighted;
+
+  SweepView<Share> sweep;
+
+  /// What entry `position`, of this source, gives row `number`.
+  __device__ Sum carried(std::uint64_t, std::uint32_t source, float weight, std::uint64_t) const {
+    return Share::carried(__ldg(sweep.shares + source), weight);
+  }
+  __device__ Sum add(Sum a, Sum b) const { return a + b; }
+  __device__ void renew(std::uint64_t number, Sum sum, Totals& totals) const {
+    sweep.renew(number, sum, totals);
+  }
+};
+
+/// What entries start, start + stride, ... give to a row, `count` of them.
+template <class View>
+__device__ typename View::Sum gather_entries(const View& view, const SlicedView& rows, std::uint64_t number,
+                                             std::uint64_t start, std::uint64_t count, unsigned stride) {
+  typename View::Sum sum{};
+  const std::uint32_t* sources = rows.sources + start;
+  const float* weights = View::kWeighted ? rows.weights + start : nullptr;
+  for (std::uint64_t i = 0; i < count; i += kInFlight) {
+    std::uint32_t source[kInFlight];
+    float weight[kInFlight];
+#pragma unroll
+    for (unsigned j = 0; j < kInFlight; ++j) {
+      const bool more = i + j < count;
+      source[j] = more ? read_past_l1(sources + (i + j) * stride) : rows.nobody;
+      weight[j] = View::kWeighted && more ? read_past_l1(weights + (i + j) * stride) : 1.0f;
+    }
+#pragma unroll
+    for (unsigned j = 0; j < kInFlight; ++j) {
+      if (i + j < count)
+        sum = view.add(sum, view.carried(number, source[j], weight[j], start + (i + j) * stride));
+    }
+  }
+  return sum;
+}
+
+/// The sum over a warp, in all lanes.
+template <class View>
+__device__ typename View::Sum add_warp(const View& view, typename View::Sum sum) {
+  using Word = std::conditional_t<sizeof sum == 8, unsigned long long, unsigned>;
+  static_assert(sizeof(Word) == sizeof sum);
+  for (unsigned stride = kWarpLanes / 2; stride > 0; stride /= 2) {
+    const Word other = __shfl_xor_sync(~0u, static_cast<Word>(sum), static_cast<int>(stride));
+    sum = view.add(sum, static_cast<typename View::Sum>(other));
+  }
+  return sum;
+}
+
+/// The totals of all ranks.
+inline __global__ void join_ranks_kernel(const SweepTotals* by_rank, int ranks, RankNorm norm,
+                                         SweepTotals* totals) {
+  SweepTotals sum;
+  for (int rank = 0; rank < ranks; ++rank) sum.join(by_rank[rank], norm);
+  *totals = sum;
+}
+
+/// Adds up the totals of a warp's lanes, then of a team's warps; its thread 0 has them.
+template <unsigned kTeams>
+__device__ void join_warps(SweepTotals& totals, RankNorm norm) {
+  constexpr unsigned kWords = sizeof(SweepTotals) / 4;
+  static_assert(sizeof(SweepTotals) % 4 == 0);
+  for (unsigned stride = kWarpLanes / 2; stride > 0; stride /= 2) {
+    std::uint32_t words[kWords];
+    memcpy(words, &totals, sizeof totals);
+    for (std::uint32_t& word : words) word = __shfl_xor_sync(~0u, word, stride);
+    SweepTotals other;
+    memcpy(&other, words, sizeof other);
+    totals.join(other, norm);
+  }
+  constexpr unsigned kWarps = kSweepBlock / kWarpLanes;
+  __shared__ alignas(SweepTotals) unsigned char room[kTeams * kWarps * sizeof(SweepTotals)];
+  auto* const by_warp = reinterpret_cast<SweepTotals*>(room) + Teams<kTeams>::in_block() * kWarps;
+  const unsigned thread = Teams<kTeams>::thread();
+  if (thread % kWarpLanes == 0) by_warp[thread / kWarpLanes] = totals;
+  Teams<kTeams>::meet();
+  if (thread == 0) {
+    for (unsigned warp = 1; warp < kWarps; ++warp) totals.join(by_warp[warp], norm);
+  }
+}
+
+/// Rows [0, hubs), a team each.
+template <unsigned kTeams, class View>
+__device__ void sweep_hubs(const View& view, const SlicedView& rows, typename View::Totals& totals) {
+  constexpr unsigned kWarps = kSweepBlock / kWarpLanes;
+  __shared__ typename View::Sum room[kTeams * kWarps];
+  auto* const by_warp = room + Teams<kTeams>::in_block() * kWarps;
+  const unsigned thread = Teams<kTeams>::thread();
+  for (std::uint64_t row = Teams<kTeams>::rank(); row < rows.hubs; row += Teams<kTeams>::size()) {
+    const std::uint64_t start = rows.starts[row], size = rows.starts[row + 1] - start;
+    const std::uint64_t mine = size > thread ? (size - thread + kSweepBlock - 1) / kSweepBlock : 0;
+    const auto sum =
+        add_warp(view, gather_entries(view, rows, rows.number(row), start + thread, mine, kSweepBlock));
+    if (thread % kWarpLanes == 0) by_warp[thread / kWarpLanes] = sum;
+    Teams<kTeams>::meet();
+    if (thread == 0) {
+      typename View::Sum all{};
+      for (unsigned warp = 0; warp < kWarps; ++warp) all = view.add(all, by_warp[warp]);
+      view.renew(rows.number(row), all, totals);
+    }
+    Teams<kTeams>::meet();
+  }
+}
+
+/// Rows [first, end), no more than 32, of those that warps read one by one.
+template <class View>
+__device__ void sweep_lists(const View& view, const SlicedView& rows, std::uint64_t first, std::uint64_t end,
+                            unsigned lane, typename View::Totals& totals) {
+  typename View::Sum mine{};
+  for (std::uint64_t row = first; row < end; ++row) {
+    const std::uint64_t start = rows.starts[row], size = rows.starts[row + 1] - start;
+    const auto sum = add_warp(
+        view, gather_entries(view, rows, rows.number(row), start + lane, size / kWarpLanes, kWarpLanes));
+    if (row - first == lane) mine = sum;
+  }
+  if (first + lane < end) view.renew(rows.number(first + lane), mine, totals);
+}
+
+/// One slice.
+template <class View>
+__device__ void sweep_slice(const View& view, const SlicedView& rows, std::uint64_t slice, unsigned lane,
+                            typename View::Totals& totals) {
+  const std::uint64_t row = rows.lists + slice * kSlice + lane;
+  if (row >= rows.count) return;
+  const std::uint64_t start = rows.starts[rows.lists + slice],
+                      width = (rows.starts[rows.lists + slice + 1] - start) / kSlice,
+                      number = rows.number(row);
+  view.renew(number, gather_entries(view, rows, number, start + lane, width, kSlice), totals);
+}
+
+/// Rows that are their own first ones, as SlicedPieces has them.
+struct FirstOfAll {
+  __device__ static constexpr unsigned size() { return 1; }
+  __device__ const SlicedView& operator[](unsigned) const { return rows; }
+
+  const SlicedView& rows;
+};
+
+/// Claims that rows of more than kListMost in-edges take, without hubs.
+__device__ inline std::uint64_t long_tasks(const SlicedView& rows) {
+  return (rows.longs - rows.hubs + kLongAtOnce - 1) / kLongAtOnce;
+}
+
+/// The rows of more than kListMost in-edges of all pieces in `ahead`, then the other rows of `rows`; by all
+/// blocks, of so many teams each. `claimed` is 0 before.
+template <unsigned kTeams, class View, class Ahead>
+__device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedView& rows,
+                             unsigned long long* claimed, typename View::Totals& totals) {
+  std::uint64_t longs = 0;
+  for (unsigned p = 0; p < ahead.size(); ++p) {
+    sweep_hubs<kTeams>(view, ahead[p], totals);
+    longs += long_tasks(ahead[p]);
+  }
+  const unsigned lane = threadIdx.x % kWarpLanes;
+  // Tasks: those of long lists, of lists, of slices.
+  const std::uint64_t lists = longs + (rows.lists - rows.longs + kSlice - 1) / kSlice, slices = rows.slices(),
+                      tasks = lists + (slices + kSlicesAtOnce - 1) / kSlicesAtOnce;
+  for (;;) {
+    unsigned long long task = 0;
+    if (lane == 0) task = atomicAdd(claimed, 1);
+    task = __shfl_sync(~0u, task, 0);
+    if (task >= tasks) break;
+    if (task < longs) {
+      unsigned p = 0;
+      for (; p + 1 < ahead.size() && task >= long_tasks(ahead[p]); ++p) task -= long_tasks(ahead[p]);
+      const std::uint64_t first = ahead[p].hubs + task * kLongAtOnce;
+      sweep_lists(view, ahead[p], first, lesser(first + kLongAtOnce, ahead[p].longs), lane, totals);
+    } else if (task < lists) {
+      const std::uint64_t first = rows.longs + (task - longs) * kSlice;
+      sweep_lists(view, rows, first, lesser(first + kSlice, rows.lists), lane, totals);
+    } else {
+      const std::uint64_t first = (task - lists) * kSlicesAtOnce, end = lesser(first + kSlicesAtOnce, slices);
+      for (std::uint64_t slice = first; slice < end; ++slice) sweep_slice(view, rows, slice, lane, totals);
+    }
+  }
+  __syncwarp();
+}
+
+/// All rows.
+template <class View>
+__device__ void sweep_sliced(const View& view, const SlicedView& rows, unsigned long long* claimed,
+                             typename View::Totals& totals) {
+  sweep_sliced<1>(view, FirstOfAll{rows}, rows, claimed, totals);
+}
+
+template <class Share>
+__global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
+    sweep_sliced_kernel(SlicedSweepView<Share> view, SlicedView rows, const FixedRank* dangling,
+                        unsigned long long* claimed, SweepTotals* partial) {
+  view.sweep.update.spread(*dangling);
+  SweepTotals totals;
+  sweep_sliced(view, rows, claimed, totals);
+  join_warps<1>(totals, view.sweep.norm);
+  if (threadIdx.x == 0) partial[blockIdx.x] = totals;
+}
+
+/// One piece, behind the long rows of others. A block of kSlicedBlocks teams has a multiprocessor to itself,
+/// so that a smaller grid leaves others whole.
+template <class Share, unsigned kTeams>
+__global__ void __launch_bounds__(kTeams* kSweepBlock, kSlicedBlocks / kTeams)
+    sweep_piece_kernel(SlicedSweepView<Share> view, __grid_constant__ const SlicedPieces ahead,
+                       SlicedView rows, const FixedRank* dangling, unsigned long long* claimed,
+                       SweepTotals* partial) {
+  view.sweep.update.spread(*dangling);
+  SweepTotals totals;
+  sweep_sliced<kTeams>(view, ahead, rows, claimed, totals);
+  join_warps<kTeams>(totals, view.sweep.norm);
+  if (Teams<kTeams>::thread() == 0) partial[Teams<kTeams>::rank()] = totals;
+}
+
+}  // namespace sluice::cuda

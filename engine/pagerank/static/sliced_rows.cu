@@ -1,0 +1,374 @@
+#include "engine/pagerank/static/sliced_rows.cuh"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/exec/algorithms/scan.hpp"
+#include "engine/exec/algorithms/sort.hpp"
+#include "engine/graph/partition_map.hpp"
+#include "engine/memory/row_pieces.hpp"
+
+namespace sluice::cuda {
+
+namespace {
+
+constexpr unsigned kBlock = 256;
+/// Edges that are rewritten at a time, unless one row has more.
+constexpr std::uint64_t kEdgesAtOnce = 1u << 25;
+
+__device__ std::uint64_t thread() {
+  return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+}
+
+/// Keys that sort degrees falling.
+__host__ __device__ constexpr std::uint32_t falling(std::uint64_t degree) {
+  return ~static_cast<std::uint32_t>(degree < 0xffffffffu ? degree : 0xffffffffu);
+}
+
+/// By what sources give: their out-degree, or the sum of their out-weights.
+__global__ void __launch_bounds__(kBlock)
+    key_sources_kernel(const double* divisors, std::uint64_t count, std::uint32_t* keys, Vertex* vertices) {
+  const std::uint64_t v = thread();
+  if (v >= count) return;
+  keys[v] = falling(static_cast<std::uint64_t>(divisors[v]));
+  vertices[v] = static_cast<Vertex>(v);
+}
+
+/// By the in-degree of row i: of vertex order[i], or of vertex i.
+__global__ void __launch_bounds__(kBlock)
+    key_rows_kernel(const EdgeIndex* offsets, const Vertex* order, std::uint64_t count, std::uint32_t* keys,
+                    std::uint32_t* rows) {
+  const std::uint64_t i = thread();
+  if (i >= count) return;
+  const std::uint64_t v = order == nullptr ? i : order[i];
+  keys[i] = falling(offsets[v + 1] - offsets[v]);
+  rows[i] = static_cast<std::uint32_t>(i);
+}
+
+/// numbers[order[i]] = first + i, through rows[i] if given.
+__global__ void __launch_bounds__(kBlock)
+    invert_kernel(const Vertex* order, const std::uint32_t* rows, std::uint64_t count, std::uint64_t first,
+                  std::uint32_t* numbers) {
+  const std::uint64_t i = thread();
+  if (i < count) numbers[order[rows == nullptr ? i : rows[i]]] = static_cast<std::uint32_t>(first + i);
+}
+
+/// How many of the rows, by falling in-degree, have more in-edges than each class of rows. A thread a class.
+__global__ void find_borders_kernel(const std::uint32_t* keys, std::uint64_t count, std::uint64_t* borders) {
+  constexpr std::uint64_t kMost[] = {kLongMost, kListMost, kSliceMost};
+  const std::uint32_t key = falling(kMost[threadIdx.x]);
+  std::uint64_t low = 0, high = count;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (keys[middle] < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  borders[threadIdx.x] = low;
+}
+
+/// What row i costs, but for long ones, which are swept before all pieces.
+__global__ void __launch_bounds__(kBlock)
+    work_kernel(const std::uint32_t* keys, std::uint64_t count, std::uint64_t* work) {
+  const std::uint64_t i = thread();
+  if (i >= count) return;
+  const std::uint32_t degree = ~keys[i];
+  work[i] = degree > kListMost ? 0 : degree + kEdgesPerVertex;
+}
+
+/// Entries of list or slice i.
+__global__ void __launch_bounds__(kBlock)
+    size_kernel(const std::uint32_t* keys, std::uint64_t lists, std::uint64_t slices, std::uint64_t* sizes) {
+  const std::uint64_t i = thread();
+  if (i >= lists + slices) return;
+  const std::uint64_t row = i < lists ? i : lists + (i - lists) * kSlice;
+  const std::uint64_t degree = static_cast<std::uint32_t>(~keys[row]);
+  sizes[i] = i < lists ? (degree + kSlice - 1) / kSlice * kSlice : degree * kSlice;
+}
+
+/// Sources by number instead of vertex.
+__global__ void __launch_bounds__(kBlock)
+    renumber_kernel(std::uint32_t* sources, std::uint64_t count, const std::uint32_t* number_of) {
+  for (std::uint64_t i = thread(); i < count; i += std::uint64_t{gridDim.x} * kBlock)
+    sources[i] = number_of[sources[i]];
+}
+
+/// Rows [begin, end) of the graph, whose entries are here from position `first` on, to where they belong. A
+/// warp a row.
+__global__ void __launch_bounds__(kBlock)
+    fill_kernel(const EdgeIndex* offsets, std::uint64_t begin, std::uint64_t end,
+                const std::uint32_t* sources, const float* weights, const std::uint32_t* row_of,
+                __grid_constant__ const SlicedPieces pieces, std::uint32_t* to_sources, float* to_weights) {
+  const std::uint64_t v = begin + thread() / kSlice;
+  if (v >= end) return;
+  unsigned piece = 0;
+  while (piece + 1 < pieces.size() && row_of[v] >= pieces[piece + 1].first) ++piece;
+  const SlicedView& to = pieces[piece];
+  const std::uint64_t row = row_of[v] - to.first, first = offsets[v], degree = offsets[v + 1] - first;
+  const bool listed = row < to.lists;
+  const std::uint64_t slice = listed ? 0 : (row - to.lists) / kSlice;
+  const std::uint64_t item = listed ? row : to.lists + slice;
+  const std::uint64_t stride = listed ? 1 : kSlice;
+  const std::uint64_t start = to.starts[item] + (listed ? 0 : (row - to.lists) % kSlice);
+  const std::uint64_t size = (to.starts[item + 1] - to.starts[item]) / stride;
+  for (std::uint64_t i = threadIdx.x % kSlice; i < size; i += kSlice) {
+    to_sources[start + i * stride] = i < degree ? sources[first + i] : to.nobody;
+    if (weights != nullptr) to_weights[start + i * stride] = i < degree ? weights[first + i] : 0;
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kBlock)
+    permute_kernel(const T* from, const Vertex* order, std::uint64_t count, T* to) {
+  const std::uint64_t i = thread();
+  if (i < count) to[i] = from[order[i]];
+}
+
+/// From the host's memory or the device's.
+void bring(void* to, const void* from, std::uint64_t bytes, cudaStream_t stream) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying in-edges");
+}
+
+}  // namespace
+
+RowsToSlice::RowsToSlice(const RankGraph& graph, bool weighted)
+    : in(graph.in()),
+      weighted(weighted),
+      file(graph.file()),
+      divisors(graph.symmetric() ? nullptr : graph.divisors()),
+      vertices(graph.vertices()),
+      first(graph.first()),
+      boundaries(&graph.boundaries()) {}
+
+RowsToSlice::RowsToSlice(const CsrView& rows, const double* out_degrees)
+    : in(rows), weighted(rows.weights != nullptr), divisors(out_degrees), vertices(rows.vertices) {}
+
+/// What is needed while the rows are made.
+struct SlicedRows::Making {
+  Making(const Device& on, const RowsToSlice& of, const Stream& in, DeviceRanks* with)
+      : device(on), from(of), weighted(of.weighted), stream(in), ranks(with), n(of.in.vertices) {
+    number_of = Buffer<std::uint32_t>(device, from.vertices, "numbers of vertices");
+    for (auto* words : {&keys, &sorted_keys, &row_of})
+      *words = Buffer<std::uint32_t>(device, n, "rows by in-degree");
+    offsets = Buffer<EdgeIndex>(device, n + 1, "offsets of in-edges");
+    copy_to_device(device, offsets.data(), from.in.offsets, offsets.bytes());
+  }
+
+  const Device& device;
+  const RowsToSlice& from;
+  bool weighted;
+  const Stream& stream;
+  DeviceRanks* ranks;
+  std::uint64_t n;
+  Buffer<std::uint32_t> keys, sorted_keys;
+  Buffer<std::uint32_t> number_of;  ///< [vertices]
+  Buffer<std::uint32_t> row_of;     ///< [n] by row of the graph
+  Buffer<EdgeIndex> offsets;
+  Buffer<std::uint32_t> on_their_way, sorted;  ///< in-edges of some rows
+  Buffer<float> weights, sorted_weights;
+  Buffer<unsigned char> scratch;
+};
+
+SlicedRows::SlicedRows(const Device& device, const RowsToSlice& from, const Stream& stream,
+                       DeviceRanks* ranks)
+    : device_(device), count_(from.in.vertices), vertices_(from.vertices) {
+  Making making(device, from, stream, ranks);
+  sort_rows(making);
+  cut(making);
+  fill(making);
+  uploaded_ =
+      making.offsets.bytes() + from.in.edges * (sizeof(Vertex) + (making.weighted ? sizeof(float) : 0));
+}
+
+void SlicedRows::sort_rows(Making& m) {
+  order_ = Buffer<Vertex>(device_, m.n, "order of vertices");
+  const cudaStream_t on = m.stream.get();
+  const auto sort = [&](Buffer<std::uint32_t>& to, std::uint64_t first, std::uint64_t count) {
+    if (count == 0) return;
+    sort_by_key(device_, m.keys.data() + first, m.sorted_keys.data() + first, m.row_of.data() + first,
+                to.data() + first, count, 32, m.scratch, on);
+  };
+  const unsigned grid = grid_for(m.n, kBlock);
+  if (m.from.divisors == nullptr) {
+    key_rows_kernel<<<grid, kBlock, 0, on>>>(m.offsets.data(), nullptr, m.n, m.keys.data(), m.row_of.data());
+    check_launch("key_rows_kernel");
+    sort(order_, 0, m.n);
+    cut_pieces(m, m.sorted_keys.data());
+  } else {
+    Buffer<double> divisors(device_, m.n, "out-degrees");
+    copy_to_device(device_, divisors.data(), m.from.divisors, divisors.bytes());
+    key_sources_kernel<<<grid, kBlock, 0, on>>>(divisors.data(), m.n, m.keys.data(), m.row_of.data());
+    check_launch("key_sources_kernel");
+    sort(order_, 0, m.n);
+    rows_ = Buffer<std::uint32_t>(device_, m.n, "rows by in-degree");
+    key_rows_kernel<<<grid, kBlock, 0, on>>>(m.offsets.data(), order_.data(), m.n, m.keys.data(),
+                                             m.row_of.data());
+    check_launch("key_rows_kernel");
+    cut_pieces(m, m.keys.data());
+    for (const SlicedView& piece : pieces_) sort(rows_, piece.first, piece.count);
+    m.stream.wait("sorting rows");
+  }
+  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), nullptr, m.n, m.from.first,
+                                         m.number_of.data() + m.from.first);
+  check_launch("invert_kernel");
+  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), rows_.data(), m.n, 0, m.row_of.data());
+  check_launch("invert_kernel");
+  if (m.ranks != nullptr) {
+    const std::vector<std::uint64_t>& boundaries = *m.from.boundaries;
+    std::vector<ElementRange> ranges;
+    for (std::size_t r = 0; r + 1 < boundaries.size(); ++r)
+      ranges.push_back({boundaries[r], boundaries[r + 1]});
+    m.ranks->all_gather_ranges(m.number_of.data(), ranges, sizeof(std::uint32_t), on);
+    m.ranks->wait(on, "numbers of vertices");
+  }
+}
+
+void SlicedRows::cut_pieces(Making& m, const std::uint32_t* keys_by_number) {
+  std::vector<std::uint64_t> cuts{0, m.n};
+  if (m.from.pieces.count > 1) {
+    const cudaStream_t on = m.stream.get();
+    Buffer<std::uint64_t> work(device_, m.n + 1, "work of rows");
+    work_kernel<<<grid_for(m.n, kBlock), kBlock, 0, on>>>(keys_by_number, m.n, work.data());
+    check_launch("work_kernel");
+    exclusive_sum(device_, work.data(), work.data(), m.n, m.scratch, on);
+    m.stream.wait("work of rows");
+    const auto work_before = [&](std::uint64_t row) {
+      std::uint64_t before = 0;
+      copy_to_host(device_, &before, work.data() + row, sizeof before);
+      return before;
+    };
+    const std::uint64_t all = m.from.in.edges + m.n * kEdgesPerVertex, own = work_before(m.n);
+    cuts = cut_rows(m.n, m.from.pieces, all - own, work_before);
+  }
+  for (std::size_t p = 0; p + 1 < cuts.size(); ++p) {
+    SlicedView piece;
+    piece.first = cuts[p], piece.count = cuts[p + 1] - cuts[p];
+    piece.nobody = static_cast<std::uint32_t>(vertices_);
+    pieces_.push_back(piece);
+  }
+}
+
+void SlicedRows::cut(Making& m) {
+  const cudaStream_t on = m.stream.get();
+  std::vector<std::array<std::uint64_t, 3>> found(pieces_.size());
+  Buffer<std::uint64_t> borders(device_, 3 * found.size(), "borders between rows");
+  for (std::size_t p = 0; p < pieces_.size(); ++p) {
+    find_borders_kernel<<<1, 3, 0, on>>>(m.sorted_keys.data() + pieces_[p].first, pieces_[p].count,
+                                         borders.data() + 3 * p);
+    check_launch("find_borders_kernel");
+  }
+  m.stream.wait("sorting rows");
+  copy_to_host(device_, found.data(), borders.data(), borders.bytes());
+  std::uint64_t items = 0;
+  for (std::size_t p = 0; p < pieces_.size(); ++p) {
+    SlicedView& piece = pieces_[p];
+    piece.hubs = found[p][0], piece.longs = found[p][1], piece.lists = found[p][2];
+    items += piece.lists + piece.slices();
+  }
+
+  starts_ = Buffer<std::uint64_t>(device_, items + 1, "offsets of rows");
+  items = 0;
+  for (SlicedView& piece : pieces_) {
+    const std::uint64_t slices = piece.slices(), own = piece.lists + slices;
+    piece.rows = rows_.empty() ? nullptr : rows_.data() + piece.first;
+    piece.starts = starts_.data() + items;
+    if (own > 0) {
+      size_kernel<<<grid_for(own, kBlock), kBlock, 0, on>>>(m.sorted_keys.data() + piece.first, piece.lists,
+                                                            slices, starts_.data() + items);
+      check_launch("size_kernel");
+    }
+    items += own;
+  }
+  exclusive_sum(device_, starts_.data(), starts_.data(), items, m.scratch, on);
+  m.stream.wait("offsets of rows");
+  std::uint64_t entries = 0;
+  copy_to_host(device_, &entries, starts_.data() + items, sizeof entries);
+  m.keys = {}, m.sorted_keys = {};
+  entries = std::max<std::uint64_t>(entries, 1);  // a graph without edges
+  sources_ = Buffer<std::uint32_t>(device_, entries, "in-edges");
+  if (m.weighted) weights_ = Buffer<float>(device_, entries, "weights of in-edges");
+  for (SlicedView& piece : pieces_) {
+    piece.sources = sources_.data();
+    piece.weights = m.weighted ? weights_.data() : nullptr;
+  }
+}
+
+void SlicedRows::fill(Making& m) {
+  m.on_their_way.reserve(device_, 1, "in-edges on their way");
+  m.sorted.reserve(device_, 1, "in-edges on their way");
+  const EdgeIndex* const offsets = m.from.in.offsets;
+  for_each_piece(m.from.in, m.from.file, true, m.weighted,
+                 [&](std::uint64_t begin, std::uint64_t last, const Vertex* sources, const float* weights) {
+                   while (begin < last) {
+                     const auto over =
+                         std::upper_bound(offsets + begin, offsets + last + 1, offsets[begin] + kEdgesAtOnce);
+                     const std::uint64_t end =
+                         std::max(begin + 1, static_cast<std::uint64_t>(over - offsets) - 1);
+                     fill_some(m, begin, end, sources, weights);
+                     begin = end;
+                   }
+                 });
+}
+
+/// Rows [begin, end). Columns are indexed by position in the whole graph.
+void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, const Vertex* sources,
+                           const float* weights) {
+  const cudaStream_t on = m.stream.get();
+  const EdgeIndex first = m.from.in.offsets[begin];
+  const std::uint64_t edges = m.from.in.offsets[end] - first;
+  m.on_their_way.reserve(device_, edges, "in-edges on their way");
+  m.sorted.reserve(device_, edges, "in-edges on their way");
+  bring(m.on_their_way.data(), sources + first, edges * sizeof(Vertex), on);
+  if (m.weighted) {
+    m.weights.reserve(device_, edges, "in-edges on their way");
+    m.sorted_weights.reserve(device_, edges, "in-edges on their way");
+    bring(m.weights.data(), weights + first, edges * sizeof(float), on);
+  }
+  renumber_kernel<<<4096, kBlock, 0, on>>>(m.on_their_way.data(), edges, m.number_of.data());
+  check_launch("renumber_kernel");
+  if (edges > 0) {
+    sort_segments(device_, m.on_their_way.data(), m.sorted.data(), m.weighted ? m.weights.data() : nullptr,
+                  m.sorted_weights.data(), first, edges, m.offsets.data() + begin, end - begin, m.scratch,
+                  on);
+  }
+  fill_kernel<<<grid_for((end - begin) * kSlice, kBlock), kBlock, 0, on>>>(
+      m.offsets.data(), begin, end, moved(m.sorted.data(), first),
+      m.weighted ? moved(m.sorted_weights.data(), first) : nullptr, m.row_of.data(), SlicedPieces(pieces_),
+      sources_.data(), weights_.data());
+  check_launch("fill_kernel");
+  m.stream.wait("rewriting in-edges");
+}
+
+std::uint64_t SlicedRows::most_bytes(const RowsToSlice& from) {
+  const CsrView& in = from.in;
+  const std::uint64_t n = from.vertices, m = in.edges;
+  const std::uint64_t edge = sizeof(Vertex) + (from.weighted ? sizeof(float) : 0);
+  std::uint64_t largest = 0;
+  for (std::uint64_t v = 0; v < in.vertices; ++v)
+    largest = std::max(largest, in.offsets[v + 1] - in.offsets[v]);
+  // Lists are padded by less than a half of their own entries, slices by less than a piece's largest row's.
+  const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost * from.pieces.count;
+  // Sorting takes about as much again as what is sorted.
+  const std::uint64_t way = 4 * edge * std::min(m, std::max(kEdgesAtOnce, largest));
+  return padded * edge + way + n * (6 * sizeof(std::uint32_t) + 3 * sizeof(std::uint64_t)) + (1u << 20);
+}
+
+SlicedView SlicedRows::view() const {
+  return pieces_.front();
+}
+
+template <class T>
+void SlicedRows::number(const T* from, T* to, const Stream& stream) const {
+  Buffer<T> by_vertex(device_, count_, "state by vertex");
+  copy_to_device(device_, by_vertex.data(), from, by_vertex.bytes());
+  permute_kernel<<<grid_for(count_, kBlock), kBlock, 0, stream.get()>>>(by_vertex.data(), order_.data(),
+                                                                        count_, to);
+  check_launch("permute_kernel");
+  stream.wait("numbering vertices");
+}
+
+template void SlicedRows::number(const double*, double*, const Stream&) const;
+template void SlicedRows::number(const std::uint8_t*, std::uint8_t*, const Stream&) const;
+
+}  // namespace sluice::cuda

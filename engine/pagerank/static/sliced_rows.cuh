@@ -1,0 +1,117 @@
+// In-edges rewritten for a GPU to sweep over. Two things bind a sweep: the gather of a contribution for every
+// edge, and lanes that wait for longer rows. So
+//   - sources are numbered by falling out-degree: those that most edges want lie side by side, in few lines
+//     that stay in the caches, and every list is sorted by that number, so that lanes want the same lines;
+//   - rows are sorted by falling in-degree, and short ones lie in slices of 32, one row a lane and entry by
+//     entry across the lanes (sliced ELLPACK: Monakov, Lokhmotov, Avetisyan, HiPEAC 2010). Neighbours have
+//     about the same degree, so little is padded, and nobody waits.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "engine/exchange/nccl.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/stream.cuh"
+#include "engine/pagerank/rank_graph.hpp"
+#include "engine/pagerank/static/sweep_pieces.hpp"
+
+namespace sluice::cuda {
+
+/// Rows of a slice, one a lane of a warp; lists of longer rows are padded to as many entries too.
+inline constexpr unsigned kSlice = 32;
+/// Rows of more in-edges are read by warps, 32 at a time; of more still, a few at a time, so that no warp is
+/// still at work when the others have ended; and hubs by blocks.
+inline constexpr std::uint64_t kSliceMost = 64;
+inline constexpr std::uint64_t kListMost = 512;
+inline constexpr std::uint64_t kLongMost = 4096;
+
+/// Rows k of falling in-degree: [0, hubs) are for blocks, [hubs, lists) for warps, those up to `longs` a few
+/// at a time, the others in slices. All in memory of the device. A rank's rows are numbered from 0, and these
+/// are numbers [first, first + count); sources from the rank's first vertex on. A source that only fills up
+/// is `nobody`, one behind the last of all.
+struct SlicedView {
+  const std::uint32_t* rows = nullptr;     ///< [count] the number of row k, or null: first + k
+  const std::uint64_t* starts = nullptr;   ///< [lists + slices + 1] into `sources`
+  const std::uint32_t* sources = nullptr;  ///< numbers
+  const float* weights = nullptr;          ///< or null
+  std::uint64_t first = 0, count = 0, hubs = 0, longs = 0, lists = 0;
+  std::uint32_t nobody = 0;
+
+  __device__ std::uint64_t number(std::uint64_t row) const {
+    return rows == nullptr ? first + row : rows[row];
+  }
+  __host__ __device__ std::uint64_t slices() const { return (count - lists + kSlice - 1) / kSlice; }
+};
+
+/// Several of them.
+struct SlicedPieces {
+  SlicedPieces() = default;
+  explicit SlicedPieces(const std::vector<SlicedView>& pieces) : count(static_cast<unsigned>(pieces.size())) {
+    std::copy(pieces.begin(), pieces.end(), view);
+  }
+  __device__ unsigned size() const { return count; }
+  __device__ const SlicedView& operator[](unsigned piece) const { return view[piece]; }
+
+  SlicedView view[kMostPieces];
+  unsigned count = 0;
+};
+
+/// What is rewritten.
+struct RowsToSlice {
+  /// In-edges of a rank's vertices, or of all.
+  explicit RowsToSlice(const RankGraph& graph, bool weighted);
+  /// In-edges of all vertices of a graph that has every edge in both directions, or whose out-degrees these
+  /// are.
+  RowsToSlice(const CsrView& rows, const double* out_degrees);
+
+  CsrView in;  ///< offsets in host memory; sources and weights there or on the device, where `file` is null
+  bool weighted = false;             ///< are weights rewritten too?
+  const EdgeSource* file = nullptr;  ///< where sources and weights are read from; else null
+  const double* divisors = nullptr;  ///< [rows] that sources are numbered by, in host memory; null: row sizes
+  std::uint64_t vertices = 0, first = 0;                   ///< of the graph; the vertex of row 0
+  const std::vector<std::uint64_t>* boundaries = nullptr;  ///< of the ranks' rows, where there are several
+  SweepPieces pieces{};                                    ///< which rows lie together
+};
+
+class SlicedRows {
+ public:
+  /// All rows. `ranks`, which all come here, tell each other how they number their vertices; null: alone.
+  /// `stream` is waited for.
+  SlicedRows(const Device& device, const RowsToSlice& from, const Stream& stream, DeviceRanks* ranks);
+  /// Device memory that this takes at most, while it is made too.
+  static std::uint64_t most_bytes(const RowsToSlice& from);
+
+  /// All rows, where they are one piece.
+  SlicedView view() const;
+  /// Pieces of the rows by number, each sorted by in-degree for itself; some may be empty.
+  const std::vector<SlicedView>& pieces() const { return pieces_; }
+  /// [rows] The row of the graph that has a number.
+  const Buffer<Vertex>& order() const { return order_; }
+  std::uint64_t uploaded_bytes() const { return uploaded_; }
+
+  /// from[row], on the host, to to[number], on the device. Waits.
+  template <class T>
+  void number(const T* from, T* to, const Stream& stream) const;
+
+ private:
+  struct Making;
+  void sort_rows(Making& making);
+  void cut_pieces(Making& making, const std::uint32_t* keys_by_number);
+  void cut(Making& making);
+  void fill(Making& making);
+  void fill_some(Making& making, std::uint64_t begin, std::uint64_t end, const Vertex* sources,
+                 const float* weights);
+
+  const Device& device_;
+  std::uint64_t count_ = 0, vertices_ = 0, uploaded_ = 0;
+  std::vector<SlicedView> pieces_;
+  Buffer<Vertex> order_;
+  Buffer<std::uint32_t> rows_;  ///< empty where row k has number k
+  Buffer<std::uint64_t> starts_;
+  Buffer<std::uint32_t> sources_;
+  Buffer<float> weights_;
+};
+
+}  // namespace sluice::cuda

@@ -1,0 +1,280 @@
+// The sweep over in-edges that all fit the GPUs: see sliced_rows.cuh for how they lie there. Vertex state is
+// kept by number and only ranks that are handed out go back to their vertices. An iteration is started before
+// the last is known to have converged, and ranks are kept twice, as in static/sweep_cuda.cu. Several ranks
+// gather everybody's contributions and totals from GPU to GPU, so that no host is waited for there either:
+// piece by piece (sweep_pieces.hpp), on a stream of their own, while the next piece is swept by all
+// multiprocessors but those that NCCL takes.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "engine/core/error.hpp"
+#include "engine/exec/occupancy.cuh"
+#include "engine/exec/urgent_stream.cuh"
+#include "engine/pagerank/static/sliced_kernels.cuh"
+#include "engine/pagerank/static/sliced_sweep.hpp"
+#include "engine/pagerank/static/totals_in_flight.cuh"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::uint64_t kAhead = 2;
+
+/// Multiprocessors that NCCL has while a piece is swept beside it. Of an H200's 132, 100 sweep a piece in 2%
+/// more time than 116, and what is sent crosses in a fifth less with 32 than with 16.
+constexpr unsigned kExchangeBlocks = 32;
+
+cuda::RowsToSlice rows_to_slice(const RankGraph& graph, const PageRankOptions& options,
+                                const SweepPieces& pieces) {
+  cuda::RowsToSlice rows(graph, options.weighted);
+  rows.pieces = pieces;
+  return rows;
+}
+
+template <class Share>
+class SlicedSweep final : public Sweep {
+ public:
+  SlicedSweep(const Device& device, const RankGraph& graph, const PageRankOptions& options,
+              const SweepPieces& pieces, std::unique_ptr<DeviceRanks> link, Communicator& ranks)
+      : device_(device),
+        ranks_(std::move(link)),
+        size_(ranks.size()),
+        n_(graph.in().vertices),
+        first_(graph.first()),
+        options_(options),
+        update_(make_update(options, graph.vertices())),
+        rows_(device, rows_to_slice(graph, options, pieces), stream_, ranks_.get()),
+        blocks_(cuda::blocks_at_once(cuda::sweep_sliced_kernel<Share>, cuda::kSweepBlock, 0)),
+        beside_exchange_(blocks_beside_exchange()),
+        totals_(device,
+                std::max(blocks_ + (pieces.count - 1) * beside_exchange_ * kTeams, cuda::kMostBlocks)),
+        by_rank_(device, static_cast<std::size_t>(size_), "totals by rank"),
+        claimed_(device, pieces.count, "claimed rows"),
+        divisors_(device, n_, "out-degrees"),
+        read_bytes_(bytes_in_file(graph, options.weighted)) {
+    if (ranks_) agree_on_ranges(ranks);
+    rows_.number(graph.divisors(), divisors_.data(), stream_);
+    if (graph.added_loops() != nullptr) {
+      loops_ = Buffer<std::uint8_t>(device, n_, "self-loops");
+      rows_.number(graph.added_loops(), loops_.data(), stream_);
+    }
+    for (auto& rank : rank_) rank = Buffer<FixedRank>(device, n_, "ranks");
+    for (auto& shares : shares_) {
+      shares = Buffer<Stored>(device, graph.vertices() + 1, "contributions");  // the last is nobody's: 0
+      cuda::check(cudaMemsetAsync(shares.data(), 0, shares.bytes(), stream_.get()), "clearing contributions");
+    }
+    start();
+  }
+
+  ~SlicedSweep() override {
+    if (ranks_ && std::uncaught_exceptions() > 0) ranks_->abort();  // others may not come any more
+    cudaStreamSynchronize(exchange_.get());                         // what is under way uses the buffers
+    cudaStreamSynchronize(stream_.get());
+  }
+
+  RankChange step() override {
+    while (launched_ < returned_ + kAhead) launch();
+    return totals_of(++returned_).change;
+  }
+
+  void read_ranks(std::span<double> ranks) override {
+    totals_of(launched_);
+    HostArray<FixedRank> fixed(ranks.size(), "ranks");
+    HostArray<Vertex> order(ranks.size(), "ranks");
+    copy_to_host(device_, fixed.data(), rank_[returned_ % 2].data(), fixed.bytes());
+    copy_to_host(device_, order.data(), rows_.order().data(), order.bytes());
+    const FixedRank total = totals_of(returned_).rank;
+    for (std::size_t i = 0; i < fixed.size(); ++i) ranks[order[i]] = normalised(fixed[i], total);
+  }
+
+  SweepTraffic traffic() const override {
+    SweepTraffic traffic;
+    traffic.host_to_device_bytes = rows_.uploaded_bytes() + divisors_.bytes() + loops_.bytes();
+    traffic.read_bytes = read_bytes_;
+    if (ranks_) traffic.exchanged_bytes = ranks_->bytes_sent();
+    return traffic;
+  }
+
+ private:
+  using Stored = typename Share::Stored;
+  static constexpr unsigned kTeams = cuda::kSlicedBlocks;  ///< of blocks that have a multiprocessor each
+
+  static unsigned blocks_beside_exchange() {
+    const unsigned all =
+        cuda::blocks_at_once(cuda::sweep_piece_kernel<Share, kTeams>, kTeams * cuda::kSweepBlock, 0);
+    return std::max(1u, all - std::min(kExchangeBlocks, all / 2));
+  }
+
+  /// What each rank gives in each piece.
+  void agree_on_ranges(Communicator& ranks) {
+    std::vector<ElementRange> mine;
+    for (const cuda::SlicedView& piece : rows_.pieces())
+      mine.push_back({first_ + piece.first, first_ + piece.first + piece.count});
+    const std::string bytes(reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(ElementRange));
+    ranges_.assign(mine.size(), {});
+    for (const std::string& theirs : ranks.all_gather(bytes, "pieces of the sweep")) {
+      for (std::size_t p = 0; p < ranges_.size(); ++p)
+        std::memcpy(&ranges_[p].emplace_back(), theirs.data() + p * sizeof(ElementRange),
+                    sizeof(ElementRange));
+    }
+  }
+
+  /// As iteration `iteration` sees the state.
+  SweepView<Share> view(std::uint64_t iteration) const {
+    return {nullptr,
+            divisors_.data(),
+            loops_.empty() ? nullptr : loops_.data(),
+            rank_[(iteration + 1) % 2].data(),
+            rank_[iteration % 2].data(),
+            shares_[(iteration + 1) % 2].data(),
+            shares_[iteration % 2].data() + first_,
+            first_,
+            options_.norm,
+            update_};
+  }
+
+  void start() {
+    totals_.clear(0, stream_);
+    cuda::put_rows(view(0), to_fixed(1 / update_.vertices), n_, totals_.partial(), totals_.on_device(0),
+                   stream_);
+    for (std::size_t p = 0; p < ranges_.size(); ++p) exchange(0, p);
+    end(0);
+    totals_of(0);
+  }
+
+  void launch() {
+    const std::uint64_t iteration = ++launched_;
+    totals_.clear(iteration, stream_);
+    cuda::check(cudaMemsetAsync(claimed_.data(), 0, claimed_.bytes(), stream_.get()), "clearing claims");
+    unsigned partials = 0;
+    for (std::size_t p = rows_.pieces().size(); p-- > 0;) {
+      partials += sweep(iteration, p, totals_.partial() + partials);
+      if (ranks_) exchange(iteration, p);
+    }
+    cuda::fold_totals(totals_.partial(), partials, options_.norm, totals_.on_device(iteration), stream_);
+    end(iteration);
+  }
+
+  /// Renews the rows of a piece. Returns how many totals it leaves at `partial`.
+  unsigned sweep(std::uint64_t iteration, std::size_t p, SweepTotals* partial) {
+    const std::vector<cuda::SlicedView>& pieces = rows_.pieces();
+    const cuda::SlicedSweepView<Share> state{view(iteration)};
+    const FixedRank* const dangling = totals_.dangling(iteration - 1);
+    if (pieces.size() == 1) {
+      cuda::sweep_sliced_kernel<Share><<<blocks_, cuda::kSweepBlock, 0, stream_.get()>>>(
+          state, pieces[p], dangling, claimed_.data() + p, partial);
+      cuda::check_launch("sweep_sliced_kernel");
+      return blocks_;
+    }
+    if (p + 1 == pieces.size()) {
+      // Long rows of all pieces, for at the end of a small one everybody would wait for them.
+      cuda::sweep_piece_kernel<Share, 1><<<blocks_, cuda::kSweepBlock, 0, stream_.get()>>>(
+          state, cuda::SlicedPieces(pieces), pieces[p], dangling, claimed_.data() + p, partial);
+      cuda::check_launch("sweep_piece_kernel");
+      return blocks_;
+    }
+    if (pieces[p].count == pieces[p].longs) return 0;
+    // What the piece before gave is on its way meanwhile.
+    cuda::sweep_piece_kernel<Share, kTeams>
+        <<<beside_exchange_, kTeams * cuda::kSweepBlock, 0, stream_.get()>>>(
+            state, cuda::SlicedPieces(), pieces[p], dangling, claimed_.data() + p, partial);
+    cuda::check_launch("sweep_piece_kernel");
+    return beside_exchange_ * kTeams;
+  }
+
+  /// After the rows of a piece were renewed: what they give goes to all ranks, while the next piece is swept.
+  void exchange(std::uint64_t iteration, std::size_t p) {
+    exchange_.follow(stream_);
+    ranks_->all_gather_ranges(shares_[iteration % 2].data(), ranges_[p], sizeof(Stored), exchange_.get());
+  }
+
+  /// After all own rows were renewed and all they give is on its way: the totals of all ranks. Whatever
+  /// follows on the stream finds contributions of all.
+  void end(std::uint64_t iteration) {
+    if (ranks_) {
+      SweepTotals* const totals = totals_.on_device(iteration);
+      exchange_.follow(stream_);
+      ranks_->all_gather(totals, by_rank_.data(), sizeof(SweepTotals), exchange_.get());
+      exchange_.lead(stream_);
+      cuda::join_ranks_kernel<<<1, 1, 0, stream_.get()>>>(by_rank_.data(), size_, options_.norm, totals);
+      cuda::check_launch("join_ranks_kernel");
+    }
+    totals_.send(iteration, stream_);
+  }
+
+  const SweepTotals& totals_of(std::uint64_t iteration) {
+    if (!ranks_) return totals_.receive(iteration);
+    return totals_.receive(
+        iteration, [this] { ranks_->throw_if_failed("an iteration"); }, kUnlimited);
+  }
+
+  const Device& device_;
+  std::unique_ptr<DeviceRanks> ranks_;  ///< null: alone
+  int size_;
+  std::uint64_t n_, first_;                        ///< this rank's rows, and their first vertex
+  std::vector<std::vector<ElementRange>> ranges_;  ///< [pieces][ranks] vertices, by number; empty: alone
+  PageRankOptions options_;
+  RankUpdate update_;
+  cuda::Stream stream_;
+  cuda::UrgentStream exchange_;  ///< what goes from GPU to GPU
+  cuda::SlicedRows rows_;
+  unsigned blocks_;           ///< of a sweep that has all multiprocessors
+  unsigned beside_exchange_;  ///< of one that leaves some to NCCL
+  cuda::TotalsInFlight totals_;
+  Buffer<SweepTotals> by_rank_;
+  Buffer<unsigned long long> claimed_;
+  Buffer<double> divisors_;
+  Buffer<std::uint8_t> loops_;
+  std::array<Buffer<FixedRank>, 2> rank_;
+  std::array<Buffer<Stored>, 2> shares_;
+  std::uint64_t read_bytes_;
+  std::uint64_t launched_ = 0, returned_ = 0;
+};
+
+/// Ranks twice, divisors and loops, and contributions twice: bytes a vertex.
+constexpr std::uint64_t kRowBytes = 3 * 8 + 1, kShareBytes = 2 * 8;
+
+bool fits(const Device& device, const RankGraph& graph, const PageRankOptions& options,
+          const SweepPieces& pieces) {
+  return cuda::SlicedRows::most_bytes(rows_to_slice(graph, options, pieces)) +
+             graph.in().vertices * kRowBytes + (graph.vertices() + 1) * kShareBytes <=
+         device.memory().available();
+}
+
+}  // namespace
+
+std::unique_ptr<Sweep> make_sliced_sweep(const Device& device, const RankGraph& graph,
+                                         const PageRankOptions& options, bool possible, RankRows rows,
+                                         unsigned wanted_pieces, Communicator& ranks) {
+  if (rows == RankRows::listed) return nullptr;
+  const SweepPieces pieces = sweep_pieces(wanted_pieces, graph.vertices(), graph.edges(), ranks.size());
+  const bool can = possible && (rows == RankRows::sliced || fits(device, graph, options, pieces));
+  std::uint64_t all_can = can ? 1 : 0;
+  ranks.all_reduce(std::span(&all_can, 1), Reduce::min, "how in-edges shall lie");
+  std::unique_ptr<DeviceRanks> gpus;
+  if (all_can == 1) gpus = make_device_ranks(ranks, pieces.count > 1 ? kExchangeBlocks : 0);
+  if (all_can == 0 || (ranks.size() > 1 && gpus == nullptr)) {
+    if (rows == RankRows::sliced) {
+      throw UsageError(
+          "--rows sliced: all in-edges must be on GPUs, and several ranks need a GPU each and NCCL (leave it "
+          "out)");
+    }
+    return nullptr;
+  }
+  return sweep_sliced_rows(device, graph, options, pieces, std::move(gpus), ranks);
+}
+
+std::unique_ptr<Sweep> sweep_sliced_rows(const Device& device, const RankGraph& graph,
+                                         const PageRankOptions& options, const SweepPieces& pieces,
+                                         std::unique_ptr<DeviceRanks> link, Communicator& ranks) {
+  const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
+    return std::make_unique<SlicedSweep<Share>>(device, graph, options, pieces, std::move(link), ranks);
+  };
+  if (options.weighted) return make(WeightedShare{});
+  return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});
+}
+
+}  // namespace sluice

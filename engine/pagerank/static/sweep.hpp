@@ -1,0 +1,55 @@
+// One static PageRank iteration after the other, on some backend.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "engine/exchange/communicator.hpp"
+#include "engine/exec/device.hpp"
+#include "engine/memory/paging.hpp"
+#include "engine/pagerank/options.hpp"
+#include "engine/pagerank/rank_graph.hpp"
+#include "engine/pagerank/static/sweep_totals.hpp"
+
+namespace sluice {
+
+/// What was brought to the device, and from where.
+struct SweepTraffic {
+  std::uint64_t partitions = 1;
+  std::uint64_t transfers = 0;
+  std::uint64_t host_to_device_bytes = 0;
+  std::uint64_t read_bytes = 0;       ///< from the graph file
+  std::uint64_t exchanged_bytes = 0;  ///< sent from GPU to GPU
+};
+
+/// Vertex state and the sweep over in-edges that renews it: synchronous and pull-based, so that every vertex
+/// is written by one thread and nothing is atomic.
+class Sweep {
+ public:
+  virtual ~Sweep() = default;
+  /// Makes the next iteration, the first from equal ranks. Returns what it changed, on all ranks of the job.
+  virtual RankChange step() = 0;
+  /// Ranks of this job rank's vertices after the last iteration that step() returned, normalised so that
+  /// those of all vertices sum to 1.
+  virtual void read_ranks(std::span<double> ranks) = 0;
+  virtual SweepTraffic traffic() const { return {}; }
+};
+
+/// On the host's threads. References are kept. Throws BudgetError where the state does not fit.
+std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& graph,
+                                       const PageRankOptions& options, const PagingOptions& paging,
+                                       Communicator& ranks, RankRows rows = RankRows::automatic);
+
+/// On a GPU; the same bits. While step() returns one iteration the next is under way already, where nothing
+/// has to be brought or exchanged for it. `pieces` as in RankPlace. Throws UsageError where sliced rows are
+/// asked for and cannot be.
+std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph,
+                                       const PageRankOptions& options, const PagingOptions& paging,
+                                       Communicator& ranks, RankRows rows = RankRows::automatic,
+                                       unsigned pieces = 0);
+
+/// An iteration's update, without what dangling vertices spread.
+RankUpdate make_update(const PageRankOptions& options, std::uint64_t vertices);
+
+}  // namespace sluice

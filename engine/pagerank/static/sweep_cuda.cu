@@ -1,0 +1,260 @@
+// The sweep on a GPU. Alone and with all in-edges there, iteration k + 1 is started before iteration k is
+// known to have converged: its totals come to page-locked memory meanwhile, and ranks are kept twice, so that
+// those of iteration k are still whole. With partitions or several ranks, an iteration ends on the host
+// before the next.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/memory/copy_lane.hpp"
+#include "engine/exec/stream.cuh"
+#include "engine/graph/partition_map.hpp"
+#include "engine/memory/row_pieces.hpp"
+#include "engine/memory/sweep_pages.hpp"
+#include "engine/pagerank/static/share_exchange.hpp"
+#include "engine/pagerank/static/sliced_sweep.hpp"
+#include "engine/pagerank/static/sweep.hpp"
+#include "engine/pagerank/static/sweep_kernels.cuh"
+#include "engine/pagerank/static/totals_in_flight.cuh"
+
+namespace sluice {
+
+namespace {
+
+/// Rows by partition and class, ascending within a class.
+class ClassedRows {
+ public:
+  ClassedRows(const Device& device, const RankGraph& graph, const std::vector<std::uint64_t>& boundaries)
+      : rows_(device, std::max<std::uint64_t>(graph.in().vertices, 1), "rows by in-degree") {
+    HostArray<std::uint32_t> sorted(graph.in().vertices, "rows by in-degree");
+    const EdgeIndex* offsets = graph.in().offsets;
+    const auto class_of_row = [&](std::uint64_t row) {
+      return cuda::class_of(offsets[row + 1] - offsets[row]);
+    };
+    for (std::size_t p = 0; p + 1 < boundaries.size(); ++p) {
+      cuda::RowClasses classes{rows_.data()};
+      std::array<std::uint64_t, cuda::kClasses> next{};
+      for (std::uint64_t row = boundaries[p]; row < boundaries[p + 1]; ++row) ++next[class_of_row(row)];
+      classes.begin[0] = boundaries[p];
+      for (unsigned c = 0; c < cuda::kClasses; ++c) {
+        classes.begin[c + 1] = classes.begin[c] + next[c];
+        next[c] = classes.begin[c];
+      }
+      for (std::uint64_t row = boundaries[p]; row < boundaries[p + 1]; ++row)
+        sorted[next[class_of_row(row)]++] = static_cast<std::uint32_t>(row);
+      partitions_.push_back(classes);
+    }
+    copy_to_device(device, rows_.data(), sorted.data(), sorted.bytes());
+  }
+
+  const cuda::RowClasses& operator[](std::size_t partition) const { return partitions_[partition]; }
+
+ private:
+  Buffer<std::uint32_t> rows_;
+  std::vector<cuda::RowClasses> partitions_;
+};
+
+template <class Share>
+class CudaSweep final : public Sweep {
+ public:
+  CudaSweep(const Device& device, const RankGraph& graph, const PageRankOptions& options,
+            const PagingOptions& paging, Communicator& ranks)
+      : device_(device),
+        graph_(graph),
+        options_(options),
+        ranks_(ranks),
+        update_(make_update(options, graph.vertices())),
+        rows_(graph.in().vertices),
+        totals_(device, cuda::kPartials),
+        exchange_(ranks, graph) {
+    upload(offsets_, graph.in().offsets, rows_ + 1, "offsets of in-edges");
+    upload(divisors_, graph.divisors(), rows_, "out-degrees");
+    if (graph.added_loops() != nullptr) upload(loops_, graph.added_loops(), rows_, "self-loops");
+    for (auto& rank : rank_) rank = Buffer<FixedRank>(device, rows_, "ranks");
+    const bool alone = ranks.size() == 1;
+    shares_[0] = Buffer<Stored>(device, graph.vertices(), "contributions");
+    shares_[1] = Buffer<Stored>(device, alone ? graph.vertices() : rows_, "contributions");
+    if (!alone) {
+      all_ = Staging<Stored>(device, graph.vertices(), "contributions of all ranks");
+      mine_ = Staging<Stored>(device, rows_, "contributions of this rank");
+      std::fill(all_.data(), all_.data() + all_.size(), Stored{0});
+    }
+    place_edges(paging);
+    start();
+  }
+
+  ~CudaSweep() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
+
+  RankChange step() override {
+    const std::uint64_t ahead = pages_ || ranks_.size() > 1 ? 1 : 2;
+    while (launched_ < returned_ + ahead) launch();
+    ++returned_;
+    return (ranks_.size() > 1 ? agreed_ : totals_.receive(returned_)).change;
+  }
+
+  void read_ranks(std::span<double> ranks) override {
+    stream_.wait("an iteration");
+    HostArray<FixedRank> fixed(ranks.size(), "ranks");
+    copy_to_host(device_, fixed.data(), rank_[returned_ % 2].data(), fixed.bytes());
+    const FixedRank total = (ranks_.size() > 1 ? agreed_ : totals_.receive(returned_)).rank;
+    std::transform(fixed.begin(), fixed.end(), ranks.begin(),
+                   [total](FixedRank rank) { return normalised(rank, total); });
+  }
+
+  SweepTraffic traffic() const override {
+    SweepTraffic traffic = pages_ ? pages_->traffic() : SweepTraffic{};
+    traffic.host_to_device_bytes += uploaded_;
+    traffic.read_bytes += read_;
+    return traffic;
+  }
+
+ private:
+  using Stored = typename Share::Stored;
+
+  template <class T>
+  void upload(Buffer<T>& buffer, const T* from, std::uint64_t count, const char* purpose) {
+    buffer = Buffer<T>(device_, count, purpose);
+    copy_to_device(device_, buffer.data(), from, buffer.bytes());
+    uploaded_ += buffer.bytes();
+  }
+
+  void place_edges(const PagingOptions& paging) {
+    std::vector<std::uint64_t> boundaries{0, rows_};
+    if (needs_sweep_pages(device_, graph_, options_.weighted, paging, rows_ * sizeof(std::uint32_t))) {
+      lock_edges();
+      // The rows by class are allocated after the slots, which take what is left: keep their room free.
+      Buffer<std::uint32_t> kept(device_, rows_, "rows by in-degree");
+      pages_ = std::make_unique<SweepPages>(device_, graph_, options_.weighted, paging);
+      boundaries = {0};
+      for (std::uint64_t p = 0; p < pages_->size(); ++p) boundaries.push_back(pages_->end(p));
+    } else {
+      upload_edges();
+    }
+    classes_.emplace(device_, graph_, boundaries);
+  }
+
+  /// All in-edges of this rank's rows, from host memory or the graph's file.
+  void upload_edges() {
+    const CsrView& in = graph_.in();
+    sources_ = Buffer<Vertex>(device_, in.edges, "in-edges");
+    if (options_.weighted) weights_ = Buffer<float>(device_, in.edges, "in-edges");
+    for_each_piece(in, graph_.file(), true, options_.weighted,
+                   [&](std::uint64_t begin, std::uint64_t end, const Vertex* sources, const float* weights) {
+                     const EdgeIndex first = in.offsets[begin], own = first - in.offsets[0],
+                                     edges = in.offsets[end] - first;
+                     copy_to_device(device_, sources_.data() + own, sources + first, edges * sizeof(Vertex));
+                     if (options_.weighted)
+                       copy_to_device(device_, weights_.data() + own, weights + first, edges * sizeof(float));
+                   });
+    uploaded_ += sources_.bytes() + weights_.bytes();
+    read_ = bytes_in_file(graph_, options_.weighted);
+  }
+
+  /// In-edges that stay in host memory are page-locked, so that they are copied, or read, at full speed.
+  void lock_edges() {
+    const CsrView& in = graph_.in();
+    if (graph_.file() != nullptr || in.edges == 0) return;
+    locks_.emplace_back(device_, in.targets + in.offsets[0], in.edges * sizeof(Vertex));
+    if (in.weights != nullptr)
+      locks_.emplace_back(device_, in.weights + in.offsets[0], in.edges * sizeof(float));
+  }
+
+  /// As iteration `iteration` sees the state.
+  SweepView<Share> view(std::uint64_t iteration) const {
+    const bool alone = ranks_.size() == 1;
+    return {offsets_.data(),
+            divisors_.data(),
+            loops_.empty() ? nullptr : loops_.data(),
+            rank_[(iteration + 1) % 2].data(),
+            rank_[iteration % 2].data(),
+            shares_[alone ? (iteration + 1) % 2 : 0].data(),
+            shares_[alone ? iteration % 2 : 1].data(),
+            graph_.first(),
+            options_.norm,
+            update_};
+  }
+
+  void start() {
+    for (const auto& shares : shares_)
+      cuda::check(cudaMemsetAsync(shares.data(), 0, shares.bytes(), stream_.get()), "clearing contributions");
+    totals_.clear(0, stream_);
+    cuda::put_rows(view(0), to_fixed(1 / static_cast<double>(graph_.vertices())), rows_, totals_.partial(),
+                   totals_.on_device(0), stream_);
+    end(0);
+    stream_.wait("the first ranks");
+  }
+
+  void launch() {
+    const std::uint64_t iteration = ++launched_;
+    totals_.clear(iteration, stream_);
+    const auto sweep = [&](std::size_t partition, const Vertex* sources, const float* weights) {
+      cuda::sweep_rows(view(iteration), totals_.dangling(iteration - 1), (*classes_)[partition], sources,
+                       weights, totals_.partial(), totals_.on_device(iteration), stream_);
+    };
+    if (pages_) {
+      pages_->for_each([](std::uint32_t) { return true; },
+                       [&](std::span<const SweepPage> pages) {
+                         for (const SweepPage& page : pages)
+                           sweep(page.partition, page.sources, page.weights);
+                         stream_.wait("partitions of in-edges");
+                       });
+    } else if (rows_ > 0) {
+      const EdgeIndex first = graph_.in().offsets[0];
+      sweep(0, moved(sources_.data(), first), options_.weighted ? moved(weights_.data(), first) : nullptr);
+    }
+    end(iteration);
+  }
+
+  /// After all own rows were renewed: the totals, and what every rank needs for the next iteration.
+  void end(std::uint64_t iteration) {
+    totals_.send(iteration, stream_);
+    if (ranks_.size() == 1) return;
+    agreed_ = total_of(ranks_, totals_.receive(iteration), options_.norm);
+    totals_.replace(iteration, agreed_, stream_);
+    copy_to_host(device_, mine_.data(), shares_[1].data(), mine_.bytes());
+    exchange_(all_.data(), mine_.data(), agreed_.new_shares);
+    copy_to_device(device_, shares_[0].data(), all_.data(), all_.bytes());
+    uploaded_ += all_.bytes();
+  }
+
+  const Device& device_;
+  const RankGraph& graph_;
+  PageRankOptions options_;
+  Communicator& ranks_;
+  RankUpdate update_;
+  std::uint64_t rows_;
+  cuda::Stream stream_;
+  Buffer<EdgeIndex> offsets_;
+  Buffer<Vertex> sources_;
+  Buffer<float> weights_;
+  Buffer<double> divisors_;
+  Buffer<std::uint8_t> loops_;
+  std::array<Buffer<FixedRank>, 2> rank_;
+  std::array<Buffer<Stored>, 2> shares_;
+  Staging<Stored> all_, mine_;  ///< with several ranks, whose exchange goes through host memory
+  cuda::TotalsInFlight totals_;
+  ShareExchange<Stored> exchange_;
+  std::vector<PageLock> locks_;
+  std::unique_ptr<SweepPages> pages_;
+  std::optional<ClassedRows> classes_;
+  SweepTotals agreed_;
+  std::uint64_t launched_ = 0, returned_ = 0, uploaded_ = 0, read_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph,
+                                       const PageRankOptions& options, const PagingOptions& paging,
+                                       Communicator& ranks, RankRows rows, unsigned pieces) {
+  const bool resident = !needs_sweep_pages(device, graph, options.weighted, paging);
+  if (auto sliced = make_sliced_sweep(device, graph, options, resident, rows, pieces, ranks)) return sliced;
+  const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
+    return std::make_unique<CudaSweep<Share>>(device, graph, options, paging, ranks);
+  };
+  if (options.weighted) return make(WeightedShare{});
+  return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});
+}
+
+}  // namespace sluice

@@ -1,0 +1,179 @@
+// The sweep on the host: threads claim ranges of vertices that hold about equally many in-edges. Where one
+// process has all in-edges in memory, and room for them once more, contributions lie by number.
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/memory/sweep_pages.hpp"
+#include "engine/pagerank/static/numbered_sources.hpp"
+#include "engine/pagerank/static/share_exchange.hpp"
+#include "engine/pagerank/static/sweep.hpp"
+#include "engine/pagerank/static/sweep_view.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// More blocks than threads, so that one which meets hubs and cache misses is not waited for.
+constexpr std::uint64_t kBlocksPerThread = 16;
+
+template <class Share>
+class HostSweep final : public Sweep {
+ public:
+  HostSweep(const Device& device, const RankGraph& graph, const PageRankOptions& options,
+            const PagingOptions& paging, Communicator& ranks, RankRows rows)
+      : graph_(graph),
+        options_(options),
+        ranks_(ranks),
+        threads_(device.threads()),
+        rank_(device, graph.in().vertices, "ranks"),
+        shares_(device, graph.vertices(), "contributions"),
+        next_shares_(device, graph.in().vertices, "contributions"),
+        exchange_(ranks, graph) {
+    if (needs_sweep_pages(device, graph, options.weighted, paging))
+      pages_ = std::make_unique<SweepPages>(device, graph, options.weighted, paging);
+    if (rows == RankRows::automatic && !pages_ && ranks.size() == 1 &&
+        NumberedSources::bytes_of(graph) <= device.memory().available())
+      numbered_.emplace(device, graph);
+    cut_blocks();
+    start();
+  }
+
+  RankChange step() override {
+    SweepTotals totals;
+    const auto sweep = [&](const auto& state, const SweepPage& page) {
+      totals.join(over_blocks(blocks_[page.partition],
+                              [&](std::uint64_t row, SweepTotals& sums) {
+                                state.renew(row, state.gather(row, page.sources, page.weights), sums);
+                              }),
+                  options_.norm);
+    };
+    const CsrView& in = graph_.in();
+    if (numbered_) {
+      sweep(view(ByNumber{numbered_->numbers()}), {0, 0, in.vertices, numbered_->sources(), in.weights});
+    } else if (pages_) {
+      pages_->for_each([](std::uint32_t) { return true; },
+                       [&](std::span<const SweepPage> pages) {
+                         for (const SweepPage& page : pages) sweep(view(ByVertex{}), page);
+                       });
+    } else {
+      sweep(view(ByVertex{}), {0, 0, in.vertices, in.targets, in.weights});
+    }
+    return finish(totals);
+  }
+
+  void read_ranks(std::span<double> ranks) override {
+    std::transform(rank_.data(), rank_.data() + ranks.size(), ranks.begin(),
+                   [this](FixedRank rank) { return normalised(rank, total_); });
+  }
+
+  SweepTraffic traffic() const override { return pages_ ? pages_->traffic() : SweepTraffic{}; }
+
+ private:
+  using Stored = typename Share::Stored;
+  using Blocks = std::vector<std::uint64_t>;
+
+  void cut_blocks() {
+    const std::uint64_t parts = pages_ ? pages_->size() : 1;
+    for (std::uint64_t p = 0; p < parts; ++p) {
+      const std::uint64_t begin = pages_ ? pages_->begin(p) : 0,
+                          end = pages_ ? pages_->end(p) : graph_.in().vertices;
+      blocks_.push_back(
+          balanced_ranges(graph_.in().offsets + begin, end - begin, threads_ * kBlocksPerThread));
+      for (std::uint64_t& boundary : blocks_.back()) boundary += begin;
+    }
+  }
+
+  template <class Place>
+  SweepView<Share, Place> view(Place place) const {
+    SweepView<Share, Place> state{graph_.in().offsets,
+                                  graph_.divisors(),
+                                  graph_.added_loops(),
+                                  rank_.data(),
+                                  rank_.data(),
+                                  shares_.data(),
+                                  next_shares_.data(),
+                                  graph_.first(),
+                                  options_.norm,
+                                  make_update(options_, graph_.vertices()),
+                                  place};
+    state.update.spread(dangling_);
+    return state;
+  }
+
+  void start() {
+    const FixedRank equal = to_fixed(1 / static_cast<double>(graph_.vertices()));
+    std::fill(shares_.data(), shares_.data() + shares_.size(), Stored{0});
+    SweepTotals totals;
+    const auto put_all = [&](const auto& state) {
+      for (const Blocks& blocks : blocks_) {
+        totals.join(
+            over_blocks(blocks, [&](std::uint64_t row, SweepTotals& sums) { state.put(row, equal, sums); }),
+            options_.norm);
+      }
+    };
+    numbered_ ? put_all(view(ByNumber{numbered_->numbers()})) : put_all(view(ByVertex{}));
+    finish(totals);
+  }
+
+  /// After all own vertices were renewed: what every rank needs for the next iteration.
+  RankChange finish(const SweepTotals& mine) {
+    const SweepTotals totals = total_of(ranks_, mine, options_.norm);
+    if (ranks_.size() == 1) {
+      std::swap(shares_, next_shares_);
+    } else {
+      exchange_(shares_.data(), next_shares_.data(), totals.new_shares);
+    }
+    dangling_ = totals.dangling;
+    total_ = totals.rank;
+    return totals.change;
+  }
+
+  /// Calls body(i, totals) for every row of the blocks; returns the totals of all threads.
+  template <class Body>
+  SweepTotals over_blocks(const Blocks& blocks, Body&& body) {
+    SweepTotals all;
+    std::mutex mutex;
+    parallel_blocks(threads_, blocks.size() - 1, 1, [&](std::uint64_t block, std::uint64_t, unsigned) {
+      SweepTotals totals;
+      for (std::uint64_t i = blocks[block]; i < blocks[block + 1]; ++i) body(i, totals);
+      const std::lock_guard lock(mutex);
+      all.join(totals, options_.norm);
+    });
+    return all;
+  }
+
+  const RankGraph& graph_;
+  PageRankOptions options_;
+  Communicator& ranks_;
+  unsigned threads_;
+  Buffer<FixedRank> rank_;
+  Buffer<Stored> shares_, next_shares_;  ///< of all vertices, and of this rank's after the iteration
+  ShareExchange<Stored> exchange_;
+  std::unique_ptr<SweepPages> pages_;
+  std::optional<NumberedSources> numbered_;
+  std::vector<Blocks> blocks_;  ///< [partitions]
+  FixedRank dangling_ = 0, total_ = 0;
+};
+
+}  // namespace
+
+RankUpdate make_update(const PageRankOptions& options, std::uint64_t vertices) {
+  const auto n = static_cast<double>(vertices);
+  return {options.damping, (1 - options.damping) / n, 0, n};
+}
+
+std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& graph,
+                                       const PageRankOptions& options, const PagingOptions& paging,
+                                       Communicator& ranks, RankRows rows) {
+  const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
+    return std::make_unique<HostSweep<Share>>(device, graph, options, paging, ranks, rows);
+  };
+  if (options.weighted) return make(WeightedShare{});
+  return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});
+}
+
+}  // namespace sluice

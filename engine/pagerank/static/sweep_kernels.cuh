@@ -1,0 +1,171 @@
+// The kernels of a sweep. Rows are sorted into classes by in-degree, and a row is renewed by one thread, a
+// tile of a warp, a warp or a block, so that no lane waits for a hub; each row is written by one thread, and
+// nothing is atomic: blocks leave their totals side by side, and one block adds them up.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "engine/exec/cuda_check.cuh"
+#include "engine/exec/stream.cuh"
+#include "engine/pagerank/static/join_block.cuh"
+#include "engine/pagerank/static/sweep_view.hpp"
+
+namespace sluice::cuda {
+
+/// Largest in-degrees of the classes: a thread reads a few sources one by one; 8 lanes read one sector of 32
+/// bytes at once, a warp one line; above, a warp would still be at work when the others have ended.
+inline constexpr std::uint64_t kThreadMost = 4;
+inline constexpr std::uint64_t kTileMost = 64;
+inline constexpr std::uint64_t kWarpMost = 2048;
+inline constexpr unsigned kTileLanes = 8;
+inline constexpr unsigned kWarpLanes = 32;
+
+inline constexpr unsigned kClasses = 4;
+inline constexpr unsigned kSweepBlock = 256;   ///< eight warps: enough to hide gathers, few registers each
+inline constexpr unsigned kMostBlocks = 4096;  ///< beyond them blocks take further rows; totals stay few
+
+/// The class of a row: thread, tile, warp, block.
+inline unsigned class_of(std::uint64_t degree) {
+  return degree <= kThreadMost ? 0 : degree <= kTileMost ? 1 : degree <= kWarpMost ? 2 : 3;
+}
+
+// ---- kernels
+// -------------------------------------------------------------------------------------------------
+
+template <unsigned Lanes>
+__device__ FixedRank sum_lanes(FixedRank value) {
+  for (unsigned stride = Lanes / 2; stride > 0; stride /= 2) {
+    value += __shfl_xor_sync(~0u, static_cast<unsigned long long>(value), stride, Lanes);
+  }
+  return value;
+}
+
+/// `Lanes` lanes a row.
+template <class Share, unsigned Lanes>
+__global__ void __launch_bounds__(kSweepBlock)
+    sweep_rows_kernel(SweepView<Share> view, const FixedRank* dangling, const std::uint32_t* rows,
+                      std::uint64_t count, const Vertex* sources, const float* weights,
+                      SweepTotals* partial) {
+  view.update.spread(*dangling);
+  constexpr unsigned kRows = kSweepBlock / Lanes;  // a block's
+  const unsigned lane = threadIdx.x % Lanes;
+  SweepTotals totals;
+  // All lanes of a warp go round equally often, for they add up together.
+  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kRows; base < count;
+       base += std::uint64_t{gridDim.x} * kRows) {
+    const std::uint64_t at = base + threadIdx.x / Lanes;
+    const bool mine = at < count;
+    const std::uint64_t row = mine ? rows[at] : 0;
+    FixedRank sum = mine ? view.gather(row, sources, weights, lane, Lanes) : 0;
+    if constexpr (Lanes > 1) sum = sum_lanes<Lanes>(sum);
+    if (mine && lane == 0) view.renew(row, sum, totals);
+  }
+  join_block<kSweepBlock>(totals, view.norm);
+  if (threadIdx.x == 0) partial[blockIdx.x] = totals;
+}
+
+/// A block a row.
+template <class Share>
+__global__ void __launch_bounds__(kSweepBlock)
+    sweep_hubs_kernel(SweepView<Share> view, const FixedRank* dangling, const std::uint32_t* rows,
+                      std::uint64_t count, const Vertex* sources, const float* weights,
+                      SweepTotals* partial) {
+  __shared__ FixedRank by_warp[kSweepBlock / kWarpLanes];
+  view.update.spread(*dangling);
+  SweepTotals totals;
+  for (std::uint64_t at = blockIdx.x; at < count; at += gridDim.x) {
+    const std::uint64_t row = rows[at];
+    const FixedRank sum = sum_lanes<kWarpLanes>(view.gather(row, sources, weights, threadIdx.x, kSweepBlock));
+    if (threadIdx.x % kWarpLanes == 0) by_warp[threadIdx.x / kWarpLanes] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      FixedRank all = 0;
+      for (const FixedRank part : by_warp) all += part;
+      view.renew(row, all, totals);
+    }
+    __syncthreads();
+  }
+  join_block<kSweepBlock>(totals, view.norm);
+  if (threadIdx.x == 0) partial[blockIdx.x] = totals;
+}
+
+/// Every row begins with `rank`.
+template <class Share>
+__global__ void __launch_bounds__(kSweepBlock)
+    put_rows_kernel(SweepView<Share> view, FixedRank rank, std::uint64_t count, SweepTotals* partial) {
+  SweepTotals totals;
+  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kSweepBlock + threadIdx.x; row < count;
+       row += std::uint64_t{gridDim.x} * kSweepBlock) {
+    view.put(row, rank, totals);
+  }
+  join_block<kSweepBlock>(totals, view.norm);
+  if (threadIdx.x == 0) partial[blockIdx.x] = totals;
+}
+
+/// One block adds `count` partial totals to `totals`.
+inline __global__ void __launch_bounds__(kSweepBlock)
+    fold_totals_kernel(const SweepTotals* partial, unsigned count, RankNorm norm, SweepTotals* totals) {
+  SweepTotals sum;
+  for (unsigned i = threadIdx.x; i < count; i += kSweepBlock) sum.join(partial[i], norm);
+  join_block<kSweepBlock>(sum, norm);
+  if (threadIdx.x == 0) totals->join(sum, norm);
+}
+
+// ---- launchers
+// -----------------------------------------------------------------------------------------------
+
+/// Rows of one partition, in memory of the device: those of class c are rows[begin[c] .. begin[c + 1]).
+struct RowClasses {
+  const std::uint32_t* rows = nullptr;
+  std::uint64_t begin[kClasses + 1] = {};
+};
+
+inline unsigned sweep_grid(std::uint64_t rows, unsigned rows_a_block) {
+  const std::uint64_t blocks = (rows + rows_a_block - 1) / rows_a_block;
+  return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
+}
+
+/// Room that partial totals need.
+inline constexpr unsigned kPartials = kClasses * kMostBlocks;
+
+inline void fold_totals(const SweepTotals* partial, unsigned count, RankNorm norm, SweepTotals* totals,
+                        const Stream& stream) {
+  fold_totals_kernel<<<1, kSweepBlock, 0, stream.get()>>>(partial, count, norm, totals);
+  check_launch("fold_totals_kernel");
+}
+
+/// Renews the rows of a partition and adds what they come to, to `totals`.
+template <class Share>
+void sweep_rows(const SweepView<Share>& view, const FixedRank* dangling, const RowClasses& classes,
+                const Vertex* sources, const float* weights, SweepTotals* partial, SweepTotals* totals,
+                const Stream& stream) {
+  unsigned blocks = 0;
+  const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
+    const std::uint64_t begin = classes.begin[of_class], count = classes.begin[of_class + 1] - begin;
+    if (count == 0) return;
+    const unsigned grid = sweep_grid(count, kSweepBlock / lanes);
+    kernel<<<grid, kSweepBlock, 0, stream.get()>>>(view, dangling, classes.rows + begin, count, sources,
+                                                   weights, partial + blocks);
+    check_launch("sweep_rows");
+    blocks += grid;
+  };
+  launch(3, kSweepBlock, sweep_hubs_kernel<Share>);  // the longest first
+  launch(2, kWarpLanes, sweep_rows_kernel<Share, kWarpLanes>);
+  launch(1, kTileLanes, sweep_rows_kernel<Share, kTileLanes>);
+  launch(0, 1, sweep_rows_kernel<Share, 1>);
+  if (blocks > 0) fold_totals(partial, blocks, view.norm, totals, stream);
+}
+
+template <class Share>
+void put_rows(const SweepView<Share>& view, FixedRank rank, std::uint64_t count, SweepTotals* partial,
+              SweepTotals* totals, const Stream& stream) {
+  if (count == 0) return;
+  const unsigned grid = sweep_grid(count, kSweepBlock);
+  put_rows_kernel<<<grid, kSweepBlock, 0, stream.get()>>>(view, rank, count, partial);
+  check_launch("put_rows_kernel");
+  fold_totals(partial, grid, view.norm, totals, stream);
+}
+
+}  // namespace sluice::cuda

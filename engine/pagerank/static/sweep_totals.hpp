@@ -1,0 +1,56 @@
+// What an iteration leaves behind beside the ranks, and how ranks of a job add it up.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "engine/exchange/communicator.hpp"
+#include "engine/pagerank/changes/change.hpp"
+
+namespace sluice {
+
+struct SweepTotals {
+  RankChange change;
+  FixedRank rank = 0;            ///< of all vertices; 1 but for rounding
+  FixedRank dangling = 0;        ///< of those without out-edges
+  std::uint64_t new_shares = 0;  ///< contributions that are not what they were
+
+  SLUICE_HD void join(const SweepTotals& other, RankNorm norm) {
+    change.join(other.change, norm);
+    rank += other.rank;
+    dangling += other.dangling;
+    new_shares += other.new_shares;
+  }
+};
+
+/// The change on all ranks; three counts are added up along with it.
+inline RankChange total_of(Communicator& ranks, const RankChange& mine, RankNorm norm,
+                           std::array<std::uint64_t, 3>& counts) {
+  RankChange all;
+  // 128 bits in limbs of 32, so that no sum over the ranks carries into the next limb and is lost.
+  std::array<std::uint64_t, 8> sums{mine.sum, counts[0], counts[1], counts[2]};
+  for (unsigned limb = 0; limb < 4; ++limb)
+    sums[4 + limb] = static_cast<std::uint32_t>(mine.value >> (32 * limb));
+  ranks.all_reduce(sums, Reduce::sum, "the change of an iteration");
+  all.sum = sums[0];
+  counts = {sums[1], sums[2], sums[3]};
+  if (norm == RankNorm::linf) {
+    auto largest = static_cast<std::uint64_t>(mine.value);
+    ranks.all_reduce(std::span(&largest, 1), Reduce::max, "the change of an iteration");
+    all.value = largest;
+  } else {
+    for (unsigned limb = 0; limb < 4; ++limb)
+      all.value += static_cast<unsigned __int128>(sums[4 + limb]) << (32 * limb);
+  }
+  return all;
+}
+
+/// The totals of all ranks.
+inline SweepTotals total_of(Communicator& ranks, const SweepTotals& mine, RankNorm norm) {
+  if (ranks.size() == 1) return mine;
+  std::array<std::uint64_t, 3> counts{mine.rank, mine.dangling, mine.new_shares};
+  const RankChange change = total_of(ranks, mine.change, norm, counts);
+  return {change, counts[0], counts[1], counts[2]};
+}
+
+}  // namespace sluice

@@ -1,0 +1,71 @@
+// What an iteration does to one vertex: the same source on both backends.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+#include "engine/pagerank/share.hpp"
+#include "engine/pagerank/static/sweep_totals.hpp"
+
+namespace sluice {
+
+/// Where the contributions of a row's vertex are.
+struct ByVertex {
+  SLUICE_HD std::uint64_t operator()(std::uint64_t row) const { return row; }
+};
+struct ByNumber {
+  const Vertex* numbers = nullptr;  ///< [rows], which are all vertices
+
+  SLUICE_HD std::uint64_t operator()(std::uint64_t row) const { return numbers[row]; }
+};
+
+/// Pointers to the state of the rows that are renewed here (RankGraph::in()), in the memory of one device.
+/// Trivially copyable.
+template <class Share, class Place = ByVertex>
+struct SweepView {
+  using Stored = typename Share::Stored;
+
+  const EdgeIndex* offsets = nullptr;   ///< [rows + 1]
+  const double* divisors = nullptr;     ///< [rows]
+  const std::uint8_t* loops = nullptr;  ///< [rows], or null: nobody was given a self-loop
+  const FixedRank* before = nullptr;    ///< [rows]
+  FixedRank* after = nullptr;           ///< [rows]; may be `before`
+  const Stored* shares = nullptr;       ///< [vertices] of the graph
+  Stored* next_shares = nullptr;        ///< [rows]
+  std::uint64_t first = 0;              ///< the vertex of row 0
+  RankNorm norm = RankNorm::linf;
+  RankUpdate update;
+  Place place{};
+
+  SLUICE_HD std::uint64_t degree(std::uint64_t row) const { return offsets[row + 1] - offsets[row]; }
+
+  /// What the row's sources give it, the part of one of `lanes` lanes. Edges are indexed as offsets say.
+  SLUICE_HD FixedRank gather(std::uint64_t row, const Vertex* sources, const float* weights,
+                             std::uint64_t lane = 0, std::uint64_t lanes = 1) const {
+    const EdgeIndex begin = offsets[row];
+    return pull<Share>(shares, sources + begin, Share::kWeighted ? weights + begin : nullptr, degree(row),
+                       lane, lanes);
+  }
+
+  /// Ends the iteration for a row whose sources gave `sum` in all.
+  SLUICE_HD void renew(std::uint64_t row, FixedRank sum, SweepTotals& totals) const {
+    if (loops != nullptr && loops[row]) sum += Share::carried(shares[first + place(row)], 1);
+    const FixedRank was = before[row], is = update(sum);
+    totals.change.add(was, is, norm);
+    put(row, is, totals);
+  }
+
+  /// Sets a rank, and what the vertex offers in the next iteration.
+  SLUICE_HD void put(std::uint64_t row, FixedRank rank, SweepTotals& totals) const {
+    const double divisor = divisors[row];
+    const Stored share = share_of<Share>(rank, divisor);
+    after[row] = rank;
+    totals.rank += rank;
+    totals.new_shares += share != shares[first + place(row)];
+    next_shares[place(row)] = share;
+    if (!(divisor > 0)) totals.dangling += rank;
+  }
+};
+
+}  // namespace sluice

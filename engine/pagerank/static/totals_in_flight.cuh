@@ -1,0 +1,71 @@
+// What iterations come to, on its way from the device while the next iteration runs.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstdint>
+
+#include "engine/exec/cuda_check.cuh"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/stream.cuh"
+#include "engine/pagerank/static/sweep_totals.hpp"
+
+namespace sluice::cuda {
+
+/// Totals of the iterations in flight: made on the device, read on the host once they have come.
+class TotalsInFlight {
+ public:
+  static constexpr unsigned kMost = 3;  ///< the last that was read, and two on their way
+
+  /// `blocks` leave their totals side by side.
+  TotalsInFlight(const Device& device, std::size_t blocks)
+      : device_(device, kMost, "totals"),
+        host_(device, kMost, "totals on their way"),
+        partial_(device, blocks, "totals by block") {}
+
+  SweepTotals* partial() const { return partial_.data(); }
+  SweepTotals* on_device(std::uint64_t iteration) const { return device_.data() + iteration % kMost; }
+  const FixedRank* dangling(std::uint64_t iteration) const { return &on_device(iteration)->dangling; }
+
+  void clear(std::uint64_t iteration, const Stream& stream) {
+    check(cudaMemsetAsync(on_device(iteration), 0, sizeof(SweepTotals), stream.get()), "clearing totals");
+  }
+  void send(std::uint64_t iteration, const Stream& stream) {
+    check(cudaMemcpyAsync(host_.data() + iteration % kMost, on_device(iteration), sizeof(SweepTotals),
+                          cudaMemcpyDeviceToHost, stream.get()),
+          "copying totals");
+    sent_[iteration % kMost].record(stream);
+  }
+  /// Waits for them; work behind them goes on.
+  const SweepTotals& receive(std::uint64_t iteration) {
+    return receive(
+        iteration, [] {}, kDevicePatience);
+  }
+  /// The same, where meanwhile throw_if_failed() may end the wait.
+  template <class ThrowIfFailed>
+  const SweepTotals& receive(std::uint64_t iteration, const ThrowIfFailed& throw_if_failed,
+                             Patience patience) {
+    const auto come = [&] {
+      throw_if_failed();
+      return sent_[iteration % kMost].passed("an iteration");
+    };
+    wait_until(come, "an iteration", patience);
+    return host_.data()[iteration % kMost];
+  }
+  /// Makes them what all ranks have together.
+  void replace(std::uint64_t iteration, const SweepTotals& totals, const Stream& stream) {
+    host_.data()[iteration % kMost] = totals;
+    check(cudaMemcpyAsync(on_device(iteration), host_.data() + iteration % kMost, sizeof totals,
+                          cudaMemcpyHostToDevice, stream.get()),
+          "copying totals");
+  }
+
+ private:
+  Buffer<SweepTotals> device_;
+  Staging<SweepTotals> host_;
+  Buffer<SweepTotals> partial_;
+  std::array<Event, kMost> sent_;
+};
+
+}  // namespace sluice::cuda

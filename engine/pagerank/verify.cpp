@@ -1,0 +1,181 @@
+#include "engine/pagerank/verify.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "engine/core/error.hpp"
+#include "engine/exchange/communicator.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/memory/row_pieces.hpp"
+#include "engine/pagerank/rank_graph.hpp"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::uint64_t kVerticesAtOnce = 1u << 10;
+
+/// Rounding of one iteration and of the doubles here, in L1: the bounds of fixed_rank.hpp and share.hpp.
+double rounding(const Graph& graph, const PageRankOptions& options) {
+  const double sums = static_cast<double>(graph.vertices() + graph.edges()) * 0x1p-62 + 1e-12;
+  return options.precision == RankPrecision::f32 ? sums + 0x1p-23 : sums;
+}
+
+/// The list of a vertex, in columns that are indexed as offsets say.
+struct OutList {
+  EdgeIndex begin, end;
+  const Vertex* targets;
+  const float* weights;  ///< null: every weight is 1
+
+  template <class Use>
+  void for_each(Use&& use) const {
+    for (EdgeIndex i = begin; i < end; ++i) use(targets[i], weights != nullptr ? weights[i] : 1.0);
+  }
+};
+
+/// What a vertex gives away in one iteration.
+class Push {
+ public:
+  Push(const PageRankOptions& options, std::span<const double> ranks)
+      : self_loops_(options.dangling == Dangling::self_loop),
+        ranks_(ranks),
+        next_(ranks.size(), "verified ranks") {
+    std::fill(next_.begin(), next_.end(), 0.0);
+  }
+
+  /// Several threads may push at once. Returns what a vertex that has nobody to give to keeps back.
+  double operator()(Vertex v, const OutList& list) {
+    double total = 0;
+    bool loop = !self_loops_;
+    list.for_each([&](Vertex to, double weight) {
+      total += weight;
+      loop = loop || (to == v && weight > 0);
+    });
+    if (!loop) give(v, ranks_[v] / (total + 1));
+    if (!loop) total += 1;
+    if (!(total > 0)) return ranks_[v];
+    list.for_each([&](Vertex to, double weight) { give(to, ranks_[v] * weight / total); });
+    return 0;
+  }
+  void hold_back(double dangling) {
+    std::atomic_ref(dangling_).fetch_add(dangling, std::memory_order_relaxed);
+  }
+
+  /// By how much ranks change, once all ranks of the job have pushed.
+  double change(const PageRankOptions& options, Communicator* peers) {
+    if (peers != nullptr) {
+      peers->all_reduce(next_.span(), Reduce::sum, "verified ranks");
+      peers->all_reduce(std::span(&dangling_, 1), Reduce::sum, "verified ranks");
+    }
+    const auto n = static_cast<double>(ranks_.size());
+    double change = 0;
+    for (std::size_t v = 0; v < ranks_.size(); ++v) {
+      const double next = (1 - options.damping) / n + options.damping * (next_[v] + dangling_ / n);
+      change += std::fabs(next - ranks_[v]);
+    }
+    return change;
+  }
+
+ private:
+  void give(Vertex to, double share) {
+    std::atomic_ref(next_[to]).fetch_add(share, std::memory_order_relaxed);
+  }
+
+  bool self_loops_;
+  std::span<const double> ranks_;
+  HostArray<double> next_;
+  double dangling_ = 0;
+};
+
+void require_sum(double sum, double allowed) {
+  if (std::fabs(sum - 1) > allowed) throw RunError(fmt::format("verify: ranks sum to {}", sum));
+}
+
+void require_change(const RankCheck& check, double allowed, double last_l1) {
+  if (check.change <= allowed) return;
+  throw RunError(fmt::format(
+      "verify: one more iteration changes ranks by {} in L1, after the last by {}; {} would be allowed",
+      check.change, last_l1, allowed));
+}
+
+}  // namespace
+
+RankCheck check_ranks(const Graph& graph, const PageRankOptions& options, std::span<const double> ranks,
+                      Communicator* peers, unsigned threads) {
+  RankCheck check;
+  for (std::size_t v = 0; v < ranks.size(); ++v) {
+    if (!(ranks[v] >= 0 && ranks[v] <= 2))
+      throw RunError(fmt::format("verify: the rank of vertex {} is {}", v, ranks[v]));
+    check.sum += ranks[v];
+  }
+  if (ranks.empty()) return check;
+  const auto size = static_cast<std::uint64_t>(peers != nullptr ? peers->size() : 1);
+  const auto rank = static_cast<std::size_t>(peers != nullptr ? peers->rank() : 0);
+  const auto boundaries = balanced_ranges(graph.out.offsets.data(), graph.vertices(), size);
+  const std::uint64_t first = boundaries[rank];
+  CsrView rows = graph.out.view();
+  rows.vertices = boundaries[rank + 1] - first, rows.offsets += first;
+  Push push(options, ranks);
+  const auto push_all = [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets,
+                            const float* weights) {
+    double dangling = 0;
+    for (std::uint64_t i = begin; i < end; ++i)
+      dangling += push(static_cast<Vertex>(first + i),
+                       {rows.offsets[i], rows.offsets[i + 1], targets, options.weighted ? weights : nullptr});
+    push.hold_back(dangling);
+  };
+  if (rows.vertices > 0) {
+    for_each_piece(rows, graph.edges_elsewhere.get(), true, options.weighted,
+                   [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights) {
+                     parallel_blocks(threads, end - begin, kVerticesAtOnce,
+                                     [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                                       push_all(begin + from, begin + to, targets, weights);
+                                     });
+                   });
+  }
+  check.change = push.change(options, peers);
+  return check;
+}
+
+void verify_pagerank(const Graph& graph, const PageRankOptions& options, std::span<const double> ranks,
+                     double last_l1, Communicator* peers, unsigned threads) {
+  if (graph.vertices() == 0) return;
+  const RankCheck check = check_ranks(graph, options, ranks, peers, threads);
+  const double rounded = rounding(graph, options);
+  require_sum(check.sum, rounded / (1 - options.damping));
+  require_change(check, options.damping * last_l1 + rounded, last_l1);
+}
+
+double allowed_change(const Graph& graph, const PageRankOptions& options, const DynamicRankOptions& dynamic,
+                      const DynamicRankResult& result, double before) {
+  const double d = options.damping, t = dynamic.frontier_tolerance;
+  const bool uniform = options.dangling == Dangling::uniform;
+  const bool all = dynamic.method == RankMethod::naive_dynamic;
+  const bool frontier = !all && dynamic.method != RankMethod::dynamic_traversal;
+  const double rounds =
+      dynamic.method == RankMethod::residual_frontier ? 1 : static_cast<double>(result.iterations);
+  double change = d * result.last_l1 + rounding(graph, options) / (1 - d);
+  if (!all) change += before / (uniform ? 1 - d : 1);
+  if (frontier && rounds > 0) {
+    change += t < 1 ? d * rounds * t * std::pow(1 - t, -rounds) * (1 + result.last_l1) : 2;
+  }
+  return change * (uniform ? 2 : 1);
+}
+
+double verify_followed(const Graph& graph, const PageRankOptions& options, const DynamicRankOptions& dynamic,
+                       std::span<const double> ranks, const DynamicRankResult& result, double before,
+                       Communicator* peers, unsigned threads) {
+  if (graph.vertices() == 0) return 0;
+  const RankCheck check = check_ranks(graph, options, ranks, peers, threads);
+  const double allowed = allowed_change(graph, options, dynamic, result, before);
+  // Normalised with `uniform`; else the sum is 1 less what is missing in an iteration, by 1 - d.
+  const double off = options.dangling == Dangling::uniform ? rounding(graph, options) : allowed;
+  require_sum(check.sum, off / (1 - options.damping));
+  require_change(check, allowed, result.last_l1);
+  return check.change;
+}
+
+}  // namespace sluice

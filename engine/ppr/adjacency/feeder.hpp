@@ -1,0 +1,51 @@
+// Brings the lists that queries wait for.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "engine/exchange/communicator.hpp"
+#include "engine/exec/device.hpp"
+#include "engine/memory/paging.hpp"
+#include "engine/ppr/adjacency/lists.hpp"
+#include "engine/ppr/adjacency/traffic.hpp"
+#include "engine/ppr/adjacency/wanted.hpp"
+#include "engine/ppr/options.hpp"
+
+namespace sluice {
+
+class ListFeeder {
+ public:
+  virtual ~ListFeeder() = default;
+
+  /// Has used these lists when it returns: nobody waits for one of them any more.
+  using Work = std::function<void(const ListsAtHand&)>;
+  /// Hands lists that are wanted to `work`, some at a time; some of them, if not all.
+  virtual void feed(const WantedLists& wanted, const Work& work) = 0;
+  /// Nothing more is wanted here. Other ranks may still want lists of this one; returns once nobody does.
+  virtual void finish() {}
+  virtual ListTraffic traffic() const = 0;
+};
+
+/// What a list has of an edge where the run reads it.
+inline std::uint64_t list_edge_bytes(const PprOptions& options) {
+  return sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
+}
+
+/// In partitions, the busiest first; those where nothing is wanted stay away. Takes no more than `room` of
+/// the memory that the device has left for slots, and keeps references to device and graph. Throws
+/// BudgetError where that is too little for two partitions, UsageError for a transport that is not possible.
+std::unique_ptr<ListFeeder> make_page_feeder(const Device& device, const Graph& graph,
+                                             const PprOptions& options, const PagingOptions& paging,
+                                             std::uint64_t room);
+
+/// From the ranks that own them (`paging.shard`): each owns a range of vertices, about as many edges as every
+/// other, and brings its own lists in partitions. All ranks make one, and feed and finish at their own pace.
+std::unique_ptr<ListFeeder> make_rank_feeder(const Device& device, const Graph& graph,
+                                             const PprOptions& options, const PagingOptions& paging);
+
+/// Memory for lists on their way between ranks, on each; all ranks call it.
+std::uint64_t rank_feeder_bytes(const Device& device, const Graph& graph, const PprOptions& options,
+                                Communicator& ranks);
+
+}  // namespace sluice

@@ -1,0 +1,71 @@
+// The graph as queries on a GPU read it, of one run or of several.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/memory/copy_lane.hpp"
+#include "engine/ppr/options.hpp"
+#include "partition/graph.hpp"
+
+namespace sluice {
+
+/// Its in-edges: the graph's own lists where each edge is stored in both directions.
+class InEdgesOnDevice {
+ public:
+  /// `out` is the graph on the device, and stays. Makes in-edges where the graph does not store them. Throws
+  /// BudgetError.
+  InEdgesOnDevice(const Device& device, const Graph& graph, const CsrView& out);
+
+  /// Weights are null where `out` has none.
+  const CsrView& view() const { return view_; }
+  /// Rows of more than kLongRow edges.
+  const Buffer<Vertex>& long_rows() const { return long_rows_; }
+  /// [vertices] of out-degrees, 0 for 0 (mass.hpp).
+  const std::uint64_t* reciprocals() const { return reciprocals_.data(); }
+  /// What this would bring.
+  static std::uint64_t bytes(const Graph& graph, bool weighted);
+  /// Is there the memory for it? So much is left.
+  static bool fit(const Graph& graph, bool weighted, std::uint64_t memory);
+
+  static constexpr std::uint64_t kLongRow = 512;
+
+ private:
+  CsrView view_;
+  Buffer<EdgeIndex> offsets_;
+  Buffer<Vertex> sources_;
+  Buffer<float> weights_;
+  Buffer<Vertex> long_rows_;
+  Buffer<std::uint64_t> reciprocals_;
+};
+
+class GraphOnDevice {
+ public:
+  /// Keeps references to device and graph. `in_place`: lists stay in host memory. Throws BudgetError.
+  GraphOnDevice(const Device& device, const Graph& graph, const PprOptions& options, bool in_place);
+
+  /// Weights are null where the run splits evenly.
+  const CsrView& view() const { return view_; }
+  /// [vertices] sums of weights; null where the run splits evenly.
+  const double* totals() const { return totals_.data(); }
+  bool in_place() const { return in_place_; }
+  /// Null where there is not the memory for them: on the device they take a part of what is left.
+  const InEdgesOnDevice* in_edges();
+  std::uint64_t brought_bytes() const { return brought_bytes_; }
+
+ private:
+  const Device& device_;
+  const Graph& graph_;
+  CsrView view_;
+  bool in_place_;
+  std::vector<PageLock> locks_;
+  Buffer<EdgeIndex> offsets_;
+  Buffer<Vertex> targets_;
+  Buffer<float> weights_;
+  Buffer<double> totals_;
+  std::unique_ptr<InEdgesOnDevice> in_;
+  std::uint64_t brought_bytes_ = 0;
+};
+
+}  // namespace sluice

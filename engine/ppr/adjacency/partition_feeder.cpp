@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <vector>
+
+#include "engine/memory/sweep_pages.hpp"
+#include "engine/ppr/adjacency/feeder.hpp"
+
+namespace sluice {
+
+namespace {
+
+SweepRows rows_of(const Graph& graph, const PprOptions& options) {
+  SweepRows rows(graph.out.view());
+  rows.file = graph.edges_elsewhere.get();
+  if (!options.weighted) rows.in.weights = nullptr;
+  return rows;
+}
+
+class PageFeeder final : public ListFeeder {
+ public:
+  PageFeeder(const Device& device, const Graph& graph, const PprOptions& options, const PagingOptions& paging,
+             std::uint64_t room)
+      : pages_(device, rows_of(graph, options), options.weighted, paging, room), waiting_(pages_.size()) {}
+
+  void feed(const WantedLists& wanted, const Work& work) override {
+    for (std::uint64_t p = 0; p < pages_.size(); ++p)
+      waiting_[p] = wanted.count(pages_.begin(p), pages_.end(p));
+    pages_.for_each([this](std::uint32_t p) { return waiting_[p]; },
+                    [&](std::span<const SweepPage> pages) {
+                      ranges_.clear();
+                      for (const SweepPage& page : pages) {
+                        ranges_.push_back({page.begin, page.end, {page.sources, page.weights}});
+                        waiting_[page.partition] = 0;
+                      }
+                      std::ranges::sort(ranges_, {}, &ListRange::begin);
+                      work(ListsAtHand(ranges_));
+                    });
+  }
+
+  ListTraffic traffic() const override { return {pages_.traffic()}; }
+
+ private:
+  SweepPages pages_;
+  std::vector<std::uint64_t> waiting_;  ///< [partitions]
+  std::vector<ListRange> ranges_;
+};
+
+}  // namespace
+
+std::unique_ptr<ListFeeder> make_page_feeder(const Device& device, const Graph& graph,
+                                             const PprOptions& options, const PagingOptions& paging,
+                                             std::uint64_t room) {
+  return std::make_unique<PageFeeder>(device, graph, options, paging, room);
+}
+
+}  // namespace sluice

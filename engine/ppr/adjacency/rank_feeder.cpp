@@ -1,0 +1,236 @@
+// Lists asked of the ranks that own them, superstep by superstep: in each, every rank asks every other for
+// some of the lists that its queries want, looks up what it was asked for, and works on what came. Between
+// two ranks only so much travels in a superstep that all of it fits buffers whose size is known beforehand;
+// what is left is asked for the next time.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "engine/exchange/wire.hpp"
+#include "engine/graph/partition_map.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/sweep_pages.hpp"
+#include "engine/pagerank/rank_graph.hpp"
+#include "engine/ppr/adjacency/feeder.hpp"
+
+namespace sluice {
+
+namespace {
+
+constexpr const char* kLists = "lists that ranks ask for";
+
+/// What one rank may ask another for at once.
+struct PairLimits {
+  std::uint64_t lists, edges;
+
+  /// Of `bytes` on the way, for so many ranks; a list is never cut.
+  static PairLimits of(const Graph& graph, std::uint64_t bytes, std::uint64_t edge_bytes,
+                       std::uint64_t ranks) {
+    const std::span offsets = graph.out.offsets.span();
+    std::uint64_t longest = 1;
+    for (std::uint64_t v = 0; v < graph.vertices(); ++v)
+      longest = std::max<std::uint64_t>(longest, offsets[v + 1] - offsets[v]);
+    const std::uint64_t edges = std::min(graph.edges(), bytes / (2 * ranks * edge_bytes));
+    return {std::clamp<std::uint64_t>(edges / 4, 16, std::max<std::uint64_t>(graph.vertices(), 16)),
+            std::max(edges, longest)};
+  }
+};
+
+PairLimits limits_of(const Device& device, const Graph& graph, const PprOptions& options,
+                     Communicator& ranks) {
+  constexpr std::uint64_t kPart = 8, kMost = 64u << 20;
+  std::uint64_t bytes[] = {std::min(device.memory().available() / kPart, kMost)};
+  ranks.all_reduce(bytes, Reduce::min, "the ranks' budgets");
+  return PairLimits::of(graph, bytes[0], list_edge_bytes(options), static_cast<std::uint64_t>(ranks.size()));
+}
+
+class RankFeeder final : public ListFeeder {
+ public:
+  RankFeeder(const Device& device, const Graph& graph, const PprOptions& options, const PagingOptions& paging)
+      : ranks_(*paging.shard),
+        offsets_(graph.out.offsets.data()),
+        weighted_(options.weighted),
+        boundaries_(balanced_ranges(offsets_, graph.vertices(), size())),
+        limits_(limits_of(device, graph, options, ranks_)),
+        found_targets_(size() * limits_.edges, kLists),
+        found_weights_(weighted_ ? size() * limits_.edges : 0, kLists),
+        asked_(size() * limits_.lists, kLists),
+        columns_(size() * limits_.lists, kLists),
+        places_(size() * limits_.lists, kLists) {
+    questions_.reserve(size() * limits_.lists, kLists);
+    targets_.reserve(size() * limits_.edges, kLists);
+    if (weighted_) weights_.reserve(size() * limits_.edges, kLists);
+    make_pages(device, graph, paging);
+  }
+
+  void feed(const WantedLists& wanted, const Work& work) override {
+    any_left(&ranks_, 1, kLists);
+    ask(wanted);
+    answer();
+    take(work);
+  }
+
+  void finish() override {
+    while (any_left(&ranks_, 0, kLists)) {
+      counts_.assign(size(), 0);
+      answer();
+    }
+  }
+
+  ListTraffic traffic() const override {
+    ListTraffic traffic;
+    if (pages_) traffic = {pages_->traffic()};
+    traffic.asked = asked_of_others_, traffic.answered = answered_to_others_;
+    return traffic;
+  }
+
+ private:
+  std::size_t size() const { return static_cast<std::size_t>(ranks_.size()); }
+  std::size_t rank() const { return static_cast<std::size_t>(ranks_.rank()); }
+  std::uint64_t degree(Vertex v) const { return offsets_[v + std::uint64_t{1}] - offsets_[v]; }
+
+  /// Row i is vertex first_ + i.
+  void make_pages(const Device& device, const Graph& graph, const PagingOptions& paging) {
+    first_ = boundaries_[rank()];
+    CsrView own = graph.out.view();
+    own.vertices = boundaries_[rank() + 1] - first_;
+    own.offsets += first_;
+    own.edges = own.vertices > 0 ? own.offsets[own.vertices] - own.offsets[0] : 0;
+    if (own.edges == 0) return;  // nobody asks for an empty list
+    if (!weighted_) own.weights = nullptr;
+    SweepRows rows(own);
+    rows.file = graph.edges_elsewhere.get();
+    pages_.emplace(device, rows, weighted_, paging,
+                   device.memory().available() / 2);  // the rest is for queries
+  }
+
+  /// As many of every rank as may travel, those of small ids first.
+  void ask(const WantedLists& wanted) {
+    counts_.assign(size(), 0);
+    ranges_.clear();
+    std::uint64_t asked = 0;
+    for (std::size_t r = 0; r < size(); ++r) {
+      std::uint64_t edges = 0;
+      const std::uint64_t first = asked;
+      const std::uint64_t end = wanted.take_from(boundaries_[r], boundaries_[r + 1], [&](Vertex v) {
+        if (asked - first == limits_.lists || edges + degree(v) > limits_.edges) return false;
+        edges += degree(v);
+        asked_[asked++] = v;
+        return true;
+      });
+      counts_[r] = asked - first;
+      if (r != rank()) asked_of_others_ += counts_[r];
+      if (counts_[r] == 0) continue;
+      ListRange range{boundaries_[r], end, {}, {asked_.data() + first, counts_[r]}, columns_.data() + first};
+      ranges_.push_back(range);
+    }
+  }
+
+  /// Looks up what the ranks have asked this one for, in the order in which they asked, and sends it.
+  void answer() {
+    questions_.exchange(ranks_, std::span<const Vertex>(asked_.span()), counts_, kLists);
+    const auto questions = questions_.values();
+    const auto& asked_by = questions_.counts();
+    edges_of_.assign(size(), 0);
+    std::uint64_t at = 0, place = 0;
+    for (std::size_t r = 0; r < size(); ++r) {
+      if (r != rank()) answered_to_others_ += asked_by[r];
+      for (std::uint64_t end = at + asked_by[r]; at < end; ++at) {
+        places_[at] = place;
+        place += degree(questions[at]);
+        edges_of_[r] += degree(questions[at]);
+      }
+    }
+    if (!questions.empty()) look_up(questions, asked_by);
+    targets_.exchange(ranks_, std::span<const Vertex>(found_targets_.data(), place), edges_of_, kLists);
+    if (weighted_)
+      weights_.exchange(ranks_, std::span<const float>(found_weights_.data(), place), edges_of_, kLists);
+  }
+
+  void look_up(std::span<const Vertex> questions, const std::vector<std::uint64_t>& asked_by) {
+    /// Calls use(i) for the questions that fall on rows [begin, end); each rank asked in order.
+    const auto for_each_asked = [&](std::uint64_t begin, std::uint64_t end, auto&& use) {
+      std::uint64_t at = 0;
+      for (const std::uint64_t count : asked_by) {
+        const auto some = questions.subspan(at, count);
+        const auto from = std::ranges::lower_bound(some, first_ + begin),
+                   to = std::ranges::lower_bound(some, first_ + end);
+        use(at + static_cast<std::uint64_t>(from - some.begin()),
+            at + static_cast<std::uint64_t>(to - some.begin()));
+        at += count;
+      }
+    };
+    waiting_.assign(pages_->size(), 0);
+    for (std::uint64_t p = 0; p < pages_->size(); ++p)
+      for_each_asked(pages_->begin(p), pages_->end(p),
+                     [&](std::uint64_t from, std::uint64_t to) { waiting_[p] += to - from; });
+    pages_->for_each([this](std::uint32_t p) { return waiting_[p]; },
+                     [&](std::span<const SweepPage> pages) {
+                       for (const SweepPage& page : pages) {
+                         for_each_asked(page.begin, page.end, [&](std::uint64_t from, std::uint64_t to) {
+                           for (; from < to; ++from) copy(questions[from], page, places_[from]);
+                         });
+                         waiting_[page.partition] = 0;
+                       }
+                     });
+  }
+
+  void copy(Vertex v, const SweepPage& page, std::uint64_t place) {
+    std::copy_n(page.sources + offsets_[v], degree(v), found_targets_.data() + place);
+    if (weighted_) std::copy_n(page.weights + offsets_[v], degree(v), found_weights_.data() + place);
+  }
+
+  /// What came lies in the order in which it was asked for.
+  void take(const Work& work) {
+    const Vertex* targets = targets_.values().data();
+    const float* weights = weighted_ ? weights_.values().data() : nullptr;
+    std::uint64_t place = 0, asked = 0;
+    for (const ListRange& range : ranges_) {
+      for (const Vertex v : range.only) {
+        ListColumns& list = columns_[asked++];
+        list.targets = moved(targets + place, offsets_[v]);
+        list.weights = weighted_ ? moved(weights + place, offsets_[v]) : nullptr;
+        place += degree(v);
+      }
+    }
+    work(ListsAtHand(ranges_));
+  }
+
+  Communicator& ranks_;
+  const EdgeIndex* offsets_;
+  bool weighted_;
+  std::vector<std::uint64_t> boundaries_;  ///< [ranks + 1]
+  PairLimits limits_;
+  std::uint64_t first_ = 0;  ///< of the vertices that this rank owns
+  std::optional<SweepPages> pages_;
+  std::vector<std::uint64_t> waiting_;  ///< [partitions] lists that are asked for
+  // What this rank asks for, by rank, ascending; and where that lies once it has come.
+  Wire<Vertex> questions_;
+  Wire<Vertex> targets_;
+  Wire<float> weights_;
+  HostArray<Vertex> found_targets_;
+  HostArray<float> found_weights_;
+  HostArray<Vertex> asked_;
+  HostArray<ListColumns> columns_;
+  HostArray<std::uint64_t> places_;  ///< of the lists that others asked for, in what is found
+  std::vector<std::uint64_t> counts_, edges_of_;
+  std::vector<ListRange> ranges_;
+  std::uint64_t asked_of_others_ = 0, answered_to_others_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ListFeeder> make_rank_feeder(const Device& device, const Graph& graph,
+                                             const PprOptions& options, const PagingOptions& paging) {
+  return std::make_unique<RankFeeder>(device, graph, options, paging);
+}
+
+std::uint64_t rank_feeder_bytes(const Device& device, const Graph& graph, const PprOptions& options,
+                                Communicator& ranks) {
+  const PairLimits limits = limits_of(device, graph, options, ranks);
+  const std::uint64_t a_list = 2 * sizeof(Vertex) + sizeof(ListColumns) + sizeof(std::uint64_t);
+  return static_cast<std::uint64_t>(ranks.size()) *
+         (2 * limits.edges * list_edge_bytes(options) + limits.lists * a_list);
+}
+
+}  // namespace sluice

@@ -1,0 +1,28 @@
+// What it costs queries to have their lists brought.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/pagerank/static/sweep.hpp"
+
+namespace sluice {
+
+struct ListTraffic : SweepTraffic {
+  std::uint64_t asked = 0, answered = 0;  ///< lists, of other ranks and for them
+  std::uint64_t rounds = 0;               ///< in which lists came for all queries that waited
+  /// How often a query began again: on a GPU for lists that came meanwhile, on the host where no memory was
+  /// left.
+  std::uint64_t restarts = 0;
+
+  /// Of feeders that follow each other.
+  void add_later(const ListTraffic& later) {
+    partitions = later.partitions;
+    transfers += later.transfers;
+    host_to_device_bytes += later.host_to_device_bytes;
+    read_bytes += later.read_bytes;
+    asked += later.asked, answered += later.answered;
+    rounds += later.rounds, restarts += later.restarts;
+  }
+};
+
+}  // namespace sluice

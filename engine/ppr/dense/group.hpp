@@ -1,0 +1,69 @@
+// Queries side by side on the host, by one thread: they begin in tables (diffusion.hpp), take a column each
+// once that is cheaper (query_route.hpp), and end together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/core/charged_vector.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/ppr/dense/pass.hpp"
+#include "engine/ppr/dense/state.hpp"
+#include "engine/ppr/methods/solver.hpp"
+#include "engine/ppr/options.hpp"
+#include "engine/ppr/query_room.hpp"
+
+namespace sluice {
+
+class DenseGroup {
+ public:
+  /// Keeps references to graph and options. Throws BudgetError.
+  DenseGroup(const Device& device, const DenseGraph& graph, const PprOptions& options, std::uint32_t width);
+
+  std::uint32_t columns() const { return static_cast<std::uint32_t>(columns_.size()); }
+  bool is_full() const { return columns() == shape_.width; }
+  /// Forgets all queries.
+  void clear() { columns_.clear(); }
+  /// Takes over a query that goes on; it is exact, and between two steps. Throws BudgetError, and nothing is
+  /// done.
+  void add(const PausedQuery& query, const Seeds& seeds);
+  /// Until all have scores.
+  void run();
+
+  /// What QuerySolver says of a query, and writes.
+  QueryFigures figures(std::uint32_t column) const;
+  void write_top(std::uint32_t column, std::span<Vertex> vertices, std::span<double> values);
+
+  /// Memory for a list, beside the rows.
+  static std::uint64_t list_bytes(std::uint64_t vertices, std::uint32_t top);
+
+ private:
+  struct Column {
+    Seeds seeds;
+    std::uint64_t steps = 0;  ///< that have begun
+    std::uint64_t edges = 0, bytes = 0;
+    bool asked = true;  ///< mass is under way
+  };
+
+  void move_on(std::uint32_t column);
+  bool begin_turn(std::uint32_t pass);
+  DenseRow give_back(const DenseRow& returned);
+  bool goes_on(std::uint32_t pass, std::uint32_t column, const HostTurn& before, Mass given_back) const;
+
+  const PprOptions& options_;
+  Continuation continuation_;
+  Mass enough_;
+  DenseShape shape_;
+  Buffer<Mass> masses_;
+  Buffer<std::uint32_t> words_;
+  Buffer<RankedVertex> list_;
+  DenseGroupView view_;
+  std::unique_ptr<DensePasses> passes_;
+  std::vector<Column> columns_;
+  ChargedVector<ColumnSeed> seeds_;  ///< of all columns, by vertex; to which mass may return
+  HostTurn turn_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,100 @@
+// Queries side by side: passes over all vertices, a warp a row (dense/lanes.cuh).
+#pragma once
+
+#include "engine/exec/device_clock.cuh"
+#include "engine/ppr/dense/lanes.cuh"
+
+namespace sluice::cuda {
+
+// ---- kernels
+// -------------------------------------------------------------------------------------------------
+
+/// A warp a query: all its mass returns to its seeds in pass 0. Words are clear.
+__global__ void dense_begin_kernel(DenseView view) {
+  const std::uint32_t query = blockIdx.x;
+  const DenseGroupView group = view.group(query / view.shape.width);
+  const SeedsView seeds = view.seeds_of(query);
+  for (std::uint32_t i = threadIdx.x; i < seeds.count; i += 32)
+    atomicOr(&group.seeds()[seeds.seeds[i].vertex], 1u << query % view.shape.width);
+  if (threadIdx.x != 0) return;
+  DenseCounts counts;
+  counts.returning[2] = kWholeMass;
+  counts.begin = nanoseconds_now();
+  view.counts[query] = counts;
+}
+
+/// By the first warp of a block.
+__device__ inline void begin_turn(const DenseView& view, std::uint32_t pass, DenseTurn& turn) {
+  const unsigned lane = threadIdx.x;
+  const std::uint32_t query = blockIdx.y * view.shape.width + lane;
+  const bool asked = lane < view.shape.width && query < view.count;
+  const unsigned before = (pass + 2) % 3;
+  Mass returning = asked ? view.counts[query].returning[before] : 0;
+  const bool to_seeds = pass == 0 || view.rules.dangling == PprDangling::seed;
+  if (!to_seeds) returning /= view.rules.graph.vertices;
+  bool goes_on = asked;
+  if (view.rules.length == 0 && asked) {
+    Mass under_way = view.counts[query].given[before];
+    if (to_seeds && returning != 0) {
+      const SeedsView seeds = view.seeds_of(query);
+      for (std::uint32_t i = 0; i < seeds.count; ++i) under_way += seeds.share(i, returning);
+    } else {
+      under_way += returning * view.rules.graph.vertices;
+    }
+    goes_on = under_way > view.rules.enough;
+  }
+  turn.returning[lane] = returning;
+  const std::uint32_t all = __ballot_sync(~0u, goes_on);
+  if (lane == 0) turn.goes_on = all;
+  if (blockIdx.x == 0 && asked) {
+    view.counts[query].returning[(pass + 1) % 3] = 0;
+    view.counts[query].given[(pass + 1) % 3] = 0;
+  }
+}
+
+/// Blocks x of groups y; the first blocks of a group have a long row each.
+template <bool Weighted>
+__global__ void __launch_bounds__(kDenseBlock, kDenseBlocksOfSm)
+    dense_pass_kernel(const __grid_constant__ DenseView view, std::uint32_t pass) {
+  __shared__ DenseTurn turn;
+  __shared__ Mass partial[kDenseWarps][32];
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (warp == 0) begin_turn(view, pass, turn);
+  __syncthreads();
+  const DenseLanes<Weighted> lanes(view, turn, pass);
+  const EdgeIndex* const offsets = view.in.offsets;
+  // A long row is a block's, and its end the first warp's.
+  const bool is_long = blockIdx.x < view.long_count;
+  std::uint64_t row =
+      is_long ? view.long_rows[blockIdx.x]
+              : std::uint64_t{blockIdx.x - view.long_count} * kDenseWarps * view.rows_of_warp + warp;
+  const unsigned rows = is_long ? 1 : view.rows_of_warp;
+  for (unsigned i = 0; i < rows && row < view.shape.vertices; ++i, row += kDenseWarps) {
+    const EdgeIndex first = offsets[row], last = offsets[row + 1];
+    if (!is_long && last - first > InEdgesOnDevice::kLongRow) continue;
+    Mass sum = lanes.pull(first, last, is_long ? warp * 32 : 0, is_long ? kDenseBlock : 32);
+    if (is_long) {
+      partial[warp][lane] = sum;
+      __syncthreads();
+      if (warp != 0) break;
+      for (unsigned w = 1; w < kDenseWarps; ++w) sum += partial[w][lane];
+    }
+    lanes.take(static_cast<Vertex>(row), sum);
+  }
+  __syncthreads();
+  std::uint32_t arrived = 0;
+  for (const std::uint32_t of_warp : turn.arrived) arrived |= of_warp;
+  if (warp >= 3 || arrived == 0) return;
+  if (threadIdx.x == 0) *reinterpret_cast<volatile std::uint32_t*>(view.moving) = pass + 1;
+  const auto& found = warp == 0 ? turn.edges : warp == 1 ? turn.returned : turn.given;
+  unsigned long long sum = 0;
+  for (unsigned w = 0; w < kDenseWarps; ++w) sum += found[w][lane];
+  if (sum == 0) return;  // also that of a lane without a query
+  DenseCounts& counts = view.counts[blockIdx.y * view.shape.width + lane];
+  std::uint64_t* const to = warp == 0   ? &counts.edges
+                            : warp == 1 ? &counts.returning[pass % 3]
+                                        : &counts.given[pass % 3];
+  atomicAdd(reinterpret_cast<unsigned long long*>(to), sum);
+}
+
+}  // namespace sluice::cuda

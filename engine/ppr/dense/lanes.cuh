@@ -1,0 +1,225 @@
+// A warp at a row of queries side by side, a lane a query. A pass over all rows pulls along in-edges
+// what their sources send, and splits it again: the steps of diffusion.hpp, to the same bits. A word of bits
+// a vertex says who sends, so that rows of which nobody does are neither read nor written.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "engine/ppr/adjacency/graph_on_device.hpp"
+#include "engine/ppr/dense/state.hpp"
+#include "engine/ppr/query_rules.hpp"
+#include "engine/ppr/seeds.hpp"
+
+namespace sluice::cuda {
+
+/// The queries of some groups; trivially copyable.
+struct DenseView {
+  QueryRules rules;
+  CsrView in;                         ///< in-edges, weights as `rules` wants them
+  const Vertex* long_rows = nullptr;  ///< [long_count] which have a block to themselves
+  std::uint32_t long_count = 0;
+  const std::uint64_t* reciprocals = nullptr;  ///< [vertices] of out-degrees
+  std::uint32_t rows_of_warp = 1;
+  DenseShape shape;
+  Mass* masses = nullptr;                       ///< of the first group
+  std::uint32_t* words = nullptr;               ///< the same
+  DenseCounts* counts = nullptr;                ///< [count]
+  std::uint32_t* moving = nullptr;              ///< passes until the last in which mass arrived
+  std::uint32_t count = 0;                      ///< queries; query i is column i % width of group i / width
+  const std::uint32_t* rows = nullptr;          ///< [count] in the wave
+  const Seed* seeds = nullptr;                  ///< of each query by vertex
+  const std::uint64_t* seed_offsets = nullptr;  ///< [all rows + 1]
+  GroupFigures* figures = nullptr;              ///< [all rows]
+  Vertex* vertices = nullptr;                   ///< [all rows, top]
+  double* scores = nullptr;                     ///< [all rows, top]
+
+  __device__ DenseGroupView group(std::uint64_t i) const {
+    return DenseGroupView::of(masses, words, shape, i);
+  }
+  __device__ SeedsView seeds_of(std::uint32_t query) const {
+    const std::uint32_t row = rows[query];
+    const std::uint64_t first = seed_offsets[row];
+    return {seeds + first, static_cast<std::uint32_t>(seed_offsets[row + std::uint64_t{1}] - first)};
+  }
+};
+
+/// Of so many blocks of an SM no lane has to put more than a few registers aside.
+inline constexpr unsigned kDenseBlock = 256, kDenseWarps = kDenseBlock / 32, kDenseBlocksOfSm = 6;
+
+/// What a block knows of a pass, by lane.
+struct DenseTurn {
+  Mass returning[32];  ///< to the seeds, or to each vertex
+  std::uint32_t goes_on;
+  std::uint32_t arrived[kDenseWarps];  ///< not 0: mass did
+  // Sums of what each lane of a warp finds.
+  std::uint64_t edges[kDenseWarps][32];
+  Mass returned[kDenseWarps][32], given[kDenseWarps][32];
+};
+
+/// A warp at work on rows of a group, a lane a query.
+template <bool Weighted>
+class DenseLanes {
+ public:
+  __device__ DenseLanes(const DenseView& view, DenseTurn& turn, std::uint32_t pass)
+      : view_(view), turn_(turn), group_(view.group(blockIdx.y)), pass_(pass) {
+    turn_.edges[warp()][lane()] = turn_.returned[warp()][lane()] = turn_.given[warp()][lane()] = 0;
+    if (lane() == 0) turn_.arrived[warp()] = 0;
+    returns_ = __any_sync(~0u, turn_.returning[lane()] != 0);
+  }
+
+  __device__ static unsigned lane() { return threadIdx.x % 32; }
+  __device__ static unsigned warp() { return threadIdx.x / 32; }
+
+  /// What arrives along in-edges [first, last): from the one at `from` on 32 of them, and `stride` further
+  /// on.
+  __device__ Mass pull(EdgeIndex first, EdgeIndex last, unsigned from, unsigned stride) const {
+    const Vertex* const sources = view_.in.targets + first;
+    const std::uint32_t* const sending = group_.sending(pass_ + 1);
+    const Mass* const shares = group_.shares(pass_ + 1) + lane();
+    const auto count = static_cast<std::uint32_t>(last - first);
+    Mass sum = 0;
+    for (std::uint32_t at = from; at < count; at += stride) {
+      const unsigned edges = count - at < 32 ? count - at : 32;
+      Vertex source = 0;
+      std::uint32_t senders = 0;
+      float weight = 0;
+      if (lane() < edges) {
+        source = sources[at + lane()];
+        senders = sending[source];
+        if (Weighted) weight = view_.in.weights[first + at + lane()];
+      }
+      if (!__any_sync(~0u, senders != 0)) continue;
+      for (unsigned edge = 0; edge < edges; edge += kAtOnce)
+        sum += pull_some(shares, source, senders, weight, edge);
+    }
+    return sum;
+  }
+
+  /// A row is complete: scores what stays, and makes the rest ready to be pulled.
+  __device__ void take(Vertex row, Mass mass) const {
+    std::uint32_t seeds = 0;
+    if (returns_) {
+      const bool to_seeds = pass_ == 0 || view_.rules.dangling == PprDangling::seed;
+      if (to_seeds) seeds = group_.seeds()[row];
+      if (!to_seeds) mass += turn_.returning[lane()];
+      if (seeds >> lane() & 1) mass += seed_mass(row);
+    }
+    const std::uint32_t arrived = __ballot_sync(~0u, mass != 0) | (pass_ == 0 ? seeds : 0);
+    if (arrived == 0) {
+      if (lane() == 0) group_.sending(pass_)[row] = 0;
+      return;
+    }
+    if (lane() == 0) turn_.arrived[warp()] = 1;
+    const std::uint64_t at = static_cast<std::uint64_t>(row) * view_.shape.width + lane();
+    const bool goes_on = turn_.goes_on >> lane() & 1;
+    const Mass followed = view_.rules.continuation.followed(mass);
+    Mass more = 0;
+    if (mass != 0 && goes_on) more = settles() ? mass : view_.rules.continuation.kept(mass);
+    score(row, at, more, arrived);
+    if (settles()) return;
+    send(row, at, mass != 0 && goes_on, followed);
+  }
+
+ private:
+  static constexpr unsigned kAtOnce = 4;  ///< rows on their way
+
+  __device__ Mass pull_some(const Mass* shares, Vertex source, std::uint32_t senders, float weight,
+                            unsigned edge) const {
+    std::uint64_t share[kAtOnce];
+#pragma unroll
+    for (unsigned i = 0; i < kAtOnce; ++i) {
+      const std::uint64_t from = __shfl_sync(~0u, source, edge + i);
+      const std::uint32_t sends = __shfl_sync(~0u, senders, edge + i) >> lane() & 1;
+      share[i] = sends ? shares[from * view_.shape.width] : 0;
+    }
+    Mass sum = 0;
+#pragma unroll
+    for (unsigned i = 0; i < kAtOnce; ++i) {
+      if (Weighted) {
+        const double each = static_cast<double>(__shfl_sync(~0u, weight, edge + i));
+        sum += weighted_share(double_of(share[i]), each);
+      } else {
+        sum += share[i];
+      }
+    }
+    return sum;
+  }
+
+  /// Of a vertex that is a seed of this lane's query, perhaps several times.
+  __device__ Mass seed_mass(Vertex vertex) const {
+    const SeedsView seeds = view_.seeds_of(blockIdx.y * view_.shape.width + lane());
+    std::uint32_t low = 0, high = seeds.count;
+    while (low < high) {
+      const std::uint32_t middle = (low + high) / 2;
+      if (seeds.seeds[middle].vertex < vertex) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    Mass mass = 0;
+    for (; low < seeds.count && seeds.seeds[low].vertex == vertex; ++low)
+      mass += seeds.share(low, turn_.returning[lane()]);
+    return mass;
+  }
+
+  /// At the end of a diffusion of so many steps what waits is score.
+  __device__ bool settles() const {
+    return view_.rules.length != 0 && pass_ == view_.rules.length;
+  }
+
+  __device__ void score(Vertex row, std::uint64_t at, Mass more, std::uint32_t arrived) const {
+    const std::uint32_t before = group_.reached()[row];
+    __syncwarp();  // all have read it before the first lane changes it
+    if (lane() == 0 && (arrived & ~before) != 0) group_.reached()[row] = before | arrived;
+    if (lane() >= view_.shape.width) return;
+    Mass* const score = group_.scores() + at;
+    if (before == 0) {
+      *score = more;
+    } else if (more != 0) {
+      *score += more;
+    }
+  }
+
+  __device__ void send(Vertex row, std::uint64_t at, bool sends, Mass followed) const {
+    const std::uint64_t share = sends ? split(row, followed) : 0;
+    const std::uint32_t senders = __ballot_sync(~0u, share != 0);
+    if (lane() == 0) group_.sending(pass_)[row] = senders;
+    if (senders != 0 && lane() < view_.shape.width) group_.shares(pass_)[at] = share;
+  }
+
+  /// What each edge carries.
+  __device__ std::uint64_t split(Vertex row, Mass followed) const {
+    const CsrView& out = view_.rules.graph;
+    const EdgeIndex begin = out.offsets[row], degree = out.offsets[row + std::uint64_t{1}] - begin;
+    const double total = Weighted ? view_.rules.totals[row] : 1;
+    if (degree == 0 || total == 0) {
+      turn_.returned[warp()][lane()] += followed;
+      return 0;
+    }
+    turn_.edges[warp()][lane()] += degree;
+    const bool to_tolerance = view_.rules.length == 0;
+    Mass& given = turn_.given[warp()][lane()];
+    if (!Weighted) {
+      const Mass share = divided(followed, degree, view_.reciprocals[row]);
+      if (to_tolerance) given += share * degree;
+      return share;
+    }
+    const double each = mass_per_weight(followed, total);
+    if (to_tolerance) {
+      for (EdgeIndex edge = begin; edge < begin + degree; ++edge)
+        given += weighted_share(each, static_cast<double>(out.weights[edge]));
+    }
+    return bits_of(each);
+  }
+
+  const DenseView& view_;
+  DenseTurn& turn_;
+  DenseGroupView group_;
+  std::uint32_t pass_;
+  bool returns_;
+};
+
+}  // namespace sluice::cuda

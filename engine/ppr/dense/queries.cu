@@ -1,0 +1,106 @@
+#include "engine/ppr/dense/queries.cuh"
+
+#include <algorithm>
+
+#include "engine/exec/occupancy.cuh"
+#include "engine/ppr/dense/kernels.cuh"
+#include "engine/ppr/dense/select.cuh"
+
+namespace sluice {
+
+namespace {
+
+/// Passes between two looks at whether mass is under way still.
+constexpr std::uint32_t kPassesAtOnce = 16;
+constexpr const char* kPurpose = "queries side by side";
+
+void check_copy(cudaError_t status) {
+  cuda::check(status, "queries side by side");
+}
+
+}  // namespace
+
+DenseQueries::DenseQueries(const Device& device, GraphOnDevice& graph, const PprOptions& options)
+    : device_(device), graph_(graph), options_(options) {}
+
+/// Room for as many of them as there can be at once.
+bool DenseQueries::prepare(std::uint64_t count) {
+  const std::uint64_t memory = device_.memory().available() + bytes();
+  const DenseFit fit = DenseFit::of(graph_.view().vertices, count, memory);
+  shape_ = fit.shape, groups_ = fit.groups;
+  if (groups_ == 0) return false;
+  masses_.reserve(device_, groups_ * shape_.masses(), kPurpose);
+  words_.reserve(device_, groups_ * shape_.words(), kPurpose);
+  counts_.reserve(device_, groups_ * shape_.width, kPurpose);
+  moving_.reserve(device_, 1, kPurpose);
+  moving_here_.reserve(device_, 1, kPurpose);
+  return true;
+}
+
+void DenseQueries::give_back() {
+  masses_ = Buffer<Mass>();
+  words_ = Buffer<std::uint32_t>();
+  counts_ = Buffer<DenseCounts>();
+}
+
+bool DenseQueries::answer(const WaveView& wave, const QueryRules& rules, const std::uint32_t* rows,
+                          std::uint64_t count, const cuda::Stream& stream) {
+  const InEdgesOnDevice* const in = graph_.in_edges();
+  if (in == nullptr || !prepare(count)) return false;
+  const auto pass_kernel = options_.weighted ? cuda::dense_pass_kernel<true> : cuda::dense_pass_kernel<false>;
+  const std::uint64_t resident = cuda::blocks_at_once(pass_kernel, cuda::kDenseBlock, 0);
+  cuda::DenseView view;
+  view.rules = rules;
+  view.in = in->view();
+  view.long_rows = in->long_rows().data();
+  view.long_count = static_cast<std::uint32_t>(in->long_rows().size());
+  view.reciprocals = in->reciprocals();
+  view.shape = shape_;
+  view.masses = masses_.data(), view.words = words_.data();
+  view.counts = counts_.data(), view.moving = moving_.data();
+  view.seeds = wave.seeds, view.seed_offsets = wave.seed_offsets;
+  view.figures = wave.figures, view.vertices = wave.vertices, view.scores = wave.scores;
+  for (std::uint64_t first = 0; first < count; first += view.count) {
+    view.rows = rows + first;
+    view.count = static_cast<std::uint32_t>(std::min(count - first, groups_ * shape_.width));
+    const std::uint64_t groups = (view.count + shape_.width - 1) / shape_.width;
+    // A few blocks for each that runs at a time.
+    view.rows_of_warp = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(groups * shape_.vertices / (resident * cuda::kDenseWarps * 4), 1, 16));
+    const std::uint64_t rows_of_block = cuda::kDenseWarps * view.rows_of_warp;
+    const dim3 grid(
+        static_cast<unsigned>(view.long_count + (shape_.vertices + rows_of_block - 1) / rows_of_block),
+        static_cast<unsigned>(groups));
+    check_copy(
+        cudaMemsetAsync(words_.data(), 0, groups * shape_.words() * sizeof(std::uint32_t), stream.get()));
+    check_copy(cudaMemsetAsync(moving_.data(), 0, moving_.bytes(), stream.get()));
+    cuda::dense_begin_kernel<<<view.count, 32, 0, stream.get()>>>(view);
+    cuda::check_launch("dense_begin_kernel");
+    run_passes(
+        [&](std::uint32_t pass) {
+          pass_kernel<<<grid, cuda::kDenseBlock, 0, stream.get()>>>(view, pass);
+          cuda::check_launch("dense_pass_kernel");
+        },
+        stream);
+    cuda::dense_select_kernel<<<view.count, cuda::kSelectBlock, 0, stream.get()>>>(view);
+    cuda::check_launch("dense_select_kernel");
+  }
+  return true;
+}
+
+/// GD(L) has one pass more than steps: in the last, what arrives is score. Nothing changes once no mass is
+/// under way.
+template <class Pass>
+void DenseQueries::run_passes(Pass&& pass, const cuda::Stream& stream) {
+  for (std::uint64_t done = 0; options_.length == 0 || done <= options_.length; ++done) {
+    if (done > 0 && done % kPassesAtOnce == 0) {
+      check_copy(cudaMemcpyAsync(moving_here_.data(), moving_.data(), moving_.bytes(), cudaMemcpyDeviceToHost,
+                                 stream.get()));
+      stream.wait(kPurpose);
+      if (*moving_here_.data() < done) return;
+    }
+    pass(static_cast<std::uint32_t>(done));
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,77 @@
+// Queries by blocks: each block takes one after the other, and keeps its room.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "engine/exec/block_group.cuh"
+#include "engine/exec/device_clock.cuh"
+#include "engine/ppr/methods/group_one_by_one.hpp"
+#include "engine/ppr/methods/group_query.hpp"
+
+namespace sluice::cuda {
+
+/// A round of a query has tens to thousands of edges, and a barrier at its end. Four blocks fill an SM's
+/// registers.
+inline constexpr unsigned kQueryBlock = 256;
+inline constexpr unsigned kQueryBlocksOfSm = 4;
+
+using QueryBlock = BlockGroup<kQueryBlock>;
+using TogetherQuery = GroupQuery<QueryBlock>;
+using OneByOneQuery = GroupOneByOne<QueryBlock>;
+
+/// The queries of a launch; trivially copyable.
+struct QueriesView {
+  QueryRules rules;
+  RoomView room;  ///< of the first block
+  std::uint64_t room_bytes = 0;
+  Instance first = 0;  ///< query of row 0
+  const Seed* seeds = nullptr;
+  const std::uint64_t* seed_offsets = nullptr;  ///< [all rows + 1]
+  const std::uint32_t* rows = nullptr;          ///< [count]
+  std::uint32_t count = 0;
+  std::uint32_t* next = nullptr;    ///< the next of them that nobody works on
+  GroupFigures* figures = nullptr;  ///< [all rows]
+  Vertex* vertices = nullptr;       ///< [all rows, top]
+  double* scores = nullptr;         ///< [all rows, top]
+};
+
+// ---- kernels
+// -------------------------------------------------------------------------------------------------
+
+__global__ void __launch_bounds__(kQueryBlock) clear_rooms_kernel(RoomView first, std::uint64_t room_bytes) {
+  const RoomView room = RoomShape::move(first, blockIdx.x * room_bytes),
+                 second = RoomShape::move(room, room.second);
+  for (std::uint64_t slot = threadIdx.x; slot < room.slots; slot += kQueryBlock) {
+    room.entries[slot] = RoomEntry{};
+    if (room.second != 0) second.entries[slot] = RoomEntry{};
+  }
+}
+
+template <class Query>
+__global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) queries_kernel(QueriesView view) {
+  // Raw bytes: shared memory takes no constructors.
+  __shared__ alignas(Query::Shared) unsigned char shared[sizeof(Query::Shared)];
+  __shared__ QueryBlock::Room meeting;
+  const QueryBlock block(meeting);
+  const RoomView room = RoomShape::move(view.room, blockIdx.x * view.room_bytes);
+  while (true) {
+    const std::uint32_t item = block.broadcast(threadIdx.x == 0 ? atomicAdd(view.next, 1u) : 0u, 0);
+    if (item >= view.count) return;
+    const std::uint32_t row = view.rows[item];
+    const std::uint64_t first_seed = view.seed_offsets[row];
+    const auto seeds = static_cast<std::uint32_t>(view.seed_offsets[row + std::uint64_t{1}] - first_seed);
+    const unsigned long long begin = nanoseconds_now();
+    Query query(block, *reinterpret_cast<Query::Shared*>(shared), room, view.rules,
+                {view.seeds + first_seed, seeds}, view.first + row);
+    GroupFigures figures = query.solve();
+    const std::uint64_t list = std::uint64_t{row} * view.rules.top;
+    if (figures.abandoned == 0) query.write_top(view.vertices + list, view.scores + list);
+    query.clear();
+    figures.nanoseconds = nanoseconds_now() - begin;
+    if (threadIdx.x == 0) view.figures[row] = figures;
+  }
+}
+
+}  // namespace sluice::cuda

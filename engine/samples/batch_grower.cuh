@@ -1,0 +1,395 @@
+// Grows a wave of samples on the GPU: depth by depth, all instances of the wave at once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+
+#include "engine/core/error.hpp"
+#include "engine/exec/algorithms/scan.hpp"
+#include "engine/exec/cuda_check.cuh"
+#include "engine/exec/stream.cuh"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/samples/collect.hpp"
+#include "engine/samples/dynamic_cuda.cuh"
+#include "engine/samples/errors.hpp"
+#include "engine/samples/kernels.cuh"
+#include "engine/samples/level.hpp"
+#include "engine/samples/next_level.cuh"
+#include "engine/samples/step.hpp"
+#include "engine/select/group_set.hpp"
+
+namespace sluice::cuda {
+
+/// Grows one wave; reused for all waves of a run.
+template <class Program>
+class WaveGrower {
+ public:
+  WaveGrower(ResidentGraph::Impl& graph, SampleWorkspace& memory, const Program& program,
+             const StartsView& starts, bool revisit, RunStats& stats)
+      : device_(graph.device),
+        max_degree_(graph.max_degree),
+        memory_(memory),
+        program_(program),
+        starts_(starts),
+        revisit_(revisit),
+        stats_(stats) {
+    memory_.levels.resize(std::max<std::size_t>(memory_.levels.size(), program.sampler.depth()));
+    memory_.facts.reserve(device_, 1, "counters");
+    memory_.totals.reserve(device_, kCounterSlots, "counters");
+    if (memory_.total.size() == 0) memory_.total = Staging<std::uint64_t>(device_, 1, "counters");
+    if (memory_.host_facts.size() == 0) memory_.host_facts = Staging<LevelFacts>(device_, 1, "counters");
+  }
+
+  virtual ~WaveGrower() = default;
+
+  /// Grows instances [first, first + count); afterwards levels [0, depths()) of the workspace hold them.
+  void grow(Instance first, std::uint64_t count) {
+    program_.first = first;
+    instances_ = count;
+    together([&] {
+      plant_seeds(device_, starts_, first, count, revisit_, memory_, seeds_, stream_, stats_);
+      if constexpr (Program::kDynamic) plant_parents();
+    });
+    check(cudaMemsetAsync(memory_.totals.data(), 0, memory_.totals.bytes(), stream_.get()),
+          "clearing counters");
+    timer_.start(stream_);
+    const std::uint32_t depths = program_.sampler.depth();
+    for (depths_ = 0; depths_ < depths && any(level().entries);) {
+      select(depths_ + 1);
+      const bool last = ++depths_ == depths;
+      if (!last) together([&] { advance(); });
+    }
+    timer_.stop(stream_);
+    stream_.wait("samples");
+    stats_.compute_seconds += timer_.seconds();
+    add_totals();
+    for (std::uint32_t d = 0; d < depths_; ++d) stats_.sampled_edges += memory_.levels[d].edges;
+  }
+
+  std::uint32_t depths() const { return depths_; }
+  const WaveSeeds& seeds() const { return seeds_; }
+  const Stream& stream() const { return stream_; }
+
+ protected:
+  static constexpr const char* kPurpose = "a wave of samples";
+  static constexpr std::uint64_t kManyEntries = 1u << 16;
+
+  Level& level() { return memory_.levels[depths_]; }
+  template <class Kernel, class... Args>
+  void launch(const char* name, Kernel kernel, std::uint64_t threads, Args... args) {
+    kernel<<<grid_for(threads, kSampleBlock), kSampleBlock, 0, stream_.get()>>>(args...);
+    check_launch(name);
+    ++stats_.kernel_launches;
+  }
+
+  std::uint64_t read_total(const std::uint64_t* from) {
+    check(cudaMemcpyAsync(memory_.total.data(), from, sizeof(std::uint64_t), cudaMemcpyDeviceToHost,
+                          stream_.get()),
+          "reading a count");
+    stream_.wait("samples");
+    return *memory_.total.data();
+  }
+  void read_facts() {
+    check(cudaMemcpyAsync(memory_.host_facts.data(), memory_.facts.data(), sizeof(LevelFacts),
+                          cudaMemcpyDeviceToHost, stream_.get()),
+          "reading counters");
+    stream_.wait("samples");
+  }
+
+  /// Seeds were reached from nowhere.
+  void plant_parents() {
+    Level& seeds = memory_.levels[0];
+    static_assert(kNoVertex == ~Vertex{0});
+    seeds.parents.reserve(device_, seeds.entries, kPurpose);
+    if (seeds.entries == 0) return;
+    check(cudaMemsetAsync(seeds.parents.data(), 0xff, seeds.parents.bytes(), stream_.get()),
+          "clearing parents");
+  }
+
+  void add_totals() {
+    PickTotals totals[kCounterSlots];
+    copy_to_host(device_, totals, memory_.totals.data(), sizeof totals);
+    for (const PickTotals& slot : totals) {
+      stats_.selections += slot.selections, stats_.selection_iterations += slot.iterations;
+      stats_.collision_searches += slot.searches;
+    }
+  }
+
+  /// Calls `body`, which may find too little memory. Ranks that grow a wave together then all give it up.
+  virtual void together(const std::function<void()>& body) { body(); }
+  /// Has a frontier of so many entries, or one of another rank, work left?
+  virtual bool any(std::uint64_t entries) { return entries > 0; }
+  /// Selects the edges of one depth.
+  virtual void select(std::uint32_t depth) {
+    Level& now = level();
+    const std::uint64_t largest = measure(now, depth);
+    if (now.fanout == 0) check_measure();
+    make_room(now);
+    find_bounds(now);
+    if (now.edges > 0) select_edges(now, depth, largest);
+  }
+
+  /// For edges whose number is known.
+  void make_room(Level& now) {
+    if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a wave has too many edges");
+    now.indices.reserve(device_, now.edges, kPurpose);
+    now.targets.reserve(device_, now.edges, kPurpose);
+    if (!now.fanout) now.owners.reserve(device_, now.edges, kPurpose);
+  }
+
+  /// Where each instance's edges are, once those of the entries are known.
+  void find_bounds(Level& now) {
+    now.begins.reserve(device_, instances_, kPurpose);
+    now.ends.reserve(device_, instances_, kPurpose);
+    if (instances_ == 0) return;
+    check(cudaMemsetAsync(now.begins.data(), 0, now.begins.bytes(), stream_.get()), "clearing bounds");
+    check(cudaMemsetAsync(now.ends.data(), 0, now.ends.bytes(), stream_.get()), "clearing bounds");
+    launch("bounds_kernel", bounds_kernel, now.entries, view_of(now));
+  }
+
+  void check_measure() const {
+    const LevelFacts& facts = *memory_.host_facts.data();
+    if (facts.too_large) throw biases_too_large(static_cast<Vertex>(facts.too_large - 1));
+    if (facts.drawn > program_.most_draws()) throw too_many_draws(facts.drawn, program_.most_draws());
+  }
+
+  /// Finds how many edges the entries select, and where they begin; returns the largest selection.
+  std::uint64_t measure(Level& now, std::uint32_t depth) {
+    now.fanout = 0;
+    now.edges = 0;
+    LevelFacts* const facts = clear_facts();
+    if constexpr (Program::kDynamic) {
+      now.offsets.reserve(device_, now.entries + 1, kPurpose);
+      now.available.reserve(device_, now.entries, kPurpose);
+      launch("measure_kernel", measure_kernel<Program>, now.entries * 32, program_, view_of(now), depth,
+             now.offsets.data(), facts);
+      return sum_sizes(now);
+    } else {
+      return measure_tabled(now, depth, facts);
+    }
+  }
+
+  LevelFacts* clear_facts() {
+    LevelFacts* const facts = memory_.facts.data();
+    check(cudaMemsetAsync(facts, 0, sizeof(LevelFacts), stream_.get()), "clearing counters");
+    return facts;
+  }
+
+  std::uint64_t measure_tabled(Level& now, std::uint32_t depth, LevelFacts* facts) {
+    if (program_.sampler.replacement()) {
+      launch("even_kernel", even_kernel<Program>, now.entries, program_, view_of(now), depth, facts);
+      read_facts();
+      const std::uint64_t size = memory_.host_facts.data()->largest;
+      if (memory_.host_facts.data()->uneven == 0 && size <= 32) {
+        now.fanout = static_cast<std::uint32_t>(size);
+        now.edges = size * now.entries;
+        if (size > 0) return size;
+      }
+    }
+    return measure_each(now, depth, facts);
+  }
+
+  std::uint64_t measure_each(Level& now, std::uint32_t depth, LevelFacts* facts) {
+    now.offsets.reserve(device_, now.entries + 1, kPurpose);
+    launch("size_kernel", size_kernel<Program>, now.entries, program_, view_of(now), depth,
+           now.offsets.data(), facts);
+    return sum_sizes(now);
+  }
+
+  /// Where each entry's edges begin, from their sizes.
+  std::uint64_t sum_sizes(Level& now) {
+    exclusive_sum(device_, now.offsets.data(), now.offsets.data(), now.entries, memory_.scan, stream_.get());
+    check(cudaMemcpyAsync(memory_.total.data(), now.offsets.data() + now.entries, sizeof(std::uint64_t),
+                          cudaMemcpyDeviceToHost, stream_.get()),
+          "reading a count");
+    read_facts();
+    now.edges = *memory_.total.data();
+    return memory_.host_facts.data()->largest;
+  }
+
+  void select_edges(Level& now, std::uint32_t depth, std::uint64_t largest) {
+    if constexpr (Program::kDynamic) {
+      select_dynamic(now, depth);
+    } else {
+      select_tabled(now, depth, largest);
+    }
+  }
+
+  /// Short lists by as many warps as are useful, longer ones by as many as there is scratch for.
+  void select_dynamic(Level& now, std::uint32_t depth) {
+    const LevelFacts facts = *memory_.host_facts.data();
+    constexpr std::uint32_t kShort = GraphView::kHubDegree;
+    select_lists(now, depth, {0, kShort}, std::min<std::uint64_t>(facts.widest, kShort), facts.drawn);
+    if (facts.widest > kShort) select_lists(now, depth, {kShort, ~0u}, facts.widest, facts.drawn);
+    refuse_exhausted();
+  }
+
+  /// Of lists of at most `widest` entries, `drawn` edges each at most.
+  void select_lists(Level& now, std::uint32_t depth, ListLengths lengths, std::uint64_t widest,
+                    std::uint64_t drawn) {
+    const bool distinct = !program_.sampler.replacement();
+    if (distinct) drawn = std::min(drawn, widest);
+    const Program program = with_collision(drawn);
+    constexpr std::uint64_t kMostRoom = std::uint64_t{256} << 20;
+    const std::uint64_t held =
+        memory_.sums.bytes() + memory_.picks.bytes() + memory_.excluded.bytes() + memory_.words.bytes();
+    const DynamicScratch scratch =
+        size_scratch(program.select != Select::rejection, distinct && program.collision != Collision::linear,
+                     widest, drawn, std::min(kMostRoom, held + device_.memory().available() / 2));
+    const std::uint64_t sums = scratch.warps * scratch.sums, picks = scratch.warps * scratch.picks;
+    if (sums > memory_.sums.size() || picks > memory_.picks.size() ||
+        scratch.warps * scratch.words > memory_.words.size()) {
+      // The room counts what is held: all of it is given back before any is taken anew.
+      memory_.sums = {}, memory_.picks = {}, memory_.excluded = {}, memory_.words = {};
+    }
+    memory_.sums.reserve(device_, sums, "CTPS of lists as they are expanded");
+    reserve_picks(scratch.warps, scratch.picks, scratch.words);
+    launch("select_dynamic_kernel", select_dynamic_kernel<Program>, scratch.warps * 32, program, view_of(now),
+           depth, lengths, scratch, memory_.sums.data(), memory_.picks.data(), memory_.excluded.data(),
+           memory_.words.data(), memory_.facts.data(), memory_.totals.data());
+  }
+
+  void select_tabled(Level& now, std::uint32_t depth, std::uint64_t largest) {
+    if (now.fanout) {
+      const std::uint64_t warps = (now.entries + 32 / largest - 1) / (32 / largest);
+      launch("draw_kernel", draw_kernel<Program>, warps * 32, program_, view_of(now), depth, now.fanout);
+      stats_.selections += now.edges, stats_.selection_iterations += now.edges;
+      return;
+    }
+    const bool bits = program_.collision != Collision::linear;  // a tile has no room for bitmaps
+    // One launch is quicker than two where there is little to do.
+    const bool many = now.entries >= kManyEntries;
+    if (many && !bits && largest <= kTilePicks && !program_.sampler.replacement() &&
+        program_.select != Select::updated) {
+      return first_choices(now, depth, static_cast<std::uint32_t>(largest));
+    }
+    const std::uint64_t tile = bits ? 0 : kTilePicks;
+    if (!bits) launch_tiles(now, depth, nullptr, now.entries);
+    if (largest <= tile) return;
+    launch("copy_all_kernel", copy_all_kernel<Program>, now.edges, program_, view_of(now), depth, tile);
+    select_large(now, depth, tile, memory_.host_facts.data()->drawn);
+  }
+
+  void first_choices(Level& now, std::uint32_t depth, std::uint32_t lanes) {
+    memory_.clashing.reserve(device_, now.entries, kPurpose);
+    const std::uint64_t warps = (now.entries + 32 / lanes - 1) / (32 / lanes);
+    launch("first_choice_kernel", first_choice_kernel<Program>, warps * 32, program_, view_of(now), depth,
+           lanes, memory_.clashing.data(), memory_.facts.data(), memory_.totals.data());
+    read_facts();
+    const std::uint64_t clashing = memory_.host_facts.data()->clashing;
+    if (clashing > 0) launch_tiles(now, depth, memory_.clashing.data(), clashing);
+  }
+
+  void launch_tiles(Level& now, std::uint32_t depth, const std::uint32_t* listed, std::uint64_t count) {
+    launch("select_kernel", select_kernel<kTilePicks, Program>, count * kTilePicks, program_, view_of(now),
+           depth, listed, count, memory_.totals.data());
+  }
+
+  void select_large(Level& now, std::uint32_t depth, std::uint64_t smallest, std::uint64_t drawn) {
+    const Program program = with_collision(drawn);
+    const std::uint64_t words = program.collision == Collision::linear ? 0 : max_degree_ / 32 + 1;
+    reserve_picks(kLargeWarps, drawn, words);
+    launch("select_large_kernel", select_large_kernel<Program>, std::uint64_t{kLargeWarps} * 32, program,
+           view_of(now), depth, smallest, drawn, words, memory_.picks.data(), memory_.excluded.data(),
+           memory_.words.data(), memory_.facts.data(), memory_.totals.data());
+    refuse_exhausted();
+  }
+
+  /// The program as it finds collisions among so many picks.
+  Program with_collision(std::uint64_t drawn) const {
+    constexpr std::uint64_t kBitmapFrom = 256;  // beyond, comparing with all picks costs more than a bitmap
+    Program program = program_;
+    if (program.collision == Collision::linear && drawn >= kBitmapFrom && !linear_asked) {
+      program.collision = Collision::bitmap;
+    }
+    return program;
+  }
+
+  void reserve_picks(std::uint64_t warps, std::uint64_t picks, std::uint64_t words) {
+    memory_.picks.reserve(device_, warps * picks, "scratch of large selections");
+    memory_.excluded.reserve(device_, warps * picks, "scratch of large selections");
+    if (words == 0) return;
+    memory_.words.reserve(device_, warps * words, "bitmaps of large selections");
+    check(cudaMemsetAsync(memory_.words.data(), 0, memory_.words.bytes(), stream_.get()), "clearing bitmaps");
+  }
+
+  /// Selections that ran out of random words have stored no edges.
+  void refuse_exhausted() {
+    read_facts();
+    if (memory_.host_facts.data()->exhausted) throw too_many_redraws();
+  }
+
+  /// Makes the next depth's frontier.
+  void advance() {
+    Level& now = memory_.levels[depths_ - 1];
+    Level& next = level();
+    next.entries = 0;
+    next.before.reserve(device_, instances_, kPurpose);
+    launch("advance_kernel", advance_kernel, instances_, view_of(now), next.before.data(), instances_);
+    if (now.edges == 0) return;
+    const std::uint64_t* sums = nullptr;
+    next.entries = now.edges;
+    if (!revisit_ || Program::kUpdates) {
+      sums = flag_arrivals(now);
+      next.entries = read_total(sums + now.edges);
+    }
+    next.frontier.reserve(device_, next.entries, kPurpose);
+    if constexpr (Program::kDynamic) next.parents.reserve(device_, next.entries, kPurpose);
+    launch("arrive_kernel", arrive_kernel<Program>, now.edges, program_, view_of(now), depths_, revisit_,
+           sums, seeds_.counts.data(), next.frontier.data(), next.parents.data());
+  }
+
+  const std::uint64_t* flag_arrivals(Level& now) {
+    memory_.flags.reserve(device_, now.edges + 1, kPurpose);
+    const bool small = memory_.host_facts.data()->largest <= 32 && !starts_.offsets;
+    if (!revisit_ && depths_ == 1 && small && !now.fanout) {
+      launch("flag_first_kernel", flag_first_kernel<Program>, now.entries * 32, program_, view_of(now),
+             depths_, memory_.flags.data());
+    } else {
+      const VisitedTable table = revisit_ ? VisitedTable{nullptr, 0} : reach(now);
+      launch("flag_kernel", flag_kernel<Program>, now.edges, program_, view_of(now), depths_, revisit_, table,
+             memory_.flags.data());
+    }
+    exclusive_sum(device_, memory_.flags.data(), memory_.flags.data(), now.edges, memory_.scan,
+                  stream_.get());
+    return memory_.flags.data();
+  }
+
+  /// The table of all vertices visited so far, and of those that this depth's edges reach.
+  VisitedTable reach(Level& now) {
+    std::uint64_t keys = now.edges;
+    for (std::uint32_t d = 0; d < depths_; ++d) keys += memory_.levels[d].entries;
+    const std::uint64_t slots = set_capacity(keys);
+    memory_.visited.reserve(device_, slots * sizeof(VisitedSlot), "visited vertices");
+    check(cudaMemsetAsync(memory_.visited.data(), 0xff, slots * sizeof(VisitedSlot), stream_.get()),
+          "clearing visited vertices");
+    const VisitedTable table{reinterpret_cast<VisitedSlot*>(memory_.visited.data()), slots - 1};
+    for (std::uint32_t d = 0; d < depths_; ++d) {
+      const Level& earlier = memory_.levels[d];
+      launch("revisit_kernel", revisit_kernel, earlier.entries, earlier.frontier.data(), earlier.entries,
+             table);
+    }
+    launch("reach_kernel", reach_kernel<Program>, now.edges, program_, view_of(now), depths_, table);
+    return table;
+  }
+
+ public:
+  bool linear_asked = false;  ///< `--collision linear`: never replaced by a bitmap
+
+ protected:
+  const Device& device_;
+  std::uint32_t max_degree_;
+  SampleWorkspace& memory_;
+  Program program_;
+  StartsView starts_;
+  bool revisit_;
+  RunStats& stats_;
+  WaveSeeds seeds_;
+  std::uint64_t instances_ = 0;
+  std::uint32_t depths_ = 0;
+  Stream stream_;
+  Timer timer_;
+};
+
+}  // namespace sluice::cuda

@@ -1,0 +1,47 @@
+// Seeds of a wave, its size, and its way to the host: the parts of the GPU's sample driver that know no
+// sampler.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/batch/starts_view.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/samples/level.hpp"
+#include "engine/samples/store.hpp"
+
+namespace sluice::cuda {
+
+class Stream;
+
+/// Seeds of a wave's instances; their vertices are the frontier of the first level.
+struct WaveSeeds {
+  Buffer<std::uint64_t> counts;  ///< [instances]
+};
+
+/// Fills the first level's frontier with the seeds of instances [first, first + count), repeated ones once.
+void plant_seeds(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
+                 bool revisit, SampleWorkspace& memory, WaveSeeds& seeds, const Stream& stream,
+                 RunStats& stats);
+
+/// Brings a grown wave to the host, in order of instance, depth, frontier order, position.
+void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, std::uint32_t depths,
+                     const WaveSeeds& seeds, Instance first, std::uint64_t count, SampleStore& out,
+                     RunStats& stats);
+
+/// Edges that an instance makes at most, or 0 if that is not known beforehand.
+std::uint64_t expected_edges(const SampleOptions& options);
+
+/// How many instances a wave holds. Where an instance's size is not known, waves begin small and double.
+class WaveSizer {
+ public:
+  WaveSizer(std::uint64_t free_bytes, std::uint64_t expected, bool with_sink, std::uint64_t instances);
+
+  std::uint64_t wave() const { return wave_; }
+  void halve() { limit_ = wave_ = wave_ > 1 ? wave_ / 2 : 1; }
+  void learn() { wave_ = wave_ * 2 < limit_ ? wave_ * 2 : limit_; }
+
+ private:
+  std::uint64_t wave_ = 1, limit_ = 1;
+};
+
+}  // namespace sluice::cuda

@@ -1,0 +1,111 @@
+// One expansion of a sample whose bias is dynamic, once for host and device: nothing about its list is tabled
+// but the fixed part of the bias, so that the list is measured, and its CTPS made, when the vertex is
+// expanded.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/random/streams.hpp"
+#include "engine/random/uniform.hpp"
+#include "engine/samples/step.hpp"
+#include "engine/samples/traversal.hpp"
+#include "engine/select/candidates.hpp"
+
+namespace sluice {
+
+/// What a list's biases come to.
+struct ListMeasure {
+  std::uint32_t candidates = 0;  ///< of positive bias
+  bool fits = true;              ///< they add up to less than 2^64
+};
+
+/// The list of one expansion.
+template <class Program>
+class DynamicList {
+ public:
+  SLUICE_HD DynamicList(const Program& program, const TracedExpansion& at, const Row& row)
+      : program_(program), at_(at), row_(row) {}
+
+  SLUICE_HD bool is_candidate(std::uint32_t index) const { return bias(index) > 0; }
+
+  /// Adds the list up; `sums`, unless null, becomes its CTPS, for all lanes to see.
+  template <class Group>
+  SLUICE_HD ListMeasure measure(const Group& group, std::uint64_t* sums) const {
+    Wide below = 0;
+    std::uint32_t mine = 0;
+    for (std::uint32_t base = 0; base < row_.degree; base += Group::kSize) {
+      const std::uint32_t i = base + group.rank();
+      const Wide own = i < row_.degree ? bias(i) : 0;
+      mine += own > 0;
+      const Wide sum = below + group.inclusive_scan(own);
+      if (sums && i < row_.degree) sums[i] = static_cast<std::uint64_t>(sum);
+      below = group.broadcast(sum, Group::kSize - 1);
+    }
+    group.sync();
+    return {group.sum(mine), below < kLimit};
+  }
+
+  /// Index in the list of pick `j` of independent draws; `sums` is its CTPS, not needed by rejection.
+  SLUICE_HD std::uint32_t draw_one(const SampleDraws& random, std::uint32_t j, const std::uint64_t* sums,
+                                   PickCounters& counters) const {
+    if constexpr (HasBound<decltype(Program::sampler)>) {
+      if (program_.select == Select::rejection) return reject(random, j, counters);
+    }
+    ++counters.iterations;
+    return inverse_transform(sums, row_.degree, draw_at(random, Stream::select, j));
+  }
+
+ private:
+  using Wide = unsigned __int128;
+  using Sampler = decltype(Program::sampler);
+  static constexpr Wide kLimit = Wide{1} << 64;
+
+  SLUICE_HD Edge edge(std::uint32_t index) const {
+    return {at_.vertex, program_.graph.target(row_.offset + index), row_.offset + index};
+  }
+
+  /// 2^64 stands for all that is more, so that no sum over a list passes 128 bits.
+  SLUICE_HD Wide bias(std::uint32_t index) const {
+    Wide bias = program_.sampler.dynamic_bias(program_.graph, at_, edge(index));
+    if constexpr (HasEdgeBias<Sampler>) bias *= program_.sampler.edge_bias(program_.graph, edge(index));
+    return bias < kLimit ? bias : kLimit;
+  }
+
+  /// A proposal by the fixed part, accepted by the dynamic part below its bound.
+  SLUICE_HD std::uint32_t reject(const SampleDraws& random, std::uint32_t j, PickCounters& counters) const {
+    for (std::uint32_t trial = j * Program::kTrials; trial < (j + 1) * Program::kTrials; ++trial) {
+      ++counters.iterations;
+      const PhiloxBlock block = random.block(Stream::trial, trial);
+      auto index = static_cast<std::uint32_t>(uniform_index(block.low(), row_.degree));
+      if (program_.tables.thresholds && block.high() >= program_.tables.thresholds[row_.offset + index])
+        index = program_.tables.others[row_.offset + index];
+      const std::uint64_t x =
+          uniform_index(random.block(Stream::accept, trial).low(), program_.sampler.bias_bound());
+      if constexpr (HasFloor<Sampler>) {
+        if (x < program_.sampler.bias_floor()) return index;
+      }
+      if (x < program_.sampler.dynamic_bias(program_.graph, at_, edge(index))) return index;
+    }
+    ++counters.iterations;
+    return transform_by_scan(random.block(Stream::fallback, j).low());
+  }
+
+  /// Inverse transform without a CTPS.
+  SLUICE_HD std::uint32_t transform_by_scan(std::uint64_t word) const {
+    std::uint64_t total = 0;
+    for (std::uint32_t i = 0; i < row_.degree; ++i) total += static_cast<std::uint64_t>(bias(i));
+    const std::uint64_t x = uniform_index(word, total);
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0;; ++i) {
+      sum += static_cast<std::uint64_t>(bias(i));
+      if (sum > x) return i;
+    }
+  }
+
+  const Program& program_;
+  TracedExpansion at_;
+  Row row_;
+};
+
+}  // namespace sluice

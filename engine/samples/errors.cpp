@@ -1,0 +1,22 @@
+#include "engine/samples/errors.hpp"
+
+#include <string>
+
+namespace sluice {
+
+UsageError too_many_draws(std::uint64_t wanted, std::uint64_t most) {
+  return UsageError("a sample draws " + std::to_string(wanted) + " edges of one list, but at most " +
+                    std::to_string(most) + " can be drawn: select fewer, or all");
+}
+
+UsageError too_many_redraws() {
+  return UsageError(
+      "a sample's picks clash too often: select fewer edges, or all of a list, or use --select updated");
+}
+
+UsageError biases_too_large(Vertex vertex) {
+  return UsageError("the sampler's biases of the edges of vertex " + std::to_string(vertex) +
+                    " add up to 2^64 or more: scale them down");
+}
+
+}  // namespace sluice

@@ -1,0 +1,354 @@
+// Kernels of traversal-based samples: a round of all instances of a wave.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/batch/starts_view.hpp"
+#include "engine/exec/cuda_check.cuh"
+#include "engine/exec/group.cuh"
+#include "engine/samples/level.hpp"
+#include "engine/samples/step.hpp"
+#include "engine/samples/visited_table.cuh"
+#include "engine/select/group_set.hpp"
+
+namespace sluice::cuda {
+
+inline constexpr unsigned kSampleBlock = 256;
+inline constexpr unsigned kTilePicks = 32;  ///< the largest selection that a tile keeps in shared memory
+inline constexpr unsigned kLargeWarps =
+    132 * 16;  ///< warps that make larger ones, with scratch in global memory
+
+/// Pointers of a level.
+struct LevelView {
+  std::uint64_t entries, edges;
+  std::uint32_t fanout;
+  const FrontierEntry* frontier;
+  std::uint64_t *offsets, *begins, *ends, *before;
+  std::uint32_t* indices;
+  Vertex* targets;
+  std::uint32_t* owners;
+  Vertex* parents;  // dynamic samplers only, as `available`
+  std::uint32_t* available;
+  Vertex* arrivals;  // in partitions, and of samplers with an update, only
+
+  __device__ __forceinline__ std::uint64_t offset(std::uint64_t entry) const {
+    return fanout ? entry * fanout : offsets[entry];
+  }
+  __device__ __forceinline__ std::uint64_t owner(std::uint64_t edge) const {
+    return fanout ? edge / fanout : owners[edge];
+  }
+  /// Stores an edge of an entry whose list is `row`.
+  __device__ __forceinline__ void put(const GraphView& graph, std::uint64_t edge, std::uint64_t entry,
+                                      const Row& row, std::uint32_t index) const {
+    const Vertex target = graph.target(row.offset + index);
+    __stcs(indices + edge, index);
+    __stcs(targets + edge, target);
+    if (!fanout) owners[edge] = static_cast<std::uint32_t>(entry);
+  }
+  /// An edge's position in /out/indices.
+  __device__ __forceinline__ EdgeIndex position(const GraphView& graph, Vertex source,
+                                                std::uint64_t edge) const {
+    return graph.csr.offsets[source] + indices[edge];
+  }
+};
+
+inline LevelView view_of(const Level& level) {
+  return {level.entries,          level.edges,          level.fanout,        level.frontier.data(),
+          level.offsets.data(),   level.begins.data(),  level.ends.data(),   level.before.data(),
+          level.indices.data(),   level.targets.data(), level.owners.data(), level.parents.data(),
+          level.available.data(), level.arrivals.data()};
+}
+
+__device__ __forceinline__ std::uint64_t thread_index() {
+  return static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+/// What one entry selects.
+struct EntrySize {
+  std::uint64_t size;
+  bool whole;  ///< all candidates, nothing is drawn
+};
+
+template <class Program>
+__device__ __forceinline__ EntrySize size_of(const Program& program, const FrontierEntry& entry,
+                                             std::uint32_t depth) {
+  const Row row = program.graph.row(entry.vertex);
+  const std::uint32_t available = program.candidates(entry.vertex, row);
+  const auto at = program.expansion(entry, depth);
+  const SampleDraws random = program.draws(entry);
+  const std::uint64_t size = program.size(at, random, available);
+  return {size, size > 0 && program.takes_all(size, at, random, available)};
+}
+
+/// With replacement: does every entry draw as many edges as the first? Then nothing else need be known of
+/// their sizes.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    even_kernel(Program program, LevelView level, std::uint32_t depth, LevelFacts* facts) {
+  const std::uint64_t at = thread_index();
+  if (at >= level.entries) return;
+  const EntrySize first = size_of(program, level.frontier[0], depth);
+  const EntrySize mine = at == 0 ? first : size_of(program, level.frontier[at], depth);
+  if (at == 0) facts->largest = first.size;
+  if (mine.size != first.size || mine.whole) facts->uneven = 1;
+}
+
+/// Raises one of LevelFacts.
+__device__ __forceinline__ void raise(unsigned long long* fact, unsigned long long value) {
+  if (value > *reinterpret_cast<volatile unsigned long long*>(fact)) atomicMax(fact, value);
+}
+
+/// How many edges each entry selects, and the largest of these numbers.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    size_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* sizes,
+                LevelFacts* facts) {
+  const std::uint64_t at = thread_index();
+  EntrySize mine{0, false};
+  if (at < level.entries) {
+    mine = size_of(program, level.frontier[at], depth);
+    sizes[at] = mine.size;
+  }
+  const auto capped = static_cast<unsigned>(mine.size < 0xffffffffu ? mine.size : 0xffffffffu);
+  const unsigned largest = __reduce_max_sync(~0u, capped),
+                 drawn = __reduce_max_sync(~0u, mine.whole ? 0 : capped);
+  if (threadIdx.x % 32 == 0) {
+    raise(&facts->largest, largest);
+    raise(&facts->drawn, drawn);
+  }
+}
+
+/// Where an instance's edges begin and end: its first and its last entry know.
+static __global__ void __launch_bounds__(kSampleBlock) bounds_kernel(LevelView level) {
+  const std::uint64_t at = thread_index();
+  if (at >= level.entries) return;
+  const std::uint32_t instance = level.frontier[at].instance;
+  if (at == 0 || level.frontier[at - 1].instance != instance) level.begins[instance] = level.offset(at);
+  if (at + 1 == level.entries || level.frontier[at + 1].instance != instance)
+    level.ends[instance] = level.offset(at + 1);
+}
+
+/// Adds what a warp did; every lane that is active must call it.
+__device__ __forceinline__ void count_picks(PickTotals* totals, unsigned selections,
+                                            const PickCounters& counters) {
+  const unsigned active = __activemask();
+  const unsigned made = __reduce_add_sync(active, selections);
+  const unsigned iterations = __reduce_add_sync(active, counters.iterations);
+  const unsigned searches = __reduce_add_sync(active, counters.searches);
+  if (Tile<32>::warp_lane() == static_cast<unsigned>(__ffs(static_cast<int>(active)) - 1) && iterations > 0) {
+    PickTotals& slot = totals[blockIdx.x % kCounterSlots];
+    atomicAdd(&slot.selections, static_cast<unsigned long long>(made));
+    atomicAdd(&slot.iterations, static_cast<unsigned long long>(iterations));
+    atomicAdd(&slot.searches, static_cast<unsigned long long>(searches));
+  }
+}
+
+/// With replacement, fanout at most 32: a warp holds as many whole entries as it has lanes for, one draw a
+/// lane.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    draw_kernel(Program program, LevelView level, std::uint32_t depth, std::uint32_t fanout) {
+  const std::uint32_t entries_a_warp = 32 / fanout, lane = threadIdx.x % 32;
+  const std::uint32_t slot = lane / fanout, draw = lane - slot * fanout;
+  const std::uint64_t at = thread_index() / 32 * entries_a_warp + slot;
+  const bool active = slot < entries_a_warp && at < level.entries;
+  FrontierEntry entry;
+  Row row;
+  std::uint32_t index = 0;
+  bool drawn = false;
+  PickCounters counters;
+  if (active) {
+    entry = level.frontier[at];
+    row = program.graph.row(entry.vertex);
+    drawn = program.candidates(entry.vertex, row) > 0;
+    if (drawn) index = program.draw_one(program.draws(entry), entry.vertex, row, draw, counters);
+  }
+  std::uint32_t rank = 0;  // edges leave in order of position
+  for (std::uint32_t other = 0; other < fanout; ++other) {
+    const std::uint32_t theirs = __shfl_sync(~0u, index, slot * fanout + other);
+    rank += theirs < index || (theirs == index && other < draw);
+  }
+  if (drawn) level.put(program.graph, level.offset(at) + rank, at, row, index);
+}
+
+/// Without replacement, at most `lanes` <= 32 picks an entry: the first choices of as many whole entries as a
+/// warp has lanes for. Where they differ they are the picks; entries whose choices clash are listed for
+/// select_kernel, which makes all of their picks again.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    first_choice_kernel(Program program, LevelView level, std::uint32_t depth, std::uint32_t lanes,
+                        std::uint32_t* clashing, LevelFacts* facts, PickTotals* totals) {
+  __shared__ std::uint32_t listed[kSampleBlock];
+  __shared__ std::uint32_t listed_count;
+  __shared__ std::uint64_t listed_begin;
+  if (threadIdx.x == 0) listed_count = 0;
+  __syncthreads();
+  const std::uint32_t entries_a_warp = 32 / lanes, lane = threadIdx.x % 32;
+  const std::uint32_t slot = lane / lanes, draw = lane - slot * lanes;
+  const std::uint64_t at = thread_index() / 32 * entries_a_warp + slot;
+  const bool active = slot < entries_a_warp && at < level.entries;
+  std::uint64_t begin = 0;
+  std::uint32_t size = 0, index = 0;
+  FrontierEntry entry;
+  Row row;
+  bool hard = false, whole = false;
+  if (active) {
+    begin = level.offsets[at];
+    size = static_cast<std::uint32_t>(level.offsets[at + 1] - begin);
+    entry = level.frontier[at];
+    row = program.graph.row(entry.vertex);
+    const std::uint32_t available = program.candidates(entry.vertex, row);
+    whole = size == available;
+    hard = whole && available < row.degree;
+    index = draw;
+    if (!whole && draw < size) index = program.first_choice(program.draws(entry), row, draw);
+  }
+  std::uint32_t order = 0;
+  bool clash = hard;
+  for (std::uint32_t other = 0; other < lanes; ++other) {
+    const std::uint32_t theirs = __shfl_sync(~0u, index, slot * lanes + other);
+    order += other < size && theirs < index;
+    clash |= other < size && draw < size && other != draw && theirs == index;
+  }
+  const unsigned mine = (lanes == 32 ? ~0u : (1u << lanes) - 1) << (slot * lanes & 31);
+  const bool again = (__ballot_sync(~0u, clash) & mine) != 0 && size > 0;
+  if (active && draw < size && !again) level.put(program.graph, begin + order, at, row, index);
+  if (active && draw == 0 && again) listed[atomicAdd(&listed_count, 1u)] = static_cast<std::uint32_t>(at);
+  const bool drawn = active && draw < size && !again && !whole;
+  PickCounters counters;
+  counters.iterations = drawn;
+  counters.searches = drawn && draw > 0;
+  count_picks(totals, drawn, counters);
+  __syncthreads();
+  if (threadIdx.x == 0 && listed_count > 0) {
+    listed_begin = atomicAdd(&facts->clashing, static_cast<unsigned long long>(listed_count));
+  }
+  __syncthreads();
+  if (threadIdx.x < listed_count) clashing[listed_begin + threadIdx.x] = listed[threadIdx.x];
+}
+
+/// Any selection of at most `Size` edges: one tile an entry, of those listed or of all.
+template <unsigned Size, class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    select_kernel(Program program, LevelView level, std::uint32_t depth, const std::uint32_t* listed,
+                  std::uint64_t count, PickTotals* totals) {
+  constexpr unsigned kTiles = kSampleBlock / Size;
+  __shared__ std::uint32_t picks[kTiles][Size], excluded[kTiles][Size];
+  const Tile<Size> tile;
+  const unsigned own = threadIdx.x / Size;
+  const std::uint64_t turn = thread_index() / Size;
+  if (turn >= count) return;
+  const std::uint64_t at = listed ? listed[turn] : turn;
+  const std::uint64_t begin = level.offsets[at], size = level.offsets[at + 1] - begin;
+  if (size == 0 || size > Size) return;
+  const FrontierEntry entry = level.frontier[at];
+  const Row row = program.graph.row(entry.vertex);
+  const std::uint32_t available = program.candidates(entry.vertex, row);
+  const std::uint32_t rank = tile.rank();
+  PickCounters counters;
+  if (program.takes_all(size, program.expansion(entry, depth), program.draws(entry), available)) {
+    std::uint64_t out = begin;
+    for (std::uint32_t base = 0; base < row.degree; base += Size) {
+      const std::uint32_t i = base + rank;
+      const bool taken = i < row.degree && program.is_candidate(entry.vertex, row, i);
+      const std::uint32_t order = tile.inclusive_scan(taken ? 1u : 0u);
+      if (taken) level.put(program.graph, out + order - 1, at, row, i);
+      out += tile.broadcast(order, Size - 1);
+    }
+    return;
+  }
+  if (program.sampler.replacement()) {
+    if (rank < size)
+      picks[own][rank] = program.draw_one(program.draws(entry), entry.vertex, row, rank, counters);
+  } else {
+    // So few picks never use up their words.
+    program.draw_distinct(tile, program.draws(entry), row, static_cast<std::uint32_t>(size),
+                          {picks[own], excluded[own], nullptr}, counters);
+  }
+  tile.sync();
+  if (rank < size) {
+    const std::uint32_t mine = picks[own][rank];
+    std::uint32_t order = 0;
+    for (std::uint32_t other = 0; other < size; ++other) {
+      const std::uint32_t theirs = picks[own][other];
+      order += theirs < mine || (theirs == mine && other < rank);
+    }
+    level.put(program.graph, begin + order, at, row, mine);
+  }
+  count_picks(totals, rank == 0 ? static_cast<unsigned>(size) : 0, counters);
+}
+
+/// Selections of more than `smallest` edges that are not the whole list: one warp each, scratch in global
+/// memory.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    select_large_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t smallest,
+                        std::uint64_t scratch_size, std::uint64_t word_count, std::uint32_t* picks,
+                        std::uint32_t* excluded, std::uint32_t* words, LevelFacts* facts,
+                        PickTotals* totals) {
+  const Tile<32> warp;
+  const std::uint64_t own = thread_index() / 32;
+  const PickScratch scratch{picks + own * scratch_size, excluded + own * scratch_size,
+                            words + own * word_count};
+  for (std::uint64_t at = own; at < level.entries; at += kLargeWarps) {
+    const std::uint64_t begin = level.offsets[at], size = level.offsets[at + 1] - begin;
+    if (size <= smallest) continue;
+    const FrontierEntry entry = level.frontier[at];
+    const Row row = program.graph.row(entry.vertex);
+    const std::uint32_t available = program.candidates(entry.vertex, row);
+    PickCounters counters;
+    if (program.takes_all(size, program.expansion(entry, depth), program.draws(entry), available)) {
+      if (available == row.degree) continue;  // copy_all_kernel's
+      std::uint64_t out = begin;
+      for (std::uint32_t base = 0; base < row.degree; base += 32) {
+        const std::uint32_t i = base + warp.rank();
+        const bool taken = i < row.degree && program.is_candidate(entry.vertex, row, i);
+        const std::uint32_t order = warp.inclusive_scan(taken ? 1u : 0u);
+        if (taken) level.put(program.graph, out + order - 1, at, row, i);
+        out += warp.broadcast(order, 31);
+      }
+      continue;
+    }
+    if (program.sampler.replacement()) {
+      for (std::uint32_t j = warp.rank(); j < size; j += 32) {
+        scratch.picks[j] = program.draw_one(program.draws(entry), entry.vertex, row, j, counters);
+      }
+    } else if (!program.draw_distinct(warp, program.draws(entry), row, static_cast<std::uint32_t>(size),
+                                      scratch, counters)) {
+      raise(&facts->exhausted, 1);
+      continue;
+    }
+    warp.sync();
+    group_sort(warp, scratch.picks, size);
+    for (std::uint32_t j = warp.rank(); j < size; j += 32) {
+      level.put(program.graph, begin + j, at, row, scratch.picks[j]);
+    }
+    warp.sync();
+    count_picks(totals, warp.rank() == 0 ? static_cast<unsigned>(size) : 0, counters);
+  }
+}
+
+/// Whole lists of more than `smallest` entries: one lane an edge, so that a hub is shared by many warps.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    copy_all_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t smallest) {
+  const std::uint64_t edge = thread_index();
+  if (edge >= level.edges) return;
+  std::uint64_t low = 0, length = level.entries;  // last entry whose edges begin at or before this one
+  while (length > 1) {
+    const std::uint64_t half = length / 2;
+    const bool after = level.offsets[low + half] > edge;
+    low = after ? low : low + half;
+    length = after ? half : length - half;
+  }
+  const std::uint64_t size = level.offsets[low + 1] - level.offsets[low];
+  if (size <= smallest) return;
+  const FrontierEntry entry = level.frontier[low];
+  const Row row = program.graph.row(entry.vertex);
+  if (size != row.degree || !program.takes_all(size, program.expansion(entry, depth), program.draws(entry),
+                                               program.candidates(entry.vertex, row)))
+    return;
+  level.put(program.graph, edge, low, row, static_cast<std::uint32_t>(edge - level.offsets[low]));
+}
+
+}  // namespace sluice::cuda

@@ -1,0 +1,16 @@
+// Multidimensional random walk, or frontier sampling (Ribeiro and Towsley, IMC'10, algorithm 1): a pool of
+// seeds; each step picks an entry with probability proportional to its degree and moves it to a uniform
+// neighbour.
+#pragma once
+
+#include "engine/walks/sampler.hpp"
+
+namespace sluice {
+
+struct MultidimensionalWalk {
+  std::uint32_t frontier_size = 1;
+
+  SLUICE_HD std::uint64_t vertex_bias(const GraphView& graph, Vertex v) const { return graph.degree(v); }
+};
+
+}  // namespace sluice

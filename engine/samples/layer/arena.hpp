@@ -1,0 +1,94 @@
+// Scratch and results of layer samples: one slot an instance at work.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/core/error.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/samples/errors.hpp"
+#include "engine/samples/layer/step.hpp"
+#include "engine/samples/store.hpp"
+
+namespace sluice {
+
+/// Slots as kernels see them.
+struct LayerSlots {
+  LayerSizes sizes;
+  LayerScratch base;
+
+  SLUICE_HD LayerScratch at(std::uint64_t slot) const {
+    return {base.frontier + slot * 2 * sizes.frontier, base.sums + slot * sizes.frontier,
+            base.bases + slot * sizes.frontier,        base.picks + slot * sizes.layer,
+            base.excluded + slot * sizes.layer,        base.visited + slot * sizes.visited,
+            base.keyed + slot * sizes.keyed,           base.edges + slot * sizes.edges,
+            base.depth_counts + slot * sizes.depths,   base.seeds + slot * sizes.frontier};
+  }
+};
+
+class LayerArena {
+ public:
+  LayerArena(const Device& device, const LayerSizes& sizes, std::uint64_t slots)
+      : sizes_(sizes),
+        frontier_(device, slots * 2 * sizes.frontier, kPurpose),
+        seeds_(device, slots * sizes.frontier, kPurpose),
+        visited_(device, slots * sizes.visited, kPurpose),
+        sums_(device, slots * 2 * sizes.frontier, kPurpose),
+        picks_(device, slots * 2 * sizes.layer, kPurpose),
+        keyed_(device, slots * sizes.keyed, kPurpose),
+        edges_(device, slots * sizes.edges, kPurpose),
+        depth_counts_(device, slots * sizes.depths, kPurpose),
+        slots_(slots) {}
+
+  static std::uint64_t bytes_per_slot(const LayerSizes& sizes) {
+    return (3 * sizes.frontier + sizes.visited) * sizeof(Vertex) + 2 * (sizes.frontier + sizes.layer) * 8 +
+           sizes.keyed * sizeof(KeyedCandidate) + sizes.edges * sizeof(Edge) + sizes.depths * 4;
+  }
+
+  LayerSlots view() const {
+    return {sizes_,
+            {frontier_.data(), sums_.data(), sums_.data() + slots_ * sizes_.frontier, picks_.data(),
+             picks_.data() + slots_ * sizes_.layer, visited_.data(), keyed_.data(), edges_.data(),
+             depth_counts_.data(), seeds_.data()}};
+  }
+  const Buffer<Edge>& edges() const { return edges_; }
+  const Buffer<std::uint32_t>& depth_counts() const { return depth_counts_; }
+  const Buffer<Vertex>& seeds() const { return seeds_; }
+
+ private:
+  static constexpr const char* kPurpose = "scratch of layer samples";
+
+  LayerSizes sizes_;
+  Buffer<Vertex> frontier_, seeds_, visited_;
+  Buffer<std::uint64_t> sums_, picks_;
+  Buffer<KeyedCandidate> keyed_;
+  Buffer<Edge> edges_;
+  Buffer<std::uint32_t> depth_counts_;
+  std::uint64_t slots_;
+};
+
+/// Throws what is wrong with an instance, as LayerProgram::run returns it in place of the number of seeds.
+inline void check_layer(std::uint32_t seeds, Instance instance) {
+  if (seeds == LayerProgram::kTooHeavy) {
+    throw RunError("layer: the biases of instance " + std::to_string(instance) +
+                   "'s candidates sum to 2^64 or more (take a smaller --layer-size, or --bias none)");
+  }
+  if (seeds == LayerProgram::kExhausted) throw too_many_redraws();
+}
+
+/// Appends an instance's result, read from host memory, to a store.
+inline void append_layer(const LayerSizes& sizes, const Edge* edges, const std::uint32_t* depth_counts,
+                         const Vertex* seeds, std::uint32_t seed_count, SampleStore& out) {
+  check_layer(seed_count, out.first + out.seed_counts.size());
+  out.seeds.insert(out.seeds.end(), seeds, seeds + seed_count);
+  out.seed_counts.push_back(seed_count);
+  std::uint64_t at = 0;
+  for (std::uint32_t depth = 1; depth <= sizes.depths; ++depth) {
+    for (std::uint32_t i = 0; i < depth_counts[depth - 1]; ++i, ++at) {
+      out.add_edge(edges[at].source, edges[at].target, depth, edges[at].position);
+    }
+  }
+  out.edge_counts.push_back(at);
+}
+
+}  // namespace sluice

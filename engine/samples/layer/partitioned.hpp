@@ -1,0 +1,152 @@
+// Grows waves of layer samples on a graph in partitions, for either backend's PagedItems.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/batch/batch_writer.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/page_loop.hpp"
+#include "engine/samples/layer/arena.hpp"
+#include "engine/samples/layer/partitioned_batch.hpp"
+#include "engine/samples/layer/ranks.hpp"
+#include "engine/samples/partitioned/items.hpp"
+
+namespace sluice {
+
+/// Device memory of an instance under way. Where `ranks` share out the graph (null: no), also of what other
+/// ranks ask for one of each.
+inline std::uint64_t paged_layer_bytes(const Device& device, const LayerSizes& sizes,
+                                       const Communicator* ranks) {
+  return LayerArena::bytes_per_slot(sizes) + 2 * sizes.layer * sizeof(LayerRegion) + sizeof(LayerState) +
+         std::max(sizes.frontier, sizes.layer) * paged_item_bytes(device) +
+         (ranks ? layer_rank_bytes(sizes, static_cast<std::uint64_t>(ranks->size())) : 0);
+}
+
+/// What a run gives its grower.
+struct PagedLayerSetup {
+  const ResidentGraph::Impl& graph;
+  const LayerProgram& program;
+  RunStats& stats;
+  DeviceRanks* link = nullptr;  ///< null: what ranks hand each other goes through their hosts
+};
+
+template <class Items>
+class PagedLayerGrower {
+ public:
+  PagedLayerGrower(const PagedLayerSetup& setup, PageLoop& loop)
+      : device_(setup.graph.device),
+        stats_(setup.stats),
+        program_(setup.program),
+        items_(setup.graph, loop, setup.stats),
+        ranks_(setup.graph.paging.shard) {
+    if (ranks_) questions_.emplace(*ranks_, setup.link, device_, program_, loop, items_, stats_);
+  }
+
+  /// Grows instances [first, first + count); all ranks together where they share out the graph.
+  void grow(Instance first, std::uint64_t count) {
+    const double start = seconds_now();
+    together(ranks_, [&] { make_room(count); });
+    const PagedLayerWave wave{program_,
+                              {arena_->view(), regions_.data(), states_.data()},
+                              first,
+                              device_.is_cuda() ? GraphView::kHubDegree : LayerProgram::kAnyLength};
+    const bool wide = program_.sizes.layer > GraphView::kHubDegree;
+    items_.each(count, PagedLayerWave::Begin{wave}, wide);
+    while (visit(wave, count)) items_.each(count, PagedLayerWave::GoOn{wave}, wide);
+    items_.finish();
+    stats_.compute_seconds += seconds_now() - start;
+    count_edges(first, count);
+  }
+
+  /// Results leave in pieces: what they take of the host's memory does not grow with the wave.
+  void emit(Instance first, std::uint64_t count, SampleSink& sink, WaveWriter& writer) {
+    const std::uint64_t piece_bytes = sample_piece_bytes();
+    const LayerSizes& sizes = program_.sizes;
+    const std::uint64_t each = sizes.edges * sizeof(Edge) + sizes.frontier * sizeof(Vertex);
+    const std::uint64_t piece =
+        std::clamp<std::uint64_t>(piece_bytes / std::max<std::uint64_t>(each, 1), 1, count);
+    for (std::uint64_t from = 0; from < count; from += piece) {
+      const std::uint64_t size = std::min(piece, count - from);
+      const double start = seconds_now();
+      const auto edges = bring(arena_->edges(), from, size, sizes.edges);
+      const auto depths = bring(arena_->depth_counts(), from, size, sizes.depths);
+      const auto seeds = bring(arena_->seeds(), from, size, sizes.frontier);
+      const auto states = bring(states_, from, size, 1);
+      stats_.transfer_seconds += seconds_now() - start;
+      const auto store = std::make_shared<SampleStore>();
+      store->first = first + from;
+      for (std::uint64_t i = 0; i < size; ++i) {
+        append_layer(sizes, edges.data() + i * sizes.edges, depths.data() + i * sizes.depths,
+                     seeds.data() + i * sizes.frontier, states[i].seeds, *store);
+      }
+      const double waiting = seconds_now();
+      writer.submit([store, &sink] { sink.write(store->batch()); });
+      stats_.write_seconds += seconds_now() - waiting;
+    }
+  }
+
+  std::uint64_t bytes() const {
+    return slots_ * (LayerArena::bytes_per_slot(program_.sizes)) + regions_.bytes() + states_.bytes() +
+           items_.bytes() + (questions_ ? questions_->bytes() : 0);
+  }
+
+ private:
+  static constexpr const char* kPurpose = "a wave of layer samples";
+
+  /// Brings everything that instances wait for; false: none waits.
+  bool visit(const PagedLayerWave& wave, std::uint64_t count) {
+    if (questions_) return questions_->visit(wave, count);
+    return items_.visit(count * program_.items(), PagedLayerWave::Waits{wave}, PagedLayerWave::Work{wave});
+  }
+
+  void make_room(std::uint64_t count) {
+    check_items(count * program_.items());
+    if (!arena_ || count > slots_) {
+      arena_.reset();
+      slots_ = 0;
+      arena_.emplace(device_, program_.sizes, count);
+      slots_ = count;
+    }
+    regions_.reserve(device_, count * 2 * program_.sizes.layer, kPurpose);
+    states_.reserve(device_, count, kPurpose);
+  }
+
+  void count_edges(Instance first, std::uint64_t count) {
+    constexpr std::uint64_t kPiece = 1u << 16;
+    for (std::uint64_t from = 0; from < count; from += kPiece) {
+      const std::uint64_t size = std::min(kPiece, count - from);
+      const auto states = bring(states_, from, size, 1);
+      for (std::uint64_t i = 0; i < size; ++i) {
+        check_layer(states[i].seeds, first + from + i);
+        stats_.sampled_edges += states[i].edges, stats_.selections += states[i].edges;
+      }
+    }
+  }
+
+  /// A buffer's part of so many slots.
+  template <class T>
+  std::vector<T> bring(const Buffer<T>& buffer, std::uint64_t slot, std::uint64_t slots,
+                       std::uint64_t each) const {
+    std::vector<T> host(slots * each);
+    copy_to_host(device_, host.data(), buffer.data() + slot * each, host.size() * sizeof(T));
+    if (device_.is_cuda()) stats_.device_to_host_bytes += host.size() * sizeof(T);
+    return host;
+  }
+
+  const Device& device_;
+  RunStats& stats_;
+  PagedLayerProgram program_;  ///< without edges: lists are read where they are
+  Items items_;
+  Communicator* ranks_;
+  std::optional<LayerRanks<Items>> questions_;
+  std::optional<LayerArena> arena_;
+  std::uint64_t slots_ = 0;
+  Buffer<LayerRegion> regions_;
+  Buffer<LayerState> states_;
+};
+
+}  // namespace sluice

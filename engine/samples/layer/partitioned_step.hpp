@@ -1,0 +1,323 @@
+// Layer samples on a graph in partitions, by one group an instance; each instance stops where it needs lists
+// and goes on when all of them have been here.
+//
+// A depth starts with the sums of its lists, each made where the list is. Draws then are points of the union,
+// which need no list: only which candidate a point falls on is asked where its list is. Whether two points
+// fall on one candidate is guessed (no), and the choice is made anew, from the same random words, with what
+// has become known, until it meets known candidates alone: it is then the choice that the whole graph gives.
+// Each time at least one more pick is right, and all of them unless guesses fail.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/samples/layer/questions.hpp"
+#include "engine/samples/layer/regions.hpp"
+#include "engine/samples/layer/step.hpp"
+#include "engine/samples/partitioned/items.hpp"
+
+namespace sluice {
+
+/// An instance between two visits; the same in all lanes.
+struct LayerState {
+  LayerPhase phase = LayerPhase::sums;
+  std::uint32_t seeds = 0;  ///< or what LayerProgram::run returns in their place
+  std::uint32_t depth = 0;
+  std::uint32_t lists = 0;    ///< of the frontier
+  std::uint32_t count = 0;    ///< picks to make
+  std::uint32_t regions = 0;  ///< picks so far, known or not
+  std::uint32_t flip = 0;     ///< which half of the regions holds them
+  int exponent = 0;           ///< weight bias: of the frontier's largest weight
+  std::uint64_t keyed = 0;    ///< keys kept so far
+  std::uint64_t edges = 0;    ///< of lesser depths
+};
+
+/// Scratch of one instance.
+struct PagedLayerSlot {
+  LayerScratch scratch;
+  LayerRegion* regions;  ///< [2 * layer]
+  LayerState* state;
+};
+
+struct PagedLayerProgram : LayerListProgram {
+  using LayerListProgram::LayerListProgram;
+
+  /// Items that an instance may wait with: one a list of its frontier, or one a pick.
+  SLUICE_HD std::uint64_t items() const {
+    return sizes.frontier > sizes.layer ? sizes.frontier : sizes.layer;
+  }
+
+  template <class Group>
+  SLUICE_HD void begin(const Group& group, Instance instance, const PagedLayerSlot& slot,
+                       PickCounters& counters) const {
+    LayerState state;
+    const GroupSet<Vertex> visited{slot.scratch.visited, sizes.visited};
+    visited.clear(group);
+    state.seeds = state.lists = plant(group, instance, visited, slot.scratch);
+    if (!open(group, slot, state)) advance(group, instance, slot, state, counters);
+    store(group, slot, state);
+  }
+
+  /// What the instance waited for has been here.
+  template <class Group>
+  SLUICE_HD void go_on(const Group& group, Instance instance, const PagedLayerSlot& slot,
+                       PickCounters& counters) const {
+    LayerState state = *slot.state;
+    if (state.phase == LayerPhase::ended) return;
+    advance(group, instance, slot, state, counters);
+    store(group, slot, state);
+  }
+
+  /// The vertex whose list the instance's item waits for; kNoVertex: it does not wait.
+  SLUICE_HD Vertex waits(const PagedLayerSlot& slot, std::uint64_t item) const {
+    const LayerState& state = *slot.state;
+    if (state.phase == LayerPhase::ended) return kNoVertex;
+    const Vertex* const frontier = frontier_of(slot, state.depth);
+    if (state.phase == LayerPhase::points || state.phase == LayerPhase::targets) {
+      if (item >= state.regions) return kNoVertex;
+      const LayerRegion& region = regions_of(slot, state.flip)[item];
+      return region.target == kNoVertex ? frontier[region.list] : kNoVertex;
+    }
+    if (item >= state.lists || graph.degree(frontier[item]) == 0) return kNoVertex;
+    return frontier[item];
+  }
+
+  /// What a waiting item asks of the list that it waits for.
+  SLUICE_HD LayerQuestion question(Instance instance, const PagedLayerSlot& slot, std::uint64_t item) const {
+    const LayerState& state = *slot.state;
+    LayerQuestion asked;
+    asked.instance = instance, asked.count = state.count, asked.phase = state.phase;
+    asked.exponent = static_cast<std::int16_t>(state.exponent);
+    asked.depth = static_cast<std::uint8_t>(state.depth);
+    asked.list = static_cast<std::uint32_t>(item);
+    if (asked.wants_point()) {
+      const LayerRegion& region = regions_of(slot, state.flip)[item];
+      asked.list = region.list;
+      asked.point = region.low - before(slot.scratch.sums, asked.list);
+    } else if (asked.phase == LayerPhase::keys) {
+      asked.point = before(slot.scratch.bases, asked.list);
+    }
+    asked.vertex = frontier_of(slot, state.depth)[asked.list];
+    return asked;
+  }
+
+  /// Takes the answer to an item's question about a sum or a point.
+  SLUICE_HD void accept(const PagedLayerSlot& slot, std::uint64_t item, LayerRegion found) const {
+    const LayerState& state = *slot.state;
+    if (state.phase == LayerPhase::sums) {
+      slot.scratch.sums[item] = found.width;
+      return;
+    }
+    found.low += before(slot.scratch.sums, found.list);
+    regions_of(slot, state.flip)[item] = found;
+  }
+  /// Where the answers to the question for all candidates of a list go.
+  SLUICE_HD LayerRegion* candidates_of(const PagedLayerSlot& slot, std::uint64_t item) const {
+    return regions_of(slot, slot.state->flip) + before(slot.scratch.sums, static_cast<std::uint32_t>(item));
+  }
+
+  /// Work on one item whose list is here. False: the list is longer than `longest`.
+  template <class Group>
+  SLUICE_HD bool work(const Group& group, Instance instance, const PagedLayerSlot& slot,
+                      const PageItems& here, std::uint64_t item, std::uint32_t longest,
+                      PickCounters& counters) const {
+    const LayerQuestion asked = question(instance, slot, item);
+    if (is_long(asked, longest)) return false;
+    if (asked.phase == LayerPhase::all) {
+      answer_all(group, asked, here, candidates_of(slot, item), counters);
+      return true;
+    }
+    const LayerRegion found = answer(group, asked, here, counters);
+    group.sync();
+    if (group.rank() == 0) accept(slot, item, found);
+    return true;
+  }
+
+  /// Keys of all of an instance's lists that are here: items order[k] on, as far as they are its own, which
+  /// `items_begin` is the first of.
+  template <class Group>
+  SLUICE_HD void offer_keys_here(const Group& group, Instance instance, const PagedLayerSlot& slot,
+                                 const PageItems& here, std::uint64_t k, std::uint64_t items_begin,
+                                 PickCounters& counters) const {
+    SmallestKeys smallest{slot.scratch.keyed, slot.state->count, slot.state->keyed};
+    for (; k < here.count && here.order[k] - items_begin < items(); ++k)
+      offer_keys(group, question(instance, slot, here.order[k] - items_begin), here, smallest, counters);
+    group.sync();
+    if (group.rank() == 0) slot.state->keyed = smallest.length;
+  }
+
+ private:
+  SLUICE_HD Vertex* frontier_of(const PagedLayerSlot& slot, std::uint32_t depth) const {
+    return slot.scratch.frontier + (depth % 2 == 1 ? 0 : sizes.frontier);
+  }
+  SLUICE_HD LayerRegion* regions_of(const PagedLayerSlot& slot, std::uint32_t flip) const {
+    return slot.regions + flip * sizes.layer;
+  }
+  SLUICE_HD static std::uint64_t before(const std::uint64_t* inclusive, std::uint32_t list) {
+    return list == 0 ? 0 : inclusive[list - 1];
+  }
+  template <class Group>
+  SLUICE_HD static void store(const Group& group, const PagedLayerSlot& slot, const LayerState& state) {
+    group.sync();
+    if (group.rank() == 0) *slot.state = state;
+  }
+
+  /// Inclusive sums of value(i), i < size, into `sums`; false if they do not fit 64 bits.
+  template <class Group, class Value>
+  SLUICE_HD static bool sum_up(const Group& group, std::uint32_t size, const Value& value,
+                               std::uint64_t* sums) {
+    std::uint64_t sum = 0;
+    bool wraps = false;
+    for (std::uint32_t from = 0; from < size; from += Group::kSize) {
+      const std::uint32_t i = from + group.rank();
+      const std::uint64_t own = i < size ? value(i) : 0, up_to = group.inclusive_scan(own);
+      wraps |= up_to < own || sum + up_to < sum;
+      if (i < size) sums[i] = sum + up_to;
+      sum += group.broadcast(up_to, Group::kSize - 1);
+    }
+    group.sync();
+    return group.ballot(wraps) == 0;
+  }
+
+  /// Goes on to the next depth; true: until lists are needed, or the end.
+  template <class Group>
+  SLUICE_HD bool open(const Group& group, const PagedLayerSlot& slot, LayerState& state) const {
+    if (++state.depth > sampler.depths) {
+      state.phase = LayerPhase::ended;
+      return true;
+    }
+    const Vertex* const frontier = frontier_of(slot, state.depth);
+    const LayerScratch& scratch = slot.scratch;
+    const auto degree = [&](std::uint32_t i) { return graph.degree(frontier[i]); };
+    sum_up(group, state.lists, degree, scratch.bases);
+    for (std::uint32_t i = group.rank(); i < state.lists; i += Group::kSize)
+      scratch.sums[i] = sampler.bias == Bias::none ? degree(i) : 0;
+    group.sync();
+    state.exponent = largest_exponent(group, frontier, state.lists);
+    state.phase = LayerPhase::sums;
+    return sampler.bias != Bias::none && state.lists > 0 && scratch.bases[state.lists - 1] > 0;
+  }
+
+  template <class Group>
+  SLUICE_HD void advance(const Group& group, Instance instance, const PagedLayerSlot& slot, LayerState& state,
+                         PickCounters& counters) const {
+    while (settle(group, instance, slot, state, counters)) {
+      const LayerScratch& scratch = slot.scratch;
+      const Vertex* const frontier = frontier_of(slot, state.depth);
+      const LayerRegion* const regions = regions_of(slot, state.flip);
+      const auto edge_at = [&](std::uint32_t i) {
+        const Vertex source = frontier[regions[i].list];
+        return Edge{source, regions[i].target, graph.row(source).offset + regions[i].index};
+      };
+      state.lists =
+          record(group, state.count, edge_at, scratch.edges + state.edges,
+                 GroupSet<Vertex>{scratch.visited, sizes.visited}, frontier_of(slot, state.depth + 1));
+      if (group.rank() == 0) scratch.depth_counts[state.depth - 1] = state.count;
+      state.edges += state.count;
+      if (open(group, slot, state)) return;
+    }
+  }
+
+  /// Is the depth's choice made, with its regions in order? False: it waits, or there is no going on.
+  template <class Group>
+  SLUICE_HD bool settle(const Group& group, Instance instance, const PagedLayerSlot& slot, LayerState& state,
+                        PickCounters& counters) const {
+    switch (state.phase) {
+      case LayerPhase::sums:
+        return choose(group, instance, slot, state, counters);
+      case LayerPhase::points:
+        return pick(group, instance, slot, state, counters);
+      case LayerPhase::keys:
+        take_smallest(group, slot, state);
+        return true;
+      default:
+        return true;
+    }
+  }
+
+  SLUICE_HD static bool fail(LayerState& state, std::uint32_t why) {
+    state.seeds = why;
+    state.phase = LayerPhase::ended;
+    return false;
+  }
+
+  template <class Group>
+  SLUICE_HD bool choose(const Group& group, Instance instance, const PagedLayerSlot& slot, LayerState& state,
+                        PickCounters& counters) const {
+    std::uint64_t* const sums = slot.scratch.sums;
+    const Vertex* const frontier = frontier_of(slot, state.depth);
+    const auto own = [&](std::uint32_t i) { return sums[i]; };
+    if (!sum_up(group, state.lists, own, sums)) return fail(state, kTooHeavy);
+    const std::uint64_t available = count_available(group, frontier, state.lists);
+    const std::uint64_t wanted = sampler.sizes[state.depth - 1];
+    state.count = static_cast<std::uint32_t>(wanted < available ? wanted : available);
+    state.regions = 0, state.keyed = 0;
+    if (state.count == 0) return true;
+    if (state.count == available) {
+      // Where each list's candidates begin.
+      const auto in_list = [&](std::uint32_t i) { return candidates(frontier[i]); };
+      sum_up(group, state.lists, in_list, sums);
+      state.phase = LayerPhase::all;
+      return false;
+    }
+    if (select == Select::keys) {
+      state.phase = LayerPhase::keys;
+      return false;
+    }
+    return pick(group, instance, slot, state, counters);
+  }
+
+  /// Makes the choice with what is known; true: it met nothing unknown.
+  template <class Group>
+  SLUICE_HD bool pick(const Group& group, Instance instance, const PagedLayerSlot& slot, LayerState& state,
+                      PickCounters& counters) const {
+    const LayerScratch& scratch = slot.scratch;
+    const std::uint64_t total = scratch.sums[state.lists - 1];
+    const LayerRegions known{regions_of(slot, state.flip), state.regions, total};
+    for (std::uint32_t i = group.rank(); i < state.count; i += Group::kSize) scratch.picks[i] = total;
+    group.sync();
+    PickCounters own;
+    const Taken<std::uint64_t> taken{Collision::linear, nullptr, 0, scratch.picks};
+    DistinctPicker<Group, LayerRegions, SampleDraws> picker(group, known, {seed, state.depth, instance},
+                                                            select, taken, scratch.picks, scratch.excluded);
+    const bool made = picker.pick(state.count, own);
+    group_sort(group, scratch.picks, state.count);
+    LayerRegion* const next = regions_of(slot, 1 - state.flip);
+    std::uint32_t regions = 0;
+    bool guessed = false;
+    for (std::uint32_t i = group.rank(); i < state.count && scratch.picks[i] < total; i += Group::kSize) {
+      const std::uint64_t point = scratch.picks[i];
+      const LayerRegion* const region = known.around(point);
+      guessed |= region == nullptr;
+      next[i] = region ? *region : LayerRegion{point, 1, upper_bound(scratch.sums, state.lists, point)};
+      ++regions;
+    }
+    const bool unknown = group.ballot(guessed) != 0;
+    state.regions = group.sum(regions);
+    state.flip = 1 - state.flip;
+    group.sync();
+    state.phase = sampler.bias == Bias::none ? LayerPhase::targets : LayerPhase::points;
+    if (unknown && sampler.bias != Bias::none) return false;
+    counters.iterations += own.iterations, counters.searches += own.searches;
+    if (!made) return fail(state, kExhausted);
+    return !unknown;
+  }
+
+  /// The candidates of the smallest keys, in order.
+  template <class Group>
+  SLUICE_HD void take_smallest(const Group& group, const PagedLayerSlot& slot,
+                               const LayerState& state) const {
+    const LayerScratch& scratch = slot.scratch;
+    SmallestKeys{scratch.keyed, state.count, state.keyed}.halve(group);
+    LayerRegion* const regions = regions_of(slot, state.flip);
+    for (std::uint32_t i = group.rank(); i < state.count; i += Group::kSize) {
+      const std::uint64_t candidate = scratch.keyed[i].candidate;
+      const std::uint32_t list = upper_bound(scratch.bases, state.lists, candidate);
+      const auto index = static_cast<std::uint32_t>(candidate - (list == 0 ? 0 : scratch.bases[list - 1]));
+      regions[i] = {candidate, 1, list, index, static_cast<Vertex>(scratch.keyed[i].target)};
+    }
+    group.sync();
+    group_sort(group, regions, state.count);
+  }
+};
+
+}  // namespace sluice

@@ -1,0 +1,147 @@
+// What a layer sample wants to know of a list, and how that is answered where the list is.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/graph/read_bytes.hpp"
+#include "engine/samples/layer/regions.hpp"
+#include "engine/samples/layer/step.hpp"
+#include "engine/samples/partitioned/items.hpp"
+
+namespace sluice {
+
+/// What an instance waits for.
+enum class LayerPhase : std::uint8_t {
+  sums,     ///< the sums of its lists
+  points,   ///< on which candidates its points fall
+  targets,  ///< the same, where no guess can fail
+  all,      ///< every candidate
+  keys,     ///< the keys of every candidate
+  ended,
+};
+
+/// One list, and what is asked of it. Needs nothing else of its instance: other ranks answer it as it is.
+struct LayerQuestion {
+  std::uint64_t point =
+      0;                  ///< points: counted from the list's first; keys: candidates of the lists before it
+  Instance instance = 0;  ///< keys
+  Vertex vertex = kNoVertex;  ///< whose list it is
+  std::uint32_t list = 0;     ///< in the frontier
+  std::uint32_t count = 0;    ///< keys: how many are kept
+  std::int16_t exponent = 0;  ///< weight bias: of the frontier's largest weight
+  std::uint8_t depth = 0;     ///< keys
+  LayerPhase phase = LayerPhase::sums;
+
+  SLUICE_HD bool wants_point() const { return phase == LayerPhase::points || phase == LayerPhase::targets; }
+};
+static_assert(sizeof(LayerQuestion) == 32);  // it travels as it is, without room that nobody has written
+
+struct LayerListProgram : LayerProgram {
+  LayerListProgram() = default;
+  explicit LayerListProgram(const LayerProgram& program) : LayerProgram(program) {}
+  using LayerProgram::candidates;
+
+  /// Does the answer need a walk through a list of more than `longest` edges?
+  SLUICE_HD bool is_long(const LayerQuestion& asked, std::uint32_t longest) const {
+    const bool walks = sampler.bias == Bias::weight || asked.phase == LayerPhase::all;
+    return walks && graph.degree(asked.vertex) > longest;
+  }
+
+  /// The answer to a question about a sum or a point, in all lanes: a region as wide as the sum, or the
+  /// candidate's, `low` counted from the list's first.
+  template <class Group>
+  SLUICE_HD LayerRegion answer(const Group& group, const LayerQuestion& asked, const PageItems& here,
+                               PickCounters& counters) const {
+    const Row row = graph.row(asked.vertex);
+    const LayerCandidates all = candidates_here(asked, here);
+    here.note(group, read_bytes(asked.phase, row), counters);
+    if (asked.phase == LayerPhase::sums) return {0, list_sum(group, all, row), asked.list, 0, kNoVertex};
+    LayerRegion found{asked.point, 1, asked.list, 0, kNoVertex};
+    if (sampler.bias == Bias::none) {
+      found.index = static_cast<std::uint32_t>(asked.point);
+    } else if (sampler.bias == Bias::degree) {
+      const CtpsCandidates ctps{all.cumulative + row.offset, row.degree};
+      found.index = ctps.find(asked.point);
+      found.low = ctps.low(found.index), found.width = ctps.width(found.index);
+    } else {
+      walk_to(group, all, row, asked.point, found);
+    }
+    found.target = all.graph.target(row.offset + found.index);
+    return found;
+  }
+
+  /// All candidates of a list, in order.
+  template <class Group>
+  SLUICE_HD void answer_all(const Group& group, const LayerQuestion& asked, const PageItems& here,
+                            LayerRegion* regions, PickCounters& counters) const {
+    const Row row = graph.row(asked.vertex);
+    const LayerCandidates all = candidates_here(asked, here);
+    here.note(group, read_bytes(asked.phase, row), counters);
+    for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
+      const std::uint32_t i = from + group.rank();
+      const bool active = i < row.degree && all.bias_at(row, i) > 0;
+      const std::uint32_t rank = group.inclusive_scan(active ? 1u : 0u);
+      if (active) regions[rank - 1] = {0, 1, asked.list, i, all.graph.target(row.offset + i)};
+      regions += group.broadcast(rank, Group::kSize - 1);
+    }
+  }
+
+  /// Offers the keys of all candidates of a list.
+  template <class Group>
+  SLUICE_HD void offer_keys(const Group& group, const LayerQuestion& asked, const PageItems& here,
+                            SmallestKeys& smallest, PickCounters& counters) const {
+    const Row row = graph.row(asked.vertex);
+    const LayerCandidates all = candidates_here(asked, here);
+    const SampleDraws draws{seed, asked.depth, asked.instance};
+    here.note(group, read_bytes(asked.phase, row), counters);
+    for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
+      const std::uint32_t i = from + group.rank();
+      const std::uint64_t bias = i < row.degree ? all.bias_at(row, i) : 0;
+      counters.iterations += bias > 0;
+      smallest.offer(group, bias > 0,
+                     bias > 0
+                         ? KeyedCandidate::of(draws, asked.point + i, bias, all.graph.target(row.offset + i))
+                         : KeyedCandidate{});
+    }
+  }
+
+ private:
+  SLUICE_HD LayerCandidates candidates_here(const LayerQuestion& asked, const PageItems& here) const {
+    return {here.of(graph), sampler.bias, here.page.cumulative, asked.exponent, nullptr, nullptr, nullptr, 0};
+  }
+
+  /// What a phase looks at of a list.
+  SLUICE_HD std::uint64_t read_bytes(LayerPhase phase, const Row& row) const {
+    const bool by_weight = sampler.bias == Bias::weight, by_degree = sampler.bias == Bias::degree;
+    const std::uint64_t weights = by_weight ? std::uint64_t{row.degree} * kWeightBytes : 0;
+    const std::uint64_t sums = by_degree ? std::uint64_t{row.degree} * sizeof(std::uint64_t) : 0;
+    if (phase == LayerPhase::points || phase == LayerPhase::targets)
+      return weights + (by_degree ? ctps_bytes(row.degree) : 0) + kTargetBytes;
+    if (phase == LayerPhase::all || phase == LayerPhase::keys)
+      return weights + sums + std::uint64_t{row.degree} * kTargetBytes;
+    return weights + (by_degree ? sizeof(std::uint64_t) : 0);
+  }
+
+  /// The entry of a list without sums that a point falls on, and its region there.
+  template <class Group>
+  SLUICE_HD void walk_to(const Group& group, const LayerCandidates& all, const Row& row, std::uint64_t inner,
+                         LayerRegion& found) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
+      const std::uint32_t i = from + group.rank();
+      const std::uint64_t width = i < row.degree ? all.bias_at(row, i) : 0;
+      const std::uint64_t up_to = sum + group.inclusive_scan(width);
+      const std::uint32_t above = group.ballot(up_to > inner);
+      if (above != 0) {
+        const unsigned lane = group.first(above);
+        found.index = from + lane;
+        found.width = group.broadcast(width, lane);
+        found.low = group.broadcast(up_to, lane) - found.width;
+        return;
+      }
+      sum = group.broadcast(up_to, Group::kSize - 1);
+    }
+  }
+};
+
+}  // namespace sluice

@@ -1,0 +1,232 @@
+// Layer samples over ranks that each own a range of partitions: an instance stays at home and asks the owners
+// of the lists that it waits for. All questions of a wave travel together, and so do the answers. Once for
+// both backends: questions are put in order, answered and taken in where the instances are.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "engine/exchange/column_exchange.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/page_loop.hpp"
+#include "engine/samples/layer/partitioned_batch.hpp"
+#include "engine/samples/layer/remote_requests.hpp"
+#include "engine/samples/partitioned/order_by_key.hpp"
+
+namespace sluice {
+
+/// What ranks ask each other takes of device memory, for one instance of each of them: about as many
+/// questions come as go out, and every rank may keep keys of every instance.
+inline std::uint64_t layer_rank_bytes(const LayerSizes& sizes, std::uint64_t ranks) {
+  constexpr std::uint64_t kNumber = sizeof(std::uint64_t);
+  const std::uint64_t question = sizeof(LayerQuestion) + (sizes.keyed > 0 ? 2 : 1) * kNumber,
+                      asked = sizeof(std::uint32_t) + question + sizeof(LayerRegion);
+  const std::uint64_t groups = sizes.keyed > 0 ? 2 * ranks * (sizeof(LayerKeyGroup) + kNumber) : 0;
+  // Keys are chosen in room for twice as many, leave, and come.
+  return std::max(sizes.frontier, sizes.layer) * (asked + question + sizeof(LayerRegion)) + groups +
+         2 * ranks * sizes.keyed * sizeof(KeyedCandidate);
+}
+
+/// A wave's questions and the answers to them, as kernels see them.
+struct LayerHome {
+  PagedLayerWave wave;
+  const std::uint32_t* order;  ///< items that ask, by the rank that is asked
+  LayerQuestion* questions;    ///< of these
+
+  struct RankOf;
+  struct Ask;
+  struct Take;
+  struct TakeKeys;
+
+  SLUICE_HD PagedLayerSlot slot_of(std::uint64_t q) const {
+    return wave.slots.at(order[q] / wave.program.items());
+  }
+};
+
+/// The rank that owns the list that an item waits for; kNoKey: it does not wait.
+struct LayerHome::RankOf {
+  PartitionOfItem<PagedLayerWave::Waits> partition_of;
+  const std::uint32_t* ranks;  ///< by partition
+
+  SLUICE_HD std::uint32_t operator()(std::uint64_t item) const {
+    const std::uint32_t partition = partition_of(item);
+    return partition == kNoKey ? kNoKey : ranks[partition];
+  }
+};
+
+struct LayerHome::Ask {
+  LayerHome home;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
+    const PagedLayerWave& wave = home.wave;
+    const std::uint64_t item = home.order[q], each = wave.program.items();
+    if (group.rank() == 0)
+      home.questions[q] = wave.program.question(wave.first + item / each, home.slot_of(q), item % each);
+    return true;
+  }
+};
+
+/// Takes the answer to a question, but keys.
+struct LayerHome::Take {
+  LayerHome home;
+  LayerAnswersView answers;
+  const LayerRegion* came;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
+    const PagedLayerProgram& program = home.wave.program;
+    const LayerPhase phase = home.questions[q].phase;
+    if (phase == LayerPhase::keys) return true;
+    const PagedLayerSlot slot = home.slot_of(q);
+    const std::uint64_t item = home.order[q] % program.items();
+    const LayerRegion* const from = came + answers.places[q];
+    if (phase == LayerPhase::all) {
+      LayerRegion* const to = program.candidates_of(slot, item);
+      const std::uint64_t count = answers.places[q + 1] - answers.places[q];
+      for (std::uint64_t i = group.rank(); i < count; i += Group::kSize) to[i] = from[i];
+    } else if (group.rank() == 0) {
+      program.accept(slot, item, *from);
+    }
+    return true;
+  }
+};
+
+/// Takes the keys of one of a rank's groups.
+struct LayerHome::TakeKeys {
+  LayerHome home;
+  LayerAnswersView answers;
+  const KeyedCandidate* came;
+  std::uint64_t first;  ///< groups of the ranks before
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t index, PickCounters&) const {
+    const std::uint64_t number = first + index;
+    const LayerKeyGroup& joined = answers.groups[number];
+    const KeyedCandidate* const keys = came + answers.keys_before[number];
+    const PagedLayerSlot slot = home.slot_of(joined.begin);
+    const std::uint64_t count = joined.answers();
+    SmallestKeys smallest{slot.scratch.keyed, slot.state->count, slot.state->keyed};
+    for (std::uint64_t from = 0; from < count; from += Group::kSize) {
+      const std::uint64_t i = from + group.rank();
+      smallest.offer(group, i < count, i < count ? keys[i] : KeyedCandidate{});
+    }
+    group.sync();
+    if (group.rank() == 0) slot.state->keyed = smallest.length;
+    return true;
+  }
+};
+
+/// `Items` is either backend's PagedItems.
+template <class Items>
+class LayerRanks {
+ public:
+  /// `link` null, on all ranks: what ranks hand each other goes through their hosts.
+  LayerRanks(Communicator& ranks, DeviceRanks* link, const Device& device, const LayerListProgram& program,
+             const PageLoop& loop, Items& items, RunStats& stats)
+      : ranks_(ranks),
+        device_(device),
+        program_(program),
+        items_(items),
+        stats_(stats),
+        exchange_(ranks, device, link, kPieceBytes),
+        rank_of_(device, loop.partitions(), kQuestions),
+        counts_(static_cast<std::size_t>(ranks.size())),
+        places_(counts_),
+        answers_(device, program, items),
+        guests_(device, program, items) {
+    const std::vector<std::uint32_t> owners = ranks_of_partitions(ranks, loop.partitions());
+    copy_to_device(device, rank_of_.data(), owners.data(), rank_of_.bytes());
+  }
+
+  /// Asks for all that the wave's instances wait for, and answers what other ranks ask; false: nobody asks.
+  /// All ranks call it. Throws BudgetError on all of them, or on none.
+  bool visit(const PagedLayerWave& wave, std::uint64_t instances) {
+    std::uint64_t asked = 0;
+    together(&ranks_, [&] { asked = pack(wave, instances * wave.program.items()); });
+    if (!any_left(&ranks_, asked, "samples under way")) return false;
+    const std::vector<std::uint64_t> guests = exchange_.counts(counts_, kQuestions);
+    const std::uint64_t come = std::accumulate(guests.begin(), guests.end(), std::uint64_t{0});
+    LayerQuestion* to = nullptr;
+    together(&ranks_, [&] { to = guests_.expect(come); });
+    exchange({questions_.data(), to, sizeof(LayerQuestion)}, counts_, guests, kQuestions);
+    const auto own = static_cast<std::size_t>(ranks_.rank());
+    stats_.entries_sent += asked - counts_[own];
+    stats_.entries_received += come - guests[own];
+
+    together(&ranks_, [&] {
+      guests_.answer(guests);
+      answers_.lay_out(questions_.data(), counts_);
+      regions_.reserve(device_, answers_.regions(), kAnswers);
+      keys_.reserve(device_, answers_.keys(), kAnswers);
+    });
+    const LayerAnswers<Items>& given = guests_.answers();
+    exchange({guests_.regions(), regions_.data(), sizeof(LayerRegion)}, given.regions_of_ranks(),
+             answers_.regions_of_ranks(), kAnswers);
+    if (program_.select == Select::keys) {
+      exchange({guests_.keys(), keys_.data(), sizeof(KeyedCandidate)}, given.keys_of_ranks(),
+               answers_.keys_of_ranks(), kAnswers);
+    }
+    take(home(wave), asked);
+    return true;
+  }
+
+  std::uint64_t bytes() const {
+    return rank_of_.bytes() + order_.bytes() + questions_.bytes() + answers_.bytes() + regions_.bytes() +
+           keys_.bytes() + guests_.bytes();
+  }
+
+ private:
+  static constexpr const char* kQuestions = "questions of ranks";
+  static constexpr const char* kAnswers = "answers of ranks";
+  static constexpr std::uint64_t kPieceBytes = 4u << 20;  // questions are few, beside edges
+
+  void exchange(const ExchangedColumn& column, const std::vector<std::uint64_t>& send,
+                const std::vector<std::uint64_t>& receive, const char* label) {
+    stats_.exchange_seconds += exchange_.exchange({&column, 1}, send, receive, items_.stream(), label);
+  }
+
+  LayerHome home(const PagedLayerWave& wave) const { return {wave, order_.data(), questions_.data()}; }
+
+  /// Questions in order of the rank that owns the list, those of an instance side by side; returns how many.
+  std::uint64_t pack(const PagedLayerWave& wave, std::uint64_t items) {
+    const LayerHome::RankOf rank_of{{PagedLayerWave::Waits{wave}, items_.owners()}, rank_of_.data()};
+    const std::uint64_t asked = items_.order(items, rank_of, order_, counts_, places_);
+    questions_.reserve(device_, asked, kQuestions);
+    items_.each(asked, LayerHome::Ask{home(wave)});
+    return asked;
+  }
+
+  /// An instance takes the keys of one rank after the other.
+  void take(const LayerHome& home, std::uint64_t asked) {
+    items_.each(asked, LayerHome::Take{home, answers_.view(), regions_.data()});
+    std::uint64_t first = 0;
+    for (const std::uint64_t groups : answers_.groups_of_ranks()) {
+      if (groups > 0) {
+        items_.each(groups, LayerHome::TakeKeys{home, answers_.view(), keys_.data(), first},
+                    program_.sizes.layer > GraphView::kHubDegree);
+      }
+      first += groups;
+    }
+  }
+
+  Communicator& ranks_;
+  const Device& device_;
+  const LayerListProgram& program_;
+  Items& items_;
+  RunStats& stats_;
+  ColumnExchange exchange_;
+  Buffer<std::uint32_t> rank_of_;      ///< by partition
+  Buffer<std::uint32_t> order_;        ///< items that ask, by the rank that is asked
+  Buffer<LayerQuestion> questions_;    ///< of these
+  std::vector<std::uint64_t> counts_;  ///< of them, by rank
+  std::vector<std::uint64_t> places_;  ///< where they begin
+  LayerAnswers<Items> answers_;        ///< to them
+  Buffer<LayerRegion> regions_;        ///< as they came
+  Buffer<KeyedCandidate> keys_;
+  LayerGuests<Items> guests_;
+};
+
+}  // namespace sluice

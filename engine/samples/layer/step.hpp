@@ -1,0 +1,280 @@
+// Layer samples, by one group an instance: all of it happens in scratch whose size is known beforehand.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/batch/starts_view.hpp"
+#include "engine/core/macros.hpp"
+#include "engine/random/streams.hpp"
+#include "engine/samples/kinds/layer.hpp"
+#include "engine/samples/layer/candidates.hpp"
+#include "engine/samples/layer/keys.hpp"
+#include "engine/select/distinct.hpp"
+#include "engine/select/group_set.hpp"
+
+namespace sluice {
+
+/// What one instance needs; capacities as LayerSizes says.
+struct LayerScratch {
+  Vertex* frontier;             ///< [frontier] twice: this depth's and the next's
+  std::uint64_t* sums;          ///< [frontier]
+  std::uint64_t* bases;         ///< [frontier]
+  std::uint64_t* picks;         ///< [layer]
+  std::uint64_t* excluded;      ///< [layer]
+  Vertex* visited;              ///< [visited slots]; with --revisit only seeds
+  KeyedCandidate* keyed;        ///< [2 * layer], `keys` only
+  Edge* edges;                  ///< [edges] result
+  std::uint32_t* depth_counts;  ///< [depths] edges of each depth, result
+  Vertex* seeds;                ///< [frontier] result
+};
+
+struct LayerSizes {
+  std::uint64_t frontier = 0, layer = 0, visited = 0, edges = 0, depths = 0, keyed = 0;
+
+  /// For instances of at most `seeds` seeds.
+  static LayerSizes of(const LayerSample& sample, std::uint64_t seeds, Select select, bool revisit) {
+    LayerSizes sizes;
+    for (std::uint32_t d = 0; d < sample.depths; ++d) {
+      sizes.layer = sample.sizes[d] > sizes.layer ? sample.sizes[d] : sizes.layer;
+      sizes.edges += sample.sizes[d];
+    }
+    sizes.frontier = seeds > sizes.layer ? seeds : sizes.layer;
+    sizes.visited = set_capacity(seeds + (revisit ? 0 : sizes.edges));
+    sizes.depths = sample.depths;
+    sizes.keyed = select == Select::keys ? 2 * sizes.layer : 0;
+    return sizes;
+  }
+};
+
+struct LayerProgram {
+  GraphView graph;
+  LayerSample sampler;
+  StartsView starts;
+  const std::uint64_t* cumulative = nullptr;  ///< degree bias
+  const std::uint32_t* positive = nullptr;    ///< entries of positive bias; null: all
+  Select select = Select::bipartite;
+  bool revisit = false;  ///< every drawn copy is an entry of the next frontier
+  std::uint64_t seed = 1;
+  LayerSizes sizes;
+
+  /// What run() returns where the sum of a union's biases does not fit 64 bits: copies of a list add up.
+  static constexpr std::uint32_t kTooHeavy = ~std::uint32_t{0};
+  /// What it returns where a list longer than `longest` must be walked.
+  static constexpr std::uint32_t kTooLong = kTooHeavy - 1;
+  static constexpr std::uint32_t kAnyLength = ~std::uint32_t{0};
+  /// What it returns where a layer's redraws have used up their random words.
+  static constexpr std::uint32_t kExhausted = kTooHeavy - 2;
+
+  /// Grows one instance; returns the number of its seeds, or one of the above.
+  template <class Group>
+  SLUICE_HD std::uint32_t run(const Group& group, Instance instance, const LayerScratch& scratch,
+                              PickCounters& counters, std::uint32_t longest = kAnyLength) const {
+    const GroupSet<Vertex> visited{scratch.visited, sizes.visited};
+    visited.clear(group);
+    std::uint32_t lists = plant(group, instance, visited, scratch);
+    const std::uint32_t seeds = lists;
+    Vertex* frontier = scratch.frontier;
+    Vertex* next = scratch.frontier + sizes.frontier;
+    std::uint64_t edges = 0;
+    for (std::uint32_t depth = 1; depth <= sampler.depths; ++depth) {
+      if (longest != kAnyLength && walks_longer(group, frontier, lists, longest)) return kTooLong;
+      LayerCandidates all;
+      if (!unite(group, frontier, lists, scratch, all)) return kTooHeavy;
+      const std::uint64_t available = count_available(group, frontier, lists);
+      const std::uint64_t wanted = sampler.sizes[depth - 1];
+      const auto count = static_cast<std::uint32_t>(wanted < available ? wanted : available);
+      if (count > 0 && !choose(group, all, {seed, depth, instance}, count, available, scratch, counters))
+        return kExhausted;
+      const auto edge_at = [&](std::uint32_t i) { return all.at(scratch.picks[i]); };
+      lists = record(group, count, edge_at, scratch.edges + edges, visited, next);
+      if (group.rank() == 0) scratch.depth_counts[depth - 1] = count;
+      edges += count;
+      Vertex* const swap = frontier;
+      frontier = next;
+      next = swap;
+    }
+    group.sync();
+    return seeds;
+  }
+
+ protected:
+  /// Appends what is new among one value a lane to `list`, in order of lanes; returns the list's new length.
+  template <class Group>
+  SLUICE_HD static std::uint32_t append_new(const Group& group, const GroupSet<Vertex>& visited, bool active,
+                                            Vertex v, Vertex* list, std::uint32_t length) {
+    const bool repeated = group.equals_lower(active ? v : kNoVertex);
+    const bool fresh = active && !repeated && !visited.has(v);
+    group.sync();
+    if (fresh) visited.insert(v);
+    const std::uint32_t added = fresh ? 1 : 0, rank = group.inclusive_scan(added);
+    if (fresh) list[length + rank - 1] = v;
+    group.sync();
+    return length + group.broadcast(rank, Group::kSize - 1);
+  }
+
+  /// Appends one value a lane to the next frontier, in order of lanes: what is new, or with --revisit each.
+  template <class Group>
+  SLUICE_HD std::uint32_t reach(const Group& group, const GroupSet<Vertex>& visited, bool active, Vertex v,
+                                Vertex* list, std::uint32_t length) const {
+    if (!revisit) return append_new(group, visited, active, v, list, length);
+    if (active) list[length + group.rank()] = v;
+    return length + group.sum(active ? 1u : 0u);
+  }
+
+  /// Repeated seeds count once, with --revisit too.
+  template <class Group>
+  SLUICE_HD std::uint32_t plant(const Group& group, Instance instance, const GroupSet<Vertex>& visited,
+                                const LayerScratch& scratch) const {
+    const std::uint64_t count = starts.count(instance);
+    std::uint32_t length = 0;
+    for (std::uint64_t base = 0; base < count; base += Group::kSize) {
+      const bool active = base + group.rank() < count;
+      const Vertex v = active ? starts.seed_vertex(instance, base + group.rank()) : kNoVertex;
+      length = append_new(group, visited, active, v, scratch.frontier, length);
+    }
+    group.sync();
+    for (std::uint32_t i = group.rank(); i < length; i += Group::kSize)
+      scratch.seeds[i] = scratch.frontier[i];
+    return length;
+  }
+
+  /// Must a list of more than `longest` edges be walked?
+  template <class Group>
+  SLUICE_HD bool walks_longer(const Group& group, const Vertex* frontier, std::uint32_t lists,
+                              std::uint32_t longest) const {
+    if (sampler.bias != Bias::weight && select != Select::keys) return false;
+    bool longer = false;
+    for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize)
+      longer |= graph.degree(frontier[i]) > longest;
+    return group.ballot(longer) != 0;
+  }
+
+  /// The union of the frontier's lists; false if the sum of its biases does not fit 64 bits.
+  template <class Group>
+  SLUICE_HD bool unite(const Group& group, const Vertex* frontier, std::uint32_t lists,
+                       const LayerScratch& scratch, LayerCandidates& all) const {
+    all = {graph,    sampler.bias, cumulative,    largest_exponent(group, frontier, lists),
+           frontier, scratch.sums, scratch.bases, lists};
+    std::uint64_t sum = 0, base = 0;
+    for (std::uint32_t list = 0; list < lists; ++list) {
+      const Row row = graph.row(frontier[list]);
+      const std::uint64_t own = list_sum(group, all, row);
+      if (sum + own < sum) return false;
+      sum += own;
+      base += row.degree;
+      if (group.rank() == 0) scratch.sums[list] = sum, scratch.bases[list] = base;
+    }
+    group.sync();
+    return true;
+  }
+
+  /// Of the frontier's weights, where the bias is by weight.
+  template <class Group>
+  SLUICE_HD int largest_exponent(const Group& group, const Vertex* frontier, std::uint32_t lists) const {
+    int exponent = -32768;
+    if (sampler.bias != Bias::weight) return exponent;
+    for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize) {
+      const int mine = graph.exponents[frontier[i]];
+      exponent = mine > exponent ? mine : exponent;
+    }
+    return group.maximum(exponent);
+  }
+
+  template <class Group>
+  SLUICE_HD std::uint64_t list_sum(const Group& group, const LayerCandidates& all, const Row& row) const {
+    if (sampler.bias == Bias::none || row.degree == 0) return row.degree;
+    if (sampler.bias == Bias::degree) return all.cumulative[row.offset + row.degree - 1];
+    std::uint64_t mine = 0;
+    for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) mine += all.bias_at(row, i);
+    return group.sum(mine);
+  }
+
+  /// Candidates in a vertex's list.
+  SLUICE_HD std::uint32_t candidates(Vertex v) const { return positive ? positive[v] : graph.degree(v); }
+  template <class Group>
+  SLUICE_HD std::uint64_t count_available(const Group& group, const Vertex* frontier,
+                                          std::uint32_t lists) const {
+    std::uint64_t mine = 0;
+    for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize) mine += candidates(frontier[i]);
+    return group.sum(mine);
+  }
+
+  /// `count` candidates into scratch.picks, ascending; false: see DistinctPicker::pick.
+  template <class Group>
+  SLUICE_HD bool choose(const Group& group, const LayerCandidates& all, const SampleDraws& draws,
+                        std::uint32_t count, std::uint64_t available, const LayerScratch& scratch,
+                        PickCounters& counters) const {
+    if (count == available) {
+      take_all(group, all, scratch.picks);
+    } else if (select == Select::keys) {
+      smallest_keys(group, all, draws, count, scratch, counters);
+    } else {
+      const Taken<std::uint64_t> taken{Collision::linear, nullptr, 0, scratch.picks};
+      DistinctPicker<Group, LayerCandidates, SampleDraws> picker(group, all, draws, select, taken,
+                                                                 scratch.picks, scratch.excluded);
+      if (!picker.pick(count, counters)) return false;
+    }
+    group_sort(group, scratch.picks, count);
+    return true;
+  }
+
+  /// Calls body(active, candidate, bias) for every candidate, a group's width at a time.
+  template <class Group, class Body>
+  SLUICE_HD void for_each_candidate(const Group& group, const LayerCandidates& all, Body&& body) const {
+    std::uint64_t base = 0;
+    for (std::uint32_t list = 0; list < all.lists; ++list) {
+      const Row row = graph.row(all.frontier[list]);
+      for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
+        const std::uint32_t i = from + group.rank();
+        const bool inside = i < row.degree;
+        const std::uint64_t bias = inside ? all.bias_at(row, i) : 0;
+        body(bias > 0, base + i, bias);
+      }
+      base += row.degree;
+    }
+  }
+
+  template <class Group>
+  SLUICE_HD void take_all(const Group& group, const LayerCandidates& all, std::uint64_t* picks) const {
+    std::uint32_t length = 0;
+    for_each_candidate(group, all, [&](bool active, std::uint64_t candidate, std::uint64_t) {
+      const std::uint32_t rank = group.inclusive_scan(active ? 1u : 0u);
+      if (active) picks[length + rank - 1] = candidate;
+      length += group.broadcast(rank, Group::kSize - 1);
+    });
+    group.sync();
+  }
+
+  template <class Group>
+  SLUICE_HD void smallest_keys(const Group& group, const LayerCandidates& all, const SampleDraws& draws,
+                               std::uint32_t count, const LayerScratch& scratch,
+                               PickCounters& counters) const {
+    SmallestKeys smallest{scratch.keyed, count};
+    for_each_candidate(group, all, [&](bool active, std::uint64_t candidate, std::uint64_t bias) {
+      counters.iterations += active;
+      smallest.offer(group, active, active ? KeyedCandidate::of(draws, candidate, bias) : KeyedCandidate{});
+    });
+    smallest.halve(group);
+    for (std::uint32_t i = group.rank(); i < count; i += Group::kSize)
+      scratch.picks[i] = scratch.keyed[i].candidate;
+    group.sync();
+  }
+
+  /// Writes the selected edges, `edge_at(i)`, and the next frontier, which they reach; returns its length.
+  template <class Group, class EdgeAt>
+  SLUICE_HD std::uint32_t record(const Group& group, std::uint32_t count, const EdgeAt& edge_at, Edge* edges,
+                                 const GroupSet<Vertex>& visited, Vertex* next) const {
+    std::uint32_t length = 0;
+    for (std::uint32_t base = 0; base < count; base += Group::kSize) {
+      const std::uint32_t i = base + group.rank();
+      const bool active = i < count;
+      const Edge edge = active ? edge_at(i) : Edge{};
+      if (active) edges[i] = edge;
+      length = reach(group, visited, active, edge.target, next, length);
+    }
+    group.sync();
+    return length;
+  }
+};
+
+}  // namespace sluice

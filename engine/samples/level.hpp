@@ -1,0 +1,83 @@
+// One depth of a wave of samples on the GPU, and the memory that waves reuse.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/samples/step.hpp"
+
+namespace sluice::cuda {
+
+/// Edges lie in order of entries; entries in order of instances.
+struct Level {
+  std::uint64_t entries = 0;
+  std::uint64_t edges = 0;
+  std::uint32_t fanout = 0;         ///< every entry selected this many; 0: they differ, see owners
+  Buffer<FrontierEntry> frontier;   ///< [entries]
+  Buffer<std::uint64_t> offsets;    ///< [entries + 1] where an entry's edges begin
+  Buffer<std::uint64_t> begins;     ///< [instances] where an instance's edges begin
+  Buffer<std::uint64_t> ends;       ///< [instances] where they end; both 0 where it has none
+  Buffer<std::uint64_t> before;     ///< [instances] edges of lesser depths
+  Buffer<std::uint32_t> indices;    ///< [edges] in the entry's list
+  Buffer<Vertex> targets;           ///< [edges]
+  Buffer<std::uint32_t> owners;     ///< [edges] entry of each edge, where fanout is 0
+  Buffer<Vertex> parents;           ///< [entries] dynamic samplers: where the entry came from
+  Buffer<std::uint32_t> available;  ///< [entries] dynamic samplers: its candidates
+  Buffer<Vertex> arrivals;          ///< [edges] in partitions: vertices that a sampler's update says
+
+  std::uint64_t bytes() const {
+    return frontier.bytes() + offsets.bytes() + begins.bytes() + ends.bytes() + before.bytes() +
+           indices.bytes() + targets.bytes() + owners.bytes() + parents.bytes() + available.bytes() +
+           arrivals.bytes();
+  }
+};
+
+/// What the host must know of a round to go on.
+struct LevelFacts {
+  unsigned long long largest;    ///< size of the largest selection
+  unsigned long long drawn;      ///< size of the largest that is not a whole list
+  unsigned long long uneven;     ///< not 0: entries differ in size, or want whole lists
+  unsigned long long clashing;   ///< entries whose first choices clash, see first_choice_kernel
+  unsigned long long exhausted;  ///< not 0: a selection's redraws have used up their random words
+  unsigned long long widest;     ///< dynamic bias: longest list of those that draw
+  unsigned long long too_large;  ///< dynamic bias: not 0: 1 + a vertex whose biases pass 64 bits
+};
+
+/// Counters of a run. Blocks add to one of several slots, each on a line of its own: a single address would
+/// take one addition at a time and hold up the whole GPU.
+inline constexpr unsigned kCounterSlots = 64;
+struct alignas(128) PickTotals {
+  unsigned long long selections, iterations, searches;
+};
+
+/// Grows as waves need it and is kept with the graph, so that a run after the first allocates nothing.
+struct SampleWorkspace {
+  std::vector<Level> levels;
+  Buffer<unsigned char> visited;   ///< VisitedSlot[]
+  Buffer<std::uint32_t> clashing;  ///< [entries] whose first choices clash
+  Buffer<std::uint64_t> flags;     ///< [edges + 1] first reached here?, then their prefix sums
+  Buffer<unsigned char> scan;
+  Buffer<LevelFacts> facts;
+  Buffer<PickTotals> totals;                                ///< [kCounterSlots]
+  Buffer<std::uint32_t> picks, excluded, words;             ///< scratch of warps that make large selections
+  Buffer<std::uint64_t> sums;                               ///< and of those that make a CTPS for it
+  Level part;                                               ///< in partitions: the entries of one
+  Buffer<std::uint32_t> keys, sorted_keys, entries, order;  ///< [entries] in partitions: who waits where
+  Buffer<std::uint64_t> places;  ///< [partitions + 1] where theirs begin in `order`
+  Buffer<unsigned char> sort;
+  Staging<std::uint64_t> total;  ///< what the host reads between kernels
+  Staging<LevelFacts> host_facts;
+
+  /// Device memory that the next wave finds already there.
+  std::uint64_t bytes() const {
+    std::uint64_t sum = visited.bytes() + clashing.bytes() + flags.bytes() + scan.bytes() + picks.bytes() +
+                        excluded.bytes() + words.bytes() + sums.bytes();
+    sum += part.bytes() + keys.bytes() + sorted_keys.bytes() + entries.bytes() + order.bytes() +
+           places.bytes() + sort.bytes();
+    for (const Level& level : levels) sum += level.bytes();
+    return sum;
+  }
+};
+
+}  // namespace sluice::cuda

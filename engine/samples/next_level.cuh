@@ -1,0 +1,94 @@
+// From the edges of one depth to the frontier of the next: in order of edges, what was first reached by them
+// (visited rule), or every arrival (tree semantics).
+#pragma once
+
+#include <cstdint>
+
+#include "engine/samples/kernels.cuh"
+#include "engine/samples/visited_table.cuh"
+
+namespace sluice::cuda {
+
+/// Vertices visited before this round.
+static __global__ void __launch_bounds__(kSampleBlock)
+    revisit_kernel(const FrontierEntry* frontier, std::uint64_t entries, VisitedTable table) {
+  const std::uint64_t at = thread_index();
+  if (at < entries) table.reach(frontier[at].instance, frontier[at].vertex, 0);
+}
+
+/// The vertex that an edge brings to the frontier.
+template <class Program>
+__device__ __forceinline__ Vertex arrival(const Program& program, const LevelView& level,
+                                          const FrontierEntry& entry, std::uint64_t edge,
+                                          std::uint32_t depth) {
+  if constexpr (!Program::kUpdates) return level.targets[edge];
+  if (level.arrivals) return level.arrivals[edge];
+  const Edge selected{entry.vertex, level.targets[edge], level.position(program.graph, entry.vertex, edge)};
+  const Vertex parent = Program::kDynamic ? level.parents[level.owner(edge)] : kNoVertex;
+  return program.arrival(program.expansion(entry, depth, parent), selected);
+}
+
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    reach_kernel(Program program, LevelView level, std::uint32_t depth, VisitedTable table) {
+  const std::uint64_t edge = thread_index();
+  if (edge >= level.edges) return;
+  const FrontierEntry entry = level.frontier[level.owner(edge)];
+  const Vertex v = arrival(program, level, entry, edge, depth);
+  if (v != kNoVertex) table.reach(entry.instance, v, edge + 1);
+}
+
+/// 1 where an edge brings a vertex to the next frontier.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    flag_kernel(Program program, LevelView level, std::uint32_t depth, bool revisit, VisitedTable table,
+                std::uint64_t* flags) {
+  const std::uint64_t edge = thread_index();
+  if (edge >= level.edges) return;
+  const FrontierEntry entry = level.frontier[level.owner(edge)];
+  const Vertex v = arrival(program, level, entry, edge, depth);
+  flags[edge] = v != kNoVertex && (revisit || table.stamp(entry.instance, v) == edge + 1);
+}
+
+/// Entries of the next frontier; `sums` are exclusive sums of the flags, null where every edge arrives.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    arrive_kernel(Program program, LevelView level, std::uint32_t depth, bool revisit,
+                  const std::uint64_t* sums, const std::uint64_t* seed_counts, FrontierEntry* next,
+                  Vertex* next_parents) {
+  const std::uint64_t edge = thread_index();
+  if (edge >= level.edges) return;
+  const std::uint64_t to = sums ? sums[edge] : edge;
+  if (sums && sums[edge + 1] == to) return;
+  const FrontierEntry entry = level.frontier[level.owner(edge)];
+  const Vertex v = arrival(program, level, entry, edge, depth);
+  const std::uint64_t number =
+      seed_counts[entry.instance] + level.before[entry.instance] + (edge - level.begins[entry.instance]);
+  next[to] = {entry.instance, v, revisit ? number : v};
+  if constexpr (Program::kDynamic) next_parents[to] = entry.vertex;
+}
+
+/// The flags of a first depth with one seed and at most 32 edges an instance: one warp an instance sees them
+/// all.
+template <class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    flag_first_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* flags) {
+  const Tile<32> warp;
+  const std::uint64_t at = thread_index() / 32;
+  if (at >= level.entries) return;
+  const std::uint64_t edge = level.offset(at) + warp.rank();
+  const bool inside = edge < level.offset(at + 1);
+  const FrontierEntry entry = level.frontier[at];
+  const Vertex v = inside ? arrival(program, level, entry, edge, depth) : kNoVertex;
+  const bool repeated = warp.equals_lower(v);
+  if (inside) flags[edge] = v != kNoVertex && v != entry.vertex && !repeated;
+}
+
+/// Edges of lesser depths, for the depth after this one.
+static __global__ void __launch_bounds__(kSampleBlock)
+    advance_kernel(LevelView level, std::uint64_t* after, std::uint64_t instances) {
+  const std::uint64_t i = thread_index();
+  if (i < instances) after[i] = level.before[i] + (level.ends[i] - level.begins[i]);
+}
+
+}  // namespace sluice::cuda

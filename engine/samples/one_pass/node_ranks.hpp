@@ -1,0 +1,87 @@
+// `node` samples over ranks that each own a range of partitions. Draws belong to the instance, so every rank
+// draws the sets of all ranks' instances by itself and looks through the lists that it owns; only the edges
+// that it finds go home. Ranks own ascending ranges of vertices: an instance's edges are in order when those
+// of one rank stand behind those of the rank before.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "engine/exchange/column_exchange.hpp"
+#include "engine/exchange/communicator.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/graph/graph_view.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/samples/partitioned/sample_homes.hpp"
+#include "engine/sampling/run.hpp"
+
+namespace sluice {
+
+class NodeRanks {
+ public:
+  /// `link` null, on all ranks: edges go home through the hosts. Throws BudgetError.
+  NodeRanks(Communicator& ranks, DeviceRanks* link, const Device& device, RunStats& stats)
+      : ranks_(ranks), device_(device), stats_(stats), exchange_(ranks, device, link, kPieceBytes) {}
+
+  /// A wave begins, here with `mine`; returns the instances of all ranks, in order of rank.
+  const std::vector<HomeWave>& begin(const HomeWave& mine) { return homes_ = gather_waves(ranks_, mine); }
+  std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
+
+  /// What this rank has found of a wave, in device memory; instances in order of rank.
+  struct Found {
+    const std::uint64_t* counts = nullptr;  ///< edges of each instance
+    const Edge* edges = nullptr;            ///< these, one instance's behind the other's
+    std::vector<std::uint64_t> by_home;     ///< how many each rank's instances have
+    void* stream = nullptr;                 ///< in whose order they are written
+  };
+
+  /// Every instance's edges go to its home, as `find` says what was found here; all ranks call it. Throws
+  /// BudgetError, on all of them, where `find` does, or where what comes has no room.
+  template <class Find>
+  void send_home(const Find& find) {
+    Found found;
+    found.by_home.resize(homes_.size());
+    const auto came = exchange_.counts_after([&] { find(found); }, found.by_home, kPurpose);
+    edges_came_ = std::accumulate(came.begin(), came.end(), std::uint64_t{0});
+    std::vector<std::uint64_t> instances;
+    for (const HomeWave& home : homes_) instances.push_back(home.count);
+    const std::vector<std::uint64_t> mine(homes_.size(), homes_[own()].count);
+    together(&ranks_, [&] {
+      counts_.reserve(device_, homes_.size() * homes_[own()].count, kPurpose);
+      edges_.reserve(device_, edges_came_, kPurpose);
+    });
+    exchange({found.counts, counts_.data(), sizeof(std::uint64_t)}, instances, mine, found.stream);
+    exchange({found.edges, edges_.data(), sizeof(Edge)}, found.by_home, came, found.stream);
+    stats_.entries_sent +=
+        std::accumulate(found.by_home.begin(), found.by_home.end(), std::uint64_t{0}) - found.by_home[own()];
+    stats_.entries_received += edges_came_ - came[own()];
+  }
+
+  // What came home, in device memory, in order of the rank that found it.
+  /// [ranks][instances of this rank] edges of each instance
+  const Buffer<std::uint64_t>& counts() const { return counts_; }
+  const Buffer<Edge>& edges() const { return edges_; }
+  std::size_t ranks() const { return homes_.size(); }
+  std::uint64_t bytes() const { return counts_.bytes() + edges_.bytes(); }
+
+ private:
+  static constexpr const char* kPurpose = "edges from other ranks";
+  static constexpr std::uint64_t kPieceBytes = 4u << 20;
+
+  void exchange(const ExchangedColumn& column, const std::vector<std::uint64_t>& send,
+                const std::vector<std::uint64_t>& receive, void* stream) {
+    stats_.exchange_seconds += exchange_.exchange({&column, 1}, send, receive, stream, kPurpose);
+  }
+
+  Communicator& ranks_;
+  const Device& device_;
+  RunStats& stats_;
+  std::vector<HomeWave> homes_;  ///< by rank
+  std::uint64_t edges_came_ = 0;
+  Buffer<std::uint64_t> counts_;
+  Buffer<Edge> edges_;
+  ColumnExchange exchange_;  ///< goes first, for others may not come any more
+};
+
+}  // namespace sluice

@@ -1,0 +1,213 @@
+// Grows waves of `node` samples on a graph in partitions, for either backend's PagedItems: each drawn
+// vertex's list is looked through where it is, once to count the edges to drawn vertices, once to write them.
+// Where ranks own the partitions, a wave holds the instances of all of them (node_ranks.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/batch/batch_writer.hpp"
+#include "engine/core/host_array.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/page_loop.hpp"
+#include "engine/samples/one_pass/node_ranks.hpp"
+#include "engine/samples/one_pass/partitioned_node_batch.hpp"
+#include "engine/samples/one_pass/step.hpp"
+#include "engine/samples/partitioned/items.hpp"
+#include "engine/samples/store.hpp"
+
+namespace sluice {
+
+/// Device memory of an instance under way: what is known of it, and the edges that are expected. `available`
+/// is what the device has for slots and instances. Where `ranks` share out the graph (null: no), a rank holds
+/// the sets of as many instances of each, and its own instances' edges twice: as they were found and at home.
+inline std::uint64_t paged_node_bytes(const Device& device, const Graph& graph, std::uint64_t count,
+                                      const Communicator* ranks, std::uint64_t available) {
+  const double share =
+      static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(graph.vertices(), 1));
+  const double edges = static_cast<double>(graph.edges()) * share * share * sizeof(Edge);
+  // A guess alone shall not say that nothing fits.
+  const std::uint64_t guess = std::min(static_cast<std::uint64_t>(edges), available / 8);
+  const std::uint64_t set =
+      (2 * count + set_capacity(count)) * sizeof(std::uint64_t) + count * paged_item_bytes(device);
+  if (!ranks) return set + sizeof(std::uint64_t) + guess;
+  return static_cast<std::uint64_t>(ranks->size()) * (set + 2 * sizeof(std::uint64_t)) + 2 * guess;
+}
+
+/// What a run gives its grower.
+struct PagedNodeSetup {
+  const ResidentGraph::Impl& graph;
+  const OnePassProgram& program;
+  RunStats& stats;
+  DeviceRanks* link = nullptr;  ///< null: what ranks hand each other goes through their hosts
+};
+
+template <class Items>
+class PagedNodeGrower {
+ public:
+  PagedNodeGrower(const PagedNodeSetup& setup, PageLoop& loop)
+      : device_(setup.graph.device),
+        stats_(setup.stats),
+        program_(setup.program),
+        items_(setup.graph, loop, setup.stats) {
+    const auto boundaries = loop.plan().partitions.boundaries();
+    own_begin_ = boundaries[loop.own().begin], own_end_ = boundaries[loop.own().end];
+    ranks_ = setup.graph.paging.shard;
+    if (ranks_) together(ranks_, [&] { homeward_.emplace(*ranks_, setup.link, device_, stats_); });
+  }
+
+  /// Grows instances [first, first + count); all ranks together where they share out the graph.
+  void grow(Instance first, std::uint64_t count) {
+    const double start = seconds_now();
+    const HomeWave mine{first, count};
+    const std::vector<HomeWave> homes = homeward_ ? homeward_->begin(mine) : std::vector{mine};
+    if (homeward_) {
+      homeward_->send_home([&](NodeRanks::Found& found) {
+        find(homes);
+        found.counts = counts_.data(), found.edges = edges_.data(), found.stream = items_.stream();
+        found.by_home = edges_by_home(homes);
+      });
+    } else {
+      find(homes);
+    }
+    together(ranks_, [&] { take_counts(count); });
+    stats_.compute_seconds += seconds_now() - start;
+    stats_.sampled_edges += begins_[begins_.size() - 1], stats_.selections += count * program_.count;
+  }
+
+  /// Results leave in pieces: what they take of the host's memory does not grow with the wave.
+  void emit(Instance first, std::uint64_t count, SampleSink& sink, WaveWriter& writer) {
+    for (std::uint64_t from = 0; from < count;) {
+      const double start = seconds_now();
+      const auto store = std::make_shared<SampleStore>();
+      store->first = first + from;
+      from = collect(from, count, *store);
+      const double waiting = seconds_now();
+      stats_.transfer_seconds += waiting - start;
+      writer.submit([store, &sink] { sink.write(store->batch()); });
+      stats_.write_seconds += seconds_now() - waiting;
+    }
+  }
+
+  std::uint64_t bytes() const {
+    return values_.bytes() + sets_.bytes() + offsets_.bytes() + counts_.bytes() + edges_.bytes() +
+           items_.bytes() + (homeward_ ? homeward_->bytes() : 0);
+  }
+
+ private:
+  static constexpr const char* kPurpose = "a wave of drawn vertices";
+
+  /// The edges between drawn vertices of all instances of the wave, as far as their lists are this rank's,
+  /// and how many each instance has.
+  void find(const std::vector<HomeWave>& homes) {
+    std::uint64_t instances = 0;
+    for (std::size_t h = 0; h < homes.size(); instances += homes[h++].count)
+      if (!homeward_ || h == homeward_->own()) first_ = instances;
+    const std::uint64_t items = instances * program_.count;
+    check_items(items);
+    values_.reserve(device_, items, kPurpose);
+    sets_.reserve(device_, instances * program_.capacity, kPurpose);
+    offsets_.reserve(device_, items + 1, kPurpose);
+    counts_.reserve(device_, instances, kPurpose);
+    PagedNodeWave wave{program_, values_.data(), sets_.data(), offsets_.data(),
+                       nullptr,  own_begin_,     own_end_,     device_.is_cuda()};
+    std::uint64_t begin = 0;
+    for (const HomeWave& home : homes) {
+      items_.each(home.count, PagedNodeWave::Draw{wave, home, begin}, program_.count > GraphView::kHubDegree);
+      begin += home.count;
+    }
+    items_.visit(items, PagedNodeWave::Waits{wave, false}, PagedNodeWave::Measure{wave});
+    const std::uint64_t total = items_.sum_up(offsets_.data(), items);
+    edges_.reserve(device_, total, kPurpose);
+    wave.edges = edges_.data();
+    items_.visit(items, PagedNodeWave::Waits{wave, true}, PagedNodeWave::Write{wave});
+    items_.each(instances, PagedNodeWave::Count{offsets_.data(), program_.count, counts_.data()});
+    items_.finish();
+  }
+
+  /// How many edges were found of each home's instances.
+  std::vector<std::uint64_t> edges_by_home(const std::vector<HomeWave>& homes) const {
+    std::vector<std::uint64_t> edges;
+    std::uint64_t instances = 0, before = 0;
+    for (const HomeWave& home : homes) {
+      instances += home.count;
+      const std::uint64_t up_to = bring(offsets_, instances * program_.count, 1)[0];
+      edges.push_back(up_to - before);
+      before = up_to;
+    }
+    return edges;
+  }
+
+  /// The ranks that found edges of this rank's instances.
+  std::uint64_t parts() const { return homeward_ ? homeward_->ranks() : 1; }
+
+  /// Where the edges of each instance begin among those that this rank's instances have, part by part.
+  void take_counts(std::uint64_t count) {
+    begins_ = HostArray<std::uint64_t>();
+    begins_ = HostArray<std::uint64_t>(parts() * count + 1, kPurpose);
+    const HostArray<std::uint64_t> counts =
+        bring(homeward_ ? homeward_->counts() : counts_, 0, parts() * count);
+    begins_[0] = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) begins_[i + 1] = begins_[i] + counts[i];
+  }
+
+  /// Adds instances from `from` on to `out`, as many as make a piece, one at least; returns the next one.
+  std::uint64_t collect(std::uint64_t from, std::uint64_t count, SampleStore& out) const {
+    constexpr std::uint64_t kEdgeBytes = 2 * sizeof(Vertex) + sizeof(std::int32_t) + sizeof(EdgeIndex);
+    const std::uint64_t most = sample_piece_bytes();
+    std::uint64_t to = from, bytes = 0;
+    do {
+      bytes += program_.count * sizeof(Vertex);
+      for (std::uint64_t part = 0; part < parts(); ++part) bytes += edges_of(part * count + to) * kEdgeBytes;
+      ++to;
+    } while (to < count && bytes < most);
+
+    const auto vertices = bring(values_, (first_ + from) * program_.count, (to - from) * program_.count);
+    std::vector<HostArray<Edge>> found;  // by part
+    for (std::uint64_t part = 0; part < parts(); ++part) {
+      const std::uint64_t begin = begins_[part * count + from], end = begins_[part * count + to];
+      found.push_back(bring(homeward_ ? homeward_->edges() : edges_, begin, end - begin));
+    }
+    for (const std::uint64_t v : vertices) out.vertices.push_back(static_cast<Vertex>(v));
+    for (std::uint64_t i = from; i < to; ++i) {
+      const std::size_t before = out.edge.size();
+      for (std::uint64_t part = 0; part < parts(); ++part) {
+        const std::uint64_t at = begins_[part * count + i] - begins_[part * count + from];
+        for (const Edge& edge : found[part].span().subspan(at, edges_of(part * count + i)))
+          out.add_edge(edge.source, edge.target, 1, edge.position);
+      }
+      out.vertex_counts.push_back(program_.count);
+      out.seed_counts.push_back(0);
+      out.edge_counts.push_back(out.edge.size() - before);
+    }
+    return to;
+  }
+  std::uint64_t edges_of(std::uint64_t at) const { return begins_[at + 1] - begins_[at]; }
+
+  /// A buffer's entries [from, from + size).
+  template <class T>
+  HostArray<T> bring(const Buffer<T>& buffer, std::uint64_t from, std::uint64_t size) const {
+    HostArray<T> host(size, kPurpose);
+    copy_to_host(device_, host.data(), buffer.data() + from, size * sizeof(T));
+    if (device_.is_cuda()) stats_.device_to_host_bytes += size * sizeof(T);
+    return host;
+  }
+
+  const Device& device_;
+  RunStats& stats_;
+  OnePassProgram program_;  ///< without edges: lists are read where they are
+  Items items_;
+  std::uint64_t own_begin_, own_end_;  ///< vertices whose lists are this rank's
+  std::uint64_t first_ = 0;            ///< instances of the wave before this rank's
+  Communicator* ranks_ = nullptr;
+  Buffer<std::uint64_t> values_, sets_, offsets_;
+  Buffer<std::uint64_t> counts_;     ///< edges of each instance of the wave
+  Buffer<Edge> edges_;               ///< these
+  HostArray<std::uint64_t> begins_;  ///< [parts * instances + 1] of this rank
+  std::optional<NodeRanks> homeward_;
+};
+
+}  // namespace sluice

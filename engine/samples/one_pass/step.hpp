@@ -1,0 +1,75 @@
+// One-pass samples: distinct vertices or edges, drawn uniformly, by one group an instance.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/graph/graph_view.hpp"
+#include "engine/random/streams.hpp"
+#include "engine/random/uniform.hpp"
+#include "engine/select/group_set.hpp"
+
+namespace sluice {
+
+struct OnePassProgram {
+  GraphView graph;
+  std::uint64_t seed = 1;
+  std::uint64_t count = 0;     ///< C, at most `universe`
+  std::uint64_t universe = 0;  ///< vertices or edges to draw from
+  std::uint64_t capacity = 0;  ///< of the set: set_capacity(count + the widest group)
+
+  /// The first C different values of the instance's draw sequence, ascending, into values[count]; `slots` is
+  /// a set of `capacity`, and holds them afterwards. The draw's index takes the vertex's place in the
+  /// counter.
+  template <class Group>
+  SLUICE_HD void draw(const Group& group, Instance instance, std::uint64_t* values,
+                      std::uint64_t* slots) const {
+    const GroupSet<std::uint64_t> set{slots, capacity};
+    set.clear(group);
+    std::uint64_t length = 0;
+    for (std::uint64_t base = 0; length < count; base += Group::kSize) {
+      const SampleDraws draws{seed, base + group.rank(), instance};
+      const std::uint64_t value = uniform_index(draws.block(Stream::one_pass).low(), universe);
+      const bool fresh = !group.equals_lower(value) && !set.has(value);
+      const std::uint32_t rank = group.inclusive_scan(fresh ? 1u : 0u);
+      group.sync();
+      if (fresh && length + rank <= count) {
+        set.insert(value);
+        values[length + rank - 1] = value;
+      }
+      group.sync();
+      length += group.broadcast(rank, Group::kSize - 1);
+    }
+    group_sort(group, values, count);
+  }
+
+  /// `node`: calls emit(order, edge) for every edge of `v` to a drawn vertex, in order; returns how many
+  /// there are.
+  template <class Group, class Emit>
+  SLUICE_HD std::uint64_t induced(const Group& group, Vertex v, std::uint64_t* slots, Emit&& emit) const {
+    const GroupSet<std::uint64_t> set{slots, capacity};
+    const Row row = graph.row(v);
+    std::uint64_t length = 0;
+    for (std::uint32_t base = 0; base < row.degree; base += Group::kSize) {
+      const std::uint32_t i = base + group.rank();
+      const Vertex target = i < row.degree ? graph.target(row.offset + i) : kNoVertex;
+      const bool inside = i < row.degree && set.has(target);
+      const std::uint32_t rank = group.inclusive_scan(inside ? 1u : 0u);
+      if (inside) emit(length + rank - 1, Edge{v, target, row.offset + i});
+      length += group.broadcast(rank, Group::kSize - 1);
+    }
+    return length;
+  }
+
+  /// The vertex whose list holds a position.
+  SLUICE_HD Vertex source_of(EdgeIndex position) const {
+    std::uint64_t low = 0, high = graph.vertices();  // last vertex whose offset is not above
+    while (high - low > 1) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      (graph.csr.offsets[middle] <= position ? low : high) = middle;
+    }
+    return static_cast<Vertex>(low);
+  }
+};
+
+}  // namespace sluice

@@ -1,0 +1,193 @@
+// Samples over ranks that each own a range of partitions: every entry of a depth is expanded by the rank that
+// owns its list, and the edges come back to the instance's home.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "engine/exchange/wire.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/samples/partitioned/level_select.hpp"
+#include "engine/samples/partitioned/sample_homes.hpp"
+
+namespace sluice::host {
+
+template <class Program>
+class SampleOwners {
+ public:
+  SampleOwners(Communicator& ranks, const Device& device, const Program& program, PageLoop& loop,
+               LevelSelector<Program>& selector, RunStats& stats)
+      : ranks_(ranks),
+        device_(device),
+        plan_(loop.plan().partitions),
+        program_(program),
+        selector_(selector),
+        stats_(stats),
+        rank_of_(ranks_of_partitions(ranks, plan_.size())) {}
+
+  /// A wave begins, here with `wave`.
+  void begin(const HomeWave& wave) { waves_ = gather_waves(ranks_, wave); }
+
+  /// As LevelSelector::select, for a level whose lists are anywhere; all ranks call it. Throws BudgetError on
+  /// all of them, or on none.
+  void select(SampleLevel& level, std::uint32_t depth) {
+    Wire<FrontierEntry> entries;
+    Wire<Vertex> parents;
+    Wire<std::uint32_t> sizes, indices;
+    Wire<Vertex> targets, arrivals;
+    together(&ranks_, [&] {
+      pack(level);
+      sizes.reserve(packed_.entries, kEdges);
+    });
+    const std::uint64_t guests = count_guests();
+    together(&ranks_, [&] {
+      entries.reserve(guests, kEntries);
+      if constexpr (Program::kDynamic) parents.reserve(guests, kEntries);
+    });
+    entries.exchange(ranks_, {packed_.frontier.data(), packed_.entries}, counts_, kEntries);
+    if constexpr (Program::kDynamic)
+      parents.exchange(ranks_, {packed_.parents.data(), packed_.entries}, counts_, kEntries);
+    together(&ranks_, [&] {
+      const JoinedHomes joined = join_homes(waves_, entries.counts());
+      receive(entries, parents, joined.shifts);
+      selector_.select(guests_, depth, joined.homes);
+      measure(entries.counts());
+    });
+    stats_.entries_sent += packed_.entries - counts_[own()];
+    stats_.entries_received += guests_.entries - entries.counts()[own()];
+
+    sizes.exchange(ranks_, {sizes_.data(), guests_.entries}, entries.counts(), kEdges);
+    together(&ranks_, [&] {
+      place_sizes(level, sizes.values());
+      indices.reserve(level.edges, kEdges);
+      targets.reserve(level.edges, kEdges);
+      if constexpr (Program::kUpdates) arrivals.reserve(level.edges, kEdges);
+    });
+    indices.exchange(ranks_, {guests_.indices.data(), guests_.edges}, edge_counts_, kEdges);
+    targets.exchange(ranks_, {guests_.targets.data(), guests_.edges}, edge_counts_, kEdges);
+    if constexpr (Program::kUpdates)
+      arrivals.exchange(ranks_, {guests_.arrivals.data(), guests_.edges}, edge_counts_, kEdges);
+    place(indices.values(), level, level.indices);
+    place(targets.values(), level, level.targets);
+    if constexpr (Program::kUpdates) place(arrivals.values(), level, level.arrivals);
+  }
+
+  std::uint64_t bytes() const {
+    return order_.bytes() + packed_.bytes() + guests_.bytes() + sizes_.bytes() + begins_.bytes();
+  }
+
+ private:
+  static constexpr const char* kEntries = "entries from other ranks";
+  static constexpr const char* kEdges = "edges from other ranks";
+  static constexpr std::uint64_t kGrain = 1024;
+
+  std::size_t homes() const { return static_cast<std::size_t>(ranks_.size()); }
+  std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
+
+  /// Orders the entries that have a list by the rank that owns it.
+  void pack(const SampleLevel& level) {
+    const FrontierEntry* const frontier = level.frontier.data();
+    const auto has_list = [&](std::uint64_t at) { return program_.graph.degree(frontier[at].vertex) > 0; };
+    const auto rank_of = [&](std::uint64_t at) { return rank_of_[plan_.owner(frontier[at].vertex)]; };
+    counts_.assign(homes(), 0);
+    for (std::uint64_t at = 0; at < level.entries; ++at)
+      if (has_list(at)) ++counts_[rank_of(at)];
+    std::vector<std::uint64_t> next = counts_;
+    next.push_back(0);
+    packed_.entries = sum_up(next.data(), homes());
+    order_.reserve(device_, packed_.entries, kSampleWave);
+    packed_.frontier.reserve(device_, packed_.entries, kSampleWave);
+    if constexpr (Program::kDynamic) packed_.parents.reserve(device_, packed_.entries, kSampleWave);
+    for (std::uint64_t at = 0; at < level.entries; ++at) {
+      if (!has_list(at)) continue;
+      const std::uint64_t to = next[rank_of(at)]++;
+      order_.data()[to] = at;
+      packed_.frontier.data()[to] = frontier[at];
+      if constexpr (Program::kDynamic) packed_.parents.data()[to] = level.parents.data()[at];
+    }
+  }
+
+  /// How many entries come from all ranks.
+  std::uint64_t count_guests() {
+    std::vector<std::uint64_t> come(homes());
+    ranks_.swap(std::as_bytes(std::span(counts_)), std::as_writable_bytes(std::span(come)), kEntries);
+    return std::reduce(come.begin(), come.end());
+  }
+
+  void receive(Wire<FrontierEntry>& entries, Wire<Vertex>& parents, std::span<const std::uint32_t> shifts) {
+    guests_.entries = entries.values().size();
+    guests_.frontier.reserve(device_, guests_.entries, kSampleWave);
+    std::uint64_t at = 0;
+    for (std::size_t home = 0; home < homes(); ++home) {
+      for (const std::uint64_t end = at + entries.counts()[home]; at < end; ++at) {
+        FrontierEntry entry = entries.values()[at];
+        entry.instance += shifts[home];
+        guests_.frontier.data()[at] = entry;
+      }
+    }
+    if constexpr (Program::kDynamic) {
+      guests_.parents.reserve(device_, guests_.entries, kSampleWave);
+      std::ranges::copy(parents.values(), guests_.parents.data());
+    }
+  }
+
+  /// How many edges each guest has, and how many go to each home.
+  void measure(std::span<const std::uint64_t> by_home) {
+    const std::uint64_t* const offsets = guests_.offsets.data();
+    sizes_.reserve(device_, guests_.entries, kSampleWave);
+    for (std::uint64_t at = 0; at < guests_.entries; ++at)
+      sizes_.data()[at] = static_cast<std::uint32_t>(offsets[at + 1] - offsets[at]);
+    edge_counts_.clear();
+    std::uint64_t begin = 0;
+    for (const std::uint64_t count : by_home) {
+      edge_counts_.push_back(offsets[begin + count] - offsets[begin]);
+      begin += count;
+    }
+  }
+
+  /// `sizes` are those of the packed entries, as their edges will come.
+  void place_sizes(SampleLevel& level, std::span<const std::uint32_t> sizes) {
+    level.offsets.reserve(device_, level.entries + 1, kSampleWave);
+    begins_.reserve(device_, packed_.entries + 1, kSampleWave);
+    std::fill_n(level.offsets.data(), level.entries, 0);
+    for (std::uint64_t i = 0; i < packed_.entries; ++i)
+      level.offsets.data()[order_.data()[i]] = begins_.data()[i] = sizes[i];
+    sum_up(begins_.data(), packed_.entries);
+    level.edges = sum_up(level.offsets.data(), level.entries);
+    level.reserve_edges(device_, Program::kUpdates);
+  }
+
+  /// Brings a column of edges into the order of the level's entries.
+  template <class T>
+  void place(std::span<const T> came, const SampleLevel& level, const Buffer<T>& column) {
+    parallel_blocks(device_.threads(), packed_.entries, kGrain,
+                    [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                      for (std::uint64_t i = from; i < to; ++i) {
+                        const std::uint64_t begin = begins_.data()[i], end = begins_.data()[i + 1];
+                        std::ranges::copy(came.subspan(begin, end - begin),
+                                          column.data() + level.offsets.data()[order_.data()[i]]);
+                      }
+                    });
+  }
+
+  Communicator& ranks_;
+  const Device& device_;
+  const PartitionPlan& plan_;
+  const Program& program_;
+  LevelSelector<Program>& selector_;
+  RunStats& stats_;
+  std::vector<std::uint32_t> rank_of_;      ///< by partition
+  std::vector<HomeWave> waves_;             ///< by rank
+  SampleLevel packed_;                      ///< entries only, by the rank that owns their list
+  Buffer<std::uint64_t> order_;             ///< which entries of the level those are
+  Buffer<std::uint64_t> begins_;            ///< edges before those of each, as they come
+  std::vector<std::uint64_t> counts_;       ///< of them, by rank
+  SampleLevel guests_;                      ///< what this rank expands
+  Buffer<std::uint32_t> sizes_;             ///< edges of each guest
+  std::vector<std::uint64_t> edge_counts_;  ///< of all guests, by rank
+};
+
+}  // namespace sluice::host

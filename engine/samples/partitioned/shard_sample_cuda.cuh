@@ -1,0 +1,213 @@
+// The GPU's side of samples over ranks that each own a range of partitions: every entry of a depth is
+// expanded by the rank that owns its list, and the edges come back to the instance's home, which keeps the
+// filter of visited vertices.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/exchange/column_exchange.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/samples/partitioned/sample_cuda.cuh"
+#include "engine/samples/partitioned/sample_homes.hpp"
+#include "engine/samples/partitioned/shard_sample_kernels.cuh"
+
+namespace sluice::cuda {
+
+/// What a run gives its grower.
+template <class Program>
+struct ShardSampleSetup : PagedSampleSetup<Program> {
+  DeviceRanks* link;  ///< null: what ranks hand each other goes through their hosts
+  bool collects;      ///< does anybody want the samples?
+};
+
+template <class Program>
+class ShardGrower : public PagedGrower<Program> {
+ public:
+  ShardGrower(const ShardSampleSetup<Program>& setup, PageLoop& loop)
+      : Base(setup, loop),
+        ranks_(*setup.graph.paging.shard),
+        collects_(setup.collects),
+        sent_(homes()),
+        edge_counts_(homes()),
+        bounds_(device_, homes() + 1, "counts of edges"),
+        exchange_(ranks_, device_, setup.link) {}
+
+  /// All ranks together; they also agree that what was grown has room on its way to the sink.
+  void grow(Instance first, std::uint64_t count) {
+    waves_ = gather_waves(ranks_, {first, count});
+    Base::grow(first, count);
+    together([&] {
+      if (collects_ && count > 0) store_ = this->collect(first, count);
+    });
+  }
+  void emit(Instance, std::uint64_t, SampleSink& sink, WaveWriter& writer) {
+    this->submit(std::move(store_), sink, writer);
+  }
+
+  std::uint64_t bytes() const {
+    return Base::bytes() + guests_.bytes() + leaving_.bytes() + leaving_parents_.bytes() + order_.bytes() +
+           begins_.bytes() + sizes_.bytes() + came_sizes_.bytes() + came_indices_.bytes() +
+           came_targets_.bytes() + came_arrivals_.bytes();
+  }
+
+ protected:
+  using Base = PagedGrower<Program>;
+  using Base::device_, Base::kPurpose, Base::loop_, Base::memory_, Base::places_, Base::program_,
+      Base::stats_, Base::stream_;
+
+  void together(const std::function<void()>& body) override { sluice::together(&ranks_, body); }
+  bool any(std::uint64_t entries) override { return any_left(&ranks_, entries, "samples under way"); }
+
+  void select(std::uint32_t depth) override {
+    Level& now = this->level();
+    const auto guests = exchange_.counts_after([&] { pack(now); }, sent_, kEntries);
+    together([&] { expect(guests); });
+    exchange(entry_columns(), sent_, guests, kEntries);
+    stats_.entries_sent += packed_ - sent_[own()];
+    stats_.entries_received += guests_.entries - guests[own()];
+
+    const auto edges = exchange_.counts_after([&] { select_guests(guests, depth); }, edge_counts_, kEdges);
+    together([&] { expect_edges(std::accumulate(edges.begin(), edges.end(), std::uint64_t{0})); });
+    exchange({{sizes_.data(), came_sizes_.data(), sizeof(std::uint32_t)}}, guests, sent_, kEdges);
+    exchange(edge_columns(), edge_counts_, edges, kEdges);
+    together([&] { place(now); });
+  }
+
+ private:
+  static constexpr const char* kEntries = "entries from other ranks";
+  static constexpr const char* kEdges = "edges from other ranks";
+  using Counts = std::vector<std::uint64_t>;
+  using Columns = std::vector<ExchangedColumn>;
+
+  std::size_t homes() const { return static_cast<std::size_t>(ranks_.size()); }
+  std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
+
+  void exchange(const Columns& columns, const Counts& send, const Counts& receive, const char* label) {
+    stats_.exchange_seconds += exchange_.exchange(columns, send, receive, stream_.get(), label);
+  }
+  Columns entry_columns() const {
+    Columns columns{{leaving_.data(), guests_.frontier.data(), sizeof(FrontierEntry)}};
+    if constexpr (Program::kDynamic)
+      columns.push_back({leaving_parents_.data(), guests_.parents.data(), sizeof(Vertex)});
+    return columns;
+  }
+  Columns edge_columns() const {
+    Columns columns{{guests_.indices.data(), came_indices_.data(), sizeof(std::uint32_t)},
+                    {guests_.targets.data(), came_targets_.data(), sizeof(Vertex)}};
+    if constexpr (Program::kUpdates)
+      columns.push_back({guests_.arrivals.data(), came_arrivals_.data(), sizeof(Vertex)});
+    return columns;
+  }
+
+  /// Orders the entries that have a list by the rank that owns it: ranks own partitions one behind the other.
+  void pack(const Level& now) {
+    packed_ = 0;
+    std::ranges::fill(sent_, 0);
+    if (now.entries == 0) return;
+    this->queue(now, nullptr);
+    std::swap(memory_.order, order_);
+    packed_ = places_.back();
+    for (int rank = 0; rank < ranks_.size(); ++rank) {
+      const OwnedPartitions theirs = OwnedPartitions::of(loop_.partitions(), rank, ranks_.size());
+      sent_[static_cast<std::size_t>(rank)] = places_[theirs.end] - places_[theirs.begin];
+    }
+    leaving_.reserve(device_, packed_, kPurpose);
+    if constexpr (Program::kDynamic) leaving_parents_.reserve(device_, packed_, kPurpose);
+    this->launch("take_entries_kernel", take_entries_kernel, packed_, view_of(now), order_.data(), packed_,
+                 leaving_.data(), leaving_parents_.data());
+  }
+
+  void expect(const Counts& counts) {
+    guests_.entries = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    if (guests_.entries >= 0xffffffffu)
+      throw BudgetError("device memory: ranks have too many entries for one of them");
+    guests_.frontier.reserve(device_, guests_.entries, kPurpose);
+    if constexpr (Program::kDynamic) guests_.parents.reserve(device_, guests_.entries, kPurpose);
+  }
+
+  void select_guests(const Counts& counts, std::uint32_t depth) {
+    std::ranges::fill(edge_counts_, 0);
+    guests_.edges = 0;
+    if (guests_.entries == 0) return;
+    const JoinedHomes joined = join_homes(waves_, counts);
+    std::uint64_t at = 0;
+    for (std::size_t home = 0; home < homes(); at += counts[home++]) {
+      if (counts[home] == 0 || joined.shifts[home] == 0) continue;
+      this->launch("shift_instances_kernel", shift_instances_kernel, counts[home],
+                   guests_.frontier.data() + at, counts[home], joined.shifts[home]);
+    }
+    this->select_here(guests_, depth, joined.homes);
+    sizes_.reserve(device_, guests_.entries, kPurpose);
+    this->launch("entry_sizes_kernel", entry_sizes_kernel, guests_.entries, guests_.offsets.data(),
+                 guests_.entries, sizes_.data());
+    count_edges(counts);
+  }
+
+  /// How many edges go to each home.
+  void count_edges(const Counts& counts) {
+    std::uint64_t at = 0;
+    for (std::size_t home = 0; home <= homes(); ++home) {
+      check(cudaMemcpyAsync(bounds_.data() + home, guests_.offsets.data() + at, sizeof(std::uint64_t),
+                            cudaMemcpyDeviceToHost, stream_.get()),
+            "reading a count");
+      if (home < homes()) at += counts[home];
+    }
+    stream_.wait("samples");
+    for (std::size_t home = 0; home < homes(); ++home)
+      edge_counts_[home] = bounds_.data()[home + 1] - bounds_.data()[home];
+  }
+
+  /// Room for the edges of the packed entries.
+  void expect_edges(std::uint64_t edges) {
+    came_sizes_.reserve(device_, packed_, kPurpose);
+    came_indices_.reserve(device_, edges, kPurpose);
+    came_targets_.reserve(device_, edges, kPurpose);
+    if constexpr (Program::kUpdates) came_arrivals_.reserve(device_, edges, kPurpose);
+  }
+
+  /// Brings what came into the order of the level's entries.
+  void place(Level& now) {
+    now.fanout = 0;
+    LevelFacts* const facts = this->clear_facts();
+    now.offsets.reserve(device_, now.entries + 1, kPurpose);
+    begins_.reserve(device_, packed_ + 1, kPurpose);
+    check(cudaMemsetAsync(now.offsets.data(), 0, now.offsets.bytes(), stream_.get()), "clearing sizes");
+    this->launch("take_sizes_kernel", take_sizes_kernel, packed_, came_sizes_.data(), packed_, order_.data(),
+                 now.offsets.data(), begins_.data(), facts);
+    exclusive_sum(device_, begins_.data(), begins_.data(), packed_, memory_.scan, stream_.get());
+    this->sum_sizes(now);
+    this->make_room(now);
+    if constexpr (Program::kUpdates) now.arrivals.reserve(device_, now.edges, kPurpose);
+    this->find_bounds(now);
+    if (now.edges == 0) return;
+    this->launch("take_edges_kernel", take_edges_kernel, now.edges, view_of(now), begins_.data(), packed_,
+                 order_.data(), came_indices_.data(), came_targets_.data(), came_arrivals_.data());
+  }
+
+  Communicator& ranks_;
+  bool collects_;
+  std::vector<HomeWave> waves_;         ///< by rank
+  std::shared_ptr<SampleStore> store_;  ///< the wave's samples
+  std::uint64_t packed_ = 0;            ///< entries of this rank that have a list
+  Counts sent_;                         ///< of them, by the rank that owns it
+  Buffer<std::uint32_t> order_;         ///< which entries of the level those are
+  Buffer<FrontierEntry> leaving_;       ///< those
+  Buffer<Vertex> leaving_parents_;      ///< dynamic samplers: where they came from
+  Level guests_;                        ///< what this rank expands, by home
+  Counts edge_counts_;                  ///< of all guests, by home
+  Staging<std::uint64_t> bounds_;       ///< edges before those of each home
+  Buffer<std::uint32_t> sizes_;         ///< edges of each guest
+  Buffer<std::uint64_t> begins_;        ///< edges before those of each packed entry, as they come
+  Buffer<std::uint32_t> came_sizes_, came_indices_;
+  Buffer<Vertex> came_targets_, came_arrivals_;
+  ColumnExchange exchange_;  ///< goes first, for others may not come any more
+};
+
+}  // namespace sluice::cuda

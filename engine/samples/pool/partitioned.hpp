@@ -1,0 +1,129 @@
+// Pools on a graph in partitions: every instance goes on whenever the list that it needs is here. Where ranks
+// own the partitions, a pool stays at home and asks the list's owner for the one target that it draws.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/core/charged_vector.hpp"
+#include "engine/exec/group.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/page_loop.hpp"
+#include "engine/samples/pool/batch.hpp"
+#include "engine/samples/pool/ranks.hpp"
+
+namespace sluice {
+inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+
+/// The host's way to work on a wave.
+template <class Job>
+struct HostPools {
+  using Items = host::PagedItems;
+
+  const Job& job;
+
+  void visit(Instance first, std::uint64_t count, const PoolRows& rows, const PoolVisits& visits) const {
+    parallel_blocks(job.graph.device.threads(), count, 16,
+                    [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                      for (std::uint64_t i = from; i < to; ++i)
+                        rows.visit(SingleLane{}, job.program, first + i, i, visits);
+                    });
+  }
+};
+
+/// One run; `Backend` is HostPools or CudaPools.
+template <class Job, class Backend>
+class PagedPools {
+ public:
+  /// `link` null, on all ranks: what ranks hand each other goes through their hosts.
+  PagedPools(const Job& job, const Backend& backend, RunStats& stats, DeviceRanks* link = nullptr)
+      : job_(job),
+        backend_(backend),
+        stats_(stats),
+        device_(job.graph.device),
+        ranks_(job.graph.paging.shard),
+        pages_(job.graph),
+        loop_(job.graph, pages_,
+              plan_shard(ranks_, device_, job.graph.graph, job.graph.paging, pages_.columns,
+                         job.bytes_per_instance() + parked_pool_bytes(device_, ranks_), job.end - job.begin,
+                         job.program.length),
+              PageUse{.picks = 8}, stats),
+        wave_(std::min<std::uint64_t>(loop_.plan().wave, job.end - job.begin)),
+        memory_(device_, wave_, job.program.pool_size, job.program.length),
+        states_(device_, wave_, PoolWave::kPurpose),
+        waits_at_(device_, wave_, PoolWave::kPurpose),
+        pieces_(device_, wave_, job.program.pool_size, job.program.length),
+        at_(wave_),
+        done_(wave_),
+        waiting_(loop_.partitions()) {
+    if (ranks_) together(ranks_, [&] { questions_.emplace(job.graph, link, loop_, stats); });
+  }
+
+  void run() {
+    for (Instance first = job_.begin; any_left(ranks_, job_.end - first, "the ranks' pools");
+         first += count_, ++stats_.waves) {
+      first_ = first;
+      count_ = std::min<std::uint64_t>(wave_, job_.end - first);
+      const double start = seconds_now();
+      go_on(true);
+      do {
+        loop_.drain(waiting_, [this](std::span<const std::uint32_t>) { go_on(false); });
+      } while (ranks_ && ask());
+      stats_.compute_seconds += seconds_now() - start;
+      copy_to_host(device_, done_.data(), states_.data(), count_ * sizeof(PoolState));
+      for (std::uint64_t i = 0; i < count_; ++i) {
+        stats_.steps += done_[i].step;
+        stats_.mapped_bytes += std::uint64_t{done_[i].in_place} * kTargetBytes;
+      }
+      if (count_ == 0) continue;
+      if (job_.sink) job_.leave(first_, count_, memory_, pieces_, stats_);
+      if (job_.options.progress) job_.options.progress(first + count_ - job_.begin, job_.end - job_.begin);
+    }
+    pieces_.writer.finish();
+    loop_.count();
+  }
+
+ private:
+  void go_on(bool begins) {
+    backend_.visit(first_, count_, Job::rows(memory_),
+                   PoolVisits{{loop_.publish()}, states_.data(), waits_at_.data(), begins});
+    copy_to_host(device_, at_.data(), waits_at_.data(), count_ * sizeof(Vertex));
+    std::fill(waiting_.begin(), waiting_.end(), 0);
+    for (std::uint64_t i = 0; i < count_; ++i)
+      if (at_[i] != kNoVertex) ++waiting_[loop_.plan().partitions.owner(at_[i])];
+  }
+
+  /// Asks other ranks for what the pools still wait for, and answers what they ask; false when nobody waits
+  /// any more.
+  bool ask() {
+    if (!questions_->ask({states_.data(), waits_at_.data()}, count_)) return false;
+    go_on(false);
+    return true;
+  }
+
+  const Job& job_;
+  const Backend& backend_;
+  RunStats& stats_;
+  const Device& device_;
+  Communicator* ranks_;
+  PageRequest pages_;
+  PageLoop loop_;
+  std::uint64_t wave_;
+  PoolWave memory_;
+  Buffer<PoolState> states_;
+  Buffer<Vertex> waits_at_;
+  PoolPieces pieces_;
+  ChargedVector<Vertex> at_;
+  ChargedVector<PoolState> done_;
+  std::vector<std::uint64_t> waiting_;  ///< [partitions] pools that wait
+  std::optional<PoolRanks<typename Backend::Items>> questions_;
+  Instance first_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace SLUICE_BUILD_NAMESPACE
+}  // namespace sluice

@@ -1,0 +1,161 @@
+// Runs any pool sampler: walks of a pool of vertices, one instance a group of lanes.
+// Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/batch/batch_writer.hpp"
+#include "engine/batch/starts_upload.hpp"
+#include "engine/core/charged_vector.hpp"
+#include "engine/core/error.hpp"
+#include "engine/exchange/nccl.hpp"
+#include "engine/exec/group.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/samples/instance_job.hpp"
+#include "engine/samples/pool/batch.hpp"
+#include "engine/samples/pool/partitioned.hpp"
+#include "engine/samples/pool/step.hpp"
+#if defined(__CUDACC__)
+#include "engine/samples/instance_cuda.cuh"
+#include "engine/samples/pool/partitioned_cuda.cuh"
+#endif
+#include "engine/core/build_namespace.hpp"
+
+namespace sluice {
+inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+
+template <class Sampler>
+struct PoolJob : InstanceJob<WalkSink> {
+  PoolProgram<Sampler> program;
+
+  std::uint64_t bytes_per_instance() const { return pool_bytes(program.pool_size, program.length); }
+  static PoolRows rows(const PoolWave& wave) {
+    return {wave.seeds.data(), wave.pool.data(), wave.biases.data(), wave.edges.data()};
+  }
+  void emit(Instance first, std::uint64_t count, const Vertex* edges, const Vertex* seeds) const {
+    WalkBatch batch{first, count, program.length, {}, {}, {}};
+    batch.edges = {edges, count * 2 * program.length};
+    batch.pool = {seeds, count * program.pool_size};
+    sink->write(batch);
+  }
+
+  /// A wave's results go to the sink, piece by piece.
+  void leave(Instance first, std::uint64_t count, const PoolWave& memory, PoolPieces& pieces,
+             RunStats& stats) const {
+    const std::uint64_t row = 2 * std::uint64_t{program.length}, pool = program.pool_size;
+    for (std::uint64_t from = 0; from < count; from += pieces.rows) {
+      const std::uint64_t some = std::min(pieces.rows, count - from);
+      const double leaving = seconds_now();
+      const PoolPieces::Piece& piece = pieces.next();
+      copy_to_host(graph.device, piece.edges.data(), memory.edges.data() + from * row,
+                   some * row * sizeof(Vertex));
+      copy_to_host(graph.device, piece.seeds.data(), memory.seeds.data() + from * pool,
+                   some * pool * sizeof(Vertex));
+      const double waiting = seconds_now();
+      stats.transfer_seconds += waiting - leaving;
+      pieces.writer.submit([this, first, from, some, &piece] {
+        emit(first + from, some, piece.edges.data(), piece.seeds.data());
+      });
+      stats.write_seconds += seconds_now() - waiting;
+    }
+  }
+
+  void on_host(RunStats& stats) const {
+    if (graph.paged) return PagedPools(*this, HostPools<PoolJob>{*this}, stats).run();
+    const std::uint64_t wave =
+        host_pool_wave(bytes_per_instance(), end - begin, graph.device.memory().available());
+    const std::array<PoolWave, 2> waves{PoolWave(graph.device, wave, program.pool_size, program.length),
+                                        PoolWave(graph.device, wave, program.pool_size, program.length)};
+    WaveWriter writer;
+    std::atomic<std::uint64_t> steps{0};
+    for (Instance first = begin; first < end; first += wave, ++stats.waves) {
+      const std::uint64_t count = std::min<std::uint64_t>(wave, end - first);
+      const PoolRows out = rows(waves[stats.waves % 2]);
+      const double start = seconds_now();
+      parallel_blocks(graph.device.threads(), count, 16, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+        for (std::uint64_t i = from; i < to; ++i) steps += out.run(SingleLane{}, program, first + i, i);
+      });
+      stats.compute_seconds += seconds_now() - start;
+      if (sink) writer.submit([=, this] { emit(first, count, out.edges, out.seeds); });
+      if (options.progress) options.progress(first + count - begin, end - begin);
+    }
+    writer.finish();
+    stats.steps = steps;
+  }
+
+#if defined(__CUDACC__)
+  void in_partitions_on_cuda(RunStats& stats) const {
+    Communicator* const ranks = graph.paging.shard;
+    const auto link = ranks ? make_device_ranks(*ranks) : nullptr;
+    PagedPools(*this, CudaPools<PoolJob>(*this, stats), stats, link.get()).run();
+    if (link) stats.exchanged_bytes += link->bytes_sent();
+  }
+
+  void on_cuda(RunStats& stats) const {
+    if (graph.paged) return in_partitions_on_cuda(stats);
+    const std::uint64_t wave = cuda::instances_at_once(graph.device, bytes_per_instance(), end - begin);
+    const bool wide = program.pool_size > GraphView::kHubDegree;  // every step may look through the pool
+    const PoolWave memory(graph.device, wave, program.pool_size, program.length);
+    const Buffer<unsigned long long> steps(graph.device, 1, "counters");
+    const unsigned long long zero = 0;
+    copy_to_device(graph.device, steps.data(), &zero, sizeof zero);
+    cuda::Stream stream;
+    cuda::Timer timer;
+    for (Instance first = begin; first < end; first += wave, ++stats.waves) {
+      const std::uint64_t count = std::min<std::uint64_t>(wave, end - first);
+      timer.start(stream);
+      const auto walk = [=, program = program, out = rows(memory), steps = steps.data()] __device__(
+                            const auto& group, std::uint64_t index, PickCounters&) {
+        const std::uint32_t done = out.run(group, program, first + index, index);
+        if (group.rank() == 0) atomicAdd(steps, static_cast<unsigned long long>(done));
+        return true;
+      };
+      stats.kernel_launches += wide ? cuda::launch_wide_instances(count, walk, {}, nullptr, stream)
+                                    : cuda::launch_instances(count, walk, nullptr, nullptr, stream);
+      timer.stop(stream);
+      stream.wait("pools");
+      stats.compute_seconds += timer.seconds();
+      if (sink) {
+        const auto edges = cuda::download(graph.device, memory.edges, count * 2 * program.length, stats);
+        const auto seeds = cuda::download(graph.device, memory.seeds, count * program.pool_size, stats);
+        emit(first, count, edges.data(), seeds.data());
+      }
+      if (options.progress) options.progress(first + count - begin, end - begin);
+    }
+    unsigned long long done = 0;
+    copy_to_host(graph.device, &done, steps.data(), sizeof done);
+    stats.steps = done;
+  }
+#endif
+};
+
+/// Walks with a pool sampler of your own: `frontier_size` seeds, `vertex_bias(graph, v)` says how likely an
+/// entry is picked (0 where v has no neighbour; it may read degrees only), and a uniform neighbour takes its
+/// place. Errors as run_walks.
+template <class Sampler>
+RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& sampler,
+                  const WalkOptions& options, WalkSink* sink) {
+  ResidentGraph::Impl& graph = resident.impl();
+  RunStats stats;
+  if (options.select != Select::automatic && options.select != Select::its) {
+    throw UsageError("--select: a pool's entry is picked by its");
+  }
+  stats.select = Select::its;
+  if (sampler.frontier_size > kMaxDraws)
+    throw UsageError("--frontier-size: at most " + std::to_string(kMaxDraws));
+  const auto pool = static_cast<std::uint32_t>(starts.most_seeds(sampler.frontier_size));
+  const DeviceStarts device_starts(graph, starts, options.seed, pool);
+  const PoolJob<Sampler> job{{graph, starts, options, sink},
+                             {graph.view, sampler, device_starts.view(), options.seed, options.length, pool}};
+  run_instances(job, stats);
+  stats.selections = stats.sampled_edges = stats.steps;
+  return stats;
+}
+
+}  // namespace SLUICE_BUILD_NAMESPACE
+}  // namespace sluice

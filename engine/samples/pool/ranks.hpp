@@ -1,0 +1,188 @@
+// Pools over ranks that each own a range of partitions: a pool stays at home and asks the list's owner for
+// the one target that it draws. All questions of a wave travel together, and so do the answers. Once for both
+// backends: questions are put in order, answered and taken in where the pools are.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "engine/exchange/column_exchange.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/samples/partitioned/items.hpp"
+#include "engine/samples/pool/step.hpp"
+
+namespace sluice {
+
+/// A question: the target of the edge at `position`, which is in the list of `vertex`.
+struct PoolQuestions {
+  EdgeIndex* positions;
+  Vertex* vertices;
+  Vertex* targets;  ///< the answers
+};
+
+/// Device memory of a pool under way beside its rows: where its lists come in partitions its state, and the
+/// list that it waits for. Where `ranks` share out the graph (null: no), also what they ask each other: at
+/// worst all pools of all ranks wait for one of them.
+inline std::uint64_t parked_pool_bytes(const Device& device, const Communicator* ranks) {
+  if (!ranks) return kParkedPoolBytes;
+  constexpr std::uint64_t kQuestion = sizeof(EdgeIndex) + 2 * sizeof(Vertex);
+  const std::uint64_t asked = kQuestion + sizeof(std::uint32_t), guest = kQuestion + paged_item_bytes(device);
+  return kParkedPoolBytes + asked + static_cast<std::uint64_t>(ranks->size()) * guest;
+}
+
+/// The pools of a wave, as kernels see them.
+struct WaitingPools {
+  PoolState* states;
+  const Vertex* waits_at;  ///< whose list each needs; kNoVertex: none
+
+  struct RankOf;
+  struct Ask;
+  struct Take;
+};
+
+/// The rank that owns the list that a pool waits for; kNoKey: it does not wait.
+struct WaitingPools::RankOf {
+  const Vertex* waits_at;
+  OwnerTable owners;
+  const std::uint32_t* ranks;  ///< by partition
+
+  SLUICE_HD std::uint32_t operator()(std::uint64_t pool) const {
+    const Vertex v = waits_at[pool];
+    return v == kNoVertex ? kNoKey : ranks[owners.owner(v)];
+  }
+};
+
+struct WaitingPools::Ask {
+  WaitingPools pools;
+  const std::uint32_t* order;
+  PoolQuestions questions;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
+    if (group.rank() != 0) return true;
+    questions.positions[q] = pools.states[order[q]].edge;
+    questions.vertices[q] = pools.waits_at[order[q]];
+    return true;
+  }
+};
+
+struct WaitingPools::Take {
+  WaitingPools pools;
+  const std::uint32_t* order;
+  const Vertex* targets;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
+    if (group.rank() == 0) pools.states[order[q]].target = targets[q];
+    return true;
+  }
+};
+
+/// What other ranks ask of the lists here.
+struct GuestQuestions {
+  struct Waits {
+    const Vertex* vertices;
+    SLUICE_HD Vertex operator()(std::uint64_t q) const { return vertices[q]; }
+  };
+  struct Answer {
+    PoolQuestions questions;
+
+    template <class Group>
+    SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
+                              PickCounters&) const {
+      const std::uint32_t q = here.order[k];
+      if (group.rank() == 0) questions.targets[q] = here.page.targets[questions.positions[q]];
+      return true;
+    }
+  };
+};
+
+/// `Items` is either backend's PagedItems.
+template <class Items>
+class PoolRanks {
+ public:
+  /// `link` null, on all ranks: what ranks hand each other goes through their hosts. Throws BudgetError.
+  PoolRanks(const ResidentGraph::Impl& graph, DeviceRanks* link, PageLoop& loop, RunStats& stats)
+      : ranks_(*graph.paging.shard),
+        device_(graph.device),
+        stats_(stats),
+        items_(graph, loop, stats),
+        rank_of_(device_, loop.partitions(), kPurpose),
+        counts_(static_cast<std::size_t>(ranks_.size())),
+        places_(counts_),
+        exchange_(ranks_, device_, link, kPieceBytes) {
+    const std::vector<std::uint32_t> owners = ranks_of_partitions(ranks_, loop.partitions());
+    copy_to_device(device_, rank_of_.data(), owners.data(), rank_of_.bytes());
+  }
+
+  /// Asks for what `count` pools wait for, and answers what other ranks ask; false: no pool of any rank
+  /// waits. All ranks call it. Throws BudgetError on all of them, or on none.
+  bool ask(const WaitingPools& pools, std::uint64_t count) {
+    std::uint64_t asked = 0;
+    together(&ranks_, [&] { asked = pack(pools, count); });
+    if (!any_left(&ranks_, asked, "pools under way")) return false;
+    const std::vector<std::uint64_t> guests = exchange_.counts(counts_, kPurpose);
+    const std::uint64_t come = std::accumulate(guests.begin(), guests.end(), std::uint64_t{0});
+    together(&ranks_, [&] { guests_.reserve(device_, come); });
+    exchange({{own_.positions.data(), guests_.positions.data(), sizeof(EdgeIndex)},
+              {own_.vertices.data(), guests_.vertices.data(), sizeof(Vertex)}},
+             counts_, guests);
+    const auto own = static_cast<std::size_t>(ranks_.rank());
+    stats_.entries_sent += asked - counts_[own];
+    stats_.entries_received += come - guests[own];
+
+    together(&ranks_, [&] {
+      items_.visit(come, GuestQuestions::Waits{guests_.vertices.data()},
+                   GuestQuestions::Answer{guests_.view()});
+    });
+    exchange({{guests_.targets.data(), own_.targets.data(), sizeof(Vertex)}}, guests, counts_);
+    items_.each(asked, WaitingPools::Take{pools, order_.data(), own_.targets.data()});
+    return true;
+  }
+
+ private:
+  static constexpr const char* kPurpose = "questions of ranks";
+  static constexpr std::uint64_t kPieceBytes = 4u << 20;  // questions are few, beside edges
+
+  struct Memory {
+    Buffer<EdgeIndex> positions;
+    Buffer<Vertex> vertices, targets;
+
+    void reserve(const Device& device, std::uint64_t questions) {
+      positions.reserve(device, questions, kPurpose);
+      vertices.reserve(device, questions, kPurpose);
+      targets.reserve(device, questions, kPurpose);
+    }
+    PoolQuestions view() const { return {positions.data(), vertices.data(), targets.data()}; }
+  };
+
+  /// Questions in order of the rank that owns the list; returns how many.
+  std::uint64_t pack(const WaitingPools& pools, std::uint64_t count) {
+    const std::uint64_t asked =
+        items_.order(count, WaitingPools::RankOf{pools.waits_at, items_.owners(), rank_of_.data()}, order_,
+                     counts_, places_);
+    own_.reserve(device_, asked);
+    items_.each(asked, WaitingPools::Ask{pools, order_.data(), own_.view()});
+    return asked;
+  }
+
+  void exchange(const std::vector<ExchangedColumn>& columns, const std::vector<std::uint64_t>& send,
+                const std::vector<std::uint64_t>& receive) {
+    stats_.exchange_seconds += exchange_.exchange(columns, send, receive, items_.stream(), kPurpose);
+  }
+
+  Communicator& ranks_;
+  const Device& device_;
+  RunStats& stats_;
+  Items items_;
+  Buffer<std::uint32_t> rank_of_;      ///< by partition
+  Buffer<std::uint32_t> order_;        ///< pools that ask, by the rank that is asked
+  std::vector<std::uint64_t> counts_;  ///< of them, by rank
+  std::vector<std::uint64_t> places_;  ///< where they begin
+  Memory own_, guests_;
+  ColumnExchange exchange_;  ///< goes first, for others may not come any more
+};
+
+}  // namespace sluice

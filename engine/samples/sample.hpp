@@ -1,0 +1,243 @@
+// Runs any traversal sampler: picks the technique, makes the tables, hands the program to the backend's
+// driver. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
+#pragma once
+
+#include "engine/batch/starts_upload.hpp"
+#include "engine/core/error.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/tables/ensure_tables.hpp"
+#include "engine/memory/tables/page_tables.hpp"
+#include "engine/samples/partitioned/driver.hpp"
+#include "engine/samples/partitioned/sample.hpp"
+#include "engine/samples/partitioned/sample_host.hpp"
+#include "engine/samples/sample_host.hpp"
+#include "engine/samples/step.hpp"
+#include "engine/sampling/run.hpp"
+#if defined(__CUDACC__)
+#include "engine/samples/partitioned/sample_cuda.cuh"
+#include "engine/samples/partitioned/shard_sample_cuda.cuh"
+#include "engine/samples/sample_cuda.cuh"
+#endif
+#include "engine/core/build_namespace.hpp"
+
+namespace sluice {
+inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+
+/// One run of one traversal sampler; `tables` holds the tables of its fixed bias; `uniform`: all candidates
+/// alike.
+template <TraversalSampler Sampler>
+class SampleRun {
+ public:
+  SampleRun(ResidentGraph& graph, BiasTables& tables, bool uniform, const Sampler& sampler,
+            const Starts& starts, const SampleOptions& options, SampleSink* sink)
+      : graph_(graph.impl()),
+        tables_(tables),
+        pages_(graph.impl()),
+        options_(options),
+        sink_(sink),
+        starts_(graph.impl(), starts, options.seed),
+        most_seeds_(starts.most_seeds()) {
+    const InstanceRange range =
+        starts.sample_range(graph_.view.vertices(), options.first_instance, options.last_instance);
+    begin_ = range.begin, end_ = range.end;
+    program_.graph = graph_.view;
+    program_.sampler = sampler;
+    program_.uniform = uniform;
+    program_.seed = options.seed;
+    program_.collision = options.collision == Collision::automatic ? Collision::linear : options.collision;
+  }
+
+  RunStats run() {
+    const double tables_before = graph_.table_seconds;
+    if constexpr (Sampler::kBias == BiasClass::dynamic) {
+      program_.sampler.replacement() ? prepare_dynamic_draws() : prepare_distinct();
+      program_.every_is_candidate = every_is_candidate();
+    } else if constexpr (Sampler::kBias == BiasClass::fixed) {
+      program_.sampler.replacement() ? prepare_draws() : prepare_distinct();
+    } else {
+      program_.sampler.replacement() ? prepare_index() : prepare_distinct();
+    }
+    stats_.select = program_.select;
+    stats_.table_seconds = graph_.table_seconds - tables_before;
+    stats_.host_to_device_bytes += starts_.bytes();
+    stats_.instances = end_ - begin_;
+    if (begin_ < end_ || graph_.paging.shard) drive();
+    stats_.steps = stats_.sampled_edges;
+    return stats_;
+  }
+
+ private:
+  void prepare_index() {
+    if (options_.select != Select::automatic)
+      throw UsageError("--select: a uniform draw with replacement is an index");
+    program_.select = Select::automatic;
+  }
+
+  /// With replacement: an index where uniform, else alias; or what was asked for.
+  void prepare_draws() {
+    const auto& bias = program_.sampler;
+    program_.select = options_.select;
+    if (options_.select == Select::automatic && !program_.uniform) program_.select = Select::alias;
+    switch (program_.select) {
+      case Select::automatic:
+        return;
+      case Select::its:
+        make_ctps();
+        break;
+      case Select::alias:
+        make_alias();
+        break;
+      case Select::rejection:
+        check_rejection_picks();
+        break;
+      default:
+        throw UsageError("--select: with replacement, a sample selects by its, alias or rejection");
+    }
+    ensure_bounds(graph_, tables_, table_bias(bias));
+    program_.tables.bounds = tables_.bounds.data();
+    program_.tables.positive = tables_.positive.data();
+  }
+
+  /// In partitions, tables come with their edges.
+  void make_ctps() {
+    if (graph_.paged) return want_ctps(graph_, tables_, table_bias(program_.sampler), pages_);
+    program_.tables.cumulative = ensure_ctps(graph_, tables_, table_bias(program_.sampler));
+  }
+  void make_alias() {
+    if (graph_.paged) return want_alias(graph_, tables_, table_bias(program_.sampler), pages_);
+    ensure_alias(graph_, tables_, table_bias(program_.sampler));
+    program_.tables.thresholds = tables_.thresholds.data();
+    program_.tables.others = tables_.others.data();
+  }
+
+  void check_rejection_picks() const {
+    for (const std::int64_t fanout : options_.fanout) {
+      if (fanout > static_cast<std::int64_t>(program_.kMaxRejectionPicks)) {
+        throw UsageError("--fanout: rejection makes at most " + std::to_string(program_.kMaxRejectionPicks) +
+                         " draws of one list; use alias or its");
+      }
+    }
+  }
+
+  /// With replacement and a dynamic bias: rejection below its bound, else inverse transform.
+  void prepare_dynamic_draws() {
+    program_.select = options_.select;
+    if (options_.select == Select::automatic)
+      program_.select = HasBound<Sampler> ? Select::rejection : Select::its;
+    if (program_.select == Select::its) return;
+    if (program_.select != Select::rejection || !HasBound<Sampler>) {
+      throw UsageError(HasBound<Sampler>
+                           ? "--select: this sample's bias is dynamic; it selects by rejection or its"
+                           : "--select: this sample's bias is dynamic and has no bound; it selects by its");
+    }
+    if constexpr (HasEdgeBias<Sampler>) {
+      if constexpr (HasUniformEdgeBias<Sampler>) {
+        if (program_.sampler.edge_bias_is_uniform(graph_.view)) return;
+      }
+      make_alias();
+    }
+  }
+
+  /// Do the sampler's bounds alone say that all edges have positive bias, and that no list's sum is too
+  /// large?
+  bool every_is_candidate() const {
+    if constexpr (HasFloor<Sampler> && HasBound<Sampler> && !HasEdgeBias<Sampler>) {
+      return program_.sampler.bias_floor() > 0 &&
+             multiply_high(program_.sampler.bias_bound(), graph_.max_degree) == 0;
+    }
+    return false;
+  }
+
+  /// Without replacement: bipartite region search, or what was asked for.
+  void prepare_distinct() {
+    program_.select = options_.select == Select::automatic ? Select::bipartite : options_.select;
+    if (program_.select != Select::bipartite && program_.select != Select::updated &&
+        program_.select != Select::repeated) {
+      throw UsageError("--select: without replacement, a sample selects by repeated, updated or bipartite");
+    }
+    if constexpr (Sampler::kBias == BiasClass::fixed) {
+      if (program_.uniform) return;
+      make_ctps();
+      ensure_bounds(graph_, tables_, table_bias(program_.sampler));
+      program_.tables.positive = tables_.positive.data();
+    }
+  }
+
+  /// May the sampler's hooks read weights where a list is expanded?
+  bool reads_weights() const {
+    if (!graph_.graph.weighted) return false;
+    if (Sampler::kBias == BiasClass::dynamic || program_.kUpdates) return true;
+    return Sampler::kBias == BiasClass::fixed && program_.tables.positive;
+  }
+
+  void drive_paged() {
+    if (reads_weights()) pages_.columns.weights = true;
+    std::uint64_t bytes = paged_sample_bytes(graph_.graph, options_, most_seeds_, program_.sampler.depth(),
+                                             graph_.device.memory().available());
+    if (graph_.paging.shard) bytes *= 2;  // as much for what other ranks ask
+    const auto go = [&]<class Grower>(std::type_identity<Grower>, const auto& setup) {
+      drive_paged_samples<Grower>(graph_, pages_, setup, bytes, program_.sampler.depth(), options_, begin_,
+                                  end_, sink_, stats_);
+    };
+    using Program = SampleProgram<Sampler>;
+    on_backend(
+        graph_.device,
+        [&] {
+          go(std::type_identity<host::PagedGrower<Program>>{},
+             host::PagedSampleSetup<Program>{graph_, program_, starts_.view(), options_.revisit, stats_});
+        },
+        [&] {
+#if defined(__CUDACC__)
+          const cuda::PagedSampleSetup<Program> setup{
+              graph_, program_, starts_.view(), options_.revisit, options_.collision == Collision::linear,
+              stats_};
+          if (!graph_.paging.shard) return go(std::type_identity<cuda::PagedGrower<Program>>{}, setup);
+          const auto link = make_device_ranks(*graph_.paging.shard);
+          go(std::type_identity<cuda::ShardGrower<Program>>{},
+             cuda::ShardSampleSetup<Program>{setup, link.get(), sink_ != nullptr});
+          if (link) stats_.exchanged_bytes += link->bytes_sent();
+#endif
+        });
+  }
+
+  void drive() {
+    if (graph_.paged) return drive_paged();
+    on_backend(
+        graph_.device,
+        [&] {
+          host::drive_samples(graph_, program_, starts_.view(), options_.revisit, options_, begin_, end_,
+                              sink_, stats_);
+        },
+        [&] {
+#if defined(__CUDACC__)
+          cuda::drive_samples(graph_, program_, starts_.view(), options_.revisit, options_, begin_, end_,
+                              sink_, stats_);
+#endif
+        });
+  }
+
+  ResidentGraph::Impl& graph_;
+  BiasTables& tables_;
+  PageRequest pages_;
+  SampleOptions options_;
+  SampleSink* sink_;
+  DeviceStarts starts_;
+  std::uint64_t most_seeds_;
+  SampleProgram<Sampler> program_;
+  Instance begin_ = 0, end_ = 0;
+  RunStats stats_;
+};
+
+/// Samples with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
+/// Errors as run_samples.
+template <TraversalSampler Sampler>
+RunStats run_sample(ResidentGraph& graph, const Starts& starts, const Sampler& sampler,
+                    const SampleOptions& options, SampleSink* sink) {
+  BiasTables tables;
+  return SampleRun<Sampler>(graph, tables, Sampler::kBias == BiasClass::uniform, sampler, starts, options,
+                            sink)
+      .run();
+}
+
+}  // namespace SLUICE_BUILD_NAMESPACE
+}  // namespace sluice

@@ -1,0 +1,193 @@
+// One expansion of a sample, once for host and device: how many edges a frontier vertex selects, and which.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/random/streams.hpp"
+#include "engine/random/uniform.hpp"
+#include "engine/samples/traversal.hpp"
+#include "engine/select/candidates.hpp"
+#include "engine/select/distinct.hpp"
+#include "engine/select/taken.hpp"
+
+namespace sluice {
+
+/// A frontier entry. The slot keys its draws: the vertex, or with tree semantics the entry's number in its
+/// instance.
+struct FrontierEntry {
+  std::uint32_t instance = 0;  ///< relative to the wave
+  Vertex vertex = kNoVertex;
+  std::uint64_t slot = 0;
+};
+
+/// Scratch of a group that selects: picks, regions excluded by a redraw, bits of taken candidates.
+struct PickScratch {
+  std::uint32_t* picks = nullptr;
+  std::uint32_t* excluded = nullptr;
+  std::uint32_t* words = nullptr;  ///< bitmaps only
+  std::uint64_t* sums = nullptr;   ///< dynamic bias only: the list's CTPS
+};
+
+/// Tables of the sampler's fixed bias that the technique needs; null where it does not. All null: uniform.
+struct SampleTables {
+  const std::uint64_t* cumulative = nullptr;
+  const std::uint64_t* thresholds = nullptr;
+  const std::uint32_t* others = nullptr;
+  const std::uint64_t* bounds = nullptr;
+  const std::uint32_t* positive = nullptr;  ///< null: every candidate has positive bias
+};
+
+template <TraversalSampler Sampler>
+struct SampleProgram {
+  GraphView graph;
+  Sampler sampler;
+  SampleTables tables;
+  Select select = Select::automatic;  ///< resolved: automatic means a uniform index
+  Collision collision = Collision::linear;
+  bool uniform = true;              ///< all candidates alike: no table is read
+  bool every_is_candidate = false;  ///< dynamic bias: known to be positive and in bounds without counting
+  std::uint64_t seed = 1;
+  Instance first = 0;  ///< instance of the wave's entry 0
+
+  /// Trials of rejection for one pick, and how many picks then fit a stream.
+  static constexpr std::uint32_t kTrials = 64;
+  static constexpr std::uint32_t kMaxRejectionPicks = kMaxDraws / kTrials;
+
+  /// Does the sampler say itself which vertex an edge brings?
+  static constexpr bool kUpdates = HasFrontierUpdate<Sampler>;
+  /// Is the bias known only when a vertex is expanded? Then lists are drawn from by DynamicList, and
+  /// frontiers say where their entries came from.
+  static constexpr bool kDynamic = Sampler::kBias == BiasClass::dynamic;
+
+  SLUICE_HD SampleDraws draws(const FrontierEntry& entry) const {
+    return {seed, entry.slot, first + entry.instance};
+  }
+  /// `previous`: where the entry came from; only dynamic samplers know and ask.
+  SLUICE_HD ExpansionOf<Sampler> expansion(const FrontierEntry& entry, std::uint32_t depth,
+                                           Vertex previous = kNoVertex) const {
+    const Expansion at{first + entry.instance, entry.vertex, depth};
+    if constexpr (kDynamic) {
+      return {at, previous};
+    } else {
+      return at;
+    }
+  }
+  /// How many draws of one list have random words of their own.
+  SLUICE_HD std::uint32_t most_draws() const {
+    return select == Select::rejection ? kMaxRejectionPicks : kMaxDraws;
+  }
+  SLUICE_HD std::uint32_t candidates(Vertex v, const Row& row) const {
+    return tables.positive ? tables.positive[v] : row.degree;
+  }
+
+  /// How many edges this entry selects.
+  SLUICE_HD std::uint64_t size(const ExpansionOf<Sampler>& at, const SampleDraws& random,
+                               std::uint32_t available) const {
+    if (available == 0) return 0;
+    const std::uint64_t wanted = sampler.neighbor_size(graph, at, available, random);
+    if (wanted == kAllNeighbors) return available;
+    return sampler.replacement() || wanted < available ? wanted : available;
+  }
+  /// With every candidate wanted nothing is drawn. A multiple draw of all is still a draw.
+  SLUICE_HD bool takes_all(std::uint64_t size, const ExpansionOf<Sampler>& at, const SampleDraws& random,
+                           std::uint32_t available) const {
+    if (!sampler.replacement()) return size == available;
+    return sampler.neighbor_size(graph, at, available, random) == kAllNeighbors;
+  }
+
+  /// Index in the list of pick `j` of independent draws (with replacement).
+  SLUICE_HD std::uint32_t draw_one(const SampleDraws& random, Vertex v, const Row& row, std::uint32_t j,
+                                   PickCounters& counters) const {
+    ++counters.iterations;
+    if (uniform && select == Select::automatic) {
+      return static_cast<std::uint32_t>(uniform_index(draw_at(random, Stream::select, j), row.degree));
+    }
+    if (select == Select::alias) {
+      const PhiloxBlock block = random.block(Stream::select, j);
+      const auto index = static_cast<std::uint32_t>(uniform_index(block.low(), row.degree));
+      return block.high() < tables.thresholds[row.offset + index] ? index : tables.others[row.offset + index];
+    }
+    if (select == Select::rejection) return reject(random, v, row, j, counters);
+    return transform(row, draw_at(random, Stream::select, j));
+  }
+
+  /// The first choice of pick `j` of distinct ones (repeated and bipartite, see DistinctPicker).
+  SLUICE_HD std::uint32_t first_choice(const SampleDraws& random, const Row& row, std::uint32_t j) const {
+    const std::uint64_t word = draw_at(random, Stream::select, j);
+    return uniform ? static_cast<std::uint32_t>(uniform_index(word, row.degree)) : transform(row, word);
+  }
+
+  /// `count` distinct picks into scratch.picks, in the order they were made; false: see DistinctPicker::pick.
+  template <class Group>
+  SLUICE_HD bool draw_distinct(const Group& group, const SampleDraws& random, const Row& row,
+                               std::uint32_t count, const PickScratch& scratch,
+                               PickCounters& counters) const {
+    if (!uniform)
+      return draw_distinct_by(tables.cumulative + row.offset, group, random, row, count, scratch, counters);
+    return DistinctPicker<Group, UniformCandidates, SampleDraws>(
+               group, {row.degree}, random, select, taken(row, scratch), scratch.picks, scratch.excluded)
+        .pick(count, counters);
+  }
+
+  /// The same over the list's CTPS.
+  template <class Group>
+  SLUICE_HD bool draw_distinct_by(const std::uint64_t* sums, const Group& group, const SampleDraws& random,
+                                  const Row& row, std::uint32_t count, const PickScratch& scratch,
+                                  PickCounters& counters) const {
+    return DistinctPicker<Group, CtpsCandidates, SampleDraws>(group, {sums, row.degree}, random, select,
+                                                              taken(row, scratch), scratch.picks,
+                                                              scratch.excluded)
+        .pick(count, counters);
+  }
+
+  /// Has the candidate positive bias?
+  SLUICE_HD bool is_candidate(Vertex v, const Row& row, std::uint32_t index) const {
+    if (!tables.positive) return true;
+    return bias(v, row, index) > 0;
+  }
+
+  /// The vertex that a selected edge brings to the frontier.
+  SLUICE_HD Vertex arrival(const ExpansionOf<Sampler>& at, const Edge& edge) const {
+    if constexpr (HasFrontierUpdate<Sampler>) return sampler.update(graph, at, edge);
+    return edge.target;
+  }
+
+ private:
+  SLUICE_HD Taken<std::uint32_t> taken(const Row& row, const PickScratch& scratch) const {
+    return {collision, scratch.words, (row.degree + 31) / 32, scratch.picks};
+  }
+
+  /// Inverse transform over the list's CTPS.
+  SLUICE_HD std::uint32_t transform(const Row& row, std::uint64_t word) const {
+    return inverse_transform(tables.cumulative + row.offset, row.degree, word);
+  }
+
+  SLUICE_HD std::uint64_t bias(Vertex v, const Row& row, std::uint32_t index) const {
+    if constexpr (HasEdgeBias<Sampler>) {
+      return sampler.edge_bias(graph, {v, graph.target(row.offset + index), row.offset + index});
+    }
+    return 1;
+  }
+
+  SLUICE_HD std::uint32_t reject(const SampleDraws& random, Vertex v, const Row& row, std::uint32_t j,
+                                 PickCounters& counters) const {
+    for (std::uint32_t trial = 0; trial < kTrials; ++trial) {
+      const PhiloxBlock block = random.block(Stream::trial, j * kTrials + trial);
+      const auto index = static_cast<std::uint32_t>(uniform_index(block.low(), row.degree));
+      if (uniform_index(block.high(), tables.bounds[v]) < bias(v, row, index)) return index;
+      ++counters.iterations;
+    }
+    std::uint64_t total =
+        0;  // a list with one heavy entry: inverse transform, by a scan since there is no table
+    for (std::uint32_t i = 0; i < row.degree; ++i) total += bias(v, row, i);
+    const std::uint64_t x = uniform_index(random.block(Stream::fallback, j).low(), total);
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0;; ++i) {
+      sum += bias(v, row, i);
+      if (sum > x) return i;
+    }
+  }
+};
+
+}  // namespace sluice

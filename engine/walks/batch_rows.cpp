@@ -1,0 +1,128 @@
+#include "engine/walks/batch_rows.hpp"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "engine/exec/threads.hpp"
+#include "engine/memory/resident_graph.hpp"
+
+namespace sluice {
+
+WaveRows::WaveRows(const Device& device, const WaveHomes& homes, Communicator* parts, std::uint64_t per_home,
+                   std::uint32_t length, std::uint32_t leg, WalkSink* sink, RunStats& stats)
+    : device_(device),
+      homes_(homes),
+      parts_(parts),
+      per_home_(per_home),
+      row_(std::uint64_t{length} + 1),
+      leg_(std::max(leg, 1u)),
+      sink_(sink),
+      stats_(stats) {
+  constexpr std::uint64_t kPieceBytes = 32u << 20, kLeastPieces = 8;
+  const std::uint64_t copied = parts_ ? homes_.size() : 1;
+  std::uint64_t bytes = std::min(kPieceBytes, host_accountant().available() / kLeastPieces) / copied;
+  if (parts_) parts_->all_reduce(std::span(&bytes, 1), Reduce::min, "the size of results");
+  piece_ = std::clamp<std::uint64_t>(bytes / (row_ * sizeof(Vertex)), 1, per_home_);
+  if (!sink_) return;
+  for (auto& piece : pieces_) piece = Staging<Vertex>(device_, copied * piece_ * row_, "walks that leave");
+  if (length > leg_) wave_ = HostArray<Vertex>(per_home_ * row_, "walks in legs");
+  if (parts_) wire_.reserve(copied * piece_ * row_, "walks from other ranks");
+}
+
+void WaveRows::leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until) {
+  if (!sink_) return;
+  finish();  // the wave before is written from the same memory
+  const double leaving = seconds_now();
+  const std::uint64_t row = leg_ + 1, count = homes_.own_count(), some = piece_ * row_ / row;
+  const std::uint64_t skipped = from == 0 ? 0 : 1, entries = until - from + 1 - skipped;
+  for (std::uint64_t first = 0; first < count; first += some) {
+    const std::uint64_t rows_here = std::min(some, count - first);
+    Vertex* const piece = pieces_[0].data();
+    copy_to_host(device_, piece, rows + first * row, rows_here * row * sizeof(Vertex));
+    stats_.device_to_host_bytes += rows_here * row * sizeof(Vertex);
+    constexpr std::uint64_t kRowsAtOnce = 4096;
+    parallel_blocks(device_.threads(), rows_here, kRowsAtOnce,
+                    [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                      for (std::uint64_t i = begin; i < end; ++i)
+                        std::copy_n(piece + i * row + skipped, entries,
+                                    wave_.data() + (first + i) * row_ + from + skipped);
+                    });
+  }
+  stats_.transfer_seconds += seconds_now() - leaving;
+}
+
+/// Hands the wave's rows, which are whole now, to the sink.
+void WaveRows::write_wave() {
+  const Instance first = homes_.own_first(), count = homes_.own_count();
+  writer_.submit([=, this] {
+    const auto length = static_cast<std::uint32_t>(row_ - 1);
+    for (Instance i = 0; i < count; i += piece_) {
+      const Instance some = std::min<Instance>(piece_, count - i);
+      sink_->write({first + i, some, length, {wave_.data() + i * row_, some * row_}, {}, {}});
+    }
+  });
+}
+
+void WaveRows::leave(const Vertex* rows) {
+  if (!wave_.empty()) {
+    const auto length = static_cast<std::uint32_t>(row_ - 1), leg = static_cast<std::uint32_t>(leg_);
+    leave_leg(rows, (length - 1) / leg * leg, length);
+    if (homes_.own_count() > 0) write_wave();
+    return;
+  }
+  const std::uint64_t most = parts_ ? homes_.most() : homes_.own_count();
+  for (std::uint64_t from = 0; sink_ && from < most; from += piece_) leave_some(rows, from);
+}
+
+/// Rows [from, from + piece) of each home, as far as they exist: to the other ranks if they are theirs, ours
+/// to the sink.
+void WaveRows::leave_some(const Vertex* rows, std::uint64_t from) {
+  const double leaving = seconds_now();
+  Vertex* to = pieces_[turn_++ % 2].data();
+  const auto copy = [&](std::uint64_t home) {
+    const std::uint64_t count = homes_.count(home), some = std::min(piece_, count - std::min(count, from));
+    const std::span<Vertex> part(to, some * row_);
+    copy_to_host(device_, to, rows + (home * per_home_ + from) * row_, part.size_bytes());
+    stats_.device_to_host_bytes += part.size_bytes();
+    to += part.size();
+    return part;
+  };
+  std::span<Vertex> mine;
+  if (parts_) {
+    const Vertex* const begin = to;
+    std::vector<std::uint64_t> counts;
+    for (std::uint64_t home = 0; home < homes_.size(); ++home) {
+      const auto part = copy(home);
+      if (home == homes_.own()) mine = part;
+      counts.push_back(part.size());
+    }
+    wire_.exchange(*parts_, std::span(begin, to), counts, "rows of walks");
+    // Of each step of a row one rank has the vertex, the others none, which is the largest.
+    const Vertex* theirs = wire_.values().data();
+    for (std::uint64_t rank = 0; rank < homes_.size(); ++rank)
+      for (Vertex& v : mine) v = std::min(v, *theirs++);
+  } else {
+    mine = copy(homes_.own());
+  }
+  const double waiting = seconds_now();
+  stats_.transfer_seconds += waiting - leaving;
+  const Instance first = homes_.own_first() + from;
+  if (!mine.empty()) {
+    writer_.submit([=, this] {
+      const auto length = static_cast<std::uint32_t>(row_ - 1);
+      sink_->write({first, mine.size() / row_, length, mine, {}, {}});
+    });
+  } else {
+    writer_.finish();  // the next turn but this one fills the piece that is being written
+  }
+  stats_.write_seconds += seconds_now() - waiting;
+}
+
+void WaveRows::finish() {
+  const double waiting = seconds_now();
+  writer_.finish();
+  stats_.write_seconds += seconds_now() - waiting;
+}
+
+}  // namespace sluice

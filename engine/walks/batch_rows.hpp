@@ -1,0 +1,52 @@
+// How the rows of a wave of walks leave the device: in pieces, over the ranks that have parts of them, to the
+// sink.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "engine/batch/batch_writer.hpp"
+#include "engine/core/host_array.hpp"
+#include "engine/exchange/wire.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/sampling/run.hpp"
+
+namespace sluice {
+
+class WaveRows {
+ public:
+  /// Rows of `length` + 1 vertices, `per_home` of each home of a wave. `parts`: every one of these ranks has
+  /// a part of each row; null: this rank's are whole here. Rows of more steps than `leg` come in legs, to a
+  /// rank that is alone, and are put together in host memory. `sink` may be null. Keeps references.
+  WaveRows(const Device& device, const WaveHomes& homes, Communicator* parts, std::uint64_t per_home,
+           std::uint32_t length, std::uint32_t leg, WalkSink* sink, RunStats& stats);
+
+  /// A leg of the current wave's rows leaves: steps (from, until], each row with an entry before them. Not
+  /// the last leg.
+  void leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until);
+  /// The current wave's rows, or their last leg, home by home; what whole rows take of the host's memory does
+  /// not grow with them.
+  void leave(const Vertex* rows);
+  /// Waits for the sink.
+  void finish();
+
+ private:
+  void leave_some(const Vertex* rows, std::uint64_t from);
+  void write_wave();
+
+  const Device& device_;
+  const WaveHomes& homes_;
+  Communicator* parts_;
+  std::uint64_t per_home_, row_, leg_, piece_ = 1;
+  WalkSink* sink_;
+  RunStats& stats_;
+  std::array<Staging<Vertex>, 2> pieces_;
+  HostArray<Vertex> wave_;  ///< [per_home][row], where rows come in legs
+  Wire<Vertex> wire_;
+  std::uint64_t turn_ = 0;
+  WaveWriter writer_;
+};
+
+}  // namespace sluice

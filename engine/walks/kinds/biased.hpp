@@ -1,0 +1,13 @@
+// Biased walk: the next vertex with probability proportional to the edge's weight or to its degree (C-SAW
+// table I).
+#pragma once
+
+#include "engine/walks/sampler.hpp"
+
+namespace sluice {
+
+struct BiasedWalk : NamedBias {
+  static constexpr BiasClass kBias = BiasClass::fixed;
+};
+
+}  // namespace sluice

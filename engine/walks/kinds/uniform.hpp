@@ -1,0 +1,13 @@
+// Uniform walk (DeepWalk; Perozzi et al., KDD'14).
+#pragma once
+
+#include "engine/walks/sampler.hpp"
+
+namespace sluice {
+
+struct UniformWalk {
+  static constexpr BiasClass kBias = BiasClass::uniform;
+  static constexpr bool kReadsNoList = true;
+};
+
+}  // namespace sluice

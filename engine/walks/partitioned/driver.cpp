@@ -1,0 +1,162 @@
+#include "engine/walks/partitioned/driver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <vector>
+
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/page_loop.hpp"
+#include "engine/walks/batch_rows.hpp"
+#include "engine/walks/partitioned/exchange.hpp"
+
+namespace sluice {
+
+namespace {
+
+class PagedWalkDriver {
+ public:
+  PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
+                  const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
+                  std::uint64_t bytes_per_walk, const MakeQueues& make);
+
+  void run(WalkSink* sink);
+
+ private:
+  PagedPlan make_plan(const PageColumns& columns, std::uint64_t bytes_per_walk) const;
+  std::uint64_t per_home() const { return loop_.plan().wave; }
+  std::uint32_t leg() const { return static_cast<std::uint32_t>(loop_.plan().leg); }
+  const WalkWave& wave() const { return queues_->wave(); }
+  void walk_wave(WaveRows& rows);
+  void walk_leg();
+  void walk_here();
+  /// Walks that wait for partitions of this rank.
+  std::uint64_t waiting_here() const;
+  void work(std::span<const std::uint32_t> keys);
+
+  ResidentGraph::Impl& graph_;
+  const WalkOptions& options_;
+  RunStats& stats_;
+  Communicator* ranks_;
+  Instance instances_;
+  PageLoop loop_;
+  WaveHomes homes_;
+  std::unique_ptr<WalkQueues> queues_;
+  std::unique_ptr<WalkExchange> exchange_;  ///< null: this rank is alone
+};
+
+PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
+                                 const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
+                                 std::uint64_t bytes_per_walk, const MakeQueues& make)
+    : graph_(graph),
+      options_(options),
+      stats_(stats),
+      ranks_(graph.paging.shard),
+      instances_(end - begin),
+      loop_(graph, pages, make_plan(pages.columns, bytes_per_walk),
+            PageUse{.picks = 1, .steps = options.length}, stats),
+      homes_(graph.device, ranks_, begin, end, loop_.plan().wave),
+      queues_(make(homes_.capacity(), leg(), loop_.partitions() + 2)) {
+  WalkWave& wave = queues_->wave();
+  wave.own_begin = loop_.own().begin, wave.own_end = loop_.own().end;
+  wave.homes = homes_.firsts(), wave.home_counts = homes_.counts(), wave.per_home = per_home();
+  wave.starts = starts;
+  wave.length = options.length;
+  wave.partitions = loop_.partitions();
+  if (ranks_) exchange_ = std::make_unique<WalkExchange>(*ranks_, graph.device, *queues_, loop_.partitions());
+}
+
+void PagedWalkDriver::run(WalkSink* sink) {
+  const std::uint64_t home = per_home() * (std::uint64_t{options_.length} + 1);
+  const bool whole = exchange_ && exchange_->between_gpus();
+  WaveRows rows(graph_.device, homes_, whole ? nullptr : ranks_, per_home(), options_.length, leg(), sink,
+                stats_);
+  std::uint64_t done = 0;
+  for (std::uint64_t w = 0; w < homes_.waves(); ++w, ++stats_.waves) {
+    homes_.begin(w);
+    const double start = seconds_now(), left = stats_.transfer_seconds + stats_.write_seconds;
+    walk_wave(rows);
+    if (whole && sink) exchange_->bring_home(queues_->paths(), home, stats_);
+    stats_.compute_seconds += seconds_now() - start - (stats_.transfer_seconds + stats_.write_seconds - left);
+    rows.leave(queues_->paths());
+    done += homes_.own_count();
+    if (options_.progress) options_.progress(done, instances_);
+  }
+  rows.finish();
+  stats_.steps += queues_->steps(), stats_.selections += queues_->steps();
+  stats_.selection_iterations += queues_->rounds();
+  stats_.mapped_bytes += queues_->read();
+  stats_.kernels += queues_->times();
+  if (exchange_) stats_.exchanged_bytes += exchange_->bytes_between_gpus();
+  loop_.count();
+}
+
+PagedPlan PagedWalkDriver::make_plan(const PageColumns& columns, std::uint64_t bytes_per_walk) const {
+  const std::uint64_t each = bytes_per_walk + (std::uint64_t{options_.length} + 1) * sizeof(Vertex);
+  // Every rank holds the walks of all.
+  const auto homes = static_cast<std::uint64_t>(ranks_ ? ranks_->size() : 1);
+  return plan_shard(ranks_, graph_.device, graph_.graph, graph_.paging, columns, each * homes, instances_,
+                    options_.length, 0, each - bytes_per_walk);
+}
+
+/// Leg by leg. What the last one made is still on the device.
+void PagedWalkDriver::walk_wave(WaveRows& rows) {
+  WalkWave& wave = queues_->wave();
+  wave.from = 0, wave.until = std::min(leg(), options_.length);
+  queues_->publish(loop_);
+  queues_->begin(homes_.capacity());
+  walk_leg();
+  while (wave.until < options_.length) {
+    rows.leave_leg(queues_->paths(), wave.from, wave.until);
+    wave.from = wave.until, wave.until += std::min(leg(), options_.length - wave.until);
+    queues_->publish(loop_);
+    queues_->begin_leg();
+    walk_leg();
+  }
+}
+
+void PagedWalkDriver::walk_leg() {
+  do {
+    walk_here();
+  } while (exchange_ && exchange_->hand_over(waiting_here(), stats_));
+}
+
+std::uint64_t PagedWalkDriver::waiting_here() const {
+  const std::span<const std::uint64_t> waiting = queues_->waiting();
+  const OwnedPartitions& own = loop_.own();
+  return std::reduce(waiting.begin() + own.begin, waiting.begin() + own.end,
+                     waiting[queues_->wave().pairs()]);
+}
+
+/// Works until half of the walks that waited for partitions of this rank have gone; alone, until all have.
+void PagedWalkDriver::walk_here() {
+  // Whoever has left for another rank is gone for a while, and the last walks would bring every partition for
+  // a few of them: half of what waited stays for the next time (RESULTS, sharded and still out of core).
+  const std::uint64_t keep = exchange_ ? waiting_here() / 2 : 0;
+  for (;;) {
+    loop_.drain(
+        queues_->waiting(), [this](std::span<const std::uint32_t> here) { work(here); }, keep);
+    if (waiting_here() <= keep) return;
+    // Most of what still waits needs two partitions at once: those of one walk come, and whoever can goes on.
+    const auto [own, asked] = queues_->first_pair();
+    const PartitionPlan& plan = loop_.plan().partitions;
+    const std::array<std::uint32_t, 2> wanted{plan.owner(own), plan.owner(asked)};
+    const std::uint32_t key = wave().pairs();
+    loop_.bring_together(wanted, queues_->waiting(), [&] { work({&key, 1}); });
+  }
+}
+
+void PagedWalkDriver::work(std::span<const std::uint32_t> keys) {
+  queues_->publish(loop_);
+  queues_->advance(keys);
+}
+
+}  // namespace
+
+void walk_in_partitions(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
+                        const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
+                        WalkSink* sink, std::uint64_t bytes_per_walk, const MakeQueues& make) {
+  PagedWalkDriver(graph, pages, starts, options, stats, begin, end, bytes_per_walk, make).run(sink);
+}
+
+}  // namespace sluice

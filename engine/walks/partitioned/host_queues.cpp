@@ -1,0 +1,158 @@
+#include "engine/walks/partitioned/host_queues.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engine/exec/start_thread.hpp"
+#include "engine/memory/resident_graph.hpp"
+
+namespace sluice::host {
+namespace {
+
+/// Teams of threads at work on queues; each team goes through its own, one queue after the other.
+class QueueTeams {
+ public:
+  QueueTeams(std::span<const std::uint64_t> sizes, std::uint64_t grain, bool batching,
+             const HostQueues::InstanceEnd& instance_end, const HostQueues::Body& body)
+      : sizes_(sizes),
+        grain_(grain),
+        batching_(batching),
+        instance_end_(instance_end),
+        body_(body),
+        taken_(sizes.size()) {}
+
+  void add(std::size_t first, std::size_t last, unsigned threads) {
+    // One by one they leave nothing to share.
+    const bool alone = !batching_ && !instance_end_;
+    const unsigned members = alone ? 1 : threads;
+    teams_.push_back({first, last, members, std::make_unique<std::barrier<>>(members)});
+  }
+
+  /// Returns the seconds that each team took.
+  std::vector<double> run() {
+    start_ = seconds_now();
+    {
+      std::vector<std::jthread> pool;
+      try {
+        start_threads(pool);
+      } catch (...) {
+        let_go(Start::given_up);
+        throw;
+      }
+      let_go(Start::all_there);
+      serve(teams_[0], 0, 0);
+    }
+    if (failure_) std::rethrow_exception(failure_);
+    std::vector<double> seconds;
+    for (const Team& team : teams_) seconds.push_back(team.seconds);
+    return seconds;
+  }
+
+ private:
+  struct Team {
+    std::size_t first, last;  ///< queues
+    unsigned threads;
+    std::unique_ptr<std::barrier<>> together;
+    double seconds = 0;
+  };
+
+  /// A team's members wait for each other, so none begins before all are there.
+  enum class Start { waiting, all_there, given_up };
+
+  void start_threads(std::vector<std::jthread>& pool) {
+    unsigned thread = 0;
+    for (Team& team : teams_) {
+      for (unsigned member = 0; member < team.threads; ++member, ++thread) {
+        if (thread == 0) continue;
+        start_thread(pool, [this, &team, member, thread] {
+          may_go_.wait(Start::waiting);
+          if (may_go_ == Start::all_there) serve(team, member, thread);
+        });
+      }
+    }
+  }
+
+  void let_go(Start start) {
+    may_go_ = start;
+    may_go_.notify_all();
+  }
+
+  void serve(Team& team, unsigned member, unsigned thread) {
+    for (std::size_t queue = team.first; queue < team.last; ++queue)
+      batching_ ? all_at_once(queue, thread) : one_by_one(queue, team, member, thread);
+    const std::lock_guard lock(mutex_);
+    team.seconds = std::max(team.seconds, seconds_now() - start_);
+  }
+
+  void all_at_once(std::size_t queue, unsigned thread) {
+    for (std::uint64_t from; (from = taken_[queue].fetch_add(grain_)) < sizes_[queue];)
+      guarded(queue, from, std::min(sizes_[queue], from + grain_), thread);
+  }
+
+  /// An instance's blocks are dealt out to the team in turn; the next one begins when all are done.
+  void one_by_one(std::size_t queue, const Team& team, unsigned member, unsigned thread) {
+    for (std::uint64_t begin = 0; begin < sizes_[queue];) {
+      const std::uint64_t end = instance_end_ ? instance_end_(queue, begin) : begin + 1;
+      for (std::uint64_t from = begin + member * grain_; from < end; from += team.threads * grain_)
+        guarded(queue, from, std::min(end, from + grain_), thread);
+      if (team.threads > 1) team.together->arrive_and_wait();
+      begin = end;
+    }
+  }
+
+  /// After the first exception nothing is worked on, but nobody leaves the others waiting.
+  void guarded(std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned thread) {
+    if (failed_.load(std::memory_order_relaxed)) return;
+    try {
+      body_(queue, from, to, thread);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
+      failed_ = true;
+    }
+  }
+
+  std::span<const std::uint64_t> sizes_;
+  std::uint64_t grain_;
+  bool batching_;
+  const HostQueues::InstanceEnd& instance_end_;
+  const HostQueues::Body& body_;
+  std::vector<std::atomic<std::uint64_t>> taken_;  ///< [queues] entries that threads have taken
+  std::vector<Team> teams_;
+  double start_ = 0;
+  std::atomic<Start> may_go_{Start::waiting};
+  std::mutex mutex_;
+  std::atomic<bool> failed_{false};
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+void HostQueues::work(std::span<const std::uint64_t> sizes, std::uint64_t grain,
+                      const InstanceEnd& instance_end, const Body& body) {
+  if (sizes.empty()) return;
+  const auto teams = [&] { return QueueTeams(sizes, grain, batching_, instance_end, body); };
+  if (balance_ == Balance::automatic) {
+    std::uint64_t blocks = 0;
+    for (const std::uint64_t size : sizes) blocks += (size + grain - 1) / grain;
+    QueueTeams all = teams();
+    all.add(0, sizes.size(), static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, threads_)));
+    all.run();
+    return;
+  }
+  for (std::size_t first = 0; first < sizes.size(); first += threads_) {
+    const std::size_t count = std::min<std::size_t>(threads_, sizes.size() - first);
+    const std::vector<unsigned> shares = shares_of(sizes.subspan(first, count), threads_, balance_);
+    QueueTeams some = teams();
+    for (std::size_t i = 0; i < count; ++i) some.add(first + i, first + i + 1, shares[i]);
+    times_.add(some.run());
+  }
+}
+
+}  // namespace sluice::host

@@ -1,0 +1,37 @@
+// The host's way to work on the queues of the partitions that are here: by all threads together or by a team
+// a partition (PagingOptions::balance), all that waits at once or one instance after another (batching).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "engine/memory/balance.hpp"
+#include "engine/memory/paging.hpp"
+
+namespace sluice::host {
+
+class HostQueues {
+ public:
+  /// Where the entries end of the instance that has entry `at` of the queue.
+  using InstanceEnd = std::function<std::uint64_t(std::size_t queue, std::uint64_t at)>;
+  using Body = std::function<void(std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned thread)>;
+
+  HostQueues(unsigned threads, const PagingOptions& paging)
+      : threads_(threads), batching_(paging.batching), balance_(paging.balance) {}
+
+  /// Calls body(queue, from, to, thread) over the entries [0, sizes[queue]) of every queue, in blocks of at
+  /// most `grain`. Without `instance_end` every entry is an instance. The first exception is thrown here.
+  void work(std::span<const std::uint64_t> sizes, std::uint64_t grain, const InstanceEnd& instance_end,
+            const Body& body);
+
+  KernelTimes& times() { return times_; }
+
+ private:
+  unsigned threads_;
+  bool batching_;
+  Balance balance_;
+  KernelTimes times_;
+};
+
+}  // namespace sluice::host

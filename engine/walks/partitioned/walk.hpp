@@ -1,0 +1,261 @@
+// A walk's step where the graph is here only in part: goes on through whatever partition is here, parks where
+// none is. Once for host and device.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "engine/batch/starts_view.hpp"
+#include "engine/graph/partition_map.hpp"
+#include "engine/select/tables.hpp"
+#include "engine/walks/step.hpp"
+
+namespace sluice {
+
+/// A walk between two visits.
+struct ParkedWalk {
+  Vertex current = kNoVertex;
+  Vertex previous = kNoVertex;
+  std::uint32_t step = 0;
+  std::uint32_t trial = 0;
+};
+
+/// What a sampler sees of a parked walk by itself: not who it is, nor its list.
+inline Walker walker_of(const ParkedWalk& parked) {
+  Walker walker;
+  walker.current = parked.current, walker.previous = parked.previous;
+  walker.step = parked.step, walker.trial = parked.trial;
+  return walker;
+}
+
+/// A proposal whose question could not be answered where it was made.
+struct ParkedQuestion {
+  Vertex target = kNoVertex;  ///< kNoVertex: none
+  std::uint32_t index = 0;    ///< in the current vertex's list
+};
+
+/// Bytes of device memory that a walk under way takes beside its path. A GPU sorts its queues: the last are
+/// a second copy of key and walk, and a share of the counts of tiles.
+constexpr std::uint64_t paged_walk_bytes(bool cuda, bool asks) {
+  const std::uint64_t places = cuda ? 4 * sizeof(std::uint32_t) + 12 : 3 * sizeof(std::uint32_t);
+  return sizeof(ParkedWalk) + (asks ? sizeof(ParkedQuestion) : 0) + places;
+}
+
+/// A walk on its way to the rank that owns its partition.
+struct TravellingWalk {
+  std::uint32_t index = 0;  ///< in the wave
+  std::uint32_t key = 0;    ///< where it waits
+  ParkedWalk parked;
+  ParkedQuestion question;
+};
+
+/// Rebases what a program reads by an edge's position.
+inline IndexTable<CsrEdges> on_page(const IndexTable<CsrEdges>& table, const PageView&) {
+  return table;
+}
+inline CodedIndexTable on_page(const CodedIndexTable&, const PageView& page) {
+  return {page.begins, page.words};
+}
+inline CtpsTable<CsrEdges> on_page(const CtpsTable<CsrEdges>& table, const PageView& page) {
+  return {table.edges, page.cumulative};
+}
+inline AliasTable on_page(const AliasTable&, const PageView& page) {
+  return {page.thresholds, page.others};
+}
+template <class Table>
+concept PageableTable = requires(const Table& table, const PageView& page) {
+  on_page(table, page);
+};
+
+template <class Sampler, class Table, Acceptance kAcceptance>
+requires PageableTable<Table> WalkProgram<Sampler, Table, kAcceptance> on_page(
+    WalkProgram<Sampler, Table, kAcceptance> program, const PageView& page) {
+  program.graph.csr.targets = page.targets;
+  program.graph.csr.weights = page.weights;
+  program.table = on_page(program.table, page);
+  return program;
+}
+
+template <class Program>
+concept PageableProgram = requires(const Program& program, const PageView& page) {
+  on_page(program, page);
+};
+
+/// A wave of walks, whatever walks; by value to kernels.
+struct WalkWave {
+  PageMap map;
+  StartsView starts;
+  // A wave holds as many instances of each home, the rank that writes their rows; alone there is one.
+  const Instance* homes = nullptr;             ///< [homes] the first instance of each
+  const std::uint64_t* home_counts = nullptr;  ///< [homes] how many of `per_home` there are
+  std::uint64_t per_home = 1;
+  std::uint32_t length = 0;
+  std::uint32_t from = 0, until = 0;  ///< steps of the leg under way: those after `from`, up to `until`
+  std::uint32_t partitions = 0;
+  std::uint32_t own_begin = 0, own_end = 0;  ///< partitions that this rank works on
+
+  // Where a parked walk waits: its partition, or one of these.
+  SLUICE_HD std::uint32_t ended() const { return partitions; }
+  SLUICE_HD std::uint32_t pairs() const { return partitions + 1; }  ///< for two partitions at once
+  SLUICE_HD std::uint32_t keys() const { return partitions + 2; }
+
+  SLUICE_HD Instance instance(std::uint64_t index) const {
+    return homes[index / per_home] + index % per_home;
+  }
+  /// Where a walk waits when a leg begins. One that did not come to the end of the leg before has ended.
+  SLUICE_HD std::uint32_t key_in_leg(const ParkedWalk& parked) const {
+    return parked.step == from ? map.owner(parked.current) : ended();
+  }
+  SLUICE_HD bool exists(std::uint64_t index) const {
+    return index % per_home < home_counts[index / per_home];
+  }
+};
+
+/// The same with everything that a round needs.
+template <class Program>
+struct PagedWalks : WalkWave {
+  const Program* programs = nullptr;  ///< [slots], each reads its own partition's edges
+
+  /// Can a step leave a question unanswered, or scan with another list?
+  static constexpr bool kAsks = Program::kScans;
+
+  /// Makes the partitions that are here visible to the next round of `program`.
+  template <class Loop>
+  void publish(Loop& loop, const Program& program) {
+    std::tie(map, programs) = loop.publish([&](const PageView& page) { return on_page(program, page); });
+  }
+
+  SLUICE_HD Walker resume(std::uint64_t index, const ParkedWalk& parked) const {
+    Walker walker;
+    walker.instance = instance(index);
+    walker.start = starts.start(walker.instance);
+    walker.current = parked.current;
+    walker.previous = parked.previous;
+    walker.step = parked.step;
+    walker.trial = parked.trial;
+    walker.row = programs->graph.row(parked.current);
+    return walker;
+  }
+  /// Asks memory for what resume() will read.
+  SLUICE_HD void prefetch_row(const ParkedWalk& parked) const {
+    prefetch(programs->graph.csr.offsets + parked.current);
+  }
+  SLUICE_HD static ParkedWalk park(const Walker& walker) {
+    return {walker.current, walker.previous, walker.step, walker.trial};
+  }
+  /// A walk at its start; whatever is behind the wave's last one has none, and is not looked at.
+  SLUICE_HD Walker begin(std::uint64_t index) const {
+    if (!exists(index)) return {};
+    return resume(index, {starts.start(instance(index)), kNoVertex, 0, 0});
+  }
+  /// Where a walk waits at first; one that begins on another rank has ended here.
+  SLUICE_HD std::uint32_t first_key(std::uint64_t index, const Walker& walker) const {
+    if (length == 0 || !exists(index)) return ended();
+    const std::uint32_t key = map.owner(walker.start);
+    return key >= own_begin && key < own_end ? key : ended();
+  }
+
+  /// The program of the partition that holds the walker's list; null if it is not here. Without a list any
+  /// will do.
+  SLUICE_HD const Program* program_of(const Walker& walker) const {
+    if (walker.row.degree == 0) return programs;
+    const std::uint32_t slot = map.slot(walker.current);
+    return slot == PageMap::kNoSlot ? nullptr : programs + slot;
+  }
+
+  /// One round of the walk's state machine. `absent`: `key` says where to wait. `scan`: all lists are here,
+  /// and transform_list of `program` is next. Bytes that are read in place are added to `read`.
+  SLUICE_HD Round step(Walker& walker, ParkedQuestion& question, const Program*& program, std::uint32_t& key,
+                       std::uint64_t& read) const {
+    Proposal proposal;
+    Round round = Round::absent;
+    return propose(walker, question, program, proposal, round, key, read)
+               ? settle(walker, question, *program, proposal, key, read)
+               : round;
+  }
+
+  /// The first half of a round: asks memory for what settle() will read. False: there is nothing to settle,
+  /// and `round` is how the round ends.
+  SLUICE_HD bool propose(Walker& walker, ParkedQuestion& question, const Program*& program,
+                         Proposal& proposal, Round& round, std::uint32_t& key, std::uint64_t& read) const {
+    if constexpr (kAsks) {
+      if (question.target != kNoVertex) {
+        round = answer(walker, question, key, read);
+        return false;
+      }
+    }
+    program = program_of(walker);
+    if (!program) {
+      key = map.owner(walker.current);
+      round = Round::absent;
+      return false;
+    }
+    if constexpr (Program::kScans) {
+      if (Program::kTrials && walker.trial >= kMaxTrials) {
+        round = scan(walker, *program, key);
+        return false;
+      }
+    }
+    program->propose(walker, proposal);
+    if (proposal.located && program == programs + map.in_place) read += program->draw_bytes(walker.row);
+    return true;
+  }
+
+  /// The second half.
+  SLUICE_HD Round settle(Walker& walker, ParkedQuestion& question, const Program& program, Proposal& proposal,
+                         std::uint32_t& key, std::uint64_t& read) const {
+    const Round round = program.settle(walker, proposal, PagedAnswers{map, read});
+    if constexpr (kAsks) {
+      if (round == Round::scan) return scan(walker, program, key);
+      if (round == Round::absent) {
+        question = {proposal.hop.target,
+                    static_cast<std::uint32_t>(proposal.hop.position - walker.row.offset)};
+        key = waits_for(walker, proposal.hop.target);
+      }
+    }
+    return round;
+  }
+
+  /// Bytes that a scan of the walker's list reads in place: it goes through the list twice, and asks another
+  /// one about every entry.
+  SLUICE_HD std::uint64_t scan_bytes(const Walker& walker, const Program& program) const {
+    const std::uint32_t entry = kTargetBytes + (program.graph.csr.weights ? kWeightBytes : 0);
+    std::uint64_t each = &program == programs + map.in_place ? entry : 0;
+    const Vertex other = program.scan_asks(walker);
+    if (other != kNoVertex && map.slot(other) == map.in_place)
+      each += std::uint64_t{searched(program.graph.degree(other))} * kTargetBytes;
+    return 2 * each * walker.row.degree;
+  }
+
+ private:
+  /// An undirected graph answers at the target, where the walk goes on if it is accepted; a directed one at
+  /// the vertex that is asked about.
+  SLUICE_HD std::uint32_t waits_for(const Walker& walker, Vertex target) const {
+    return map.owner(programs->graph.undirected ? target : programs->scan_asks(walker));
+  }
+
+  SLUICE_HD Round answer(Walker& walker, ParkedQuestion& question, std::uint32_t& key,
+                         std::uint64_t& read) const {
+    Proposal proposal;
+    proposal.hop = {question.target, programs->graph.row(question.target),
+                    walker.row.offset + question.index};
+    const Round round = programs->judge(walker, proposal, PagedAnswers{map, read});
+    if (round == Round::absent) {
+      key = waits_for(walker, question.target);
+    } else {
+      question = {};
+    }
+    // Whoever must scan first goes back to its own list.
+    return round == Round::scan ? Round::rejected : round;
+  }
+
+  SLUICE_HD Round scan(const Walker& walker, const Program& program, std::uint32_t& key) const {
+    const Vertex other = program.scan_asks(walker);
+    if (other == kNoVertex || map.slot(other) != PageMap::kNoSlot || program.graph.degree(other) == 0)
+      return Round::scan;
+    key = pairs();
+    return Round::absent;
+  }
+};
+
+}  // namespace sluice

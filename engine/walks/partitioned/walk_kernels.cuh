@@ -1,0 +1,165 @@
+// Kernels of walks on a graph in partitions that depend on the sampler: begin, and go on as far as the
+// partitions here allow.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/exec/cuda_check.cuh"
+#include "engine/exec/group.cuh"
+#include "engine/walks/partitioned/walk.hpp"
+#include "engine/walks/walk_cuda.cuh"
+
+namespace sluice::cuda {
+
+/// Keys up to which a block counts arrivals in shared memory.
+inline constexpr std::uint32_t kSharedKeys = 8192;
+
+/// A wave's walks in device memory.
+struct PagedWaveView {
+  ParkedWalk* parked;
+  ParkedQuestion* questions;    ///< null where nothing is asked
+  std::uint32_t* keys;          ///< [walks] where each waits
+  const std::uint32_t* order;   ///< walks by key
+  Vertex* paths;                ///< [walks][row]
+  std::uint64_t row;            ///< the steps of a leg and one more
+  unsigned long long* waiting;  ///< [keys] arrivals are added
+  WalkCounters* counters;
+};
+
+/// Parts of `order` that are worked on: those of the partitions that are here.
+struct PagedSegments {
+  static constexpr unsigned kMost = 64;
+  std::uint64_t begin[kMost];   ///< in `order`
+  std::uint64_t before[kMost];  ///< walks of the segments before
+  unsigned count;
+  std::uint64_t walks;
+
+  __device__ __forceinline__ std::uint64_t position(std::uint64_t i) const {
+    unsigned low = 0;
+    for (unsigned step = kMost / 2; step > 0; step /= 2) {
+      if (low + step < count && before[low + step] <= i) low += step;
+    }
+    return begin[low] + (i - before[low]);
+  }
+};
+
+/// Adds one to waiting[key] for every lane that takes part; whole blocks call it.
+static __device__ __forceinline__ void count_arrivals(std::uint32_t key, bool takes_part, std::uint32_t keys,
+                                                      unsigned long long* waiting, unsigned* shared) {
+  if (keys > kSharedKeys) {
+    if (takes_part) atomicAdd(&waiting[key], 1ull);
+    return;
+  }
+  for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) shared[k] = 0;
+  __syncthreads();
+  if (takes_part) atomicAdd(&shared[key], 1u);
+  __syncthreads();
+  for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) {
+    if (shared[k] != 0) atomicAdd(&waiting[k], static_cast<unsigned long long>(shared[k]));
+  }
+}
+
+template <class Program>
+__global__ void __launch_bounds__(kWalkBlock)
+    begin_paged_kernel(PagedWalks<Program> walks, PagedWaveView wave, std::uint64_t count) {
+  extern __shared__ unsigned arrivals[];
+  const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
+  std::uint32_t key = 0;
+  if (index < count) {
+    const Walker walker = walks.begin(index);
+    wave.parked[index] = walks.park(walker);
+    if constexpr (PagedWalks<Program>::kAsks) wave.questions[index] = {};
+    wave.paths[index * wave.row] = walker.start;
+    key = walks.first_key(index, walker);
+    wave.keys[index] = key;
+  }
+  count_arrivals(key, index < count, walks.keys(), wave.waiting, arrivals);
+}
+
+/// A lane's walk goes on as far as it can, if it is `active`, and leaves its vertices in `path`; returns
+/// where it waits then, and adds its rounds and what it reads in place. Programs that scan are called by
+/// whole warps, which scan together for each lane that wants it.
+template <class Program>
+__device__ __forceinline__ std::uint32_t walk_on(const PagedWalks<Program>& walks, Walker& walker,
+                                                 ParkedQuestion& question, Vertex* path, bool active,
+                                                 std::uint32_t& rounds, std::uint64_t& read) {
+  std::uint32_t key = walks.ended();
+  while (Program::kScans ? __any_sync(~0u, active) : active) {
+    Round round = Round::absent;
+    const Program* program = nullptr;
+    if (active) round = walks.step(walker, question, program, key, read);
+    if constexpr (Program::kScans) {
+      if (active && round == Round::scan) read += walks.scan_bytes(walker, *program);
+      std::uint64_t counted_already = 0;
+      for (unsigned waiting = __ballot_sync(~0u, active && round == Round::scan); waiting != 0;
+           waiting &= waiting - 1) {
+        const unsigned lane = __ffs(static_cast<int>(waiting)) - 1;
+        Walker shared = broadcast_struct(walker, lane);
+        const auto theirs = __shfl_sync(~0u, reinterpret_cast<unsigned long long>(program), lane);
+        const Round result = reinterpret_cast<const Program*>(theirs)->transform_list(
+            Tile<32>{}, shared, PagedAnswers{walks.map, counted_already});
+        if (Tile<32>::warp_lane() == lane) walker = shared, round = result;
+      }
+    }
+    if (!active) continue;
+    if (round == Round::absent) {
+      active = false;
+      continue;
+    }
+    ++rounds;
+    if (round == Round::moved) path[walker.step - walks.from] = walker.current;
+    active = round != Round::ended && walker.step < walks.until;
+    if (!active) key = walks.ended();
+  }
+  return key;
+}
+
+/// One walk of the segments, as far as it goes; returns where it waits then. All lanes of a warp call it.
+template <class Program>
+__device__ __forceinline__ std::uint32_t advance_walk(const PagedWalks<Program>& walks,
+                                                      const PagedWaveView& wave,
+                                                      const PagedSegments& segments, std::uint64_t at,
+                                                      bool takes_part) {
+  std::uint32_t key = 0, rounds = 0, steps = 0;
+  std::uint64_t read = 0;
+  if (takes_part || Program::kScans) {  // scans want whole warps
+    Walker walker;
+    ParkedQuestion question;
+    std::uint32_t index = 0;
+    Vertex* path = nullptr;
+    if (takes_part) {
+      index = wave.order[segments.position(at)];
+      walker = walks.resume(index, wave.parked[index]);
+      if constexpr (PagedWalks<Program>::kAsks) question = wave.questions[index];
+      path = wave.paths + index * wave.row;
+      steps = walker.step;
+    }
+    key = walk_on(walks, walker, question, path, takes_part && walker.step < walks.until, rounds, read);
+    if (takes_part) {
+      wave.parked[index] = walks.park(walker);
+      if constexpr (PagedWalks<Program>::kAsks) wave.questions[index] = question;
+      wave.keys[index] = key;
+      count_walk(wave.counters, walker.step - steps, rounds);
+      if (read > 0) {
+        atomicAdd(&wave.counters[blockIdx.x % kWalkCounterSlots].read, static_cast<unsigned long long>(read));
+      }
+    }
+  }
+  return key;
+}
+
+/// A grid may be smaller than the segments: then its blocks go on with what others have not taken.
+template <class Program>
+__global__ void __launch_bounds__(kWalkBlock)
+    paged_walk_kernel(PagedWalks<Program> walks, PagedWaveView wave, PagedSegments segments) {
+  extern __shared__ unsigned arrivals[];
+  for (std::uint64_t first = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock; first < segments.walks;
+       first += static_cast<std::uint64_t>(gridDim.x) * kWalkBlock) {
+    const std::uint64_t at = first + threadIdx.x;
+    const bool takes_part = at < segments.walks;
+    const std::uint32_t key = advance_walk(walks, wave, segments, at, takes_part);
+    count_arrivals(key, takes_part, walks.keys(), wave.waiting, arrivals);
+  }
+}
+
+}  // namespace sluice::cuda

@@ -1,0 +1,124 @@
+// The sampling API (after C-SAW, Pandey et al., SC'20, section III): a sampler is a small trivially copyable
+// struct that says what biases it has; the engine picks how to draw. Everything it does is an integer
+// decision.
+//
+// A walk's sampler (neighbour size 1, with replacement, depth = the walk's length) may have
+//   kBias                              required: uniform, fixed (a function of the edge) or dynamic
+//   edge_bias(graph, edge)             fixed part of the bias, an integer; fixed: required, dynamic: optional
+//   dynamic_bias(graph, walker, edge)  dynamic: required; the candidate's bias is the product of both
+//   question(walker, edge)             dynamic: a vertex of the walk and one of the edge; whether the first
+//   has
+//                                      an edge to the second is then dynamic_bias's fourth argument. Where
+//                                      the graph is worked on in partitions, other lists may be asked only so
+//   edge_bias_is_uniform(graph)        dynamic: true where edge_bias is the same for all edges of this graph
+//   bias_bound(), bias_floor()         dynamic: an upper (and lower) bound of dynamic_bias, if known. With a
+//                                      bound the engine draws by rejection, without by inverse transform
+//   kReadsNoList                       true: reads no edge of any list itself, so that lists may be coded
+//   redirect(graph, walker, random, dead_end)     goes elsewhere instead of along an edge; kNoVertex: does
+//   not update(graph, walker, edge, degrees, random)  where the walk goes after `edge` was selected; default:
+//   its
+//                                                 target
+// Offsets and degrees of all vertices may be read at any time; of edges, only those of the walker's list.
+// Static bias parts are tabled (alias, CTPS); so `edge_bias` must depend on graph and edge alone.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/graph/graph_view.hpp"
+#include "engine/random/philox.hpp"
+#include "engine/sampling/options.hpp"
+
+namespace sluice {
+
+/// On what a bias depends.
+enum class BiasClass {
+  uniform,  ///< all candidates alike
+  fixed,    ///< on the edge ("static" in the papers): tables can be made once
+  dynamic,  ///< on the history of the walk or the sample too
+};
+
+/// A walk as a sampler sees it.
+struct Walker {
+  Instance instance = 0;
+  std::uint32_t step = 0;   ///< 0 at the first step
+  std::uint32_t trial = 0;  ///< rejection: proposals made in this step
+  Vertex start = kNoVertex;
+  Vertex previous = kNoVertex;  ///< kNoVertex at the first step
+  Vertex current = kNoVertex;
+  Row row;  ///< the current vertex's list
+};
+
+/// Is there an edge from `from` to `to`? kNoVertex: nothing is asked, and the answer is no.
+struct Question {
+  Vertex from = kNoVertex;
+  Vertex to = kNoVertex;
+};
+
+/// Degrees of both ends of a selected edge.
+struct EdgeDegrees {
+  std::uint32_t source;
+  std::uint32_t target;
+};
+
+template <class S>
+concept HasEdgeBias = requires(const S s, const GraphView& g, const Edge& e) {
+  { s.edge_bias(g, e) } -> std::convertible_to<std::uint64_t>;
+};
+template <class S>
+concept HasUniformEdgeBias = requires(const S s, const GraphView& g) {
+  { s.edge_bias_is_uniform(g) } -> std::convertible_to<bool>;
+};
+template <class S>
+concept HasBound = requires(const S s) {
+  { s.bias_bound() } -> std::convertible_to<std::uint64_t>;
+};
+template <class S>
+concept HasFloor = requires(const S s) {
+  { s.bias_floor() } -> std::convertible_to<std::uint64_t>;
+};
+template <class S>
+concept ReadsNoList = requires {
+  requires S::kReadsNoList;
+};
+template <class S>
+concept HasRedirect = requires(const S s, const GraphView& g, const Walker& w, const PhiloxBlock& r) {
+  { s.redirect(g, w, r, true) } -> std::same_as<Vertex>;
+};
+template <class S>
+concept HasUpdate = requires(const S s, const GraphView& g, const Walker& w, const Edge& e, EdgeDegrees d) {
+  { s.update(g, w, e, d, std::uint64_t{}) } -> std::same_as<Vertex>;
+};
+template <class S>
+concept HasQuestion = requires(const S s, const Walker& w, const Edge& e) {
+  { s.question(w, e) } -> std::same_as<Question>;
+};
+template <class S>
+concept HasAnsweredBias = HasQuestion<S> &&
+    requires(const S s, const GraphView& g, const Walker& w, const Edge& e) {
+  { s.dynamic_bias(g, w, e, true) } -> std::convertible_to<std::uint64_t>;
+};
+template <class S>
+concept HasDynamicBias = HasAnsweredBias<S> ||
+    requires(const S s, const GraphView& g, const Walker& w, const Edge& e) {
+  { s.dynamic_bias(g, w, e) } -> std::convertible_to<std::uint64_t>;
+};
+
+/// What a walk's sampler must be.
+template <class S>
+concept WalkSampler = std::is_trivially_copyable_v<S> && requires {
+  { S::kBias } -> std::convertible_to<BiasClass>;
+} &&(S::kBias != BiasClass::fixed || HasEdgeBias<S>)&&(S::kBias != BiasClass::dynamic || HasDynamicBias<S>);
+
+/// The fixed biases that have names: `--bias none|weight|degree`.
+struct NamedBias {
+  Bias bias = Bias::none;
+
+  SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
+    if (bias == Bias::weight) return graph.weight_bias(edge);
+    return bias == Bias::degree ? graph.degree(edge.target) : 1;
+  }
+};
+
+}  // namespace sluice

@@ -1,0 +1,134 @@
+#include "engine/walks/sharded/driver.hpp"
+
+#include <numeric>
+#include <optional>
+
+#include "engine/core/error.hpp"
+
+namespace sluice {
+
+ShardWalkDriver::ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, const PageRequest& pages,
+                                 StartsView starts, const WalkOptions& options, RunStats& stats,
+                                 Instance begin, Instance end, PagedPlan plan)
+    : graph_(graph),
+      job_(job),
+      options_(options),
+      stats_(stats),
+      ranks_(*graph.paging.shard),
+      instances_(end - begin),
+      homes_(graph.device, &ranks_, begin, end, plan.wave),
+      loop_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}, stats),
+      rows_(job.make_rows(graph.device, homes_.capacity() * (std::uint64_t{options.length} + 1))) {
+  const auto owners = ranks_of_keys(ranks_, loop_.partitions());
+  for (unsigned half = 0; half < job_.halves(); ++half) {
+    const ShardRoom room{graph.device, ranks_, homes_.capacity(), options.length,
+                         owners,       half,   job_.halves()};
+    halves_.push_back(job_.make_half(room, *rows_));
+  }
+  WalkWave& wave = job_.wave();
+  wave.own_begin = loop_.own().begin, wave.own_end = loop_.own().end;
+  wave.homes = homes_.firsts(), wave.home_counts = homes_.counts();
+  wave.per_home = loop_.plan().wave;
+  wave.starts = starts;
+  wave.length = wave.until = options.length;
+  wave.partitions = loop_.partitions();
+}
+
+void ShardWalkDriver::run(WalkSink* sink) {
+  for (const auto& half : halves_) half->connect();
+  WaveRows rows(graph_.device, homes_, job_.rows_in_parts() ? &ranks_ : nullptr, loop_.plan().wave,
+                options_.length, options_.length, sink, stats_);
+  const double loading = seconds_now();
+  hold({});
+  stats_.load_seconds += seconds_now() - loading;
+  std::uint64_t done = 0;
+  for (std::uint64_t w = 0; w < homes_.waves(); ++w, ++stats_.waves) {
+    homes_.begin(w);
+    ranks_.barrier("a wave of walks");
+    const double start = seconds_now();
+    walk_wave();
+    stats_.compute_seconds += seconds_now() - start;
+    rows.leave(rows_->data());
+    done += homes_.own_count();
+    if (options_.progress) options_.progress(done, instances_);
+  }
+  rows.finish();
+  for (const auto& half : halves_) {
+    stats_.steps += half->steps(), stats_.selections += half->steps();
+    stats_.selection_iterations += half->rounds();
+    stats_.exchange_seconds += half->exchange_seconds();
+  }
+  stats_.exchange_seconds += rows_->seconds();
+  stats_.exchanged_bytes += job_.bytes_sent();
+  loop_.count();
+}
+
+/// Halves take turns: the host waits for what one of them hands over while the other works.
+void ShardWalkDriver::walk_wave() {
+  std::vector<bool> left(halves_.size(), true);
+  rows_->clear();
+  for (const auto& half : halves_) half->begin();
+  for (std::uint64_t turn = 0; std::ranges::find(left, true) != left.end(); ++turn) {
+    const std::size_t h = turn % halves_.size();
+    if (left[h]) left[h] = superstep(static_cast<unsigned>(h), turn >= halves_.size());
+  }
+  rows_->bring_home(loop_.plan().wave * (std::uint64_t{options_.length} + 1));
+}
+
+/// Walks of a half change hands and go on; false when all ranks have none of them left. `begun`: they were
+/// worked on before.
+bool ShardWalkDriver::superstep(unsigned h, bool begun) {
+  ShardWalks& walks = *halves_[h];
+  const Crossing crossing = walks.exchange();
+  stats_.entries_sent += crossing.sent, stats_.entries_received += crossing.received;
+  if (crossing.left == 0) return false;
+  if (job_.asks() && begun && crossing.travelled == 0) bring_pair(crossing.here > 0);
+  walks.advance();
+  ++stats_.rounds;
+  return true;
+}
+
+/// All walks that are left need a list of another rank beside their own: that of one of them comes, and
+/// whoever can goes on.
+void ShardWalkDriver::bring_pair(bool some) {
+  if (some) hold({loop_.plan().partitions.owner(halves_[0]->first_pair().second)});
+  ranks_.barrier("lists of other ranks");
+}
+
+/// Makes this rank's partitions visible, and `more` beside them.
+void ShardWalkDriver::hold(std::vector<std::uint32_t> more) {
+  const OwnedPartitions own = loop_.own();
+  const std::size_t others = more.size();
+  more.resize(others + own.end - own.begin);
+  std::iota(more.begin() + static_cast<std::ptrdiff_t>(others), more.end(), own.begin);
+  loop_.hold(more);
+  job_.publish(loop_);
+}
+
+bool walk_resident_shard(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
+                         const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
+                         WalkSink* sink, bool asks, std::uint64_t slot_bytes,
+                         FunctionRef<ShardJob*(Communicator&)> connect) {
+  Communicator& ranks = *graph.paging.shard;
+  const std::uint64_t bytes =
+      (asks ? kShardWalkBytes<true> : kShardWalkBytes<false>)+(std::uint64_t{options.length} + 1) *
+      sizeof(Vertex);
+  auto plan = plan_resident_shard(ranks, graph.device, graph.graph, graph.paging, pages.columns, bytes,
+                                  end - begin, asks, 0, slot_bytes);
+  if (!plan) return false;
+  ShardJob* const job = connect(ranks);
+  if (!job) return false;
+  std::optional<ShardWalkDriver> driver;
+  try {
+    together(&ranks, [&] {
+      driver.emplace(graph, *job, pages, starts, options, stats, begin, end, *std::move(plan));
+    });
+  } catch (const BudgetError&) {
+    job->abort();  // one rank's is gone
+    return false;  // of all ranks: queues take less
+  }
+  driver->run(sink);
+  return true;
+}
+
+}  // namespace sluice

@@ -1,0 +1,137 @@
+// What the driver of walks over ranks that each hold all of their partitions asks of a backend and a sampler:
+// its own code is compiled once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/core/function_ref.hpp"
+#include "engine/memory/page_loop.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/walks/sharded/walk.hpp"
+
+namespace sluice {
+
+/// Rows of a wave's walks, as a backend keeps them.
+class ShardRows {
+ public:
+  virtual ~ShardRows() = default;
+
+  virtual void clear() = 0;
+  /// Whatever ranks have of rows that are others' goes to those; `home` is what the rows of one rank take.
+  virtual void bring_home(std::uint64_t home) = 0;
+  virtual Vertex* data() const = 0;
+  /// Of bringing them home.
+  virtual double seconds() const = 0;
+};
+
+/// One half of a wave's walks, or all of it.
+class ShardWalks {
+ public:
+  virtual ~ShardWalks() = default;
+
+  /// All ranks call it once they have their memory.
+  virtual void connect() = 0;
+  /// Makes a record of every walk of the half that begins here.
+  virtual void begin() = 0;
+  /// Hands over what belongs elsewhere and takes what comes; all ranks call it.
+  virtual Crossing exchange() = 0;
+  /// Works on all records, until every walk has ended or waits for a list that is not here.
+  virtual void advance() = 0;
+  /// Where the first walk that is here is, and whom it asks.
+  virtual std::pair<Vertex, Vertex> first_pair() = 0;
+  virtual double exchange_seconds() const = 0;
+  virtual std::uint64_t steps() = 0;
+  virtual std::uint64_t rounds() = 0;
+};
+
+/// What a half of a wave is made from.
+struct ShardRoom {
+  const Device& device;
+  Communicator& ranks;
+  std::uint64_t capacity;  ///< of the wave
+  std::uint32_t length;
+  const std::vector<std::uint32_t>& ranks_of_keys;
+  unsigned half, halves;
+
+  /// The most walks of a half, and those of this one.
+  std::uint64_t most() const { return (capacity + halves - 1) / halves; }
+  std::uint64_t size() const { return (capacity + halves - 1 - half) / halves; }
+};
+
+/// One run of walks.
+class ShardJob {
+ public:
+  virtual ~ShardJob() = default;
+
+  virtual WalkWave& wave() = 0;
+  /// Makes the partitions that are here visible to the next superstep.
+  virtual void publish(PageLoop& loop) = 0;
+  virtual unsigned halves() const = 0;
+  /// PagedWalks::kAsks.
+  virtual bool asks() const = 0;
+  /// Does every rank keep its own vertices of a row, for WaveRows to put together?
+  virtual bool rows_in_parts() const = 0;
+  virtual std::unique_ptr<ShardRows> make_rows(const Device& device, std::uint64_t values) = 0;
+  virtual std::unique_ptr<ShardWalks> make_half(const ShardRoom& room, ShardRows& rows) = 0;
+  virtual std::uint64_t bytes_sent() const = 0;
+  /// Ends what is under way between ranks, where one of them does not come any more.
+  virtual void abort() = 0;
+};
+
+/// `Wave` is the backend's ShardWave.
+template <class Program, class Wave>
+class ShardJobOf final : public ShardJob {
+ public:
+  ShardJobOf(const Program& program, typename Wave::Link& link) : program_(program), link_(link) {}
+
+  WalkWave& wave() override { return walks_; }
+  void publish(PageLoop& loop) override { walks_.publish(loop, program_); }
+  unsigned halves() const override { return Wave::kHalves; }
+  bool asks() const override { return Wave::kAsks; }
+  bool rows_in_parts() const override { return Wave::Rows::kInParts; }
+  std::unique_ptr<ShardRows> make_rows(const Device& device, std::uint64_t values) override {
+    return std::make_unique<typename Wave::Rows>(device, link_, values);
+  }
+  std::unique_ptr<ShardWalks> make_half(const ShardRoom& room, ShardRows& rows) override {
+    return std::make_unique<Wave>(room, link_, rows, program_, walks_);
+  }
+  std::uint64_t bytes_sent() const override { return link_.bytes_sent(); }
+  void abort() override { link_.abort(); }
+
+ private:
+  const Program& program_;
+  typename Wave::Link& link_;
+  PagedWalks<Program> walks_;
+};
+
+/// Walks by ShardWalkDriver, if every rank's part of the graph fits its device and `connect` finds a way
+/// between the ranks (null, on all of them, where there is none); false, on all of them, where not.
+/// `slot_bytes` as in plan_resident_shard.
+bool walk_resident_shard(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
+                         const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
+                         WalkSink* sink, bool asks, std::uint64_t slot_bytes,
+                         FunctionRef<ShardJob*(Communicator&)> connect);
+
+/// The same by the backend's ShardWave.
+template <class Program, class Wave>
+bool walk_resident_shard(ResidentGraph::Impl& graph, const Program& program, const PageRequest& pages,
+                         StartsView starts, const WalkOptions& options, RunStats& stats, Instance begin,
+                         Instance end, WalkSink* sink) {
+  std::unique_ptr<typename Wave::Link> link;
+  std::unique_ptr<ShardJob> job;
+  const auto connect = [&](Communicator& ranks) -> ShardJob* {
+    link = Wave::link(ranks);
+    if (link) job = std::make_unique<ShardJobOf<Program, Wave>>(program, *link);
+    return job.get();
+  };
+  // A user's sampler may have more in its program than most.
+  const std::uint64_t slot_bytes = std::max<std::uint64_t>(kSlotLookUp, sizeof(PageView) + sizeof(Program));
+  return walk_resident_shard(graph, pages, starts, options, stats, begin, end, sink, Wave::kAsks, slot_bytes,
+                             connect);
+}
+
+}  // namespace sluice

@@ -1,0 +1,65 @@
+#include "engine/walks/sharded/walk.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+
+namespace {
+
+/// What a rank takes beside slots and walks: the look-ups of partitions, and counts by rank.
+std::uint64_t look_up_bytes(const PartitionPlan& plan, std::uint64_t slots, std::uint64_t slot_bytes,
+                            std::uint64_t ranks) {
+  constexpr std::uint64_t kHalves = 2, kCounters = 64u << 10;
+  const std::uint64_t owners = plan.boundaries().size_bytes() + plan.buckets().size_bytes(),
+                      round = plan.size() * sizeof(std::uint32_t) + (slots + 1) * slot_bytes,
+                      half = (plan.size() + 2) * sizeof(std::uint32_t) + ranks * (ranks + 2) * 8;
+  return owners + round + kHalves * half + ranks * 16 + kCounters;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> ranks_of_keys(const Communicator& ranks, std::uint64_t partitions) {
+  std::vector<std::uint32_t> owners = ranks_of_partitions(ranks, partitions);
+  owners.push_back(static_cast<std::uint32_t>(ranks.size()));
+  owners.push_back(static_cast<std::uint32_t>(ranks.rank()));
+  return owners;
+}
+
+std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& device, const Graph& graph,
+                                             const PagingOptions& paging, const PageColumns& columns,
+                                             std::uint64_t bytes_per_walk, std::uint64_t instances,
+                                             bool pairs, std::uint64_t taken, std::uint64_t slot_bytes) {
+  // A pair brings a partition of another rank, which should not be all that this rank has.
+  constexpr std::uint64_t kPartsForPairs = 16, kLeastShare = 2;
+  // Ranks may have found devices of different kinds, which have no way to each other.
+  std::uint64_t kinds[] = {device.is_cuda() ? 1u : 0u, device.is_cuda() ? 0u : 1u};
+  ranks.all_reduce(kinds, Reduce::max, "the devices of ranks");
+  if (kinds[0] + kinds[1] > 1) return std::nullopt;
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  const std::uint64_t parts =
+      paging.partitions != 0 ? paging.partitions : size * (pairs ? kPartsForPairs : 1);
+  PagedPlan plan{PartitionPlan::of_count(graph.out.offsets.span(), {0, columns.bytes_per_edge()}, parts)};
+  const OwnedPartitions own = OwnedPartitions::of(&ranks, plan.partitions.size());
+  const std::uint64_t mine = own.end - own.begin,
+                      wanted = std::max<std::uint64_t>(mine + (pairs && mine < plan.partitions.size()), 1);
+  plan.slots = static_cast<unsigned>(wanted);
+  std::uint64_t most = std::max<std::uint64_t>(instances, 1);
+  ranks.all_reduce(std::span(&most, 1), Reduce::max, "the partition plan");
+  // The host backend's memory has to hold results that leave as well.
+  const std::uint64_t room = device.is_cuda() ? ~std::uint64_t{0} : host_accountant().available() / 2,
+                      available = std::min(device.memory().available(), room),
+                      parts_bytes = wanted * plan.partitions.largest(),
+                      held = parts_bytes + taken + look_up_bytes(plan.partitions, wanted, slot_bytes, size);
+  std::uint64_t wave = 0;
+  if (held < available && (paging.slots == 0 || wanted <= std::max<std::uint64_t>(paging.slots, 2)))
+    wave = std::min({(available - held) / (bytes_per_walk * size), most, kMostUnderWay / size});
+  // Where partitions leave little for walks, more waves cost more than partitions that come and go.
+  if (wave < most && parts_bytes > available / kLeastShare) wave = 0;
+  ranks.all_reduce(std::span(&wave, 1), Reduce::min, "the partition plan");
+  if (wave == 0) return std::nullopt;
+  plan.wave = wave;
+  plan.slot_bytes = parts_bytes;
+  return plan;
+}
+
+}  // namespace sluice

@@ -1,0 +1,245 @@
+// One step of a walk, once for host and device. A step is a proposal and its settlement; where proposals can
+// be rejected, each is one round of the walk's state machine, so that walks that are worked on side by side
+// (lanes of a warp, or the host's interleaved walks) need not wait for each other's trials.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/graph/partition_map.hpp"
+#include "engine/random/streams.hpp"
+#include "engine/random/uniform.hpp"
+#include "engine/select/tables.hpp"
+#include "engine/walks/sampler.hpp"
+
+namespace sluice {
+
+/// How a proposal becomes a step.
+enum class Acceptance {
+  always,     ///< the table draws from the distribution itself
+  fixed,      ///< rejection by the edge's fixed bias below a bound for each list
+  dynamic,    ///< rejection by the sampler's dynamic bias below its bound
+  transform,  ///< no proposal: inverse transform over the whole list at every step
+};
+
+/// Trials before rejection gives up and the inverse transform decides: a constant, part of the draws'
+/// definition.
+inline constexpr std::uint32_t kMaxTrials = 64;
+
+enum class Round {
+  moved,     ///< the step is done
+  rejected,  ///< try again
+  scan,      ///< the list must be scanned: see transform_list
+  ended,     ///< dead end
+  absent,    ///< a list that is needed is not here; the proposal stands
+};
+
+/// A walk between proposal and settlement.
+struct Proposal {
+  Probe probe;
+  Hop hop;  ///< what `probe` found
+  Vertex redirected = kNoVertex;
+  bool located = false;
+};
+
+/// Everything a step needs, by value.
+template <WalkSampler Sampler, class Table, Acceptance kAcceptance>
+struct WalkProgram {
+  GraphView graph;
+  Sampler sampler;
+  Table table;
+  const std::uint64_t* bounds = nullptr;  ///< [vertices], Acceptance::fixed
+  std::uint64_t seed = 1;
+
+  static constexpr bool kTrials = kAcceptance == Acceptance::fixed || kAcceptance == Acceptance::dynamic;
+  static constexpr bool kScans = kAcceptance != Acceptance::always;
+  static constexpr bool kRedirects = HasRedirect<Sampler>;
+  static constexpr bool kUpdates = HasUpdate<Sampler>;
+  // The high word of the selection's block serves redirect or update where the table leaves it over.
+  static constexpr bool kSpare = kAcceptance == Acceptance::always && Table::kSpareWord;
+
+  // Draws of Stream::update in a step: 0 is redirect's. What may follow on it in the same step has its own.
+  static constexpr std::uint32_t kUpdateDraw = kRedirects ? 1 : 0;
+  static constexpr std::uint32_t kDeadEndDraw = 2;
+
+  SLUICE_HD WalkDraws draws(const Walker& walker) const {
+    return {seed, planted(Fault::reused_counter) ? walker.step / 2 : walker.step, walker.instance};
+  }
+
+  SLUICE_HD void propose(const Walker& walker, Proposal& proposal) const {
+    const WalkDraws random = draws(walker);
+    const PhiloxBlock block =
+        kTrials ? random.block(Stream::trial, walker.trial) : random.block(Stream::select);
+    if constexpr (kRedirects) {
+      const PhiloxBlock extra = kSpare && !kUpdates ? block : random.block(Stream::update);
+      proposal.redirected =
+          walker.trial == 0 ? sampler.redirect(graph, walker, extra, walker.row.degree == 0) : kNoVertex;
+      if (proposal.redirected != kNoVertex) {
+        prefetch(graph.csr.offsets + proposal.redirected);
+        return;
+      }
+    }
+    if constexpr (kAcceptance == Acceptance::transform) {
+      proposal.located = walker.row.degree != 0;
+    } else {
+      proposal.located = table.locate(graph, walker.current, walker.row, block, proposal.probe);
+      if constexpr (kAcceptance == Acceptance::fixed) proposal.located &= bounds[walker.current] > 0;
+      proposal.probe.random = block.high();
+      if (proposal.located) table.prefetch_probe(graph, proposal.probe);
+    }
+  }
+
+  /// `lists` answers the sampler's question.
+  template <class Lists = WholeGraph>
+  SLUICE_HD Round settle(Walker& walker, Proposal& proposal, const Lists& lists = {}) const {
+    if constexpr (kRedirects) {
+      if (proposal.redirected != kNoVertex)
+        return arrive(walker, proposal.redirected, graph.row(proposal.redirected));
+    }
+    if (!proposal.located) return dead_end(walker);
+    if constexpr (kAcceptance == Acceptance::transform) {
+      return Round::scan;
+    } else {
+      proposal.hop = table.resolve(graph, proposal.probe);
+      if (proposal.hop.target == kNoVertex) return dead_end(walker);
+      return judge(walker, proposal, lists);
+    }
+  }
+
+  /// Accepts or rejects what was proposed; the walker's own list need not be here.
+  template <class Lists>
+  SLUICE_HD Round judge(Walker& walker, const Proposal& proposal, const Lists& lists) const {
+    if constexpr (kTrials) {
+      const Answer accepted = accept(walker, proposal.hop, lists);
+      if (accepted == Answer::absent) return Round::absent;
+      if (accepted == Answer::no) return ++walker.trial < kMaxTrials ? Round::rejected : Round::scan;
+    }
+    return take(walker, proposal.hop, proposal.probe.random);
+  }
+
+  /// Inverse transform over the whole list by a group of lanes (all of them with the same walker). The sums
+  /// are exact in 128 bits; the draw is one block of 128 bits. All lists that are asked for must be here.
+  template <class Group, class Lists = WholeGraph>
+  SLUICE_HD Round transform_list(const Group& group, Walker& walker, const Lists& lists = {}) const {
+    using Wide = unsigned __int128;
+    const Row& row = walker.row;
+    Wide mine = 0;
+    for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize)
+      mine += bias_at(walker, row.offset + i, lists);
+    const Wide total = group.sum(mine);
+    if (total == 0) return dead_end(walker);
+    const PhiloxBlock block = draws(walker).block(Stream::fallback);
+    const Wide x = uniform_index(block.high(), block.low(), total);
+    Wide below = 0;
+    for (std::uint32_t base = 0; base < row.degree; base += Group::kSize) {
+      const std::uint32_t i = base + group.rank();
+      const Wide sum =
+          below + group.inclusive_scan(i < row.degree ? bias_at(walker, row.offset + i, lists) : Wide{0});
+      const std::uint32_t hit = group.ballot(sum > x);
+      if (hit != 0) {
+        const unsigned lane = group.first(hit);
+        const EdgeIndex position = row.offset + base + lane;
+        const Vertex target = graph.target(position);
+        return take(walker, {target, graph.row(target), position}, random_of_update(walker));
+      }
+      below = group.broadcast(sum, Group::kSize - 1);
+    }
+    return Round::ended;  // not reached: x < total
+  }
+
+  /// What a proposal looks at of a list.
+  SLUICE_HD static std::uint32_t draw_bytes(const Row& row) {
+    if constexpr (kAcceptance == Acceptance::transform) {
+      return 0;
+    } else {
+      return Table::read_bytes(row) + (kAcceptance == Acceptance::fixed ? kWeightBytes : 0);
+    }
+  }
+
+  /// Whose list must be here, beside the walker's own, to scan that: kNoVertex if nobody's.
+  SLUICE_HD Vertex scan_asks(const Walker& walker) const {
+    if constexpr (HasQuestion<Sampler>) return sampler.question(walker, {walker.current}).from;
+    return kNoVertex;
+  }
+
+ private:
+  template <class Lists>
+  SLUICE_HD Answer ask(const Walker& walker, const Edge& edge, const Lists& lists) const {
+    if constexpr (HasQuestion<Sampler>) {
+      const Question question = sampler.question(walker, edge);
+      if (question.from != kNoVertex) return lists.has_edge(graph, question.from, question.to);
+    }
+    return Answer::no;
+  }
+
+  SLUICE_HD std::uint64_t dynamic_bias(const Walker& walker, const Edge& edge, Answer answer) const {
+    if constexpr (HasQuestion<Sampler>) {
+      return sampler.dynamic_bias(graph, walker, edge, answer == Answer::yes);
+    } else {
+      return sampler.dynamic_bias(graph, walker, edge);
+    }
+  }
+
+  template <class Lists>
+  SLUICE_HD unsigned __int128 bias_at(const Walker& walker, EdgeIndex position, const Lists& lists) const {
+    const Edge edge{walker.current, graph.target(position), position};
+    unsigned __int128 bias = 1;
+    if constexpr (HasEdgeBias<Sampler>) bias = sampler.edge_bias(graph, edge);
+    if constexpr (HasDynamicBias<Sampler>) bias *= dynamic_bias(walker, edge, ask(walker, edge, lists));
+    return bias;
+  }
+
+  template <class Lists>
+  SLUICE_HD Answer accept(const Walker& walker, const Hop& hop, const Lists& lists) const {
+    const Edge edge{walker.current, hop.target, hop.position};
+    const std::uint64_t random = draws(walker).block(Stream::accept, walker.trial).low();
+    bool accepted = false;
+    if constexpr (kAcceptance == Acceptance::fixed) {
+      accepted = uniform_index(random, bounds[walker.current]) < sampler.edge_bias(graph, edge);
+    } else {
+      const std::uint64_t x = uniform_index(random, sampler.bias_bound());
+      if constexpr (HasFloor<Sampler>) {
+        if (x < sampler.bias_floor()) return Answer::yes;
+      }
+      const Answer answer = ask(walker, edge, lists);
+      if (answer == Answer::absent) return Answer::absent;
+      accepted = x < dynamic_bias(walker, edge, answer);
+    }
+    return accepted ? Answer::yes : Answer::no;
+  }
+
+  SLUICE_HD std::uint64_t random_of_update(const Walker& walker) const {
+    return kUpdates ? draws(walker).block(Stream::update, kUpdateDraw).high() : 0;
+  }
+
+  SLUICE_HD Round take(Walker& walker, const Hop& hop, std::uint64_t spare) const {
+    if constexpr (kUpdates) {
+      const std::uint64_t random = kSpare ? spare : random_of_update(walker);
+      const Edge edge{walker.current, hop.target, hop.position};
+      const Vertex next = sampler.update(graph, walker, edge, {walker.row.degree, hop.row.degree}, random);
+      if (next == walker.current) return arrive(walker, next, walker.row);
+      if (next != hop.target) return arrive(walker, next, graph.row(next));
+    }
+    return arrive(walker, hop.target, hop.row);
+  }
+
+  SLUICE_HD Round dead_end(Walker& walker) const {
+    if constexpr (kRedirects) {
+      const Vertex to =
+          sampler.redirect(graph, walker, draws(walker).block(Stream::update, kDeadEndDraw), true);
+      if (to != kNoVertex) return arrive(walker, to, graph.row(to));
+    }
+    return Round::ended;
+  }
+
+  SLUICE_HD Round arrive(Walker& walker, Vertex to, const Row& row) const {
+    walker.previous = walker.current;
+    walker.current = to;
+    walker.row = row;
+    walker.trial = 0;
+    ++walker.step;
+    return Round::moved;
+  }
+};
+
+}  // namespace sluice

@@ -1,0 +1,92 @@
+#include "engine/walks/transpose.hpp"
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+#include "engine/exec/cuda_check.cuh"
+#include "engine/exec/stream.cuh"
+#include "engine/memory/resident_graph.hpp"
+
+namespace sluice::cuda {
+
+namespace {
+
+constexpr unsigned kTileSide = 32;  // a warp reads 32 walks of one step and writes 32 steps of one walk
+constexpr unsigned kTileRows = 8;
+
+// ---- kernels
+// ---------------------------------------------------------------------------------------------------
+
+__global__ void transpose_kernel(const Vertex* paths, Vertex* rows, std::uint64_t count, std::uint64_t pitch,
+                                 std::uint64_t row) {
+  __shared__ Vertex tile[kTileSide][kTileSide + 1];
+  const std::uint64_t walk = static_cast<std::uint64_t>(blockIdx.x) * kTileSide,
+                      step = blockIdx.y * kTileSide;
+  for (unsigned y = threadIdx.y; y < kTileSide; y += kTileRows) {
+    if (step + y < row && walk + threadIdx.x < count) {
+      tile[y][threadIdx.x] = paths[(step + y) * pitch + walk + threadIdx.x];
+    }
+  }
+  __syncthreads();
+  for (unsigned y = threadIdx.y; y < kTileSide; y += kTileRows) {
+    if (walk + y < count && step + threadIdx.x < row) {
+      rows[(walk + y) * row + step + threadIdx.x] = tile[threadIdx.x][y];
+    }
+  }
+}
+
+}  // namespace
+
+// ---- launchers
+// -------------------------------------------------------------------------------------------------
+
+WavePlan plan_waves(const Device& device, std::uint64_t row_bytes, std::uint64_t instances, bool with_sink) {
+  constexpr std::uint64_t kStagedBytes = std::uint64_t{1} << 30;  // two of these are page-locked
+  constexpr std::uint64_t kPathBytes = std::uint64_t{16} << 30;
+  constexpr std::uint64_t kCounterBytes = std::uint64_t{64}
+                                          << 10;  // what the driver allocates beside the wave
+  const std::uint64_t free = device.memory().available();
+  const std::uint64_t room = free > kCounterBytes ? free - kCounterBytes : 0;
+  const std::uint64_t each = with_sink ? 2 * row_bytes : row_bytes;
+  if (room < each) {
+    throw BudgetError("device memory: one walk needs " + format_size(each) + " beside the graph, but " +
+                      format_size(free) + " are left (raise --device-memory or lower --length)");
+  }
+  const std::uint64_t staged = std::min(kStagedBytes, host_accountant().available() / 4);
+  const std::uint64_t limit =
+      with_sink ? std::min(room, 2 * std::max(staged, row_bytes)) : std::min(room, kPathBytes);
+  constexpr std::uint64_t kLine = 32;  // walks
+  const std::uint64_t fits = std::max<std::uint64_t>(limit / each, 1),
+                      wanted = std::max<std::uint64_t>(instances, 1);
+  if (fits < 2 * kLine) return {std::min(fits, wanted), std::min(fits, wanted)};
+  const std::uint64_t pitch = std::min((wanted + kLine - 1) / kLine * kLine, fits / kLine * kLine);
+  return {std::min(wanted, pitch), pitch};
+}
+
+ResultLane::ResultLane(const Device& device, std::uint64_t elements) {
+  if (elements == 0) return;
+  rows_ = Buffer<Vertex>(device, elements, "rows of walks");
+  for (auto& host : host_) host = Staging<Vertex>(device, elements, "results on their way");
+}
+
+const Vertex* ResultLane::collect(const Stream& stream, const Vertex* paths, std::uint64_t count,
+                                  std::uint64_t pitch, std::uint64_t row, RunStats& stats) {
+  Vertex* out = host_[turn_++ % 2].data();
+  Timer timer;
+  timer.start(stream);
+  const dim3 grid(grid_for(count, kTileSide), grid_for(row, kTileSide));
+  transpose_kernel<<<grid, dim3(kTileSide, kTileRows), 0, stream.get()>>>(paths, rows_.data(), count, pitch,
+                                                                          row);
+  check_launch("transpose_kernel");
+  const std::size_t bytes = count * row * sizeof(Vertex);
+  check(cudaMemcpyAsync(out, rows_.data(), bytes, cudaMemcpyDeviceToHost, stream.get()), "copying walks");
+  timer.stop(stream);
+  stream.wait("walks");
+  stats.transfer_seconds += timer.seconds();
+  stats.device_to_host_bytes += bytes;
+  ++stats.kernel_launches;
+  return out;
+}
+
+}  // namespace sluice::cuda

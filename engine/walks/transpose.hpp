@@ -1,0 +1,41 @@
+// How a wave of walks leaves the GPU: turned from step-major into rows, copied to page-locked memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/sampling/run.hpp"
+
+namespace sluice::cuda {
+
+class Stream;
+
+/// Walks in a wave.
+struct WavePlan {
+  std::uint64_t wave = 1;
+  std::uint64_t pitch = 1;  ///< walks from one step's row of paths to the next; a multiple of 32 where that
+                            ///< fits, so that a warp's store is one whole line
+};
+
+/// The largest wave that fits: without a sink only the paths, with one also their rows, and two waves of
+/// page-locked memory on the host. Throws BudgetError if not even one walk fits.
+WavePlan plan_waves(const Device& device, std::uint64_t row_bytes, std::uint64_t instances, bool with_sink);
+
+/// Two page-locked waves taken in turn.
+class ResultLane {
+ public:
+  ResultLane(const Device& device, std::uint64_t elements);
+
+  /// Transposes paths[row][pitch] to [count][row] and copies it; returns where it lies on the host, valid
+  /// until the call after the next. Blocks until it is there.
+  const Vertex* collect(const Stream& stream, const Vertex* paths, std::uint64_t count, std::uint64_t pitch,
+                        std::uint64_t row, RunStats& stats);
+
+ private:
+  Buffer<Vertex> rows_;
+  std::array<Staging<Vertex>, 2> host_;
+  unsigned turn_ = 0;
+};
+
+}  // namespace sluice::cuda

@@ -1,0 +1,351 @@
+// Runs any walk sampler: picks technique and layout, makes the tables, hands the program to the backend's
+// driver. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "engine/batch/starts_upload.hpp"
+#include "engine/core/error.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/tables/ensure_tables.hpp"
+#include "engine/memory/tables/page_tables.hpp"
+#include "engine/sampling/run.hpp"
+#include "engine/select/tables.hpp"
+#include "engine/walks/partitioned/driver.hpp"
+#include "engine/walks/partitioned/walk_host.hpp"
+#include "engine/walks/sharded/walk_host.hpp"
+#include "engine/walks/step.hpp"
+#include "engine/walks/walk_host.hpp"
+#if defined(__CUDACC__)
+#include "engine/walks/partitioned/walk_cuda.cuh"
+#include "engine/walks/sharded/walk_cuda.cuh"
+#include "engine/walks/walk_cuda.cuh"
+#endif
+#include "engine/core/build_namespace.hpp"
+
+namespace sluice {
+inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+
+/// A sampler without a fixed bias as one whose fixed bias is 1, for techniques that want a table.
+template <class Sampler>
+struct UnitBias : Sampler {
+  SLUICE_HD std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
+};
+
+/// Does it draw as nobody would but to compare? Then there is no version for edges with their targets' rows
+/// beside them: the same walks, read as the lists lie.
+template <class Biased>
+inline constexpr bool kToCompare = false;
+template <class Sampler>
+inline constexpr bool kToCompare<UnitBias<Sampler>> = true;
+
+/// Do these walks change hands from device to device under shard? Where they draw as nobody would but to
+/// compare, or from coded lists, they go through the queues of partitions, whose code is there anyway.
+template <class Program>
+inline constexpr bool kTravels = true;
+template <class Sampler, class Table, Acceptance kAcceptance>
+inline constexpr bool kTravels<WalkProgram<UnitBias<Sampler>, Table, kAcceptance>> = false;
+template <class Sampler, Acceptance kAcceptance>
+inline constexpr bool kTravels<WalkProgram<Sampler, CodedIndexTable, kAcceptance>> = false;
+
+/// The technique that follows from the sampler alone (DESIGN section 2, idea 2).
+template <WalkSampler Sampler>
+constexpr Select default_select() {
+  if (Sampler::kBias == BiasClass::uniform) return Select::automatic;  // an index
+  if (Sampler::kBias == BiasClass::fixed) return Select::alias;
+  return HasBound<Sampler> ? Select::rejection : Select::its;
+}
+
+/// One run of one sampler; `tables` holds the tables of its fixed bias.
+template <WalkSampler Sampler>
+class WalkRun {
+ public:
+  WalkRun(ResidentGraph& graph, BiasTables& tables, const Sampler& sampler, const Starts& starts,
+          const WalkOptions& options, WalkSink* sink)
+      : graph_(graph.impl()),
+        tables_(tables),
+        pages_(graph.impl()),
+        sampler_(sampler),
+        options_(options),
+        sink_(sink),
+        starts_(graph.impl(), starts, options.seed) {
+    const InstanceRange range =
+        starts.range(graph_.view.vertices(), options.first_instance, options.last_instance);
+    begin_ = range.begin, end_ = range.end;
+    if (!starts.offsets.empty()) throw UsageError("--starts: a walk starts from one vertex a line");
+    stats_.host_to_device_bytes += starts_.bytes();
+  }
+
+  RunStats run() {
+    stats_.select = options_.select == Select::automatic ? default_select<Sampler>() : options_.select;
+    const double tables_before = graph_.table_seconds;
+    const std::uint64_t copied_before = graph_.host_to_device_bytes;
+    choose();
+    stats_.table_seconds = graph_.table_seconds - tables_before;
+    stats_.host_to_device_bytes += graph_.host_to_device_bytes - copied_before;
+    stats_.instances = end_ - begin_;
+    stats_.sampled_edges = stats_.steps;
+    return stats_;
+  }
+
+ private:
+  /// Wide pays where it fits and is read often enough; either layout gives the same walks. A table is made
+  /// with so much `scratch`.
+  bool use_wide(std::uint64_t bytes_per_edge, bool made_already, std::uint64_t scratch = 0) {
+    if (options_.layout == Layout::csr) return false;
+    if (options_.layout == Layout::coded) {
+      throw UsageError(
+          graph_.paged ? "--layout coded: this walk reads lists as they are; use csr or auto"
+                       : "--layout coded: the graph is not worked on in partitions; use csr, wide or auto");
+    }
+    if (graph_.paged) {
+      if (options_.layout == Layout::wide)
+        throw UsageError("--layout wide: the graph is worked on in partitions; use csr or auto");
+      return false;
+    }
+    const bool possible = graph_.packable();
+    if (options_.layout == Layout::wide) {
+      if (!possible)
+        throw UsageError("--layout wide: offsets need more than 40 bits or degrees more than 24; use csr");
+      return true;
+    }
+    if (!possible || made_already) return possible;
+    const std::uint64_t bytes = graph_.view.edges() * bytes_per_edge;
+    const bool often = (end_ - begin_) * options_.length >= graph_.view.edges() / 2;
+    const std::uint64_t beside = std::max(std::uint64_t{64} << 20, scratch);  // a wave, when that has gone
+    return often && bytes + beside <= graph_.device.memory().available();
+  }
+
+  void choose() {
+    if constexpr (Sampler::kBias == BiasClass::uniform) {
+      if (stats_.select == Select::automatic && take_codes())
+        return drive_paged(WalkProgram<Sampler, CodedIndexTable, Acceptance::always>{
+            graph_.view, sampler_, {}, nullptr, options_.seed});
+      if (stats_.select == Select::automatic)
+        return with_edges<Sampler>([&](auto edges) { direct(sampler_, IndexTable<decltype(edges)>{edges}); });
+      tabled(UnitBias<Sampler>{sampler_});
+    } else if constexpr (Sampler::kBias == BiasClass::fixed) {
+      tabled(sampler_);
+    } else {
+      dynamic();
+    }
+  }
+
+  /// Have the lists coded, if the walk can do with that and it pays.
+  bool take_codes() {
+    if constexpr (!ReadsNoList<Sampler>) return false;
+    // Ranks that share out the graph must agree, and one may have less memory than another.
+    if (graph_.paging.shard && options_.layout == Layout::automatic) return false;
+    if (!graph_.paged || (options_.layout == Layout::automatic && in_place_pays())) return false;
+    pages_.sources.coded = graph_.coded_lists(options_.layout);
+    pages_.columns.coded = pages_.sources.coded != nullptr;
+    if (pages_.columns.coded) pages_.columns.begins = pages_.sources.coded->begins();
+    if (options_.layout == Layout::coded && !pages_.columns.coded) {
+      throw UsageError(
+          "--layout coded: needs sorted lists and room in host memory (raise --host-memory, or use csr or "
+          "auto)");
+    }
+    if (pages_.columns.coded) stats_.layout = Layout::coded;
+    return pages_.columns.coded;
+  }
+
+  /// With few walks, reading lists as they are, where they lie, takes less time than to code and bring them.
+  bool in_place_pays() {
+    if (!wants_codes(graph_.device, graph_.graph, options_.layout, graph_.coded_sizes)) return false;
+    PageColumns columns = pages_.columns;
+    columns.coded = true;
+    const std::uint64_t row = (std::uint64_t{options_.length} + 1) * sizeof(Vertex);
+    const PagedPlan coded = plan_pages(graph_.device, graph_.graph, graph_.paging, columns,
+                                       paged_walk_bytes(graph_.device.is_cuda(), false) + row, end_ - begin_,
+                                       options_.length, 0, row);
+    return reads_in_place(coded, graph_.paging, graph_.graph.edges() * sizeof(Vertex), end_ - begin_,
+                          options_.length);
+  }
+
+  /// What the tables of a bias are made from.
+  template <class Biased>
+  static auto tables_of(const Biased& sampler) {
+    if constexpr (kToCompare<Biased>) {
+      return NamedBias{};
+    } else {
+      return table_bias(sampler);
+    }
+  }
+
+  /// A fixed bias, by one of three techniques.
+  template <class Biased>
+  void tabled(const Biased& sampler) {
+    switch (stats_.select) {
+      case Select::its:
+        // Before the layout is chosen, which takes what memory is left.
+        if (graph_.paged) {
+          want_ctps(graph_, tables_, tables_of(sampler), pages_);
+        } else {
+          ensure_ctps(graph_, tables_, tables_of(sampler));
+        }
+        return with_edges<Biased>([&](auto edges) {
+          direct(sampler, CtpsTable<decltype(edges)>{edges, tables_.cumulative.data()});
+        });
+      case Select::alias:
+        return with_alias(sampler, [&](auto table) { direct(sampler, table); });
+      case Select::rejection:
+        ensure_bounds(graph_, tables_, tables_of(sampler));
+        return with_edges<Biased>([&](auto edges) {
+          using Table = IndexTable<decltype(edges)>;
+          drive(WalkProgram<Biased, Table, Acceptance::fixed>{graph_.view, sampler, Table{edges},
+                                                              tables_.bounds.data(), options_.seed});
+        });
+      default:
+        throw UsageError("--select: a walk selects by its, alias or rejection");
+    }
+  }
+
+  void dynamic() {
+    if constexpr (Sampler::kBias == BiasClass::dynamic) {
+      if (stats_.select == Select::its) {
+        using Table = IndexTable<CsrEdges>;
+        stay_csr();
+        return drive(WalkProgram<Sampler, Table, Acceptance::transform>{graph_.view, sampler_, Table{},
+                                                                        nullptr, options_.seed});
+      }
+      if constexpr (HasBound<Sampler>) {
+        if (stats_.select == Select::rejection) return propose_dynamic();
+        throw UsageError("--select: this walk's bias is dynamic; it selects by rejection or its");
+      } else {
+        throw UsageError("--select: this walk's bias is dynamic and has no bound; it selects by its");
+      }
+    }
+  }
+
+  bool edge_bias_is_uniform() const {
+    if constexpr (HasUniformEdgeBias<Sampler>) return sampler_.edge_bias_is_uniform(graph_.view);
+    return false;
+  }
+
+  void propose_dynamic() {
+    const auto go = [&](auto table) {
+      drive(WalkProgram<Sampler, decltype(table), Acceptance::dynamic>{graph_.view, sampler_, table, nullptr,
+                                                                       options_.seed});
+    };
+    if constexpr (HasEdgeBias<Sampler>) {
+      if (!edge_bias_is_uniform()) return with_alias(sampler_, go);
+    }
+    with_edges<Sampler>([&](auto edges) { go(IndexTable<decltype(edges)>{edges}); });
+  }
+
+  /// Reads lists as they lie; refuses a layout that cannot be.
+  void stay_csr() {
+    static_cast<void>(use_wide(0, true));
+    stats_.layout = Layout::csr;
+  }
+
+  template <class Biased, class Go>
+  void with_edges(Go&& go) {
+    if constexpr (kToCompare<Biased>) {
+      stay_csr();
+      return go(CsrEdges{});
+    } else {
+      with_widest_edges(go);
+    }
+  }
+
+  template <class Go>
+  void with_widest_edges(const Go& go) {
+    const bool small = graph_.packing.worthwhile();
+    const bool wide = use_wide(small ? sizeof(std::uint64_t) : sizeof(WideEdge),
+                               small ? !graph_.packed.empty() : !graph_.wide.empty());
+    stats_.layout = wide ? Layout::wide : Layout::csr;
+    if (!wide) return go(CsrEdges{});
+    small ? go(PackedEdges{graph_.packed_edges(), graph_.packing}) : go(WideEdges{graph_.wide_edges()});
+  }
+
+  template <class Biased, class Go>
+  void with_alias(const Biased& sampler, Go&& go) {
+    if constexpr (!kToCompare<Biased>) {
+      const std::uint64_t scratch = hub_scratch_bytes(graph_.view.hub_count, graph_.max_degree);
+      if (use_wide(sizeof(WideAlias), !tables_.wide_alias.empty(), scratch)) {
+        stats_.layout = Layout::wide;
+        return go(WideAliasTable{ensure_wide_alias(graph_, tables_, tables_of(sampler))});
+      }
+    }
+    stay_csr();
+    graph_.paged ? want_alias(graph_, tables_, tables_of(sampler), pages_)
+                 : ensure_alias(graph_, tables_, tables_of(sampler));
+    go(AliasTable{tables_.thresholds.data(), tables_.others.data()});
+  }
+
+  template <class Biased, class Table>
+  void direct(const Biased& sampler, const Table& table) {
+    drive(
+        WalkProgram<Biased, Table, Acceptance::always>{graph_.view, sampler, table, nullptr, options_.seed});
+  }
+
+  template <class Program>
+  void drive(const Program& program) {
+    if (begin_ == end_ && !graph_.paging.shard) return;
+    if (graph_.paged) return drive_paged(program);
+    on_backend(
+        graph_.device,
+        [&] { host::drive_walks(graph_, program, starts_.view(), options_, begin_, end_, sink_, stats_); },
+        [&] {
+#if defined(__CUDACC__)
+          cuda::drive_walks(graph_, program, starts_.view(), options_, begin_, end_, sink_, stats_);
+#endif
+        });
+  }
+
+  template <class Program>
+  void drive_paged([[maybe_unused]] const Program& program) {
+    if constexpr (PageableProgram<Program>) {
+      // A scan, or a rejection by weight, reads the weights themselves.
+      if (graph_.graph.weighted && Program::kScans) pages_.columns.weights = true;
+      const auto go = [&]<class Wave, class Shard>(std::type_identity<Wave>, std::type_identity<Shard>) {
+        if constexpr (kTravels<Program>) {
+          // Who asks for another way to work on queues shall have them.
+          const bool queues = !graph_.paging.batching || graph_.paging.balance != Balance::automatic;
+          if (graph_.paging.shard && !queues &&
+              walk_resident_shard<Program, Shard>(graph_, program, pages_, starts_.view(), options_, stats_,
+                                                  begin_, end_, sink_))
+            return;
+        }
+        walk_in_partitions<Program, Wave>(graph_, program, pages_, starts_.view(), options_, stats_, begin_,
+                                          end_, sink_);
+      };
+      on_backend(
+          graph_.device,
+          [&] {
+            go(std::type_identity<host::PagedWave<Program>>{},
+               std::type_identity<host::ShardWave<Program>>{});
+          },
+          [&] {
+#if defined(__CUDACC__)
+            go(std::type_identity<cuda::PagedWave<Program>>{},
+               std::type_identity<cuda::ShardWave<Program>>{});
+#endif
+          });
+    }
+  }
+
+  ResidentGraph::Impl& graph_;
+  BiasTables& tables_;
+  PageRequest pages_;
+  Sampler sampler_;
+  WalkOptions options_;
+  WalkSink* sink_;
+  DeviceStarts starts_;
+  Instance begin_ = 0, end_ = 0;
+  RunStats stats_;
+};
+
+/// Walks with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
+/// Errors as run_walks.
+template <WalkSampler Sampler>
+RunStats run_walk(ResidentGraph& graph, const Starts& starts, const Sampler& sampler,
+                  const WalkOptions& options, WalkSink* sink) {
+  BiasTables tables;
+  return WalkRun<Sampler>(graph, tables, sampler, starts, options, sink).run();
+}
+
+}  // namespace SLUICE_BUILD_NAMESPACE
+}  // namespace sluice

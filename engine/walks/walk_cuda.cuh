@@ -1,0 +1,155 @@
+// The GPU's driver of walks: one lane a walk, no CPU work a step. Paths are stored by step, so that the lanes
+// of a warp write side by side, and are turned into rows where they leave for the host.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/batch/starts_view.hpp"
+#include "engine/core/function_ref.hpp"
+#include "engine/exec/cuda_check.cuh"
+#include "engine/exec/group.cuh"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/walks/step.hpp"
+
+namespace sluice::cuda {
+
+inline constexpr unsigned kWalkBlock =
+    256;  ///< eight blocks a multiprocessor: all lanes, small granules at the tail
+
+/// Counters of a run, in several slots on lines of their own: at one address additions would queue.
+inline constexpr unsigned kWalkCounterSlots = 64;
+struct alignas(128) WalkCounters {
+  unsigned long long steps, rounds;
+  unsigned long long read;  ///< in partitions: bytes that were read in place
+};
+
+// ---- kernels
+// ---------------------------------------------------------------------------------------------------
+
+__device__ __forceinline__ void count_walk(WalkCounters* counters, std::uint32_t steps,
+                                           std::uint32_t rounds) {
+  const unsigned active = __activemask();
+  const unsigned all_steps = __reduce_add_sync(active, steps), all_rounds = __reduce_add_sync(active, rounds);
+  if (Tile<32>::warp_lane() == static_cast<unsigned>(__ffs(static_cast<int>(active)) - 1)) {
+    WalkCounters& slot = counters[blockIdx.x % kWalkCounterSlots];
+    atomicAdd(&slot.steps, static_cast<unsigned long long>(all_steps));
+    atomicAdd(&slot.rounds, static_cast<unsigned long long>(all_rounds));
+  }
+}
+
+/// Paths of `count` walks from instance `first` on: paths[step * pitch + walk].
+template <class Program>
+__global__ void __launch_bounds__(kWalkBlock)
+    walk_kernel(Program program, StartsView starts, Instance first, std::uint64_t count, std::uint64_t pitch,
+                std::uint32_t length, Vertex* paths, WalkCounters* counters) {
+  const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
+  if (index >= count) return;
+  Walker walker;
+  walker.instance = first + index;
+  walker.start = walker.current = starts.start(walker.instance);
+  walker.row = program.graph.row(walker.start);
+  __stcs(paths + index, walker.start);
+  std::uint32_t rounds = 0;
+  while (walker.step < length) {
+    Proposal proposal;
+    program.propose(walker, proposal);
+    ++rounds;
+    const Round round = program.settle(walker, proposal);
+    if (round == Round::ended) break;
+    if (round == Round::moved) __stcs(paths + walker.step * pitch + index, walker.current);
+  }
+  for (std::uint64_t step = std::uint64_t{walker.step} + 1; step <= length; ++step) {
+    __stcs(paths + step * pitch + index, kNoVertex);
+  }
+  count_walk(counters, walker.step, rounds);
+}
+
+template <class T>
+__device__ __forceinline__ T broadcast_struct(T value, unsigned from) {
+  static_assert(sizeof(T) % 4 == 0);
+  std::uint32_t words[sizeof(T) / 4];
+  memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (std::uint32_t& word : words) word = __shfl_sync(~0u, word, from);
+  memcpy(&value, words, sizeof(T));
+  return value;
+}
+
+/// As walk_kernel, for programs that may scan a whole list: the warp scans together for each lane that wants
+/// it.
+template <class Program>
+__global__ void __launch_bounds__(kWalkBlock)
+    scanning_walk_kernel(Program program, StartsView starts, Instance first, std::uint64_t count,
+                         std::uint64_t pitch, std::uint32_t length, Vertex* paths, WalkCounters* counters) {
+  const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
+  Walker walker;
+  bool active = index < count && length > 0;
+  if (index < count) {
+    walker.instance = first + index;
+    walker.start = walker.current = starts.start(walker.instance);
+    walker.row = program.graph.row(walker.start);
+    __stcs(paths + index, walker.start);
+  }
+  std::uint32_t rounds = 0;
+  while (__any_sync(~0u, active)) {
+    Round round = Round::rejected;
+    if (active) {
+      Proposal proposal;
+      program.propose(walker, proposal);
+      ++rounds;
+      round = program.settle(walker, proposal);
+    }
+    for (unsigned waiting = __ballot_sync(~0u, round == Round::scan); waiting != 0; waiting &= waiting - 1) {
+      const unsigned lane = __ffs(static_cast<int>(waiting)) - 1;
+      Walker shared = broadcast_struct(walker, lane);
+      const Round result = program.transform_list(Tile<32>{}, shared);
+      if (Tile<32>::warp_lane() == lane) walker = shared, round = result;
+    }
+    if (active && round == Round::moved) __stcs(paths + walker.step * pitch + index, walker.current);
+    active = active && round != Round::ended && walker.step < length;
+  }
+  if (index >= count) return;
+  for (std::uint64_t step = std::uint64_t{walker.step} + 1; step <= length; ++step) {
+    __stcs(paths + step * pitch + index, kNoVertex);
+  }
+  count_walk(counters, walker.step, rounds);
+}
+
+// ---- launchers
+// -------------------------------------------------------------------------------------------------
+
+template <class Program>
+void launch_walks(const Program& program, const StartsView& starts, Instance first, std::uint64_t count,
+                  std::uint64_t pitch, std::uint32_t length, Vertex* paths, WalkCounters* counters,
+                  cudaStream_t stream) {
+  const unsigned grid = grid_for(count, kWalkBlock);
+  if constexpr (Program::kScans) {
+    scanning_walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, pitch, length, paths,
+                                                          counters);
+  } else {
+    walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, pitch, length, paths,
+                                                 counters);
+  }
+  check_launch("walk_kernel");
+}
+
+/// Launches the walks of a wave, `count` from instance `first` on: as launch_walks.
+using LaunchWalks = FunctionRef<void(Instance first, std::uint64_t count, std::uint64_t pitch, Vertex* paths,
+                                     WalkCounters* counters, cudaStream_t stream)>;
+
+/// Drives waves of walks and streams them to the sink: while a wave is computed, the one before it is copied
+/// to page-locked memory, and the one before that is written.
+void drive_walk_waves(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
+                      Instance begin, Instance end, WalkSink* sink, RunStats& stats);
+
+template <class Program>
+void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
+                 const WalkOptions& options, Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
+  const auto launch = [&](Instance first, std::uint64_t count, std::uint64_t pitch, Vertex* paths,
+                          WalkCounters* counters, cudaStream_t stream) {
+    launch_walks(program, starts, first, count, pitch, options.length, paths, counters, stream);
+  };
+  drive_walk_waves(graph, launch, options, begin, end, sink, stats);
+}
+
+}  // namespace sluice::cuda

@@ -1,0 +1,73 @@
+// Names and sizes of the graph file's parts, as the writer, the reader and the check share them.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "io/checksum.hpp"
+#include "io/graph_file/graph_file.hpp"
+
+namespace sluice::io {
+
+inline constexpr std::int64_t kGraphVersion = 1;
+/// One checksum covers this many bytes of a dataset (the last block of a dataset is shorter). Recorded in the
+/// file.
+inline constexpr std::uint64_t kChecksumBlock = 4u << 20;
+inline constexpr const char* kChecksumAlgorithm = "sluice-lane4-64";
+
+inline constexpr std::uint64_t checksum_blocks(std::uint64_t bytes) {
+  return (bytes + kChecksumBlock - 1) / kChecksumBlock;
+}
+
+/// Whether ids need i64 in the file.
+inline constexpr bool needs_wide_ids(std::uint64_t vertices) {
+  return vertices > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
+}
+
+/// The datasets whose blocks are summed, in the order in which their sums enter the graph's checksum.
+enum class GraphPart {
+  out_indptr,
+  out_indices,
+  out_data,
+  out_times,
+  in_indptr,
+  in_indices,
+  in_data,
+  in_times,
+  original_id
+};
+inline constexpr int kGraphParts = 9;
+
+/// "out/indptr" and so on: the path behind "/", and behind "/checksums/".
+inline const char* part_name(GraphPart part) {
+  static constexpr const char* kNames[kGraphParts] = {"out/indptr", "out/indices", "out/data",
+                                                      "out/times",  "in/indptr",   "in/indices",
+                                                      "in/data",    "in/times",    "vertices/original_id"};
+  return kNames[static_cast<int>(part)];
+}
+
+inline constexpr bool is_in_part(GraphPart part) {
+  return part >= GraphPart::in_indptr && part <= GraphPart::in_times;
+}
+
+/// Folds header facts and the sums of all blocks of /out and /vertices into the graph's checksum. In-edges
+/// follow from out-edges, and the origin is a remark: neither makes another graph, so neither enters.
+class GraphChecksum {
+ public:
+  explicit GraphChecksum(const GraphInfo& info) {
+    for (const std::uint64_t fact :
+         {static_cast<std::uint64_t>(kGraphVersion), info.vertices, info.edges,
+          static_cast<std::uint64_t>(info.directed), static_cast<std::uint64_t>(info.weighted),
+          static_cast<std::uint64_t>(info.timed), static_cast<std::uint64_t>(info.compacted)}) {
+      add(fact);
+    }
+  }
+  void add(std::uint64_t word) { sum_.update(std::as_bytes(std::span(&word, 1))); }
+  std::uint64_t value() const { return sum_.value(); }
+
+ private:
+  Checksum sum_;
+};
+
+}  // namespace sluice::io

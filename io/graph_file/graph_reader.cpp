@@ -1,0 +1,237 @@
+// Opening a graph file, and reading it whole.
+#include "io/graph_file/graph_reader.hpp"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <array>
+
+#include "engine/exec/threads.hpp"
+#include "io/graph_file/graph_edges.hpp"
+
+namespace sluice::io {
+namespace {
+
+constexpr std::uint64_t kGrain = 1u << 20;
+constexpr const char* kRemedy = "make a graph file with 'sluice convert'";
+
+template <class T>
+void read_numbers(const Column& column, std::span<T> out, unsigned threads) {
+  parallel_blocks(threads, out.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    column.read(begin, out.subspan(begin, end - begin));
+  });
+}
+
+Csr read_rows(const GraphFile& file, bool in, unsigned threads, HostMemory* memory) {
+  const GraphInfo& info = file.info();
+  const auto part = [&](GraphPart out_part, GraphPart in_part) { return file.open(in ? in_part : out_part); };
+  Csr csr;
+  csr.offsets = read_offsets(file, in, threads, memory);
+  FirstFault fault;
+  const Column indices = part(GraphPart::out_indices, GraphPart::in_indices);
+  csr.targets = make_host_array<Vertex>(memory, info.edges, in ? "sources" : "targets");
+  parallel_blocks(threads, info.edges, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    if (!fault.before(begin)) {
+      read_targets(indices, info.vertices, begin, csr.targets.span().subspan(begin, end - begin), fault);
+    }
+  });
+  fault.rethrow();
+  if (info.weighted) {
+    const Column data = part(GraphPart::out_data, GraphPart::in_data);
+    csr.weights = make_host_array<float>(memory, info.edges, in ? "in-weights" : "weights");
+    parallel_blocks(threads, info.edges, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      if (!fault.before(begin))
+        read_weights(data, begin, csr.weights.span().subspan(begin, end - begin), fault);
+    });
+    fault.rethrow();
+  }
+  if (info.timed) {
+    csr.times = make_host_array<std::int64_t>(memory, info.edges, in ? "in-times" : "times");
+    read_numbers(part(GraphPart::out_times, GraphPart::in_times), csr.times.span(), threads);
+  }
+  return csr;
+}
+
+}  // namespace
+
+GraphFile::GraphFile(const std::string& path, Caching caching) : path_(path) {
+  h5::quiet();
+  open_file(caching);
+  read_header();
+  check_sizes(false);
+  if (info_.has_in) check_sizes(true);
+  if (info_.compacted && open(GraphPart::original_id).size() != info_.vertices) {
+    throw open(GraphPart::original_id).fault(fmt::format("does not hold {} ids", info_.vertices));
+  }
+}
+
+void GraphFile::open_file(Caching caching) {
+  struct stat found {};
+  if (::stat(path_.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) {
+    throw InputError(fmt::format("{} is a folder, not a graph file", path_));
+  }
+  try {
+    bytes_ = FileBytes(path_, caching);
+  } catch (const RunError& error) {
+    throw InputError(error.what());
+  }
+  if (H5Fis_hdf5(path_.c_str()) <= 0) {
+    throw InputError(fmt::format("{} is no HDF5 file; {}", path_, kRemedy));
+  }
+  try {
+    file_ = h5::open_file(path_);
+  } catch (const h5::Failure& failure) {
+    const std::string reason = failure.what();
+    if (reason.starts_with("truncated file")) {
+      throw InputError(
+          fmt::format("{} is truncated ({} bytes); copy or convert it again", path_, found.st_size));
+    }
+    throw InputError(fmt::format("{}: {}", path_, reason));
+  }
+}
+
+void GraphFile::read_header() {
+  // Earlier files have texts of variable length, which HDF5 would follow anywhere in a damaged file. They are
+  // not read: what else the header holds tells a graph.
+  std::string format = "graph";
+  if (h5::read_fixed_text(file_.get(), "sluice_format", format) == h5::TextFound::none) {
+    throw InputError(
+        fmt::format("{} is no graph file (root attribute sluice_format is missing); {}", path_, kRemedy));
+  }
+  if (format != "graph") {
+    throw InputError(
+        fmt::format("{} is no graph file (its sluice_format is '{}'); {}", path_, format, kRemedy));
+  }
+  std::int64_t version = 0, number = 0;
+  if (!h5::read_attribute(file_.get(), "sluice_version", version) || version != kGraphVersion) {
+    throw InputError(
+        fmt::format("{} has version {} of the graph file, and this program reads version {}; convert the "
+                    "graph again",
+                    path_, version, kGraphVersion));
+  }
+  if (!has(GraphPart::out_indptr) || !has(GraphPart::out_indices)) {
+    throw InputError(fmt::format("{}: dataset /out/{} is missing; convert the graph again", path_,
+                                 has(GraphPart::out_indptr) ? "indices" : "indptr"));
+  }
+  const Column indptr = open(GraphPart::out_indptr);
+  if (indptr.size() == 0) throw indptr.fault("is empty");
+  info_.vertices = indptr.size() - 1;
+  info_.edges = open(GraphPart::out_indices).size();
+  if (h5::read_attribute(file_.get(), "vertices", number))
+    info_.vertices = static_cast<std::uint64_t>(number);
+  if (h5::read_attribute(file_.get(), "edges", number)) info_.edges = static_cast<std::uint64_t>(number);
+  if (info_.vertices > kMaxVertices) {
+    throw InputError(fmt::format("{}: {} vertices are more than the {} that this program can tell apart",
+                                 path_, info_.vertices, kMaxVertices));
+  }
+  info_.has_in = has(GraphPart::in_indptr);
+  info_.timed = has(GraphPart::out_times);
+  info_.compacted = has(GraphPart::original_id);
+  if (h5::read_attribute(file_.get(), "directed", number)) info_.directed = number != 0;
+  info_.weighted = has(GraphPart::out_data);
+  if (h5::read_attribute(file_.get(), "weighted", number)) info_.weighted = number != 0;
+  has_checksum_ = h5::read_attribute(file_.get(), "checksum", info_.checksum);
+  h5::read_fixed_text(file_.get(), "origin", info_.origin);
+}
+
+void GraphFile::check_sizes(bool in) const {
+  const int shift = in ? static_cast<int>(GraphPart::in_indptr) : 0;
+  const auto check = [&](GraphPart out_part, std::uint64_t size, const char* what) {
+    const Column column = open(static_cast<GraphPart>(static_cast<int>(out_part) + shift));
+    if (column.size() == size) return;
+    throw column.fault(fmt::format("{} entries, where {} ({}) belong", column.size(), size, what));
+  };
+  check(GraphPart::out_indptr, info_.vertices + 1, "vertices + 1");
+  check(GraphPart::out_indices, info_.edges, "edges");
+  if (info_.weighted) check(GraphPart::out_data, info_.edges, "edges");
+  if (info_.timed) check(GraphPart::out_times, info_.edges, "edges");
+  check_shape_attribute(in ? "in" : "out");
+}
+
+void GraphFile::check_shape_attribute(const char* group) const {
+  if (H5Aexists_by_name(file_.get(), group, "shape", H5P_DEFAULT) <= 0) return;
+  std::array<std::int64_t, 2> shape{};
+  try {
+    const h5::Handle attribute(H5Aopen_by_name(file_.get(), group, "shape", H5P_DEFAULT, H5P_DEFAULT));
+    const h5::Handle space(H5Aget_space(attribute.get()));
+    if (H5Sget_simple_extent_npoints(space.get()) == 2) {
+      h5::checked(H5Aread(attribute.get(), H5T_NATIVE_INT64, shape.data()));
+    }
+  } catch (const h5::Failure&) {
+    shape = {-1, -1};
+  }
+  const auto vertices = static_cast<std::int64_t>(info_.vertices);
+  if (shape[0] != vertices || shape[1] != vertices) {
+    throw InputError(fmt::format("{}: attribute shape of /{} is not {} x {}; convert the graph again", path_,
+                                 group, vertices, vertices));
+  }
+}
+
+bool GraphFile::has(GraphPart part) const {
+  const std::string name = part_name(part);
+  return h5::has_link(file_.get(), name.substr(0, name.find('/'))) && h5::has_link(file_.get(), name);
+}
+
+Column GraphFile::open(GraphPart part) const {
+  const bool real = part == GraphPart::out_data || part == GraphPart::in_data;
+  return Column(path_, bytes_, file_.get(), part_name(part), real ? NumberClass::real : NumberClass::whole);
+}
+
+bool GraphFile::has_sums() const {
+  return h5::has_link(file_.get(), "checksums");
+}
+
+Column GraphFile::open_sums(GraphPart part) const {
+  return Column(path_, bytes_, file_.get(), std::string("checksums/") + part_name(part), NumberClass::whole);
+}
+
+namespace {
+
+/// Everything but the edges.
+Graph describe(const GraphFile& file, unsigned threads, HostMemory* memory = nullptr) {
+  const GraphInfo& info = file.info();
+  Graph graph;
+  graph.directed = info.directed;
+  graph.weighted = info.weighted;
+  graph.checksum = info.checksum;
+  graph.origin = info.origin;
+  if (info.compacted) {
+    graph.original_ids = make_host_array<std::int64_t>(memory, info.vertices, "original ids");
+    read_numbers(file.open(GraphPart::original_id), graph.original_ids.span(), threads);
+  }
+  return graph;
+}
+
+}  // namespace
+
+GraphInfo read_graph_info(const std::string& path) {
+  return GraphFile(path).info();
+}
+
+Graph open_graph(const std::string& path, bool with_in, Caching caching, unsigned threads) {
+  threads = resolve_threads(threads);
+  const GraphFile file(path);
+  Graph graph = describe(file, threads);
+  graph.out.offsets = read_offsets(file, false, threads);
+  graph.edges_elsewhere = std::make_shared<FileEdges>(path, false, caching);
+  if (with_in) {
+    graph.in.offsets = read_offsets(file, true, threads);
+    graph.in_elsewhere = std::make_shared<FileEdges>(path, true, caching);
+  }
+  return graph;
+}
+
+Graph read_graph(const std::string& path, bool with_in, unsigned threads, HostMemory* memory) {
+  threads = resolve_threads(threads);
+  const GraphFile file(path);
+  const GraphInfo& info = file.info();
+  if (with_in && !info.has_in) {
+    throw InputError(fmt::format("{} holds no in-edges (/in); convert it with --reverse", path));
+  }
+  Graph graph = describe(file, threads, memory);
+  graph.out = read_rows(file, false, threads, memory);
+  if (with_in) graph.in = read_rows(file, true, threads, memory);
+  return graph;
+}
+
+}  // namespace sluice::io

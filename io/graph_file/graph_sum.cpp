@@ -1,0 +1,97 @@
+// The checksum of a graph that has no file: the sums of the blocks that its file would have.
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "engine/exec/threads.hpp"
+#include "io/graph_file/graph_file.hpp"
+#include "io/graph_file/graph_layout.hpp"
+#include "io/graph_file/graph_reader.hpp"
+#include "partition/edge_times.hpp"
+
+namespace sluice::io {
+namespace {
+
+/// Adds the sums of a column's blocks. `block` is the hash of elements [begin, end).
+template <class Block>
+void add_column(GraphChecksum& sum, std::uint64_t size, std::uint64_t element_bytes, unsigned threads,
+                Block&& block) {
+  const std::uint64_t elements = kChecksumBlock / element_bytes;
+  std::vector<std::uint64_t> sums(checksum_blocks(size * element_bytes));
+  parallel_blocks(threads, size, elements, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    sums[begin / elements] = block(begin, end);
+  });
+  for (const std::uint64_t value : sums) sum.add(value);
+}
+
+template <class T>
+void add_array(GraphChecksum& sum, const HostArray<T>& array, unsigned threads) {
+  add_column(sum, array.size(), sizeof(T), threads, [&](std::uint64_t begin, std::uint64_t end) {
+    return checksum(std::as_bytes(array.span().subspan(begin, end - begin)));
+  });
+}
+
+/// Entries that are read from a file, or widened, at a time.
+constexpr std::uint64_t kPiece = 1u << 16;
+
+/// A column of edges as the graph's file has it, where those of `graph` are in another file, or narrower.
+template <class Stored, class T, class Read>
+void add_read(GraphChecksum& sum, const Graph& graph, unsigned threads, Read&& read) {
+  add_column(sum, graph.edges(), sizeof(Stored), threads, [&](std::uint64_t begin, std::uint64_t end) {
+    Checksum block;
+    const std::uint64_t room = std::min(kPiece, end - begin);
+    HostArray<T> piece(room, "the checksum of the graph");
+    HostArray<Stored> stored(std::is_same_v<Stored, T> ? 0 : room, "the checksum of the graph");
+    for (std::uint64_t at = begin; at < end; at += room) {
+      const auto some = piece.span().first(std::min(room, end - at));
+      read(at, some);
+      if constexpr (std::is_same_v<Stored, T>) {
+        block.update(std::as_bytes(some));
+      } else {
+        std::copy(some.begin(), some.end(), stored.begin());
+        block.update(std::as_bytes(stored.span().first(some.size())));
+      }
+    }
+    return block.value();
+  });
+}
+
+/// Targets are i64 where i32 cannot name every vertex.
+void add_edges(GraphChecksum& sum, const Graph& graph, unsigned threads) {
+  const Csr& out = graph.out;
+  const bool wide = needs_wide_ids(graph.vertices());
+  const EdgeSource* const file = graph.edges_elsewhere.get();
+  const auto read_targets = [&](EdgeIndex at, std::span<Vertex> some) {
+    file != nullptr ? file->read_targets(at, some)
+                    : void(std::copy_n(out.targets.data() + at, some.size(), some.data()));
+  };
+  if (wide) {
+    add_read<std::int64_t, Vertex>(sum, graph, threads, read_targets);
+  } else if (file != nullptr) {
+    add_read<Vertex, Vertex>(sum, graph, threads, read_targets);
+  } else {
+    add_array(sum, out.targets, threads);
+  }
+  if (file == nullptr) {
+    if (graph.weighted) add_array(sum, out.weights, threads);
+    return add_array(sum, out.times, threads);
+  }
+  if (graph.weighted)
+    add_read<float, float>(sum, graph, threads, [&](auto at, auto some) { file->read_weights(at, some); });
+  if (const EdgeTimes* const times = times_of(file))
+    add_read<std::int64_t, std::int64_t>(sum, graph, threads,
+                                         [&](auto at, auto some) { times->read_times(at, some); });
+}
+
+}  // namespace
+
+std::uint64_t graph_checksum(const Graph& graph, unsigned threads) {
+  threads = resolve_threads(threads);
+  GraphChecksum sum(info_of(graph));
+  add_array(sum, graph.out.offsets, threads);
+  add_edges(sum, graph, threads);
+  add_array(sum, graph.original_ids, threads);
+  return sum.value();
+}
+
+}  // namespace sluice::io

@@ -1,0 +1,221 @@
+// Results as HDF5: chunks of about a mebibyte, written whole past HDF5's chunk cache.
+// The file's bytes depend on the data alone: chunks have a fixed number of rows, the last is filled up with
+// zeros, and chunks lie in the order of declaration. So the first dataset streams into the file; full chunks
+// of the others wait in scratch until commit(). Declare the largest dataset first.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+#include "io/hdf5.hpp"
+#include "io/output_file.hpp"
+#include "io/results/result_forms.hpp"
+
+namespace sluice::io {
+namespace {
+
+constexpr std::uint64_t kChunkBytes = 1u << 20;
+constexpr std::uint64_t kChunkEnd = std::uint64_t{1}
+                                    << 32;  // HDF5 has no chunk so large, and a row is in one
+
+hid_t file_type(ElementType type) {
+  switch (type) {
+    case ElementType::i32:
+      return H5T_STD_I32LE;
+    case ElementType::i64:
+      return H5T_STD_I64LE;
+    case ElementType::u8:
+      return H5T_STD_U8LE;
+    case ElementType::f32:
+      return H5T_IEEE_F32LE;
+    case ElementType::f64:
+      return H5T_IEEE_F64LE;
+  }
+  return -1;
+}
+
+/// One dataset of the file: created with its first full chunk, or at the end with as many rows as there are.
+class ChunkedDataset {
+ public:
+  explicit ChunkedDataset(const ResultDataset& declared) : declared_(&declared) {}
+
+  std::uint64_t chunk_rows() const {
+    return std::max<std::uint64_t>(1, kChunkBytes / std::max<std::uint64_t>(declared_->row_bytes(), 1));
+  }
+  std::uint64_t chunk_bytes() const { return chunk_rows() * declared_->row_bytes(); }
+
+  /// Writes the next chunk, which is full.
+  void write_chunk(hid_t file, std::span<const std::byte> chunk) {
+    if (!dataset_) create(file, chunk_rows());
+    rows_ += chunk_rows();
+    extend(rows_);
+    put(rows_ - chunk_rows(), chunk);
+  }
+
+  /// Writes what is left and sets the final shape.
+  void finish(hid_t file, std::vector<std::byte> rest) {
+    const std::uint64_t first = rows_;
+    if (!dataset_) create(file, std::clamp<std::uint64_t>(declared_->rows, 1, chunk_rows()));
+    extend(declared_->rows);
+    if (!rest.empty()) {
+      rest.resize(chunk_rows_ * declared_->row_bytes());
+      put(first, rest);
+    }
+    if (!dataset_.reset()) h5::fail();
+  }
+
+ private:
+  std::vector<hsize_t> shape(std::uint64_t rows, std::uint64_t least = 0) const {
+    std::vector<hsize_t> made{rows};
+    for (const std::uint64_t length : declared_->row) made.push_back(std::max(length, least));
+    return made;
+  }
+
+  void create(hid_t file, std::uint64_t rows_a_chunk) {
+    chunk_rows_ = rows_a_chunk;
+    const std::vector<hsize_t> chunk = shape(rows_a_chunk, 1), now = shape(0);
+    std::vector<hsize_t> most = now;
+    most[0] = H5S_UNLIMITED;
+    const int rank = static_cast<int>(now.size());
+    const h5::Handle properties = h5::dataset_properties();
+    h5::checked(H5Pset_chunk(properties.get(), rank, chunk.data()));
+    h5::checked(H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER));
+    const h5::Handle space(H5Screate_simple(rank, now.data(), most.data()));
+    dataset_ = h5::Handle(H5Dcreate2(file, declared_->name.c_str(), file_type(declared_->type), space.get(),
+                                     H5P_DEFAULT, properties.get(), H5P_DEFAULT));
+  }
+
+  void extend(std::uint64_t rows) { h5::checked(H5Dset_extent(dataset_.get(), shape(rows).data())); }
+
+  void put(std::uint64_t first_row, std::span<const std::byte> chunk) {
+    std::vector<hsize_t> at(declared_->row.size() + 1, 0);
+    at[0] = first_row;
+    h5::checked(H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, at.data(), chunk.size(), chunk.data()));
+  }
+
+  const ResultDataset* declared_;
+  h5::Handle dataset_;
+  std::uint64_t rows_ = 0, chunk_rows_ = 0;
+};
+
+class H5Results final : public DeclaredResults {
+ public:
+  H5Results(const std::string& path, bool force, const std::vector<Attribute>& attributes)
+      : DeclaredResults(path), output_(path, force) {
+    guarded([&] {
+      file_ = h5::create_file(output_.temporary());
+      for (const Attribute& attribute : attributes) write(attribute);
+    });
+  }
+  ~H5Results() override { abandon(); }
+
+  void note(const Attribute& attribute) override {
+    guarded([&] { write(attribute); });
+  }
+
+  void complete() override {
+    guarded([&] {
+      prepare();
+      for (std::size_t i = 0; i < written_.size(); ++i) {
+        waiting_[i].drain(written_[i].chunk_bytes(),
+                          [&](std::span<const std::byte> chunk) { put_chunk(i, chunk); });
+        count_written(open_[i].size());
+        written_[i].finish(file_.get(), std::move(open_[i]));
+      }
+      written_.clear();
+      h5::close_file(file_);
+    });
+    output_.finish();
+  }
+  void publish() override { output_.commit(); }
+
+ private:
+  void write(const Attribute& attribute) {
+    std::visit([&](const auto& held) { h5::write_attribute(file_.get(), attribute.first, held); },
+               attribute.second);
+  }
+
+  void declared() override {
+    require_row_fits(ResultFormat::h5, datasets().back().name, datasets().back().row_bytes());
+    open_.emplace_back();
+    waiting_.emplace_back(output_.temporary(), output_.path());
+  }
+
+  void take(std::size_t dataset, std::span<const std::byte> bytes) override {
+    guarded([&] {
+      prepare();
+      const std::uint64_t full = written_[dataset].chunk_bytes();
+      std::vector<std::byte>& open = open_[dataset];
+      while (!bytes.empty()) {
+        if (open.empty() && bytes.size() >= full) {
+          hand_over(dataset, bytes.first(full));
+          bytes = bytes.subspan(full);
+          continue;
+        }
+        const auto piece = bytes.first(std::min<std::uint64_t>(full - open.size(), bytes.size()));
+        open.insert(open.end(), piece.begin(), piece.end());
+        bytes = bytes.subspan(piece.size());
+        if (open.size() < full) break;
+        hand_over(dataset, open);
+        open.clear();
+      }
+    });
+  }
+
+  /// From the first row on, the declarations stay as they are.
+  void prepare() {
+    if (!written_.empty()) return;
+    for (const ResultDataset& dataset : datasets()) written_.emplace_back(dataset);
+  }
+
+  void hand_over(std::size_t dataset, std::span<const std::byte> chunk) {
+    if (dataset > 0) return waiting_[dataset].append(chunk);
+    put_chunk(dataset, chunk);
+  }
+
+  void put_chunk(std::size_t dataset, std::span<const std::byte> chunk) {
+    written_[dataset].write_chunk(file_.get(), chunk);
+    count_written(chunk.size());
+  }
+
+  template <class Action>
+  void guarded(Action&& action) {
+    h5::quiet();  // rows come from any thread
+    try {
+      action();
+    } catch (const h5::Failure& failure) {
+      const std::string reason = failure.what();
+      abandon();
+      throw RunError(output_.path() + ": " + reason);
+    }
+  }
+
+  void abandon() noexcept {
+    written_.clear();
+    h5::abandon_file(file_);
+  }
+
+  OutputFile output_;
+  h5::Handle file_;
+  std::vector<ChunkedDataset> written_;       // the first streams
+  std::vector<Scratch> waiting_;              // full chunks of the others
+  std::vector<std::vector<std::byte>> open_;  // the chunk that each is filling
+};
+
+}  // namespace
+
+void require_row_fits(ResultFormat format, const std::string& dataset, std::uint64_t row_bytes) {
+  if (format != ResultFormat::h5 || row_bytes < kChunkEnd) return;
+  throw UsageError(
+      fmt::format("a row of /{} takes {}, and HDF5 has room for less than {}; use --format npy, or "
+                  "ask for less a row",
+                  dataset, format_size(row_bytes), format_size(kChunkEnd)));
+}
+
+std::unique_ptr<ResultWriter> make_h5_results(const std::string& path, bool force,
+                                              const std::vector<Attribute>& attributes) {
+  return std::make_unique<H5Results>(path, force, attributes);
+}
+
+}  // namespace sluice::io

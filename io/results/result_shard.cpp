@@ -1,0 +1,104 @@
+#include "io/results/result_shard.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "io/results/result_forms.hpp"
+
+namespace sluice::io {
+namespace {
+
+constexpr std::size_t kBufferBytes = 1u << 20;  // small appends are gathered
+constexpr std::uint64_t kPieceBytes = 4u << 20;
+constexpr std::uint64_t kEnd = ~std::uint64_t{0};
+
+/// Stands before the rows of each append; the log ends with one whose dataset is kEnd.
+struct Record {
+  std::uint64_t dataset = kEnd;
+  std::uint64_t rows = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t counts = 0;  ///< 1: lengths of lists rather than rows
+};
+
+class ShardResults final : public DeclaredResults {
+ public:
+  ShardResults(const std::string& path, const std::string& known_as)
+      : DeclaredResults(known_as), file_(path, O_WRONLY | O_CREAT | O_EXCL, known_as) {
+    buffer_.reserve(kBufferBytes);
+  }
+
+  /// Lengths stay as they are: where the lists of the ranks before end is known only when they are joined.
+  void append_counts(int dataset, std::span<const std::uint64_t> counts) override {
+    const auto bytes = std::as_bytes(counts);
+    put({static_cast<std::uint64_t>(dataset), counts.size(), bytes.size(), 1}, bytes);
+  }
+
+ private:
+  void take(std::size_t dataset, std::span<const std::byte> bytes) override {
+    put({dataset, bytes.size() / datasets()[dataset].row_bytes(), bytes.size(), 0}, bytes);
+  }
+
+  void complete() override {
+    put({}, {});
+    flush();
+    file_.close();
+  }
+
+  void put(const Record& record, std::span<const std::byte> bytes) {
+    write(std::as_bytes(std::span(&record, 1)));
+    write(bytes);
+  }
+
+  void write(std::span<const std::byte> bytes) {
+    if (buffer_.size() + bytes.size() > kBufferBytes) flush();
+    if (bytes.size() > kBufferBytes) {
+      file_.write_all(bytes);
+    } else {
+      buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+    }
+    count_written(bytes.size());
+  }
+
+  void flush() {
+    file_.write_all(buffer_);
+    buffer_.clear();
+  }
+
+  Descriptor file_;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<ResultWriter> make_shard_results(const std::string& path, const std::string& known_as) {
+  return std::make_unique<ShardResults>(path, known_as);
+}
+
+void replay_shard(const std::string& path, ResultWriter& into) {
+  const Descriptor file(path, O_RDONLY);
+  std::uint64_t at = 0;
+  const auto read = [&](std::span<std::byte> bytes) {
+    if (file.read_at(bytes, at) < bytes.size()) throw RunError(path + ": the share of a rank is incomplete");
+    at += bytes.size();
+  };
+  std::vector<std::uint64_t> piece;
+  for (Record record; read(std::as_writable_bytes(std::span(&record, 1))), record.dataset != kEnd;) {
+    const auto dataset = static_cast<int>(record.dataset);
+    const std::uint64_t row = record.bytes / std::max<std::uint64_t>(record.rows, 1);
+    const std::uint64_t most = std::max<std::uint64_t>(kPieceBytes / std::max<std::uint64_t>(row, 1), 1);
+    for (std::uint64_t rows; record.rows > 0; record.rows -= rows) {
+      rows = std::min(record.rows, most);
+      piece.resize((rows * row + 7) / 8);
+      read(std::as_writable_bytes(std::span(piece)).first(rows * row));
+      if (record.counts) {
+        into.append_counts(dataset, std::span(piece).first(rows));
+      } else {
+        into.append(dataset, piece.data(), rows);
+      }
+    }
+  }
+}
+
+}  // namespace sluice::io

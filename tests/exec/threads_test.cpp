@@ -1,0 +1,164 @@
+// The host's parallel loop and the writer that runs beside it.
+#include "engine/exec/threads.hpp"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <stdexcept>
+#include <vector>
+
+#include "engine/batch/batch_writer.hpp"
+#include "engine/core/error.hpp"
+#include "engine/exec/thread_pool.hpp"
+#include "engine/walks/partitioned/host_queues.hpp"
+
+namespace sluice {
+namespace {
+
+TEST(ParallelBlocks, CallsEveryIndexOnce) {
+  for (const unsigned threads : {0u, 1u, 2u, 7u}) {
+    for (const std::uint64_t count : {0u, 1u, 5u, 64u, 1000u}) {
+      for (const std::uint64_t grain : {0u, 1u, 3u, 64u, 5000u}) {
+        std::vector<std::atomic<int>> calls(count);
+        std::atomic<bool> wrong{false};
+
+        parallel_blocks(threads, count, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+          if (begin >= end || end - begin > std::max<std::uint64_t>(grain, 1) ||
+              thread >= std::max(threads, 1u))
+            wrong = true;
+          for (std::uint64_t i = begin; i < end; ++i) ++calls[i];
+        });
+
+        EXPECT_FALSE(wrong) << threads << ' ' << count << ' ' << grain;
+        for (const auto& n : calls) ASSERT_EQ(n, 1) << threads << ' ' << count << ' ' << grain;
+      }
+    }
+  }
+}
+
+TEST(ParallelBlocks, ThreadsDoNotShareANumberAtOneTime) {
+  std::vector<std::atomic<int>> inside(4);
+  std::atomic<bool> shared{false};
+
+  parallel_blocks(4, 4000, 1, [&](std::uint64_t, std::uint64_t, unsigned thread) {
+    if (++inside[thread] != 1) shared = true;
+    --inside[thread];
+  });
+
+  EXPECT_FALSE(shared);
+}
+
+TEST(ParallelBlocks, ThrowsTheFirstExceptionAndStops) {
+  for (const unsigned threads : {1u, 4u}) {
+    std::atomic<std::uint64_t> calls{0};
+    const auto run = [&] {
+      parallel_blocks(threads, 1'000'000, 1, [&](std::uint64_t begin, std::uint64_t, unsigned) {
+        ++calls;
+        if (begin >= 10) throw std::runtime_error("block " + std::to_string(begin));
+      });
+    };
+
+    EXPECT_THROW(run(), std::runtime_error);
+    EXPECT_LT(calls, 1'000'000u) << "the loop went on";
+  }
+}
+
+TEST(WaveWriter, WritesInOrderOneAtATime) {
+  std::vector<int> order;
+  std::atomic<int> inside{0};
+  std::atomic<bool> overlapped{false};
+  WaveWriter writer;
+
+  for (int i = 0; i < 50; ++i) {
+    writer.submit([&, i] {
+      if (++inside != 1) overlapped = true;
+      if (i % 10 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      order.push_back(i);
+      --inside;
+    });
+  }
+  writer.finish();
+
+  EXPECT_FALSE(overlapped);
+  ASSERT_EQ(order.size(), 50u);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
+}
+
+TEST(WaveWriter, ThrowsWhatAWriteThrewAtTheNextSubmit) {
+  WaveWriter writer;
+  bool reached = false;
+  writer.submit([] { throw std::runtime_error("the disk is full"); });
+
+  EXPECT_THROW(writer.submit([&] { reached = true; }), std::runtime_error);
+  EXPECT_FALSE(reached);
+  EXPECT_NO_THROW(writer.finish()) << "thrown once";
+}
+
+TEST(WaveWriter, ThrowsAtFinishAndWaitsWhenDestroyed) {
+  bool written = false;
+  {
+    WaveWriter writer;
+    writer.submit([] { throw std::runtime_error("the disk is full"); });
+    EXPECT_THROW(writer.finish(), std::runtime_error);
+    writer.submit([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      written = true;
+    });
+  }
+  EXPECT_TRUE(written);
+}
+
+/// While it lives there is room for one more thread's stack, and not for two.
+class RoomForOneThread {
+ public:
+  RoomForOneThread() {
+    constexpr std::size_t kStack = std::size_t{1} << 32;
+    pthread_attr_t attributes;
+    pthread_getattr_default_np(&attributes);
+    pthread_attr_getstacksize(&attributes, &stack_);
+    set_stack(kStack);
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    getrlimit(RLIMIT_AS, &limit_);
+    rlimit less = limit_;
+    less.rlim_cur = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + kStack + kStack / 2;
+    setrlimit(RLIMIT_AS, &less);
+  }
+  ~RoomForOneThread() {
+    setrlimit(RLIMIT_AS, &limit_);
+    set_stack(stack_);
+  }
+
+ private:
+  static void set_stack(std::size_t bytes) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, bytes);
+    pthread_setattr_default_np(&attributes);
+  }
+
+  std::size_t stack_ = 0;
+  rlimit limit_{};
+};
+
+TEST(Threads, WhoIsThereLeavesWhereAnotherCannotStart) {
+  const RoomForOneThread room;
+
+  EXPECT_NO_THROW(Crew{2});
+  EXPECT_THROW(Crew{4}, RunError);
+  PagingOptions one_by_one;
+  one_by_one.batching = false;
+  host::HostQueues queues(4, one_by_one);
+  const std::uint64_t sizes[] = {1000};
+  const auto end = [](std::size_t, std::uint64_t begin) { return begin + 100; };
+  EXPECT_THROW(queues.work(sizes, 10, end, [](std::size_t, std::uint64_t, std::uint64_t, unsigned) {}),
+               RunError);
+}
+
+}  // namespace
+}  // namespace sluice

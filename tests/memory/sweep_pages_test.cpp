@@ -1,0 +1,73 @@
+// Lists that pass through slots: each wanted partition once, with its entries, and nothing brought for
+// nothing.
+#include "engine/memory/sweep_pages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "pagerank/cases.hpp"
+
+namespace sluice::test {
+namespace {
+
+class SweepPagesInSlots : public testing::Test {
+ protected:
+  SweepPagesInSlots()
+      : graph_(generated(io::GraphKind::rmat, 10, false, io::WeightRule::none)),
+        pages_(device_, SweepRows(graph_.out.view()), false, {.partitions = 12, .slots = 4}) {}
+
+  /// Wants these partitions, and returns how many were brought for them.
+  std::uint64_t pass(const std::set<std::uint32_t>& wanted) {
+    const std::uint64_t before = pages_.traffic().transfers;
+    std::set<std::uint32_t> seen;
+    pages_.for_each([&](std::uint32_t p) { return std::uint64_t{wanted.count(p)}; },
+                    [&](std::span<const SweepPage> pages) {
+                      for (const SweepPage& page : pages) {
+                        EXPECT_TRUE(seen.insert(page.partition).second) << page.partition;
+                        expect_lists(page);
+                      }
+                    });
+    EXPECT_EQ(seen, wanted);
+    return pages_.traffic().transfers - before;
+  }
+
+  std::set<std::uint32_t> all() const {
+    std::set<std::uint32_t> partitions;
+    for (std::uint32_t p = 0; p < pages_.size(); ++p) partitions.insert(p);
+    return partitions;
+  }
+
+ private:
+  void expect_lists(const SweepPage& page) const {
+    for (EdgeIndex e = graph_.out.offsets[page.begin]; e < graph_.out.offsets[page.end]; ++e)
+      ASSERT_EQ(page.sources[e], graph_.out.targets[e]) << "partition " << page.partition;
+  }
+
+  Device device_{{DeviceChoice::host, 2}};
+  Graph graph_;
+
+ protected:
+  SweepPages pages_;
+};
+
+TEST_F(SweepPagesInSlots, BringWhatIsNotHere) {
+  ASSERT_EQ(pages_.size(), 12u);
+
+  EXPECT_EQ(pass(all()), 12u);
+  EXPECT_EQ(pass(all()), 8u);
+  EXPECT_EQ(pass(all()), 8u);
+  EXPECT_EQ(pass({}), 0u);
+}
+
+TEST_F(SweepPagesInSlots, KeepWhatIsWantedAgain) {
+  EXPECT_EQ(pass({3, 5, 7}), 3u);
+  EXPECT_EQ(pass({3, 5, 7}), 0u);
+  EXPECT_EQ(pass({3, 5, 7, 11}), 1u);
+  EXPECT_EQ(pass({3, 5, 7, 0}), 1u);  // in place of the one that is not wanted any more
+  EXPECT_EQ(pass({3, 5, 7, 0}), 0u);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,104 @@
+// A graph that changes, followed by ranks of a job and by one process: what tests of both backends compare.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <random>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "engine/pagerank/dynamic/dynamic.hpp"
+#include "pagerank/batch_support.hpp"
+#include "partition/elsewhere.hpp"
+
+namespace sluice::test {
+
+inline constexpr RankMethod kFollowers[] = {RankMethod::naive_dynamic, RankMethod::dynamic_traversal,
+                                            RankMethod::dynamic_frontier, RankMethod::pruned_frontier,
+                                            RankMethod::residual_frontier};
+
+/// What following some batches came to: the same on every rank, and the ranks of its vertices.
+struct Followed {
+  std::vector<double> ranks;
+  std::vector<DynamicRankResult> results;
+};
+
+/// A graph, and what it becomes.
+struct Course {
+  Graph before;
+  std::vector<UpdateResult> batches;
+  std::vector<UpdateBatch> lines;  ///< what made them
+};
+
+inline Graph copy_of(const Graph& graph) {
+  const auto copy = [](const auto& from, auto& to) {
+    to = std::remove_reference_t<decltype(to)>(from.size());
+    std::copy(from.begin(), from.end(), to.begin());
+  };
+  Graph same;
+  for (const auto& [from, to] : {std::pair(&graph.out, &same.out), std::pair(&graph.in, &same.in)}) {
+    copy(from->offsets, to->offsets), copy(from->targets, to->targets);
+    copy(from->weights, to->weights);
+  }
+  same.directed = graph.directed, same.weighted = graph.weighted;
+  same.edges_elsewhere = graph.edges_elsewhere, same.in_elsewhere = graph.in_elsewhere;
+  return same;
+}
+
+inline Course course_of(Graph graph, std::size_t batch_size) {
+  Course course;
+  course.before = copy_of(graph);
+  std::mt19937_64 random(37);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const UpdateBatch batch =
+        random_batch(random, graph, batch_size, graph.vertices() == 0 || i == 1 ? 3 : 0);
+    course.batches.push_back(update_graph(std::move(graph), batch, 2));
+    course.lines.push_back(batch);
+    graph = copy_of(course.batches.back().graph);
+  }
+  return course;
+}
+
+/// The same where the edges stay elsewhere, and are changed as they are read.
+inline Course course_elsewhere(const Course& course) {
+  Course same;
+  same.before = elsewhere(copy_of(course.before));
+  for (std::size_t i = 0; i < course.lines.size(); ++i) {
+    const Graph& last = i == 0 ? same.before : same.batches[i - 1].graph;
+    same.batches.push_back(update_graph(copy_of(last), course.lines[i], 2));
+  }
+  return same;
+}
+
+/// Follows the course with methods that change, from `start`, the ranks of its first graph.
+inline Followed follow(const Device& device, const Course& course, const PageRankOptions& options,
+                       const PageRankResult& start, std::size_t first_method, const RankPlace& place) {
+  DynamicRanks ranks(device, course.before, start.ranks.span(), options, place);
+  Followed followed;
+  for (std::size_t i = 0; i < course.batches.size(); ++i) {
+    const RankMethod method = kFollowers[(first_method + (i == 2 ? 1 : 0)) % std::size(kFollowers)];
+    followed.results.push_back(
+        ranks.follow(course.batches[i].graph, course.batches[i].changes, {method, 1e-4, 1e-4}));
+  }
+  followed.ranks.resize(ranks.own());
+  ranks.read_ranks(followed.ranks);
+  followed.ranks.insert(followed.ranks.begin(), ranks.first(), 0.0);  // at their places
+  return followed;
+}
+
+/// Did each rank do the work of one process, and do they have its ranks together?
+inline void expect_same(const std::vector<Followed>& on_ranks, const Followed& alone) {
+  std::vector<double> ranks(alone.ranks.size());
+  for (const Followed& mine : on_ranks) {
+    for (std::size_t i = 0; i < alone.results.size(); ++i)
+      expect_same_work(mine.results[i], alone.results[i]);
+    for (std::size_t v = 0; v < mine.ranks.size(); ++v)
+      if (mine.ranks[v] != 0) ranks[v] = mine.ranks[v];
+  }
+  EXPECT_EQ(ranks, alone.ranks);
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,147 @@
+// Dynamic PageRank with in-edges in partitions: the ranks of the whole graph, bit for bit, and nothing
+// brought in vain.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+
+#include "engine/core/error.hpp"
+#include "engine/pagerank/dynamic/dynamic.hpp"
+#include "pagerank/batch_support.hpp"
+#include "pagerank/cases.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr RankMethod kMethods[] = {RankMethod::naive_dynamic, RankMethod::dynamic_traversal,
+                                   RankMethod::dynamic_frontier, RankMethod::pruned_frontier,
+                                   RankMethod::residual_frontier};
+
+/// Follows the same batches whole and in partitions, both with methods that change from batch to batch.
+void expect_same_bits(Graph graph, const PageRankOptions& options, const PagingOptions& paging,
+                      std::size_t first_method) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const PageRankResult start = pagerank(device, graph, options);
+  DynamicRanks whole(device, graph, start.ranks.span(), options);
+  DynamicRanks parts(device, graph, start.ranks.span(), options, {.paging = paging});
+  std::mt19937_64 random(29);
+  for (std::size_t i = 0; i < 3; ++i) {
+    SCOPED_TRACE("batch " + std::to_string(i));
+    const UpdateBatch batch = random_batch(random, graph, 4, i == 1 ? 3 : 0);
+    UpdateResult update = update_graph(std::move(graph), batch, 2);
+    graph = std::move(update.graph);
+    const RankMethod method = kMethods[(first_method + (i == 2 ? 1 : 0)) % std::size(kMethods)];
+
+    const DynamicRankResult expected = whole.follow(graph, update.changes, {method, 1e-4, 1e-4});
+    const DynamicRankResult result = parts.follow(graph, update.changes, {method, 1e-4, 1e-4});
+
+    EXPECT_EQ(ranks_of(parts), ranks_of(whole));
+    expect_same_work(result, expected);
+    EXPECT_LE(result.partitions_read, result.traffic.partitions);
+  }
+}
+
+TEST(DynamicPartitions, ChangeNoBit) {
+  for (std::size_t method = 0; method < std::size(kMethods); ++method) {
+    for (const bool undirected : {false, true}) {
+      PageRankOptions options;
+      options.dangling = undirected == (method % 2 == 0) ? Dangling::uniform : Dangling::self_loop;
+      options.weighted = !undirected;
+      options.tolerance = 1e-7;
+      const auto pagings =
+          undirected ? std::array{PagingOptions{.partitions = 7, .slots = 3},
+                                  PagingOptions{.partitions = 64, .transport = Transport::mapped}}
+                     : std::array{PagingOptions{.partitions = 2, .slots = 2, .transport = Transport::copied},
+                                  PagingOptions{.partitions = 64, .slots = 5}};
+      for (const PagingOptions& paging : pagings) {
+        SCOPED_TRACE("method " + std::to_string(method) + ", partitions " +
+                     std::to_string(paging.partitions));
+        expect_same_bits(rank_rmat(undirected, !undirected), options, paging, method);
+      }
+    }
+  }
+}
+
+TEST(DynamicPartitions, OfHardGraphsToo) {
+  for (const Dangling dangling : {Dangling::uniform, Dangling::self_loop}) {
+    PageRankOptions options;
+    options.dangling = dangling;
+    options.weighted = true;
+    for (std::size_t method = 0; method < std::size(kMethods); ++method) {
+      for (auto& [name, graph] : rank_graphs()) {
+        if (graph.vertices() > 100 || name == "extreme weights") continue;
+        SCOPED_TRACE(name + ", method " + std::to_string(method));
+        expect_same_bits(with_in_edges(std::move(graph)), options, {.partitions = 3, .slots = 2}, method);
+      }
+    }
+  }
+}
+
+/// Follows the deletion of one edge between two vertices of a long grid's corner.
+DynamicRankResult follow_corner(RankMethod method, const PagingOptions& paging) {
+  const Device device({DeviceChoice::host, 2, 0});
+  Graph graph = generated(io::GraphKind::grid, 12, true, io::WeightRule::none);
+  PageRankOptions options;
+  options.tolerance = 1e-8;
+  DynamicRanks ranks(device, graph, pagerank(device, graph, options).ranks.span(), options,
+                     {.paging = paging});
+  UpdateBatch batch;
+  batch.deletions = {{0}, {1}, {}, {}};
+  const UpdateResult update = update_graph(std::move(graph), batch, 2);
+  return ranks.follow(update.graph, update.changes, {method, 1e-3, 1e-3});
+}
+
+TEST(DynamicPartitions, StayAwayWithoutAffectedVertices) {
+  for (const Transport transport : {Transport::copied, Transport::mapped}) {
+    for (const RankMethod method : kMethods) {
+      const DynamicRankResult result =
+          follow_corner(method, {.partitions = 32, .slots = 4, .transport = transport});
+
+      EXPECT_EQ(result.traffic.partitions, 32u);
+      const bool everywhere = method == RankMethod::naive_dynamic || method == RankMethod::dynamic_traversal;
+      EXPECT_EQ(result.partitions_read == 32, everywhere) << static_cast<int>(method);
+      EXPECT_GE(result.partitions_read, 1u);
+      if (transport == Transport::mapped) {
+        EXPECT_EQ(result.traffic.transfers, 0u);
+      } else if (!everywhere) {
+        // What is affected fits the slots, which keep it from iteration to iteration.
+        EXPECT_EQ(result.traffic.transfers, result.partitions_read);
+      }
+    }
+  }
+}
+
+TEST(DynamicPartitions, StayWithinTheDeviceMemory) {
+  Graph graph = rank_rmat(true, false);
+  const std::uint64_t state = graph.vertices() * 16, edges = graph.edges() * sizeof(Vertex);
+  const Device roomy({DeviceChoice::host, 2, 0}),
+      tight({DeviceChoice::host, 2, state + edges / 3 + (80u << 10)});
+  const PageRankResult start = pagerank(roomy, graph);
+  DynamicRanks whole(roomy, graph, start.ranks.span(), {}), parts(tight, graph, start.ranks.span(), {});
+  std::mt19937_64 random(31);
+  const UpdateBatch batch = random_batch(random, graph, 10, 0);
+  const UpdateResult update = update_graph(std::move(graph), batch, 2);
+
+  whole.follow(update.graph, update.changes, {RankMethod::naive_dynamic});
+  const DynamicRankResult result = parts.follow(update.graph, update.changes, {RankMethod::naive_dynamic});
+
+  EXPECT_EQ(ranks_of(parts), ranks_of(whole));
+  EXPECT_GT(result.traffic.partitions, 3u);
+  EXPECT_LE(tight.memory().peak(), tight.memory().ceiling());
+}
+
+TEST(DynamicPartitions, AreRefusedWhereTheyCannotBe) {
+  const Graph graph = rank_rmat(true, false);
+  const Device device({DeviceChoice::host, 1, 0}),
+      tiny({DeviceChoice::host, 1, graph.vertices() * 16 + (70u << 10)});
+  const auto start = pagerank(device, graph);
+  DynamicRanks no_room(tiny, graph, start.ranks.span(), {}, {.paging = {.partitions = 2}});
+
+  EXPECT_THROW(
+      DynamicRanks(device, graph, start.ranks.span(), {}, {.paging = {.transport = Transport::file}}),
+      UsageError);
+  EXPECT_THROW(no_room.follow(graph, {}, {RankMethod::naive_dynamic}), BudgetError);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,80 @@
+// PageRank written down again, in another way: power iteration in long double that pushes along out-edges of
+// a plain edge list, run until it stands still.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "engine/pagerank/options.hpp"
+#include "partition/graph.hpp"
+
+namespace sluice::test {
+
+struct WeightedEdge {
+  Vertex from, to;
+  long double weight;
+};
+
+inline std::vector<WeightedEdge> edges_of(const Graph& graph, bool weighted) {
+  std::vector<WeightedEdge> edges;
+  for (Vertex v = 0; v < graph.vertices(); ++v) {
+    for (EdgeIndex i = graph.out.offsets[v]; i < graph.out.offsets[v + 1]; ++i)
+      edges.push_back({v, graph.out.targets[i], weighted ? graph.out.weights[i] : 1.0L});
+  }
+  return edges;
+}
+
+inline void give_loops(std::vector<WeightedEdge>& edges, std::uint64_t vertices) {
+  std::vector<bool> has(vertices);
+  for (const auto& edge : edges) {
+    if (edge.from == edge.to && edge.weight > 0) has[edge.from] = true;
+  }
+  for (Vertex v = 0; v < vertices; ++v) {
+    if (!has[v]) edges.push_back({v, v, 1});
+  }
+}
+
+/// After `iterations` of them; 0: until nothing changes by 1e-16 any more.
+inline std::vector<long double> oracle_ranks(const Graph& graph, const PageRankOptions& options,
+                                             std::uint32_t iterations = 0) {
+  const std::uint64_t n = graph.vertices();
+  auto edges = edges_of(graph, options.weighted);
+  if (options.dangling == Dangling::self_loop) give_loops(edges, n);
+  std::vector<long double> total(n), rank(n, 1.0L / n), next(n);
+  for (const auto& edge : edges) total[edge.from] += edge.weight;
+  const long double d = options.damping;
+  for (std::uint32_t round = 1; round <= (iterations ? iterations : 100000); ++round) {
+    long double lost = 0;
+    for (std::uint64_t v = 0; v < n; ++v) lost += total[v] > 0 ? 0 : rank[v];
+    std::fill(next.begin(), next.end(), (1 - d) / n + d * lost / n);
+    for (const auto& [from, to, weight] : edges) {
+      if (total[from] > 0) next[to] += d * rank[from] * weight / total[from];
+    }
+    long double change = 0;
+    for (std::uint64_t v = 0; v < n; ++v) change = std::max(change, std::fabs(next[v] - rank[v]));
+    rank.swap(next);
+    if (iterations == 0 && change < 1e-16L) break;
+  }
+  return rank;
+}
+
+struct RankError {
+  double linf = 0, l1 = 0, sum = 0;  ///< sum: how far the ranks' sum is from 1
+};
+
+inline RankError error_of(std::span<const double> ranks, const std::vector<long double>& expected) {
+  RankError error;
+  long double sum = 0;
+  for (std::size_t v = 0; v < expected.size(); ++v) {
+    const double miss = static_cast<double>(std::fabs(ranks[v] - expected[v]));
+    error.linf = std::max(error.linf, miss);
+    error.l1 += miss;
+    sum += ranks[v];
+  }
+  error.sum = static_cast<double>(std::fabs(sum - 1));
+  return error;
+}
+
+}  // namespace sluice::test

@@ -1,0 +1,124 @@
+// In-edges in partitions, from memory and from the file: the ranks of the whole graph, bit for bit.
+#include <gtest/gtest.h>
+
+#include "cli/process.hpp"
+#include "core/host_ceiling.hpp"
+#include "engine/core/error.hpp"
+#include "engine/pagerank/static/pagerank.hpp"
+#include "io/graph_file/graph_file.hpp"
+#include "pagerank/cases.hpp"
+
+namespace sluice::test {
+namespace {
+
+TEST(PageRankPartitions, ChangeNoBit) {
+  const Device device({DeviceChoice::host, 2, 0});
+  for (const bool undirected : {false, true}) {
+    const Graph graph = rank_rmat(undirected, false);
+    for (const PageRankOptions& options : rank_options()) {
+      const PageRankResult whole = pagerank(device, graph, options);
+      for (const PagingOptions& paging :
+           {PagingOptions{.partitions = 2, .slots = 2, .transport = Transport::copied},
+            PagingOptions{.partitions = 7, .slots = 2}, PagingOptions{.partitions = 40, .slots = 3},
+            PagingOptions{.partitions = 40, .slots = 17},
+            PagingOptions{.partitions = 9, .transport = Transport::mapped}}) {
+        const PageRankResult parts = pagerank(device, graph, options, {}, {.paging = paging});
+
+        expect_same(parts, whole);
+        EXPECT_LE(parts.traffic.partitions, paging.partitions);
+        EXPECT_GT(parts.traffic.partitions, 1u);
+      }
+    }
+  }
+}
+
+TEST(PageRankPartitions, MayHaveNoEdges) {
+  const Device device({DeviceChoice::host, 2, 0});
+  for (const auto& [name, graph] : rank_graphs()) {
+    if (graph.edges() > 0) continue;
+    SCOPED_TRACE(name);
+    for (const Transport transport : {Transport::automatic, Transport::copied, Transport::mapped}) {
+      const PagingOptions paging{.partitions = 3, .slots = 2, .transport = transport};
+      expect_same(pagerank(device, graph, {}, {}, {.paging = paging}), pagerank(device, graph));
+    }
+  }
+}
+
+TEST(PageRankPartitions, ComeFromTheFileToo) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Folder folder;
+  for (const bool undirected : {false, true}) {
+    io::write_graph(folder / "graph.h5", rank_rmat(undirected, !undirected), true);
+    const Graph in_memory = io::read_graph(folder / "graph.h5", !undirected);
+    const Graph in_file = io::open_graph(folder / "graph.h5", !undirected);
+    for (const PageRankOptions& options : rank_options()) {
+      const PageRankResult parts =
+          pagerank(device, in_file, options, {}, {.paging = {.partitions = 6, .slots = 3}});
+
+      expect_same(parts, pagerank(device, in_memory, options));
+      EXPECT_GT(parts.traffic.read_bytes, 0u);
+    }
+  }
+}
+
+TEST(PageRankPartitions, StayWithinTheDeviceMemory) {
+  const Graph graph = rank_rmat(true, false);
+  const std::uint64_t state = graph.vertices() * 24, edges = graph.edges() * sizeof(Vertex);
+  const Device roomy({DeviceChoice::host, 2, 0}),
+      tight({DeviceChoice::host, 2, state + edges / 3 + (80u << 10)});
+
+  const PageRankResult parts = pagerank(tight, graph);
+
+  expect_same(parts, pagerank(roomy, graph));
+  EXPECT_GT(parts.traffic.partitions, 3u);
+  EXPECT_LE(tight.memory().peak(), tight.memory().ceiling());
+}
+
+/// On the host slots have half of what ranks leave of the host's memory, planned or done.
+TEST(PageRankPartitions, AreAsManyAsThePlanSays) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Graph graph = generated(io::GraphKind::ring, 16, true, io::WeightRule::none);
+  const RankPlace place{.paging = {.transport = Transport::copied}};
+  PageRankOptions options;
+  options.max_iterations = 2;
+  for (const std::uint64_t left : {400u << 10, 700u << 10}) {
+    const HostCeiling ceiling(graph.vertices() * 40 + left);
+
+    const PageRankPlan plan = plan_pagerank(device, graph, options, place);
+    const PageRankResult result = pagerank(device, graph, options, {}, place);
+
+    EXPECT_GT(result.traffic.partitions, 2u);
+    EXPECT_NEAR(static_cast<double>(plan.partitions), static_cast<double>(result.traffic.partitions), 1);
+  }
+}
+
+TEST(PageRankPartitions, BringWhatIsPinnedOnce) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Graph graph = rank_rmat(true, false);
+  PageRankOptions options;
+  options.max_iterations = 10;
+  options.tolerance = 0;
+
+  const PageRankResult all = pagerank(device, graph, options, {}, {.paging = {.partitions = 8, .slots = 8}});
+  const PageRankResult some = pagerank(device, graph, options, {}, {.paging = {.partitions = 8, .slots = 6}});
+
+  EXPECT_EQ(all.traffic.transfers, all.traffic.partitions);
+  EXPECT_LT(some.traffic.transfers, 10 * some.traffic.partitions);
+  EXPECT_GT(some.traffic.transfers, some.traffic.partitions);
+}
+
+TEST(PageRankPartitions, AreRefusedWhereTheyCannotBe) {
+  const Graph graph = rank_rmat(true, false);
+  const Device device({DeviceChoice::host, 1, 0}),
+      tiny({DeviceChoice::host, 1, graph.vertices() * 24 + (70u << 10)});
+  const Folder folder;
+  io::write_graph(folder / "graph.h5", rank_rmat(false, false), true);
+  const Graph in_file = io::open_graph(folder / "graph.h5");
+
+  EXPECT_THROW(pagerank(tiny, graph, {}, {}, {.paging = {.partitions = 2}}), BudgetError);
+  EXPECT_THROW(pagerank(device, graph, {}, {}, {.paging = {.transport = Transport::file}}), UsageError);
+  EXPECT_THROW(pagerank(device, in_file), UsageError);  // no in-edges in the file
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,65 @@
+// Static PageRank of real graphs, read through the converter, against the oracle.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/process.hpp"
+#include "engine/core/error.hpp"
+#include "engine/pagerank/static/pagerank.hpp"
+#include "io/convert/convert.hpp"
+#include "io/graph_file/graph_file.hpp"
+#include "pagerank/oracle.hpp"
+
+namespace sluice::test {
+namespace {
+
+const std::filesystem::path kData = SLUICE_SHARED_DATA;
+/// The oracle takes seconds for a million edges, and many times as long under sanitizers.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::uint64_t kMostEdges = 500'000;
+constexpr int kFewest = 45;
+#else
+constexpr std::uint64_t kMostEdges = ~std::uint64_t{0};
+constexpr int kFewest = 52;
+#endif
+
+TEST(RealGraphs, HaveTheOraclesRanks) {
+  if (!std::filesystem::exists(kData / "counts.json"))
+    GTEST_SKIP() << "the real graphs are not at " << kData << "; set SLUICE_SHARED_DATA to test them";
+  nlohmann::json counts;
+  std::ifstream(kData / "counts.json") >> counts;
+  const Device device({DeviceChoice::host, 2, 0});
+  const Folder folder;
+  int compared = 0;
+
+  for (const auto& [name, entry] : counts.items()) {
+    if (!entry.at("stat").is_object() || entry.at("stat").at("edge_lines") > kMostEdges) continue;
+    SCOPED_TRACE(name);
+    io::ConvertOptions rules;
+    rules.keep_self_loops = true;
+    rules.reverse = compared % 2 == 0;
+    rules.force = true;
+    try {
+      io::convert(*io::open_edge_file((kData / name).string(), {}), folder / "graph.h5", rules);
+    } catch (const InputError&) {
+      continue;  // the readers' tests say which files are refused, and why
+    }
+    const Graph graph = io::read_graph(folder / "graph.h5", rules.reverse);
+    for (const Dangling dangling : {Dangling::uniform, Dangling::self_loop}) {
+      PageRankOptions options;
+      options.dangling = dangling;
+      const PageRankResult result = pagerank(device, graph, options);
+      const RankError error = error_of(result.ranks.span(), oracle_ranks(graph, options));
+      EXPECT_TRUE(result.converged());
+      EXPECT_LT(error.linf, 1e-9);
+      EXPECT_LT(error.sum, 1e-12);
+    }
+    ++compared;
+  }
+  EXPECT_GT(compared, kFewest);
+}
+
+}  // namespace
+}  // namespace sluice::test
