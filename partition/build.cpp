@@ -13,6 +13,7 @@ namespace sluice {
 namespace {
 
 constexpr std::uint64_t kGrain = 1u << 18;
+constexpr std::uint64_t kVerticesAtOnce = 1u << 14;
 
 /// Sorted records to rows. Position i is where the lists of all vertices in (source of i - 1, source of i]
 /// begin.
@@ -90,6 +91,37 @@ Csr transpose(const Csr& csr, unsigned threads) {
     });
     return sort_into_rows(records, csr.vertices(), threads);
   });
+}
+
+Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads) {
+  const std::uint64_t n = out.vertices();
+  const auto some = [&](std::uint64_t u) {
+    const Vertex* begin = out.targets.data() + out.offsets[u];
+    const Vertex* end = out.targets.data() + out.offsets[u + 1];
+    const Vertex* from = std::lower_bound(begin, end, first);
+    return std::pair(from,
+                     std::lower_bound(from, end, last, [](Vertex v, std::uint64_t l) { return v < l; }));
+  };
+  HostArray<EdgeIndex> places(n + 1, "in-edges");
+  places[0] = 0;
+  for (std::uint64_t u = 0; u < n; ++u) {
+    const auto [from, to] = some(u);
+    places[u + 1] = places[u] + static_cast<std::uint64_t>(to - from);
+  }
+  HostArray<Vertex> heads(places[n], "in-edges"), tails(places[n], "in-edges");
+  HostArray<float> weights(weighted ? places[n] : 0, "in-edges");
+  parallel_blocks(threads, n, kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    for (std::uint64_t u = begin; u < end; ++u) {
+      const auto [from, to] = some(u);
+      std::copy(from, to, heads.data() + places[u]);
+      std::fill(tails.data() + places[u], tails.data() + places[u + 1], static_cast<Vertex>(u));
+      if (weighted) {
+        const auto skipped = from - out.targets.data();
+        std::copy_n(out.weights.data() + skipped, to - from, weights.data() + places[u]);
+      }
+    }
+  });
+  return build_csr(n, heads.span(), tails.span(), weights.span(), {}, threads);
 }
 
 }  // namespace sluice

@@ -19,4 +19,7 @@ Csr build_csr(std::uint64_t vertices, std::span<const Vertex> source, std::span<
 /// The in-edges: the list of v holds, ascending, every u with v in its list; parallel edges keep their order.
 Csr transpose(const Csr& csr, unsigned threads = 1);
 
+/// The in-edges of vertices [first, last), as rows of the whole graph; those of other vertices are empty.
+Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads);
+
 }  // namespace sluice

@@ -8,7 +8,7 @@
 
 #include "apps/bench/bench.hpp"
 #include "apps/bench/workload.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 #include "engine/sampling/run.hpp"
 
 namespace sluice::bench {

@@ -13,7 +13,7 @@
 #include "apps/bench/workload.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 #include "engine/sampling/run.hpp"
 #include "io/descriptor.hpp"
 #include "io/file_bytes.hpp"

@@ -9,7 +9,7 @@
 #include "apps/bench/limits_cuda.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 
 namespace sluice::bench {
 

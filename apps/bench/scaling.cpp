@@ -9,7 +9,7 @@
 #include "apps/bench/workload.hpp"
 #include "apps/job/ranks.hpp"
 #include "apps/job/shared_graph.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 #include "engine/pagerank/static/pagerank.hpp"
 #include "engine/sampling/run.hpp"
 

@@ -9,9 +9,10 @@
 
 #include "apps/cli/command_line.hpp"
 #include "apps/cli/progress.hpp"
+#include "engine/batch/starts.hpp"
 #include "engine/exec/device.hpp"
+#include "engine/graph/layout.hpp"
 #include "engine/memory/paging.hpp"
-#include "engine/sampling/options.hpp"
 #include "io/results/result_writer.hpp"
 
 namespace sluice::apps {

@@ -4,9 +4,12 @@
 #include <array>
 #include <cstddef>
 
+#include "engine/graph/layout.hpp"
 #include "engine/memory/paging.hpp"
 #include "engine/pagerank/options.hpp"
-#include "engine/sampling/options.hpp"
+#include "engine/samples/options.hpp"
+#include "engine/select/options.hpp"
+#include "engine/walks/options.hpp"
 #include "io/convert/convert.hpp"
 #include "io/edge_source.hpp"
 #include "io/generate/generate.hpp"

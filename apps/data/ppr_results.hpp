@@ -26,7 +26,7 @@ class PprWriter : public PprSink {
   void write_seeds(const PprBatch& batch);
 
   io::ResultWriter& writer_;
-  VertexColumns columns_;
+  VertexWriter columns_;
   const Starts& starts_;
   int scores_, vertices_, seeds_;
   int query_seeds_ = -1, query_weights_ = -1, query_offsets_ = -1;

@@ -11,15 +11,15 @@ constexpr std::uint64_t kPieceRows = 64u << 10;
 
 }  // namespace
 
-int VertexColumns::declare(const std::string& name, std::vector<std::uint64_t> row) {
+int VertexWriter::declare(const std::string& name, std::vector<std::uint64_t> row) {
   return writer_.declare(name, type(), std::move(row));
 }
 
-int VertexColumns::declare_padded(const std::string& name, std::vector<std::uint64_t> row) {
+int VertexWriter::declare_padded(const std::string& name, std::vector<std::uint64_t> row) {
   return writer_.declare_padded(name, type(), std::move(row));
 }
 
-void VertexColumns::append(int dataset, std::span<const Vertex> vertices, std::uint64_t rows) {
+void VertexWriter::append(int dataset, std::span<const Vertex> vertices, std::uint64_t rows) {
   if (rows == 0) return;
   if (!ids_.wide()) {
     // As i32 the bits are the same: ids are below 2^31, and kNoVertex is -1.

@@ -7,15 +7,16 @@
 
 #include "apps/data/ids.hpp"
 #include "engine/batch/sink.hpp"
-#include "engine/sampling/options.hpp"
+#include "engine/samples/options.hpp"
+#include "engine/walks/options.hpp"
 #include "io/results/result_writer.hpp"
 
 namespace sluice::apps {
 
 /// Declares and writes datasets of vertex ids: i32 or i64, internal or original, kNoVertex as -1.
-class VertexColumns {
+class VertexWriter {
  public:
-  VertexColumns(io::ResultWriter& writer, const IdMap& ids) : writer_(writer), ids_(ids) {}
+  VertexWriter(io::ResultWriter& writer, const IdMap& ids) : writer_(writer), ids_(ids) {}
   int declare(const std::string& name, std::vector<std::uint64_t> row = {});
   /// For rows that kNoVertex ends.
   int declare_padded(const std::string& name, std::vector<std::uint64_t> row);
@@ -39,7 +40,7 @@ class WalkWriter : public WalkSink {
   void write(const WalkBatch& batch) override;
 
  private:
-  VertexColumns columns_;
+  VertexWriter columns_;
   int walks_ = -1, edges_ = -1, pool_ = -1;
 };
 
@@ -56,7 +57,7 @@ class SampleWriter : public SampleSink {
 
  private:
   io::ResultWriter& writer_;
-  VertexColumns columns_;
+  VertexWriter columns_;
   int instance_ = -1, source_ = -1, target_ = -1, depth_ = -1, edge_ = -1, seeds_ = -1, vertices_ = -1;
   int edge_offsets_ = -1, seed_offsets_ = -1, vertex_offsets_ = -1;
   std::vector<std::int64_t> numbers_;  ///< reused from batch to batch

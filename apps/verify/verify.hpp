@@ -7,7 +7,8 @@
 
 #include "engine/batch/sink.hpp"
 #include "engine/batch/starts.hpp"
-#include "engine/sampling/options.hpp"
+#include "engine/samples/options.hpp"
+#include "engine/walks/options.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::apps {

@@ -2,7 +2,7 @@
 
 #include "engine/acc/run.hpp"
 #include "engine/core/error.hpp"
-#include "engine/pagerank/static/sweep.hpp"
+#include "engine/memory/traffic.hpp"
 
 namespace sluice {
 

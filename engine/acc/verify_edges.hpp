@@ -10,8 +10,8 @@
 #include "engine/exchange/communicator.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/row_pieces.hpp"
-#include "engine/pagerank/rank_graph.hpp"
 #include "partition/graph.hpp"
+#include "partition/ranges.hpp"
 
 namespace sluice {
 

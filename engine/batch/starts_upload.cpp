@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "engine/batch/starts.hpp"
 #include "engine/core/error.hpp"
 
 namespace sluice {

@@ -1,9 +1,10 @@
 // Starts checked against the graph and brought to the device.
 #pragma once
 
+#include "engine/batch/starts.hpp"
 #include "engine/batch/starts_view.hpp"
 #include "engine/exec/memory/buffer.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 
 namespace sluice {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <exception>
 
+#include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/backend.hpp"
-#include "engine/memory/resident_graph.hpp"
 
 namespace sluice {
 

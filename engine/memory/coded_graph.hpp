@@ -9,7 +9,7 @@
 #include "engine/core/host_array.hpp"
 #include "engine/core/types.hpp"
 #include "engine/exec/memory/buffer.hpp"
-#include "engine/sampling/options.hpp"
+#include "engine/graph/layout.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice {

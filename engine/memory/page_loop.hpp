@@ -14,10 +14,11 @@
 #include "engine/core/function_ref.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/paged_plan.hpp"
-#include "engine/memory/resident_graph.hpp"
-#include "engine/memory/scheduler.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/memory/schedule/scheduler.hpp"
+#include "engine/memory/schedule/transport.hpp"
 #include "engine/memory/slots.hpp"
-#include "engine/memory/transport.hpp"
 
 namespace sluice {
 

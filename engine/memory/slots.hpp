@@ -17,7 +17,7 @@
 #include "engine/graph/page_columns.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/coded_graph.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 #include "partition/graph.hpp"
 #include "partition/plan.hpp"
 

@@ -13,16 +13,14 @@
 #include "engine/exec/device.hpp"
 #include "engine/memory/paging.hpp"
 #include "engine/memory/slots.hpp"
-#include "engine/pagerank/rank_graph.hpp"
-#include "engine/pagerank/static/sweep.hpp"
+#include "engine/memory/traffic.hpp"
 #include "partition/plan.hpp"
 
 namespace sluice {
 
 /// The rows whose lists are brought: row i has targets[offsets[i]] and on, in memory or in `file`.
 struct SweepRows {
-  SweepRows(const CsrView& rows) : in(rows) {}
-  SweepRows(const RankGraph& graph) : in(graph.in()), file(graph.file()) {}
+  SweepRows(const CsrView& rows, const EdgeSource* from = nullptr) : in(rows), file(from) {}
 
   CsrView in;
   const EdgeSource* file = nullptr;

@@ -52,54 +52,6 @@ void require_stored_in_edges(const Graph& graph) {
       "--host-memory)");
 }
 
-Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads) {
-  const std::uint64_t n = out.vertices();
-  const auto some = [&](std::uint64_t u) {
-    const Vertex* begin = out.targets.data() + out.offsets[u];
-    const Vertex* end = out.targets.data() + out.offsets[u + 1];
-    const Vertex* from = std::lower_bound(begin, end, first);
-    return std::pair(from,
-                     std::lower_bound(from, end, last, [](Vertex v, std::uint64_t l) { return v < l; }));
-  };
-  HostArray<EdgeIndex> places(n + 1, "in-edges");
-  places[0] = 0;
-  for (std::uint64_t u = 0; u < n; ++u) {
-    const auto [from, to] = some(u);
-    places[u + 1] = places[u] + static_cast<std::uint64_t>(to - from);
-  }
-  HostArray<Vertex> heads(places[n], "in-edges"), tails(places[n], "in-edges");
-  HostArray<float> weights(weighted ? places[n] : 0, "in-edges");
-  parallel_blocks(threads, n, kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    for (std::uint64_t u = begin; u < end; ++u) {
-      const auto [from, to] = some(u);
-      std::copy(from, to, heads.data() + places[u]);
-      std::fill(tails.data() + places[u], tails.data() + places[u + 1], static_cast<Vertex>(u));
-      if (weighted) {
-        const auto skipped = from - out.targets.data();
-        std::copy_n(out.weights.data() + skipped, to - from, weights.data() + places[u]);
-      }
-    }
-  });
-  return build_csr(n, heads.span(), tails.span(), weights.span(), {}, threads);
-}
-
-std::vector<std::uint64_t> balanced_ranges(const EdgeIndex* offsets, std::uint64_t vertices,
-                                           std::uint64_t parts) {
-  std::vector<std::uint64_t> boundaries{0};
-  const auto cost = [&](std::uint64_t v) { return offsets[v] - offsets[0] + v * kEdgesPerVertex; };
-  for (std::uint64_t part = 1; part < parts; ++part) {
-    const std::uint64_t wanted = cost(vertices) / parts * part;
-    std::uint64_t low = boundaries.back(), high = vertices;
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      cost(middle) < wanted ? low = middle + 1 : high = middle;
-    }
-    boundaries.push_back(low);
-  }
-  boundaries.push_back(vertices);
-  return boundaries;
-}
-
 RankGraph::RankGraph(const Graph& graph, const PageRankOptions& options, unsigned threads,
                      Communicator& ranks)
     : symmetric_(!graph.directed), edges_(graph.edges()) {

@@ -7,8 +7,11 @@
 
 #include "engine/core/host_array.hpp"
 #include "engine/exchange/communicator.hpp"
+#include "engine/memory/sweep_pages.hpp"
 #include "engine/pagerank/options.hpp"
+#include "partition/build.hpp"
 #include "partition/graph.hpp"
+#include "partition/ranges.hpp"
 
 namespace sluice {
 
@@ -33,6 +36,7 @@ class RankGraph {
   /// null where they are read from `file()`.
   const CsrView& in() const { return in_; }
   const EdgeSource* file() const { return file_; }
+  SweepRows lists() const { return {in_, file_}; }
   /// Whether in-degrees are out-degrees too.
   bool symmetric() const { return symmetric_; }
   /// [in().vertices] Out-degree or sum of out-weights, with the self-loop that the vertex was given; 0:
@@ -63,13 +67,5 @@ std::uint64_t bytes_in_file(const RankGraph& graph, bool weighted);
 
 /// Throws UsageError where the edges stay in a file that does not store in-edges which are wanted.
 void require_stored_in_edges(const Graph& graph);
-
-/// The in-edges of vertices [first, last), as rows of the whole graph; those of other vertices are empty.
-Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads);
-
-/// Boundaries of `parts` ranges of vertices of about equal cost: in-edges, and what vertices cost beside
-/// them.
-std::vector<std::uint64_t> balanced_ranges(const EdgeIndex* offsets, std::uint64_t vertices,
-                                           std::uint64_t parts);
 
 }  // namespace sluice

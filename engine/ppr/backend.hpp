@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 
+#include "engine/batch/starts.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/ppr.hpp"

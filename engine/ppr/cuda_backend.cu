@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/batch/starts.hpp"
 #include "engine/core/charged_vector.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/stream.cuh"

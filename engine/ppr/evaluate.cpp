@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "engine/batch/starts.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/ppr/backend.hpp"
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "engine/batch/starts.hpp"
 #include "engine/core/charged_vector.hpp"
 #include "engine/ppr/ppr.hpp"
 

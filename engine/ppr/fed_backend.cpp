@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/batch/starts.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/ppr/adjacency/feeder.hpp"

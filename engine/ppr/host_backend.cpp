@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/batch/starts.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/ppr/adjacency/in_edges.hpp"

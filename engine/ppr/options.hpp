@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/batch/options.hpp"
 #include "engine/core/types.hpp"
 #include "engine/random/streams.hpp"
-#include "engine/sampling/options.hpp"
 
 namespace sluice {
 

@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "engine/batch/batch_writer.hpp"
+#include "engine/batch/options.hpp"
+#include "engine/batch/sink.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/store.hpp"
 
 namespace sluice::host {

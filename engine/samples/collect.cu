@@ -5,7 +5,9 @@
 #include "engine/exec/algorithms/scan.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/stream.cuh"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/kernels.cuh"
+#include "engine/samples/options.hpp"
 #include "engine/select/group_set.hpp"
 
 namespace sluice::cuda {

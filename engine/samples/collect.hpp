@@ -5,8 +5,10 @@
 #include <cstdint>
 
 #include "engine/batch/starts_view.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/level.hpp"
+#include "engine/samples/options.hpp"
 #include "engine/samples/store.hpp"
 
 namespace sluice::cuda {

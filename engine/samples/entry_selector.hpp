@@ -10,6 +10,7 @@
 #include "engine/samples/dynamic_step.hpp"
 #include "engine/samples/errors.hpp"
 #include "engine/samples/step.hpp"
+#include "engine/select/options.hpp"
 
 namespace sluice::host {
 

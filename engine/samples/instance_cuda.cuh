@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "engine/batch/batch_writer.hpp"
+#include "engine/batch/options.hpp"
+#include "engine/batch/sink.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
 #include "engine/exec/block_group.cuh"
@@ -17,7 +19,8 @@
 #include "engine/exec/group.cuh"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/stream.cuh"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/store.hpp"
 #include "engine/select/taken.hpp"
 

@@ -4,10 +4,13 @@
 
 #include <type_traits>
 
+#include "engine/batch/options.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
 #include "engine/core/build_namespace.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
-#include "engine/sampling/run.hpp"
 
 namespace sluice {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA

@@ -2,17 +2,21 @@
 // driver. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
 #pragma once
 
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
 #include "engine/batch/starts_upload.hpp"
 #include "engine/core/error.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
 #include "engine/memory/tables/page_tables.hpp"
+#include "engine/samples/options.hpp"
 #include "engine/samples/partitioned/driver.hpp"
 #include "engine/samples/partitioned/sample.hpp"
 #include "engine/samples/partitioned/sample_host.hpp"
 #include "engine/samples/sample_host.hpp"
 #include "engine/samples/step.hpp"
-#include "engine/sampling/run.hpp"
+#include "engine/select/bias.hpp"
 #if defined(__CUDACC__)
 #include "engine/samples/partitioned/sample_cuda.cuh"
 #include "engine/samples/partitioned/shard_sample_cuda.cuh"

@@ -7,11 +7,14 @@
 #include <optional>
 
 #include "engine/batch/batch_writer.hpp"
+#include "engine/batch/sink.hpp"
 #include "engine/core/error.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/batch_grower.cuh"
 #include "engine/samples/collect.hpp"
 #include "engine/samples/level.hpp"
+#include "engine/samples/options.hpp"
 #include "engine/samples/store.hpp"
 
 namespace sluice::cuda {

@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/batch/options.hpp"
+#include "engine/batch/sink.hpp"
 #include "engine/batch/starts_view.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/block_driver.hpp"
 #include "engine/samples/entry_selector.hpp"
 #include "engine/samples/step.hpp"

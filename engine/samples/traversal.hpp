@@ -32,7 +32,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/random/streams.hpp"
-#include "engine/walks/sampler.hpp"
+#include "engine/select/bias.hpp"
 
 namespace sluice {
 

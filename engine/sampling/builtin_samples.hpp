@@ -1,7 +1,10 @@
 // The built-in samples are compiled once each, in instances/; nobody else instantiates them.
 #pragma once
 
-#include "engine/sampling/options.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/samples/options.hpp"
 #include "engine/sampling/run.hpp"
 
 namespace sluice {

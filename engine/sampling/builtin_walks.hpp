@@ -1,9 +1,12 @@
 // The built-in walks are compiled once each, in instances/; nobody else instantiates them.
 #pragma once
 
-#include "engine/memory/resident_graph.hpp"
-#include "engine/sampling/options.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/sampling/run.hpp"
+#include "engine/walks/options.hpp"
 
 namespace sluice {
 

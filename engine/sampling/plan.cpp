@@ -343,7 +343,7 @@ RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& start
   const bool scans = options.kind == WalkKind::node2vec || options.select == Select::rejection;
   if (scans) plan.bring_weights();
   const std::uint64_t row_bytes = row_of(options) * sizeof(Vertex);
-  ShardJob on_ranks;
+  ShardedPlanInput on_ranks;
   on_ranks.roams = true, on_ranks.asks = scans, on_ranks.row_bytes = row_bytes;
   // As WalkRun chooses.
   on_ranks.travels =

@@ -113,7 +113,7 @@ class Planner {
   /// As finish, where the graph is worked on in partitions: `each` bytes an instance under way, `steps`
   /// moves. `on_ranks` says more, for ranks that share out the graph.
   RunPlan finish_in_parts(const PagingOptions& paging, std::uint64_t each, std::uint64_t steps,
-                          ShardJob on_ranks = {}) {
+                          ShardedPlanInput on_ranks = {}) {
     const std::uint64_t taken = vertex_bytes(), instances = std::max<Instance>(instances_, 1);
     if (paging.shard) {
       on_ranks.columns = columns_, on_ranks.instances = instances, on_ranks.steps = steps;

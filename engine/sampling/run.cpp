@@ -1,7 +1,7 @@
 #include "engine/sampling/run.hpp"
 
 #include "engine/core/error.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 #include "engine/sampling/builtin_walks.hpp"
 #include "engine/sampling/whole_plan.hpp"

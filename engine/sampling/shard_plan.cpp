@@ -21,13 +21,13 @@ std::uint64_t bytes_brought_per_edge(const Graph& graph, const PageColumns& colu
 }
 
 /// What a walk takes that changes hands between ranks which hold all of their partitions.
-std::uint64_t resident_bytes(const ShardJob& job) {
+std::uint64_t resident_bytes(const ShardedPlanInput& job) {
   return (job.asks ? kShardWalkBytes<true> : kShardWalkBytes<false>)+job.row_bytes;
 }
 
 /// This rank's part of a plan.
-RankPlan part_of(const PagedPlan& parts, const Graph& graph, const ShardJob& job, const Communicator& ranks,
-                 bool holds_all) {
+RankPlan part_of(const PagedPlan& parts, const Graph& graph, const ShardedPlanInput& job,
+                 const Communicator& ranks, bool holds_all) {
   const OwnedPartitions own = OwnedPartitions::of(&ranks, parts.partitions.size());
   const auto& offsets = graph.out.offsets;
   const std::uint64_t edges =
@@ -57,7 +57,7 @@ std::vector<RankPlan> gather(Communicator& ranks, const RankPlan& own) {
 }  // namespace
 
 void plan_on_ranks(RunPlan& plan, const Device& device, const Graph& graph, const PagingOptions& paging,
-                   const ShardJob& job) {
+                   const ShardedPlanInput& job) {
   Communicator& ranks = *paging.shard;
   const std::uint64_t homes = job.roams ? static_cast<std::uint64_t>(ranks.size()) : 1;
   std::uint64_t each = homes * resident_bytes(job);

@@ -10,7 +10,7 @@
 namespace sluice {
 
 /// What a run on ranks asks of its plan.
-struct ShardJob {
+struct ShardedPlanInput {
   PageColumns columns;
   std::uint64_t instances = 1;       ///< of this rank
   std::uint64_t steps = 1;           ///< how often an instance goes on to another list
@@ -25,6 +25,6 @@ struct ShardJob {
 /// Fills `plan` as the run would cut and share. All ranks of `paging.shard` call it; that GPUs reach each
 /// other is taken for granted.
 void plan_on_ranks(RunPlan& plan, const Device& device, const Graph& graph, const PagingOptions& paging,
-                   const ShardJob& job);
+                   const ShardedPlanInput& job);
 
 }  // namespace sluice

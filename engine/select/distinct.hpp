@@ -20,7 +20,7 @@
 #include "engine/core/planted.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/random/uniform.hpp"
-#include "engine/sampling/options.hpp"
+#include "engine/select/options.hpp"
 #include "engine/select/taken.hpp"
 
 namespace sluice {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
-#include "engine/sampling/options.hpp"
+#include "engine/select/options.hpp"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/exec/threads.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 
 namespace sluice {
 

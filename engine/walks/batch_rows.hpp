@@ -7,11 +7,12 @@
 #include <span>
 
 #include "engine/batch/batch_writer.hpp"
+#include "engine/batch/sink.hpp"
 #include "engine/core/host_array.hpp"
 #include "engine/exchange/wire.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/owned_partitions.hpp"
-#include "engine/sampling/run.hpp"
+#include "engine/memory/run_stats.hpp"
 
 namespace sluice {
 

@@ -28,16 +28,9 @@
 #include "engine/core/macros.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/random/philox.hpp"
-#include "engine/sampling/options.hpp"
+#include "engine/select/bias.hpp"
 
 namespace sluice {
-
-/// On what a bias depends.
-enum class BiasClass {
-  uniform,  ///< all candidates alike
-  fixed,    ///< on the edge ("static" in the papers): tables can be made once
-  dynamic,  ///< on the history of the walk or the sample too
-};
 
 /// A walk as a sampler sees it.
 struct Walker {
@@ -62,22 +55,6 @@ struct EdgeDegrees {
   std::uint32_t target;
 };
 
-template <class S>
-concept HasEdgeBias = requires(const S s, const GraphView& g, const Edge& e) {
-  { s.edge_bias(g, e) } -> std::convertible_to<std::uint64_t>;
-};
-template <class S>
-concept HasUniformEdgeBias = requires(const S s, const GraphView& g) {
-  { s.edge_bias_is_uniform(g) } -> std::convertible_to<bool>;
-};
-template <class S>
-concept HasBound = requires(const S s) {
-  { s.bias_bound() } -> std::convertible_to<std::uint64_t>;
-};
-template <class S>
-concept HasFloor = requires(const S s) {
-  { s.bias_floor() } -> std::convertible_to<std::uint64_t>;
-};
 template <class S>
 concept ReadsNoList = requires {
   requires S::kReadsNoList;
@@ -110,15 +87,5 @@ template <class S>
 concept WalkSampler = std::is_trivially_copyable_v<S> && requires {
   { S::kBias } -> std::convertible_to<BiasClass>;
 } &&(S::kBias != BiasClass::fixed || HasEdgeBias<S>)&&(S::kBias != BiasClass::dynamic || HasDynamicBias<S>);
-
-/// The fixed biases that have names: `--bias none|weight|degree`.
-struct NamedBias {
-  Bias bias = Bias::none;
-
-  SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
-    if (bias == Bias::weight) return graph.weight_bias(edge);
-    return bias == Bias::degree ? graph.degree(edge.target) : 1;
-  }
-};
 
 }  // namespace sluice

@@ -6,7 +6,7 @@
 #include "engine/core/size.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/stream.cuh"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 
 namespace sluice::cuda {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "engine/exec/memory/buffer.hpp"
-#include "engine/sampling/run.hpp"
+#include "engine/memory/run_stats.hpp"
 
 namespace sluice::cuda {
 

@@ -5,13 +5,18 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
 #include "engine/batch/starts_upload.hpp"
 #include "engine/core/error.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/graph/layout.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
 #include "engine/memory/tables/page_tables.hpp"
-#include "engine/sampling/run.hpp"
+#include "engine/select/bias.hpp"
 #include "engine/select/tables.hpp"
+#include "engine/walks/options.hpp"
 #include "engine/walks/partitioned/driver.hpp"
 #include "engine/walks/partitioned/walk_host.hpp"
 #include "engine/walks/sharded/walk_host.hpp"

@@ -2,7 +2,10 @@
 #include <array>
 
 #include "engine/batch/batch_writer.hpp"
+#include "engine/batch/sink.hpp"
 #include "engine/exec/stream.cuh"
+#include "engine/memory/run_stats.hpp"
+#include "engine/walks/options.hpp"
 #include "engine/walks/transpose.hpp"
 #include "engine/walks/walk_cuda.cuh"
 

@@ -4,11 +4,14 @@
 
 #include <cstdint>
 
+#include "engine/batch/sink.hpp"
 #include "engine/batch/starts_view.hpp"
 #include "engine/core/function_ref.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/group.cuh"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/walks/options.hpp"
 #include "engine/walks/step.hpp"
 
 namespace sluice::cuda {

@@ -5,7 +5,10 @@
 #include <atomic>
 
 #include "engine/batch/batch_writer.hpp"
+#include "engine/batch/sink.hpp"
 #include "engine/exec/threads.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/walks/options.hpp"
 
 namespace sluice::host {
 

@@ -7,10 +7,13 @@
 #include <array>
 #include <cstdint>
 
+#include "engine/batch/sink.hpp"
 #include "engine/batch/starts_view.hpp"
 #include "engine/core/function_ref.hpp"
 #include "engine/exec/group.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/walks/options.hpp"
 #include "engine/walks/step.hpp"
 
 namespace sluice::host {

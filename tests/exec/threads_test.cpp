@@ -15,7 +15,7 @@
 #include "engine/batch/batch_writer.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/thread_pool.hpp"
-#include "engine/walks/partitioned/host_queues.hpp"
+#include "engine/memory/schedule/host_queues.hpp"
 
 namespace sluice {
 namespace {

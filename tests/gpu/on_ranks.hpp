@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "engine/exec/device.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 #include "gpu/thread_ranks.hpp"
 #include "sampling/jobs.hpp"
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 #include "gpu/gpu.hpp"
 #include "sampling/jobs.hpp"
 

@@ -1,4 +1,4 @@
-#include "engine/memory/balance.hpp"
+#include "engine/memory/schedule/balance.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "engine/memory/scheduler.hpp"
+#include "engine/memory/schedule/scheduler.hpp"
 
 #include <gtest/gtest.h>
 
 #include "engine/memory/paged_plan.hpp"
-#include "engine/memory/transport.hpp"
+#include "engine/memory/schedule/transport.hpp"
 
 namespace sluice {
 namespace {

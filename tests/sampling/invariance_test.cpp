@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 #include "io/file_test_support.hpp"
 #include "io/graph_file/graph_file.hpp"
 #include "partition/build.hpp"

@@ -3,7 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/memory/paged_plan.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 #include "io/generate/generate_graph.hpp"
 #include "sampling/jobs.hpp"
 

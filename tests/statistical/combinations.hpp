@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/sampling/options.hpp"
+#include "engine/samples/options.hpp"
+#include "engine/select/options.hpp"
+#include "engine/walks/options.hpp"
 
 namespace sluice::stat {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/sampling/options.hpp"
+#include "engine/select/options.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::stat {

@@ -7,7 +7,8 @@
 #include "engine/exec/threads.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/row_pieces.hpp"
-#include "engine/pagerank/rank_graph.hpp"
+#include "partition/build.hpp"
+#include "partition/ranges.hpp"
 
 namespace sluice {
 

@@ -20,7 +20,7 @@ struct LevelRound {
 };
 
 template <class Program>
-struct LevelView {
+struct LevelsView {
   Program program;
   CsrView out;
   typename Program::State* states = nullptr;
@@ -46,7 +46,7 @@ __device__ __forceinline__ void keep(Vertex* list, unsigned* size, bool mine, Ve
 /// Finds the lowest level from `least` on, and makes its vertices the worklists that the round of `place` has
 /// made none for. Once half of those it looks through are below, the others are listed for the next time.
 template <class Program>
-__device__ void refill(const GridTeam& grid, const LevelView<Program>& view, const RoundPlace& place,
+__device__ void refill(const GridTeam& grid, const LevelsView<Program>& view, const RoundPlace& place,
                        unsigned long long least, LevelRound& next) {
   const Vertex* const rest = next.rest_in == 0 ? nullptr : view.rest[next.rest_in - 1];
   const std::uint64_t count = rest == nullptr ? view.work.vertices : next.rest;
@@ -97,7 +97,7 @@ __device__ void refill(const GridTeam& grid, const LevelView<Program>& view, con
 }
 
 template <class Program, class Team>
-__device__ LevelRound level_round(const Team& team, const LevelView<Program>& view, const LevelRound& now) {
+__device__ LevelRound level_round(const Team& team, const LevelsView<Program>& view, const LevelRound& now) {
   const RoundPlace place = view.work.place(now.round);
   const AccRound at{now.round, now.level};
   Finder finder(view.work, team.rank(), place);
@@ -137,7 +137,8 @@ __device__ LevelRound level_round(const Team& team, const LevelView<Program>& vi
 }
 
 template <class Program>
-__global__ void __launch_bounds__(kTeamBlock) level_rounds_kernel(LevelView<Program> view, RoundLimit limit) {
+__global__ void __launch_bounds__(kTeamBlock)
+    level_rounds_kernel(LevelsView<Program> view, RoundLimit limit) {
   const GridTeam grid;
   LevelRound now = *view.state;
   grid.sync();
@@ -157,7 +158,7 @@ __global__ void __launch_bounds__(kTeamBlock) level_rounds_kernel(LevelView<Prog
 }
 
 template <class Program>
-__global__ void __launch_bounds__(kTeamBlock) level_start_kernel(LevelView<Program> view) {
+__global__ void __launch_bounds__(kTeamBlock) level_start_kernel(LevelsView<Program> view) {
   const GridTeam grid;
   if (grid.rank() < 3) view.work.counts[grid.rank()] = RoundCounts{};
   for (std::uint64_t v = grid.rank(); v < view.work.vertices; v += grid.size())
@@ -221,7 +222,7 @@ class CudaLevels {
   Buffer<LevelRound> state_;
   Buffer<Vertex> rest_[2];
   WorklistRoom room_;
-  LevelView<Program> view_;
+  LevelsView<Program> view_;
 };
 
 }  // namespace sluice::cuda

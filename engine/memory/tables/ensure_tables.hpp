@@ -4,9 +4,9 @@
 #include <concepts>
 
 #include "engine/core/error.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/select/bias.hpp"
 #include "engine/select/build_tables.hpp"
-#include "engine/walks/sampler.hpp"
 #if defined(__CUDACC__)
 #include "engine/select/build_tables.cuh"
 #endif

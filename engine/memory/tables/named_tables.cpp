@@ -1,6 +1,7 @@
 // Tables of the biases that have names, compiled once: for the host, and for the GPU where CUDA is built.
 #include "engine/memory/tables/ensure_tables.hpp"
 #include "engine/memory/tables/page_tables.hpp"
+#include "engine/select/bias.hpp"
 
 namespace sluice {
 

@@ -2,10 +2,11 @@
 // with each partition that is brought; the same integers either way.
 #pragma once
 
+#include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/slots.hpp"
+#include "engine/select/bias.hpp"
 #include "engine/select/build_tables.hpp"
-#include "engine/walks/sampler.hpp"
 
 namespace sluice {
 

@@ -8,20 +8,12 @@
 #include "engine/exchange/communicator.hpp"
 #include "engine/exec/device.hpp"
 #include "engine/memory/paging.hpp"
+#include "engine/memory/traffic.hpp"
 #include "engine/pagerank/options.hpp"
 #include "engine/pagerank/rank_graph.hpp"
 #include "engine/pagerank/static/sweep_totals.hpp"
 
 namespace sluice {
-
-/// What was brought to the device, and from where.
-struct SweepTraffic {
-  std::uint64_t partitions = 1;
-  std::uint64_t transfers = 0;
-  std::uint64_t host_to_device_bytes = 0;
-  std::uint64_t read_bytes = 0;       ///< from the graph file
-  std::uint64_t exchanged_bytes = 0;  ///< sent from GPU to GPU
-};
 
 /// Vertex state and the sweep over in-edges that renews it: synchronous and pull-based, so that every vertex
 /// is written by one thread and nothing is atomic.

@@ -122,11 +122,12 @@ class CudaSweep final : public Sweep {
 
   void place_edges(const PagingOptions& paging) {
     std::vector<std::uint64_t> boundaries{0, rows_};
-    if (needs_sweep_pages(device_, graph_, options_.weighted, paging, rows_ * sizeof(std::uint32_t))) {
+    if (needs_sweep_pages(device_, graph_.lists(), options_.weighted, paging,
+                          rows_ * sizeof(std::uint32_t))) {
       lock_edges();
       // The rows by class are allocated after the slots, which take what is left: keep their room free.
       Buffer<std::uint32_t> kept(device_, rows_, "rows by in-degree");
-      pages_ = std::make_unique<SweepPages>(device_, graph_, options_.weighted, paging);
+      pages_ = std::make_unique<SweepPages>(device_, graph_.lists(), options_.weighted, paging);
       boundaries = {0};
       for (std::uint64_t p = 0; p < pages_->size(); ++p) boundaries.push_back(pages_->end(p));
     } else {
@@ -248,7 +249,7 @@ class CudaSweep final : public Sweep {
 std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph,
                                        const PageRankOptions& options, const PagingOptions& paging,
                                        Communicator& ranks, RankRows rows, unsigned pieces) {
-  const bool resident = !needs_sweep_pages(device, graph, options.weighted, paging);
+  const bool resident = !needs_sweep_pages(device, graph.lists(), options.weighted, paging);
   if (auto sliced = make_sliced_sweep(device, graph, options, resident, rows, pieces, ranks)) return sliced;
   const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
     return std::make_unique<CudaSweep<Share>>(device, graph, options, paging, ranks);

@@ -33,8 +33,8 @@ class HostSweep final : public Sweep {
         shares_(device, graph.vertices(), "contributions"),
         next_shares_(device, graph.in().vertices, "contributions"),
         exchange_(ranks, graph) {
-    if (needs_sweep_pages(device, graph, options.weighted, paging))
-      pages_ = std::make_unique<SweepPages>(device, graph, options.weighted, paging);
+    if (needs_sweep_pages(device, graph.lists(), options.weighted, paging))
+      pages_ = std::make_unique<SweepPages>(device, graph.lists(), options.weighted, paging);
     if (rows == RankRows::automatic && !pages_ && ranks.size() == 1 &&
         NumberedSources::bytes_of(graph) <= device.memory().available())
       numbered_.emplace(device, graph);

@@ -17,9 +17,6 @@ namespace sluice {
 /// Pieces at most; by themselves so many.
 inline constexpr unsigned kMostPieces = 8, kUsualPieces = 2;
 
-/// A vertex costs about as much as so many edges: its state is 40 bytes, read and written.
-inline constexpr std::uint64_t kEdgesPerVertex = 4;
-
 struct SweepPieces {
   unsigned count = 1;
   std::uint64_t ratio = 1;  ///< how many times the work of piece p piece p + 1 has, which is swept before it

@@ -10,8 +10,8 @@
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/sweep_pages.hpp"
-#include "engine/pagerank/rank_graph.hpp"
 #include "engine/ppr/adjacency/feeder.hpp"
+#include "partition/ranges.hpp"
 
 namespace sluice {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/pagerank/static/sweep.hpp"
+#include "engine/memory/traffic.hpp"
 
 namespace sluice {
 

@@ -3,7 +3,10 @@
 // neighbour.
 #pragma once
 
-#include "engine/walks/sampler.hpp"
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/graph/graph_view.hpp"
 
 namespace sluice {
 

@@ -8,6 +8,7 @@
 
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/samples/layer/questions.hpp"
+#include "engine/select/options.hpp"
 
 namespace sluice {
 

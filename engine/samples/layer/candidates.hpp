@@ -5,8 +5,8 @@
 
 #include "engine/core/macros.hpp"
 #include "engine/graph/graph_view.hpp"
-#include "engine/sampling/options.hpp"
 #include "engine/select/candidates.hpp"
+#include "engine/select/options.hpp"
 
 namespace sluice {
 

@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "engine/batch/batch_writer.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/core/clock.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/page_loop.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/layer/arena.hpp"
 #include "engine/samples/layer/partitioned_batch.hpp"
 #include "engine/samples/layer/ranks.hpp"

@@ -14,6 +14,7 @@
 #include "engine/samples/layer/regions.hpp"
 #include "engine/samples/layer/step.hpp"
 #include "engine/samples/partitioned/items.hpp"
+#include "engine/select/options.hpp"
 
 namespace sluice {
 

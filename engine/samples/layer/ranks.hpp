@@ -11,6 +11,7 @@
 #include "engine/exchange/column_exchange.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/page_loop.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/layer/partitioned_batch.hpp"
 #include "engine/samples/layer/remote_requests.hpp"
 #include "engine/samples/partitioned/order_by_key.hpp"

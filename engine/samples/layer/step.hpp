@@ -11,6 +11,7 @@
 #include "engine/samples/layer/keys.hpp"
 #include "engine/select/distinct.hpp"
 #include "engine/select/group_set.hpp"
+#include "engine/select/options.hpp"
 
 namespace sluice {
 

@@ -13,8 +13,8 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/partitioned/sample_homes.hpp"
-#include "engine/sampling/run.hpp"
 
 namespace sluice {
 

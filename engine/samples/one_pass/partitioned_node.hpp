@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "engine/batch/batch_writer.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/core/clock.hpp"
 #include "engine/core/host_array.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/page_loop.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/one_pass/node_ranks.hpp"
 #include "engine/samples/one_pass/partitioned_node_batch.hpp"
 #include "engine/samples/one_pass/step.hpp"

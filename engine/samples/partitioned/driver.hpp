@@ -7,11 +7,14 @@
 #include <optional>
 
 #include "engine/batch/batch_writer.hpp"
+#include "engine/batch/options.hpp"
+#include "engine/batch/sink.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/page_loop.hpp"
 #include "engine/memory/paged_plan.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
 
 namespace sluice {
 

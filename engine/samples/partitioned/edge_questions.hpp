@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/exchange/communicator.hpp"
-#include "engine/sampling/run.hpp"
+#include "engine/memory/run_stats.hpp"
 
 namespace sluice {
 

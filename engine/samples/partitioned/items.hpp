@@ -11,7 +11,8 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/page_loop.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/partitioned/order_by_key.hpp"
 #include "engine/select/taken.hpp"
 

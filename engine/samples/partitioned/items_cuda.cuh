@@ -11,6 +11,7 @@
 
 #include "engine/exec/algorithms/scan.hpp"
 #include "engine/exec/algorithms/sort.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/instance_cuda.cuh"
 #include "engine/samples/partitioned/items.hpp"
 #include "engine/samples/partitioned/sample_kernels.cuh"

@@ -11,10 +11,11 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/page_loop.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/memory/schedule/host_queues.hpp"
 #include "engine/samples/entry_selector.hpp"
 #include "engine/samples/partitioned/sample.hpp"
 #include "engine/samples/partitioned/sample_homes.hpp"
-#include "engine/walks/partitioned/host_queues.hpp"
 
 namespace sluice::host {
 

@@ -6,8 +6,9 @@
 
 #include "engine/graph/partition_map.hpp"
 #include "engine/graph/read_bytes.hpp"
+#include "engine/samples/options.hpp"
 #include "engine/samples/step.hpp"
-#include "engine/sampling/options.hpp"
+#include "engine/select/options.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice {

@@ -12,8 +12,11 @@
 #include <vector>
 
 #include "engine/batch/batch_writer.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/core/clock.hpp"
 #include "engine/exec/algorithms/sort.hpp"
 #include "engine/memory/page_loop.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/batch_grower.cuh"
 #include "engine/samples/collect.hpp"
 #include "engine/samples/partitioned/sample.hpp"

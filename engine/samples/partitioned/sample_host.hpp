@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "engine/batch/batch_writer.hpp"
+#include "engine/batch/sink.hpp"
 #include "engine/batch/starts_view.hpp"
+#include "engine/core/clock.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/page_loop.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/partitioned/level_select.hpp"
 #include "engine/samples/partitioned/sample_owners.hpp"
 #include "engine/samples/store.hpp"

@@ -10,6 +10,7 @@
 
 #include "engine/exchange/wire.hpp"
 #include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/partitioned/level_select.hpp"
 #include "engine/samples/partitioned/sample_homes.hpp"
 

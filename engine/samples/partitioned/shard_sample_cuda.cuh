@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/batch/sink.hpp"
 #include "engine/exchange/column_exchange.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/samples/partitioned/sample_cuda.cuh"

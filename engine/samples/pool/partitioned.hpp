@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "engine/core/charged_vector.hpp"
+#include "engine/core/clock.hpp"
 #include "engine/exec/group.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/page_loop.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/pool/batch.hpp"
 #include "engine/samples/pool/ranks.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "engine/core/build_namespace.hpp"
 #include "engine/exec/stream.cuh"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/instance_cuda.cuh"
 #include "engine/samples/partitioned/items_cuda.cuh"
 #include "engine/samples/pool/batch.hpp"

@@ -10,12 +10,17 @@
 #include <vector>
 
 #include "engine/batch/batch_writer.hpp"
+#include "engine/batch/options.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
 #include "engine/batch/starts_upload.hpp"
 #include "engine/core/charged_vector.hpp"
+#include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exchange/nccl.hpp"
 #include "engine/exec/group.hpp"
 #include "engine/exec/threads.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/instance_job.hpp"
 #include "engine/samples/pool/batch.hpp"
 #include "engine/samples/pool/partitioned.hpp"
@@ -134,12 +139,12 @@ struct PoolJob : InstanceJob<WalkSink> {
 #endif
 };
 
-/// Walks with a pool sampler of your own: `frontier_size` seeds, `vertex_bias(graph, v)` says how likely an
-/// entry is picked (0 where v has no neighbour; it may read degrees only), and a uniform neighbour takes its
-/// place. Errors as run_walks.
+/// Walks of `length` steps with a pool sampler of your own: `frontier_size` seeds, `vertex_bias(graph, v)`
+/// says how likely an entry is picked (0 where v has no neighbour; it may read degrees only), and a uniform
+/// neighbour takes its place. Errors as run_walks.
 template <class Sampler>
-RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& sampler,
-                  const WalkOptions& options, WalkSink* sink) {
+RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& sampler, std::uint32_t length,
+                  const RunOptions& options, WalkSink* sink) {
   ResidentGraph::Impl& graph = resident.impl();
   RunStats stats;
   if (options.select != Select::automatic && options.select != Select::its) {
@@ -151,7 +156,7 @@ RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& 
   const auto pool = static_cast<std::uint32_t>(starts.most_seeds(sampler.frontier_size));
   const DeviceStarts device_starts(graph, starts, options.seed, pool);
   const PoolJob<Sampler> job{{graph, starts, options, sink},
-                             {graph.view, sampler, device_starts.view(), options.seed, options.length, pool}};
+                             {graph.view, sampler, device_starts.view(), options.seed, length, pool}};
   run_instances(job, stats);
   stats.selections = stats.sampled_edges = stats.steps;
   return stats;

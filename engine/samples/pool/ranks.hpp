@@ -9,7 +9,8 @@
 
 #include "engine/exchange/column_exchange.hpp"
 #include "engine/memory/owned_partitions.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/partitioned/items.hpp"
 #include "engine/samples/pool/step.hpp"
 

@@ -1,5 +1,9 @@
 // ForestFire sampling, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/samples/kinds/forest_fire.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/samples/options.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,9 @@
 // The multidimensional walk, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/samples/kinds/multidimensional.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/walks/options.hpp"
 
 #include "engine/samples/pool/pool.hpp"
 #include "engine/sampling/builtin_walks.hpp"
@@ -8,7 +12,7 @@ namespace sluice {
 
 RunStats run_multidimensional(ResidentGraph& graph, const Starts& starts, const WalkOptions& options,
                               WalkSink* sink) {
-  return run_pool(graph, starts, MultidimensionalWalk{options.frontier_size}, options, sink);
+  return run_pool(graph, starts, MultidimensionalWalk{options.frontier_size}, options.length, options, sink);
 }
 
 }  // namespace sluice

@@ -1,5 +1,9 @@
 // The restart walk, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/walks/kinds/restart.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/walks/options.hpp"
 
 #include "engine/sampling/builtin_walks.hpp"
 #include "engine/walks/walk.hpp"

@@ -5,9 +5,12 @@
 #include <numeric>
 #include <vector>
 
+#include "engine/batch/sink.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/page_loop.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/walks/batch_rows.hpp"
+#include "engine/walks/options.hpp"
 #include "engine/walks/partitioned/exchange.hpp"
 
 namespace sluice {

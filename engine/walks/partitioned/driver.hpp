@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <memory>
 
+#include "engine/batch/sink.hpp"
 #include "engine/batch/starts_view.hpp"
 #include "engine/core/function_ref.hpp"
 #include "engine/memory/paged_plan.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/walks/options.hpp"
 #include "engine/walks/partitioned/queues.hpp"
 
 namespace sluice {

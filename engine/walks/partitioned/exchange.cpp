@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/core/clock.hpp"
 namespace sluice {
 
 namespace {

@@ -8,7 +8,7 @@
 #include "engine/exchange/column_exchange.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/owned_partitions.hpp"
-#include "engine/sampling/run.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/walks/partitioned/queues.hpp"
 
 namespace sluice {

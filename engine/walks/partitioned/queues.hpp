@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "engine/exchange/nccl.hpp"
-#include "engine/memory/balance.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/page_loop.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/memory/schedule/balance.hpp"
 #include "engine/walks/partitioned/walk.hpp"
 
 namespace sluice {

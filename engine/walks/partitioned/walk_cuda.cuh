@@ -12,7 +12,8 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
-#include "engine/memory/balance.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/memory/schedule/balance.hpp"
 #include "engine/walks/partitioned/queues.hpp"
 #include "engine/walks/partitioned/walk_kernels.cuh"
 

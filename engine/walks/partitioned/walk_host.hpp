@@ -13,7 +13,8 @@
 
 #include "engine/exec/group.hpp"
 #include "engine/exec/memory/buffer.hpp"
-#include "engine/walks/partitioned/host_queues.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/memory/schedule/host_queues.hpp"
 #include "engine/walks/partitioned/queues.hpp"
 #include "engine/walks/partitioned/walk.hpp"
 #include "engine/walks/walk_host.hpp"

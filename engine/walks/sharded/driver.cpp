@@ -3,7 +3,10 @@
 #include <numeric>
 #include <optional>
 
+#include "engine/batch/sink.hpp"
 #include "engine/core/error.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/walks/options.hpp"
 
 namespace sluice {
 

@@ -8,9 +8,12 @@
 #include <memory>
 #include <vector>
 
+#include "engine/batch/sink.hpp"
 #include "engine/memory/page_loop.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/walks/batch_rows.hpp"
+#include "engine/walks/options.hpp"
 #include "engine/walks/sharded/job.hpp"
 
 namespace sluice {

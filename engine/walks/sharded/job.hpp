@@ -8,9 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "engine/batch/sink.hpp"
 #include "engine/core/function_ref.hpp"
 #include "engine/memory/page_loop.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/walks/options.hpp"
 #include "engine/walks/sharded/walk.hpp"
 
 namespace sluice {

@@ -6,8 +6,8 @@
 #include <functional>
 #include <span>
 
-#include "engine/memory/balance.hpp"
 #include "engine/memory/paging.hpp"
+#include "engine/memory/schedule/balance.hpp"
 
 namespace sluice::host {
 

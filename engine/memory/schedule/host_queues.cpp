@@ -1,4 +1,4 @@
-#include "engine/walks/partitioned/host_queues.hpp"
+#include "engine/memory/schedule/host_queues.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/exec/start_thread.hpp"
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 
 namespace sluice::host {
 namespace {

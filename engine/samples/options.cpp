@@ -1,38 +1,8 @@
-#include "engine/sampling/options.hpp"
-
-#include <cmath>
-#include <string>
+#include "engine/samples/options.hpp"
 
 #include "engine/core/error.hpp"
 
 namespace sluice {
-
-namespace {
-
-/// For what has no use for another layout.
-void require_plain(Layout layout, const char* who_reads) {
-  if (layout != Layout::wide && layout != Layout::coded) return;
-  throw UsageError(std::string("--layout ") + (layout == Layout::wide ? "wide: " : "coded: ") + who_reads +
-                   " lists as they are; use csr or auto");
-}
-
-}  // namespace
-
-void validate(const WalkOptions& options) {
-  if (!(options.probability >= 0 && options.probability <= 1)) {
-    throw UsageError("--probability: must lie between 0 and 1");
-  }
-  if (!(options.p > 0) || !std::isfinite(options.p)) throw UsageError("--p: must be positive and finite");
-  if (!(options.q > 0) || !std::isfinite(options.q)) throw UsageError("--q: must be positive and finite");
-  if (options.length > 0xfffffffeu) throw UsageError("--length: must be below 2^32 - 1");
-  if (options.kind == WalkKind::biased && options.bias == Bias::none) {
-    throw UsageError("--bias: a biased walk is biased by weight or degree (for none, use --kind uniform)");
-  }
-  if (options.kind == WalkKind::multidimensional && options.frontier_size == 0) {
-    throw UsageError("--frontier-size: must be at least 1");
-  }
-  if (options.kind == WalkKind::multidimensional) require_plain(options.layout, "this walk reads");
-}
 
 void validate(const SampleOptions& options) {
   if (options.kind == SampleKind::forest_fire && !(options.probability >= 0 && options.probability < 1)) {

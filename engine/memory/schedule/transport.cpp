@@ -1,4 +1,4 @@
-#include "engine/memory/transport.hpp"
+#include "engine/memory/schedule/transport.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "engine/memory/scheduler.hpp"
+#include "engine/memory/schedule/scheduler.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "engine/memory/resident_graph.hpp"
+#include "engine/memory/resident_impl.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
+#include "engine/graph/layout.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/tables/upload.hpp"
@@ -14,10 +16,6 @@
 #include "partition/plan.hpp"
 
 namespace sluice {
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 ResidentGraph::Impl::Impl(Device& on, const Graph& of, const PagingOptions& in_parts)
     : device(on), graph(of), paging(in_parts), available(on.memory().available()) {

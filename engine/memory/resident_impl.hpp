@@ -1,0 +1,111 @@
+// Inside of ResidentGraph: the graph where the device reaches it, and the tables derived from it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/core/clock.hpp"
+#include "engine/exchange/communicator.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/memory/copy_lane.hpp"
+#include "engine/graph/graph_view.hpp"
+#include "engine/graph/layout.hpp"
+#include "engine/graph/wide.hpp"
+#include "engine/memory/coded_graph.hpp"
+#include "engine/memory/paging.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/select/bias.hpp"
+
+namespace sluice {
+
+/// Tables of one fixed bias, each empty until it is asked for.
+struct BiasTables {
+  Buffer<std::uint64_t> cumulative;  ///< [edges] CTPS: inclusive sums within each list
+  Buffer<std::uint64_t> thresholds;  ///< [edges] alias, plain layout
+  Buffer<std::uint32_t> others;      ///< [edges]
+  Buffer<WideAlias> wide_alias;      ///< [edges] alias, wide layout
+  Buffer<std::uint64_t> bounds;      ///< [vertices] largest bias of each list
+  Buffer<std::uint32_t> positive;    ///< [vertices] entries of positive bias
+  // The same by edge for a graph in partitions: page-locked host memory, from which slots are filled.
+  Staging<std::uint64_t> host_cumulative;
+  Staging<std::uint64_t> host_thresholds;
+  Staging<std::uint32_t> host_others;
+
+  std::uint64_t bytes() const {
+    return cumulative.bytes() + thresholds.bytes() + others.bytes() + wide_alias.bytes() + bounds.bytes() +
+           positive.bytes();
+  }
+};
+
+struct ResidentGraph::Impl {
+  Impl(Device& on, const Graph& of, const PagingOptions& in_parts);
+
+  Device& device;
+  const Graph& graph;
+  PagingOptions paging;
+  bool paged = false;       ///< edges are not on the device as a whole: see Slots
+  std::uint64_t available;  ///< of the device's memory, before the graph took any
+  GraphView view;           ///< pointers to the device's memory; no edges where `paged`
+  GraphView host_view;  ///< the same in host memory, for tables that are made there; no edges if in a file
+  Buffer<EdgeIndex> offsets;
+  Buffer<Vertex> targets;
+  Buffer<float> weights;
+  Buffer<std::int16_t> exponents;
+  HostArray<std::int16_t> host_exponents;  ///< `paged` on a GPU
+  std::vector<PageLock> locks;
+  Buffer<Vertex> hubs;  ///< GPU: vertices of more than kHubDegree edges
+  std::optional<CodedSizes> coded_sizes;
+  std::optional<CodedGraph> coded;
+  Buffer<WideEdge> wide;
+  Buffer<std::uint64_t> packed;  ///< wide edges in 8 bytes, where `packing` is worthwhile
+  EdgePacking packing;
+  std::array<BiasTables, 3> named;  ///< by Bias
+  std::shared_ptr<void> workspace;  ///< memory that waves of samples reuse, made by the GPU's driver
+  std::uint32_t max_degree = 0;
+  double load_seconds = 0;
+  double table_seconds = 0;  ///< all tables made so far
+  std::uint64_t host_to_device_bytes = 0;
+
+  /// Can offsets and degrees be packed (40 and 24 bits)?
+  bool packable() const {
+    return view.edges() <= PackedRow::kMaxOffset && max_degree <= PackedRow::kMaxDegree;
+  }
+  /// Without weights every weight is 1, and a bias by weight is none.
+  Bias effective(Bias bias) const { return bias == Bias::weight && !graph.weighted ? Bias::none : bias; }
+  /// Calls body(view, begin, end) for ranges of vertices whose edges `view` has in host memory; all at once
+  /// where they are there, else as they are read from the file. Ranks that share out the graph each take
+  /// their part of the vertices: see share.
+  void for_each_range(const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const;
+  /// That part, [first, second): about as many edges as every other.
+  std::pair<std::uint64_t, std::uint64_t> part_of(int rank) const;
+  /// A column by vertex that every rank has filled for its part becomes whole.
+  template <class T>
+  void share(std::span<T> column, const char* label) const {
+    if (!paging.shard) return;
+    for (int rank = 0; rank < paging.shard->size(); ++rank) {
+      const auto [begin, end] = part_of(rank);
+      paging.shard->broadcast(std::as_writable_bytes(column.subspan(begin, end - begin)), rank, label);
+    }
+  }
+  const WideEdge* wide_edges();
+  /// All lists coded, for partitions, where `layout` wants it (wants_codes); null where it does not, or that
+  /// cannot be (CodedGraph::of).
+  const CodedGraph* coded_lists(Layout layout);
+  const std::uint64_t* packed_edges();
+  /// A graph that is whole is worked on in partitions from now on, if a run is to take `needed` bytes of the
+  /// device with the graph itself, and there were fewer.
+  void cut_unless_fits(std::uint64_t needed);
+  void drop_tables();
+
+ private:
+  void upload();
+  void open_pages();
+};
+
+}  // namespace sluice

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+/// What was brought to the device, and from where.
+struct SweepTraffic {
+  std::uint64_t partitions = 1;
+  std::uint64_t transfers = 0;
+  std::uint64_t host_to_device_bytes = 0;
+  std::uint64_t read_bytes = 0;       ///< from the graph file
+  std::uint64_t exchanged_bytes = 0;  ///< sent from GPU to GPU
+};
+
+}  // namespace sluice

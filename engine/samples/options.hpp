@@ -1,0 +1,29 @@
+// What a user may ask of samples; names and defaults are those of CONTRACT section 4.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/batch/options.hpp"
+
+namespace sluice {
+
+enum class SampleKind { neighbor, forest_fire, snowball, layer, node, edge };
+
+struct SampleOptions : RunOptions {
+  SampleKind kind = SampleKind::neighbor;
+  std::vector<std::int64_t> fanout;        ///< neighbor: one a depth, -1: all
+  std::uint32_t depth = 2;                 ///< forest-fire, snowball
+  std::vector<std::uint64_t> layer_sizes;  ///< layer: K a depth
+  std::uint64_t count = 0;                 ///< node, edge: C
+  Bias bias = Bias::none;
+  double probability = 0.7;  ///< forest-fire
+  bool replace = false;      ///< neighbor: independent draws
+  bool revisit = false;      ///< tree semantics
+  Collision collision = Collision::automatic;
+};
+
+/// Throws UsageError naming the option (`--fanout`, `--count`, ...) where a value has no meaning.
+void validate(const SampleOptions& options);
+
+}  // namespace sluice

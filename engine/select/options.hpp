@@ -1,0 +1,20 @@
+// What a user may ask of a draw (CONTRACT section 4).
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+/// What the probability of an edge is proportional to.
+enum class Bias { none, weight, degree };
+
+/// How a candidate is selected. `automatic`: by kind and options alone, never by memory or hardware.
+enum class Select { automatic, its, alias, rejection, repeated, updated, bipartite, keys };
+
+/// How a pick finds that its candidate was taken already. Changes counters and speed, never a draw.
+enum class Collision { automatic, linear, bitmap, strided_bitmap };
+
+/// What tables take where the host does the work, in bytes an edge, at most, with some room to use them.
+inline constexpr std::uint64_t kTableEdgeBytes = 16;
+
+}  // namespace sluice
