@@ -10,6 +10,7 @@
 #include "statistical/oracle_samples.hpp"
 #include "statistical/report.hpp"
 
+#include "engine/samples/options.hpp"
 namespace sluice::stat {
 
 /// Folds integers into a key of a state; two states of one test never meet by chance (64 bits).
