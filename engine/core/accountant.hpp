@@ -1,4 +1,5 @@
-// Budgets are accounted, not hoped for: every large allocation of a rank is charged here first.
+// Budgets are accounted, not hoped for: every large allocation of a rank is charged here first. The budget
+// lies in core, not in exec, because partition and io charge host memory to it too.
 #pragma once
 
 #include <algorithm>

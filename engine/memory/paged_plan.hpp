@@ -1,4 +1,6 @@
-// How the device's memory is shared between partitions' slots and the walks or samples under way.
+// How the device's memory is shared between partitions' slots and the walks or samples under way. Queues are
+// part of an instance's bytes, so no queue spills to host memory. A list larger than a usual slot is a
+// partition of its own; at most two slots hold such lists, because a scan may need two at once.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // Lists that do not fit the device, brought in partitions, iteration after iteration: the in-edges of
 // PageRank, the lists of Active-Compute-Combine. A partition is wanted once an iteration, so a cache that
 // forgets the oldest would never hit: as many partitions as fit stay for as long as they are wanted, and the
-// others pass through the rest of the slots, about half of which are filling at any time.
+// others pass through the rest of the slots, about half of which are filling at any time. Every slot is as
+// large as the largest partition.
 #pragma once
 
 #include <cstdint>

@@ -12,6 +12,36 @@
 namespace sluice {
 
 /// What is drawn. A new stream goes to the end; none is ever renumbered.
+///
+/// The table states which random word serves which decision. No word serves two. A block has 128 bits, two
+/// words: low and high. "Word j" counts two words a block.
+///
+///   select     walks: low: index, alias slot or point of the CTPS; high: alias threshold, or `update` where
+///                the table leaves the word over (without `update`: `redirect`)
+///              multidimensional: low: pool entry; high: neighbour
+///              samples: distinct: word j: first choice j. With replacement: word j; alias: block j, low:
+///                slot, high: threshold
+///              layer by keys: block of the candidate, low
+///   trial      walks: block t: the proposal of trial t, as `select`
+///              samples: pick j by rejection: block 64j + t, low: index, high: acceptance (dynamic bias:
+///                high: alias threshold)
+///   accept     walks: block t, low: acceptance of trial t
+///              samples: dynamic bias, pick j: block 64j + t, low: acceptance
+///   fallback   walks: block 0, all 128 bits: point of the list's CTPS
+///              samples: block j, low
+///   redraw     samples: word r: redraw r of this expansion, over all its picks
+///   update     walks: block 0: `redirect` where `select` leaves no word (high: whether; low: where to)
+///              block 1 (0 without `redirect`), high: `update` where `select` leaves no word
+///              block 2: `redirect` of a dead end
+///   burn       samples: word i: success or failure of neighbour i
+///   start      word i: random seed i of the instance
+///   one_pass   samples: block 0 of draw i (in the vertex's place), low
+///   end_point  personalized PageRank, walk j of a query: block j of each step, high: whether it continues;
+///                low: the neighbour, or where a dead end leads; step 0, low: the seed
+///   generate, weight   synthetic graphs and random weights (`io`)
+///
+/// A stream has 2^24 blocks. A sample that would draw more of one list (by rejection: 2^18 draws), or whose
+/// redraws use them up, ends with an error.
 enum class Stream : std::uint32_t {
   select,     ///< which candidate: the first choice of every pick
   trial,      ///< proposals of rejection sampling

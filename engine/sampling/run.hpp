@@ -1,4 +1,21 @@
-// Runs the built-in kinds: chooses technique, layout and wave size, drives the waves, streams to a sink.
+// Runs the built-in kinds: chooses technique, layout and batch size, runs the batches, streams to a sink.
+//
+// The technique follows from the kind and its options alone, never from memory or hardware:
+//
+//   uniform, metropolis-hastings, jump, restart   an index; no table
+//   biased                     alias
+//   node2vec                   rejection, 64 trials, then inverse transform; alias of the weights, if any
+//   multidimensional           inverse transform over the pool, then an index; no table
+//   neighbor, forest-fire      bipartite region search over a CTPS; no table without bias
+//   neighbor --replace         alias; an index without bias
+//   snowball                   nothing is drawn
+//   dynamic, distinct          as neighbor, over a CTPS that is made when a vertex is expanded
+//   dynamic, replacement()     rejection below the bound, 64 trials, then inverse transform; without a bound
+//                              inverse transform
+//   layer                      inverse transform on two levels, clashes by bipartite search
+//   node, edge                 the first distinct values of a sequence of indices
+//
+// Bytes an edge: alias 12 (32 wide, with the target's row), CTPS 8.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Finding out where the messages of edges depart and arrive: every vertex says along its edges who it is, and
-// who it says it to.
+// Finding out where the messages of edges depart and arrive: every vertex sends its own id and the target's
+// along its edges. This happens once, so that rounds do not read the lists again.
 #include <algorithm>
 #include <atomic>
 #include <bit>

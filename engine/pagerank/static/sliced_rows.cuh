@@ -4,7 +4,8 @@
 //     that stay in the caches, and every list is sorted by that number, so that lanes want the same lines;
 //   - rows are sorted by falling in-degree, and short ones lie in slices of 32, one row a lane and entry by
 //     entry across the lanes (sliced ELLPACK: Monakov, Lokhmotov, Avetisyan, HiPEAC 2010). Neighbours have
-//     about the same degree, so little is padded, and nobody waits.
+//     about the same degree, so little is padded, and no lane waits.
+// Both together nearly double the rate of an iteration (`pagerank --rows` compares).
 #pragma once
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 //
 // Rows lie by falling degree, so the last ones have most of what is sent and few of the edges. Pieces are
 // swept from the last to the first, and each has a fraction of the work of the one before: what the first of
-// them gives crosses while the others are swept, and what the last one gives, for which everybody waits, is
-// little. Long rows of all pieces are swept with the first: the longest takes as long as a small piece, and
-// everybody would wait for it at its end.
+// them gives crosses while the others are swept, and what the last one gives, for which all ranks wait, is
+// little: a tenth of all or less on Kronecker graphs. Long rows of all pieces are swept with the first: the
+// longest takes as long as a small piece, and all ranks would wait for it at its end.
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,8 @@
 // comes to a list that is not here notes it, and is given up at the end of its round; what all of them noted
 // is brought together, and they are asked again. A list stays until there is no room for others. So a query
 // is answered from its beginning as often as it has rounds with a list that nobody had before, L times at
-// most for GD(L), and where many reach the same lists far less often.
+// most for GD(L), and where many reach the same lists far less often. A query does not wait for a list: its
+// block's workspace serves other queries meanwhile.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
-// Which vertices MeLoPPR's next stage goes on from (next-stage nodes), and what the others score.
+// Which vertices MeLoPPR's next stage goes on from (next-stage nodes), and what the others score. All of them
+// go on together: diffusion is linear, so the scores are those of one ball at a time (one_by_one.hpp), and an
+// edge that several balls share is read once.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // MeLoPPR as published: next-stage vertices go on one by one, each on a ball of its own (linear
 // decomposition), so that a query takes the memory of one ball at a time, and a table of scores that may be
-// kept to a fixed size.
+// kept to a fixed size. It saves memory with such a table alone: the scores of all balls are kept otherwise.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // A walk's step where the graph is here only in part: goes on through whatever partition is here, parks where
-// none is. Once for host and device.
+// none is. A scan that needs two lists parks until both are here. Once for host and device.
 #pragma once
 
 #include <cstdint>
