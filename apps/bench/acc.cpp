@@ -48,8 +48,6 @@ class AccSuite {
       if (device_.is_cuda()) ablations(on_device);
       paths(on_device, "sssp, " + sources);
       whole("wcc", [&] { return components(*on_device).stats; });
-      ranks(on_device, "pagerank to 1e-10, as a program", 1e-10);
-      ranks(on_device, "pagerank to the last bit, as a program", 0);
     }
     {
       Made<AccGraph> simple(
@@ -184,18 +182,6 @@ class AccSuite {
     }
     put(name, std::move(times), "ms", rounds_of(last));
     put(name + ", rate", std::move(rates), "G edges/s", "stored edges / time");
-  }
-
-  /// PageRank, whose rounds pull until few vertices change, and by pulling and by pushing alone.
-  void ranks(Made<AccGraph>& on_device, const std::string& name, double tolerance) {
-    const auto run = [&](const std::string& how, AccDirection direction) {
-      if (!options_.wants(name + how) || on_device->in().offsets == nullptr) return;
-      whole(name + how,
-            [&] { return acc_pagerank(*on_device, 0.85, tolerance, {.direction = direction}).stats; });
-    };
-    run("", AccDirection::automatic);
-    run(", pull alone", AccDirection::pull);
-    run(", push alone", AccDirection::push);
   }
 
   /// Rounds of messages about two states, where there is room for them.

@@ -15,8 +15,7 @@ namespace sluice {
 class Communicator;
 struct SweepTraffic;
 
-/// Which way values go along edges: from active vertices, or to those that still want one. Gathers on ranks
-/// and in partitions always pull.
+/// Which way values go along edges: from active vertices, or to those that still want one.
 enum class AccDirection { automatic, push, pull };
 
 /// How the vertices that a round has made active become the next worklist.
@@ -34,15 +33,7 @@ struct AccOptions {
   AccDirection direction = AccDirection::automatic;
   AccFilter filter = AccFilter::jit;
   AccFusion fusion = AccFusion::push_pull;
-  std::uint32_t most_rounds = 500;  ///< of a gather
 };
-
-/// Does a round of a gather push, along `edges` of `all`? An atomic sum costs several times what a read does.
-inline bool gather_pushes(const AccOptions& options, std::uint64_t edges, std::uint64_t all) {
-  constexpr std::uint64_t kReadsASum = 8;
-  if (options.direction != AccDirection::automatic) return options.direction == AccDirection::push;
-  return edges < all / kReadsASum;
-}
 
 class AccGraph;
 
@@ -78,7 +69,6 @@ struct AccStats {
   std::uint64_t refills = 0;  ///< times that states were looked through for the next worklist
   std::uint64_t kernel_launches = 0;
   unsigned registers = 0;    ///< that a thread of the persistent kernel holds
-  bool converged = true;     ///< false: a gather has come to its most rounds
   double setup_seconds = 0;  ///< other forms of the graph, and the graph to the device
   double compute_seconds = 0;
   std::uint64_t host_to_device_bytes = 0;

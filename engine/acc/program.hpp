@@ -40,19 +40,6 @@
 //                                         more than it began with. Ones are then subtracted at once, where
 //                                         thousands of neighbours of a hub would try again and again
 //
-// A *gather* is an aggregation of whole lists: in every round all vertices hear from all their in-neighbours,
-// until none is active or rounds come to AccOptions::most_rounds. States do not change while they are
-// gathered.
-//   State send(State, std::uint64_t degree) const   what goes along every out-edge; edge.state() in compute()
-//   State combine(State into, State value) const    zero is neutral
-//   State finish(State before, State gathered) const    the new state
-//   bool active(State now, State before) const
-//   State carry(State, std::uint64_t degree) const  added up over all vertices, without order,
-//   void begin(State carried)                       for what the next round begins with
-//   static constexpr bool kSums           optional, true: a list comes to the sum of what its sources send,
-//                                         which may wrap. A round before which few of them changed what
-//                                         they send then pushes the differences, to the same sums
-//
 // A *merge* joins the ends of edges into trees, in which a state is a vertex nearer to the root (State is
 // Vertex). Its compute(edge) says whether an edge joins its ends, its combine(a, b) which of two roots stays,
 // and its active(root, largest) whether a vertex of that root still has to look at its edges once `largest`
@@ -69,7 +56,7 @@
 
 namespace sluice {
 
-enum class Combine { vote, aggregation, merge, gather };
+enum class Combine { vote, aggregation, merge };
 
 inline constexpr std::uint64_t kNoLevel = std::numeric_limits<std::uint64_t>::max();
 
@@ -114,12 +101,6 @@ __device__ T fetch_sub(T* at, T value) {
   return static_cast<T>(atomicAdd(reinterpret_cast<Word*>(at), static_cast<Word>(T{0} - value)));
 }
 
-template <class T>
-__device__ void atomic_add(T* at, T value) {
-  using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
-  atomicAdd(reinterpret_cast<Word*>(at), static_cast<Word>(value));
-}
-
 /// Sets *at to the smaller of the two; returns what it was.
 template <class T>
 __device__ T fetch_min(T* at, T value) {
@@ -139,10 +120,8 @@ struct AccEdge {
   AccRound at;
   const State* states = nullptr;
   const float* weights = nullptr;  ///< null: every weight is 1
-  Vertex slot = source;            ///< where the source's state is
-  bool still = false;              ///< states do not change while edges are looked at
 
-  SLUICE_HD State state() const { return still ? states[slot] : acc::load(states + slot); }
+  SLUICE_HD State state() const { return acc::load(states + source); }
   SLUICE_HD float weight() const { return weights == nullptr ? 1.0f : weights[position]; }
 };
 
@@ -197,26 +176,6 @@ concept MergeProgram = P::kCombine == Combine::merge&& std::same_as<typename P::
   { program.compute(edge) } -> std::same_as<bool>;
   { program.combine(v, v) } -> std::same_as<Vertex>;
   { program.active(v, v) } -> std::same_as<bool>;
-};
-
-template <class P>
-concept GatherProgram = P::kCombine ==
-                        Combine::gather&& std::unsigned_integral<typename P::State>&& requires(
-                            P program, typename P::State state, AccEdge<typename P::State> edge) {
-  { program.init(Vertex{}, std::uint64_t{}) } -> std::same_as<typename P::State>;
-  { program.send(state, std::uint64_t{}) } -> std::same_as<typename P::State>;
-  { program.compute(edge) } -> std::same_as<typename P::State>;
-  { program.combine(state, state) } -> std::same_as<typename P::State>;
-  { program.finish(state, state) } -> std::same_as<typename P::State>;
-  { program.active(state, state) } -> std::same_as<bool>;
-  { program.carry(state, std::uint64_t{}) } -> std::same_as<typename P::State>;
-  program.begin(state);
-};
-
-/// What comes of a list changes by what its sources' sendings change by.
-template <class P>
-concept SumGatherProgram = GatherProgram<P> && requires {
-  requires P::kSums;
 };
 
 /// The highest level that an aggregation works on.

@@ -12,15 +12,12 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
-#include "engine/acc/partitioned/listed_gather.hpp"
 #include "engine/acc/partitioned/listed_merge.hpp"
 #include "engine/acc/partitioned/listed_push.hpp"
-#include "engine/acc/partitioned/owned_gather.hpp"
 #include "engine/acc/partitioned/owned_levels.hpp"
 #include "engine/acc/partitioned/owned_merge.hpp"
 #include "engine/acc/partitioned/owned_vote.hpp"
 #include "engine/acc/program.hpp"
-#include "engine/acc/whole_host/host_gather.hpp"
 #include "engine/acc/whole_host/host_levels.hpp"
 #include "engine/acc/whole_host/host_merge.hpp"
 #include "engine/acc/whole_host/host_vote.hpp"
@@ -29,7 +26,6 @@
 #include "engine/core/host_array.hpp"
 #if defined(__CUDACC__)
 #include "engine/acc/partitioned/team_adjacency_cuda.cuh"
-#include "engine/acc/resident_cuda/gather.cuh"
 #include "engine/acc/resident_cuda/levels.cuh"
 #include "engine/acc/resident_cuda/merge.cuh"
 #include "engine/acc/resident_cuda/vote_driver.cuh"
@@ -47,15 +43,12 @@ namespace acc {
 
 template <class Program>
 auto make_host_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
-  static_assert(
-      VoteProgram<Program> || AggregationProgram<Program> || MergeProgram<Program> || GatherProgram<Program>,
-      "program.hpp lists what a program says");
+  static_assert(VoteProgram<Program> || AggregationProgram<Program> || MergeProgram<Program>,
+                "program.hpp lists what a program says");
   if constexpr (VoteProgram<Program>) {
     return std::make_unique<HostVote<Program>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
     return std::make_unique<HostLevels<Program>>(graph, program);
-  } else if constexpr (GatherProgram<Program>) {
-    return std::make_unique<HostGather<Program>>(graph, program, options);
   } else {
     return std::make_unique<HostMerge<Program>>(graph, program);
   }
@@ -72,8 +65,6 @@ auto make_owned_driver(const AccGraph& graph, const Program& program, const AccO
     return std::make_unique<OwnedVote<OwnedVoteRounds<Program>>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
     return std::make_unique<OwnedLevels<OwnedLevelPush<Program>>>(graph, program);
-  } else if constexpr (GatherProgram<Program>) {
-    return std::make_unique<OwnedGather<Program>>(graph, program, options);
   } else {
     return std::make_unique<OwnedMerge<Program>>(graph, program);
   }
@@ -86,8 +77,6 @@ auto make_listed_driver(const AccGraph& graph, const Program& program, const Acc
     return std::make_unique<OwnedVote<ListedPush<Program, Team>>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
     return std::make_unique<OwnedLevels<ListedPush<Program, Team>>>(graph, program);
-  } else if constexpr (GatherProgram<Program>) {
-    return std::make_unique<ListedGather<Program, Team>>(graph, program, options);
   } else {
     return std::make_unique<ListedMerge<Program, Team>>(graph, program);
   }
@@ -100,8 +89,6 @@ auto make_cuda_driver(const AccGraph& graph, const Program& program, const AccOp
     return std::make_unique<cuda::CudaVote<Program>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
     return std::make_unique<cuda::CudaLevels<Program>>(graph, program, options);
-  } else if constexpr (GatherProgram<Program>) {
-    return std::make_unique<cuda::CudaGather<Program>>(graph, program, options);
   } else {
     return std::make_unique<cuda::CudaMerge<Program>>(graph, program);
   }
@@ -124,8 +111,6 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
   if (graph.owned() != nullptr) result.stats.scratch_bytes = graph.owned()->scratch_bytes();
   if (graph.vertices() == 0) return result;
-  if (GatherProgram<Program> && !graph.has_in_edges())
-    throw UsageError("a gather needs in-edges (convert the graph with --reverse, or --undirected)");
   // Before slots for partitions take their part of what is left.
   result.states = HostArray<typename Program::State>(graph.vertices(), "results");
   const auto drive = [&](auto driver, auto&& copy) {

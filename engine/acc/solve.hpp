@@ -49,16 +49,6 @@ struct ComponentResult {
 /// Weakly connected components. Work is saved where every edge is there in both directions.
 ComponentResult components(const AccGraph& graph, const AccOptions& options = {});
 
-struct AccRankResult {
-  HostArray<double> ranks;  ///< [vertices]
-  AccStats stats;
-};
-
-/// PageRank as a program, with the ranks and rounds of pagerank() (rank/pagerank.hpp): there for comparison.
-/// Wants in-edges; throws UsageError without them, and for what pagerank() refuses.
-AccRankResult acc_pagerank(const AccGraph& graph, double damping = 0.85, double tolerance = 1e-10,
-                           const AccOptions& options = {});
-
 /// What a solver takes of host memory beside the graph, in bytes a vertex, at most: the states of sssp, its
 /// worklists, states to begin with and results.
 inline constexpr std::uint64_t kAccVertexBytes = 48;

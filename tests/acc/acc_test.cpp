@@ -111,50 +111,8 @@ TEST_P(Acc, FindsTheSameInPartitions) {
       EXPECT_TRUE(same(core_numbers(simple).cores, oracle_cores(graph)));
       EXPECT_NO_THROW(verify_cores(graph, 3, core_numbers(simple, 3).cores.span()));
       EXPECT_TRUE(same(components(search).components, oracle_components(graph)));
-      if (search.has_in_edges()) {
-        EXPECT_TRUE(same(acc_pagerank(search).ranks, pagerank(device_, graph).ranks));
-      }
     }
   }
-}
-
-TEST_P(Acc, RanksAsPageRankDoesToTheBit) {
-  for (const auto& [name, graph] : acc_graphs()) {
-    if (graph.directed && graph.in.offsets.empty()) continue;
-    SCOPED_TRACE(name);
-    const PageRankResult expected = pagerank(device_, graph);
-
-    const AccRankResult result = acc_pagerank(AccGraph(device_, graph, {.in_edges = true}));
-
-    EXPECT_EQ(result.stats.rounds, expected.iterations);
-    EXPECT_EQ(result.stats.converged, expected.converged());
-    EXPECT_TRUE(same(result.ranks, expected.ranks));
-  }
-}
-
-TEST_P(Acc, RanksAreTheSameToTheBitWhetherRoundsPullOrPush) {
-  std::uint64_t pushes = 0;
-  for (const auto& [name, graph] : acc_graphs()) {
-    if (graph.directed && graph.in.offsets.empty()) continue;
-    SCOPED_TRACE(name);
-    const AccGraph on_device(device_, graph, {.in_edges = true});
-    const auto run = [&](AccDirection direction) {
-      return acc_pagerank(on_device, 0.85, 0, {.direction = direction});
-    };
-    const AccRankResult pull = run(AccDirection::pull), push = run(AccDirection::push),
-                        either = run(AccDirection::automatic);
-
-    EXPECT_TRUE(same(push.ranks, pull.ranks));
-    EXPECT_TRUE(same(either.ranks, pull.ranks));
-    EXPECT_EQ(push.stats.rounds, pull.stats.rounds);
-    EXPECT_EQ(either.stats.rounds, pull.stats.rounds);
-    EXPECT_EQ(pull.stats.pulls, pull.stats.rounds);
-    EXPECT_EQ(push.stats.pulls, 0u);
-    EXPECT_LE(either.stats.edges, pull.stats.edges);
-    EXPECT_LE(push.stats.edges, pull.stats.edges);
-    pushes += either.stats.rounds - either.stats.pulls;
-  }
-  EXPECT_GT(pushes, 0u);  // the last rounds change few vertices
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Acc, testing::Values(1u, 2u, 5u));
@@ -167,8 +125,6 @@ TEST(AccOptions, ThatHaveNoMeaningAreRefused) {
   EXPECT_THROW(bfs(on_device, none), UsageError);
   EXPECT_THROW(sssp(on_device, none), UsageError);
   EXPECT_THROW(sssp(on_device, 0, -1), UsageError);
-  EXPECT_THROW(acc_pagerank(on_device, 1), UsageError);
-  EXPECT_THROW(acc_pagerank(on_device, 0.85, -1), UsageError);
   EXPECT_NO_THROW(bfs(on_device, none - 1));
 }
 
@@ -306,18 +262,6 @@ TEST(AccPartitions, RefuseFormsThatLieInMemory) {
   const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
   EXPECT_THROW(AccGraph(device, graph, {.simple = true}, {.paging = {.transport = Transport::file}}),
                UsageError);
-}
-
-TEST(AccRounds, OfAGatherEndAtTheirMost) {
-  const Device device({DeviceChoice::host, 2, 0});
-  const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::none);
-  const AccStats stats =
-      acc_pagerank(AccGraph(device, graph, {.in_edges = true}), 0.85, 1e-10, {.most_rounds = 3}).stats;
-  EXPECT_EQ(stats.rounds, 3u);
-  EXPECT_FALSE(stats.converged);
-
-  const Graph directed = stat::make_graph(2, {{0, 1}}, false);
-  EXPECT_THROW(acc_pagerank(AccGraph(device, directed, {.in_edges = true})), UsageError);
 }
 
 TEST(AccOptionsTest, OfAGpuAreRefusedOnTheHost) {

@@ -54,16 +54,6 @@ class CrewTeam {
     });
   }
   template <class Body>
-  void over_rows(const acc::ListedRows& rows, const acc::Found& found, const Body& body) {
-    over(rows.end - rows.begin, found, [&](std::uint64_t i, CrewLane& lane) {
-      const std::uint64_t row = rows.begin + i;
-      decltype(body.value(row, EdgeIndex{})) sum{};
-      for (EdgeIndex e = rows.offsets[row]; e < rows.offsets[row + 1]; ++e)
-        sum = body.combine(sum, body.value(row, e));
-      body.put(row, sum, lane);
-    });
-  }
-  template <class Body>
   void over_first(const acc::ListedRows& rows, const acc::Found& found, const Body& body) {
     over(rows.end - rows.begin, found, [&](std::uint64_t i, CrewLane& lane) {
       const std::uint64_t row = rows.begin + i;

@@ -7,7 +7,6 @@
 #include "acc/oracle.hpp"
 #include "engine/acc/programs/bfs.hpp"
 #include "engine/acc/programs/kcore.hpp"
-#include "engine/acc/programs/pagerank.hpp"
 #include "engine/acc/programs/sssp.hpp"
 #include "engine/acc/programs/wcc.hpp"
 #include "engine/acc/run.hpp"
@@ -62,13 +61,6 @@ void compare_all(const Device& device, const Graph& graph, const AccPlace& place
   EXPECT_TRUE(std::ranges::equal(cores.states, expected_cores));
   const auto expected_components = oracle_components(graph);
   EXPECT_TRUE(std::ranges::equal(listed(plain, Components{}).states, expected_components));
-  if (!plain.has_in_edges() || graph.vertices() == 0) return;
-  const auto n = static_cast<double>(graph.vertices());
-  const PageRankProgram program{{0.85, 0.15 / n, 0, n}};
-  const auto ranks = listed(plain, program);
-  const auto expected = run_acc(AccGraph(device, graph, {.in_edges = true}), program);
-  EXPECT_TRUE(std::ranges::equal(ranks.states, expected.states));
-  EXPECT_EQ(ranks.stats.rounds, expected.stats.rounds);
 }
 
 class ListedAcc : public testing::TestWithParam<unsigned> {};

@@ -106,43 +106,6 @@ TEST_F(GpuAcc, FindsTheHostsCoresAndComponents) {
   }
 }
 
-TEST_F(GpuAcc, FindsTheHostsRanks) {
-  for (const auto& [name, graph] : graphs()) {
-    if (graph.directed && graph.in.offsets.empty()) continue;
-    SCOPED_TRACE(name);
-    const Both both(host_, *gpu_, graph, {.in_edges = true});
-    const AccRankResult found = acc_pagerank(both.on_gpu), expected = acc_pagerank(both.on_host);
-    expect_equal(found.ranks, expected.ranks);
-    EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
-  }
-}
-
-TEST_F(GpuAcc, RanksByPushingWhatChanges) {
-  std::uint64_t pushes = 0;
-  const auto compare = [&](const Graph& graph, double tolerance) {
-    const Both both(host_, *gpu_, graph, {.in_edges = true});
-    for (const auto direction : {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
-      const AccOptions options{.direction = direction};
-      const AccRankResult found = acc_pagerank(both.on_gpu, 0.85, tolerance, options),
-                          expected = acc_pagerank(both.on_host, 0.85, tolerance, options);
-      expect_equal(found.ranks, expected.ranks);
-      EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
-      EXPECT_EQ(found.stats.pulls, expected.stats.pulls);
-      EXPECT_EQ(found.stats.edges, expected.stats.edges);
-      if (direction == AccDirection::automatic) pushes += found.stats.rounds - found.stats.pulls;
-    }
-  };
-  for (const auto& [name, graph] : graphs()) {
-    if (graph.directed && graph.in.offsets.empty()) continue;
-    SCOPED_TRACE(name);
-    compare(graph, 0);
-  }
-  EXPECT_GT(pushes, 0u);
-  io::ConvertOptions rules;  // hubs of more neighbours than a warp takes
-  rules.undirected = true;
-  compare(io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules), 1e-6);
-}
-
 TEST_F(GpuAcc, FillsAGridAndOverflowsItsBins) {
   io::ConvertOptions rules;
   rules.undirected = true;
@@ -198,10 +161,6 @@ void compare_programs(const Device& host, const Device& gpu, const Graph& graph,
   expect_equal(core_numbers(simple_on_gpu).cores, core_numbers(simple_on_host).cores);
   expect_equal(core_numbers(simple_on_gpu, 3).cores, core_numbers(simple_on_host, 3).cores);
   expect_equal(components(on_gpu).components, components(on_host).components);
-  if (!on_host.has_in_edges()) return;
-  const AccRankResult found = acc_pagerank(on_gpu), expected = acc_pagerank(on_host);
-  expect_equal(found.ranks, expected.ranks);
-  EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
 }
 
 TEST_F(GpuAcc, BringsListsInPartitions) {

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "engine/acc/beliefs/backend.hpp"
-#include "engine/acc/whole_host/host_gather.hpp"
+#include "engine/acc/beliefs/vertex_rounds.hpp"
 #include "engine/exec/group.hpp"
 #include "engine/exec/threads.hpp"
 
@@ -75,7 +75,7 @@ class HostBeliefs final : public BeliefBackend {
 
   CsrView lists_;
   unsigned threads_;
-  acc::GatherRounds rounds_;
+  acc::VertexRounds rounds_;
 };
 
 }  // namespace

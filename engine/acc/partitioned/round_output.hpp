@@ -5,8 +5,6 @@
 //   each(count, found, body)              body(i, lane) for every i below `count`
 //   over_lists(lists, found, body)        body.edge(u, e, lane) for every edge e of every listed vertex u for
 //                                         which body.sends(u); sums[0] counts them
-//   over_rows(rows, found, body)          body.value(row, e) of a row's edges, combined by body.combine(),
-//                                         goes to body.put(row, combined, lane)
 //   over_first(rows, found, body)         of every row for which body.wants(row) the first edge for which
 //                                         body.hits(e) goes to body.take(row, e, lane); sums[0] counts the
 //                                         edges up to it, or all

@@ -117,39 +117,6 @@ __global__ void __launch_bounds__(kTeamBlock)
   mine.report();
 }
 
-template <class Body>
-__global__ void __launch_bounds__(kTeamBlock) rows_kernel(acc::ListedRows rows, acc::Found found, Body body) {
-  using Value = decltype(body.value(std::uint64_t{}, EdgeIndex{}));
-  FoundLane mine(found);
-  const GridTeam grid;
-  const unsigned lane = threadIdx.x % kWarp;
-  const auto gathered = [&](std::uint64_t row, EdgeIndex begin, EdgeIndex end, unsigned step) {
-    Value sum{};
-    for (EdgeIndex e = begin; e < end; e += step) sum = body.combine(sum, body.value(row, e));
-    return sum;
-  };
-  for (std::uint64_t base = rows.begin + grid.rank() / kWarp * kWarp; base < rows.end; base += grid.size()) {
-    const std::uint64_t row = base + lane;
-    const bool is_row = row < rows.end;
-    const EdgeIndex begin = is_row ? rows.offsets[row] : 0, end = is_row ? rows.offsets[row + 1] : 0;
-    const bool together = end - begin >= kWarpDegree;
-    Value sum = together ? Value{} : gathered(row, begin, end, 1);
-    __syncwarp();
-    for (unsigned left = __ballot_sync(~0u, together); left != 0; left &= left - 1) {
-      const int owner = __ffs(static_cast<int>(left)) - 1;
-      const EdgeIndex first = __shfl_sync(~0u, begin, owner), last = __shfl_sync(~0u, end, owner);
-      Value part = gathered(base + static_cast<unsigned>(owner), first + lane, last, kWarp);
-      __syncwarp();
-      for (unsigned step = kWarp / 2; step > 0; step /= 2)
-        part = body.combine(part, __shfl_xor_sync(~0u, part, static_cast<int>(step)));
-      if (static_cast<int>(lane) == owner) sum = part;
-    }
-    if (is_row) body.put(row, sum, mine);
-    __syncwarp();
-  }
-  mine.report();
-}
-
 /// A lane looks at the beginning of its row alone, at a few edges at a time, so that what it reads of them is
 /// under way together; long rows that have found none go to the warp (collaborative early termination).
 template <class Body>
@@ -228,13 +195,6 @@ class CudaTeam {
     launched();
     if (hubs_.size() == 1) return;  // too few edges for a hub
     hubs_kernel<<<kMostBlocks, kTeamBlock, 0, stream_.get()>>>(lists, found, hubs, body);
-    launched();
-  }
-
-  template <class Body>
-  void over_rows(const acc::ListedRows& rows, const acc::Found& found, const Body& body) {
-    if (rows.begin == rows.end) return;
-    rows_kernel<<<grid(rows.end - rows.begin), kTeamBlock, 0, stream_.get()>>>(rows, found, body);
     launched();
   }
 
