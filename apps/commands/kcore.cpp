@@ -25,9 +25,7 @@ std::uint64_t count_members(std::span<const std::uint8_t> members) {
 
 void run_kcore(const Command& command, const KcoreCommand& c) {
   Job job(command, c.common, c.graph, {.in_edges = true, .vertex_bytes = kAccVertexBytes});
-  AccPlace place = place_of(c);
-  place.scratch = scratch_folder(c.common);
-  if (c.common.verify) require_checkable_cores(job.graph());
+  const AccPlace place = place_of(c);
   const AccPlan plan = job.fitting([&](const PagingOptions& paging) {
     return plan_cores(job.device(), job.graph(), place_with(place, paging), c.common.plan);
   });
@@ -44,7 +42,7 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   const std::uint32_t most =
       result.cores.empty() ? 0 : *std::max_element(result.cores.begin(), result.cores.end());
   std::string found = fmt::format("core numbers up to {}", most);
-  ResolvedOptions counted{{"scratch_bytes", result.stats.scratch_bytes}};
+  ResolvedOptions counted;
   HostArray<std::uint8_t> members;
   if (c.k > 0) {
     members = HostArray<std::uint8_t>(result.cores.size(), "members");

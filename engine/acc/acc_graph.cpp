@@ -112,22 +112,19 @@ std::uint64_t transpose_bytes(std::uint64_t vertices, EdgeIndex edges) {
 std::uint64_t simple_list_bytes(const Graph& graph, std::uint64_t rows, EdgeIndex edges) {
   const std::uint64_t lists = edges * sizeof(Vertex) * (graph.directed ? 2 : 1);
   std::uint64_t bytes = (rows + 1) * sizeof(EdgeIndex) + lists;
-  if (graph.edges_elsewhere != nullptr) bytes += lists;
   if (graph.directed && graph.in.offsets.empty()) bytes += transpose_bytes(graph.vertices(), edges);
   return bytes;
 }
 
-bool is_simple_in_file(const Graph& graph, const AccPlace& place, std::uint64_t rows, EdgeIndex edges) {
-  // In memory in-lists are made of lists that are there.
-  const bool turned_in_file = graph.edges_elsewhere != nullptr && graph.directed && graph.in.offsets.empty();
-  if (place.paging.transport == Transport::file || turned_in_file) {
-    if (!place.scratch.empty()) return true;
-    throw UsageError(
-        "a simple undirected form of the graph is made in a scratch file (name a folder by --scratch)");
-  }
-  return !place.scratch.empty() && place.paging.transport != Transport::mapped &&
-         simple_list_bytes(graph, rows, edges) + graph.vertices() * kAccVertexBytes >
-             host_accountant().available();
+void throw_no_simple_form(const AccPlace& place) {
+  const std::string line =
+      "kcore ignores direction, self-loops and parallel edges only of a graph that one process holds whole "
+      "in "
+      "memory (`sluice convert --undirected` writes a graph without them)";
+  const bool on_ranks = place.ranks != nullptr && place.ranks->size() > 1;
+  if (on_ranks || place.paging.partitions > 1 || place.paging.transport != Transport::automatic)
+    throw UsageError(line);
+  throw BudgetError(line);
 }
 
 Csr simple_undirected(const Graph& graph, unsigned threads) {
@@ -145,10 +142,7 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   };
   out_ = graph.out.view();
   symmetric_ = !graph.directed;
-  const bool shared_out = is_shared_out(device, graph, needs, place);
-  const bool made =
-      !shared_out && needs.simple && (graph.directed || !has_simple_lists(out_, device.threads()));
-  if (shared_out || (made && is_simple_in_file(graph, place, vertices(), edges()))) {
+  if (is_shared_out(device, graph, needs, place)) {
     const auto owned = std::make_shared<OwnedRows>(device, graph, needs, place);
     usual_delta_ =
         needs.weights && graph.weighted ? delta_for(out_, owned->mean_weight(), device.is_cuda()) : 1;
@@ -156,7 +150,7 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
     setup_seconds_ = seconds();
     return;
   }
-  if (made) {
+  if (needs.simple && (graph.directed || !has_simple_lists(out_, device.threads()))) {
     made_ = simple_undirected(graph, device.threads());
     out_ = made_.view();
     symmetric_ = true;

@@ -23,9 +23,8 @@ class OwnedRows;
 
 class AccGraph {
  public:
-  /// Keeps references to all. Other forms of the graph are made in host memory; the simple one where that
-  /// has no room in a scratch file (simple_file.hpp). Several ranks all make one. Throws BudgetError where
-  /// memory does not suffice.
+  /// Keeps references to all. The simple form of the graph is made in host memory. Several ranks all make
+  /// one. Throws BudgetError where memory does not suffice, and as throw_no_simple_form().
   AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place = {});
 
   const Device& device() const { return *device_; }
@@ -79,10 +78,9 @@ std::uint64_t transpose_bytes(std::uint64_t vertices, EdgeIndex edges);
 /// What the simple undirected form of a rank's lists, of so many vertices and out-edges, takes of host memory
 /// while it is made there, at most.
 std::uint64_t simple_list_bytes(const Graph& graph, std::uint64_t rows, EdgeIndex edges);
-/// Is it made in a scratch file instead? So where that was asked for, where memory has no room for it beside
-/// the work, and where in-edges of a graph that stays in its file are to be found. Throws UsageError where it
-/// must be and no folder is named.
-bool is_simple_in_file(const Graph& graph, const AccPlace& place, std::uint64_t rows, EdgeIndex edges);
+/// Of a directed graph on ranks or in partitions, or of one that stays in its file, no simple form is made.
+/// Throws UsageError where the user asked for that place, else BudgetError.
+[[noreturn]] void throw_no_simple_form(const AccPlace& place);
 
 /// The simple undirected graph beneath: neighbours in either direction, each once, without self-loops.
 Csr simple_undirected(const Graph& graph, unsigned threads);

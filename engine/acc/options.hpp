@@ -45,8 +45,7 @@ struct AccPlace {
   PagingOptions paging{};
   /// Each owns a range of vertices, all make the same runs. Null: one process.
   Communicator* ranks = nullptr;
-  /// A folder for what host memory does not hold: messages of belief propagation, the simple undirected form
-  /// of a graph. Empty: that is refused.
+  /// A folder for messages of belief propagation that host memory does not hold. Empty: that is refused.
   std::string scratch = {};
 };
 
@@ -75,7 +74,7 @@ struct AccStats {
   std::uint64_t partitions = 1;  ///< that this rank's edges were cut into
   std::uint64_t partition_transfers = 0;
   std::uint64_t read_bytes = 0;      ///< from the graph file, while running
-  std::uint64_t scratch_bytes = 0;   ///< of messages, or of a form of the graph, in scratch files
+  std::uint64_t scratch_bytes = 0;   ///< of messages, in scratch files
   std::vector<AccRoundTrace> trace;  ///< the first kTracedRounds
 
   /// What partitions have cost.

@@ -32,8 +32,7 @@ std::uint64_t longest_bytes(const Graph& graph, const Shape& shape) {
   std::uint64_t longest = longest_list(graph.out.offsets.span());
   const std::uint64_t in =
       graph.in.offsets.empty() ? graph.vertices() : longest_list(graph.in.offsets.span());
-  if (graph.directed && shape.simple) longest += std::min(in, graph.edges());
-  if (graph.directed && shape.in_edges && !shape.simple) longest = std::max(longest, in);
+  if (graph.directed && shape.in_edges) longest = std::max(longest, in);
   return longest * (sizeof(Vertex) + (shape.weights ? sizeof(float) : 0));
 }
 
@@ -42,8 +41,8 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
   const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
   const std::uint64_t n = graph.vertices(), rows = (n + ranks - 1) / ranks,
                       edges = (graph.edges() + ranks - 1) / ranks;
-  const bool made = shape.made, in_scratch = made && is_simple_in_file(graph, place, rows, edges),
-             in_file = in_scratch || (!made && graph.edges_elsewhere != nullptr);
+  const bool in_file = graph.edges_elsewhere != nullptr;
+  if (shape.made && (graph.directed || in_file)) throw_no_simple_form(place);
   AccPlan plan;
   plan.state_bytes = n * shape.state;
   plan.result_bytes = n * shape.result;
@@ -52,8 +51,7 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
   std::uint64_t held = plan.state_bytes + (n + 63) / 64 * 8 * 2;
   // A GPU also has worklists of all vertices and of own ones, and where lists begin (listed_push.hpp).
   if (device.is_cuda()) held += n * sizeof(Vertex) + rows * (2 * sizeof(Vertex) + sizeof(EdgeIndex));
-  const std::uint64_t lists =
-      edges * (made && graph.directed ? 2 : 1) * (sizeof(Vertex) + (shape.weights ? sizeof(float) : 0));
+  const std::uint64_t lists = edges * (sizeof(Vertex) + (shape.weights ? sizeof(float) : 0));
   plan.device_bytes = held;
   plan.host_bytes = n * (shape.state + shape.result);
   if (!device.is_cuda()) plan.host_bytes += rows * shape.lists * sizeof(Vertex);
@@ -75,20 +73,13 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
   plan.freed_bytes = plan.host_bytes - plan.result_bytes;
   // What goes to other ranks' vertices in a round, at most.
   plan.host_bytes += (n - rows) * (sizeof(Vertex) + shape.state);
-  if (in_scratch) {
-    plan.host_bytes += (rows + 1) * sizeof(EdgeIndex);
-    plan.scratch_bytes = SimpleFile::most_bytes(graph, edges);
-  } else if (made) {
-    plan.host_bytes += simple_list_bytes(graph, rows, edges);
-  }
+  if (shape.made) plan.host_bytes += simple_list_bytes(graph, rows, edges);
   return plan;
 }
 
 AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape, const AccPlace& place) {
   const AccNeeds needs{.in_edges = shape.in_edges, .weights = shape.weights, .simple = shape.simple};
-  if (is_shared_out(device, graph, needs, place) ||
-      (shape.made && is_simple_in_file(graph, place, graph.vertices(), graph.edges())))
-    return shared_out_plan(device, graph, shape, place);
+  if (is_shared_out(device, graph, needs, place)) return shared_out_plan(device, graph, shape, place);
   const std::uint64_t n = graph.vertices(), m = graph.edges();
   AccPlan plan;
   plan.state_bytes = n * shape.state;

@@ -109,7 +109,6 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   AccResult<typename Program::State> result;
   result.stats.setup_seconds = graph.setup_seconds();
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
-  if (graph.owned() != nullptr) result.stats.scratch_bytes = graph.owned()->scratch_bytes();
   if (graph.vertices() == 0) return result;
   // Before slots for partitions take their part of what is left.
   result.states = HostArray<typename Program::State>(graph.vertices(), "results");

@@ -60,7 +60,7 @@ struct AccPlan {
   std::uint64_t brought_bytes = 0;  ///< of its lists in a round, at most
   std::uint64_t state_bytes = 0;
   std::uint64_t message_bytes = 0;  ///< of this rank's edges, which stay in host memory
-  std::uint64_t scratch_bytes = 0;  ///< these, or a form of the graph at most, where scratch files have them
+  std::uint64_t scratch_bytes = 0;  ///< these, where scratch files have them
   std::uint64_t host_bytes = 0;     ///< other forms of the graph while they are made, and the result
   std::uint64_t result_bytes = 0;
   std::uint64_t freed_bytes = 0;  ///< of host_bytes, once the result is there

@@ -34,8 +34,6 @@ void verify_sssp(const Graph& graph, Vertex source, std::span<const double> dist
 /// memory has none. Throws UsageError for a directed graph in a file that does not store in-edges.
 void verify_cores(const Graph& graph, std::uint32_t k, std::span<const std::uint32_t> cores,
                   Communicator* ranks = nullptr, unsigned threads = 1);
-/// The same UsageError, before there is anything to check.
-void require_checkable_cores(const Graph& graph);
 
 /// The components of a plain union-find over all edges. Reads every edge once, by one rank; takes 4 bytes a
 /// vertex.

@@ -71,7 +71,12 @@ class Neighbors {
     both_ = graph.directed;
     if (!both_) return {{}, nullptr, false, threads_};
     if (!graph.in.offsets.empty()) return {graph.in.view(), graph.in_elsewhere.get(), false, threads_};
-    require_checkable_cores(graph);
+    if (graph.edges_elsewhere != nullptr) {
+      throw UsageError(
+          "--verify: the graph stays in its file, which does not store in-edges (convert it with --reverse "
+          "or "
+          "--undirected, or raise --host-memory)");
+    }
     made_ = transpose(graph.out, threads_);
     return {made_.view(), nullptr, false, threads_};
   }
@@ -177,13 +182,6 @@ class CoreCheck {
 };
 
 }  // namespace
-
-void require_checkable_cores(const Graph& graph) {
-  if (!graph.directed || !graph.in.offsets.empty() || graph.edges_elsewhere == nullptr) return;
-  throw UsageError(
-      "--verify: the graph stays in its file, which does not store in-edges (convert it with --reverse or "
-      "--undirected, or raise --host-memory)");
-}
 
 void verify_cores(const Graph& graph, std::uint32_t k, std::span<const std::uint32_t> cores,
                   Communicator* ranks, unsigned threads) {

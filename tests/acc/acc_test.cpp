@@ -6,6 +6,7 @@
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
+#include "partition/elsewhere.hpp"
 
 namespace sluice::test {
 namespace {
@@ -96,7 +97,6 @@ TEST_P(Acc, FindsTheSameInPartitions) {
     for (const AccPlace& place : in_partitions()) {
       SCOPED_TRACE(name + " in " + std::to_string(place.paging.partitions));
       const AccGraph search(device_, graph, {.in_edges = true, .weights = true}, place);
-      const AccGraph simple(device_, graph, {.simple = true}, place);
       for (const Vertex source : some_sources(graph)) {
         const OracleSearch expected = oracle_bfs(graph, source);
         for (const AccDirection direction :
@@ -108,8 +108,11 @@ TEST_P(Acc, FindsTheSameInPartitions) {
         for (const double delta : {0.0, 1e-3, 1e9})
           EXPECT_TRUE(same(sssp(search, source, delta).distances, oracle_distances(graph, source)));
       }
-      EXPECT_TRUE(same(core_numbers(simple).cores, oracle_cores(graph)));
-      EXPECT_NO_THROW(verify_cores(graph, 3, core_numbers(simple, 3).cores.span()));
+      if (!graph.directed) {
+        const AccGraph simple(device_, graph, {.simple = true}, place);
+        EXPECT_TRUE(same(core_numbers(simple).cores, oracle_cores(graph)));
+        EXPECT_NO_THROW(verify_cores(graph, 3, core_numbers(simple, 3).cores.span()));
+      }
       EXPECT_TRUE(same(components(search).components, oracle_components(graph)));
     }
   }
@@ -257,11 +260,24 @@ TEST(AccPartitions, OfTheTreeThatHoldsAHubAreSpared) {
   EXPECT_EQ(result.stats.partition_transfers, 1u);
 }
 
-TEST(AccPartitions, RefuseFormsThatLieInMemory) {
-  const Device device({DeviceChoice::host, 1, 0});
+TEST(AccPartitions, RefuseTheSimpleFormOfADirectedGraph) {
+  const Device device({DeviceChoice::host, 1, 0}), small({DeviceChoice::host, 1, 4});
   const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
-  EXPECT_THROW(AccGraph(device, graph, {.simple = true}, {.paging = {.transport = Transport::file}}),
-               UsageError);
+  for (const AccPlace& place :
+       {AccPlace{.paging = {.transport = Transport::file}}, AccPlace{.paging = {.partitions = 2}}}) {
+    EXPECT_THROW(AccGraph(device, graph, {.simple = true}, place), UsageError);
+    EXPECT_THROW(plan_cores(device, graph, place), UsageError);
+  }
+  EXPECT_THROW(AccGraph(small, graph, {.simple = true}), BudgetError) << "partitions were not asked for";
+}
+
+TEST(AccPartitions, RefuseTheSimpleFormOfAGraphInItsFile) {
+  const Device device({DeviceChoice::host, 1, 0});
+  const auto loop = [] { return stat::make_undirected(3, {{0, 1}, {1, 1}, {1, 2}}, false); };
+  const Graph whole = loop(), file = elsewhere(loop());
+  EXPECT_THROW(AccGraph(device, file, {.simple = true}), BudgetError);
+  EXPECT_THROW(plan_cores(device, file, {}, true), BudgetError);
+  EXPECT_TRUE(same(core_numbers(AccGraph(device, whole, {.simple = true})).cores, oracle_cores(whole)));
 }
 
 TEST(AccOptionsTest, OfAGpuAreRefusedOnTheHost) {

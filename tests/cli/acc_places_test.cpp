@@ -100,19 +100,16 @@ TEST_F(AccCli, GivesTheSameFileInPartitions) {
     run(words_to("whole.h5", {}));
     for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
              {"--partitions", "7", "--slots", "2", "--verify"}, {"--transport", "file", "--verify"}}) {
-      auto asked = more;
-      // In a file a check of cores wants in-edges.
-      if (words[0] == "kcore" && more[0] == "--transport" && file == small_ids) asked.pop_back();
-      run(words_to("parts.h5", asked));
+      run(words_to("parts.h5", more));
       EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("parts.h5"))) << words[0] << more[0];
     }
   };
   for (const std::string& file : {directed, small_ids}) {
     same(file, {"bfs", "--source", "1"});
     same(file, {"sssp", "--source", "1"});
-    same(file, {"kcore"});
     same(file, {"wcc"});
   }
+  same(graph("rmat", 10, {"--undirected"}), {"kcore"});
 }
 
 TEST_F(AccCli, StaysInItsFileWhereItDoesNotFit) {
@@ -212,51 +209,32 @@ TEST_F(AccCli, PushesWhereThereIsNoRoomForInEdges) {
   EXPECT_LE(slots["peak_device_bytes"], 900 << 10);
 }
 
-/// Directed, and undirected with loops: their simple undirected form does not fit either.
-TEST_F(AccCli, KcoreLeavesTheUndirectedFormInAScratchFile) {
-  const std::string folder = at("scratch");
-  std::filesystem::create_directory(folder);
-  std::ofstream edges(at("edges.txt"));
-  std::uint64_t state = 7;
-  for (int i = 0; i < 400'000; ++i) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    const auto u = (state >> 33) % 1000, v = (state >> 50) % 1000;
-    edges << u << ' ' << v / (1 + u % 3) << '\n';
-  }
-  edges.close();
-  for (const char* how : {"--none", "--reverse", "--undirected"}) {
-    SCOPED_TRACE(how);
-    const std::string file = at("dense.h5");
-    std::vector<std::string> convert{"convert",           at("edges.txt"), file,
-                                     "--keep-self-loops", "--quiet",       "--force"};
-    if (how[2] != 'n') convert.push_back(how);
-    run(convert);
-    const bool in = how == std::string("--reverse"), checked = how[2] != 'n';
-    const std::string quarter =
-        std::to_string((in ? 2 : 1) * (read_numbers(file, "out/indices").size() * 4 + 1001 * 8) / 4) + "B";
-    const auto cores = [&](const std::string& output, const std::vector<std::string>& more) {
-      std::vector<std::string> words{"kcore", file, "--device", "host", "--force", "--output", at(output)};
-      words.insert(words.end(), {"--report", at("report.json")});
-      words.insert(words.end(), more.begin(), more.end());
-      return run(words).out;
-    };
-    cores("whole.h5", {});
-    EXPECT_EQ(report()["scratch_bytes"], 0);
+TEST_F(AccCli, KcoreOfADirectedGraphIsWholeInMemory) {
+  const std::string directed = graph("rmat", 11, {"--reverse"});
+  const auto refused = [&](int status, const std::vector<std::string>& more) {
+    std::vector<std::string> words{"kcore", directed, "--device", "host", "--output", at("r.h5")};
+    words.insert(words.end(), more.begin(), more.end());
+    refuse(status, "sluice convert --undirected", words);
+  };
+  refused(2, {"--partitions", "7"});
+  refused(2, {"--transport", "file"});
+  refused(2, {"--transport", "file", "--plan"});
+  refused(4, {"--device-memory", "4KiB"});
+}
 
-    const std::string plan = cores("plan.h5", {"--host-memory", quarter, "--scratch", folder, "--plan"});
-    cores("scratch.h5", {"--host-memory", quarter, "--scratch", folder, checked ? "--verify" : "--quiet"});
-
-    EXPECT_NE(plan.find("in --scratch, at most"), std::string::npos) << plan;
-    EXPECT_TRUE(read_bytes(at("whole.h5")) == read_bytes(at("scratch.h5")));
-    EXPECT_GT(report()["scratch_bytes"], 0);
-    EXPECT_GT(report()["partitions"], 1);
-    EXPECT_LE(report()["peak_host_bytes"], std::stoull(quarter));
-    EXPECT_TRUE(std::filesystem::is_empty(folder));
-    cores("beside.h5", {"--transport", "file"});  // without a folder's name
-    EXPECT_TRUE(read_bytes(at("whole.h5")) == read_bytes(at("beside.h5")));
-    EXPECT_GT(report()["scratch_bytes"], 0);
-  }
-  refuse(2, "--scratch", {"kcore", graph(), "--output", at("r.h5"), "--scratch", at("absent")});
+/// Its lists in memory are made simple; those that stay in the file are not.
+TEST_F(AccCli, KcoreOfAGraphWithLoopsIsInMemory) {
+  std::ofstream(at("edges.txt")) << "0 1\n1 1\n1 2\n2 0\n2 3\n";
+  run({"convert", at("edges.txt"), at("loops.h5"), "--undirected", "--keep-self-loops", "--quiet"});
+  const auto cores = [&](const char* output, const std::vector<std::string>& more) {
+    std::vector<std::string> words{"kcore", at("loops.h5"), "--device", "host", "--output", at(output)};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  run(cores("whole.h5", {"--verify"}));
+  run(cores("parts.h5", {"--partitions", "2", "--verify"}));
+  EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("parts.h5")));
+  refuse(2, "sluice convert --undirected", cores("file.h5", {"--transport", "file"}));
 }
 
 }  // namespace

@@ -216,7 +216,6 @@ TEST_F(AccCli, RefusesWhatHasNoMeaning) {
   refused("sssp", "--delta", {"--source", "0", "--delta", "0"});
   refused("sssp", "--delta", {"--source", "0", "--delta", "nan"});
   refused("kcore", "--k", {"--k", "0"});
-  refused("kcore", "which does not store in-edges", {"--transport", "file", "--verify"});
   refused("wcc", "--filter", {"--filter", "jit"});
   refused("wcc", "--schedule", {"--schedule", "fifo"});
   refused("wcc", "--instance-range", {"--instance-range", "0:1"});

@@ -12,7 +12,7 @@ class AccRanks : public MpiTest {
  protected:
   /// The words for every program that works on any graph.
   static std::vector<std::vector<std::string>> programs(const std::string& source = "1") {
-    return {{"bfs", "--source", source}, {"sssp", "--source", source}, {"kcore"}, {"wcc"}};
+    return {{"bfs", "--source", source}, {"sssp", "--source", source}, {"wcc"}};
   }
   /// Those of beliefs, with a model for so many vertices.
   std::vector<std::string> beliefs(int vertices) {
@@ -65,6 +65,8 @@ TEST_F(AccRanks, AreThatOfOneProcess) {
     compare(both_ways, program, ranks, {"--partitions", "3", "--slots", "2"});
     ranks = ranks % 3 + 2;
   }
+  compare(both_ways, {"kcore"}, 2, {"--verify"});
+  compare(both_ways, {"kcore"}, 3, {"--partitions", "3", "--slots", "2"});
 }
 
 TEST_F(AccRanks, ReadTheirPartOfTheFileAlone) {
@@ -72,6 +74,7 @@ TEST_F(AccRanks, ReadTheirPartOfTheFileAlone) {
     compare(graph(), program, 3, {"--distribution", "shard", "--verify"});
     compare(scattered({"--reverse"}), program, 2, {"--distribution", "shard", "--verify"});
   }
+  compare(graph(), {"kcore"}, 3, {"--distribution", "shard", "--verify"});
 }
 
 /// Rounds take the directions that one process gives them, and look at the same edges.
@@ -111,18 +114,15 @@ TEST_F(AccRanks, PullAsOneProcessDoes) {
   }
 }
 
-/// Directed, with in-edges and without, or undirected with loops and parallel edges.
-TEST_F(AccRanks, MakeTheUndirectedFormOfTheirPartInScratchFiles) {
-  const std::string folder = at("scratch");
-  std::filesystem::create_directory(folder);
-  for (const std::vector<std::string>& how : std::vector<std::vector<std::string>>{
-           {}, {"--reverse"}, {"--undirected", "--keep-self-loops", "--keep-duplicates"}}) {
-    const std::string file = scattered(how);
-    for (const int ranks : {2, 3}) {
-      compare(file, {"kcore"}, ranks, {"--distribution", "shard", "--scratch", folder});
-      compare(file, {"kcore", "--k", "2"}, ranks, {"--transport", "file", "--scratch", folder});
-    }
-    EXPECT_TRUE(std::filesystem::is_empty(folder));
+TEST_F(AccRanks, FindCoresOfUndirectedGraphsOnly) {
+  const std::string loops = scattered({"--undirected", "--keep-self-loops", "--keep-duplicates"});
+  compare(loops, {"kcore"}, 2);
+  compare(loops, {"kcore", "--k", "2"}, 3, {"--partitions", "3", "--slots", "2"});
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{{}, {"--reverse"}}) {
+    const auto refused = sluice_on(2, {"kcore", scattered(more), "--device", "host", "--output", at("r.h5")});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_NE(refused.err.find("sluice convert --undirected"), std::string::npos) << refused.err;
+    EXPECT_EQ(refused.err.find("sluice: "), refused.err.rfind("sluice: ")) << refused.err;
   }
 }
 

@@ -30,20 +30,6 @@ constexpr std::uint64_t kSampledPlaces = 64, kSampledThere = 1024;
 
 constexpr std::uint64_t kDegreesAtOnce = 1u << 16;
 
-/// The targets of some rows in memory.
-struct ReadRows {
-  explicit ReadRows(const SweepRows& rows) : lists(rows.in) {
-    if (rows.file == nullptr) return;
-    const EdgeIndex first = lists.offsets[0];
-    targets = HostArray<Vertex>(lists.edges, "the graph's edges");
-    rows.file->read_targets(first, targets.span());
-    lists.targets = moved(targets.data(), first);
-  }
-
-  HostArray<Vertex> targets;
-  CsrView lists;
-};
-
 bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
   bool simple = true;
   for_each_piece(rows.in, rows.file, true, false,
@@ -71,8 +57,6 @@ bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, c
 
 bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place) {
   if (place.ranks != nullptr && place.ranks->size() > 1) return true;
-  if (needs.simple && graph.directed && is_simple_in_file(graph, place, graph.vertices(), graph.edges()))
-    return true;
   const EdgeSource* const file = graph.edges_elsewhere.get();
   if (needs.whole_bytes > 0) return is_paged(device, needs.whole_bytes, 0, file, place.paging);
   const std::uint64_t lists = edge_bytes(graph.edges(), needs.weights && graph.weighted);
@@ -112,7 +96,7 @@ OwnedRows::OwnedRows(const Device& device, const Graph& graph, const AccNeeds& n
       weighted_(needs.weights && graph.weighted) {
   boundaries_ = shared_ranges(graph, *ranks_);
   rows_ = rows_of(graph.out, graph.edges_elsewhere.get());
-  if (needs.simple) make_simple(graph);
+  if (needs.simple) make_simple(graph, place);
   if (!needs.in_edges) return;
   if (symmetric_) in_rows_ = rows_;
   if (!symmetric_ && !graph.in.offsets.empty()) in_rows_ = rows_of(graph.in, graph.in_elsewhere.get());
@@ -130,25 +114,15 @@ SweepRows OwnedRows::rows_of(const Csr& csr, const EdgeSource* file) const {
   return rows;
 }
 
-void OwnedRows::make_simple(const Graph& graph) {
-  symmetric_ = true;
+void OwnedRows::make_simple(const Graph& graph, const AccPlace& place) {
+  if (graph.directed) throw_no_simple_form(place);
   const unsigned threads = device_.threads();
-  if (!graph.directed && is_simple(rows_, first(), threads)) return;
-  if (is_simple_in_file(graph, {paging_, ranks_, scratch_}, rows_.in.vertices, rows_.in.edges)) {
-    made_file_ = std::make_unique<SimpleFile>(graph, first(), last(), scratch_, threads);
-    rows_ = made_file_->lists();
-    rows_.file = made_file_.get();
-    return;
-  }
-  if (!graph.directed) {
-    made_ = simple_lists(ReadRows(rows_).lists, {}, first(), threads);
-  } else if (!graph.in.offsets.empty()) {
-    const ReadRows out(rows_), in(rows_of(graph.in, graph.in_elsewhere.get()));
-    made_ = simple_lists(out.lists, in.lists, first(), threads);
-  } else {
-    const Csr in = transpose_some(graph.out, static_cast<Vertex>(first()), last(), false, threads);
-    made_ = simple_lists(rows_.in, rows_of(in, nullptr).in, first(), threads);
-  }
+  std::uint64_t others[] = {is_simple(rows_, first(), threads) ? 0u : 1u};
+  // All ranks throw, or none.
+  if (rows_.file != nullptr) ranks_->all_reduce(others, Reduce::max, "the lists of all ranks");
+  if (others[0] == 0) return;
+  if (rows_.file != nullptr) throw_no_simple_form(place);
+  made_ = simple_lists(rows_.in, {}, first(), threads);
   rows_ = made_.view();
 }
 

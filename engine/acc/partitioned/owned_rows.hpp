@@ -11,7 +11,6 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
-#include "engine/acc/simple_file.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
 #include "engine/memory/sweep_pages.hpp"
@@ -28,7 +27,7 @@ bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& nee
 
 class OwnedRows {
  public:
-  /// Keeps references to all. Throws UsageError where a scratch file is wanted and no folder is named.
+  /// Keeps references to all. Throws as throw_no_simple_form().
   OwnedRows(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
 
   Communicator& ranks() const { return *ranks_; }
@@ -55,8 +54,6 @@ class OwnedRows {
   bool weighted() const { return weighted_; }
   const PagingOptions& paging() const { return paging_; }
   const std::string& scratch() const { return scratch_; }
-  /// What the simple undirected form of the lists took there.
-  std::uint64_t scratch_bytes() const { return made_file_ != nullptr ? made_file_->scratch_bytes() : 0; }
   /// Of all ranks' edges, as far as a sample tells, and the same on all of them. They all call it.
   double mean_weight() const;
 
@@ -92,7 +89,7 @@ class OwnedRows {
 
  private:
   SweepRows rows_of(const Csr& csr, const EdgeSource* file) const;
-  void make_simple(const Graph& graph);
+  void make_simple(const Graph& graph, const AccPlace& place);
   template <class T>
   void share_range(T* all, std::uint64_t begin, std::uint64_t end, std::size_t root,
                    const char* label) const {
@@ -109,7 +106,6 @@ class OwnedRows {
   std::vector<std::uint64_t> boundaries_;  ///< [ranks + 1]
   SweepRows rows_{CsrView{}}, in_rows_{CsrView{}};
   Csr made_;
-  std::unique_ptr<SimpleFile> made_file_;
   bool symmetric_, weighted_;
 };
 
