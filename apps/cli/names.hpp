@@ -123,7 +123,7 @@ inline constexpr std::array kSelects{
     Name<Select>{"auto", Select::automatic},      Name<Select>{"its", Select::its},
     Name<Select>{"alias", Select::alias},         Name<Select>{"rejection", Select::rejection},
     Name<Select>{"repeated", Select::repeated},   Name<Select>{"updated", Select::updated},
-    Name<Select>{"bipartite", Select::bipartite}, Name<Select>{"keys", Select::keys},
+    Name<Select>{"bipartite", Select::bipartite},
 };
 
 inline constexpr std::array kCollisions{

@@ -39,8 +39,6 @@ const char* name_of(Select technique) {
       return "updated";
     case Select::bipartite:
       return "bipartite";
-    case Select::keys:
-      return "keys";
   }
   return "";
 }
@@ -161,7 +159,7 @@ void plan_snowball(Planner& plan, const SampleOptions& options) {
 
 Select technique_of_layers(const SampleOptions& options) {
   const Select asked = options.select == Select::its ? Select::automatic : options.select;
-  return resolve(asked, Select::bipartite, {Select::repeated, Select::updated, Select::keys});
+  return resolve(asked, Select::bipartite, {Select::repeated, Select::updated});
 }
 
 LayerSizes sizes_of_layers(const Planner& plan, const SampleOptions& options) {
@@ -170,7 +168,7 @@ LayerSizes sizes_of_layers(const Planner& plan, const SampleOptions& options) {
   LayerSample sampler;
   sampler.depths = static_cast<std::uint32_t>(options.layer_sizes.size());
   std::copy(options.layer_sizes.begin(), options.layer_sizes.end(), sampler.sizes);
-  return LayerSizes::of(sampler, plan.most_seeds(1), technique_of_layers(options), options.revisit);
+  return LayerSizes::of(sampler, plan.most_seeds(1), options.revisit);
 }
 
 void plan_layer(Planner& plan, const SampleOptions& options) {

@@ -9,7 +9,7 @@ namespace sluice {
 enum class Bias { none, weight, degree };
 
 /// How a candidate is selected. `automatic`: by kind and options alone, never by memory or hardware.
-enum class Select { automatic, its, alias, rejection, repeated, updated, bipartite, keys };
+enum class Select { automatic, its, alias, rejection, repeated, updated, bipartite };
 
 /// How a pick finds that its candidate was taken already. Changes counters and speed, never a draw.
 enum class Collision { automatic, linear, bitmap, strided_bitmap };

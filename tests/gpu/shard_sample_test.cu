@@ -91,10 +91,7 @@ TEST(GpuShardSamples, EachRankHasItsShare) {
   options.kind = SampleKind::forest_fire, options.depth = 3, options.probability = 0.6;
   expect_shares(options, 5000, at_most(3000, 50), 1u << 30);
   options.kind = SampleKind::layer, options.layer_sizes = {9, 30, 12};
-  for (const Select select : {Select::automatic, Select::keys}) {
-    options.select = select;
-    expect_shares(options, 5000, at_most(3000, 50), 1u << 30);
-  }
+  expect_shares(options, 5000, at_most(3000, 50), 1u << 30);
 }
 
 /// Layers and counts that blocks work on, and hubs that warps leave to them.
@@ -122,7 +119,7 @@ TEST(GpuShardSamples, SharesFarApart) {
   SampleOptions options;
   options.fanout = {5, 4};
   expect_shares(options, Instance{3} << 31, 100, 1u << 30);
-  options.kind = SampleKind::layer, options.layer_sizes = {5, 4}, options.select = Select::keys;
+  options.kind = SampleKind::layer, options.layer_sizes = {5, 4};
   expect_shares(options, Instance{3} << 31, 100, 1u << 30);
 }
 
@@ -134,10 +131,7 @@ TEST(GpuShardSamples, ASmallBudgetIsKept) {
   options.kind = SampleKind::snowball, options.depth = 2;
   expect_shares(options, 5000, at_most(1500, 50), 24u << 20);
   options.kind = SampleKind::layer, options.layer_sizes = {15, 40}, options.bias = Bias::weight;
-  for (const Select select : {Select::automatic, Select::keys}) {
-    options.select = select;
-    expect_shares(options, 5000, at_most(1500, 50), 24u << 20);
-  }
+  expect_shares(options, 5000, at_most(1500, 50), 24u << 20);
 }
 
 /// From GPU to GPU, which the threads of one GPU have no NCCL for.

@@ -76,7 +76,7 @@ TEST_F(JobsOnRanks, RanksThatOwnNothing) {
   node.kind = SampleKind::node, node.count = 4;
   layer.kind = SampleKind::layer, layer.layer_sizes = {3, 9}, layer.bias = Bias::weight;
   std::vector<Job> jobs{sample_job("node", random_starts(9), node)};
-  for (const Select select : {Select::automatic, Select::updated, Select::keys}) {
+  for (const Select select : {Select::automatic, Select::updated}) {
     layer.select = select;
     jobs.push_back(sample_job("layer", random_starts(9), layer));
   }
@@ -153,7 +153,7 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
   node.kind = SampleKind::node, node.count = 300;
   layer.kind = SampleKind::layer, layer.layer_sizes = {60, 200}, layer.bias = Bias::degree;
   std::vector<Case> cases{{16000, 40u << 20, neighbor}, {1000, 15u << 20, node}, {400, 12u << 20, layer}};
-  layer.select = Select::keys, layer.layer_sizes = {10, 200};
+  layer.bias = Bias::weight, layer.layer_sizes = {10, 200};
   cases.push_back({400, 16u << 20, layer});
   const Graph graph = scattered(3000);
   Device ample({DeviceChoice::host, 1, 0});

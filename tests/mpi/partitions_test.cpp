@@ -46,8 +46,7 @@ TEST_F(Partitions, GiveLayersOfEveryBias) {
   const std::vector<std::vector<std::string>> layers{{"--bias", "weight"},
                                                      {"--bias", "weight", "--revisit"},
                                                      {"--bias", "degree"},
-                                                     {"--bias", "degree", "--select", "updated"},
-                                                     {"--bias", "weight", "--select", "keys"}};
+                                                     {"--bias", "degree", "--select", "updated"}};
   for (std::size_t i = 0; i < layers.size(); ++i) {
     SCOPED_TRACE(i);
     std::vector<std::string> sample{"sample",       graph("kronecker", 8, {"--weights", "uniform"}),

@@ -59,7 +59,7 @@ TEST_F(ShardPlan, CutsAndSharesAsTheRun) {
       {"walk", "--length", "9", "--select", "alias"},
       {"walk", "--length", "9", "--kind", "multidimensional", "--frontier-size", "3", "--instances", "50"},
       {"sample", "--kind", "neighbor", "--fanout", "4,3"},
-      {"sample", "--kind", "layer", "--layer-size", "5,4", "--select", "keys"},
+      {"sample", "--kind", "layer", "--layer-size", "5,4", "--bias", "weight"},
       {"sample", "--kind", "node", "--count", "40", "--instances", "9"}};
   const std::vector<Words> cuts{{}, {"--partitions", "7", "--slots", "2"}, {"--device-memory", "4200KiB"}};
   for (std::size_t i = 0; i < jobs.size(); ++i) {

@@ -5,11 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <random>
 #include <vector>
-
-#include "engine/random/exponential.hpp"
 
 namespace sluice {
 namespace {
@@ -116,37 +113,6 @@ TEST(ProbabilityThreshold, NeverHappensAtZeroAndAlwaysAtOne) {
   }
   EXPECT_TRUE(Probability::of(0x1p-64).happens(0));
   EXPECT_FALSE(Probability::of(0x1p-64).happens(1));
-}
-
-TEST(NegativeLog2, AgreesWithTheLogarithm) {
-  std::mt19937_64 random(5);
-  auto all = words();
-  for (int i = 0; i < 20000; ++i) all.push_back(random() >> (i % 64));
-  for (const std::uint64_t bits : all) {
-    const long double u = (static_cast<long double>(bits) + 1) / 18446744073709551616.0L;
-    const long double seen = static_cast<long double>(negative_log2(bits)) / (std::uint64_t{1} << kLogBits);
-
-    ASSERT_NEAR(static_cast<double>(seen + std::log2(u)), 0, 1e-14) << bits;
-  }
-}
-
-TEST(NegativeLog2, IsExactAtPowersOfTwoAndFalls) {
-  for (int power = 0; power < 64; ++power) {
-    EXPECT_EQ(negative_log2((std::uint64_t{1} << power) - 1), static_cast<std::uint64_t>(64 - power)
-                                                                  << kLogBits);
-  }
-  EXPECT_EQ(negative_log2(~std::uint64_t{0}), 0u);
-  auto all = words();
-  std::sort(all.begin(), all.end());
-  for (std::size_t i = 1; i < all.size(); ++i) EXPECT_LE(negative_log2(all[i]), negative_log2(all[i - 1]));
-}
-
-TEST(ExponentialKey, DividesTheLogarithmByTheBias) {
-  const std::uint64_t bits = 0x123456789abcdef0u;
-
-  EXPECT_TRUE(exponential_key(bits, 1) == static_cast<Wide>(negative_log2(bits)) << 36);
-  EXPECT_TRUE(exponential_key(bits, 8) == static_cast<Wide>(negative_log2(bits)) << 33);
-  EXPECT_TRUE(exponential_key(bits, 1000) < exponential_key(bits, 999));
 }
 
 }  // namespace

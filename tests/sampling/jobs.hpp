@@ -204,7 +204,7 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
     add("neighbor_all" + suffix, one_in(20), SampleKind::neighbor, automatic, [&](SampleOptions& o) {
       o.fanout = {4, -1}, o.bias = bias;
     });
-    for (const Select select : {automatic, repeated, updated, keys}) {
+    for (const Select select : {automatic, repeated, updated}) {
       add("layer" + suffix, one_in(4), SampleKind::layer, select, [&](SampleOptions& o) {
         o.layer_sizes = {8, 40, 3}, o.bias = bias;
       });
@@ -228,7 +228,7 @@ inline std::vector<Job> large_jobs(std::uint64_t vertices) {
   SampleOptions layer;
   layer.kind = SampleKind::layer, layer.layer_sizes = {4200, 5000}, layer.seed = 7;
   for (const Bias bias : {Bias::none, Bias::weight, Bias::degree}) {
-    for (const Select select : {automatic, repeated, keys}) {
+    for (const Select select : {automatic, repeated}) {
       layer.bias = bias, layer.select = select, layer.revisit = select == repeated;
       jobs.push_back(sample_job("large_layer/bias" + std::to_string(static_cast<int>(bias)) + "/select" +
                                     std::to_string(static_cast<int>(select)),

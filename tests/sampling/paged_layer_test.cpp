@@ -68,7 +68,7 @@ void expect_same(const Graph& graph, const Starts& starts, const SampleOptions& 
 TEST(PagedLayer, SettlesGuessesThatFail) {
   const Graph graph = steep(500);
   for (const Bias bias : {Bias::none, Bias::weight, Bias::degree}) {
-    for (const Select select : {Select::bipartite, Select::repeated, Select::updated, Select::keys}) {
+    for (const Select select : {Select::bipartite, Select::repeated, Select::updated}) {
       for (const bool revisit : {false, true}) {
         SCOPED_TRACE(static_cast<int>(bias));
         SCOPED_TRACE(static_cast<int>(select));
@@ -141,8 +141,7 @@ TEST(PagedLayer, StaysWithinATightBudget) {
   // Two slots must hold the long list and its weights; exponents, bounds and counts take 14 bytes a vertex.
   const std::uint64_t budget = graph.vertices() * (2 * (sizeof(Vertex) + sizeof(float)) + 14) + (160u << 10);
   for (const SampleOptions& options : {layers(Bias::none, Select::automatic, false, {15, 40}), nodes(600),
-                                       layers(Bias::weight, Select::automatic, true, {15, 40}),
-                                       layers(Bias::weight, Select::keys, false, {15, 40})}) {
+                                       layers(Bias::weight, Select::automatic, true, {15, 40})}) {
     Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, budget});
     ResidentGraph whole(ample, graph, {.partitions = 1}),
         parts(tight, graph, {.transport = Transport::copied});

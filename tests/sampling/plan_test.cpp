@@ -85,8 +85,7 @@ std::vector<Planned> planned_others(std::uint64_t vertices) {
     }
     add("forest-fire", SampleKind::forest_fire, automatic, false);
     add("snowball", SampleKind::snowball, automatic, false);
-    for (const Select select : {automatic, its, updated, keys})
-      add("layer", SampleKind::layer, select, false);
+    for (const Select select : {automatic, its, updated}) add("layer", SampleKind::layer, select, false);
     add("layer, copies", SampleKind::layer, automatic, false, true);
     add("node", SampleKind::node, automatic, false);
     add("edge", SampleKind::edge, automatic, false);

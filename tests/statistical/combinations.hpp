@@ -12,8 +12,8 @@
 namespace sluice::stat {
 
 inline std::string name_of(Select select) {
-  constexpr const char* kNames[] = {"automatic", "its",     "alias",     "rejection",
-                                    "repeated",  "updated", "bipartite", "keys"};
+  constexpr const char* kNames[] = {"automatic", "its",     "alias",    "rejection",
+                                    "repeated",  "updated", "bipartite"};
   return kNames[static_cast<int>(select)];
 }
 
@@ -28,9 +28,8 @@ inline std::string name_of(WalkKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-inline constexpr Select kSelects[] = {Select::automatic, Select::its,      Select::alias,
-                                      Select::rejection, Select::repeated, Select::updated,
-                                      Select::bipartite, Select::keys};
+inline constexpr Select kSelects[] = {Select::automatic, Select::its,     Select::alias,    Select::rejection,
+                                      Select::repeated,  Select::updated, Select::bipartite};
 
 /// Techniques of a walk. One without a bias may be drawn by a static bias's techniques too: all biases are 1.
 /// Alias tables cannot serve node2vec, whose bias depends on the vertex before.
@@ -65,8 +64,7 @@ inline std::vector<Select> selects_of(SampleKind kind, bool replace = false) {
     case SampleKind::snowball:
       return {Select::automatic, Select::repeated, Select::updated, Select::bipartite};
     case SampleKind::layer:
-      return {Select::automatic, Select::its,       Select::repeated,
-              Select::updated,   Select::bipartite, Select::keys};
+      return {Select::automatic, Select::its, Select::repeated, Select::updated, Select::bipartite};
     default:
       return {Select::automatic};
   }

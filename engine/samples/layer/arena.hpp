@@ -21,8 +21,8 @@ struct LayerSlots {
     return {base.frontier + slot * 2 * sizes.frontier, base.sums + slot * sizes.frontier,
             base.bases + slot * sizes.frontier,        base.picks + slot * sizes.layer,
             base.excluded + slot * sizes.layer,        base.visited + slot * sizes.visited,
-            base.keyed + slot * sizes.keyed,           base.edges + slot * sizes.edges,
-            base.depth_counts + slot * sizes.depths,   base.seeds + slot * sizes.frontier};
+            base.edges + slot * sizes.edges,           base.depth_counts + slot * sizes.depths,
+            base.seeds + slot * sizes.frontier};
   }
 };
 
@@ -35,21 +35,20 @@ class LayerArena {
         visited_(device, slots * sizes.visited, kPurpose),
         sums_(device, slots * 2 * sizes.frontier, kPurpose),
         picks_(device, slots * 2 * sizes.layer, kPurpose),
-        keyed_(device, slots * sizes.keyed, kPurpose),
         edges_(device, slots * sizes.edges, kPurpose),
         depth_counts_(device, slots * sizes.depths, kPurpose),
         slots_(slots) {}
 
   static std::uint64_t bytes_per_slot(const LayerSizes& sizes) {
     return (3 * sizes.frontier + sizes.visited) * sizeof(Vertex) + 2 * (sizes.frontier + sizes.layer) * 8 +
-           sizes.keyed * sizeof(KeyedCandidate) + sizes.edges * sizeof(Edge) + sizes.depths * 4;
+           sizes.edges * sizeof(Edge) + sizes.depths * 4;
   }
 
   LayerSlots view() const {
     return {sizes_,
             {frontier_.data(), sums_.data(), sums_.data() + slots_ * sizes_.frontier, picks_.data(),
-             picks_.data() + slots_ * sizes_.layer, visited_.data(), keyed_.data(), edges_.data(),
-             depth_counts_.data(), seeds_.data()}};
+             picks_.data() + slots_ * sizes_.layer, visited_.data(), edges_.data(), depth_counts_.data(),
+             seeds_.data()}};
   }
   const Buffer<Edge>& edges() const { return edges_; }
   const Buffer<std::uint32_t>& depth_counts() const { return depth_counts_; }
@@ -61,7 +60,6 @@ class LayerArena {
   LayerSizes sizes_;
   Buffer<Vertex> frontier_, seeds_, visited_;
   Buffer<std::uint64_t> sums_, picks_;
-  Buffer<KeyedCandidate> keyed_;
   Buffer<Edge> edges_;
   Buffer<std::uint32_t> depth_counts_;
   std::uint64_t slots_;

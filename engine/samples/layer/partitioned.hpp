@@ -26,7 +26,7 @@ inline std::uint64_t paged_layer_bytes(const Device& device, const LayerSizes& s
                                        const Communicator* ranks) {
   return LayerArena::bytes_per_slot(sizes) + 2 * sizes.layer * sizeof(LayerRegion) + sizeof(LayerState) +
          std::max(sizes.frontier, sizes.layer) * paged_item_bytes(device) +
-         (ranks ? layer_rank_bytes(sizes, static_cast<std::uint64_t>(ranks->size())) : 0);
+         (ranks ? layer_rank_bytes(sizes) : 0);
 }
 
 /// What a run gives its grower.

@@ -70,14 +70,8 @@ struct PagedLayerWave::Work {
                             PickCounters& counters) const {
     const std::uint64_t each = wave.program.items(), slot = here.order[k] / each;
     const PagedLayerSlot at = wave.slots.at(slot);
-    if (at.state->phase != LayerPhase::keys) {
-      const std::uint32_t longest = Group::kSize <= 32 ? wave.longest : LayerProgram::kAnyLength;
-      return wave.program.work(group, wave.first + slot, at, here, here.order[k] % each, longest, counters);
-    }
-    // One group works on all lists of an instance that are here: they share the room for keys.
-    if (k > 0 && here.order[k - 1] / each == slot) return true;
-    wave.program.offer_keys_here(group, wave.first + slot, at, here, k, slot * each, counters);
-    return true;
+    const std::uint32_t longest = Group::kSize <= 32 ? wave.longest : LayerProgram::kAnyLength;
+    return wave.program.work(group, at, here, here.order[k] % each, longest, counters);
   }
 };
 

@@ -28,7 +28,6 @@ struct LayerState {
   std::uint32_t regions = 0;  ///< picks so far, known or not
   std::uint32_t flip = 0;     ///< which half of the regions holds them
   int exponent = 0;           ///< weight bias: of the frontier's largest weight
-  std::uint64_t keyed = 0;    ///< keys kept so far
   std::uint64_t edges = 0;    ///< of lesser depths
 };
 
@@ -83,19 +82,15 @@ struct PagedLayerProgram : LayerListProgram {
   }
 
   /// What a waiting item asks of the list that it waits for.
-  SLUICE_HD LayerQuestion question(Instance instance, const PagedLayerSlot& slot, std::uint64_t item) const {
+  SLUICE_HD LayerQuestion question(const PagedLayerSlot& slot, std::uint64_t item) const {
     const LayerState& state = *slot.state;
     LayerQuestion asked;
-    asked.instance = instance, asked.count = state.count, asked.phase = state.phase;
-    asked.exponent = static_cast<std::int16_t>(state.exponent);
-    asked.depth = static_cast<std::uint8_t>(state.depth);
+    asked.phase = state.phase, asked.exponent = state.exponent;
     asked.list = static_cast<std::uint32_t>(item);
     if (asked.wants_point()) {
       const LayerRegion& region = regions_of(slot, state.flip)[item];
       asked.list = region.list;
       asked.point = region.low - before(slot.scratch.sums, asked.list);
-    } else if (asked.phase == LayerPhase::keys) {
-      asked.point = before(slot.scratch.bases, asked.list);
     }
     asked.vertex = frontier_of(slot, state.depth)[asked.list];
     return asked;
@@ -118,10 +113,9 @@ struct PagedLayerProgram : LayerListProgram {
 
   /// Work on one item whose list is here. False: the list is longer than `longest`.
   template <class Group>
-  SLUICE_HD bool work(const Group& group, Instance instance, const PagedLayerSlot& slot,
-                      const PageItems& here, std::uint64_t item, std::uint32_t longest,
-                      PickCounters& counters) const {
-    const LayerQuestion asked = question(instance, slot, item);
+  SLUICE_HD bool work(const Group& group, const PagedLayerSlot& slot, const PageItems& here,
+                      std::uint64_t item, std::uint32_t longest, PickCounters& counters) const {
+    const LayerQuestion asked = question(slot, item);
     if (is_long(asked, longest)) return false;
     if (asked.phase == LayerPhase::all) {
       answer_all(group, asked, here, candidates_of(slot, item), counters);
@@ -131,19 +125,6 @@ struct PagedLayerProgram : LayerListProgram {
     group.sync();
     if (group.rank() == 0) accept(slot, item, found);
     return true;
-  }
-
-  /// Keys of all of an instance's lists that are here: items order[k] on, as far as they are its own, which
-  /// `items_begin` is the first of.
-  template <class Group>
-  SLUICE_HD void offer_keys_here(const Group& group, Instance instance, const PagedLayerSlot& slot,
-                                 const PageItems& here, std::uint64_t k, std::uint64_t items_begin,
-                                 PickCounters& counters) const {
-    SmallestKeys smallest{slot.scratch.keyed, slot.state->count, slot.state->keyed};
-    for (; k < here.count && here.order[k] - items_begin < items(); ++k)
-      offer_keys(group, question(instance, slot, here.order[k] - items_begin), here, smallest, counters);
-    group.sync();
-    if (group.rank() == 0) slot.state->keyed = smallest.length;
   }
 
  private:
@@ -227,9 +208,6 @@ struct PagedLayerProgram : LayerListProgram {
         return choose(group, instance, slot, state, counters);
       case LayerPhase::points:
         return pick(group, instance, slot, state, counters);
-      case LayerPhase::keys:
-        take_smallest(group, slot, state);
-        return true;
       default:
         return true;
     }
@@ -251,17 +229,13 @@ struct PagedLayerProgram : LayerListProgram {
     const std::uint64_t available = count_available(group, frontier, state.lists);
     const std::uint64_t wanted = sampler.sizes[state.depth - 1];
     state.count = static_cast<std::uint32_t>(wanted < available ? wanted : available);
-    state.regions = 0, state.keyed = 0;
+    state.regions = 0;
     if (state.count == 0) return true;
     if (state.count == available) {
       // Where each list's candidates begin.
       const auto in_list = [&](std::uint32_t i) { return candidates(frontier[i]); };
       sum_up(group, state.lists, in_list, sums);
       state.phase = LayerPhase::all;
-      return false;
-    }
-    if (select == Select::keys) {
-      state.phase = LayerPhase::keys;
       return false;
     }
     return pick(group, instance, slot, state, counters);
@@ -301,23 +275,6 @@ struct PagedLayerProgram : LayerListProgram {
     counters.iterations += own.iterations, counters.searches += own.searches;
     if (!made) return fail(state, kExhausted);
     return !unknown;
-  }
-
-  /// The candidates of the smallest keys, in order.
-  template <class Group>
-  SLUICE_HD void take_smallest(const Group& group, const PagedLayerSlot& slot,
-                               const LayerState& state) const {
-    const LayerScratch& scratch = slot.scratch;
-    SmallestKeys{scratch.keyed, state.count, state.keyed}.halve(group);
-    LayerRegion* const regions = regions_of(slot, state.flip);
-    for (std::uint32_t i = group.rank(); i < state.count; i += Group::kSize) {
-      const std::uint64_t candidate = scratch.keyed[i].candidate;
-      const std::uint32_t list = upper_bound(scratch.bases, state.lists, candidate);
-      const auto index = static_cast<std::uint32_t>(candidate - (list == 0 ? 0 : scratch.bases[list - 1]));
-      regions[i] = {candidate, 1, list, index, static_cast<Vertex>(scratch.keyed[i].target)};
-    }
-    group.sync();
-    group_sort(group, regions, state.count);
   }
 };
 

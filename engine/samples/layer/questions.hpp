@@ -12,30 +12,25 @@
 namespace sluice {
 
 /// What an instance waits for.
-enum class LayerPhase : std::uint8_t {
+enum class LayerPhase : std::uint32_t {
   sums,     ///< the sums of its lists
   points,   ///< on which candidates its points fall
   targets,  ///< the same, where no guess can fail
   all,      ///< every candidate
-  keys,     ///< the keys of every candidate
   ended,
 };
 
 /// One list, and what is asked of it. Needs nothing else of its instance: other ranks answer it as it is.
 struct LayerQuestion {
-  std::uint64_t point =
-      0;                  ///< points: counted from the list's first; keys: candidates of the lists before it
-  Instance instance = 0;  ///< keys
+  std::uint64_t point = 0;    ///< counted from the list's first
   Vertex vertex = kNoVertex;  ///< whose list it is
   std::uint32_t list = 0;     ///< in the frontier
-  std::uint32_t count = 0;    ///< keys: how many are kept
-  std::int16_t exponent = 0;  ///< weight bias: of the frontier's largest weight
-  std::uint8_t depth = 0;     ///< keys
+  std::int32_t exponent = 0;  ///< weight bias: of the frontier's largest weight
   LayerPhase phase = LayerPhase::sums;
 
   SLUICE_HD bool wants_point() const { return phase == LayerPhase::points || phase == LayerPhase::targets; }
 };
-static_assert(sizeof(LayerQuestion) == 32);  // it travels as it is, without room that nobody has written
+static_assert(sizeof(LayerQuestion) == 24);  // it travels as it is, without room that nobody has written
 
 struct LayerListProgram : LayerProgram {
   LayerListProgram() = default;
@@ -87,25 +82,6 @@ struct LayerListProgram : LayerProgram {
     }
   }
 
-  /// Offers the keys of all candidates of a list.
-  template <class Group>
-  SLUICE_HD void offer_keys(const Group& group, const LayerQuestion& asked, const PageItems& here,
-                            SmallestKeys& smallest, PickCounters& counters) const {
-    const Row row = graph.row(asked.vertex);
-    const LayerCandidates all = candidates_here(asked, here);
-    const SampleDraws draws{seed, asked.depth, asked.instance};
-    here.note(group, read_bytes(asked.phase, row), counters);
-    for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
-      const std::uint32_t i = from + group.rank();
-      const std::uint64_t bias = i < row.degree ? all.bias_at(row, i) : 0;
-      counters.iterations += bias > 0;
-      smallest.offer(group, bias > 0,
-                     bias > 0
-                         ? KeyedCandidate::of(draws, asked.point + i, bias, all.graph.target(row.offset + i))
-                         : KeyedCandidate{});
-    }
-  }
-
  private:
   SLUICE_HD LayerCandidates candidates_here(const LayerQuestion& asked, const PageItems& here) const {
     return {here.of(graph), sampler.bias, here.page.cumulative, asked.exponent, nullptr, nullptr, nullptr, 0};
@@ -118,8 +94,7 @@ struct LayerListProgram : LayerProgram {
     const std::uint64_t sums = by_degree ? std::uint64_t{row.degree} * sizeof(std::uint64_t) : 0;
     if (phase == LayerPhase::points || phase == LayerPhase::targets)
       return weights + (by_degree ? ctps_bytes(row.degree) : 0) + kTargetBytes;
-    if (phase == LayerPhase::all || phase == LayerPhase::keys)
-      return weights + sums + std::uint64_t{row.degree} * kTargetBytes;
+    if (phase == LayerPhase::all) return weights + sums + std::uint64_t{row.degree} * kTargetBytes;
     return weights + (by_degree ? sizeof(std::uint64_t) : 0);
   }
 

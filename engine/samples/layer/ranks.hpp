@@ -19,15 +19,11 @@
 namespace sluice {
 
 /// What ranks ask each other takes of device memory, for one instance of each of them: about as many
-/// questions come as go out, and every rank may keep keys of every instance.
-inline std::uint64_t layer_rank_bytes(const LayerSizes& sizes, std::uint64_t ranks) {
-  constexpr std::uint64_t kNumber = sizeof(std::uint64_t);
-  const std::uint64_t question = sizeof(LayerQuestion) + (sizes.keyed > 0 ? 2 : 1) * kNumber,
-                      asked = sizeof(std::uint32_t) + question + sizeof(LayerRegion);
-  const std::uint64_t groups = sizes.keyed > 0 ? 2 * ranks * (sizeof(LayerKeyGroup) + kNumber) : 0;
-  // Keys are chosen in room for twice as many, leave, and come.
-  return std::max(sizes.frontier, sizes.layer) * (asked + question + sizeof(LayerRegion)) + groups +
-         2 * ranks * sizes.keyed * sizeof(KeyedCandidate);
+/// questions come as go out.
+inline std::uint64_t layer_rank_bytes(const LayerSizes& sizes) {
+  constexpr std::uint64_t kQuestion = sizeof(LayerQuestion) + sizeof(std::uint64_t),
+                          kAsked = sizeof(std::uint32_t) + kQuestion + sizeof(LayerRegion);
+  return std::max(sizes.frontier, sizes.layer) * (kAsked + kQuestion + sizeof(LayerRegion));
 }
 
 /// A wave's questions and the answers to them, as kernels see them.
@@ -39,7 +35,6 @@ struct LayerHome {
   struct RankOf;
   struct Ask;
   struct Take;
-  struct TakeKeys;
 
   SLUICE_HD PagedLayerSlot slot_of(std::uint64_t q) const {
     return wave.slots.at(order[q] / wave.program.items());
@@ -64,13 +59,12 @@ struct LayerHome::Ask {
   SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
     const PagedLayerWave& wave = home.wave;
     const std::uint64_t item = home.order[q], each = wave.program.items();
-    if (group.rank() == 0)
-      home.questions[q] = wave.program.question(wave.first + item / each, home.slot_of(q), item % each);
+    if (group.rank() == 0) home.questions[q] = wave.program.question(home.slot_of(q), item % each);
     return true;
   }
 };
 
-/// Takes the answer to a question, but keys.
+/// Takes the answer to a question.
 struct LayerHome::Take {
   LayerHome home;
   LayerAnswersView answers;
@@ -79,43 +73,16 @@ struct LayerHome::Take {
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
     const PagedLayerProgram& program = home.wave.program;
-    const LayerPhase phase = home.questions[q].phase;
-    if (phase == LayerPhase::keys) return true;
     const PagedLayerSlot slot = home.slot_of(q);
     const std::uint64_t item = home.order[q] % program.items();
     const LayerRegion* const from = came + answers.places[q];
-    if (phase == LayerPhase::all) {
+    if (home.questions[q].phase == LayerPhase::all) {
       LayerRegion* const to = program.candidates_of(slot, item);
       const std::uint64_t count = answers.places[q + 1] - answers.places[q];
       for (std::uint64_t i = group.rank(); i < count; i += Group::kSize) to[i] = from[i];
     } else if (group.rank() == 0) {
       program.accept(slot, item, *from);
     }
-    return true;
-  }
-};
-
-/// Takes the keys of one of a rank's groups.
-struct LayerHome::TakeKeys {
-  LayerHome home;
-  LayerAnswersView answers;
-  const KeyedCandidate* came;
-  std::uint64_t first;  ///< groups of the ranks before
-
-  template <class Group>
-  SLUICE_HD bool operator()(const Group& group, std::uint64_t index, PickCounters&) const {
-    const std::uint64_t number = first + index;
-    const LayerKeyGroup& joined = answers.groups[number];
-    const KeyedCandidate* const keys = came + answers.keys_before[number];
-    const PagedLayerSlot slot = home.slot_of(joined.begin);
-    const std::uint64_t count = joined.answers();
-    SmallestKeys smallest{slot.scratch.keyed, slot.state->count, slot.state->keyed};
-    for (std::uint64_t from = 0; from < count; from += Group::kSize) {
-      const std::uint64_t i = from + group.rank();
-      smallest.offer(group, i < count, i < count ? keys[i] : KeyedCandidate{});
-    }
-    group.sync();
-    if (group.rank() == 0) slot.state->keyed = smallest.length;
     return true;
   }
 };
@@ -129,7 +96,6 @@ class LayerRanks {
              const PageLoop& loop, Items& items, RunStats& stats)
       : ranks_(ranks),
         device_(device),
-        program_(program),
         items_(items),
         stats_(stats),
         exchange_(ranks, device, link, kPieceBytes),
@@ -161,22 +127,17 @@ class LayerRanks {
       guests_.answer(guests);
       answers_.lay_out(questions_.data(), counts_);
       regions_.reserve(device_, answers_.regions(), kAnswers);
-      keys_.reserve(device_, answers_.keys(), kAnswers);
     });
     const LayerAnswers<Items>& given = guests_.answers();
     exchange({guests_.regions(), regions_.data(), sizeof(LayerRegion)}, given.regions_of_ranks(),
              answers_.regions_of_ranks(), kAnswers);
-    if (program_.select == Select::keys) {
-      exchange({guests_.keys(), keys_.data(), sizeof(KeyedCandidate)}, given.keys_of_ranks(),
-               answers_.keys_of_ranks(), kAnswers);
-    }
-    take(home(wave), asked);
+    items_.each(asked, LayerHome::Take{home(wave), answers_.view(), regions_.data()});
     return true;
   }
 
   std::uint64_t bytes() const {
     return rank_of_.bytes() + order_.bytes() + questions_.bytes() + answers_.bytes() + regions_.bytes() +
-           keys_.bytes() + guests_.bytes();
+           guests_.bytes();
   }
 
  private:
@@ -200,22 +161,8 @@ class LayerRanks {
     return asked;
   }
 
-  /// An instance takes the keys of one rank after the other.
-  void take(const LayerHome& home, std::uint64_t asked) {
-    items_.each(asked, LayerHome::Take{home, answers_.view(), regions_.data()});
-    std::uint64_t first = 0;
-    for (const std::uint64_t groups : answers_.groups_of_ranks()) {
-      if (groups > 0) {
-        items_.each(groups, LayerHome::TakeKeys{home, answers_.view(), keys_.data(), first},
-                    program_.sizes.layer > GraphView::kHubDegree);
-      }
-      first += groups;
-    }
-  }
-
   Communicator& ranks_;
   const Device& device_;
-  const LayerListProgram& program_;
   Items& items_;
   RunStats& stats_;
   ColumnExchange exchange_;
@@ -226,7 +173,6 @@ class LayerRanks {
   std::vector<std::uint64_t> places_;  ///< where they begin
   LayerAnswers<Items> answers_;        ///< to them
   Buffer<LayerRegion> regions_;        ///< as they came
-  Buffer<KeyedCandidate> keys_;
   LayerGuests<Items> guests_;
 };
 

@@ -17,21 +17,15 @@ struct LayerGuestWork {
   LayerListProgram program;
   LayerAnswersView answers;
   LayerRegion* regions;   ///< as `answers` says
-  KeyedCandidate* keyed;  ///< twice as many of each group as `answers` says: room to choose them in
   std::uint32_t longest;  ///< a warp leaves longer lists to a block
 
   struct Waits;
-  struct Pack;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
                             PickCounters& counters) const {
     const std::uint64_t q = here.order[k];
     const LayerQuestion& asked = answers.asked[q];
-    if (answers.wants_keys(q)) {
-      offer(group, here, k, counters);
-      return true;
-    }
     if (Group::kSize <= 32 && program.is_long(asked, longest)) return false;
     LayerRegion* const to = regions + answers.places[q];
     if (asked.phase == LayerPhase::all) {
@@ -42,47 +36,12 @@ struct LayerGuestWork {
     if (group.rank() == 0) *to = found;
     return true;
   }
-
- private:
-  SLUICE_HD KeyedCandidate* room_of(std::uint64_t number) const {
-    return keyed + 2 * answers.keys_before[number];
-  }
-
-  /// Keys of all lists of a group that are here, which share its room.
-  template <class Group>
-  SLUICE_HD void offer(const Group& group, const PageItems& here, std::uint64_t k,
-                       PickCounters& counters) const {
-    const std::uint64_t q = here.order[k];
-    LayerKeyGroup& joined = answers.group_of(q);
-    if (k > 0 && here.order[k - 1] >= joined.begin) return;
-    SmallestKeys smallest{room_of(answers.groups_before[q + 1] - 1), joined.count, joined.length};
-    for (; k < here.count && here.order[k] < joined.end; ++k)
-      program.offer_keys(group, answers.asked[here.order[k]], here, smallest, counters);
-    group.sync();
-    if (group.rank() == 0) joined.length = smallest.length;
-  }
 };
 
 struct LayerGuestWork::Waits {
   const LayerQuestion* asked;
 
   SLUICE_HD Vertex operator()(std::uint64_t q) const { return asked[q].vertex; }
-};
-
-/// A group's smallest keys, behind those of the groups before.
-struct LayerGuestWork::Pack {
-  LayerGuestWork work;
-  KeyedCandidate* leaving;
-
-  template <class Group>
-  SLUICE_HD bool operator()(const Group& group, std::uint64_t number, PickCounters&) const {
-    const LayerKeyGroup& joined = work.answers.groups[number];
-    SmallestKeys smallest{work.room_of(number), joined.count, joined.length};
-    smallest.halve(group);
-    KeyedCandidate* const to = leaving + work.answers.keys_before[number];
-    for (std::uint64_t i = group.rank(); i < smallest.length; i += Group::kSize) to[i] = smallest.keyed[i];
-    return true;
-  }
 };
 
 /// `Items` is either backend's PagedItems.
@@ -101,25 +60,17 @@ class LayerGuests {
   void answer(std::span<const std::uint64_t> counts) {
     answers_.lay_out(questions_.data(), counts);
     regions_.reserve(device_, answers_.regions(), kPurpose);
-    keyed_.reserve(device_, 2 * answers_.keys(), kPurpose);
-    leaving_.reserve(device_, answers_.keys(), kPurpose);
-    const LayerGuestWork work{program_, answers_.view(), regions_.data(), keyed_.data(),
+    const LayerGuestWork work{program_, answers_.view(), regions_.data(),
                               device_.is_cuda() ? GraphView::kHubDegree : LayerProgram::kAnyLength};
     const std::uint64_t questions = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
     items_.visit(questions, LayerGuestWork::Waits{questions_.data()}, work);
-    if (answers_.groups() == 0) return;
-    items_.each(answers_.groups(), LayerGuestWork::Pack{work, leaving_.data()},
-                program_.sizes.layer > GraphView::kHubDegree);
   }
 
   // In order of the questions; answers() says how many go to each rank.
   const LayerRegion* regions() const { return regions_.data(); }
-  const KeyedCandidate* keys() const { return leaving_.data(); }
   const LayerAnswers<Items>& answers() const { return answers_; }
 
-  std::uint64_t bytes() const {
-    return questions_.bytes() + answers_.bytes() + regions_.bytes() + keyed_.bytes() + leaving_.bytes();
-  }
+  std::uint64_t bytes() const { return questions_.bytes() + answers_.bytes() + regions_.bytes(); }
 
  private:
   static constexpr const char* kPurpose = "questions of other ranks";
@@ -130,7 +81,6 @@ class LayerGuests {
   Buffer<LayerQuestion> questions_;
   LayerAnswers<Items> answers_;
   Buffer<LayerRegion> regions_;
-  Buffer<KeyedCandidate> keyed_, leaving_;
 };
 
 }  // namespace sluice

@@ -8,7 +8,6 @@
 #include "engine/random/streams.hpp"
 #include "engine/samples/kinds/layer.hpp"
 #include "engine/samples/layer/candidates.hpp"
-#include "engine/samples/layer/keys.hpp"
 #include "engine/select/distinct.hpp"
 #include "engine/select/group_set.hpp"
 #include "engine/select/options.hpp"
@@ -23,17 +22,16 @@ struct LayerScratch {
   std::uint64_t* picks;         ///< [layer]
   std::uint64_t* excluded;      ///< [layer]
   Vertex* visited;              ///< [visited slots]; with --revisit only seeds
-  KeyedCandidate* keyed;        ///< [2 * layer], `keys` only
   Edge* edges;                  ///< [edges] result
   std::uint32_t* depth_counts;  ///< [depths] edges of each depth, result
   Vertex* seeds;                ///< [frontier] result
 };
 
 struct LayerSizes {
-  std::uint64_t frontier = 0, layer = 0, visited = 0, edges = 0, depths = 0, keyed = 0;
+  std::uint64_t frontier = 0, layer = 0, visited = 0, edges = 0, depths = 0;
 
   /// For instances of at most `seeds` seeds.
-  static LayerSizes of(const LayerSample& sample, std::uint64_t seeds, Select select, bool revisit) {
+  static LayerSizes of(const LayerSample& sample, std::uint64_t seeds, bool revisit) {
     LayerSizes sizes;
     for (std::uint32_t d = 0; d < sample.depths; ++d) {
       sizes.layer = sample.sizes[d] > sizes.layer ? sample.sizes[d] : sizes.layer;
@@ -42,7 +40,6 @@ struct LayerSizes {
     sizes.frontier = seeds > sizes.layer ? seeds : sizes.layer;
     sizes.visited = set_capacity(seeds + (revisit ? 0 : sizes.edges));
     sizes.depths = sample.depths;
-    sizes.keyed = select == Select::keys ? 2 * sizes.layer : 0;
     return sizes;
   }
 };
@@ -143,7 +140,7 @@ struct LayerProgram {
   template <class Group>
   SLUICE_HD bool walks_longer(const Group& group, const Vertex* frontier, std::uint32_t lists,
                               std::uint32_t longest) const {
-    if (sampler.bias != Bias::weight && select != Select::keys) return false;
+    if (sampler.bias != Bias::weight) return false;
     bool longer = false;
     for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize)
       longer |= graph.degree(frontier[i]) > longest;
@@ -207,8 +204,6 @@ struct LayerProgram {
                         PickCounters& counters) const {
     if (count == available) {
       take_all(group, all, scratch.picks);
-    } else if (select == Select::keys) {
-      smallest_keys(group, all, draws, count, scratch, counters);
     } else {
       const Taken<std::uint64_t> taken{Collision::linear, nullptr, 0, scratch.picks};
       DistinctPicker<Group, LayerCandidates, SampleDraws> picker(group, all, draws, select, taken,
@@ -243,21 +238,6 @@ struct LayerProgram {
       if (active) picks[length + rank - 1] = candidate;
       length += group.broadcast(rank, Group::kSize - 1);
     });
-    group.sync();
-  }
-
-  template <class Group>
-  SLUICE_HD void smallest_keys(const Group& group, const LayerCandidates& all, const SampleDraws& draws,
-                               std::uint32_t count, const LayerScratch& scratch,
-                               PickCounters& counters) const {
-    SmallestKeys smallest{scratch.keyed, count};
-    for_each_candidate(group, all, [&](bool active, std::uint64_t candidate, std::uint64_t bias) {
-      counters.iterations += active;
-      smallest.offer(group, active, active ? KeyedCandidate::of(draws, candidate, bias) : KeyedCandidate{});
-    });
-    smallest.halve(group);
-    for (std::uint32_t i = group.rank(); i < count; i += Group::kSize)
-      scratch.picks[i] = scratch.keyed[i].candidate;
     group.sync();
   }
 

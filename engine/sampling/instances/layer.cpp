@@ -37,10 +37,9 @@ Select resolve(Select select) {
     case Select::bipartite:
     case Select::repeated:
     case Select::updated:
-    case Select::keys:
       return select;
     default:
-      throw UsageError("--select: layer selects by its, repeated, updated, bipartite or keys");
+      throw UsageError("--select: layer selects by its, repeated, updated or bipartite");
   }
 }
 
@@ -148,7 +147,7 @@ RunStats run_layer(ResidentGraph& resident, const Starts& starts, const SampleOp
   program.select = stats.select = resolve(options.select);
   program.seed = options.seed;
   program.revisit = options.revisit;
-  program.sizes = LayerSizes::of(program.sampler, starts.most_seeds(), program.select, program.revisit);
+  program.sizes = LayerSizes::of(program.sampler, starts.most_seeds(), program.revisit);
   const NamedBias bias{program.sampler.bias};
   BiasTables& tables = graph.named[static_cast<int>(bias.bias)];
   const double tables_before = graph.table_seconds;
