@@ -1,25 +1,16 @@
-// The program: finds the command, parses its options, runs it.
+// The product: a file a command, in commands/.
 #include <fmt/core.h>
 
-#include <csignal>
-#include <memory>
-#include <string>
-#include <vector>
+#include <array>
+#include <string_view>
 
-#include "apps/cli/console.hpp"
-#include "apps/cli/errors.hpp"
-#include "apps/cli/help.hpp"
-#include "apps/cli/values.hpp"
+#include "apps/cli/program.hpp"
 #include "apps/commands/commands.hpp"
-#include "apps/job/files.hpp"
-#include "apps/job/ranks.hpp"
 #include "engine/core/error.hpp"
 
 namespace sluice::apps {
 
 namespace {
-
-using Commands = std::vector<std::unique_ptr<Command>>;
 
 Commands all_commands() {
   Commands commands;
@@ -36,40 +27,21 @@ Commands all_commands() {
   commands.push_back(make_kcore());
   commands.push_back(make_wcc());
   commands.push_back(make_bp());
-#if defined(SLUICE_HAVE_BENCH)
-  commands.push_back(make_bench());
-#endif
   return commands;
 }
 
-/// Throws UsageError for a word that names none.
-Command& find_command(const Commands& commands, const std::string& word) {
-  std::vector<std::string> names{"--help", "--version", "help"};
-  for (const auto& command : commands) {
-    if (command->name() == word) return *command;
-    names.push_back(command->name());
+/// Suites, replays and ablations are measured by another program.
+void refuse_laboratory(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 4> kOptions{"--replay", "--batching", "--balance", "--schedule"};
+  const auto throw_for = [](std::string_view word) {
+    throw UsageError(fmt::format("{} is part of another program (see sluice-bench --help)", word));
+  };
+  if (words[0] == "bench") throw_for(words[0]);
+  for (const std::string& word : words) {
+    for (const std::string_view option : kOptions) {
+      if (word.substr(0, word.find('=')) == option) throw_for(option);
+    }
   }
-  throw UsageError(
-      fmt::format("unknown command '{}'{} (see sluice --help)", word, did_you_mean(word, names)));
-}
-
-void run_program(std::vector<std::string> words) {
-  const auto commands = all_commands();
-  if (words.empty()) {
-    print(program_help(commands));
-    throw UsageError("no command was given");
-  }
-  if (words[0] == "help" && words.size() > 1) words = {words[1], "--help"};
-  if (words[0] == "help" || words[0] == "--help" || words[0] == "-h") return print(program_help(commands));
-  if (words[0] == "--version") return print(version_text());
-  Command& command = find_command(commands, words[0]);
-  words.erase(words.begin());
-  if (parse_command_line(command, words) == ParseResult::help) return print(command_help(command));
-  if (world().size() > 1 && !command.takes_ranks())
-    throw UsageError(fmt::format("{} is the work of one process: start it without mpirun", command.name()));
-  refuse_one_file_twice(command.files());
-  watch_for_stop();
-  command.run(command);
 }
 
 }  // namespace
@@ -77,7 +49,11 @@ void run_program(std::vector<std::string> words) {
 }  // namespace sluice::apps
 
 int main(int argc, char** argv) {
-  sluice::apps::fill_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit on files fails, and has its line
-  return sluice::apps::run_on_ranks([&] { sluice::apps::run_program({argv + 1, argv + argc}); });
+  using namespace sluice::apps;
+  const Program program{"sluice",
+                        "exact, reproducible graph sampling and random walks, on the host and on GPUs",
+                        {"sluice generate kronecker --scale 18 --undirected --output graph.h5",
+                         "sluice walk graph.h5 --kind uniform --length 40 --output walks.h5"},
+                        refuse_laboratory};
+  return run_program(program, all_commands, argc, argv);
 }

@@ -1,5 +1,5 @@
-// bench ablation: what each of C-SAW's techniques for graphs in partitions gains (SC'20, figures 13 to 15):
-// four partitions, two on the device at a time, each technique switched on in turn.
+// sluice-bench ablation: what each of C-SAW's techniques for graphs in partitions gains (SC'20, figures 13 to
+// 15): four partitions, two on the device at a time, each technique switched on in turn.
 #include <algorithm>
 #include <array>
 #include <cstdint>

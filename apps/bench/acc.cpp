@@ -1,6 +1,6 @@
-// bench acc: searches, shortest paths, cores, components and beliefs on a Graph500-Kronecker graph, and a
-// search over a grid, whose rounds are many and small; on a GPU also the filters and fusions that they can do
-// without.
+// sluice-bench acc: searches, shortest paths, cores, components and beliefs on a Graph500-Kronecker graph,
+// and a search over a grid, whose rounds are many and small; on a GPU also the filters and fusions that they
+// can do without.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -214,8 +214,9 @@ class AccSuite {
     const double moved = rates[rates.size() / 2] * kBeliefBytes;
     const double copied = measure_limits(device_, options_.repetitions).copy;
     put("bp, 2 states, rate", std::move(rates), "G edges/s",
-        text("%.0f bytes an edge at least", kBeliefBytes) +
-            text(" = %.0f%% of a copy", 100 * moved / copied));
+        text("%.0f bytes an edge at least", kBeliefBytes));
+    set_share(figures_.back(), moved / copied, "copy, read + write");
+    figures_.push_back({"limit: copy, read + write", copied, "GB/s", copied, copied, {}});
   }
 
   /// As many vertices as the Kronecker graph was made with, in a square.

@@ -1,4 +1,4 @@
-// The measurements behind `sluice bench`: the machine's own limits, and sampling beside them.
+// The suites of `sluice-bench`: the machine's own limits, and Sluice beside them.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/cli/program.hpp"
 #include "engine/exec/device.hpp"
 #include "partition/graph.hpp"
 
@@ -36,6 +37,9 @@ struct Options {
 
   bool wants(const std::string& name) const { return !wanted || wanted(name); }
 };
+
+/// A command a suite.
+apps::Commands make_suites();
 
 /// Copies, random reads, transfers: what no program on this device can beat.
 std::vector<Figure> run_limits(Device& device, const Options& options);

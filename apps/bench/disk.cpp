@@ -1,5 +1,5 @@
-// bench disk: walks on a graph that stays in its file, every read of it from the disk, beside what the disk
-// gives to somebody who only reads.
+// sluice-bench disk: walks on a graph that stays in its file, every read of it from the disk, beside what the
+// disk gives to somebody who only reads.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class DiskFile {
     const io::h5::Handle type(H5Dget_type(targets.get()));
     const haddr_t offset = H5Dget_offset(targets.get());
     if (offset == HADDR_UNDEF || H5Tget_size(type.get()) != sizeof(Vertex))
-      throw UsageError("bench disk: targets are not in one piece; give a file that sluice wrote");
+      throw UsageError("disk: targets are not in one piece; give a file that sluice wrote");
     begin_ = offset, size_ = H5Dget_storage_size(targets.get());
     io::Descriptor(path, O_RDONLY).sync();  // what is not on the disk yet cannot be dropped
   }
@@ -162,8 +162,6 @@ class FileWalks {
 }  // namespace
 
 std::vector<Figure> run_disk(Device& device, const Options& options) {
-  if (options.graph.empty())
-    throw UsageError("bench disk: name a graph file on the disk that is to be measured (--graph FILE)");
   const DiskFile disk(options.graph);
   // As a graph that memory does not hold is read, and as one that it may hold.
   FileWalks past(device, options, disk, io::Caching::none),

@@ -1,5 +1,5 @@
-// bench pagerank, the dynamic methods: random batches, half of them insertions, beside static ranks made
-// anew.
+// sluice-bench pagerank, the dynamic methods: random batches, half of them insertions, beside static ranks
+// made anew.
 #include "engine/pagerank/dynamic/dynamic.hpp"
 
 #include <algorithm>

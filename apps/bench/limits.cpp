@@ -1,4 +1,4 @@
-// bench limits: what no program on this device can beat.
+// sluice-bench limits: what no program on this device can beat.
 #include "apps/bench/limits.hpp"
 
 #include <algorithm>

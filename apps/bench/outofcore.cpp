@@ -1,4 +1,4 @@
-// bench outofcore: walks on a graph of which the device holds a quarter, beside what the link carries.
+// sluice-bench outofcore: walks on a graph of which the device holds a quarter, beside what the link carries.
 #include <algorithm>
 #include <utility>
 
@@ -89,8 +89,8 @@ class OutOfCoreSuite {
                        text("%.0f rounds, ", static_cast<double>(stats.rounds)) +
                        text("%.0f waves, ", static_cast<double>(stats.waves)) +
                        text("%.1f GB/s copied", copied);
-    if (limits_.to_device > 0) note += text(" = %.0f%% of the link", 100 * copied / limits_.to_device);
     figures_.push_back({name, rates[rates.size() / 2], "G steps/s", rates.front(), rates.back(), note});
+    if (limits_.to_device > 0) set_share(figures_.back(), copied / limits_.to_device, "host to device");
   }
 
   Device& device_;

@@ -1,5 +1,5 @@
-// bench pagerank: one static iteration, and time to 1e-10, beside the machine's limits; on a GPU also beside
-// cuSPARSE's product of the same matrix, which moves three times the bytes an edge; then batches.
+// sluice-bench pagerank: one static iteration, and time to 1e-10, beside the machine's limits; on a GPU also
+// beside cuSPARSE's product of the same matrix, which moves three times the bytes an edge; then batches.
 #include "engine/pagerank/static/pagerank.hpp"
 
 #include <algorithm>
@@ -70,15 +70,12 @@ class PageRankSuite {
     for (std::size_t i = 1; i < result.history.size(); ++i)
       rates.push_back(static_cast<double>(graph_.edges()) / result.history[i].seconds * 1e-9);
     if (rates.empty()) return;
-    std::string note;
-    note = text("%.0f ms to set up", result.setup_seconds * 1e3);
-    if (place.paging.partitions > 1) {
-      const double copied =
-          static_cast<double>(result.traffic.host_to_device_bytes) / result.compute_seconds * 1e-9;
-      note = text("%.1f GB/s copied", copied);
-      if (limits_.to_device > 0) note += text(" = %.0f%% of the link", 100 * copied / limits_.to_device);
-    }
-    put(name, std::move(rates), "G edges/s", note);
+    put(name, std::move(rates), "G edges/s", text("%.0f ms to set up", result.setup_seconds * 1e3));
+    if (place.paging.partitions <= 1) return;
+    const double copied =
+        static_cast<double>(result.traffic.host_to_device_bytes) / result.compute_seconds * 1e-9;
+    figures_.back().note = text("%.1f GB/s copied", copied);
+    if (limits_.to_device > 0) set_share(figures_.back(), copied / limits_.to_device, "host to device");
   }
 
   /// The same matrix in cuSPARSE, where that is at hand.

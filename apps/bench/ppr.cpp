@@ -1,5 +1,5 @@
-// bench ppr: personalized PageRank by its methods: queries a second where thousands are asked at once, the
-// time that one takes alone, and how good its list is.
+// sluice-bench ppr: personalized PageRank by its methods: queries a second where thousands are asked at once,
+// the time that one takes alone, and how good its list is.
 #include "engine/ppr/ppr.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// bench sampling: the workloads of the field, each figure beside the machine's limit measured in the same
-// run.
+// sluice-bench sampling: the workloads of the field, each figure beside the machine's limit measured in the
+// same run.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -91,7 +91,7 @@ class SamplingSuite {
     figure.note += figure.note.empty() ? what : ", " + what;
   }
   static void against(Figure& figure, double limit, const char* what) {
-    remark(figure, text("%.0f%% of ", 100 * figure.value / limit) + what);
+    set_share(figure, figure.value / limit, what);
   }
 
   Figure& walk(const std::string& name, WalkOptions walk_options, const Starts& starts = {}) {

@@ -1,6 +1,6 @@
-// bench scaling: walks on all ranks of the job beside the same walks on one of them, with the graph on every
-// rank, in partitions that come and go on every rank, and shared out among them; and iterations of PageRank
-// on all ranks and on one.
+// sluice-bench scaling: walks on all ranks of the job beside the same walks on one of them, with the graph on
+// every rank, in partitions that come and go on every rank, and shared out among them; and iterations of
+// PageRank on all ranks and on one.
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -30,6 +30,11 @@ inline double middle_of(const std::vector<double>& sorted) {
   return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
 }
 
+/// Says what part of a limit the figure is. The suite has a figure `limit: LIMIT` for it.
+inline void set_share(Figure& figure, double share, const std::string& limit) {
+  figure.columns.emplace_back("% of " + limit, 100 * share);
+}
+
 inline std::string text(const char* format, double value) {
   char buffer[64];
   std::snprintf(buffer, sizeof buffer, format, value);

@@ -29,7 +29,7 @@ std::string one_line(std::string message) {
 void refuse_unexpected(const Command& command, std::vector<std::string> words) {
   std::erase(words, "--");
   if (words.empty()) return;
-  const auto hint = fmt::format("(see sluice {} --help)", command.name());
+  const auto hint = fmt::format("(see {} --help)", command.full_name());
   const auto dashed = std::find_if(words.begin(), words.end(), [](auto& word) { return word[0] == '-'; });
   if (dashed == words.end()) throw UsageError(fmt::format("unexpected: {} {}", join(words, " "), hint));
   std::vector<std::string> names{"--help"};
@@ -58,11 +58,6 @@ void Command::text_value(const std::string& name, const std::string& placeholder
 void Command::input_file(const std::string& name, std::string& value, const std::string& help) {
   text(name, name.starts_with("--") ? "FILE" : name, value, help);
   options_.back().file = FileUse::read;
-}
-
-void Command::optional_input_file(const std::string& name, std::string& value, const std::string& help) {
-  input_file(name, value, help);
-  options_.back().optional = true;
 }
 
 void Command::output_file(const std::string& name, std::string& value, const std::string& help) {
@@ -191,7 +186,7 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
     }
     auto* added = parser.add_option_function<std::string>(
         option.name, [&option](const std::string& given) { option.given = true, option.set(given); });
-    if (!option.name.starts_with("--")) added->required(!option.optional);
+    if (!option.name.starts_with("--")) added->required();
   }
   std::reverse(words.begin(), words.end());  // CLI11 takes a vector of words from its end
   try {
@@ -200,7 +195,7 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
     return ParseResult::help;
   } catch (const CLI::ParseError& error) {
     refuse_unexpected(command, parser.remaining());  // a misspelt option is why another word is missing
-    throw UsageError(fmt::format("{} (see sluice {} --help)", one_line(error.what()), command.name()));
+    throw UsageError(fmt::format("{} (see {} --help)", one_line(error.what()), command.full_name()));
   }
   refuse_unexpected(command, parser.remaining());
   for (const auto& option : command.options()) {

@@ -44,14 +44,16 @@ class Command {
     std::function<void(const std::string&)> set;  ///< throws UsageError
     std::function<OptionValue()> get;
     bool given = false;
-    bool optional = false;  ///< an argument that may be left out
-    bool idle = false;      ///< nothing here for it to change
+    bool idle = false;  ///< nothing here for it to change
     FileUse file = FileUse::none;
   };
 
   Command(std::string name, std::string summary) : name_(std::move(name)), summary_(std::move(summary)) {}
 
   const std::string& name() const { return name_; }
+  /// With its program: `sluice walk`.
+  std::string full_name() const { return program_ + " " + name_; }
+  void set_program(std::string name) { program_ = std::move(name); }
   const std::string& summary() const { return summary_; }
   const std::string& example() const { return example_; }
   const std::deque<Option>& options() const { return options_; }
@@ -68,7 +70,6 @@ class Command {
   // Each option writes to `value`, which holds its default and must outlive the command.
   /// A file that the command reads, or one that it writes: an option, or an argument such as `GRAPH`.
   void input_file(const std::string& name, std::string& value, const std::string& help);
-  void optional_input_file(const std::string& name, std::string& value, const std::string& help);
   void output_file(const std::string& name, std::string& value, const std::string& help);
   /// What is written beside an option's file; `path` gives its name, or nothing.
   void writes_beside(std::string what, std::function<std::string()> path);
@@ -123,7 +124,7 @@ class Command {
   std::function<void(const Command&)> run;
 
  private:
-  std::string name_, summary_, example_, group_;
+  std::string program_ = "sluice", name_, summary_, example_, group_;
   bool takes_ranks_ = false;
   std::deque<Option> options_;
   std::vector<std::pair<std::string, std::function<std::string()>>> beside_;

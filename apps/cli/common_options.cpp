@@ -101,9 +101,8 @@ void declare_host(Command& command, CommonOptions& options) {
   command.size("--host-memory", options.host_memory,
                "ceiling, like 4GiB (default: nine tenths of what is free)");
   command.text("--scratch", "FOLDER", options.scratch,
-               "where temporary files go, such as sort runs, or the simple undirected graph that kcore makes "
-               "(default: beside the output; for standard output the system's folder); if named, also "
-               "messages of bp that memory does not hold");
+               "where temporary files go, such as sort runs (default: beside the output; for standard output "
+               "the system's folder); if named, also messages of bp that memory does not hold");
 }
 
 void declare_device(Command& command, CommonOptions& options) {
@@ -126,17 +125,6 @@ void declare_device(Command& command, CommonOptions& options) {
       "--transport", options.paging.transport, kTransports,
       "how parts reach the device: auto weighs a copy against reading in place; file leaves the graph in "
       "its file");
-  command.choice("--schedule", options.paging.schedule, kSchedules,
-                 "which part is brought next: where most work waits, or where it waits longest");
-}
-
-void declare_queues(Command& command, CommonOptions& options) {
-  command.group("Work in partitions (changes speed, never a result)");
-  command.choice("--batching", options.paging.batching, kSwitches,
-                 "all instances that wait at a partition together, or one after the other");
-  command.choice("--balance", options.paging.balance, kBalances,
-                 "partitions side by side share the device by their work (on), equally (off), or as it comes "
-                 "(auto)");
 }
 
 void declare_messages(Command& command, CommonOptions& options) {
@@ -154,13 +142,6 @@ void declare_job(Command& command, CommonOptions& options) {
   command.group("Messages");
   declare_messages(command, options);
   command.set_takes_ranks();
-}
-
-std::string scratch_folder(const CommonOptions& options) {
-  if (!options.scratch.empty()) return options.scratch;
-  if (options.output.empty() || options.output == "-") return std::filesystem::temp_directory_path().string();
-  const auto folder = std::filesystem::absolute(options.output).parent_path();
-  return folder.string();
 }
 
 void require_scratch(const CommonOptions& options) {
@@ -239,7 +220,7 @@ unsigned threads_of(const CommonOptions& options) {
 void announce(const Command& command, const CommonOptions& options) {
   if (options.quiet && options.verbose) throw UsageError("--quiet and --verbose contradict each other");
   if (!options.verbose) return;
-  std::string text = fmt::format("sluice {}\n", command.name());
+  std::string text = command.full_name() + "\n";
   for (const auto& [name, value] : command.resolved()) {
     const std::string shown = to_string(value);
     text += fmt::format("  {:<18} {}\n", name, shown.empty() ? "-" : shown);

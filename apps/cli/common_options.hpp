@@ -60,8 +60,6 @@ void declare_results(Command& command, CommonOptions& options);
 void declare_host(Command& command, CommonOptions& options);
 /// --device, --device-memory, --layout and those that come with out-of-core support
 void declare_device(Command& command, CommonOptions& options);
-/// --batching, --balance
-void declare_queues(Command& command, CommonOptions& options);
 /// --progress, --quiet, --verbose
 void declare_messages(Command& command, CommonOptions& options);
 /// All of these under their headings: a job on a graph file, on one rank or many.
@@ -69,13 +67,10 @@ void declare_job(Command& command, CommonOptions& options);
 
 /// What solvers, whose every result is of all vertices, have no meaning for: they read lists as they lie, and
 /// bring a partition wherever one is needed.
-inline constexpr std::array<std::string_view, 3> kIdleForSolvers{"--instance-range", "--layout",
-                                                                 "--schedule"};
+inline constexpr std::array<std::string_view, 2> kIdleForSolvers{"--instance-range", "--layout"};
 
 /// Says that `--slots` changes nothing where lists are one partition on every rank. All ranks call it.
 void tell_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions);
-/// `--scratch`, or where temporary files go without it: beside the output, or in the system's folder.
-std::string scratch_folder(const CommonOptions& options);
 /// Throws UsageError if `--scratch` is no folder that can be written.
 void require_scratch(const CommonOptions& options);
 

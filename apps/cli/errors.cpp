@@ -19,6 +19,8 @@ namespace {
 std::atomic<int> stop_signals = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
+std::string name_of_program = "sluice";
+
 /// timeout(1) and batch systems send a request twice, to the process and to its group. The third one has the
 /// system's default effect.
 void note_stop(int signal) {
@@ -50,8 +52,12 @@ Outcome outcome_of(const std::function<void()>& body) noexcept {
   }
 }
 
+void complain_as(const std::string& program) {
+  name_of_program = program;
+}
+
 void complain(const std::string& message) noexcept {
-  std::fprintf(stderr, "sluice: %s\n", message.c_str());
+  std::fprintf(stderr, "%s: %s\n", name_of_program.c_str(), message.c_str());
 }
 
 void watch_for_stop() {

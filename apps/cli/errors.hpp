@@ -19,6 +19,8 @@ struct Outcome {
 /// Runs `body` and turns what it throws into a status and a message.
 Outcome outcome_of(const std::function<void()>& body) noexcept;
 
+/// The program's name before each line: `sluice`.
+void complain_as(const std::string& program);
 /// Prints `sluice: what is wrong`.
 void complain(const std::string& message) noexcept;
 

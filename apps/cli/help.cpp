@@ -47,18 +47,15 @@ std::string entry(const std::string& label, const std::string& text) {
 
 }  // namespace
 
-std::string program_help(const std::vector<std::unique_ptr<Command>>& commands) {
+std::string program_help(const Program& program, const Commands& commands) {
   std::string out =
-      "sluice: exact, reproducible graph sampling and random walks, on the host and on GPUs\n\n"
-      "Usage: sluice COMMAND [options]\n\nCommands:\n";
+      fmt::format("{0}: {1}\n\nUsage: {0} COMMAND [options]\n\nCommands:\n", program.name, program.summary);
   for (const auto& command : commands) out += entry(command->name(), command->summary());
   out += '\n';
   out += entry("help COMMAND", "the options of a command, with their defaults (or COMMAND --help)");
   out += entry("--version", "this build and the libraries in it");
-  out +=
-      "\nExample:\n"
-      "  sluice generate kronecker --scale 18 --undirected --output graph.h5\n"
-      "  sluice walk graph.h5 --kind uniform --length 40 --output walks.h5\n";
+  out += "\nExample:\n";
+  for (const auto& example : program.examples) out += "  " + example + '\n';
   return out;
 }
 
@@ -67,16 +64,15 @@ std::string command_help(const Command& command) {
   std::string group;
   for (const auto& option : command.options()) {
     if (option.idle) continue;
-    if (!option.name.starts_with("--"))
-      arguments += option.optional ? " [" + option.name + "]" : " " + option.name;
+    if (!option.name.starts_with("--")) arguments += " " + option.name;
     if (option.group != group) out += fmt::format("\n{}:\n", group = option.group);
     const bool bare = option.placeholder.empty() || option.placeholder == option.name;
     std::string text = option.help;
     if (!option.default_text.empty()) text += fmt::format(" (default: {})", option.default_text);
     out += entry(bare ? option.name : fmt::format("{} {}", option.name, option.placeholder), text);
   }
-  return fmt::format("sluice {}: {}\n\nUsage: sluice {}{} [options]\n{}\nExample:\n  {}\n", command.name(),
-                     command.summary(), command.name(), arguments, out, command.example());
+  return fmt::format("{0}: {1}\n\nUsage: {0}{2} [options]\n{3}\nExample:\n  {4}\n", command.full_name(),
+                     command.summary(), arguments, out, command.example());
 }
 
 std::string nccl_text() {

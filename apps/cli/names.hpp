@@ -38,22 +38,6 @@ inline constexpr std::array kTransports{
     Name<Transport>{"file", Transport::file},
 };
 
-inline constexpr std::array kSchedules{
-    Name<SchedulePolicy>{"workload", SchedulePolicy::workload},
-    Name<SchedulePolicy>{"fifo", SchedulePolicy::fifo},
-};
-
-inline constexpr std::array kSwitches{
-    Name<bool>{"on", true},
-    Name<bool>{"off", false},
-};
-
-inline constexpr std::array kBalances{
-    Name<Balance>{"auto", Balance::automatic},
-    Name<Balance>{"on", Balance::on},
-    Name<Balance>{"off", Balance::off},
-};
-
 inline constexpr std::array kWalkKinds{
     Name<WalkKind>{"uniform", WalkKind::uniform},
     Name<WalkKind>{"biased", WalkKind::biased},

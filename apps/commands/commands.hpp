@@ -20,6 +20,5 @@ std::unique_ptr<Command> make_sssp();
 std::unique_ptr<Command> make_kcore();
 std::unique_ptr<Command> make_wcc();
 std::unique_ptr<Command> make_bp();
-std::unique_ptr<Command> make_bench();
 
 }  // namespace sluice::apps

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "apps/bench/rank_replay.hpp"
 #include "apps/cli/console.hpp"
 #include "apps/commands/commands.hpp"
 #include "apps/data/rank_batch.hpp"
@@ -29,7 +28,6 @@ struct PageRankCommand {
   PageRankOptions rank;
   RankRows rows = RankRows::automatic;
   RankBatchOptions batch;
-  RankReplayOptions replay;
   CommonOptions common;
 };
 
@@ -119,13 +117,6 @@ PageRankPlan plan_of(Job& job, const PageRankCommand& c, const RankPlace& place)
 }
 
 void run_pagerank(const Command& command, PageRankCommand& c) {
-  if (!c.replay.file.empty()) {
-    if (command.given("--method")) c.replay.replay.methods = {c.method};
-    c.replay.replay.frontier_tolerance = c.batch.rank.frontier_tolerance;
-    c.replay.replay.prune_tolerance = c.batch.rank.prune_tolerance;
-    return run_replay(command, c.replay, c.rank, c.common);
-  }
-  refuse_replay_options(command);
   validate(c.rank);
   settle_rank_batch(command, c.method, c.batch);
   const bool fresh = c.method == RankMethod::from_scratch;
@@ -172,23 +163,13 @@ std::unique_ptr<Command> make_pagerank() {
   auto command = std::make_unique<Command>("pagerank", "ranks of all vertices");
   const auto c = std::make_shared<PageRankCommand>();
   command->group("Graph");
-  command->optional_input_file("GRAPH", c->graph,
-                               "a graph file; with in-edges stored (--reverse) none need be made");
+  command->input_file("GRAPH", c->graph, "a graph file; with in-edges stored (--reverse) none need be made");
   command->group("Ranks");
   command->choice("--method", c->method, kRankMethods,
                   "from equal ranks, or from --previous: naive-dynamic, dynamic traversal, dynamic frontier, "
                   "with pruning, on residuals");
-  command->real("--damping", "D", c->rank.damping, "the chance to follow an edge rather than to jump");
-  command->real("--tolerance", "T", c->rank.tolerance, "stop once an iteration changes ranks by no more");
-  command->choice("--norm", c->rank.norm, kRankNorms, "how that change is measured; never scaled by n");
-  command->whole("--max-iterations", c->rank.max_iterations, 1, "stop then in any case, and say so");
-  command->choice(
-      "--dangling", c->rank.dangling, kDanglings,
-      "rank of vertices without out-edges goes to all, or every vertex without a self-loop gets one");
+  declare_rank_options(*command, c->rank);
   command->flag("--weighted", c->rank.weighted, "split ranks by edge weight instead of evenly");
-  command->choice("--precision", c->rank.precision, kRankPrecisions,
-                  "f32 gathers half the bytes; ranks then err by up to 4e-7 in sum, and fine tolerances "
-                  "cannot be reached");
   command->choice(
       "--rows", c->rows, kRankRows,
       "how in-edges lie in memory: as they are stored, or, which is faster, on a GPU in slices of "
@@ -196,8 +177,6 @@ std::unique_ptr<Command> make_pagerank() {
   declare_seed(*command, c->common);
   command->group("Batch (ranks are those of the graph with it applied)");
   declare_rank_batch(*command, c->batch);
-  command->group("Replay (instead of GRAPH: every method beside static, after every batch)");
-  declare_replay(*command, c->replay);
   declare_job(*command, c->common);
   command->set_idle(kIdleForSolvers);
   command->set_example("sluice pagerank graph.h5 --tolerance 1e-12 --output ranks.h5 --report ranks.json");

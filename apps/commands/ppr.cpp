@@ -42,7 +42,7 @@ constexpr std::array kPprStates{
     Name<PprState>{"dense", PprState::dense},
 };
 
-constexpr std::array<std::string_view, 2> kIdle{"--layout", "--schedule"};
+constexpr std::array<std::string_view, 1> kIdle{"--layout"};
 
 struct PprCommand {
   std::string graph;

@@ -39,9 +39,7 @@ void refuse_foreign(const Command& command, const SampleCommand& c) {
                           {"--select", {"neighbor", "forest-fire", "layer"}},
                           {"--collision", {"neighbor", "forest-fire"}},
                           {"--starts", {"neighbor", "forest-fire", "snowball", "layer"}},
-                          {"--walks-per-vertex", {"neighbor", "forest-fire", "snowball", "layer"}},
-                          {"--batching", {"neighbor", "forest-fire", "snowball"}},
-                          {"--balance", {"neighbor", "forest-fire", "snowball"}}});
+                          {"--walks-per-vertex", {"neighbor", "forest-fire", "snowball", "layer"}}});
   const auto& fanout = c.sample.fanout;
   const bool takes_all =
       !fanout.empty() && std::all_of(fanout.begin(), fanout.end(), [](auto f) { return f == -1; });
@@ -95,7 +93,6 @@ void run_sample(const Command& command, SampleCommand& c) {
   const RunPlan plan = job.fitting([&](const PagingOptions& paging) {
     return plan_samples(job.device(), job.graph(), starts, c.sample, paging);
   });
-  job.refuse_idle_queue_options(!plan.partitions);
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results(attributes_of(command, c), starts, SampleWriter::text_columns(c.sample));
@@ -139,7 +136,6 @@ std::unique_ptr<Command> make_sample() {
   command->group("Starts (default: one sample a vertex; node, edge: one sample)");
   declare_starts(*command, c->starts);
   declare_job(*command, c->common);
-  declare_queues(*command, c->common);
   command->set_example("sluice sample graph.h5 --kind neighbor --fanout 15,10 --output samples.h5");
   command->run = [c](const Command& self) { run_sample(self, *c); };
   return command;

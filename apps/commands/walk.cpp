@@ -32,9 +32,7 @@ void refuse_foreign(const Command& command, const WalkCommand& c) {
                           {"--p", {"node2vec"}},
                           {"--q", {"node2vec"}},
                           {"--frontier-size", {"multidimensional"}},
-                          {"--walks-per-vertex", one_by_one},
-                          {"--batching", one_by_one},
-                          {"--balance", one_by_one}});
+                          {"--walks-per-vertex", one_by_one}});
   const bool scans = c.walk.kind == WalkKind::node2vec && c.walk.select == Select::its;
   const bool compares = c.walk.select != Select::automatic && c.walk.kind != WalkKind::node2vec &&
                         c.walk.kind != WalkKind::biased;
@@ -43,9 +41,6 @@ void refuse_foreign(const Command& command, const WalkCommand& c) {
         fmt::format("--layout wide: --kind {} with --select {} reads lists as they are; use csr or auto",
                     name_of(kWalkKinds, c.walk.kind), name_of(kSelects, c.walk.select)));
   }
-  // One walk at a time is one thread's or one lane's work, whatever the shares.
-  if (!c.common.paging.batching && c.common.paging.balance != Balance::automatic)
-    throw UsageError("--balance: walks of --batching off leave nothing to share (leave it out)");
 }
 
 /// With --starts the pool is the line: all lines must be equally long, for /pool is a table.
@@ -107,7 +102,6 @@ void run_walk(const Command& command, WalkCommand& c) {
   const RunPlan plan = job.fitting([&](const PagingOptions& paging) {
     return plan_walks(job.device(), job.graph(), starts, c.walk, paging);
   });
-  job.refuse_idle_queue_options(!plan.partitions);
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results(attributes_of(c), starts, {});
@@ -142,7 +136,6 @@ std::unique_ptr<Command> make_walk() {
   command->group("Starts (default: one walk a vertex; multidimensional: one pool drawn at random)");
   declare_starts(*command, c->starts);
   declare_job(*command, c->common);
-  declare_queues(*command, c->common);
   command->set_example("sluice walk graph.h5 --kind node2vec --p 0.5 --q 2 --length 40 --output walks.h5");
   command->run = [c](const Command& self) { run_walk(self, *c); };
   return command;

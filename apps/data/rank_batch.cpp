@@ -91,15 +91,32 @@ bool has_frontier(RankMethod method) {
          method == RankMethod::residual_frontier;
 }
 
+void declare_rank_options(Command& command, PageRankOptions& options) {
+  command.real("--damping", "D", options.damping, "the chance to follow an edge rather than to jump");
+  command.real("--tolerance", "T", options.tolerance, "stop once an iteration changes ranks by no more");
+  command.choice("--norm", options.norm, kRankNorms, "how that change is measured; never scaled by n");
+  command.whole("--max-iterations", options.max_iterations, 1, "stop then in any case, and say so");
+  command.choice(
+      "--dangling", options.dangling, kDanglings,
+      "rank of vertices without out-edges goes to all, or every vertex without a self-loop gets one");
+  command.choice("--precision", options.precision, kRankPrecisions,
+                 "f32 gathers half the bytes; ranks then err by up to 4e-7 in sum, and fine tolerances "
+                 "cannot be reached");
+}
+
+void declare_frontier(Command& command, double& frontier_tolerance, double& prune_tolerance) {
+  command.real("--frontier-tolerance", "T", frontier_tolerance,
+               "df, dfp, dfr: a larger relative change spreads to out-neighbours");
+  command.real("--prune-tolerance", "T", prune_tolerance,
+               "dfp: a vertex that changes by no more is left alone");
+}
+
 void declare_rank_batch(Command& command, RankBatchOptions& options) {
   command.input_file("--insert", options.files.insert, "edges to insert, as convert reads them");
   command.input_file("--delete", options.files.remove, "edges to delete; they go before others come");
   command.output_file("--output-graph", options.output_graph, "write the graph as it becomes");
   command.input_file("--previous", options.previous, "nd, dt, df, dfp, dfr: ranks of the graph as it was");
-  command.real("--frontier-tolerance", "T", options.rank.frontier_tolerance,
-               "df, dfp, dfr: a larger relative change spreads to out-neighbours");
-  command.real("--prune-tolerance", "T", options.rank.prune_tolerance,
-               "dfp: a vertex that changes by no more is left alone");
+  declare_frontier(command, options.rank.frontier_tolerance, options.rank.prune_tolerance);
   command.choice(
       "--split", options.rank.split, kRankSplits,
       "which affected vertices a GPU gives to as many threads as their degree asks for: those that "

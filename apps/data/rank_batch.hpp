@@ -25,6 +25,10 @@ struct RankBatchOptions {
 /// Whether changes below --frontier-tolerance do not spread.
 bool has_frontier(RankMethod method);
 
+/// What ranks are: --damping, --tolerance, --norm, --max-iterations, --dangling, --precision.
+void declare_rank_options(Command& command, PageRankOptions& options);
+/// How changes spread: --frontier-tolerance, --prune-tolerance.
+void declare_frontier(Command& command, double& frontier_tolerance, double& prune_tolerance);
 void declare_rank_batch(Command& command, RankBatchOptions& options);
 
 /// Throws UsageError for options that are missing, or idle, with this method.

@@ -161,17 +161,6 @@ PagingOptions Job::paging_of(const RunPlan& plan) const {
   return paging;
 }
 
-void Job::refuse_idle_queue_options(bool whole) const {
-  if (!whole) return;
-  for (const char* const option : {"--batching", "--balance"}) {
-    if (command_.given(option))
-      throw UsageError(
-          fmt::format("{} has no meaning for a graph that is worked on whole (ask for "
-                      "--partitions)",
-                      option));
-  }
-}
-
 bool Job::moves_to_host(bool too_large) {
   std::uint64_t any[] = {too_large && device_->is_cuda() ? 1u : 0u};
   world().all_reduce(any, Reduce::max, "the ranks' devices");

@@ -90,8 +90,6 @@ class Job {
       throw_too_large(error, need_of(plan), what, most);
     }
   }
-  /// Throws UsageError if options of partitions' queues are given and the graph is worked on whole.
-  void refuse_idle_queue_options(bool whole) const;
   /// Gives up the GPU for the host where `too_large` says on any rank that the work is no GPU's, and none was
   /// asked for. All ranks call it.
   bool moves_to_host(bool too_large);

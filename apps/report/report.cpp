@@ -116,29 +116,6 @@ void add_acc(Json& json, const AccFigures& acc) {
   json["partition_transfers"] = stats.partition_transfers;
 }
 
-void add_replay(Json& json, const std::vector<ReplayBatch>& batches) {
-  Json rows = Json::array();
-  for (const ReplayBatch& batch : batches) {
-    Json row = {{"inserted", batch.counts.inserted},
-                {"present", batch.counts.present},
-                {"edges", batch.edges},
-                {"update_seconds", batch.update_seconds},
-                {"device_update_seconds", batch.device_update_seconds}};
-    for (const ReplayRun& run : batch.runs) {
-      row["methods"][name_of(kRankMethods, run.method)] = {{"seconds", run.seconds},
-                                                           {"iterations", run.iterations},
-                                                           {"converged", run.converged},
-                                                           {"initially_affected", run.initially_affected},
-                                                           {"ever_affected", run.ever_affected},
-                                                           {"gathered_edges", run.gathered_edges},
-                                                           {"error_linf", run.linf},
-                                                           {"error_l1", run.l1}};
-    }
-    rows.push_back(std::move(row));
-  }
-  json["batches"] = std::move(rows);
-}
-
 /// What every job has: of a solver, the part that samples have too.
 RunStats run_of(const Report& report) {
   RunStats run = report.run.value_or(RunStats{});
@@ -191,7 +168,7 @@ Json to_json(const Report& report) {
   if (report.run) add_run(json, *report.run);
   if (report.solver) add_solver(json, *report.solver);
   if (report.acc) add_acc(json, *report.acc);
-  if (!report.replay.empty()) add_replay(json, report.replay);
+  if (!report.more.empty()) json.update(Json::parse(report.more));
   json.update(to_json(report.counters));
   json["bytes"] = bytes_of(report);
   json["peak_device_bytes"] = report.device != nullptr ? report.device->memory().peak() : 0;

@@ -12,7 +12,6 @@
 #include "apps/cli/command_line.hpp"
 #include "engine/acc/options.hpp"
 #include "engine/exec/device.hpp"
-#include "engine/pagerank/dynamic/replay.hpp"
 #include "engine/sampling/run.hpp"
 
 namespace sluice::io {
@@ -77,13 +76,13 @@ struct Report {
   std::optional<RunStats> run;     ///< walks and samples
   std::optional<SolverFigures> solver;
   std::optional<AccFigures> acc;
-  std::vector<ReplayBatch> replay;  ///< of a temporal graph
-  double load_seconds = 0;          ///< reading the graph file
-  double close_seconds = 0;         ///< completing the output
+  double load_seconds = 0;   ///< reading the graph file
+  double close_seconds = 0;  ///< completing the output
   double total_seconds = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
   ResolvedOptions counters;  ///< what the command counts beside that
+  std::string more;          ///< other members of the report: a JSON object, or empty
 };
 
 /// Rates use the time spent making the samples, without load and write.

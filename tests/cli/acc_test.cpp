@@ -217,7 +217,6 @@ TEST_F(AccCli, RefusesWhatHasNoMeaning) {
   refused("sssp", "--delta", {"--source", "0", "--delta", "nan"});
   refused("kcore", "--k", {"--k", "0"});
   refused("wcc", "--filter", {"--filter", "jit"});
-  refused("wcc", "--schedule", {"--schedule", "fifo"});
   refused("wcc", "--instance-range", {"--instance-range", "0:1"});
 }
 

@@ -263,17 +263,6 @@ TEST_F(BadInput, MissingArguments) {
   refuse(kUsage, "--count", sample("node"));
 }
 
-TEST_F(BadInput, OptionsOfPartitionsWithoutAny) {
-  for (const char* option : {"--batching", "--balance"}) {
-    const std::string said = std::string(option) + " has no meaning for a graph that is worked on whole";
-    refuse(kUsage, said, walk(graph(), {option, "off"}));
-    refuse(kUsage, said, sample("neighbor", {"--fanout", "3", option, "on"}));
-  }
-  refuse(kUsage, "--balance: walks of --batching off",
-         walk(graph(), {"--partitions", "4", "--batching", "off", "--balance", "on"}));
-  refuse(kUsage, "--batching: 'maybe'", walk(graph(), {"--partitions", "4", "--batching", "maybe"}));
-}
-
 TEST_F(BadInput, SlotsWithoutPartitionsAreToldWhy) {
   const auto hint_of = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--force", "--device", "host", "--slots", "2"});

@@ -40,12 +40,18 @@ class CliTest : public testing::Test {
   /// Runs the program; it must end with `status`, one line on standard error that holds `words`, nothing on
   /// standard output, and nothing new in the folder.
   void refuse(int status, const std::string& words, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), SLUICE_PROGRAM);
+    refuse_program("sluice", status, words, std::move(arguments));
+  }
+  /// The same of any program and its arguments.
+  void refuse_program(const std::string& name, int status, const std::string& words,
+                      std::vector<std::string> program) {
     const auto before = folder_.names().size();
-    const auto finished = sluice(std::move(arguments));
+    const auto finished = Process(std::move(program)).wait();
     EXPECT_EQ(finished.status, status) << finished.err;
     EXPECT_EQ(finished.out, "");
     EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
-    EXPECT_TRUE(finished.err.starts_with("sluice: ")) << finished.err;
+    EXPECT_TRUE(finished.err.starts_with(name + ": ")) << finished.err;
     EXPECT_NE(finished.err.find(words), std::string::npos) << finished.err;
     EXPECT_EQ(folder_.names().size(), before) << "something was left behind";
   }

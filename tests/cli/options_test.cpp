@@ -72,8 +72,6 @@ TEST_F(Options, OfAnotherKind) {
   refuse(kUsage, "--fanout", sample("snowball", {"--fanout", "3"}));
   refuse(kUsage, "--depth", sample("neighbor", {"--fanout", "3", "--depth", "2"}));
   refuse(kUsage, "--revisit", sample("node", {"--count", "3", "--revisit"}));
-  refuse(kUsage, "--balance has no meaning for --kind node",
-         sample("node", {"--count", "3", "--partitions", "4", "--balance", "on"}));
 }
 
 }  // namespace

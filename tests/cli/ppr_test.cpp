@@ -122,21 +122,6 @@ TEST_F(PprCli, MeasuresWhereAsked) {
   EXPECT_NE(finished.err.find("precision_truncated"), std::string::npos);
 }
 
-TEST_F(PprCli, BenchSaysRatesTimesAndPrecision) {
-  run({"bench", "ppr", "--device", "host", "--graph", graph("kronecker", 7, {"--undirected"}),
-       "--repetitions", "1", "--report", at("report.json")});
-
-  const auto said = report();
-  for (const std::string method :
-       {"push, threshold 8e-06", "meloppr, 3,3 at 10%", "meloppr, threshold 3e-4 at every step",
-        "exact, 6 steps", "exact, 14 steps"}) {
-    EXPECT_GT(said[method + ", in bulk [queries/s]"], 0) << method;
-    EXPECT_LE(said[method + ", alone, p50 [ms]"], said[method + ", alone, p99 [ms]"]) << method;
-    EXPECT_GT(said[method + ", precision at 200 []"], 0.3) << method;
-    EXPECT_LE(said[method + ", precision at 200 []"], 1) << method;
-  }
-}
-
 TEST_F(PprCli, PlansWithoutRunning) {
   EXPECT_NE(run({"ppr", graph(), "--plan"}).out.find("queries at once"), std::string::npos);
   EXPECT_NE(

@@ -78,7 +78,6 @@ TEST_F(RankBatchCli, SaysWhatAWeightedOrTimedGraphNeedsOfABatch) {
            {"pagerank", weighted, "--insert", batch, "--output", at("out.h5")});
     refuse(3, "; the graph has times, so every edge to insert needs one",
            {"pagerank", at("timed.h5"), "--insert", batch, "--output", at("out.h5")});
-    refuse(3, "; --replay needs the time of every edge", {"pagerank", "--replay", batch});
     refuse(3, "leave --weights column out", {"convert", batch, at("out.h5"), "--weights", "column"});
     refuse(3, "leave --timestamps out", {"convert", batch, at("out.h5"), "--timestamps"});
   }

@@ -24,12 +24,11 @@ TEST_F(WholePath, HelpIsForEveryCommand) {
 
 TEST_F(WholePath, HelpListsNoOptionThatTheCommandRefuses) {
   const std::vector<std::pair<std::string, std::string>> options{
-      {"--layout", "csr"},  {"--schedule", "fifo"}, {"--instance-range", "0:1"},     {"--partitions", "2"},
-      {"--seed", "2"},      {"--slots", "2"},       {"--distribution", "replicate"}, {"--transport", "auto"},
-      {"--batching", "on"}, {"--balance", "on"}};
-  const std::vector<std::pair<std::string, int>> refuses{{"walk", 0},     {"sample", 0}, {"ppr", 2},
-                                                         {"pagerank", 3}, {"bfs", 3},    {"sssp", 3},
-                                                         {"kcore", 3},    {"wcc", 3},    {"bp", 3}};
+      {"--layout", "csr"}, {"--instance-range", "0:1"},     {"--partitions", "2"},  {"--seed", "2"},
+      {"--slots", "2"},    {"--distribution", "replicate"}, {"--transport", "auto"}};
+  const std::vector<std::pair<std::string, int>> refuses{{"walk", 0},     {"sample", 0}, {"ppr", 1},
+                                                         {"pagerank", 2}, {"bfs", 2},    {"sssp", 2},
+                                                         {"kcore", 2},    {"wcc", 2},    {"bp", 2}};
   for (const auto& [command, count] : refuses) {
     const auto help = run({command, "--help"}).out;
     int refused = 0;
@@ -42,6 +41,13 @@ TEST_F(WholePath, HelpListsNoOptionThatTheCommandRefuses) {
     }
     EXPECT_EQ(refused, count) << command;
   }
+}
+
+TEST_F(WholePath, NamesTheProgramThatMeasures) {
+  refuse(2, "bench is part of another program (see sluice-bench --help)", {"bench", "acc"});
+  refuse(2, "--replay is part of another program", {"pagerank", "--replay", at("edges.txt")});
+  for (const char* option : {"--batching=off", "--balance", "--schedule"})
+    refuse(2, "sluice-bench", {"walk", at("graph.h5"), option, "off", "--output", at("w.h5")});
 }
 
 TEST_F(WholePath, HelpShowsDefaults) {
@@ -236,61 +242,6 @@ TEST_F(WholePath, PlanRunsNothing) {
   EXPECT_NE(walks.out.find("device memory"), std::string::npos);
   EXPECT_NE(samples.out.find("technique"), std::string::npos);
   EXPECT_EQ(folder_.names().size(), 1u);
-}
-
-TEST_F(WholePath, BenchDiskReadsTheGraphFromItsFile) {
-  run({"bench", "disk", "--graph", graph(), "--device", "host", "--threads", "2", "--repetitions", "1",
-       "--report", at("bench.json")});
-
-  const auto report = Json::parse(read_bytes(at("bench.json")));
-  for (const char* figure :
-       {"disk, 1 reader [GB/s]", "disk, 2 readers [GB/s]", "disk, 2 readers past the cache [GB/s]",
-        "uniform walk, past the cache [GB/s]", "uniform walk, past the cache, of the limit [%]",
-        "uniform walk, through the cache, of the limit [%]"}) {
-    EXPECT_GT(report.value(figure, 0.0), 0.0) << figure;
-  }
-  EXPECT_EQ(sluice({"bench", "disk", "--device", "host"}).status, 2);
-}
-
-TEST_F(WholePath, AblationHasARowForEachTechnique) {
-  const auto table = run({"bench", "ablation", "--device", "host", "--threads", "2", "--scale", "7",
-                          "--repetitions", "1", "--report", at("bench.json")})
-                         .out;
-
-  const auto report = Json::parse(read_bytes(at("bench.json")));
-  for (const char* work : {"biased neighbor", "unbiased neighbor", "forest fire", "biased walk"}) {
-    for (const char* row : {"none", "batching", "+ workload-aware", "+ balancing", "auto"}) {
-      const std::string name = std::string(work) + ", 4000: " + row;
-      EXPECT_NE(table.find(name), std::string::npos) << table;
-      EXPECT_GT(report.value(name + " [ms]", 0.0), 0.0) << name;
-      EXPECT_TRUE(report.contains(name + ": deviation %")) << name;
-      EXPECT_GT(report.value(name + ": link MiB", 0.0), 0.0) << name;
-      if (std::string(row) == "auto") continue;
-      EXPECT_GE(report.value(name + ": transfers", 0.0), 4.0) << name;
-    }
-  }
-}
-
-TEST_F(WholePath, BenchMeasuresTheFiguresThatAreAskedForAlone) {
-  const auto table = run({"bench", "ablation", "--device", "host", "--scale", "7", "--repetitions", "1",
-                          "--only", "^forest fire, 2000: (none|auto)$"})
-                         .out;
-
-  EXPECT_NE(table.find("forest fire, 2000: none"), std::string::npos) << table;
-  EXPECT_NE(table.find("forest fire, 2000: auto"), std::string::npos) << table;
-  for (const char* other : {"4000", "neighbor", "batching"})
-    EXPECT_EQ(table.find(other), std::string::npos) << table;
-  const auto grid =
-      run({"bench", "acc", "--device", "host", "--scale", "7", "--repetitions", "1", "--only", "grid"}).out;
-  EXPECT_NE(grid.find("bfs on a grid"), std::string::npos) << grid;
-  EXPECT_EQ(grid.find("stored edges"), std::string::npos) << grid;  // of the graph that a grid does not need
-  refuse(2, "no figure", {"bench", "ablation", "--device", "host", "--scale", "7", "--only", "absent"});
-  refuse(2, "regular", {"bench", "ablation", "--device", "host", "--scale", "7", "--only", "("});
-  refuse(2, "--only", {"bench", "limits", "--device", "host", "--only", "copy"});
-  refuse(2, "--graph", {"bench", "limits", "--device", "host", "--graph", graph()});
-  refuse(2, "--scale", {"bench", "limits", "--device", "host", "--scale", "7"});
-  refuse(2, "--edge-factor",
-         {"bench", "ablation", "--device", "host", "--graph", graph(), "--edge-factor", "4"});
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ inline void PrintTo(Dangling dangling, std::ostream* out) {
 inline void PrintTo(const PagingOptions& paging, std::ostream* out) {
   *out << paging.partitions << " partitions, " << paging.slots << " slots, "
        << apps::name_of(apps::kTransports, paging.transport) << ", "
-       << apps::name_of(apps::kSchedules, paging.schedule) << ", batching "
-       << apps::name_of(apps::kSwitches, paging.batching);
+       << (paging.schedule == SchedulePolicy::fifo ? "fifo" : "workload")
+       << (paging.batching ? "" : ", one by one");
 }
 
 namespace io {

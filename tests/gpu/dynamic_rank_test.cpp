@@ -8,7 +8,7 @@
 #include <random>
 
 #include "engine/core/error.hpp"
-#include "engine/pagerank/dynamic/replay.hpp"
+#include "apps/bench/replay/replay.hpp"
 #include "gpu/gpu.hpp"
 #include "pagerank/batch_support.hpp"
 #include "pagerank/cases.hpp"

@@ -1,6 +1,7 @@
-// Every kind x {replicate, shard} x {in memory, 2, 7, 64 partitions} x {copied, mapped, file} x {fifo,
-// workload}, on as many ranks as it is started on: each cell must give the file of one process with the graph
-// in memory. A launch takes half a second and more, so one runs all cells, by the program's own commands.
+// Every kind x {replicate, shard} x {in memory, 2, 7, 64 partitions} x {copied, mapped, file} x
+// numbers of slots, on as many ranks as it is started on: each cell must give the file of one process with
+// the graph in memory. A launch takes half a second and more, so one runs all cells, by the program's own
+// commands.
 //
 //   matrix prepare FOLDER VERTICES
 //     makes graphs there, and each kind's file of one process
@@ -69,30 +70,25 @@ void require_all(const std::array<apps::Name<E>, N>& names, const std::vector<On
 struct Cell {
   std::string distribution;
   int partitions = 0;  ///< 0: in memory
-  std::string transport = "auto", schedule = "workload";
+  std::string transport = "auto";
   int slots = 0;  ///< 0: as many as fit
 
   Words options() const {
-    return {
-        "--distribution", distribution, "--partitions", std::to_string(partitions), "--transport", transport,
-        "--schedule",     schedule,     "--slots",      std::to_string(slots)};
+    return {"--distribution", distribution, "--partitions", std::to_string(partitions),
+            "--transport",    transport,    "--slots",      std::to_string(slots)};
   }
   std::string text() const {
-    return fmt::format("{}, {} partitions, {}, {}, {} slots", distribution, partitions, transport, schedule,
-                       slots);
+    return fmt::format("{}, {} partitions, {}, {} slots", distribution, partitions, transport, slots);
   }
 };
 
-/// The matrix of a kind. Slots go round: few of them, or, where ranks share the graph out, room for all too.
-std::vector<Cell> cells_of(std::size_t turn) {
+/// The matrix of a kind. Slots are few or, where ranks share the graph out, enough for all too.
+std::vector<Cell> cells_of_a_kind() {
   std::vector<Cell> cells{{"replicate"}};
   const auto add = [&](const char* distribution, int partitions, const std::vector<std::string>& transports,
                        int slots, int other) {
     for (const std::string& transport : transports) {
-      for (const char* const schedule : {"fifo", "workload"}) {
-        const bool swapped = (cells.size() + cells.size() / 2 + turn) % 2 != 0;
-        cells.push_back({distribution, partitions, transport, schedule, swapped ? other : slots});
-      }
+      for (const int many : {slots, other}) cells.push_back({distribution, partitions, transport, many});
     }
   };
   for (const int partitions : {2, 7, 64}) add("replicate", partitions, {"copied", "mapped", "file"}, 2, 3);
@@ -211,7 +207,7 @@ void run_cells(const std::string& folder, const std::string& only, const Words& 
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     const Kind& called = kinds[kind].kind;
     if (!only.empty() && only != called.name && only != called.arguments[0]) continue;
-    const std::vector<Cell> cells = cells_of(kind + static_cast<std::size_t>(ranks));
+    const std::vector<Cell> cells = cells_of_a_kind();
     count += cells.size();
     different += differing(kinds[kind], cells, folder, more);
   }

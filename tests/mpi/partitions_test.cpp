@@ -10,18 +10,15 @@ namespace {
 /// One combination of what may change no bit.
 struct Cell {
   int ranks, partitions, slots;
-  std::string transport, schedule;
+  std::string transport;
 
   std::vector<std::string> options() const {
-    return {"--partitions", std::to_string(partitions),
-            "--slots",      std::to_string(slots),
-            "--transport",  transport,
-            "--schedule",   schedule};
+    return {"--partitions", std::to_string(partitions), "--slots", std::to_string(slots), "--transport",
+            transport};
   }
 };
 
-const Cell kCells[] = {
-    {1, 2, 2, "copied", "workload"}, {2, 7, 3, "mapped", "fifo"}, {3, 64, 2, "file", "workload"}};
+const Cell kCells[] = {{1, 2, 2, "copied"}, {2, 7, 3, "mapped"}, {3, 64, 2, "file"}};
 
 class Partitions : public MpiTest {
  protected:

@@ -101,9 +101,6 @@ TEST_F(ShardPlan, SaysWhatIsRead) {
   EXPECT_NE(planned.said.find(format_size(read) + " (about)"), std::string::npos)
       << format_size(read) << " in\n"
       << planned.said;
-
-  const Planned queued = plan_and_run({"walk", "--length", "9"}, {"--batching", "off"});
-  EXPECT_NE(queued.said.find("each brings its own"), std::string::npos) << queued.said;
 }
 
 }  // namespace

@@ -25,6 +25,12 @@ inline Finished sluice_on(int ranks, std::vector<std::string> arguments) {
   return Process(on_ranks(ranks, std::move(arguments))).wait();
 }
 
+/// The same of `sluice-bench`.
+inline Finished bench_on(int ranks, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), SLUICE_BENCH);
+  return Process(on_ranks(ranks, std::move(arguments))).wait();
+}
+
 class MpiTest : public CliTest {
  protected:
   void SetUp() override {

@@ -42,8 +42,9 @@ TEST_F(RanksReport, CountsTheWholeJobAndShowsTheSpread) {
 }
 
 TEST_F(RanksReport, BenchSaysHowRanksScale) {
-  run_on(2, {"bench", "scaling", "--device", "host", "--threads", "1", "--scale", "8", "--repetitions", "1",
-             "--report", at("scaling.json")});
+  const auto done = bench_on(2, {"scaling", "--device", "host", "--threads", "1", "--scale", "8",
+                                 "--repetitions", "1", "--report", at("scaling.json")});
+  ASSERT_EQ(done.status, 0) << done.err;
 
   const auto said = nlohmann::json::parse(read_bytes(at("scaling.json")));
   EXPECT_EQ(said["ranks []"], 2);
@@ -59,12 +60,13 @@ TEST_F(RanksReport, BenchSaysHowRanksScale) {
   EXPECT_GT(said["pagerank, one rank [G edges/s]"], 0);
   EXPECT_GT(said["pagerank [G edges/s]"], 0);
   EXPECT_GT(said["pagerank: times one rank"], 0);
-  EXPECT_EQ(sluice_on(2, {"bench", "limits", "--device", "host"}).status, 2);
+  EXPECT_EQ(bench_on(2, {"limits", "--device", "host"}).status, 2);
 }
 
 TEST_F(RanksReport, BenchLeavesOutWhatIsNotAskedFor) {
-  run_on(2, {"bench", "scaling", "--device", "host", "--threads", "1", "--scale", "8", "--repetitions", "1",
-             "--only", "^pagerank$", "--report", at("some.json")});
+  const auto done = bench_on(2, {"scaling", "--device", "host", "--threads", "1", "--scale", "8",
+                                 "--repetitions", "1", "--only", "^pagerank$", "--report", at("some.json")});
+  ASSERT_EQ(done.status, 0) << done.err;
 
   const auto said = nlohmann::json::parse(read_bytes(at("some.json")));
   EXPECT_GT(said["pagerank [G edges/s]"], 0);

@@ -1,4 +1,4 @@
-#include "engine/pagerank/dynamic/replay.hpp"
+#include "apps/bench/replay/replay.hpp"
 
 #include <algorithm>
 #include <chrono>

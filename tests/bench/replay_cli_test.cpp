@@ -1,14 +1,13 @@
-// sluice pagerank --replay: its table, its report, and what it refuses.
+// sluice-bench replay: its table, its report, and what it refuses.
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <random>
 
-#include "cli/cli.hpp"
+#include "bench/bench.hpp"
 
 namespace sluice::test {
 namespace {
 
-class RankReplayCli : public CliTest {
+class RankReplayCli : public BenchTest {
  protected:
   /// 2000 edges among 200 vertices, times in no order, a self-loop among them.
   std::string temporal() {
@@ -22,10 +21,10 @@ class RankReplayCli : public CliTest {
   }
 
   nlohmann::json replay(std::vector<std::string> more) {
-    std::vector<std::string> arguments{"pagerank", "--replay", temporal(),        "--batch-fraction",
-                                       "5e-3",     "--report", at("report.json"), "--force"};
+    std::vector<std::string> arguments{"replay",   temporal(),        "--batch-fraction", "5e-3",
+                                       "--report", at("report.json"), "--force"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    error_ = run(arguments).err;
+    error_ = run_bench(arguments).err;
     nlohmann::json json;
     std::ifstream(at("report.json")) >> json;
     return json;
@@ -87,11 +86,11 @@ TEST_F(RankReplayCli, LeavesInFilesWhatMemoryHasNoRoomFor) {
   }
   file.close();
   const auto run_with = [&](std::vector<std::string> more) {
-    std::vector<std::string> arguments{"pagerank",  "--replay", at("many.txt"),    "--method", "dfp",
-                                       "--batches", "2",        "--device",        "host",     "--threads",
-                                       "2",         "--report", at("report.json"), "--force"};
+    std::vector<std::string> arguments{"replay",   at("many.txt"),    "--method", "dfp",       "--batches",
+                                       "2",        "--device",        "host",     "--threads", "2",
+                                       "--report", at("report.json"), "--force"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    run(arguments);
+    run_bench(arguments);
     nlohmann::json json;
     std::ifstream(at("report.json")) >> json;
     return json;
@@ -111,15 +110,14 @@ TEST_F(RankReplayCli, LeavesInFilesWhatMemoryHasNoRoomFor) {
 
 TEST_F(RankReplayCli, PlansWithoutRunning) {
   const std::string edges = temporal();
-  const auto planned = run({"pagerank", "--replay", edges, "--plan", "--report", at("none.json")});
+  const auto planned = run_bench({"replay", edges, "--plan", "--report", at("none.json")});
 
   EXPECT_NE(planned.out.find("host memory"), std::string::npos) << planned.out;
   EXPECT_FALSE(std::filesystem::exists(at("none.json")));
-  const auto little =
-      sluice({"pagerank", "--replay", edges, "--plan", "--device", "host", "--device-memory", "1KiB"});
+  const auto little = bench({"replay", edges, "--plan", "--device", "host", "--device-memory", "1KiB"});
   EXPECT_EQ(little.status, 4) << little.out;
   EXPECT_NE(little.err.find("raise --device-memory or --host-memory"), std::string::npos) << little.err;
-  refuse(4, "host memory", {"pagerank", "--replay", edges, "--quiet", "--host-memory", "100KiB"});
+  refuse_bench(4, "host memory", {"replay", edges, "--quiet", "--host-memory", "100KiB"});
 }
 
 TEST_F(RankReplayCli, KeepsTheOrderOfTimesAndLeavesOutUnusedIds) {
@@ -127,8 +125,8 @@ TEST_F(RankReplayCli, KeepsTheOrderOfTimesAndLeavesOutUnusedIds) {
   std::ofstream(at("wide.txt")) << "7000000000 5 3\n5 90000000000 -4\n5 5 0\n90000000000 7000000000 3\n";
   std::ofstream(at("narrow.txt")) << "1 0 30\n0 2 10\n0 0 7\n2 1 30\n";
   const auto one_by_one = [&](const char* name) {
-    run({"pagerank", "--replay", at(name), "--initial", "0", "--batch-fraction", "0.3", "--report",
-         at("report.json"), "--force", "--device", "host"});
+    run_bench({"replay", at(name), "--initial", "0", "--batch-fraction", "0.3", "--report", at("report.json"),
+               "--force", "--device", "host"});
     nlohmann::json json;
     std::ifstream(at("report.json")) >> json;
     return lasting(json);
@@ -153,21 +151,19 @@ TEST_F(RankReplayCli, RefusesWhatHasNoMeaning) {
   const std::string edges = temporal();
   std::ofstream(at("timeless.txt")) << "1 2\n2 3\n";
 
-  refuse(2, "--initial needs --replay", {"pagerank", at("g.h5"), "--initial", "0.5", "--output", at("x.h5")});
-  refuse(2, "GRAPH is required", {"pagerank", "--output", at("x.h5")});
-  refuse(2, "--output has no meaning with --replay", {"pagerank", "--replay", edges, "--output", at("x.h5")});
-  refuse(2, "--rows has no meaning with --replay", {"pagerank", "--replay", edges, "--rows", "listed"});
-  refuse(2, "--initial: must be between 0 and 1", {"pagerank", "--replay", edges, "--initial", "1.5"});
-  refuse(2, "--batch-fraction: must be above 0", {"pagerank", "--replay", edges, "--batch-fraction", "0"});
-  refuse(3, "timeless.txt:1:", {"pagerank", "--replay", at("timeless.txt")});
-  refuse(3, "absent.txt", {"pagerank", "--replay", at("absent.txt")});
+  refuse_bench(2, "EDGES is required", {"replay"});
+  refuse_bench(2, "unknown option --output", {"replay", edges, "--output", at("x.h5")});
+  refuse_bench(2, "--initial: must be between 0 and 1", {"replay", edges, "--initial", "1.5"});
+  refuse_bench(2, "--batch-fraction: must be above 0", {"replay", edges, "--batch-fraction", "0"});
+  refuse_bench(3, "timeless.txt:1:", {"replay", at("timeless.txt")});
+  refuse_bench(3, "absent.txt", {"replay", at("absent.txt")});
 }
 
 /// Machines that share the folder may have processes of one id.
 TEST_F(RankReplayCli, ScratchFoldersNameTheMachine) {
   std::filesystem::create_directory(at("scratch"));
-  Process process({SLUICE_PROGRAM, "pagerank", "--replay", temporal(), "--batch-fraction", "5e-3",
-                   "--transport", "file", "--scratch", at("scratch"), "--quiet"});
+  Process process({SLUICE_BENCH, "replay", temporal(), "--batch-fraction", "5e-3", "--transport", "file",
+                   "--scratch", at("scratch"), "--quiet"});
   std::string name;
   ASSERT_TRUE(process.reaches([&] {
     for (const auto& entry : std::filesystem::directory_iterator(at("scratch")))

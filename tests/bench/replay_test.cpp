@@ -1,6 +1,6 @@
 // Replays: temporal graphs batch by batch, and real graphs under random insertions and deletions. Exact
 // methods are held to the error of static ranks, or 1e-9; frontiers to 1e-7, and their errors are printed.
-#include "engine/pagerank/dynamic/replay.hpp"
+#include "apps/bench/replay/replay.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "apps/bench/replay/replay.hpp"
 #include "apps/cli/common_options.hpp"
-#include "engine/pagerank/dynamic/replay.hpp"
 
 namespace sluice::apps {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/pagerank/dynamic/replay.hpp"
+#include "apps/bench/replay/replay.hpp"
 
 namespace sluice::apps {
 

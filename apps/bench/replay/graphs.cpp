@@ -1,4 +1,4 @@
-#include "apps/bench/replay_graphs.hpp"
+#include "apps/bench/replay/graphs.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "apps/data/temporal_edges.hpp"
+#include "apps/bench/replay/temporal_edges.hpp"
 
 #include <fmt/core.h>
 
@@ -172,7 +172,7 @@ class TemporalReader {
   bool pass(const std::function<bool(const io::EdgeBatch&)>& use) {
     io::ReadOptions options;
     options.timestamps = true;
-    options.time_remedy = "--replay needs the time of every edge";
+    options.time_remedy = "a replay needs the time of every edge";
     options.threads = threads_;
     const auto source = io::open_edge_file(file_, options);
     io::EdgeBatch part;

@@ -1,0 +1,27 @@
+// The laboratory: standard workloads beside the machine's limits, and replays of temporal graphs.
+#include "apps/bench/bench.hpp"
+#include "apps/bench/replay/command.hpp"
+#include "apps/cli/program.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+apps::Commands all_commands() {
+  apps::Commands commands = make_suites();
+  commands.push_back(apps::make_replay());
+  return commands;
+}
+
+}  // namespace
+
+}  // namespace sluice::bench
+
+int main(int argc, char** argv) {
+  const sluice::apps::Program program{
+      "sluice-bench",
+      "what Sluice takes, beside the machine's limits and without a technique",
+      {"sluice-bench sampling --scale 22 --report sampling.json",
+       "sluice-bench replay edges.txt --batches 100 --report replay.json"}};
+  return sluice::apps::run_program(program, sluice::bench::all_commands, argc, argv);
+}

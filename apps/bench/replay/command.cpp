@@ -1,0 +1,259 @@
+#include "apps/bench/replay/command.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "apps/bench/replay/graphs.hpp"
+#include "apps/bench/replay/temporal_edges.hpp"
+#include "apps/cli/common_options.hpp"
+#include "apps/cli/console.hpp"
+#include "apps/cli/progress.hpp"
+#include "apps/cli/values.hpp"
+#include "apps/data/rank_batch.hpp"
+#include "apps/job/job.hpp"
+#include "apps/job/ranks.hpp"
+#include "apps/report/report.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+#include "engine/pagerank/dynamic/plan.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+/// A row a method: what a batch cost on average, and the largest errors.
+std::string table(const std::vector<ReplayBatch>& batches) {
+  std::string text =
+      fmt::format("{:<8} {:>10} {:>8} {:>10} {:>13} {:>10} {:>10} {:>10}\n", "method", "ms/batch", "speedup",
+                  "iterations", "ever affected", "linf", "mean linf", "mean L1");
+  const auto count = static_cast<double>(batches.size());
+  double update = 0, device_update = 0, static_seconds = 0;
+  for (const ReplayBatch& batch : batches) {
+    update += batch.update_seconds;
+    device_update += batch.device_update_seconds;
+    static_seconds += batch.runs.front().seconds;
+  }
+  for (std::size_t m = 0; m < batches.front().runs.size(); ++m) {
+    double seconds = 0, iterations = 0, affected = 0, largest = 0, linf = 0, l1 = 0;
+    for (const ReplayBatch& batch : batches) {
+      const ReplayRun& run = batch.runs[m];
+      seconds += run.seconds;
+      iterations += run.iterations;
+      affected += static_cast<double>(run.ever_affected);
+      largest = std::max(largest, run.linf);
+      linf += run.linf;
+      l1 += run.l1;
+    }
+    text += fmt::format("{:<8} {:>10.3f} {:>8.2f} {:>10.1f} {:>13.1f} {:>10.2e} {:>10.2e} {:>10.2e}\n",
+                        name_of(kRankMethods, batches.front().runs[m].method), 1e3 * seconds / count,
+                        static_seconds / seconds, iterations / count, affected / count, largest, linf / count,
+                        l1 / count);
+  }
+  text += fmt::format("{:<8} {:>10.3f}   (of the graph, both directions; not in the rows above)\n", "update",
+                      1e3 * update / count);
+  if (device_update > 0)
+    text += fmt::format("{:<8} {:>10.3f}   (the same, of the GPU's copy)\n", "", 1e3 * device_update / count);
+  return text;
+}
+
+std::string to_json(const std::vector<ReplayBatch>& batches) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const ReplayBatch& batch : batches) {
+    nlohmann::ordered_json row = {{"inserted", batch.counts.inserted},
+                                  {"present", batch.counts.present},
+                                  {"edges", batch.edges},
+                                  {"update_seconds", batch.update_seconds},
+                                  {"device_update_seconds", batch.device_update_seconds}};
+    for (const ReplayRun& run : batch.runs) {
+      row["methods"][name_of(kRankMethods, run.method)] = {{"seconds", run.seconds},
+                                                           {"iterations", run.iterations},
+                                                           {"converged", run.converged},
+                                                           {"initially_affected", run.initially_affected},
+                                                           {"ever_affected", run.ever_affected},
+                                                           {"gathered_edges", run.gathered_edges},
+                                                           {"error_linf", run.linf},
+                                                           {"error_l1", run.l1}};
+    }
+    rows.push_back(std::move(row));
+  }
+  return nlohmann::ordered_json{{"batches", std::move(rows)}}.dump();
+}
+
+struct ReplayCommand {
+  std::string file;
+  RankMethod method = RankMethod::from_scratch;
+  PageRankOptions rank;
+  ReplayOptions replay;
+  CommonOptions common;
+};
+
+/// The graph of a replay, with all edges, as far as plans look at it.
+Graph outline(const TemporalSource& edges) {
+  Graph graph;
+  for (Csr* rows : {&graph.out, &graph.in}) {
+    rows->offsets = HostArray<EdgeIndex>(edges.vertices() + 1, "offsets");
+    std::fill(rows->offsets.begin(), rows->offsets.end(), edges.size());
+  }
+  return graph;
+}
+
+/// What ranks take beside the graph: those of every method, static ones, and those that are compared.
+PageRankPlan plan_replay(const Device& device, const TemporalSource& edges, const PageRankOptions& rank,
+                         const ReplayOptions& options, const RankPlace& place) {
+  const Graph graph = outline(edges);
+  PageRankPlan plan = plan_pagerank(device, graph, rank, place);
+  plan.host_bytes += 3 * graph.vertices() * sizeof(double);
+  for (std::size_t i = 0; i < options.methods.size(); ++i) {
+    const PageRankPlan one = plan_dynamic_ranks(device, graph, rank, 0, place);
+    plan.state_bytes += one.state_bytes, plan.host_bytes += one.host_bytes;
+    plan.device_bytes +=
+        one.partitions == plan.partitions && plan.partitions > 1 ? one.state_bytes : one.device_bytes;
+  }
+  return plan;
+}
+
+void print_plan(const Device& device, const TemporalSource& edges, const ReplayRoom& room,
+                ReplayGraphPlace where, const PageRankPlan& plan) {
+  const bool stays = where == ReplayGraphPlace::stays;
+  const std::uint64_t held = stays ? room.file_bytes : room.graph_bytes;
+  const std::uint64_t host = host_accountant().used() + room.needed(where, plan.host_bytes);
+  const auto line = [](const char* what, std::uint64_t bytes) {
+    return fmt::format("{:<22} {:>12}\n", what, format_size(bytes));
+  };
+  std::string text = fmt::format("{:<22} {:>12} vertices, {} edges\n", "replay",
+                                 format_count(edges.vertices()), format_count(edges.size()));
+  text += line("device memory", plan.device_bytes) + line("  ranks", plan.state_bytes);
+  text += line("host memory", host) + line(stays ? "  graph, in a file" : "  graph", held) +
+          line("  a batch", room.update_bytes);
+  if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
+  print(text);
+  if (plan.device_bytes <= device.memory().ceiling() && host <= host_accountant().ceiling()) return;
+  throw BudgetError(fmt::format(
+      "the job needs {} of device memory and {} of host memory (raise --device-memory or --host-memory)",
+      format_size(plan.device_bytes), format_size(host)));
+}
+
+RankPlace place_of(const ReplayCommand& c) {
+  return {.paging = c.common.paging, .ranks = &world()};
+}
+
+/// Where the graph is to be, and what ranks take then.
+std::pair<ReplayGraphPlace, PageRankPlan> fit(const Device& device, const TemporalSource& edges,
+                                              const ReplayRoom& room, const ReplayCommand& c) {
+  RankPlace place = place_of(c);
+  PageRankPlan plan = plan_replay(device, edges, c.rank, c.replay, place);
+  const ReplayGraphPlace where = place_of_replay(room, plan.host_bytes, c.common);
+  if (where == ReplayGraphPlace::stays) {
+    place.paging.transport = Transport::file;
+    plan = plan_replay(device, edges, c.rank, c.replay, place);
+  }
+  return {where, plan};
+}
+
+/// Fills in what follows from other options. Throws UsageError.
+void settle(const Command& command, ReplayCommand& c) {
+  if (command.given("--method")) c.replay.methods = {c.method};
+  // Static ranks stand beside the method that is asked for, and alone where they are.
+  std::erase(c.replay.methods, RankMethod::from_scratch);
+  c.replay.verify = c.common.verify;
+  validate(c.rank);
+  validate(c.replay);
+}
+
+void report_replay(const Command& command, const TemporalFile& read, const Device& device, Report& report,
+                   const std::vector<ReplayBatch>& batches) {
+  report.command = command.name();
+  report.options = command.resolved();
+  report.device = &device;
+  report.counters = {{"vertices", read.edges->vertices()},
+                     {"temporal_edges", read.edges->size()},
+                     {"self_loops_dropped", read.self_loops}};
+  report.more = to_json(batches);
+}
+
+void tell(const TemporalSource& edges, const std::vector<ReplayBatch>& batches, double batch_fraction) {
+  say(fmt::format(
+      "replay: {} vertices, {} temporal edges, {} batches of {} (of the last: {} new edges, {} in "
+      "all)\n",
+      format_count(edges.vertices()), format_count(edges.size()), batches.size(), batch_fraction,
+      batches.empty() ? 0 : batches.back().counts.inserted, batches.empty() ? 0 : batches.back().edges));
+  if (!batches.empty()) say(table(batches));
+}
+
+/// Replays, with a table on standard error and every batch in the report. Methods all, unless one is given.
+void run_replay(const Command& command, ReplayCommand& c) {
+  settle(command, c);
+  const CommonOptions& common = c.common;
+  require_scratch(common);
+  const Stopwatch watch;
+  cover_outputs({common.report, "-"}, common.scratch);
+  ReportFile report_file(world().leads() && !common.plan ? common.report : "", common.force);
+  apply_host_ceiling(common);
+  announce(command, common);
+  const Device device(device_of_rank(common));
+  tell_refused_gpu(command, common, device);
+  const std::string scratch =
+      common.scratch.empty() ? std::filesystem::temp_directory_path().string() : common.scratch;
+  const TemporalFile read = read_temporal(c.file, scratch, threads_of(common));
+  const TemporalSource& edges = *read.edges;
+  require_same_on_all_ranks(same_options(command) +
+                            fmt::format("vertices {}\ntemporal edges {}\n", edges.vertices(), edges.size()));
+  const ReplayRoom room(edges, c.replay);
+  const auto [where, plan] = fit(device, edges, room, c);
+  if (common.plan) return print_plan(device, edges, room, where, plan);
+  const auto graphs = keep_replay_graphs(where, common);
+  Report report;
+  report.load_seconds = watch.seconds();
+  Progress progress(common.progress, common.quiet);
+  progress.start("replay");
+  std::vector<ReplayBatch> batches;
+  const auto observe = [&](const ReplayBatch& batch) {
+    batches.push_back(batch);
+    progress.update("replay", batches.size(), c.replay.batches, " batches");
+  };
+  replay(device, edges, c.rank, c.replay, observe, place_of(c), graphs.get());
+  progress.finish();
+  report_replay(command, read, device, report, batches);
+  report.total_seconds = watch.seconds();
+  report_file.finish(report);
+  report_file.commit();
+  if (!common.quiet) tell(edges, batches, c.replay.batch_fraction);
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_replay() {
+  auto command = std::make_unique<Command>(
+      "replay", "PageRank of a temporal graph: every method beside static, after every batch");
+  const auto c = std::make_shared<ReplayCommand>();
+  command->group("Graph");
+  command->input_file("EDGES", c->file, "edges with times, in any order: third column");
+  command->real("--initial", "PART", c->replay.initial, "the part of them that the first graph holds");
+  command->real("--batch-fraction", "PART", c->replay.batch_fraction,
+                "a batch's edges, as a part of all edges of the file");
+  command->whole("--batches", c->replay.batches, 1, "consecutive batches, if there are as many");
+  command->group("Ranks");
+  command->choice("--method", c->method, kRankMethods, "one beside static");
+  command->options().back().default_text = "all";
+  declare_rank_options(*command, c->rank);
+  declare_frontier(*command, c->replay.frontier_tolerance, c->replay.prune_tolerance);
+  command->group("Results");
+  declare_report(*command, c->common);
+  command->flag("--force", c->common.force, "replace what exists");
+  command->flag("--verify", c->common.verify, "check every method's ranks after every batch");
+  command->flag("--plan", c->common.plan, "say what the job would need, and run nothing");
+  command->group("Machine");
+  declare_device(*command, c->common);
+  command->group("Messages");
+  declare_messages(*command, c->common);
+  command->set_idle(kIdleForSolvers);
+  command->set_takes_ranks();
+  command->set_example("sluice-bench replay edges.txt --batch-fraction 1e-4 --batches 100");
+  command->run = [c](const Command& self) { run_replay(self, *c); };
+  return command;
+}
+
+}  // namespace sluice::apps

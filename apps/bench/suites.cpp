@@ -1,0 +1,192 @@
+// sluice-bench SUITE: standard workloads, and the machine's own limits beside them.
+#include <fmt/chrono.h>
+#include <fmt/core.h>
+
+#include <ctime>
+#include <fstream>
+#include <optional>
+#include <regex>
+
+#include "apps/bench/bench.hpp"
+#include "apps/cli/common_options.hpp"
+#include "apps/cli/console.hpp"
+#include "apps/cli/errors.hpp"
+#include "apps/job/ranks.hpp"
+#include "apps/report/report.hpp"
+#include "engine/core/error.hpp"
+
+#if !defined(SLUICE_COMMIT)
+#define SLUICE_COMMIT ""
+#endif
+
+namespace sluice::bench {
+
+namespace {
+
+using apps::Command;
+
+/// What a suite measures on.
+enum class On { machine, file, graph };
+
+struct Suite {
+  const char *name, *summary;
+  std::vector<Figure> (*run)(Device&, const Options&);
+  On on = On::graph;
+  bool apart = true;  ///< its figures do not follow from each other: --only may choose some
+  bool ranks = false;
+};
+
+constexpr Suite kSuites[] = {
+    {"limits", "copies and random reads: what no program on this machine can beat", run_limits, On::machine,
+     false},
+    {"sampling", "walks and samples of every kind", run_sampling, On::graph, false},
+    {"outofcore", "walks on a graph of which the device holds a quarter", run_outofcore},
+    {"disk", "the same from a file that no cache holds, beside the disk's own rate", run_disk, On::file,
+     false},
+    {"scaling", "walks and PageRank on all ranks of mpirun beside one", run_scaling, On::graph, true, true},
+    {"ablation", "C-SAW's techniques for partitions, one after the other", run_ablation},
+    {"pagerank", "iterations, beside cuSPARSE on a GPU, and batches", run_pagerank},
+    {"acc", "searches, paths, cores, components and beliefs", run_acc},
+    {"ppr", "personalized PageRank: queries in bulk and alone, and how good their lists are", run_ppr_suite},
+};
+
+struct SuiteCommand {
+  std::uint32_t repetitions = 5, scale = 20, edge_factor = 16;
+  std::string graph, only, commit = SLUICE_COMMIT;
+  apps::CommonOptions common;
+};
+
+constexpr std::array<std::string_view, 5> kSetBySuites{"--layout", "--distribution", "--partitions",
+                                                       "--slots", "--transport"};
+
+void print_figures(const std::vector<Figure>& figures) {
+  for (const auto& figure : figures) {
+    std::string line =
+        fmt::format("{:<48} {:>10.4g} {:<12} ({:.4g} to {:.4g}){}{}", figure.name, figure.value, figure.unit,
+                    figure.low, figure.high, figure.note.empty() ? "" : "  ", figure.note);
+    if (!figure.columns.empty()) line = fmt::format("{:<98}", line);
+    for (const auto& [name, value] : figure.columns) line += fmt::format("  {} {:>9.4g}", name, value);
+    apps::print(line + "\n");
+  }
+}
+
+/// What `--only` says; nothing: all figures.
+std::optional<std::regex> pattern_of(const SuiteCommand& c) {
+  if (c.only.empty()) return std::nullopt;
+  try {
+    return std::regex(c.only);
+  } catch (const std::regex_error&) {
+    throw UsageError(fmt::format("--only: '{}' is no regular expression", c.only));
+  }
+}
+
+std::vector<Figure> measure(const Suite& suite, const SuiteCommand& c, Device& device) {
+  const auto pattern = pattern_of(c);
+  Options options{c.repetitions, c.scale, c.edge_factor, c.common.seed, c.graph, {}, {}};
+  options.progress = [&](const std::string& name) {
+    apps::throw_if_stopped();
+    if (c.common.verbose) apps::say(fmt::format("measuring {}\n", name));
+  };
+  bool found = !pattern;
+  if (pattern) {
+    options.wanted = [&](const std::string& name) {
+      const bool matches = std::regex_search(name, *pattern);
+      found = found || matches;
+      return matches;
+    };
+  }
+  auto figures = suite.run(device, options);
+  if (!found) throw UsageError(fmt::format("--only: no figure of {} matches '{}'", suite.name, c.only));
+  return figures;
+}
+
+/// `AMD EPYC 7B13`; empty where the system does not say.
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
+  }
+  return {};
+}
+
+apps::Report report_of(const Command& command, const SuiteCommand& c, const Device& device,
+                       const std::vector<Figure>& figures) {
+  apps::Report report;
+  report.command = command.name();
+  report.options = command.resolved();
+  report.device = &device;
+  report.counters = {{"date", fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)))},
+                     {"commit", c.commit},
+                     {"processor", processor()}};
+  for (const auto& figure : figures) {
+    report.counters.emplace_back(figure.name + " [" + figure.unit + "]", figure.value);
+    for (const auto& [name, value] : figure.columns)
+      report.counters.emplace_back(figure.name + ": " + name, value);
+  }
+  return report;
+}
+
+void run_suite(const Command& command, const Suite& suite, const SuiteCommand& c) {
+  for (const char* const option : {"--scale", "--edge-factor"}) {
+    if (command.given(option) && !c.graph.empty())
+      throw UsageError(fmt::format("{}: no graph is generated here (leave it out)", option));
+  }
+  const apps::Stopwatch watch;
+  apps::ReportFile report_file(apps::world().leads() ? c.common.report : "", c.common.force);
+  apps::apply_host_ceiling(c.common);
+  apps::announce(command, c.common);
+  Device device(apps::device_of_rank(c.common));
+  apps::tell_refused_gpu(command, c.common, device);
+  const auto figures = measure(suite, c, device);
+  apps::print(fmt::format("{}, on {}; medians of {} runs (smallest to largest)\n", suite.name, device.name(),
+                          c.repetitions));
+  print_figures(figures);
+  if (!apps::world().leads()) return;
+  apps::Report report = report_of(command, c, device, figures);
+  report.total_seconds = watch.seconds();
+  report_file.finish(report);
+  report_file.commit();
+}
+
+void declare_workload(Command& command, const Suite& suite, SuiteCommand& c) {
+  command.group("Workload");
+  command.whole("--repetitions", c.repetitions, 1, "each figure is the median of so many");
+  if (suite.on == On::graph) {
+    command.whole("--scale", c.scale, 1, "generated graphs have 2^N vertices");
+    command.whole("--edge-factor", c.edge_factor, 1, "and so many edges a vertex");
+    command.input_file("--graph", c.graph, "measure on this graph file instead");
+  }
+  if (suite.on == On::file) command.input_file("GRAPH", c.graph, "a graph file on the disk that is measured");
+  if (suite.apart) command.text("--only", "REGEX", c.only, "only figures whose name it matches");
+  if (suite.on != On::machine) apps::declare_seed(command, c.common);
+}
+
+std::unique_ptr<Command> make_suite(const Suite& suite) {
+  auto command = std::make_unique<Command>(suite.name, suite.summary);
+  const auto c = std::make_shared<SuiteCommand>();
+  declare_workload(*command, suite, *c);
+  command->group("Output");
+  command->flag("--force", c->common.force, "replace what exists");
+  apps::declare_report(*command, c->common);
+  command->text("--commit", "ID", c->commit, "the commit that the report names");
+  command->group("Machine");
+  apps::declare_device(*command, c->common);
+  command->group("Messages");
+  apps::declare_messages(*command, c->common);
+  command->set_idle(kSetBySuites);
+  const std::string graph = suite.on == On::file ? " graph.h5" : suite.on == On::graph ? " --scale 22" : "";
+  command->set_example(fmt::format("sluice-bench {0}{1} --report {0}.json", suite.name, graph));
+  if (suite.ranks) command->set_takes_ranks();
+  command->run = [c, &suite](const Command& self) { run_suite(self, suite, *c); };
+  return command;
+}
+
+}  // namespace
+
+apps::Commands make_suites() {
+  apps::Commands commands;
+  for (const Suite& suite : kSuites) commands.push_back(make_suite(suite));
+  return commands;
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,63 @@
+#include "apps/cli/program.hpp"
+
+#include <fmt/core.h>
+
+#include <csignal>
+
+#include "apps/cli/console.hpp"
+#include "apps/cli/errors.hpp"
+#include "apps/cli/help.hpp"
+#include "apps/cli/values.hpp"
+#include "apps/job/files.hpp"
+#include "apps/job/ranks.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+/// Throws UsageError for a word that names none.
+Command& find_command(const Program& program, const Commands& commands, const std::string& word) {
+  std::vector<std::string> names{"--help", "--version", "help"};
+  for (const auto& command : commands) {
+    if (command->name() == word) return *command;
+    names.push_back(command->name());
+  }
+  throw UsageError(
+      fmt::format("unknown command '{}'{} (see {} --help)", word, did_you_mean(word, names), program.name));
+}
+
+void run_words(const Program& program, const Commands& commands, std::vector<std::string> words) {
+  if (words.empty()) {
+    print(program_help(program, commands));
+    throw UsageError("no command was given");
+  }
+  if (words[0] == "help" && words.size() > 1) words = {words[1], "--help"};
+  if (words[0] == "help" || words[0] == "--help" || words[0] == "-h")
+    return print(program_help(program, commands));
+  if (words[0] == "--version") return print(version_text());
+  if (program.refuse != nullptr) program.refuse(words);
+  Command& command = find_command(program, commands, words[0]);
+  words.erase(words.begin());
+  if (parse_command_line(command, words) == ParseResult::help) return print(command_help(command));
+  if (world().size() > 1 && !command.takes_ranks())
+    throw UsageError(fmt::format("{} is the work of one process: start it without mpirun", command.name()));
+  refuse_one_file_twice(command.files());
+  watch_for_stop();
+  command.run(command);
+}
+
+}  // namespace
+
+int run_program(const Program& program, Commands (*make_commands)(), int argc, char** argv) {
+  fill_streams();
+  complain_as(program.name);
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit on files fails, and has its line
+  return run_on_ranks([&] {
+    const Commands commands = make_commands();
+    for (const auto& command : commands) command->set_program(program.name);
+    run_words(program, commands, {argv + 1, argv + argc});
+  });
+}
+
+}  // namespace sluice::apps

@@ -1,0 +1,24 @@
+// A program of commands, alone or as one of many ranks: what `sluice` and `sluice-bench` share.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/cli/command_line.hpp"
+
+namespace sluice::apps {
+
+using Commands = std::vector<std::unique_ptr<Command>>;
+
+struct Program {
+  std::string name, summary;
+  std::vector<std::string> examples;  ///< command lines
+  /// Throws UsageError for words that are another program's; may be null.
+  void (*refuse)(const std::vector<std::string>& words) = nullptr;
+};
+
+/// Finds the command, parses its options and runs it. Returns the exit status.
+int run_program(const Program& program, Commands (*make_commands)(), int argc, char** argv);
+
+}  // namespace sluice::apps

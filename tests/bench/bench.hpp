@@ -1,0 +1,31 @@
+// What tests of sluice-bench share: as tests of the program have it, with the other program.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.hpp"
+
+namespace sluice::test {
+
+class BenchTest : public CliTest {
+ protected:
+  /// Runs sluice-bench to its end.
+  static Finished bench(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), SLUICE_BENCH);
+    return Process(std::move(arguments)).wait();
+  }
+  /// It must succeed.
+  static Finished run_bench(std::vector<std::string> arguments) {
+    auto finished = bench(std::move(arguments));
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    return finished;
+  }
+  /// As refuse().
+  void refuse_bench(int status, const std::string& words, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), SLUICE_BENCH);
+    refuse_program("sluice-bench", status, words, std::move(arguments));
+  }
+  nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(read_bytes(at(name))); }
+};
+
+}  // namespace sluice::test

@@ -1,0 +1,101 @@
+// Suites: their tables, their reports, and what they refuse.
+#include "bench/bench.hpp"
+
+namespace sluice::test {
+namespace {
+
+class Suites : public BenchTest {};
+
+TEST_F(Suites, DiskReadsTheGraphFromItsFile) {
+  run_bench({"disk", graph(), "--device", "host", "--threads", "2", "--repetitions", "1", "--report",
+             at("bench.json")});
+
+  const auto report = json("bench.json");
+  for (const char* figure :
+       {"disk, 1 reader [GB/s]", "disk, 2 readers [GB/s]", "disk, 2 readers past the cache [GB/s]",
+        "uniform walk, past the cache [GB/s]", "uniform walk, past the cache, of the limit [%]",
+        "uniform walk, through the cache, of the limit [%]"}) {
+    EXPECT_GT(report.value(figure, 0.0), 0.0) << figure;
+  }
+  EXPECT_EQ(bench({"disk", "--device", "host"}).status, 2);
+}
+
+TEST_F(Suites, AblationHasARowForEachTechnique) {
+  const auto table = run_bench({"ablation", "--device", "host", "--threads", "2", "--scale", "7",
+                                "--repetitions", "1", "--report", at("bench.json")})
+                         .out;
+
+  const auto report = json("bench.json");
+  for (const char* work : {"biased neighbor", "unbiased neighbor", "forest fire", "biased walk"}) {
+    for (const char* row : {"none", "batching", "+ workload-aware", "+ balancing", "auto"}) {
+      const std::string name = std::string(work) + ", 4000: " + row;
+      EXPECT_NE(table.find(name), std::string::npos) << table;
+      EXPECT_GT(report.value(name + " [ms]", 0.0), 0.0) << name;
+      EXPECT_TRUE(report.contains(name + ": deviation %")) << name;
+      EXPECT_GT(report.value(name + ": link MiB", 0.0), 0.0) << name;
+      if (std::string(row) == "auto") continue;
+      EXPECT_GE(report.value(name + ": transfers", 0.0), 4.0) << name;
+    }
+  }
+}
+
+TEST_F(Suites, MeasuresTheFiguresThatAreAskedForAlone) {
+  const auto table = run_bench({"ablation", "--device", "host", "--scale", "7", "--repetitions", "1",
+                                "--only", "^forest fire, 2000: (none|auto)$"})
+                         .out;
+
+  EXPECT_NE(table.find("forest fire, 2000: none"), std::string::npos) << table;
+  EXPECT_NE(table.find("forest fire, 2000: auto"), std::string::npos) << table;
+  for (const char* other : {"4000", "neighbor", "batching"})
+    EXPECT_EQ(table.find(other), std::string::npos) << table;
+  const auto grid =
+      run_bench({"acc", "--device", "host", "--scale", "7", "--repetitions", "1", "--only", "grid"}).out;
+  EXPECT_NE(grid.find("bfs on a grid"), std::string::npos) << grid;
+  EXPECT_EQ(grid.find("stored edges"), std::string::npos) << grid;  // of the graph that a grid does not need
+  refuse_bench(2, "no figure", {"ablation", "--device", "host", "--scale", "7", "--only", "absent"});
+  refuse_bench(2, "regular", {"ablation", "--device", "host", "--scale", "7", "--only", "("});
+  refuse_bench(2, "--only", {"limits", "--device", "host", "--only", "copy"});
+  refuse_bench(2, "--graph", {"limits", "--device", "host", "--graph", graph()});
+  refuse_bench(2, "--scale", {"limits", "--device", "host", "--scale", "7"});
+  refuse_bench(2, "--edge-factor",
+               {"ablation", "--device", "host", "--graph", graph(), "--edge-factor", "4"});
+}
+
+TEST_F(Suites, PprSaysRatesTimesAndPrecision) {
+  run_bench({"ppr", "--device", "host", "--graph", graph("kronecker", 7, {"--undirected"}), "--repetitions",
+             "1", "--report", at("bench.json")});
+
+  const auto said = json("bench.json");
+  for (const std::string method :
+       {"push, threshold 8e-06", "meloppr, 3,3 at 10%", "meloppr, threshold 3e-4 at every step",
+        "exact, 6 steps", "exact, 14 steps"}) {
+    EXPECT_GT(said[method + ", in bulk [queries/s]"], 0) << method;
+    EXPECT_LE(said[method + ", alone, p50 [ms]"], said[method + ", alone, p99 [ms]"]) << method;
+    EXPECT_GT(said[method + ", precision at 200 []"], 0.3) << method;
+    EXPECT_LE(said[method + ", precision at 200 []"], 1) << method;
+  }
+}
+
+TEST_F(Suites, ReportsNameTheRun) {
+  run_bench({"limits", "--device", "host", "--repetitions", "1", "--commit", "abc1234", "--report",
+             at("limits.json")});
+
+  const auto report = json("limits.json");
+  EXPECT_EQ(report["command"], "limits");
+  EXPECT_EQ(report["commit"], "abc1234");
+  EXPECT_EQ(report["date"].get<std::string>().size(), 10u);
+  EXPECT_GT(report["copy, read + write [GB/s]"], 0);
+}
+
+TEST_F(Suites, FiguresSayTheirPartOfALimit) {
+  run_bench({"sampling", "--device", "host", "--scale", "7", "--repetitions", "1", "--report",
+             at("sampling.json")});
+
+  const auto report = json("sampling.json");
+  const double part = report["uniform walk, csr [G steps/s]"].get<double>() /
+                      report["limit: random 4-byte reads [G reads/s]"].get<double>();
+  EXPECT_NEAR(report["uniform walk, csr: % of random 4-byte reads"], 100 * part, 1e-6);
+}
+
+}  // namespace
+}  // namespace sluice::test
