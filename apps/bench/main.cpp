@@ -1,5 +1,7 @@
-// The laboratory: standard workloads beside the machine's limits, and replays of temporal graphs.
+// The laboratory: standard workloads beside the machine's limits, replays of temporal graphs, and the page of
+// figures.
 #include "apps/bench/bench.hpp"
+#include "apps/bench/page/page.hpp"
 #include "apps/bench/replay/command.hpp"
 #include "apps/cli/program.hpp"
 
@@ -10,6 +12,7 @@ namespace {
 apps::Commands all_commands() {
   apps::Commands commands = make_suites();
   commands.push_back(apps::make_replay());
+  commands.push_back(make_page());
   return commands;
 }
 

@@ -37,8 +37,8 @@ std::span<const Vertex> list_of(const CsrView& csr, std::uint64_t v) {
 }
 
 /// A level's width over the mean weight of an edge, times the degree that an edge meets: measured. It decides
-/// speed alone. A GPU looks at more edges in vain sooner than it waits for more rounds: on an H200 widths of
-/// 64 to 256 take the same time, narrower ones twice as long (tests/bench/RESULTS.md).
+/// speed alone. A GPU looks at more edges in vain sooner than it waits for more rounds: sssp of a Kronecker
+/// graph of scale 22 took an H200 47.0 ms at 16, 20.4 at 64, 19.6 at 256 and 22.4 at 1024.
 constexpr double kDeltaFactor = 16, kDeltaFactorCuda = 128;
 constexpr std::uint64_t kSampledWeights = 1u << 16;
 

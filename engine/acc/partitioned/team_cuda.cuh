@@ -19,7 +19,7 @@ inline constexpr unsigned kWarp = 32;
 inline constexpr unsigned kFewBlocks = 16;
 
 /// Degrees from which on a warp, and a block, take a vertex (SIMD-X's small, medium and large worklists;
-/// its 32 and 128 were up to a tenth slower, tests/bench/RESULTS.md).
+/// its 32 and 128 were up to a tenth slower: sssp 15.8 instead of 14.4 ms, Kronecker scale 22, H200).
 inline constexpr std::uint64_t kWarpDegree = 16;
 inline constexpr std::uint64_t kBlockDegree = 512;
 inline constexpr unsigned kLists = 3;

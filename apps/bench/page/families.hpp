@@ -1,0 +1,95 @@
+// What docs/performance.md shows: a table a family, and the figures of its suite's reports in their order.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+namespace sluice::bench {
+
+struct Family {
+  std::string_view suite, title;
+  std::span<const std::string_view> figures;
+};
+
+inline constexpr std::string_view kSamplingFigures[] = {"uniform walk, csr",
+                                                        "uniform walk, wide",
+                                                        "metropolis-hastings, wide",
+                                                        "restart, wide",
+                                                        "jump, wide",
+                                                        "biased by weight, alias, wide",
+                                                        "biased by weight, inverse transform, csr",
+                                                        "biased by weight, rejection, csr",
+                                                        "node2vec 2, 0.5, weighted, exact",
+                                                        "node2vec 2, 0.5, weighted, exact, 2^17 walkers",
+                                                        "neighbor 15,10, replace, revisit, one seed a vertex",
+                                                        "neighbor 15,10, replace, revisit, 2^16 seeds",
+                                                        "neighbor 15,10, distinct, visited rule, 2^20 seeds",
+                                                        "neighbor 15,10, distinct, visited rule, 2^14 seeds",
+                                                        "the same by weight",
+                                                        "C-SAW: 4000 instances, 2 neighbours, depth 2"};
+
+inline constexpr std::string_view kOutOfCoreFigures[] = {"uniform walk, two walkers a vertex, csr",
+                                                         "uniform walk, two walkers a vertex, coded",
+                                                         "uniform walk, copied",
+                                                         "uniform walk, coded",
+                                                         "uniform walk, copied, fifo",
+                                                         "uniform walk, auto",
+                                                         "biased by weight, alias, copied",
+                                                         "4000 uniform walks, copied",
+                                                         "4000 uniform walks, auto",
+                                                         "64000 uniform walks, copied",
+                                                         "64000 uniform walks, auto"};
+
+inline constexpr std::string_view kPageRankFigures[] = {"one iteration, f64",
+                                                        "one iteration, f64, rows as stored",
+                                                        "one iteration, f32",
+                                                        "one iteration, f64, weighted",
+                                                        "one iteration, f64, a quarter on the device",
+                                                        "cuSPARSE SpMV, f64, CSR, algorithm 1",
+                                                        "to 1e-10, uniform",
+                                                        "to 1e-10, self-loop",
+                                                        "kronecker, batch 1e-06, static",
+                                                        "kronecker, batch 1e-06, dfp",
+                                                        "kronecker, batch 1e-06, dfr",
+                                                        "kronecker, batch 1e-04, static",
+                                                        "kronecker, batch 1e-04, dfp",
+                                                        "kronecker, batch 1e-04, dfr",
+                                                        "grid, batch 1e-06, static",
+                                                        "grid, batch 1e-06, dfp",
+                                                        "grid, batch 1e-06, dfr",
+                                                        "kronecker, batch 1e-06, update on the GPU",
+                                                        "kronecker, batch 1e-06, update on the host"};
+
+inline constexpr std::string_view kAccFigures[] = {"bfs, 16 sources",
+                                                   "bfs, 16 sources, harmonic mean",
+                                                   "bfs, push alone",
+                                                   "bfs, --fusion none",
+                                                   "sssp, 16 sources",
+                                                   "sssp, 16 sources, rate",
+                                                   "wcc",
+                                                   "wcc, rate",
+                                                   "kcore",
+                                                   "kcore --k 16",
+                                                   "bp, 2 states, a round",
+                                                   "bp, 2 states, rate",
+                                                   "bfs on a grid",
+                                                   "sssp on a grid"};
+
+inline constexpr std::string_view kPprFigures[] = {"push, threshold 8e-06, in bulk",
+                                                   "push, threshold 8e-06, alone, p50",
+                                                   "push, threshold 8e-06, precision at 200",
+                                                   "meloppr, 3,3 at 10%, in bulk",
+                                                   "meloppr, 3,3 at 10%, alone, p50",
+                                                   "meloppr, 3,3 at 10%, precision at 200",
+                                                   "exact, 6 steps, in bulk",
+                                                   "exact, 6 steps, alone, p50",
+                                                   "exact, 14 steps, in bulk"};
+
+inline constexpr std::array kFamilies{Family{"sampling", "Walks and samples", kSamplingFigures},
+                                      Family{"outofcore", "Out of core", kOutOfCoreFigures},
+                                      Family{"pagerank", "PageRank", kPageRankFigures},
+                                      Family{"acc", "Active-Compute-Combine", kAccFigures},
+                                      Family{"ppr", "Personalized PageRank", kPprFigures}};
+
+}  // namespace sluice::bench

@@ -1,0 +1,197 @@
+#include "apps/bench/page/page.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "apps/bench/page/families.hpp"
+#include "apps/cli/console.hpp"
+#include "engine/core/error.hpp"
+#include "io/output_file.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kHead =
+    "# Performance\n\n"
+    "`sluice-bench page` writes this page from the reports in `tests/bench/reports/` and from\n"
+    "`tests/bench/peers.json`. Figures are medians. A percentage is the part of a limit of the machine that "
+    "was\n"
+    "measured in the same run. Graphs are Kronecker graphs of edge factor 16, undirected, without isolated\n"
+    "vertices; a graph of scale N was generated with 2^N vertices.\n";
+
+Json read_json(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw InputError(fmt::format("{}: cannot be read", path));
+  try {
+    return Json::parse(file);
+  } catch (const Json::exception& error) {
+    throw InputError(fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+/// Reports of suites, in the order of their files' names.
+std::vector<Json> read_reports(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed))
+    if (entry.path().extension() == ".json") paths.push_back(entry.path());
+  if (failed || paths.empty()) throw InputError(fmt::format("{}: no folder with reports", folder));
+  std::ranges::sort(paths);
+  std::vector<Json> reports;
+  for (const auto& path : paths) {
+    reports.push_back(read_json(path));
+    for (const char* const member : {"command", "options", "device", "date", "commit"})
+      if (!reports.back().contains(member)) throw InputError(fmt::format("{}: has no {}", path, member));
+  }
+  return reports;
+}
+
+/// Until sluice-bench was a program, suites were an argument of `sluice bench`.
+bool is_old(const Json& report) {
+  return report["command"] == "bench";
+}
+
+std::string suite_of(const Json& report) {
+  return is_old(report) ? report["options"]["suite"] : report["command"];
+}
+
+/// A member `NAME [UNIT]`, and UNIT; null: there is none.
+const Json* find_figure(const Json& report, const std::string& name, std::string& unit) {
+  for (const auto& [key, value] : report.items()) {
+    if (!key.starts_with(name + " [") || !value.is_number()) continue;
+    unit = key.substr(name.size() + 2, key.size() - name.size() - 3);
+    return &value;
+  }
+  return nullptr;
+}
+
+std::string number(double value) {
+  return fmt::format("{:.4g}", value);
+}
+
+/// `164.8 G edges/s, 88% of host to device`; empty: the report has no such figure.
+std::string cell_of(const Json& report, const std::string& name) {
+  std::string unit;
+  const Json* const value = find_figure(report, name, unit);
+  if (value == nullptr) return {};
+  std::string cell = number(value->get<double>()) + (unit.empty() ? "" : " " + unit);
+  const std::string share = name + ": % of ";
+  for (const auto& [key, part] : report.items()) {
+    if (key.starts_with(share) && part.get<double>() >= 0.5)
+      cell += fmt::format(", {:.0f}% of {}", part.get<double>(), key.substr(share.size()));
+  }
+  return cell;
+}
+
+/// `[1] NVIDIA H100, 2026-11-23, commit f41b266: command; limits`.
+std::string run_line(std::size_t number_of_run, const Json& report) {
+  const Json& options = report["options"];
+  std::string line = fmt::format("{}. {}", number_of_run, report["device"].get<std::string>());
+  const std::string processor = report.value("processor", "");
+  if (report["device"].get<std::string>().starts_with("host") && !processor.empty())
+    line += fmt::format(" ({})", processor);
+  line += fmt::format(", {}, commit {}: `{} {}", report["date"].get<std::string>(),
+                      report["commit"].get<std::string>(), is_old(report) ? "sluice bench" : "sluice-bench",
+                      suite_of(report));
+  for (const char* const option : {"device", "threads", "scale", "repetitions"}) {
+    const std::string value =
+        options.contains(option)
+            ? options[option].is_string() ? options[option].get<std::string>() : options[option].dump()
+            : "0";
+    if (value != "0") line += fmt::format(" --{} {}", option, value);
+  }
+  line += "`";
+  const char* before = ". Limits: ";
+  for (const auto& [key, value] : report.items()) {
+    if (!key.starts_with("limit: ")) continue;
+    const auto unit = key.find(" [");
+    line += fmt::format("{}{} {} {}", std::exchange(before, ", "), key.substr(7, unit - 7),
+                        number(value.get<double>()), key.substr(unit + 2, key.size() - unit - 3));
+  }
+  return line + "\n";
+}
+
+std::string table_of(const Family& family, const std::vector<Json>& reports) {
+  std::string text, head = "\n| figure |", rule = "|---|";
+  std::vector<const Json*> runs;
+  for (const Json& report : reports) {
+    if (suite_of(report) != family.suite) continue;
+    runs.push_back(&report);
+    text += run_line(runs.size(), report);
+    head += fmt::format(" run {} |", runs.size()), rule += "---|";
+  }
+  if (runs.empty()) return "No report yet.\n";
+  text += head + "\n" + rule + "\n";
+  for (const std::string_view figure : family.figures) {
+    std::string row = fmt::format("| {} |", figure);
+    bool any = false;
+    for (const Json* const run : runs) {
+      const std::string cell = cell_of(*run, std::string(figure));
+      row += fmt::format(" {} |", cell), any = any || !cell.empty();
+    }
+    if (any) text += row + "\n";
+  }
+  return text;
+}
+
+std::string peers_of(const Family& family, const Json& peers) {
+  std::string text;
+  for (const Json& peer : peers) {
+    if (peer.at("family") != family.suite) continue;
+    const auto word = [&](const char* name) { return peer.at(name).get<std::string>(); };
+    text += fmt::format("| {} | {} | {}: {} | {} | {} |\n", word("figure"), word("sluice"), word("peer"),
+                        word("value"), word("device"), word("source"));
+  }
+  if (text.empty()) return text;
+  return "\n| beside a peer | Sluice | peer | device | run |\n|---|---|---|---|---|\n" + text;
+}
+
+struct PageCommand {
+  std::string reports, peers, output;
+  bool force = false;
+};
+
+std::string page_of(const std::vector<Json>& reports, const Json& peers) {
+  std::string page = kHead;
+  for (const Family& family : kFamilies)
+    page += fmt::format("\n## {}\n\n", family.title) + table_of(family, reports) + peers_of(family, peers);
+  return page;
+}
+
+void run_page(const PageCommand& c) {
+  if (c.output.empty()) throw UsageError("--output FILE is missing");
+  const std::string page = page_of(read_reports(c.reports), read_json(c.peers));
+  if (c.output == "-") return apps::print(page);
+  io::OutputFile file(c.output, c.force);
+  std::ofstream stream(file.temporary());
+  stream << page;
+  stream.close();
+  if (!stream) throw RunError(fmt::format("{}: cannot be written", c.output));
+  file.commit();
+}
+
+}  // namespace
+
+std::unique_ptr<apps::Command> make_page() {
+  auto command = std::make_unique<apps::Command>("page", "the page of figures, written from reports");
+  const auto c = std::make_shared<PageCommand>();
+  command->group("Page");
+  command->text("REPORTS", "REPORTS", c->reports, "a folder of the suites' reports");
+  command->input_file("--peers", c->peers, "figures of other systems, measured beside ours");
+  command->output_file("--output", c->output, "where the page goes; '-' is standard output");
+  command->flag("--force", c->force, "replace what exists");
+  command->set_example(
+      "sluice-bench page tests/bench/reports --peers tests/bench/peers.json --output docs/performance.md");
+  command->run = [c](const apps::Command&) { run_page(*c); };
+  return command;
+}
+
+}  // namespace sluice::bench
