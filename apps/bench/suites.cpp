@@ -2,6 +2,7 @@
 #include <fmt/chrono.h>
 #include <fmt/core.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <optional>
@@ -109,7 +110,8 @@ std::string processor() {
   return {};
 }
 
-apps::Report report_of(const Command& command, const SuiteCommand& c, const Device& device,
+/// `load`: of the machine, before the suite began.
+apps::Report report_of(const Command& command, const SuiteCommand& c, const Device& device, double load,
                        const std::vector<Figure>& figures) {
   apps::Report report;
   report.command = command.name();
@@ -117,7 +119,8 @@ apps::Report report_of(const Command& command, const SuiteCommand& c, const Devi
   report.device = &device;
   report.counters = {{"date", fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)))},
                      {"commit", c.commit},
-                     {"processor", processor()}};
+                     {"processor", processor()},
+                     {"load", load}};
   for (const auto& figure : figures) {
     report.counters.emplace_back(figure.name + " [" + figure.unit + "]", figure.value);
     for (const auto& [name, value] : figure.columns)
@@ -137,12 +140,14 @@ void run_suite(const Command& command, const Suite& suite, const SuiteCommand& c
   apps::announce(command, c.common);
   Device device(apps::device_of_rank(c.common));
   apps::tell_refused_gpu(command, c.common, device);
+  double load = 0;  // runnable processes, over the last minute
+  if (::getloadavg(&load, 1) != 1) load = 0;
   const auto figures = measure(suite, c, device);
   apps::print(fmt::format("{}, on {}; medians of {} runs (smallest to largest)\n", suite.name, device.name(),
                           c.repetitions));
   print_figures(figures);
   if (!apps::world().leads()) return;
-  apps::Report report = report_of(command, c, device, figures);
+  apps::Report report = report_of(command, c, device, load, figures);
   report.total_seconds = watch.seconds();
   report_file.finish(report);
   report_file.commit();

@@ -84,6 +84,7 @@ TEST_F(Suites, ReportsNameTheRun) {
   EXPECT_EQ(report["command"], "limits");
   EXPECT_EQ(report["commit"], "abc1234");
   EXPECT_EQ(report["date"].get<std::string>().size(), 10u);
+  EXPECT_GE(report["load"], 0);
   EXPECT_GT(report["copy, read + write [GB/s]"], 0);
 }
 

@@ -25,7 +25,9 @@ constexpr const char* kHead =
     "`tests/bench/peers.json`. Figures are medians. A percentage is the part of a limit of the machine that "
     "was\n"
     "measured in the same run. Graphs are Kronecker graphs of edge factor 16, undirected, without isolated\n"
-    "vertices; a graph of scale N was generated with 2^N vertices.\n";
+    "vertices; a graph of scale N was generated with 2^N vertices. One that caches hold may pass a limit of "
+    "reads\n"
+    "beyond them.\n";
 
 Json read_json(const std::string& path) {
   std::ifstream file(path);
@@ -96,8 +98,10 @@ std::string run_line(std::size_t number_of_run, const Json& report) {
   const Json& options = report["options"];
   std::string line = fmt::format("{}. {}", number_of_run, report["device"].get<std::string>());
   const std::string processor = report.value("processor", "");
-  if (report["device"].get<std::string>().starts_with("host") && !processor.empty())
-    line += fmt::format(" ({})", processor);
+  if (report["device"].get<std::string>().starts_with("host")) {
+    if (!processor.empty()) line += fmt::format(" ({})", processor);
+    line += fmt::format(", the machine's load {:.0f} before it", report.value("load", 0.0));
+  }
   line += fmt::format(", {}, commit {}: `{} {}", report["date"].get<std::string>(),
                       report["commit"].get<std::string>(), is_old(report) ? "sluice bench" : "sluice-bench",
                       suite_of(report));
