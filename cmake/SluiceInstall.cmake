@@ -9,7 +9,8 @@ endif()
 install(TARGETS sluice sluice_hdf5 ${SLUICE_MPI_TARGET} sluice_warnings EXPORT sluiceTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS sluice_program sluice_bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS sluice_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS sluice_bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)  # where it was built
 
 # Headers keep their folders: #include "engine/sampling/run.hpp" means the same here and there.
 install(DIRECTORY engine partition io DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice
