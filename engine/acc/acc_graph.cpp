@@ -5,7 +5,7 @@
 #include <chrono>
 #include <span>
 
-#include "engine/acc/partitioned/owned_rows.hpp"
+#include "engine/acc/partitioned/rank_part.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
@@ -143,10 +143,10 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   out_ = graph.out.view();
   symmetric_ = !graph.directed;
   if (is_shared_out(device, graph, needs, place)) {
-    const auto owned = std::make_shared<OwnedRows>(device, graph, needs, place);
+    const auto owned = std::make_shared<RankPart>(device, graph, needs, place);
     usual_delta_ =
         needs.weights && graph.weighted ? delta_for(out_, owned->mean_weight(), device.is_cuda()) : 1;
-    owned_ = owned;
+    rank_part_ = owned;
     setup_seconds_ = seconds();
     return;
   }
@@ -171,15 +171,15 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
 }
 
 std::uint64_t AccGraph::first() const {
-  return owned_ != nullptr ? owned_->first() : 0;
+  return rank_part_ != nullptr ? rank_part_->first() : 0;
 }
 
 std::uint64_t AccGraph::last() const {
-  return owned_ != nullptr ? owned_->last() : vertices();
+  return rank_part_ != nullptr ? rank_part_->last() : vertices();
 }
 
 bool AccGraph::has_in_edges() const {
-  return (owned_ != nullptr ? owned_->in().in : in_).offsets != nullptr;
+  return (rank_part_ != nullptr ? rank_part_->in().in : in_).offsets != nullptr;
 }
 
 CsrView AccGraph::upload(const CsrView& from, OnDevice& to) {

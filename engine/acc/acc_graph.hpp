@@ -1,5 +1,5 @@
 // A graph as programs run on it: out-edges, in-edges where a pull may want them, in the device's memory; or
-// the part of it that this rank owns, or that is brought in partitions (owned_rows.hpp).
+// the part of it that this rank owns, or that is brought in partitions (rank_part.hpp).
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct AccNeeds {
   std::uint64_t whole_bytes = 0;
 };
 
-class OwnedRows;
+class RankPart;
 
 class AccGraph {
  public:
@@ -31,7 +31,7 @@ class AccGraph {
   std::uint64_t vertices() const { return out_.vertices; }
   std::uint64_t edges() const { return out_.edges; }
   /// What this rank owns, or reaches in partitions; null: one process reaches everything in place.
-  const OwnedRows* owned() const { return owned_.get(); }
+  const RankPart* rank_part() const { return rank_part_.get(); }
   /// Vertices [first(), last()): those that this rank owns, or all.
   std::uint64_t first() const;
   std::uint64_t last() const;
@@ -61,7 +61,7 @@ class AccGraph {
   CsrView upload(const CsrView& from, OnDevice& to);
 
   const Device* device_;
-  std::shared_ptr<const OwnedRows> owned_;
+  std::shared_ptr<const RankPart> rank_part_;
   Csr made_;
   OnDevice out_there_, in_there_;
   CsrView out_, in_;

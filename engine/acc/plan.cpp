@@ -1,5 +1,5 @@
 // What the solvers allocate, said beforehand.
-#include "engine/acc/partitioned/owned_rows.hpp"
+#include "engine/acc/partitioned/rank_part.hpp"
 #include "engine/acc/solve.hpp"
 
 namespace sluice {
@@ -49,12 +49,19 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
   plan.check_bytes = check_bytes(graph, shape);
   // Vertices that are sent to, and those that are settled, are bits.
   std::uint64_t held = plan.state_bytes + (n + 63) / 64 * 8 * 2;
-  // A GPU also has worklists of all vertices and of own ones, and where lists begin (listed_push.hpp).
-  if (device.is_cuda()) held += n * sizeof(Vertex) + rows * (2 * sizeof(Vertex) + sizeof(EdgeIndex));
+  // Ranges of ranks, and counts of a round.
+  held += (2 * ranks + 4) * sizeof(std::uint64_t);
+  // Worklists of all vertices and of own ones (frontier_rounds.hpp). A GPU also has where lists begin; the
+  // host has bins of an aggregation's vertices instead.
+  if (device.is_cuda()) {
+    held += n * sizeof(Vertex) + rows * (2 * sizeof(Vertex) + sizeof(EdgeIndex));
+  } else if (shape.lists > 0) {
+    held += ((shape.levels && ranks == 1 ? 0 : n) + rows * (shape.levels ? 1 : 2)) * sizeof(Vertex);
+  }
   const std::uint64_t lists = edges * (sizeof(Vertex) + (shape.weights ? sizeof(float) : 0));
   plan.device_bytes = held;
   plan.host_bytes = n * (shape.state + shape.result);
-  if (!device.is_cuda()) plan.host_bytes += rows * shape.lists * sizeof(Vertex);
+  if (!device.is_cuda() && shape.levels) plan.host_bytes += rows * shape.lists * sizeof(Vertex);
   if (in_file || is_paged(device, lists, held, nullptr, place.paging)) {
     // In-lists come in partitions of their own where there is room for these, too.
     const SweepPagePlan pages = plan_sweep_pages(device, {lists, longest_bytes(graph, shape)},

@@ -178,6 +178,10 @@ concept MergeProgram = P::kCombine == Combine::merge&& std::same_as<typename P::
   { program.active(v, v) } -> std::same_as<bool>;
 };
 
+/// Levels whose vertices wait in bins of their own. A program that sends once has none but the level at work.
+template <AggregationProgram P>
+inline constexpr std::uint64_t kLevelBins = P::kRepeats ? 64 : 1;
+
 /// The highest level that an aggregation works on.
 template <class P>
 SLUICE_HD std::uint64_t last_level(const P& program) {

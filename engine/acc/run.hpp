@@ -12,11 +12,9 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
-#include "engine/acc/partitioned/listed_merge.hpp"
-#include "engine/acc/partitioned/listed_push.hpp"
-#include "engine/acc/partitioned/owned_levels.hpp"
-#include "engine/acc/partitioned/owned_merge.hpp"
-#include "engine/acc/partitioned/owned_vote.hpp"
+#include "engine/acc/partitioned/levels.hpp"
+#include "engine/acc/partitioned/merge.hpp"
+#include "engine/acc/partitioned/vote.hpp"
 #include "engine/acc/program.hpp"
 #include "engine/acc/whole_host/host_levels.hpp"
 #include "engine/acc/whole_host/host_merge.hpp"
@@ -24,11 +22,12 @@
 #include "engine/core/build_namespace.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
+#include "engine/exec/host_executor.hpp"
 #if defined(__CUDACC__)
-#include "engine/acc/partitioned/team_adjacency_cuda.cuh"
 #include "engine/acc/resident_cuda/levels.cuh"
 #include "engine/acc/resident_cuda/merge.cuh"
 #include "engine/acc/resident_cuda/vote_driver.cuh"
+#include "engine/exec/cuda_executor.cuh"
 #endif
 
 namespace sluice {
@@ -58,27 +57,15 @@ auto make_host_driver(const AccGraph& graph, const Program& program, const AccOp
 template <class Program>
 inline constexpr bool kTravels = !AggregationProgram<Program> || BoundProgram<Program> || SumProgram<Program>;
 
-/// Over ranks, or in partitions, on the host.
-template <class Program>
-auto make_owned_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
+/// Over ranks, or in partitions.
+template <class Program, Executor E>
+auto make_partitioned_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   if constexpr (VoteProgram<Program>) {
-    return std::make_unique<OwnedVote<OwnedVoteRounds<Program>>>(graph, program, options);
+    return std::make_unique<PartitionedVote<Program, E>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
-    return std::make_unique<OwnedLevels<OwnedLevelPush<Program>>>(graph, program);
+    return std::make_unique<PartitionedLevels<Program, E>>(graph, program);
   } else {
-    return std::make_unique<OwnedMerge<Program>>(graph, program);
-  }
-}
-
-/// The same on a GPU, or on whatever else is a team (partitioned/round_output.hpp).
-template <class Program, class Team>
-auto make_listed_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
-  if constexpr (VoteProgram<Program>) {
-    return std::make_unique<OwnedVote<ListedPush<Program, Team>>>(graph, program, options);
-  } else if constexpr (AggregationProgram<Program>) {
-    return std::make_unique<OwnedLevels<ListedPush<Program, Team>>>(graph, program);
-  } else {
-    return std::make_unique<ListedMerge<Program, Team>>(graph, program);
+    return std::make_unique<PartitionedMerge<Program, E>>(graph, program);
   }
 }
 
@@ -130,15 +117,15 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   if (graph.device().is_cuda())
     throw UsageError("this program was compiled for the host alone (compile it with nvcc, or use the host)");
 #endif
-  if (graph.owned() != nullptr) {
+  if (graph.rank_part() != nullptr) {
     if constexpr (acc::kTravels<Program>) {
 #if defined(__CUDACC__)
       if (graph.device().is_cuda()) {
-        drive(acc::make_listed_driver<Program, cuda::CudaTeam>(graph, program, options), from_host);
+        drive(acc::make_partitioned_driver<Program, cuda::CudaExecutor>(graph, program, options), from_host);
         return result;
       }
 #endif
-      drive(acc::make_owned_driver(graph, program, options), from_host);
+      drive(acc::make_partitioned_driver<Program, HostExecutor>(graph, program, options), from_host);
     } else {
       throw UsageError("this program works on a whole graph in one process (program.hpp says what it takes)");
     }

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "engine/acc/options.hpp"
-#include "engine/acc/partitioned/owned_rows.hpp"
+#include "engine/acc/partitioned/rank_part.hpp"
 #include "engine/acc/partitioned/round_exchange.hpp"
 #include "engine/core/macros.hpp"
 
@@ -41,7 +41,7 @@ class VoteDirection {
  public:
   /// Before the first round, whose active vertices on this rank are `own`. Rounds pull if `can_pull` on all
   /// ranks. All of them make one.
-  VoteDirection(const OwnedRows& rows, AccDirection asked, bool can_pull, std::uint64_t vertices,
+  VoteDirection(const RankPart& rows, AccDirection asked, bool can_pull, std::uint64_t vertices,
                 std::uint64_t edges, const VoteFront& own)
       : ranks_(rows.ranks()), vertices_(vertices), left_(edges) {
     const bool asks = asked == AccDirection::automatic && ranks_.size() > 1;

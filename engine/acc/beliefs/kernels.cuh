@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "engine/acc/beliefs/part.hpp"
-#include "engine/acc/partitioned/team_cuda.cuh"
 #include "engine/exec/block_group.cuh"
 #include "engine/exec/cuda_check.cuh"
+#include "engine/exec/grid.cuh"
 #include "engine/exec/group.hpp"
 
 namespace sluice::cuda {

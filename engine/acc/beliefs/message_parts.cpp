@@ -23,7 +23,7 @@ std::span<Byte> bytes_at(T* messages, std::uint64_t count) {
 }
 
 /// Of scratch files, where messages need any.
-std::string folder_for(const OwnedRows& rows, unsigned states) {
+std::string folder_for(const RankPart& rows, unsigned states) {
   const CsrView& lists = rows.lists();
   const std::uint64_t needed = MessageParts::bytes(lists.edges, states), left = host_accountant().available();
   if (MessageParts::fit(left, lists.vertices, lists.edges, states, rows.weighted())) return {};
@@ -36,7 +36,7 @@ std::string folder_for(const OwnedRows& rows, unsigned states) {
 
 }  // namespace
 
-MessageParts::MessageParts(const Device& device, const OwnedRows& rows, unsigned states)
+MessageParts::MessageParts(const Device& device, const RankPart& rows, unsigned states)
     : rows_(rows),
       lists_(rows.lists()),
       states_(states),

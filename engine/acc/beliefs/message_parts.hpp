@@ -13,7 +13,7 @@
 
 #include "engine/acc/beliefs/part.hpp"
 #include "engine/acc/partitioned/block_exchange.hpp"
-#include "engine/acc/partitioned/owned_rows.hpp"
+#include "engine/acc/partitioned/rank_part.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/scratch_memory.hpp"
 #include "engine/exec/thread_pool.hpp"
@@ -43,7 +43,7 @@ class MessageParts {
   /// Makes room: in host memory, or, where that does not hold them, in scratch files. Parts are worked on one
   /// after the other, so that few pages of a file are wanted at a time. Keeps references. Throws BudgetError
   /// where host memory does not suffice and no folder for scratch files is named.
-  MessageParts(const Device& device, const OwnedRows& rows, unsigned states);
+  MessageParts(const Device& device, const RankPart& rows, unsigned states);
 
   /// Pieces of the rank's lists, the first of them of this row, as they pass by.
   using UseLists = std::function<void(const CsrView& lists, std::uint64_t first_row)>;
@@ -115,7 +115,7 @@ class MessageParts {
   void require_on_all_ranks(bool good) const;
   void say_nothing(std::int64_t uniform);
 
-  const OwnedRows& rows_;
+  const RankPart& rows_;
   CsrView lists_;
   unsigned states_;
   std::string folder_;  ///< of scratch files; empty: messages are in memory

@@ -9,7 +9,7 @@
 #include "engine/acc/beliefs/message_parts.hpp"
 #include "engine/acc/beliefs/part.hpp"
 #include "engine/acc/options.hpp"
-#include "engine/acc/partitioned/owned_rows.hpp"
+#include "engine/acc/partitioned/rank_part.hpp"
 #include "partition/plan.hpp"
 
 namespace sluice::acc {
@@ -34,10 +34,10 @@ class BeliefPartBackend {
 };
 
 /// Makes what it holds while messages are laid out beside it. Both keep references to all.
-std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, const OwnedRows& rows,
+std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, const RankPart& rows,
                                                           const MessageParts& messages);
 /// Takes what the device has left for parts that come and go. Throws BudgetError where two do not fit.
-std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const OwnedRows& rows,
+std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const RankPart& rows,
                                                           const MessageParts& messages, unsigned states,
                                                           bool damped);
 
@@ -47,14 +47,14 @@ inline std::uint64_t belief_slot_bytes(unsigned states, bool weighted) {
 }
 /// Parts that a GPU can hold two of, or as many as were asked for, where everything else is there already.
 /// Throws BudgetError where two do not fit.
-PartitionPlan cut_for_slots(const Device& device, const OwnedRows& rows, unsigned states);
+PartitionPlan cut_for_slots(const Device& device, const RankPart& rows, unsigned states);
 /// How many are there at once.
-std::uint64_t belief_slots(const OwnedRows& rows, const PartitionPlan& plan);
+std::uint64_t belief_slots(const RankPart& rows, const PartitionPlan& plan);
 /// What a GPU holds of own rows and edges beside vertex states and such slots.
 std::uint64_t cuda_belief_part_bytes(std::uint64_t rows, std::uint64_t edges);
 
 /// Part `part` of the rows; its messages are where the host has them.
-BeliefPart belief_part(const BeliefPropagation& program, const OwnedRows& rows, const MessageParts& messages,
+BeliefPart belief_part(const BeliefPropagation& program, const RankPart& rows, const MessageParts& messages,
                        std::uint64_t part);
 
 }  // namespace sluice::acc

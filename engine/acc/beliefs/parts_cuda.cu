@@ -63,7 +63,7 @@ std::vector<Vertex> hubs_of(const CsrView& lists) {
 
 class CudaBeliefParts final : public BeliefPartBackend {
  public:
-  CudaBeliefParts(const Device& device, const OwnedRows& rows, const MessageParts& messages, unsigned states,
+  CudaBeliefParts(const Device& device, const RankPart& rows, const MessageParts& messages, unsigned states,
                   bool damped)
       : device_(device),
         rows_(rows),
@@ -194,7 +194,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
   }
 
   const Device& device_;
-  const OwnedRows& rows_;
+  const RankPart& rows_;
   const MessageParts& messages_;
   CsrView lists_;
   unsigned states_;
@@ -217,7 +217,7 @@ std::uint64_t cuda_belief_part_bytes(std::uint64_t rows, std::uint64_t edges) {
          2 * sizeof(cuda::BeliefTotals);
 }
 
-std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const OwnedRows& rows,
+std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const RankPart& rows,
                                                           const MessageParts& messages, unsigned states,
                                                           bool damped) {
   return std::make_unique<CudaBeliefParts>(device, rows, messages, states, damped);

@@ -17,7 +17,7 @@ constexpr std::uint64_t kRowsAtOnce = 256;
 
 class HostBeliefParts final : public BeliefPartBackend {
  public:
-  HostBeliefParts(const Device& device, const OwnedRows& rows, const MessageParts& messages)
+  HostBeliefParts(const Device& device, const RankPart& rows, const MessageParts& messages)
       : rows_(rows), messages_(messages), crew_(device.threads()), mine_(crew_.size()) {
     // Once it is known where messages go, targets are not looked at any more.
     if (rows.weighted()) pages_ = rows.make_pages(rows.out(), locks_);
@@ -86,7 +86,7 @@ class HostBeliefParts final : public BeliefPartBackend {
     });
   }
 
-  const OwnedRows& rows_;
+  const RankPart& rows_;
   const MessageParts& messages_;
   Crew crew_;
   std::vector<Mine> mine_;  ///< [threads]
@@ -96,12 +96,12 @@ class HostBeliefParts final : public BeliefPartBackend {
 
 }  // namespace
 
-std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, const OwnedRows& rows,
+std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, const RankPart& rows,
                                                           const MessageParts& messages) {
   return std::make_unique<HostBeliefParts>(device, rows, messages);
 }
 
-BeliefPart belief_part(const BeliefPropagation& program, const OwnedRows& rows, const MessageParts& messages,
+BeliefPart belief_part(const BeliefPropagation& program, const RankPart& rows, const MessageParts& messages,
                        std::uint64_t part) {
   const std::uint64_t begin = messages.begin(part), state = begin * program.states;
   const EdgeIndex first = rows.lists().offsets[0];

@@ -43,11 +43,11 @@ class PartMessages final : public KeptMessages {
   std::shared_ptr<const acc::MessageParts> parts_;
 };
 
-class OwnedBeliefs final : public BeliefSolver {
+class PartitionedBeliefs final : public BeliefSolver {
  public:
-  OwnedBeliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options)
+  PartitionedBeliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options)
       : device_(graph.device()),
-        rows_(*graph.owned()),
+        rows_(*graph.rank_part()),
         vertices_(graph.vertices()),
         own_rows_(rows_.last() - rows_.first()),
         messages_(std::make_shared<acc::MessageParts>(device_, rows_, model.states)),
@@ -147,7 +147,7 @@ class OwnedBeliefs final : public BeliefSolver {
   }
 
   const Device& device_;
-  const OwnedRows& rows_;
+  const RankPart& rows_;
   std::uint64_t vertices_, own_rows_;
   std::shared_ptr<acc::MessageParts> messages_;
   Buffer<double> coupling_;
@@ -160,9 +160,9 @@ class OwnedBeliefs final : public BeliefSolver {
 
 }  // namespace
 
-std::unique_ptr<BeliefSolver> make_owned_beliefs(const AccGraph& graph, const BeliefModel& model,
-                                                 const BeliefOptions& options) {
-  return std::make_unique<OwnedBeliefs>(graph, model, options);
+std::unique_ptr<BeliefSolver> make_partitioned_beliefs(const AccGraph& graph, const BeliefModel& model,
+                                                       const BeliefOptions& options) {
+  return std::make_unique<PartitionedBeliefs>(graph, model, options);
 }
 
 }  // namespace sluice

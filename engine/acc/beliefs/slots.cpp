@@ -14,7 +14,7 @@ constexpr std::uint64_t kLeastSlots = 2;
 
 }  // namespace
 
-PartitionPlan cut_for_slots(const Device& device, const OwnedRows& rows, unsigned states) {
+PartitionPlan cut_for_slots(const Device& device, const RankPart& rows, unsigned states) {
   if (rows.paging().transport == Transport::mapped)
     throw UsageError("--transport mapped: a GPU works on copies of messages (leave it out)");
   const CsrView& lists = rows.lists();
@@ -34,7 +34,7 @@ PartitionPlan cut_for_slots(const Device& device, const OwnedRows& rows, unsigne
       slots, format_size(needed), format_size(left)));
 }
 
-std::uint64_t belief_slots(const OwnedRows& rows, const PartitionPlan& plan) {
+std::uint64_t belief_slots(const RankPart& rows, const PartitionPlan& plan) {
   return std::min(std::max(rows.paging().slots, kLeastSlots), plan.size());
 }
 

@@ -26,7 +26,7 @@ class BeliefSolver {
 /// Both keep references to the graph and the model's coupling alone.
 std::unique_ptr<BeliefSolver> make_whole_beliefs(const AccGraph& graph, const BeliefModel& model,
                                                  const BeliefOptions& options);
-std::unique_ptr<BeliefSolver> make_owned_beliefs(const AccGraph& graph, const BeliefModel& model,
+std::unique_ptr<BeliefSolver> make_partitioned_beliefs(const AccGraph& graph, const BeliefModel& model,
                                                  const BeliefOptions& options);
 
 /// Logarithms of the coupling, of the largest entry 0: a common factor of all entries changes no belief.

@@ -1,96 +1,114 @@
-// The lists of a rank's own vertices in one direction as a device reaches them: where they begin, where their
-// edges are, and, where these come in partitions, how the next ones are chosen.
+// The lists of a rank's own vertices in one direction as an executor traverses them: where they begin, where
+// their edges are, and, where these come in partitions, how the next ones are chosen.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "engine/acc/partitioned/owned_rows.hpp"
-#include "engine/acc/partitioned/place.hpp"
-#include "engine/acc/partitioned/round_output.hpp"
+#include "engine/acc/partitioned/bits.hpp"
+#include "engine/acc/partitioned/edge_lists.hpp"
+#include "engine/acc/partitioned/rank_part.hpp"
+#include "engine/exec/executor.hpp"
 #include "engine/exec/memory/buffer.hpp"
 
 namespace sluice::acc {
 
-class ListedLists {
+/// The vertices of a worklist, by the partition that has their lists.
+struct ByPartition {
+  VertexRange vertices;
+  const std::uint64_t* begins;  ///< [partitions] rows
+  unsigned partitions;
+
+  SLUICE_HD std::uint64_t row(std::uint64_t i) const { return vertices[i] - vertices.first; }
+  SLUICE_HD unsigned key(std::uint64_t i) const { return range_of(begins, partitions, row(i)); }
+  SLUICE_HD Vertex item(std::uint64_t i) const { return vertices[i]; }
+  SLUICE_HD std::uint64_t weight(std::uint64_t i) const {
+    return vertices.offsets[row(i) + 1] - vertices.offsets[row(i)];
+  }
+};
+
+class Adjacency {
  public:
-  /// All else that the device is to hold must be there already, but for `listed` vertices that are put in
-  /// order of partitions. These take what memory there is, divided by `shares`. Keeps references.
-  ListedLists(const Device& device, const OwnedRows& rows, const SweepRows& lists, std::uint64_t listed,
-              std::uint64_t shares = 1)
-      : device_(device), offsets_(device, lists.in.vertices + 1, "the graph's offsets") {
-    copy_to_device(device, offsets_.data(), lists.in.offsets, offsets_.bytes());
+  /// All else that the device is to hold must be there already, but for worklists of `active` vertices in
+  /// order of partitions. Lists take what memory there is, divided by `shares`. Keeps references.
+  Adjacency(const Device& device, const RankPart& rows, const SweepRows& lists, std::uint64_t active,
+            std::uint64_t shares = 1)
+      : device_(device),
+        first_(rows.first()),
+        offsets_(lists.in.offsets),
+        uploaded_offsets_(device, device.is_cuda() ? lists.in.vertices + 1 : 0, "the graph's offsets") {
+    if (device.is_cuda()) {
+      copy_to_device(device, uploaded_offsets_.data(), offsets_, uploaded_offsets_.bytes());
+      offsets_ = uploaded_offsets_.data();
+    }
     {
       const bool paged = rows.has_pages(lists);
-      if (paged) sorted_ = Buffer<Vertex>(device, listed, "worklists");
-      // Slots take what is left: keep room for what is known once they are there.
-      const Buffer<std::uint64_t> kept(device, paged ? 4 * rows.most_partitions() + 1 : 0, "partitions");
-      place_.emplace(device, rows, lists, memory_for_sweep_pages(device) / shares);
+      if (paged) sorted_ = Buffer<Vertex>(device, active, "worklists");
+      // Slots take what a GPU has left: keep room for what is known once they are there.
+      const bool keeps = paged && device.is_cuda();
+      const Buffer<std::uint64_t> kept(device, keeps ? 4 * rows.most_partitions() + 1 : 0, "partitions");
+      lists_.emplace(device, rows, lists, memory_for_sweep_pages(device) / shares);
     }
-    if (place_->pages() == nullptr) return;
-    const std::vector<std::uint64_t> begins = place_->boundaries();
-    parts_ = static_cast<unsigned>(begins.size() - 1);
+    if (!paged()) return;
+    const std::vector<std::uint64_t> begins = lists_->boundaries();
+    const std::size_t partitions = begins.size() - 1;
     begins_ = Buffer<std::uint64_t>(device, begins.size(), "partitions");
     copy_to_device(device, begins_.data(), begins.data(), begins_.bytes());
-    waiting_ = Buffer<unsigned long long>(device, 2 * std::uint64_t{parts_}, "partitions");
-    places_ = Buffer<unsigned long long>(device, parts_, "partitions");
+    counters_ = Buffer<unsigned long long>(device, 3 * partitions, "partitions");
+    keys_ = {{}, std::vector<std::uint64_t>(partitions), counters_.data()};
   }
 
-  const EdgeIndex* offsets() const { return offsets_.data(); }
-  const ListedPlace& place() const { return *place_; }
-  bool paged() const { return parts_ > 0; }
+  const EdgeIndex* offsets() const { return offsets_; }
+  const EdgeLists& lists() const { return *lists_; }
+  bool paged() const { return lists_->pages() != nullptr; }
+  std::uint64_t partitions() const { return keys_.size(); }
 
-  /// Calls from(vertices, count, page) for the vertices of a worklist, wherever their lists are.
-  template <class Team, class From>
-  void over_listed(Team& team, const Found& notes, const Vertex* vertices, std::uint64_t count,
-                   std::uint64_t first, From&& from) {
+  /// Calls use(vertices, page) for a worklist, in parts whose lists are there.
+  template <Executor E, class Use>
+  void visit_vertices(E& executor, const Vertex* vertices, std::uint64_t count, Use&& use) {
     if (count == 0) return;
-    if (!paged()) return from(vertices, count, place_->whole());
-    const ListedVertices front{vertices, 0, count, first, offsets_.data()};
-    std::vector<std::uint64_t> waiting(waiting_.size());
-    team.fill(waiting_.data(), 0, waiting_.bytes());
-    team.each(count, notes, CountInPartitions{front, begins_.data(), parts_, waiting_.data()});
-    team.read(waiting.data(), waiting_.data(), waiting.size(), "counting by partition");
-    std::vector<std::uint64_t> begins(parts_ + 1);
-    for (unsigned p = 0; p < parts_; ++p) begins[p + 1] = begins[p] + waiting[p];
-    copy_to_device(device_, places_.data(), begins.data(), places_.bytes());
-    team.each(count, notes, SortByPartition{front, begins_.data(), parts_, places_.data(), sorted_.data()});
-    place_->pages()->for_each([&](std::uint32_t p) { return waiting[parts_ + p]; },
-                              [&](std::span<const SweepPage> pages) {
-                                for (const SweepPage& page : pages)
-                                  from(sorted_.data() + begins[page.partition], waiting[page.partition],
-                                       page);
-                                team.wait("partitions of lists");
-                              });
+    const VertexRange all{vertices, 0, count, first_, offsets_};
+    if (!paged()) return use(all, lists_->whole());
+    sorted_.reserve(device_, count, "worklists");  // bins may hold a vertex twice
+    executor.sort_by_key(ByPartition{all, begins_.data(), keys_.size()}, count, sorted_.data(), keys_);
+    visit(executor, keys_.weights, [&](const SweepPage& page) {
+      const std::uint64_t begin = keys_.begins[page.partition], end = keys_.begins[page.partition + 1];
+      use(VertexRange{sorted_.data() + begin, 0, end - begin, first_, offsets_}, page);
+    });
   }
 
-  /// Calls from(page) for all rows, or the partitions in which count(begins, partitions, counts) finds some
-  /// that are wanted; `counts` are 0 before.
-  template <class Team, class Count, class From>
-  void over_wanted(Team& team, Count&& count, From&& from) {
-    if (!paged()) return from(place_->whole());
-    std::vector<std::uint64_t> waiting(parts_);
-    team.fill(waiting_.data(), 0, waiting_.bytes());
-    count(begins_.data(), parts_, waiting_.data());
-    team.read(waiting.data(), waiting_.data(), waiting.size(), "counting by partition");
-    place_->pages()->for_each([&](std::uint32_t p) { return waiting[p]; },
+  /// How much waits in each partition: `body` makes, of the rows where partitions begin, their number, and
+  /// counters that are 0, a body for `count` items, which adds to those.
+  template <Executor E, class MakeBody>
+  const std::vector<std::uint64_t>& count(E& executor, std::uint64_t count, MakeBody&& body) {
+    executor.fill(counters_.data(), 0, counters_.bytes());
+    executor.for_each(count, {}, body(begins_.data(), keys_.size(), counters_.data()));
+    executor.read(keys_.weights.data(), counters_.data(), keys_.size(), "counting by partition");
+    return keys_.weights;
+  }
+
+  /// Calls use(page) for the partitions in which something waits.
+  template <Executor E, class Use>
+  void visit(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use) {
+    lists_->pages()->for_each([&](std::uint32_t p) { return waiting[p]; },
                               [&](std::span<const SweepPage> pages) {
-                                for (const SweepPage& page : pages) from(page);
-                                team.wait("partitions of lists");
+                                for (const SweepPage& page : pages) use(page);
+                                executor.wait("partitions of lists");
                               });
   }
 
  private:
   const Device& device_;
-  Buffer<EdgeIndex> offsets_;
+  std::uint64_t first_;
+  const EdgeIndex* offsets_;
+  Buffer<EdgeIndex> uploaded_offsets_;
   Buffer<Vertex> sorted_;  ///< a worklist by partition
-  std::optional<ListedPlace> place_;
-  unsigned parts_ = 0;                           ///< 0: everything is there
-  Buffer<std::uint64_t> begins_;                 ///< [parts + 1] rows
-  Buffer<unsigned long long> waiting_, places_;  ///< [2 * parts], [parts]
+  std::optional<EdgeLists> lists_;
+  Buffer<std::uint64_t> begins_;  ///< [partitions + 1] rows
+  Buffer<unsigned long long> counters_;
+  KeyCounts keys_;
 };
 
 }  // namespace sluice::acc

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/acc/forest.hpp"
-#include "engine/acc/partitioned/owned_rows.hpp"
+#include "engine/acc/partitioned/rank_part.hpp"
 #include "engine/core/charged_vector.hpp"
 #include "engine/exec/thread_pool.hpp"
 
@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kTreeVerticesAtOnce = 1u << 12;
 
 /// The vertex of most edges, or the first of several: the same on all ranks, and most often in the largest
 /// tree. All ranks call it.
-inline Vertex hub_of(const OwnedRows& rows, std::uint64_t vertices) {
+inline Vertex hub_of(const RankPart& rows, std::uint64_t vertices) {
   std::uint64_t most[] = {0}, where[] = {rows.last()};
   for (std::uint64_t v = rows.first(); v < rows.last(); ++v) {
     const std::uint64_t degree = rows.degree(static_cast<Vertex>(v));
@@ -47,7 +47,7 @@ inline ChargedVector<Vertex> joined_vertices(std::span<const Vertex> states) {
 /// Makes `states` [vertices], each rank's trees in host memory, the trees of all. All ranks call it. In each
 /// step every second rank that still has trees gives them to the one before it.
 template <MergeProgram Program>
-void join_ranks(const OwnedRows& rows, const Program& program, Crew& crew, std::span<Vertex> states) {
+void join_ranks(const RankPart& rows, const Program& program, Crew& crew, std::span<Vertex> states) {
   Communicator& ranks = rows.ranks();
   const auto rank = static_cast<std::size_t>(ranks.rank()), size = static_cast<std::size_t>(ranks.size());
   Inbox received;

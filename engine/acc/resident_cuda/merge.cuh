@@ -8,7 +8,7 @@
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/forest.hpp"
 #include "engine/acc/options.hpp"
-#include "engine/acc/partitioned/team_cuda.cuh"
+#include "engine/exec/grid.cuh"
 #include "engine/exec/stream.cuh"
 
 namespace sluice::cuda {

@@ -4,9 +4,9 @@
 // for every edge and filters that.
 #pragma once
 
-#include "engine/acc/partitioned/team_cuda.cuh"
 #include "engine/acc/program.hpp"
 #include "engine/core/types.hpp"
+#include "engine/exec/grid.cuh"
 #include "engine/exec/memory/buffer.hpp"
 #include "partition/graph.hpp"
 

@@ -1,5 +1,5 @@
 // Aggregations on the host, level by level. Threads note the vertices that a round has made active in bins by
-// level (level_bins.hpp).
+// level (exec/level_bins.hpp).
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
 #include "engine/acc/program.hpp"
-#include "engine/acc/whole_host/level_bins.hpp"
+#include "engine/exec/level_bins.hpp"
 #include "engine/exec/thread_pool.hpp"
 
 namespace sluice::acc {
@@ -16,7 +16,7 @@ namespace sluice::acc {
 template <AggregationProgram Program>
 class HostLevels {
   using State = typename Program::State;
-  using Bins = LevelBins<Program>;
+  using Bins = LevelBins;
 
  public:
   HostLevels(const AccGraph& graph, const Program& program)
@@ -24,14 +24,14 @@ class HostLevels {
         program_(program),
         crew_(graph.device().threads()),
         states_(graph.device(), graph.vertices(), "vertex states"),
-        bins_(crew_),
+        bins_(crew_, kLevelBins<Program>),
         mine_(crew_.size()) {}
 
   void run(AccStats& stats) {
     start();
-    for (std::uint64_t least = 0; refill(least); least = bins_.window() + Bins::kBins) {
+    for (std::uint64_t least = 0; refill(least); least = bins_.window() + bins_.size()) {
       bool refilled = true;
-      for (std::uint64_t bin = 0; bin < Bins::kBins; ++bin) {
+      for (std::uint64_t bin = 0; bin < bins_.size(); ++bin) {
         at_.level = bins_.window() + bin;
         bool worked = false;
         while (bins_.take(bin)) {
@@ -58,7 +58,7 @@ class HostLevels {
   static constexpr std::size_t kListsAhead = 8, kStatesAhead = 32;
 
   struct alignas(64) Mine {
-    typename Bins::List fused;
+    Bins::List fused;
     std::uint64_t edges = 0;
   };
 
@@ -91,14 +91,14 @@ class HostLevels {
       Mine& mine = mine_[thread];
       auto& noted = bins_.of(thread);
       send_all(front.subspan(begin, end - begin), mine, noted);
-      fuse(mine, noted, noted.bins[bin]);
+      fuse(mine, noted, noted.levels[bin]);
     });
     std::uint64_t edges = 0;
     for (Mine& mine : mine_) edges += std::exchange(mine.edges, 0);
     return edges;
   }
 
-  void fuse(Mine& mine, typename Bins::Mine& noted, typename Bins::List& bin) {
+  void fuse(Mine& mine, Bins::ThreadBins& noted, Bins::List& bin) {
     while (!bin.empty() && bin.size() < kFused) {
       mine.fused.swap(bin);
       send_all(mine.fused, mine, noted);
@@ -107,7 +107,7 @@ class HostLevels {
   }
 
   /// Lists lie anywhere, so that each is asked for while those before it are worked on.
-  void send_all(std::span<const Vertex> vertices, Mine& mine, typename Bins::Mine& noted) {
+  void send_all(std::span<const Vertex> vertices, Mine& mine, Bins::ThreadBins& noted) {
     const CsrView& out = graph_.out();
     for (std::size_t i = 0; i < vertices.size(); ++i) {
       if (i + 2 * kListsAhead < vertices.size())
@@ -122,7 +122,7 @@ class HostLevels {
   }
 
   /// A vertex that has left its bin's level meanwhile was worked on there.
-  void send(Vertex u, Mine& mine, typename Bins::Mine& noted) {
+  void send(Vertex u, Mine& mine, Bins::ThreadBins& noted) {
     if (program_.level(load(states_.data() + u)) != at_.level) return;
     const CsrView& out = graph_.out();
     const EdgeIndex end = out.offsets[u + 1];

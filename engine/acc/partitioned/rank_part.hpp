@@ -1,6 +1,6 @@
 // What a rank works on: the lists of a contiguous range of vertices, in memory or brought in partitions.
 // States of all vertices lie on every rank. Those of its own vertices are true there; what they send to other
-// ranks' vertices gathers in the states that it keeps of those (owned_push.hpp).
+// ranks' vertices is combined in the states that it keeps of those (push_bodies.hpp).
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, c
 /// whole.
 bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
 
-class OwnedRows {
+class RankPart {
  public:
   /// Keeps references to all. Throws as throw_no_simple_form().
-  OwnedRows(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
+  RankPart(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
 
   Communicator& ranks() const { return *ranks_; }
   /// Vertices [first(), last()), whose lists are lists(): row i is vertex first() + i.

@@ -1,4 +1,4 @@
-#include "engine/acc/partitioned/owned_rows.hpp"
+#include "engine/acc/partitioned/rank_part.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -85,7 +85,7 @@ bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads)
   return others[0] == 0;
 }
 
-OwnedRows::OwnedRows(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
+RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
     : device_(device),
       alone_(place.ranks == nullptr ? make_alone() : nullptr),
       ranks_(place.ranks == nullptr ? alone_.get() : place.ranks),
@@ -102,7 +102,7 @@ OwnedRows::OwnedRows(const Device& device, const Graph& graph, const AccNeeds& n
   if (!symmetric_ && !graph.in.offsets.empty()) in_rows_ = rows_of(graph.in, graph.in_elsewhere.get());
 }
 
-SweepRows OwnedRows::rows_of(const Csr& csr, const EdgeSource* file) const {
+SweepRows RankPart::rows_of(const Csr& csr, const EdgeSource* file) const {
   SweepRows rows{CsrView{}};
   rows.file = file;
   rows.in.vertices = last() - first();
@@ -114,7 +114,7 @@ SweepRows OwnedRows::rows_of(const Csr& csr, const EdgeSource* file) const {
   return rows;
 }
 
-void OwnedRows::make_simple(const Graph& graph, const AccPlace& place) {
+void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
   if (graph.directed) throw_no_simple_form(place);
   const unsigned threads = device_.threads();
   std::uint64_t others[] = {is_simple(rows_, first(), threads) ? 0u : 1u};
@@ -126,14 +126,14 @@ void OwnedRows::make_simple(const Graph& graph, const AccPlace& place) {
   rows_ = made_.view();
 }
 
-std::size_t OwnedRows::owner(Vertex v) const {
+std::size_t RankPart::owner(Vertex v) const {
   // The last of several ranks that begin there: those before it own nothing.
   return static_cast<std::size_t>(std::upper_bound(boundaries_.begin(), boundaries_.end(), v) -
                                   boundaries_.begin()) -
          1;
 }
 
-std::uint64_t OwnedRows::largest_degree() const {
+std::uint64_t RankPart::largest_degree() const {
   const EdgeIndex* const offsets = rows_.in.offsets;
   std::atomic<std::uint64_t> largest{0};
   parallel_blocks(device_.threads(), rows_.in.vertices, kDegreesAtOnce,
@@ -148,7 +148,7 @@ std::uint64_t OwnedRows::largest_degree() const {
   return largest;
 }
 
-double OwnedRows::mean_weight() const {
+double RankPart::mean_weight() const {
   const CsrView& lists = rows_.in;
   double sums[] = {0, 0};  // weights, and how many
   if (weighted_ && lists.edges > 0) {
@@ -171,17 +171,17 @@ double OwnedRows::mean_weight() const {
   return mean[0];
 }
 
-bool OwnedRows::has_pages(const SweepRows& lists) const {
+bool RankPart::has_pages(const SweepRows& lists) const {
   const std::uint64_t bytes = edge_bytes(lists.in.edges, weighted_);
   return bytes > 0 && is_paged(device_, bytes, 0, lists.file, paging_);
 }
 
-std::uint64_t OwnedRows::most_partitions() const {
+std::uint64_t RankPart::most_partitions() const {
   return std::max(paging_.partitions, kMostPartitions);
 }
 
-std::unique_ptr<SweepPages> OwnedRows::make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
-                                                  std::uint64_t most) const {
+std::unique_ptr<SweepPages> RankPart::make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
+                                                 std::uint64_t most) const {
   if (!has_pages(lists)) return nullptr;
   const CsrView& in = lists.in;
   const bool worth = paging_.transport == Transport::mapped || in.edges * sizeof(Vertex) >= kWorthLocking;

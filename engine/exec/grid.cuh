@@ -7,7 +7,6 @@
 
 #include <cstdint>
 
-#include "engine/acc/options.hpp"
 #include "engine/core/types.hpp"
 
 namespace sluice::cuda {

@@ -1,13 +1,14 @@
-// Runs the bodies of partitioned/round_output.hpp on a GPU: a kernel each. Of lists of edges, a lane takes
-// short ones alone, a warp longer ones together, and the whole grid those of hubs, in a kernel behind.
+// A GPU's executor (executor.hpp): a kernel for each operation. A lane traverses short lists alone, a warp
+// longer ones together, and the whole grid those of hubs, in a second kernel.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
-#include "engine/acc/partitioned/round_output.hpp"
-#include "engine/acc/partitioned/team_cuda.cuh"
+#include "engine/exec/executor.hpp"
+#include "engine/exec/grid.cuh"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/stream.cuh"
 
@@ -16,37 +17,40 @@ namespace sluice::cuda {
 /// Degrees from which on a list is the whole grid's.
 inline constexpr std::uint64_t kGridDegree = 4096;
 
-/// One thread's notes of what it has found.
-class FoundLane {
+/// One thread's output.
+class CudaLane {
  public:
-  __device__ explicit FoundLane(const acc::Found& found) : found_(found) {}
+  /// A GPU finds the next level faster by reading the states of all vertices.
+  static constexpr bool kBinsByLevel = false;
+
+  __device__ explicit CudaLane(const LaneOutput& output) : output_(output) {}
 
   /// Lanes of a warp that come together take their places together.
   __device__ void append(unsigned list, Vertex v) {
     const unsigned peers = __match_any_sync(__activemask(), list), lane = threadIdx.x % kWarp;
     const unsigned leader = static_cast<unsigned>(__ffs(static_cast<int>(peers))) - 1;
     unsigned long long at = 0;
-    if (lane == leader) at = atomicAdd(found_.sizes + list, static_cast<unsigned long long>(__popc(peers)));
+    if (lane == leader) at = atomicAdd(output_.sizes + list, static_cast<unsigned long long>(__popc(peers)));
     at = __shfl_sync(peers, at, static_cast<int>(leader));
-    found_.lists[found_.begins[list] + at + static_cast<unsigned>(__popc(peers & ((1u << lane) - 1)))] = v;
+    output_.lists[output_.begins[list] + at + static_cast<unsigned>(__popc(peers & ((1u << lane) - 1)))] = v;
   }
   __device__ void lowest(unsigned long long value) { lowest_ = value < lowest_ ? value : lowest_; }
   __device__ void add(unsigned sum, unsigned long long value) { sums_[sum] += value; }
 
-  /// Adds what was found to that of all; every lane of the warp must come.
+  /// Adds its sums to those of all; every lane of the warp must come.
   __device__ void report() {
     const unsigned long long lowest = warp_min(lowest_);
     const bool first = threadIdx.x % kWarp == 0;
-    if (first && lowest != ~0ull) atomicMin(found_.lowest, lowest);
-    for (unsigned i = 0; i < acc::Found::kSums; ++i) {
+    if (first && lowest != ~0ull) atomicMin(output_.lowest, lowest);
+    for (unsigned i = 0; i < LaneOutput::kSums; ++i) {
       const unsigned long long sum = warp_sum(sums_[i]);
-      if (first && sum != 0) atomicAdd(found_.sums + i, sum);
+      if (first && sum != 0) atomicAdd(output_.sums + i, sum);
     }
   }
 
  private:
-  acc::Found found_;
-  unsigned long long sums_[acc::Found::kSums] = {};
+  LaneOutput output_;
+  unsigned long long sums_[LaneOutput::kSums] = {};
   unsigned long long lowest_ = ~0ull;
 };
 
@@ -54,8 +58,9 @@ class FoundLane {
 // -------------------------------------------------------------------------------------------------
 
 template <class Body>
-__global__ void __launch_bounds__(kTeamBlock) each_kernel(std::uint64_t count, acc::Found found, Body body) {
-  FoundLane lane(found);
+__global__ void __launch_bounds__(kTeamBlock)
+    for_each_kernel(std::uint64_t count, LaneOutput output, Body body) {
+  CudaLane lane(output);
   for (std::uint64_t i = GridTeam{}.rank(); i < count; i += GridTeam{}.size()) body(i, lane);
   __syncwarp();
   lane.report();
@@ -69,16 +74,16 @@ struct Hubs {
 
 template <class Body>
 __global__ void __launch_bounds__(kTeamBlock)
-    lists_kernel(acc::ListedVertices lists, acc::Found found, Hubs hubs, Body body) {
-  FoundLane mine(found);
+    edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
+  CudaLane mine(output);
   const GridTeam grid;
   const unsigned lane = threadIdx.x % kWarp;
-  for (std::uint64_t base = grid.rank() / kWarp * kWarp; base < lists.count; base += grid.size()) {
+  for (std::uint64_t base = grid.rank() / kWarp * kWarp; base < vertices.count; base += grid.size()) {
     const std::uint64_t i = base + lane;
-    const Vertex u = i < lists.count ? lists[i] : 0;
-    const bool sends = i < lists.count && body.sends(u);
-    const EdgeIndex begin = sends ? lists.offsets[u - lists.first] : 0,
-                    end = sends ? lists.offsets[u - lists.first + 1] : 0;
+    const Vertex u = i < vertices.count ? vertices[i] : 0;
+    const bool sends = i < vertices.count && body.sends(u);
+    const EdgeIndex begin = sends ? vertices.offsets[u - vertices.first] : 0,
+                    end = sends ? vertices.offsets[u - vertices.first + 1] : 0;
     const std::uint64_t degree = end - begin;
     mine.add(0, degree);
     if (degree >= kGridDegree) hubs.vertices[atomicAdd(hubs.count, 1ull)] = u;
@@ -100,16 +105,16 @@ __global__ void __launch_bounds__(kTeamBlock)
 
 template <class Body>
 __global__ void __launch_bounds__(kTeamBlock)
-    hubs_kernel(acc::ListedVertices lists, acc::Found found, Hubs hubs, Body body) {
+    hub_edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
   constexpr unsigned kBlocksOfHub = kGridDegree / kTeamBlock;
-  FoundLane mine(found);
+  CudaLane mine(output);
   const unsigned long long count = *hubs.count;
   for (unsigned long long i = 0; i < count; ++i) {
     const Vertex u = hubs.vertices[i];
     // Each list begins at another block, so that all have work where lists are shorter than the grid.
     const std::uint64_t block = (blockIdx.x + i * kBlocksOfHub) % gridDim.x;
-    const EdgeIndex end = lists.offsets[u - lists.first + 1];
-    for (EdgeIndex e = lists.offsets[u - lists.first] + block * kTeamBlock + threadIdx.x; e < end;
+    const EdgeIndex end = vertices.offsets[u - vertices.first + 1];
+    for (EdgeIndex e = vertices.offsets[u - vertices.first] + block * kTeamBlock + threadIdx.x; e < end;
          e += std::uint64_t{gridDim.x} * kTeamBlock)
       body.edge(u, e, mine);
   }
@@ -120,11 +125,10 @@ __global__ void __launch_bounds__(kTeamBlock)
 /// A lane looks at the beginning of its row alone, at a few edges at a time, so that what it reads of them is
 /// under way together; long rows that have found none go to the warp (collaborative early termination).
 template <class Body>
-__global__ void __launch_bounds__(kTeamBlock)
-    first_kernel(acc::ListedRows rows, acc::Found found, Body body) {
+__global__ void __launch_bounds__(kTeamBlock) first_edge_kernel(RowRange rows, LaneOutput output, Body body) {
   constexpr EdgeIndex kAlone = 16;
   constexpr unsigned kTogether = 2;
-  FoundLane mine(found);
+  CudaLane mine(output);
   const GridTeam grid;
   const unsigned lane = threadIdx.x % kWarp;
   for (std::uint64_t base = rows.begin + grid.rank() / kWarp * kWarp; base < rows.end; base += grid.size()) {
@@ -165,44 +169,89 @@ __global__ void __launch_bounds__(kTeamBlock)
   mine.report();
 }
 
-// ---- the team
+/// How many items each key has, and their weights.
+template <class Items>
+struct CountKeys {
+  Items items;
+  unsigned keys;
+  unsigned long long* counts;  ///< [2][keys]
+
+  __device__ void operator()(std::uint64_t i, CudaLane&) const {
+    const unsigned key = items.key(i);
+    atomicAdd(counts + key, 1ull);
+    atomicAdd(counts + keys + key, static_cast<unsigned long long>(items.weight(i)));
+  }
+};
+
+template <class Items>
+struct ScatterByKey {
+  Items items;
+  unsigned long long* places;  ///< [keys] where the next item goes
+  Vertex* sorted;
+
+  __device__ void operator()(std::uint64_t i, CudaLane&) const {
+    sorted[atomicAdd(places + items.key(i), 1ull)] = items.item(i);
+  }
+};
+
+// ---- the executor
 // ------------------------------------------------------------------------------------------------
 
-class CudaTeam {
+class CudaExecutor {
  public:
-  /// `edges`: of the lists that over_lists() goes through.
-  CudaTeam(const Device& device, std::uint64_t edges)
-      : hubs_(device, edges / kGridDegree + 1, "hubs"),
+  static constexpr bool kBinsByLevel = false;
+
+  /// `edges`: of all lists that for_each_edge() traverses.
+  CudaExecutor(const Device& device, std::uint64_t edges)
+      : device_(device),
+        hubs_(device, edges / kGridDegree + 1, "hubs"),
         hub_count_(device, 1, "hubs"),
         read_(device, kReadAtOnce, "counts") {}
-  CudaTeam(const CudaTeam&) = delete;
-  CudaTeam& operator=(const CudaTeam&) = delete;
-  ~CudaTeam() { cudaStreamSynchronize(stream_.get()); }  // what is under way uses buffers
+  CudaExecutor(const CudaExecutor&) = delete;
+  CudaExecutor& operator=(const CudaExecutor&) = delete;
+  ~CudaExecutor() { cudaStreamSynchronize(stream_.get()); }  // what is under way uses buffers
 
   template <class Body>
-  void each(std::uint64_t count, const acc::Found& found, const Body& body) {
+  void for_each(std::uint64_t count, const LaneOutput& output, const Body& body) {
     if (count == 0) return;
-    each_kernel<<<grid(count), kTeamBlock, 0, stream_.get()>>>(count, found, body);
+    for_each_kernel<<<grid(count), kTeamBlock, 0, stream_.get()>>>(count, output, body);
     launched();
   }
 
   template <class Body>
-  void over_lists(const acc::ListedVertices& lists, const acc::Found& found, const Body& body) {
-    if (lists.count == 0) return;
+  void for_each_edge(const VertexRange& vertices, const LaneOutput& output, const Body& body) {
+    if (vertices.count == 0) return;
     const Hubs hubs{hubs_.data(), hub_count_.data()};
     fill(hub_count_.data(), 0, hub_count_.bytes());
-    lists_kernel<<<grid(lists.count), kTeamBlock, 0, stream_.get()>>>(lists, found, hubs, body);
+    edges_kernel<<<grid(vertices.count), kTeamBlock, 0, stream_.get()>>>(vertices, output, hubs, body);
     launched();
     if (hubs_.size() == 1) return;  // too few edges for a hub
-    hubs_kernel<<<kMostBlocks, kTeamBlock, 0, stream_.get()>>>(lists, found, hubs, body);
+    hub_edges_kernel<<<kMostBlocks, kTeamBlock, 0, stream_.get()>>>(vertices, output, hubs, body);
     launched();
   }
 
   template <class Body>
-  void over_first(const acc::ListedRows& rows, const acc::Found& found, const Body& body) {
+  void first_edge(const RowRange& rows, const LaneOutput& output, const Body& body) {
     if (rows.begin == rows.end) return;
-    first_kernel<<<grid(rows.end - rows.begin), kTeamBlock, 0, stream_.get()>>>(rows, found, body);
+    first_edge_kernel<<<grid(rows.end - rows.begin), kTeamBlock, 0, stream_.get()>>>(rows, output, body);
     launched();
+  }
+
+  template <class Items>
+  void sort_by_key(const Items& items, std::uint64_t count, Vertex* sorted, KeyCounts& keys) {
+    const unsigned size = keys.size();
+    unsigned long long *const counts = keys.counters, *const places = counts + 2 * std::size_t{size};
+    fill(counts, 0, 2 * std::size_t{size} * sizeof *counts);
+    for_each(count, {}, CountKeys<Items>{items, size, counts});
+    std::vector<std::uint64_t> read_counts(2 * std::size_t{size});
+    read(read_counts.data(), counts, read_counts.size(), "counting by key");
+    keys.begins.assign(size + std::size_t{1}, 0);
+    for (unsigned key = 0; key < size; ++key) {
+      keys.begins[key + 1] = keys.begins[key] + read_counts[key];
+      keys.weights[key] = read_counts[size + key];
+    }
+    copy_to_device(device_, places, keys.begins.data(), size * sizeof *places);
+    for_each(count, {}, ScatterByKey<Items>{items, places, sorted});
   }
 
   void fill(void* at, int byte, std::uint64_t bytes) {
@@ -234,11 +283,14 @@ class CudaTeam {
     ++launches_;
   }
 
+  const Device& device_;
   Stream stream_;
   Buffer<Vertex> hubs_;
   Buffer<unsigned long long> hub_count_;
   Staging<std::uint64_t> read_;
   std::uint64_t launches_ = 0;
 };
+
+static_assert(Executor<CudaExecutor>);
 
 }  // namespace sluice::cuda

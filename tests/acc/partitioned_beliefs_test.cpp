@@ -43,7 +43,7 @@ void compare(const Device& device, const Graph& graph, unsigned states, const Be
   for (const PagingOptions& paging : all) {
     const Graph& from = paging.transport == Transport::file ? elsewhere : graph;
     const AccGraph shared_out = belief_graph(device, from, states, {paging, ranks});
-    ASSERT_NE(shared_out.owned(), nullptr);
+    ASSERT_NE(shared_out.rank_part(), nullptr);
     const BeliefResult found = propagate_beliefs(shared_out, model, options);
     expect_same(found, expected);
     ASSERT_NE(found.own_messages, nullptr);
@@ -51,9 +51,9 @@ void compare(const Device& device, const Graph& graph, unsigned states, const Be
   }
 }
 
-class OwnedBeliefs : public testing::TestWithParam<int> {};
+class PartitionedBeliefs : public testing::TestWithParam<int> {};
 
-TEST_P(OwnedBeliefs, AreThoseOfOneProcess) {
+TEST_P(PartitionedBeliefs, AreThoseOfOneProcess) {
   const std::vector<NamedGraph> graphs = belief_graphs();
   Meeting::run(GetParam(), [&](int rank, Meeting& meeting) {
     const Device device({DeviceChoice::host, 1, 0});
@@ -69,7 +69,7 @@ TEST_P(OwnedBeliefs, AreThoseOfOneProcess) {
   });
 }
 
-TEST_P(OwnedBeliefs, AreThoseOfOneProcessInAnyPartitions) {
+TEST_P(PartitionedBeliefs, AreThoseOfOneProcessInAnyPartitions) {
   const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::uniform);
   Meeting::run(GetParam(), [&](int rank, Meeting& meeting) {
     const Device device({DeviceChoice::host, 2, 0});
@@ -80,7 +80,7 @@ TEST_P(OwnedBeliefs, AreThoseOfOneProcessInAnyPartitions) {
 }
 
 /// Among them ranks that own nothing.
-TEST_P(OwnedBeliefs, ConvergeToWhatIsVerified) {
+TEST_P(PartitionedBeliefs, ConvergeToWhatIsVerified) {
   const Graph pair = stat::make_undirected(2, {{0, 1, 1}}, true);
   const Graph ring = generated(io::GraphKind::ring, 6, true, io::WeightRule::uniform);
   Meeting::run(GetParam(), [&](int rank, Meeting& meeting) {
@@ -116,7 +116,7 @@ class WrongMessage final : public KeptMessages {
 };
 
 /// Another round changes beliefs by as much, and what is wrong is seen, wherever edges and messages are.
-TEST_P(OwnedBeliefs, AreVerifiedAsThoseOfOneProcess) {
+TEST_P(PartitionedBeliefs, AreVerifiedAsThoseOfOneProcess) {
   const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::uniform),
               elsewhere = left_elsewhere(graph);
   const BeliefModel model = some_model(graph, 3);
@@ -175,7 +175,7 @@ TEST_P(OwnedBeliefs, AreVerifiedAsThoseOfOneProcess) {
   }
 }
 
-TEST_P(OwnedBeliefs, SeeWhatCannotBe) {
+TEST_P(PartitionedBeliefs, SeeWhatCannotBe) {
   const Graph pair = stat::make_undirected(2, {{0, 1, 1}}, false);
   BeliefModel model = some_model(pair, 2);
   std::copy_n(std::vector<double>{1, 0, 0, 1}.begin(), 4, model.priors.begin());
@@ -202,9 +202,9 @@ TEST_P(OwnedBeliefs, SeeWhatCannotBe) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, OwnedBeliefs, testing::Values(1, 2, 3, 4));
+INSTANTIATE_TEST_SUITE_P(Ranks, PartitionedBeliefs, testing::Values(1, 2, 3, 4));
 
-TEST(OwnedBeliefRuns, AreTheSameForAnyThreads) {
+TEST(PartitionedBeliefRuns, AreTheSameForAnyThreads) {
   const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::uniform);
   for (const unsigned threads : {1u, 2u, 5u}) {
     const Device device({DeviceChoice::host, threads, 0});
@@ -212,7 +212,7 @@ TEST(OwnedBeliefRuns, AreTheSameForAnyThreads) {
   }
 }
 
-TEST(OwnedBeliefRuns, BringAPartitionOnceARound) {
+TEST(PartitionedBeliefRuns, BringAPartitionOnceARound) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::uniform),
               even = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::none);
@@ -231,7 +231,7 @@ TEST(OwnedBeliefRuns, BringAPartitionOnceARound) {
   EXPECT_EQ(plain.partition_transfers, 0u);  // the messages' places say all that lists would
 }
 
-TEST(OwnedBeliefRuns, TakeTheDeviceMemoryThatIsPlanned) {
+TEST(PartitionedBeliefRuns, TakeTheDeviceMemoryThatIsPlanned) {
   for (const auto& [name, graph] : belief_graphs()) {
     if (graph.vertices() == 0 || graph.weighted) continue;
     SCOPED_TRACE(name);
@@ -258,7 +258,7 @@ TEST(BlockExchange, KeepsTheBudget) {
   });
 }
 
-TEST(OwnedBeliefRuns, AreTheSameWithMessagesInScratchFiles) {
+TEST(PartitionedBeliefRuns, AreTheSameWithMessagesInScratchFiles) {
   const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::uniform);
   const BeliefModel model = some_model(graph, 2);
   const BeliefOptions options{.damping = 0.3, .max_iterations = 9, .keep_messages = true};
@@ -293,7 +293,7 @@ TEST(BeliefSlots, AreAsManyAsWereAskedFor) {
         nothing({DeviceChoice::host, 1, 4 * at_once * edge - 1});  // the longest lists are of four
     const AccPlace place{.paging = {.slots = slots}};
     const auto rows_on = [&](const Device& device) {
-      return OwnedRows(device, graph, belief_needs(device, graph, 2), place);
+      return RankPart(device, graph, belief_needs(device, graph, 2), place);
     };
 
     const PartitionPlan cut = acc::cut_for_slots(third, rows_on(third), 2);

@@ -1,9 +1,8 @@
-// What GPUs do on ranks and in partitions (engine/acc/listed*.hpp), done by the host's threads: against plain
-// code, in one process and on ranks that are threads of it.
+// The engine on ranks and in partitions (engine/acc/partitioned), on the host's executor: against plain code,
+// in one process and on ranks that are threads of it.
 #include <gtest/gtest.h>
 
 #include "acc/cases.hpp"
-#include "acc/crew_team.hpp"
 #include "acc/oracle.hpp"
 #include "engine/acc/programs/bfs.hpp"
 #include "engine/acc/programs/kcore.hpp"
@@ -17,17 +16,17 @@ namespace sluice::test {
 namespace {
 
 template <class State>
-struct ListedRun {
+struct Run {
   std::vector<State> states;
   AccStats stats;
 };
 
 template <class Program>
-ListedRun<typename Program::State> listed(const AccGraph& graph, const Program& program,
-                                          const AccOptions& options = {}) {
-  ListedRun<typename Program::State> run;
+Run<typename Program::State> run_partitioned(const AccGraph& graph, const Program& program,
+                                             const AccOptions& options = {}) {
+  Run<typename Program::State> run;
   if (graph.vertices() == 0) return run;
-  const auto driver = acc::make_listed_driver<Program, CrewTeam>(graph, program, options);
+  const auto driver = acc::make_partitioned_driver<Program, HostExecutor>(graph, program, options);
   driver->run(run.stats);
   run.states.assign(driver->states(), driver->states() + graph.vertices());
   return run;
@@ -36,15 +35,15 @@ ListedRun<typename Program::State> listed(const AccGraph& graph, const Program& 
 void compare_searches(const Graph& graph, const AccGraph& on_device, Vertex source) {
   const OracleSearch expected = oracle_bfs(graph, source);
   for (const AccDirection direction : {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
-    const auto search = listed(on_device, BreadthFirst{source}, {.direction = direction});
+    const auto search = run_partitioned(on_device, BreadthFirst{source}, {.direction = direction});
     for (std::size_t v = 0; v < graph.vertices(); ++v) {
       ASSERT_EQ(static_cast<std::int32_t>(BreadthFirst::depth(search.states[v])), expected.depths[v]);
       ASSERT_EQ(BreadthFirst::parent(search.states[v]), expected.parents[v]);
     }
   }
   const auto distances = oracle_distances(graph, source);
-  const auto narrow = listed(on_device, ShortestPaths{source, 1e3}),
-             wide = listed(on_device, ShortestPaths{source, 1e-9});
+  const auto narrow = run_partitioned(on_device, ShortestPaths{source, 1e3}),
+             wide = run_partitioned(on_device, ShortestPaths{source, 1e-9});
   for (std::size_t v = 0; v < graph.vertices(); ++v) {
     ASSERT_EQ(ShortestPaths::distance(narrow.states[v]), distances[v]);
     ASSERT_EQ(ShortestPaths::distance(wide.states[v]), distances[v]);
@@ -56,16 +55,16 @@ void compare_all(const Device& device, const Graph& graph, const AccPlace& place
   const std::vector<Vertex> sources = some_sources(graph);
   for (std::size_t i = 0; i < sources.size(); i += stride) compare_searches(graph, plain, sources[i]);
   if (!graph.directed) {
-    const auto cores = listed(AccGraph(device, graph, {.simple = true}, place), CoreNumbers{});
+    const auto cores = run_partitioned(AccGraph(device, graph, {.simple = true}, place), CoreNumbers{});
     EXPECT_TRUE(std::ranges::equal(cores.states, oracle_cores(graph)));
   }
   const auto expected_components = oracle_components(graph);
-  EXPECT_TRUE(std::ranges::equal(listed(plain, Components{}).states, expected_components));
+  EXPECT_TRUE(std::ranges::equal(run_partitioned(plain, Components{}).states, expected_components));
 }
 
-class ListedAcc : public testing::TestWithParam<unsigned> {};
+class PartitionedAcc : public testing::TestWithParam<unsigned> {};
 
-TEST_P(ListedAcc, FindsInPartitionsWhatIsThere) {
+TEST_P(PartitionedAcc, FindsInPartitionsWhatIsThere) {
   const Device device({DeviceChoice::host, GetParam(), 0});
   for (const auto& [name, graph] : acc_graphs()) {
     SCOPED_TRACE(name);
@@ -74,7 +73,7 @@ TEST_P(ListedAcc, FindsInPartitionsWhatIsThere) {
   }
 }
 
-TEST_P(ListedAcc, FindsOnRanksWhatIsThere) {
+TEST_P(PartitionedAcc, FindsOnRanksWhatIsThere) {
   const std::vector<NamedGraph> graphs = acc_graphs();
   for (const int size : {2, 3}) {
     Meeting::run(size, [&](int rank, Meeting& meeting) {
@@ -90,20 +89,20 @@ TEST_P(ListedAcc, FindsOnRanksWhatIsThere) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, ListedAcc, testing::Values(1u, 3u));
+INSTANTIATE_TEST_SUITE_P(Threads, PartitionedAcc, testing::Values(1u, 3u));
 
-TEST(ListedPartitions, WithoutActiveVerticesAreNeverBrought) {
+TEST(Partitions, WithoutActiveVerticesAreNeverBrought) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph directed = stretches(true), both_ways = stretches(false);
   const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
   const AccGraph search(device, directed, {.weights = true}, place);
   const AccGraph simple(device, both_ways, {.simple = true}, place);
 
-  const AccStats one = listed(search, BreadthFirst{230}).stats,
-                 last = listed(search, BreadthFirst{399}).stats,
-                 far = listed(search, ShortestPaths{110, 1}).stats,
-                 none = listed(simple, CoreNumbers{.highest = 0}).stats,
-                 merged = listed(search, Components{}).stats;
+  const AccStats one = run_partitioned(search, BreadthFirst{230}).stats,
+                 last = run_partitioned(search, BreadthFirst{399}).stats,
+                 far = run_partitioned(search, ShortestPaths{110, 1}).stats,
+                 none = run_partitioned(simple, CoreNumbers{.highest = 0}).stats,
+                 merged = run_partitioned(search, Components{}).stats;
 
   EXPECT_EQ(one.partition_transfers, 1u);
   EXPECT_EQ(one.rounds, 70u);
@@ -114,12 +113,12 @@ TEST(ListedPartitions, WithoutActiveVerticesAreNeverBrought) {
   EXPECT_EQ(merged.partition_transfers, 4u);
 }
 
-TEST(ListedPartitions, OfTheTreeThatHoldsAHubAreSpared) {
+TEST(Partitions, OfTheTreeThatHoldsAHubAreSpared) {
   const Device device({DeviceChoice::host, 1, 0});
   const Graph graph = hub_with_rim();
   const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
 
-  const auto result = listed(AccGraph(device, graph, {}, place), Components{});
+  const auto result = run_partitioned(AccGraph(device, graph, {}, place), Components{});
 
   EXPECT_TRUE(std::ranges::equal(result.states, oracle_components(graph)));
   EXPECT_EQ(result.stats.partition_transfers, 1u);

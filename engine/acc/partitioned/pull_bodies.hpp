@@ -1,34 +1,19 @@
-// What a GPU makes of a rank's part of a round that pulls: the bodies of its kernels
-// (partitioned/round_output.hpp). In such a round the marks are the bits of all vertices that are active, on
-// any rank.
+// Bodies of rounds that pull (exec/executor.hpp). In such a round the marks are the bits of all vertices that
+// are active, on any rank.
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
-#include "engine/acc/partitioned/round_output.hpp"
+#include "engine/acc/partitioned/push_bodies.hpp"
 #include "engine/core/macros.hpp"
 
 namespace sluice::acc {
 
-SLUICE_HD unsigned count_bits(std::uint32_t word) {
-#if defined(__CUDA_ARCH__)
-  return static_cast<unsigned>(__popc(word));
-#else
-  return static_cast<unsigned>(std::popcount(word));
-#endif
-}
-
-/// Bits [begin, end) of a word, end at most kBitsOfWord and more than begin.
-SLUICE_HD std::uint32_t bits_between(unsigned begin, unsigned end) {
-  return (end == kBitsOfWord ? ~0u : (1u << end) - 1) & (~0u << begin);
-}
-
-/// Own vertices without in-edges are settled: nobody ever sends to them.
+/// Own vertices without in-edges are settled: no value ever reaches them.
 template <class Program>
 struct SettleUnreachable {
-  ListedView<Program> view;
+  FrontierView<Program> view;
   const EdgeIndex* in_offsets;
 
   template <class Lane>
@@ -48,7 +33,7 @@ struct MarkFront {
   }
 };
 
-/// Nothing needs to be sent any more to who is active on another rank.
+/// Vertices that are active on another rank need no further value.
 struct SettleMarked {
   const std::uint32_t* marks;
   std::uint32_t* settled;
@@ -62,7 +47,7 @@ struct SettleMarked {
 /// How many own vertices of each partition are not settled; for every word that has own vertices.
 template <class Program>
 struct CountUnsettled {
-  ListedView<Program> view;
+  FrontierView<Program> view;
   const std::uint64_t* begins;  ///< [partitions + 1] rows
   unsigned partitions;
   unsigned long long* counts;  ///< [partitions]
@@ -85,11 +70,11 @@ struct CountUnsettled {
   }
 };
 
-/// Own vertices that are not settled hear from the first in their list that is active (program.hpp says why
-/// that suffices). Nobody else touches the state, nor are bits changed meanwhile.
+/// Own vertices that are not settled take the value of the first active vertex in their list (program.hpp
+/// says why that suffices). No other thread touches the state, nor do bits change meanwhile.
 template <class Program>
 struct PullEdges {
-  ListedView<Program> view;
+  FrontierView<Program> view;
   AccRound at;
   const Vertex* sources;
   const float* weights;
@@ -102,6 +87,7 @@ struct PullEdges {
     const Vertex u = sources[e];
     return view.marks[u / kBitsOfWord] >> (u % kBitsOfWord) & 1;
   }
+  void prefetch(EdgeIndex e) const { __builtin_prefetch(sources + e); }
   template <class Lane>
   SLUICE_HD void take(std::uint64_t row, EdgeIndex e, Lane& lane) const {
     const auto v = static_cast<Vertex>(view.first + row);

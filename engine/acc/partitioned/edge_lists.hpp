@@ -1,40 +1,37 @@
-// Where a rank's lists are while a GPU works on them: in its memory, or in partitions that are brought; and
-// the states of all vertices on the host, before the first round and after the last.
+// Where a rank's lists are while an executor works on them: in host memory or the graph's file, in the GPU's
+// memory, or in partitions that are brought.
 #pragma once
 
-#include <algorithm>
 #include <memory>
-#include <span>
 #include <vector>
 
-#include "engine/acc/partitioned/owned_rows.hpp"
-#include "engine/core/host_array.hpp"
+#include "engine/acc/partitioned/rank_part.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
-#include "engine/exec/threads.hpp"
 #include "engine/graph/partition_map.hpp"
 
 namespace sluice::acc {
 
-/// Lists as the device reaches them. `page` of what is whole: all rows.
-class ListedPlace {
+/// Lists as an executor reads them.
+class EdgeLists {
  public:
   /// What else the device is to hold must be there already. Partitions take `most` bytes. Keeps references.
-  ListedPlace(const Device& device, const OwnedRows& rows, const SweepRows& lists,
-              std::uint64_t most = ~std::uint64_t{0})
-      : rows_(lists) {
+  EdgeLists(const Device& device, const RankPart& rows, const SweepRows& lists,
+            std::uint64_t most = ~std::uint64_t{0})
+      : rows_(lists), uploads_(device.is_cuda()) {
     const CsrView& in = lists.in;
     pages_ = rows.make_pages(lists, locks_, most);
-    if (pages_ != nullptr || in.edges == 0) return;
+    if (pages_ != nullptr || in.edges == 0 || !uploads_) return;
     const EdgeIndex first = in.offsets[0];
     targets_ = upload(device, in.targets + first, in.edges, "the graph's edges");
     if (in.weights != nullptr) weights_ = upload(device, in.weights + first, in.edges, "the graph's weights");
   }
 
-  /// Null: everything is there.
+  /// Null: all lists are there.
   SweepPages* pages() const { return pages_.get(); }
-  /// All rows, where everything is there.
+  /// All rows, where all lists are there.
   SweepPage whole() const {
+    if (!uploads_) return {0, 0, rows_.in.vertices, rows_.in.targets, rows_.in.weights};
     const EdgeIndex first = rows_.in.vertices > 0 ? rows_.in.offsets[0] : 0;
     return {0, 0, rows_.in.vertices, moved(targets_.data(), first),
             weights_.empty() ? nullptr : moved(weights_.data(), first)};
@@ -65,28 +62,12 @@ class ListedPlace {
 
  private:
   SweepRows rows_;
+  bool uploads_;  ///< the host reads its own lists in place
   std::vector<PageLock> locks_;
   std::unique_ptr<SweepPages> pages_;
   Buffer<Vertex> targets_;
   Buffer<float> weights_;
   std::uint64_t uploaded_ = 0;
 };
-
-/// States that all vertices begin with: own ones, and, where `shared`, those of the ranks that own the
-/// others, which are 0 else. All ranks call it.
-template <class Program>
-HostArray<typename Program::State> first_states(const OwnedRows& rows, const Program& program,
-                                                std::uint64_t vertices, bool shared, unsigned threads) {
-  constexpr std::uint64_t kAtOnce = 1u << 16;
-  HostArray<typename Program::State> states(vertices, "vertex states");
-  std::fill(states.begin(), states.end(), typename Program::State{0});
-  parallel_blocks(threads, rows.last() - rows.first(), kAtOnce,
-                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                    for (std::uint64_t v = rows.first() + begin; v < rows.first() + end; ++v)
-                      states[v] = program.init(static_cast<Vertex>(v), rows.degree(static_cast<Vertex>(v)));
-                  });
-  if (shared) rows.share(states.data(), "the states to begin with");
-  return states;
-}
 
 }  // namespace sluice::acc

@@ -1,0 +1,74 @@
+// Sets of vertices as bits, and counters, that many threads change at the same time.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "engine/acc/program.hpp"
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+
+namespace sluice::acc {
+
+inline constexpr unsigned kBitsOfWord = 32;
+
+SLUICE_HD bool has_bit(const std::uint32_t* words, Vertex v) {
+  return load(words + v / kBitsOfWord) >> (v % kBitsOfWord) & 1;
+}
+
+/// Sets a bit while others are set and taken away. False: it was set.
+SLUICE_HD bool take_bit(std::uint32_t* words, Vertex v) {
+  std::uint32_t* const word = words + v / kBitsOfWord;
+  const std::uint32_t bit = 1u << (v % kBitsOfWord);
+#if defined(__CUDA_ARCH__)
+  return (atomicOr(word, bit) & bit) == 0;
+#else
+  return (load(word) & bit) == 0 &&
+         (std::atomic_ref(*word).fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
+#endif
+}
+
+SLUICE_HD void drop_bit(std::uint32_t* words, Vertex v) {
+  std::uint32_t* const word = words + v / kBitsOfWord;
+  const std::uint32_t bits = ~(1u << (v % kBitsOfWord));
+#if defined(__CUDA_ARCH__)
+  atomicAnd(word, bits);
+#else
+  if ((load(word) & ~bits) != 0) std::atomic_ref(*word).fetch_and(bits, std::memory_order_relaxed);
+#endif
+}
+
+/// Adds to a sum while others do, and returns what it was.
+SLUICE_HD unsigned long long fetch_add(unsigned long long* at, unsigned long long value) {
+#if defined(__CUDA_ARCH__)
+  return atomicAdd(at, value);
+#else
+  return std::atomic_ref(*at).fetch_add(value, std::memory_order_relaxed);
+#endif
+}
+
+/// Which of several ranges, range i from begins[i] on, holds `at`: of empty ones that begin there none.
+SLUICE_HD unsigned range_of(const std::uint64_t* begins, unsigned ranges, std::uint64_t at) {
+  unsigned low = 0, high = ranges;
+  while (high - low > 1) {
+    const unsigned middle = low + (high - low) / 2;
+    (begins[middle] <= at ? low : high) = middle;
+  }
+  return low;
+}
+
+SLUICE_HD unsigned count_bits(std::uint32_t word) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned>(__popc(word));
+#else
+  return static_cast<unsigned>(std::popcount(word));
+#endif
+}
+
+/// Bits [begin, end) of a word, end at most kBitsOfWord and more than begin.
+SLUICE_HD std::uint32_t bits_between(unsigned begin, unsigned end) {
+  return (end == kBitsOfWord ? ~0u : (1u << end) - 1) & (~0u << begin);
+}
+
+}  // namespace sluice::acc

@@ -1,0 +1,351 @@
+// A rank's part of the rounds of votes and aggregations. States, lists and the frontier stay in the
+// executor's memory; entries for other ranks are written by a kernel to page-locked memory, in blocks as they
+// travel, and read there. The host keeps vertices in bins by level. On a GPU levels are one bin wide: it
+// finds the next one faster by reading the states of own vertices.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/acc/acc_graph.hpp"
+#include "engine/acc/options.hpp"
+#include "engine/acc/partitioned/adjacency.hpp"
+#include "engine/acc/partitioned/pull_bodies.hpp"
+#include "engine/acc/partitioned/push_bodies.hpp"
+#include "engine/acc/partitioned/vertex_states.hpp"
+#include "engine/acc/vote_direction.hpp"
+#include "engine/core/error.hpp"
+#include "engine/exec/executor.hpp"
+
+namespace sluice::acc {
+
+template <AccProgram Program, Executor E>
+class FrontierRounds {
+ public:
+  using State = typename Program::State;
+
+  /// `options` are a vote's.
+  FrontierRounds(const AccGraph& graph, const Program& program, const AccOptions& options = {})
+      : device_(graph.device()),
+        rows_(*graph.rank_part()),
+        own_(static_cast<unsigned>(rows_.ranks().rank())),
+        ranks_(static_cast<unsigned>(rows_.ranks().size())),
+        executor_(device_, rows_.lists().edges),
+        boundaries_(device_, ranks_ + 1, "ranges of ranks"),
+        states_(device_, graph.vertices()),
+        marks_(device_, words(), "active vertices"),
+        settled_(device_, VoteProgram<Program> ? words() : 0, "settled vertices"),
+        lists_(device_, kBinned && ranks_ == 1 ? 0 : graph.vertices(), "worklists"),
+        front_(device_, kBinned ? 0 : own_rows(), "worklists"),
+        counters_(device_, ranks_ + LaneOutput::kSums + 1, "counts"),
+        counts_(counters_.size()),
+        blocks_(ranks_) {
+    std::vector<std::uint64_t> boundaries(ranks_ + 1);
+    for (unsigned r = 0; r <= ranks_; ++r) boundaries[r] = rows_.boundary(r);
+    copy_to_device(device_, boundaries_.data(), boundaries.data(), boundaries_.bytes());
+    can_pull_ = VoteProgram<Program> && graph.has_in_edges() && options.direction != AccDirection::push &&
+                make_both();
+    if (!can_pull_) out_.emplace(device_, rows_, rows_.out(), own_rows());
+    unsigned long long* const sums = counters_.data() + ranks_;
+    output_ = {lists_.data(), boundaries_.data(), counters_.data(), sums, sums + LaneOutput::kSums, ranks_};
+    view_ = {program,       rows_.first(),   rows_.last(),       out_->offsets(), states_.data(),
+             marks_.data(), settled_.data(), boundaries_.data(), ranks_,          own_};
+    if constexpr (kBinned) executor_.levels().resize(kLevelBins<Program>);
+  }
+
+  const RankPart& rows() const { return rows_; }
+  /// In host memory, once finished.
+  const State* states() const { return states_.on_host(); }
+
+  /// States to begin with; of a vote, the vertices that are active in the first round. All ranks call it.
+  void start() {
+    states_.begin(rows_, view_.program, !SumProgram<Program>);
+    executor_.fill(marks_.data(), 0, marks_.bytes());
+    executor_.fill(settled_.data(), 0, settled_.bytes());
+    executor_.fill(counters_.data(), 0, counters_.bytes());
+    if constexpr (kBinned) executor_.for_each(own_rows(), output_, StartLevels<Program>{view_});
+    if constexpr (VoteProgram<Program>) {
+      executor_.for_each(states_.size(), output_, StartVote<Program>{view_});
+      if (can_pull_)
+        executor_.for_each(own_rows(), output_, SettleUnreachable<Program>{view_, in_lists().offsets()});
+      read_counts();
+      take_front();
+    }
+  }
+
+  bool can_pull() const { return can_pull_; }
+  /// Own vertices that are active in the round to come of a vote.
+  VoteFront front() const { return {active_.size(), front_edges_}; }
+
+  /// Active vertices of a vote push.
+  RoundWork push(const AccRound& at) {
+    RoundWork work{.active = active_.size()};
+    push_front(at);
+    read_counts();
+    note(work);
+    for (unsigned r = 0; r < ranks_; ++r) work.sent += r == own_ ? 0 : counts_[r];
+    pack(at);
+    if (work.found + work.sent > 0) work.next = 0;
+    return work;
+  }
+
+  /// Vertices of a vote that are not settled pull; ranks exchange the bits of active vertices alone.
+  RoundWork pull(const AccRound& at) {
+    RoundWork work{.active = active_.size()};
+    mark_front();
+    Adjacency& lists = in_lists();
+    const auto pull_rows = [&](const SweepPage& page) {
+      executor_.first_edge({page.begin, page.end, lists.offsets()}, output_,
+                           PullEdges<Program>{view_, at, page.sources, page.weights});
+    };
+    if (lists.paged()) {
+      const auto unsettled = [&](const auto* begins, unsigned partitions, unsigned long long* counts) {
+        return CountUnsettled<Program>{view_, begins, partitions, counts};
+      };
+      lists.visit(executor_, lists.count(executor_, own_words(), unsettled), pull_rows);
+    } else {
+      pull_rows(lists.lists().whole());
+    }
+    executor_.fill(marks_.data(), 0, marks_.bytes());
+    read_counts();
+    note(work);
+    std::fill(blocks_.begin(), blocks_.end(), RoundExchange::Block{});
+    if (work.found > 0) work.next = 0;
+    return work;
+  }
+
+  /// Levels that wait in bins of their own.
+  std::uint64_t bins() const {
+    if constexpr (kBinned) return kLevelBins<Program>;
+    return 1;
+  }
+  /// The lowest level of own vertices from `least` on, or kNoLevel; all below are done.
+  std::uint64_t lowest(std::uint64_t least) {
+    if constexpr (kBinned) {
+      return executor_.levels().lowest_beyond(least, [&](Vertex v) { return view_.level(v); });
+    } else {
+      clear_lowest();
+      executor_.for_each(own_rows(), output_, LowestLevel<Program>{view_, least});
+      read_counts();
+      return counts_[at_lowest()];
+    }
+  }
+  /// After that: makes `level` the first bin's.
+  void open(std::uint64_t level) {
+    if constexpr (kBinned) {
+      executor_.levels().open(level, [&](Vertex v) { return view_.level(v); });
+    } else {
+      executor_.for_each(own_rows(), output_, OpenLevel<Program>{view_, level});
+    }
+  }
+
+  /// Vertices of the level at work, which is that bin's, push until none is left on this rank. `next` is the
+  /// lowest bin that then waits, on this rank or where entries go.
+  RoundWork round(const AccRound& at, std::uint64_t bin) {
+    RoundWork work;
+    while (take_level(bin)) {
+      work.active += active_.size();
+      push_front(at);
+    }
+    if constexpr (kBinned) read_counts();
+    work.edges = new_edges();
+    work.next = first_bin();
+    if (pack(at)) {
+      const std::uint64_t level = counts_[at_lowest()] - first_level(at);
+      if (level < bins()) work.next = std::min(work.next, level);
+    }
+    return work;
+  }
+  std::span<const RoundExchange::Block> blocks() const { return blocks_; }
+
+  /// Entries that other ranks have sent in that round, which then ends.
+  void take(std::span<const RoundExchange::Block> received, const AccRound& at) {
+    std::uint64_t bytes = 0;
+    for (const auto& block : received) bytes += block.size();
+    if (device_.is_cuda()) inbox_.reserve(device_, bytes / kWord, "entries of other ranks");
+    auto* to = reinterpret_cast<std::byte*>(inbox_.data());
+    for (const auto& block : received) {
+      auto* entries = const_cast<std::byte*>(block.data());
+      if (device_.is_cuda()) entries = std::copy(block.begin(), block.end(), to) - block.size();
+      const std::uint64_t count = Block::count(block.size());
+      executor_.for_each(count, output_, TakeEntries<Program>{view_, at, Block::at(entries, count)});
+      to += device_.is_cuda() ? block.size() : 0;
+    }
+    if constexpr (VoteProgram<Program>) {
+      if (bytes > 0) read_counts();
+      take_front();
+    }
+  }
+
+  /// Makes all states true on all ranks, in host memory, and adds up traffic. All ranks call it.
+  void finish(AccStats& stats) {
+    executor_.wait("the last round");
+    states_.read(rows_.first(), rows_.last());
+    rows_.share(states_.on_host(), "the results");
+    out_->lists().add_traffic(stats);
+    if (in_) in_->lists().add_more_traffic(stats);
+    stats.kernel_launches = executor_.launches();
+  }
+
+ private:
+  using Block = EntryBlock<State>;
+  static constexpr std::uint64_t kWord = sizeof(std::uint64_t);
+  static constexpr bool kBinned = AggregationProgram<Program> && E::kBinsByLevel;
+
+  std::uint64_t words() const { return (states_.size() + kBitsOfWord - 1) / kBitsOfWord; }
+  std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
+  /// Words that have bits of own vertices.
+  std::uint64_t own_words() const {
+    return own_rows() > 0 ? (rows_.last() - 1) / kBitsOfWord - rows_.first() / kBitsOfWord + 1 : 0;
+  }
+  /// Where counts_ has the edges that were looked at, of a vote those of vertices that were listed, and the
+  /// lowest value.
+  std::size_t at_edges() const { return ranks_; }
+  std::size_t at_next_edges() const { return ranks_ + 1; }
+  std::size_t at_lowest() const { return ranks_ + LaneOutput::kSums; }
+
+  /// For pushes and pulls. False: there is no room for the lists in both directions, nor for bits that
+  /// travel.
+  bool make_both() {
+    try {
+      if (ranks_ > 1 && device_.is_cuda()) outbox_.reserve(device_, (words() + 1) / 2, "active vertices");
+      out_.emplace(device_, rows_, rows_.out(), own_rows(), rows_.symmetric() ? 1u : 2u);
+      if (rows_.symmetric()) return true;
+      // Where out-lists are read in place, and these cannot be, pushes are less work.
+      if (out_->paged() || !rows_.has_pages(rows_.in())) {
+        in_.emplace(device_, rows_, rows_.in(), 0);
+        return true;
+      }
+    } catch (const BudgetError&) {
+    }
+    in_.reset();
+    out_.reset();
+    outbox_ = {};
+    return false;
+  }
+  Adjacency& in_lists() { return in_ ? *in_ : *out_; }
+
+  void read_counts() {
+    executor_.read(counts_.data(), counters_.data(), counts_.size(), "a round's kernels");
+  }
+  std::uint64_t new_edges() {
+    return counts_[at_edges()] - std::exchange(edges_before_, counts_[at_edges()]);
+  }
+  void clear_lowest() { executor_.fill(counters_.data() + at_lowest(), 0xff, sizeof(std::uint64_t)); }
+
+  /// Own vertices that were listed, as was read last, are the next frontier.
+  void take_front() {
+    active_ = {front_.data(), counts_[own_]};
+    front_edges_ = counts_[at_next_edges()] - std::exchange(next_edges_before_, counts_[at_next_edges()]);
+    if (active_.empty()) return;
+    const Vertex* const listed = lists_.data() + rows_.first();
+    executor_.for_each(active_.size(), output_, TakeFront<Program>{view_, listed, front_.data()});
+    executor_.fill(counters_.data() + own_, 0, sizeof(std::uint64_t));
+    counts_[own_] = 0;
+  }
+
+  /// The same of vertices of the level at work. False: none is left.
+  bool take_level(std::uint64_t bin) {
+    if constexpr (kBinned) {
+      executor_.levels().take(bin);
+      active_ = executor_.levels().front();
+    } else {
+      read_counts();
+      take_front();
+    }
+    return !active_.empty();
+  }
+  /// The level of the first bin, and the first bin with vertices.
+  std::uint64_t first_level(const AccRound& at) {
+    if constexpr (kBinned) return executor_.levels().window();
+    return at.level;
+  }
+  std::uint64_t first_bin() {
+    if constexpr (kBinned) {
+      for (std::uint64_t bin = 0; bin < bins(); ++bin)
+        if (executor_.levels().waiting(bin) > 0) return bin;
+    }
+    return RoundWork::kNothing;
+  }
+
+  /// What a vote's round has found, as was read last.
+  void note(RoundWork& work) {
+    work.edges = new_edges();
+    work.found = counts_[own_];
+    work.found_edges = counts_[at_next_edges()] - next_edges_before_;
+  }
+
+  void push_front(const AccRound& at) {
+    out_->visit_vertices(executor_, active_.data(), active_.size(),
+                         [&](const VertexRange& vertices, const SweepPage& page) {
+                           executor_.for_each_edge(vertices, output_,
+                                                   PushEdges<Program>{view_, at, page.sources, page.weights});
+                         });
+  }
+
+  /// Makes marks_ the bits of all vertices that are active, on any rank.
+  void mark_front() {
+    executor_.for_each(active_.size(), output_, MarkFront{active_.data(), marks_.data()});
+    if (ranks_ == 1) return;
+    if (device_.is_cuda()) {
+      auto* const bits = reinterpret_cast<std::uint32_t*>(outbox_.data());
+      std::fill_n(bits, words(), 0u);
+      executor_.wait("active vertices");
+      const std::uint64_t begin = rows_.first() / kBitsOfWord;
+      copy_to_host(device_, bits + begin, marks_.data() + begin, own_words() * sizeof *bits);
+      rows_.share_bits(bits, "active vertices");
+      copy_to_device(device_, marks_.data(), bits, marks_.bytes());
+    } else {
+      rows_.share_bits(marks_.data(), "active vertices");
+    }
+    executor_.for_each(words(), output_, SettleMarked{marks_.data(), settled_.data()});
+  }
+
+  /// Makes blocks of the entries for other ranks' vertices. False: there are none.
+  bool pack(const AccRound& at) {
+    std::uint64_t bytes = 0;
+    for (unsigned r = 0; r < ranks_; ++r) bytes += r == own_ ? 0 : Block::bytes(counts_[r]);
+    std::fill(blocks_.begin(), blocks_.end(), RoundExchange::Block{});
+    if (bytes == 0) return false;
+    outbox_.reserve(device_, bytes / kWord, "entries for other ranks");
+    clear_lowest();
+    auto* to = reinterpret_cast<std::byte*>(outbox_.data());
+    for (unsigned r = 0; r < ranks_; ++r) {
+      if (r == own_ || counts_[r] == 0) continue;
+      blocks_[r] = {to, Block::bytes(counts_[r])};
+      std::memset(to + blocks_[r].size() - kWord, 0, kWord);  // its end may hold no entry
+      const Vertex* const vertices = lists_.data() + rows_.boundary(r);
+      executor_.for_each(counts_[r], output_,
+                         PackEntries<Program>{view_, at, vertices, Block::at(to, counts_[r])});
+      executor_.fill(counters_.data() + r, 0, sizeof(std::uint64_t));
+      to += blocks_[r].size();
+    }
+    read_counts();
+    return true;
+  }
+
+  const Device& device_;
+  const RankPart& rows_;
+  unsigned own_, ranks_;
+  E executor_;
+  Buffer<std::uint64_t> boundaries_;
+  VertexStates<State> states_;
+  Buffer<std::uint32_t> marks_, settled_;
+  Buffer<Vertex> lists_, front_;
+  Buffer<unsigned long long> counters_;  ///< as LaneOutput has them, one after the other
+  std::vector<std::uint64_t> counts_;    ///< the same as the host has last read them
+  std::vector<RoundExchange::Block> blocks_;
+  Staging<std::uint64_t> outbox_, inbox_;
+  std::optional<Adjacency> out_, in_;  ///< in-lists, where they are others
+  bool can_pull_ = false;
+  LaneOutput output_;
+  FrontierView<Program> view_;
+  std::span<const Vertex> active_;  ///< the frontier
+  std::uint64_t front_edges_ = 0, edges_before_ = 0, next_edges_before_ = 0;
+};
+
+}  // namespace sluice::acc

@@ -1,0 +1,55 @@
+// Aggregations over ranks and in partitions, level by level. A round ends where no rank has a vertex left at
+// the level at work: until then each works on without the others.
+#pragma once
+
+#include <utility>
+
+#include "engine/acc/partitioned/frontier_rounds.hpp"
+
+namespace sluice::acc {
+
+template <AggregationProgram Program, Executor E>
+class PartitionedLevels {
+ public:
+  PartitionedLevels(const AccGraph& graph, const Program& program)
+      : rounds_(graph, program), last_level_(last_level(program)) {}
+
+  void run(AccStats& stats) {
+    rounds_.start();
+    Communicator& ranks = rounds_.rows().ranks();
+    RoundExchange exchange(ranks);
+    AccRound at;
+    for (std::uint64_t least = 0;; least += rounds_.bins()) {
+      std::uint64_t lowest[] = {rounds_.lowest(least)};
+      ranks.all_reduce(lowest, Reduce::min, "the lowest level");
+      if (lowest[0] > last_level_) break;
+      rounds_.open(least = lowest[0]);
+      bool refilled = true;
+      for (std::uint64_t bin = 0, last = rounds_.bins(); bin < rounds_.bins();) {
+        at.level = least + bin;
+        ++at.round;
+        const RoundWork mine = rounds_.round(at, bin);
+        const RoundWork all = exchange(mine, rounds_.blocks());
+        rounds_.take(exchange.received(), at);
+        // What went to other ranks may have changed nothing there.
+        if (all.active > 0) {
+          stats.add({.level = at.level,
+                     .refilled = std::exchange(refilled, false),
+                     .active = all.active,
+                     .edges = all.edges});
+          stats.levels += std::exchange(last, bin) != bin;
+        }
+        bin = all.next;
+      }
+    }
+    rounds_.finish(stats);
+  }
+
+  const auto* states() const { return rounds_.states(); }
+
+ private:
+  FrontierRounds<Program, E> rounds_;
+  std::uint64_t last_level_;
+};
+
+}  // namespace sluice::acc

@@ -1,0 +1,204 @@
+// Bodies of rounds that push (exec/executor.hpp), for one vertex, edge or entry each. A state that a rank
+// keeps of another rank's vertex holds what was sent there: the smallest bound so far, so that only better
+// ones travel, or the sum of what has not left yet.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/acc/partitioned/bits.hpp"
+#include "engine/acc/partitioned/round_exchange.hpp"
+#include "engine/acc/program.hpp"
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+
+namespace sluice::acc {
+
+/// A program's vertices. Pointers are to the executor's memory.
+template <class P>
+struct FrontierView {
+  using Program = P;
+  using State = typename Program::State;
+
+  Program program;
+  std::uint64_t first = 0, last = 0;          ///< own vertices
+  const EdgeIndex* offsets = nullptr;         ///< [own vertices + 1]
+  State* states = nullptr;                    ///< [vertices]
+  std::uint32_t* marks = nullptr;             ///< bits of vertices that are on a list
+  std::uint32_t* settled = nullptr;           ///< bits of vertices that a vote looks at no more
+  const std::uint64_t* boundaries = nullptr;  ///< [ranks + 1]
+  unsigned ranks = 1, own = 0;
+
+  SLUICE_HD bool owns(Vertex v) const { return v - first < last - first; }
+  SLUICE_HD std::uint64_t degree(Vertex v) const { return offsets[v - first + 1] - offsets[v - first]; }
+  SLUICE_HD std::uint64_t level(Vertex v) const { return program.level(load(states + v)); }
+
+  SLUICE_HD bool refuses(Vertex v) const {
+    if constexpr (VoteProgram<Program>) return has_bit(settled, v);
+    return false;
+  }
+
+  /// Combines a value into the state of any vertex. An own vertex that becomes active is listed, or goes to
+  /// its level's bin; another rank's is listed for that rank.
+  template <class Lane>
+  SLUICE_HD void reach(Vertex v, State value, const AccRound& at, Lane& lane) const {
+    if (owns(v)) return reach_own(v, value, at, lane);
+    State before = load(states + v);
+    for (;;) {
+      State now;
+      if constexpr (SumProgram<Program>) {
+        now = program.add(before, value);
+      } else {
+        now = program.combine(before, value, at);
+        if (now == before) return;
+      }
+      if (exchange(states + v, before, now)) break;
+    }
+    if (!has_bit(marks, v) && take_bit(marks, v)) lane.append(range_of(boundaries, ranks, v), v);
+  }
+
+  template <class Lane>
+  SLUICE_HD void reach_own(Vertex v, State value, const AccRound& at, Lane& lane) const {
+    const auto is = combine_into(program, states + v, value, at);
+    if (!is.active) return;
+    if constexpr (AggregationProgram<Program>) {
+      const std::uint64_t level = program.level(is.now);
+      if constexpr (Lane::kBinsByLevel) return lane.bin(v, level);
+      if (level != at.level) return;
+    }
+    if (take_bit(marks, v)) list_own(v, lane);
+  }
+
+  /// An own vertex is active in the next round; sums[1] is of the edges of a vote's.
+  template <class Lane>
+  SLUICE_HD void list_own(Vertex v, Lane& lane) const {
+    lane.append(own, v);
+    if constexpr (VoteProgram<Program>) lane.add(1, degree(v));
+  }
+};
+
+/// Of a vote, for every vertex.
+template <class Program>
+struct StartVote {
+  FrontierView<Program> view;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
+    const auto v = static_cast<Vertex>(i);
+    if (view.program.settled(view.states[v])) take_bit(view.settled, v);
+    if (view.owns(v) && view.program.starts(v)) view.list_own(v, lane);
+  }
+};
+
+/// Of an aggregation where lanes keep bins by level, for own vertices: all wait for their level.
+template <class Program>
+struct StartLevels {
+  FrontierView<Program> view;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
+    const auto v = static_cast<Vertex>(view.first + i);
+    if (view.level(v) != kNoLevel) lane.beyond(v);
+  }
+};
+
+/// The lowest level, from `least` on, of own vertices.
+template <class Program>
+struct LowestLevel {
+  FrontierView<Program> view;
+  std::uint64_t least;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
+    const std::uint64_t level = view.level(static_cast<Vertex>(view.first + i));
+    if (level >= least) lane.lowest(level);
+  }
+};
+
+/// Lists own vertices of a level.
+template <class Program>
+struct OpenLevel {
+  FrontierView<Program> view;
+  std::uint64_t level;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
+    const auto v = static_cast<Vertex>(view.first + i);
+    if (view.level(v) == level) lane.append(view.own, v);
+  }
+};
+
+/// Takes what was listed of the own vertices to the front.
+template <class Program>
+struct TakeFront {
+  FrontierView<Program> view;
+  const Vertex* listed;
+  Vertex* front;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
+    const Vertex v = front[i] = listed[i];
+    drop_bit(view.marks, v);
+    if constexpr (VoteProgram<Program>) take_bit(view.settled, v);
+  }
+};
+
+/// Active vertices send along their edges.
+template <class Program>
+struct PushEdges {
+  FrontierView<Program> view;
+  AccRound at;
+  const Vertex* targets;
+  const float* weights;
+
+  SLUICE_HD bool sends(Vertex u) const {
+    if constexpr (AggregationProgram<Program>) return view.level(u) == at.level;
+    return true;
+  }
+  template <class Lane>
+  SLUICE_HD void edge(Vertex u, EdgeIndex e, Lane& lane) const {
+    const Vertex v = targets[e];
+    if (view.refuses(v)) return;
+    view.reach(v, view.program.compute({u, v, e, at, view.states, weights}), at, lane);
+  }
+};
+
+/// Makes a block of entries for another rank's vertices; lowest() is of the levels that they may come to.
+template <class Program>
+struct PackEntries {
+  FrontierView<Program> view;
+  AccRound at;
+  const Vertex* listed;
+  EntryBlock<typename Program::State> block;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
+    const Vertex v = listed[i];
+    const auto state = view.states[v];
+    block.states[i] = state;
+    block.vertices[i] = v;
+    drop_bit(view.marks, v);
+    if constexpr (SumProgram<Program>) view.states[v] = 0;
+    if constexpr (BoundProgram<Program>) {
+      lane.lowest(view.program.level(state));
+    } else {
+      lane.lowest(at.level);
+    }
+    if constexpr (VoteProgram<Program>) take_bit(view.settled, v);
+  }
+};
+
+/// Combines what another rank has sent.
+template <class Program>
+struct TakeEntries {
+  FrontierView<Program> view;
+  AccRound at;
+  EntryBlock<typename Program::State> block;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
+    const Vertex v = block.vertices[i];
+    if (!view.refuses(v)) view.reach_own(v, block.states[i], at, lane);
+  }
+};
+
+}  // namespace sluice::acc

@@ -1,0 +1,42 @@
+// Votes over ranks and in partitions: rounds that push or pull (vote_direction.hpp).
+#pragma once
+
+#include "engine/acc/partitioned/frontier_rounds.hpp"
+#include "engine/acc/vote_direction.hpp"
+
+namespace sluice::acc {
+
+template <VoteProgram Program, Executor E>
+class PartitionedVote {
+ public:
+  PartitionedVote(const AccGraph& graph, const Program& program, const AccOptions& options)
+      : graph_(graph), options_(options), rounds_(graph, program, options) {}
+
+  void run(AccStats& stats) {
+    rounds_.start();
+    const RankPart& rows = rounds_.rows();
+    VoteDirection direction(rows, options_.direction, rounds_.can_pull(), graph_.vertices(), graph_.edges(),
+                            rounds_.front());
+    RoundExchange exchange(rows.ranks());
+    AccRound at{1, 0};
+    for (RoundWork all{.next = 0}; all.next != RoundWork::kNothing; ++at.round) {
+      const bool pulls = direction.pulls();
+      const RoundWork mine = pulls ? rounds_.pull(at) : rounds_.push(at);
+      all = exchange(mine, rounds_.blocks());
+      rounds_.take(exchange.received(), at);
+      direction.choose(all, rounds_.front());
+      // What went to other ranks may have found all vertices settled there.
+      if (all.active > 0) stats.add({.pull = pulls, .active = all.active, .edges = all.edges});
+    }
+    rounds_.finish(stats);
+  }
+
+  const auto* states() const { return rounds_.states(); }
+
+ private:
+  const AccGraph& graph_;
+  AccOptions options_;
+  FrontierRounds<Program, E> rounds_;
+};
+
+}  // namespace sluice::acc

@@ -1,0 +1,104 @@
+// An executor runs the bodies of kernels, for one vertex, edge or entry each: HostExecutor on a pool of
+// threads, cuda::CudaExecutor on a GPU. Bodies are the same source for both.
+//
+//   for_each(count, output, body)           body(i, lane) for every i below `count`
+//   for_each_edge(vertices, output, body)   body.edge(u, e, lane) for every edge e of every vertex u for
+//   which
+//                                           body.sends(u); sums[0] counts them
+//   first_edge(rows, output, body)          of every row for which body.wants(row) the first edge for which
+//                                           body.hits(e) goes to body.take(row, e, lane); sums[0] counts the
+//                                           edges up to it, or all. body.prefetch(e) may ask for a list ahead
+//   sort_by_key(items, count, sorted, keys) puts item(i) of items in order of key(i), which is below
+//                                           keys.size(), and adds up weight(i) by key
+//
+// Operations run in the order in which they are called, each after the one before has ended. A body writes
+// its output through its lane: append(list, v), lowest(value), add(sum, value); where the lane says
+// kBinsByLevel, also bin(v, level) and beyond(v).
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+
+namespace sluice {
+
+/// Where lanes write; all memory is the executor's. Lists lie side by side: list i has room from begins[i]
+/// on.
+struct LaneOutput {
+  static constexpr unsigned kSums = 2;
+
+  Vertex* lists = nullptr;
+  const std::uint64_t* begins = nullptr;  ///< [number]
+  unsigned long long* sizes = nullptr;    ///< [number] of the lists
+  unsigned long long* sums = nullptr;     ///< [kSums]
+  unsigned long long* lowest = nullptr;   ///< [1]
+  unsigned number = 0;                    ///< of lists
+};
+
+/// Vertices whose lists are read: `vertices`, or, where that is null, those from `begin` on.
+struct VertexRange {
+  const Vertex* vertices = nullptr;
+  std::uint64_t begin = 0;
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;  ///< the list of u begins at offsets[u - first]
+  const EdgeIndex* offsets = nullptr;
+
+  SLUICE_HD Vertex operator[](std::uint64_t i) const {
+    return vertices != nullptr ? vertices[i] : static_cast<Vertex>(begin + i);
+  }
+};
+
+/// Rows [begin, end), row i from offsets[i] on.
+struct RowRange {
+  std::uint64_t begin = 0, end = 0;
+  const EdgeIndex* offsets = nullptr;
+};
+
+/// What sort_by_key() says of each key, in host memory, and counters that it needs, in the executor's.
+struct KeyCounts {
+  std::vector<std::uint64_t> begins;       ///< [keys + 1] where the items of a key begin
+  std::vector<std::uint64_t> weights;      ///< [keys]
+  unsigned long long* counters = nullptr;  ///< [3 * keys]
+
+  unsigned size() const { return static_cast<unsigned>(weights.size()); }
+};
+
+namespace detail {
+
+/// A body and items of nothing, for the concept below.
+struct EmptyBody {
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t, Lane&) const {}
+  template <class Lane>
+  SLUICE_HD void edge(Vertex, EdgeIndex, Lane&) const {}
+  template <class Lane>
+  SLUICE_HD void take(std::uint64_t, EdgeIndex, Lane&) const {}
+  SLUICE_HD bool sends(Vertex) const { return false; }
+  SLUICE_HD bool wants(std::uint64_t) const { return false; }
+  SLUICE_HD bool hits(EdgeIndex) const { return false; }
+  SLUICE_HD unsigned key(std::uint64_t) const { return 0; }
+  SLUICE_HD Vertex item(std::uint64_t) const { return 0; }
+  SLUICE_HD std::uint64_t weight(std::uint64_t) const { return 0; }
+};
+
+}  // namespace detail
+
+template <class E>
+concept Executor = requires(E& executor, const LaneOutput& output, const detail::EmptyBody& body,
+                            Vertex* vertices, KeyCounts& keys, void* memory, std::uint64_t* counts,
+                            const unsigned long long* sums) {
+  { E::kBinsByLevel } -> std::convertible_to<bool>;
+  executor.for_each(std::uint64_t{}, output, body);
+  executor.for_each_edge(VertexRange{}, output, body);
+  executor.first_edge(RowRange{}, output, body);
+  executor.sort_by_key(body, std::uint64_t{}, vertices, keys);
+  executor.fill(memory, 0, std::uint64_t{});
+  executor.read(counts, sums, std::uint64_t{}, "label");
+  executor.wait("label");
+  { executor.launches() } -> std::same_as<std::uint64_t>;
+};
+
+}  // namespace sluice

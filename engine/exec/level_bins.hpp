@@ -1,0 +1,115 @@
+// The vertices that wait to be worked on, by level: threads note them in bins, one a level (the online
+// filter; GAPBS's delta-stepping is the model). Bins cover a window of levels; what lies beyond it waits in
+// one more, whose vertices are sorted into bins by their states once the window is worked off.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/core/charged_vector.hpp"
+#include "engine/core/types.hpp"
+#include "engine/exec/thread_pool.hpp"
+
+namespace sluice {
+
+class LevelBins {
+ public:
+  using List = ChargedVector<Vertex>;
+  static constexpr std::uint64_t kMostBins = 64;
+  /// The lowest level of no vertex.
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
+  /// One thread's.
+  struct alignas(64) ThreadBins {
+    std::array<List, kMostBins> levels;
+    List beyond;  ///< the window
+    std::uint64_t lowest = 0;
+  };
+
+  explicit LevelBins(Crew& crew, std::uint64_t size = kMostBins)
+      : crew_(crew), bins_(crew.size()), size_(size) {}
+
+  /// Levels of the window, kMostBins at most.
+  std::uint64_t size() const { return size_; }
+  void resize(std::uint64_t size) { size_ = size; }
+  ThreadBins& of(unsigned thread) { return bins_[thread]; }
+  void note(ThreadBins& bins, Vertex v, std::uint64_t level) const {
+    const std::uint64_t bin = level - window_;
+    (bin < size_ ? bins.levels[bin] : bins.beyond).push_back(v);
+  }
+  void note_beyond(ThreadBins& bins, Vertex v) const { bins.beyond.push_back(v); }
+
+  /// The first bin's level; all below are done.
+  std::uint64_t window() const { return window_; }
+  std::uint64_t waiting(std::uint64_t bin) const {
+    std::uint64_t all = 0;
+    for (const ThreadBins& bins : bins_) all += bins.levels[bin].size();
+    return all;
+  }
+
+  /// Makes one list of all threads' bins. False: they are empty.
+  bool take(std::uint64_t bin) {
+    return take_lists([&](ThreadBins& bins) -> List& { return bins.levels[bin]; });
+  }
+  std::span<const Vertex> front() const { return {front_.data(), front_size_}; }
+
+  /// The lowest level, from `least` on, of what waits beyond the window, or kNone. level_of(v) says a
+  /// vertex's level.
+  template <class LevelOf>
+  std::uint64_t lowest_beyond(std::uint64_t least, LevelOf&& level_of) {
+    take_lists([](ThreadBins& bins) -> List& { return bins.beyond; });
+    least_ = least;
+    for (ThreadBins& bins : bins_) bins.lowest = kNone;
+    crew_.blocks(front_size_, kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+      std::uint64_t lowest = bins_[thread].lowest;
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const std::uint64_t level = level_of(front_[i]);
+        if (level >= least) lowest = std::min(lowest, level);
+      }
+      bins_[thread].lowest = lowest;
+    });
+    std::uint64_t lowest = kNone;
+    for (const ThreadBins& bins : bins_) lowest = std::min(lowest, bins.lowest);
+    return lowest;
+  }
+
+  /// After that: puts the window at `window` and fills its bins.
+  template <class LevelOf>
+  void open(std::uint64_t window, LevelOf&& level_of) {
+    window_ = window;
+    crew_.blocks(front_size_, kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const std::uint64_t level = level_of(front_[i]);
+        if (level >= least_) note(bins_[thread], front_[i], level);
+      }
+    });
+  }
+
+ private:
+  static constexpr std::uint64_t kStatesAtOnce = 1u << 15;
+
+  template <class ListOf>
+  bool take_lists(ListOf&& list_of) {
+    front_size_ = 0;
+    for (ThreadBins& bins : bins_) front_size_ += list_of(bins).size();
+    if (front_.size() < front_size_) front_.resize(std::max(front_size_, 2 * front_.size()));
+    auto at = front_.begin();
+    for (ThreadBins& bins : bins_) {
+      List& list = list_of(bins);
+      at = std::copy(list.begin(), list.end(), at);
+      list.clear();
+    }
+    return front_size_ > 0;
+  }
+
+  Crew& crew_;
+  std::vector<ThreadBins> bins_;  ///< [threads]
+  List front_;
+  std::size_t front_size_ = 0;
+  std::uint64_t size_, window_ = 0, least_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,118 @@
+// The host's executor: what its threads append and add up, and how it goes over lists.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "engine/exec/host_executor.hpp"
+
+namespace sluice {
+namespace {
+
+/// Even vertices go to list 0, odd ones to list 1.
+struct Split {
+  template <class Lane>
+  void operator()(std::uint64_t i, Lane& lane) const {
+    lane.append(i % 2, static_cast<Vertex>(i));
+    lane.add(1, i);
+    lane.lowest(i + 7);
+  }
+};
+
+/// Vertex i has i edges; its target is the position of an edge.
+struct Edges {
+  Vertex* sources;
+
+  bool sends(Vertex u) const { return u % 3 != 0; }
+  template <class Lane>
+  void edge(Vertex u, EdgeIndex e, Lane&) const {
+    sources[e] = u;
+  }
+  bool wants(std::uint64_t row) const { return row % 2 == 1; }
+  bool hits(EdgeIndex e) const { return e % 5 == 0; }
+  template <class Lane>
+  void take(std::uint64_t row, EdgeIndex e, Lane&) const {
+    sources[row] = static_cast<Vertex>(e);
+  }
+};
+
+struct ByLastDigit {
+  unsigned key(std::uint64_t i) const { return static_cast<unsigned>(i % 10); }
+  Vertex item(std::uint64_t i) const { return static_cast<Vertex>(100 + i); }
+  std::uint64_t weight(std::uint64_t i) const { return i; }
+};
+
+class HostExecutorTest : public testing::TestWithParam<unsigned> {
+ protected:
+  static constexpr std::uint64_t kCount = 20'000;
+
+  const Device device_{{DeviceChoice::host, GetParam(), 0}};
+  HostExecutor executor_{device_, 0};
+};
+
+TEST_P(HostExecutorTest, AppendsEachVertexOnceAndAddsUp) {
+  std::vector<Vertex> lists(kCount);
+  const std::vector<std::uint64_t> begins{0, kCount / 2};
+  std::vector<unsigned long long> counts(5);
+  counts[4] = ~0ull;
+  const LaneOutput output{lists.data(),      begins.data(),     counts.data(),
+                          counts.data() + 2, counts.data() + 4, 2};
+
+  executor_.for_each(kCount, output, Split{});
+
+  EXPECT_EQ(counts,
+            (std::vector<unsigned long long>{kCount / 2, kCount / 2, 0, kCount * (kCount - 1) / 2, 7}));
+  std::sort(lists.begin(), lists.begin() + kCount / 2);
+  std::sort(lists.begin() + kCount / 2, lists.end());
+  for (std::uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(lists[i % 2 * kCount / 2 + i / 2], i);
+}
+
+TEST_P(HostExecutorTest, GoesOverTheEdgesOfVerticesThatSend) {
+  constexpr Vertex kVertices = 300;
+  std::vector<EdgeIndex> offsets(kVertices + 1);
+  for (Vertex v = 0; v < kVertices; ++v) offsets[v + 1] = offsets[v] + v;
+  std::vector<Vertex> sources(offsets.back(), kNoVertex);
+  unsigned long long sums[LaneOutput::kSums] = {};
+  LaneOutput output;
+  output.sums = sums;
+
+  executor_.for_each_edge({nullptr, 0, kVertices, 0, offsets.data()}, output, Edges{sources.data()});
+
+  std::uint64_t edges = 0;
+  for (Vertex v = 0; v < kVertices; ++v) {
+    edges += v % 3 != 0 ? v : 0;
+    for (EdgeIndex e = offsets[v]; e < offsets[v + 1]; ++e) ASSERT_EQ(sources[e], v % 3 != 0 ? v : kNoVertex);
+  }
+  EXPECT_EQ(sums[0], edges);
+}
+
+TEST_P(HostExecutorTest, TakesTheFirstEdgeThatHits) {
+  const std::vector<EdgeIndex> offsets{0, 1, 4, 9, 12};  // rows 1 and 3 are wanted
+  std::vector<Vertex> taken(4, kNoVertex);
+  unsigned long long sums[LaneOutput::kSums] = {};
+  LaneOutput output;
+  output.sums = sums;
+
+  executor_.first_edge({0, 4, offsets.data()}, output, Edges{taken.data()});
+
+  EXPECT_EQ(taken, (std::vector<Vertex>{kNoVertex, kNoVertex, kNoVertex, 10}));
+  EXPECT_EQ(sums[0], 3u + 2u);
+}
+
+TEST_P(HostExecutorTest, SortsByKey) {
+  std::vector<Vertex> sorted(kCount);
+  KeyCounts keys{{}, std::vector<std::uint64_t>(10), nullptr};
+
+  executor_.sort_by_key(ByLastDigit{}, kCount, sorted.data(), keys);
+
+  for (unsigned key = 0; key < 10; ++key) {
+    EXPECT_EQ(keys.begins[key + 1] - keys.begins[key], kCount / 10);
+    EXPECT_EQ(keys.weights[key], kCount / 10 * key + 10 * (kCount / 10) * (kCount / 10 - 1) / 2);
+    for (std::uint64_t i = keys.begins[key]; i < keys.begins[key + 1]; ++i) ASSERT_EQ(sorted[i] % 10, key);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, HostExecutorTest, testing::Values(1u, 2u, 5u));
+
+}  // namespace
+}  // namespace sluice
