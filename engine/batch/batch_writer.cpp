@@ -3,30 +3,38 @@
 #include <future>
 #include <utility>
 
+#include "engine/core/clock.hpp"
+
 namespace sluice {
 
-struct WaveWriter::Pending {
+struct BatchWriter::Pending {
   std::future<void> write;
 };
 
-WaveWriter::WaveWriter() : pending_(std::make_unique<Pending>()) {}
+BatchWriter::BatchWriter(double* waited) : waited_(waited), pending_(std::make_unique<Pending>()) {}
 
-WaveWriter::~WaveWriter() {
+BatchWriter::~BatchWriter() {
   if (pending_->write.valid()) pending_->write.wait();
 }
 
-void WaveWriter::submit(std::function<void()> write) {
+void BatchWriter::submit(std::function<void()> write) {
   finish();
   ++submitted_;
   pending_->write = std::async(std::launch::async, std::move(write));
 }
 
-bool WaveWriter::idle() const {
+bool BatchWriter::idle() const {
   return !pending_->write.valid();
 }
 
-void WaveWriter::finish() {
-  if (pending_->write.valid()) pending_->write.get();
+void BatchWriter::finish() {
+  if (!pending_->write.valid()) return;
+  const double begin = seconds_now();
+  pending_->write.wait();
+  if (waited_) *waited_ += seconds_now() - begin;
+  failed_ = true;  // unless get() returns
+  pending_->write.get();
+  failed_ = false;
 }
 
 }  // namespace sluice

@@ -1,4 +1,5 @@
-// Results leave while the next wave runs: one write is under way at a time, in order, on a thread of its own.
+// Results leave while the next batch runs: one write is under way at a time, in order, on a thread of its
+// own.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,11 @@
 
 namespace sluice {
 
-class WaveWriter {
+class BatchWriter {
  public:
-  WaveWriter();
-  ~WaveWriter();
+  /// `waited`, which may be null: to which submit() and finish() add the seconds that they wait.
+  explicit BatchWriter(double* waited = nullptr);
+  ~BatchWriter();
 
   /// Waits for the write before, then starts this one. What `write` reads must stay until the next submit or
   /// finish.
@@ -19,12 +21,16 @@ class WaveWriter {
   std::uint64_t submitted() const { return submitted_; }
   /// Has nothing been submitted since the last finish?
   bool idle() const;
+  /// Has a write thrown? Then what it was to write is lost.
+  bool failed() const { return failed_; }
   /// Waits; throws what the write threw.
   void finish();
 
  private:
   struct Pending;
+  double* waited_;
   std::uint64_t submitted_ = 0;
+  bool failed_ = false;
   std::unique_ptr<Pending> pending_;
 };
 

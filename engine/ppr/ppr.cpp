@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "engine/batch/run_batches.hpp"
+#include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/sweep_pages.hpp"
@@ -21,12 +22,6 @@
 namespace sluice {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 SweepLists lists_of(const Graph& graph, const PprOptions& options, std::uint64_t owners) {
   const std::uint64_t edge = list_edge_bytes(options);
@@ -111,42 +106,90 @@ void count_figures(PprStats& stats, std::span<const QueryFigures> figures) {
     stats.held += query.held;
   }
   stats.queries += figures.size();
-  ++stats.waves;
 }
 
-/// Results of a wave take memory that a query may need. Where that finds none, waves of so many times fewer
-/// queries are worth a try, unless results are less than such a part of all that is taken.
-constexpr std::uint64_t kFewerQueries = 4, kLeastOfUse = 64;
+/// Answers queries by a backend, a batch of its rows at a time. For run_batches.
+class QueryBatches {
+ public:
+  QueryBatches(PprBackend* backend, PprSink& sink, PprStats& stats)
+      : backend_(backend), sink_(sink), stats_(stats) {}
 
-/// Answers the queries from `at` on, and moves it. Where one does not fit the memory, and `fewer()` says that
-/// waves can be smaller, returns false: `at` is then where the wave began.
-template <class Fewer>
-bool run_waves(PprBackend& backend, InstanceRange range, Instance& at, PprSink& sink,
-               const PprProgress& progress, PprStats& stats, Fewer&& fewer) {
-  const std::uint64_t queries = range.end - range.begin;
-  for (; at < range.end; at += std::min(backend.rows(), range.end - at)) {
-    if (progress) progress(at - range.begin, queries);
-    const auto begin = Clock::now();
-    PprBatch batch;
-    try {
-      batch = backend.solve(at, std::min(backend.rows(), range.end - at));
-    } catch (const BudgetError&) {
-      if (!fewer()) throw;
-      stats.traffic.add_later(backend.traffic());
-      return false;
-    }
-    stats.compute_seconds += since(begin);
-    if (sink.asks() != nullptr) backend.rest();
-    const auto writing = Clock::now();
-    count_figures(stats, batch.figures);
-    sink.write(batch);
-    stats.write_seconds += since(writing);
+  std::uint64_t next(std::uint64_t) const { return backend_->rows(); }
+
+  void run(Instance first, std::uint64_t count, BatchWriter&) {
+    const double start = seconds_now();
+    const PprBatch batch = backend_->solve(first, count);
+    stats_.compute_seconds += seconds_now() - start;
+    if (sink_.asks() != nullptr) backend_->rest();
+    const double writing = seconds_now();
+    count_figures(stats_, batch.figures);
+    writing_ = true;
+    sink_.write(batch);
+    writing_ = false;
+    stats_.write_seconds += seconds_now() - writing;
   }
-  backend.finish();
-  if (progress) progress(queries, queries);
-  stats.traffic.add_later(backend.traffic());
-  return true;
-}
+
+  void end() {
+    backend_->finish();
+    stats_.traffic.add_later(backend_->traffic());
+  }
+
+ protected:
+  PprBackend* backend_;
+  PprSink& sink_;
+  PprStats& stats_;
+  bool writing_ = false;  ///< the sink has some of the batch
+};
+
+/// The same by a backend of its own, which is made again for smaller batches: results of a batch take memory
+/// that a query may need.
+class ShrinkingQueries : public QueryBatches {
+ public:
+  ShrinkingQueries(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
+                   const PagingOptions& paging, std::uint64_t queries, PprSink& sink, PprStats& stats)
+      : QueryBatches(nullptr, sink, stats),
+        device_(device),
+        graph_(graph),
+        starts_(starts),
+        options_(options),
+        paging_(paging) {
+    make(queries);
+  }
+
+  bool reads_in_place() const { return own_->reads_in_place(); }
+
+  /// Not where results are a small part of all that is taken.
+  bool smaller(std::uint64_t, const BatchWriter&) {
+    constexpr std::uint64_t kFewerQueries = 4, kLeastOfUse = 64;
+    const std::uint64_t queries = backend_->rows() / kFewerQueries;
+    if (writing_ || queries == 0 || device_.is_cuda() || paging_.shard ||
+        backend_->rows() * ppr_row_bytes(options_) <= device_.memory().used() / kLeastOfUse)
+      return false;
+    before_.add_later(backend_->traffic());
+    make(queries);
+    return true;
+  }
+
+  void end() {
+    stats_.traffic.add_later(before_);
+    QueryBatches::end();
+  }
+
+ private:
+  void make(std::uint64_t queries) {
+    own_.reset();  // its memory goes first
+    own_ = make_ppr_backend(device_, graph_, starts_, options_, paging_, queries, sink_.asks());
+    backend_ = own_.get();
+  }
+
+  const Device& device_;
+  const Graph& graph_;
+  const Starts& starts_;
+  const PprOptions& options_;
+  const PagingOptions& paging_;
+  std::unique_ptr<PprBackend> own_;
+  ListTraffic before_;  ///< of backends that are gone
+};
 
 }  // namespace
 
@@ -199,24 +242,18 @@ PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts,
                  PprSink& sink, const PagingOptions& paging) {
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   PprStats stats;
-  Instance at = range.begin;
-  for (std::uint64_t together = range.end - range.begin;;) {
-    auto backend = make_ppr_backend(device, graph, starts, options, paging, together, sink.asks());
-    const bool fitted = run_waves(*backend, range, at, sink, options.progress, stats, [&] {
-      together = backend->rows() / kFewerQueries;
-      return together > 0 && !device.is_cuda() && !paging.shard &&
-             backend->rows() * ppr_row_bytes(options) > device.memory().used() / kLeastOfUse;
-    });
-    if (!fitted) continue;
-    if (backend->reads_in_place()) stats.mapped_bytes = stats.edges * mapped_edge_bytes(options);
-    return stats;
-  }
+  ShrinkingQueries queries(device, graph, starts, options, paging, range.end - range.begin, sink, stats);
+  run_batches(queries, range, options.progress, stats);
+  queries.end();
+  if (queries.reads_in_place()) stats.mapped_bytes = stats.edges * mapped_edge_bytes(options);
+  return stats;
 }
 
 PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const PprProgress& progress) {
   PprStats stats;
-  Instance at = range.begin;
-  run_waves(backend, range, at, sink, progress, stats, [] { return false; });
+  QueryBatches queries(&backend, sink, stats);
+  run_batches(queries, range, progress, stats);
+  queries.end();
   return stats;
 }
 

@@ -1,5 +1,5 @@
-// The host's driver of samples: blocks of instances on all threads, waves of blocks, results in order to the
-// sink while the next wave runs. A wave that does not fit the host's memory is made again in smaller ones.
+// The host's batches of samples: blocks of instances on all threads. A batch that does not fit the host's
+// memory is made again in smaller ones.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "engine/batch/batch_writer.hpp"
 #include "engine/batch/options.hpp"
+#include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
-#include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
@@ -22,61 +21,71 @@ struct BlockCounters {
   std::uint64_t selections = 0, iterations = 0, searches = 0;
 };
 
-/// Calls grow(thread, instance, store, counters) for every instance of [begin, end), in order within a block.
+/// A job of run_batches: grow(thread, instance, store, counters) makes an instance, in order within a block.
+template <class Grow>
+class BlockJob {
+ public:
+  BlockJob(const Device& device, SampleSink* sink, RunStats& stats, const Grow& grow)
+      : device_(device), sink_(sink), stats_(stats), grow_(grow) {}
+
+  std::uint64_t next(std::uint64_t) const { return instances_; }
+
+  void run(Instance first, std::uint64_t count, BatchWriter& writer) {
+    const std::uint64_t block = std::clamp<std::uint64_t>(count / blocks_, 1, kMostInBlock);
+    const auto stores = std::make_shared<std::vector<SampleStore>>((count + block - 1) / block);
+    std::vector<BlockCounters> counters(device_.threads());
+    const double start = seconds_now();
+    parallel_blocks(device_.threads(), count, block,
+                    [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
+                      SampleStore& store = (*stores)[from / block];
+                      store.first = first + from;
+                      for (Instance i = first + from; i < first + to; ++i)
+                        grow_(thread, i, store, counters[thread]);
+                    });
+    stats_.compute_seconds += seconds_now() - start;
+    for (const BlockCounters& c : counters) {
+      stats_.selections += c.selections, stats_.selection_iterations += c.iterations;
+      stats_.collision_searches += c.searches;
+    }
+    bytes_ = 0;
+    for (const SampleStore& store : *stores)
+      bytes_ += store.bytes(), stats_.sampled_edges += store.edge.size();
+    if (!sink_) return;
+    writer.submit([stores, sink = sink_] {
+      for (const SampleStore& store : *stores) sink->write(store.batch());
+    });
+  }
+
+  /// The batch before may be what takes the memory, while it leaves.
+  bool smaller(std::uint64_t count, const BatchWriter& writer) {
+    instances_ = (count + 1) / 2;
+    return count > 1 || !writer.idle();
+  }
+
+  void ran(std::uint64_t) {
+    if (bytes_ < batch_bytes_ / 2) instances_ = std::min(instances_ * 2, kMostInBatch);
+    if (bytes_ > batch_bytes_) instances_ = std::max<std::uint64_t>(instances_ / 2, 1);
+  }
+
+ private:
+  static constexpr std::uint64_t kMostInBlock = 64, kMostInBatch = kMostInBlock << 16;
+  static constexpr std::uint64_t kBatchBytes = 64u << 20;  // of results; what an instance makes is learned
+
+  const Device& device_;
+  SampleSink* sink_;
+  RunStats& stats_;
+  const Grow& grow_;
+  // One batch leaves while the next is made, in vectors that grow by doubling.
+  const std::uint64_t batch_bytes_ = std::min(kBatchBytes, host_accountant().available() / 8);
+  const std::uint64_t blocks_ = std::uint64_t{4} * device_.threads();
+  std::uint64_t instances_ = blocks_ * kMostInBlock, bytes_ = 0;
+};
+
 template <class Grow>
 void drive_blocks(const Device& device, const RunOptions& options, Instance begin, Instance end,
-                  SampleSink* sink, RunStats& stats, Grow&& grow) {
-  constexpr std::uint64_t kMostInBlock = 64, kMostInWave = kMostInBlock << 16;
-  constexpr std::uint64_t kWaveBytes = 64u << 20;  // of results; what an instance makes is learned on the way
-  // One wave leaves while the next is made, in vectors that grow by doubling.
-  const std::uint64_t wave_bytes = std::min(kWaveBytes, host_accountant().available() / 8);
-  const std::uint64_t blocks = std::uint64_t{4} * device.threads();
-  std::uint64_t instances = blocks * kMostInBlock;
-  using Wave = std::vector<SampleStore>;
-  WaveWriter writer;
-  for (Instance first = begin; first < end;) {
-    const Instance last = std::min<Instance>(end, first + instances);
-    const std::uint64_t block = std::clamp<std::uint64_t>((last - first) / blocks, 1, kMostInBlock);
-    const auto wave = std::make_shared<Wave>((last - first + block - 1) / block);
-    std::vector<BlockCounters> counters(device.threads());
-    const double start = seconds_now();
-    try {
-      parallel_blocks(device.threads(), last - first, block,
-                      [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
-                        SampleStore& store = (*wave)[from / block];
-                        store.first = first + from;
-                        for (Instance i = first + from; i < first + to; ++i)
-                          grow(thread, i, store, counters[thread]);
-                      });
-    } catch (const BudgetError&) {
-      if (last - first == 1 && writer.idle()) throw;
-      writer.finish();
-      instances = (last - first + 1) / 2;
-      continue;
-    }
-    const double computed = seconds_now();
-    stats.compute_seconds += computed - start;
-    std::uint64_t bytes = 0;
-    for (const SampleStore& store : *wave) bytes += store.bytes(), stats.sampled_edges += store.edge.size();
-    for (const BlockCounters& c : counters) {
-      stats.selections += c.selections, stats.selection_iterations += c.iterations;
-      stats.collision_searches += c.searches;
-    }
-    if (sink) {
-      writer.submit([wave, sink] {
-        for (const SampleStore& store : *wave) sink->write(store.batch());
-      });
-    }
-    stats.write_seconds += seconds_now() - computed;
-    if (bytes < wave_bytes / 2) instances = std::min(instances * 2, kMostInWave);
-    if (bytes > wave_bytes) instances = std::max<std::uint64_t>(instances / 2, 1);
-    first = last;
-    ++stats.waves;
-    if (options.progress) options.progress(last - begin, end - begin);
-  }
-  const double waiting = seconds_now();
-  writer.finish();
-  stats.write_seconds += seconds_now() - waiting;
+                  SampleSink* sink, RunStats& stats, const Grow& grow) {
+  BlockJob job(device, sink, stats, grow);
+  run_batches(job, {begin, end}, options.progress, stats);
 }
 
 }  // namespace sluice::host

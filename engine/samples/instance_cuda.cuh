@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/batch/batch_writer.hpp"
 #include "engine/batch/options.hpp"
+#include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
@@ -150,15 +150,13 @@ std::vector<T> download(const Device& device, const Buffer<T>& buffer, std::size
   return host;
 }
 
-/// Drives waves: grow(first, count, stream) computes, collect(first, count, store) brings results.
+/// Makes batches: grow(first, count, stream) computes, collect(first, count, store) brings results.
 template <class Grow, class Collect>
-void drive_instances(const RunOptions& options, std::uint64_t wave, Instance begin, Instance end,
+void drive_instances(const RunOptions& options, std::uint64_t batch, Instance begin, Instance end,
                      SampleSink* sink, RunStats& stats, Grow&& grow, Collect&& collect) {
   Stream stream;
   Timer timer;
-  WaveWriter writer;
-  for (Instance first = begin; first < end; first += wave, ++stats.waves) {
-    const std::uint64_t count = std::min<std::uint64_t>(wave, end - first);
+  const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
     timer.start(stream);
     grow(first, count, stream);
     timer.stop(stream);
@@ -168,14 +166,9 @@ void drive_instances(const RunOptions& options, std::uint64_t wave, Instance beg
     store->first = first;
     collect(first, count, *store);
     stats.sampled_edges += store->edge.size();
-    const double waiting = seconds_now();
     if (sink) writer.submit([store, sink] { sink->write(store->batch()); });
-    stats.write_seconds += seconds_now() - waiting;
-    if (options.progress) options.progress(first + count - begin, end - begin);
-  }
-  const double waiting = seconds_now();
-  writer.finish();
-  stats.write_seconds += seconds_now() - waiting;
+  };
+  run_batches(EvenBatches{batch, run}, {begin, end}, options.progress, stats);
 }
 
 }  // namespace sluice::cuda

@@ -214,8 +214,7 @@ class SampleRun {
         },
         [&] {
 #if defined(__CUDACC__)
-          cuda::drive_samples(graph_, program_, starts_.view(), options_.revisit, options_, begin_, end_,
-                              sink_, stats_);
+          cuda::drive_samples(graph_, program_, starts_.view(), options_, begin_, end_, sink_, stats_);
 #endif
         });
   }

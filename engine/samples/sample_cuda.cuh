@@ -1,4 +1,4 @@
-// The GPU's driver of traversal-based samples: wave after wave, each as large as the memory allows.
+// The GPU's batches of traversal-based samples, each as large as the memory allows.
 #pragma once
 
 #include <algorithm>
@@ -6,9 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "engine/batch/batch_writer.hpp"
+#include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
-#include "engine/core/error.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/batch_grower.cuh"
@@ -19,49 +18,69 @@
 
 namespace sluice::cuda {
 
-/// Drives waves over the whole range. A wave that does not fit is halved and grown again: its samples do not
-/// depend on the wave.
+/// A job of run_batches: batches as large as the memory allows.
 template <class Program>
-void drive_samples(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts, bool revisit,
+class SampleBatches {
+ public:
+  SampleBatches(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts,
+                const SampleOptions& options, std::uint64_t instances, SampleSink* sink, RunStats& stats)
+      : graph_(graph),
+        memory_(workspace(graph)),
+        program_(program),
+        starts_(starts),
+        options_(options),
+        sink_(sink),
+        stats_(stats),
+        sizer_(graph.device.memory().available() + memory_.bytes(), expected_edges(options), sink != nullptr,
+               instances) {}
+
+  std::uint64_t next(std::uint64_t) const { return sizer_.wave(); }
+
+  void run(Instance first, std::uint64_t count, BatchWriter& writer) {
+    if (!grower_) {
+      grower_.emplace(graph_, memory_, program_, starts_, options_.revisit, stats_);
+      grower_->linear_asked = options_.collision == Collision::linear;
+    }
+    grower_->grow(first, count);
+    if (!sink_) return;
+    const auto store = std::make_shared<SampleStore>();
+    collect_samples(graph_, memory_, grower_->depths(), grower_->seeds(), first, count, *store, stats_);
+    writer.submit([store, sink = sink_] { sink->write(store->batch()); });
+  }
+
+  bool smaller(std::uint64_t count, const BatchWriter&) {
+    if (count == 1) return false;
+    grower_.reset();
+    memory_ = SampleWorkspace();
+    sizer_.halve();
+    return true;
+  }
+
+  void ran(std::uint64_t) { sizer_.learn(); }
+
+ private:
+  static SampleWorkspace& workspace(ResidentGraph::Impl& graph) {
+    if (!graph.workspace) graph.workspace = std::make_shared<SampleWorkspace>();
+    return *std::static_pointer_cast<SampleWorkspace>(graph.workspace);
+  }
+
+  ResidentGraph::Impl& graph_;
+  SampleWorkspace& memory_;
+  const Program& program_;
+  const StartsView& starts_;
+  const SampleOptions& options_;
+  SampleSink* sink_;
+  RunStats& stats_;
+  std::optional<WaveGrower<Program>> grower_;
+  WaveSizer sizer_;
+};
+
+template <class Program>
+void drive_samples(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts,
                    const SampleOptions& options, Instance begin, Instance end, SampleSink* sink,
                    RunStats& stats) {
-  if (!graph.workspace) graph.workspace = std::make_shared<SampleWorkspace>();
-  SampleWorkspace& memory = *std::static_pointer_cast<SampleWorkspace>(graph.workspace);
-  std::optional<WaveGrower<Program>> grower;
-  WaveSizer sizer(graph.device.memory().available() + memory.bytes(), expected_edges(options),
-                  sink != nullptr, end - begin);
-  WaveWriter writer;
-  for (Instance first = begin; first < end;) {
-    const std::uint64_t count = std::min<std::uint64_t>(sizer.wave(), end - first);
-    const RunStats before = stats;
-    const auto store = std::make_shared<SampleStore>();
-    try {
-      if (!grower) {
-        grower.emplace(graph, memory, program, starts, revisit, stats);
-        grower->linear_asked = options.collision == Collision::linear;
-      }
-      grower->grow(first, count);
-      if (sink)
-        collect_samples(graph, memory, grower->depths(), grower->seeds(), first, count, *store, stats);
-    } catch (const BudgetError&) {
-      if (count == 1) throw;
-      stats = before;
-      grower.reset();
-      memory = SampleWorkspace();
-      sizer.halve();
-      continue;
-    }
-    const double waiting = seconds_now();
-    if (sink) writer.submit([store, sink] { sink->write(store->batch()); });
-    stats.write_seconds += seconds_now() - waiting;
-    ++stats.waves;
-    first += count;
-    sizer.learn();
-    if (options.progress) options.progress(first - begin, end - begin);
-  }
-  const double waiting = seconds_now();
-  writer.finish();
-  stats.write_seconds += seconds_now() - waiting;
+  SampleBatches job(graph, program, starts, options, end - begin, sink, stats);
+  run_batches(job, {begin, end}, options.progress, stats);
 }
 
 }  // namespace sluice::cuda

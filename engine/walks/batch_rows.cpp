@@ -30,9 +30,9 @@ WaveRows::WaveRows(const Device& device, const WaveHomes& homes, Communicator* p
   if (parts_) wire_.reserve(copied * piece_ * row_, "walks from other ranks");
 }
 
-void WaveRows::leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until) {
+void WaveRows::leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until, BatchWriter& writer) {
   if (!sink_) return;
-  finish();  // the wave before is written from the same memory
+  writer.finish();  // the wave before is written from the same memory
   const double leaving = seconds_now();
   const std::uint64_t row = leg_ + 1, count = homes_.own_count(), some = piece_ * row_ / row;
   const std::uint64_t skipped = from == 0 ? 0 : 1, entries = until - from + 1 - skipped;
@@ -53,9 +53,9 @@ void WaveRows::leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t u
 }
 
 /// Hands the wave's rows, which are whole now, to the sink.
-void WaveRows::write_wave() {
+void WaveRows::write_wave(BatchWriter& writer) {
   const Instance first = homes_.own_first(), count = homes_.own_count();
-  writer_.submit([=, this] {
+  writer.submit([=, this] {
     const auto length = static_cast<std::uint32_t>(row_ - 1);
     for (Instance i = 0; i < count; i += piece_) {
       const Instance some = std::min<Instance>(piece_, count - i);
@@ -64,20 +64,20 @@ void WaveRows::write_wave() {
   });
 }
 
-void WaveRows::leave(const Vertex* rows) {
+void WaveRows::leave(const Vertex* rows, BatchWriter& writer) {
   if (!wave_.empty()) {
     const auto length = static_cast<std::uint32_t>(row_ - 1), leg = static_cast<std::uint32_t>(leg_);
-    leave_leg(rows, (length - 1) / leg * leg, length);
-    if (homes_.own_count() > 0) write_wave();
+    leave_leg(rows, (length - 1) / leg * leg, length, writer);
+    if (homes_.own_count() > 0) write_wave(writer);
     return;
   }
   const std::uint64_t most = parts_ ? homes_.most() : homes_.own_count();
-  for (std::uint64_t from = 0; sink_ && from < most; from += piece_) leave_some(rows, from);
+  for (std::uint64_t from = 0; sink_ && from < most; from += piece_) leave_some(rows, from, writer);
 }
 
 /// Rows [from, from + piece) of each home, as far as they exist: to the other ranks if they are theirs, ours
 /// to the sink.
-void WaveRows::leave_some(const Vertex* rows, std::uint64_t from) {
+void WaveRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& writer) {
   const double leaving = seconds_now();
   Vertex* to = pieces_[turn_++ % 2].data();
   const auto copy = [&](std::uint64_t home) {
@@ -105,24 +105,16 @@ void WaveRows::leave_some(const Vertex* rows, std::uint64_t from) {
   } else {
     mine = copy(homes_.own());
   }
-  const double waiting = seconds_now();
-  stats_.transfer_seconds += waiting - leaving;
+  stats_.transfer_seconds += seconds_now() - leaving;
   const Instance first = homes_.own_first() + from;
   if (!mine.empty()) {
-    writer_.submit([=, this] {
+    writer.submit([=, this] {
       const auto length = static_cast<std::uint32_t>(row_ - 1);
       sink_->write({first, mine.size() / row_, length, mine, {}, {}});
     });
   } else {
-    writer_.finish();  // the next turn but this one fills the piece that is being written
+    writer.finish();  // the next turn but this one fills the piece that is being written
   }
-  stats_.write_seconds += seconds_now() - waiting;
-}
-
-void WaveRows::finish() {
-  const double waiting = seconds_now();
-  writer_.finish();
-  stats_.write_seconds += seconds_now() - waiting;
 }
 
 }  // namespace sluice

@@ -26,16 +26,14 @@ class WaveRows {
 
   /// A leg of the current wave's rows leaves: steps (from, until], each row with an entry before them. Not
   /// the last leg.
-  void leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until);
+  void leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until, BatchWriter& writer);
   /// The current wave's rows, or their last leg, home by home; what whole rows take of the host's memory does
   /// not grow with them.
-  void leave(const Vertex* rows);
-  /// Waits for the sink.
-  void finish();
+  void leave(const Vertex* rows, BatchWriter& writer);
 
  private:
-  void leave_some(const Vertex* rows, std::uint64_t from);
-  void write_wave();
+  void leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& writer);
+  void write_wave(BatchWriter& writer);
 
   const Device& device_;
   const WaveHomes& homes_;
@@ -47,7 +45,6 @@ class WaveRows {
   HostArray<Vertex> wave_;  ///< [per_home][row], where rows come in legs
   Wire<Vertex> wire_;
   std::uint64_t turn_ = 0;
-  WaveWriter writer_;
 };
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/batch/batch_writer.hpp"
+#include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/exec/stream.cuh"
 #include "engine/memory/run_stats.hpp"
@@ -11,8 +11,8 @@
 
 namespace sluice::cuda {
 
-void drive_walk_waves(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
-                      Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
+void drive_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
+                        Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
   const WavePlan plan = plan_waves(graph.device, row_bytes, end - begin, sink != nullptr);
   Buffer<Vertex> paths(graph.device, plan.pitch * row, "a wave of walks");
@@ -20,29 +20,22 @@ void drive_walk_waves(ResidentGraph::Impl& graph, const LaunchWalks& launch, con
   Buffer<WalkCounters> counters(graph.device, kWalkCounterSlots, "counters");
   Stream compute;
   check(cudaMemsetAsync(counters.data(), 0, counters.bytes(), compute.get()), "clearing counters");
-  WaveWriter writer;
   Timer timer;
-  for (Instance first = begin; first < end; first += plan.wave) {
-    const std::uint64_t count = std::min<std::uint64_t>(plan.wave, end - first);
+  const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
     timer.start(compute);
     launch(first, count, plan.pitch, paths.data(), counters.data(), compute.get());
     timer.stop(compute);
-    ++stats.kernel_launches, ++stats.waves;
+    ++stats.kernel_launches;
     if (sink) {
       const Vertex* out = lane.collect(compute, paths.data(), count, plan.pitch, row, stats);
-      const double waiting = seconds_now();
       writer.submit([=, &options] {
         sink->write({first, count, options.length, {out, count * row}, {}, {}});
       });
-      stats.write_seconds += seconds_now() - waiting;
     }
     compute.wait("walks");
     stats.compute_seconds += timer.seconds();
-    if (options.progress) options.progress(first + count - begin, end - begin);
-  }
-  const double waiting = seconds_now();
-  writer.finish();
-  stats.write_seconds += seconds_now() - waiting;
+  };
+  run_batches(EvenBatches{plan.wave, run}, {begin, end}, options.progress, stats);
   std::array<WalkCounters, kWalkCounterSlots> done;
   copy_to_host(graph.device, done.data(), counters.data(), sizeof done);
   for (const WalkCounters& slot : done) {

@@ -146,8 +146,8 @@ using LaunchWalks = FunctionRef<void(Instance first, std::uint64_t count, std::u
 
 /// Drives waves of walks and streams them to the sink: while a wave is computed, the one before it is copied
 /// to page-locked memory, and the one before that is written.
-void drive_walk_waves(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
-                      Instance begin, Instance end, WalkSink* sink, RunStats& stats);
+void drive_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
+                        Instance begin, Instance end, WalkSink* sink, RunStats& stats);
 
 template <class Program>
 void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
@@ -156,7 +156,7 @@ void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView 
                           WalkCounters* counters, cudaStream_t stream) {
     launch_walks(program, starts, first, count, pitch, options.length, paths, counters, stream);
   };
-  drive_walk_waves(graph, launch, options, begin, end, sink, stats);
+  drive_walk_batches(graph, launch, options, begin, end, sink, stats);
 }
 
 }  // namespace sluice::cuda

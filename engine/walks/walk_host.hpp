@@ -85,8 +85,8 @@ using WalkBlock =
     FunctionRef<WalkCounters(Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows)>;
 
 /// Drives waves of walks over the whole range and streams them to the sink.
-void drive_walk_waves(ResidentGraph::Impl& graph, const WalkBlock& walk, const WalkOptions& options,
-                      Instance begin, Instance end, WalkSink* sink, RunStats& stats);
+void drive_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const WalkOptions& options,
+                        Instance begin, Instance end, WalkSink* sink, RunStats& stats);
 
 template <class Program>
 void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
@@ -94,7 +94,7 @@ void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView 
   const auto walk = [&](Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows) {
     return walk_block(program, starts, first, from, to, options.length, rows);
   };
-  drive_walk_waves(graph, walk, options, begin, end, sink, stats);
+  drive_walk_batches(graph, walk, options, begin, end, sink, stats);
 }
 
 }  // namespace sluice::host

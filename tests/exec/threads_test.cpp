@@ -1,4 +1,4 @@
-// The host's parallel loop and the writer that runs beside it.
+// The host's parallel loop.
 #include "engine/exec/threads.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "engine/batch/batch_writer.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/thread_pool.hpp"
 #include "engine/memory/schedule/host_queues.hpp"
@@ -66,51 +65,6 @@ TEST(ParallelBlocks, ThrowsTheFirstExceptionAndStops) {
     EXPECT_THROW(run(), std::runtime_error);
     EXPECT_LT(calls, 1'000'000u) << "the loop went on";
   }
-}
-
-TEST(WaveWriter, WritesInOrderOneAtATime) {
-  std::vector<int> order;
-  std::atomic<int> inside{0};
-  std::atomic<bool> overlapped{false};
-  WaveWriter writer;
-
-  for (int i = 0; i < 50; ++i) {
-    writer.submit([&, i] {
-      if (++inside != 1) overlapped = true;
-      if (i % 10 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      order.push_back(i);
-      --inside;
-    });
-  }
-  writer.finish();
-
-  EXPECT_FALSE(overlapped);
-  ASSERT_EQ(order.size(), 50u);
-  for (int i = 0; i < 50; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
-}
-
-TEST(WaveWriter, ThrowsWhatAWriteThrewAtTheNextSubmit) {
-  WaveWriter writer;
-  bool reached = false;
-  writer.submit([] { throw std::runtime_error("the disk is full"); });
-
-  EXPECT_THROW(writer.submit([&] { reached = true; }), std::runtime_error);
-  EXPECT_FALSE(reached);
-  EXPECT_NO_THROW(writer.finish()) << "thrown once";
-}
-
-TEST(WaveWriter, ThrowsAtFinishAndWaitsWhenDestroyed) {
-  bool written = false;
-  {
-    WaveWriter writer;
-    writer.submit([] { throw std::runtime_error("the disk is full"); });
-    EXPECT_THROW(writer.finish(), std::runtime_error);
-    writer.submit([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      written = true;
-    });
-  }
-  EXPECT_TRUE(written);
 }
 
 /// While it lives there is room for one more thread's stack, and not for two.

@@ -66,7 +66,7 @@ class PagedLayerGrower {
   }
 
   /// Results leave in pieces: what they take of the host's memory does not grow with the wave.
-  void emit(Instance first, std::uint64_t count, SampleSink& sink, WaveWriter& writer) {
+  void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
     const std::uint64_t piece_bytes = sample_piece_bytes();
     const LayerSizes& sizes = program_.sizes;
     const std::uint64_t each = sizes.edges * sizeof(Edge) + sizes.frontier * sizeof(Vertex);
@@ -86,9 +86,7 @@ class PagedLayerGrower {
         append_layer(sizes, edges.data() + i * sizes.edges, depths.data() + i * sizes.depths,
                      seeds.data() + i * sizes.frontier, states[i].seeds, *store);
       }
-      const double waiting = seconds_now();
       writer.submit([store, &sink] { sink.write(store->batch()); });
-      stats_.write_seconds += seconds_now() - waiting;
     }
   }
 

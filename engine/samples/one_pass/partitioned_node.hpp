@@ -82,16 +82,14 @@ class PagedNodeGrower {
   }
 
   /// Results leave in pieces: what they take of the host's memory does not grow with the wave.
-  void emit(Instance first, std::uint64_t count, SampleSink& sink, WaveWriter& writer) {
+  void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
     for (std::uint64_t from = 0; from < count;) {
       const double start = seconds_now();
       const auto store = std::make_shared<SampleStore>();
       store->first = first + from;
       from = collect(from, count, *store);
-      const double waiting = seconds_now();
-      stats_.transfer_seconds += waiting - start;
+      stats_.transfer_seconds += seconds_now() - start;
       writer.submit([store, &sink] { sink.write(store->batch()); });
-      stats_.write_seconds += seconds_now() - waiting;
     }
   }
 

@@ -1,13 +1,13 @@
-// The driver of traversal-based samples on a graph in partitions: wave after wave, each depth of a wave as
-// its partitions come. Once for both backends.
+// Batches of samples on a graph in partitions: each depth of a batch as its partitions come. Once for both
+// backends.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 
-#include "engine/batch/batch_writer.hpp"
 #include "engine/batch/options.hpp"
+#include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/owned_partitions.hpp"
@@ -18,65 +18,88 @@
 
 namespace sluice {
 
-/// `Grower` grows one wave at a time:
+/// A job of run_batches. `Grower` grows one batch at a time:
 ///   Grower(make, loop)       what it works with, and its partitions
-///   grow(first, count)       throws BudgetError where the wave does not fit, on all ranks or on none
+///   grow(first, count)       throws BudgetError where the batch does not fit, on all ranks or on none
 ///   emit(first, count, sink, writer)
-///   bytes()                  device memory that its waves have taken
-/// A wave that does not fit is grown again with less of the memory for slots: samples do not depend on it.
+///   bytes()                  device memory that its batches have taken
+/// A batch that does not fit is grown again with less of the memory for slots.
+template <class Grower, class Make>
+class PartitionedSamples {
+ public:
+  PartitionedSamples(ResidentGraph::Impl& graph, const PageRequest& pages, const Make& make,
+                     std::uint64_t bytes_per_instance, std::uint32_t depths, SampleSink* sink,
+                     RunStats& stats)
+      : graph_(graph),
+        ranks_(graph.paging.shard),
+        pages_(pages),
+        make_(make),
+        bytes_per_instance_(bytes_per_instance),
+        depths_(depths),
+        sink_(sink),
+        stats_(stats) {}
+
+  bool more(std::uint64_t left) const { return any_left(ranks_, left, "the ranks' samples"); }
+
+  std::uint64_t next(std::uint64_t left) {
+    submitted_ = 0, grown_ = false;
+    if (loop_) return batch_;
+    loop_.emplace(graph_, pages_,
+                  plan_shard(ranks_, graph_.device, graph_.graph, graph_.paging, pages_.columns,
+                             bytes_per_instance_, left, depths_),
+                  PageUse{.picks = 8}, stats_);
+    together(ranks_, [&] { grower_.emplace(make_, *loop_); });
+    return batch_ = loop_->plan().wave;
+  }
+
+  void run(Instance first, std::uint64_t count, BatchWriter& writer) {
+    submitted_ = writer.submitted();
+    grower_->grow(first, count);
+    grown_ = true;
+    if (sink_ && count > 0) grower_->emit(first, count, *sink_, writer);
+  }
+
+  /// Not if not even the plan fits, or results have begun to leave, or other ranks have gone on.
+  bool smaller(std::uint64_t, const BatchWriter& writer) {
+    if (!loop_ || (grown_ && (ranks_ || writer.submitted() != submitted_))) return false;
+    grower_.reset(), loop_.reset();
+    bytes_per_instance_ *= 2;
+    failed_ = true;
+    return true;
+  }
+
+  /// What an instance takes is a guess at first.
+  void ran(std::uint64_t) {
+    loop_->count();
+    const std::uint64_t room = graph_.device.memory().available() + grower_->bytes();
+    if (!failed_ && grower_->bytes() <= room / 4) batch_ *= 2;
+  }
+
+ private:
+  ResidentGraph::Impl& graph_;
+  Communicator* ranks_;
+  const PageRequest& pages_;
+  const Make& make_;
+  std::uint64_t bytes_per_instance_;
+  std::uint32_t depths_;
+  SampleSink* sink_;
+  RunStats& stats_;
+  std::optional<PageLoop> loop_;
+  std::optional<Grower> grower_;
+  std::uint64_t batch_ = 0, submitted_ = 0;
+  bool grown_ = false, failed_ = false;
+};
+
 template <class Grower, class Make>
 void drive_paged_samples(ResidentGraph::Impl& graph, const PageRequest& pages, const Make& make,
                          std::uint64_t bytes_per_instance, std::uint32_t depths, const RunOptions& options,
                          Instance begin, Instance end, SampleSink* sink, RunStats& stats) {
-  Communicator* const ranks = graph.paging.shard;
   if constexpr (requires { Grower::kOneAfterAnother; }) {
     if (graph.paging.balance != Balance::automatic)
       throw UsageError("--balance: on a GPU samples work on one partition after another; leave it out");
   }
-  std::optional<PageLoop> loop;
-  std::optional<Grower> grower;
-  WaveWriter writer;
-  std::uint64_t wave = 0;
-  bool failed = false;
-  for (Instance first = begin; any_left(ranks, end - first, "the ranks' samples");) {
-    const RunStats before = stats;
-    const std::uint64_t submitted = writer.submitted();
-    std::uint64_t count = 0;
-    bool grown = false;
-    try {
-      if (!loop) {
-        loop.emplace(graph, pages,
-                     plan_shard(ranks, graph.device, graph.graph, graph.paging, pages.columns,
-                                bytes_per_instance, end - first, depths),
-                     PageUse{.picks = 8}, stats);
-        together(ranks, [&] { grower.emplace(make, *loop); });
-        wave = loop->plan().wave;
-      }
-      count = std::min<std::uint64_t>(wave, end - first);
-      grower->grow(first, count);
-      grown = true;
-      if (sink && count > 0) grower->emit(first, count, *sink, writer);
-    } catch (const BudgetError&) {
-      // Not even the plan fits, or results have begun to leave, or other ranks have gone on.
-      if (!loop || writer.submitted() != submitted || (ranks && grown)) throw;
-      writer.finish();
-      stats = before;
-      grower.reset(), loop.reset();
-      bytes_per_instance *= 2;
-      failed = true;
-      continue;
-    }
-    loop->count();
-    ++stats.waves;
-    first += count;
-    // What an instance takes is a guess at first.
-    const std::uint64_t room = graph.device.memory().available() + grower->bytes();
-    if (!failed && grower->bytes() <= room / 4) wave *= 2;
-    if (options.progress && count > 0) options.progress(first - begin, end - begin);
-  }
-  const double waiting = seconds_now();
-  writer.finish();
-  stats.write_seconds += seconds_now() - waiting;
+  PartitionedSamples<Grower, Make> job(graph, pages, make, bytes_per_instance, depths, sink, stats);
+  run_batches(job, {begin, end}, options.progress, stats);
 }
 
 }  // namespace sluice

@@ -58,7 +58,7 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
     this->linear_asked = setup.linear_asked;
   }
 
-  void emit(Instance first, std::uint64_t count, SampleSink& sink, WaveWriter& writer) {
+  void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
     submit(collect(first, count), sink, writer);
   }
   std::uint64_t bytes() const { return workspace.bytes(); }
@@ -73,10 +73,8 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
     collect_samples(graph_, workspace, this->depths(), this->seeds(), first, count, *store, stats_);
     return store;
   }
-  void submit(std::shared_ptr<SampleStore> store, SampleSink& sink, WaveWriter& writer) {
-    const double waiting = seconds_now();
+  void submit(std::shared_ptr<SampleStore> store, SampleSink& sink, BatchWriter& writer) {
     writer.submit([store = std::move(store), &sink] { sink.write(store->batch()); });
-    stats_.write_seconds += seconds_now() - waiting;
   }
 
   void select(std::uint32_t depth) override {

@@ -71,9 +71,9 @@ class PagedGrower {
   }
 
   /// Results leave in pieces: what they take of the host's memory does not grow with the wave.
-  void emit(Instance first, std::uint64_t count, SampleSink& sink, WaveWriter& writer) {
+  void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
     const std::uint64_t piece_bytes = sample_piece_bytes();
-    const double start = seconds_now();
+    const double start = seconds_now(), waited = stats_.write_seconds;
     auto store = std::make_shared<SampleStore>();
     const auto leave = [&] { writer.submit([store, &sink] { sink.write(store->batch()); }); };
     store->first = first;
@@ -86,7 +86,7 @@ class PagedGrower {
       collect(i, *store);
     }
     leave();
-    stats_.write_seconds += seconds_now() - start;
+    stats_.transfer_seconds += seconds_now() - start - (stats_.write_seconds - waited);
   }
 
   std::uint64_t bytes() const {

@@ -48,7 +48,7 @@ class ShardGrower : public PagedGrower<Program> {
       if (collects_ && count > 0) store_ = this->collect(first, count);
     });
   }
-  void emit(Instance, std::uint64_t, SampleSink& sink, WaveWriter& writer) {
+  void emit(Instance, std::uint64_t, SampleSink& sink, BatchWriter& writer) {
     this->submit(std::move(store_), sink, writer);
   }
 

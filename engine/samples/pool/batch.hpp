@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 
-#include "engine/batch/batch_writer.hpp"
 #include "engine/core/accountant.hpp"
 #include "engine/core/build_namespace.hpp"
 #include "engine/exec/memory/buffer.hpp"
@@ -52,7 +51,6 @@ struct PoolPieces {
   std::uint64_t rows;  ///< instances in a piece
   std::uint64_t turn = 0;
   std::array<Piece, 2> both;
-  WaveWriter writer;  // last: it ends before what it writes
 };
 
 /// One visit of a wave's instances to the partitions that are here.

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/batch/run_batches.hpp"
 #include "engine/core/charged_vector.hpp"
 #include "engine/core/clock.hpp"
 #include "engine/exec/group.hpp"
@@ -66,10 +67,8 @@ class PagedPools {
   }
 
   void run() {
-    for (Instance first = job_.begin; any_left(ranks_, job_.end - first, "the ranks' pools");
-         first += count_, ++stats_.waves) {
-      first_ = first;
-      count_ = std::min<std::uint64_t>(wave_, job_.end - first);
+    const auto batch = [this](Instance first, std::uint64_t count, BatchWriter& writer) {
+      first_ = first, count_ = count;
       const double start = seconds_now();
       go_on(true);
       do {
@@ -81,11 +80,9 @@ class PagedPools {
         stats_.steps += done_[i].step;
         stats_.mapped_bytes += std::uint64_t{done_[i].in_place} * kTargetBytes;
       }
-      if (count_ == 0) continue;
-      if (job_.sink) job_.leave(first_, count_, memory_, pieces_, stats_);
-      if (job_.options.progress) job_.options.progress(first + count_ - job_.begin, job_.end - job_.begin);
-    }
-    pieces_.writer.finish();
+      if (job_.sink) job_.leave(first_, count_, memory_, pieces_, writer, stats_);
+    };
+    run_batches(EvenBatches{wave_, batch, ranks_}, {job_.begin, job_.end}, job_.options.progress, stats_);
     loop_.count();
   }
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/batch/batch_writer.hpp"
 #include "engine/batch/options.hpp"
+#include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/batch/starts.hpp"
 #include "engine/batch/starts_upload.hpp"
@@ -49,9 +49,9 @@ struct PoolJob : InstanceJob<WalkSink> {
     sink->write(batch);
   }
 
-  /// A wave's results go to the sink, piece by piece.
+  /// A batch's results go to the sink, piece by piece.
   void leave(Instance first, std::uint64_t count, const PoolWave& memory, PoolPieces& pieces,
-             RunStats& stats) const {
+             BatchWriter& writer, RunStats& stats) const {
     const std::uint64_t row = 2 * std::uint64_t{program.length}, pool = program.pool_size;
     for (std::uint64_t from = 0; from < count; from += pieces.rows) {
       const std::uint64_t some = std::min(pieces.rows, count - from);
@@ -61,35 +61,30 @@ struct PoolJob : InstanceJob<WalkSink> {
                    some * row * sizeof(Vertex));
       copy_to_host(graph.device, piece.seeds.data(), memory.seeds.data() + from * pool,
                    some * pool * sizeof(Vertex));
-      const double waiting = seconds_now();
-      stats.transfer_seconds += waiting - leaving;
-      pieces.writer.submit([this, first, from, some, &piece] {
+      stats.transfer_seconds += seconds_now() - leaving;
+      writer.submit([this, first, from, some, &piece] {
         emit(first + from, some, piece.edges.data(), piece.seeds.data());
       });
-      stats.write_seconds += seconds_now() - waiting;
     }
   }
 
   void on_host(RunStats& stats) const {
     if (graph.paged) return PagedPools(*this, HostPools<PoolJob>{*this}, stats).run();
-    const std::uint64_t wave =
+    const std::uint64_t batch =
         host_pool_wave(bytes_per_instance(), end - begin, graph.device.memory().available());
-    const std::array<PoolWave, 2> waves{PoolWave(graph.device, wave, program.pool_size, program.length),
-                                        PoolWave(graph.device, wave, program.pool_size, program.length)};
-    WaveWriter writer;
+    const std::array<PoolWave, 2> memory{PoolWave(graph.device, batch, program.pool_size, program.length),
+                                         PoolWave(graph.device, batch, program.pool_size, program.length)};
     std::atomic<std::uint64_t> steps{0};
-    for (Instance first = begin; first < end; first += wave, ++stats.waves) {
-      const std::uint64_t count = std::min<std::uint64_t>(wave, end - first);
-      const PoolRows out = rows(waves[stats.waves % 2]);
+    const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
+      const PoolRows out = rows(memory[stats.waves % 2]);
       const double start = seconds_now();
       parallel_blocks(graph.device.threads(), count, 16, [&](std::uint64_t from, std::uint64_t to, unsigned) {
         for (std::uint64_t i = from; i < to; ++i) steps += out.run(SingleLane{}, program, first + i, i);
       });
       stats.compute_seconds += seconds_now() - start;
       if (sink) writer.submit([=, this] { emit(first, count, out.edges, out.seeds); });
-      if (options.progress) options.progress(first + count - begin, end - begin);
-    }
-    writer.finish();
+    };
+    run_batches(EvenBatches{batch, run}, {begin, end}, options.progress, stats);
     stats.steps = steps;
   }
 
@@ -103,38 +98,38 @@ struct PoolJob : InstanceJob<WalkSink> {
 
   void on_cuda(RunStats& stats) const {
     if (graph.paged) return in_partitions_on_cuda(stats);
-    const std::uint64_t wave = cuda::instances_at_once(graph.device, bytes_per_instance(), end - begin);
-    const bool wide = program.pool_size > GraphView::kHubDegree;  // every step may look through the pool
-    const PoolWave memory(graph.device, wave, program.pool_size, program.length);
+    const std::uint64_t batch = cuda::instances_at_once(graph.device, bytes_per_instance(), end - begin);
+    const PoolWave memory(graph.device, batch, program.pool_size, program.length);
+    PoolPieces pieces(graph.device, sink ? batch : 0, program.pool_size, program.length);
     const Buffer<unsigned long long> steps(graph.device, 1, "counters");
-    const unsigned long long zero = 0;
-    copy_to_device(graph.device, steps.data(), &zero, sizeof zero);
+    unsigned long long done = 0;
+    copy_to_device(graph.device, steps.data(), &done, sizeof done);
     cuda::Stream stream;
     cuda::Timer timer;
-    for (Instance first = begin; first < end; first += wave, ++stats.waves) {
-      const std::uint64_t count = std::min<std::uint64_t>(wave, end - first);
+    const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       timer.start(stream);
-      const auto walk = [=, program = program, out = rows(memory), steps = steps.data()] __device__(
-                            const auto& group, std::uint64_t index, PickCounters&) {
-        const std::uint32_t done = out.run(group, program, first + index, index);
-        if (group.rank() == 0) atomicAdd(steps, static_cast<unsigned long long>(done));
-        return true;
-      };
-      stats.kernel_launches += wide ? cuda::launch_wide_instances(count, walk, {}, nullptr, stream)
-                                    : cuda::launch_instances(count, walk, nullptr, nullptr, stream);
+      stats.kernel_launches += launch(first, count, rows(memory), steps.data(), stream);
       timer.stop(stream);
       stream.wait("pools");
       stats.compute_seconds += timer.seconds();
-      if (sink) {
-        const auto edges = cuda::download(graph.device, memory.edges, count * 2 * program.length, stats);
-        const auto seeds = cuda::download(graph.device, memory.seeds, count * program.pool_size, stats);
-        emit(first, count, edges.data(), seeds.data());
-      }
-      if (options.progress) options.progress(first + count - begin, end - begin);
-    }
-    unsigned long long done = 0;
+      if (sink) leave(first, count, memory, pieces, writer, stats);
+    };
+    run_batches(EvenBatches{batch, run}, {begin, end}, options.progress, stats);
     copy_to_host(graph.device, &done, steps.data(), sizeof done);
     stats.steps = done;
+  }
+
+  unsigned launch(Instance first, std::uint64_t count, const PoolRows& out, unsigned long long* steps,
+                  const cuda::Stream& stream) const {
+    const auto walk = [=, program = program] __device__(const auto& group, std::uint64_t index,
+                                                        PickCounters&) {
+      const std::uint32_t done = out.run(group, program, first + index, index);
+      if (group.rank() == 0) atomicAdd(steps, static_cast<unsigned long long>(done));
+      return true;
+    };
+    const bool wide = program.pool_size > GraphView::kHubDegree;  // every step may look through the pool
+    return wide ? cuda::launch_wide_instances(count, walk, {}, nullptr, stream)
+                : cuda::launch_instances(count, walk, nullptr, nullptr, stream);
   }
 #endif
 };

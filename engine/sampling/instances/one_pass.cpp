@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/batch/batch_writer.hpp"
+#include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/batch/starts.hpp"
 #include "engine/core/clock.hpp"
@@ -124,10 +124,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
       first_edges.push_back(graph.graph.out.offsets[graph.part_of(rank).first]);
     first_edges.push_back(graph.graph.edges());
     EdgeQuestions questions(ranks, std::move(first_edges), stats);
-    WaveWriter writer;
-    std::uint64_t count = 0;
-    for (Instance first = begin; any_left(&ranks, end - first, "the ranks' samples"); first += count) {
-      count = std::min<std::uint64_t>(wave, end - first);
+    const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       const double start = seconds_now();
       draw(first, count, values.data());
       const std::uint64_t drawn = count * program.count;
@@ -141,12 +138,9 @@ struct OnePassJob : InstanceJob<SampleSink> {
         append_edges(values.data() + i * program.count, targets.data() + i * program.count, *store);
       stats.compute_seconds += seconds_now() - start;
       stats.selections += drawn, stats.sampled_edges += drawn;
-      if (count == 0) continue;
-      ++stats.waves;
-      if (sink) writer.submit([store, this] { sink->write(store->batch()); });
-      if (options.progress) options.progress(first + count - begin, end - begin);
-    }
-    writer.finish();
+      if (sink && count > 0) writer.submit([store, this] { sink->write(store->batch()); });
+    };
+    run_batches(EvenBatches{wave, run, &ranks}, {begin, end}, options.progress, stats);
   }
 
   void edges_of_ranks_on_host(RunStats& stats) const {

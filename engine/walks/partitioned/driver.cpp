@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <vector>
 
+#include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/page_loop.hpp"
@@ -20,17 +22,24 @@ namespace {
 class PagedWalkDriver {
  public:
   PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
-                  const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
+                  const WalkOptions& options, WalkSink* sink, RunStats& stats, InstanceRange range,
                   std::uint64_t bytes_per_walk, const MakeQueues& make);
 
-  void run(WalkSink* sink);
+  void run_all(InstanceRange range);
+
+  // For run_batches: ranks make as many batches.
+  bool more(std::uint64_t) const { return batch_ < homes_.waves(); }
+  std::uint64_t next(std::uint64_t left);
+  void run(Instance first, std::uint64_t count, BatchWriter& writer);
 
  private:
   PagedPlan make_plan(const PageColumns& columns, std::uint64_t bytes_per_walk) const;
   std::uint64_t per_home() const { return loop_.plan().wave; }
   std::uint32_t leg() const { return static_cast<std::uint32_t>(loop_.plan().leg); }
   const WalkWave& wave() const { return queues_->wave(); }
-  void walk_wave(WaveRows& rows);
+  /// Rows come to their rank from GPU to GPU, whole.
+  bool whole_rows() const { return exchange_ && exchange_->between_gpus(); }
+  void walk_batch(BatchWriter& writer);
   void walk_leg();
   void walk_here();
   /// Walks that wait for partitions of this rank.
@@ -39,6 +48,7 @@ class PagedWalkDriver {
 
   ResidentGraph::Impl& graph_;
   const WalkOptions& options_;
+  WalkSink* sink_;
   RunStats& stats_;
   Communicator* ranks_;
   Instance instances_;
@@ -46,19 +56,22 @@ class PagedWalkDriver {
   WaveHomes homes_;
   std::unique_ptr<WalkQueues> queues_;
   std::unique_ptr<WalkExchange> exchange_;  ///< null: this rank is alone
+  std::optional<WaveRows> rows_;
+  std::uint64_t batch_ = 0;
 };
 
 PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
-                                 const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
-                                 std::uint64_t bytes_per_walk, const MakeQueues& make)
+                                 const WalkOptions& options, WalkSink* sink, RunStats& stats,
+                                 InstanceRange range, std::uint64_t bytes_per_walk, const MakeQueues& make)
     : graph_(graph),
       options_(options),
+      sink_(sink),
       stats_(stats),
       ranks_(graph.paging.shard),
-      instances_(end - begin),
+      instances_(range.end - range.begin),
       loop_(graph, pages, make_plan(pages.columns, bytes_per_walk),
             PageUse{.picks = 1, .steps = options.length}, stats),
-      homes_(graph.device, ranks_, begin, end, loop_.plan().wave),
+      homes_(graph.device, ranks_, range.begin, range.end, loop_.plan().wave),
       queues_(make(homes_.capacity(), leg(), loop_.partitions() + 2)) {
   WalkWave& wave = queues_->wave();
   wave.own_begin = loop_.own().begin, wave.own_end = loop_.own().end;
@@ -67,31 +80,32 @@ PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& 
   wave.length = options.length;
   wave.partitions = loop_.partitions();
   if (ranks_) exchange_ = std::make_unique<WalkExchange>(*ranks_, graph.device, *queues_, loop_.partitions());
+  rows_.emplace(graph.device, homes_, whole_rows() ? nullptr : ranks_, per_home(), options.length, leg(),
+                sink, stats);
 }
 
-void PagedWalkDriver::run(WalkSink* sink) {
-  const std::uint64_t home = per_home() * (std::uint64_t{options_.length} + 1);
-  const bool whole = exchange_ && exchange_->between_gpus();
-  WaveRows rows(graph_.device, homes_, whole ? nullptr : ranks_, per_home(), options_.length, leg(), sink,
-                stats_);
-  std::uint64_t done = 0;
-  for (std::uint64_t w = 0; w < homes_.waves(); ++w, ++stats_.waves) {
-    homes_.begin(w);
-    const double start = seconds_now(), left = stats_.transfer_seconds + stats_.write_seconds;
-    walk_wave(rows);
-    if (whole && sink) exchange_->bring_home(queues_->paths(), home, stats_);
-    stats_.compute_seconds += seconds_now() - start - (stats_.transfer_seconds + stats_.write_seconds - left);
-    rows.leave(queues_->paths());
-    done += homes_.own_count();
-    if (options_.progress) options_.progress(done, instances_);
-  }
-  rows.finish();
+void PagedWalkDriver::run_all(InstanceRange range) {
+  run_batches(*this, range, options_.progress, stats_);
   stats_.steps += queues_->steps(), stats_.selections += queues_->steps();
   stats_.selection_iterations += queues_->rounds();
   stats_.mapped_bytes += queues_->read();
   stats_.kernels += queues_->times();
   if (exchange_) stats_.exchanged_bytes += exchange_->bytes_between_gpus();
   loop_.count();
+}
+
+std::uint64_t PagedWalkDriver::next(std::uint64_t) {
+  homes_.begin(batch_++);
+  return homes_.own_count();
+}
+
+void PagedWalkDriver::run(Instance, std::uint64_t, BatchWriter& writer) {
+  const double start = seconds_now(), left = stats_.transfer_seconds + stats_.write_seconds;
+  walk_batch(writer);
+  if (whole_rows() && sink_)
+    exchange_->bring_home(queues_->paths(), per_home() * (std::uint64_t{options_.length} + 1), stats_);
+  stats_.compute_seconds += seconds_now() - start - (stats_.transfer_seconds + stats_.write_seconds - left);
+  rows_->leave(queues_->paths(), writer);
 }
 
 PagedPlan PagedWalkDriver::make_plan(const PageColumns& columns, std::uint64_t bytes_per_walk) const {
@@ -103,14 +117,14 @@ PagedPlan PagedWalkDriver::make_plan(const PageColumns& columns, std::uint64_t b
 }
 
 /// Leg by leg. What the last one made is still on the device.
-void PagedWalkDriver::walk_wave(WaveRows& rows) {
+void PagedWalkDriver::walk_batch(BatchWriter& writer) {
   WalkWave& wave = queues_->wave();
   wave.from = 0, wave.until = std::min(leg(), options_.length);
   queues_->publish(loop_);
   queues_->begin(homes_.capacity());
   walk_leg();
   while (wave.until < options_.length) {
-    rows.leave_leg(queues_->paths(), wave.from, wave.until);
+    rows_->leave_leg(queues_->paths(), wave.from, wave.until, writer);
     wave.from = wave.until, wave.until += std::min(leg(), options_.length - wave.until);
     queues_->publish(loop_);
     queues_->begin_leg();
@@ -160,7 +174,8 @@ void PagedWalkDriver::work(std::span<const std::uint32_t> keys) {
 void walk_in_partitions(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
                         const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
                         WalkSink* sink, std::uint64_t bytes_per_walk, const MakeQueues& make) {
-  PagedWalkDriver(graph, pages, starts, options, stats, begin, end, bytes_per_walk, make).run(sink);
+  const InstanceRange range{begin, end};
+  PagedWalkDriver(graph, pages, starts, options, sink, stats, range, bytes_per_walk, make).run_all(range);
 }
 
 }  // namespace sluice

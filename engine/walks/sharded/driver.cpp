@@ -3,6 +3,7 @@
 #include <numeric>
 #include <optional>
 
+#include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/run_stats.hpp"
@@ -18,7 +19,6 @@ ShardWalkDriver::ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, cons
       options_(options),
       stats_(stats),
       ranks_(*graph.paging.shard),
-      instances_(end - begin),
       homes_(graph.device, &ranks_, begin, end, plan.wave),
       loop_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}, stats),
       rows_(job.make_rows(graph.device, homes_.capacity() * (std::uint64_t{options.length} + 1))) {
@@ -37,25 +37,14 @@ ShardWalkDriver::ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, cons
   wave.partitions = loop_.partitions();
 }
 
-void ShardWalkDriver::run(WalkSink* sink) {
+void ShardWalkDriver::run_all(InstanceRange range, WalkSink* sink) {
   for (const auto& half : halves_) half->connect();
-  WaveRows rows(graph_.device, homes_, job_.rows_in_parts() ? &ranks_ : nullptr, loop_.plan().wave,
-                options_.length, options_.length, sink, stats_);
+  leaving_.emplace(graph_.device, homes_, job_.rows_in_parts() ? &ranks_ : nullptr, loop_.plan().wave,
+                   options_.length, options_.length, sink, stats_);
   const double loading = seconds_now();
   hold({});
   stats_.load_seconds += seconds_now() - loading;
-  std::uint64_t done = 0;
-  for (std::uint64_t w = 0; w < homes_.waves(); ++w, ++stats_.waves) {
-    homes_.begin(w);
-    ranks_.barrier("a wave of walks");
-    const double start = seconds_now();
-    walk_wave();
-    stats_.compute_seconds += seconds_now() - start;
-    rows.leave(rows_->data());
-    done += homes_.own_count();
-    if (options_.progress) options_.progress(done, instances_);
-  }
-  rows.finish();
+  run_batches(*this, range, options_.progress, stats_);
   for (const auto& half : halves_) {
     stats_.steps += half->steps(), stats_.selections += half->steps();
     stats_.selection_iterations += half->rounds();
@@ -66,8 +55,21 @@ void ShardWalkDriver::run(WalkSink* sink) {
   loop_.count();
 }
 
+std::uint64_t ShardWalkDriver::next(std::uint64_t) {
+  homes_.begin(batch_++);
+  return homes_.own_count();
+}
+
+void ShardWalkDriver::run(Instance, std::uint64_t, BatchWriter& writer) {
+  ranks_.barrier("a batch of walks");
+  const double start = seconds_now();
+  walk_batch();
+  stats_.compute_seconds += seconds_now() - start;
+  leaving_->leave(rows_->data(), writer);
+}
+
 /// Halves take turns: the host waits for what one of them hands over while the other works.
-void ShardWalkDriver::walk_wave() {
+void ShardWalkDriver::walk_batch() {
   std::vector<bool> left(halves_.size(), true);
   rows_->clear();
   for (const auto& half : halves_) half->begin();
@@ -130,7 +132,7 @@ bool walk_resident_shard(ResidentGraph::Impl& graph, const PageRequest& pages, S
     job->abort();  // one rank's is gone
     return false;  // of all ranks: queues take less
   }
-  driver->run(sink);
+  driver->run_all({begin, end}, sink);
   return true;
 }
 

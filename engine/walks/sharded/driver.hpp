@@ -1,14 +1,16 @@
 // The driver of walks over ranks that each hold all of their partitions on the device: in every superstep
-// all walks that are here go on until they leave for another rank or end, then change hands; wave by wave,
-// each in two halves where a device works by itself.
+// all walks that are here go on until they leave for another rank or end, then change hands; batch by
+// batch, each in two halves where a device works by itself.
 // The longest walk leaves at almost every step, so that there are about as many supersteps as steps.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
 #include "engine/memory/page_loop.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
@@ -21,14 +23,19 @@ namespace sluice {
 class ShardWalkDriver {
  public:
   /// All ranks make one, of the same plan; one may find too little memory (together). All hear first where
-  /// the instances are, and what comes after is a rank's own, up to run().
+  /// the instances are, and what comes after is a rank's own, up to run_all().
   ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, const PageRequest& pages, StartsView starts,
                   const WalkOptions& options, RunStats& stats, Instance begin, Instance end, PagedPlan plan);
 
-  void run(WalkSink* sink);
+  void run_all(InstanceRange range, WalkSink* sink);
+
+  // For run_batches: ranks make as many batches.
+  bool more(std::uint64_t) const { return batch_ < homes_.waves(); }
+  std::uint64_t next(std::uint64_t left);
+  void run(Instance first, std::uint64_t count, BatchWriter& writer);
 
  private:
-  void walk_wave();
+  void walk_batch();
   bool superstep(unsigned h, bool begun);
   void bring_pair(bool some);
   void hold(std::vector<std::uint32_t> more);
@@ -38,11 +45,12 @@ class ShardWalkDriver {
   const WalkOptions& options_;
   RunStats& stats_;
   Communicator& ranks_;
-  Instance instances_;
   WaveHomes homes_;
   PageLoop loop_;
   std::unique_ptr<ShardRows> rows_;
+  std::optional<WaveRows> leaving_;
   std::vector<std::unique_ptr<ShardWalks>> halves_;
+  std::uint64_t batch_ = 0;
 };
 
 }  // namespace sluice
