@@ -70,7 +70,7 @@ DeviceFacts open_device(int index) {
   check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-  return {properties.name, free, total - free};
+  return {properties.name, free, total - free, static_cast<unsigned>(properties.multiProcessorCount)};
 }
 
 std::string version() {

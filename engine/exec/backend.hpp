@@ -19,6 +19,7 @@ struct DeviceFacts {
   std::string name;
   std::uint64_t free_bytes = 0;
   std::uint64_t baseline_bytes = 0;  ///< used before Sluice allocated anything
+  unsigned multiprocessors = 1;
 };
 
 /// What identifies each GPU that this process sees, whatever number it has here; none if CUDA is not usable.

@@ -62,6 +62,7 @@ void Device::open_cuda(const DeviceOptions& options) {
   const cuda::DeviceFacts facts = cuda::open_device(options.gpu);
   name_ = facts.name;
   baseline_ = facts.baseline_bytes;
+  multiprocessors_ = facts.multiprocessors;
   // A margin of a twentieth stays free for the driver, the libraries' own buffers and fragmentation.
   const std::uint64_t free = facts.free_bytes - facts.free_bytes / 20;
   const std::uint64_t share = free / static_cast<std::uint64_t>(options.gpu_ranks);

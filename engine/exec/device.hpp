@@ -32,6 +32,8 @@ class Device {
   DeviceKind kind() const { return kind_; }
   bool is_cuda() const { return kind_ == DeviceKind::cuda; }
   unsigned threads() const { return threads_; }
+  /// Of the GPU; 0 on the host.
+  unsigned multiprocessors() const { return multiprocessors_; }
   /// Ledger of device memory; on the host backend it bounds tables and queues in the same way, and they are
   /// charged to the host's ledger too.
   Accountant& memory() const { return memory_; }
@@ -45,7 +47,7 @@ class Device {
   void open_cuda(const DeviceOptions& options);
 
   DeviceKind kind_ = DeviceKind::host;
-  unsigned threads_ = 1;
+  unsigned threads_ = 1, multiprocessors_ = 0;
   std::string name_;
   std::uint64_t baseline_ = 0;
   mutable Accountant memory_{"device"};

@@ -8,16 +8,22 @@
 
 namespace sluice::cuda {
 
-/// Blocks of a kernel that run at the same time, one at least.
-template <class... Args>
-unsigned blocks_at_once(void (*kernel)(Args...), unsigned block, std::size_t shared_bytes) {
-  int device = 0, processors = 0, each = 0;
+/// Multiprocessors of the calling thread's GPU.
+inline unsigned multiprocessors() {
+  int device = 0, processors = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
         "cudaDeviceGetAttribute");
+  return static_cast<unsigned>(std::max(1, processors));
+}
+
+/// Blocks of a kernel that run at the same time, one at least.
+template <class... Args>
+unsigned blocks_at_once(void (*kernel)(Args...), unsigned block, std::size_t shared_bytes) {
+  int each = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, static_cast<int>(block), shared_bytes),
         "the kernel's occupancy");
-  return static_cast<unsigned>(std::max(1, processors * each));
+  return multiprocessors() * static_cast<unsigned>(std::max(1, each));
 }
 
 }  // namespace sluice::cuda

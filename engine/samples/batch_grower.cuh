@@ -235,9 +235,9 @@ class WaveGrower {
     constexpr std::uint64_t kMostRoom = std::uint64_t{256} << 20;
     const std::uint64_t held =
         memory_.sums.bytes() + memory_.picks.bytes() + memory_.excluded.bytes() + memory_.words.bytes();
-    const DynamicScratch scratch =
-        size_scratch(program.select != Select::rejection, distinct && program.collision != Collision::linear,
-                     widest, drawn, std::min(kMostRoom, held + device_.memory().available() / 2));
+    const DynamicScratch scratch = size_scratch(
+        program.select != Select::rejection, distinct && program.collision != Collision::linear, widest,
+        drawn, std::min(kMostRoom, held + device_.memory().available() / 2), large_warps(device_));
     const std::uint64_t sums = scratch.warps * scratch.sums, picks = scratch.warps * scratch.picks;
     if (sums > memory_.sums.size() || picks > memory_.picks.size() ||
         scratch.warps * scratch.words > memory_.words.size()) {
@@ -290,10 +290,11 @@ class WaveGrower {
   void select_large(Level& now, std::uint32_t depth, std::uint64_t smallest, std::uint64_t drawn) {
     const Program program = with_collision(drawn);
     const std::uint64_t words = program.collision == Collision::linear ? 0 : max_degree_ / 32 + 1;
-    reserve_picks(kLargeWarps, drawn, words);
-    launch("select_large_kernel", select_large_kernel<Program>, std::uint64_t{kLargeWarps} * 32, program,
-           view_of(now), depth, smallest, drawn, words, memory_.picks.data(), memory_.excluded.data(),
-           memory_.words.data(), memory_.facts.data(), memory_.totals.data());
+    const std::uint64_t warps = large_warps(device_);
+    reserve_picks(warps, drawn, words);
+    launch("select_large_kernel", select_large_kernel<Program>, warps * 32, program, view_of(now), depth,
+           warps, smallest, drawn, words, memory_.picks.data(), memory_.excluded.data(), memory_.words.data(),
+           memory_.facts.data(), memory_.totals.data());
     refuse_exhausted();
   }
 

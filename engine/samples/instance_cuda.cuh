@@ -18,6 +18,7 @@
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/group.cuh"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
@@ -107,8 +108,8 @@ __global__ void __launch_bounds__(kWideBlock)
 template <class Body>
 unsigned launch_wide_instances(std::uint64_t count, const Body& body, const LeftView& left,
                                InstanceCounters* counters, const Stream& stream) {
-  constexpr std::uint64_t kBlocks = 132 * 8;
-  const auto grid = static_cast<unsigned>(std::clamp<std::uint64_t>(count, 1, kBlocks));
+  const std::uint64_t most = std::uint64_t{multiprocessors()} * 8;
+  const auto grid = static_cast<unsigned>(std::clamp<std::uint64_t>(count, 1, most));
   wide_instance_kernel<<<grid, kWideBlock, 0, stream.get()>>>(count, body, left, counters);
   check_launch("wide_instance_kernel");
   return 1;

@@ -15,8 +15,6 @@ namespace sluice::cuda {
 
 inline constexpr unsigned kSampleBlock = 256;
 inline constexpr unsigned kTilePicks = 32;  ///< the largest selection that a tile keeps in shared memory
-inline constexpr unsigned kLargeWarps =
-    132 * 16;  ///< warps that make larger ones, with scratch in global memory
 
 /// Pointers of a level.
 struct LevelView {
@@ -282,15 +280,15 @@ __global__ void __launch_bounds__(kSampleBlock)
 /// memory.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    select_large_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t smallest,
-                        std::uint64_t scratch_size, std::uint64_t word_count, std::uint32_t* picks,
-                        std::uint32_t* excluded, std::uint32_t* words, LevelFacts* facts,
-                        PickTotals* totals) {
+    select_large_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t warps,
+                        std::uint64_t smallest, std::uint64_t scratch_size, std::uint64_t word_count,
+                        std::uint32_t* picks, std::uint32_t* excluded, std::uint32_t* words,
+                        LevelFacts* facts, PickTotals* totals) {
   const Tile<32> warp;
   const std::uint64_t own = thread_index() / 32;
   const PickScratch scratch{picks + own * scratch_size, excluded + own * scratch_size,
                             words + own * word_count};
-  for (std::uint64_t at = own; at < level.entries; at += kLargeWarps) {
+  for (std::uint64_t at = own; at < level.entries; at += warps) {
     const std::uint64_t begin = level.offsets[at], size = level.offsets[at + 1] - begin;
     if (size <= smallest) continue;
     const FrontierEntry entry = level.frontier[at];

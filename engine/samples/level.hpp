@@ -9,6 +9,11 @@
 
 namespace sluice::cuda {
 
+/// Warps that make selections too large for a tile's shared memory, each with scratch in device memory.
+inline std::uint64_t large_warps(const Device& device) {
+  return std::uint64_t{device.multiprocessors()} * 16;
+}
+
 /// Edges lie in order of entries; entries in order of instances.
 struct Level {
   std::uint64_t entries = 0;

@@ -11,6 +11,7 @@
 #include "engine/memory/coded_graph.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/samples/layer/partitioned.hpp"
+#include "engine/samples/level.hpp"
 #include "engine/samples/one_pass/partitioned_node.hpp"
 #include "engine/samples/partitioned/sample.hpp"
 #include "engine/samples/pool/ranks.hpp"
@@ -102,7 +103,7 @@ std::uint64_t wave_of_one(const Planner& plan, std::uint32_t depths, Size&& size
   constexpr std::uint64_t kEdge =
       4 + 4 + 4 + 8 + 20;                             // index, target, owner, flag, and the edge as it leaves
   constexpr std::uint64_t kTile = 32, kBitmap = 256;  // picks: more need scratch, and a bitmap
-  constexpr std::uint64_t kWarps = 132 * 16;          // that have such scratch
+  const std::uint64_t warps = cuda::large_warps(plan.device());  // that have such scratch
   std::uint64_t entries = plan.most_seeds(1), bytes = kFixed, largest = 0;
   for (std::uint32_t depth = 1; depth <= depths && entries > 0; ++depth) {
     const std::uint64_t each = size(depth), edges = std::min(entries * each, plan.edges());
@@ -110,8 +111,8 @@ std::uint64_t wave_of_one(const Planner& plan, std::uint32_t depths, Size&& size
     bytes += entries * kEntry + edges * (kEdge + kEntry);
     entries = std::min(edges, plan.vertices());
   }
-  if (largest > kTile) bytes += kWarps * largest * 2 * sizeof(std::uint32_t);
-  if (largest >= kBitmap) bytes += kWarps * (plan.max_degree() / 32 + 1) * sizeof(std::uint32_t);
+  if (largest > kTile) bytes += warps * largest * 2 * sizeof(std::uint32_t);
+  if (largest >= kBitmap) bytes += warps * (plan.max_degree() / 32 + 1) * sizeof(std::uint32_t);
   return bytes;
 }
 

@@ -37,6 +37,7 @@ class Planner {
   std::uint64_t edges() const { return graph_.edges(); }
   Instance instances() const { return instances_; }
   bool on_gpu() const { return device_.is_cuda(); }
+  const Device& device() const { return device_; }
   unsigned threads() const { return device_.threads(); }
   Bias effective(Bias bias) const { return bias == Bias::weight && !graph_.weighted ? Bias::none : bias; }
   std::uint64_t id_bytes() const { return vertices() > 0x7fffffffu ? 8 : 4; }
@@ -165,7 +166,7 @@ class Planner {
   void make_alias() {
     if (!on_gpu()) return;
     look_at_degrees();
-    scratch_bytes_ = hub_scratch_bytes(hubs_, max_degree_);
+    scratch_bytes_ = hub_scratch_bytes(device_, hubs_, max_degree_);
   }
   /// Can offsets and degrees be packed? If it is asked for, they must.
   bool wide_is_possible() const {

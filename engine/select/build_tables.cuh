@@ -8,6 +8,7 @@
 #include "engine/exec/backend.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/group.cuh"
+#include "engine/exec/occupancy.cuh"
 #include "engine/graph/graph_view.hpp"
 #include "engine/graph/wide.hpp"
 #include "engine/select/alias.hpp"
@@ -44,11 +45,10 @@ static __global__ void __launch_bounds__(kTableBlock) resolve_alias_kernel(Graph
 // ---- launchers
 // -------------------------------------------------------------------------------------------------
 
-inline constexpr unsigned kPersistentBlocks = 132 * 8;
-
 template <class Warp, class Block>
 void for_each_list(const GraphView& graph, const Warp& warp, const Block& block) {
-  list_kernel<<<kPersistentBlocks, kTableBlock>>>(graph, warp);
+  constexpr unsigned kBlocks = 8;  // of a multiprocessor
+  list_kernel<<<multiprocessors() * kBlocks, kTableBlock>>>(graph, warp);
   check_launch("list_kernel");
   if (graph.hub_count > 0) {
     hub_kernel<<<graph.hub_count, kHubBlock>>>(graph, block);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/exec/device.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/graph/wide.hpp"
@@ -12,13 +13,11 @@
 
 namespace sluice {
 
-/// Blocks of a GPU that make alias slots of hubs: one a multiprocessor.
-inline constexpr unsigned kHubBlocks = 132;
-
-/// What they take while they do: each has scratch for the largest list.
-constexpr std::uint64_t hub_scratch_bytes(std::uint64_t hubs, std::uint64_t max_degree) {
+/// What a GPU takes while it makes alias slots of hubs, a block a multiprocessor: each has scratch for the
+/// largest list.
+inline std::uint64_t hub_scratch_bytes(const Device& device, std::uint64_t hubs, std::uint64_t max_degree) {
   constexpr std::uint64_t kEntry = 16 + sizeof(std::uint32_t);
-  return std::min<std::uint64_t>(kHubBlocks, hubs) * max_degree * kEntry;
+  return std::min<std::uint64_t>(device.multiprocessors(), hubs) * max_degree * kEntry;
 }
 
 }  // namespace sluice

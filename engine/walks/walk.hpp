@@ -268,7 +268,8 @@ class WalkRun {
   template <class Biased, class Go>
   void with_alias(const Biased& sampler, Go&& go) {
     if constexpr (!kToCompare<Biased>) {
-      const std::uint64_t scratch = hub_scratch_bytes(graph_.view.hub_count, graph_.max_degree);
+      const std::uint64_t scratch =
+          hub_scratch_bytes(graph_.device, graph_.view.hub_count, graph_.max_degree);
       if (use_wide(sizeof(WideAlias), !tables_.wide_alias.empty(), scratch)) {
         stats_.layout = Layout::wide;
         return go(WideAliasTable{ensure_wide_alias(graph_, tables_, tables_of(sampler))});
