@@ -33,6 +33,12 @@ choose_preset() {
   elif command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then echo cuda; else echo host; fi
 }
 
+# The same for who wants to run Sluice here, not to test it: without a GPU, code for GPUs would only take minutes.
+choose_run_preset() {
+  if [ -n "${SLUICE_PRESET:-}" ]; then echo "$SLUICE_PRESET"
+  elif [ -e /dev/nvidiactl ] || nvidia-smi -L >/dev/null 2>&1; then choose_preset; else echo host; fi
+}
+
 # Reads what ninja prints and shows how far it is: on a terminal in one line that changes, else in ten lines.
 show_progress() {
   local line ended all=0 total=0 shown=0 columns
