@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "apps/job/job.hpp"
 #include "apps/job/ranks.hpp"
@@ -32,7 +33,14 @@ class TrialCeiling {
   std::uint64_t before_;
 };
 
-/// About the least ceiling of `memory` with which `fits()`, if `most` is enough and today's is not.
+/// The least or largest of what the ranks of the job say.
+std::uint64_t of_all_ranks(std::uint64_t value, Reduce reduce) {
+  world().all_reduce(std::span(&value, 1), reduce, "memory for the job");
+  return value;
+}
+
+/// About the least ceiling of every rank's `memory` with which `fits()`, if `kUnbounded` is enough and
+/// today's is not. All ranks call it.
 template <class Fits>
 std::uint64_t least_ceiling(Accountant& memory, const Fits& fits) {
   constexpr std::uint64_t kNear = 1024;  // a part of it
@@ -40,7 +48,7 @@ std::uint64_t least_ceiling(Accountant& memory, const Fits& fits) {
     const TrialCeiling trial(memory, bytes);
     return fits();
   };
-  std::uint64_t low = std::max<std::uint64_t>(memory.ceiling(), 1), high = low;
+  std::uint64_t low = of_all_ranks(std::max<std::uint64_t>(memory.ceiling(), 1), Reduce::max), high = low;
   do {
     high = high > kUnbounded / 2 ? kUnbounded : 2 * high;
   } while (high != kUnbounded && !fits_in(high));
@@ -94,10 +102,13 @@ JobNeed Job::need_of(const AccPlan& plan) const {
           plan.message_bytes > 0 ? ", name a folder by --scratch, or use more ranks" : ""};
 }
 
+/// Of ranks the plan says what they tell each other at most, and what a GPU takes is said when it is taken,
+/// before the work begins: no plan refuses these, but where there is none.
+bool Job::plan_binds() const {
+  return options_.plan || (!device_->is_cuda() && world().size() == 1);
+}
+
 void Job::fit(const FindNeed& need) {
-  // Of ranks the plan says what they tell each other at most, and what a GPU takes is said when it is taken,
-  // before the work begins: no plan refuses these, but where there is none.
-  const bool binds = options_.plan || (!device_->is_cuda() && world().size() == 1);
   bool planned = false;
   std::string reason;
   const auto fits = [&](const PagingOptions& paging) {
@@ -105,25 +116,23 @@ void Job::fit(const FindNeed& need) {
       planned = false;
       const JobNeed needed = need(paging);
       planned = true;
-      return !binds || (needed.device_bytes <= device_->memory().available() &&
-                        needed.host_bytes <= host_accountant().available());
+      return !plan_binds() || (needed.device_bytes <= device_->memory().available() &&
+                               needed.host_bytes <= host_accountant().available());
     } catch (const BudgetError& error) {
       reason = error.what();
       return false;
     }
   };
   do {
-    std::uint64_t failed[] = {fits(paging()) ? 0u : 1u};
-    world().all_reduce(failed, Reduce::max, "room for the job");
-    if (failed[0] == 0) return;
+    if (of_all_ranks(fits(paging()) ? 0 : 1, Reduce::max) == 0) return;
   } while (hold_less());
   const bool plannable = planned;
-  refusal_ = world().size() == 1 ? refusal(need, reason)
-             : !reason.empty()   ? reason
-                                 : "the job does not fit on another rank (see its plan)";
+  refusal_ = refusal(need);
+  // No memory would do: a rank that knows why says so.
+  const bool hopeless = refusal_.empty();
+  if (hopeless) refusal_ = reason.empty() ? "the job does not fit on another rank (see its plan)" : reason;
   const bool refused = !options_.plan || !plannable;
-  // The rank that has too little says so.
-  if (refused && world().size() > 1 && reason.empty()) throw PeerFailed(refusal_);
+  if (refused && hopeless && reason.empty()) throw PeerFailed(refusal_);
   if (refused) throw_refusal();
   static_cast<void>(fits(paging()));  // the plan that is printed
 }
@@ -169,27 +178,30 @@ bool Job::hold_less() {
   return true;
 }
 
-std::string Job::refusal(const FindNeed& need, const std::string& reason) {
+std::string Job::refusal(const FindNeed& need) {
   Accountant &device = device_->memory(), &host = host_accountant();
   PagingOptions how = paging();
-  const char* others = "";
+  const char* others = world().size() > 1 ? ", or use more ranks" : "";
   const auto fits = [&] {
+    bool fitted = false;
     try {
       const JobNeed needed = need(how);
-      others = needed.remedies;
-      return needed.device_bytes <= device.available() && needed.host_bytes <= host.available();
-    } catch (const BudgetError&) {
-      return false;
+      if (*needed.remedies != 0) others = needed.remedies;
+      fitted = !plan_binds() ||
+               (needed.device_bytes <= device.available() && needed.host_bytes <= host.available());
+    } catch (const BudgetError&) {  // there is no plan
     }
+    return of_all_ranks(fitted ? 0 : 1, Reduce::max) == 0;
   };
   const auto fits_with = [&](std::uint64_t host_bytes, std::uint64_t device_bytes) {
     const TrialCeiling host_trial(host, host_bytes), device_trial(device, device_bytes);
     return fits();
   };
+  const char* const each = world().size() > 1 ? " on each rank" : "";
   std::string line, remedies;
   const auto say = [&](const char* name, const Accountant& memory, std::uint64_t bytes) {
-    line = fmt::format("the job needs {} of {} memory, but {} are allowed", format_need(bytes), name,
-                       format_size(memory.ceiling()));
+    line = fmt::format("the job needs {} of {} memory{}, but {} are allowed", format_need(bytes), name, each,
+                       format_size(of_all_ranks(memory.ceiling(), Reduce::min)));
     remedies = fmt::format("raise --{}-memory", name);
   };
   const bool host_does = fits_with(kUnbounded, device.ceiling()),
@@ -211,12 +223,13 @@ std::string Job::refusal(const FindNeed& need, const std::string& reason) {
       const TrialCeiling trial(device, of_device);
       of_host = least_ceiling(host, fits);
     }
-    line = fmt::format("the job needs {} of host memory and {} of device memory, but {} and {} are allowed",
-                       format_need(of_host), format_need(of_device), format_size(host.ceiling()),
-                       format_size(device.ceiling()));
+    line = fmt::format("the job needs {} of host memory and {} of device memory{}, but {} and {} are allowed",
+                       format_need(of_host), format_need(of_device), each,
+                       format_size(of_all_ranks(host.ceiling(), Reduce::min)),
+                       format_size(of_all_ranks(device.ceiling(), Reduce::min)));
     remedies = "raise --host-memory and --device-memory";
   } else {
-    return reason;
+    return {};
   }
   if (how.partitions != 0) {
     how.partitions = 0;

@@ -154,9 +154,11 @@ class Job {
                                     std::uint64_t most) const;
   /// Throws BudgetError where fitting() found that no plan fits.
   void throw_refusal() const;
-  /// The line for a job that does not fit: about the least memory that does, and other remedies; `reason` if
-  /// none does.
-  std::string refusal(const FindNeed& need, const std::string& reason);
+  /// Does what a plan says refuse the job?
+  bool plan_binds() const;
+  /// The line for a job that does not fit: about the least memory that does, and other remedies; empty if
+  /// none does. All ranks call it and find the same.
+  std::string refusal(const FindNeed& need);
   void close();
   /// Everything was written: gives it its names.
   void publish();

@@ -29,7 +29,7 @@ class LevelBins {
     std::uint64_t lowest = 0;
   };
 
-  explicit LevelBins(Crew& crew, std::uint64_t size = kMostBins)
+  explicit LevelBins(ThreadPool& crew, std::uint64_t size = kMostBins)
       : crew_(crew), bins_(crew.size()), size_(size) {}
 
   /// Levels of the window, kMostBins at most.
@@ -105,7 +105,7 @@ class LevelBins {
     return front_size_ > 0;
   }
 
-  Crew& crew_;
+  ThreadPool& crew_;
   std::vector<ThreadBins> bins_;  ///< [threads]
   List front_;
   std::size_t front_size_ = 0;

@@ -1,28 +1,110 @@
 #include "engine/exec/thread_pool.hpp"
 
+#include <functional>
+#include <system_error>
+#include <thread>
 #include <utility>
 
-#include "engine/exec/start_thread.hpp"
+#include "engine/core/error.hpp"
 
 namespace sluice {
 
-Crew::Crew(unsigned threads) : size_(std::max(threads, 1u)) {
+/// A thread that runs one task after the other. It outlives everything: the process ends it.
+class HostThread {
+ public:
+  HostThread() {
+    try {
+      std::thread([this] { serve(); }).detach();
+    } catch (const std::system_error& error) {
+      throw RunError("a thread cannot be started: " + error.code().message() + " (give fewer --threads)");
+    }
+  }
+
+  void begin(std::function<void()> task) {
+    task_ = std::move(task);
+    busy_.store(1, std::memory_order_release);
+    busy_.notify_one();
+  }
+
+  void wait() const { busy_.wait(1, std::memory_order_acquire); }
+
+ private:
+  void serve() {
+    for (;;) {
+      busy_.wait(0, std::memory_order_acquire);
+      task_();
+      busy_.store(0, std::memory_order_release);
+      busy_.notify_one();
+    }
+  }
+
+  std::function<void()> task_;
+  std::atomic<std::uint32_t> busy_{0};  ///< a word, on which the system lets threads wait
+};
+
+namespace {
+
+/// The threads of the process that no pool has.
+class IdleThreads {
+ public:
+  HostThread* borrow() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        HostThread* const thread = idle_.back();
+        idle_.pop_back();
+        return thread;
+      }
+    }
+    return new HostThread;
+  }
+
+  void give_back(HostThread* thread) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(thread);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<HostThread*> idle_;
+};
+
+/// Never destroyed: threads may still look at it when statics go.
+IdleThreads& idle_threads() {
+  static IdleThreads& all = *new IdleThreads;
+  return all;
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(unsigned threads) : size_(std::max(threads, 1u)) {
+  threads_.reserve(size_ - 1);
   try {
-    for (unsigned thread = 1; thread < size_; ++thread)
-      start_thread(threads_, [this, thread] { serve(thread); });
+    for (unsigned thread = 1; thread < size_; ++thread) {
+      threads_.push_back(idle_threads().borrow());
+      threads_.back()->begin([this, thread] { serve(thread); });
+    }
   } catch (...) {
-    leave_ = true;  // those that are there
-    start();
+    dismiss();
     throw;
   }
 }
 
-Crew::~Crew() {
-  leave_ = true;
-  start();
+ThreadPool::~ThreadPool() {
+  dismiss();
 }
 
-void Crew::run(Job job, void* with) {
+void ThreadPool::dismiss() {
+  if (threads_.empty()) return;
+  leave_ = true;
+  start();
+  for (HostThread* const thread : threads_) {
+    thread->wait();
+    idle_threads().give_back(thread);
+  }
+}
+
+void ThreadPool::run(Job job, void* with) {
   job_ = job;
   with_ = with;
   working_.store(size_ - 1, std::memory_order_relaxed);
@@ -32,12 +114,12 @@ void Crew::run(Job job, void* with) {
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-void Crew::start() {
+void ThreadPool::start() {
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
 }
 
-void Crew::serve(unsigned thread) {
+void ThreadPool::serve(unsigned thread) {
   for (std::uint32_t seen = 0;; ++seen) {
     round_.wait(seen, std::memory_order_acquire);
     if (leave_) return;
@@ -46,7 +128,7 @@ void Crew::serve(unsigned thread) {
   }
 }
 
-void Crew::work(unsigned thread) noexcept {
+void ThreadPool::work(unsigned thread) noexcept {
   try {
     job_(with_, thread);
   } catch (...) {

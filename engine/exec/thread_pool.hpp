@@ -1,5 +1,5 @@
-// Host threads that stay, for work in many short rounds: starting a thread for each round would cost more
-// than the round.
+// The host's threads. The process keeps those that were ever started: a pool borrows some of them, works in
+// any number of short rounds, and gives them back, for starting a thread costs more than most rounds.
 #pragma once
 
 #include <algorithm>
@@ -7,19 +7,20 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
 namespace sluice {
 
-class Crew {
+class HostThread;
+
+class ThreadPool {
  public:
-  /// The caller is one of the threads.
-  explicit Crew(unsigned threads);
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
-  ~Crew();
+  /// The caller is one of the threads. Throws RunError where the system starts no more.
+  explicit ThreadPool(unsigned threads);
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+  ~ThreadPool();
 
   unsigned size() const { return size_; }
 
@@ -31,8 +32,9 @@ class Crew {
         &body);
   }
 
-  /// Calls body(begin, end, thread) over [0, count) in blocks of at most `grain`, which threads claim. One
-  /// block is the caller's own, and wakes nobody.
+  /// Calls body(begin, end, thread) over [0, count) in blocks of at most `grain`, which threads claim: no
+  /// thread waits for a slow one. One block is the caller's own, and wakes no other thread. The first
+  /// exception ends the loop and is thrown here.
   template <class Body>
   void blocks(std::uint64_t count, std::uint64_t grain, Body&& body) {
     if (count <= grain) {
@@ -41,8 +43,14 @@ class Crew {
     }
     std::atomic<std::uint64_t> next{0};
     all([&](unsigned thread) {
-      for (std::uint64_t begin; (begin = next.fetch_add(grain, std::memory_order_relaxed)) < count;)
-        body(begin, std::min(count, begin + grain), thread);
+      for (std::uint64_t begin; (begin = next.fetch_add(grain, std::memory_order_relaxed)) < count;) {
+        try {
+          body(begin, std::min(count, begin + grain), thread);
+        } catch (...) {
+          next.store(count, std::memory_order_relaxed);
+          throw;
+        }
+      }
     });
   }
 
@@ -53,6 +61,7 @@ class Crew {
   void start();
   void serve(unsigned thread);
   void work(unsigned thread) noexcept;
+  void dismiss();
 
   unsigned size_;
   Job job_ = nullptr;
@@ -62,7 +71,7 @@ class Crew {
   std::atomic<unsigned> working_{0};
   std::mutex mutex_;
   std::exception_ptr failure_;
-  std::vector<std::jthread> threads_;  ///< the last: they end before what they use
+  std::vector<HostThread*> threads_;  ///< borrowed
 };
 
 }  // namespace sluice

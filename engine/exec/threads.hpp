@@ -1,5 +1,4 @@
-// The host backend's parallel loop: blocks of indices claimed from a counter, so that no thread waits for a
-// slow one.
+// The host's parallel loop, on threads that the process keeps (thread_pool.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,8 +12,8 @@ void parallel_blocks(unsigned threads, std::uint64_t count, std::uint64_t grain,
                      void (*block)(void* body, std::uint64_t begin, std::uint64_t end, unsigned thread),
                      void* body);
 
-/// The same for body(begin, end, thread). Threads are started in one place (threads.cpp): there are hundreds
-/// of bodies, and code for each would take the compiler minutes.
+/// The same for body(begin, end, thread). The loop is compiled once (threads.cpp): there are hundreds of
+/// bodies, and code for each would take the compiler minutes.
 template <class Body>
 void parallel_blocks(unsigned threads, std::uint64_t count, std::uint64_t grain, Body&& body) {
   using Called = std::remove_reference_t<Body>;

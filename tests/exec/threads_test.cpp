@@ -9,7 +9,9 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <set>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "engine/core/error.hpp"
@@ -67,6 +69,39 @@ TEST(ParallelBlocks, ThrowsTheFirstExceptionAndStops) {
   }
 }
 
+std::set<std::thread::id> threads_of_a_pool(unsigned size) {
+  std::vector<std::thread::id> seen(size);
+  ThreadPool(size).all([&](unsigned thread) { seen[thread] = std::this_thread::get_id(); });
+  return {seen.begin(), seen.end()};
+}
+
+TEST(ThreadPool, BorrowsThreadsThatWereStartedBefore) {
+  const auto first = threads_of_a_pool(4), second = threads_of_a_pool(4);
+  EXPECT_EQ(first.size(), 4u);
+  EXPECT_EQ(first, second);
+}
+
+TEST(ThreadPool, WorksWithinAnotherOnesWork) {
+  std::atomic<std::uint64_t> sum{0};
+  parallel_blocks(3, 30, 1, [&](std::uint64_t outer, std::uint64_t, unsigned) {
+    parallel_blocks(3, 100, 7, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t inner = begin; inner < end; ++inner) sum += outer * inner;
+    });
+  });
+  EXPECT_EQ(sum, 435u * 4950u);
+}
+
+TEST(ThreadPool, GoesOnAfterARoundThatFailed) {
+  ThreadPool pool(3);
+  EXPECT_THROW(pool.all([](unsigned thread) {
+    if (thread == 1) throw std::runtime_error("one of three");
+  }),
+               std::runtime_error);
+  std::atomic<unsigned> called{0};
+  pool.all([&](unsigned) { ++called; });
+  EXPECT_EQ(called, 3u);
+}
+
 /// While it lives there is room for one more thread's stack, and not for two.
 class RoomForOneThread {
  public:
@@ -103,8 +138,8 @@ class RoomForOneThread {
 TEST(Threads, WhoIsThereLeavesWhereAnotherCannotStart) {
   const RoomForOneThread room;
 
-  EXPECT_NO_THROW(Crew{2});
-  EXPECT_THROW(Crew{4}, RunError);
+  EXPECT_NO_THROW(ThreadPool{2});
+  EXPECT_THROW(ThreadPool{4}, RunError);
   PagingOptions one_by_one;
   one_by_one.batching = false;
   host::HostQueues queues(4, one_by_one);

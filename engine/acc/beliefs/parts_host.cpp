@@ -88,7 +88,7 @@ class HostBeliefParts final : public BeliefPartBackend {
 
   const RankPart& rows_;
   const MessageParts& messages_;
-  Crew crew_;
+  ThreadPool crew_;
   std::vector<Mine> mine_;  ///< [threads]
   std::vector<PageLock> locks_;
   std::unique_ptr<SweepPages> pages_;

@@ -47,7 +47,7 @@ inline ChargedVector<Vertex> joined_vertices(std::span<const Vertex> states) {
 /// Makes `states` [vertices], each rank's trees in host memory, the trees of all. All ranks call it. In each
 /// step every second rank that still has trees gives them to the one before it.
 template <MergeProgram Program>
-void join_ranks(const RankPart& rows, const Program& program, Crew& crew, std::span<Vertex> states) {
+void join_ranks(const RankPart& rows, const Program& program, ThreadPool& crew, std::span<Vertex> states) {
   Communicator& ranks = rows.ranks();
   const auto rank = static_cast<std::size_t>(ranks.rank()), size = static_cast<std::size_t>(ranks.size());
   Inbox received;

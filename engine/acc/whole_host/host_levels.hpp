@@ -138,7 +138,7 @@ class HostLevels {
 
   const AccGraph& graph_;
   Program program_;
-  Crew crew_;
+  ThreadPool crew_;
   Buffer<State> states_;
   Bins bins_;
   std::vector<Mine> mine_;  ///< [threads]

@@ -93,7 +93,7 @@ class HostMerge {
 
   const AccGraph& graph_;
   Program program_;
-  Crew crew_;
+  ThreadPool crew_;
   Buffer<Vertex> states_;
   std::vector<Mine> edges_;  ///< [threads]
   AccRound at_{1, 0};

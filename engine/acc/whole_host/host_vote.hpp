@@ -181,7 +181,7 @@ class HostVote {
   const AccGraph& graph_;
   Program program_;
   AccOptions options_;
-  Crew crew_;
+  ThreadPool crew_;
   Buffer<State> states_;
   Worklist front_, next_;
   VertexBits settled_, front_bits_, next_bits_;

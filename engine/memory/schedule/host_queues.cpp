@@ -6,10 +6,9 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
-#include "engine/exec/start_thread.hpp"
+#include "engine/exec/thread_pool.hpp"
 #include "engine/memory/resident_impl.hpp"
 
 namespace sluice::host {
@@ -31,23 +30,18 @@ class QueueTeams {
     // One by one they leave nothing to share.
     const bool alone = !batching_ && !instance_end_;
     const unsigned members = alone ? 1 : threads;
+    for (unsigned member = 0; member < members; ++member) places_.push_back({teams_.size(), member});
     teams_.push_back({first, last, members, std::make_unique<std::barrier<>>(members)});
   }
 
   /// Returns the seconds that each team took.
   std::vector<double> run() {
     start_ = seconds_now();
-    {
-      std::vector<std::jthread> pool;
-      try {
-        start_threads(pool);
-      } catch (...) {
-        let_go(Start::given_up);
-        throw;
-      }
-      let_go(Start::all_there);
-      serve(teams_[0], 0, 0);
-    }
+    // All threads are there before any of them works: members of a team wait for each other.
+    ThreadPool(static_cast<unsigned>(places_.size())).all([this](unsigned thread) {
+      const Place& place = places_[thread];
+      serve(teams_[place.team], place.member, thread);
+    });
     if (failure_) std::rethrow_exception(failure_);
     std::vector<double> seconds;
     for (const Team& team : teams_) seconds.push_back(team.seconds);
@@ -61,27 +55,10 @@ class QueueTeams {
     std::unique_ptr<std::barrier<>> together;
     double seconds = 0;
   };
-
-  /// A team's members wait for each other, so none begins before all are there.
-  enum class Start { waiting, all_there, given_up };
-
-  void start_threads(std::vector<std::jthread>& pool) {
-    unsigned thread = 0;
-    for (Team& team : teams_) {
-      for (unsigned member = 0; member < team.threads; ++member, ++thread) {
-        if (thread == 0) continue;
-        start_thread(pool, [this, &team, member, thread] {
-          may_go_.wait(Start::waiting);
-          if (may_go_ == Start::all_there) serve(team, member, thread);
-        });
-      }
-    }
-  }
-
-  void let_go(Start start) {
-    may_go_ = start;
-    may_go_.notify_all();
-  }
+  struct Place {
+    std::size_t team;
+    unsigned member;
+  };
 
   void serve(Team& team, unsigned member, unsigned thread) {
     for (std::size_t queue = team.first; queue < team.last; ++queue)
@@ -125,8 +102,8 @@ class QueueTeams {
   const HostQueues::Body& body_;
   std::vector<std::atomic<std::uint64_t>> taken_;  ///< [queues] entries that threads have taken
   std::vector<Team> teams_;
+  std::vector<Place> places_;  ///< by thread
   double start_ = 0;
-  std::atomic<Start> may_go_{Start::waiting};
   std::mutex mutex_;
   std::atomic<bool> failed_{false};
   std::exception_ptr failure_;
