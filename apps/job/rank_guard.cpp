@@ -35,11 +35,11 @@ const char* words_of(NodeWatch::Results results) {
 
 }  // namespace
 
-RankGuard::RankGuard(Communicator& ranks, bool alone, Patience patience)
-    : node_(ranks, patience),
+RankGuard::RankGuard(Communicator& ranks, bool alone, Timeout timeout)
+    : node_(ranks, timeout),
       speaks_of_stops_(ranks.node_leader() == 0),
       alone_(alone),
-      patience_(patience),
+      timeout_(timeout),
       thread_([this](const std::stop_token& stopping) { watch(stopping); }) {}
 
 void RankGuard::cover(const std::vector<std::string>& temporaries) {
@@ -91,13 +91,13 @@ void RankGuard::watch(const std::stop_token& stopping) {
     if (const auto peer = node_.silent()) {
       end(fmt::format(
               "rank {} (process {}) has shown no sign of life for {} s: stopped, or hung in the system",
-              peer->rank, peer->process, patience_.count()),
+              peer->rank, peer->process, timeout_.count()),
           false);
     }
     if (!stop_requested()) continue;
     if (stop_seen == Clock::time_point{}) stop_seen = Clock::now();
-    const Clock::duration patience = !alone_ ? kStopping : stop_urged() ? kUrged : kStoppingAlone;
-    if (Clock::now() - stop_seen > patience) end(kStopped, true);
+    const Clock::duration timeout = !alone_ ? kStopping : stop_urged() ? kUrged : kStoppingAlone;
+    if (Clock::now() - stop_seen > timeout) end(kStopped, true);
   }
 }
 

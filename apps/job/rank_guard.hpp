@@ -14,8 +14,8 @@ namespace sluice::apps {
 class RankGuard {
  public:
   /// All ranks make one; it watches on a thread of its own. `alone`: no launcher kills whoever takes longer
-  /// than a second to stop. `patience`: for a rank of this machine that shows no sign of life.
-  RankGuard(Communicator& ranks, bool alone, Patience patience);
+  /// than a second to stop. `timeout`: for a rank of this machine that shows no sign of life.
+  RankGuard(Communicator& ranks, bool alone, Timeout timeout);
 
   /// What has these names, which are the job's alone, is removed if the job ends by force.
   void cover(const std::vector<std::string>& temporaries);
@@ -42,7 +42,7 @@ class RankGuard {
   NodeWatch node_;
   bool speaks_of_stops_;  ///< a request to stop comes to all machines: only one of them speaks
   bool alone_;            ///< no launcher started it
-  Patience patience_;     ///< of node_
+  Timeout timeout_;       ///< of node_
   std::mutex mutex_;
   bool settled_ = false;
   std::vector<std::string> covered_;

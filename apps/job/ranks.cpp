@@ -20,7 +20,7 @@ namespace sluice::apps {
 namespace {
 
 /// A rank that failed waits so long for the others to come to the same end; then it ends them.
-constexpr Patience kLastWords{10};
+constexpr Timeout kLastWords{10};
 /// An orderly end takes no longer.
 constexpr std::chrono::seconds kClosing{5};
 
@@ -112,7 +112,7 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
   }
   if (!world().leads()) mute();
   outcome = outcome_of([&] {
-    guard_slot() = std::make_unique<RankGuard>(world(), launch.launcher.empty(), launch.patience);
+    guard_slot() = std::make_unique<RankGuard>(world(), launch.launcher.empty(), launch.timeout);
     body();
   });
   // Asked to stop, as all are: that another was the first to say so is no cause.

@@ -24,9 +24,7 @@ class Alone final : public Communicator {
   }
   void announce_failure() noexcept override {}
   void throw_if_failed(const char*) override {}
-  std::vector<std::string> last_words(const std::string& bytes, Patience) noexcept override {
-    return {bytes};
-  }
+  std::vector<std::string> last_words(const std::string& bytes, Timeout) noexcept override { return {bytes}; }
   void close() noexcept override {}
   void abort(int status) noexcept override { std::_Exit(status); }
 };

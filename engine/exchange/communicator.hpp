@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/core/error.hpp"
-#include "engine/core/patience.hpp"
+#include "engine/core/timeout.hpp"
 #include "engine/exchange/inbox.hpp"
 
 namespace sluice {
@@ -60,8 +60,8 @@ class Communicator {
   /// Throws PeerFailed if another rank has announced a failure. For long work between collectives.
   virtual void throw_if_failed(const char* label) = 0;
   /// As all_gather, and the last that is said: failed ranks take part. Where a rank has failed, the others
-  /// are waited for no longer than `patience`; empty if they did not all come.
-  virtual std::vector<std::string> last_words(const std::string& bytes, Patience patience) noexcept = 0;
+  /// are waited for no longer than `timeout`; empty if they did not all come.
+  virtual std::vector<std::string> last_words(const std::string& bytes, Timeout timeout) noexcept = 0;
   /// Leaves in an orderly way; all ranks do.
   virtual void close() noexcept = 0;
   /// Ends all ranks at once with this exit status.

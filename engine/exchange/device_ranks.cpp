@@ -8,7 +8,7 @@ void DeviceRanks::wait(void* stream, const char* label) {
     throw_if_failed(label);
     return cuda::stream_done(stream, label);
   };
-  wait_until(done, label, kUnlimited);
+  wait_until(done, label, kNoTimeout);
 }
 
 }  // namespace sluice

@@ -38,8 +38,8 @@ Launch detect_launch(const Environment& environment) {
   Launch launch;
   // At most what fits the clock, in nanoseconds.
   constexpr std::uint64_t kLeast = 1, kMost = 1'000'000'000;
-  const auto seconds = static_cast<std::uint64_t>(launch.patience.count());
-  launch.patience = Patience(std::clamp(number_in(environment("SLUICE_PATIENCE"), seconds), kLeast, kMost));
+  const auto seconds = static_cast<std::uint64_t>(launch.timeout.count());
+  launch.timeout = Timeout(std::clamp(number_in(environment("SLUICE_PATIENCE"), seconds), kLeast, kMost));
   if (environment("SLUICE_ALONE")) return launch;
   for (const Launcher& launcher : kLaunchers) {
     const char* rank = environment(launcher.rank);

@@ -16,7 +16,7 @@ struct Launch {
   std::uint64_t size = 1;    ///< processes, as far as the launcher says
   std::uint64_t rank = 0;    ///< which of them, as far as it says
   std::string launcher;      ///< the variable that told, for messages; empty: none
-  Patience patience{300};    ///< for ranks that show no sign of life
+  Timeout timeout{300};      ///< for ranks that show no sign of life
 };
 
 /// An environment: the value of a variable, or null.

@@ -175,9 +175,9 @@ class Mpi final : public Communicator {
       throw PeerFailed(fmt::format("rank {} failed, in {} of rank {}", *failed_, label, rank()));
   }
 
-  std::vector<std::string> last_words(const std::string& bytes, Patience patience) noexcept override {
+  std::vector<std::string> last_words(const std::string& bytes, Timeout timeout) noexcept override {
     try {
-      return gather(last_, bytes, "the end of all ranks", patience);
+      return gather(last_, bytes, "the end of all ranks", timeout);
     } catch (...) {
       return {};
     }
@@ -209,7 +209,7 @@ class Mpi final : public Communicator {
   /// ranks alike, right behind a collective, is everybody's own failure. With `last` no failure does; the
   /// others are waited for so long from when one is known.
   std::vector<std::byte> wait(std::unique_ptr<Pending> pending, const char* label,
-                              std::optional<Patience> last = {}) {
+                              std::optional<Timeout> last = {}) {
     AwakeTime since_failure;
     parts_ += last ? 0 : 1;
     for (unsigned round = 0;; ++round) {
@@ -281,7 +281,7 @@ class Mpi final : public Communicator {
   }
 
   std::vector<std::string> gather(const Channel& channel, const std::string& bytes, const char* label,
-                                  std::optional<Patience> last = {}) {
+                                  std::optional<Timeout> last = {}) {
     const std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(size()),
                                                        std::as_bytes(std::span(bytes)));
     // Short texts, and the last words of ranks that have no memory left: they are charged nowhere.
@@ -302,7 +302,7 @@ class Mpi final : public Communicator {
   /// Everybody learns how much comes from whom, and open(sizes) says where to; then all pieces go at once.
   void exchange(const Channel& channel, std::span<const std::span<const std::byte>> send,
                 FunctionRef<std::byte*(std::span<const std::uint64_t>)> open, const char* label,
-                std::optional<Patience> last = {}) {
+                std::optional<Timeout> last = {}) {
     const auto ranks = static_cast<std::size_t>(size());
     std::vector<std::uint64_t> counts(ranks);
     auto sizes = std::make_unique<Pending>();

@@ -41,8 +41,8 @@ struct NodeWatch::Board {
   std::atomic<std::uint32_t> beats[kRanks];
 };
 
-NodeWatch::NodeWatch(Communicator& ranks, Patience patience)
-    : node_rank_(ranks.node_rank()), patience_(patience) {
+NodeWatch::NodeWatch(Communicator& ranks, Timeout timeout)
+    : node_rank_(ranks.node_rank()), timeout_(timeout) {
   if (node_rank_ == 0) memory_ = SharedMemory(sizeof(Board));
   std::ostringstream mine;
   mine << ranks.node_leader() << ' ' << node_rank_ << ' ' << ::getpid() << ' '
@@ -103,7 +103,7 @@ std::optional<NodeWatch::Peer> NodeWatch::silent() {
     const std::size_t place = Board::place_of(other.node_rank);
     const std::uint32_t beats = board().beats[place];
     if (beats != other.beats) other.beats = beats, other.at = now;
-    if (now - other.at > patience_ && board().left[place] == 0) return other.peer;
+    if (now - other.at > timeout_ && board().left[place] == 0) return other.peer;
   }
   return std::nullopt;
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/patience.hpp"
+#include "engine/core/timeout.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/exchange/shared_memory.hpp"
 
@@ -24,8 +24,8 @@ class NodeWatch {
   };
 
   /// All ranks make one. Peers whose processes cannot be seen from here are not watched. One that shows no
-  /// sign of life for `patience` is silent.
-  NodeWatch(Communicator& ranks, Patience patience);
+  /// sign of life for `timeout` is silent.
+  NodeWatch(Communicator& ranks, Timeout timeout);
 
   /// This rank's sign of life, from a thread that does nothing else: several a second, however long the rank
   /// works or waits.
@@ -58,7 +58,7 @@ class NodeWatch {
   Board& board() const;
 
   int node_rank_;
-  Patience patience_;
+  Timeout timeout_;
   AwakeTime time_;
   std::vector<Watched> watched_;
   SharedMemory memory_;  ///< holds the Board of this machine's ranks

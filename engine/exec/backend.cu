@@ -155,8 +155,8 @@ bool stream_done(void* stream, const char* label) {
   return false;
 }
 
-void wait_stream(void* stream, const char* label, Patience patience) {
-  wait_until([=] { return stream_done(stream, label); }, label, patience);
+void wait_stream(void* stream, const char* label, Timeout timeout) {
+  wait_until([=] { return stream_done(stream, label); }, label, timeout);
 }
 
 }  // namespace sluice::cuda

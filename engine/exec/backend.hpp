@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/patience.hpp"
+#include "engine/core/timeout.hpp"
 
 namespace sluice::cuda {
 
 /// No launch and no copy takes an hour, unless it reads a large graph in host memory edge by edge.
-inline constexpr Patience kDevicePatience{3600};
+inline constexpr Timeout kDeviceTimeout{3600};
 
 struct DeviceFacts {
   std::string name;
@@ -56,7 +56,7 @@ void copy_to_device_async(void* to, const void* from, std::size_t bytes, void* s
 /// Whether all work of a stream is done; an error of it surfaces here, under `label`.
 bool stream_done(void* stream, const char* label);
 /// Blocks until all work of a stream is done (null: the default one); an error of it surfaces here, under
-/// `label`, and RunError where patience ends. The one way to wait for a GPU.
-void wait_stream(void* stream, const char* label, Patience patience = kDevicePatience);
+/// `label`, and RunError where timeout ends. The one way to wait for a GPU.
+void wait_stream(void* stream, const char* label, Timeout timeout = kDeviceTimeout);
 
 }  // namespace sluice::cuda

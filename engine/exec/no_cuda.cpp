@@ -55,7 +55,7 @@ void copy_to_device_async(void* to, const void* from, std::size_t bytes, void*) 
 bool stream_done(void*, const char*) {
   return true;
 }
-void wait_stream(void*, const char*, Patience) {}
+void wait_stream(void*, const char*, Timeout) {}
 LinkRates measure_link(const Device&, std::span<const std::uint32_t>) {
   return {};
 }

@@ -17,8 +17,8 @@ class Stream {
 
   cudaStream_t get() const { return stream_; }
   /// Blocks until all work is done; an error of a kernel surfaces here, under `label`, and a deadline.
-  void wait(const char* label, Patience patience = kDevicePatience) const {
-    wait_stream(stream_, label, patience);
+  void wait(const char* label, Timeout timeout = kDeviceTimeout) const {
+    wait_stream(stream_, label, timeout);
   }
 
  private:

@@ -25,7 +25,7 @@ class Stall {
       idle_ = 0;
       return false;
     }
-    return ++idle_ >= kPatience && l1 <= floor_;
+    return ++idle_ >= kTimeout && l1 <= floor_;
   }
 
  private:
@@ -33,7 +33,7 @@ class Stall {
   /// arithmetic the L1 norm of the change shrinks by the damping in every iteration, and the others follow
   /// it; so what no longer shrinks is rounding, which a finer tolerance than the precision allows never gets
   /// below.
-  static constexpr std::uint32_t kPatience = 32;
+  static constexpr std::uint32_t kTimeout = 32;
 
   double floor_;
   double best_ = std::numeric_limits<double>::infinity();

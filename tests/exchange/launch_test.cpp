@@ -64,11 +64,11 @@ TEST(Launch, ProcessesMayBeJobsOfTheirOwn) {
   EXPECT_FALSE(launch.can_connect);
 }
 
-TEST(Launch, PatienceIsTheUsers) {
-  EXPECT_EQ(launch_in({}).patience, Patience(300));
-  EXPECT_EQ(launch_in({{"SLUICE_PATIENCE", "7"}}).patience, Patience(7));
-  EXPECT_EQ(launch_in({{"SLUICE_PATIENCE", "0"}}).patience, Patience(1));
-  EXPECT_EQ(launch_in({{"SLUICE_PATIENCE", "soon"}}).patience, Patience(300));
+TEST(Launch, TimeoutIsTheUsers) {
+  EXPECT_EQ(launch_in({}).timeout, Timeout(300));
+  EXPECT_EQ(launch_in({{"SLUICE_PATIENCE", "7"}}).timeout, Timeout(7));
+  EXPECT_EQ(launch_in({{"SLUICE_PATIENCE", "0"}}).timeout, Timeout(1));
+  EXPECT_EQ(launch_in({{"SLUICE_PATIENCE", "soon"}}).timeout, Timeout(300));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ TEST(Stream, GivesUpAtTheDeadline) {
   idle_kernel<<<1, 1, 0, stream.get()>>>(2'000'000'000);  // about a second
 
   try {
-    stream.wait("a kernel that idles", Patience{0});
+    stream.wait("a kernel that idles", Timeout{0});
     FAIL();
   } catch (const RunError& error) {
     EXPECT_STREQ(error.what(), "waited 0 s for a kernel that idles, and it did not end");

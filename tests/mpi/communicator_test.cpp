@@ -20,7 +20,7 @@ TEST_F(CommunicatorTest, DoesWhatItIsFor) {
 }
 
 TEST_F(CommunicatorTest, GivesUpInTime) {
-  pass_on(2, "PatienceEnds");
+  pass_on(2, "TimeoutEnds");
   pass_on(3, "AFailureEndsTheOthersWaits");
   pass_on(3, "AFailureSparesWhatItsRankHasDone");
 }

@@ -93,7 +93,7 @@ TEST_F(OnRanks, AnExchangeKeepsTheBudget) {
     EXPECT_THROW(ranks().all_to_all(send, received, "an exchange"), PeerFailed);
     EXPECT_EQ(host_accountant().used(), 1000u * send.size());
   }
-  EXPECT_EQ(ranks().last_words("", Patience(60)).size(), send.size());
+  EXPECT_EQ(ranks().last_words("", Timeout(60)).size(), send.size());
 }
 
 TEST_F(OnRanks, SwapAsManyBytesWithEachOther) {
@@ -121,10 +121,10 @@ TEST_F(OnRanks, KnowTheirNode) {
 }
 
 /// Who has failed waits for the others' last words so long, and no longer.
-TEST_F(OnRanks, PatienceEnds) {
+TEST_F(OnRanks, TimeoutEnds) {
   if (ranks().rank() == 0) {
     ranks().announce_failure();
-    EXPECT_TRUE(ranks().last_words("", Patience(1)).empty()) << "nobody else came";
+    EXPECT_TRUE(ranks().last_words("", Timeout(1)).empty()) << "nobody else came";
   } else {
     std::this_thread::sleep_for(std::chrono::seconds(2));
   }
@@ -132,7 +132,7 @@ TEST_F(OnRanks, PatienceEnds) {
 
 /// A rank that shows its signs of life is none that is lost, however long the others wait for it.
 TEST_F(OnRanks, AWorkingRankIsWaitedFor) {
-  NodeWatch watch(ranks(), Patience(1));
+  NodeWatch watch(ranks(), Timeout(1));
   std::atomic<bool> silent = false;
   std::jthread guard([&](const std::stop_token& stopping) {
     for (; !stopping.stop_requested(); std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
@@ -150,7 +150,7 @@ TEST_F(OnRanks, AWorkingRankIsWaitedFor) {
 
 /// One that shows none is named, until it leaves.
 TEST_F(OnRanks, ASilentRankIsSeen) {
-  NodeWatch watch(ranks(), Patience(1));
+  NodeWatch watch(ranks(), Timeout(1));
   if (ranks().rank() == 0) {
     std::optional<NodeWatch::Peer> silent;
     while (!(silent = watch.silent())) std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -180,7 +180,7 @@ TEST_F(OnRanks, AFailureSparesWhatItsRankHasDone) {
   } else {
     EXPECT_THROW(ranks().barrier("what rank 0 never comes to"), PeerFailed);
   }
-  EXPECT_EQ(ranks().last_words("", Patience(60)).size(), static_cast<std::size_t>(ranks().size()));
+  EXPECT_EQ(ranks().last_words("", Timeout(60)).size(), static_cast<std::size_t>(ranks().size()));
 }
 
 TEST_F(OnRanks, AFailureEndsTheOthersWaits) {
@@ -193,7 +193,7 @@ TEST_F(OnRanks, AFailureEndsTheOthersWaits) {
     EXPECT_THROW(ranks().all_to_all(send, received, "an exchange"), PeerFailed);
     EXPECT_THROW(ranks().throw_if_failed("work"), PeerFailed);
   }
-  const auto words = ranks().last_words(std::to_string(ranks().rank()), Patience(60));
+  const auto words = ranks().last_words(std::to_string(ranks().rank()), Timeout(60));
   ASSERT_EQ(words.size(), static_cast<std::size_t>(ranks().size()));
   EXPECT_EQ(words[1], "1");
 }

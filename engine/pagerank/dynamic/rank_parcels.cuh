@@ -60,7 +60,7 @@ class RankParcels {
       Parcel& parcel = parcels_[next_];
       next_ = 1 - next_;
       wait_until([&] { return parcel.used.passed("vertices on their way"); }, "vertices on their way",
-                 kDevicePatience);
+                 kDeviceTimeout);
       const Columns host(parcel.host.data(), room_), device(parcel.device.data(), room_);
       pack(host, begin, end);
       copy(device.vertices, host.vertices, size, stream);

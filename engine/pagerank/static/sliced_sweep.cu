@@ -208,7 +208,7 @@ class SlicedSweep final : public Sweep {
   const SweepTotals& totals_of(std::uint64_t iteration) {
     if (!ranks_) return totals_.receive(iteration);
     return totals_.receive(
-        iteration, [this] { ranks_->throw_if_failed("an iteration"); }, kUnlimited);
+        iteration, [this] { ranks_->throw_if_failed("an iteration"); }, kNoTimeout);
   }
 
   const Device& device_;

@@ -40,17 +40,16 @@ class TotalsInFlight {
   /// Waits for them; work behind them goes on.
   const SweepTotals& receive(std::uint64_t iteration) {
     return receive(
-        iteration, [] {}, kDevicePatience);
+        iteration, [] {}, kDeviceTimeout);
   }
   /// The same, where meanwhile throw_if_failed() may end the wait.
   template <class ThrowIfFailed>
-  const SweepTotals& receive(std::uint64_t iteration, const ThrowIfFailed& throw_if_failed,
-                             Patience patience) {
+  const SweepTotals& receive(std::uint64_t iteration, const ThrowIfFailed& throw_if_failed, Timeout timeout) {
     const auto come = [&] {
       throw_if_failed();
       return sent_[iteration % kMost].passed("an iteration");
     };
-    wait_until(come, "an iteration", patience);
+    wait_until(come, "an iteration", timeout);
     return host_.data()[iteration % kMost];
   }
   /// Makes them what all ranks have together.

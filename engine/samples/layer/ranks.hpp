@@ -103,7 +103,7 @@ class LayerRanks {
         counts_(static_cast<std::size_t>(ranks.size())),
         places_(counts_),
         answers_(device, program, items),
-        guests_(device, program, items) {
+        remote_(device, program, items) {
     const std::vector<std::uint32_t> owners = ranks_of_partitions(ranks, loop.partitions());
     copy_to_device(device, rank_of_.data(), owners.data(), rank_of_.bytes());
   }
@@ -114,22 +114,22 @@ class LayerRanks {
     std::uint64_t asked = 0;
     together(&ranks_, [&] { asked = pack(wave, instances * wave.program.items()); });
     if (!any_left(&ranks_, asked, "samples under way")) return false;
-    const std::vector<std::uint64_t> guests = exchange_.counts(counts_, kQuestions);
-    const std::uint64_t come = std::accumulate(guests.begin(), guests.end(), std::uint64_t{0});
+    const std::vector<std::uint64_t> remote = exchange_.counts(counts_, kQuestions);
+    const std::uint64_t come = std::accumulate(remote.begin(), remote.end(), std::uint64_t{0});
     LayerQuestion* to = nullptr;
-    together(&ranks_, [&] { to = guests_.expect(come); });
-    exchange({questions_.data(), to, sizeof(LayerQuestion)}, counts_, guests, kQuestions);
+    together(&ranks_, [&] { to = remote_.expect(come); });
+    exchange({questions_.data(), to, sizeof(LayerQuestion)}, counts_, remote, kQuestions);
     const auto own = static_cast<std::size_t>(ranks_.rank());
     stats_.entries_sent += asked - counts_[own];
-    stats_.entries_received += come - guests[own];
+    stats_.entries_received += come - remote[own];
 
     together(&ranks_, [&] {
-      guests_.answer(guests);
+      remote_.answer(remote);
       answers_.lay_out(questions_.data(), counts_);
       regions_.reserve(device_, answers_.regions(), kAnswers);
     });
-    const LayerAnswers<Items>& given = guests_.answers();
-    exchange({guests_.regions(), regions_.data(), sizeof(LayerRegion)}, given.regions_of_ranks(),
+    const LayerAnswers<Items>& given = remote_.answers();
+    exchange({remote_.regions(), regions_.data(), sizeof(LayerRegion)}, given.regions_of_ranks(),
              answers_.regions_of_ranks(), kAnswers);
     items_.each(asked, LayerHome::Take{home(wave), answers_.view(), regions_.data()});
     return true;
@@ -137,7 +137,7 @@ class LayerRanks {
 
   std::uint64_t bytes() const {
     return rank_of_.bytes() + order_.bytes() + questions_.bytes() + answers_.bytes() + regions_.bytes() +
-           guests_.bytes();
+           remote_.bytes();
   }
 
  private:
@@ -173,7 +173,7 @@ class LayerRanks {
   std::vector<std::uint64_t> places_;  ///< where they begin
   LayerAnswers<Items> answers_;        ///< to them
   Buffer<LayerRegion> regions_;        ///< as they came
-  LayerGuests<Items> guests_;
+  RemoteLayerRequests<Items> remote_;
 };
 
 }  // namespace sluice

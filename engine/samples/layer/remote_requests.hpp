@@ -12,8 +12,8 @@
 
 namespace sluice {
 
-/// The questions of a wave's guests and their answers, as kernels see them.
-struct LayerGuestWork {
+/// The questions of a other ranks' instances and their answers, as kernels see them.
+struct RemoteLayerWork {
   LayerListProgram program;
   LayerAnswersView answers;
   LayerRegion* regions;   ///< as `answers` says
@@ -38,7 +38,7 @@ struct LayerGuestWork {
   }
 };
 
-struct LayerGuestWork::Waits {
+struct RemoteLayerWork::Waits {
   const LayerQuestion* asked;
 
   SLUICE_HD Vertex operator()(std::uint64_t q) const { return asked[q].vertex; }
@@ -46,9 +46,9 @@ struct LayerGuestWork::Waits {
 
 /// `Items` is either backend's PagedItems.
 template <class Items>
-class LayerGuests {
+class RemoteLayerRequests {
  public:
-  LayerGuests(const Device& device, const LayerListProgram& program, Items& items)
+  RemoteLayerRequests(const Device& device, const LayerListProgram& program, Items& items)
       : device_(device), program_(program), items_(items), answers_(device, program, items) {}
 
   /// Makes room for so many questions, and returns where they go. Throws BudgetError.
@@ -60,10 +60,10 @@ class LayerGuests {
   void answer(std::span<const std::uint64_t> counts) {
     answers_.lay_out(questions_.data(), counts);
     regions_.reserve(device_, answers_.regions(), kPurpose);
-    const LayerGuestWork work{program_, answers_.view(), regions_.data(),
-                              device_.is_cuda() ? GraphView::kHubDegree : LayerProgram::kAnyLength};
+    const RemoteLayerWork work{program_, answers_.view(), regions_.data(),
+                               device_.is_cuda() ? GraphView::kHubDegree : LayerProgram::kAnyLength};
     const std::uint64_t questions = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-    items_.visit(questions, LayerGuestWork::Waits{questions_.data()}, work);
+    items_.visit(questions, RemoteLayerWork::Waits{questions_.data()}, work);
   }
 
   // In order of the questions; answers() says how many go to each rank.

@@ -43,10 +43,10 @@ class SampleOwners {
       pack(level);
       sizes.reserve(packed_.entries, kEdges);
     });
-    const std::uint64_t guests = count_guests();
+    const std::uint64_t remote = count_remote();
     together(&ranks_, [&] {
-      entries.reserve(guests, kEntries);
-      if constexpr (Program::kDynamic) parents.reserve(guests, kEntries);
+      entries.reserve(remote, kEntries);
+      if constexpr (Program::kDynamic) parents.reserve(remote, kEntries);
     });
     entries.exchange(ranks_, {packed_.frontier.data(), packed_.entries}, counts_, kEntries);
     if constexpr (Program::kDynamic)
@@ -54,30 +54,30 @@ class SampleOwners {
     together(&ranks_, [&] {
       const JoinedHomes joined = join_homes(waves_, entries.counts());
       receive(entries, parents, joined.shifts);
-      selector_.select(guests_, depth, joined.homes);
+      selector_.select(remote_, depth, joined.homes);
       measure(entries.counts());
     });
     stats_.entries_sent += packed_.entries - counts_[own()];
-    stats_.entries_received += guests_.entries - entries.counts()[own()];
+    stats_.entries_received += remote_.entries - entries.counts()[own()];
 
-    sizes.exchange(ranks_, {sizes_.data(), guests_.entries}, entries.counts(), kEdges);
+    sizes.exchange(ranks_, {sizes_.data(), remote_.entries}, entries.counts(), kEdges);
     together(&ranks_, [&] {
       place_sizes(level, sizes.values());
       indices.reserve(level.edges, kEdges);
       targets.reserve(level.edges, kEdges);
       if constexpr (Program::kUpdates) arrivals.reserve(level.edges, kEdges);
     });
-    indices.exchange(ranks_, {guests_.indices.data(), guests_.edges}, edge_counts_, kEdges);
-    targets.exchange(ranks_, {guests_.targets.data(), guests_.edges}, edge_counts_, kEdges);
+    indices.exchange(ranks_, {remote_.indices.data(), remote_.edges}, edge_counts_, kEdges);
+    targets.exchange(ranks_, {remote_.targets.data(), remote_.edges}, edge_counts_, kEdges);
     if constexpr (Program::kUpdates)
-      arrivals.exchange(ranks_, {guests_.arrivals.data(), guests_.edges}, edge_counts_, kEdges);
+      arrivals.exchange(ranks_, {remote_.arrivals.data(), remote_.edges}, edge_counts_, kEdges);
     place(indices.values(), level, level.indices);
     place(targets.values(), level, level.targets);
     if constexpr (Program::kUpdates) place(arrivals.values(), level, level.arrivals);
   }
 
   std::uint64_t bytes() const {
-    return order_.bytes() + packed_.bytes() + guests_.bytes() + sizes_.bytes() + begins_.bytes();
+    return order_.bytes() + packed_.bytes() + remote_.bytes() + sizes_.bytes() + begins_.bytes();
   }
 
  private:
@@ -112,34 +112,34 @@ class SampleOwners {
   }
 
   /// How many entries come from all ranks.
-  std::uint64_t count_guests() {
+  std::uint64_t count_remote() {
     std::vector<std::uint64_t> come(homes());
     ranks_.swap(std::as_bytes(std::span(counts_)), std::as_writable_bytes(std::span(come)), kEntries);
     return std::reduce(come.begin(), come.end());
   }
 
   void receive(Wire<FrontierEntry>& entries, Wire<Vertex>& parents, std::span<const std::uint32_t> shifts) {
-    guests_.entries = entries.values().size();
-    guests_.frontier.reserve(device_, guests_.entries, kSampleWave);
+    remote_.entries = entries.values().size();
+    remote_.frontier.reserve(device_, remote_.entries, kSampleWave);
     std::uint64_t at = 0;
     for (std::size_t home = 0; home < homes(); ++home) {
       for (const std::uint64_t end = at + entries.counts()[home]; at < end; ++at) {
         FrontierEntry entry = entries.values()[at];
         entry.instance += shifts[home];
-        guests_.frontier.data()[at] = entry;
+        remote_.frontier.data()[at] = entry;
       }
     }
     if constexpr (Program::kDynamic) {
-      guests_.parents.reserve(device_, guests_.entries, kSampleWave);
-      std::ranges::copy(parents.values(), guests_.parents.data());
+      remote_.parents.reserve(device_, remote_.entries, kSampleWave);
+      std::ranges::copy(parents.values(), remote_.parents.data());
     }
   }
 
-  /// How many edges each guest has, and how many go to each home.
+  /// How many edges each remote entry has, and how many go to each home.
   void measure(std::span<const std::uint64_t> by_home) {
-    const std::uint64_t* const offsets = guests_.offsets.data();
-    sizes_.reserve(device_, guests_.entries, kSampleWave);
-    for (std::uint64_t at = 0; at < guests_.entries; ++at)
+    const std::uint64_t* const offsets = remote_.offsets.data();
+    sizes_.reserve(device_, remote_.entries, kSampleWave);
+    for (std::uint64_t at = 0; at < remote_.entries; ++at)
       sizes_.data()[at] = static_cast<std::uint32_t>(offsets[at + 1] - offsets[at]);
     edge_counts_.clear();
     std::uint64_t begin = 0;
@@ -186,9 +186,9 @@ class SampleOwners {
   Buffer<std::uint64_t> order_;             ///< which entries of the level those are
   Buffer<std::uint64_t> begins_;            ///< edges before those of each, as they come
   std::vector<std::uint64_t> counts_;       ///< of them, by rank
-  SampleLevel guests_;                      ///< what this rank expands
-  Buffer<std::uint32_t> sizes_;             ///< edges of each guest
-  std::vector<std::uint64_t> edge_counts_;  ///< of all guests, by rank
+  SampleLevel remote_;                      ///< what this rank expands
+  Buffer<std::uint32_t> sizes_;             ///< edges of each remote entry
+  std::vector<std::uint64_t> edge_counts_;  ///< of all remote entries, by rank
 };
 
 }  // namespace sluice::host

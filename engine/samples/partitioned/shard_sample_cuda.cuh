@@ -53,7 +53,7 @@ class ShardGrower : public PagedGrower<Program> {
   }
 
   std::uint64_t bytes() const {
-    return Base::bytes() + guests_.bytes() + leaving_.bytes() + leaving_parents_.bytes() + order_.bytes() +
+    return Base::bytes() + remote_.bytes() + leaving_.bytes() + leaving_parents_.bytes() + order_.bytes() +
            begins_.bytes() + sizes_.bytes() + came_sizes_.bytes() + came_indices_.bytes() +
            came_targets_.bytes() + came_arrivals_.bytes();
   }
@@ -68,15 +68,15 @@ class ShardGrower : public PagedGrower<Program> {
 
   void select(std::uint32_t depth) override {
     Level& now = this->level();
-    const auto guests = exchange_.counts_after([&] { pack(now); }, sent_, kEntries);
-    together([&] { expect(guests); });
-    exchange(entry_columns(), sent_, guests, kEntries);
+    const auto remote = exchange_.counts_after([&] { pack(now); }, sent_, kEntries);
+    together([&] { expect(remote); });
+    exchange(entry_columns(), sent_, remote, kEntries);
     stats_.entries_sent += packed_ - sent_[own()];
-    stats_.entries_received += guests_.entries - guests[own()];
+    stats_.entries_received += remote_.entries - remote[own()];
 
-    const auto edges = exchange_.counts_after([&] { select_guests(guests, depth); }, edge_counts_, kEdges);
+    const auto edges = exchange_.counts_after([&] { select_remote(remote, depth); }, edge_counts_, kEdges);
     together([&] { expect_edges(std::accumulate(edges.begin(), edges.end(), std::uint64_t{0})); });
-    exchange({{sizes_.data(), came_sizes_.data(), sizeof(std::uint32_t)}}, guests, sent_, kEdges);
+    exchange({{sizes_.data(), came_sizes_.data(), sizeof(std::uint32_t)}}, remote, sent_, kEdges);
     exchange(edge_columns(), edge_counts_, edges, kEdges);
     together([&] { place(now); });
   }
@@ -94,16 +94,16 @@ class ShardGrower : public PagedGrower<Program> {
     stats_.exchange_seconds += exchange_.exchange(columns, send, receive, stream_.get(), label);
   }
   Columns entry_columns() const {
-    Columns columns{{leaving_.data(), guests_.frontier.data(), sizeof(FrontierEntry)}};
+    Columns columns{{leaving_.data(), remote_.frontier.data(), sizeof(FrontierEntry)}};
     if constexpr (Program::kDynamic)
-      columns.push_back({leaving_parents_.data(), guests_.parents.data(), sizeof(Vertex)});
+      columns.push_back({leaving_parents_.data(), remote_.parents.data(), sizeof(Vertex)});
     return columns;
   }
   Columns edge_columns() const {
-    Columns columns{{guests_.indices.data(), came_indices_.data(), sizeof(std::uint32_t)},
-                    {guests_.targets.data(), came_targets_.data(), sizeof(Vertex)}};
+    Columns columns{{remote_.indices.data(), came_indices_.data(), sizeof(std::uint32_t)},
+                    {remote_.targets.data(), came_targets_.data(), sizeof(Vertex)}};
     if constexpr (Program::kUpdates)
-      columns.push_back({guests_.arrivals.data(), came_arrivals_.data(), sizeof(Vertex)});
+      columns.push_back({remote_.arrivals.data(), came_arrivals_.data(), sizeof(Vertex)});
     return columns;
   }
 
@@ -126,28 +126,28 @@ class ShardGrower : public PagedGrower<Program> {
   }
 
   void expect(const Counts& counts) {
-    guests_.entries = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-    if (guests_.entries >= 0xffffffffu)
+    remote_.entries = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    if (remote_.entries >= 0xffffffffu)
       throw BudgetError("device memory: ranks have too many entries for one of them");
-    guests_.frontier.reserve(device_, guests_.entries, kPurpose);
-    if constexpr (Program::kDynamic) guests_.parents.reserve(device_, guests_.entries, kPurpose);
+    remote_.frontier.reserve(device_, remote_.entries, kPurpose);
+    if constexpr (Program::kDynamic) remote_.parents.reserve(device_, remote_.entries, kPurpose);
   }
 
-  void select_guests(const Counts& counts, std::uint32_t depth) {
+  void select_remote(const Counts& counts, std::uint32_t depth) {
     std::ranges::fill(edge_counts_, 0);
-    guests_.edges = 0;
-    if (guests_.entries == 0) return;
+    remote_.edges = 0;
+    if (remote_.entries == 0) return;
     const JoinedHomes joined = join_homes(waves_, counts);
     std::uint64_t at = 0;
     for (std::size_t home = 0; home < homes(); at += counts[home++]) {
       if (counts[home] == 0 || joined.shifts[home] == 0) continue;
       this->launch("shift_instances_kernel", shift_instances_kernel, counts[home],
-                   guests_.frontier.data() + at, counts[home], joined.shifts[home]);
+                   remote_.frontier.data() + at, counts[home], joined.shifts[home]);
     }
-    this->select_here(guests_, depth, joined.homes);
-    sizes_.reserve(device_, guests_.entries, kPurpose);
-    this->launch("entry_sizes_kernel", entry_sizes_kernel, guests_.entries, guests_.offsets.data(),
-                 guests_.entries, sizes_.data());
+    this->select_here(remote_, depth, joined.homes);
+    sizes_.reserve(device_, remote_.entries, kPurpose);
+    this->launch("entry_sizes_kernel", entry_sizes_kernel, remote_.entries, remote_.offsets.data(),
+                 remote_.entries, sizes_.data());
     count_edges(counts);
   }
 
@@ -155,7 +155,7 @@ class ShardGrower : public PagedGrower<Program> {
   void count_edges(const Counts& counts) {
     std::uint64_t at = 0;
     for (std::size_t home = 0; home <= homes(); ++home) {
-      check(cudaMemcpyAsync(bounds_.data() + home, guests_.offsets.data() + at, sizeof(std::uint64_t),
+      check(cudaMemcpyAsync(bounds_.data() + home, remote_.offsets.data() + at, sizeof(std::uint64_t),
                             cudaMemcpyDeviceToHost, stream_.get()),
             "reading a count");
       if (home < homes()) at += counts[home];
@@ -201,10 +201,10 @@ class ShardGrower : public PagedGrower<Program> {
   Buffer<std::uint32_t> order_;         ///< which entries of the level those are
   Buffer<FrontierEntry> leaving_;       ///< those
   Buffer<Vertex> leaving_parents_;      ///< dynamic samplers: where they came from
-  Level guests_;                        ///< what this rank expands, by home
-  Counts edge_counts_;                  ///< of all guests, by home
+  Level remote_;                        ///< what this rank expands, by home
+  Counts edge_counts_;                  ///< of all remote entries, by home
   Staging<std::uint64_t> bounds_;       ///< edges before those of each home
-  Buffer<std::uint32_t> sizes_;         ///< edges of each guest
+  Buffer<std::uint32_t> sizes_;         ///< edges of each remote entry
   Buffer<std::uint64_t> begins_;        ///< edges before those of each packed entry, as they come
   Buffer<std::uint32_t> came_sizes_, came_indices_;
   Buffer<Vertex> came_targets_, came_arrivals_;

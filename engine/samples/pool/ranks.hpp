@@ -29,8 +29,9 @@ struct PoolQuestions {
 inline std::uint64_t parked_pool_bytes(const Device& device, const Communicator* ranks) {
   if (!ranks) return kParkedPoolBytes;
   constexpr std::uint64_t kQuestion = sizeof(EdgeIndex) + 2 * sizeof(Vertex);
-  const std::uint64_t asked = kQuestion + sizeof(std::uint32_t), guest = kQuestion + paged_item_bytes(device);
-  return kParkedPoolBytes + asked + static_cast<std::uint64_t>(ranks->size()) * guest;
+  const std::uint64_t asked = kQuestion + sizeof(std::uint32_t),
+                      remote = kQuestion + paged_item_bytes(device);
+  return kParkedPoolBytes + asked + static_cast<std::uint64_t>(ranks->size()) * remote;
 }
 
 /// The pools of a wave, as kernels see them.
@@ -82,7 +83,7 @@ struct WaitingPools::Take {
 };
 
 /// What other ranks ask of the lists here.
-struct GuestQuestions {
+struct RemoteQuestions {
   struct Waits {
     const Vertex* vertices;
     SLUICE_HD Vertex operator()(std::uint64_t q) const { return vertices[q]; }
@@ -124,21 +125,21 @@ class PoolRanks {
     std::uint64_t asked = 0;
     together(&ranks_, [&] { asked = pack(pools, count); });
     if (!any_left(&ranks_, asked, "pools under way")) return false;
-    const std::vector<std::uint64_t> guests = exchange_.counts(counts_, kPurpose);
-    const std::uint64_t come = std::accumulate(guests.begin(), guests.end(), std::uint64_t{0});
-    together(&ranks_, [&] { guests_.reserve(device_, come); });
-    exchange({{own_.positions.data(), guests_.positions.data(), sizeof(EdgeIndex)},
-              {own_.vertices.data(), guests_.vertices.data(), sizeof(Vertex)}},
-             counts_, guests);
+    const std::vector<std::uint64_t> remote = exchange_.counts(counts_, kPurpose);
+    const std::uint64_t come = std::accumulate(remote.begin(), remote.end(), std::uint64_t{0});
+    together(&ranks_, [&] { remote_.reserve(device_, come); });
+    exchange({{own_.positions.data(), remote_.positions.data(), sizeof(EdgeIndex)},
+              {own_.vertices.data(), remote_.vertices.data(), sizeof(Vertex)}},
+             counts_, remote);
     const auto own = static_cast<std::size_t>(ranks_.rank());
     stats_.entries_sent += asked - counts_[own];
-    stats_.entries_received += come - guests[own];
+    stats_.entries_received += come - remote[own];
 
     together(&ranks_, [&] {
-      items_.visit(come, GuestQuestions::Waits{guests_.vertices.data()},
-                   GuestQuestions::Answer{guests_.view()});
+      items_.visit(come, RemoteQuestions::Waits{remote_.vertices.data()},
+                   RemoteQuestions::Answer{remote_.view()});
     });
-    exchange({{guests_.targets.data(), own_.targets.data(), sizeof(Vertex)}}, guests, counts_);
+    exchange({{remote_.targets.data(), own_.targets.data(), sizeof(Vertex)}}, remote, counts_);
     items_.each(asked, WaitingPools::Take{pools, order_.data(), own_.targets.data()});
     return true;
   }
@@ -182,7 +183,7 @@ class PoolRanks {
   Buffer<std::uint32_t> order_;        ///< pools that ask, by the rank that is asked
   std::vector<std::uint64_t> counts_;  ///< of them, by rank
   std::vector<std::uint64_t> places_;  ///< where they begin
-  Memory own_, guests_;
+  Memory own_, remote_;
   ColumnExchange exchange_;  ///< goes first, for others may not come any more
 };
 

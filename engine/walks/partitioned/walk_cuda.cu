@@ -171,13 +171,13 @@ void DeviceWalkQueues::clear_arrivals() {
 }
 
 /// A round whose walks all read host memory in place makes no more than some ten million steps a second.
-Patience DeviceWalkQueues::patience() const {
-  return cuda::kDevicePatience + Patience(count_ * row_ / 1'000'000);
+Timeout DeviceWalkQueues::timeout() const {
+  return cuda::kDeviceTimeout + Timeout(count_ * row_ / 1'000'000);
 }
 
 /// Adds what arrived to what waits.
 void DeviceWalkQueues::collect() {
-  stream_.wait("walks", patience());  // the copy would wait for it without a deadline
+  stream_.wait("walks", timeout());  // the copy would wait for it without a deadline
   std::vector<unsigned long long> arrivals(arrivals_.size());
   check(cudaMemcpyAsync(arrivals.data(), arrivals_.data(), arrivals_.bytes(), cudaMemcpyDeviceToHost,
                         stream_.get()),
@@ -247,7 +247,7 @@ void DeviceWalkQueues::advance_apart(const PagedSegments& all, std::span<const s
       if (side_by_side && i + 1 == own) lanes_[s]->timer.stop(lanes_[s]->stream);
     }
   }
-  for (const auto& lane : lanes_) lane->stream.wait("walks", patience());
+  for (const auto& lane : lanes_) lane->stream.wait("walks", timeout());
   if (!side_by_side) return;
   std::vector<double> seconds;
   for (std::size_t s = 0; s < sizes.size(); ++s) seconds.push_back(lanes_[s]->timer.seconds());

@@ -67,7 +67,7 @@ class DeviceWalkQueues : public WalkQueues {
   PagedWaveView view();
   void clear_rows();
   void clear_arrivals();
-  Patience patience() const;
+  Timeout timeout() const;
   void collect();
   void sort();
   std::uint64_t begin_of(std::uint32_t key) const;

@@ -12,9 +12,9 @@
 namespace sluice {
 
 /// How long somebody waits before what is waited for is taken for lost.
-using Patience = std::chrono::seconds;
+using Timeout = std::chrono::seconds;
 /// Where something else ends a wait in vain: another rank may work for hours.
-inline constexpr Patience kUnlimited = Patience::max();
+inline constexpr Timeout kNoTimeout = Timeout::max();
 
 /// Time for which this process has waited itself. A job that was suspended overnight has not waited.
 class AwakeTime {
@@ -35,15 +35,15 @@ class AwakeTime {
 };
 
 /// Asks done() until it says yes, at first as fast as it can, then after pauses that are short beside what
-/// was waited already. Throws what done() throws, and RunError where patience ends.
+/// was waited already. Throws what done() throws, and RunError where timeout ends.
 template <class Done>
-void wait_until(const Done& done, const char* label, Patience patience) {
+void wait_until(const Done& done, const char* label, Timeout timeout) {
   using Duration = AwakeTime::Clock::duration;
   constexpr Duration kAtOnce = std::chrono::milliseconds(2), kLongest = std::chrono::milliseconds(1);
   for (AwakeTime time; !done();) {
     const Duration waited = time.pass();
-    if (patience != kUnlimited && waited > patience) {
-      throw RunError("waited " + std::to_string(patience.count()) + " s for " + label +
+    if (timeout != kNoTimeout && waited > timeout) {
+      throw RunError("waited " + std::to_string(timeout.count()) + " s for " + label +
                      ", and it did not end");
     }
     waited < kAtOnce ? std::this_thread::yield()
