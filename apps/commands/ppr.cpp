@@ -160,7 +160,7 @@ RunStats run_of(const PprStats& stats) {
   RunStats run;
   run.instances = stats.queries;
   run.sampled_edges = stats.edges;
-  run.waves = stats.waves;
+  run.batches = stats.batches;
   run.compute_seconds = stats.compute_seconds;
   run.write_seconds = stats.write_seconds;
   run.partitions = stats.traffic.partitions;

@@ -85,8 +85,8 @@ std::uint64_t Job::rank_check_bytes() const {
 
 JobNeed Job::need_of(const RunPlan& plan) const {
   if (!device_->is_cuda()) return {plan.device_bytes_needed, plan.device_bytes_needed};
-  // Of a wave that may be an estimate: the run says.
-  return {plan.device_bytes_needed - plan.wave_bytes, 0};
+  // Of a batch that may be an estimate: the run says.
+  return {plan.device_bytes_needed - plan.batch_bytes, 0};
 }
 
 JobNeed Job::need_of(const PageRankPlan& plan) const {

@@ -60,7 +60,7 @@ void Job::print_plan(const RunPlan& plan) const {
   tell_idle_slots(command_, options_, in_parts ? plan.partitions->size() : 1);
   text += fit_line(in_parts ? "  graph, in slots" : "  graph", plan.graph_bytes, ~std::uint64_t{0});
   text += fit_line("  tables", plan.table_bytes, ~std::uint64_t{0});
-  text += fit_line(in_parts ? "  a wave" : "  smallest wave", plan.wave_bytes, ~std::uint64_t{0});
+  text += fit_line(in_parts ? "  a batch" : "  smallest batch", plan.batch_bytes, ~std::uint64_t{0});
   const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes;
   text += fit_line("host memory", host_needed, host_accountant().ceiling());
   if (in_parts) {
@@ -103,7 +103,7 @@ void Job::print_plan(const PprPlan& plan) const {
     text += fit_line(plan.in_place || plan.fed ? "  the graph's offsets" : "  the graph", plan.graph_bytes,
                      unbounded);
   if (plan.fed) text += fit_line("  lists, at most", plan.cache_bytes, unbounded);
-  text += fit_line("  a wave of results", plan.wave_bytes, unbounded);
+  text += fit_line("  a batch of results", plan.batch_bytes, unbounded);
   text += fit_line("  a query, at most", plan.largest_query_bytes, unbounded);
   if (plan.rows_bytes != 0) text += fit_line("  side by side", plan.rows_bytes, unbounded);
   const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes;

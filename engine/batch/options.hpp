@@ -17,7 +17,7 @@ struct RunOptions {
   Layout layout = Layout::automatic;
   Instance first_instance = 0;            ///< `--instance-range A:B`
   Instance last_instance = ~Instance{0};  ///< one behind the last; clipped to the number of instances
-  /// Called between waves with instances done and in all; may throw to stop.
+  /// Called between batches with instances done and in all; may throw to stop.
   std::function<void(Instance done, Instance total)> progress;
 };
 

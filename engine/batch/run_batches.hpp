@@ -23,7 +23,7 @@ namespace sluice {
 ///                               cannot be, or results have begun to leave, and the error goes on. Without it
 ///                               no batch is made again
 ///   ran(count)                  optional: a batch has ended
-/// Instances do not depend on the batch that they are made in. `stats.waves` counts batches, and
+/// Instances do not depend on the batch that they are made in. `stats.batches` counts batches, and
 /// `stats.write_seconds` adds up what the run waited for writes. `progress` is called after every batch, with
 /// instances done and in all; it may throw to stop the run.
 template <class Job, class Stats>
@@ -49,7 +49,7 @@ void run_batches(Job&& job, InstanceRange range, const std::function<void(Instan
       }
       throw;
     }
-    ++stats.waves;
+    ++stats.batches;
     first += count;
     if constexpr (requires { job.ran(count); }) job.ran(count);
     if (progress && count > 0) progress(first - range.begin, range.end - range.begin);

@@ -1,4 +1,4 @@
-// Where results go. The engine streams them wave by wave; `apps` joins these interfaces to the writers of
+// Where results go. The engine streams them batch by batch; `apps` joins these interfaces to the writers of
 // `io`.
 #pragma once
 

@@ -93,14 +93,14 @@ PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& gra
   const OwnedPartitions own = OwnedPartitions::of(ranks, plan.partitions.size());
   plan.slots = std::min<unsigned>(plan.slots, std::max(own.end - own.begin + 1, 2u));
   plan.slot_bytes = bytes_of_slots(plan.partitions, plan.slots);
-  std::uint64_t agreed[] = {plan.wave};
+  std::uint64_t agreed[] = {plan.batch};
   ranks->all_reduce(agreed, Reduce::min, "the partition plan");
-  plan.wave = std::min(agreed[0], kMostUnderWay / size);
+  plan.batch = std::min(agreed[0], kMostUnderWay / size);
   return std::move(plan);
 }
 
-WaveHomes::WaveHomes(const Device& device, Communicator* ranks, Instance begin, Instance end,
-                     std::uint64_t per_home)
+BatchHomes::BatchHomes(const Device& device, Communicator* ranks, Instance begin, Instance end,
+                       std::uint64_t per_home)
     : device_(device), per_home_(per_home) {
   const Instance range[] = {begin, end};
   std::string mine(sizeof range, '\0');
@@ -112,14 +112,14 @@ WaveHomes::WaveHomes(const Device& device, Communicator* ranks, Instance begin, 
     Instance theirs[2];
     std::memcpy(theirs, text.data(), sizeof theirs);
     begins_.push_back(theirs[0]), ends_.push_back(theirs[1]);
-    waves_ = std::max(waves_, (theirs[1] - theirs[0] + per_home - 1) / per_home);
+    batches_ = std::max(batches_, (theirs[1] - theirs[0] + per_home - 1) / per_home);
   }
   firsts_.resize(size()), counts_.resize(size());
-  device_firsts_ = Buffer<Instance>(device, size(), "the wave's instances");
-  device_counts_ = Buffer<std::uint64_t>(device, size(), "the wave's instances");
+  device_firsts_ = Buffer<Instance>(device, size(), "the batch's instances");
+  device_counts_ = Buffer<std::uint64_t>(device, size(), "the batch's instances");
 }
 
-void WaveHomes::begin(std::uint64_t w) {
+void BatchHomes::begin(std::uint64_t w) {
   for (std::size_t h = 0; h < size(); ++h) {
     firsts_[h] = std::min(begins_[h] + w * per_home_, ends_[h]);
     counts_[h] = std::min(per_home_, ends_[h] - firsts_[h]);

@@ -1,4 +1,4 @@
-// Work over ranks that each own a range of partitions: what the ranks agree on, whose instances a wave
+// Work over ranks that each own a range of partitions: what the ranks agree on, whose instances a batch
 // holds, and how rows of walks come home.
 #pragma once
 
@@ -39,39 +39,39 @@ bool any_left(Communicator* ranks, std::uint64_t left, const char* label);
 std::uint64_t travelling_bytes(const Device& device);
 
 /// As plan_pages, agreed upon by all ranks (null: as plan_pages): the same cut, and as many instances of each
-/// rank in a wave. `instances` and `wave` count those of one rank; `bytes_per_instance` is what this rank
+/// rank in a batch. `instances` and `batch` count those of one rank; `bytes_per_instance` is what this rank
 /// holds for one of each rank. Walks that travel keep whole rows.
 PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& graph,
                      const PagingOptions& paging, const PageColumns& columns,
                      std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps,
                      std::uint64_t taken = 0, std::uint64_t row_bytes = 0);
 
-/// Whose instances a wave holds: [begin, end) of every rank in turn, `per_home` of each at a time. Alone
+/// Whose instances a batch holds: [begin, end) of every rank in turn, `per_home` of each at a time. Alone
 /// there is one home.
-class WaveHomes {
+class BatchHomes {
  public:
-  WaveHomes(const Device& device, Communicator* ranks, Instance begin, Instance end, std::uint64_t per_home);
+  BatchHomes(const Device& device, Communicator* ranks, Instance begin, Instance end, std::uint64_t per_home);
 
-  std::uint64_t waves() const { return waves_; }
+  std::uint64_t batches() const { return batches_; }
   std::uint64_t size() const { return begins_.size(); }
-  /// Walks of a wave, those that do not exist counted.
+  /// Walks of a batch, those that do not exist counted.
   std::uint64_t capacity() const { return size() * per_home_; }
-  /// Makes wave `w` the current one.
+  /// Makes batch `w` the current one.
   void begin(std::uint64_t w);
-  // On the device: [size] the current wave's first instance of each home, and how many there are.
+  // On the device: [size] the current batch's first instance of each home, and how many there are.
   const Instance* firsts() const { return device_firsts_.data(); }
   const std::uint64_t* counts() const { return device_counts_.data(); }
-  /// The current wave's instances of this rank.
+  /// The current batch's instances of this rank.
   std::size_t own() const { return own_; }
   Instance own_first() const { return firsts_[own_]; }
   std::uint64_t own_count() const { return counts_[own_]; }
-  /// How many instances of a home the current wave holds, and the most of any home.
+  /// How many instances of a home the current batch holds, and the most of any home.
   std::uint64_t count(std::uint64_t home) const { return counts_[home]; }
   std::uint64_t most() const { return *std::max_element(counts_.begin(), counts_.end()); }
 
  private:
   const Device& device_;
-  std::uint64_t per_home_, waves_ = 0;
+  std::uint64_t per_home_, batches_ = 0;
   std::size_t own_ = 0;
   std::vector<Instance> begins_, ends_, firsts_;
   std::vector<std::uint64_t> counts_;

@@ -25,21 +25,21 @@ constexpr std::uint64_t kSlots = 16;
 constexpr std::uint64_t kSmallestSlot = 1u << 20;
 /// A walk may need two lists at once.
 constexpr std::uint64_t kSlotsNeeded = 2;
-/// Look-up tables and the like, of which there are a few beside slots and waves.
+/// Look-up tables and the like, of which there are a few beside slots and batches.
 constexpr std::uint64_t kFixedBytes = 64u << 10;
 
 /// Legs of fewer steps would be mostly waits for the last of their walks.
 constexpr std::uint64_t kShortestLeg = 4, kMostLegs = 16;
 
-/// Bytes brought, about, if `slot_bytes` of `graph_bytes` are here at a time and `wave` instances are under
+/// Bytes brought, about, if `slot_bytes` of `graph_bytes` are here at a time and `batch` instances are under
 /// way, in so many legs. What is away is brought when a leg begins; that costs a sixteenth of the graph at
 /// least, for the last walks of a leg keep no device busy. A list that is not here is brought after half of
 /// what is away, on average; then the walk goes on through what is here.
-double brought(double graph_bytes, double slot_bytes, double instances, double wave, double steps,
+double brought(double graph_bytes, double slot_bytes, double instances, double batch, double steps,
                double legs) {
   const double away = 1 - std::min(1.0, slot_bytes / graph_bytes);
-  const double waves = std::ceil(instances / wave);
-  return waves * graph_bytes * (1 + (legs - 1) * std::max(away, 1.0 / 16) + steps * away * away / 2);
+  const double batches = std::ceil(instances / batch);
+  return batches * graph_bytes * (1 + (legs - 1) * std::max(away, 1.0 / 16) + steps * away * away / 2);
 }
 
 /// What a plan cuts: the lists as they are, or their codes in words, each with its beginning.
@@ -138,7 +138,7 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
   const std::uint64_t graph_bytes =
       std::max<std::uint64_t>(graph.vertices() * bytes.vertex + offsets.back() * bytes.edge, 1);
   const auto beside = [&](std::uint64_t left) { return left > taken ? left - taken : 0; };
-  // The host backend's slots and waves lie in host memory, which has to hold results that leave as well.
+  // The host backend's slots and batches lie in host memory, which has to hold results that leave as well.
   const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : beside(host_accountant().available()) / 2;
   const std::uint64_t available = std::min(beside(device.memory().available()), most);
   const std::uint64_t free = available > kFixedBytes ? available - kFixedBytes : 0;
@@ -152,9 +152,9 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
     const std::uint64_t on_host = legs == 1 ? kMostUnderWay : rows_on_host / row_bytes;
     return std::min({left / each(legs), std::max<std::uint64_t>(instances, 1), on_host, kMostUnderWay});
   };
-  const auto brought_by = [&](std::uint64_t slot_bytes, std::uint64_t wave, std::uint64_t legs) {
+  const auto brought_by = [&](std::uint64_t slot_bytes, std::uint64_t batch, std::uint64_t legs) {
     return brought(static_cast<double>(graph_bytes), static_cast<double>(slot_bytes),
-                   static_cast<double>(instances), static_cast<double>(wave), static_cast<double>(steps),
+                   static_cast<double>(instances), static_cast<double>(batch), static_cast<double>(steps),
                    static_cast<double>(legs));
   };
 
@@ -165,13 +165,13 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
     if (some > 1 && (row_bytes == 0 || leg_of(some) < kShortestLeg)) break;
     for (std::uint64_t sixteenth = 1; sixteenth < 16; ++sixteenth) {
       const std::uint64_t slot_bytes = std::min(graph_bytes, free / 16 * sixteenth),
-                          wave = fitting(slot_bytes, some);
-      if (wave == 0 || slot_bytes == 0) continue;
-      const double cost = brought_by(slot_bytes, wave, some);
+                          batch = fitting(slot_bytes, some);
+      if (batch == 0 || slot_bytes == 0) continue;
+      const double cost = brought_by(slot_bytes, batch, some);
       if (share == 0 || cost < best) share = slot_bytes, legs = some, best = cost;
     }
   }
-  // Whatever the wave leaves over is for slots too.
+  // Whatever the batch leaves over is for slots too.
   if (share != 0) share = std::min(graph_bytes, free - fitting(share, legs) * each(legs));
   const std::uint64_t slot_bytes =
       std::max<std::uint64_t>(share / kSlots, std::min(kSmallestSlot, share / 2));
@@ -185,9 +185,9 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
       static_cast<unsigned>(std::min({fit, wanted, std::max<std::uint64_t>(plan.partitions.size(), 1)}));
   plan.large_slots = slots.large(plan.slots);
   plan.slot_bytes = slots.bytes(plan.slots);
-  plan.wave = fitting(plan.slot_bytes, legs);
+  plan.batch = fitting(plan.slot_bytes, legs);
   plan.leg = leg_of(legs), plan.instance_bytes = each(legs);
-  if (plan.wave == 0) {
+  if (plan.batch == 0) {
     const std::uint64_t needed = kFixedBytes + plan.slot_bytes + plan.instance_bytes;
     const bool of_host = available == most;
     throw BudgetError(fmt::format(
@@ -196,7 +196,7 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
         of_host ? "host" : "device", plan.slots, format_size(plan.partitions.largest()), format_size(needed),
         format_size(available), of_host ? "host" : "device"));
   }
-  plan.brought_bytes = brought_by(plan.slot_bytes, plan.wave, legs);
+  plan.brought_bytes = brought_by(plan.slot_bytes, plan.batch, legs);
   return plan;
 }
 

@@ -21,7 +21,7 @@ struct PagedPlan {
   unsigned slots = 1;
   unsigned large_slots = 0;      ///< of them, those for partitions that are one list larger than the others'
   std::uint64_t slot_bytes = 0;  ///< all slots
-  std::uint64_t wave = 1;        ///< instances under way at once
+  std::uint64_t batch = 1;       ///< instances under way at once
   std::uint64_t leg = 0;         ///< steps after which what they have made so far leaves the device
   std::uint64_t instance_bytes = 1;  ///< of device memory, each instance under way
   double brought_bytes = 0;          ///< to the device in the whole run, about
@@ -29,7 +29,7 @@ struct PagedPlan {
 
 /// Cuts the graph and shares what is left of the device's memory: `bytes_per_instance` for each of at most
 /// `instances` under way, the rest for slots. More of the graph in slots means fewer rounds, more instances
-/// under way means fewer waves; the shares that bring the fewest bytes are taken. `steps` is how often an
+/// under way means fewer batches; the shares that bring the fewest bytes are taken. `steps` is how often an
 /// instance goes on to another list; `taken` is what will be charged to the device before. Of an instance's
 /// bytes, `row_bytes` are a row of an entry a step and one more. It may leave in legs, where that is given
 /// and fewer bytes come: then more instances are under way, and the host holds their rows until they are

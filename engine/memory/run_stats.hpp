@@ -32,7 +32,7 @@ struct RunStats {
   double exchange_seconds = 0;            ///< GPUs handing each other work, walks partly while they step
   std::uint64_t exchanged_bytes = 0;      ///< sent from GPU to GPU
   std::uint64_t mapped_rounds = 0;        ///< rounds that read some partitions in place
-  std::uint64_t waves = 0;
+  std::uint64_t batches = 0;
   std::uint64_t selections = 0;            ///< picks made
   std::uint64_t selection_iterations = 0;  ///< trials, redraws and first choices together
   std::uint64_t collision_searches = 0;    ///< comparisons or bitmap probes

@@ -286,7 +286,7 @@ std::uint64_t Slots::kept_bytes(std::uint32_t partition) const {
 }
 
 /// Where a partition is, or shall be, kept; null: memory has no room for it. What is left is shared with
-/// results on their way to a file and with whatever waves take: half of all stays free for them.
+/// results on their way to a file and with whatever batches take: half of all stays free for them.
 Slots::Kept* Slots::place_to_keep(std::uint32_t partition) {
   if (kept_.empty()) return nullptr;
   Kept& kept = kept_[partition];

@@ -1,4 +1,4 @@
-// Where queries are answered, a wave at a time: on the host's cores (host_backend.cpp), or
+// Where queries are answered, a batch at a time: on the host's cores (host_backend.cpp), or
 // many at once where lists come as they are asked for (fed_backend.cpp); or on a GPU, a query a block
 // (cuda_backend.cu).
 #pragma once
@@ -21,7 +21,7 @@ class ListFeeder;
 class PprBackend {
  public:
   virtual ~PprBackend() = default;
-  /// The most queries of a wave.
+  /// The most queries of a batch.
   virtual std::uint64_t rows() const = 0;
   /// Answers queries [first, first + count); what it hands out stays until the next call.
   virtual PprBatch solve(Instance first, std::uint64_t count) = 0;
@@ -75,7 +75,7 @@ std::unique_ptr<PprBackend> make_cuda_fed_ppr(const Device& device, const Graph&
 
 using PprProgress = std::function<void(Instance done, Instance total)>;
 
-/// Wave after wave of `range`; a backend may be asked many times.
+/// Batch after batch of `range`; a backend may be asked many times.
 PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const PprProgress& progress = {});
 
 /// Of a query that reaches everything on the host: its vertices, once or in two places, and lists of them.
@@ -97,14 +97,14 @@ inline std::uint64_t ppr_row_bytes(const PprOptions& options) {
   return options.top * (sizeof(Vertex) + sizeof(double)) + sizeof(Vertex) + sizeof(QueryFigures);
 }
 
-/// Queries that a wave holds: a part of what is left, and enough for nobody to wait for each other.
-inline std::uint64_t ppr_wave_rows(const Device& device, const PprOptions& options, std::uint64_t queries) {
-  constexpr std::uint64_t kWaveBytes = 32u << 20;
-  const std::uint64_t bytes = std::min(kWaveBytes, device.memory().available() / 8);
+/// Queries that a batch holds: a part of what is left, and enough for nobody to wait for each other.
+inline std::uint64_t ppr_batch_rows(const Device& device, const PprOptions& options, std::uint64_t queries) {
+  constexpr std::uint64_t kBatchBytes = 32u << 20;
+  const std::uint64_t bytes = std::min(kBatchBytes, device.memory().available() / 8);
   return std::clamp<std::uint64_t>(bytes / ppr_row_bytes(options), 1, std::max<std::uint64_t>(queries, 1));
 }
 
-/// Results of a wave where the host reads them.
+/// Results of a batch where the host reads them.
 template <template <class> class Memory>
 struct PprRows {
   PprRows(const Device& device, std::uint64_t rows, std::uint32_t list_size)

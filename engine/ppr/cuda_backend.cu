@@ -45,7 +45,7 @@ class CudaPpr final : public PprBackend {
         options_(options),
         graph_(std::move(on_device)),
         lists_(std::move(lists)),
-        rows_(ppr_wave_rows(device, options, queries)),
+        rows_(ppr_batch_rows(device, options, queries)),
         results_(device, rows_, options.top),
         group_figures_(device, rows_, "figures of queries"),
         vertices_(device, rows_ * options.top, "results of queries"),
@@ -116,21 +116,21 @@ class CudaPpr final : public PprBackend {
   void give_seeds(Instance first, std::uint64_t count) {
     seed_offsets_.reserve(device_, count + 1, "seeds of queries");
     seed_offsets_there_.reserve(device_, count + 1, "seeds of queries");
-    wave_seeds_.clear();
+    batch_seeds_.clear();
     for (std::uint64_t row = 0; row < count; ++row) {
       seeds_.assign(starts_, host_graph_.vertices(), options_.seed, first + row);
       results_.seeds.data()[row] = seeds_.all()[0].vertex;
       results_.figures.data()[row] = QueryFigures{};
-      seed_offsets_.data()[row] = wave_seeds_.size();
-      wave_seeds_.insert(wave_seeds_.end(), seeds_.all().begin(), seeds_.all().end());
+      seed_offsets_.data()[row] = batch_seeds_.size();
+      batch_seeds_.insert(batch_seeds_.end(), seeds_.all().begin(), seeds_.all().end());
       if (dense_)
-        std::sort(wave_seeds_.begin() + static_cast<std::ptrdiff_t>(seed_offsets_.data()[row]),
-                  wave_seeds_.end(), [](const Seed& a, const Seed& b) { return a.vertex < b.vertex; });
+        std::sort(batch_seeds_.begin() + static_cast<std::ptrdiff_t>(seed_offsets_.data()[row]),
+                  batch_seeds_.end(), [](const Seed& a, const Seed& b) { return a.vertex < b.vertex; });
     }
-    seed_offsets_.data()[count] = wave_seeds_.size();
-    seeds_there_.reserve(device_, wave_seeds_.size(), "seeds of queries");
+    seed_offsets_.data()[count] = batch_seeds_.size();
+    seeds_there_.reserve(device_, batch_seeds_.size(), "seeds of queries");
     copy(seed_offsets_there_.data(), seed_offsets_.data(), (count + 1) * sizeof(std::uint64_t));
-    copy(seeds_there_.data(), wave_seeds_.data(), wave_seeds_.size() * sizeof(Seed));
+    copy(seeds_there_.data(), batch_seeds_.data(), batch_seeds_.size() * sizeof(Seed));
   }
 
   /// Answers as many of the queries that wait as may be under way at once.
@@ -211,9 +211,9 @@ class CudaPpr final : public PprBackend {
   bool answer_side_by_side(std::uint64_t pending, std::uint64_t count) {
     if (rooms_.bytes() > device_.memory().available()) rooms_.give_back();
     copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
-    const WaveView wave{seeds_there_.data(), seed_offsets_there_.data(), figures_.data(), vertices_.data(),
-                        scores_.data()};
-    if (!dense_->answer(wave, rules(), pending_there_.data(), pending, stream_)) {
+    const BatchView batch{seeds_there_.data(), seed_offsets_there_.data(), figures_.data(), vertices_.data(),
+                          scores_.data()};
+    if (!dense_->answer(batch, rules(), pending_there_.data(), pending, stream_)) {
       if (options_.state == PprState::dense)
         throw BudgetError(
             "--state dense: too little memory for a row a vertex (raise --device-memory, or leave it out)");
@@ -307,7 +307,7 @@ class CudaPpr final : public PprBackend {
   Rooms rooms_;
   std::optional<DenseQueries> dense_;  ///< where queries may come to it
   Seeds seeds_;
-  ChargedVector<Seed> wave_seeds_;
+  ChargedVector<Seed> batch_seeds_;
   Buffer<Seed> seeds_there_;
   Staging<std::uint64_t> seed_offsets_;
   Buffer<std::uint64_t> seed_offsets_there_;

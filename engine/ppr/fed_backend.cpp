@@ -48,7 +48,7 @@ class FedPpr final : public PprBackend {
         starts_(starts),
         options_(options),
         paging_(paging),
-        rows_(ppr_wave_rows(device, options, queries)),
+        rows_(ppr_batch_rows(device, options, queries)),
         results_(device, rows_, options.top),
         wanted_(graph.vertices()) {
     if (!paging_.shard) return;

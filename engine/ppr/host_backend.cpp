@@ -33,7 +33,7 @@ class HostPpr final : public PprBackend {
         graph_(graph),
         starts_(starts),
         options_(options),
-        rows_(ppr_wave_rows(device, options, queries)),
+        rows_(ppr_batch_rows(device, options, queries)),
         expected_(std::min(rows_, queries)),
         results_(device, rows_, options.top) {
     workers_.resize(host_queries_at_once(device, graph, options, device.memory().available()));
@@ -176,7 +176,7 @@ class HostPpr final : public PprBackend {
   const Graph& graph_;
   const Starts& starts_;
   const PprOptions& options_;
-  std::uint64_t rows_, expected_;  ///< of a wave: at most, and by what is known
+  std::uint64_t rows_, expected_;  ///< of a batch: at most, and by what is known
   PprRows<Buffer> results_;
   std::optional<DenseFit> fit_;  ///< groups that there is the memory for
   std::atomic<bool> keep_to_tables_ = false;

@@ -54,16 +54,16 @@ std::uint64_t smallest_fed_on_gpu(const Graph& graph, const PprOptions& options)
   return list_cache_bytes(graph, options) + ppr_row_bytes(options) + 2 * first;
 }
 
-/// Of `queries` in waves, with so much memory left. A room that would be as large as a column of rows is
-/// never made (query_route.hpp), and a group is as narrow as what is left of a wave.
+/// Of `queries` in batches, with so much memory left. A room that would be as large as a column of rows is
+/// never made (query_route.hpp), and a group is as narrow as what is left of a batch.
 void plan_side_by_side(PprPlan& plan, const Graph& graph, const PprOptions& options, std::uint64_t queries,
                        std::uint64_t memory) {
   const std::uint64_t n = graph.vertices(), in_edges = InEdgesOnDevice::bytes(graph, options.weighted);
   if (queries == 0 || !InEdgesOnDevice::fit(graph, options.weighted, memory)) return;
-  const std::uint64_t rows = plan.wave_bytes / ppr_row_bytes(options), left = memory - in_edges;
-  const std::uint64_t wave = std::min(queries, rows), last = (queries - 1) % rows + 1;
+  const std::uint64_t rows = plan.batch_bytes / ppr_row_bytes(options), left = memory - in_edges;
+  const std::uint64_t batch = std::min(queries, rows), last = (queries - 1) % rows + 1;
   const bool all = options.state == PprState::dense;
-  const DenseFit most = DenseFit::of(n, wave, left), narrowest = DenseFit::of(n, all ? last : 1, left);
+  const DenseFit most = DenseFit::of(n, batch, left), narrowest = DenseFit::of(n, all ? last : 1, left);
   if (narrowest.groups == 0) return;
   plan.rows_bytes = in_edges + most.bytes();
   plan.largest_query_bytes = std::max(most.shape.query_bytes(), narrowest.shape.query_bytes());
@@ -85,7 +85,7 @@ void plan_fed_on_gpu(PprPlan& plan, const Device& device, const Graph& graph, co
   if (paging.shard) plan.host_bytes += rank_feeder_bytes(host, graph, options, *paging.shard);
   plan.smallest_bytes = smallest_fed_on_gpu(graph, options);
   plan.graph_bytes = list_cache_bytes(graph, options);
-  const std::uint64_t taken = plan.graph_bytes + plan.wave_bytes;
+  const std::uint64_t taken = plan.graph_bytes + plan.batch_bytes;
   plan.cache_bytes = std::min(graph.edges() * edge, (allowed - std::min(allowed, taken)) / 2);
 }
 #endif
@@ -264,7 +264,7 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
   const std::uint64_t n = graph.vertices(), allowed = device.memory().available();
   PprPlan plan;
   plan.result_bytes = (range.end - range.begin) * (options.top * (sizeof(std::int32_t) + sizeof(double)) + 4);
-  plan.wave_bytes = ppr_wave_rows(device, options, range.end - range.begin) * ppr_row_bytes(options);
+  plan.batch_bytes = ppr_batch_rows(device, options, range.end - range.begin) * ppr_row_bytes(options);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
     const RoomShape first = first_room(n, options);
@@ -274,7 +274,7 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
     plan.smallest_bytes = smallest_on_gpu(graph, options, plan.in_place);
     if (!plan.in_place && is_out_of_core(device, graph, options, paging))
       plan_fed_on_gpu(plan, device, graph, options, paging);
-    const std::uint64_t taken = plan.graph_bytes + plan.cache_bytes + plan.wave_bytes;
+    const std::uint64_t taken = plan.graph_bytes + plan.cache_bytes + plan.batch_bytes;
     if (!plan.in_place && !plan.fed && may_go_side_by_side(options))
       plan_side_by_side(plan, graph, options, range.end - range.begin, allowed - std::min(allowed, taken));
     const std::uint64_t fit = (allowed - std::min(allowed, taken)) / first.bytes();
@@ -295,10 +295,10 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
     plan.threads = static_cast<unsigned>(std::min(range.end - range.begin, kMostFedQueries));
     return plan;
   }
-  const std::uint64_t left = allowed - std::min(allowed, plan.wave_bytes),
-                      wave = std::min(range.end - range.begin, plan.wave_bytes / ppr_row_bytes(options));
+  const std::uint64_t left = allowed - std::min(allowed, plan.batch_bytes),
+                      batch = std::min(range.end - range.begin, plan.batch_bytes / ppr_row_bytes(options));
   plan.threads = host_queries_at_once(device, graph, options, left);
-  const DenseFit fit = fit_host_rows(graph, options, plan.threads, wave, left);
+  const DenseFit fit = fit_host_rows(graph, options, plan.threads, batch, left);
   if (fit.groups == 0) return plan;
   plan.rows_bytes = fit.bytes() + InEdges::peak_bytes(graph);
   plan.largest_query_bytes += fit.shape.query_bytes();

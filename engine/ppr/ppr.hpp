@@ -51,7 +51,7 @@ struct PprStats {
   std::uint64_t query_bytes = 0;       ///< memory of a query, over all of them
   std::uint64_t peak_query_bytes = 0;  ///< of the largest
   double largest_error = 0, held = 0;  ///< `held` over all queries
-  std::uint64_t waves = 0;
+  std::uint64_t batches = 0;
   double compute_seconds = 0, write_seconds = 0;
   ListTraffic traffic;             ///< lists that were brought
   std::uint64_t mapped_bytes = 0;  ///< of edges that mass and walks went along in place
@@ -73,7 +73,7 @@ struct PprPlan {
   bool fed = false;                       ///< lists are brought to a GPU as queries come to them
   std::uint64_t cache_bytes = 0;          ///< the same: lists that stay there for now
   std::uint64_t partitions = 1;           ///< in which lists are brought, about
-  std::uint64_t wave_bytes = 0;           ///< results on their way to the sink
+  std::uint64_t batch_bytes = 0;          ///< results on their way to the sink
   std::uint64_t largest_query_bytes = 0;  ///< if it reaches all vertices
   std::uint64_t rows_bytes = 0;           ///< where queries go side by side
   std::uint64_t smallest_bytes = 0;       ///< without which nothing can be done

@@ -19,7 +19,7 @@ constexpr double kRowsFaster = 16;
 constexpr double kBlocksOfOne = 8;
 /// Of its room, in the mean: a query that outgrows one has not been in all of it often.
 constexpr double kOutgrown = 0.5;
-/// Waves before the last one count as no more queries than this.
+/// Batches before the last one count as no more queries than this.
 constexpr double kRemembered = 32;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -45,7 +45,7 @@ void QueryRoute::begin(std::uint64_t queries) {
   const double kept = std::min(1.0, kRemembered / std::max(remembered, 1.0));
   for (Size& size : sizes_) size.queries *= kept, size.reached *= kept;
 
-  wave_ = queries;
+  batch_ = queries;
   at_ = 0;
   while (sizes_[at_].outgrown) {
     ++at_;
@@ -97,7 +97,7 @@ bool QueryRoute::goes_side_by_side(std::uint64_t queries) const {
 void QueryRoute::outgrown(std::uint64_t queries) {
   begun_ = true;
   if (at_ + 1 == sizes_.size()) return;
-  sizes_[at_].outgrown = sizes_[at_].outgrown || 2 * queries > wave_;
+  sizes_[at_].outgrown = sizes_[at_].outgrown || 2 * queries > batch_;
   ++at_;
 }
 

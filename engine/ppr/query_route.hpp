@@ -25,16 +25,16 @@ struct RouteLimits {
   bool rows = true;          ///< false: none does
 };
 
-/// Leads waves of queries from room to larger room, and side by side where that is expected to take less.
+/// Leads batches of queries from room to larger room, and side by side where that is expected to take less.
 /// Answers do not depend on it.
 class QueryRoute {
  public:
-  /// Waves begin in room `first`, or in the next one if most of an earlier wave outgrew it.
+  /// Batches begin in room `first`, or in the next one if most of an earlier batch outgrew it.
   QueryRoute(const RouteLimits& limits, const RoomShape& first);
 
-  /// A wave of so many queries begins.
+  /// A batch of so many queries begins.
   void begin(std::uint64_t queries);
-  /// The room that those of the wave come to who have no answer yet.
+  /// The room that those of the batch come to who have no answer yet.
   const RoomShape& room() const { return sizes_[at_].shape; }
   /// Do so many of them go side by side instead?
   bool goes_side_by_side(std::uint64_t queries) const;
@@ -50,7 +50,7 @@ class QueryRoute {
   struct Size {
     RoomShape shape;
     double queries = 0, reached = 0;
-    bool outgrown = false;  ///< by most of a wave
+    bool outgrown = false;  ///< by most of a batch
   };
 
   double cost_in_rooms(std::size_t at, double queries) const;
@@ -59,8 +59,8 @@ class QueryRoute {
   RouteLimits limits_;
   std::vector<Size> sizes_;
   std::size_t at_ = 0;
-  std::uint64_t wave_ = 0;
-  bool begun_ = false;  ///< the wave has been in a room
+  std::uint64_t batch_ = 0;
+  bool begun_ = false;  ///< the batch has been in a room
 };
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Grows a wave of samples on the GPU: depth by depth, all instances of the wave at once.
+// Grows a batch of samples on the GPU: depth by depth, all instances of the batch at once.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,12 @@
 
 namespace sluice::cuda {
 
-/// Grows one wave; reused for all waves of a run.
+/// Grows one batch; reused for all batches of a run.
 template <class Program>
-class WaveGrower {
+class BatchGrower {
  public:
-  WaveGrower(ResidentGraph::Impl& graph, SampleWorkspace& memory, const Program& program,
-             const StartsView& starts, bool revisit, RunStats& stats)
+  BatchGrower(ResidentGraph::Impl& graph, SampleWorkspace& memory, const Program& program,
+              const StartsView& starts, bool revisit, RunStats& stats)
       : device_(graph.device),
         max_degree_(graph.max_degree),
         memory_(memory),
@@ -42,7 +42,7 @@ class WaveGrower {
     if (memory_.host_facts.size() == 0) memory_.host_facts = Staging<LevelFacts>(device_, 1, "counters");
   }
 
-  virtual ~WaveGrower() = default;
+  virtual ~BatchGrower() = default;
 
   /// Grows instances [first, first + count); afterwards levels [0, depths()) of the workspace hold them.
   void grow(Instance first, std::uint64_t count) {
@@ -69,11 +69,11 @@ class WaveGrower {
   }
 
   std::uint32_t depths() const { return depths_; }
-  const WaveSeeds& seeds() const { return seeds_; }
+  const BatchSeeds& seeds() const { return seeds_; }
   const Stream& stream() const { return stream_; }
 
  protected:
-  static constexpr const char* kPurpose = "a wave of samples";
+  static constexpr const char* kPurpose = "a batch of samples";
   static constexpr std::uint64_t kManyEntries = 1u << 16;
 
   Level& level() { return memory_.levels[depths_]; }
@@ -117,7 +117,7 @@ class WaveGrower {
     }
   }
 
-  /// Calls `body`, which may find too little memory. Ranks that grow a wave together then all give it up.
+  /// Calls `body`, which may find too little memory. Ranks that grow a batch together then all give it up.
   virtual void together(const std::function<void()>& body) { body(); }
   /// Has a frontier of so many entries, or one of another rank, work left?
   virtual bool any(std::uint64_t entries) { return entries > 0; }
@@ -133,7 +133,7 @@ class WaveGrower {
 
   /// For edges whose number is known.
   void make_room(Level& now) {
-    if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a wave has too many edges");
+    if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a batch has too many edges");
     now.indices.reserve(device_, now.edges, kPurpose);
     now.targets.reserve(device_, now.edges, kPurpose);
     if (!now.fanout) now.owners.reserve(device_, now.edges, kPurpose);
@@ -387,7 +387,7 @@ class WaveGrower {
   StartsView starts_;
   bool revisit_;
   RunStats& stats_;
-  WaveSeeds seeds_;
+  BatchSeeds seeds_;
   std::uint64_t instances_ = 0;
   std::uint32_t depths_ = 0;
   Stream stream_;

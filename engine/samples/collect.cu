@@ -14,7 +14,7 @@ namespace sluice::cuda {
 
 namespace {
 
-constexpr const char* kPurpose = "a wave of samples";
+constexpr const char* kPurpose = "a batch of samples";
 
 // ---- kernels
 // ---------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ std::uint64_t read_one(const std::uint64_t* from, SampleWorkspace& memory, const
 }
 
 void plant_listed(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
-                  bool revisit, SampleWorkspace& memory, WaveSeeds& seeds, const Stream& stream,
+                  bool revisit, SampleWorkspace& memory, BatchSeeds& seeds, const Stream& stream,
                   RunStats& stats) {
   Level& level = memory.levels[0];
   Buffer<std::uint64_t> offsets(device, count + 1, kPurpose);
@@ -149,11 +149,11 @@ void download(const Device& device, const T* from, std::uint64_t count, ChargedV
 }  // namespace
 
 void plant_seeds(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
-                 bool revisit, SampleWorkspace& memory, WaveSeeds& seeds, const Stream& stream,
+                 bool revisit, SampleWorkspace& memory, BatchSeeds& seeds, const Stream& stream,
                  RunStats& stats) {
   Level& level = memory.levels[0];
   level.entries = 0;
-  if (count == 0) return;  // a rank whose wave only others have a part of
+  if (count == 0) return;  // a rank whose batch only others have a part of
   seeds.counts.reserve(device, count, kPurpose);
   level.before.reserve(device, count, kPurpose);
   check(cudaMemsetAsync(level.before.data(), 0, count * sizeof(std::uint64_t), stream.get()),
@@ -167,7 +167,7 @@ void plant_seeds(const Device& device, const StartsView& starts, Instance first,
 }
 
 void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, std::uint32_t depths,
-                     const WaveSeeds& seeds, Instance first, std::uint64_t count, SampleStore& out,
+                     const BatchSeeds& seeds, Instance first, std::uint64_t count, SampleStore& out,
                      RunStats& stats) {
   const double begin = seconds_now();
   const Device& device = graph.device;
@@ -220,8 +220,8 @@ std::uint64_t expected_edges(const SampleOptions& options) {
   return edges;
 }
 
-WaveSizer::WaveSizer(std::uint64_t free_bytes, std::uint64_t expected, bool with_sink,
-                     std::uint64_t instances) {
+BatchSizer::BatchSizer(std::uint64_t free_bytes, std::uint64_t expected, bool with_sink,
+                       std::uint64_t instances) {
   constexpr std::uint64_t kEdgeBytes = 4 + 4 + 4;  // index, target, owner
   constexpr std::uint64_t kFrontierBytes =
       8 + 16 + 64;  // flag, next entry, up to four slots of the visited table
@@ -233,13 +233,13 @@ WaveSizer::WaveSizer(std::uint64_t free_bytes, std::uint64_t expected, bool with
   const std::uint64_t each = kEdgeBytes + (with_sink ? kPlacedBytes : 0);
   if (expected == 0) {
     limit_ = std::max<std::uint64_t>(instances, 1);
-    wave_ = std::min(limit_, kUnknownFirst);
+    batch_ = std::min(limit_, kUnknownFirst);
     return;
   }
   const std::uint64_t bytes = expected * each + 64 + (expected / 8 + 1) * kFrontierBytes;
-  std::uint64_t wave = std::min(room / bytes, kMostEdges / expected);
-  if (with_sink) wave = std::min(wave, kStagedBytes / (expected * kPlacedBytes) + 1);
-  wave_ = limit_ = std::clamp<std::uint64_t>(wave, 1, std::max<std::uint64_t>(instances, 1));
+  std::uint64_t batch = std::min(room / bytes, kMostEdges / expected);
+  if (with_sink) batch = std::min(batch, kStagedBytes / (expected * kPlacedBytes) + 1);
+  batch_ = limit_ = std::clamp<std::uint64_t>(batch, 1, std::max<std::uint64_t>(instances, 1));
 }
 
 }  // namespace sluice::cuda

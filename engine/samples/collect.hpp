@@ -1,4 +1,4 @@
-// Seeds of a wave, its size, and its way to the host: the parts of the GPU's sample driver that know no
+// Seeds of a batch, its size, and its way to the host: the parts of the GPU's sample driver that know no
 // sampler.
 #pragma once
 
@@ -15,35 +15,35 @@ namespace sluice::cuda {
 
 class Stream;
 
-/// Seeds of a wave's instances; their vertices are the frontier of the first level.
-struct WaveSeeds {
+/// Seeds of a batch's instances; their vertices are the frontier of the first level.
+struct BatchSeeds {
   Buffer<std::uint64_t> counts;  ///< [instances]
 };
 
 /// Fills the first level's frontier with the seeds of instances [first, first + count), repeated ones once.
 void plant_seeds(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
-                 bool revisit, SampleWorkspace& memory, WaveSeeds& seeds, const Stream& stream,
+                 bool revisit, SampleWorkspace& memory, BatchSeeds& seeds, const Stream& stream,
                  RunStats& stats);
 
-/// Brings a grown wave to the host, in order of instance, depth, frontier order, position.
+/// Brings a grown batch to the host, in order of instance, depth, frontier order, position.
 void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, std::uint32_t depths,
-                     const WaveSeeds& seeds, Instance first, std::uint64_t count, SampleStore& out,
+                     const BatchSeeds& seeds, Instance first, std::uint64_t count, SampleStore& out,
                      RunStats& stats);
 
 /// Edges that an instance makes at most, or 0 if that is not known beforehand.
 std::uint64_t expected_edges(const SampleOptions& options);
 
-/// How many instances a wave holds. Where an instance's size is not known, waves begin small and double.
-class WaveSizer {
+/// How many instances a batch holds. Where an instance's size is not known, batches begin small and double.
+class BatchSizer {
  public:
-  WaveSizer(std::uint64_t free_bytes, std::uint64_t expected, bool with_sink, std::uint64_t instances);
+  BatchSizer(std::uint64_t free_bytes, std::uint64_t expected, bool with_sink, std::uint64_t instances);
 
-  std::uint64_t wave() const { return wave_; }
-  void halve() { limit_ = wave_ = wave_ > 1 ? wave_ / 2 : 1; }
-  void learn() { wave_ = wave_ * 2 < limit_ ? wave_ * 2 : limit_; }
+  std::uint64_t batch() const { return batch_; }
+  void halve() { limit_ = batch_ = batch_ > 1 ? batch_ / 2 : 1; }
+  void learn() { batch_ = batch_ * 2 < limit_ ? batch_ * 2 : limit_; }
 
  private:
-  std::uint64_t wave_ = 1, limit_ = 1;
+  std::uint64_t batch_ = 1, limit_ = 1;
 };
 
 }  // namespace sluice::cuda

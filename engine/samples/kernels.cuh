@@ -1,4 +1,4 @@
-// Kernels of traversal-based samples: a round of all instances of a wave.
+// Kernels of traversal-based samples: a round of all instances of a batch.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One depth of a wave of samples on the GPU, and the memory that waves reuse.
+// One depth of a batch of samples on the GPU, and the memory that batches reuse.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct alignas(128) PickTotals {
   unsigned long long selections, iterations, searches;
 };
 
-/// Grows as waves need it and is kept with the graph, so that a run after the first allocates nothing.
+/// Grows as batches need it and is kept with the graph, so that a run after the first allocates nothing.
 struct SampleWorkspace {
   std::vector<Level> levels;
   Buffer<unsigned char> visited;   ///< VisitedSlot[]
@@ -74,7 +74,7 @@ struct SampleWorkspace {
   Staging<std::uint64_t> total;  ///< what the host reads between kernels
   Staging<LevelFacts> host_facts;
 
-  /// Device memory that the next wave finds already there.
+  /// Device memory that the next batch finds already there.
   std::uint64_t bytes() const {
     std::uint64_t sum = visited.bytes() + clashing.bytes() + flags.bytes() + scan.bytes() + picks.bytes() +
                         excluded.bytes() + words.bytes() + sums.bytes();

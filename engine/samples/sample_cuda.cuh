@@ -34,7 +34,7 @@ class SampleBatches {
         sizer_(graph.device.memory().available() + memory_.bytes(), expected_edges(options), sink != nullptr,
                instances) {}
 
-  std::uint64_t next(std::uint64_t) const { return sizer_.wave(); }
+  std::uint64_t next(std::uint64_t) const { return sizer_.batch(); }
 
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {
     if (!grower_) {
@@ -71,8 +71,8 @@ class SampleBatches {
   const SampleOptions& options_;
   SampleSink* sink_;
   RunStats& stats_;
-  std::optional<WaveGrower<Program>> grower_;
-  WaveSizer sizer_;
+  std::optional<BatchGrower<Program>> grower_;
+  BatchSizer sizer_;
 };
 
 template <class Program>

@@ -16,7 +16,7 @@ namespace sluice {
 /// A frontier entry. The slot keys its draws: the vertex, or with tree semantics the entry's number in its
 /// instance.
 struct FrontierEntry {
-  std::uint32_t instance = 0;  ///< relative to the wave
+  std::uint32_t instance = 0;  ///< relative to the batch
   Vertex vertex = kNoVertex;
   std::uint64_t slot = 0;
 };
@@ -48,7 +48,7 @@ struct SampleProgram {
   bool uniform = true;              ///< all candidates alike: no table is read
   bool every_is_candidate = false;  ///< dynamic bias: known to be positive and in bounds without counting
   std::uint64_t seed = 1;
-  Instance first = 0;  ///< instance of the wave's entry 0
+  Instance first = 0;  ///< instance of the batch's entry 0
 
   /// Trials of rejection for one pick, and how many picks then fit a stream.
   static constexpr std::uint32_t kTrials = 64;

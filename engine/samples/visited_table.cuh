@@ -1,4 +1,4 @@
-// Which vertices an instance has visited, for all instances of a wave at once: one hash table keyed by
+// Which vertices an instance has visited, for all instances of a batch at once: one hash table keyed by
 // instance and vertex. Its value is the earliest edge that reached the vertex, kept by an atomic minimum, so
 // that the table says the same whatever order the lanes come in.
 #pragma once

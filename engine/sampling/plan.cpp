@@ -1,6 +1,6 @@
 // What a job would take, from sizes alone: the same sums as the run makes, in the order in which it makes
 // them, so that the layout is the one that the run would choose. Exact on the host. On a GPU the smallest
-// wave of a sample whose size is not known beforehand is estimated by lists of average length.
+// batch of a sample whose size is not known beforehand is estimated by lists of average length.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -87,16 +87,16 @@ void plan_pools(Planner& plan, const WalkOptions& options) {
   const std::uint64_t pool = plan.most_seeds(options.frontier_size),
                       edges = 2 * std::uint64_t{options.length};
   const std::uint64_t each = pool_bytes(pool, options.length);
-  const std::uint64_t at_once = host_pool_wave(each, plan.instances(), plan.left());
-  plan.wave(plan.on_gpu() ? 2 * each + sizeof(std::uint64_t) : 2 * at_once * each);
+  const std::uint64_t at_once = host_pool_batch(each, plan.instances(), plan.left());
+  plan.batch(plan.on_gpu() ? 2 * each + sizeof(std::uint64_t) : 2 * at_once * each);
   plan.result(plan.instances() * (edges + pool) * plan.id_bytes());
 }
 
 // ---- samples
 
-/// The smallest wave on a GPU: one instance, depth by depth, `size(depth)` edges an entry.
+/// The smallest batch on a GPU: one instance, depth by depth, `size(depth)` edges an entry.
 template <class Size>
-std::uint64_t wave_of_one(const Planner& plan, std::uint32_t depths, Size&& size) {
+std::uint64_t batch_of_one(const Planner& plan, std::uint32_t depths, Size&& size) {
   constexpr std::uint64_t kFixed = 64u << 10;  // counters, scratch of prefix sums
   constexpr std::uint64_t kEntry =
       16 + 8 + 4 + 64;  // entry, offset, clash, up to four slots of the visited table
@@ -140,10 +140,10 @@ void plan_traversal(Planner& plan, const SampleOptions& options) {
   if (options.kind == SampleKind::forest_fire) {
     const double burnt = std::ceil(options.probability / (1 - options.probability));
     const std::uint64_t size = burnt < static_cast<double>(mean) ? static_cast<std::uint64_t>(burnt) : mean;
-    return plan.wave(wave_of_one(plan, options.depth, [&](std::uint32_t) { return size; }));
+    return plan.batch(batch_of_one(plan, options.depth, [&](std::uint32_t) { return size; }));
   }
   const std::uint64_t most = plan.max_degree();
-  plan.wave(wave_of_one(plan, static_cast<std::uint32_t>(options.fanout.size()), [&](std::uint32_t depth) {
+  plan.batch(batch_of_one(plan, static_cast<std::uint32_t>(options.fanout.size()), [&](std::uint32_t depth) {
     const std::int64_t fanout = options.fanout[depth - 1];
     if (fanout < 0) return mean;
     const auto asked = static_cast<std::uint64_t>(fanout);
@@ -155,7 +155,7 @@ void plan_snowball(Planner& plan, const SampleOptions& options) {
   plan.select(resolve(options.select, Select::bipartite, {Select::repeated, Select::updated}));
   if (!plan.on_gpu()) return;
   const std::uint64_t mean = mean_degree(plan);
-  plan.wave(wave_of_one(plan, options.depth, [&](std::uint32_t) { return mean; }));
+  plan.batch(batch_of_one(plan, options.depth, [&](std::uint32_t) { return mean; }));
 }
 
 Select technique_of_layers(const SampleOptions& options) {
@@ -178,7 +178,7 @@ void plan_layer(Planner& plan, const SampleOptions& options) {
   const Bias bias = plan.effective(options.bias);
   if (bias == Bias::degree) plan.add_ctps();
   if (bias != Bias::none) plan.add_bounds();
-  plan.wave(LayerArena::bytes_per_slot(sizes) * (plan.on_gpu() ? 2 : plan.threads()));
+  plan.batch(LayerArena::bytes_per_slot(sizes) * (plan.on_gpu() ? 2 : plan.threads()));
 }
 
 /// Closes the plan of samples on a graph in partitions.
@@ -215,7 +215,7 @@ void plan_one_pass(Planner& plan, const SampleOptions& options) {
   plan.without_starts();
   const std::uint64_t copies = plan.on_gpu() && options.kind == SampleKind::node ? 3 : 1;
   const std::uint64_t each = (copies * options.count + set_capacity(options.count)) * sizeof(std::uint64_t);
-  plan.wave(each * (plan.on_gpu() ? 2 : plan.threads()));
+  plan.batch(each * (plan.on_gpu() ? 2 : plan.threads()));
 }
 
 /// Vertices of a walk.
@@ -223,12 +223,12 @@ std::uint64_t row_of(const WalkOptions& options) {
   return std::uint64_t{options.length} + 1;
 }
 
-/// Tables and waves of a walk, as far as they lie on the device however the graph is worked on.
+/// Tables and batches of a walk, as far as they lie on the device however the graph is worked on.
 void plan_walk(Planner& plan, const WalkOptions& options, bool weighted) {
   if (options.kind == WalkKind::multidimensional) return plan_pools(plan, options);
-  constexpr std::uint64_t kCounters = 64u << 10;  // what cuda::plan_waves leaves for the driver
-  plan.wave(2 * row_of(options) * sizeof(Vertex) +
-            (plan.on_gpu() ? kCounters : 0));  // twice: one leaves while one is made
+  constexpr std::uint64_t kCounters = 64u << 10;  // what cuda::plan_batches leaves for the driver
+  plan.batch(2 * row_of(options) * sizeof(Vertex) +
+             (plan.on_gpu() ? kCounters : 0));  // twice: one leaves while one is made
   plan.result(plan.instances() * row_of(options) * plan.id_bytes());
   if (options.kind == WalkKind::node2vec) return plan_node2vec(plan, options, weighted);
   plan_tabled(plan, options, !is_biased(plan, options));

@@ -98,7 +98,7 @@ class Planner {
   }
   void select(Select technique) { plan_.select = technique; }
   void without_starts() { starts_bytes_ = 0; }
-  void wave(std::uint64_t bytes) { plan_.wave_bytes = bytes; }
+  void batch(std::uint64_t bytes) { plan_.batch_bytes = bytes; }
   void result(std::uint64_t bytes) { plan_.result_bytes = bytes; }
 
   /// What lies on the device however the graph is worked on, without its edges.
@@ -126,8 +126,8 @@ class Planner {
         plan_pages(device_, graph_, paging, columns_, each, instances, steps, taken, on_ranks.row_bytes);
     plan_.graph_bytes = taken + parts.slot_bytes;
     plan_.table_bytes = 0;
-    plan_.wave_bytes = parts.wave * parts.instance_bytes;
-    plan_.device_bytes_needed = plan_.graph_bytes + plan_.wave_bytes;
+    plan_.batch_bytes = parts.batch * parts.instance_bytes;
+    plan_.device_bytes_needed = plan_.graph_bytes + plan_.batch_bytes;
     plan_.slots = parts.slots;
     plan_.brought_bytes = parts.brought_bytes;
     plan_.partitions = std::move(parts.partitions);
@@ -142,14 +142,14 @@ class Planner {
   }
 
   RunPlan finish() {
-    if (instances_ == 0) plan_.wave_bytes = 0;
+    if (instances_ == 0) plan_.batch_bytes = 0;
     if (on_gpu() && edges_there_) {
       look_at_degrees();
       plan_.graph_bytes += hubs_ * sizeof(Vertex);
     }
-    // What tables are made with has gone when the first wave comes.
-    plan_.wave_bytes = std::max(plan_.wave_bytes, scratch_bytes_) + starts_bytes_;
-    plan_.device_bytes_needed = plan_.graph_bytes + plan_.table_bytes + plan_.wave_bytes;
+    // What tables are made with has gone when the first batch comes.
+    plan_.batch_bytes = std::max(plan_.batch_bytes, scratch_bytes_) + starts_bytes_;
+    plan_.device_bytes_needed = plan_.graph_bytes + plan_.table_bytes + plan_.batch_bytes;
     return plan_;
   }
 

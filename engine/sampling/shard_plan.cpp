@@ -39,8 +39,8 @@ RankPlan part_of(const PagedPlan& parts, const Graph& graph, const ShardedPlanIn
   // as work leaves for other ranks and returns, and more than once where work goes on between its partitions.
   if (!holds_all && parts.slots <= own.end - own.begin) {
     const double away = 1 - static_cast<double>(parts.slots) / (own.end - own.begin);
-    const double waves = std::ceil(static_cast<double>(job.instances) / static_cast<double>(parts.wave));
-    part.brought_bytes *= waves * static_cast<double>(job.steps) * (1 + away);
+    const double batches = std::ceil(static_cast<double>(job.instances) / static_cast<double>(parts.batch));
+    part.brought_bytes *= batches * static_cast<double>(job.steps) * (1 + away);
   }
   return part;
 }
@@ -74,8 +74,8 @@ void plan_on_ranks(RunPlan& plan, const Device& device, const Graph& graph, cons
   RankPlan own = part_of(*parts, graph, job, ranks, plan.holds_all);
   plan.graph_bytes = job.taken + parts->slot_bytes;
   plan.table_bytes = 0;
-  plan.wave_bytes = parts->wave * each;
-  own.device_bytes = plan.device_bytes_needed = plan.graph_bytes + plan.wave_bytes;
+  plan.batch_bytes = parts->batch * each;
+  own.device_bytes = plan.device_bytes_needed = plan.graph_bytes + plan.batch_bytes;
   plan.slots = parts->slots;
   plan.by_rank = gather(ranks, own);
   plan.brought_bytes = 0;

@@ -8,7 +8,7 @@
 namespace sluice {
 
 /// What the run would take at least of a device that had nothing yet: the graph whole, tables, the smallest
-/// wave. On a GPU a sample whose size is not known beforehand is estimated.
+/// batch. On a GPU a sample whose size is not known beforehand is estimated.
 std::uint64_t whole_walk_bytes(const Device& device, const Graph& graph, const Starts& starts,
                                const WalkOptions& options);
 std::uint64_t whole_sample_bytes(const Device& device, const Graph& graph, const Starts& starts,

@@ -9,8 +9,9 @@
 
 namespace sluice {
 
-WaveRows::WaveRows(const Device& device, const WaveHomes& homes, Communicator* parts, std::uint64_t per_home,
-                   std::uint32_t length, std::uint32_t leg, WalkSink* sink, RunStats& stats)
+BatchRows::BatchRows(const Device& device, const BatchHomes& homes, Communicator* parts,
+                     std::uint64_t per_home, std::uint32_t length, std::uint32_t leg, WalkSink* sink,
+                     RunStats& stats)
     : device_(device),
       homes_(homes),
       parts_(parts),
@@ -26,13 +27,13 @@ WaveRows::WaveRows(const Device& device, const WaveHomes& homes, Communicator* p
   piece_ = std::clamp<std::uint64_t>(bytes / (row_ * sizeof(Vertex)), 1, per_home_);
   if (!sink_) return;
   for (auto& piece : pieces_) piece = Staging<Vertex>(device_, copied * piece_ * row_, "walks that leave");
-  if (length > leg_) wave_ = HostArray<Vertex>(per_home_ * row_, "walks in legs");
+  if (length > leg_) batch_ = HostArray<Vertex>(per_home_ * row_, "walks in legs");
   if (parts_) wire_.reserve(copied * piece_ * row_, "walks from other ranks");
 }
 
-void WaveRows::leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until, BatchWriter& writer) {
+void BatchRows::leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until, BatchWriter& writer) {
   if (!sink_) return;
-  writer.finish();  // the wave before is written from the same memory
+  writer.finish();  // the batch before is written from the same memory
   const double leaving = seconds_now();
   const std::uint64_t row = leg_ + 1, count = homes_.own_count(), some = piece_ * row_ / row;
   const std::uint64_t skipped = from == 0 ? 0 : 1, entries = until - from + 1 - skipped;
@@ -46,29 +47,29 @@ void WaveRows::leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t u
                     [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                       for (std::uint64_t i = begin; i < end; ++i)
                         std::copy_n(piece + i * row + skipped, entries,
-                                    wave_.data() + (first + i) * row_ + from + skipped);
+                                    batch_.data() + (first + i) * row_ + from + skipped);
                     });
   }
   stats_.transfer_seconds += seconds_now() - leaving;
 }
 
-/// Hands the wave's rows, which are whole now, to the sink.
-void WaveRows::write_wave(BatchWriter& writer) {
+/// Hands the batch's rows, which are whole now, to the sink.
+void BatchRows::write_batch(BatchWriter& writer) {
   const Instance first = homes_.own_first(), count = homes_.own_count();
   writer.submit([=, this] {
     const auto length = static_cast<std::uint32_t>(row_ - 1);
     for (Instance i = 0; i < count; i += piece_) {
       const Instance some = std::min<Instance>(piece_, count - i);
-      sink_->write({first + i, some, length, {wave_.data() + i * row_, some * row_}, {}, {}});
+      sink_->write({first + i, some, length, {batch_.data() + i * row_, some * row_}, {}, {}});
     }
   });
 }
 
-void WaveRows::leave(const Vertex* rows, BatchWriter& writer) {
-  if (!wave_.empty()) {
+void BatchRows::leave(const Vertex* rows, BatchWriter& writer) {
+  if (!batch_.empty()) {
     const auto length = static_cast<std::uint32_t>(row_ - 1), leg = static_cast<std::uint32_t>(leg_);
     leave_leg(rows, (length - 1) / leg * leg, length, writer);
-    if (homes_.own_count() > 0) write_wave(writer);
+    if (homes_.own_count() > 0) write_batch(writer);
     return;
   }
   const std::uint64_t most = parts_ ? homes_.most() : homes_.own_count();
@@ -77,7 +78,7 @@ void WaveRows::leave(const Vertex* rows, BatchWriter& writer) {
 
 /// Rows [from, from + piece) of each home, as far as they exist: to the other ranks if they are theirs, ours
 /// to the sink.
-void WaveRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& writer) {
+void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& writer) {
   const double leaving = seconds_now();
   Vertex* to = pieces_[turn_++ % 2].data();
   const auto copy = [&](std::uint64_t home) {

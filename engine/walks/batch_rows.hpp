@@ -1,5 +1,5 @@
-// How the rows of a wave of walks leave the device: in pieces, over the ranks that have parts of them, to the
-// sink.
+// How the rows of a batch of walks leave the device: in pieces, over the ranks that have parts of them, to
+// the sink.
 #pragma once
 
 #include <array>
@@ -16,33 +16,33 @@
 
 namespace sluice {
 
-class WaveRows {
+class BatchRows {
  public:
-  /// Rows of `length` + 1 vertices, `per_home` of each home of a wave. `parts`: every one of these ranks has
+  /// Rows of `length` + 1 vertices, `per_home` of each home of a batch. `parts`: every one of these ranks has
   /// a part of each row; null: this rank's are whole here. Rows of more steps than `leg` come in legs, to a
   /// rank that is alone, and are put together in host memory. `sink` may be null. Keeps references.
-  WaveRows(const Device& device, const WaveHomes& homes, Communicator* parts, std::uint64_t per_home,
-           std::uint32_t length, std::uint32_t leg, WalkSink* sink, RunStats& stats);
+  BatchRows(const Device& device, const BatchHomes& homes, Communicator* parts, std::uint64_t per_home,
+            std::uint32_t length, std::uint32_t leg, WalkSink* sink, RunStats& stats);
 
-  /// A leg of the current wave's rows leaves: steps (from, until], each row with an entry before them. Not
+  /// A leg of the current batch's rows leaves: steps (from, until], each row with an entry before them. Not
   /// the last leg.
   void leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until, BatchWriter& writer);
-  /// The current wave's rows, or their last leg, home by home; what whole rows take of the host's memory does
-  /// not grow with them.
+  /// The current batch's rows, or their last leg, home by home; what whole rows take of the host's memory
+  /// does not grow with them.
   void leave(const Vertex* rows, BatchWriter& writer);
 
  private:
   void leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& writer);
-  void write_wave(BatchWriter& writer);
+  void write_batch(BatchWriter& writer);
 
   const Device& device_;
-  const WaveHomes& homes_;
+  const BatchHomes& homes_;
   Communicator* parts_;
   std::uint64_t per_home_, row_, leg_, piece_ = 1;
   WalkSink* sink_;
   RunStats& stats_;
   std::array<Staging<Vertex>, 2> pieces_;
-  HostArray<Vertex> wave_;  ///< [per_home][row], where rows come in legs
+  HostArray<Vertex> batch_;  ///< [per_home][row], where rows come in legs
   Wire<Vertex> wire_;
   std::uint64_t turn_ = 0;
 };

@@ -41,11 +41,12 @@ __global__ void transpose_kernel(const Vertex* paths, Vertex* rows, std::uint64_
 // ---- launchers
 // -------------------------------------------------------------------------------------------------
 
-WavePlan plan_waves(const Device& device, std::uint64_t row_bytes, std::uint64_t instances, bool with_sink) {
+BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint64_t instances,
+                       bool with_sink) {
   constexpr std::uint64_t kStagedBytes = std::uint64_t{1} << 30;  // two of these are page-locked
   constexpr std::uint64_t kPathBytes = std::uint64_t{16} << 30;
   constexpr std::uint64_t kCounterBytes = std::uint64_t{64}
-                                          << 10;  // what the driver allocates beside the wave
+                                          << 10;  // what the driver allocates beside the batch
   const std::uint64_t free = device.memory().available();
   const std::uint64_t room = free > kCounterBytes ? free - kCounterBytes : 0;
   const std::uint64_t each = with_sink ? 2 * row_bytes : row_bytes;

@@ -1,4 +1,4 @@
-// How a wave of walks leaves the GPU: turned from step-major into rows, copied to page-locked memory.
+// How a batch of walks leaves the GPU: turned from step-major into rows, copied to page-locked memory.
 #pragma once
 
 #include <array>
@@ -11,18 +11,19 @@ namespace sluice::cuda {
 
 class Stream;
 
-/// Walks in a wave.
-struct WavePlan {
-  std::uint64_t wave = 1;
+/// Walks in a batch.
+struct BatchPlan {
+  std::uint64_t batch = 1;
   std::uint64_t pitch = 1;  ///< walks from one step's row of paths to the next; a multiple of 32 where that
                             ///< fits, so that a warp's store is one whole line
 };
 
-/// The largest wave that fits: without a sink only the paths, with one also their rows, and two waves of
+/// The largest batch that fits: without a sink only the paths, with one also their rows, and two batches of
 /// page-locked memory on the host. Throws BudgetError if not even one walk fits.
-WavePlan plan_waves(const Device& device, std::uint64_t row_bytes, std::uint64_t instances, bool with_sink);
+BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint64_t instances,
+                       bool with_sink);
 
-/// Two page-locked waves taken in turn.
+/// Two page-locked batches taken in turn.
 class ResultLane {
  public:
   ResultLane(const Device& device, std::uint64_t elements);

@@ -118,7 +118,7 @@ class WalkRun {
     if (!possible || made_already) return possible;
     const std::uint64_t bytes = graph_.view.edges() * bytes_per_edge;
     const bool often = (end_ - begin_) * options_.length >= graph_.view.edges() / 2;
-    const std::uint64_t beside = std::max(std::uint64_t{64} << 20, scratch);  // a wave, when that has gone
+    const std::uint64_t beside = std::max(std::uint64_t{64} << 20, scratch);  // a batch, when that has gone
     return often && bytes + beside <= graph_.device.memory().available();
   }
 
@@ -306,7 +306,7 @@ class WalkRun {
     if constexpr (PageableProgram<Program>) {
       // A scan, or a rejection by weight, reads the weights themselves.
       if (graph_.graph.weighted && Program::kScans) pages_.columns.weights = true;
-      const auto go = [&]<class Wave, class Shard>(std::type_identity<Wave>, std::type_identity<Shard>) {
+      const auto go = [&]<class Batch, class Shard>(std::type_identity<Batch>, std::type_identity<Shard>) {
         if constexpr (kTravels<Program>) {
           // Who asks for another way to work on queues shall have them.
           const bool queues = !graph_.paging.batching || graph_.paging.balance != Balance::automatic;
@@ -315,19 +315,19 @@ class WalkRun {
                                                   begin_, end_, sink_))
             return;
         }
-        walk_in_partitions<Program, Wave>(graph_, program, pages_, starts_.view(), options_, stats_, begin_,
-                                          end_, sink_);
+        walk_in_partitions<Program, Batch>(graph_, program, pages_, starts_.view(), options_, stats_, begin_,
+                                           end_, sink_);
       };
       on_backend(
           graph_.device,
           [&] {
-            go(std::type_identity<host::PagedWave<Program>>{},
-               std::type_identity<host::ShardWave<Program>>{});
+            go(std::type_identity<host::PagedBatch<Program>>{},
+               std::type_identity<host::ShardBatch<Program>>{});
           },
           [&] {
 #if defined(__CUDACC__)
-            go(std::type_identity<cuda::PagedWave<Program>>{},
-               std::type_identity<cuda::ShardWave<Program>>{});
+            go(std::type_identity<cuda::PagedBatch<Program>>{},
+               std::type_identity<cuda::ShardBatch<Program>>{});
 #endif
           });
     }

@@ -14,9 +14,9 @@ namespace sluice::cuda {
 void drive_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
                         Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
-  const WavePlan plan = plan_waves(graph.device, row_bytes, end - begin, sink != nullptr);
-  Buffer<Vertex> paths(graph.device, plan.pitch * row, "a wave of walks");
-  ResultLane lane(graph.device, sink ? plan.wave * row : 0);
+  const BatchPlan plan = plan_batches(graph.device, row_bytes, end - begin, sink != nullptr);
+  Buffer<Vertex> paths(graph.device, plan.pitch * row, "a batch of walks");
+  ResultLane lane(graph.device, sink ? plan.batch * row : 0);
   Buffer<WalkCounters> counters(graph.device, kWalkCounterSlots, "counters");
   Stream compute;
   check(cudaMemsetAsync(counters.data(), 0, counters.bytes(), compute.get()), "clearing counters");
@@ -35,7 +35,7 @@ void drive_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, c
     compute.wait("walks");
     stats.compute_seconds += timer.seconds();
   };
-  run_batches(EvenBatches{plan.wave, run}, {begin, end}, options.progress, stats);
+  run_batches(EvenBatches{plan.batch, run}, {begin, end}, options.progress, stats);
   std::array<WalkCounters, kWalkCounterSlots> done;
   copy_to_host(graph.device, done.data(), counters.data(), sizeof done);
   for (const WalkCounters& slot : done) {

@@ -140,12 +140,12 @@ void launch_walks(const Program& program, const StartsView& starts, Instance fir
   check_launch("walk_kernel");
 }
 
-/// Launches the walks of a wave, `count` from instance `first` on: as launch_walks.
+/// Launches the walks of a batch, `count` from instance `first` on: as launch_walks.
 using LaunchWalks = FunctionRef<void(Instance first, std::uint64_t count, std::uint64_t pitch, Vertex* paths,
                                      WalkCounters* counters, cudaStream_t stream)>;
 
-/// Drives waves of walks and streams them to the sink: while a wave is computed, the one before it is copied
-/// to page-locked memory, and the one before that is written.
+/// Drives batches of walks and streams them to the sink: while a batch is computed, the one before it is
+/// copied to page-locked memory, and the one before that is written.
 void drive_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
                         Instance begin, Instance end, WalkSink* sink, RunStats& stats);
 

@@ -16,12 +16,13 @@ void drive_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const
                         Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
   const std::uint64_t room = std::max<std::uint64_t>(graph.device.memory().available() / (2 * row_bytes), 1);
-  const std::uint64_t wave = std::min({std::max(kWaveBytes / row_bytes, kWalksPerBlock), end - begin, room});
+  const std::uint64_t batch =
+      std::min({std::max(kBatchBytes / row_bytes, kWalksPerBlock), end - begin, room});
   std::array<Buffer<Vertex>, 2> rows;
-  for (auto& buffer : rows) buffer = Buffer<Vertex>(graph.device, wave * row, "a wave of walks");
+  for (auto& buffer : rows) buffer = Buffer<Vertex>(graph.device, batch * row, "a batch of walks");
   std::atomic<std::uint64_t> steps{0}, rounds{0};
   const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
-    Vertex* const out = rows[stats.waves % 2].data();
+    Vertex* const out = rows[stats.batches % 2].data();
     const double start = seconds_now();
     const std::uint64_t grain =
         std::clamp<std::uint64_t>(count / (8 * graph.device.threads()), 64, kWalksPerBlock);
@@ -34,7 +35,7 @@ void drive_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const
     if (!sink) return;
     writer.submit([=, &options] { sink->write({first, count, options.length, {out, count * row}, {}, {}}); });
   };
-  run_batches(EvenBatches{wave, run}, {begin, end}, options.progress, stats);
+  run_batches(EvenBatches{batch, run}, {begin, end}, options.progress, stats);
   stats.steps += steps, stats.selections += steps, stats.selection_iterations += rounds;
 }
 

@@ -18,15 +18,15 @@
 
 namespace sluice::host {
 
-inline constexpr std::size_t kInterleavedWalks = 64;    ///< enough to cover a memory access of some 100 ns
-inline constexpr std::uint64_t kWalksPerBlock = 4096;   ///< what a thread claims at a time
-inline constexpr std::uint64_t kWaveBytes = 64u << 20;  ///< of results, written while the next wave runs
+inline constexpr std::size_t kInterleavedWalks = 64;     ///< enough to cover a memory access of some 100 ns
+inline constexpr std::uint64_t kWalksPerBlock = 4096;    ///< what a thread claims at a time
+inline constexpr std::uint64_t kBatchBytes = 64u << 20;  ///< of results, written while the next batch runs
 
 struct WalkCounters {
   std::uint64_t steps = 0, rounds = 0;
 };
 
-/// Walks [begin, end) of a wave whose first instance is `first`; row i of `rows` is instance first + i.
+/// Walks [begin, end) of a batch whose first instance is `first`; row i of `rows` is instance first + i.
 template <class Program>
 WalkCounters walk_block(const Program& program, const StartsView& starts, Instance first, std::uint64_t begin,
                         std::uint64_t end, std::uint32_t length, Vertex* rows) {
@@ -80,11 +80,11 @@ WalkCounters walk_block(const Program& program, const StartsView& starts, Instan
   return counters;
 }
 
-/// Walks [from, to) of the wave whose first instance is `first`, into its rows.
+/// Walks [from, to) of the batch whose first instance is `first`, into its rows.
 using WalkBlock =
     FunctionRef<WalkCounters(Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows)>;
 
-/// Drives waves of walks over the whole range and streams them to the sink.
+/// Drives batches of walks over the whole range and streams them to the sink.
 void drive_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const WalkOptions& options,
                         Instance begin, Instance end, WalkSink* sink, RunStats& stats);
 

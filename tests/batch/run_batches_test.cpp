@@ -14,7 +14,7 @@ using Batch = std::pair<Instance, std::uint64_t>;
 using Batches = std::vector<Batch>;
 
 struct Figures {
-  std::uint64_t waves = 0, made = 0;
+  std::uint64_t batches = 0, made = 0;
   double write_seconds = 0;
 };
 
@@ -32,14 +32,14 @@ TEST(RunBatches, CoverTheRangeInOrderAndEndWithARest) {
 
   EXPECT_EQ(made, (Batches{{10, 4}, {14, 4}, {18, 2}}));
   EXPECT_EQ(written, (std::vector<Instance>{10, 14, 18})) << "all writes ended, in order";
-  EXPECT_EQ(figures.waves, 3u);
+  EXPECT_EQ(figures.batches, 3u);
 }
 
 TEST(RunBatches, OfNoInstanceMakeNothing) {
   Figures figures;
   const auto run = [](Instance, std::uint64_t, BatchWriter&) { FAIL() << "there is nothing to make"; };
   run_batches(EvenBatches{4, run}, {7, 7}, kSilent, figures);
-  EXPECT_EQ(figures.waves, 0u);
+  EXPECT_EQ(figures.batches, 0u);
 }
 
 /// Fits `fits` instances at a time, and halves what it tries.
@@ -67,7 +67,7 @@ TEST(RunBatches, MakeSmallerOnesWhereTheMemoryAsksForIt) {
 
   EXPECT_EQ(job.made, (Batches{{0, 2}, {2, 2}, {4, 1}}));
   EXPECT_EQ(figures.made, 5u) << "what an attempt that failed had counted is taken back";
-  EXPECT_EQ(figures.waves, 3u);
+  EXPECT_EQ(figures.batches, 3u);
 }
 
 TEST(RunBatches, PassAnErrorOnWhereNoBatchIsSmallEnough) {

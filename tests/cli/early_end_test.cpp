@@ -24,15 +24,15 @@ class EarlyEnd : public CliTest {
   }
 };
 
-TEST_F(EarlyEnd, AStopInTheMiddleOfAWaveEndsItSoon) {
-  // One wave of samples of all vertices, which takes longer than anybody waits.
+TEST_F(EarlyEnd, AStopInTheMiddleOfABatchEndsItSoon) {
+  // One batch of samples of all vertices, which takes longer than anybody waits.
   const auto input = graph("kronecker", 17);
   for (const int requests : {1, 2}) {
     Process process({SLUICE_PROGRAM, "sample", input, "--kind", "node", "--count", "50000", "--instances",
                      "4000", "--device", "host", "--threads", "1", "--output", at("out.h5")});
     ASSERT_TRUE(process.reaches([&] { return folder_.names().size() == 2; })) << "an output is begun";
     const auto before = process.ticks();
-    ASSERT_TRUE(process.reaches([&] { return process.ticks() > before + 20; })) << "the wave is under way";
+    ASSERT_TRUE(process.reaches([&] { return process.ticks() > before + 20; })) << "the batch is under way";
     // Two at once would be one: the system keeps no count of those that wait.
     for (int i = 0; i < requests; ++i) process.signal_and_see(SIGTERM);
     const auto finished = process.wait(std::chrono::seconds(40));

@@ -44,8 +44,8 @@ class GpuPpr : public OnGpu {
     return found;
   }
 
-  /// Queries of one wave by where they were answered: in the room that a run begins with, whose table hashes,
-  /// or in a larger one, where they were asked again.
+  /// Queries of one batch by where they were answered: in the room that a run begins with, whose table
+  /// hashes, or in a larger one, where they were asked again.
   struct Asked {
     std::size_t once = 0, again = 0;
   };
@@ -135,7 +135,7 @@ TEST_F(GpuPpr, ListsAsManyAsAreAskedFor) {
   }
 }
 
-TEST_F(GpuPpr, WorksInWavesAndFewRoomsWhereMemoryIsShort) {
+TEST_F(GpuPpr, WorksInBatchesAndFewRoomsWhereMemoryIsShort) {
   const Graph graph = generated(io::GraphKind::rmat, 14, false, io::WeightRule::none);
   const auto small = open_gpu(3u << 20);
   PprOptions options;

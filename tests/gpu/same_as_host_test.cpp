@@ -85,7 +85,7 @@ TEST(SameAsHostPackings, EveryWalk) {
   }
 }
 
-TEST(SameAsHostSmallMemory, WavesOfAnySizeGiveTheSame) {
+TEST(SameAsHostSmallMemory, BatchesOfAnySizeGiveTheSame) {
   const auto gpu = open_gpu(24u << 20);
   REQUIRE_GPU(gpu);
   const Graph graph = scattered(2000);

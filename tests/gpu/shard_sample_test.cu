@@ -123,7 +123,7 @@ TEST(GpuShardSamples, SharesFarApart) {
   expect_shares(options, Instance{3} << 31, 100, 1u << 30);
 }
 
-/// Waves that do not fit are given up and grown again by all ranks.
+/// Batches that do not fit are given up and grown again by all ranks.
 TEST(GpuShardSamples, ASmallBudgetIsKept) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);

@@ -51,9 +51,9 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     Share& mine = all[static_cast<std::size_t>(rank)];
     auto plan = plan_resident_shard(ranks, gpu, graph, impl.paging, pages.columns, 500, end - begin, true);
     ASSERT_TRUE(plan.has_value());
-    plan->wave = (plan->wave + 1) / 2;  // two waves
+    plan->batch = (plan->batch + 1) / 2;  // two batches
     ThreadDeviceRanks link(rank, meeting);
-    ShardJobOf<Program, cuda::ShardWave<Program>> job(program, link);
+    ShardJobOf<Program, cuda::ShardBatch<Program>> job(program, link);
     ShardWalkDriver(impl, job, pages, from.view(), options, mine.stats, begin, end, *std::move(plan))
         .run(&mine.walks);
   });
@@ -77,7 +77,7 @@ void expect_same(int size, const std::function<Graph()>& make, const Sampler& sa
     run_walks(whole, starts, share_of(walk, starts.count, r, all.size()), &expected);
     EXPECT_TRUE(all[r].walks == expected) << "rank " << r << " of " << size;
     sent += all[r].stats.entries_sent, received += all[r].stats.entries_received;
-    EXPECT_EQ(all[r].stats.waves, 2u);
+    EXPECT_EQ(all[r].stats.batches, 2u);
   }
   EXPECT_GT(sent, 0u);
   EXPECT_EQ(sent, received);

@@ -141,7 +141,7 @@ TEST_F(JobsOnRanks, ColumnsTravelInPieces) {
   }
 }
 
-/// A wave that does not fit one rank is grown again by all.
+/// A batch that does not fit one rank is grown again by all.
 TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
   struct Case {
     int instances;
@@ -166,7 +166,7 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
     SampleDigest expected, digest;
     run_samples(whole, random_starts(instances), options, &expected);
     const RunStats undisturbed = run_samples(shared, random_starts(instances), options, nullptr);
-    // After the first wave nothing more is to be had on one rank.
+    // After the first batch nothing more is to be had on one rank.
     std::uint64_t taken = 0;
     options.progress = [&](Instance, Instance) {
       if (ranks().leads() || taken > 0) return;
@@ -177,9 +177,9 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
     const RunStats stats = run_samples(shared, random_starts(instances), options, &digest);
 
     EXPECT_TRUE(digest == expected);
-    EXPECT_GT(stats.waves, 2u);
-    // Partitions, all of which fit, come anew when a wave is grown again.
-    EXPECT_GT(stats.partition_transfers, undisturbed.partition_transfers) << "no wave was grown again";
+    EXPECT_GT(stats.batches, 2u);
+    // Partitions, all of which fit, come anew when a batch is grown again.
+    EXPECT_GT(stats.partition_transfers, undisturbed.partition_transfers) << "no batch was grown again";
     EXPECT_LE(device.memory().peak(), ceiling);
     device.memory().release(taken);
   }

@@ -66,11 +66,11 @@ TEST_F(Shard, PartitionsThatFitComeOnce) {
   EXPECT_LE(held["rounds"].get<std::uint64_t>(), 9 * held["waves"].get<std::uint64_t>());
   EXPECT_EQ(held["partition_transfers"], 3);
 
-  // A wave of 5120 walks takes twice as much as there is beside the partitions.
+  // A batch of 5120 walks takes twice as much as there is beside the partitions.
   compare({"uniform", {"walk", "--kind", "uniform", "--length", "9", "--walks-per-vertex", "20"}}, 2,
           {"--device-memory", "300K"});
-  const auto waves = nlohmann::json::parse(read_bytes(at("cell.json")));
-  EXPECT_GT(waves["waves"].get<std::uint64_t>(), 2u);  // of both ranks
+  const auto batches = nlohmann::json::parse(read_bytes(at("cell.json")));
+  EXPECT_GT(batches["waves"].get<std::uint64_t>(), 2u);  // of both ranks
 }
 
 /// A partition that comes again comes from host memory, unless the file is asked for.

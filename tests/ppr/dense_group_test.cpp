@@ -151,7 +151,7 @@ TEST(PprSideBySide, PlansItsRows) {
     EXPECT_GE(plan.rows_bytes, DenseShape({graph.vertices(), 1}).group_bytes() + InEdges::peak_bytes(graph));
     const Device own({DeviceChoice::host, 2, 0});
     const PprStats stats = ran(own, graph, Starts{}, options).stats;
-    EXPECT_LE(own.memory().peak(), plan.wave_bytes + plan.rows_bytes + (32 << 10)) << queries;
+    EXPECT_LE(own.memory().peak(), plan.batch_bytes + plan.rows_bytes + (32 << 10)) << queries;
     EXPECT_LE(stats.peak_query_bytes, plan.largest_query_bytes + (4 << 10)) << queries;
     options.state = PprState::sparse;
     EXPECT_EQ(plan_ppr(device, graph, Starts{}, options).rows_bytes, 0u);

@@ -105,8 +105,8 @@ TEST(PprPartitions, StayWithinTheDeviceMemory) {
   EXPECT_LE(roomy.memory().peak(), 64u << 20);
 }
 
-/// What suffices for a query alone suffices for a hundred, whose results then come in smaller waves.
-TEST(PprPartitions, AreAnsweredInSmallWavesWhereResultsLeaveNoRoom) {
+/// What suffices for a query alone suffices for a hundred, whose results then come in smaller batches.
+TEST(PprPartitions, AreAnsweredInSmallBatchesWhereResultsLeaveNoRoom) {
   const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
   const PagingOptions paging{.partitions = 16};
   PprOptions one, all;

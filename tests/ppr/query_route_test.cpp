@@ -20,7 +20,7 @@ QueryRoute route_of(const RouteLimits& limits) {
   return {limits, first_room(limits.vertices, {})};
 }
 
-/// The limits of the rooms that a wave goes through before it goes side by side, if each is outgrown by all.
+/// The limits of the rooms that a batch goes through before it goes side by side, if each is outgrown by all.
 std::vector<std::uint64_t> rooms_of(QueryRoute& route, std::uint64_t queries) {
   std::vector<std::uint64_t> rooms;
   route.begin(queries);
@@ -104,11 +104,11 @@ TEST(PprRoute, ForgetsWhatWasLongAgo) {
 
 TEST(PprRoute, LeavesOutRoomsThatHardlyAnyOfThoseWhoComeFit) {
   QueryRoute route = route_of(limits_of(kMiddling));
-  const std::uint64_t wave = 10'000, left = 7000;
-  EXPECT_GT(rooms_of(route, wave).size(), 1u);  // of nobody knows whom
-  for (std::uint64_t query = 0; query < wave; ++query) route.answered(query < left ? 100'000 : 100);
-  route.begin(wave);
-  ASSERT_FALSE(route.goes_side_by_side(wave));
+  const std::uint64_t batch = 10'000, left = 7000;
+  EXPECT_GT(rooms_of(route, batch).size(), 1u);  // of nobody knows whom
+  for (std::uint64_t query = 0; query < batch; ++query) route.answered(query < left ? 100'000 : 100);
+  route.begin(batch);
+  ASSERT_FALSE(route.goes_side_by_side(batch));
   ASSERT_EQ(route.room().limit, 2048u);
   route.outgrown(left);
   EXPECT_TRUE(route.goes_side_by_side(left));
@@ -116,10 +116,10 @@ TEST(PprRoute, LeavesOutRoomsThatHardlyAnyOfThoseWhoComeFit) {
 
 TEST(PprRoute, LooksBeyondARoomThatIsTooSmallForMost) {
   QueryRoute route = route_of(limits_of(kLarge));
-  const std::uint64_t wave = 1000;
-  for (std::uint64_t query = 0; query < wave; ++query) route.answered(query < 500 ? 100 : 30'000);
-  route.begin(wave);
-  EXPECT_FALSE(route.goes_side_by_side(wave));
+  const std::uint64_t batch = 1000;
+  for (std::uint64_t query = 0; query < batch; ++query) route.answered(query < 500 ? 100 : 30'000);
+  route.begin(batch);
+  EXPECT_FALSE(route.goes_side_by_side(batch));
   route.outgrown(500);
   EXPECT_FALSE(route.goes_side_by_side(500));  // none fits this room, and all the next one
   route.outgrown(500);
@@ -128,7 +128,7 @@ TEST(PprRoute, LooksBeyondARoomThatIsTooSmallForMost) {
   EXPECT_EQ(route.room().limit, 131'072u);
 }
 
-TEST(PprRoute, BeginsWithALargerRoomWhereMostOfAWaveOutgrewOne) {
+TEST(PprRoute, BeginsWithALargerRoomWhereMostOfABatchOutgrewOne) {
   RouteLimits limits = limits_of(kLarge);
   limits.rows = false;
   QueryRoute route = route_of(limits);
@@ -140,7 +140,7 @@ TEST(PprRoute, BeginsWithALargerRoomWhereMostOfAWaveOutgrewOne) {
   route.outgrown(500);
   EXPECT_EQ(first(), 2048u);
   route.outgrown(600);
-  route.outgrown(400);  // most of those who came, not of the wave
+  route.outgrown(400);  // most of those who came, not of the batch
   EXPECT_EQ(first(), 8192u);
   route.outgrown(501);
   route.outgrown(501);

@@ -140,7 +140,7 @@ std::vector<double> evaluated_on(int size, const Graph& graph, const Starts& sta
   }
   EXPECT_EQ(asked, answered);
   EXPECT_EQ(asked > 0, size > 1);
-  EXPECT_EQ(stats[0].waves > 1, memory != 0);
+  EXPECT_EQ(stats[0].batches > 1, memory != 0);
   return all;
 }
 
@@ -161,8 +161,8 @@ TEST(PprShard, EvaluatesAsOneProcess) {
     EXPECT_EQ(alone[0], 50);
     EXPECT_GT(alone[3], 0.5 * alone[0]);
     EXPECT_LT(alone[3], alone[0]);
-    const bool in_waves = method == PprMethod::push;
-    EXPECT_EQ(evaluated_on(in_waves ? 2 : 3, graph, starts, options, in_waves ? 1u << 18 : 0), alone);
+    const bool in_batches = method == PprMethod::push;
+    EXPECT_EQ(evaluated_on(in_batches ? 2 : 3, graph, starts, options, in_batches ? 1u << 18 : 0), alone);
   }
 }
 

@@ -15,7 +15,7 @@ KeptRows rows_of(const Graph& graph, const Starts& starts, const PprOptions& opt
   return rows;
 }
 
-TEST(PprRun, GivesTheSameBitsForAnyThreadsWavesAndShares) {
+TEST(PprRun, GivesTheSameBitsForAnyThreadsBatchesAndShares) {
   const Graph graph = generated(io::GraphKind::rmat, 9, false, io::WeightRule::uniform);
   PprOptions options;
   options.top = 50;

@@ -1,4 +1,4 @@
-// Promise 2 on one machine: threads, layouts, waves, collision structures and repetition change no bit.
+// Promise 2 on one machine: threads, layouts, batches, collision structures and repetition change no bit.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -152,7 +152,7 @@ TEST(PagedLayer, StaysWithinATightBudget) {
 
     EXPECT_TRUE(digest == expected);
     EXPECT_GT(stats.partitions, 4u);
-    EXPECT_GT(stats.waves, 1u);
+    EXPECT_GT(stats.batches, 1u);
     EXPECT_LE(tight.memory().peak(), budget);
   }
 }

@@ -332,8 +332,8 @@ TEST(Paging, StaysWithinTheBudget) {
   EXPECT_GT(tight.memory().peak(), quarter / 2);
 }
 
-/// The last wave is not full: nothing is read behind the list (sanitizers look).
-TEST(Paging, StartsOfAListEndInALaterWave) {
+/// The last batch is not full: nothing is read behind the list (sanitizers look).
+TEST(Paging, StartsOfAListEndInALaterBatch) {
   const Graph graph = scattered(2000);
   Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, 1u << 20});
   ResidentGraph whole(ample, graph), parts(tight, graph, {.partitions = 4, .slots = 2});
@@ -349,7 +349,7 @@ TEST(Paging, StartsOfAListEndInALaterWave) {
   const RunStats stats = run_walks(parts, starts, options, &digest);
 
   EXPECT_TRUE(digest == expected);
-  EXPECT_GT(stats.waves, 1u);
+  EXPECT_GT(stats.batches, 1u);
 }
 
 TEST(Paging, OnlyTheLongListHasALargeSlot) {

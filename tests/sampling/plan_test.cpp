@@ -156,7 +156,7 @@ TEST(Plan, CutsAsTheRunCuts) {
   const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + sizeof(float));
   std::vector<Planned> jobs = planned_walks(Layout::automatic);
   for (const Planned& job : planned_others(graph.vertices())) {
-    // No partition at all, and a size that the first wave tells.
+    // No partition at all, and a size that the first batch tells.
     const bool other = job.name.starts_with("edge") || job.name.starts_with("snowball");
     if (!other) jobs.push_back(job);
   }
@@ -176,7 +176,7 @@ TEST(Plan, CutsAsTheRunCuts) {
   }
 }
 
-/// The host's memory bounds slots and waves as a device's would, less by what lies there before.
+/// The host's memory bounds slots and batches as a device's would, less by what lies there before.
 TEST(Plan, CutsAsTheRunCutsWithinHostMemory) {
   const Graph graph = scattered(20000);
   const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + sizeof(float));

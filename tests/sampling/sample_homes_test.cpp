@@ -12,23 +12,23 @@ Instance instance_of(const JoinedHomes& joined, std::size_t home, std::size_t ra
 }
 
 TEST(SampleHomes, AreOneWhereTheirInstancesAreClose) {
-  const std::vector<HomeWave> waves{{100, 50}, {200, 50}, {150, 0}};
+  const std::vector<HomeBatch> batches{{100, 50}, {200, 50}, {150, 0}};
   const std::vector<std::uint64_t> entries{7, 0, 5};
 
-  const JoinedHomes joined = join_homes(waves, entries);
+  const JoinedHomes joined = join_homes(batches, entries);
 
   ASSERT_EQ(joined.homes.size(), 1u);
   EXPECT_EQ(joined.homes[0].begin, 0u);
   EXPECT_EQ(joined.homes[0].end, 12u);
-  for (std::size_t r = 0; r < 3; ++r) EXPECT_EQ(instance_of(joined, 0, r, 3), waves[r].first + 3);
+  for (std::size_t r = 0; r < 3; ++r) EXPECT_EQ(instance_of(joined, 0, r, 3), batches[r].first + 3);
 }
 
 TEST(SampleHomes, AreSeveralWhereTheyAreFarApart) {
   constexpr Instance kFar = Instance{1} << 32;
-  const std::vector<HomeWave> waves{{0, 10}, {kFar - 20, 20}, {kFar - 10, 11}, {5, 10}};
+  const std::vector<HomeBatch> batches{{0, 10}, {kFar - 20, 20}, {kFar - 10, 11}, {5, 10}};
   const std::vector<std::uint64_t> entries{1, 2, 4, 8};
 
-  const JoinedHomes joined = join_homes(waves, entries);
+  const JoinedHomes joined = join_homes(batches, entries);
 
   // The second ends at the last number that the first leaves room for; the third one behind it.
   ASSERT_EQ(joined.homes.size(), 2u);

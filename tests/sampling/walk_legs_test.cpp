@@ -26,7 +26,7 @@ TEST(WalkLegs, AreTheWalksOfTheWholeGraph) {
   };
   ASSERT_LT(plan(kRow).leg, kSteps);
   ASSERT_EQ(plan(0).leg, kSteps);
-  ASSERT_GT(plan(kRow).wave, plan(0).wave);
+  ASSERT_GT(plan(kRow).batch, plan(0).batch);
 
   unsigned compared = 0;
   for (const Job& job : walk_jobs(kWalks)) {

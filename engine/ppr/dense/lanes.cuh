@@ -28,7 +28,7 @@ struct DenseView {
   DenseCounts* counts = nullptr;                ///< [count]
   std::uint32_t* moving = nullptr;              ///< passes until the last in which mass arrived
   std::uint32_t count = 0;                      ///< queries; query i is column i % width of group i / width
-  const std::uint32_t* rows = nullptr;          ///< [count] in the wave
+  const std::uint32_t* rows = nullptr;          ///< [count] in the batch
   const Seed* seeds = nullptr;                  ///< of each query by vertex
   const std::uint64_t* seed_offsets = nullptr;  ///< [all rows + 1]
   GroupFigures* figures = nullptr;              ///< [all rows]

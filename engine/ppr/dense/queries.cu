@@ -43,7 +43,7 @@ void DenseQueries::give_back() {
   counts_ = Buffer<DenseCounts>();
 }
 
-bool DenseQueries::answer(const WaveView& wave, const QueryRules& rules, const std::uint32_t* rows,
+bool DenseQueries::answer(const BatchView& batch, const QueryRules& rules, const std::uint32_t* rows,
                           std::uint64_t count, const cuda::Stream& stream) {
   const InEdgesOnDevice* const in = graph_.in_edges();
   if (in == nullptr || !prepare(count)) return false;
@@ -58,8 +58,8 @@ bool DenseQueries::answer(const WaveView& wave, const QueryRules& rules, const s
   view.shape = shape_;
   view.masses = masses_.data(), view.words = words_.data();
   view.counts = counts_.data(), view.moving = moving_.data();
-  view.seeds = wave.seeds, view.seed_offsets = wave.seed_offsets;
-  view.figures = wave.figures, view.vertices = wave.vertices, view.scores = wave.scores;
+  view.seeds = batch.seeds, view.seed_offsets = batch.seed_offsets;
+  view.figures = batch.figures, view.vertices = batch.vertices, view.scores = batch.scores;
   for (std::uint64_t first = 0; first < count; first += view.count) {
     view.rows = rows + first;
     view.count = static_cast<std::uint32_t>(std::min(count - first, groups_ * shape_.width));

@@ -12,8 +12,8 @@
 
 namespace sluice {
 
-/// Queries of a wave, and where their answers go; on the device, by row of the wave.
-struct WaveView {
+/// Queries of a batch, and where their answers go; on the device, by row of the batch.
+struct BatchView {
   const Seed* seeds = nullptr;  ///< of each query by vertex
   const std::uint64_t* seed_offsets = nullptr;
   GroupFigures* figures = nullptr;
@@ -28,7 +28,7 @@ class DenseQueries {
 
   /// Answers rows[0 .. count), on the device. False, and nothing is done, where memory is too short. The
   /// stream is waited for where diffusion is long, and goes on.
-  bool answer(const WaveView& wave, const QueryRules& rules, const std::uint32_t* rows, std::uint64_t count,
+  bool answer(const BatchView& batch, const QueryRules& rules, const std::uint32_t* rows, std::uint64_t count,
               const cuda::Stream& stream);
   /// Memory of each query that was answered last.
   std::uint64_t query_bytes() const { return shape_.query_bytes(); }

@@ -1,4 +1,4 @@
-// Grows waves of layer samples on a graph in partitions, for either backend's PagedItems.
+// Grows batches of layer samples on a graph in partitions, for either backend's PagedItems.
 #pragma once
 
 #include <algorithm>
@@ -53,19 +53,19 @@ class PagedLayerGrower {
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
     together(ranks_, [&] { make_room(count); });
-    const PagedLayerWave wave{program_,
-                              {arena_->view(), regions_.data(), states_.data()},
-                              first,
-                              device_.is_cuda() ? GraphView::kHubDegree : LayerProgram::kAnyLength};
+    const PagedLayerBatch batch{program_,
+                                {arena_->view(), regions_.data(), states_.data()},
+                                first,
+                                device_.is_cuda() ? GraphView::kHubDegree : LayerProgram::kAnyLength};
     const bool wide = program_.sizes.layer > GraphView::kHubDegree;
-    items_.each(count, PagedLayerWave::Begin{wave}, wide);
-    while (visit(wave, count)) items_.each(count, PagedLayerWave::GoOn{wave}, wide);
+    items_.each(count, PagedLayerBatch::Begin{batch}, wide);
+    while (visit(batch, count)) items_.each(count, PagedLayerBatch::GoOn{batch}, wide);
     items_.finish();
     stats_.compute_seconds += seconds_now() - start;
     count_edges(first, count);
   }
 
-  /// Results leave in pieces: what they take of the host's memory does not grow with the wave.
+  /// Results leave in pieces: what they take of the host's memory does not grow with the batch.
   void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
     const std::uint64_t piece_bytes = sample_piece_bytes();
     const LayerSizes& sizes = program_.sizes;
@@ -96,12 +96,13 @@ class PagedLayerGrower {
   }
 
  private:
-  static constexpr const char* kPurpose = "a wave of layer samples";
+  static constexpr const char* kPurpose = "a batch of layer samples";
 
   /// Brings everything that instances wait for; false: none waits.
-  bool visit(const PagedLayerWave& wave, std::uint64_t count) {
-    if (questions_) return questions_->visit(wave, count);
-    return items_.visit(count * program_.items(), PagedLayerWave::Waits{wave}, PagedLayerWave::Work{wave});
+  bool visit(const PagedLayerBatch& batch, std::uint64_t count) {
+    if (questions_) return questions_->visit(batch, count);
+    return items_.visit(count * program_.items(), PagedLayerBatch::Waits{batch},
+                        PagedLayerBatch::Work{batch});
   }
 
   void make_room(std::uint64_t count) {

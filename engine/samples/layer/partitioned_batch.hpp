@@ -1,4 +1,4 @@
-// A wave of layer samples on a graph in partitions, as its work sees it.
+// A batch of layer samples on a graph in partitions, as its work sees it.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct PagedLayerSlots {
   }
 };
 
-/// A wave as its work sees it.
-struct PagedLayerWave {
+/// A batch as its work sees it.
+struct PagedLayerBatch {
   PagedLayerProgram program;
   PagedLayerSlots slots;
   Instance first;
@@ -33,45 +33,45 @@ struct PagedLayerWave {
   struct Work;
 };
 
-struct PagedLayerWave::Begin {
-  PagedLayerWave wave;
+struct PagedLayerBatch::Begin {
+  PagedLayerBatch batch;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t slot, PickCounters& counters) const {
-    wave.program.begin(group, wave.first + slot, wave.slots.at(slot), counters);
+    batch.program.begin(group, batch.first + slot, batch.slots.at(slot), counters);
     return true;
   }
 };
 
-struct PagedLayerWave::GoOn {
-  PagedLayerWave wave;
+struct PagedLayerBatch::GoOn {
+  PagedLayerBatch batch;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t slot, PickCounters& counters) const {
-    wave.program.go_on(group, wave.first + slot, wave.slots.at(slot), counters);
+    batch.program.go_on(group, batch.first + slot, batch.slots.at(slot), counters);
     return true;
   }
 };
 
-struct PagedLayerWave::Waits {
-  PagedLayerWave wave;
+struct PagedLayerBatch::Waits {
+  PagedLayerBatch batch;
 
   SLUICE_HD Vertex operator()(std::uint64_t item) const {
-    const std::uint64_t each = wave.program.items();
-    return wave.program.waits(wave.slots.at(item / each), item % each);
+    const std::uint64_t each = batch.program.items();
+    return batch.program.waits(batch.slots.at(item / each), item % each);
   }
 };
 
-struct PagedLayerWave::Work {
-  PagedLayerWave wave;
+struct PagedLayerBatch::Work {
+  PagedLayerBatch batch;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
                             PickCounters& counters) const {
-    const std::uint64_t each = wave.program.items(), slot = here.order[k] / each;
-    const PagedLayerSlot at = wave.slots.at(slot);
-    const std::uint32_t longest = Group::kSize <= 32 ? wave.longest : LayerProgram::kAnyLength;
-    return wave.program.work(group, at, here, here.order[k] % each, longest, counters);
+    const std::uint64_t each = batch.program.items(), slot = here.order[k] / each;
+    const PagedLayerSlot at = batch.slots.at(slot);
+    const std::uint32_t longest = Group::kSize <= 32 ? batch.longest : LayerProgram::kAnyLength;
+    return batch.program.work(group, at, here, here.order[k] % each, longest, counters);
   }
 };
 

@@ -1,5 +1,5 @@
 // Layer samples over ranks that each own a range of partitions: an instance stays at home and asks the owners
-// of the lists that it waits for. All questions of a wave travel together, and so do the answers. Once for
+// of the lists that it waits for. All questions of a batch travel together, and so do the answers. Once for
 // both backends: questions are put in order, answered and taken in where the instances are.
 #pragma once
 
@@ -26,9 +26,9 @@ inline std::uint64_t layer_rank_bytes(const LayerSizes& sizes) {
   return std::max(sizes.frontier, sizes.layer) * (kAsked + kQuestion + sizeof(LayerRegion));
 }
 
-/// A wave's questions and the answers to them, as kernels see them.
+/// A batch's questions and the answers to them, as kernels see them.
 struct LayerHome {
-  PagedLayerWave wave;
+  PagedLayerBatch batch;
   const std::uint32_t* order;  ///< items that ask, by the rank that is asked
   LayerQuestion* questions;    ///< of these
 
@@ -37,13 +37,13 @@ struct LayerHome {
   struct Take;
 
   SLUICE_HD PagedLayerSlot slot_of(std::uint64_t q) const {
-    return wave.slots.at(order[q] / wave.program.items());
+    return batch.slots.at(order[q] / batch.program.items());
   }
 };
 
 /// The rank that owns the list that an item waits for; kNoKey: it does not wait.
 struct LayerHome::RankOf {
-  PartitionOfItem<PagedLayerWave::Waits> partition_of;
+  PartitionOfItem<PagedLayerBatch::Waits> partition_of;
   const std::uint32_t* ranks;  ///< by partition
 
   SLUICE_HD std::uint32_t operator()(std::uint64_t item) const {
@@ -57,9 +57,9 @@ struct LayerHome::Ask {
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
-    const PagedLayerWave& wave = home.wave;
-    const std::uint64_t item = home.order[q], each = wave.program.items();
-    if (group.rank() == 0) home.questions[q] = wave.program.question(home.slot_of(q), item % each);
+    const PagedLayerBatch& batch = home.batch;
+    const std::uint64_t item = home.order[q], each = batch.program.items();
+    if (group.rank() == 0) home.questions[q] = batch.program.question(home.slot_of(q), item % each);
     return true;
   }
 };
@@ -72,7 +72,7 @@ struct LayerHome::Take {
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
-    const PagedLayerProgram& program = home.wave.program;
+    const PagedLayerProgram& program = home.batch.program;
     const PagedLayerSlot slot = home.slot_of(q);
     const std::uint64_t item = home.order[q] % program.items();
     const LayerRegion* const from = came + answers.places[q];
@@ -108,11 +108,11 @@ class LayerRanks {
     copy_to_device(device, rank_of_.data(), owners.data(), rank_of_.bytes());
   }
 
-  /// Asks for all that the wave's instances wait for, and answers what other ranks ask; false: nobody asks.
+  /// Asks for all that the batch's instances wait for, and answers what other ranks ask; false: nobody asks.
   /// All ranks call it. Throws BudgetError on all of them, or on none.
-  bool visit(const PagedLayerWave& wave, std::uint64_t instances) {
+  bool visit(const PagedLayerBatch& batch, std::uint64_t instances) {
     std::uint64_t asked = 0;
-    together(&ranks_, [&] { asked = pack(wave, instances * wave.program.items()); });
+    together(&ranks_, [&] { asked = pack(batch, instances * batch.program.items()); });
     if (!any_left(&ranks_, asked, "samples under way")) return false;
     const std::vector<std::uint64_t> remote = exchange_.counts(counts_, kQuestions);
     const std::uint64_t come = std::accumulate(remote.begin(), remote.end(), std::uint64_t{0});
@@ -131,7 +131,7 @@ class LayerRanks {
     const LayerAnswers<Items>& given = remote_.answers();
     exchange({remote_.regions(), regions_.data(), sizeof(LayerRegion)}, given.regions_of_ranks(),
              answers_.regions_of_ranks(), kAnswers);
-    items_.each(asked, LayerHome::Take{home(wave), answers_.view(), regions_.data()});
+    items_.each(asked, LayerHome::Take{home(batch), answers_.view(), regions_.data()});
     return true;
   }
 
@@ -150,14 +150,14 @@ class LayerRanks {
     stats_.exchange_seconds += exchange_.exchange({&column, 1}, send, receive, items_.stream(), label);
   }
 
-  LayerHome home(const PagedLayerWave& wave) const { return {wave, order_.data(), questions_.data()}; }
+  LayerHome home(const PagedLayerBatch& batch) const { return {batch, order_.data(), questions_.data()}; }
 
   /// Questions in order of the rank that owns the list, those of an instance side by side; returns how many.
-  std::uint64_t pack(const PagedLayerWave& wave, std::uint64_t items) {
-    const LayerHome::RankOf rank_of{{PagedLayerWave::Waits{wave}, items_.owners()}, rank_of_.data()};
+  std::uint64_t pack(const PagedLayerBatch& batch, std::uint64_t items) {
+    const LayerHome::RankOf rank_of{{PagedLayerBatch::Waits{batch}, items_.owners()}, rank_of_.data()};
     const std::uint64_t asked = items_.order(items, rank_of, order_, counts_, places_);
     questions_.reserve(device_, asked, kQuestions);
-    items_.each(asked, LayerHome::Ask{home(wave)});
+    items_.each(asked, LayerHome::Ask{home(batch)});
     return asked;
   }
 

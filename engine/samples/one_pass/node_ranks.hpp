@@ -24,11 +24,11 @@ class NodeRanks {
   NodeRanks(Communicator& ranks, DeviceRanks* link, const Device& device, RunStats& stats)
       : ranks_(ranks), device_(device), stats_(stats), exchange_(ranks, device, link, kPieceBytes) {}
 
-  /// A wave begins, here with `mine`; returns the instances of all ranks, in order of rank.
-  const std::vector<HomeWave>& begin(const HomeWave& mine) { return homes_ = gather_waves(ranks_, mine); }
+  /// A batch begins, here with `mine`; returns the instances of all ranks, in order of rank.
+  const std::vector<HomeBatch>& begin(const HomeBatch& mine) { return homes_ = gather_batches(ranks_, mine); }
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
 
-  /// What this rank has found of a wave, in device memory; instances in order of rank.
+  /// What this rank has found of a batch, in device memory; instances in order of rank.
   struct Found {
     const std::uint64_t* counts = nullptr;  ///< edges of each instance
     const Edge* edges = nullptr;            ///< these, one instance's behind the other's
@@ -45,7 +45,7 @@ class NodeRanks {
     const auto came = exchange_.counts_after([&] { find(found); }, found.by_home, kPurpose);
     edges_came_ = std::accumulate(came.begin(), came.end(), std::uint64_t{0});
     std::vector<std::uint64_t> instances;
-    for (const HomeWave& home : homes_) instances.push_back(home.count);
+    for (const HomeBatch& home : homes_) instances.push_back(home.count);
     const std::vector<std::uint64_t> mine(homes_.size(), homes_[own()].count);
     together(&ranks_, [&] {
       counts_.reserve(device_, homes_.size() * homes_[own()].count, kPurpose);
@@ -77,7 +77,7 @@ class NodeRanks {
   Communicator& ranks_;
   const Device& device_;
   RunStats& stats_;
-  std::vector<HomeWave> homes_;  ///< by rank
+  std::vector<HomeBatch> homes_;  ///< by rank
   std::uint64_t edges_came_ = 0;
   Buffer<std::uint64_t> counts_;
   Buffer<Edge> edges_;

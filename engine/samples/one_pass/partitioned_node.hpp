@@ -1,6 +1,6 @@
-// Grows waves of `node` samples on a graph in partitions, for either backend's PagedItems: each drawn
+// Grows batches of `node` samples on a graph in partitions, for either backend's PagedItems: each drawn
 // vertex's list is looked through where it is, once to count the edges to drawn vertices, once to write them.
-// Where ranks own the partitions, a wave holds the instances of all of them (node_ranks.hpp).
+// Where ranks own the partitions, a batch holds the instances of all of them (node_ranks.hpp).
 #pragma once
 
 #include <algorithm>
@@ -65,8 +65,8 @@ class PagedNodeGrower {
   /// Grows instances [first, first + count); all ranks together where they share out the graph.
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
-    const HomeWave mine{first, count};
-    const std::vector<HomeWave> homes = homeward_ ? homeward_->begin(mine) : std::vector{mine};
+    const HomeBatch mine{first, count};
+    const std::vector<HomeBatch> homes = homeward_ ? homeward_->begin(mine) : std::vector{mine};
     if (homeward_) {
       homeward_->send_home([&](NodeRanks::Found& found) {
         find(homes);
@@ -81,7 +81,7 @@ class PagedNodeGrower {
     stats_.sampled_edges += begins_[begins_.size() - 1], stats_.selections += count * program_.count;
   }
 
-  /// Results leave in pieces: what they take of the host's memory does not grow with the wave.
+  /// Results leave in pieces: what they take of the host's memory does not grow with the batch.
   void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
     for (std::uint64_t from = 0; from < count;) {
       const double start = seconds_now();
@@ -99,11 +99,11 @@ class PagedNodeGrower {
   }
 
  private:
-  static constexpr const char* kPurpose = "a wave of drawn vertices";
+  static constexpr const char* kPurpose = "a batch of drawn vertices";
 
-  /// The edges between drawn vertices of all instances of the wave, as far as their lists are this rank's,
+  /// The edges between drawn vertices of all instances of the batch, as far as their lists are this rank's,
   /// and how many each instance has.
-  void find(const std::vector<HomeWave>& homes) {
+  void find(const std::vector<HomeBatch>& homes) {
     std::uint64_t instances = 0;
     for (std::size_t h = 0; h < homes.size(); instances += homes[h++].count)
       if (!homeward_ || h == homeward_->own()) first_ = instances;
@@ -113,27 +113,28 @@ class PagedNodeGrower {
     sets_.reserve(device_, instances * program_.capacity, kPurpose);
     offsets_.reserve(device_, items + 1, kPurpose);
     counts_.reserve(device_, instances, kPurpose);
-    PagedNodeWave wave{program_, values_.data(), sets_.data(), offsets_.data(),
-                       nullptr,  own_begin_,     own_end_,     device_.is_cuda()};
+    PagedNodeBatch batch{program_, values_.data(), sets_.data(), offsets_.data(),
+                         nullptr,  own_begin_,     own_end_,     device_.is_cuda()};
     std::uint64_t begin = 0;
-    for (const HomeWave& home : homes) {
-      items_.each(home.count, PagedNodeWave::Draw{wave, home, begin}, program_.count > GraphView::kHubDegree);
+    for (const HomeBatch& home : homes) {
+      items_.each(home.count, PagedNodeBatch::Draw{batch, home, begin},
+                  program_.count > GraphView::kHubDegree);
       begin += home.count;
     }
-    items_.visit(items, PagedNodeWave::Waits{wave, false}, PagedNodeWave::Measure{wave});
+    items_.visit(items, PagedNodeBatch::Waits{batch, false}, PagedNodeBatch::Measure{batch});
     const std::uint64_t total = items_.sum_up(offsets_.data(), items);
     edges_.reserve(device_, total, kPurpose);
-    wave.edges = edges_.data();
-    items_.visit(items, PagedNodeWave::Waits{wave, true}, PagedNodeWave::Write{wave});
-    items_.each(instances, PagedNodeWave::Count{offsets_.data(), program_.count, counts_.data()});
+    batch.edges = edges_.data();
+    items_.visit(items, PagedNodeBatch::Waits{batch, true}, PagedNodeBatch::Write{batch});
+    items_.each(instances, PagedNodeBatch::Count{offsets_.data(), program_.count, counts_.data()});
     items_.finish();
   }
 
   /// How many edges were found of each home's instances.
-  std::vector<std::uint64_t> edges_by_home(const std::vector<HomeWave>& homes) const {
+  std::vector<std::uint64_t> edges_by_home(const std::vector<HomeBatch>& homes) const {
     std::vector<std::uint64_t> edges;
     std::uint64_t instances = 0, before = 0;
-    for (const HomeWave& home : homes) {
+    for (const HomeBatch& home : homes) {
       instances += home.count;
       const std::uint64_t up_to = bring(offsets_, instances * program_.count, 1)[0];
       edges.push_back(up_to - before);
@@ -202,10 +203,10 @@ class PagedNodeGrower {
   OnePassProgram program_;  ///< without edges: lists are read where they are
   Items items_;
   std::uint64_t own_begin_, own_end_;  ///< vertices whose lists are this rank's
-  std::uint64_t first_ = 0;            ///< instances of the wave before this rank's
+  std::uint64_t first_ = 0;            ///< instances of the batch before this rank's
   Communicator* ranks_ = nullptr;
   Buffer<std::uint64_t> values_, sets_, offsets_;
-  Buffer<std::uint64_t> counts_;     ///< edges of each instance of the wave
+  Buffer<std::uint64_t> counts_;     ///< edges of each instance of the batch
   Buffer<Edge> edges_;               ///< these
   HostArray<std::uint64_t> begins_;  ///< [parts * instances + 1] of this rank
   std::optional<NodeRanks> homeward_;

@@ -1,5 +1,5 @@
-// A wave of `node` samples on a graph in partitions, and what is done of it by one group: drawing, measuring,
-// writing, counting.
+// A batch of `node` samples on a graph in partitions, and what is done of it by one group: drawing,
+// measuring, writing, counting.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace sluice {
 
-/// A wave as its work sees it; item i is drawn vertex i % count of instance i / count.
-struct PagedNodeWave {
+/// A batch as its work sees it; item i is drawn vertex i % count of instance i / count.
+struct PagedNodeBatch {
   OnePassProgram program;
   std::uint64_t* values;   ///< [items] drawn vertices
   std::uint64_t* sets;     ///< [instances * capacity]
@@ -41,66 +41,66 @@ struct PagedNodeWave {
   }
 };
 
-struct PagedNodeWave::Draw {
-  PagedNodeWave wave;
-  HomeWave home;
-  std::uint64_t begin;  ///< instances of the wave before the home's
+struct PagedNodeBatch::Draw {
+  PagedNodeBatch batch;
+  HomeBatch home;
+  std::uint64_t begin;  ///< instances of the batch before the home's
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t instance, PickCounters&) const {
-    const OnePassProgram& program = wave.program;
+    const OnePassProgram& program = batch.program;
     const std::uint64_t at = begin + instance;
-    program.draw(group, home.first + instance, wave.values + at * program.count,
-                 wave.sets + at * program.capacity);
-    std::uint64_t* const offsets = wave.offsets + at * program.count;
+    program.draw(group, home.first + instance, batch.values + at * program.count,
+                 batch.sets + at * program.capacity);
+    std::uint64_t* const offsets = batch.offsets + at * program.count;
     for (std::uint64_t i = group.rank(); i < program.count; i += Group::kSize) offsets[i] = 0;
     return true;
   }
 };
 
-struct PagedNodeWave::Waits {
-  PagedNodeWave wave;
+struct PagedNodeBatch::Waits {
+  PagedNodeBatch batch;
   bool measured;
 
   SLUICE_HD Vertex operator()(std::uint64_t item) const {
-    const auto v = static_cast<Vertex>(wave.values[item]);
-    const bool own = v >= wave.own_begin && v < wave.own_end;
+    const auto v = static_cast<Vertex>(batch.values[item]);
+    const bool own = v >= batch.own_begin && v < batch.own_end;
     const bool waits =
-        measured ? wave.offsets[item + 1] > wave.offsets[item] : own && wave.program.graph.degree(v) > 0;
+        measured ? batch.offsets[item + 1] > batch.offsets[item] : own && batch.program.graph.degree(v) > 0;
     return waits ? v : kNoVertex;
   }
 };
 
-struct PagedNodeWave::Measure {
-  PagedNodeWave wave;
+struct PagedNodeBatch::Measure {
+  PagedNodeBatch batch;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
                             PickCounters& counters) const {
     const std::uint64_t item = here.order[k];
     std::uint64_t size = 0;
-    if (!wave.induced(group, here, item, size, counters, [](std::uint64_t, const Edge&) {})) return false;
-    if (group.rank() == 0) wave.offsets[item] = size;
+    if (!batch.induced(group, here, item, size, counters, [](std::uint64_t, const Edge&) {})) return false;
+    if (group.rank() == 0) batch.offsets[item] = size;
     return true;
   }
 };
 
-struct PagedNodeWave::Write {
-  PagedNodeWave wave;
+struct PagedNodeBatch::Write {
+  PagedNodeBatch batch;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
                             PickCounters& counters) const {
     const std::uint64_t item = here.order[k];
-    Edge* const to = wave.edges + wave.offsets[item];
+    Edge* const to = batch.edges + batch.offsets[item];
     std::uint64_t size = 0;
-    return wave.induced(group, here, item, size, counters,
-                        [&](std::uint64_t i, const Edge& edge) { to[i] = edge; });
+    return batch.induced(group, here, item, size, counters,
+                         [&](std::uint64_t i, const Edge& edge) { to[i] = edge; });
   }
 };
 
 /// The edges of an instance.
-struct PagedNodeWave::Count {
+struct PagedNodeBatch::Count {
   const std::uint64_t* offsets;  ///< [items + 1]
   std::uint64_t each;            ///< items of an instance
   std::uint64_t* counts;

@@ -49,7 +49,7 @@ class PartitionedSamples {
                              bytes_per_instance_, left, depths_),
                   PageUse{.picks = 8}, stats_);
     together(ranks_, [&] { grower_.emplace(make_, *loop_); });
-    return batch_ = loop_->plan().wave;
+    return batch_ = loop_->plan().batch;
   }
 
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {

@@ -1,4 +1,4 @@
-// One depth of a wave of samples on the host: its entries are expanded as the partitions that hold their
+// One depth of a batch of samples on the host: its entries are expanded as the partitions that hold their
 // lists come.
 #pragma once
 
@@ -19,9 +19,9 @@
 
 namespace sluice::host {
 
-inline constexpr const char* kSampleWave = "a wave of samples";
+inline constexpr const char* kSampleBatch = "a batch of samples";
 
-/// One depth of a wave: edges in order of entries, entries in order of instances.
+/// One depth of a batch: edges in order of entries, entries in order of instances.
 struct SampleLevel {
   std::uint64_t entries = 0, edges = 0;
   Buffer<FrontierEntry> frontier;  ///< [entries]
@@ -37,9 +37,9 @@ struct SampleLevel {
            targets.bytes() + arrivals.bytes();
   }
   void reserve_edges(const Device& device, bool updates) {
-    indices.reserve(device, edges, kSampleWave);
-    targets.reserve(device, edges, kSampleWave);
-    if (updates) arrivals.reserve(device, edges, kSampleWave);
+    indices.reserve(device, edges, kSampleBatch);
+    targets.reserve(device, edges, kSampleBatch);
+    if (updates) arrivals.reserve(device, edges, kSampleBatch);
   }
 };
 
@@ -64,7 +64,7 @@ class LevelSelector {
   /// Selects the edges of a level whose entries belong to `homes`, in this order; their lists are in this
   /// rank's partitions.
   void select(SampleLevel& level, std::uint32_t depth, std::span<const LevelHome> homes) {
-    level.offsets.reserve(device_, level.entries + 1, kSampleWave);
+    level.offsets.reserve(device_, level.entries + 1, kSampleBatch);
     measure(level, depth, homes);
     std::uint64_t* const offsets = level.offsets.data();
     queue(level, [&](std::uint64_t entry) { return offsets[entry] > 0; });
@@ -149,7 +149,7 @@ class LevelSelector {
   template <class Waits>
   void queue(const SampleLevel& level, const Waits& waits) {
     const PartitionPlan& plan = loop_.plan().partitions;
-    order_.reserve(device_, level.entries, kSampleWave);
+    order_.reserve(device_, level.entries, kSampleBatch);
     std::fill(waiting_.begin(), waiting_.end(), 0);
     for (std::uint64_t at = 0; at < level.entries; ++at)
       if (waits(at)) ++waiting_[plan.owner(level.frontier.data()[at].vertex)];

@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-/// Items are numbered in 32 bits; more wait for smaller waves.
+/// Items are numbered in 32 bits; more wait for smaller batches.
 inline void check_items(std::uint64_t items) {
   if (items > std::numeric_limits<std::uint32_t>::max())
     throw BudgetError("more than 2^32 - 1 lists are wanted at once");

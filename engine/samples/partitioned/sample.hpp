@@ -39,7 +39,7 @@ SLUICE_HD std::uint64_t read_bytes(const SampleProgram<Sampler>& program, Vertex
   return edges * (program.select == Select::alias ? kAliasBytes : ctps_bytes(row.degree)) + targets;
 }
 
-/// Bytes that an instance under way takes, about: what is wrong with it is found out by the first wave.
+/// Bytes that an instance under way takes, about: what is wrong with it is found out by the first batch.
 /// `available` is what the device has for slots and instances.
 inline std::uint64_t paged_sample_bytes(const Graph& graph, const SampleOptions& options, std::uint64_t seeds,
                                         std::uint32_t depths, std::uint64_t available) {

@@ -43,12 +43,12 @@ struct PagedWorkspace {
 };
 
 template <class Program>
-class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
+class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
  public:
   static constexpr bool kOneAfterAnother = true;  ///< partitions, each with the whole GPU
 
   PagedGrower(const PagedSampleSetup<Program>& setup, PageLoop& loop)
-      : WaveGrower<Program>(setup.graph, workspace, setup.program, setup.starts, setup.revisit, setup.stats),
+      : BatchGrower<Program>(setup.graph, workspace, setup.program, setup.starts, setup.revisit, setup.stats),
         loop_(loop),
         places_(loop.partitions() + std::size_t{1}, 0),
         graph_(setup.graph),
@@ -64,10 +64,10 @@ class PagedGrower : private PagedWorkspace, public WaveGrower<Program> {
   std::uint64_t bytes() const { return workspace.bytes(); }
 
  protected:
-  using Base = WaveGrower<Program>;
+  using Base = BatchGrower<Program>;
   using Base::device_, Base::kPurpose, Base::memory_, Base::program_, Base::stats_, Base::stream_;
 
-  /// The wave's samples.
+  /// The batch's samples.
   std::shared_ptr<SampleStore> collect(Instance first, std::uint64_t count) {
     auto store = std::make_shared<SampleStore>();
     collect_samples(graph_, workspace, this->depths(), this->seeds(), first, count, *store, stats_);

@@ -6,34 +6,34 @@
 
 namespace sluice {
 
-std::vector<HomeWave> gather_waves(Communicator& ranks, const HomeWave& mine) {
+std::vector<HomeBatch> gather_batches(Communicator& ranks, const HomeBatch& mine) {
   std::string text(sizeof mine, '\0');
   std::memcpy(text.data(), &mine, sizeof mine);
-  std::vector<HomeWave> waves;
-  for (const std::string& theirs : ranks.all_gather(text, "the ranks' waves")) {
-    waves.emplace_back();
-    std::memcpy(&waves.back(), theirs.data(), sizeof mine);
+  std::vector<HomeBatch> batches;
+  for (const std::string& theirs : ranks.all_gather(text, "the ranks' batches")) {
+    batches.emplace_back();
+    std::memcpy(&batches.back(), theirs.data(), sizeof mine);
   }
-  return waves;
+  return batches;
 }
 
-JoinedHomes join_homes(std::span<const HomeWave> waves, std::span<const std::uint64_t> entries) {
+JoinedHomes join_homes(std::span<const HomeBatch> batches, std::span<const std::uint64_t> entries) {
   constexpr Instance kMost = Instance{1} << 32;  // that an entry can number
   JoinedHomes joined;
   std::uint64_t at = 0;
-  for (std::size_t rank = 0; rank < waves.size();) {
-    Instance first = waves[rank].first, end = first + waves[rank].count;
+  for (std::size_t rank = 0; rank < batches.size();) {
+    Instance first = batches[rank].first, end = first + batches[rank].count;
     const std::size_t from = rank;
     const std::uint64_t begin = at;
-    for (; rank < waves.size(); ++rank) {
-      const Instance least = std::min(first, waves[rank].first);
-      const Instance most = std::max(end, waves[rank].first + waves[rank].count);
+    for (; rank < batches.size(); ++rank) {
+      const Instance least = std::min(first, batches[rank].first);
+      const Instance most = std::max(end, batches[rank].first + batches[rank].count);
       if (rank > from && most - least > kMost) break;
       first = least, end = most;
       at += entries[rank];
     }
     for (std::size_t r = from; r < rank; ++r)
-      joined.shifts.push_back(static_cast<std::uint32_t>(waves[r].first - first));
+      joined.shifts.push_back(static_cast<std::uint32_t>(batches[r].first - first));
     joined.homes.push_back({first, begin, at});
   }
   return joined;

@@ -1,5 +1,5 @@
 // Whose instances the entries of a level are, where ranks expand each other's: an entry numbers its instance
-// from its own rank's wave on.
+// from its own rank's batch on.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ struct LevelHome {
   std::uint64_t begin = 0, end = 0;
 };
 
-/// A rank's wave: instances [first, first + count).
-struct HomeWave {
+/// A rank's batch: instances [first, first + count).
+struct HomeBatch {
   Instance first = 0;
   std::uint64_t count = 0;
 };
 
-/// Every rank's wave; all ranks call it.
-std::vector<HomeWave> gather_waves(Communicator& ranks, const HomeWave& mine);
+/// Every rank's batch; all ranks call it.
+std::vector<HomeBatch> gather_batches(Communicator& ranks, const HomeBatch& mine);
 
 /// Homes whose entries are worked on together.
 struct JoinedHomes {
@@ -33,6 +33,6 @@ struct JoinedHomes {
 };
 
 /// Joins the homes of a level in which rank r has `entries[r]` entries, in order of rank.
-JoinedHomes join_homes(std::span<const HomeWave> waves, std::span<const std::uint64_t> entries);
+JoinedHomes join_homes(std::span<const HomeBatch> batches, std::span<const std::uint64_t> entries);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// The host's side of samples on a graph in partitions: all instances of a wave depth by depth, each entry of
+// The host's side of samples on a graph in partitions: all instances of a batch depth by depth, each entry of
 // a frontier expanded when the partition that holds its list is here.
 #pragma once
 
@@ -70,7 +70,7 @@ class PagedGrower {
     stats_.compute_seconds += seconds_now() - start;
   }
 
-  /// Results leave in pieces: what they take of the host's memory does not grow with the wave.
+  /// Results leave in pieces: what they take of the host's memory does not grow with the batch.
   void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
     const std::uint64_t piece_bytes = sample_piece_bytes();
     const double start = seconds_now(), waited = stats_.write_seconds;
@@ -97,7 +97,7 @@ class PagedGrower {
   }
 
  private:
-  static constexpr const char* kPurpose = kSampleWave;
+  static constexpr const char* kPurpose = kSampleBatch;
   static constexpr std::uint64_t kGrain = 64;
 
   /// Calls body(instance, visited) for all instances; `visited` is the thread's own, not empty.

@@ -29,8 +29,8 @@ class SampleOwners {
         stats_(stats),
         rank_of_(ranks_of_partitions(ranks, plan_.size())) {}
 
-  /// A wave begins, here with `wave`.
-  void begin(const HomeWave& wave) { waves_ = gather_waves(ranks_, wave); }
+  /// A batch begins, here with `batch`.
+  void begin(const HomeBatch& batch) { batches_ = gather_batches(ranks_, batch); }
 
   /// As LevelSelector::select, for a level whose lists are anywhere; all ranks call it. Throws BudgetError on
   /// all of them, or on none.
@@ -52,7 +52,7 @@ class SampleOwners {
     if constexpr (Program::kDynamic)
       parents.exchange(ranks_, {packed_.parents.data(), packed_.entries}, counts_, kEntries);
     together(&ranks_, [&] {
-      const JoinedHomes joined = join_homes(waves_, entries.counts());
+      const JoinedHomes joined = join_homes(batches_, entries.counts());
       receive(entries, parents, joined.shifts);
       selector_.select(remote_, depth, joined.homes);
       measure(entries.counts());
@@ -99,9 +99,9 @@ class SampleOwners {
     std::vector<std::uint64_t> next = counts_;
     next.push_back(0);
     packed_.entries = sum_up(next.data(), homes());
-    order_.reserve(device_, packed_.entries, kSampleWave);
-    packed_.frontier.reserve(device_, packed_.entries, kSampleWave);
-    if constexpr (Program::kDynamic) packed_.parents.reserve(device_, packed_.entries, kSampleWave);
+    order_.reserve(device_, packed_.entries, kSampleBatch);
+    packed_.frontier.reserve(device_, packed_.entries, kSampleBatch);
+    if constexpr (Program::kDynamic) packed_.parents.reserve(device_, packed_.entries, kSampleBatch);
     for (std::uint64_t at = 0; at < level.entries; ++at) {
       if (!has_list(at)) continue;
       const std::uint64_t to = next[rank_of(at)]++;
@@ -120,7 +120,7 @@ class SampleOwners {
 
   void receive(Wire<FrontierEntry>& entries, Wire<Vertex>& parents, std::span<const std::uint32_t> shifts) {
     remote_.entries = entries.values().size();
-    remote_.frontier.reserve(device_, remote_.entries, kSampleWave);
+    remote_.frontier.reserve(device_, remote_.entries, kSampleBatch);
     std::uint64_t at = 0;
     for (std::size_t home = 0; home < homes(); ++home) {
       for (const std::uint64_t end = at + entries.counts()[home]; at < end; ++at) {
@@ -130,7 +130,7 @@ class SampleOwners {
       }
     }
     if constexpr (Program::kDynamic) {
-      remote_.parents.reserve(device_, remote_.entries, kSampleWave);
+      remote_.parents.reserve(device_, remote_.entries, kSampleBatch);
       std::ranges::copy(parents.values(), remote_.parents.data());
     }
   }
@@ -138,7 +138,7 @@ class SampleOwners {
   /// How many edges each remote entry has, and how many go to each home.
   void measure(std::span<const std::uint64_t> by_home) {
     const std::uint64_t* const offsets = remote_.offsets.data();
-    sizes_.reserve(device_, remote_.entries, kSampleWave);
+    sizes_.reserve(device_, remote_.entries, kSampleBatch);
     for (std::uint64_t at = 0; at < remote_.entries; ++at)
       sizes_.data()[at] = static_cast<std::uint32_t>(offsets[at + 1] - offsets[at]);
     edge_counts_.clear();
@@ -151,8 +151,8 @@ class SampleOwners {
 
   /// `sizes` are those of the packed entries, as their edges will come.
   void place_sizes(SampleLevel& level, std::span<const std::uint32_t> sizes) {
-    level.offsets.reserve(device_, level.entries + 1, kSampleWave);
-    begins_.reserve(device_, packed_.entries + 1, kSampleWave);
+    level.offsets.reserve(device_, level.entries + 1, kSampleBatch);
+    begins_.reserve(device_, packed_.entries + 1, kSampleBatch);
     std::fill_n(level.offsets.data(), level.entries, 0);
     for (std::uint64_t i = 0; i < packed_.entries; ++i)
       level.offsets.data()[order_.data()[i]] = begins_.data()[i] = sizes[i];
@@ -181,7 +181,7 @@ class SampleOwners {
   LevelSelector<Program>& selector_;
   RunStats& stats_;
   std::vector<std::uint32_t> rank_of_;      ///< by partition
-  std::vector<HomeWave> waves_;             ///< by rank
+  std::vector<HomeBatch> batches_;          ///< by rank
   SampleLevel packed_;                      ///< entries only, by the rank that owns their list
   Buffer<std::uint64_t> order_;             ///< which entries of the level those are
   Buffer<std::uint64_t> begins_;            ///< edges before those of each, as they come

@@ -42,7 +42,7 @@ class ShardGrower : public PagedGrower<Program> {
 
   /// All ranks together; they also agree that what was grown has room on its way to the sink.
   void grow(Instance first, std::uint64_t count) {
-    waves_ = gather_waves(ranks_, {first, count});
+    batches_ = gather_batches(ranks_, {first, count});
     Base::grow(first, count);
     together([&] {
       if (collects_ && count > 0) store_ = this->collect(first, count);
@@ -137,7 +137,7 @@ class ShardGrower : public PagedGrower<Program> {
     std::ranges::fill(edge_counts_, 0);
     remote_.edges = 0;
     if (remote_.entries == 0) return;
-    const JoinedHomes joined = join_homes(waves_, counts);
+    const JoinedHomes joined = join_homes(batches_, counts);
     std::uint64_t at = 0;
     for (std::size_t home = 0; home < homes(); at += counts[home++]) {
       if (counts[home] == 0 || joined.shifts[home] == 0) continue;
@@ -194,8 +194,8 @@ class ShardGrower : public PagedGrower<Program> {
 
   Communicator& ranks_;
   bool collects_;
-  std::vector<HomeWave> waves_;         ///< by rank
-  std::shared_ptr<SampleStore> store_;  ///< the wave's samples
+  std::vector<HomeBatch> batches_;      ///< by rank
+  std::shared_ptr<SampleStore> store_;  ///< the batch's samples
   std::uint64_t packed_ = 0;            ///< entries of this rank that have a list
   Counts sent_;                         ///< of them, by the rank that owns it
   Buffer<std::uint32_t> order_;         ///< which entries of the level those are

@@ -1,4 +1,4 @@
-// A wave of pools in the device's memory, and what one visit to it does.
+// A batch of pools in the device's memory, and what one visit to it does.
 #pragma once
 
 #include <algorithm>
@@ -13,32 +13,32 @@
 namespace sluice {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
-/// Memory of a wave: one row an instance.
-struct PoolWave {
-  PoolWave(const Device& device, std::uint64_t count, std::uint32_t size, std::uint32_t length)
+/// Memory of a batch: one row an instance.
+struct PoolBatch {
+  PoolBatch(const Device& device, std::uint64_t count, std::uint32_t size, std::uint32_t length)
       : seeds(device, count * size, kPurpose),
         pool(device, count * size, kPurpose),
         biases(device, count * size, kPurpose),
         edges(device, count * 2 * length, kPurpose) {}
 
-  static constexpr const char* kPurpose = "a wave of pools";
+  static constexpr const char* kPurpose = "a batch of pools";
 
   Buffer<Vertex> seeds, pool;
   Buffer<std::uint64_t> biases;
   Buffer<Vertex> edges;
 };
 
-/// Host memory for results on their way to the sink: what it takes does not grow with the wave.
+/// Host memory for results on their way to the sink: what it takes does not grow with the batch.
 struct PoolPieces {
   struct Piece {
     Staging<Vertex> edges, seeds;
   };
 
-  PoolPieces(const Device& device, std::uint64_t wave, std::uint64_t pool, std::uint64_t length) {
+  PoolPieces(const Device& device, std::uint64_t batch, std::uint64_t pool, std::uint64_t length) {
     constexpr std::uint64_t kMost = 32u << 20, kShare = 8;
     const std::uint64_t each = (pool + 2 * length) * sizeof(Vertex);
     rows = std::clamp<std::uint64_t>(std::min(kMost, host_accountant().available() / kShare) / each, 1,
-                                     std::max<std::uint64_t>(wave, 1));
+                                     std::max<std::uint64_t>(batch, 1));
     for (Piece& piece : both) {
       piece.edges = Staging<Vertex>(device, rows * 2 * length, "pools that leave");
       piece.seeds = Staging<Vertex>(device, rows * pool, "pools that leave");
@@ -53,7 +53,7 @@ struct PoolPieces {
   std::array<Piece, 2> both;
 };
 
-/// One visit of a wave's instances to the partitions that are here.
+/// One visit of a batch's instances to the partitions that are here.
 struct PoolVisits {
   PagedLists lists;
   PoolState* states;  ///< [instances]
@@ -61,7 +61,7 @@ struct PoolVisits {
   bool first;         ///< nothing was done yet
 };
 
-/// Pointers of a wave, for kernels.
+/// Pointers of a batch, for kernels.
 struct PoolRows {
   Vertex *seeds, *pool;
   std::uint64_t* biases;

@@ -22,7 +22,7 @@
 namespace sluice {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
-/// The host's way to work on a wave.
+/// The host's way to work on a batch.
 template <class Job>
 struct HostPools {
   using Items = host::PagedItems;
@@ -55,13 +55,13 @@ class PagedPools {
                          job.bytes_per_instance() + parked_pool_bytes(device_, ranks_), job.end - job.begin,
                          job.program.length),
               PageUse{.picks = 8}, stats),
-        wave_(std::min<std::uint64_t>(loop_.plan().wave, job.end - job.begin)),
-        memory_(device_, wave_, job.program.pool_size, job.program.length),
-        states_(device_, wave_, PoolWave::kPurpose),
-        waits_at_(device_, wave_, PoolWave::kPurpose),
-        pieces_(device_, wave_, job.program.pool_size, job.program.length),
-        at_(wave_),
-        done_(wave_),
+        batch_(std::min<std::uint64_t>(loop_.plan().batch, job.end - job.begin)),
+        memory_(device_, batch_, job.program.pool_size, job.program.length),
+        states_(device_, batch_, PoolBatch::kPurpose),
+        waits_at_(device_, batch_, PoolBatch::kPurpose),
+        pieces_(device_, batch_, job.program.pool_size, job.program.length),
+        at_(batch_),
+        done_(batch_),
         waiting_(loop_.partitions()) {
     if (ranks_) together(ranks_, [&] { questions_.emplace(job.graph, link, loop_, stats); });
   }
@@ -82,7 +82,7 @@ class PagedPools {
       }
       if (job_.sink) job_.leave(first_, count_, memory_, pieces_, writer, stats_);
     };
-    run_batches(EvenBatches{wave_, batch, ranks_}, {job_.begin, job_.end}, job_.options.progress, stats_);
+    run_batches(EvenBatches{batch_, batch, ranks_}, {job_.begin, job_.end}, job_.options.progress, stats_);
     loop_.count();
   }
 
@@ -111,8 +111,8 @@ class PagedPools {
   Communicator* ranks_;
   PageRequest pages_;
   PageLoop loop_;
-  std::uint64_t wave_;
-  PoolWave memory_;
+  std::uint64_t batch_;
+  PoolBatch memory_;
   Buffer<PoolState> states_;
   Buffer<Vertex> waits_at_;
   PoolPieces pieces_;

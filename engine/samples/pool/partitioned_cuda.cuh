@@ -1,4 +1,4 @@
-// The GPU's way to work on a wave of pools on a graph in partitions.
+// The GPU's way to work on a batch of pools on a graph in partitions.
 #pragma once
 
 #include <cstdint>

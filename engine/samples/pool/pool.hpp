@@ -39,8 +39,8 @@ struct PoolJob : InstanceJob<WalkSink> {
   PoolProgram<Sampler> program;
 
   std::uint64_t bytes_per_instance() const { return pool_bytes(program.pool_size, program.length); }
-  static PoolRows rows(const PoolWave& wave) {
-    return {wave.seeds.data(), wave.pool.data(), wave.biases.data(), wave.edges.data()};
+  static PoolRows rows(const PoolBatch& batch) {
+    return {batch.seeds.data(), batch.pool.data(), batch.biases.data(), batch.edges.data()};
   }
   void emit(Instance first, std::uint64_t count, const Vertex* edges, const Vertex* seeds) const {
     WalkBatch batch{first, count, program.length, {}, {}, {}};
@@ -50,7 +50,7 @@ struct PoolJob : InstanceJob<WalkSink> {
   }
 
   /// A batch's results go to the sink, piece by piece.
-  void leave(Instance first, std::uint64_t count, const PoolWave& memory, PoolPieces& pieces,
+  void leave(Instance first, std::uint64_t count, const PoolBatch& memory, PoolPieces& pieces,
              BatchWriter& writer, RunStats& stats) const {
     const std::uint64_t row = 2 * std::uint64_t{program.length}, pool = program.pool_size;
     for (std::uint64_t from = 0; from < count; from += pieces.rows) {
@@ -71,12 +71,12 @@ struct PoolJob : InstanceJob<WalkSink> {
   void on_host(RunStats& stats) const {
     if (graph.paged) return PagedPools(*this, HostPools<PoolJob>{*this}, stats).run();
     const std::uint64_t batch =
-        host_pool_wave(bytes_per_instance(), end - begin, graph.device.memory().available());
-    const std::array<PoolWave, 2> memory{PoolWave(graph.device, batch, program.pool_size, program.length),
-                                         PoolWave(graph.device, batch, program.pool_size, program.length)};
+        host_pool_batch(bytes_per_instance(), end - begin, graph.device.memory().available());
+    const std::array<PoolBatch, 2> memory{PoolBatch(graph.device, batch, program.pool_size, program.length),
+                                          PoolBatch(graph.device, batch, program.pool_size, program.length)};
     std::atomic<std::uint64_t> steps{0};
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
-      const PoolRows out = rows(memory[stats.waves % 2]);
+      const PoolRows out = rows(memory[stats.batches % 2]);
       const double start = seconds_now();
       parallel_blocks(graph.device.threads(), count, 16, [&](std::uint64_t from, std::uint64_t to, unsigned) {
         for (std::uint64_t i = from; i < to; ++i) steps += out.run(SingleLane{}, program, first + i, i);
@@ -99,7 +99,7 @@ struct PoolJob : InstanceJob<WalkSink> {
   void on_cuda(RunStats& stats) const {
     if (graph.paged) return in_partitions_on_cuda(stats);
     const std::uint64_t batch = cuda::instances_at_once(graph.device, bytes_per_instance(), end - begin);
-    const PoolWave memory(graph.device, batch, program.pool_size, program.length);
+    const PoolBatch memory(graph.device, batch, program.pool_size, program.length);
     PoolPieces pieces(graph.device, sink ? batch : 0, program.pool_size, program.length);
     const Buffer<unsigned long long> steps(graph.device, 1, "counters");
     unsigned long long done = 0;

@@ -1,6 +1,6 @@
 // Pools over ranks that each own a range of partitions: a pool stays at home and asks the list's owner for
-// the one target that it draws. All questions of a wave travel together, and so do the answers. Once for both
-// backends: questions are put in order, answered and taken in where the pools are.
+// the one target that it draws. All questions of a batch travel together, and so do the answers. Once for
+// both backends: questions are put in order, answered and taken in where the pools are.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ inline std::uint64_t parked_pool_bytes(const Device& device, const Communicator*
   return kParkedPoolBytes + asked + static_cast<std::uint64_t>(ranks->size()) * remote;
 }
 
-/// The pools of a wave, as kernels see them.
+/// The pools of a batch, as kernels see them.
 struct WaitingPools {
   PoolState* states;
   const Vertex* waits_at;  ///< whose list each needs; kNoVertex: none

@@ -30,10 +30,10 @@ constexpr std::uint64_t pool_bytes(std::uint64_t pool, std::uint64_t length) {
 }
 /// What it takes beside that where its lists come in partitions: its state, and the list that it waits for.
 inline constexpr std::uint64_t kParkedPoolBytes = sizeof(PoolState) + sizeof(Vertex);
-/// Instances in each of the two waves of the host: one leaves while the other is made.
-inline std::uint64_t host_pool_wave(std::uint64_t each, std::uint64_t instances, std::uint64_t available) {
-  constexpr std::uint64_t kWaveBytes = 64u << 20;
-  const std::uint64_t fitting = std::min(kWaveBytes, available / 2) / std::max<std::uint64_t>(each, 1);
+/// Instances in each of the two batches of the host: one leaves while the other is made.
+inline std::uint64_t host_pool_batch(std::uint64_t each, std::uint64_t instances, std::uint64_t available) {
+  constexpr std::uint64_t kBatchBytes = 64u << 20;
+  const std::uint64_t fitting = std::min(kBatchBytes, available / 2) / std::max<std::uint64_t>(each, 1);
   return std::clamp<std::uint64_t>(fitting, 1, std::max<std::uint64_t>(instances, 1));
 }
 

@@ -81,16 +81,16 @@ struct LayerJob : InstanceJob<SampleSink> {
   void on_cuda(RunStats& stats) const {
     if (graph.paged) return in_partitions_on_cuda(stats);
     const bool hubs = graph.view.hub_count > 0, wide = program.sizes.layer > GraphView::kHubDegree;
-    const std::uint64_t wave = cuda::instances_at_once(
+    const std::uint64_t batch = cuda::instances_at_once(
         graph.device, LayerArena::bytes_per_slot(program.sizes) + sizeof(std::uint64_t), end - begin);
-    const cuda::LeftList left(graph.device, hubs ? wave : 0);
-    const LayerArena arena(graph.device, program.sizes, wave);
-    const Buffer<std::uint32_t> seed_counts(graph.device, wave, "counts of seeds");
+    const cuda::LeftList left(graph.device, hubs ? batch : 0);
+    const LayerArena arena(graph.device, program.sizes, batch);
+    const Buffer<std::uint32_t> seed_counts(graph.device, batch, "counts of seeds");
     const Buffer<cuda::InstanceCounters> counters(graph.device, 1, "counters");
     const cuda::InstanceCounters zero{};
     copy_to_device(graph.device, counters.data(), &zero, sizeof zero);
     cuda::drive_instances(
-        options, wave, begin, end, sink, stats,
+        options, batch, begin, end, sink, stats,
         [&](Instance first, std::uint64_t count, const cuda::Stream& stream) {
           const auto grow = [=, program = program, slots = arena.view(),
                              seeds = seed_counts.data()] __device__(const auto& group, std::uint64_t index,

@@ -111,14 +111,14 @@ struct OnePassJob : InstanceJob<SampleSink> {
   /// draw(first, count, values) draws positions of instances [first, first + count).
   template <class Draw>
   void edges_of_ranks(RunStats& stats, const Draw& draw) const {
-    constexpr std::uint64_t kWaveBytes = 16u << 20;  // of results
+    constexpr std::uint64_t kBatchBytes = 16u << 20;  // of results
     Communicator& ranks = *graph.paging.shard;
     const std::uint64_t each =
         program.count * (sizeof(Vertex) * 3 + sizeof(std::int32_t) + sizeof(EdgeIndex));
-    const std::uint64_t wave =
-        std::min<std::uint64_t>(std::max<std::uint64_t>(kWaveBytes / each, 1), end - begin);
-    HostArray<std::uint64_t> values(wave * program.count, kPurpose);
-    HostArray<Vertex> targets(wave * program.count, kPurpose);
+    const std::uint64_t batch =
+        std::min<std::uint64_t>(std::max<std::uint64_t>(kBatchBytes / each, 1), end - begin);
+    HostArray<std::uint64_t> values(batch * program.count, kPurpose);
+    HostArray<Vertex> targets(batch * program.count, kPurpose);
     std::vector<EdgeIndex> first_edges;
     for (int rank = 0; rank < ranks.size(); ++rank)
       first_edges.push_back(graph.graph.out.offsets[graph.part_of(rank).first]);
@@ -140,7 +140,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
       stats.selections += drawn, stats.sampled_edges += drawn;
       if (sink && count > 0) writer.submit([store, this] { sink->write(store->batch()); });
     };
-    run_batches(EvenBatches{wave, run, &ranks}, {begin, end}, options.progress, stats);
+    run_batches(EvenBatches{batch, run, &ranks}, {begin, end}, options.progress, stats);
   }
 
   void edges_of_ranks_on_host(RunStats& stats) const {
@@ -170,14 +170,14 @@ struct OnePassJob : InstanceJob<SampleSink> {
         nodes ? std::min<std::uint64_t>(graph.view.hub_count, program.count) : 0;  // at most, an instance
     const std::uint64_t bytes =
         (program.count * (nodes ? 3 : 1) + program.capacity + hubs_drawn) * sizeof(std::uint64_t);
-    const std::uint64_t wave = cuda::instances_at_once(graph.device, bytes, end - begin);
-    const Buffer<std::uint64_t> values(graph.device, wave * program.count, kPurpose);
-    const Buffer<std::uint64_t> slots(graph.device, wave * program.capacity, kPurpose);
-    const Buffer<std::uint64_t> counts(graph.device, nodes ? wave * program.count : 0, kPurpose);
-    const Buffer<std::uint64_t> offsets(graph.device, nodes ? wave * program.count : 0, kPurpose);
-    const cuda::LeftList left(graph.device, wave * hubs_drawn);
+    const std::uint64_t batch = cuda::instances_at_once(graph.device, bytes, end - begin);
+    const Buffer<std::uint64_t> values(graph.device, batch * program.count, kPurpose);
+    const Buffer<std::uint64_t> slots(graph.device, batch * program.capacity, kPurpose);
+    const Buffer<std::uint64_t> counts(graph.device, nodes ? batch * program.count : 0, kPurpose);
+    const Buffer<std::uint64_t> offsets(graph.device, nodes ? batch * program.count : 0, kPurpose);
+    const cuda::LeftList left(graph.device, batch * hubs_drawn);
     cuda::drive_instances(
-        options, wave, begin, end, sink, stats,
+        options, batch, begin, end, sink, stats,
         [&](Instance first, std::uint64_t count, const cuda::Stream& stream) {
           draw_on_cuda(first, count, values.data(), slots.data(), stream, stats);
           if (!nodes) return;

@@ -28,15 +28,15 @@ class PagedWalkDriver {
   void run_all(InstanceRange range);
 
   // For run_batches: ranks make as many batches.
-  bool more(std::uint64_t) const { return batch_ < homes_.waves(); }
+  bool more(std::uint64_t) const { return batch_ < homes_.batches(); }
   std::uint64_t next(std::uint64_t left);
   void run(Instance first, std::uint64_t count, BatchWriter& writer);
 
  private:
   PagedPlan make_plan(const PageColumns& columns, std::uint64_t bytes_per_walk) const;
-  std::uint64_t per_home() const { return loop_.plan().wave; }
+  std::uint64_t per_home() const { return loop_.plan().batch; }
   std::uint32_t leg() const { return static_cast<std::uint32_t>(loop_.plan().leg); }
-  const WalkWave& wave() const { return queues_->wave(); }
+  const ActiveWalks& batch() const { return queues_->batch(); }
   /// Rows come to their rank from GPU to GPU, whole.
   bool whole_rows() const { return exchange_ && exchange_->between_gpus(); }
   void walk_batch(BatchWriter& writer);
@@ -53,10 +53,10 @@ class PagedWalkDriver {
   Communicator* ranks_;
   Instance instances_;
   PageLoop loop_;
-  WaveHomes homes_;
+  BatchHomes homes_;
   std::unique_ptr<WalkQueues> queues_;
   std::unique_ptr<WalkExchange> exchange_;  ///< null: this rank is alone
-  std::optional<WaveRows> rows_;
+  std::optional<BatchRows> rows_;
   std::uint64_t batch_ = 0;
 };
 
@@ -71,14 +71,14 @@ PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& 
       instances_(range.end - range.begin),
       loop_(graph, pages, make_plan(pages.columns, bytes_per_walk),
             PageUse{.picks = 1, .steps = options.length}, stats),
-      homes_(graph.device, ranks_, range.begin, range.end, loop_.plan().wave),
+      homes_(graph.device, ranks_, range.begin, range.end, loop_.plan().batch),
       queues_(make(homes_.capacity(), leg(), loop_.partitions() + 2)) {
-  WalkWave& wave = queues_->wave();
-  wave.own_begin = loop_.own().begin, wave.own_end = loop_.own().end;
-  wave.homes = homes_.firsts(), wave.home_counts = homes_.counts(), wave.per_home = per_home();
-  wave.starts = starts;
-  wave.length = options.length;
-  wave.partitions = loop_.partitions();
+  ActiveWalks& batch = queues_->batch();
+  batch.own_begin = loop_.own().begin, batch.own_end = loop_.own().end;
+  batch.homes = homes_.firsts(), batch.home_counts = homes_.counts(), batch.per_home = per_home();
+  batch.starts = starts;
+  batch.length = options.length;
+  batch.partitions = loop_.partitions();
   if (ranks_) exchange_ = std::make_unique<WalkExchange>(*ranks_, graph.device, *queues_, loop_.partitions());
   rows_.emplace(graph.device, homes_, whole_rows() ? nullptr : ranks_, per_home(), options.length, leg(),
                 sink, stats);
@@ -118,14 +118,14 @@ PagedPlan PagedWalkDriver::make_plan(const PageColumns& columns, std::uint64_t b
 
 /// Leg by leg. What the last one made is still on the device.
 void PagedWalkDriver::walk_batch(BatchWriter& writer) {
-  WalkWave& wave = queues_->wave();
-  wave.from = 0, wave.until = std::min(leg(), options_.length);
+  ActiveWalks& batch = queues_->batch();
+  batch.from = 0, batch.until = std::min(leg(), options_.length);
   queues_->publish(loop_);
   queues_->begin(homes_.capacity());
   walk_leg();
-  while (wave.until < options_.length) {
-    rows_->leave_leg(queues_->paths(), wave.from, wave.until, writer);
-    wave.from = wave.until, wave.until += std::min(leg(), options_.length - wave.until);
+  while (batch.until < options_.length) {
+    rows_->leave_leg(queues_->paths(), batch.from, batch.until, writer);
+    batch.from = batch.until, batch.until += std::min(leg(), options_.length - batch.until);
     queues_->publish(loop_);
     queues_->begin_leg();
     walk_leg();
@@ -142,7 +142,7 @@ std::uint64_t PagedWalkDriver::waiting_here() const {
   const std::span<const std::uint64_t> waiting = queues_->waiting();
   const OwnedPartitions& own = loop_.own();
   return std::reduce(waiting.begin() + own.begin, waiting.begin() + own.end,
-                     waiting[queues_->wave().pairs()]);
+                     waiting[queues_->batch().pairs()]);
 }
 
 /// Works until half of the walks that waited for partitions of this rank have gone; alone, until all have.
@@ -159,7 +159,7 @@ void PagedWalkDriver::walk_here() {
     const auto [own, asked] = queues_->first_pair();
     const PartitionPlan& plan = loop_.plan().partitions;
     const std::array<std::uint32_t, 2> wanted{plan.owner(own), plan.owner(asked)};
-    const std::uint32_t key = wave().pairs();
+    const std::uint32_t key = batch().pairs();
     loop_.bring_together(wanted, queues_->waiting(), [&] { work({&key, 1}); });
   }
 }

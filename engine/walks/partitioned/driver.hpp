@@ -1,5 +1,5 @@
 // The queue driver of walks on a graph in partitions: brings partitions where walks wait, works on what is
-// here while the next ones come, until all walks of a wave have ended; wave by wave.
+// here while the next ones come, until all walks of a batch have ended; batch by batch.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-/// Makes a wave of so many walks, in legs of so many steps, with so many keys.
+/// Makes a batch of so many walks, in legs of so many steps, with so many keys.
 using MakeQueues =
     FunctionRef<std::unique_ptr<WalkQueues>(std::uint64_t capacity, std::uint32_t leg, std::uint32_t keys)>;
 
@@ -25,16 +25,16 @@ void walk_in_partitions(ResidentGraph::Impl& graph, const PageRequest& pages, St
                         const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
                         WalkSink* sink, std::uint64_t bytes_per_walk, const MakeQueues& make);
 
-/// The same by the backend's PagedWave.
-template <class Program, class Wave>
+/// The same by the backend's PagedBatch.
+template <class Program, class Batch>
 void walk_in_partitions(ResidentGraph::Impl& graph, const Program& program, const PageRequest& pages,
                         StartsView starts, const WalkOptions& options, RunStats& stats, Instance begin,
                         Instance end, WalkSink* sink) {
   const auto make = [&](std::uint64_t capacity, std::uint32_t leg,
                         std::uint32_t keys) -> std::unique_ptr<WalkQueues> {
-    return std::make_unique<Wave>(graph.device, graph.paging, program, capacity, leg, keys);
+    return std::make_unique<Batch>(graph.device, graph.paging, program, capacity, leg, keys);
   };
-  walk_in_partitions(graph, pages, starts, options, stats, begin, end, sink, Wave::kBytesPerWalk, make);
+  walk_in_partitions(graph, pages, starts, options, stats, begin, end, sink, Batch::kBytesPerWalk, make);
 }
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// What the driver of walks in partitions asks of a wave, whatever the sampler and the backend: its code is
+// What the driver of walks in partitions asks of a batch, whatever the sampler and the backend: its code is
 // compiled once.
 #pragma once
 
@@ -18,16 +18,16 @@
 
 namespace sluice {
 
-/// A wave of walks, in queues by what they wait for (keys of WalkWave).
+/// A batch of walks, in queues by what they wait for (keys of ActiveWalks).
 class WalkQueues {
  public:
   virtual ~WalkQueues() = default;
 
-  virtual WalkWave& wave() = 0;
+  virtual ActiveWalks& batch() = 0;
   /// Makes the partitions that are here visible to the next round.
   virtual void publish(PageLoop& loop) = 0;
   virtual void begin(std::uint64_t count) = 0;
-  /// The walks that came to the end of the last leg go on with the next, WalkWave::from.
+  /// The walks that came to the end of the last leg go on with the next, ActiveWalks::from.
   virtual void begin_leg() = 0;
   /// Walks that wait, by key.
   virtual std::span<const std::uint64_t> waiting() const = 0;

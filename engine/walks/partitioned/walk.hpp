@@ -43,7 +43,7 @@ constexpr std::uint64_t paged_walk_bytes(bool cuda, bool asks) {
 
 /// A walk on its way to the rank that owns its partition.
 struct TravellingWalk {
-  std::uint32_t index = 0;  ///< in the wave
+  std::uint32_t index = 0;  ///< in the batch
   std::uint32_t key = 0;    ///< where it waits
   ParkedWalk parked;
   ParkedQuestion question;
@@ -81,11 +81,11 @@ concept PageableProgram = requires(const Program& program, const PageView& page)
   on_page(program, page);
 };
 
-/// A wave of walks, whatever walks; by value to kernels.
-struct WalkWave {
+/// A batch of walks, whatever walks; by value to kernels.
+struct ActiveWalks {
   PageMap map;
   StartsView starts;
-  // A wave holds as many instances of each home, the rank that writes their rows; alone there is one.
+  // A batch holds as many instances of each home, the rank that writes their rows; alone there is one.
   const Instance* homes = nullptr;             ///< [homes] the first instance of each
   const std::uint64_t* home_counts = nullptr;  ///< [homes] how many of `per_home` there are
   std::uint64_t per_home = 1;
@@ -113,7 +113,7 @@ struct WalkWave {
 
 /// The same with everything that a round needs.
 template <class Program>
-struct PagedWalks : WalkWave {
+struct PagedWalks : ActiveWalks {
   const Program* programs = nullptr;  ///< [slots], each reads its own partition's edges
 
   /// Can a step leave a question unanswered, or scan with another list?
@@ -143,7 +143,7 @@ struct PagedWalks : WalkWave {
   SLUICE_HD static ParkedWalk park(const Walker& walker) {
     return {walker.current, walker.previous, walker.step, walker.trial};
   }
-  /// A walk at its start; whatever is behind the wave's last one has none, and is not looked at.
+  /// A walk at its start; whatever is behind the batch's last one has none, and is not looked at.
   SLUICE_HD Walker begin(std::uint64_t index) const {
     if (!exists(index)) return {};
     return resume(index, {starts.start(instance(index)), kNoVertex, 0, 0});

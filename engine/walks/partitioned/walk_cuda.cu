@@ -14,38 +14,38 @@ namespace sluice::cuda {
 namespace {
 
 /// Packs walks [first, first + count) of the order, which leave; they have ended here.
-__global__ void pack_kernel(PagedWaveView wave, std::uint64_t first, std::uint64_t count, std::uint32_t ended,
-                            TravellingWalk* out) {
+__global__ void pack_kernel(PagedBatchView batch, std::uint64_t first, std::uint64_t count,
+                            std::uint32_t ended, TravellingWalk* out) {
   const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  const std::uint32_t index = wave.order[first + i];
-  out[i] = {index, wave.keys[index], wave.parked[index],
-            wave.questions ? wave.questions[index] : ParkedQuestion{}};
-  wave.keys[index] = ended;
+  const std::uint32_t index = batch.order[first + i];
+  out[i] = {index, batch.keys[index], batch.parked[index],
+            batch.questions ? batch.questions[index] : ParkedQuestion{}};
+  batch.keys[index] = ended;
 }
 
 /// Takes `count` packed walks over, and counts where they wait.
-__global__ void settle_kernel(PagedWaveView wave, const TravellingWalk* walks, std::uint64_t count,
+__global__ void settle_kernel(PagedBatchView batch, const TravellingWalk* walks, std::uint64_t count,
                               std::uint32_t keys) {
   extern __shared__ unsigned arrivals[];
   const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   TravellingWalk walk;
   if (i < count) {
     walk = walks[i];
-    wave.parked[walk.index] = walk.parked;
-    if (wave.questions) wave.questions[walk.index] = walk.question;
-    wave.keys[walk.index] = walk.key;
+    batch.parked[walk.index] = walk.parked;
+    if (batch.questions) batch.questions[walk.index] = walk.question;
+    batch.keys[walk.index] = walk.key;
   }
-  count_arrivals(walk.key, i < count, keys, wave.waiting, arrivals);
+  count_arrivals(walk.key, i < count, keys, batch.waiting, arrivals);
 }
 
 /// Walks [0, count) wait where the next leg begins.
-__global__ void begin_leg_kernel(WalkWave walks, PagedWaveView wave, std::uint64_t count) {
+__global__ void begin_leg_kernel(ActiveWalks walks, PagedBatchView batch, std::uint64_t count) {
   extern __shared__ unsigned arrivals[];
   const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const std::uint32_t key = index < count ? walks.key_in_leg(wave.parked[index]) : 0;
-  if (index < count) wave.keys[index] = key;
-  count_arrivals(key, index < count, walks.keys(), wave.waiting, arrivals);
+  const std::uint32_t key = index < count ? walks.key_in_leg(batch.parked[index]) : 0;
+  if (index < count) batch.keys[index] = key;
+  count_arrivals(key, index < count, walks.keys(), batch.waiting, arrivals);
 }
 
 __global__ void iota_kernel(std::uint32_t* values, std::uint64_t count) {
@@ -77,7 +77,7 @@ DeviceWalkQueues::DeviceWalkQueues(const Device& device, const PagingOptions& pa
       sorted_keys_(device, capacity, "queues of walks"),
       walks_(device, capacity, "queues of walks"),
       order_(device, capacity, "queues of walks"),
-      paths_(device, capacity * row_, "a wave of walks"),
+      paths_(device, capacity * row_, "a batch of walks"),
       arrivals_(device, keys, "queues of walks"),
       counters_(device, kWalkCounterSlots, "counters"),
       waiting_(keys, 0) {
@@ -97,7 +97,7 @@ void DeviceWalkQueues::begin(std::uint64_t count) {
 
 void DeviceWalkQueues::begin_leg() {
   clear_rows();
-  begin_leg_kernel<<<grid_for(count_, kWalkBlock), kWalkBlock, shared_, stream_.get()>>>(wave(), view(),
+  begin_leg_kernel<<<grid_for(count_, kWalkBlock), kWalkBlock, shared_, stream_.get()>>>(batch(), view(),
                                                                                          count_);
   check_launch("begin_leg_kernel");
   collect();
@@ -117,7 +117,7 @@ void DeviceWalkQueues::advance(std::span<const std::uint32_t> keys) {
 
 std::pair<Vertex, Vertex> DeviceWalkQueues::first_pair() {
   sort();
-  const std::uint64_t at = begin_of(wave().pairs());
+  const std::uint64_t at = begin_of(batch().pairs());
   std::uint32_t index = 0;
   ParkedWalk parked;
   copy_to_host(device_, &index, order_.data() + at, sizeof index);
@@ -161,7 +161,7 @@ void DeviceWalkQueues::settle(const TravellingWalk* walks, std::uint64_t count) 
   waiting_[ended_] -= count;
 }
 
-PagedWaveView DeviceWalkQueues::view() {
+PagedBatchView DeviceWalkQueues::view() {
   return {parked_.data(), questions_.data(), keys_.data(),    order_.data(), paths_.data(),
           row_,           arrivals_.data(),  counters_.data()};
 }

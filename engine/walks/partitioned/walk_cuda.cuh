@@ -1,4 +1,4 @@
-// The GPU's side of walks on a graph in partitions: a wave's walks ordered by the partition that they wait
+// The GPU's side of walks on a graph in partitions: a batch's walks ordered by the partition that they wait
 // for, one lane a walk, as far as it goes.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace sluice::cuda {
 /// Bytes of a block's shared memory in which it counts arrivals by key.
 std::size_t arrival_bytes(std::uint32_t keys);
 
-/// A wave of walks by the partition that they wait for, whatever the sampler.
+/// A batch of walks by the partition that they wait for, whatever the sampler.
 class DeviceWalkQueues : public WalkQueues {
  public:
   ~DeviceWalkQueues() override;
@@ -48,9 +48,9 @@ class DeviceWalkQueues : public WalkQueues {
                    std::uint32_t length, std::uint32_t keys);
 
   // What depends on the sampler: its kernels, with `shared` bytes (arrival_bytes).
-  virtual void launch_begin(const PagedWaveView& view, std::uint64_t count, std::size_t shared,
+  virtual void launch_begin(const PagedBatchView& view, std::uint64_t count, std::size_t shared,
                             cudaStream_t stream) = 0;
-  virtual void launch_walks(const PagedWaveView& view, const PagedSegments& segments, unsigned blocks,
+  virtual void launch_walks(const PagedBatchView& view, const PagedSegments& segments, unsigned blocks,
                             std::size_t shared, cudaStream_t stream) = 0;
   /// Blocks of walks that the GPU works on at the same time.
   virtual unsigned walk_blocks(std::size_t shared) const = 0;
@@ -64,7 +64,7 @@ class DeviceWalkQueues : public WalkQueues {
     Timer timer;
   };
 
-  PagedWaveView view();
+  PagedBatchView view();
   void clear_rows();
   void clear_arrivals();
   Timeout timeout() const;
@@ -98,25 +98,25 @@ class DeviceWalkQueues : public WalkQueues {
 };
 
 template <class Program>
-class PagedWave final : public DeviceWalkQueues {
+class PagedBatch final : public DeviceWalkQueues {
  public:
   static constexpr bool kAsks = PagedWalks<Program>::kAsks;
   static constexpr std::uint64_t kBytesPerWalk = paged_walk_bytes(true, kAsks);
 
-  PagedWave(const Device& device, const PagingOptions& paging, const Program& program, std::uint64_t capacity,
-            std::uint32_t length, std::uint32_t keys)
+  PagedBatch(const Device& device, const PagingOptions& paging, const Program& program,
+             std::uint64_t capacity, std::uint32_t length, std::uint32_t keys)
       : DeviceWalkQueues(device, paging, kAsks, capacity, length, keys), program_(program) {}
 
-  WalkWave& wave() override { return walks_; }
+  ActiveWalks& batch() override { return walks_; }
   void publish(PageLoop& loop) override { walks_.publish(loop, program_); }
 
  private:
-  void launch_begin(const PagedWaveView& view, std::uint64_t count, std::size_t shared,
+  void launch_begin(const PagedBatchView& view, std::uint64_t count, std::size_t shared,
                     cudaStream_t stream) override {
     begin_paged_kernel<<<grid_for(count, kWalkBlock), kWalkBlock, shared, stream>>>(walks_, view, count);
     check_launch("begin_paged_kernel");
   }
-  void launch_walks(const PagedWaveView& view, const PagedSegments& segments, unsigned blocks,
+  void launch_walks(const PagedBatchView& view, const PagedSegments& segments, unsigned blocks,
                     std::size_t shared, cudaStream_t stream) override {
     paged_walk_kernel<<<blocks, kWalkBlock, shared, stream>>>(walks_, view, segments);
     check_launch("paged_walk_kernel");

@@ -21,7 +21,7 @@ HostWalkQueues::HostWalkQueues(const Device& device, const PagingOptions& paging
       next_(device, capacity, "queues of walks"),
       order_(device, capacity, "queues of walks"),
       keys_(device, capacity, "queues of walks"),
-      paths_(device, capacity * row_, "a wave of walks"),
+      paths_(device, capacity * row_, "a batch of walks"),
       ended_(keys - 2),
       heads_(keys, kNone),
       waiting_(keys, 0) {}
@@ -46,7 +46,7 @@ void HostWalkQueues::begin(std::uint64_t count) {
 void HostWalkQueues::begin_leg() {
   restart([this](std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t i = from; i < to; ++i) {
-      keys_.data()[i] = wave().key_in_leg(parked_.data()[i]);
+      keys_.data()[i] = batch().key_in_leg(parked_.data()[i]);
       order_.data()[i] = static_cast<std::uint32_t>(i);
     }
   });
@@ -69,7 +69,7 @@ void HostWalkQueues::advance(std::span<const std::uint32_t> keys) {
 }
 
 std::pair<Vertex, Vertex> HostWalkQueues::first_pair() {
-  const Walker walker = walker_of(parked_.data()[heads_[wave().pairs()]]);
+  const Walker walker = walker_of(parked_.data()[heads_[batch().pairs()]]);
   return {walker.current, asked_by(walker)};
 }
 

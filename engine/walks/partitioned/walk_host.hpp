@@ -1,4 +1,4 @@
-// The host's side of walks on a graph in partitions: queues of a wave's walks by partition, worked on by all
+// The host's side of walks on a graph in partitions: queues of a batch's walks by partition, worked on by all
 // threads.
 #pragma once
 
@@ -94,7 +94,7 @@ void walk_on(const PagedWalks<Program>& walks, std::uint64_t from, std::uint64_t
   }
 }
 
-/// A wave of walks by the partition that they wait for, whatever the sampler.
+/// A batch of walks by the partition that they wait for, whatever the sampler.
 class HostWalkQueues : public WalkQueues {
  public:
   void begin(std::uint64_t count) override;
@@ -119,7 +119,7 @@ class HostWalkQueues : public WalkQueues {
                  std::uint32_t length, std::uint32_t keys);
 
   // What depends on the sampler.
-  /// Parks walks [from, to) of the wave at their starts.
+  /// Parks walks [from, to) of the batch at their starts.
   virtual void begin_block(std::uint64_t from, std::uint64_t to) = 0;
   /// The walks at order_[from, to), as far as they go.
   virtual void work(std::uint64_t from, std::uint64_t to) = 0;
@@ -150,16 +150,16 @@ class HostWalkQueues : public WalkQueues {
 };
 
 template <class Program>
-class PagedWave final : public HostWalkQueues {
+class PagedBatch final : public HostWalkQueues {
  public:
   static constexpr bool kAsks = PagedWalks<Program>::kAsks;
   static constexpr std::uint64_t kBytesPerWalk = paged_walk_bytes(false, kAsks);
 
-  PagedWave(const Device& device, const PagingOptions& paging, const Program& program, std::uint64_t capacity,
-            std::uint32_t length, std::uint32_t keys)
+  PagedBatch(const Device& device, const PagingOptions& paging, const Program& program,
+             std::uint64_t capacity, std::uint32_t length, std::uint32_t keys)
       : HostWalkQueues(device, paging, kAsks, capacity, length, keys), program_(program) {}
 
-  WalkWave& wave() override { return walks_; }
+  ActiveWalks& batch() override { return walks_; }
   void publish(PageLoop& loop) override { walks_.publish(loop, program_); }
 
  private:

@@ -14,8 +14,8 @@ namespace sluice::cuda {
 /// Keys up to which a block counts arrivals in shared memory.
 inline constexpr std::uint32_t kSharedKeys = 8192;
 
-/// A wave's walks in device memory.
-struct PagedWaveView {
+/// A batch's walks in device memory.
+struct PagedBatchView {
   ParkedWalk* parked;
   ParkedQuestion* questions;    ///< null where nothing is asked
   std::uint32_t* keys;          ///< [walks] where each waits
@@ -61,19 +61,19 @@ static __device__ __forceinline__ void count_arrivals(std::uint32_t key, bool ta
 
 template <class Program>
 __global__ void __launch_bounds__(kWalkBlock)
-    begin_paged_kernel(PagedWalks<Program> walks, PagedWaveView wave, std::uint64_t count) {
+    begin_paged_kernel(PagedWalks<Program> walks, PagedBatchView batch, std::uint64_t count) {
   extern __shared__ unsigned arrivals[];
   const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
   std::uint32_t key = 0;
   if (index < count) {
     const Walker walker = walks.begin(index);
-    wave.parked[index] = walks.park(walker);
-    if constexpr (PagedWalks<Program>::kAsks) wave.questions[index] = {};
-    wave.paths[index * wave.row] = walker.start;
+    batch.parked[index] = walks.park(walker);
+    if constexpr (PagedWalks<Program>::kAsks) batch.questions[index] = {};
+    batch.paths[index * batch.row] = walker.start;
     key = walks.first_key(index, walker);
-    wave.keys[index] = key;
+    batch.keys[index] = key;
   }
-  count_arrivals(key, index < count, walks.keys(), wave.waiting, arrivals);
+  count_arrivals(key, index < count, walks.keys(), batch.waiting, arrivals);
 }
 
 /// A lane's walk goes on as far as it can, if it is `active`, and leaves its vertices in `path`; returns
@@ -117,7 +117,7 @@ __device__ __forceinline__ std::uint32_t walk_on(const PagedWalks<Program>& walk
 /// One walk of the segments, as far as it goes; returns where it waits then. All lanes of a warp call it.
 template <class Program>
 __device__ __forceinline__ std::uint32_t advance_walk(const PagedWalks<Program>& walks,
-                                                      const PagedWaveView& wave,
+                                                      const PagedBatchView& batch,
                                                       const PagedSegments& segments, std::uint64_t at,
                                                       bool takes_part) {
   std::uint32_t key = 0, rounds = 0, steps = 0;
@@ -128,20 +128,21 @@ __device__ __forceinline__ std::uint32_t advance_walk(const PagedWalks<Program>&
     std::uint32_t index = 0;
     Vertex* path = nullptr;
     if (takes_part) {
-      index = wave.order[segments.position(at)];
-      walker = walks.resume(index, wave.parked[index]);
-      if constexpr (PagedWalks<Program>::kAsks) question = wave.questions[index];
-      path = wave.paths + index * wave.row;
+      index = batch.order[segments.position(at)];
+      walker = walks.resume(index, batch.parked[index]);
+      if constexpr (PagedWalks<Program>::kAsks) question = batch.questions[index];
+      path = batch.paths + index * batch.row;
       steps = walker.step;
     }
     key = walk_on(walks, walker, question, path, takes_part && walker.step < walks.until, rounds, read);
     if (takes_part) {
-      wave.parked[index] = walks.park(walker);
-      if constexpr (PagedWalks<Program>::kAsks) wave.questions[index] = question;
-      wave.keys[index] = key;
-      count_walk(wave.counters, walker.step - steps, rounds);
+      batch.parked[index] = walks.park(walker);
+      if constexpr (PagedWalks<Program>::kAsks) batch.questions[index] = question;
+      batch.keys[index] = key;
+      count_walk(batch.counters, walker.step - steps, rounds);
       if (read > 0) {
-        atomicAdd(&wave.counters[blockIdx.x % kWalkCounterSlots].read, static_cast<unsigned long long>(read));
+        atomicAdd(&batch.counters[blockIdx.x % kWalkCounterSlots].read,
+                  static_cast<unsigned long long>(read));
       }
     }
   }
@@ -151,14 +152,14 @@ __device__ __forceinline__ std::uint32_t advance_walk(const PagedWalks<Program>&
 /// A grid may be smaller than the segments: then its blocks go on with what others have not taken.
 template <class Program>
 __global__ void __launch_bounds__(kWalkBlock)
-    paged_walk_kernel(PagedWalks<Program> walks, PagedWaveView wave, PagedSegments segments) {
+    paged_walk_kernel(PagedWalks<Program> walks, PagedBatchView batch, PagedSegments segments) {
   extern __shared__ unsigned arrivals[];
   for (std::uint64_t first = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock; first < segments.walks;
        first += static_cast<std::uint64_t>(gridDim.x) * kWalkBlock) {
     const std::uint64_t at = first + threadIdx.x;
     const bool takes_part = at < segments.walks;
-    const std::uint32_t key = advance_walk(walks, wave, segments, at, takes_part);
-    count_arrivals(key, takes_part, walks.keys(), wave.waiting, arrivals);
+    const std::uint32_t key = advance_walk(walks, batch, segments, at, takes_part);
+    count_arrivals(key, takes_part, walks.keys(), batch.waiting, arrivals);
   }
 }
 

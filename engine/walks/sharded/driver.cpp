@@ -19,7 +19,7 @@ ShardWalkDriver::ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, cons
       options_(options),
       stats_(stats),
       ranks_(*graph.paging.shard),
-      homes_(graph.device, &ranks_, begin, end, plan.wave),
+      homes_(graph.device, &ranks_, begin, end, plan.batch),
       loop_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}, stats),
       rows_(job.make_rows(graph.device, homes_.capacity() * (std::uint64_t{options.length} + 1))) {
   const auto owners = ranks_of_keys(ranks_, loop_.partitions());
@@ -28,18 +28,18 @@ ShardWalkDriver::ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, cons
                          owners,       half,   job_.halves()};
     halves_.push_back(job_.make_half(room, *rows_));
   }
-  WalkWave& wave = job_.wave();
-  wave.own_begin = loop_.own().begin, wave.own_end = loop_.own().end;
-  wave.homes = homes_.firsts(), wave.home_counts = homes_.counts();
-  wave.per_home = loop_.plan().wave;
-  wave.starts = starts;
-  wave.length = wave.until = options.length;
-  wave.partitions = loop_.partitions();
+  ActiveWalks& batch = job_.batch();
+  batch.own_begin = loop_.own().begin, batch.own_end = loop_.own().end;
+  batch.homes = homes_.firsts(), batch.home_counts = homes_.counts();
+  batch.per_home = loop_.plan().batch;
+  batch.starts = starts;
+  batch.length = batch.until = options.length;
+  batch.partitions = loop_.partitions();
 }
 
 void ShardWalkDriver::run_all(InstanceRange range, WalkSink* sink) {
   for (const auto& half : halves_) half->connect();
-  leaving_.emplace(graph_.device, homes_, job_.rows_in_parts() ? &ranks_ : nullptr, loop_.plan().wave,
+  leaving_.emplace(graph_.device, homes_, job_.rows_in_parts() ? &ranks_ : nullptr, loop_.plan().batch,
                    options_.length, options_.length, sink, stats_);
   const double loading = seconds_now();
   hold({});
@@ -77,7 +77,7 @@ void ShardWalkDriver::walk_batch() {
     const std::size_t h = turn % halves_.size();
     if (left[h]) left[h] = superstep(static_cast<unsigned>(h), turn >= halves_.size());
   }
-  rows_->bring_home(loop_.plan().wave * (std::uint64_t{options_.length} + 1));
+  rows_->bring_home(loop_.plan().batch * (std::uint64_t{options_.length} + 1));
 }
 
 /// Walks of a half change hands and go on; false when all ranks have none of them left. `begun`: they were

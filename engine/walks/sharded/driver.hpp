@@ -30,7 +30,7 @@ class ShardWalkDriver {
   void run_all(InstanceRange range, WalkSink* sink);
 
   // For run_batches: ranks make as many batches.
-  bool more(std::uint64_t) const { return batch_ < homes_.waves(); }
+  bool more(std::uint64_t) const { return batch_ < homes_.batches(); }
   std::uint64_t next(std::uint64_t left);
   void run(Instance first, std::uint64_t count, BatchWriter& writer);
 
@@ -45,10 +45,10 @@ class ShardWalkDriver {
   const WalkOptions& options_;
   RunStats& stats_;
   Communicator& ranks_;
-  WaveHomes homes_;
+  BatchHomes homes_;
   PageLoop loop_;
   std::unique_ptr<ShardRows> rows_;
-  std::optional<WaveRows> leaving_;
+  std::optional<BatchRows> leaving_;
   std::vector<std::unique_ptr<ShardWalks>> halves_;
   std::uint64_t batch_ = 0;
 };

@@ -18,7 +18,7 @@
 
 namespace sluice {
 
-/// Rows of a wave's walks, as a backend keeps them.
+/// Rows of a batch's walks, as a backend keeps them.
 class ShardRows {
  public:
   virtual ~ShardRows() = default;
@@ -31,7 +31,7 @@ class ShardRows {
   virtual double seconds() const = 0;
 };
 
-/// One half of a wave's walks, or all of it.
+/// One half of a batch's walks, or all of it.
 class ShardWalks {
  public:
   virtual ~ShardWalks() = default;
@@ -51,11 +51,11 @@ class ShardWalks {
   virtual std::uint64_t rounds() = 0;
 };
 
-/// What a half of a wave is made from.
+/// What a half of a batch is made from.
 struct ShardRoom {
   const Device& device;
   Communicator& ranks;
-  std::uint64_t capacity;  ///< of the wave
+  std::uint64_t capacity;  ///< of the batch
   std::uint32_t length;
   const std::vector<std::uint32_t>& ranks_of_keys;
   unsigned half, halves;
@@ -70,13 +70,13 @@ class ShardJob {
  public:
   virtual ~ShardJob() = default;
 
-  virtual WalkWave& wave() = 0;
+  virtual ActiveWalks& batch() = 0;
   /// Makes the partitions that are here visible to the next superstep.
   virtual void publish(PageLoop& loop) = 0;
   virtual unsigned halves() const = 0;
   /// PagedWalks::kAsks.
   virtual bool asks() const = 0;
-  /// Does every rank keep its own vertices of a row, for WaveRows to put together?
+  /// Does every rank keep its own vertices of a row, for BatchRows to put together?
   virtual bool rows_in_parts() const = 0;
   virtual std::unique_ptr<ShardRows> make_rows(const Device& device, std::uint64_t values) = 0;
   virtual std::unique_ptr<ShardWalks> make_half(const ShardRoom& room, ShardRows& rows) = 0;
@@ -85,29 +85,29 @@ class ShardJob {
   virtual void abort() = 0;
 };
 
-/// `Wave` is the backend's ShardWave.
-template <class Program, class Wave>
+/// `Batch` is the backend's ShardBatch.
+template <class Program, class Batch>
 class ShardJobOf final : public ShardJob {
  public:
-  ShardJobOf(const Program& program, typename Wave::Link& link) : program_(program), link_(link) {}
+  ShardJobOf(const Program& program, typename Batch::Link& link) : program_(program), link_(link) {}
 
-  WalkWave& wave() override { return walks_; }
+  ActiveWalks& batch() override { return walks_; }
   void publish(PageLoop& loop) override { walks_.publish(loop, program_); }
-  unsigned halves() const override { return Wave::kHalves; }
-  bool asks() const override { return Wave::kAsks; }
-  bool rows_in_parts() const override { return Wave::Rows::kInParts; }
+  unsigned halves() const override { return Batch::kHalves; }
+  bool asks() const override { return Batch::kAsks; }
+  bool rows_in_parts() const override { return Batch::Rows::kInParts; }
   std::unique_ptr<ShardRows> make_rows(const Device& device, std::uint64_t values) override {
-    return std::make_unique<typename Wave::Rows>(device, link_, values);
+    return std::make_unique<typename Batch::Rows>(device, link_, values);
   }
   std::unique_ptr<ShardWalks> make_half(const ShardRoom& room, ShardRows& rows) override {
-    return std::make_unique<Wave>(room, link_, rows, program_, walks_);
+    return std::make_unique<Batch>(room, link_, rows, program_, walks_);
   }
   std::uint64_t bytes_sent() const override { return link_.bytes_sent(); }
   void abort() override { link_.abort(); }
 
  private:
   const Program& program_;
-  typename Wave::Link& link_;
+  typename Batch::Link& link_;
   PagedWalks<Program> walks_;
 };
 
@@ -119,21 +119,21 @@ bool walk_resident_shard(ResidentGraph::Impl& graph, const PageRequest& pages, S
                          WalkSink* sink, bool asks, std::uint64_t slot_bytes,
                          FunctionRef<ShardJob*(Communicator&)> connect);
 
-/// The same by the backend's ShardWave.
-template <class Program, class Wave>
+/// The same by the backend's ShardBatch.
+template <class Program, class Batch>
 bool walk_resident_shard(ResidentGraph::Impl& graph, const Program& program, const PageRequest& pages,
                          StartsView starts, const WalkOptions& options, RunStats& stats, Instance begin,
                          Instance end, WalkSink* sink) {
-  std::unique_ptr<typename Wave::Link> link;
+  std::unique_ptr<typename Batch::Link> link;
   std::unique_ptr<ShardJob> job;
   const auto connect = [&](Communicator& ranks) -> ShardJob* {
-    link = Wave::link(ranks);
-    if (link) job = std::make_unique<ShardJobOf<Program, Wave>>(program, *link);
+    link = Batch::link(ranks);
+    if (link) job = std::make_unique<ShardJobOf<Program, Batch>>(program, *link);
     return job.get();
   };
   // A user's sampler may have more in its program than most.
   const std::uint64_t slot_bytes = std::max<std::uint64_t>(kSlotLookUp, sizeof(PageView) + sizeof(Program));
-  return walk_resident_shard(graph, pages, starts, options, stats, begin, end, sink, Wave::kAsks, slot_bytes,
+  return walk_resident_shard(graph, pages, starts, options, stats, begin, end, sink, Batch::kAsks, slot_bytes,
                              connect);
 }
 

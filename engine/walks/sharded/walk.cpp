@@ -50,14 +50,14 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
                       available = std::min(device.memory().available(), room),
                       parts_bytes = wanted * plan.partitions.largest(),
                       held = parts_bytes + taken + look_up_bytes(plan.partitions, wanted, slot_bytes, size);
-  std::uint64_t wave = 0;
+  std::uint64_t batch = 0;
   if (held < available && (paging.slots == 0 || wanted <= std::max<std::uint64_t>(paging.slots, 2)))
-    wave = std::min({(available - held) / (bytes_per_walk * size), most, kMostUnderWay / size});
-  // Where partitions leave little for walks, more waves cost more than partitions that come and go.
-  if (wave < most && parts_bytes > available / kLeastShare) wave = 0;
-  ranks.all_reduce(std::span(&wave, 1), Reduce::min, "the partition plan");
-  if (wave == 0) return std::nullopt;
-  plan.wave = wave;
+    batch = std::min({(available - held) / (bytes_per_walk * size), most, kMostUnderWay / size});
+  // Where partitions leave little for walks, more batches cost more than partitions that come and go.
+  if (batch < most && parts_bytes > available / kLeastShare) batch = 0;
+  ranks.all_reduce(std::span(&batch, 1), Reduce::min, "the partition plan");
+  if (batch == 0) return std::nullopt;
+  plan.batch = batch;
   plan.slot_bytes = parts_bytes;
   return plan;
 }

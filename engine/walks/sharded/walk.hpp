@@ -15,7 +15,7 @@ namespace sluice {
 /// in the middle of a step.
 template <bool kAsks>
 struct alignas(16) ShardRecord {
-  std::uint32_t index = 0;  ///< in the wave
+  std::uint32_t index = 0;  ///< in the batch
   Vertex current = kNoVertex;
   Vertex previous = kNoVertex;
   std::uint32_t step = 0;
@@ -46,19 +46,19 @@ struct alignas(16) ShardRecord<true> {
   SLUICE_HD ParkedQuestion question() const { return {asked, asked_index}; }
 };
 
-/// Bytes of device memory that a walk of the wave takes beside its path: its record, what goes to other
+/// Bytes of device memory that a walk of the batch takes beside its path: its record, what goes to other
 /// ranks, and where to.
 template <bool kAsks>
 inline constexpr std::uint64_t kShardWalkBytes = 2 * sizeof(ShardRecord<kAsks>) + sizeof(std::uint32_t);
 
-/// One walk in `halves` of a wave, so that its parts have the same of every home. Where a device works by
+/// One walk in `halves` of a batch, so that its parts have the same of every home. Where a device works by
 /// itself, two halves take turns: what leaves one of them travels while the other works.
 template <class Program>
 struct ShardHalf {
   PagedWalks<Program> walks;
   unsigned half = 0, halves = 1;
 
-  /// The walk's index in the wave.
+  /// The walk's index in the batch.
   SLUICE_HD std::uint64_t index(std::uint64_t i) const { return i * halves + half; }
 };
 
@@ -79,7 +79,7 @@ inline constexpr std::uint64_t kSlotLookUp = 512;
 
 /// A plan by which every rank holds all of its partitions, and with `pairs` room for one more; none, on all
 /// ranks, where that does not fit one of them or leaves too little for walks. `bytes_per_walk` is what a rank
-/// holds for one walk of the wave, which has as many of every rank; `taken` is what will be charged to the
+/// holds for one walk of the batch, which has as many of every rank; `taken` is what will be charged to the
 /// device before. `slot_bytes` is what a slot takes of the look-up that a round publishes.
 std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& device, const Graph& graph,
                                              const PagingOptions& paging, const PageColumns& columns,

@@ -21,20 +21,20 @@ __global__ void first_places_kernel(const unsigned long long* counts, unsigned l
 /// Puts records in order of destination, those for one rank in any order.
 template <class Record>
 __global__ void __launch_bounds__(kWalkBlock)
-    sort_records_kernel(ShardWaveView<Record> wave, std::uint64_t count) {
+    sort_records_kernel(ShardBatchView<Record> batch, std::uint64_t count) {
   extern __shared__ unsigned long long bases[];  // [ranks]
-  auto* const places = reinterpret_cast<unsigned*>(bases + wave.ranks);
+  auto* const places = reinterpret_cast<unsigned*>(bases + batch.ranks);
   const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
-  const std::uint32_t to = at < count ? wave.destinations[at] : wave.ranks;
-  for (std::uint32_t r = threadIdx.x; r < wave.ranks; r += blockDim.x) places[r] = 0;
+  const std::uint32_t to = at < count ? batch.destinations[at] : batch.ranks;
+  for (std::uint32_t r = threadIdx.x; r < batch.ranks; r += blockDim.x) places[r] = 0;
   __syncthreads();
-  const unsigned place = take_place(places, to, to < wave.ranks);
+  const unsigned place = take_place(places, to, to < batch.ranks);
   __syncthreads();
-  for (std::uint32_t r = threadIdx.x; r < wave.ranks; r += blockDim.x) {
-    if (places[r] != 0) bases[r] = atomicAdd(&wave.next[r], static_cast<unsigned long long>(places[r]));
+  for (std::uint32_t r = threadIdx.x; r < batch.ranks; r += blockDim.x) {
+    if (places[r] != 0) bases[r] = atomicAdd(&batch.next[r], static_cast<unsigned long long>(places[r]));
   }
   __syncthreads();
-  if (to < wave.ranks) wave.leaving[bases[to] + place] = wave.here[at];
+  if (to < batch.ranks) batch.leaving[bases[to] + place] = batch.here[at];
 }
 
 }  // namespace

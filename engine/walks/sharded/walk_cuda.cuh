@@ -20,9 +20,9 @@ namespace sluice::cuda {
 /// Ranks up to which a block counts its records by destination in shared memory.
 inline constexpr int kMostShardRanks = 2048;
 
-/// A rank's records of a wave in device memory.
+/// A rank's records of a batch in device memory.
 template <class Record>
-struct ShardWaveView {
+struct ShardBatchView {
   Record* here;
   Record* leaving;                     ///< in order of destination
   std::uint32_t* destinations;         ///< ranks that go on with what is here; `ranks` for nobody
@@ -61,64 +61,64 @@ static __device__ __forceinline__ void count_destinations(std::uint32_t to, std:
 
 template <class Program, class Record>
 __global__ void __launch_bounds__(kWalkBlock)
-    begin_shard_kernel(ShardHalf<Program> half, ShardWaveView<Record> wave, std::uint64_t count) {
+    begin_shard_kernel(ShardHalf<Program> half, ShardBatchView<Record> batch, std::uint64_t count) {
   extern __shared__ unsigned destinations[];
   const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
-  std::uint32_t to = wave.ranks;
+  std::uint32_t to = batch.ranks;
   if (at < count) {
     const std::uint64_t index = half.index(at);
     const Walker walker = half.walks.begin(index);
-    wave.paths[index * (std::uint64_t{half.walks.length} + 1)] = walker.start;
-    wave.here[at] = Record::of(static_cast<std::uint32_t>(index), half.walks.park(walker), {});
-    to = wave.ranks_of_keys[half.walks.first_key(index, walker)];
-    wave.destinations[at] = to;
+    batch.paths[index * (std::uint64_t{half.walks.length} + 1)] = walker.start;
+    batch.here[at] = Record::of(static_cast<std::uint32_t>(index), half.walks.park(walker), {});
+    to = batch.ranks_of_keys[half.walks.first_key(index, walker)];
+    batch.destinations[at] = to;
   }
-  count_destinations(to, wave.ranks, wave.counts, destinations);
+  count_destinations(to, batch.ranks, batch.counts, destinations);
 }
 
 template <class Program, class Record>
 __global__ void __launch_bounds__(kWalkBlock)
-    shard_walk_kernel(PagedWalks<Program> walks, ShardWaveView<Record> wave, std::uint64_t count) {
+    shard_walk_kernel(PagedWalks<Program> walks, ShardBatchView<Record> batch, std::uint64_t count) {
   extern __shared__ unsigned destinations[];
   const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
   const bool takes_part = at < count;
-  std::uint32_t to = wave.ranks, rounds = 0, steps = 0;
+  std::uint32_t to = batch.ranks, rounds = 0, steps = 0;
   if (takes_part || Program::kScans) {  // scans want whole warps
     Walker walker;
     ParkedQuestion question;
     std::uint32_t index = 0;
     Vertex* path = nullptr;
     if (takes_part) {
-      const Record record = wave.here[at];
+      const Record record = batch.here[at];
       index = record.index;
       walker = walks.resume(index, record.parked());
       question = record.question();
-      path = wave.paths + index * (std::uint64_t{walks.length} + 1);
+      path = batch.paths + index * (std::uint64_t{walks.length} + 1);
       steps = walker.step;
     }
     std::uint64_t in_place = 0;  // all that the rank owns is here
     const std::uint32_t key =
         walk_on(walks, walker, question, path, takes_part && walker.step < walks.length, rounds, in_place);
     if (takes_part) {
-      to = wave.ranks_of_keys[key];
-      wave.destinations[at] = to;
-      if (to < wave.ranks) wave.here[at] = Record::of(index, walks.park(walker), question);
-      count_walk(wave.counters, walker.step - steps, rounds);
+      to = batch.ranks_of_keys[key];
+      batch.destinations[at] = to;
+      if (to < batch.ranks) batch.here[at] = Record::of(index, walks.park(walker), question);
+      count_walk(batch.counters, walker.step - steps, rounds);
     }
   }
-  count_destinations(to, wave.ranks, wave.counts, destinations);
+  count_destinations(to, batch.ranks, batch.counts, destinations);
 }
 
 // ---- launchers
 // -------------------------------------------------------------------------------------------------
 
-/// Rows of a wave's walks: every rank writes a part of each, and after a wave has its own whole.
+/// Rows of a batch's walks: every rank writes a part of each, and after a batch has its own whole.
 class DeviceShardRows final : public ShardRows {
  public:
   static constexpr bool kInParts = false;
 
   DeviceShardRows(const Device& device, DeviceRanks& link, std::uint64_t values)
-      : link_(link), memory_(device, values, "a wave of walks") {}
+      : link_(link), memory_(device, values, "a batch of walks") {}
 
   void clear() override;
   /// Of each step of a row one rank has the vertex, the others none.
@@ -134,7 +134,7 @@ class DeviceShardRows final : public ShardRows {
   double seconds_ = 0;
 };
 
-/// Records of a half of a wave's walks, whatever the sampler.
+/// Records of a half of a batch's walks, whatever the sampler.
 template <bool kAsks>
 class DeviceShardWalks : public ShardWalks {
  public:
@@ -154,7 +154,7 @@ class DeviceShardWalks : public ShardWalks {
 
  protected:
   using Record = ShardRecord<kAsks>;
-  using View = ShardWaveView<Record>;
+  using View = ShardBatchView<Record>;
 
   DeviceShardWalks(const ShardRoom& room, DeviceRanks& link, ShardRows& rows);
 
@@ -195,7 +195,7 @@ class DeviceShardWalks : public ShardWalks {
 };
 
 template <class Program>
-class ShardWave final : public DeviceShardWalks<PagedWalks<Program>::kAsks> {
+class ShardBatch final : public DeviceShardWalks<PagedWalks<Program>::kAsks> {
  public:
   using Link = DeviceRanks;
   using Rows = DeviceShardRows;
@@ -208,8 +208,8 @@ class ShardWave final : public DeviceShardWalks<PagedWalks<Program>::kAsks> {
     return ranks.size() <= kMostShardRanks ? make_device_ranks(ranks) : nullptr;
   }
 
-  ShardWave(const ShardRoom& room, Link& link, ShardRows& rows, const Program& program,
-            const PagedWalks<Program>& walks)
+  ShardBatch(const ShardRoom& room, Link& link, ShardRows& rows, const Program& program,
+             const PagedWalks<Program>& walks)
       : Base(room, link, rows), program_(program), walks_(walks), half_(room.half) {}
 
  private:

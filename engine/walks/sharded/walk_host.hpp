@@ -22,13 +22,13 @@ struct ShardLink {
   void abort() {}                                 ///< and ends by itself
 };
 
-/// Rows of a wave's walks, of which every rank has a part; see WaveRows.
+/// Rows of a batch's walks, of which every rank has a part; see BatchRows.
 class HostShardRows final : public ShardRows {
  public:
   static constexpr bool kInParts = true;
 
   HostShardRows(const Device& device, ShardLink&, std::uint64_t values)
-      : memory_(device, values, "a wave of walks") {}
+      : memory_(device, values, "a batch of walks") {}
 
   void clear() override;
   void bring_home(std::uint64_t) override {}
@@ -40,7 +40,7 @@ class HostShardRows final : public ShardRows {
   Buffer<Vertex> memory_;
 };
 
-/// Records of a wave's walks, whatever the sampler.
+/// Records of a batch's walks, whatever the sampler.
 template <bool kAsks>
 class HostShardWalks : public ShardWalks {
  public:
@@ -95,7 +95,7 @@ class HostShardWalks : public ShardWalks {
 };
 
 template <class Program>
-class ShardWave final : public HostShardWalks<PagedWalks<Program>::kAsks> {
+class ShardBatch final : public HostShardWalks<PagedWalks<Program>::kAsks> {
  public:
   using Link = ShardLink;
   using Rows = HostShardRows;
@@ -105,8 +105,8 @@ class ShardWave final : public HostShardWalks<PagedWalks<Program>::kAsks> {
 
   static std::unique_ptr<Link> link(Communicator&) { return std::make_unique<Link>(); }
 
-  ShardWave(const ShardRoom& room, Link&, ShardRows& rows, const Program& program,
-            const PagedWalks<Program>& walks)
+  ShardBatch(const ShardRoom& room, Link&, ShardRows& rows, const Program& program,
+             const PagedWalks<Program>& walks)
       : Base(room, rows), program_(program), walks_(walks) {}
 
  private:
