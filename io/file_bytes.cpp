@@ -62,7 +62,8 @@ class Reader {
   const std::byte* block(unsigned which) const { return memory_.get() + which * kBlock; }
   /// Starts to read into a block; false: not possible here.
   bool begin(unsigned which, int file, std::uint64_t offset, std::uint64_t bytes) {
-    if (wait(which) < 0 && under_way_[which]) return false;  // whoever threw has left it, and it stays there
+    if (wait(which) < 0 && under_way_[which])
+      return false;  // the thread that threw has left it, and it stays there
     iocb& request = requests_[which] = {};
     request.aio_data = which;
     request.aio_lio_opcode = IOCB_CMD_PREAD;

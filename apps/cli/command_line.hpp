@@ -108,8 +108,8 @@ class Command {
                        std::function<void(std::size_t)> set, std::function<OptionValue()> get,
                        const std::string& help);
 
-  /// Options of a group that have no meaning for this command: whoever gives one is told so, and neither the
-  /// help nor the resolved configuration names it.
+  /// Options of a group that have no meaning for this command: a job that gives one is refused, and neither
+  /// the help nor the resolved configuration names it.
   void set_idle(std::span<const std::string_view> names);
 
   /// Was the option written on the command line?

@@ -49,7 +49,7 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
   if (options.output.empty() && !options.plan) {
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
   }
-  // Names are looked at before the work; whoever gives them looks again.
+  // Names are looked at before the work; the rename looks again.
   if (world().leads() && !options.plan) require_free_names(command.files(), options.force);
   require_scratch(options);
   apply_host_ceiling(options);
@@ -100,7 +100,7 @@ void Job::load(const std::string& graph_file) {
   const std::uint64_t rewritten = needs_.updated ? host_bytes(info_) : 0;
   const std::uint64_t beside = rewritten + bytes_beside();
   const bool sharded = options_.distribution == Distribution::shard && world().size() > 1;
-  // Whoever asks for lists in memory has them there if they fit at all.
+  // A transport that reads memory has lists there if they fit at all.
   const bool in_memory = transport == Transport::copied || transport == Transport::mapped;
   std::uint64_t in_file[] = {transport == Transport::file || sharded ||
                              needed + (in_memory ? rewritten : beside) > allowed};
@@ -241,7 +241,8 @@ void Job::finish(const AccFigures& acc) {
 void Job::close() {
   throw_if_stopped();
   const Stopwatch closing;
-  // Of one process: from here on it comes to its end, whoever asks it to stop. (Of several, one may be lost.)
+  // Of one process: from here on it comes to its end, also where it is asked to stop. (Of several, one may be
+  // lost.)
   if (world().size() == 1) settle_end();
   output_->finish();
   progress_.finish();

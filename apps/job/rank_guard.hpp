@@ -13,13 +13,13 @@ namespace sluice::apps {
 
 class RankGuard {
  public:
-  /// All ranks make one; it watches on a thread of its own. `alone`: no launcher kills whoever takes longer
-  /// than a second to stop. `timeout`: for a rank of this machine that shows no sign of life.
+  /// All ranks make one; it watches on a thread of its own. `alone`: no launcher kills a rank that takes
+  /// longer than a second to stop. `timeout`: for a rank of this machine that shows no sign of life.
   RankGuard(Communicator& ranks, bool alone, Timeout timeout);
 
   /// What has these names, which are the job's alone, is removed if the job ends by force.
   void cover(const std::vector<std::string>& temporaries);
-  /// Nobody sweeps while this is held.
+  /// No thread sweeps while this is held.
   std::unique_lock<std::mutex> hold_end() { return std::unique_lock(mutex_); }
   /// From here on no request to stop is answered.
   void settle();
@@ -29,7 +29,7 @@ class RankGuard {
   void complain_once(const std::string& message) noexcept;
   /// Removes what cover() was told of; while the lock is held, nothing of it begins anew.
   std::unique_lock<std::mutex> sweep() noexcept;
-  /// The job's end is settled: from here on nobody watches, and this rank may end.
+  /// The job's end is settled: from here on no thread watches, and this rank may end.
   void leave() noexcept;
 
  private:

@@ -93,7 +93,8 @@ Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
     } catch (const RunError&) {
     }
   }
-  // Whoever made the arrays may be at its end before others have opened them (--plan), and they go with it.
+  // The rank that made the arrays may be at its end before others have opened them (--plan), and they go with
+  // it.
   world().all_gather("", "the graph");
   return opened ? std::move(graph) : io::read_graph(path, with_in);
 }

@@ -1,4 +1,4 @@
-// Host memory of plain vectors, charged to the host accountant by whoever fills them.
+// Host memory of plain vectors, charged to the host's memory budget by the code that fills them.
 #pragma once
 
 #include <algorithm>

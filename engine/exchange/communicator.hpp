@@ -40,7 +40,7 @@ class Communicator {
   bool leads() const { return place_.rank == 0; }
 
   virtual void barrier(const char* label) = 0;
-  /// Everybody's `bytes` become those of `root`; all ranks bring the same size.
+  /// The `bytes` of all ranks become those of `root`; all ranks bring the same size.
   virtual void broadcast(std::span<std::byte> bytes, int root, const char* label) = 0;
   /// Element by element over the ranks; all ranks bring the same size.
   virtual void all_reduce(std::span<std::uint64_t> values, Reduce how, const char* label) = 0;

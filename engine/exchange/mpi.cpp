@@ -37,7 +37,7 @@ void check(int status, const char* label) {
   throw RunError(fmt::format("MPI failed in {}: {}", label, std::string_view(text, length)));
 }
 
-/// First give the core to whoever may be waited for, then sleep longer and longer.
+/// First give the core to the rank that may be waited for, then sleep longer and longer.
 void back_off(unsigned round) {
   constexpr unsigned kYields = 200, kLongest = 6;
   if (round < kYields) return std::this_thread::yield();
@@ -206,7 +206,7 @@ class Mpi final : public Communicator {
 
   /// The one wait. Returns the memory of the requests once all are complete. The failure of a rank that has
   /// not done its part ends it: what has been waited for by all can be completed, so that what fails on all
-  /// ranks alike, right behind a collective, is everybody's own failure. With `last` no failure does; the
+  /// ranks alike, right behind a collective, is every rank's own failure. With `last` no failure does; the
   /// others are waited for so long from when one is known.
   std::vector<std::byte> wait(std::unique_ptr<Pending> pending, const char* label,
                               std::optional<Timeout> last = {}) {
@@ -299,7 +299,7 @@ class Mpi final : public Communicator {
     return all;
   }
 
-  /// Everybody learns how much comes from whom, and open(sizes) says where to; then all pieces go at once.
+  /// Every rank learns how much comes from which, and open(sizes) says where to; then all pieces go at once.
   void exchange(const Channel& channel, std::span<const std::span<const std::byte>> send,
                 FunctionRef<std::byte*(std::span<const std::uint64_t>)> open, const char* label,
                 std::optional<Timeout> last = {}) {

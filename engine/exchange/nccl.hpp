@@ -41,7 +41,7 @@ class DeviceRanks {
   /// Blocks until all work of the stream is done, however long another rank works before it does its part;
   /// throws as Communicator does where another rank has failed, and RunError where a link or a rank is lost.
   void wait(void* stream, const char* label);
-  /// Throws so; for whoever waits otherwise.
+  /// Throws so; for code that waits otherwise.
   virtual void throw_if_failed(const char* label) = 0;
   /// Ends what is under way, where a rank does not come any more; nothing else may be called then.
   virtual void abort() noexcept = 0;

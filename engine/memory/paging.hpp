@@ -23,7 +23,7 @@ enum class SchedulePolicy {
 
 /// How the partitions that are worked on side by side share the device's blocks, or the host's threads.
 enum class Balance {
-  automatic,  ///< as it comes: whoever is free takes the next block of whatever waits
+  automatic,  ///< as it comes: a free thread takes the next block of any queue
   on,         ///< a kernel a partition, with blocks in proportion to what waits there, as C-SAW has it
   off,        ///< a kernel a partition, each with as many blocks as the others
 };

@@ -41,7 +41,7 @@ class Slots::Lane {
 PageRequest::PageRequest(const ResidentGraph::Impl& graph) {
   if (!graph.paged) return;
   const CsrView& host = graph.host_view.csr;
-  // Slots are filled from these columns; nobody writes through the view.
+  // Slots are filled from these columns; nothing is written through the view.
   sources.columns.targets = const_cast<Vertex*>(host.targets);
   sources.columns.weights = const_cast<float*>(host.weights);
   sources.file = graph.graph.edges_elsewhere.get();
@@ -191,7 +191,7 @@ void Slots::work() {
   } catch (...) {
     failure = std::current_exception();
   }
-  // What was begun will not come: whoever waits hears of it.
+  // What was begun will not come: waiting threads get the error.
   const std::lock_guard lock(mutex_);
   if (!failure_) failure_ = failure;
   waiting_.clear();

@@ -71,7 +71,7 @@ class Slots {
   bool read_from_file() const { return !columns_.coded && !sources_.columns.targets; }
   /// From now on the partition is read in place.
   void map(std::uint32_t partition) { slot_of_[partition] = size(); }
-  /// Starts to bring a partition into a slot that nobody reads.
+  /// Starts to bring a partition into a slot that no kernel reads.
   void begin(unsigned slot, std::uint32_t partition);
   /// Waits until no more than `left` of what was begun are under way, and at least one has come; returns what
   /// has come since the last call, which is here now. Throws what went wrong.

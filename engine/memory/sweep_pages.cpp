@@ -117,7 +117,7 @@ SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, co
 SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted,
                        const PagingOptions& paging, std::uint64_t most)
     : rows_(rows), plan_(cut(device, rows, weighted, paging, most)) {
-  // Slots are filled from these columns; nobody writes through the view.
+  // Slots are filled from these columns; nothing is written through the view.
   sources_.columns.targets = const_cast<Vertex*>(rows_.in.targets);
   sources_.columns.weights = const_cast<float*>(rows_.in.weights);
   sources_.file = rows_.file;

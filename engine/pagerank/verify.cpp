@@ -46,7 +46,7 @@ class Push {
     std::fill(next_.begin(), next_.end(), 0.0);
   }
 
-  /// Several threads may push at once. Returns what a vertex that has nobody to give to keeps back.
+  /// Several threads may push at once. Returns what a vertex without out-edges keeps back.
   double operator()(Vertex v, const OutList& list) {
     double total = 0;
     bool loop = !self_loops_;

@@ -27,7 +27,7 @@ class PprBackend {
   virtual PprBatch solve(Instance first, std::uint64_t count) = 0;
   /// Gives back the memory in which queries work, until the next call; batches stay.
   virtual void rest() = 0;
-  /// Nothing more is asked here. Other ranks may still want lists of this one; returns once nobody does.
+  /// Nothing more is asked here. Other ranks may still want lists of this one; returns once none does.
   virtual void finish() {}
   /// What has been brought so far.
   virtual ListTraffic traffic() const { return {}; }
@@ -35,8 +35,8 @@ class PprBackend {
   virtual bool reads_in_place() const { return false; }
   /// Of a GPU, for others to share.
   virtual std::shared_ptr<GraphOnDevice> graph_on_device() const { return nullptr; }
-  /// The same of ranks that share out the graph. Whoever has it feeds by turns with this one; it is finished
-  /// once for all of them.
+  /// The same of ranks that share out the graph. The rank that has it feeds by turns with this one; it is
+  /// finished once for all of them.
   virtual std::shared_ptr<ListFeeder> rank_feeder() const { return nullptr; }
 };
 
@@ -97,7 +97,7 @@ inline std::uint64_t ppr_row_bytes(const PprOptions& options) {
   return options.top * (sizeof(Vertex) + sizeof(double)) + sizeof(Vertex) + sizeof(QueryFigures);
 }
 
-/// Queries that a batch holds: a part of what is left, and enough for nobody to wait for each other.
+/// Queries that a batch holds: a part of what is left, and enough for no thread to wait for another.
 inline std::uint64_t ppr_batch_rows(const Device& device, const PprOptions& options, std::uint64_t queries) {
   constexpr std::uint64_t kBatchBytes = 32u << 20;
   const std::uint64_t bytes = std::min(kBatchBytes, device.memory().available() / 8);

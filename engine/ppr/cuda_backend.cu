@@ -294,7 +294,7 @@ class CudaPpr final : public PprBackend {
   Buffer<Vertex> vertices_;
   Buffer<double> scores_;
   Buffer<GroupFigures> figures_;
-  ChargedVector<std::uint32_t> waiting_;    ///< rows that nobody works on, the next one last
+  ChargedVector<std::uint32_t> waiting_;    ///< rows that no block works on, the next one last
   ChargedVector<std::uint32_t> too_small_;  ///< rows whose room was
   std::uint64_t limit_ = rows_;             ///< queries under way at once
   std::uint64_t rounds_ = 0;                ///< in which lists came

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Queries under way at first: nobody knows how much memory one takes.
+/// Queries under way at first: how much memory one takes is not known.
 constexpr std::uint64_t kFirstFlights = 64;
 /// Slots have at least such a part of the memory.
 constexpr std::uint64_t kLeastShare = 64;
@@ -191,7 +191,7 @@ class FedPpr final : public PprBackend {
   std::shared_ptr<ListFeeder> feeder_;
   ListTraffic traffic_;  ///< of feeders before, and this one's rounds and restarts
   Instance first_ = 0;
-  std::vector<std::uint64_t> pending_;  ///< rows that nobody works on, the next one last
+  std::vector<std::uint64_t> pending_;  ///< rows that no thread works on, the next one last
   std::vector<std::unique_ptr<Flight>> flights_;
   std::vector<std::uint64_t> postponed_;  ///< that found no memory left
   std::uint64_t memory_ = 0;              ///< that queries may take

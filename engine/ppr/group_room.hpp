@@ -61,7 +61,7 @@ class GroupRoom {
     }
   }
 
-  /// Does it take all of so many vertices? If not, the room is full from now on: for whoever is to reach
+  /// Does it take all of so many vertices? If not, the room is full from now on: for a query that is to reach
   /// them.
   SLUICE_HD bool takes(std::uint64_t vertices) const {
     if (vertices <= room_.limit) return true;

@@ -1,4 +1,4 @@
-// The built-in walks are compiled once each, in instances/; nobody else instantiates them.
+// The built-in walks are compiled once each, in instances/; no other file instantiates them.
 #pragma once
 
 #include "engine/batch/sink.hpp"

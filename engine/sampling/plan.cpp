@@ -338,7 +338,7 @@ RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& start
   bool coded = reads_no_list && options.select == Select::automatic && may_code &&
                wants_codes(device, graph, options.layout, codes);
   if (coded) coded = plan.take_codes(paging, row_of(options) * sizeof(Vertex), options.length);
-  // Whoever rejects may scan the list in the end, by its weights.
+  // A walk that rejects may scan the list in the end, by its weights.
   const bool scans = options.kind == WalkKind::node2vec || options.select == Select::rejection;
   if (scans) plan.bring_weights();
   const std::uint64_t row_bytes = row_of(options) * sizeof(Vertex);

@@ -13,7 +13,7 @@ namespace sluice {
 
 namespace {
 
-/// What an edge costs whoever brings it: its columns, or what these are made of where edges lie in a file.
+/// What an edge costs to bring: its columns, or what these are made of where edges lie in a file.
 std::uint64_t bytes_brought_per_edge(const Graph& graph, const PageColumns& columns) {
   if (!graph.edges_elsewhere) return columns.bytes_per_edge();
   const bool weights = columns.weights || (graph.weighted && (columns.cumulative || columns.alias));

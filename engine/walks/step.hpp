@@ -156,7 +156,7 @@ struct WalkProgram {
     }
   }
 
-  /// Whose list must be here, beside the walker's own, to scan that: kNoVertex if nobody's.
+  /// Whose list must be here, beside the walker's own, to scan that: kNoVertex if none.
   SLUICE_HD Vertex scan_asks(const Walker& walker) const {
     if constexpr (HasQuestion<Sampler>) return sampler.question(walker, {walker.current}).from;
     return kNoVertex;

@@ -38,14 +38,14 @@ struct UnitBias : Sampler {
   SLUICE_HD std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
 };
 
-/// Does it draw as nobody would but to compare? Then there is no version for edges with their targets' rows
-/// beside them: the same walks, read as the lists lie.
+/// Does it draw in a way that only comparisons want? Then there is no version for edges with their targets'
+/// rows beside them: the same walks, read as the lists lie.
 template <class Biased>
 inline constexpr bool kToCompare = false;
 template <class Sampler>
 inline constexpr bool kToCompare<UnitBias<Sampler>> = true;
 
-/// Do these walks change hands from device to device under shard? Where they draw as nobody would but to
+/// Do these walks change hands from device to device under shard? Where they draw in a way that only wants to
 /// compare, or from coded lists, they go through the queues of partitions, whose code is there anyway.
 template <class Program>
 inline constexpr bool kTravels = true;

@@ -1,6 +1,6 @@
-// An open graph file: its header, and its datasets read by position, whoever wrote them and however they are
-// laid out. Our own files are contiguous, so threads read them at byte offsets; others go through HDF5, one
-// thread at a time.
+// An open graph file: its header, and its datasets read by position, whichever program wrote them and however
+// they are laid out. Our own files are contiguous, so threads read them at byte offsets; others go through
+// HDF5, one thread at a time.
 #pragma once
 
 #include <cstdint>

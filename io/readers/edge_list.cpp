@@ -116,7 +116,7 @@ class EdgeList final : public TextFormat {
     largest_ = std::max(largest_, holds_first_line ? largest_id(block.edges, 1) : block.largest);
   }
 
-  /// A count line ("V E" or "rows columns entries") that nobody commented out looks like an edge and is read
+  /// A count line ("V E" or "rows columns entries") that is not commented out looks like an edge and is read
   /// as one, but not silently where the counts fit what follows.
   std::optional<std::string> finish() override {
     if (edges_ > 1 && counted_edges_ == edges_ - 1 && counted_vertices_ >= largest_)

@@ -23,7 +23,7 @@ namespace sluice::io::readers {
 
 /// Blocks pass through a ring of slots: free -> filled (text) -> parsing -> parsed -> delivered in order, and
 /// free again. All its memory is charged when the source is made, for text of nothing but the shortest edges
-/// ("0 1\n" becomes 16 bytes), so that whoever shares the budget knows at once what is left.
+/// ("0 1\n" becomes 16 bytes), so that all users of the budget know at once what is left.
 class TextSource final : public EdgeSource {
  public:
   TextSource(std::unique_ptr<LineStream> stream, std::unique_ptr<TextFormat> format,

@@ -3,7 +3,7 @@
 
 namespace sluice::cuda {
 
-/// Whoever page-locked it, and however; `memory` is its first byte.
+/// Memory that is page-locked in any way; `memory` is its first byte.
 bool is_page_locked(const void* memory);
 
 }  // namespace sluice::cuda

@@ -83,7 +83,7 @@ class QueueTeams {
     }
   }
 
-  /// After the first exception nothing is worked on, but nobody leaves the others waiting.
+  /// After the first exception nothing is worked on, but every thread meets the others at their barriers.
   void guarded(std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned thread) {
     if (failed_.load(std::memory_order_relaxed)) return;
     try {

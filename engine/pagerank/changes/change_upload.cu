@@ -25,7 +25,7 @@ constexpr std::uint64_t kFewBytes = std::uint64_t{1} << 16;
 /// Where unpacked changes go.
 struct Unpacked {
   EdgeChange* changes;
-  std::uint64_t* first_weights;  ///< null: nobody asks
+  std::uint64_t* first_weights;  ///< null: not wanted
   EditBuffers edits;
 };
 

@@ -1,6 +1,6 @@
 // Naive-dynamic, Dynamic Traversal, Dynamic Frontier and the same with Pruning: affected vertices pull along
 // all their in-edges, and those whose rank changes enough affect their out-neighbours. Where these are the
-// sources of most edges, pruning affects everybody without looking who it is (dynamic/vertex.hpp): more than
+// sources of most edges, pruning affects all vertices without looking which (dynamic/vertex.hpp): more than
 // the paper's frontier, so no less exact, and in no more time.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The in-edges of affected vertices: whole in memory, or brought in partitions. Whoever is not affected reads
-// no list, so a partition without affected vertices stays where it is.
+// The in-edges of affected vertices: whole in memory, or brought in partitions. A vertex that is not affected
+// reads no list, so a partition without affected vertices stays where it is.
 #pragma once
 
 #include <algorithm>

@@ -180,7 +180,7 @@ __device__ void settle_pulled(const DynamicView<Share>& view, Vertex v, FixedRan
   if (!(relative > view.frontier_tolerance)) return;
   if (!pruned) {
     if (view.flags_of(v) & kExpanded) return;
-    view.flags_of(v) |= kExpanded;  // nobody else touches this byte now
+    view.flags_of(v) |= kExpanded;  // no other thread touches this byte now
   } else {
     mine.told += view.out_degree(v);
   }

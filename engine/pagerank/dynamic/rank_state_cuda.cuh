@@ -183,7 +183,7 @@ class DeviceRankState {
   unsigned now() const { return now_; }
   /// The list that iterations go on with.
   void go_on_with(unsigned list) { now_ = list; }
-  /// After a batch: whether its last list holds vertices that nobody has looked at.
+  /// After a batch: whether its last list holds vertices that no iteration has looked at.
   void end_batch() { waiting_ = residual(); }
 
   /// Ranks of own vertices, [own].
@@ -228,7 +228,8 @@ class DeviceRankState {
   unsigned now_ = 0;       ///< the list of members
   unsigned marked_ = 0;    ///< the one that a batch is marked in
   bool all_ever_ = false;  ///< whether all vertices were affected at once
-  bool waiting_ = false;   ///< whether the list of the last batch holds vertices that nobody has looked at
+  bool waiting_ =
+      false;  ///< whether the list of the last batch holds vertices that no iteration has looked at
   ListSizes waiting_sizes_;
 };
 

@@ -162,7 +162,7 @@ class RankRounds {
   /// Has every iteration that was made been handed out?
   bool all_given() const { return given_ == made_; }
 
-  /// Takes note of an iteration, whoever made it, before its growth is in the state's total.
+  /// Takes note of an iteration of either kind, before its growth is in the state's total.
   template <class Share>
   void saw(const DeviceRankState<Share>& state, const Settled& settled) {
     --left_;

@@ -69,13 +69,13 @@ SLUICE_HD bool pulling_costs_less(std::uint64_t told, std::uint64_t edges) {
 }
 
 /// Whether so many out-edges lead from vertices whose change spreads that all vertices better pull next, and
-/// nobody looks along them: they are in-edges of the next affected vertices, which pull along no fewer than
-/// these in any case, and to mark a vertex costs no less than to pull along an edge.
+/// no vertex looks along them: they are in-edges of the next affected vertices, which pull along no fewer
+/// than these in any case, and to mark a vertex costs no less than to pull along an edge.
 SLUICE_HD bool affecting_all_costs_less(std::uint64_t told, std::uint64_t edges) {
   return told > edges / 2;
 }
 
-/// Whether all vertices pull in the next iteration of a method, whoever is told.
+/// Whether all vertices pull in the next iteration of a method, whatever spreads.
 SLUICE_HD bool all_are_next(RankMethod method, std::uint64_t told, std::uint64_t edges) {
   if (method == RankMethod::residual_frontier) return pulling_costs_less(told, edges);
   return method == RankMethod::pruned_frontier && affecting_all_costs_less(told, edges);

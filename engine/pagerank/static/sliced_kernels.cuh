@@ -88,7 +88,7 @@ __device__ typename View::Sum gather_entries(const View& view, const SlicedView&
 #pragma unroll
     for (unsigned j = 0; j < kInFlight; ++j) {
       const bool more = i + j < count;
-      source[j] = more ? read_past_l1(sources + (i + j) * stride) : rows.nobody;
+      source[j] = more ? read_past_l1(sources + (i + j) * stride) : rows.no_source;
       weight[j] = View::kWeighted && more ? read_past_l1(weights + (i + j) * stride) : 1.0f;
     }
 #pragma unroll

@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kBlock)
   const std::uint64_t start = to.starts[item] + (listed ? 0 : (row - to.lists) % kSlice);
   const std::uint64_t size = (to.starts[item + 1] - to.starts[item]) / stride;
   for (std::uint64_t i = threadIdx.x % kSlice; i < size; i += kSlice) {
-    to_sources[start + i * stride] = i < degree ? sources[first + i] : to.nobody;
+    to_sources[start + i * stride] = i < degree ? sources[first + i] : to.no_source;
     if (weights != nullptr) to_weights[start + i * stride] = i < degree ? weights[first + i] : 0;
   }
 }
@@ -244,7 +244,7 @@ void SlicedRows::cut_pieces(Making& m, const std::uint32_t* keys_by_number) {
   for (std::size_t p = 0; p + 1 < cuts.size(); ++p) {
     SlicedView piece;
     piece.first = cuts[p], piece.count = cuts[p + 1] - cuts[p];
-    piece.nobody = static_cast<std::uint32_t>(vertices_);
+    piece.no_source = static_cast<std::uint32_t>(vertices_);
     pieces_.push_back(piece);
   }
 }

@@ -32,14 +32,14 @@ inline constexpr std::uint64_t kLongMost = 4096;
 /// Rows k of falling in-degree: [0, hubs) are for blocks, [hubs, lists) for warps, those up to `longs` a few
 /// at a time, the others in slices. All in memory of the device. A rank's rows are numbered from 0, and these
 /// are numbers [first, first + count); sources from the rank's first vertex on. A source that only fills up
-/// is `nobody`, one behind the last of all.
+/// is `no_source`, one behind the last of all.
 struct SlicedView {
   const std::uint32_t* rows = nullptr;     ///< [count] the number of row k, or null: first + k
   const std::uint64_t* starts = nullptr;   ///< [lists + slices + 1] into `sources`
   const std::uint32_t* sources = nullptr;  ///< numbers
   const float* weights = nullptr;          ///< or null
   std::uint64_t first = 0, count = 0, hubs = 0, longs = 0, lists = 0;
-  std::uint32_t nobody = 0;
+  std::uint32_t no_source = 0;
 
   __device__ std::uint64_t number(std::uint64_t row) const {
     return rows == nullptr ? first + row : rows[row];

@@ -1,7 +1,7 @@
 // The sweep over in-edges that all fit the GPUs: see sliced_rows.cuh for how they lie there. Vertex state is
 // kept by number and only ranks that are handed out go back to their vertices. An iteration is started before
 // the last is known to have converged, and ranks are kept twice, as in static/sweep_cuda.cu. Several ranks
-// gather everybody's contributions and totals from GPU to GPU, so that no host is waited for there either:
+// gather all ranks' contributions and totals from GPU to GPU, so that no host is waited for there either:
 // piece by piece (sweep_pieces.hpp), on a stream of their own, while the next piece is swept by all
 // multiprocessors but those that NCCL takes.
 #include <algorithm>
@@ -63,7 +63,7 @@ class SlicedSweep final : public Sweep {
     }
     for (auto& rank : rank_) rank = Buffer<FixedRank>(device, n_, "ranks");
     for (auto& shares : shares_) {
-      shares = Buffer<Stored>(device, graph.vertices() + 1, "contributions");  // the last is nobody's: 0
+      shares = Buffer<Stored>(device, graph.vertices() + 1, "contributions");  // the last is no vertex's: 0
       cuda::check(cudaMemsetAsync(shares.data(), 0, shares.bytes(), stream_.get()), "clearing contributions");
     }
     start();
@@ -170,7 +170,7 @@ class SlicedSweep final : public Sweep {
       return blocks_;
     }
     if (p + 1 == pieces.size()) {
-      // Long rows of all pieces, for at the end of a small one everybody would wait for them.
+      // Long rows of all pieces, for at the end of a small one all ranks would wait for them.
       cuda::sweep_piece_kernel<Share, 1><<<blocks_, cuda::kSweepBlock, 0, stream_.get()>>>(
           state, cuda::SlicedPieces(pieces), pieces[p], dangling, claimed_.data() + p, partial);
       cuda::check_launch("sweep_piece_kernel");

@@ -28,7 +28,7 @@ struct SweepView {
 
   const EdgeIndex* offsets = nullptr;   ///< [rows + 1]
   const double* divisors = nullptr;     ///< [rows]
-  const std::uint8_t* loops = nullptr;  ///< [rows], or null: nobody was given a self-loop
+  const std::uint8_t* loops = nullptr;  ///< [rows], or null: no vertex was given a self-loop
   const FixedRank* before = nullptr;    ///< [rows]
   FixedRank* after = nullptr;           ///< [rows]; may be `before`
   const Stored* shares = nullptr;       ///< [vertices] of the graph

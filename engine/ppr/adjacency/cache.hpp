@@ -1,7 +1,7 @@
 // Lists on a GPU whose graph is elsewhere: in its file, in partitions, or shared out over ranks. A query that
 // comes to a list that is not here notes it, and is given up at the end of its round; what all of them noted
 // is brought together, and they are asked again. A list stays until there is no room for others. So a query
-// is answered from its beginning as often as it has rounds with a list that nobody had before, L times at
+// is answered from its beginning as often as it has rounds with a list that no query had before, L times at
 // most for GD(L), and where many reach the same lists far less often. A query does not wait for a list: its
 // block's workspace serves other queries meanwhile.
 #pragma once
@@ -38,7 +38,7 @@ class ListCache {
   virtual void give_back() = 0;
   /// The same, and memory of the host.
   virtual void rest() = 0;
-  /// Other ranks may still want lists of this one; returns once nobody does.
+  /// Other ranks may still want lists of this one; returns once none does.
   virtual void finish() = 0;
   /// Memory for lists on the device.
   virtual std::uint64_t bytes() const = 0;

@@ -18,11 +18,11 @@ class ListFeeder {
  public:
   virtual ~ListFeeder() = default;
 
-  /// Has used these lists when it returns: nobody waits for one of them any more.
+  /// Has used these lists when it returns: no query waits for one of them any more.
   using Work = std::function<void(const ListsAtHand&)>;
   /// Hands lists that are wanted to `work`, some at a time; some of them, if not all.
   virtual void feed(const WantedLists& wanted, const Work& work) = 0;
-  /// Nothing more is wanted here. Other ranks may still want lists of this one; returns once nobody does.
+  /// Nothing more is wanted here. Other ranks may still want lists of this one; returns once none does.
   virtual void finish() {}
   virtual ListTraffic traffic() const = 0;
 };

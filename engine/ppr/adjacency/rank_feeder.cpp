@@ -96,7 +96,7 @@ class RankFeeder final : public ListFeeder {
     own.vertices = boundaries_[rank() + 1] - first_;
     own.offsets += first_;
     own.edges = own.vertices > 0 ? own.offsets[own.vertices] - own.offsets[0] : 0;
-    if (own.edges == 0) return;  // nobody asks for an empty list
+    if (own.edges == 0) return;  // no query asks for an empty list
     if (!weighted_) own.weights = nullptr;
     SweepRows rows(own);
     rows.file = graph.edges_elsewhere.get();

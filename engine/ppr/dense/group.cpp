@@ -79,8 +79,8 @@ void DenseGroup::move_on(std::uint32_t column) {
   turn_.scored[column] = turn_.going[column] = ~Mass{0};
 }
 
-/// False where nobody is asked any more. The last turn of a column splits nothing: of GD(L), what arrives is
-/// score; of the limit, it is missed.
+/// False where no column is asked any more. The last turn of a column splits nothing: of GD(L), what arrives
+/// is score; of the limit, it is missed.
 bool DenseGroup::begin_turn(std::uint32_t pass) {
   const HostTurn before = turn_;
   turn_ = {};

@@ -1,6 +1,6 @@
 // A warp at a row of queries side by side, a lane a query. A pass over all rows pulls along in-edges
 // what their sources send, and splits it again: the steps of diffusion.hpp, to the same bits. A word of bits
-// a vertex says who sends, so that rows of which nobody does are neither read nor written.
+// a vertex says who sends, so that rows in which none sends are neither read nor written.
 #pragma once
 
 #include <cuda_runtime.h>

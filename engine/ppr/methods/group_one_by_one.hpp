@@ -111,7 +111,7 @@ class GroupOneByOne {
     if (rules_.table != 0 && !full() && table_.reached() > rules_.table) trim();
   }
 
-  /// Nobody else has this vertex now.
+  /// No other lane has this vertex now.
   SLUICE_HD void add_to(std::uint64_t slot, Mass score, Mass waiting) {
     RoomEntry& sum = table_[slot];
     sum.score += score;

@@ -31,7 +31,7 @@ struct QueriesView {
   const std::uint64_t* seed_offsets = nullptr;  ///< [all rows + 1]
   const std::uint32_t* rows = nullptr;          ///< [count]
   std::uint32_t count = 0;
-  std::uint32_t* next = nullptr;    ///< the next of them that nobody works on
+  std::uint32_t* next = nullptr;    ///< the next of them that no block works on
   GroupFigures* figures = nullptr;  ///< [all rows]
   Vertex* vertices = nullptr;       ///< [all rows, top]
   double* scores = nullptr;         ///< [all rows, top]

@@ -30,7 +30,7 @@ struct LayerQuestion {
 
   SLUICE_HD bool wants_point() const { return phase == LayerPhase::points || phase == LayerPhase::targets; }
 };
-static_assert(sizeof(LayerQuestion) == 24);  // it travels as it is, without room that nobody has written
+static_assert(sizeof(LayerQuestion) == 24);  // it travels as it is, without bytes that were never written
 
 struct LayerListProgram : LayerProgram {
   LayerListProgram() = default;

@@ -108,7 +108,7 @@ class LayerRanks {
     copy_to_device(device, rank_of_.data(), owners.data(), rank_of_.bytes());
   }
 
-  /// Asks for all that the batch's instances wait for, and answers what other ranks ask; false: nobody asks.
+  /// Asks for all that the batch's instances wait for, and answers what other ranks ask; false: no rank asks.
   /// All ranks call it. Throws BudgetError on all of them, or on none.
   bool visit(const PagedLayerBatch& batch, std::uint64_t instances) {
     std::uint64_t asked = 0;

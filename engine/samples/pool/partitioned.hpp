@@ -96,7 +96,7 @@ class PagedPools {
       if (at_[i] != kNoVertex) ++waiting_[loop_.plan().partitions.owner(at_[i])];
   }
 
-  /// Asks other ranks for what the pools still wait for, and answers what they ask; false when nobody waits
+  /// Asks other ranks for what the pools still wait for, and answers what they ask; false when no pool waits
   /// any more.
   bool ask() {
     if (!questions_->ask({states_.data(), waits_at_.data()}, count_)) return false;

@@ -245,7 +245,7 @@ struct PagedWalks : ActiveWalks {
     } else {
       question = {};
     }
-    // Whoever must scan first goes back to its own list.
+    // A walk that must scan first goes back to its own list.
     return round == Round::scan ? Round::rejected : round;
   }
 

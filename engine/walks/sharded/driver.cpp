@@ -94,7 +94,7 @@ bool ShardWalkDriver::superstep(unsigned h, bool begun) {
 }
 
 /// All walks that are left need a list of another rank beside their own: that of one of them comes, and
-/// whoever can goes on.
+/// walks that can go on do.
 void ShardWalkDriver::bring_pair(bool some) {
   if (some) hold({loop_.plan().partitions.owner(halves_[0]->first_pair().second)});
   ranks_.barrier("lists of other ranks");

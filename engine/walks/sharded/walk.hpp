@@ -71,7 +71,7 @@ struct Crossing {
 };
 
 /// The rank that goes on with a walk which waits under a key of PagedWalks; `ranks` for walks that have
-/// ended. Whoever waits for two lists at once stays.
+/// ended. A walk that waits for two lists at once stays.
 std::vector<std::uint32_t> ranks_of_keys(const Communicator& ranks, std::uint64_t partitions);
 
 /// What a slot takes of a round's look-up: its columns, and a program of most kinds.

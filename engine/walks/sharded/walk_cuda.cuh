@@ -25,7 +25,7 @@ template <class Record>
 struct ShardBatchView {
   Record* here;
   Record* leaving;                     ///< in order of destination
-  std::uint32_t* destinations;         ///< ranks that go on with what is here; `ranks` for nobody
+  std::uint32_t* destinations;         ///< ranks that go on with what is here; `ranks` for none
   const std::uint32_t* ranks_of_keys;  ///< by key of PagedWalks
   unsigned long long* counts;          ///< [ranks] records by destination
   unsigned long long* next;            ///< [ranks] where the next one goes in `leaving`
