@@ -15,8 +15,10 @@
 #include "engine/exec/group.cuh"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
+#include "engine/walks/advance.cuh"
 #include "engine/walks/options.hpp"
 #include "engine/walks/step.hpp"
+#include "engine/walks/whole.hpp"
 
 namespace sluice::cuda {
 
@@ -44,6 +46,13 @@ __device__ __forceinline__ void count_walk(WalkCounters* counters, std::uint32_t
   }
 }
 
+/// What is left of a walk's path, whose step s is path[s * pitch].
+__device__ __forceinline__ void end_path(const Walker& walker, std::uint32_t length, std::uint64_t pitch,
+                                         Vertex* path) {
+  for (std::uint64_t step = std::uint64_t{walker.step} + 1; step <= length; ++step)
+    __stcs(path + step * pitch, kNoVertex);
+}
+
 /// Paths of `count` walks from instance `first` on: paths[step * pitch + walk].
 template <class Program>
 __global__ void __launch_bounds__(kWalkBlock)
@@ -65,60 +74,30 @@ __global__ void __launch_bounds__(kWalkBlock)
     if (round == Round::ended) break;
     if (round == Round::moved) __stcs(paths + walker.step * pitch + index, walker.current);
   }
-  for (std::uint64_t step = std::uint64_t{walker.step} + 1; step <= length; ++step) {
-    __stcs(paths + step * pitch + index, kNoVertex);
-  }
+  end_path(walker, length, pitch, paths + index);
   count_walk(counters, walker.step, rounds);
 }
 
-template <class T>
-__device__ __forceinline__ T broadcast_struct(T value, unsigned from) {
-  static_assert(sizeof(T) % 4 == 0);
-  std::uint32_t words[sizeof(T) / 4];
-  memcpy(words, &value, sizeof(T));
-#pragma unroll
-  for (std::uint32_t& word : words) word = __shfl_sync(~0u, word, from);
-  memcpy(&value, words, sizeof(T));
-  return value;
-}
-
-/// As walk_kernel, for programs that may scan a whole list: the warp scans together for each lane that wants
-/// it.
+/// The same for programs that may scan a whole list.
 template <class Program>
 __global__ void __launch_bounds__(kWalkBlock)
-    scanning_walk_kernel(Program program, StartsView starts, Instance first, std::uint64_t count,
-                         std::uint64_t pitch, std::uint32_t length, Vertex* paths, WalkCounters* counters) {
+    scanning_walk_kernel(WholeWalks<Program> walks, StartsView starts, Instance first, std::uint64_t count,
+                         std::uint64_t pitch, Vertex* paths, WalkCounters* counters) {
   const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
   Walker walker;
-  bool active = index < count && length > 0;
   if (index < count) {
     walker.instance = first + index;
     walker.start = walker.current = starts.start(walker.instance);
-    walker.row = program.graph.row(walker.start);
+    walker.row = walks.program.graph.row(walker.start);
     __stcs(paths + index, walker.start);
   }
   std::uint32_t rounds = 0;
-  while (__any_sync(~0u, active)) {
-    Round round = Round::rejected;
-    if (active) {
-      Proposal proposal;
-      program.propose(walker, proposal);
-      ++rounds;
-      round = program.settle(walker, proposal);
-    }
-    for (unsigned waiting = __ballot_sync(~0u, round == Round::scan); waiting != 0; waiting &= waiting - 1) {
-      const unsigned lane = __ffs(static_cast<int>(waiting)) - 1;
-      Walker shared = broadcast_struct(walker, lane);
-      const Round result = program.transform_list(Tile<32>{}, shared);
-      if (Tile<32>::warp_lane() == lane) walker = shared, round = result;
-    }
-    if (active && round == Round::moved) __stcs(paths + walker.step * pitch + index, walker.current);
-    active = active && round != Round::ended && walker.step < length;
-  }
+  typename WholeWalks<Program>::Place place;
+  advance(
+      walks, walker, place, index < count && walks.until > 0,
+      [&](std::uint32_t step, Vertex v) { __stcs(paths + step * pitch + index, v); }, rounds);
   if (index >= count) return;
-  for (std::uint64_t step = std::uint64_t{walker.step} + 1; step <= length; ++step) {
-    __stcs(paths + step * pitch + index, kNoVertex);
-  }
+  end_path(walker, walks.until, pitch, paths + index);
   count_walk(counters, walker.step, rounds);
 }
 
@@ -131,8 +110,8 @@ void launch_walks(const Program& program, const StartsView& starts, Instance fir
                   cudaStream_t stream) {
   const unsigned grid = grid_for(count, kWalkBlock);
   if constexpr (Program::kScans) {
-    scanning_walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, pitch, length, paths,
-                                                          counters);
+    scanning_walk_kernel<<<grid, kWalkBlock, 0, stream>>>(WholeWalks<Program>{program, length}, starts, first,
+                                                          count, pitch, paths, counters);
   } else {
     walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, pitch, length, paths,
                                                  counters);

@@ -1,24 +1,20 @@
-// The host's driver of walks: each thread keeps a ring of walks in flight and prefetches for all of them,
-// since one walk alone spends its time waiting for memory (step interleaving; Sun et al., ThunderRW, VLDB'21,
-// section 4.2).
+// Walks on a whole graph on the host: batches of rows, blocks of which threads claim.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include "engine/batch/sink.hpp"
 #include "engine/batch/starts_view.hpp"
 #include "engine/core/function_ref.hpp"
-#include "engine/exec/group.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
+#include "engine/walks/advance.hpp"
 #include "engine/walks/options.hpp"
-#include "engine/walks/step.hpp"
+#include "engine/walks/whole.hpp"
 
 namespace sluice::host {
 
-inline constexpr std::size_t kInterleavedWalks = 64;     ///< enough to cover a memory access of some 100 ns
 inline constexpr std::uint64_t kWalksPerBlock = 4096;    ///< what a thread claims at a time
 inline constexpr std::uint64_t kBatchBytes = 64u << 20;  ///< of results, written while the next batch runs
 
@@ -28,55 +24,28 @@ struct WalkCounters {
 
 /// Walks [begin, end) of a batch whose first instance is `first`; row i of `rows` is instance first + i.
 template <class Program>
-WalkCounters walk_block(const Program& program, const StartsView& starts, Instance first, std::uint64_t begin,
-                        std::uint64_t end, std::uint32_t length, Vertex* rows) {
-  struct Lane {
-    Walker walker;
-    Proposal proposal;
-    Vertex* row;
-  };
-  std::array<Lane, kInterleavedWalks> lanes;
-  std::size_t active = 0;
-  std::uint64_t next = begin;
+WalkCounters walk_block(const WholeWalks<Program>& walks, const StartsView& starts, Instance first,
+                        std::uint64_t begin, std::uint64_t end, Vertex* rows) {
+  const std::uint64_t row = std::uint64_t{walks.until} + 1;
+  if (walks.until == 0) {
+    for (std::uint64_t i = begin; i < end; ++i) rows[i] = starts.start(first + i);
+    return {};
+  }
   WalkCounters counters;
-  const auto admit = [&](Lane& lane) {
+  using Lane = WalkLane<WholeWalks<Program>>;
+  const auto take = [&](Lane& lane) {
     lane.walker = Walker{};
-    lane.walker.instance = first + next;
-    lane.walker.start = lane.walker.current = starts.start(first + next);
-    lane.walker.row = program.graph.row(lane.walker.start);
-    lane.row = rows + next++ * (std::uint64_t{length} + 1);
-    lane.row[0] = lane.walker.start;
-    program.propose(lane.walker, lane.proposal);
+    lane.walker.instance = first + lane.item;
+    lane.walker.start = lane.walker.current = starts.start(first + lane.item);
+    lane.walker.row = walks.program.graph.row(lane.walker.start);
+    lane.path = rows + lane.item * row;
+    lane.path[0] = lane.walker.start;
   };
-  if (length == 0) {
-    for (; next < end; ++next) rows[next] = starts.start(first + next);
-    return counters;
-  }
-  while (active < lanes.size() && next < end) admit(lanes[active++]);
-  while (active > 0) {
-    for (std::size_t i = 0; i < active;) {
-      Lane& lane = lanes[i];
-      ++counters.rounds;
-      Round round = program.settle(lane.walker, lane.proposal);
-      if constexpr (Program::kScans) {
-        if (round == Round::scan) round = program.transform_list(SingleLane{}, lane.walker);
-      }
-      const std::uint32_t step = lane.walker.step;
-      if (round == Round::moved) lane.row[step] = lane.walker.current;
-      if (round == Round::ended || step == length) {
-        std::fill(lane.row + step + 1, lane.row + length + 1, kNoVertex);
-        counters.steps += step;
-        if (next == end) {
-          lane = lanes[--active];
-          continue;
-        }
-        admit(lane);
-      } else {
-        program.propose(lane.walker, lane.proposal);
-      }
-      ++i;
-    }
-  }
+  const auto leave = [&](const Lane& lane) {
+    std::fill(lane.path + lane.walker.step + 1, lane.path + row, kNoVertex);
+    counters.steps += lane.walker.step;
+  };
+  counters.rounds = advance(walks, begin, end, take, leave);
   return counters;
 }
 
@@ -91,8 +60,9 @@ void drive_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const
 template <class Program>
 void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
                  const WalkOptions& options, Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
+  const WholeWalks<Program> walks{program, options.length};
   const auto walk = [&](Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows) {
-    return walk_block(program, starts, first, from, to, options.length, rows);
+    return walk_block(walks, starts, first, from, to, rows);
   };
   drive_walk_batches(graph, walk, options, begin, end, sink, stats);
 }

@@ -116,8 +116,17 @@ template <class Program>
 struct PagedWalks : ActiveWalks {
   const Program* programs = nullptr;  ///< [slots], each reads its own partition's edges
 
+  using WalkProgram = Program;
+  static constexpr bool kComplete = false;
   /// Can a step leave a question unanswered, or scan with another list?
   static constexpr bool kAsks = Program::kScans;
+
+  struct Place {
+    ParkedQuestion question;
+    const Program* program = nullptr;  ///< of the partition that holds the walker's list
+    std::uint32_t key = 0;             ///< where the walk waits
+    std::uint64_t read = 0;            ///< bytes that were read in place
+  };
 
   /// Makes the partitions that are here visible to the next round of `program`.
   template <class Loop>
@@ -163,59 +172,58 @@ struct PagedWalks : ActiveWalks {
     return slot == PageMap::kNoSlot ? nullptr : programs + slot;
   }
 
-  /// One round of the walk's state machine. `absent`: `key` says where to wait. `scan`: all lists are here,
-  /// and transform_list of `program` is next. Bytes that are read in place are added to `read`.
-  SLUICE_HD Round step(Walker& walker, ParkedQuestion& question, const Program*& program, std::uint32_t& key,
-                       std::uint64_t& read) const {
-    Proposal proposal;
-    Round round = Round::absent;
-    return propose(walker, question, program, proposal, round, key, read)
-               ? settle(walker, question, *program, proposal, key, read)
-               : round;
-  }
+  // ---- a round, in the halves that whole.hpp lists. Round::absent: place.key says where to wait.
 
-  /// The first half of a round: asks memory for what settle() will read. False: there is nothing to settle,
-  /// and `round` is how the round ends.
-  SLUICE_HD bool propose(Walker& walker, ParkedQuestion& question, const Program*& program,
-                         Proposal& proposal, Round& round, std::uint32_t& key, std::uint64_t& read) const {
+  SLUICE_HD bool propose(Walker& walker, Place& place, Proposal& proposal, Round& round) const {
     if constexpr (kAsks) {
-      if (question.target != kNoVertex) {
-        round = answer(walker, question, key, read);
+      if (place.question.target != kNoVertex) {
+        round = answer(walker, place);
         return false;
       }
     }
-    program = program_of(walker);
-    if (!program) {
-      key = map.owner(walker.current);
+    place.program = program_of(walker);
+    if (!place.program) {
+      place.key = map.owner(walker.current);
       round = Round::absent;
       return false;
     }
     if constexpr (Program::kScans) {
       if (Program::kTrials && walker.trial >= kMaxTrials) {
-        round = scan(walker, *program, key);
+        round = may_scan(walker, place);
         return false;
       }
     }
-    program->propose(walker, proposal);
-    if (proposal.located && program == programs + map.in_place) read += program->draw_bytes(walker.row);
+    place.program->propose(walker, proposal);
+    if (proposal.located && place.program == programs + map.in_place)
+      place.read += place.program->draw_bytes(walker.row);
     return true;
   }
 
-  /// The second half.
-  SLUICE_HD Round settle(Walker& walker, ParkedQuestion& question, const Program& program, Proposal& proposal,
-                         std::uint32_t& key, std::uint64_t& read) const {
-    const Round round = program.settle(walker, proposal, PagedAnswers{map, read});
+  SLUICE_HD Round settle(Walker& walker, Place& place, Proposal& proposal) const {
+    const Round round = place.program->settle(walker, proposal, PagedAnswers{map, place.read});
     if constexpr (kAsks) {
-      if (round == Round::scan) return scan(walker, program, key);
+      if (round == Round::scan) return may_scan(walker, place);
       if (round == Round::absent) {
-        question = {proposal.hop.target,
-                    static_cast<std::uint32_t>(proposal.hop.position - walker.row.offset)};
-        key = waits_for(walker, proposal.hop.target);
+        place.question = {proposal.hop.target,
+                          static_cast<std::uint32_t>(proposal.hop.position - walker.row.offset)};
+        place.key = waits_for(walker, proposal.hop.target);
       }
     }
     return round;
   }
 
+  SLUICE_HD void count_scan(const Walker& walker, Place& place) const {
+    place.read += scan_bytes(walker, *place.program);
+  }
+  SLUICE_HD const Program* scan_with(const Place& place) const { return place.program; }
+  template <class Group>
+  SLUICE_HD Round scan(const Group& group, Walker& walker, const Program* program) const {
+    std::uint64_t counted_already = 0;
+    return program->transform_list(group, walker, PagedAnswers{map, counted_already});
+  }
+  SLUICE_HD void end(Place& place) const { place.key = ended(); }
+
+ private:
   /// Bytes that a scan of the walker's list reads in place: it goes through the list twice, and asks another
   /// one about every entry.
   SLUICE_HD std::uint64_t scan_bytes(const Walker& walker, const Program& program) const {
@@ -227,33 +235,32 @@ struct PagedWalks : ActiveWalks {
     return 2 * each * walker.row.degree;
   }
 
- private:
   /// An undirected graph answers at the target, where the walk goes on if it is accepted; a directed one at
   /// the vertex that is asked about.
   SLUICE_HD std::uint32_t waits_for(const Walker& walker, Vertex target) const {
     return map.owner(programs->graph.undirected ? target : programs->scan_asks(walker));
   }
 
-  SLUICE_HD Round answer(Walker& walker, ParkedQuestion& question, std::uint32_t& key,
-                         std::uint64_t& read) const {
+  SLUICE_HD Round answer(Walker& walker, Place& place) const {
     Proposal proposal;
-    proposal.hop = {question.target, programs->graph.row(question.target),
-                    walker.row.offset + question.index};
-    const Round round = programs->judge(walker, proposal, PagedAnswers{map, read});
+    proposal.hop = {place.question.target, programs->graph.row(place.question.target),
+                    walker.row.offset + place.question.index};
+    const Round round = programs->judge(walker, proposal, PagedAnswers{map, place.read});
     if (round == Round::absent) {
-      key = waits_for(walker, question.target);
+      place.key = waits_for(walker, place.question.target);
     } else {
-      question = {};
+      place.question = {};
     }
     // A walk that must scan first goes back to its own list.
     return round == Round::scan ? Round::rejected : round;
   }
 
-  SLUICE_HD Round scan(const Walker& walker, const Program& program, std::uint32_t& key) const {
-    const Vertex other = program.scan_asks(walker);
-    if (other == kNoVertex || map.slot(other) != PageMap::kNoSlot || program.graph.degree(other) == 0)
+  /// Are both lists here that a scan takes?
+  SLUICE_HD Round may_scan(const Walker& walker, Place& place) const {
+    const Vertex other = place.program->scan_asks(walker);
+    if (other == kNoVertex || map.slot(other) != PageMap::kNoSlot || place.program->graph.degree(other) == 0)
       return Round::scan;
-    key = pairs();
+    place.key = pairs();
     return Round::absent;
   }
 };

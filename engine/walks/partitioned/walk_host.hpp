@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -20,79 +19,6 @@
 #include "engine/walks/walk_host.hpp"
 
 namespace sluice::host {
-
-/// One of the walks that a thread works on by turns.
-template <class Program>
-struct WalkLane {
-  std::uint64_t item;
-  Walker walker;
-  ParkedQuestion question;
-  Vertex* path;  ///< its row
-  std::uint32_t key;
-  const Program* program;
-  Proposal proposal;
-  Round round;
-  bool proposed;
-};
-
-/// Items [from, to), each as far as it goes; many by turns, since one alone waits for memory (walk_host.hpp).
-/// `take(lane)` fills in item lane.item's walker, question and path, `leave(lane)` hears where it waits then,
-/// lane.key. Adds the rounds that are taken, and the bytes that are read in place.
-template <class Program, class Take, class Leave>
-void walk_on(const PagedWalks<Program>& walks, std::uint64_t from, std::uint64_t to, const Take& take,
-             const Leave& leave, std::uint64_t& rounds, std::uint64_t& read) {
-  using Lane = WalkLane<Program>;
-  std::array<Lane, kInterleavedWalks> lanes;
-  std::size_t active = 0;
-  const auto propose = [&](Lane& lane) {
-    lane.proposed =
-        walks.propose(lane.walker, lane.question, lane.program, lane.proposal, lane.round, lane.key, read);
-  };
-  const auto admit = [&](Lane& lane) {
-    lane.item = from++;
-    lane.question = {};
-    take(lane);
-    propose(lane);
-  };
-  /// False: the walk has ended, or waits.
-  const auto turn = [&](Lane& lane) {
-    Round round = lane.proposed
-                      ? walks.settle(lane.walker, lane.question, *lane.program, lane.proposal, lane.key, read)
-                      : lane.round;
-    if constexpr (Program::kScans) {
-      if (round == Round::scan) {
-        read += walks.scan_bytes(lane.walker, *lane.program);
-        std::uint64_t counted_already = 0;
-        round =
-            lane.program->transform_list(SingleLane{}, lane.walker, PagedAnswers{walks.map, counted_already});
-      }
-    }
-    if (round == Round::absent) return false;
-    ++rounds;
-    if (round == Round::moved) lane.path[lane.walker.step - walks.from] = lane.walker.current;
-    if (round != Round::ended && lane.walker.step < walks.until) {
-      propose(lane);
-      return true;
-    }
-    lane.key = walks.ended();
-    return false;
-  };
-  while (active < lanes.size() && from < to) admit(lanes[active++]);
-  while (active > 0) {
-    for (std::size_t i = 0; i < active;) {
-      if (turn(lanes[i])) {
-        ++i;
-        continue;
-      }
-      leave(lanes[i]);
-      if (from < to) {
-        admit(lanes[i++]);
-      } else {
-        lanes[i] = lanes[--active];
-      }
-    }
-  }
-}
 
 /// A batch of walks by the partition that they wait for, whatever the sampler.
 class HostWalkQueues : public WalkQueues {
@@ -177,25 +103,25 @@ class PagedBatch final : public HostWalkQueues {
   void work(std::uint64_t from, std::uint64_t to) override {
     const PagedWalks<Program>& walks = walks_;
     constexpr std::uint64_t kAhead = 16;
-    std::uint64_t steps = 0, rounds = 0, read = 0;
-    const auto take = [&](WalkLane<Program>& lane) {
+    std::uint64_t steps = 0, read = 0;
+    const auto take = [&](WalkLane<PagedWalks<Program>>& lane) {
       if (lane.item + 2 * kAhead < to) prefetch(&parked_.data()[order_.data()[lane.item + 2 * kAhead]]);
       if (lane.item + kAhead < to) walks.prefetch_row(parked_.data()[order_.data()[lane.item + kAhead]]);
       const std::uint32_t index = order_.data()[lane.item];
       lane.walker = walks.resume(index, parked_.data()[index]);
-      if constexpr (kAsks) lane.question = questions_.data()[index];
+      if constexpr (kAsks) lane.place.question = questions_.data()[index];
       lane.path = paths_.data() + index * row_;
       steps -= lane.walker.step;
     };
-    const auto leave = [&](const WalkLane<Program>& lane) {
+    const auto leave = [&](const WalkLane<PagedWalks<Program>>& lane) {
       const std::uint32_t index = order_.data()[lane.item];
       parked_.data()[index] = walks.park(lane.walker);
-      if constexpr (kAsks) questions_.data()[index] = lane.question;
-      keys_.data()[lane.item] = lane.key;
-      steps += lane.walker.step;
+      if constexpr (kAsks) questions_.data()[index] = lane.place.question;
+      keys_.data()[lane.item] = lane.place.key;
+      steps += lane.walker.step, read += lane.place.read;
     };
-    walk_on(walks, from, to, take, leave, rounds, read);
-    steps_ += steps, rounds_ += rounds, read_ += read;
+    rounds_ += host::advance(walks, from, to, take, leave);
+    steps_ += steps, read_ += read;
   }
 
   Vertex asked_by(const Walker& walker) const override { return program_.scan_asks(walker); }

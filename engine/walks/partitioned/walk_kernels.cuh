@@ -6,6 +6,7 @@
 
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/group.cuh"
+#include "engine/walks/advance.cuh"
 #include "engine/walks/partitioned/walk.hpp"
 #include "engine/walks/walk_cuda.cuh"
 
@@ -76,77 +77,39 @@ __global__ void __launch_bounds__(kWalkBlock)
   count_arrivals(key, index < count, walks.keys(), batch.waiting, arrivals);
 }
 
-/// A lane's walk goes on as far as it can, if it is `active`, and leaves its vertices in `path`; returns
-/// where it waits then, and adds its rounds and what it reads in place. Programs that scan are called by
-/// whole warps, which scan together for each lane that wants it.
-template <class Program>
-__device__ __forceinline__ std::uint32_t walk_on(const PagedWalks<Program>& walks, Walker& walker,
-                                                 ParkedQuestion& question, Vertex* path, bool active,
-                                                 std::uint32_t& rounds, std::uint64_t& read) {
-  std::uint32_t key = walks.ended();
-  while (Program::kScans ? __any_sync(~0u, active) : active) {
-    Round round = Round::absent;
-    const Program* program = nullptr;
-    if (active) round = walks.step(walker, question, program, key, read);
-    if constexpr (Program::kScans) {
-      if (active && round == Round::scan) read += walks.scan_bytes(walker, *program);
-      std::uint64_t counted_already = 0;
-      for (unsigned waiting = __ballot_sync(~0u, active && round == Round::scan); waiting != 0;
-           waiting &= waiting - 1) {
-        const unsigned lane = __ffs(static_cast<int>(waiting)) - 1;
-        Walker shared = broadcast_struct(walker, lane);
-        const auto theirs = __shfl_sync(~0u, reinterpret_cast<unsigned long long>(program), lane);
-        const Round result = reinterpret_cast<const Program*>(theirs)->transform_list(
-            Tile<32>{}, shared, PagedAnswers{walks.map, counted_already});
-        if (Tile<32>::warp_lane() == lane) walker = shared, round = result;
-      }
-    }
-    if (!active) continue;
-    if (round == Round::absent) {
-      active = false;
-      continue;
-    }
-    ++rounds;
-    if (round == Round::moved) path[walker.step - walks.from] = walker.current;
-    active = round != Round::ended && walker.step < walks.until;
-    if (!active) key = walks.ended();
-  }
-  return key;
-}
-
 /// One walk of the segments, as far as it goes; returns where it waits then. All lanes of a warp call it.
 template <class Program>
 __device__ __forceinline__ std::uint32_t advance_walk(const PagedWalks<Program>& walks,
                                                       const PagedBatchView& batch,
                                                       const PagedSegments& segments, std::uint64_t at,
                                                       bool takes_part) {
-  std::uint32_t key = 0, rounds = 0, steps = 0;
-  std::uint64_t read = 0;
+  std::uint32_t rounds = 0, steps = 0;
+  typename PagedWalks<Program>::Place place;
   if (takes_part || Program::kScans) {  // scans want whole warps
     Walker walker;
-    ParkedQuestion question;
     std::uint32_t index = 0;
     Vertex* path = nullptr;
     if (takes_part) {
       index = batch.order[segments.position(at)];
       walker = walks.resume(index, batch.parked[index]);
-      if constexpr (PagedWalks<Program>::kAsks) question = batch.questions[index];
+      if constexpr (PagedWalks<Program>::kAsks) place.question = batch.questions[index];
       path = batch.paths + index * batch.row;
       steps = walker.step;
     }
-    key = walk_on(walks, walker, question, path, takes_part && walker.step < walks.until, rounds, read);
+    const auto store = [&](std::uint32_t step, Vertex v) { path[step - walks.from] = v; };
+    advance(walks, walker, place, takes_part && walker.step < walks.until, store, rounds);
     if (takes_part) {
       batch.parked[index] = walks.park(walker);
-      if constexpr (PagedWalks<Program>::kAsks) batch.questions[index] = question;
-      batch.keys[index] = key;
+      if constexpr (PagedWalks<Program>::kAsks) batch.questions[index] = place.question;
+      batch.keys[index] = place.key;
       count_walk(batch.counters, walker.step - steps, rounds);
-      if (read > 0) {
+      if (place.read > 0) {
         atomicAdd(&batch.counters[blockIdx.x % kWalkCounterSlots].read,
-                  static_cast<unsigned long long>(read));
+                  static_cast<unsigned long long>(place.read));
       }
     }
   }
-  return key;
+  return place.key;
 }
 
 /// A grid may be smaller than the segments: then its blocks go on with what others have not taken.

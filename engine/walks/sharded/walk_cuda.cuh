@@ -85,24 +85,24 @@ __global__ void __launch_bounds__(kWalkBlock)
   std::uint32_t to = batch.ranks, rounds = 0, steps = 0;
   if (takes_part || Program::kScans) {  // scans want whole warps
     Walker walker;
-    ParkedQuestion question;
+    typename PagedWalks<Program>::Place place;
     std::uint32_t index = 0;
     Vertex* path = nullptr;
     if (takes_part) {
       const Record record = batch.here[at];
       index = record.index;
       walker = walks.resume(index, record.parked());
-      question = record.question();
+      place.question = record.question();
       path = batch.paths + index * (std::uint64_t{walks.length} + 1);
       steps = walker.step;
     }
-    std::uint64_t in_place = 0;  // all that the rank owns is here
-    const std::uint32_t key =
-        walk_on(walks, walker, question, path, takes_part && walker.step < walks.length, rounds, in_place);
+    advance(
+        walks, walker, place, takes_part && walker.step < walks.length,
+        [&](std::uint32_t step, Vertex v) { path[step] = v; }, rounds);
     if (takes_part) {
-      to = batch.ranks_of_keys[key];
+      to = batch.ranks_of_keys[place.key];
       batch.destinations[at] = to;
-      if (to < batch.ranks) batch.here[at] = Record::of(index, walks.park(walker), question);
+      if (to < batch.ranks) batch.here[at] = Record::of(index, walks.park(walker), place.question);
       count_walk(batch.counters, walker.step - steps, rounds);
     }
   }

@@ -125,23 +125,23 @@ class ShardBatch final : public HostShardWalks<PagedWalks<Program>::kAsks> {
 
   void advance_block(std::uint64_t from, std::uint64_t to) override {
     constexpr std::uint64_t kAhead = 16;
-    std::uint64_t steps = 0, rounds = 0, in_place = 0;  // nothing is: all that the rank owns is here
-    const auto take = [&](WalkLane<Program>& lane) {
+    std::uint64_t steps = 0;
+    const auto take = [&](WalkLane<PagedWalks<Program>>& lane) {
       if (lane.item + kAhead < to) walks_.prefetch_row(here_.data()[lane.item + kAhead].parked());
       const Record& record = here_.data()[lane.item];
       lane.walker = walks_.resume(record.index, record.parked());
-      lane.question = record.question();
+      lane.place.question = record.question();
       lane.path = paths_ + record.index * row_;
       steps -= lane.walker.step;
     };
-    const auto leave = [&](const WalkLane<Program>& lane) {
+    const auto leave = [&](const WalkLane<PagedWalks<Program>>& lane) {
       Record& record = here_.data()[lane.item];
-      record = Record::of(record.index, walks_.park(lane.walker), lane.question);
-      this->note(from, lane.item, lane.key);
+      record = Record::of(record.index, walks_.park(lane.walker), lane.place.question);
+      this->note(from, lane.item, lane.place.key);
       steps += lane.walker.step;
     };
-    walk_on(walks_, from, to, take, leave, rounds, in_place);
-    this->steps_ += steps, this->rounds_ += rounds;
+    this->rounds_ += host::advance(walks_, from, to, take, leave);
+    this->steps_ += steps;
   }
 
   Vertex asked_by(const Walker& walker) const override { return program_.scan_asks(walker); }

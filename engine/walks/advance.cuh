@@ -1,0 +1,63 @@
+// The loop of a walk on a GPU: advance.hpp for one lane. Walks on a whole graph by programs that never scan
+// have a kernel of their own (walk_cuda.cuh), the measured exception.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "engine/exec/group.cuh"
+#include "engine/walks/step.hpp"
+
+namespace sluice::cuda {
+
+template <class T>
+__device__ __forceinline__ T broadcast_struct(T value, unsigned from) {
+  if constexpr (!std::is_empty_v<T>) {
+    static_assert(sizeof(T) % 4 == 0);
+    std::uint32_t words[sizeof(T) / 4];
+    memcpy(words, &value, sizeof(T));
+#pragma unroll
+    for (std::uint32_t& word : words) word = __shfl_sync(~0u, word, from);
+    memcpy(&value, words, sizeof(T));
+  }
+  return value;
+}
+
+/// A lane's walk goes on as far as it can, if it is `active`: `place` says where it came to. Calls
+/// store(step, vertex) after every step, and adds its rounds. Programs that scan are called by whole warps,
+/// which scan together for each lane that wants it.
+template <class Walks, class Store>
+__device__ __forceinline__ void advance(const Walks& walks, Walker& walker, typename Walks::Place& place,
+                                        bool active, const Store& store, std::uint32_t& rounds) {
+  constexpr bool kScans = Walks::WalkProgram::kScans;
+  walks.end(place);
+  while (kScans ? __any_sync(~0u, active) : active) {
+    Round round = Round::absent;
+    if (active) {
+      Proposal proposal;
+      if (walks.propose(walker, place, proposal, round)) round = walks.settle(walker, place, proposal);
+    }
+    if constexpr (kScans) {
+      if (active && round == Round::scan) walks.count_scan(walker, place);
+      for (unsigned waiting = __ballot_sync(~0u, active && round == Round::scan); waiting != 0;
+           waiting &= waiting - 1) {
+        const unsigned lane = __ffs(static_cast<int>(waiting)) - 1;
+        Walker shared = broadcast_struct(walker, lane);
+        const Round result = walks.scan(Tile<32>{}, shared, broadcast_struct(walks.scan_with(place), lane));
+        if (Tile<32>::warp_lane() == lane) walker = shared, round = result;
+      }
+    }
+    if (!active) continue;
+    if (!Walks::kComplete && round == Round::absent) {
+      active = false;
+      continue;
+    }
+    ++rounds;
+    if (round == Round::moved) store(walker.step, walker.current);
+    active = round != Round::ended && walker.step < walks.until;
+    if (!active) walks.end(place);
+  }
+}
+
+}  // namespace sluice::cuda

@@ -1,0 +1,86 @@
+// The loop of walks on the host: they propose, settle, scan and store until each has ended, has come to the
+// end of its leg, or needs a list that is not here. A thread works on many by turns and prefetches for all of
+// them, since one walk alone spends its time waiting for memory (step interleaving; Sun et al., ThunderRW,
+// VLDB'21, section 4.2). advance.cuh has the same for a lane of a GPU.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/exec/group.hpp"
+#include "engine/walks/step.hpp"
+
+namespace sluice::host {
+
+inline constexpr std::size_t kInterleavedWalks = 64;  ///< enough to cover a memory access of some 100 ns
+
+/// One of the walks that a thread works on by turns.
+template <class Walks>
+struct WalkLane {
+  std::uint64_t item;
+  Walker walker;
+  Vertex* path;  ///< its row
+  Proposal proposal;
+  Round round;
+  bool proposed;
+  [[no_unique_address]] typename Walks::Place place;
+};
+
+/// Items [from, to), each as far as it goes. `take(lane)` fills in item lane.item's walker, path and place;
+/// `leave(lane)` hears where it came to. Returns the rounds that were made.
+template <class Walks, class Take, class Leave>
+std::uint64_t advance(const Walks& walks, std::uint64_t from, std::uint64_t to, const Take& take,
+                      const Leave& leave) {
+  using Lane = WalkLane<Walks>;
+  std::array<Lane, kInterleavedWalks> lanes;
+  std::size_t active = 0;
+  std::uint64_t rounds = 0;
+  const auto propose = [&](Lane& lane) {
+    lane.proposed = walks.propose(lane.walker, lane.place, lane.proposal, lane.round);
+  };
+  const auto admit = [&](Lane& lane) {
+    lane.item = from++;
+    lane.place = {};
+    take(lane);
+    propose(lane);
+  };
+  /// False: the walk has ended, or waits.
+  const auto turn = [&](Lane& lane) {
+    Round round =
+        Walks::kComplete || lane.proposed ? walks.settle(lane.walker, lane.place, lane.proposal) : lane.round;
+    if constexpr (Walks::WalkProgram::kScans) {
+      if (round == Round::scan) {
+        walks.count_scan(lane.walker, lane.place);
+        round = walks.scan(SingleLane{}, lane.walker, walks.scan_with(lane.place));
+      }
+    }
+    if (!Walks::kComplete && round == Round::absent) return false;
+    ++rounds;
+    if (round == Round::moved) lane.path[lane.walker.step - walks.from] = lane.walker.current;
+    if (round != Round::ended && lane.walker.step < walks.until) {
+      propose(lane);
+      return true;
+    }
+    walks.end(lane.place);
+    return false;
+  };
+  while (active < lanes.size() && from < to) admit(lanes[active++]);
+  while (active > 0) {
+    for (std::size_t i = 0; i < active;) {
+      if (turn(lanes[i])) {
+        ++i;
+        continue;
+      }
+      leave(lanes[i]);
+      if (from < to) {
+        admit(lanes[i++]);
+      } else {
+        lanes[i] = lanes[--active];
+      }
+    }
+  }
+  return rounds;
+}
+
+}  // namespace sluice::host
