@@ -47,7 +47,7 @@ class VertexRounds {
  private:
   static constexpr std::uint64_t kRangesPerThread = 16;
 
-  Crew crew_;
+  ThreadPool crew_;
   std::vector<std::uint64_t> boundaries_;
 };
 
