@@ -94,7 +94,7 @@ TEST_F(EarlyEnd, AClosedStandardOutputIsNoFile) {
   refuse_in_shell(words, "", {"walk", input, "--quiet", "--output", "-", "--format", "text"}, " >&-");
   refuse_in_shell(words, "", {"walk", input, "--quiet", "--output", "-", "--format", "text"}, " <&- >&-");
   refuse_in_shell(words, "", {"--version"}, " >&-");
-  // Messages that nobody hears go into no file either.
+  // Messages to a closed stream go into no file either.
   const auto deaf = Process({"/bin/sh", "-c",
                              std::string(SLUICE_PROGRAM) + " walk " + input + " --verbose --output " +
                                  at("deaf.h5") + " <&- >&- 2>&-"})

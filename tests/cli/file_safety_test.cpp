@@ -185,7 +185,7 @@ TEST_F(FileSafety, AKilledJobLeavesTheNameWithShardsOfItsOwn) {
   EXPECT_TRUE(read_numbers(at("o.h5"), "walks") == walks[2]);
 }
 
-/// As a killed job may leave them: they are in nobody's way, and nobody removes them unasked.
+/// As a killed job may leave them: they are in no job's way, and no job removes them unasked.
 TEST_F(FileSafety, ShardsWithoutTheFileThatShowsThemBlockNobody) {
   const auto words = walk(at("o.h5"), {"--output-layout", "sharded"});
   run(words);
@@ -202,7 +202,7 @@ TEST_F(FileSafety, ShardsWithoutTheFileThatShowsThemBlockNobody) {
 /// Not after hours of sorting.
 TEST_F(FileSafety, ConversionsLookAtTheNameFirst) {
   const std::string faulty = written("faulty.txt", "0 1\nno edge\n");
-  std::filesystem::create_directories(at("home/letters"));
+  std::filesystem::create_directories(at("home/papers"));
 
   refuse(2, "home is a folder that holds more than results", {"convert", faulty, at("home"), "--force"});
   refuse(2, "faulty.txt exists", {"generate", "ring", "--output", faulty});
@@ -232,7 +232,7 @@ TEST_F(FileSafety, JobsOfTwoContainersKeepApart) {
   EXPECT_FALSE(begun());
 }
 
-/// Reading a file twice costs nobody anything.
+/// Reading a file twice costs nothing.
 TEST_F(FileSafety, InputsMayBeOneFile) {
   const std::string batch = written("batch.txt", "1 2 0.5\n");
   run({"pagerank", graph(), "--insert", batch, "--delete", batch, "--output", at("o.h5")});

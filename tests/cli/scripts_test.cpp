@@ -50,6 +50,50 @@ TEST_F(Build, ShowsAllOfABuildThatFails) {
             "part.cpp:3: error: no\nbash: the build failed (preset host)\n");
 }
 
+/// scripts/layers on a tree of two folders, of which only `engine/b` may use `engine/a`.
+class Layers : public testing::Test {
+ protected:
+  Layers() {
+    std::filesystem::create_directories(folder_ / "scripts");
+    std::filesystem::copy(SLUICE_SOURCE "/scripts/layers", folder_ / "scripts/layers");
+    for (const char* other : {"apps", "io", "partition", "tests"})
+      std::filesystem::create_directories(folder_ / other);
+    write_bytes(folder_ / "CONTRIBUTING.md",
+                "| folder | holds | may use |\n|---|---|---|\n"
+                "| `engine/a` | the lower one | |\n| `engine/b` | the upper one | `engine/a` |\n");
+    add("engine/a/low.hpp", "#include \"engine/core/types.hpp\"\n");
+    add("engine/b/high.hpp", "#include \"engine/a/low.hpp\"\n");
+  }
+
+  void add(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(folder_ / path).parent_path());
+    write_bytes(folder_ / path, text);
+  }
+  /// What it prints; empty: the tree holds to the table.
+  std::string found() const { return Process({"/bin/bash", folder_ / "scripts/layers"}).wait().out; }
+
+  Folder folder_;
+};
+
+TEST_F(Layers, PassWhatTheTableAllows) {
+  EXPECT_EQ(found(), "");
+}
+
+TEST_F(Layers, SeeAnIncludeAgainstTheArrows) {
+  add("engine/a/low.hpp", "#pragma once\n#include \"engine/b/high.hpp\"\n");
+  EXPECT_EQ(found(), "engine/a/low.hpp:2: engine/a may not use engine/b (engine/b/high.hpp)\n");
+}
+
+TEST_F(Layers, SeeAFolderThatTheTableDoesNotName) {
+  add("engine/c/new.cu", "#include \"engine/a/low.hpp\"\n");
+  EXPECT_EQ(found(), "engine/c/new.cu: its folder is not in the table of CONTRIBUTING.md\n");
+}
+
+TEST_F(Layers, SeeAFolderThatHoldsTooMuch) {
+  for (int i = 0; i < 26; ++i) add("engine/a/part" + std::to_string(i) + ".cpp", "");
+  EXPECT_EQ(found(), "engine/a: 27 sources, of 25 at most\n");
+}
+
 /// Isolated from site packages Python has no module of others.
 TEST(CheckSolvers, GoesOnInItsEnvironmentWhereModulesAreMissing) {
   if (!std::filesystem::exists("/usr/bin/python3")) GTEST_SKIP() << "no /usr/bin/python3";

@@ -1,4 +1,4 @@
-// The ledger never passes its ceiling, whoever charges it, and forgets nothing.
+// The budget never passes its ceiling, whichever thread charges it, and forgets nothing.
 #include "engine/core/accountant.hpp"
 
 #include <gtest/gtest.h>

@@ -50,7 +50,7 @@ TEST_F(GpuFedPpr, BringsListsFromTheFileAndInPartitions) {
   EXPECT_EQ(host_accountant().used(), host_used);
 }
 
-/// Along a ring every step comes to a list that nobody had before.
+/// Along a ring every step comes to a list that no query had before.
 TEST_F(GpuFedPpr, CountsHowOftenQueriesBeginAgain) {
   const auto make = [] { return generated(io::GraphKind::ring, 10, false, io::WeightRule::none); };
   const Graph in_memory = make(), in_file = elsewhere(make());

@@ -21,7 +21,7 @@ class ThreadDeviceRanks final : public DeviceRanks {
  public:
   ThreadDeviceRanks(int rank, Meeting& meeting) : rank_(rank), meeting_(meeting) {}
 
-  /// As NCCL does it: behind what is on the ranks' streams, and nobody waits here.
+  /// As NCCL does it: behind what is on the ranks' streams, and no host waits here.
   void all_gather_ranges(void* memory, std::span<const ElementRange> ranges, std::size_t element_bytes,
                          void* stream) override {
     const auto on = static_cast<cudaStream_t>(stream);

@@ -124,7 +124,7 @@ TEST_F(OnRanks, KnowTheirNode) {
 TEST_F(OnRanks, TimeoutEnds) {
   if (ranks().rank() == 0) {
     ranks().announce_failure();
-    EXPECT_TRUE(ranks().last_words("", Timeout(1)).empty()) << "nobody else came";
+    EXPECT_TRUE(ranks().last_words("", Timeout(1)).empty()) << "no other rank came";
   } else {
     std::this_thread::sleep_for(std::chrono::seconds(2));
   }

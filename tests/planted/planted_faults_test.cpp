@@ -218,7 +218,7 @@ TEST_F(PlantedFault, ReusedCountersAreCaught) {
                                         "biased steps by rejection", "node2vec walk by its"});
 }
 
-/// Picks by region search are immune: whoever shares a word clashes, and then draws a fresh one.
+/// Picks by region search are immune: picks that share a word clash, and then draws a fresh one.
 TEST_F(PlantedFault, CountersReusedBetweenPicksAreCaught) {
   expect_caught(Fault::reused_pick, {"four picks by index", "four picks by its", "four picks by alias",
                                      "four picks by updated", "four dynamic picks"});

@@ -71,7 +71,7 @@ TEST(PprPartitions, ChangeNoBitOfAnyGraph) {
   }
 }
 
-/// A partition that nobody asks for stays away, and one that was brought stays as long as there is room.
+/// A partition that no query asks for stays away, and one that was brought stays as long as there is room.
 TEST(PprPartitions, AreBroughtOnceWhereTheyFit) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::ring, 10, false, io::WeightRule::none);

@@ -79,7 +79,7 @@ TEST(PprRoute, ComesToRowsOnceARoomIsAsLarge) {
 TEST(PprRoute, ReturnsToRoomsWhereTheyAreEnough) {
   QueryRoute route = route_of(limits_of(kMiddling));
   EXPECT_EQ(ask_alone(route, 100'000), (Went{true, true}));
-  EXPECT_EQ(ask_alone(route, 100), (Went{false, true}));  // nobody knew
+  EXPECT_EQ(ask_alone(route, 100), (Went{false, true}));  // nothing was known
   for (int query = 0; query < 10; ++query) EXPECT_EQ(ask_alone(route, 100), (Went{true, false})) << query;
   EXPECT_EQ(ask_alone(route, 100'000), (Went{true, true}));
   EXPECT_EQ(ask_alone(route, 100), (Went{true, false}));
@@ -105,7 +105,7 @@ TEST(PprRoute, ForgetsWhatWasLongAgo) {
 TEST(PprRoute, LeavesOutRoomsThatHardlyAnyOfThoseWhoComeFit) {
   QueryRoute route = route_of(limits_of(kMiddling));
   const std::uint64_t batch = 10'000, left = 7000;
-  EXPECT_GT(rooms_of(route, batch).size(), 1u);  // of nobody knows whom
+  EXPECT_GT(rooms_of(route, batch).size(), 1u);  // of queries that the test does not know
   for (std::uint64_t query = 0; query < batch; ++query) route.answered(query < left ? 100'000 : 100);
   route.begin(batch);
   ASSERT_FALSE(route.goes_side_by_side(batch));
