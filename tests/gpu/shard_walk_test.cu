@@ -55,7 +55,7 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     ThreadDeviceRanks link(rank, meeting);
     ShardJobOf<Program, cuda::ShardBatch<Program>> job(program, link);
     ShardWalkDriver(impl, job, pages, from.view(), options, mine.stats, begin, end, *std::move(plan))
-        .run(&mine.walks);
+        .run_all({begin, end}, &mine.walks);
   });
   return all;
 }
