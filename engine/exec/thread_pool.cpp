@@ -77,31 +77,36 @@ IdleThreads& idle_threads() {
 
 }  // namespace
 
-ThreadPool::ThreadPool(unsigned threads) : size_(std::max(threads, 1u)) {
-  threads_.reserve(size_ - 1);
+BorrowedThreads::BorrowedThreads(unsigned count) {
+  threads_.reserve(count);
   try {
-    for (unsigned thread = 1; thread < size_; ++thread) {
-      threads_.push_back(idle_threads().borrow());
-      threads_.back()->begin([this, thread] { serve(thread); });
-    }
+    while (threads_.size() < count) threads_.push_back(idle_threads().borrow());
   } catch (...) {
-    dismiss();
+    for (HostThread* const thread : threads_) idle_threads().give_back(thread);
     throw;
   }
 }
 
-ThreadPool::~ThreadPool() {
-  dismiss();
+BorrowedThreads::~BorrowedThreads() {
+  wait();
+  for (HostThread* const thread : threads_) idle_threads().give_back(thread);
 }
 
-void ThreadPool::dismiss() {
-  if (threads_.empty()) return;
+void BorrowedThreads::begin(const std::function<void(unsigned)>& task) {
+  for (unsigned i = 0; i < threads_.size(); ++i) threads_[i]->begin([task, i] { task(i); });
+}
+
+void BorrowedThreads::wait() const {
+  for (const HostThread* const thread : threads_) thread->wait();
+}
+
+ThreadPool::ThreadPool(unsigned threads) : size_(std::max(threads, 1u)), others_(size_ - 1) {
+  others_.begin([this](unsigned other) { serve(other + 1); });
+}
+
+ThreadPool::~ThreadPool() {
   leave_ = true;
   start();
-  for (HostThread* const thread : threads_) {
-    thread->wait();
-    idle_threads().give_back(thread);
-  }
 }
 
 void ThreadPool::run(Job job, void* with) {
@@ -109,9 +114,9 @@ void ThreadPool::run(Job job, void* with) {
   with_ = with;
   working_.store(size_ - 1, std::memory_order_relaxed);
   start();
-  work(0);
+  failure_.guard([&] { job(with, 0); });
   for (unsigned left; (left = working_.load(std::memory_order_acquire)) != 0;) working_.wait(left);
-  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  failure_.rethrow();
 }
 
 void ThreadPool::start() {
@@ -123,17 +128,8 @@ void ThreadPool::serve(unsigned thread) {
   for (std::uint32_t seen = 0;; ++seen) {
     round_.wait(seen, std::memory_order_acquire);
     if (leave_) return;
-    work(thread);
+    failure_.guard([&] { job_(with_, thread); });
     if (working_.fetch_sub(1, std::memory_order_acq_rel) == 1) working_.notify_one();
-  }
-}
-
-void ThreadPool::work(unsigned thread) noexcept {
-  try {
-    job_(with_, thread);
-  } catch (...) {
-    const std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = std::current_exception();
   }
 }
 

@@ -6,14 +6,71 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sluice {
 
 class HostThread;
 
+/// Threads of the process for as long as it lives. Throws RunError where the system starts no more.
+class BorrowedThreads {
+ public:
+  explicit BorrowedThreads(unsigned count);
+  BorrowedThreads(const BorrowedThreads&) = delete;
+  BorrowedThreads& operator=(const BorrowedThreads&) = delete;
+  /// Waits, and gives them back.
+  ~BorrowedThreads();
+
+  /// Calls task(i) once on thread i of each, and returns at once. `task` is kept, and must not throw.
+  void begin(const std::function<void(unsigned)>& task);
+  /// Returns when all have ended what they began.
+  void wait() const;
+
+ private:
+  std::vector<HostThread*> threads_;
+};
+
+/// Calls body(begin, end) for blocks of [0, count) that `next` says are free, of at most `grain`. After an
+/// exception none is.
+template <class Body>
+void claim_blocks(std::atomic<std::uint64_t>& next, std::uint64_t count, std::uint64_t grain, Body&& body) {
+  for (std::uint64_t begin; (begin = next.fetch_add(grain, std::memory_order_relaxed)) < count;) {
+    try {
+      body(begin, std::min(count, begin + grain));
+    } catch (...) {
+      next.store(count, std::memory_order_relaxed);
+      throw;
+    }
+  }
+}
+
+/// The first exception of several threads.
+class FirstFailure {
+ public:
+  template <class Body>
+  void guard(Body&& body) noexcept {
+    try {
+      body();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
+    }
+  }
+  /// Throws it, once.
+  void rethrow() {
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
+/// Threads for many short rounds: between two of them they wait for the next.
 class ThreadPool {
  public:
   /// The caller is one of the threads. Throws RunError where the system starts no more.
@@ -43,14 +100,8 @@ class ThreadPool {
     }
     std::atomic<std::uint64_t> next{0};
     all([&](unsigned thread) {
-      for (std::uint64_t begin; (begin = next.fetch_add(grain, std::memory_order_relaxed)) < count;) {
-        try {
-          body(begin, std::min(count, begin + grain), thread);
-        } catch (...) {
-          next.store(count, std::memory_order_relaxed);
-          throw;
-        }
-      }
+      claim_blocks(next, count, grain,
+                   [&](std::uint64_t begin, std::uint64_t end) { body(begin, end, thread); });
     });
   }
 
@@ -60,8 +111,6 @@ class ThreadPool {
   void run(Job job, void* with);
   void start();
   void serve(unsigned thread);
-  void work(unsigned thread) noexcept;
-  void dismiss();
 
   unsigned size_;
   Job job_ = nullptr;
@@ -69,9 +118,8 @@ class ThreadPool {
   bool leave_ = false;
   std::atomic<std::uint32_t> round_{0};
   std::atomic<unsigned> working_{0};
-  std::mutex mutex_;
-  std::exception_ptr failure_;
-  std::vector<HostThread*> threads_;  ///< borrowed
+  FirstFailure failure_;
+  BorrowedThreads others_;  ///< the last: they end before what they use
 };
 
 }  // namespace sluice
