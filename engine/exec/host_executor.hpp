@@ -186,7 +186,7 @@ class HostExecutor {
     for (unsigned thread = 0; thread < threads; ++thread) lanes_[thread].end();
   }
 
-  Crew pool_;
+  ThreadPool pool_;
   LevelBins levels_;
   std::vector<HostLane> lanes_;      ///< [threads]
   std::vector<std::uint64_t> next_;  ///< by key, where the next item goes

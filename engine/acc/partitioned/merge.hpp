@@ -113,7 +113,7 @@ class PartitionedMerge {
     lists_.paged() ? join_partitions() : join_whole();
     executor_.wait("the last edges of a merge");
     states_.read(0, states_.size());
-    Crew pool(device_.threads());
+    ThreadPool pool(device_.threads());
     join_ranks(rows_, view_.program, pool, {states_.on_host(), states_.size()});
     std::vector<std::uint64_t> sums(1);
     executor_.read(sums.data(), counters_.data(), 1, "the edges of a merge");
