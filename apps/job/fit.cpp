@@ -197,11 +197,13 @@ std::string Job::refusal(const FindNeed& need) {
     const TrialCeiling host_trial(host, host_bytes), device_trial(device, device_bytes);
     return fits();
   };
-  const char* const each = world().size() > 1 ? " on each rank" : "";
+  // What ranks exchange comes on top: a plan bounds it from above alone.
+  const bool alone = world().size() == 1;
+  const char *const least = alone ? "" : "at least ", *const each = alone ? "" : " on each rank";
   std::string line, remedies;
   const auto say = [&](const char* name, const Accountant& memory, std::uint64_t bytes) {
-    line = fmt::format("the job needs {} of {} memory{}, but {} are allowed", format_need(bytes), name, each,
-                       format_size(of_all_ranks(memory.ceiling(), Reduce::min)));
+    line = fmt::format("the job needs {}{} of {} memory{}, but {} are allowed", least, format_need(bytes),
+                       name, each, format_size(of_all_ranks(memory.ceiling(), Reduce::min)));
     remedies = fmt::format("raise --{}-memory", name);
   };
   const bool host_does = fits_with(kUnbounded, device.ceiling()),
@@ -223,10 +225,11 @@ std::string Job::refusal(const FindNeed& need) {
       const TrialCeiling trial(device, of_device);
       of_host = least_ceiling(host, fits);
     }
-    line = fmt::format("the job needs {} of host memory and {} of device memory{}, but {} and {} are allowed",
-                       format_need(of_host), format_need(of_device), each,
-                       format_size(of_all_ranks(host.ceiling(), Reduce::min)),
-                       format_size(of_all_ranks(device.ceiling(), Reduce::min)));
+    line =
+        fmt::format("the job needs {}{} of host memory and {} of device memory{}, but {} and {} are allowed",
+                    least, format_need(of_host), format_need(of_device), each,
+                    format_size(of_all_ranks(host.ceiling(), Reduce::min)),
+                    format_size(of_all_ranks(device.ceiling(), Reduce::min)));
     remedies = "raise --host-memory and --device-memory";
   } else {
     return {};

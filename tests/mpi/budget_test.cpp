@@ -97,5 +97,25 @@ TEST_F(BudgetOnRanks, ARunThatIsTooLargeSaysSo) {
   }
 }
 
+/// Of ranks that share out a graph, a refusal names what each of them needs at least, and more ranks.
+TEST_F(BudgetOnRanks, ARefusalNamesTheNeedOfEachRank) {
+  const std::string graph_file = graph("kronecker", 14, {"--undirected", "--weights", "uniform"});
+  const auto walk = [&](const std::string& ceiling) {
+    return sluice_on(2, {"walk", graph_file, "--kind", "biased", "--length", "10", "--distribution", "shard",
+                         "--device", "host", "--threads", "1", "--quiet", "--host-memory", ceiling,
+                         "--output", at("walks.h5"), "--force"});
+  };
+  const auto refused = walk("600KiB");
+  EXPECT_EQ(refused.status, 4) << refused.err;
+  EXPECT_NE(refused.err.find("sluice: the job needs at least "), std::string::npos) << refused.err;
+  EXPECT_NE(
+      refused.err.find(" of host memory on each rank, but 600.00 KiB are allowed (raise --host-memory, or "
+                       "use more ranks)"),
+      std::string::npos)
+      << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(at("walks.h5")));
+  EXPECT_EQ(walk("24MiB").status, 0);
+}
+
 }  // namespace
 }  // namespace sluice::test
