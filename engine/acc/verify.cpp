@@ -104,7 +104,7 @@ class HeldVertices {
 };
 
 /// A plain union-find, in which the root of a set is its smallest vertex. Several threads may unite at once:
-/// a parent only ever falls, and a root is hung up by whoever finds it still one.
+/// a parent only ever falls, and a root is hung up by the thread that finds it still one.
 class Sets {
  public:
   explicit Sets(std::uint64_t vertices) : parent_(vertices, "checked components") {

@@ -29,8 +29,8 @@ class LevelBins {
     std::uint64_t lowest = 0;
   };
 
-  explicit LevelBins(ThreadPool& crew, std::uint64_t size = kMostBins)
-      : crew_(crew), bins_(crew.size()), size_(size) {}
+  explicit LevelBins(ThreadPool& pool, std::uint64_t size = kMostBins)
+      : pool_(pool), bins_(pool.size()), size_(size) {}
 
   /// Levels of the window, kMostBins at most.
   std::uint64_t size() const { return size_; }
@@ -63,7 +63,7 @@ class LevelBins {
     take_lists([](ThreadBins& bins) -> List& { return bins.beyond; });
     least_ = least;
     for (ThreadBins& bins : bins_) bins.lowest = kNone;
-    crew_.blocks(front_size_, kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+    pool_.blocks(front_size_, kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
       std::uint64_t lowest = bins_[thread].lowest;
       for (std::uint64_t i = begin; i < end; ++i) {
         const std::uint64_t level = level_of(front_[i]);
@@ -80,7 +80,7 @@ class LevelBins {
   template <class LevelOf>
   void open(std::uint64_t window, LevelOf&& level_of) {
     window_ = window;
-    crew_.blocks(front_size_, kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+    pool_.blocks(front_size_, kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
       for (std::uint64_t i = begin; i < end; ++i) {
         const std::uint64_t level = level_of(front_[i]);
         if (level >= least_) note(bins_[thread], front_[i], level);
@@ -105,7 +105,7 @@ class LevelBins {
     return front_size_ > 0;
   }
 
-  ThreadPool& crew_;
+  ThreadPool& pool_;
   std::vector<ThreadBins> bins_;  ///< [threads]
   List front_;
   std::size_t front_size_ = 0;

@@ -207,12 +207,12 @@ TEST(AccPartitions, WithoutActiveVerticesAreNeverBrought) {
   EXPECT_EQ(one.rounds, 70u);
   EXPECT_EQ(last.partition_transfers, 0u);
   EXPECT_EQ(far.partition_transfers, 1u);
-  EXPECT_EQ(none.partition_transfers, 0u);  // nobody has no neighbour, and all that have one stay
+  EXPECT_EQ(none.partition_transfers, 0u);  // a vertex without neighbours reads no list
   EXPECT_GE(all.partition_transfers, 4u);
   EXPECT_EQ(merged.partition_transfers, 4u);
 }
 
-/// Of four partitions two slots hold, those of the first rounds have nobody left when the last ones come.
+/// Of four partitions two slots hold, those of the first rounds have no vertex left when the last ones come.
 TEST(AccPartitions, WhoseVerticesAreAllSettledAreNotBroughtForPulls) {
   const Device device({DeviceChoice::host, 1, 0});
   const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};

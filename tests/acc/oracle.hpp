@@ -72,7 +72,7 @@ inline std::vector<std::set<Vertex>> oracle_neighbors(const Graph& graph) {
   return neighbors;
 }
 
-/// For every k, whoever has fewer than k neighbours goes until nobody does.
+/// For every k, vertices of fewer than k neighbours go until none has.
 inline std::vector<std::uint32_t> oracle_cores(const Graph& graph) {
   auto neighbors = oracle_neighbors(graph);
   std::vector<std::uint32_t> cores(graph.vertices());

@@ -109,7 +109,7 @@ TEST(Partitions, WithoutActiveVerticesAreNeverBrought) {
   EXPECT_EQ(one.edges, 69u);
   EXPECT_EQ(last.partition_transfers, 0u);
   EXPECT_EQ(far.partition_transfers, 1u);
-  EXPECT_EQ(none.partition_transfers, 0u);  // nobody has no neighbour
+  EXPECT_EQ(none.partition_transfers, 0u);  // a vertex without neighbours reads no list
   EXPECT_EQ(merged.partition_transfers, 4u);
 }
 

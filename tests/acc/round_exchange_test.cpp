@@ -33,7 +33,7 @@ TEST(RoundExchangeTest, HandsOverWhatFitsALetterAndWhatDoesNot) {
     ThreadCommunicator ranks(rank, meeting);
     RoundExchange exchange(ranks);
     for (std::size_t round = 0; round < rounds.size(); ++round) {
-      // Rank 0 has nothing to send in the last but one, so others learn only from the others' letters.
+      // Rank 0 has nothing to send in the last but one, so others learn only from the others' messages.
       const auto count = [&](int from, int to) {
         return from == to || (from == 0 && round == 3)
                    ? 0

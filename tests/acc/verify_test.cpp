@@ -1,4 +1,5 @@
-// Checks of results: right ones pass and wrong ones are seen, wherever edges are and whoever looks at them.
+// Checks of results: right ones pass and wrong ones are seen, wherever edges are and however many threads
+// look.
 #include "engine/acc/verify.hpp"
 
 #include <gtest/gtest.h>

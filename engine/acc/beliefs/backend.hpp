@@ -20,8 +20,8 @@ class BeliefBackend {
   virtual bool find_reverse(const BeliefStart& start) = 0;
   /// Priors and messages as they begin, and what vertices believe by these. As round().
   virtual double begin(const BeliefStart& start) = 0;
-  /// Everybody tells and hears once. The largest change of a belief, or negative where zeros leave a vertex
-  /// no state.
+  /// Every vertex sends and receives once. The largest change of a belief, or negative where zeros leave a
+  /// vertex no state.
   virtual double round(const BeliefPropagation& program) = 0;
   /// Adds what it took.
   virtual void count(AccStats& stats) const = 0;

@@ -42,7 +42,7 @@ MessageParts::MessageParts(const Device& device, const RankPart& rows, unsigned 
       states_(states),
       folder_(folder_for(rows, states)),
       first_edge_(lists_.vertices > 0 ? lists_.offsets[0] : 0),
-      crew_(device.threads()),
+      pool_(device.threads()),
       told_(device, folder_, lists_.edges * states, "the messages of edges"),
       heard_(device, folder_, lists_.edges * states, "the messages of edges"),
       arrivals_(device, folder_, lists_.edges, "the places of messages"),
@@ -155,7 +155,7 @@ void MessageParts::make_exchange() {
 template <class Use>
 void MessageParts::between_own_parts(Use&& use) {
   const std::uint64_t own = first_parts_[static_cast<std::size_t>(rows_.ranks().rank())];
-  crew_.blocks(size() * size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
+  pool_.blocks(size() * size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
     for (std::uint64_t i = first; i < last; ++i) {
       const std::uint64_t to = i / size(), from = i % size();
       const std::uint64_t* away = blocks_.data() + from * (all_parts() + 1) + own + to;
@@ -189,12 +189,12 @@ std::uint64_t MessageParts::part_of(EdgeIndex e) const {
 }
 
 void MessageParts::say_nothing(std::int64_t uniform) {
-  crew_.blocks(told_.size(), kEdgesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+  pool_.blocks(told_.size(), kEdgesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     std::fill(told_.data() + begin, told_.data() + end, uniform);
     std::fill(heard_.data() + begin, heard_.data() + end, uniform);
   });
   // Self-loops tell nothing: their factors count with the prior.
-  crew_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
+  pool_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
     for (std::uint64_t i = first; i < last; ++i) {
       const Strip& strip = strips_[i];
       for (EdgeIndex e = lists_.offsets[strip.begin] - first_edge_;

@@ -120,7 +120,7 @@ class MessageParts {
   unsigned states_;
   std::string folder_;  ///< of scratch files; empty: messages are in memory
   EdgeIndex first_edge_ = 0;
-  ThreadPool crew_;
+  ThreadPool pool_;
   MessageArray<std::int64_t> told_, heard_;            ///< [edges][states]
   MessageArray<std::uint32_t> arrivals_, departures_;  ///< [edges]
   std::vector<std::uint64_t> boundaries_{0};           ///< [parts + 1] rows

@@ -26,7 +26,7 @@ std::int64_t bits_of(const float* weights, EdgeIndex e) {
 
 /// A part for every thread, or as many strips of parts.
 void MessageParts::make_strips() {
-  const std::uint64_t wanted = size() == 0 ? 0 : (crew_.size() + size() - 1) / size();
+  const std::uint64_t wanted = size() == 0 ? 0 : (pool_.size() + size() - 1) / size();
   for (std::uint64_t part = 0; part < size(); ++part) {
     const std::span offsets(lists_.offsets + begin(part), end(part) - begin(part) + 1);
     const PartitionPlan strips = PartitionPlan::of_count(offsets, {0, 1}, wanted);
@@ -42,7 +42,7 @@ void MessageParts::over_lists(bool weights, Body&& body) {
       lists_, rows_.out().file, true, weights && rows_.weighted(),
       [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* w) {
         const CsrView lists{end - begin, 0, lists_.offsets + begin, targets, rows_.weighted() ? w : nullptr};
-        crew_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
+        pool_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
           for (std::uint64_t i = first; i < last; ++i) body(lists, begin, i);
         });
       });
@@ -103,7 +103,7 @@ void MessageParts::arrive() {
   HostArray<EdgeIndex> next(lists_.vertices, "the places of messages");
   std::copy_n(lists_.offsets, lists_.vertices, next.begin());
   std::atomic<bool> good{true};
-  crew_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
+  pool_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
     for (std::uint64_t i = first; i < last; ++i) {
       const Strip& strip = strips_[i];
       const std::int64_t* const chunk = heard(strip.part);

@@ -18,7 +18,7 @@ constexpr std::uint64_t kRowsAtOnce = 256;
 class HostBeliefParts final : public BeliefPartBackend {
  public:
   HostBeliefParts(const Device& device, const RankPart& rows, const MessageParts& messages)
-      : rows_(rows), messages_(messages), crew_(device.threads()), mine_(crew_.size()) {
+      : rows_(rows), messages_(messages), pool_(device.threads()), mine_(pool_.size()) {
     // Once it is known where messages go, targets are not looked at any more.
     if (rows.weighted()) pages_ = rows.make_pages(rows.out(), locks_);
   }
@@ -73,7 +73,7 @@ class HostBeliefParts final : public BeliefPartBackend {
 
   template <unsigned kStates>
   void work(const BeliefPart& part, bool tells) {
-    crew_.blocks(part.rows, kRowsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+    pool_.blocks(part.rows, kRowsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
       BeliefRound& mine = mine_[thread].round;
       for (std::uint64_t row = begin; row < end; ++row) {
         const EdgeIndex first = part.offsets[row], last = part.offsets[row + 1];
@@ -88,7 +88,7 @@ class HostBeliefParts final : public BeliefPartBackend {
 
   const RankPart& rows_;
   const MessageParts& messages_;
-  ThreadPool crew_;
+  ThreadPool pool_;
   std::vector<Mine> mine_;  ///< [threads]
   std::vector<PageLock> locks_;
   std::unique_ptr<SweepPages> pages_;

@@ -13,7 +13,7 @@ namespace sluice {
 class BeliefSolver {
  public:
   virtual ~BeliefSolver() = default;
-  /// Everybody tells and hears once; `last`: it ends there. The largest change of a belief.
+  /// Every vertex sends and receives once; `last`: it ends there. The largest change of a belief.
   virtual double step(bool last) = 0;
   /// Adds what it took.
   virtual void count(AccStats& stats) const = 0;
@@ -27,7 +27,7 @@ class BeliefSolver {
 std::unique_ptr<BeliefSolver> make_whole_beliefs(const AccGraph& graph, const BeliefModel& model,
                                                  const BeliefOptions& options);
 std::unique_ptr<BeliefSolver> make_partitioned_beliefs(const AccGraph& graph, const BeliefModel& model,
-                                                 const BeliefOptions& options);
+                                                       const BeliefOptions& options);
 
 /// Logarithms of the coupling, of the largest entry 0: a common factor of all entries changes no belief.
 std::vector<double> coupling_logs(const BeliefModel& model);

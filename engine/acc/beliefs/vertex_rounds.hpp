@@ -13,9 +13,9 @@ namespace sluice::acc {
 /// Goes through all vertices, again and again.
 class VertexRounds {
  public:
-  VertexRounds(const CsrView& lists, unsigned threads) : crew_(threads) {
+  VertexRounds(const CsrView& lists, unsigned threads) : pool_(threads) {
     const std::uint64_t all = lists.edges + lists.vertices,
-                        wanted = all / (crew_.size() * kRangesPerThread) + 1;
+                        wanted = all / (pool_.size() * kRangesPerThread) + 1;
     boundaries_.push_back(0);
     for (std::uint64_t v = 0, cost = 0; v < lists.vertices; ++v) {
       cost += 1 + lists.offsets[v + 1] - lists.offsets[v];
@@ -28,7 +28,7 @@ class VertexRounds {
   template <class Body>
   double round(Body&& body) {
     std::vector<double> largest(boundaries_.size() - 1, 0.0);
-    crew_.blocks(largest.size(), 1, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    pool_.blocks(largest.size(), 1, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       for (std::uint64_t range = begin; range < end; ++range) {
         double most = 0;
         for (std::uint64_t v = boundaries_[range]; v < boundaries_[range + 1]; ++v) {
@@ -47,7 +47,7 @@ class VertexRounds {
  private:
   static constexpr std::uint64_t kRangesPerThread = 16;
 
-  ThreadPool crew_;
+  ThreadPool pool_;
   std::vector<std::uint64_t> boundaries_;
 };
 

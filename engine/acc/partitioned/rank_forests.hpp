@@ -47,7 +47,7 @@ inline ChargedVector<Vertex> joined_vertices(std::span<const Vertex> states) {
 /// Makes `states` [vertices], each rank's trees in host memory, the trees of all. All ranks call it. In each
 /// step every second rank that still has trees gives them to the one before it.
 template <MergeProgram Program>
-void join_ranks(const RankPart& rows, const Program& program, ThreadPool& crew, std::span<Vertex> states) {
+void join_ranks(const RankPart& rows, const Program& program, ThreadPool& pool, std::span<Vertex> states) {
   Communicator& ranks = rows.ranks();
   const auto rank = static_cast<std::size_t>(ranks.rank()), size = static_cast<std::size_t>(ranks.size());
   Inbox received;
@@ -58,7 +58,7 @@ void join_ranks(const RankPart& rows, const Program& program, ThreadPool& crew, 
     if (!given.empty()) send[rank - step] = std::as_bytes(std::span(given));
     ranks.all_to_all(send, received, "the trees of ranks");
     const auto pairs = received.bytes();
-    crew.blocks(pairs.size() / (2 * sizeof(Vertex)), kTreeVerticesAtOnce,
+    pool.blocks(pairs.size() / (2 * sizeof(Vertex)), kTreeVerticesAtOnce,
                 [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                   for (std::uint64_t i = begin; i < end; ++i) {
                     Vertex ends[2];
@@ -68,7 +68,7 @@ void join_ranks(const RankPart& rows, const Program& program, ThreadPool& crew, 
                 });
   }
   if (rank == 0) {
-    crew.blocks(states.size(), kTreeVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    pool.blocks(states.size(), kTreeVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       for (std::uint64_t v = begin; v < end; ++v) compress(states.data(), static_cast<Vertex>(v));
     });
   }

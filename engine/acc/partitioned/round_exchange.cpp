@@ -6,7 +6,7 @@ namespace sluice::acc {
 
 RoundExchange::RoundExchange(Communicator& ranks)
     : ranks_(ranks), out_(static_cast<std::size_t>(ranks.size())), in_(out_.size()), long_ones_(out_.size()) {
-  for (Letter& letter : out_) letter.block.fill(std::byte{0});
+  for (RoundMessage& message : out_) message.block.fill(std::byte{0});
 }
 
 RoundWork RoundExchange::operator()(const RoundWork& mine, std::span<const Block> send) {
@@ -15,27 +15,27 @@ RoundWork RoundExchange::operator()(const RoundWork& mine, std::span<const Block
   const auto own = static_cast<std::size_t>(ranks_.rank());
   bool goes_on = false;
   for (std::size_t r = 0; r < out_.size(); ++r) {
-    Letter& letter = out_[r];
-    const bool fits = send[r].size() <= letter.block.size();
-    letter.work = mine;
-    letter.bytes = fits ? send[r].size() : 0;
-    if (fits) std::copy(send[r].begin(), send[r].end(), letter.block.begin());
+    RoundMessage& message = out_[r];
+    const bool fits = send[r].size() <= message.block.size();
+    message.work = mine;
+    message.bytes = fits ? send[r].size() : 0;
+    if (fits) std::copy(send[r].begin(), send[r].end(), message.block.begin());
     long_ones_[r] = fits ? Block{} : send[r];
     goes_on = goes_on || !fits;
   }
-  for (Letter& letter : out_) letter.goes_on = goes_on;
+  for (RoundMessage& message : out_) message.goes_on = goes_on;
   ranks_.swap(std::as_bytes(std::span(out_)), std::as_writable_bytes(std::span(in_)), "a round's end");
   RoundWork all;
   for (std::size_t r = 0; r < in_.size(); ++r) {
-    const Letter& letter = in_[r];
-    all.active += letter.work.active;
-    all.edges += letter.work.edges;
-    all.next = std::min(all.next, letter.work.next);
-    all.found += letter.work.found;
-    all.found_edges += letter.work.found_edges;
-    all.sent += letter.work.sent;
-    goes_on = goes_on || letter.goes_on != 0;
-    if (r != own && letter.bytes > 0) received_.push_back(Block(letter.block).first(letter.bytes));
+    const RoundMessage& message = in_[r];
+    all.active += message.work.active;
+    all.edges += message.work.edges;
+    all.next = std::min(all.next, message.work.next);
+    all.found += message.work.found;
+    all.found_edges += message.work.found_edges;
+    all.sent += message.work.sent;
+    goes_on = goes_on || message.goes_on != 0;
+    if (r != own && message.bytes > 0) received_.push_back(Block(message.block).first(message.bytes));
   }
   if (!goes_on) return all;
   ranks_.all_to_all(long_ones_, long_received_, "what active vertices send");

@@ -1,6 +1,6 @@
 // What ranks tell each other when a round ends: what it has come to, and entries for each other's vertices, a
 // state and a vertex each. A round of a long path has next to nothing to say, so all of it goes in one short
-// letter to every rank; entries that do not fit go after it.
+// message to every rank; entries that do not fit go after it.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct RoundWork {
   std::uint64_t active = 0;       ///< vertices that were worked on
   std::uint64_t edges = 0;        ///< looked at
   std::uint64_t next = kNothing;  ///< what is to be done next, the lowest of all ranks
-  // Of a vote, what is known of the next round when this one's letter is written:
+  // Of a vote, what is known of the next round when this one's message is written:
   std::uint64_t found = 0;        ///< own vertices that are active then
   std::uint64_t found_edges = 0;  ///< their out-edges
   std::uint64_t sent = 0;         ///< entries for other ranks' vertices, which may become active, too
@@ -61,15 +61,15 @@ class RoundExchange {
   std::span<const Block> received() const { return received_; }
 
  private:
-  struct alignas(8) Letter {
+  struct alignas(8) RoundMessage {
     RoundWork work;
     std::uint64_t bytes = 0;    ///< of the block in it
-    std::uint64_t goes_on = 0;  ///< has this rank a block, for whomever, that does not fit a letter?
+    std::uint64_t goes_on = 0;  ///< has this rank a block, for any rank, that does not fit a message?
     std::array<std::byte, 192> block;
   };
 
   Communicator& ranks_;
-  std::vector<Letter> out_, in_;  ///< [ranks]
+  std::vector<RoundMessage> out_, in_;  ///< [ranks]
   std::vector<Block> long_ones_, received_;
   Inbox long_received_;
 };

@@ -78,7 +78,7 @@ __device__ void push(const Team& team, const VoteView<Program>& view, const AccR
 
 /// A thread a vertex that still wants a value; it stops at the first neighbour that is active. It looks at a
 /// few neighbours at a time, so that what it reads of them is under way together. Long lists of the few that
-/// find none go to the warp. Nobody else touches the vertex, nor the word of marks that a warp's vertices
+/// find none go to the warp. No other lane touches the vertex, nor the word of marks that a warp's vertices
 /// share, so neither takes atomics.
 template <class Program, class Team>
 __device__ void pull(const Team& team, const VoteView<Program>& view, const AccRound& at,

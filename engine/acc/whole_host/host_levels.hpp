@@ -22,10 +22,10 @@ class HostLevels {
   HostLevels(const AccGraph& graph, const Program& program)
       : graph_(graph),
         program_(program),
-        crew_(graph.device().threads()),
+        pool_(graph.device().threads()),
         states_(graph.device(), graph.vertices(), "vertex states"),
-        bins_(crew_, kLevelBins<Program>),
-        mine_(crew_.size()) {}
+        bins_(pool_, kLevelBins<Program>),
+        mine_(pool_.size()) {}
 
   void run(AccStats& stats) {
     start();
@@ -63,7 +63,7 @@ class HostLevels {
   };
 
   void start() {
-    crew_.blocks(graph_.vertices(), kStatesAtOnce,
+    pool_.blocks(graph_.vertices(), kStatesAtOnce,
                  [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
                    const EdgeIndex* offsets = graph_.out().offsets;
                    for (std::uint64_t i = begin; i < end; ++i) {
@@ -87,7 +87,7 @@ class HostLevels {
 
   std::uint64_t round(std::uint64_t bin) {
     const std::span<const Vertex> front = bins_.front();
-    crew_.blocks(front.size(), kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+    pool_.blocks(front.size(), kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
       Mine& mine = mine_[thread];
       auto& noted = bins_.of(thread);
       send_all(front.subspan(begin, end - begin), mine, noted);
@@ -138,7 +138,7 @@ class HostLevels {
 
   const AccGraph& graph_;
   Program program_;
-  ThreadPool crew_;
+  ThreadPool pool_;
   Buffer<State> states_;
   Bins bins_;
   std::vector<Mine> mine_;  ///< [threads]

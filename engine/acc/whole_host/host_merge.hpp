@@ -18,9 +18,9 @@ class HostMerge {
   HostMerge(const AccGraph& graph, const Program& program)
       : graph_(graph),
         program_(program),
-        crew_(graph.device().threads()),
+        pool_(graph.device().threads()),
         states_(graph.device(), graph.vertices(), "vertex states"),
-        edges_(crew_.size()) {}
+        edges_(pool_.size()) {}
 
   void run(AccStats& stats) {
     over_vertices(
@@ -51,7 +51,7 @@ class HostMerge {
   template <class Body>
   void over_vertices(Body&& body) {
     const EdgeIndex* offsets = graph_.out().offsets;
-    crew_.blocks(graph_.vertices(), kVerticesAtOnce,
+    pool_.blocks(graph_.vertices(), kVerticesAtOnce,
                  [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
                    Mine mine;
                    for (std::uint64_t v = begin; v < end; ++v)
@@ -93,7 +93,7 @@ class HostMerge {
 
   const AccGraph& graph_;
   Program program_;
-  ThreadPool crew_;
+  ThreadPool pool_;
   Buffer<Vertex> states_;
   std::vector<Mine> edges_;  ///< [threads]
   AccRound at_{1, 0};

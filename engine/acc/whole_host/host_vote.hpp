@@ -27,14 +27,14 @@ class HostVote {
       : graph_(graph),
         program_(program),
         options_(options),
-        crew_(graph.device().threads()),
+        pool_(graph.device().threads()),
         states_(graph.device(), graph.vertices(), "vertex states"),
         front_(graph.device(), graph.vertices(), "worklist"),
         next_(graph.device(), graph.vertices(), "worklist"),
         settled_(graph.device(), graph.vertices(), "settled vertices"),
         front_bits_(graph.device(), graph.vertices(), "active vertices"),
         next_bits_(graph.device(), graph.vertices(), "active vertices"),
-        counts_(crew_.size()) {}
+        counts_(pool_.size()) {}
 
   void run(AccStats& stats) {
     start();
@@ -70,7 +70,7 @@ class HostVote {
   std::uint64_t degree(Vertex v) const { return graph_.out().offsets[v + 1] - graph_.out().offsets[v]; }
 
   void start() {
-    crew_.blocks(graph_.vertices(), kStatesAtOnce,
+    pool_.blocks(graph_.vertices(), kStatesAtOnce,
                  [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
                    Worklist::Appender append(front_);
                    for (std::uint64_t i = begin; i < end; ++i) {
@@ -107,14 +107,14 @@ class HostVote {
 
   void list_to_bits() {
     front_bits_.clear();
-    crew_.blocks(front_.size(), kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    pool_.blocks(front_.size(), kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       for (std::uint64_t i = begin; i < end; ++i) front_bits_.add(front_[i]);
     });
   }
 
   void bits_to_list() {
     front_.clear();
-    crew_.blocks(front_bits_.words(), kWordsAtOnce * 16,
+    pool_.blocks(front_bits_.words(), kWordsAtOnce * 16,
                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                    Worklist::Appender append(front_);
                    for (std::uint64_t w = begin; w < end; ++w)
@@ -126,7 +126,7 @@ class HostVote {
   void push_round() {
     next_.clear();
     const CsrView& out = graph_.out();
-    crew_.blocks(front_.size(), kVerticesAtOnce,
+    pool_.blocks(front_.size(), kVerticesAtOnce,
                  [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
                    Worklist::Appender append(next_);
                    Counts counts;
@@ -144,7 +144,7 @@ class HostVote {
                    add(counts_[thread], counts);
                  });
     // Only now: until the round ends, further values may still improve what one has settled.
-    crew_.blocks(next_.size(), kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    pool_.blocks(next_.size(), kStatesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       for (std::uint64_t i = begin; i < end; ++i) settled_.add(next_[i]);
     });
     swap(front_, next_);
@@ -152,7 +152,7 @@ class HostVote {
 
   void pull_round() {
     const std::uint64_t n = graph_.vertices();
-    crew_.blocks(settled_.words(), kWordsAtOnce,
+    pool_.blocks(settled_.words(), kWordsAtOnce,
                  [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
                    Counts counts;
                    for (std::uint64_t w = begin; w < end; ++w) {
@@ -181,7 +181,7 @@ class HostVote {
   const AccGraph& graph_;
   Program program_;
   AccOptions options_;
-  ThreadPool crew_;
+  ThreadPool pool_;
   Buffer<State> states_;
   Worklist front_, next_;
   VertexBits settled_, front_bits_, next_bits_;
