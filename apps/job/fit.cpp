@@ -39,6 +39,14 @@ std::uint64_t of_all_ranks(std::uint64_t value, Reduce reduce) {
   return value;
 }
 
+/// Does another rank have a lower ceiling? All ranks call it, and not all of them find so.
+bool others_have_less(const Accountant& host, const Accountant& device) {
+  const std::uint64_t least_host = of_all_ranks(host.ceiling(), Reduce::min),
+                      most_host = of_all_ranks(host.ceiling(), Reduce::max),
+                      least_device = of_all_ranks(device.ceiling(), Reduce::min);
+  return least_host != most_host ? host.ceiling() > least_host : device.ceiling() > least_device;
+}
+
 /// About the least ceiling of every rank's `memory` with which `fits()`, if `kUnbounded` is enough and
 /// today's is not. All ranks call it.
 template <class Fits>
@@ -48,7 +56,7 @@ std::uint64_t least_ceiling(Accountant& memory, const Fits& fits) {
     const TrialCeiling trial(memory, bytes);
     return fits();
   };
-  std::uint64_t low = of_all_ranks(std::max<std::uint64_t>(memory.ceiling(), 1), Reduce::max), high = low;
+  std::uint64_t low = of_all_ranks(std::max<std::uint64_t>(memory.ceiling(), 1), Reduce::min), high = low;
   do {
     high = high > kUnbounded / 2 ? kUnbounded : 2 * high;
   } while (high != kUnbounded && !fits_in(high));
@@ -128,11 +136,12 @@ void Job::fit(const FindNeed& need) {
   } while (hold_less());
   const bool plannable = planned;
   refusal_ = refusal(need);
-  // No memory would do: a rank that knows why says so.
-  const bool hopeless = refusal_.empty();
-  if (hopeless) refusal_ = reason.empty() ? "the job does not fit on another rank (see its plan)" : reason;
+  constexpr const char* kElsewhere = "the job does not fit on another rank (see its plan)";
+  if (refusal_.empty()) refusal_ = reason.empty() ? kElsewhere : reason;  // no memory would do
   const bool refused = !options_.plan || !plannable;
-  if (refused && hopeless && reason.empty()) throw PeerFailed(refusal_);
+  // The rank that has too little says so.
+  const bool others = others_have_less(host_accountant(), device_->memory());
+  if (refused && world().size() > 1 && (reason.empty() || others)) throw PeerFailed(kElsewhere);
   if (refused) throw_refusal();
   static_cast<void>(fits(paging()));  // the plan that is printed
 }
