@@ -1,5 +1,7 @@
 // The GPU's driver of walks: one lane a walk, no CPU work a step. Paths are stored by step, so that the lanes
 // of a warp write side by side, and are turned into rows where they leave for the host.
+// walk_kernel is no advance() (advance.cuh), the measured exception: with 16 bytes read a step it makes 95%
+// of the random reads of an H100 (docs/performance.md).
 //
 // A step reads one random sector, and these reads bind: on an H200, Kronecker scale 22, uniform walks over
 // wide edges make 35.6 G steps/s, 95% of the rate of independent random reads of 16 bytes. Counters show 63
