@@ -54,7 +54,7 @@ struct RankPlan {
 struct RunPlan {
   std::uint64_t graph_bytes = 0;  ///< edges, offsets, weights on the device
   std::uint64_t table_bytes = 0;  ///< derived tables of the layout that would be taken
-  std::uint64_t batch_bytes = 0;   ///< smallest possible batch
+  std::uint64_t batch_bytes = 0;  ///< smallest possible batch
   std::uint64_t device_bytes_needed = 0;
   std::optional<PartitionPlan> partitions;  ///< where the graph would be cut; none: it is worked on whole
   std::uint64_t slots = 0;                  ///< partitions on the device at once

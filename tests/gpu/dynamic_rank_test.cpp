@@ -7,8 +7,8 @@
 #include <iterator>
 #include <random>
 
-#include "engine/core/error.hpp"
 #include "apps/bench/replay/replay.hpp"
+#include "engine/core/error.hpp"
 #include "gpu/gpu.hpp"
 #include "pagerank/batch_support.hpp"
 #include "pagerank/cases.hpp"

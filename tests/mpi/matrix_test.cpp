@@ -4,8 +4,8 @@
 namespace sluice::test {
 namespace {
 
-/// Of a kind: the graph whole, 3 numbers of partitions x 3 transports x 2 numbers of slots under replicate, and 4 x
-/// 2 x 2 under shard.
+/// Of a kind: the graph whole, 3 numbers of partitions x 3 transports x 2 numbers of slots under replicate,
+/// and 4 x 2 x 2 under shard.
 constexpr int kCellsOfAKind = 1 + 3 * 3 * 2 + 4 * 2 * 2;
 
 /// Hundreds of jobs, on cores that may be shared with other tests.
@@ -70,8 +70,7 @@ TEST_F(Matrix, SeesAnotherSeed) {
 
   EXPECT_EQ(finished.status, 1) << finished.err;
   EXPECT_NE(finished.out.find(said(2, kCellsOfAKind, kCellsOfAKind)), std::string::npos) << finished.out;
-  EXPECT_NE(finished.out.find("DIFFERENT: neighbor, 2 ranks, shard, 7 partitions, file, "),
-            std::string::npos)
+  EXPECT_NE(finished.out.find("DIFFERENT: neighbor, 2 ranks, shard, 7 partitions, file, "), std::string::npos)
       << finished.out;
 }
 

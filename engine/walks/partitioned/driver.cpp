@@ -155,7 +155,8 @@ void PagedWalkDriver::walk_here() {
     loop_.drain(
         queues_->waiting(), [this](std::span<const std::uint32_t> here) { work(here); }, keep);
     if (waiting_here() <= keep) return;
-    // Most of what still waits needs two partitions at once: those of one walk come, and walks that can go on do.
+    // Most of what still waits needs two partitions at once: those of one walk come, and walks that can go on
+    // do.
     const auto [own, asked] = queues_->first_pair();
     const PartitionPlan& plan = loop_.plan().partitions;
     const std::array<std::uint32_t, 2> wanted{plan.owner(own), plan.owner(asked)};
