@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "apps/cli/console.hpp"
 #include "apps/commands/commands.hpp"
@@ -109,11 +110,11 @@ SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result)
   return figures;
 }
 
-PageRankPlan plan_of(Job& job, const PageRankCommand& c, const RankPlace& place) {
+/// `batch`: none where ranks are those of the graph as it is.
+PageRankPlan plan_of(Job& job, const PageRankCommand& c, const HeldBatch* batch, const RankPlace& place) {
   require_stored_in_edges(job.graph());
-  if (c.method == RankMethod::from_scratch && !c.batch.updates())
-    return plan_pagerank(job.device(), job.graph(), c.rank, place);
-  return plan_rank_batch(job, c.method, c.batch, c.rank, place, threads_of(c.common));
+  return batch ? plan_rank_batch(job, c.method, *batch, c.rank, place)
+               : plan_pagerank(job.device(), job.graph(), c.rank, place);
 }
 
 void run_pagerank(const Command& command, PageRankCommand& c) {
@@ -126,19 +127,21 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
            .vertex_bytes = fresh ? kRankVertexBytes : kBatchVertexBytes,
            .file_needs_in = true});
   const RankPlace place{c.common.paging, &world(), c.rows};
-  const auto plan_with = [&](const PagingOptions& paging) {
+  std::optional<HeldBatch> changes;
+  if (!fresh || c.batch.updates())
+    changes.emplace(read_batch(c.batch.files, job.graph(), job.ids(), threads_of(c.common)));
+  PageRankPlan plan = job.fitting([&](const PagingOptions& paging) {
     RankPlace with = place;
     with.paging = paging;
-    return plan_of(job, c, with);
-  };
-  // What a batch takes is known once it is there.
-  if (c.common.plan || (fresh && !c.batch.updates())) {
-    const PageRankPlan plan = job.fitting(plan_with);
-    if (c.common.plan) return job.print_plan(plan);
+    return plan_of(job, c, changes ? &*changes : nullptr, with);
+  });
+  if (c.common.plan) {
+    if (changes) plan.host_bytes += changes->charge.bytes();
+    return job.print_plan(plan);
   }
 
   std::optional<RankBatch> batch;
-  if (!fresh || c.batch.updates()) batch.emplace(job, c.batch, c.rank, c.common);
+  if (changes) batch.emplace(job, std::move(*changes), c.batch, c.rank, c.common);
   auto& results = job.open_results(attributes_of(c), text_columns(c));
   job.progress().start(command.name());
   const auto observe = [&](const RankIteration& iteration) {

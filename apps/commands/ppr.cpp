@@ -178,22 +178,25 @@ void run(const Command& command, PprCommand& c) {
   Job job(command, c.common, c.graph, {.vertex_bytes = kQueryVertexBytes});
   const HeldStarts starts = make_starts(command, c.starts, StartsLine::weighted_seeds, true, job.ids());
   job.prepare(starts, " queries", c.ppr);
-  const PprPlan plan = job.fitting([&](const PagingOptions& paging) {
+  const auto plan_with = [&](const PagingOptions& paging) {
     return plan_ppr(job.device(), job.graph(), starts, c.ppr, paging);
-  });
-  if (c.common.plan) return job.print_plan(plan);
+  };
+  const PprPlan first = job.fitting(plan_with);
+  if (c.common.plan) return job.print_plan(first);
 
-  auto& results = job.open_results(attributes_of(c), starts, PprWriter::text_columns());
-  PprWriter writer(results, job.ids(), starts, c.ppr.top);
-  const auto verifier = c.common.verify ? verify_ppr(job.graph(), starts, c.ppr, writer) : nullptr;
   std::optional<PprLatencies> latencies;
   std::optional<PprEvaluator> evaluator;
-  PprSink* sink = verifier ? verifier.get() : &writer;
-  if (c.latency) sink = &latencies.emplace(*sink);
-  if (c.evaluate) sink = &evaluator.emplace(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());
   PprStats stats;
-  job.with_room_for(plan, "query", plan.largest_query_bytes,
-                    [&] { stats = run_ppr(job.device(), job.graph(), starts, c.ppr, *sink, job.paging()); });
+  const auto largest = [](const PprPlan& plan) { return plan.largest_query_bytes; };
+  job.with_room_for(first, plan_with, "query", largest, [&](const PprPlan&) {
+    auto& results = job.open_results(attributes_of(c), starts, PprWriter::text_columns());
+    PprWriter writer(results, job.ids(), starts, c.ppr.top);
+    const auto verifier = c.common.verify ? verify_ppr(job.graph(), starts, c.ppr, writer) : nullptr;
+    PprSink* sink = verifier ? verifier.get() : &writer;
+    if (c.latency) sink = &latencies.emplace(*sink);
+    if (c.evaluate) sink = &evaluator.emplace(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());
+    stats = run_ppr(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());
+  });
   const double largest_error = largest_of_ranks(stats.largest_error);
   ResolvedOptions counters = counters_of(c, stats, largest_error);
   if (latencies) add_latencies(counters, *latencies);

@@ -90,17 +90,20 @@ void run_sample(const Command& command, SampleCommand& c) {
            .weight_bytes = c.sample.bias == Bias::weight ? kTableEdgeBytes : 0});
   const HeldStarts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
   job.prepare(starts, " samples", c.sample);
-  const RunPlan plan = job.fitting([&](const PagingOptions& paging) {
+  const auto plan_with = [&](const PagingOptions& paging) {
     return plan_samples(job.device(), job.graph(), starts, c.sample, paging);
-  });
-  if (c.common.plan) return job.print_plan(plan);
+  };
+  const RunPlan first = job.fitting(plan_with);
+  if (c.common.plan) return job.print_plan(first);
 
-  auto& results = job.open_results(attributes_of(command, c), starts, SampleWriter::text_columns(c.sample));
-  SampleWriter writer(results, job.ids(), c.sample, c.common.format);
-  const auto verifier =
-      c.common.verify ? verify_samples(job.graph(), starts, c.sample, writer, threads_of(c.common)) : nullptr;
   RunStats stats;
-  job.with_room_for(plan, "sample", plan.largest_sample_bytes, [&] {
+  const auto largest = [](const RunPlan& plan) { return plan.largest_sample_bytes; };
+  job.with_room_for(first, plan_with, "sample", largest, [&](const RunPlan& plan) {
+    auto& results = job.open_results(attributes_of(command, c), starts, SampleWriter::text_columns(c.sample));
+    SampleWriter writer(results, job.ids(), c.sample, c.common.format);
+    const auto verifier = c.common.verify
+                              ? verify_samples(job.graph(), starts, c.sample, writer, threads_of(c.common))
+                              : nullptr;
     // Partitions share what is left beside the check.
     ResidentGraph resident(job.device(), job.graph(), job.paging_of(plan));
     stats = run_samples(resident, starts, c.sample, verifier ? verifier.get() : &writer);

@@ -145,19 +145,18 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
   refuse_idle("--rows", true, where);
 }
 
-PageRankPlan plan_rank_batch(Job& job, RankMethod method, const RankBatchOptions& options,
-                             const PageRankOptions& rank, const RankPlace& place, unsigned threads) {
+PageRankPlan plan_rank_batch(Job& job, RankMethod method, const HeldBatch& batch, const PageRankOptions& rank,
+                             const RankPlace& place) {
   const Graph& graph = job.graph();
   require_stored_in_edges(graph);
-  const HeldBatch batch = read_batch(options.files, graph, job.ids(), threads);
-  const std::uint64_t update = update_bytes(graph, batch) + batch.charge.bytes();
+  const std::uint64_t update = update_bytes(graph, batch);
   if (method != RankMethod::from_scratch) return plan_dynamic_ranks(job.device(), graph, rank, update, place);
   PageRankPlan plan = plan_pagerank(job.device(), graph, rank, place);
   plan.host_bytes = std::max(plan.host_bytes, update);  // one after the other
   return plan;
 }
 
-RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOptions& rank,
+RankBatch::RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options, const PageRankOptions& rank,
                      const CommonOptions& common)
     : job_(job), options_(options), rank_(rank) {
   require_stored_in_edges(job.graph());
@@ -174,7 +173,6 @@ RankBatch::RankBatch(Job& job, const RankBatchOptions& options, const PageRankOp
     change_before_ = check_ranks(job.graph(), rank, previous.ranks.span(), &world(), threads).change;
   const bool shared = world().size() > 1;
   const std::string earlier = shared ? checksum_of(previous.ranks) : "";
-  const HeldBatch batch = read_batch(options.files, job.graph(), job.ids(), threads);
   Graph graph = job.give_graph();
   // In-edges that the file does not store are made once; then they are updated with the others.
   const bool made = follows && graph.directed && graph.in.offsets.empty() && !graph.edges_elsewhere;

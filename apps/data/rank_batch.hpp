@@ -34,17 +34,16 @@ void declare_rank_batch(Command& command, RankBatchOptions& options);
 /// Throws UsageError for options that are missing, or idle, with this method.
 void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options);
 
-/// What the job would need beside its graph; reads the batch's files. Throws as RankBatch does for what the
-/// graph lacks.
-PageRankPlan plan_rank_batch(Job& job, RankMethod method, const RankBatchOptions& options,
-                             const PageRankOptions& rank, const RankPlace& place, unsigned threads);
+/// What the job needs beside its graph and the batch. Throws as RankBatch does for what the graph lacks.
+PageRankPlan plan_rank_batch(Job& job, RankMethod method, const HeldBatch& batch, const PageRankOptions& rank,
+                             const RankPlace& place);
 
 /// A job's graph, before and after its batch.
 class RankBatch {
  public:
-  /// Reads ranks and batch, applies it to the job's graph, and writes the graph if asked: the job gives it
-  /// its name.
-  RankBatch(Job& job, const RankBatchOptions& options, const PageRankOptions& rank,
+  /// Reads earlier ranks, applies the batch to the job's graph, and writes the graph if asked: the job gives
+  /// it its name.
+  RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options, const PageRankOptions& rank,
             const CommonOptions& common);
 
   /// Ranks of the graph as it became, by a dynamic method.

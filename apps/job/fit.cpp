@@ -171,6 +171,12 @@ void Job::throw_too_large(const BudgetError& error, const JobNeed& need, const c
       format_size(most), fmt::join(needs, " and "), fmt::join(allowed, " and "), fmt::join(raise, " and ")));
 }
 
+bool Job::may_begin_again() {
+  if (world().size() > 1 || options_.output == "-" || !hold_less()) return false;
+  output_.reset();
+  return true;
+}
+
 bool Job::hold_less() {
   if (needs_.in_edges_if_room && needs_.in_edges) {
     needs_.in_edges = false;

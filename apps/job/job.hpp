@@ -80,14 +80,18 @@ class Job {
     });
     return std::move(*plan);
   }
-  /// Calls work(). Where memory was too little for one `what` ("query"), whose size is not known beforehand
-  /// and may be `most` bytes, says with what it surely suffices, by a plan of fitting().
-  template <class Plan, class Work>
-  void with_room_for(const Plan& plan, const char* what, std::uint64_t most, const Work& work) const {
-    try {
-      work();
-    } catch (const BudgetError& error) {
-      throw_too_large(error, need_of(plan), what, most);
+  /// Calls work(plan), `plan` being what fitting(make) gave. One `what` ("query") may take up to `most(plan)`
+  /// bytes, which no plan counts. Where that was too much, the graph leaves its memory and the work begins
+  /// again; the line of the last refusal names what surely suffices.
+  template <class Plan, class Make, class Most, class Work>
+  void with_room_for(Plan plan, const Make& make, const char* what, const Most& most, const Work& work) {
+    while (true) {
+      try {
+        return work(plan);
+      } catch (const BudgetError& error) {
+        if (!may_begin_again()) throw_too_large(error, need_of(plan), what, most(plan));
+      }
+      plan = fitting(make);
     }
   }
   /// Gives up the GPU for the host where `too_large` says on any rank that the work is no GPU's, and none was
@@ -149,6 +153,9 @@ class Job {
   /// Holds less of the graph in memory, if that can be; false: it holds the least already. Of several ranks
   /// all do.
   bool hold_less();
+  /// Withdraws what was written and holds less; false: another rank or standard output has some of it
+  /// already, or the job holds the least.
+  bool may_begin_again();
   /// Throws BudgetError.
   [[noreturn]] void throw_too_large(const BudgetError& error, const JobNeed& need, const char* what,
                                     std::uint64_t most) const;

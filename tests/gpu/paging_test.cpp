@@ -77,20 +77,22 @@ INSTANTIATE_TEST_SUITE_P(
 
 /// Memory for a part of the lists and of the walks' rows, which leave in legs therefore.
 TEST(GpuPaging, WalksInLegsAreThoseOfTheHost) {
-  const auto gpu = open_gpu(368u << 10);
+  const auto gpu = open_gpu((brief() ? 120u : 368u) << 10);
   REQUIRE_GPU(gpu);
   io::ConvertOptions rules;
   rules.undirected = true;
   rules.weights = io::WeightRule::uniform;
-  const Graph graph = io::generate_graph({io::GraphKind::rmat, 13, 8}, rules);
-  constexpr std::uint64_t kWalks = 10'000, kSteps = 20, kRow = (kSteps + 1) * sizeof(Vertex);
-  const PagedPlan plan = plan_pages(*gpu, graph, {.partitions = 64}, {}, paged_walk_bytes(true, false) + kRow,
-                                    kWalks, kSteps, graph.out.offsets.size() * sizeof(EdgeIndex), kRow);
+  const Graph graph = io::generate_graph({io::GraphKind::rmat, brief() ? 8u : 13u, 8}, rules);
+  const PagingOptions paging{.partitions = brief() ? 4u : 64u};
+  const std::uint64_t walks = at_most(10'000, 400);
+  constexpr std::uint64_t kSteps = 20, kRow = (kSteps + 1) * sizeof(Vertex);
+  const PagedPlan plan = plan_pages(*gpu, graph, paging, {}, paged_walk_bytes(true, false) + kRow, walks,
+                                    kSteps, graph.out.offsets.size() * sizeof(EdgeIndex), kRow);
   ASSERT_LT(plan.leg, kSteps);
   Device host({DeviceChoice::host, usable_cores(), 0});
-  ResidentGraph whole(host, graph), parts(*gpu, graph, {.partitions = 64});
+  ResidentGraph whole(host, graph), parts(*gpu, graph, paging);
   unsigned compared = 0;
-  for (const Job& job : watched(walk_jobs(kWalks), 0, 50)) {
+  for (const Job& job : watched(walk_jobs(walks), 0, 50)) {
     if (job.name.find("/wide") != std::string::npos) continue;
     try {
       EXPECT_TRUE(job.run(parts) == job.run(whole)) << job.name;
