@@ -52,6 +52,7 @@ class SampleRun {
   }
 
   RunStats run() {
+    refuse_hooks<never_called_by_samples<Sampler>()>();
     const double tables_before = graph_.table_seconds;
     if constexpr (Sampler::kBias == BiasClass::dynamic) {
       program_.sampler.replacement() ? prepare_dynamic_draws() : prepare_distinct();

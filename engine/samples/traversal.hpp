@@ -33,6 +33,7 @@
 #include "engine/graph/graph_view.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/select/bias.hpp"
+#include "engine/select/hooks.hpp"
 
 namespace sluice {
 
@@ -72,5 +73,25 @@ concept TraversalSampler = std::is_trivially_copyable_v<S> &&
   { s.replacement() } -> std::convertible_to<bool>;
   { s.neighbor_size(g, x, std::uint64_t{}, d) } -> std::convertible_to<std::uint64_t>;
 } &&(S::kBias != BiasClass::fixed || HasEdgeBias<S>)&&(S::kBias != BiasClass::dynamic || HasTracedBias<S>);
+
+/// What samples never call of their sampler.
+template <TraversalSampler S>
+constexpr HookSet never_called_by_samples() {
+  using enum Hook;
+  constexpr HookSet required = hooks(depth, replacement, neighbor_size);
+  constexpr HookSet names = required.with(edge_bias)
+                                .with(edge_bias_is_uniform)
+                                .with(dynamic_bias)
+                                .with(bias_bound)
+                                .with(bias_floor)
+                                .with(update);
+  constexpr bool dynamic = S::kBias == BiasClass::dynamic;
+  return never_called<S>(names, required.with(edge_bias, S::kBias != BiasClass::uniform && HasEdgeBias<S>)
+                                    .with(edge_bias_is_uniform, dynamic && HasUniformEdgeBias<S>)
+                                    .with(dynamic_bias, dynamic)
+                                    .with(bias_bound, dynamic && HasBound<S>)
+                                    .with(bias_floor, dynamic && HasFloor<S>)
+                                    .with(update, HasFrontierUpdate<S>));
+}
 
 }  // namespace sluice

@@ -29,6 +29,7 @@
 #include "engine/graph/graph_view.hpp"
 #include "engine/random/philox.hpp"
 #include "engine/select/bias.hpp"
+#include "engine/select/hooks.hpp"
 
 namespace sluice {
 
@@ -87,5 +88,24 @@ template <class S>
 concept WalkSampler = std::is_trivially_copyable_v<S> && requires {
   { S::kBias } -> std::convertible_to<BiasClass>;
 } &&(S::kBias != BiasClass::fixed || HasEdgeBias<S>)&&(S::kBias != BiasClass::dynamic || HasDynamicBias<S>);
+
+/// What a walk never calls of its sampler.
+template <WalkSampler S>
+constexpr HookSet never_called_by_walks() {
+  using enum Hook;
+  constexpr HookSet names = hooks(edge_bias, edge_bias_is_uniform, dynamic_bias, question, bias_bound,
+                                  bias_floor, kReadsNoList, redirect, update);
+  constexpr bool dynamic = S::kBias == BiasClass::dynamic;
+  return never_called<S>(names, HookSet{}
+                                    .with(edge_bias, S::kBias != BiasClass::uniform && HasEdgeBias<S>)
+                                    .with(edge_bias_is_uniform, dynamic && HasUniformEdgeBias<S>)
+                                    .with(dynamic_bias, dynamic)
+                                    .with(question, dynamic && HasAnsweredBias<S>)
+                                    .with(bias_bound, dynamic && HasBound<S>)
+                                    .with(bias_floor, dynamic && HasFloor<S>)
+                                    .with(kReadsNoList, S::kBias == BiasClass::uniform)
+                                    .with(redirect, HasRedirect<S>)
+                                    .with(update, HasUpdate<S>));
+}
 
 }  // namespace sluice

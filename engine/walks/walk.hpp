@@ -83,6 +83,7 @@ class WalkRun {
   }
 
   RunStats run() {
+    refuse_hooks<never_called_by_walks<Sampler>()>();
     stats_.select = options_.select == Select::automatic ? default_select<Sampler>() : options_.select;
     const double tables_before = graph_.table_seconds;
     const std::uint64_t copied_before = graph_.host_to_device_bytes;

@@ -97,7 +97,10 @@ template <BiasClass kClass>
 struct JumpOrMove {
   static constexpr BiasClass kBias = kClass;
 
-  SLUICE_HD std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
+  SLUICE_HD std::uint64_t edge_bias(const GraphView&, const Edge&) const
+      requires(kClass == BiasClass::fixed) {
+    return 1;
+  }
   SLUICE_HD Vertex redirect(const GraphView&, const Walker&, const PhiloxBlock& random, bool) const {
     return random.high() >> 63 ? kNoVertex : 0;
   }

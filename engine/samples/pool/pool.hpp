@@ -24,6 +24,7 @@
 #include "engine/samples/instance_job.hpp"
 #include "engine/samples/pool/batch.hpp"
 #include "engine/samples/pool/partitioned.hpp"
+#include "engine/samples/pool/sampler.hpp"
 #include "engine/samples/pool/step.hpp"
 #if defined(__CUDACC__)
 #include "engine/samples/instance_cuda.cuh"
@@ -134,12 +135,11 @@ struct PoolJob : InstanceJob<WalkSink> {
 #endif
 };
 
-/// Walks of `length` steps with a pool sampler of your own: `frontier_size` seeds, `vertex_bias(graph, v)`
-/// says how likely an entry is picked (0 where v has no neighbour; it may read degrees only), and a uniform
-/// neighbour takes its place. Errors as run_walks.
-template <class Sampler>
+/// Walks of `length` steps with a pool sampler of your own. Errors as run_walks.
+template <PoolSampler Sampler>
 RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& sampler, std::uint32_t length,
                   const RunOptions& options, WalkSink* sink) {
+  refuse_hooks<never_called_by_pools<Sampler>()>();
   ResidentGraph::Impl& graph = resident.impl();
   RunStats stats;
   if (options.select != Select::automatic && options.select != Select::its) {

@@ -57,8 +57,6 @@ struct PagedLists {
   }
 };
 
-/// A sampler here has `vertex_bias(graph, v)`, by which a pool entry is picked; its neighbour is uniform. A
-/// vertex without neighbours must have vertex bias 0.
 template <class Sampler>
 struct PoolProgram {
   GraphView graph;

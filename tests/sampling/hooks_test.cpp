@@ -1,0 +1,109 @@
+// Which hooks of a sampler do not compile, shape by shape: those that would never be called.
+#include <gtest/gtest.h>
+
+#include "engine/samples/kinds/forest_fire.hpp"
+#include "engine/samples/kinds/multidimensional.hpp"
+#include "engine/samples/kinds/neighbor.hpp"
+#include "engine/samples/kinds/snowball.hpp"
+#include "engine/samples/pool/sampler.hpp"
+#include "engine/samples/traversal.hpp"
+#include "engine/walks/kinds/biased.hpp"
+#include "engine/walks/kinds/jump.hpp"
+#include "engine/walks/kinds/metropolis_hastings.hpp"
+#include "engine/walks/kinds/node2vec.hpp"
+#include "engine/walks/kinds/restart.hpp"
+#include "engine/walks/kinds/uniform.hpp"
+#include "engine/walks/sampler.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr bool operator==(HookSet a, HookSet b) {
+  return a.bits == b.bits;
+}
+constexpr HookSet kNone{};
+
+// Built-in kinds have no other hooks than those of their shape.
+static_assert(never_called_by_walks<UniformWalk>() == kNone);
+static_assert(never_called_by_walks<BiasedWalk>() == kNone);
+static_assert(never_called_by_walks<MetropolisHastingsWalk>() == kNone);
+static_assert(never_called_by_walks<JumpWalk>() == kNone);
+static_assert(never_called_by_walks<RestartWalk>() == kNone);
+static_assert(never_called_by_walks<Node2vecWalk>() == kNone);
+static_assert(never_called_by_samples<NeighborSample>() == kNone);
+static_assert(never_called_by_samples<ForestFireSample>() == kNone);
+static_assert(never_called_by_samples<SnowballSample>() == kNone);
+static_assert(never_called_by_pools<MultidimensionalWalk>() == kNone);
+
+// Hooks of other shapes, whatever they are: data, a function, a template.
+struct WalkWithDepth : UniformWalk {
+  std::uint32_t depth = 3;
+};
+struct WalkWithSizes : UniformWalk {
+  template <class At>
+  std::uint64_t neighbor_size(const GraphView&, const At&) const {
+    return 2;
+  }
+  std::uint64_t vertex_bias(const GraphView&, Vertex) const { return 1; }
+};
+static_assert(never_called_by_walks<WalkWithDepth>() == hooks(Hook::depth));
+static_assert(never_called_by_walks<WalkWithSizes>() == hooks(Hook::neighbor_size, Hook::vertex_bias));
+
+struct SampleWithRedirect : SnowballSample {
+  std::uint64_t vertex_bias(const GraphView&, Vertex) const { return 1; }
+  Vertex redirect(const GraphView&, const Expansion&) const { return 0; }
+  Question question(const Walker&, const Edge&) const { return {}; }
+};
+static_assert(never_called_by_samples<SampleWithRedirect>() ==
+              hooks(Hook::vertex_bias, Hook::redirect, Hook::question));
+
+struct PoolWithDepth : MultidimensionalWalk {
+  std::uint32_t depth() const { return 2; }
+  bool replacement() const { return true; }
+  std::uint64_t dynamic_bias(const GraphView&, const Edge&) const { return 1; }
+};
+static_assert(never_called_by_pools<PoolWithDepth>() ==
+              hooks(Hook::depth, Hook::replacement, Hook::dynamic_bias));
+
+// Hooks of the shape that another kBias has.
+struct UniformWithBias : UniformWalk {
+  std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
+  std::uint64_t bias_bound() const { return 1; }
+};
+struct BiasedWithHistory : BiasedWalk {
+  std::uint64_t dynamic_bias(const GraphView&, const Walker&, const Edge&) const { return 1; }
+};
+static_assert(never_called_by_walks<UniformWithBias>() == hooks(Hook::edge_bias, Hook::bias_bound));
+static_assert(never_called_by_walks<BiasedWithHistory>() == hooks(Hook::dynamic_bias));
+
+// Hooks of the shape that it calls with other arguments.
+struct WalkWithUpdateOfSamples : UniformWalk {
+  Vertex update(const GraphView&, const Expansion&, const Edge& edge) const { return edge.target; }
+};
+struct SampleWithUpdateOfWalks : SnowballSample {
+  Vertex update(const GraphView&, const Walker&, const Edge& edge, EdgeDegrees, std::uint64_t) const {
+    return edge.target;
+  }
+};
+static_assert(never_called_by_walks<WalkWithUpdateOfSamples>() == hooks(Hook::update));
+static_assert(never_called_by_samples<SampleWithUpdateOfWalks>() == hooks(Hook::update));
+
+// A hook whose constraint does not hold is none.
+template <bool kBound>
+struct PerhapsBounded {
+  static constexpr BiasClass kBias = BiasClass::dynamic;
+  std::uint64_t dynamic_bias(const GraphView&, const Walker&, const Edge&) const { return 1; }
+  std::uint64_t bias_bound() const requires kBound { return 1; }
+};
+static_assert(never_called_by_walks<PerhapsBounded<false>>() == kNone);
+static_assert(never_called_by_walks<PerhapsBounded<true>>() == kNone);
+
+TEST(Hooks, SetsHoldWhatWasPutIn) {
+  constexpr HookSet set = hooks(Hook::depth, Hook::edge_bias).with(Hook::update, false);
+
+  EXPECT_TRUE(set.has(Hook::depth) && set.has(Hook::edge_bias));
+  EXPECT_FALSE(set.has(Hook::update) || set.has(Hook::question));
+}
+
+}  // namespace
+}  // namespace sluice::test
