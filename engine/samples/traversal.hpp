@@ -78,7 +78,7 @@ concept TraversalSampler = std::is_trivially_copyable_v<S> &&
 template <TraversalSampler S>
 constexpr HookSet never_called_by_samples() {
   using enum Hook;
-  constexpr HookSet required = hooks(depth, replacement, neighbor_size);
+  constexpr HookSet required = hooks(kBias, depth, replacement, neighbor_size);
   constexpr HookSet names = required.with(edge_bias)
                                 .with(edge_bias_is_uniform)
                                 .with(dynamic_bias)

@@ -10,6 +10,7 @@
 #include "engine/core/error.hpp"
 #include "engine/memory/coded_graph.hpp"
 #include "engine/memory/paged_plan.hpp"
+#include "engine/samples/kinds/layer.hpp"
 #include "engine/samples/layer/partitioned.hpp"
 #include "engine/samples/level.hpp"
 #include "engine/samples/one_pass/partitioned_node.hpp"

@@ -7,15 +7,17 @@
 //
 //   hook            run_walk   run_sample   run_pool   run_layer   what it says
 //   kBias           required   required                            on what the bias of an edge depends
-//   edge_bias       yes        yes                                 bias of an edge
-//   dynamic_bias    yes        yes                                 part of it that depends on the history
+//   edge_bias       may have   may have                may have    bias of an edge
+//   dynamic_bias    may have   may have                            part of it that depends on the history
 //   vertex_bias                             required               bias of an entry of the pool
-//   neighbor_size   (one)      required     (one)                  edges that an entry selects
-//   depth           (length)   required     (length)               rounds
-//   update          yes        yes                                 where a selected edge leads
+//   neighbor_size              required                            edges that an entry selects
+//   layer_size                                         required    edges that the pooled lists select
+//   depth                      required                required    rounds; of others, the run's length
+//   update          may have   may have                may have    where a selected edge leads
 //
 // The headers of the shapes say how a hook is called, and have those of one shape only:
-// engine/walks/sampler.hpp, engine/samples/traversal.hpp, engine/samples/pool/sampler.hpp.
+// engine/walks/sampler.hpp, engine/samples/traversal.hpp, engine/samples/pool/sampler.hpp,
+// engine/samples/layer/sampler.hpp.
 //
 // A hook that would never be called does not compile: neither a name that belongs to other shapes, nor one
 // that the shape would call with other arguments, or with another kBias. These names are not free for a
@@ -27,6 +29,7 @@
 namespace sluice {
 
 #define SLUICE_FOR_EACH_HOOK(X) \
+  X(kBias)                      \
   X(edge_bias)                  \
   X(edge_bias_is_uniform)       \
   X(dynamic_bias)               \
@@ -38,6 +41,7 @@ namespace sluice {
   X(vertex_bias)                \
   X(frontier_size)              \
   X(neighbor_size)              \
+  X(layer_size)                 \
   X(replacement)                \
   X(depth)                      \
   X(update)

@@ -93,10 +93,10 @@ concept WalkSampler = std::is_trivially_copyable_v<S> && requires {
 template <WalkSampler S>
 constexpr HookSet never_called_by_walks() {
   using enum Hook;
-  constexpr HookSet names = hooks(edge_bias, edge_bias_is_uniform, dynamic_bias, question, bias_bound,
+  constexpr HookSet names = hooks(kBias, edge_bias, edge_bias_is_uniform, dynamic_bias, question, bias_bound,
                                   bias_floor, kReadsNoList, redirect, update);
   constexpr bool dynamic = S::kBias == BiasClass::dynamic;
-  return never_called<S>(names, HookSet{}
+  return never_called<S>(names, hooks(kBias)
                                     .with(edge_bias, S::kBias != BiasClass::uniform && HasEdgeBias<S>)
                                     .with(edge_bias_is_uniform, dynamic && HasUniformEdgeBias<S>)
                                     .with(dynamic_bias, dynamic)

@@ -9,6 +9,7 @@
 #include "engine/exchange/communicator.hpp"
 #include "sampling/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
+#include "sampling/layer_samplers.hpp"
 
 namespace sluice::test {
 namespace {
@@ -65,6 +66,20 @@ TEST_F(JobsOnRanks, SamplersOfAUsersOwn) {
   expect_same_samples(Remembering<true, true, true>{}, true);
   expect_same_samples(Remembering<true, true, true, true>{}, false);
   expect_same_samples(Picky{}, false);
+}
+
+TEST_F(JobsOnRanks, LayersOfAUsersOwn) {
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 1, 0});
+  ResidentGraph whole(device, graph),
+      shared(device, graph, {.partitions = 16, .slots = 3, .shard = &ranks()});
+  SampleDigest expected, digest;
+
+  run_layer(whole, seed_lists(kInstances, graph.vertices()), PickyLayers{}, {}, &expected);
+  run_layer(shared, seed_lists(kInstances, graph.vertices()), PickyLayers{}, {}, &digest);
+
+  EXPECT_GT(expected.edge.count(), 0u);
+  EXPECT_TRUE(digest == expected);
 }
 
 /// Ranks whose partitions have no list at all, and lists that have a partition of their own.

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "engine/samples/kinds/forest_fire.hpp"
+#include "engine/samples/kinds/layer.hpp"
 #include "engine/samples/kinds/multidimensional.hpp"
 #include "engine/samples/kinds/neighbor.hpp"
 #include "engine/samples/kinds/snowball.hpp"
+#include "engine/samples/layer/sampler.hpp"
 #include "engine/samples/pool/sampler.hpp"
 #include "engine/samples/traversal.hpp"
 #include "engine/walks/kinds/biased.hpp"
@@ -33,6 +35,7 @@ static_assert(never_called_by_walks<Node2vecWalk>() == kNone);
 static_assert(never_called_by_samples<NeighborSample>() == kNone);
 static_assert(never_called_by_samples<ForestFireSample>() == kNone);
 static_assert(never_called_by_samples<SnowballSample>() == kNone);
+static_assert(never_called_by_layers<LayerSample>() == kNone);
 static_assert(never_called_by_pools<MultidimensionalWalk>() == kNone);
 
 // Hooks of other shapes, whatever they are: data, a function, a template.
@@ -65,6 +68,14 @@ struct PoolWithDepth : MultidimensionalWalk {
 static_assert(never_called_by_pools<PoolWithDepth>() ==
               hooks(Hook::depth, Hook::replacement, Hook::dynamic_bias));
 
+struct LayerWithSizes : LayerSample {
+  static constexpr BiasClass kBias = BiasClass::fixed;
+  std::uint64_t neighbor_size(const GraphView&, const Expansion&, std::uint64_t, const SampleDraws&) const {
+    return 2;
+  }
+};
+static_assert(never_called_by_layers<LayerWithSizes>() == hooks(Hook::kBias, Hook::neighbor_size));
+
 // Hooks of the shape that another kBias has.
 struct UniformWithBias : UniformWalk {
   std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
@@ -85,6 +96,10 @@ struct SampleWithUpdateOfWalks : SnowballSample {
     return edge.target;
   }
 };
+struct LayerWithUpdateOfSamples : LayerSample {
+  Vertex update(const GraphView&, const Expansion&, const Edge& edge) const { return edge.target; }
+};
+static_assert(never_called_by_layers<LayerWithUpdateOfSamples>() == hooks(Hook::update));
 static_assert(never_called_by_walks<WalkWithUpdateOfSamples>() == hooks(Hook::update));
 static_assert(never_called_by_samples<SampleWithUpdateOfWalks>() == hooks(Hook::update));
 

@@ -1,8 +1,11 @@
-// Layer samples at the edge of what they can hold.
+// Layer samples at the edge of what they can hold, and those of a user's own.
 #include <gtest/gtest.h>
+
+#include <set>
 
 #include "engine/core/error.hpp"
 #include "sampling/jobs.hpp"
+#include "sampling/layer_samplers.hpp"
 
 namespace sluice::test {
 namespace {
@@ -37,6 +40,73 @@ TEST(Layer, SaysWhenBiasesOfManyCopiesPassTheLargestSum) {
   EXPECT_THROW(run_samples(does_not_in_parts, starts, options, nullptr), RunError);
   options.revisit = false;
   EXPECT_EQ(run_samples(does_not, starts, options, nullptr).sampled_edges, kMost + 1);
+}
+
+template <class Sampler>
+SampleDigest digest_of(ResidentGraph& graph, const Sampler& sampler, const SampleOptions& options) {
+  SampleDigest digest;
+  run_layer(graph, seed_lists(80, graph.graph().vertices()), sampler, options, &digest);
+  return digest;
+}
+
+TEST(UserLayer, IsTheBuiltInKindWhereItSaysTheSame) {
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph resident(device, graph);
+  SampleOptions options;
+  options.kind = SampleKind::layer, options.layer_sizes = {6, 12};
+  for (const bool revisit : {false, true}) {
+    options.revisit = revisit;
+    const auto built_in = [&](Bias bias) {
+      SampleDigest digest;
+      options.bias = bias;
+      run_samples(resident, seed_lists(80, graph.vertices()), options, &digest);
+      return digest;
+    };
+
+    EXPECT_TRUE(digest_of(resident, DegreeLayers{}, options) == built_in(Bias::degree));
+    EXPECT_TRUE(digest_of(resident, PlainLayers{}, options) == built_in(Bias::none));
+  }
+}
+
+TEST(UserLayer, IsTheSameInPartitions) {
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(device, graph), parts(device, graph, {.partitions = 9, .slots = 2});
+  SampleOptions options;
+  for (const bool revisit : {false, true}) {
+    options.revisit = revisit;
+    const SampleDigest expected = digest_of(whole, PickyLayers{}, options);
+
+    EXPECT_GT(expected.edge.count(), 0u);
+    EXPECT_TRUE(digest_of(parts, PickyLayers{}, options) == expected);
+  }
+}
+
+TEST(UserLayer, UpdateSaysWhereTheNextDepthBegins) {
+  struct Sources : SampleSink {
+    void write(const SampleBatch& batch) override {
+      std::size_t at = 0, seed = 0;
+      for (std::size_t i = 0; i < batch.count; ++i) {
+        std::set<Vertex> known(batch.seeds.begin() + seed, batch.seeds.begin() + seed + batch.seed_counts[i]);
+        seed += batch.seed_counts[i];
+        for (std::uint64_t j = 0; j < batch.edge_counts[i]; ++j, ++at) {
+          EXPECT_TRUE(known.contains(batch.source[at]));
+          EXPECT_NE(batch.target[at] % 5, 0u);
+          if (batch.target[at] % 3 != 0) known.insert(batch.target[at]);
+          deep += batch.depth[at] == 3;
+        }
+      }
+    }
+    std::uint64_t deep = 0;
+  } sources;
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph resident(device, graph);
+
+  run_layer(resident, seed_lists(80, graph.vertices()), PickyLayers{}, {}, &sources);
+
+  EXPECT_GT(sources.deep, 0u);
 }
 
 }  // namespace

@@ -2,15 +2,20 @@
 // union of all lists of the instance's frontier.
 #pragma once
 
-#include "engine/samples/traversal.hpp"
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/select/bias.hpp"
 
 namespace sluice {
 
-struct LayerSample {
+struct LayerSample : NamedBias {
   static constexpr std::uint32_t kMaxDepth = 64;
-  Bias bias = Bias::none;
   std::uint32_t depths = 1;
   std::uint64_t sizes[kMaxDepth] = {};  ///< K a depth
+
+  SLUICE_HD std::uint32_t depth() const { return depths; }
+  SLUICE_HD std::uint64_t layer_size(std::uint32_t depth) const { return sizes[depth - 1]; }
 };
 
 }  // namespace sluice

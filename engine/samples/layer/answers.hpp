@@ -21,7 +21,7 @@ struct LayerAnswersView {
 
 /// How many regions a question is answered by.
 struct MeasureAnswer {
-  LayerListProgram program;
+  LayerLists program;
   LayerAnswersView view;
 
   template <class Group>
@@ -50,7 +50,7 @@ struct MarkRanks {
 template <class Items>
 class LayerAnswers {
  public:
-  LayerAnswers(const Device& device, const LayerListProgram& program, Items& items)
+  LayerAnswers(const Device& device, const LayerLists& program, Items& items)
       : device_(device), program_(program), items_(items) {}
 
   /// `counts[r]` of the questions, which are in order of rank, are those of rank r, or for it. Throws
@@ -91,7 +91,7 @@ class LayerAnswers {
   }
 
   const Device& device_;
-  const LayerListProgram& program_;
+  const LayerLists& program_;
   Items& items_;
   LayerAnswersView view_{};
   Buffer<std::uint64_t> rank_begins_, places_, marks_;

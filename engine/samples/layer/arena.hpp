@@ -65,13 +65,13 @@ class LayerArena {
   std::uint64_t slots_;
 };
 
-/// Throws what is wrong with an instance, as LayerProgram::run returns it in place of the number of seeds.
+/// Throws what is wrong with an instance, a LayerFault in place of the number of seeds.
 inline void check_layer(std::uint32_t seeds, Instance instance) {
-  if (seeds == LayerProgram::kTooHeavy) {
+  if (seeds == LayerFault::kTooHeavy) {
     throw RunError("layer: the biases of instance " + std::to_string(instance) +
                    "'s candidates sum to 2^64 or more (take a smaller --layer-size, or --bias none)");
   }
-  if (seeds == LayerProgram::kExhausted) throw too_many_redraws();
+  if (seeds == LayerFault::kExhausted) throw too_many_redraws();
 }
 
 /// Appends an instance's result, read from host memory, to a store.

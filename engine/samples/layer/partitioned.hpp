@@ -30,17 +30,20 @@ inline std::uint64_t paged_layer_bytes(const Device& device, const LayerSizes& s
 }
 
 /// What a run gives its grower.
+template <LayerSampler Sampler>
 struct PagedLayerSetup {
   const ResidentGraph::Impl& graph;
-  const LayerProgram& program;
+  const LayerProgram<Sampler>& program;
   RunStats& stats;
   DeviceRanks* link = nullptr;  ///< null: what ranks hand each other goes through their hosts
 };
 
-template <class Items>
+template <class Items, LayerSampler Sampler>
 class PagedLayerGrower {
+  using Batch = PagedLayerBatch<Sampler>;
+
  public:
-  PagedLayerGrower(const PagedLayerSetup& setup, PageLoop& loop)
+  PagedLayerGrower(const PagedLayerSetup<Sampler>& setup, PageLoop& loop)
       : device_(setup.graph.device),
         stats_(setup.stats),
         program_(setup.program),
@@ -53,13 +56,13 @@ class PagedLayerGrower {
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
     together(ranks_, [&] { make_room(count); });
-    const PagedLayerBatch batch{program_,
-                                {arena_->view(), regions_.data(), states_.data()},
-                                first,
-                                device_.is_cuda() ? GraphView::kHubDegree : LayerProgram::kAnyLength};
+    const Batch batch{program_,
+                      {arena_->view(), regions_.data(), states_.data()},
+                      first,
+                      device_.is_cuda() ? GraphView::kHubDegree : LayerLists::kAnyLength};
     const bool wide = program_.sizes.layer > GraphView::kHubDegree;
-    items_.each(count, PagedLayerBatch::Begin{batch}, wide);
-    while (visit(batch, count)) items_.each(count, PagedLayerBatch::GoOn{batch}, wide);
+    items_.each(count, typename Batch::Begin{batch}, wide);
+    while (visit(batch, count)) items_.each(count, typename Batch::GoOn{batch}, wide);
     items_.finish();
     stats_.compute_seconds += seconds_now() - start;
     count_edges(first, count);
@@ -99,10 +102,9 @@ class PagedLayerGrower {
   static constexpr const char* kPurpose = "a batch of layer samples";
 
   /// Brings everything that instances wait for; false: none waits.
-  bool visit(const PagedLayerBatch& batch, std::uint64_t count) {
+  bool visit(const Batch& batch, std::uint64_t count) {
     if (questions_) return questions_->visit(batch, count);
-    return items_.visit(count * program_.items(), PagedLayerBatch::Waits{batch},
-                        PagedLayerBatch::Work{batch});
+    return items_.visit(count * program_.items(), typename Batch::Waits{batch}, typename Batch::Work{batch});
   }
 
   void make_room(std::uint64_t count) {
@@ -141,10 +143,10 @@ class PagedLayerGrower {
 
   const Device& device_;
   RunStats& stats_;
-  PagedLayerProgram program_;  ///< without edges: lists are read where they are
+  PagedLayerProgram<Sampler> program_;  ///< without edges: lists are read where they are
   Items items_;
   Communicator* ranks_;
-  std::optional<LayerRanks<Items>> questions_;
+  std::optional<LayerRanks<Items, Batch>> questions_;
   std::optional<LayerArena> arena_;
   std::uint64_t slots_ = 0;
   Buffer<LayerRegion> regions_;

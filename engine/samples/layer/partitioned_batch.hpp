@@ -21,8 +21,9 @@ struct PagedLayerSlots {
 };
 
 /// A batch as its work sees it.
+template <LayerSampler Sampler>
 struct PagedLayerBatch {
-  PagedLayerProgram program;
+  PagedLayerProgram<Sampler> program;
   PagedLayerSlots slots;
   Instance first;
   std::uint32_t longest;  ///< a warp leaves longer lists to a block
@@ -33,7 +34,8 @@ struct PagedLayerBatch {
   struct Work;
 };
 
-struct PagedLayerBatch::Begin {
+template <LayerSampler Sampler>
+struct PagedLayerBatch<Sampler>::Begin {
   PagedLayerBatch batch;
 
   template <class Group>
@@ -43,7 +45,8 @@ struct PagedLayerBatch::Begin {
   }
 };
 
-struct PagedLayerBatch::GoOn {
+template <LayerSampler Sampler>
+struct PagedLayerBatch<Sampler>::GoOn {
   PagedLayerBatch batch;
 
   template <class Group>
@@ -53,7 +56,8 @@ struct PagedLayerBatch::GoOn {
   }
 };
 
-struct PagedLayerBatch::Waits {
+template <LayerSampler Sampler>
+struct PagedLayerBatch<Sampler>::Waits {
   PagedLayerBatch batch;
 
   SLUICE_HD Vertex operator()(std::uint64_t item) const {
@@ -62,7 +66,8 @@ struct PagedLayerBatch::Waits {
   }
 };
 
-struct PagedLayerBatch::Work {
+template <LayerSampler Sampler>
+struct PagedLayerBatch<Sampler>::Work {
   PagedLayerBatch batch;
 
   template <class Group>
@@ -70,7 +75,7 @@ struct PagedLayerBatch::Work {
                             PickCounters& counters) const {
     const std::uint64_t each = batch.program.items(), slot = here.order[k] / each;
     const PagedLayerSlot at = batch.slots.at(slot);
-    const std::uint32_t longest = Group::kSize <= 32 ? batch.longest : LayerProgram::kAnyLength;
+    const std::uint32_t longest = Group::kSize <= 32 ? batch.longest : LayerLists::kAnyLength;
     return batch.program.work(group, at, here, here.order[k] % each, longest, counters);
   }
 };

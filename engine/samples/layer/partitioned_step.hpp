@@ -21,7 +21,7 @@ namespace sluice {
 /// An instance between two visits; the same in all lanes.
 struct LayerState {
   LayerPhase phase = LayerPhase::sums;
-  std::uint32_t seeds = 0;  ///< or what LayerProgram::run returns in their place
+  std::uint32_t seeds = 0;  ///< or a LayerFault
   std::uint32_t depth = 0;
   std::uint32_t lists = 0;    ///< of the frontier
   std::uint32_t count = 0;    ///< picks to make
@@ -38,8 +38,14 @@ struct PagedLayerSlot {
   LayerState* state;
 };
 
-struct PagedLayerProgram : LayerListProgram {
-  using LayerListProgram::LayerListProgram;
+template <LayerSampler Sampler>
+struct PagedLayerProgram : LayerProgram<Sampler> {
+  using Whole = LayerProgram<Sampler>;
+  using Whole::answer, Whole::answer_all, Whole::candidates, Whole::count_available, Whole::is_long;
+  using Whole::bias, Whole::graph, Whole::sampler, Whole::seed, Whole::select, Whole::sizes;
+  using Whole::largest_exponent, Whole::plant, Whole::record;
+
+  explicit PagedLayerProgram(const Whole& program) : Whole(program) {}
 
   /// Items that an instance may wait with: one a list of its frontier, or one a pick.
   SLUICE_HD std::uint64_t items() const {
@@ -163,7 +169,7 @@ struct PagedLayerProgram : LayerListProgram {
   /// Goes on to the next depth; true: until lists are needed, or the end.
   template <class Group>
   SLUICE_HD bool open(const Group& group, const PagedLayerSlot& slot, LayerState& state) const {
-    if (++state.depth > sampler.depths) {
+    if (++state.depth > sizes.depths) {
       state.phase = LayerPhase::ended;
       return true;
     }
@@ -172,11 +178,11 @@ struct PagedLayerProgram : LayerListProgram {
     const auto degree = [&](std::uint32_t i) { return graph.degree(frontier[i]); };
     sum_up(group, state.lists, degree, scratch.bases);
     for (std::uint32_t i = group.rank(); i < state.lists; i += Group::kSize)
-      scratch.sums[i] = sampler.bias == Bias::none ? degree(i) : 0;
+      scratch.sums[i] = bias == LayerBias::uniform ? degree(i) : 0;
     group.sync();
     state.exponent = largest_exponent(group, frontier, state.lists);
     state.phase = LayerPhase::sums;
-    return sampler.bias != Bias::none && state.lists > 0 && scratch.bases[state.lists - 1] > 0;
+    return bias != LayerBias::uniform && state.lists > 0 && scratch.bases[state.lists - 1] > 0;
   }
 
   template <class Group>
@@ -225,9 +231,9 @@ struct PagedLayerProgram : LayerListProgram {
     std::uint64_t* const sums = slot.scratch.sums;
     const Vertex* const frontier = frontier_of(slot, state.depth);
     const auto own = [&](std::uint32_t i) { return sums[i]; };
-    if (!sum_up(group, state.lists, own, sums)) return fail(state, kTooHeavy);
+    if (!sum_up(group, state.lists, own, sums)) return fail(state, LayerFault::kTooHeavy);
     const std::uint64_t available = count_available(group, frontier, state.lists);
-    const std::uint64_t wanted = sampler.sizes[state.depth - 1];
+    const std::uint64_t wanted = sampler.layer_size(state.depth);
     state.count = static_cast<std::uint32_t>(wanted < available ? wanted : available);
     state.regions = 0;
     if (state.count == 0) return true;
@@ -270,10 +276,10 @@ struct PagedLayerProgram : LayerListProgram {
     state.regions = group.sum(regions);
     state.flip = 1 - state.flip;
     group.sync();
-    state.phase = sampler.bias == Bias::none ? LayerPhase::targets : LayerPhase::points;
-    if (unknown && sampler.bias != Bias::none) return false;
+    state.phase = bias == LayerBias::uniform ? LayerPhase::targets : LayerPhase::points;
+    if (unknown && bias != LayerBias::uniform) return false;
     counters.iterations += own.iterations, counters.searches += own.searches;
-    if (!made) return fail(state, kExhausted);
+    if (!made) return fail(state, LayerFault::kExhausted);
     return !unknown;
   }
 };

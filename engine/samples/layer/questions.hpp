@@ -4,10 +4,10 @@
 #include <cstdint>
 
 #include "engine/graph/read_bytes.hpp"
+#include "engine/samples/layer/candidates.hpp"
 #include "engine/samples/layer/regions.hpp"
-#include "engine/samples/layer/step.hpp"
 #include "engine/samples/partitioned/items.hpp"
-#include "engine/select/options.hpp"
+#include "engine/select/taken.hpp"
 
 namespace sluice {
 
@@ -32,14 +32,30 @@ struct LayerQuestion {
 };
 static_assert(sizeof(LayerQuestion) == 24);  // it travels as it is, without bytes that were never written
 
-struct LayerListProgram : LayerProgram {
-  LayerListProgram() = default;
-  explicit LayerListProgram(const LayerProgram& program) : LayerProgram(program) {}
-  using LayerProgram::candidates;
+/// The lists of a graph, as layer samples of any sampler read them.
+struct LayerLists {
+  GraphView graph;
+  LayerBias bias = LayerBias::uniform;
+  const std::uint64_t* cumulative = nullptr;  ///< tabled: CTPS of every list
+  const std::uint32_t* positive = nullptr;    ///< entries of positive bias; null: all
+
+  static constexpr std::uint32_t kAnyLength = ~std::uint32_t{0};
+
+  /// Candidates in a vertex's list.
+  SLUICE_HD std::uint32_t candidates(Vertex v) const { return positive ? positive[v] : graph.degree(v); }
+
+  template <class Group>
+  SLUICE_HD std::uint64_t list_sum(const Group& group, const LayerCandidates& all, const Row& row) const {
+    if (bias == LayerBias::uniform || row.degree == 0) return row.degree;
+    if (bias == LayerBias::tabled) return all.ctps(row).total();
+    std::uint64_t mine = 0;
+    for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) mine += all.weight_at(row, i);
+    return group.sum(mine);
+  }
 
   /// Does the answer need a walk through a list of more than `longest` edges?
   SLUICE_HD bool is_long(const LayerQuestion& asked, std::uint32_t longest) const {
-    const bool walks = sampler.bias == Bias::weight || asked.phase == LayerPhase::all;
+    const bool walks = bias == LayerBias::weight || asked.phase == LayerPhase::all;
     return walks && graph.degree(asked.vertex) > longest;
   }
 
@@ -53,10 +69,10 @@ struct LayerListProgram : LayerProgram {
     here.note(group, read_bytes(asked.phase, row), counters);
     if (asked.phase == LayerPhase::sums) return {0, list_sum(group, all, row), asked.list, 0, kNoVertex};
     LayerRegion found{asked.point, 1, asked.list, 0, kNoVertex};
-    if (sampler.bias == Bias::none) {
+    if (bias == LayerBias::uniform) {
       found.index = static_cast<std::uint32_t>(asked.point);
-    } else if (sampler.bias == Bias::degree) {
-      const CtpsCandidates ctps{all.cumulative + row.offset, row.degree};
+    } else if (bias == LayerBias::tabled) {
+      const CtpsCandidates ctps = all.ctps(row);
       found.index = ctps.find(asked.point);
       found.low = ctps.low(found.index), found.width = ctps.width(found.index);
     } else {
@@ -84,28 +100,28 @@ struct LayerListProgram : LayerProgram {
 
  private:
   SLUICE_HD LayerCandidates candidates_here(const LayerQuestion& asked, const PageItems& here) const {
-    return {here.of(graph), sampler.bias, here.page.cumulative, asked.exponent, nullptr, nullptr, nullptr, 0};
+    return {here.of(graph), bias, here.page.cumulative, asked.exponent, nullptr, nullptr, nullptr, 0};
   }
 
   /// What a phase looks at of a list.
   SLUICE_HD std::uint64_t read_bytes(LayerPhase phase, const Row& row) const {
-    const bool by_weight = sampler.bias == Bias::weight, by_degree = sampler.bias == Bias::degree;
+    const bool by_weight = bias == LayerBias::weight, by_table = bias == LayerBias::tabled;
     const std::uint64_t weights = by_weight ? std::uint64_t{row.degree} * kWeightBytes : 0;
-    const std::uint64_t sums = by_degree ? std::uint64_t{row.degree} * sizeof(std::uint64_t) : 0;
+    const std::uint64_t sums = by_table ? std::uint64_t{row.degree} * sizeof(std::uint64_t) : 0;
     if (phase == LayerPhase::points || phase == LayerPhase::targets)
-      return weights + (by_degree ? ctps_bytes(row.degree) : 0) + kTargetBytes;
+      return weights + (by_table ? ctps_bytes(row.degree) : 0) + kTargetBytes;
     if (phase == LayerPhase::all) return weights + sums + std::uint64_t{row.degree} * kTargetBytes;
-    return weights + (by_degree ? sizeof(std::uint64_t) : 0);
+    return weights + (by_table ? sizeof(std::uint64_t) : 0);
   }
 
-  /// The entry of a list without sums that a point falls on, and its region there.
+  /// The entry of a list by weight that a point falls on, and its region there.
   template <class Group>
   SLUICE_HD void walk_to(const Group& group, const LayerCandidates& all, const Row& row, std::uint64_t inner,
                          LayerRegion& found) const {
     std::uint64_t sum = 0;
     for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
       const std::uint32_t i = from + group.rank();
-      const std::uint64_t width = i < row.degree ? all.bias_at(row, i) : 0;
+      const std::uint64_t width = i < row.degree ? all.weight_at(row, i) : 0;
       const std::uint64_t up_to = sum + group.inclusive_scan(width);
       const std::uint32_t above = group.ballot(up_to > inner);
       if (above != 0) {

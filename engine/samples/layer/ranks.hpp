@@ -27,8 +27,9 @@ inline std::uint64_t layer_rank_bytes(const LayerSizes& sizes) {
 }
 
 /// A batch's questions and the answers to them, as kernels see them.
+template <class Batch>
 struct LayerHome {
-  PagedLayerBatch batch;
+  Batch batch;
   const std::uint32_t* order;  ///< items that ask, by the rank that is asked
   LayerQuestion* questions;    ///< of these
 
@@ -42,8 +43,9 @@ struct LayerHome {
 };
 
 /// The rank that owns the list that an item waits for; kNoKey: it does not wait.
-struct LayerHome::RankOf {
-  PartitionOfItem<PagedLayerBatch::Waits> partition_of;
+template <class Batch>
+struct LayerHome<Batch>::RankOf {
+  PartitionOfItem<typename Batch::Waits> partition_of;
   const std::uint32_t* ranks;  ///< by partition
 
   SLUICE_HD std::uint32_t operator()(std::uint64_t item) const {
@@ -52,12 +54,13 @@ struct LayerHome::RankOf {
   }
 };
 
-struct LayerHome::Ask {
+template <class Batch>
+struct LayerHome<Batch>::Ask {
   LayerHome home;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
-    const PagedLayerBatch& batch = home.batch;
+    const Batch& batch = home.batch;
     const std::uint64_t item = home.order[q], each = batch.program.items();
     if (group.rank() == 0) home.questions[q] = batch.program.question(home.slot_of(q), item % each);
     return true;
@@ -65,14 +68,15 @@ struct LayerHome::Ask {
 };
 
 /// Takes the answer to a question.
-struct LayerHome::Take {
+template <class Batch>
+struct LayerHome<Batch>::Take {
   LayerHome home;
   LayerAnswersView answers;
   const LayerRegion* came;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
-    const PagedLayerProgram& program = home.batch.program;
+    const auto& program = home.batch.program;
     const PagedLayerSlot slot = home.slot_of(q);
     const std::uint64_t item = home.order[q] % program.items();
     const LayerRegion* const from = came + answers.places[q];
@@ -87,12 +91,14 @@ struct LayerHome::Take {
   }
 };
 
-/// `Items` is either backend's PagedItems.
-template <class Items>
+/// `Items` is either backend's PagedItems, `Batch` a PagedLayerBatch.
+template <class Items, class Batch>
 class LayerRanks {
+  using Home = LayerHome<Batch>;
+
  public:
   /// `link` null, on all ranks: what ranks hand each other goes through their hosts.
-  LayerRanks(Communicator& ranks, DeviceRanks* link, const Device& device, const LayerListProgram& program,
+  LayerRanks(Communicator& ranks, DeviceRanks* link, const Device& device, const LayerLists& program,
              const PageLoop& loop, Items& items, RunStats& stats)
       : ranks_(ranks),
         device_(device),
@@ -110,7 +116,7 @@ class LayerRanks {
 
   /// Asks for all that the batch's instances wait for, and answers what other ranks ask; false: no rank asks.
   /// All ranks call it. Throws BudgetError on all of them, or on none.
-  bool visit(const PagedLayerBatch& batch, std::uint64_t instances) {
+  bool visit(const Batch& batch, std::uint64_t instances) {
     std::uint64_t asked = 0;
     together(&ranks_, [&] { asked = pack(batch, instances * batch.program.items()); });
     if (!any_left(&ranks_, asked, "samples under way")) return false;
@@ -131,7 +137,7 @@ class LayerRanks {
     const LayerAnswers<Items>& given = remote_.answers();
     exchange({remote_.regions(), regions_.data(), sizeof(LayerRegion)}, given.regions_of_ranks(),
              answers_.regions_of_ranks(), kAnswers);
-    items_.each(asked, LayerHome::Take{home(batch), answers_.view(), regions_.data()});
+    items_.each(asked, typename Home::Take{home(batch), answers_.view(), regions_.data()});
     return true;
   }
 
@@ -150,14 +156,14 @@ class LayerRanks {
     stats_.exchange_seconds += exchange_.exchange({&column, 1}, send, receive, items_.stream(), label);
   }
 
-  LayerHome home(const PagedLayerBatch& batch) const { return {batch, order_.data(), questions_.data()}; }
+  Home home(const Batch& batch) const { return {batch, order_.data(), questions_.data()}; }
 
   /// Questions in order of the rank that owns the list, those of an instance side by side; returns how many.
-  std::uint64_t pack(const PagedLayerBatch& batch, std::uint64_t items) {
-    const LayerHome::RankOf rank_of{{PagedLayerBatch::Waits{batch}, items_.owners()}, rank_of_.data()};
+  std::uint64_t pack(const Batch& batch, std::uint64_t items) {
+    const typename Home::RankOf rank_of{{typename Batch::Waits{batch}, items_.owners()}, rank_of_.data()};
     const std::uint64_t asked = items_.order(items, rank_of, order_, counts_, places_);
     questions_.reserve(device_, asked, kQuestions);
-    items_.each(asked, LayerHome::Ask{home(batch)});
+    items_.each(asked, typename Home::Ask{home(batch)});
     return asked;
   }
 

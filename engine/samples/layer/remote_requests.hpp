@@ -14,7 +14,7 @@ namespace sluice {
 
 /// The questions of a other ranks' instances and their answers, as kernels see them.
 struct RemoteLayerWork {
-  LayerListProgram program;
+  LayerLists program;
   LayerAnswersView answers;
   LayerRegion* regions;   ///< as `answers` says
   std::uint32_t longest;  ///< a warp leaves longer lists to a block
@@ -48,7 +48,7 @@ struct RemoteLayerWork::Waits {
 template <class Items>
 class RemoteLayerRequests {
  public:
-  RemoteLayerRequests(const Device& device, const LayerListProgram& program, Items& items)
+  RemoteLayerRequests(const Device& device, const LayerLists& program, Items& items)
       : device_(device), program_(program), items_(items), answers_(device, program, items) {}
 
   /// Makes room for so many questions, and returns where they go. Throws BudgetError.
@@ -61,7 +61,7 @@ class RemoteLayerRequests {
     answers_.lay_out(questions_.data(), counts);
     regions_.reserve(device_, answers_.regions(), kPurpose);
     const RemoteLayerWork work{program_, answers_.view(), regions_.data(),
-                               device_.is_cuda() ? GraphView::kHubDegree : LayerProgram::kAnyLength};
+                               device_.is_cuda() ? GraphView::kHubDegree : LayerLists::kAnyLength};
     const std::uint64_t questions = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
     items_.visit(questions, RemoteLayerWork::Waits{questions_.data()}, work);
   }
@@ -76,7 +76,7 @@ class RemoteLayerRequests {
   static constexpr const char* kPurpose = "questions of other ranks";
 
   const Device& device_;
-  const LayerListProgram& program_;
+  const LayerLists& program_;
   Items& items_;
   Buffer<LayerQuestion> questions_;
   LayerAnswers<Items> answers_;

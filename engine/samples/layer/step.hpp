@@ -6,8 +6,9 @@
 #include "engine/batch/starts_view.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/random/streams.hpp"
-#include "engine/samples/kinds/layer.hpp"
 #include "engine/samples/layer/candidates.hpp"
+#include "engine/samples/layer/questions.hpp"
+#include "engine/samples/layer/sampler.hpp"
 #include "engine/select/distinct.hpp"
 #include "engine/select/group_set.hpp"
 #include "engine/select/options.hpp"
@@ -31,39 +32,41 @@ struct LayerSizes {
   std::uint64_t frontier = 0, layer = 0, visited = 0, edges = 0, depths = 0;
 
   /// For instances of at most `seeds` seeds.
-  static LayerSizes of(const LayerSample& sample, std::uint64_t seeds, bool revisit) {
+  template <LayerSampler Sampler>
+  static LayerSizes of(const Sampler& sampler, std::uint64_t seeds, bool revisit) {
     LayerSizes sizes;
-    for (std::uint32_t d = 0; d < sample.depths; ++d) {
-      sizes.layer = sample.sizes[d] > sizes.layer ? sample.sizes[d] : sizes.layer;
-      sizes.edges += sample.sizes[d];
+    sizes.depths = sampler.depth();
+    for (std::uint32_t depth = 1; depth <= sizes.depths; ++depth) {
+      const std::uint64_t size = sampler.layer_size(depth);
+      sizes.layer = size > sizes.layer ? size : sizes.layer;
+      sizes.edges += size;
     }
     sizes.frontier = seeds > sizes.layer ? seeds : sizes.layer;
     sizes.visited = set_capacity(seeds + (revisit ? 0 : sizes.edges));
-    sizes.depths = sample.depths;
     return sizes;
   }
 };
 
-struct LayerProgram {
-  GraphView graph;
-  LayerSample sampler;
+/// What growing an instance returns in place of the number of its seeds.
+struct LayerFault {
+  /// The sum of a union's biases does not fit 64 bits: copies of a list add up.
+  static constexpr std::uint32_t kTooHeavy = ~std::uint32_t{0};
+  /// A list longer than `longest` must be walked.
+  static constexpr std::uint32_t kTooLong = kTooHeavy - 1;
+  /// A layer's redraws have used up their random words.
+  static constexpr std::uint32_t kExhausted = kTooHeavy - 2;
+};
+
+template <LayerSampler Sampler>
+struct LayerProgram : LayerLists {
+  Sampler sampler;
   StartsView starts;
-  const std::uint64_t* cumulative = nullptr;  ///< degree bias
-  const std::uint32_t* positive = nullptr;    ///< entries of positive bias; null: all
   Select select = Select::bipartite;
   bool revisit = false;  ///< every drawn copy is an entry of the next frontier
   std::uint64_t seed = 1;
   LayerSizes sizes;
 
-  /// What run() returns where the sum of a union's biases does not fit 64 bits: copies of a list add up.
-  static constexpr std::uint32_t kTooHeavy = ~std::uint32_t{0};
-  /// What it returns where a list longer than `longest` must be walked.
-  static constexpr std::uint32_t kTooLong = kTooHeavy - 1;
-  static constexpr std::uint32_t kAnyLength = ~std::uint32_t{0};
-  /// What it returns where a layer's redraws have used up their random words.
-  static constexpr std::uint32_t kExhausted = kTooHeavy - 2;
-
-  /// Grows one instance; returns the number of its seeds, or one of the above.
+  /// Grows one instance; returns the number of its seeds, or a LayerFault.
   template <class Group>
   SLUICE_HD std::uint32_t run(const Group& group, Instance instance, const LayerScratch& scratch,
                               PickCounters& counters, std::uint32_t longest = kAnyLength) const {
@@ -74,15 +77,15 @@ struct LayerProgram {
     Vertex* frontier = scratch.frontier;
     Vertex* next = scratch.frontier + sizes.frontier;
     std::uint64_t edges = 0;
-    for (std::uint32_t depth = 1; depth <= sampler.depths; ++depth) {
-      if (longest != kAnyLength && walks_longer(group, frontier, lists, longest)) return kTooLong;
+    for (std::uint32_t depth = 1; depth <= sizes.depths; ++depth) {
+      if (longest != kAnyLength && walks_longer(group, frontier, lists, longest)) return LayerFault::kTooLong;
       LayerCandidates all;
-      if (!unite(group, frontier, lists, scratch, all)) return kTooHeavy;
+      if (!unite(group, frontier, lists, scratch, all)) return LayerFault::kTooHeavy;
       const std::uint64_t available = count_available(group, frontier, lists);
-      const std::uint64_t wanted = sampler.sizes[depth - 1];
+      const std::uint64_t wanted = sampler.layer_size(depth);
       const auto count = static_cast<std::uint32_t>(wanted < available ? wanted : available);
       if (count > 0 && !choose(group, all, {seed, depth, instance}, count, available, scratch, counters))
-        return kExhausted;
+        return LayerFault::kExhausted;
       const auto edge_at = [&](std::uint32_t i) { return all.at(scratch.picks[i]); };
       lists = record(group, count, edge_at, scratch.edges + edges, visited, next);
       if (group.rank() == 0) scratch.depth_counts[depth - 1] = count;
@@ -115,8 +118,9 @@ struct LayerProgram {
   SLUICE_HD std::uint32_t reach(const Group& group, const GroupSet<Vertex>& visited, bool active, Vertex v,
                                 Vertex* list, std::uint32_t length) const {
     if (!revisit) return append_new(group, visited, active, v, list, length);
-    if (active) list[length + group.rank()] = v;
-    return length + group.sum(active ? 1u : 0u);
+    const std::uint32_t rank = group.inclusive_scan(active ? 1u : 0u);
+    if (active) list[length + rank - 1] = v;
+    return length + group.broadcast(rank, Group::kSize - 1);
   }
 
   /// Repeated seeds count once, with --revisit too.
@@ -140,7 +144,7 @@ struct LayerProgram {
   template <class Group>
   SLUICE_HD bool walks_longer(const Group& group, const Vertex* frontier, std::uint32_t lists,
                               std::uint32_t longest) const {
-    if (sampler.bias != Bias::weight) return false;
+    if (bias != LayerBias::weight) return false;
     bool longer = false;
     for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize)
       longer |= graph.degree(frontier[i]) > longest;
@@ -151,7 +155,7 @@ struct LayerProgram {
   template <class Group>
   SLUICE_HD bool unite(const Group& group, const Vertex* frontier, std::uint32_t lists,
                        const LayerScratch& scratch, LayerCandidates& all) const {
-    all = {graph,    sampler.bias, cumulative,    largest_exponent(group, frontier, lists),
+    all = {graph,    bias,         cumulative,    largest_exponent(group, frontier, lists),
            frontier, scratch.sums, scratch.bases, lists};
     std::uint64_t sum = 0, base = 0;
     for (std::uint32_t list = 0; list < lists; ++list) {
@@ -170,7 +174,7 @@ struct LayerProgram {
   template <class Group>
   SLUICE_HD int largest_exponent(const Group& group, const Vertex* frontier, std::uint32_t lists) const {
     int exponent = -32768;
-    if (sampler.bias != Bias::weight) return exponent;
+    if (bias != LayerBias::weight) return exponent;
     for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize) {
       const int mine = graph.exponents[frontier[i]];
       exponent = mine > exponent ? mine : exponent;
@@ -178,17 +182,6 @@ struct LayerProgram {
     return group.maximum(exponent);
   }
 
-  template <class Group>
-  SLUICE_HD std::uint64_t list_sum(const Group& group, const LayerCandidates& all, const Row& row) const {
-    if (sampler.bias == Bias::none || row.degree == 0) return row.degree;
-    if (sampler.bias == Bias::degree) return all.cumulative[row.offset + row.degree - 1];
-    std::uint64_t mine = 0;
-    for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) mine += all.bias_at(row, i);
-    return group.sum(mine);
-  }
-
-  /// Candidates in a vertex's list.
-  SLUICE_HD std::uint32_t candidates(Vertex v) const { return positive ? positive[v] : graph.degree(v); }
   template <class Group>
   SLUICE_HD std::uint64_t count_available(const Group& group, const Vertex* frontier,
                                           std::uint32_t lists) const {
@@ -214,30 +207,21 @@ struct LayerProgram {
     return true;
   }
 
-  /// Calls body(active, candidate, bias) for every candidate, a group's width at a time.
-  template <class Group, class Body>
-  SLUICE_HD void for_each_candidate(const Group& group, const LayerCandidates& all, Body&& body) const {
+  template <class Group>
+  SLUICE_HD void take_all(const Group& group, const LayerCandidates& all, std::uint64_t* picks) const {
     std::uint64_t base = 0;
+    std::uint32_t length = 0;
     for (std::uint32_t list = 0; list < all.lists; ++list) {
       const Row row = graph.row(all.frontier[list]);
       for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
         const std::uint32_t i = from + group.rank();
-        const bool inside = i < row.degree;
-        const std::uint64_t bias = inside ? all.bias_at(row, i) : 0;
-        body(bias > 0, base + i, bias);
+        const bool active = i < row.degree && all.bias_at(row, i) > 0;
+        const std::uint32_t rank = group.inclusive_scan(active ? 1u : 0u);
+        if (active) picks[length + rank - 1] = base + i;
+        length += group.broadcast(rank, Group::kSize - 1);
       }
       base += row.degree;
     }
-  }
-
-  template <class Group>
-  SLUICE_HD void take_all(const Group& group, const LayerCandidates& all, std::uint64_t* picks) const {
-    std::uint32_t length = 0;
-    for_each_candidate(group, all, [&](bool active, std::uint64_t candidate, std::uint64_t) {
-      const std::uint32_t rank = group.inclusive_scan(active ? 1u : 0u);
-      if (active) picks[length + rank - 1] = candidate;
-      length += group.broadcast(rank, Group::kSize - 1);
-    });
     group.sync();
   }
 
@@ -251,7 +235,8 @@ struct LayerProgram {
       const bool active = i < count;
       const Edge edge = active ? edge_at(i) : Edge{};
       if (active) edges[i] = edge;
-      length = reach(group, visited, active, edge.target, next, length);
+      const Vertex to = active ? vertex_after(sampler, graph, edge) : kNoVertex;
+      length = reach(group, visited, to != kNoVertex, to, next, length);
     }
     group.sync();
     return length;

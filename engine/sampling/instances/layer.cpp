@@ -4,168 +4,24 @@
 #include "engine/batch/starts.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/options.hpp"
-#include "engine/select/bias.hpp"
 
 #include <algorithm>
-#include <type_traits>
 
-#include "engine/batch/starts_upload.hpp"
-#include "engine/core/error.hpp"
-#include "engine/exchange/nccl.hpp"
-#include "engine/exec/group.hpp"
-#include "engine/memory/tables/page_tables.hpp"
-#include "engine/samples/block_driver.hpp"
-#include "engine/samples/instance_job.hpp"
-#include "engine/samples/layer/arena.hpp"
-#include "engine/samples/layer/partitioned.hpp"
-#include "engine/samples/partitioned/driver.hpp"
+#include "engine/samples/layer/layer.hpp"
 #include "engine/sampling/builtin_samples.hpp"
-#if defined(__CUDACC__)
-#include "engine/samples/instance_cuda.cuh"
-#include "engine/samples/partitioned/items_cuda.cuh"
-#endif
 
 namespace sluice {
 
-namespace {
-
-Select resolve(Select select) {
-  switch (select) {
-    case Select::automatic:
-    case Select::its:
-      return Select::bipartite;  // the two-level inverse transform; clashes are redrawn
-    case Select::bipartite:
-    case Select::repeated:
-    case Select::updated:
-      return select;
-    default:
-      throw UsageError("--select: layer selects by its, repeated, updated or bipartite");
-  }
-}
-
-struct LayerJob : InstanceJob<SampleSink> {
-  LayerProgram program;
-  const PageRequest* pages = nullptr;  ///< in partitions
-
-  template <class Items>
-  void in_partitions(RunStats& stats, DeviceRanks* link = nullptr) const {
-    const std::uint64_t each = paged_layer_bytes(graph.device, program.sizes, graph.paging.shard);
-    drive_paged_samples<PagedLayerGrower<Items>>(graph, *pages, PagedLayerSetup{graph, program, stats, link},
-                                                 each, program.sampler.depths, options, begin, end, sink,
-                                                 stats);
-  }
-
-  void on_host(RunStats& stats) const {
-    if (graph.paged) return in_partitions<host::PagedItems>(stats);
-    const LayerArena arena(graph.device, program.sizes, graph.device.threads());
-    host::drive_blocks(
-        graph.device, options, begin, end, sink, stats,
-        [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
-          const LayerScratch slot = arena.view().at(thread);
-          PickCounters picks;
-          const std::uint32_t seeds = program.run(SingleLane{}, instance, slot, picks);
-          append_layer(program.sizes, slot.edges, slot.depth_counts, slot.seeds, seeds, out);
-          counters.iterations += picks.iterations, counters.searches += picks.searches;
-          counters.selections += out.edge_counts.back();
-        });
-  }
-
-#if defined(__CUDACC__)
-  void in_partitions_on_cuda(RunStats& stats) const {
-    Communicator* const ranks = graph.paging.shard;
-    const auto link = ranks ? make_device_ranks(*ranks) : nullptr;
-    in_partitions<cuda::PagedItems>(stats, link.get());
-    if (link) stats.exchanged_bytes += link->bytes_sent();
-  }
-
-  void on_cuda(RunStats& stats) const {
-    if (graph.paged) return in_partitions_on_cuda(stats);
-    const bool hubs = graph.view.hub_count > 0, wide = program.sizes.layer > GraphView::kHubDegree;
-    const std::uint64_t batch = cuda::instances_at_once(
-        graph.device, LayerArena::bytes_per_slot(program.sizes) + sizeof(std::uint64_t), end - begin);
-    const cuda::LeftList left(graph.device, hubs ? batch : 0);
-    const LayerArena arena(graph.device, program.sizes, batch);
-    const Buffer<std::uint32_t> seed_counts(graph.device, batch, "counts of seeds");
-    const Buffer<cuda::InstanceCounters> counters(graph.device, 1, "counters");
-    const cuda::InstanceCounters zero{};
-    copy_to_device(graph.device, counters.data(), &zero, sizeof zero);
-    cuda::drive_instances(
-        options, batch, begin, end, sink, stats,
-        [&](Instance first, std::uint64_t count, const cuda::Stream& stream) {
-          const auto grow = [=, program = program, slots = arena.view(),
-                             seeds = seed_counts.data()] __device__(const auto& group, std::uint64_t index,
-                                                                    PickCounters& picks) {
-            using Group = std::decay_t<decltype(group)>;
-            const std::uint32_t longest =
-                Group::kSize > 32 || !hubs ? LayerProgram::kAnyLength : GraphView::kHubDegree;
-            const std::uint32_t planted = program.run(group, first + index, slots.at(index), picks, longest);
-            if (planted == LayerProgram::kTooLong) return false;
-            if (group.rank() == 0) seeds[index] = planted;
-            return true;
-          };
-          stats.kernel_launches +=
-              wide ? cuda::launch_wide_instances(count, grow, {}, counters.data(), stream)
-                   : cuda::launch_instances(count, grow, hubs ? &left : nullptr, counters.data(), stream);
-        },
-        [&](Instance, std::uint64_t count, SampleStore& out) {
-          const LayerSizes& sizes = program.sizes;
-          const auto edges = cuda::download(graph.device, arena.edges(), count * sizes.edges, stats);
-          const auto depths = cuda::download(graph.device, arena.depth_counts(), count * sizes.depths, stats);
-          const auto seeds = cuda::download(graph.device, arena.seeds(), count * sizes.frontier, stats);
-          const auto planted = cuda::download(graph.device, seed_counts, count, stats);
-          for (std::uint64_t i = 0; i < count; ++i) {
-            append_layer(sizes, edges.data() + i * sizes.edges, depths.data() + i * sizes.depths,
-                         seeds.data() + i * sizes.frontier, planted[i], out);
-          }
-        });
-    cuda::InstanceCounters done{};
-    copy_to_host(graph.device, &done, counters.data(), sizeof done);
-    stats.selections += stats.sampled_edges;
-    stats.selection_iterations += done.iterations, stats.collision_searches += done.searches;
-  }
-#endif
-};
-
-}  // namespace
-
-RunStats run_layer(ResidentGraph& resident, const Starts& starts, const SampleOptions& options,
+RunStats run_layer(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
                    SampleSink* sink) {
-  ResidentGraph::Impl& graph = resident.impl();
-  PageRequest pages(graph);
-  RunStats stats;
-  LayerProgram program;
+  LayerSample sampler{};
   if (options.layer_sizes.size() > LayerSample::kMaxDepth)
     throw UsageError("--layer-size: at most 64 depths");
-  for (const std::uint64_t size : options.layer_sizes) {
-    if (size > kMaxDraws / 2)
-      throw UsageError("--layer-size: at most " + std::to_string(kMaxDraws / 2) + " edges a depth");
-  }
-  program.graph = graph.view;
-  program.sampler.bias = graph.effective(options.bias);
-  program.sampler.depths = static_cast<std::uint32_t>(options.layer_sizes.size());
-  std::copy(options.layer_sizes.begin(), options.layer_sizes.end(), program.sampler.sizes);
-  program.select = stats.select = resolve(options.select);
-  program.seed = options.seed;
-  program.revisit = options.revisit;
-  program.sizes = LayerSizes::of(program.sampler, starts.most_seeds(), program.revisit);
-  const NamedBias bias{program.sampler.bias};
-  BiasTables& tables = graph.named[static_cast<int>(bias.bias)];
-  const double tables_before = graph.table_seconds;
-  pages.columns.weights = bias.bias == Bias::weight;
-  if (bias.bias == Bias::degree) {
-    graph.paged ? want_ctps(graph, tables, bias, pages)
-                : static_cast<void>(program.cumulative = ensure_ctps(graph, tables, bias));
-  }
-  if (bias.bias != Bias::none) {
-    ensure_bounds(graph, tables, bias);
-    program.positive = tables.positive.data();
-  }
-  stats.table_seconds = graph.table_seconds - tables_before;
-  const DeviceStarts device_starts(graph, starts, options.seed);
-  program.starts = device_starts.view();
-  run_instances(LayerJob{{graph, starts, options, sink}, program, &pages}, stats);
-  stats.steps = stats.sampled_edges;
-  return stats;
+  sampler.bias = graph.impl().effective(options.bias);
+  sampler.depths = static_cast<std::uint32_t>(options.layer_sizes.size());
+  std::copy(options.layer_sizes.begin(), options.layer_sizes.end(), sampler.sizes);
+  BiasTables& tables = graph.impl().named[static_cast<int>(sampler.bias)];
+  return run_layer(graph, tables, starts, sampler, options, sink);
 }
 
 }  // namespace sluice

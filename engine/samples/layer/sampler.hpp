@@ -1,0 +1,50 @@
+// The sampling API for layers (C-SAW section III, neighbours of the pooled lists): each depth selects
+// distinct edges from the union of all lists of an instance's frontier, successive draws proportional to the
+// bias. A sampler may have
+//   depth()                  required: rounds
+//   layer_size(depth)        required: how many edges depth 1, 2, ... selects; fewer where there are fewer of
+//                            positive bias. A function of the depth alone, which the host calls too: memory
+//                            is reserved by it
+//   edge_bias(graph, edge)   an integer, a function of graph and edge alone, tabled once; default: all alike
+//   update(graph, edge)      which vertex the edge brings to the frontier; default: its target; kNoVertex:
+//                            none. It may read degrees only: in partitions, no list is there any more
+// The biases of a list must add up to less than 2^64; a union whose biases do not is refused when it is met.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "engine/graph/graph_view.hpp"
+#include "engine/samples/edge_update.hpp"
+#include "engine/samples/layer/candidates.hpp"
+#include "engine/select/bias.hpp"
+#include "engine/select/hooks.hpp"
+
+namespace sluice {
+
+template <class S>
+concept LayerSampler = std::is_trivially_copyable_v<S> && requires(const S s, std::uint32_t depth) {
+  { s.depth() } -> std::convertible_to<std::uint32_t>;
+  { s.layer_size(depth) } -> std::convertible_to<std::uint64_t>;
+};
+
+/// What layer samples never call of their sampler.
+template <LayerSampler S>
+constexpr HookSet never_called_by_layers() {
+  constexpr HookSet required = hooks(Hook::depth, Hook::layer_size);
+  return never_called<S>(required.with(Hook::edge_bias).with(Hook::update),
+                         required.with(Hook::edge_bias, HasEdgeBias<S>).with(Hook::update, HasEdgeUpdate<S>));
+}
+
+/// How the lists of a sampler are summed: those of biases that have names, each in the way that is best.
+template <LayerSampler S>
+LayerBias layer_bias(const S& sampler) {
+  if constexpr (std::derived_from<S, NamedBias>) {
+    if (sampler.bias == Bias::weight) return LayerBias::weight;
+    return sampler.bias == Bias::degree ? LayerBias::tabled : LayerBias::uniform;
+  }
+  return HasEdgeBias<S> ? LayerBias::tabled : LayerBias::uniform;
+}
+
+}  // namespace sluice

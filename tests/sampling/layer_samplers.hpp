@@ -1,0 +1,37 @@
+// Layer samplers of a user's own.
+#pragma once
+
+#include "engine/samples/layer/layer.hpp"
+
+namespace sluice::test {
+
+/// What the built-in kind draws with a bias by degree, without its name.
+struct DegreeLayers {
+  SLUICE_HD std::uint32_t depth() const { return 2; }
+  SLUICE_HD std::uint64_t layer_size(std::uint32_t depth) const { return 6 * depth; }
+  SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
+    return graph.degree(edge.target);
+  }
+};
+
+/// The same by no bias.
+struct PlainLayers {
+  SLUICE_HD std::uint32_t depth() const { return 2; }
+  SLUICE_HD std::uint64_t layer_size(std::uint32_t depth) const { return 6 * depth; }
+};
+
+/// By weight and degree, and none to some vertices; an edge leads on, back, or nowhere.
+struct PickyLayers {
+  SLUICE_HD std::uint32_t depth() const { return 3; }
+  SLUICE_HD std::uint64_t layer_size(std::uint32_t depth) const { return depth == 2 ? 400 : 7; }
+  SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
+    const std::uint64_t weight = (graph.weight_bias(edge) + 0xffff) >> 16;
+    return edge.target % 5 == 0 ? 0 : weight * (1 + graph.degree(edge.target));
+  }
+  SLUICE_HD Vertex update(const GraphView& graph, const Edge& edge) const {
+    if (edge.target % 3 == 0) return kNoVertex;
+    return graph.degree(edge.target) % 2 == 0 ? edge.source : edge.target;
+  }
+};
+
+}  // namespace sluice::test
