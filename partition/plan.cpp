@@ -1,15 +1,9 @@
 #include "partition/plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice {
-
-namespace {
-
-/// Buckets a partition: with more of them, fewer partitions share one.
-constexpr std::uint64_t kBucketsPerPartition = 8;
-
-}  // namespace
 
 PartitionPlan::PartitionPlan(std::span<const EdgeIndex> offsets, const PartitionBytes& bytes,
                              std::uint64_t slot_bytes)
@@ -19,18 +13,18 @@ PartitionPlan::PartitionPlan(std::span<const EdgeIndex> offsets, const Partition
   const auto range_bytes = [&](std::uint64_t begin, std::uint64_t end) {
     return (end - begin + 1) * bytes.vertex + (offsets[end] - offsets[begin]) * bytes.edge;
   };
-  boundaries_.push_back(0);
+  std::vector<std::uint64_t> begins{0};
   for (std::uint64_t begin = 0; begin < vertices;) {
     std::uint64_t fits = begin + 1, too_far = vertices + 1;  // at least one vertex, however long its list
     while (too_far - fits > 1) {
       const std::uint64_t middle = fits + (too_far - fits) / 2;
       (range_bytes(begin, middle) <= slot_bytes ? fits : too_far) = middle;
     }
-    boundaries_.push_back(fits);
+    begins.push_back(fits);
     bytes_.push_back(range_bytes(begin, fits));
     begin = fits;
   }
-  make_buckets(vertices);
+  ranges_ = Ownership(std::move(begins));
 }
 
 PartitionPlan PartitionPlan::of_count(std::span<const EdgeIndex> offsets, const PartitionBytes& bytes,
@@ -54,19 +48,6 @@ PartitionPlan PartitionPlan::of_count(std::span<const EdgeIndex> offsets, const 
 
 std::uint64_t PartitionPlan::largest() const {
   return bytes_.empty() ? 0 : *std::max_element(bytes_.begin(), bytes_.end());
-}
-
-void PartitionPlan::make_buckets(std::uint64_t vertices) {
-  const std::uint64_t wanted = std::max<std::uint64_t>(size(), 1) * kBucketsPerPartition;
-  while (vertices >> shift_ > wanted) ++shift_;
-  const std::uint64_t buckets = vertices == 0 ? 0 : ((vertices - 1) >> shift_) + 1;
-  first_.reserve(buckets + 1);
-  std::uint32_t partition = 0;
-  for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
-    while (boundaries_[partition + 1] <= bucket << shift_) ++partition;
-    first_.push_back(partition);
-  }
-  first_.push_back(size() == 0 ? 0 : static_cast<std::uint32_t>(size() - 1));
 }
 
 }  // namespace sluice

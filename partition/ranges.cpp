@@ -4,6 +4,7 @@ namespace sluice {
 
 std::vector<std::uint64_t> balanced_ranges(const EdgeIndex* offsets, std::uint64_t vertices,
                                            std::uint64_t parts) {
+  if (vertices == 0) return std::vector<std::uint64_t>(parts + 1, 0);
   std::vector<std::uint64_t> boundaries{0};
   const auto cost = [&](std::uint64_t v) { return offsets[v] - offsets[0] + v * kEdgesPerVertex; };
   for (std::uint64_t part = 1; part < parts; ++part) {

@@ -12,7 +12,7 @@ namespace sluice {
 inline constexpr std::uint64_t kEdgesPerVertex = 4;
 
 /// Boundaries of `parts` ranges of vertices of about equal cost: in-edges, and what vertices cost beside
-/// them.
+/// them. Without vertices all ranges are empty.
 std::vector<std::uint64_t> balanced_ranges(const EdgeIndex* offsets, std::uint64_t vertices,
                                            std::uint64_t parts);
 

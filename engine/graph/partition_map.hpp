@@ -4,10 +4,10 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/core/ownership.hpp"
 #include "engine/core/types.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/graph/read_bytes.hpp"
-#include "partition/plan.hpp"
 
 namespace sluice {
 
@@ -43,7 +43,7 @@ struct WholeGraph {
 struct PageMap {
   static constexpr std::uint32_t kNoSlot = ~0u;
 
-  OwnerTable owners;
+  OwnershipView owners;
   const std::uint32_t* slot_of = nullptr;  ///< [partitions], kNoSlot where it is not here
   const PageView* pages = nullptr;         ///< [slots], and one of all that is read in place
   std::uint32_t in_place = kNoSlot;        ///< the slot of partitions that are read in place

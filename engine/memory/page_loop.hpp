@@ -57,6 +57,8 @@ class PageLoop {
   const PageView& page(std::uint32_t partition) const { return slots_.page(partition); }
   /// Is it read in place?
   bool in_place(std::uint32_t partition) const { return slots_.in_place(partition); }
+  /// Partitions as ranges of vertices, on the device.
+  OwnershipView owners() const { return slots_.owners(); }
   /// The look-up of what is here, in device memory; valid for one round's work.
   PageMap publish() { return slots_.publish().map; }
   /// The same with `each(page)` for every slot beside it: [slots].

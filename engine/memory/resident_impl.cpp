@@ -8,6 +8,7 @@
 
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/search.hpp"
 #include "engine/graph/layout.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/paged_plan.hpp"
@@ -17,8 +18,25 @@
 
 namespace sluice {
 
+namespace {
+
+Ownership parts_of_ranks(const Graph& graph, const Communicator* ranks) {
+  const auto size = static_cast<std::uint64_t>(ranks ? ranks->size() : 1);
+  std::vector<std::uint64_t> begins;
+  for (std::uint64_t rank = 0; rank < size; ++rank)
+    begins.push_back(count_below(graph.out.offsets.data(), graph.vertices(), graph.edges() / size * rank));
+  begins.push_back(graph.vertices());
+  return Ownership(std::move(begins));
+}
+
+}  // namespace
+
 ResidentGraph::Impl::Impl(Device& on, const Graph& of, const PagingOptions& in_parts)
-    : device(on), graph(of), paging(in_parts), available(on.memory().available()) {
+    : device(on),
+      graph(of),
+      paging(in_parts),
+      makers(parts_of_ranks(of, in_parts.shard)),
+      available(on.memory().available()) {
   const double begin = seconds_now();
   host_view.csr = graph.out.view();
   host_view.undirected = !graph.directed;
@@ -103,10 +121,10 @@ void ResidentGraph::Impl::for_each_range(
   const std::uint64_t room = ranges.largest() / bytes.edge;
   HostArray<Vertex> some_targets(room, "reading edges");
   HostArray<float> some_weights(graph.weighted ? room : 0, "reading edges");
-  const auto [mine_begin, mine_end] = part_of(paging.shard ? paging.shard->rank() : 0);
+  const auto rank = static_cast<std::uint64_t>(paging.shard ? paging.shard->rank() : 0);
   for (std::uint64_t p = 0; p < ranges.size(); ++p) {
-    const std::uint64_t begin = std::max(ranges.begin(p), mine_begin),
-                        end = std::min(ranges.end(p), mine_end);
+    const std::uint64_t begin = std::max(ranges.begin(p), makers.begin(rank)),
+                        end = std::min(ranges.end(p), makers.end(rank));
     if (begin >= end) continue;
     const EdgeIndex first = graph.out.offsets[begin], last = graph.out.offsets[end];
     GraphView range = host_view;
@@ -129,17 +147,6 @@ const CodedGraph* ResidentGraph::Impl::coded_lists(Layout layout) {
   }
   table_seconds += seconds_now() - begin;
   return wanted && coded ? &*coded : nullptr;
-}
-
-std::pair<std::uint64_t, std::uint64_t> ResidentGraph::Impl::part_of(int rank) const {
-  const auto ranks = static_cast<std::uint64_t>(paging.shard ? paging.shard->size() : 1);
-  const auto firsts = graph.out.offsets.span().first(graph.vertices());
-  const auto first = [&](std::uint64_t r) {
-    if (r == ranks) return graph.vertices();
-    const auto at = std::lower_bound(firsts.begin(), firsts.end(), graph.edges() / ranks * r);
-    return static_cast<std::uint64_t>(at - firsts.begin());
-  };
-  return {first(static_cast<std::uint64_t>(rank)), first(static_cast<std::uint64_t>(rank) + 1)};
 }
 
 const WideEdge* ResidentGraph::Impl::wide_edges() {

@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "engine/core/clock.hpp"
-#include "engine/exchange/communicator.hpp"
+#include "engine/core/ownership.hpp"
+#include "engine/exchange/share_by_owner.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
 #include "engine/graph/graph_view.hpp"
@@ -50,6 +51,7 @@ struct ResidentGraph::Impl {
   const Graph& graph;
   PagingOptions paging;
   bool paged = false;       ///< edges are not on the device as a whole: see Slots
+  Ownership makers;         ///< of tables, by rank: parts of about as many edges
   std::uint64_t available;  ///< of the device's memory, before the graph took any
   GraphView view;           ///< pointers to the device's memory; no edges where `paged`
   GraphView host_view;  ///< the same in host memory, for tables that are made there; no edges if in a file
@@ -82,16 +84,10 @@ struct ResidentGraph::Impl {
   /// where they are there, else as they are read from the file. Ranks that share out the graph each take
   /// their part of the vertices: see share.
   void for_each_range(const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const;
-  /// That part, [first, second): about as many edges as every other.
-  std::pair<std::uint64_t, std::uint64_t> part_of(int rank) const;
   /// A column by vertex that every rank has filled for its part becomes whole.
   template <class T>
   void share(std::span<T> column, const char* label) const {
-    if (!paging.shard) return;
-    for (int rank = 0; rank < paging.shard->size(); ++rank) {
-      const auto [begin, end] = part_of(rank);
-      paging.shard->broadcast(std::as_writable_bytes(column.subspan(begin, end - begin)), rank, label);
-    }
+    if (paging.shard) share_by_owner(*paging.shard, makers, column.data(), label);
   }
   const WideEdge* wide_edges();
   /// All lists coded, for partitions, where `layout` wants it (wants_codes); null where it does not, or that

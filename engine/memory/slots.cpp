@@ -68,12 +68,7 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   views_[count.slots] = host;
   slot_of_.assign(plan.size(), PageMap::kNoSlot);
   if (sources_.keep && read_from_file()) kept_.resize(plan.size());
-  const auto upload = [&]<class T>(Buffer<T>& buffer, std::span<const T> from) {
-    buffer = Buffer<T>(device, from.size(), "the partition look-up");
-    copy_to_device(device, buffer.data(), from.data(), buffer.bytes());
-  };
-  upload(boundaries_, plan.boundaries());
-  upload(buckets_, plan.buckets());
+  owners_ = DeviceOwnership(device, plan.ranges(), "the partition look-up");
   const unsigned lanes = read_from_file() ? kFileLanes : kLanes;
   for (unsigned lane = 0; lane < std::min(lanes, count.slots); ++lane)
     threads_.emplace_back([this] { work(); });
@@ -161,9 +156,7 @@ Slots::Published Slots::publish(std::span<const std::byte> also) {
   const std::byte* const there = device_look_up_.data();
   copy_to_device(device_, device_look_up_.data(), look_up_.data(), look_up_.size());
   PageMap map;
-  map.owners = plan_.owners();
-  map.owners.boundaries = boundaries_.data();
-  map.owners.first = buckets_.data();
+  map.owners = owners_.view();
   map.slot_of = reinterpret_cast<const std::uint32_t*>(there + slot_of);
   map.pages = reinterpret_cast<const PageView*>(there + pages);
   map.in_place = size();

@@ -17,6 +17,7 @@
 #include "engine/graph/page_columns.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/coded_graph.hpp"
+#include "engine/memory/device_ownership.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "partition/graph.hpp"
 #include "partition/plan.hpp"
@@ -87,6 +88,8 @@ class Slots {
   /// The map of what is here, on the device, and a copy of `also` beside it: all goes at once. Valid until
   /// the next call. Not while kernels read the last one.
   Published publish(std::span<const std::byte> also = {});
+  /// Partitions as ranges of vertices, on the device.
+  OwnershipView owners() const { return owners_.view(); }
   /// Views by slot, the mapped one last.
   std::span<const PageView> views() const { return views_; }
   /// Is a partition that is here read in place?
@@ -143,8 +146,7 @@ class Slots {
   std::vector<std::uint32_t> slot_of_;  ///< [partitions]
   std::vector<Kept> kept_;              ///< [partitions], or empty
   std::uint64_t promised_ = 0;          ///< bytes of those that are being brought to be kept
-  Buffer<std::uint64_t> boundaries_;
-  Buffer<std::uint32_t> buckets_;
+  DeviceOwnership owners_;
   std::vector<std::byte> look_up_;  ///< views_, slot_of_ and what goes along
   Buffer<std::byte> device_look_up_;
   Counters counters_;

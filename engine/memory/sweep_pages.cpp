@@ -145,6 +145,12 @@ SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighte
   pinned_ = slots == plan_.size() ? all : all - 2 * std::max(1u, all / 4);
 }
 
+OwnershipView SweepPages::device_ranges(const Device& device) {
+  if (slots_ != nullptr) return slots_->owners();
+  ranges_ = DeviceOwnership(device, plan_.ranges(), "the partition look-up");
+  return ranges_.view();
+}
+
 void SweepPages::for_each(const Waiting& waiting, const Work& work) {
   std::vector<std::uint32_t> away;
   for (std::uint32_t p = 0; p < plan_.size(); ++p) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/exec/device.hpp"
+#include "engine/memory/device_ownership.hpp"
 #include "engine/memory/paging.hpp"
 #include "engine/memory/slots.hpp"
 #include "engine/memory/traffic.hpp"
@@ -89,6 +90,8 @@ class SweepPages {
   std::uint64_t begin(std::uint64_t partition) const { return plan_.begin(partition); }
   std::uint64_t end(std::uint64_t partition) const { return plan_.end(partition); }
   const PartitionPlan& plan() const { return plan_; }
+  /// Partitions as ranges of rows, where the kernels of `device` read them. Throws BudgetError.
+  OwnershipView device_ranges(const Device& device);
 
   /// Works on these partitions, which are here, and is done when it returns.
   using Work = std::function<void(std::span<const SweepPage>)>;
@@ -109,6 +112,7 @@ class SweepPages {
   PartitionPlan plan_;
   bool mapped_ = false;  ///< read in place
   std::unique_ptr<Slots> slots_;
+  DeviceOwnership ranges_;           ///< where there are no slots, once they are asked for
   std::vector<std::uint32_t> held_;  ///< [slots] the partition in it
   unsigned pinned_ = 0;  ///< so many slots keep what is wanted, and partitions pass through the others
 };

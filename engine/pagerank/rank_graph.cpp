@@ -70,29 +70,30 @@ RankGraph::RankGraph(const Graph& graph, const PageRankOptions& options, unsigne
 }
 
 void RankGraph::take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks) {
-  boundaries_ = balanced_ranges(in.offsets.data(), in.vertices(), static_cast<std::uint64_t>(ranks.size()));
+  owners_ =
+      Ownership(balanced_ranges(in.offsets.data(), in.vertices(), static_cast<std::uint64_t>(ranks.size())));
   file_ = file;
   set_rows(in, weighted, ranks);
 }
 
 void RankGraph::make(const Graph& graph, bool weighted, unsigned threads, Communicator& ranks) {
   if (ranks.size() == 1) {
-    boundaries_ = {0, graph.vertices()};
+    owners_ = Ownership({0, graph.vertices()});
     made_ = transpose(graph.out, threads);
   } else {
-    boundaries_ = balanced_ranges(in_offsets(graph.out, threads).data(), graph.vertices(),
-                                  static_cast<std::uint64_t>(ranks.size()));
-    const auto rank = static_cast<std::size_t>(ranks.rank());
-    made_ = transpose_some(graph.out, static_cast<Vertex>(boundaries_[rank]), boundaries_[rank + 1], weighted,
+    owners_ = Ownership(balanced_ranges(in_offsets(graph.out, threads).data(), graph.vertices(),
+                                        static_cast<std::uint64_t>(ranks.size())));
+    const auto rank = static_cast<std::uint64_t>(ranks.rank());
+    made_ = transpose_some(graph.out, static_cast<Vertex>(owners_.begin(rank)), owners_.end(rank), weighted,
                            threads);
   }
   set_rows(made_, weighted, ranks);
 }
 
 void RankGraph::set_rows(const Csr& from, bool weighted, const Communicator& ranks) {
-  const auto rank = static_cast<std::size_t>(ranks.rank());
-  first_ = boundaries_[rank];
-  in_.vertices = boundaries_[rank + 1] - first_;
+  const auto rank = static_cast<std::uint64_t>(ranks.rank());
+  first_ = owners_.begin(rank);
+  in_.vertices = owners_.count(rank);
   in_.offsets = from.offsets.data() + first_;
   in_.edges = in_.offsets[in_.vertices] - in_.offsets[0];
   in_.targets = from.targets.empty() ? nullptr : from.targets.data();

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "engine/core/host_array.hpp"
+#include "engine/core/ownership.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/memory/sweep_pages.hpp"
 #include "engine/pagerank/options.hpp"
@@ -26,10 +26,10 @@ class RankGraph {
   RankGraph(const Graph& graph, const PageRankOptions& options, unsigned threads, Communicator& ranks);
 
   /// Of the whole graph.
-  std::uint64_t vertices() const { return boundaries_.back(); }
+  std::uint64_t vertices() const { return owners_.vertices(); }
   std::uint64_t edges() const { return edges_; }
-  /// [ranks + 1] Rank r renews vertices [boundaries[r], boundaries[r + 1]).
-  const std::vector<std::uint64_t>& boundaries() const { return boundaries_; }
+  /// Which rank renews which vertices.
+  const Ownership& owners() const { return owners_; }
   std::uint64_t first() const { return first_; }
   /// This rank's vertices: row i is vertex first() + i, and its list, targets[offsets[i]] and on, holds its
   /// sources. Offsets need not begin at 0. Weights only where ranks are split by them; targets and weights
@@ -57,7 +57,7 @@ class RankGraph {
   const EdgeSource* file_ = nullptr;
   bool symmetric_ = false;
   std::uint64_t edges_ = 0, first_ = 0;
-  std::vector<std::uint64_t> boundaries_;
+  Ownership owners_;
   HostArray<double> divisors_;
   HostArray<std::uint8_t> added_loops_;
 };

@@ -58,10 +58,13 @@ bool MessageParts::fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edg
   return bytes(edges, states) + rows * vertex + slots <= left;
 }
 
-void MessageParts::lay_out(std::span<const std::uint64_t> boundaries, std::int64_t uniform,
-                           const UseLists& use) {
-  boundaries_.assign(boundaries.begin(), boundaries.end());
-  share_boundaries();
+void MessageParts::lay_out(Ownership parts, std::int64_t uniform, const UseLists& use) {
+  parts_ = std::move(parts);
+  std::vector<EdgeIndex> begins;
+  for (const std::uint64_t row : parts_.begins())
+    begins.push_back(lists_.vertices > 0 ? lists_.offsets[row] - first_edge_ : 0);
+  edges_ = Ownership(std::move(begins));
+  share_parts();
   make_strips();
   depart();
   require_same_counts();
@@ -73,7 +76,7 @@ void MessageParts::lay_out(std::span<const std::uint64_t> boundaries, std::int64
   tallies_ = {};
 }
 
-void MessageParts::share_boundaries() {
+void MessageParts::share_parts() {
   std::string mine;
   for (std::uint64_t part = 0; part < size(); ++part) {
     if (edges(part) >= BeliefPart::kMostEdges)
@@ -82,14 +85,16 @@ void MessageParts::share_boundaries() {
     mine.append(reinterpret_cast<const char*>(&first), sizeof first);
   }
   const auto all = rows_.ranks().all_gather(mine, "the parts of all ranks");
+  std::vector<std::uint64_t> begins;
   first_parts_.assign(1, 0);
   for (const std::string& theirs : all) {
-    const std::uint64_t parts = theirs.size() / sizeof(std::uint64_t), before = all_boundaries_.size();
-    all_boundaries_.resize(before + parts);
-    std::memcpy(all_boundaries_.data() + before, theirs.data(), theirs.size());
-    first_parts_.push_back(all_boundaries_.size());
+    const std::uint64_t parts = theirs.size() / sizeof(std::uint64_t), before = begins.size();
+    begins.resize(before + parts);
+    std::memcpy(begins.data() + before, theirs.data(), theirs.size());
+    first_parts_.push_back(begins.size());
   }
-  all_boundaries_.push_back(rows_.boundary(all.size()));
+  begins.push_back(rows_.owners().vertices());
+  all_parts_ = Ownership(std::move(begins));
 }
 
 /// As many edges must lead from a part to another as back.
@@ -180,12 +185,6 @@ void MessageParts::recall() {
   with_blocks<std::byte, const std::byte>([&](auto told, auto heard) {
     BlockExchange(rows_.ranks(), std::move(heard), std::move(told))("messages");
   });
-}
-
-std::uint64_t MessageParts::part_of(EdgeIndex e) const {
-  const auto behind = [&](EdgeIndex at, std::uint64_t row) { return at < lists_.offsets[row]; };
-  const auto next = std::upper_bound(boundaries_.begin(), boundaries_.end(), e, behind);
-  return static_cast<std::uint64_t>(next - boundaries_.begin()) - 1;
 }
 
 void MessageParts::say_nothing(std::int64_t uniform) {

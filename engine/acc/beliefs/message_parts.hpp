@@ -14,6 +14,7 @@
 #include "engine/acc/beliefs/part.hpp"
 #include "engine/acc/partitioned/block_exchange.hpp"
 #include "engine/acc/partitioned/rank_part.hpp"
+#include "engine/core/ownership.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/scratch_memory.hpp"
 #include "engine/exec/thread_pool.hpp"
@@ -47,19 +48,17 @@ class MessageParts {
 
   /// Pieces of the rank's lists, the first of them of this row, as they pass by.
   using UseLists = std::function<void(const CsrView& lists, std::uint64_t first_row)>;
-  /// Cuts the rank's rows into parts, finds out where every edge's messages depart and arrive, and makes all
-  /// of them `uniform`. `boundaries` are rows, [parts + 1]. Throws InputError where an edge has no reverse of
-  /// the same weight. All ranks call it.
-  void lay_out(std::span<const std::uint64_t> boundaries, std::int64_t uniform, const UseLists& use);
+  /// Cuts the rank's rows into `parts`, finds out where every edge's messages depart and arrive, and makes
+  /// all of them `uniform`. Throws InputError where an edge has no reverse of the same weight. All ranks call
+  /// it.
+  void lay_out(Ownership parts, std::int64_t uniform, const UseLists& use);
 
-  std::uint64_t size() const { return boundaries_.size() - 1; }
+  std::uint64_t size() const { return parts_.size(); }
   /// Rows of a part, and its edges by position in the whole graph.
-  std::uint64_t begin(std::uint64_t part) const { return boundaries_[part]; }
-  std::uint64_t end(std::uint64_t part) const { return boundaries_[part + 1]; }
-  EdgeIndex first_edge(std::uint64_t part) const { return lists_.offsets[begin(part)]; }
-  std::uint64_t edges(std::uint64_t part) const {
-    return lists_.offsets[end(part)] - lists_.offsets[begin(part)];
-  }
+  std::uint64_t begin(std::uint64_t part) const { return parts_.begin(part); }
+  std::uint64_t end(std::uint64_t part) const { return parts_.end(part); }
+  EdgeIndex first_edge(std::uint64_t part) const { return first_edge_ + edges_.begin(part); }
+  std::uint64_t edges(std::uint64_t part) const { return edges_.count(part); }
   /// [edges][states] by departure, and by arrival.
   std::int64_t* told(std::uint64_t part) const { return told_.data() + chunk(part) * states_; }
   std::int64_t* heard(std::uint64_t part) const { return heard_.data() + chunk(part) * states_; }
@@ -70,7 +69,7 @@ class MessageParts {
   std::uint64_t scratch_bytes() const { return folder_.empty() ? 0 : bytes(lists_.edges, states_); }
 
   /// The part of the edge at this position.
-  std::uint64_t part_of(EdgeIndex e) const;
+  std::uint64_t part_of(EdgeIndex e) const { return edges_.owner(e - first_edge_); }
 
   /// What was told is heard. All ranks call it.
   void deliver();
@@ -91,13 +90,13 @@ class MessageParts {
     std::uint64_t part, begin, end;
   };
 
-  std::uint64_t chunk(std::uint64_t part) const { return first_edge(part) - first_edge_; }
-  std::uint64_t all_parts() const { return all_boundaries_.size() - 1; }
+  std::uint64_t chunk(std::uint64_t part) const { return edges_.begin(part); }
+  std::uint64_t all_parts() const { return all_parts_.size(); }
   std::uint64_t& tally(std::uint64_t strip, std::uint64_t part) {
     return tallies_[strip * all_parts() + part];
   }
 
-  void share_boundaries();
+  void share_parts();
   void make_strips();
   template <class Body>
   void over_lists(bool weights, Body&& body);
@@ -123,8 +122,8 @@ class MessageParts {
   ThreadPool pool_;
   MessageArray<std::int64_t> told_, heard_;            ///< [edges][states]
   MessageArray<std::uint32_t> arrivals_, departures_;  ///< [edges]
-  std::vector<std::uint64_t> boundaries_{0};           ///< [parts + 1] rows
-  std::vector<std::uint64_t> all_boundaries_;          ///< of all ranks' parts, vertices
+  Ownership parts_, edges_;                            ///< rows of the parts, and the rank's edges
+  Ownership all_parts_;                                ///< of all ranks: vertices
   std::vector<std::uint64_t> first_parts_;             ///< [ranks + 1] among all parts
   std::vector<Strip> strips_;
   HostArray<std::uint64_t> tallies_;  ///< [strips][all parts]

@@ -52,15 +52,13 @@ void MessageParts::over_lists(bool weights, Body&& body) {
 template <class UseEdge>
 void MessageParts::over_targets(const CsrView& lists, std::uint64_t first_row, const Strip& strip,
                                 UseEdge&& use) const {
-  const auto begin = all_boundaries_.begin(), end = all_boundaries_.end();
   for (std::uint64_t row = std::max(first_row, strip.begin);
        row < std::min(first_row + lists.vertices, strip.end); ++row) {
     std::uint64_t part = 0, behind = 0;  // where the part of the last target ends
     for (EdgeIndex e = lists_.offsets[row]; e < lists_.offsets[row + 1]; ++e) {
       const Vertex target = lists.targets[e];
       if (target >= behind) {
-        const auto next = std::upper_bound(begin, end, target);
-        part = static_cast<std::uint64_t>(next - begin) - 1, behind = *next;
+        part = all_parts_.owner(target), behind = all_parts_.end(part);
       }
       use(rows_.first() + row, e, part);
     }

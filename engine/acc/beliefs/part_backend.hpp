@@ -24,8 +24,8 @@ struct BeliefRound {
 class BeliefPartBackend {
  public:
   virtual ~BeliefPartBackend() = default;
-  /// Where parts begin: rows, [parts + 1].
-  virtual std::vector<std::uint64_t> boundaries() const = 0;
+  /// The rows of parts.
+  virtual Ownership parts() const = 0;
   /// Every vertex makes up its mind by what it has heard, and, where `tells`, says so to all its neighbours.
   /// `program` has the vertex states of all rows.
   virtual BeliefRound round(const BeliefPropagation& program, bool tells) = 0;

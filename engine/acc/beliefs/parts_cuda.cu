@@ -86,9 +86,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
     sent_ += offsets_.bytes() + hubs_.bytes();
   }
 
-  std::vector<std::uint64_t> boundaries() const override {
-    return {plan_.boundaries().begin(), plan_.boundaries().end()};
-  }
+  Ownership parts() const override { return plan_.ranges(); }
 
   BeliefRound round(const BeliefPropagation& program, bool tells) override {
     if (slots_.empty()) return {};

@@ -23,13 +23,12 @@ class HostBeliefParts final : public BeliefPartBackend {
     if (rows.weighted()) pages_ = rows.make_pages(rows.out(), locks_);
   }
 
-  std::vector<std::uint64_t> boundaries() const override {
-    if (pages_ != nullptr) return {pages_->plan().boundaries().begin(), pages_->plan().boundaries().end()};
+  Ownership parts() const override {
+    if (pages_ != nullptr) return pages_->plan().ranges();
     const CsrView& lists = rows_.lists();
     const std::uint64_t wanted =
         std::max(rows_.paging().partitions, lists.edges / (BeliefPart::kMostEdges / 2) + 1);
-    const auto plan = PartitionPlan::of_count({lists.offsets, lists.vertices + 1}, {0, 1}, wanted);
-    return {plan.boundaries().begin(), plan.boundaries().end()};
+    return PartitionPlan::of_count({lists.offsets, lists.vertices + 1}, {0, 1}, wanted).ranges();
   }
 
   BeliefRound round(const BeliefPropagation& program, bool tells) override {

@@ -24,6 +24,7 @@ class PartMessages final : public KeptMessages {
 
   void read(EdgeIndex first, std::span<double> heard, std::span<double> told) const override {
     const std::uint64_t states = program_.states, edges = heard.size() / states;
+    if (edges == 0) return;
     std::uint64_t part = parts_->part_of(first);
     for (std::uint64_t i = 0; i < edges; ++i) {
       while (first + i >= parts_->first_edge(part) + parts_->edges(part)) ++part;
@@ -122,7 +123,7 @@ class PartitionedBeliefs final : public BeliefSolver {
     BeliefStart start;
     start.program = program_;
     start.program.coupling = logs.data();
-    messages_->lay_out(backend_->boundaries(), uniform_message(program_),
+    messages_->lay_out(backend_->parts(), uniform_message(program_),
                        [&](const CsrView& lists, std::uint64_t first_row) {
                          BeliefStart here = start;
                          here.lists = lists;

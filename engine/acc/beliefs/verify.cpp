@@ -193,10 +193,8 @@ class BeliefCheck {
     std::uint64_t sum[] = {differs_};
     ranks_->all_reduce(sum, Reduce::sum, "checked messages");
     differs_ = sum[0];
-    const auto cut = graph_.vertices() == 0
-                         ? std::vector<std::uint64_t>(static_cast<std::size_t>(ranks_->size()) + 1, 0)
-                         : balanced_ranges(graph_.out.offsets.data(), graph_.vertices(),
-                                           static_cast<std::uint64_t>(ranks_->size()));
+    const auto cut = balanced_ranges(graph_.out.offsets.data(), graph_.vertices(),
+                                     static_cast<std::uint64_t>(ranks_->size()));
     const auto tell = [&](auto all, int root) {
       const std::uint64_t begin = cut[static_cast<std::size_t>(root)] * states_,
                           end = cut[static_cast<std::size_t>(root) + 1] * states_;

@@ -18,11 +18,10 @@ namespace sluice::acc {
 /// The vertices of a worklist, by the partition that has their lists.
 struct ByPartition {
   VertexRange vertices;
-  const std::uint64_t* begins;  ///< [partitions] rows
-  unsigned partitions;
+  OwnershipView partitions;  ///< of rows
 
   SLUICE_HD std::uint64_t row(std::uint64_t i) const { return vertices[i] - vertices.first; }
-  SLUICE_HD unsigned key(std::uint64_t i) const { return range_of(begins, partitions, row(i)); }
+  SLUICE_HD unsigned key(std::uint64_t i) const { return partitions.owner(row(i)); }
   SLUICE_HD Vertex item(std::uint64_t i) const { return vertices[i]; }
   SLUICE_HD std::uint64_t weight(std::uint64_t i) const {
     return vertices.offsets[row(i) + 1] - vertices.offsets[row(i)];
@@ -48,14 +47,12 @@ class Adjacency {
       if (paged) sorted_ = Buffer<Vertex>(device, active, "worklists");
       // Slots take what a GPU has left: keep room for what is known once they are there.
       const bool keeps = paged && device.is_cuda();
-      const Buffer<std::uint64_t> kept(device, keeps ? 4 * rows.most_partitions() + 1 : 0, "partitions");
+      const Buffer<std::uint64_t> kept(device, keeps ? 3 * rows.most_partitions() : 0, "partitions");
       lists_.emplace(device, rows, lists, memory_for_sweep_pages(device) / shares);
     }
     if (!paged()) return;
-    const std::vector<std::uint64_t> begins = lists_->boundaries();
-    const std::size_t partitions = begins.size() - 1;
-    begins_ = Buffer<std::uint64_t>(device, begins.size(), "partitions");
-    copy_to_device(device, begins_.data(), begins.data(), begins_.bytes());
+    const std::uint64_t partitions = lists_->pages()->size();
+    partitions_ = lists_->pages()->device_ranges(device);
     counters_ = Buffer<unsigned long long>(device, 3 * partitions, "partitions");
     keys_ = {{}, std::vector<std::uint64_t>(partitions), counters_.data()};
   }
@@ -72,19 +69,19 @@ class Adjacency {
     const VertexRange all{vertices, 0, count, first_, offsets_};
     if (!paged()) return use(all, lists_->whole());
     sorted_.reserve(device_, count, "worklists");  // bins may hold a vertex twice
-    executor.sort_by_key(ByPartition{all, begins_.data(), keys_.size()}, count, sorted_.data(), keys_);
+    executor.sort_by_key(ByPartition{all, partitions_}, count, sorted_.data(), keys_);
     visit(executor, keys_.weights, [&](const SweepPage& page) {
       const std::uint64_t begin = keys_.begins[page.partition], end = keys_.begins[page.partition + 1];
       use(VertexRange{sorted_.data() + begin, 0, end - begin, first_, offsets_}, page);
     });
   }
 
-  /// How much waits in each partition: `body` makes, of the rows where partitions begin, their number, and
-  /// counters that are 0, a body for `count` items, which adds to those.
+  /// How much waits in each partition: `body` makes, of the partitions of rows and counters that are 0, a
+  /// body for `count` items, which adds to those.
   template <Executor E, class MakeBody>
   const std::vector<std::uint64_t>& count(E& executor, std::uint64_t count, MakeBody&& body) {
     executor.fill(counters_.data(), 0, counters_.bytes());
-    executor.for_each(count, {}, body(begins_.data(), keys_.size(), counters_.data()));
+    executor.for_each(count, {}, body(partitions_, counters_.data()));
     executor.read(keys_.weights.data(), counters_.data(), keys_.size(), "counting by partition");
     return keys_.weights;
   }
@@ -106,7 +103,7 @@ class Adjacency {
   Buffer<EdgeIndex> uploaded_offsets_;
   Buffer<Vertex> sorted_;  ///< a worklist by partition
   std::optional<EdgeLists> lists_;
-  Buffer<std::uint64_t> begins_;  ///< [partitions + 1] rows
+  OwnershipView partitions_;  ///< of rows
   Buffer<unsigned long long> counters_;
   KeyCounts keys_;
 };

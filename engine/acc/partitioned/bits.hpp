@@ -48,16 +48,6 @@ SLUICE_HD unsigned long long fetch_add(unsigned long long* at, unsigned long lon
 #endif
 }
 
-/// Which of several ranges, range i from begins[i] on, holds `at`: of empty ones that begin there none.
-SLUICE_HD unsigned range_of(const std::uint64_t* begins, unsigned ranges, std::uint64_t at) {
-  unsigned low = 0, high = ranges;
-  while (high - low > 1) {
-    const unsigned middle = low + (high - low) / 2;
-    (begins[middle] <= at ? low : high) = middle;
-  }
-  return low;
-}
-
 SLUICE_HD unsigned count_bits(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)
   return static_cast<unsigned>(__popc(word));

@@ -36,12 +36,6 @@ class EdgeLists {
     return {0, 0, rows_.in.vertices, moved(targets_.data(), first),
             weights_.empty() ? nullptr : moved(weights_.data(), first)};
   }
-  /// Where partitions begin: [partitions + 1] rows.
-  std::vector<std::uint64_t> boundaries() const {
-    std::vector<std::uint64_t> all{0};
-    for (std::uint64_t p = 0; p < pages_->size(); ++p) all.push_back(pages_->end(p));
-    return all;
-  }
   void add_traffic(AccStats& stats) const {
     stats.host_to_device_bytes += uploaded_;
     if (pages_ != nullptr) stats.add_traffic(pages_->traffic());

@@ -20,6 +20,7 @@
 #include "engine/acc/vote_direction.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/executor.hpp"
+#include "engine/memory/device_ownership.hpp"
 
 namespace sluice::acc {
 
@@ -35,7 +36,7 @@ class FrontierRounds {
         own_(static_cast<unsigned>(rows_.ranks().rank())),
         ranks_(static_cast<unsigned>(rows_.ranks().size())),
         executor_(device_, rows_.lists().edges),
-        boundaries_(device_, ranks_ + 1, "ranges of ranks"),
+        owners_(device_, rows_.owners(), "ranges of ranks"),
         states_(device_, graph.vertices()),
         marks_(device_, words(), "active vertices"),
         settled_(device_, VoteProgram<Program> ? words() : 0, "settled vertices"),
@@ -44,16 +45,14 @@ class FrontierRounds {
         counters_(device_, ranks_ + LaneOutput::kSums + 1, "counts"),
         counts_(counters_.size()),
         blocks_(ranks_) {
-    std::vector<std::uint64_t> boundaries(ranks_ + 1);
-    for (unsigned r = 0; r <= ranks_; ++r) boundaries[r] = rows_.boundary(r);
-    copy_to_device(device_, boundaries_.data(), boundaries.data(), boundaries_.bytes());
     can_pull_ = VoteProgram<Program> && graph.has_in_edges() && options.direction != AccDirection::push &&
                 make_both();
     if (!can_pull_) out_.emplace(device_, rows_, rows_.out(), own_rows());
     unsigned long long* const sums = counters_.data() + ranks_;
-    output_ = {lists_.data(), boundaries_.data(), counters_.data(), sums, sums + LaneOutput::kSums, ranks_};
-    view_ = {program,       rows_.first(),   rows_.last(),       out_->offsets(), states_.data(),
-             marks_.data(), settled_.data(), boundaries_.data(), ranks_,          own_};
+    output_ = {lists_.data(), owners_.view().begins,    counters_.data(),
+               sums,          sums + LaneOutput::kSums, ranks_};
+    view_ = {program,         rows_.first(),  rows_.last(), out_->offsets(), states_.data(), marks_.data(),
+             settled_.data(), owners_.view(), own_};
     if constexpr (kBinned) executor_.levels().resize(kLevelBins<Program>);
   }
 
@@ -103,8 +102,8 @@ class FrontierRounds {
                            PullEdges<Program>{view_, at, page.sources, page.weights});
     };
     if (lists.paged()) {
-      const auto unsettled = [&](const auto* begins, unsigned partitions, unsigned long long* counts) {
-        return CountUnsettled<Program>{view_, begins, partitions, counts};
+      const auto unsettled = [&](const OwnershipView& partitions, unsigned long long* counts) {
+        return CountUnsettled<Program>{view_, partitions, counts};
       };
       lists.visit(executor_, lists.count(executor_, own_words(), unsettled), pull_rows);
     } else {
@@ -318,7 +317,7 @@ class FrontierRounds {
       if (r == own_ || counts_[r] == 0) continue;
       blocks_[r] = {to, Block::bytes(counts_[r])};
       std::memset(to + blocks_[r].size() - kWord, 0, kWord);  // its end may hold no entry
-      const Vertex* const vertices = lists_.data() + rows_.boundary(r);
+      const Vertex* const vertices = lists_.data() + rows_.owners().begin(r);
       executor_.for_each(counts_[r], output_,
                          PackEntries<Program>{view_, at, vertices, Block::at(to, counts_[r])});
       executor_.fill(counters_.data() + r, 0, sizeof(std::uint64_t));
@@ -332,7 +331,7 @@ class FrontierRounds {
   const RankPart& rows_;
   unsigned own_, ranks_;
   E executor_;
-  Buffer<std::uint64_t> boundaries_;
+  DeviceOwnership owners_;
   VertexStates<State> states_;
   Buffer<std::uint32_t> marks_, settled_;
   Buffer<Vertex> lists_, front_;

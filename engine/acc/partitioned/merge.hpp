@@ -79,15 +79,14 @@ template <class Program>
 struct CountNotSpared {
   MergeRows<Program> rows;
   Vertex hub_root;
-  const std::uint64_t* begins;
-  unsigned partitions;
+  OwnershipView partitions;   ///< of rows
   unsigned long long* edges;  ///< [partitions]
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t row, Lane&) const {
     const EdgeIndex degree = rows.offsets[row + 1] - rows.offsets[row];
     if (degree == 0 || rows.is_spared(static_cast<Vertex>(rows.first + row), hub_root)) return;
-    fetch_add(edges + range_of(begins, partitions, row), degree);
+    fetch_add(edges + partitions.owner(row), degree);
   }
 };
 
@@ -186,8 +185,8 @@ class PartitionedMerge {
   /// Of every partition.
   std::vector<std::uint64_t> edges_not_spared(Vertex hub_root) {
     return lists_.count(executor_, own_rows(),
-                        [&](const auto* begins, unsigned partitions, unsigned long long* edges) {
-                          return CountNotSpared<Program>{view_, hub_root, begins, partitions, edges};
+                        [&](const OwnershipView& partitions, unsigned long long* edges) {
+                          return CountNotSpared<Program>{view_, hub_root, partitions, edges};
                         });
   }
 

@@ -48,8 +48,7 @@ struct SettleMarked {
 template <class Program>
 struct CountUnsettled {
   FrontierView<Program> view;
-  const std::uint64_t* begins;  ///< [partitions + 1] rows
-  unsigned partitions;
+  OwnershipView partitions;    ///< of rows
   unsigned long long* counts;  ///< [partitions]
 
   template <class Lane>
@@ -58,8 +57,8 @@ struct CountUnsettled {
     std::uint64_t begin = from < view.first ? view.first : from;
     const std::uint64_t end = from + kBitsOfWord < view.last ? from + kBitsOfWord : view.last;
     while (begin < end) {
-      const unsigned p = range_of(begins, partitions, begin - view.first);
-      std::uint64_t stop = view.first + begins[p + 1];
+      const unsigned p = partitions.owner(begin - view.first);
+      std::uint64_t stop = view.first + partitions.begins[p + 1];
       if (stop > end) stop = end;
       const std::uint32_t there =
           bits_between(static_cast<unsigned>(begin - from), static_cast<unsigned>(stop - from));

@@ -9,6 +9,7 @@
 #include "engine/acc/partitioned/round_exchange.hpp"
 #include "engine/acc/program.hpp"
 #include "engine/core/macros.hpp"
+#include "engine/core/ownership.hpp"
 #include "engine/core/types.hpp"
 
 namespace sluice::acc {
@@ -20,13 +21,13 @@ struct FrontierView {
   using State = typename Program::State;
 
   Program program;
-  std::uint64_t first = 0, last = 0;          ///< own vertices
-  const EdgeIndex* offsets = nullptr;         ///< [own vertices + 1]
-  State* states = nullptr;                    ///< [vertices]
-  std::uint32_t* marks = nullptr;             ///< bits of vertices that are on a list
-  std::uint32_t* settled = nullptr;           ///< bits of vertices that a vote looks at no more
-  const std::uint64_t* boundaries = nullptr;  ///< [ranks + 1]
-  unsigned ranks = 1, own = 0;
+  std::uint64_t first = 0, last = 0;   ///< own vertices
+  const EdgeIndex* offsets = nullptr;  ///< [own vertices + 1]
+  State* states = nullptr;             ///< [vertices]
+  std::uint32_t* marks = nullptr;      ///< bits of vertices that are on a list
+  std::uint32_t* settled = nullptr;    ///< bits of vertices that a vote looks at no more
+  OwnershipView ranks;
+  unsigned own = 0;
 
   SLUICE_HD bool owns(Vertex v) const { return v - first < last - first; }
   SLUICE_HD std::uint64_t degree(Vertex v) const { return offsets[v - first + 1] - offsets[v - first]; }
@@ -53,7 +54,7 @@ struct FrontierView {
       }
       if (exchange(states + v, before, now)) break;
     }
-    if (!has_bit(marks, v) && take_bit(marks, v)) lane.append(range_of(boundaries, ranks, v), v);
+    if (!has_bit(marks, v) && take_bit(marks, v)) lane.append(ranks.owner(v), v);
   }
 
   template <class Lane>

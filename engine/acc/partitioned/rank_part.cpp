@@ -40,10 +40,9 @@ bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
   return simple;
 }
 
-std::vector<std::uint64_t> shared_ranges(const Graph& graph, const Communicator& ranks) {
+Ownership owners_of(const Graph& graph, const Communicator& ranks) {
   const auto size = static_cast<std::uint64_t>(ranks.size());
-  if (graph.vertices() == 0) return std::vector<std::uint64_t>(size + 1, 0);
-  return balanced_ranges(graph.out.offsets.data(), graph.vertices(), size);
+  return Ownership(balanced_ranges(graph.out.offsets.data(), graph.vertices(), size));
 }
 
 }  // namespace
@@ -72,9 +71,9 @@ bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& nee
 bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads) {
   std::uint64_t first = 0, last = graph.vertices();
   if (ranks != nullptr) {
-    const auto ranges = shared_ranges(graph, *ranks);
-    first = ranges[static_cast<std::size_t>(ranks->rank())];
-    last = ranges[static_cast<std::size_t>(ranks->rank()) + 1];
+    const Ownership owners = owners_of(graph, *ranks);
+    const auto rank = static_cast<std::uint64_t>(ranks->rank());
+    first = owners.begin(rank), last = owners.end(rank);
   }
   CsrView lists = graph.out.view();
   lists.offsets += first, lists.vertices = last - first;
@@ -94,7 +93,7 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
       scratch_(place.scratch),
       symmetric_(!graph.directed),
       weighted_(needs.weights && graph.weighted) {
-  boundaries_ = shared_ranges(graph, *ranks_);
+  owners_ = owners_of(graph, *ranks_);
   rows_ = rows_of(graph.out, graph.edges_elsewhere.get());
   if (needs.simple) make_simple(graph, place);
   if (!needs.in_edges) return;
@@ -124,13 +123,6 @@ void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
   if (rows_.file != nullptr) throw_no_simple_form(place);
   made_ = simple_lists(rows_.in, {}, first(), threads);
   rows_ = made_.view();
-}
-
-std::size_t RankPart::owner(Vertex v) const {
-  // The last of several ranks that begin there: those before it own nothing.
-  return static_cast<std::size_t>(std::upper_bound(boundaries_.begin(), boundaries_.end(), v) -
-                                  boundaries_.begin()) -
-         1;
 }
 
 std::uint64_t RankPart::largest_degree() const {

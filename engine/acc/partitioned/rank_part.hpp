@@ -11,7 +11,9 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
+#include "engine/core/ownership.hpp"
 #include "engine/exchange/communicator.hpp"
+#include "engine/exchange/share_by_owner.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
 #include "engine/memory/sweep_pages.hpp"
 
@@ -32,13 +34,11 @@ class RankPart {
 
   Communicator& ranks() const { return *ranks_; }
   /// Vertices [first(), last()), whose lists are lists(): row i is vertex first() + i.
-  std::uint64_t first() const { return boundaries_[rank_]; }
-  std::uint64_t last() const { return boundaries_[rank_ + 1]; }
-  /// Where the vertices of a rank begin; behind the last rank, how many there are.
-  std::uint64_t boundary(std::size_t rank) const { return boundaries_[rank]; }
+  std::uint64_t first() const { return owners_.begin(rank_); }
+  std::uint64_t last() const { return owners_.end(rank_); }
+  /// The vertices of all ranks.
+  const Ownership& owners() const { return owners_; }
   bool owns(Vertex v) const { return v - first() < last() - first(); }
-  /// The rank that owns v.
-  std::size_t owner(Vertex v) const;
   const CsrView& lists() const { return rows_.in; }
   /// The same lists, and the vertices' in-lists: where they are wanted and there.
   const SweepRows& out() const { return rows_; }
@@ -69,18 +69,17 @@ class RankPart {
   /// Makes `all` [vertices][width] on every rank what the vertices' owners have there. All ranks call it.
   template <class T>
   void share(T* all, const char* label, std::uint64_t width = 1) const {
-    for (std::size_t root = 0; root + 1 < boundaries_.size(); ++root)
-      share_range(all, boundaries_[root] * width, boundaries_[root + 1] * width, root, label);
+    share_by_owner(*ranks_, owners_, all, label, width);
   }
   /// The same of bits, in words. An owner has none but its own set; a word has vertices of two where their
   /// ranges meet in it.
   template <class Word>
   void share_bits(Word* words, const char* label) const {
     constexpr std::uint64_t kBits = 8 * sizeof(Word);
-    for (std::size_t root = 0; root + 1 < boundaries_.size(); ++root) {
-      if (boundaries_[root] == boundaries_[root + 1]) continue;
-      Word *const first = words + boundaries_[root] / kBits, *const last =
-                                                                 words + (boundaries_[root + 1] - 1) / kBits;
+    for (std::uint64_t root = 0; root < owners_.size(); ++root) {
+      if (owners_.count(root) == 0) continue;
+      Word* const first = words + owners_.begin(root) / kBits;
+      Word* const last = words + (owners_.end(root) - 1) / kBits;
       const Word at_first = *first, at_last = *last;
       ranks_->broadcast(std::as_writable_bytes(std::span(first, last + 1)), static_cast<int>(root), label);
       *first |= at_first, *last |= at_last;
@@ -90,12 +89,6 @@ class RankPart {
  private:
   SweepRows rows_of(const Csr& csr, const EdgeSource* file) const;
   void make_simple(const Graph& graph, const AccPlace& place);
-  template <class T>
-  void share_range(T* all, std::uint64_t begin, std::uint64_t end, std::size_t root,
-                   const char* label) const {
-    const std::span part(all + begin, end - begin);
-    if (!part.empty()) ranks_->broadcast(std::as_writable_bytes(part), static_cast<int>(root), label);
-  }
 
   const Device& device_;
   std::unique_ptr<Communicator> alone_;
@@ -103,7 +96,7 @@ class RankPart {
   std::size_t rank_;
   PagingOptions paging_;
   std::string scratch_;
-  std::vector<std::uint64_t> boundaries_;  ///< [ranks + 1]
+  Ownership owners_;
   SweepRows rows_{CsrView{}}, in_rows_{CsrView{}};
   Csr made_;
   bool symmetric_, weighted_;

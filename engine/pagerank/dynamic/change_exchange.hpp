@@ -13,6 +13,7 @@
 
 #include "engine/core/charged_vector.hpp"
 #include "engine/core/host_array.hpp"
+#include "engine/core/ownership.hpp"
 #include "engine/core/types.hpp"
 #include "engine/exchange/communicator.hpp"
 
@@ -28,17 +29,17 @@ class ChangeExchange {
  public:
   /// Keeps a reference. Rank r owns vertices [boundaries[r], boundaries[r + 1]).
   ChangeExchange(Communicator& ranks, std::vector<std::uint64_t> boundaries)
-      : ranks_(ranks), boundaries_(std::move(boundaries)) {}
+      : ranks_(ranks), owners_(std::move(boundaries)) {}
 
   bool alone() const { return ranks_.size() == 1; }
   Communicator& ranks() const { return ranks_; }
-  std::uint64_t vertices() const { return boundaries_.back(); }
+  std::uint64_t vertices() const { return owners_.vertices(); }
   /// This rank's vertices.
   std::uint64_t first() const { return begin_of(own()); }
   std::uint64_t last() const { return end_of(own()); }
   bool owns(Vertex v) const { return v >= first() && v < last(); }
   /// New vertices go to the last rank.
-  void grow(std::uint64_t vertices) { boundaries_.back() = vertices; }
+  void grow(std::uint64_t vertices) { owners_.grow(vertices); }
 
   std::uint64_t sum(std::uint64_t mine) const {
     if (!alone()) ranks_.all_reduce(std::span(&mine, 1), Reduce::sum, "a count of vertices");
@@ -105,8 +106,8 @@ class ChangeExchange {
 
  private:
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
-  std::uint64_t begin_of(std::size_t rank) const { return boundaries_[rank]; }
-  std::uint64_t end_of(std::size_t rank) const { return boundaries_[rank + 1]; }
+  std::uint64_t begin_of(std::size_t rank) const { return owners_.begin(rank); }
+  std::uint64_t end_of(std::size_t rank) const { return owners_.end(rank); }
   std::size_t bits_of(std::size_t rank) const { return (end_of(rank) - begin_of(rank) + 7) / 8; }
 
   void send(std::span<const std::byte> mine, const char* label) {
@@ -134,8 +135,8 @@ class ChangeExchange {
   }
 
   Communicator& ranks_;
-  std::vector<std::uint64_t> boundaries_;  ///< [ranks + 1]
-  Inbox received_;                         ///< reused from iteration to iteration
+  Ownership owners_;
+  Inbox received_;  ///< reused from iteration to iteration
 };
 
 }  // namespace sluice

@@ -23,7 +23,7 @@ namespace sluice::cuda {
 template <class Share>
 __global__ void __launch_bounds__(kListBlock)
     count_reads_kernel(DynamicView<Share> view, VertexList members, ListSizes sizes, std::uint64_t count,
-                       const std::uint64_t* boundaries, unsigned partitions, unsigned long long* reads) {
+                       OwnershipView ranges, unsigned partitions, unsigned long long* reads) {
   // All lanes of a warp go round equally often, for they add up together.
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kListBlock; base < count;
        base += std::uint64_t{gridDim.x} * kListBlock) {
@@ -38,12 +38,7 @@ __global__ void __launch_bounds__(kListBlock)
         view.sums[v] = 0;
         mine = view.at.in_degree(v);
       }
-      unsigned low = 0, high = partitions;
-      while (low < high) {
-        const unsigned middle = low + (high - low) / 2;
-        boundaries[middle + 1] <= v - view.first ? low = middle + 1 : high = middle;
-      }
-      partition = low;
+      if (partitions > 0) partition = ranges.owner(v - view.first);
     }
     int same = 0;
     __match_all_sync(~0u, partition, &same);
@@ -92,8 +87,7 @@ class DeviceInLists {
     ever_.resize(pages_->size());
     reads_ = Buffer<unsigned long long>(device, pages_->size(), "affected vertices by partition");
     waiting_ = Staging<unsigned long long>(device, pages_->size(), "affected vertices by partition");
-    boundaries_ = Buffer<std::uint64_t>(device, pages_->size() + 1, "the partition look-up");
-    copy_to_device(device, boundaries_.data(), pages_->plan().boundaries().data(), boundaries_.bytes());
+    ranges_ = pages_->device_ranges(device);
   }
 
   /// The sums of all members that are not known, and the new ranks of those with a loop in their list,
@@ -134,7 +128,7 @@ class DeviceInLists {
                    std::uint64_t count) {
     state.fill(reads_.data(), 0, reads_.bytes());
     // Without pages all lists are empty.
-    state.over(count, count_reads_kernel<Share>, state.view(), members, sizes, count, boundaries_.data(),
+    state.over(count, count_reads_kernel<Share>, state.view(), members, sizes, count, ranges_,
                static_cast<unsigned>(reads_.size()), reads_.data());
     if (!pages_) return;
     check(cudaMemcpyAsync(waiting_.data(), reads_.data(), reads_.bytes(), cudaMemcpyDeviceToHost,
@@ -149,7 +143,7 @@ class DeviceInLists {
   std::vector<std::uint8_t> ever_;  ///< [partitions] 1 where it was wanted
   Buffer<unsigned long long> reads_;
   Staging<unsigned long long> waiting_;
-  Buffer<std::uint64_t> boundaries_;
+  OwnershipView ranges_;  ///< of rows, by partition
 };
 
 }  // namespace sluice::cuda

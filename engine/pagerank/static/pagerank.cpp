@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/core/error.hpp"
+#include "engine/core/ownership.hpp"
+#include "engine/exchange/share_by_owner.hpp"
 #include "engine/memory/sweep_pages.hpp"
 #include "engine/pagerank/rank_graph.hpp"
 #include "engine/pagerank/stall.hpp"
@@ -54,14 +58,11 @@ HostArray<double> all_ranks(std::span<const double> own, std::uint64_t first, st
   HostArray<double> all(vertices, "ranks of all vertices");
   std::ranges::copy(own, all.data() + first);
   if (ranks == nullptr) return all;
-  const auto firsts = ranks->all_gather(std::to_string(first), "the ranks of all vertices");
-  for (std::size_t root = 0; root < firsts.size(); ++root) {
-    const std::uint64_t begin = std::stoull(firsts[root]),
-                        end = root + 1 < firsts.size() ? std::stoull(firsts[root + 1]) : vertices;
-    if (begin == end) continue;
-    ranks->broadcast(std::as_writable_bytes(all.span().subspan(begin, end - begin)), static_cast<int>(root),
-                     "the ranks of all vertices");
-  }
+  std::vector<std::uint64_t> begins;
+  for (const std::string& text : ranks->all_gather(std::to_string(first), "the ranks of all vertices"))
+    begins.push_back(std::stoull(text));
+  begins.push_back(vertices);
+  share_by_owner(*ranks, Ownership(std::move(begins)), all.data(), "the ranks of all vertices");
   return all;
 }
 

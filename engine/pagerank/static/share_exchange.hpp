@@ -10,6 +10,7 @@
 
 #include "engine/core/charged_vector.hpp"
 #include "engine/exchange/communicator.hpp"
+#include "engine/exchange/share_by_owner.hpp"
 #include "engine/pagerank/rank_graph.hpp"
 
 namespace sluice {
@@ -37,12 +38,7 @@ class ShareExchange {
 
   void dense(Stored* all, const Stored* mine) {
     std::copy_n(mine, graph_.in().vertices, all + graph_.first());
-    for (int root = 0; root < ranks_.size(); ++root) {
-      const std::uint64_t first = graph_.boundaries()[static_cast<std::size_t>(root)];
-      const std::uint64_t last = graph_.boundaries()[static_cast<std::size_t>(root) + 1];
-      if (first == last) continue;
-      ranks_.broadcast(std::as_writable_bytes(std::span(all + first, last - first)), root, "contributions");
-    }
+    share_by_owner(ranks_, graph_.owners(), all, "contributions");
   }
 
   void sparse(Stored* all, const Stored* mine) {

@@ -139,7 +139,7 @@ RowsToSlice::RowsToSlice(const RankGraph& graph, bool weighted)
       divisors(graph.symmetric() ? nullptr : graph.divisors()),
       vertices(graph.vertices()),
       first(graph.first()),
-      boundaries(&graph.boundaries()) {}
+      owners(&graph.owners()) {}
 
 RowsToSlice::RowsToSlice(const CsrView& rows, const double* out_degrees)
     : in(rows), weighted(rows.weights != nullptr), divisors(out_degrees), vertices(rows.vertices) {}
@@ -215,10 +215,9 @@ void SlicedRows::sort_rows(Making& m) {
   invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), rows_.data(), m.n, 0, m.row_of.data());
   check_launch("invert_kernel");
   if (m.ranks != nullptr) {
-    const std::vector<std::uint64_t>& boundaries = *m.from.boundaries;
+    const Ownership& owners = *m.from.owners;
     std::vector<ElementRange> ranges;
-    for (std::size_t r = 0; r + 1 < boundaries.size(); ++r)
-      ranges.push_back({boundaries[r], boundaries[r + 1]});
+    for (std::uint64_t r = 0; r < owners.size(); ++r) ranges.push_back({owners.begin(r), owners.end(r)});
     m.ranks->all_gather_ranges(m.number_of.data(), ranges, sizeof(std::uint32_t), on);
     m.ranks->wait(on, "numbers of vertices");
   }

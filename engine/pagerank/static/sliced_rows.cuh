@@ -72,9 +72,9 @@ struct RowsToSlice {
   bool weighted = false;             ///< are weights rewritten too?
   const EdgeSource* file = nullptr;  ///< where sources and weights are read from; else null
   const double* divisors = nullptr;  ///< [rows] that sources are numbered by, in host memory; null: row sizes
-  std::uint64_t vertices = 0, first = 0;                   ///< of the graph; the vertex of row 0
-  const std::vector<std::uint64_t>* boundaries = nullptr;  ///< of the ranks' rows, where there are several
-  SweepPieces pieces{};                                    ///< which rows lie together
+  std::uint64_t vertices = 0, first = 0;  ///< of the graph; the vertex of row 0
+  const Ownership* owners = nullptr;      ///< the ranks' rows, where there are several
+  SweepPieces pieces{};                   ///< which rows lie together
 };
 
 class SlicedRows {

@@ -26,23 +26,23 @@ namespace {
 /// Rows by partition and class, ascending within a class.
 class ClassedRows {
  public:
-  ClassedRows(const Device& device, const RankGraph& graph, const std::vector<std::uint64_t>& boundaries)
+  ClassedRows(const Device& device, const RankGraph& graph, const Ownership& partitions)
       : rows_(device, std::max<std::uint64_t>(graph.in().vertices, 1), "rows by in-degree") {
     HostArray<std::uint32_t> sorted(graph.in().vertices, "rows by in-degree");
     const EdgeIndex* offsets = graph.in().offsets;
     const auto class_of_row = [&](std::uint64_t row) {
       return cuda::class_of(offsets[row + 1] - offsets[row]);
     };
-    for (std::size_t p = 0; p + 1 < boundaries.size(); ++p) {
+    for (std::uint64_t p = 0; p < partitions.size(); ++p) {
       cuda::RowClasses classes{rows_.data()};
       std::array<std::uint64_t, cuda::kClasses> next{};
-      for (std::uint64_t row = boundaries[p]; row < boundaries[p + 1]; ++row) ++next[class_of_row(row)];
-      classes.begin[0] = boundaries[p];
+      for (std::uint64_t row = partitions.begin(p); row < partitions.end(p); ++row) ++next[class_of_row(row)];
+      classes.begin[0] = partitions.begin(p);
       for (unsigned c = 0; c < cuda::kClasses; ++c) {
         classes.begin[c + 1] = classes.begin[c] + next[c];
         next[c] = classes.begin[c];
       }
-      for (std::uint64_t row = boundaries[p]; row < boundaries[p + 1]; ++row)
+      for (std::uint64_t row = partitions.begin(p); row < partitions.end(p); ++row)
         sorted[next[class_of_row(row)]++] = static_cast<std::uint32_t>(row);
       partitions_.push_back(classes);
     }
@@ -121,19 +121,18 @@ class CudaSweep final : public Sweep {
   }
 
   void place_edges(const PagingOptions& paging) {
-    std::vector<std::uint64_t> boundaries{0, rows_};
+    Ownership partitions({0, rows_});
     if (needs_sweep_pages(device_, graph_.lists(), options_.weighted, paging,
                           rows_ * sizeof(std::uint32_t))) {
       lock_edges();
       // The rows by class are allocated after the slots, which take what is left: keep their room free.
       Buffer<std::uint32_t> kept(device_, rows_, "rows by in-degree");
       pages_ = std::make_unique<SweepPages>(device_, graph_.lists(), options_.weighted, paging);
-      boundaries = {0};
-      for (std::uint64_t p = 0; p < pages_->size(); ++p) boundaries.push_back(pages_->end(p));
+      partitions = pages_->plan().ranges();
     } else {
       upload_edges();
     }
-    classes_.emplace(device_, graph_, boundaries);
+    classes_.emplace(device_, graph_, partitions);
   }
 
   /// All in-edges of this rank's rows, from host memory or the graph's file.

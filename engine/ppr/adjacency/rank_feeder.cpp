@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/core/ownership.hpp"
 #include "engine/exchange/wire.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/owned_partitions.hpp"
@@ -50,7 +51,7 @@ class RankFeeder final : public ListFeeder {
       : ranks_(*paging.shard),
         offsets_(graph.out.offsets.data()),
         weighted_(options.weighted),
-        boundaries_(balanced_ranges(offsets_, graph.vertices(), size())),
+        owners_(balanced_ranges(offsets_, graph.vertices(), size())),
         limits_(limits_of(device, graph, options, ranks_)),
         found_targets_(size() * limits_.edges, kLists),
         found_weights_(weighted_ ? size() * limits_.edges : 0, kLists),
@@ -91,9 +92,9 @@ class RankFeeder final : public ListFeeder {
 
   /// Row i is vertex first_ + i.
   void make_pages(const Device& device, const Graph& graph, const PagingOptions& paging) {
-    first_ = boundaries_[rank()];
+    first_ = owners_.begin(rank());
     CsrView own = graph.out.view();
-    own.vertices = boundaries_[rank() + 1] - first_;
+    own.vertices = owners_.count(rank());
     own.offsets += first_;
     own.edges = own.vertices > 0 ? own.offsets[own.vertices] - own.offsets[0] : 0;
     if (own.edges == 0) return;  // no query asks for an empty list
@@ -112,7 +113,7 @@ class RankFeeder final : public ListFeeder {
     for (std::size_t r = 0; r < size(); ++r) {
       std::uint64_t edges = 0;
       const std::uint64_t first = asked;
-      const std::uint64_t end = wanted.take_from(boundaries_[r], boundaries_[r + 1], [&](Vertex v) {
+      const std::uint64_t end = wanted.take_from(owners_.begin(r), owners_.end(r), [&](Vertex v) {
         if (asked - first == limits_.lists || edges + degree(v) > limits_.edges) return false;
         edges += degree(v);
         asked_[asked++] = v;
@@ -121,7 +122,8 @@ class RankFeeder final : public ListFeeder {
       counts_[r] = asked - first;
       if (r != rank()) asked_of_others_ += counts_[r];
       if (counts_[r] == 0) continue;
-      ListRange range{boundaries_[r], end, {}, {asked_.data() + first, counts_[r]}, columns_.data() + first};
+      ListRange range{
+          owners_.begin(r), end, {}, {asked_.data() + first, counts_[r]}, columns_.data() + first};
       ranges_.push_back(range);
     }
   }
@@ -199,7 +201,7 @@ class RankFeeder final : public ListFeeder {
   Communicator& ranks_;
   const EdgeIndex* offsets_;
   bool weighted_;
-  std::vector<std::uint64_t> boundaries_;  ///< [ranks + 1]
+  Ownership owners_;
   PairLimits limits_;
   std::uint64_t first_ = 0;  ///< of the vertices that this rank owns
   std::optional<SweepPages> pages_;

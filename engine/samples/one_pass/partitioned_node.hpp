@@ -56,8 +56,8 @@ class PagedNodeGrower {
         stats_(setup.stats),
         program_(setup.program),
         items_(setup.graph, loop, setup.stats) {
-    const auto boundaries = loop.plan().partitions.boundaries();
-    own_begin_ = boundaries[loop.own().begin], own_end_ = boundaries[loop.own().end];
+    const auto begins = loop.plan().partitions.ranges().begins();
+    own_begin_ = begins[loop.own().begin], own_end_ = begins[loop.own().end];
     ranks_ = setup.graph.paging.shard;
     if (ranks_) together(ranks_, [&] { homeward_.emplace(*ranks_, setup.link, device_, stats_); });
   }

@@ -1,7 +1,6 @@
 #include "engine/samples/partitioned/edge_questions.hpp"
 
-#include <algorithm>
-#include <utility>
+#include <vector>
 
 #include "engine/core/host_array.hpp"
 #include "engine/exchange/wire.hpp"
@@ -12,18 +11,13 @@ void EdgeQuestions::ask(std::span<const EdgeIndex> positions, std::span<Vertex> 
                         const Answer& answer) {
   constexpr const char* kQuestions = "questions of ranks";
   const auto ranks = static_cast<std::size_t>(ranks_.size()), own = static_cast<std::size_t>(ranks_.rank());
-  // Ranks that own nothing begin where the next one does.
-  const auto owner = [&](EdgeIndex position) {
-    const auto next = std::upper_bound(first_edges_.begin(), first_edges_.end(), position);
-    return static_cast<std::size_t>(next - first_edges_.begin()) - 1;
-  };
   std::vector<std::uint64_t> counts(ranks, 0), next(ranks, 0);
-  for (const EdgeIndex position : positions) ++counts[owner(position)];
+  for (const EdgeIndex position : positions) ++counts[owners_.owner(position)];
   for (std::size_t rank = 1; rank < ranks; ++rank) next[rank] = next[rank - 1] + counts[rank - 1];
   HostArray<EdgeIndex> asked(positions.size(), kQuestions);
   HostArray<std::uint64_t> order(positions.size(), kQuestions);  // where the answer to each belongs
   for (std::size_t i = 0; i < positions.size(); ++i) {
-    const std::uint64_t to = next[owner(positions[i])]++;
+    const std::uint64_t to = next[owners_.owner(positions[i])]++;
     asked[to] = positions[i];
     order[to] = i;
   }

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
+#include <utility>
 
+#include "engine/core/ownership.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/memory/run_stats.hpp"
 
@@ -13,10 +14,9 @@ namespace sluice {
 
 class EdgeQuestions {
  public:
-  /// Rank r owns the edges from `first_edges[r]` on, up to those of the next rank; the last entry is behind
-  /// all edges.
-  EdgeQuestions(Communicator& ranks, std::vector<EdgeIndex> first_edges, RunStats& stats)
-      : ranks_(ranks), first_edges_(std::move(first_edges)), stats_(stats) {}
+  /// `owners` says which rank owns which edges.
+  EdgeQuestions(Communicator& ranks, Ownership owners, RunStats& stats)
+      : ranks_(ranks), owners_(std::move(owners)), stats_(stats) {}
 
   /// Finds the targets of edges that this rank owns.
   using Answer = std::function<void(std::span<const EdgeIndex> positions, std::span<Vertex> targets)>;
@@ -27,7 +27,7 @@ class EdgeQuestions {
 
  private:
   Communicator& ranks_;
-  std::vector<EdgeIndex> first_edges_;  ///< [ranks + 1]
+  Ownership owners_;
   RunStats& stats_;
 };
 

@@ -43,7 +43,7 @@ struct PageItems {
 template <class Waits>
 struct PartitionOfItem {
   Waits waits;
-  OwnerTable owners;
+  OwnershipView owners;
 
   SLUICE_HD std::uint32_t operator()(std::uint64_t item) const {
     const Vertex v = waits(item);
@@ -129,7 +129,7 @@ class PagedItems {
   /// In whose order work is done; null: at once.
   void* stream() const { return nullptr; }
   /// Which partition holds a vertex's list, in device memory.
-  OwnerTable owners() const { return loop_.plan().partitions.owners(); }
+  OwnershipView owners() const { return loop_.plan().partitions.ranges().view(); }
   std::uint64_t bytes() const { return order_.bytes(); }
 
  private:

@@ -54,7 +54,7 @@ class PagedItems {
       : device_(graph.device),
         loop_(loop),
         stats_(stats),
-        owners_(loop.publish().owners),
+        owners_(loop.owners()),
         counters_(graph.device, 1, "counters"),
         waiting_(loop.partitions(), 0),
         places_(waiting_) {}
@@ -124,7 +124,7 @@ class PagedItems {
   }
   void finish() const { stream_.wait("samples"); }
   void* stream() const { return stream_.get(); }
-  OwnerTable owners() const { return owners_; }
+  OwnershipView owners() const { return owners_; }
 
   std::uint64_t bytes() const {
     return 3 * keys_.bytes() + order_.bytes() + scratch_.bytes() + left_room_ * sizeof(std::uint64_t);
@@ -159,7 +159,7 @@ class PagedItems {
   PageLoop& loop_;
   RunStats& stats_;
   Stream stream_;
-  OwnerTable owners_;
+  OwnershipView owners_;
   Buffer<InstanceCounters> counters_;
   Buffer<std::uint32_t> keys_, sorted_keys_, entries_, order_;
   Buffer<std::uint64_t> device_places_;

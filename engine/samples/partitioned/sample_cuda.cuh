@@ -52,7 +52,7 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
         loop_(loop),
         places_(loop.partitions() + std::size_t{1}, 0),
         graph_(setup.graph),
-        owners_(loop.publish().owners),
+        owners_(loop.owners()),
         read_(setup.graph.device, 1, "counters"),
         waiting_(loop.partitions(), 0) {
     this->linear_asked = setup.linear_asked;
@@ -243,7 +243,7 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
   }
 
   ResidentGraph::Impl& graph_;
-  OwnerTable owners_;
+  OwnershipView owners_;
   Buffer<unsigned long long> read_;     ///< bytes that were read in place
   bool in_place_ = false;               ///< is the partition read in place that is worked on?
   std::vector<std::uint64_t> waiting_;  ///< [partitions] entries that wait

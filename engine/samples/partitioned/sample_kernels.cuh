@@ -14,7 +14,7 @@ namespace sluice::cuda {
 /// Where an entry waits: at its list's partition, or behind all of them if it has nothing to wait for.
 /// `sizes` null: every entry with a list waits.
 static __global__ void __launch_bounds__(kSampleBlock)
-    key_kernel(GraphView graph, OwnerTable owners, std::uint32_t partitions, LevelView level,
+    key_kernel(GraphView graph, OwnershipView owners, std::uint32_t partitions, LevelView level,
                const std::uint64_t* offsets, std::uint32_t* keys, std::uint32_t* entries) {
   const std::uint64_t at = thread_index();
   if (at >= level.entries) return;

@@ -47,7 +47,7 @@ struct WaitingPools {
 /// The rank that owns the list that a pool waits for; kNoKey: it does not wait.
 struct WaitingPools::RankOf {
   const Vertex* waits_at;
-  OwnerTable owners;
+  OwnershipView owners;
   const std::uint32_t* ranks;  ///< by partition
 
   SLUICE_HD std::uint32_t operator()(std::uint64_t pool) const {

@@ -120,10 +120,9 @@ struct OnePassJob : InstanceJob<SampleSink> {
     HostArray<std::uint64_t> values(batch * program.count, kPurpose);
     HostArray<Vertex> targets(batch * program.count, kPurpose);
     std::vector<EdgeIndex> first_edges;
-    for (int rank = 0; rank < ranks.size(); ++rank)
-      first_edges.push_back(graph.graph.out.offsets[graph.part_of(rank).first]);
-    first_edges.push_back(graph.graph.edges());
-    EdgeQuestions questions(ranks, std::move(first_edges), stats);
+    for (const std::uint64_t vertex : graph.makers.begins())
+      first_edges.push_back(graph.graph.out.offsets[vertex]);
+    EdgeQuestions questions(ranks, Ownership(std::move(first_edges)), stats);
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       const double start = seconds_now();
       draw(first, count, values.data());

@@ -10,7 +10,7 @@ namespace {
 std::uint64_t look_up_bytes(const PartitionPlan& plan, std::uint64_t slots, std::uint64_t slot_bytes,
                             std::uint64_t ranks) {
   constexpr std::uint64_t kHalves = 2, kCounters = 64u << 10;
-  const std::uint64_t owners = plan.boundaries().size_bytes() + plan.buckets().size_bytes(),
+  const std::uint64_t owners = plan.ranges().bytes(),
                       round = plan.size() * sizeof(std::uint32_t) + (slots + 1) * slot_bytes,
                       half = (plan.size() + 2) * sizeof(std::uint32_t) + ranks * (ranks + 2) * 8;
   return owners + round + kHalves * half + ranks * 16 + kCounters;

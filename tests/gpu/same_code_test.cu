@@ -1,10 +1,15 @@
-// Our generator equals cuRAND's Philox4x32-10, on the host (its header compiles there) and on the device.
+// Code that runs on the host and on a GPU: our generator equals cuRAND's Philox4x32-10, and a GPU finds the
+// owners that the host finds.
 #include <curand_philox4x32_x.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "engine/core/ownership.hpp"
+#include "engine/core/types.hpp"
+#include "engine/memory/device_ownership.hpp"
 #include "engine/random/philox.hpp"
+#include "gpu/gpu.hpp"
 
 namespace sluice::test {
 namespace {
@@ -41,6 +46,32 @@ TEST(PhiloxOnTheGpu, EqualsCurand) {
   ASSERT_EQ(cudaMemcpy(&found, different, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
   cudaFree(different);
   EXPECT_EQ(found, 0u);
+}
+
+constexpr unsigned kThreads = 128;
+
+__global__ void owner_kernel(OwnershipView owners, std::uint64_t vertices, std::uint32_t* found) {
+  const std::uint64_t v = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (v < vertices) found[v] = owners.owner(static_cast<Vertex>(v));
+}
+
+TEST(OwnershipOnTheGpu, FindsTheOwnersThatTheHostFinds) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  for (const std::vector<std::uint64_t>& begins :
+       {std::vector<std::uint64_t>{0, 1}, {0, 0, 5, 5, 5, 9, 9}, {0, 10, 10, 300, 301, 5000, 100'000}}) {
+    const Ownership owners(begins);
+    const DeviceOwnership copy(*gpu, owners, "owners");
+    const std::uint64_t vertices = owners.vertices();
+    const Buffer<std::uint32_t> found(*gpu, vertices, "owners");
+
+    owner_kernel<<<static_cast<unsigned>(vertices / kThreads + 1), kThreads>>>(copy.view(), vertices,
+                                                                               found.data());
+    std::vector<std::uint32_t> on_gpu(vertices);
+    copy_to_host(*gpu, on_gpu.data(), found.data(), found.bytes());
+
+    for (Vertex v = 0; v < vertices; ++v) ASSERT_EQ(on_gpu[v], owners.owner(v)) << "vertex " << v;
+  }
 }
 
 }  // namespace

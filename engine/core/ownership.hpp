@@ -1,0 +1,75 @@
+// Which partition or rank owns a vertex: contiguous ranges of vertices, one behind the other. Rows, edges and
+// partitions have owners in the same way.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/core/macros.hpp"
+
+namespace sluice {
+
+/// The ranges as kernels see them; trivially copyable, pointers to the memory of one device.
+struct OwnershipView {
+  const std::uint64_t* begins = nullptr;  ///< [owners + 1] owner i has vertices [begins[i], begins[i + 1])
+  const std::uint32_t* firsts = nullptr;  ///< [buckets + 1] the owner of the first vertex of each bucket
+  unsigned shift = 0;                     ///< a bucket is 2^shift vertices
+
+  /// The owner of v, which some range holds. Constant time: the table of buckets names the first and last
+  /// owner of each bucket, which are one or two unless ranges are far smaller than usual.
+  template <class Id>
+  SLUICE_HD std::uint32_t owner(Id v) const {
+    const std::uint64_t bucket = v >> shift;
+    std::uint32_t low = firsts[bucket], high = firsts[bucket + 1];
+    while (low < high) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      if (begins[middle + 1] <= v) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+};
+
+/// The ranges in host memory.
+class Ownership {
+ public:
+  /// No owner, no vertex.
+  Ownership() : Ownership(std::vector<std::uint64_t>{0}) {}
+  /// `begins`: [owners + 1], ascending from 0 to the number of vertices; ranges may be empty.
+  explicit Ownership(std::vector<std::uint64_t> begins);
+  /// Shares out `items` over `owners`, which differ by one item at most; owners > 0.
+  static Ownership even(std::uint64_t items, std::uint64_t owners);
+
+  /// New vertices go to the last owner, of which there is one at least.
+  void grow(std::uint64_t vertices);
+
+  /// How many owners, and how many vertices they have.
+  std::uint64_t size() const { return begins_.size() - 1; }
+  std::uint64_t vertices() const { return begins_.back(); }
+  /// Owner i has vertices [begin(i), end(i)).
+  std::uint64_t begin(std::uint64_t i) const { return begins_[i]; }
+  std::uint64_t end(std::uint64_t i) const { return begins_[i + 1]; }
+  std::uint64_t count(std::uint64_t i) const { return end(i) - begin(i); }
+  /// The owner of v < vertices(), in constant time.
+  template <class Id>
+  std::uint32_t owner(Id v) const {
+    return view().owner(v);
+  }
+
+  OwnershipView view() const { return {begins_.data(), firsts_.data(), shift_}; }
+  std::span<const std::uint64_t> begins() const { return begins_; }
+  /// The table of buckets, and one entry behind the last.
+  std::span<const std::uint32_t> firsts() const { return firsts_; }
+  std::uint64_t bytes() const { return begins().size_bytes() + firsts().size_bytes(); }
+
+ private:
+  std::vector<std::uint64_t> begins_;
+  std::vector<std::uint32_t> firsts_;
+  unsigned shift_ = 0;
+};
+
+}  // namespace sluice

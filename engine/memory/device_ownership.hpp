@@ -1,0 +1,36 @@
+// An Ownership where the kernels of a device read it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/core/ownership.hpp"
+#include "engine/exec/memory/buffer.hpp"
+
+namespace sluice {
+
+class DeviceOwnership {
+ public:
+  DeviceOwnership() = default;
+  /// Copies the ranges. Throws BudgetError, which names `purpose`.
+  DeviceOwnership(const Device& device, const Ownership& ranges, const char* purpose)
+      : begins_(copied(device, ranges.begins(), purpose)),
+        firsts_(copied(device, ranges.firsts(), purpose)),
+        shift_(ranges.view().shift) {}
+
+  OwnershipView view() const { return {begins_.data(), firsts_.data(), shift_}; }
+
+ private:
+  template <class T>
+  static Buffer<T> copied(const Device& device, std::span<const T> from, const char* purpose) {
+    Buffer<T> buffer(device, from.size(), purpose);
+    copy_to_device(device, buffer.data(), from.data(), buffer.bytes());
+    return buffer;
+  }
+
+  Buffer<std::uint64_t> begins_;
+  Buffer<std::uint32_t> firsts_;
+  unsigned shift_ = 0;
+};
+
+}  // namespace sluice
