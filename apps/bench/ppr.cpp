@@ -26,9 +26,9 @@ constexpr Instance kEvaluated = 500;  ///< queries compared with untruncated sco
 constexpr double kEvaluatedEdges = 2e10, kEvaluatedEdgesOnHost = 1e9, kEvaluatedEdgesOfOne = 5e8;
 constexpr double kStepsToTheLimit = 113;  ///< 0.85 to their power is kEvaluatedLimit
 
-class NoSink : public PprSink {
+class NoSink : public ppr::Sink {
  public:
-  void write(const PprBatch&) override {}
+  void write(const ppr::Batch&) override {}
 };
 
 class PprSuite {
@@ -39,20 +39,20 @@ class PprSuite {
   std::vector<Figure> run() {
     plain("vertices", static_cast<double>(graph_.vertices()));
     plain("stored edges", static_cast<double>(graph_.edges()));
-    PprOptions push;
-    push.method = PprMethod::push;
+    ppr::Options push;
+    push.method = ppr::Method::push;
     for (const double threshold : {1e-4, 2e-5, 8e-6}) {
       push.residual_threshold = threshold;
       method(text("push, threshold %.0e", threshold), push);
     }
-    PprOptions staged;
-    staged.method = PprMethod::staged;
-    staged.unexpanded = PprUnexpanded::share;
+    ppr::Options staged;
+    staged.method = ppr::Method::staged;
+    staged.unexpanded = ppr::Unexpanded::share;
     method("meloppr, 3,3 at 10%", staged);
     staged.stages = {1, 1, 1, 1, 1, 1};
     staged.residual_threshold = 3e-4;
     method("meloppr, threshold 3e-4 at every step", staged);
-    PprOptions exact;
+    ppr::Options exact;
     for (const std::uint32_t length : {6u, 12u, 14u}) {
       exact.length = length;
       method(text("exact, %.0f steps", length), exact);
@@ -60,9 +60,9 @@ class PprSuite {
     if (device_.is_cuda()) {
       for (const std::uint32_t length : {6u, 12u}) {
         exact.length = length;
-        exact.state = PprState::sparse;
+        exact.state = ppr::State::sparse;
         method(text("exact, %.0f steps, in tables", length), exact);
-        exact.state = PprState::dense;
+        exact.state = ppr::State::dense;
         method(text("exact, %.0f steps, side by side", length), exact);
       }
     }
@@ -85,7 +85,7 @@ class PprSuite {
     return starts;
   }
 
-  void method(const std::string& name, PprOptions options) {
+  void method(const std::string& name, ppr::Options options) {
     if (!options_.wants(name)) return;
     if (options_.progress) options_.progress(name);
     options.seed = options_.seed;
@@ -96,7 +96,7 @@ class PprSuite {
 
   /// The edges of a query. The first run makes what queries work in, in-edges among it; the second says how
   /// many can be asked for in the time of a measurement.
-  double in_bulk(const std::string& name, const PprOptions& options) {
+  double in_bulk(const std::string& name, const ppr::Options& options) {
     const Starts starts = starts_of(kInBulk);
     const auto backend = make_ppr_backend(device_, graph_, starts, options, {}, kInBulk);
     const Instance least = device_.is_cuda() ? kLeastInBulk : kLeastInBulkOnHost;
@@ -104,7 +104,7 @@ class PprSuite {
     const double rate = static_cast<double>(least) / run_ppr(*backend, {0, least}, nothing_).compute_seconds;
     const auto queries = static_cast<Instance>(std::clamp(rate * kBulkSeconds, 1.0 * least, 1.0 * kInBulk));
     std::vector<double> rates;
-    PprStats stats;
+    ppr::Stats stats;
     for (unsigned r = 0; r < options_.repetitions; ++r) {
       stats = run_ppr(*backend, {0, queries}, nothing_);
       rates.push_back(static_cast<double>(queries) / stats.compute_seconds);
@@ -118,7 +118,7 @@ class PprSuite {
   }
 
   /// From its seeds to its list in host memory.
-  void alone(const std::string& name, const PprOptions& options) {
+  void alone(const std::string& name, const ppr::Options& options) {
     const Starts starts = starts_of(kWarmingAlone + kAlone);
     const auto backend = make_ppr_backend(device_, graph_, starts, options, {}, 1);
     const auto seconds_of = [&](Instance query) {
@@ -139,13 +139,13 @@ class PprSuite {
     figures_.push_back({name + ", alone, p99", late, "ms", late, times.back(), {}});
   }
 
-  void precision(const std::string& name, const PprOptions& options, double edges) {
+  void precision(const std::string& name, const ppr::Options& options, double edges) {
     const double allowed = device_.is_cuda() ? kEvaluatedEdges : kEvaluatedEdgesOnHost;
     const double each = static_cast<double>(graph_.edges()) * kStepsToTheLimit + edges;
     const Starts starts =
         starts_of(static_cast<Instance>(std::min(static_cast<double>(kEvaluated), allowed / each)));
     if (starts.count == 0 || each > kEvaluatedEdgesOfOne) return;
-    PprEvaluator evaluator(device_, graph_, starts, options, nothing_);
+    ppr::Evaluator evaluator(device_, graph_, starts, options, nothing_);
     run_ppr(device_, graph_, starts, options, evaluator);
     const double queries = static_cast<double>(evaluator.queries());
     const double share = evaluator.limit().strict / queries;

@@ -20,33 +20,33 @@ namespace sluice::apps {
 namespace {
 
 constexpr std::array kPprMethods{
-    Name<PprMethod>{"exact", PprMethod::exact},
-    Name<PprMethod>{"meloppr", PprMethod::staged},
-    Name<PprMethod>{"push", PprMethod::push},
-    Name<PprMethod>{"montecarlo", PprMethod::walks},
+    Name<ppr::Method>{"exact", ppr::Method::exact},
+    Name<ppr::Method>{"meloppr", ppr::Method::staged},
+    Name<ppr::Method>{"push", ppr::Method::push},
+    Name<ppr::Method>{"montecarlo", ppr::Method::walks},
 };
 
 constexpr std::array kPprDanglings{
-    Name<PprDangling>{"seed", PprDangling::seed},
-    Name<PprDangling>{"uniform", PprDangling::uniform},
+    Name<ppr::Dangling>{"seed", ppr::Dangling::seed},
+    Name<ppr::Dangling>{"uniform", ppr::Dangling::uniform},
 };
 
 constexpr std::array kPprUnexpanded{
-    Name<PprUnexpanded>{"residual", PprUnexpanded::residual},
-    Name<PprUnexpanded>{"share", PprUnexpanded::share},
+    Name<ppr::Unexpanded>{"residual", ppr::Unexpanded::residual},
+    Name<ppr::Unexpanded>{"share", ppr::Unexpanded::share},
 };
 
 constexpr std::array kPprStates{
-    Name<PprState>{"auto", PprState::automatic},
-    Name<PprState>{"sparse", PprState::sparse},
-    Name<PprState>{"dense", PprState::dense},
+    Name<ppr::State>{"auto", ppr::State::automatic},
+    Name<ppr::State>{"sparse", ppr::State::sparse},
+    Name<ppr::State>{"dense", ppr::State::dense},
 };
 
 constexpr std::array<std::string_view, 1> kIdle{"--layout"};
 
 struct PprCommand {
   std::string graph;
-  PprOptions ppr;
+  ppr::Options ppr;
   StartsOptions starts;
   bool evaluate = false, latency = false;
   CommonOptions common;
@@ -58,8 +58,8 @@ void settle(const Command& command, PprCommand& c) {
     refuse_idle_option(command, option, idle, where);
   };
   const std::string method = fmt::format("with --method {}", name_of(kPprMethods, c.ppr.method));
-  const bool staged = c.ppr.method == PprMethod::staged, push = c.ppr.method == PprMethod::push,
-             walks = c.ppr.method == PprMethod::walks;
+  const bool staged = c.ppr.method == ppr::Method::staged, push = c.ppr.method == ppr::Method::push,
+             walks = c.ppr.method == ppr::Method::walks;
   for (const char* option : {"--stages", "--expand", "--unexpanded", "--one-by-one"})
     refuse(option, !staged, method);
   refuse("--table", !c.ppr.one_by_one, "without --one-by-one");
@@ -77,8 +77,8 @@ void settle(const Command& command, PprCommand& c) {
 }
 
 /// Whether the run goes on until its scores are good enough.
-bool ends_at_tolerance(const PprOptions& options) {
-  return length_of(options) == 0 && options.method != PprMethod::walks && options.residual_threshold == 0;
+bool ends_at_tolerance(const ppr::Options& options) {
+  return length_of(options) == 0 && options.method != ppr::Method::walks && options.residual_threshold == 0;
 }
 
 std::vector<io::Attribute> attributes_of(const PprCommand& c) {
@@ -88,7 +88,7 @@ std::vector<io::Attribute> attributes_of(const PprCommand& c) {
                                         {"top", std::int64_t{c.ppr.top}},
                                         {"dangling", std::string(name_of(kPprDanglings, c.ppr.dangling))},
                                         {"weighted", std::int64_t{c.ppr.weighted}}};
-  const bool staged = c.ppr.method == PprMethod::staged, walks = c.ppr.method == PprMethod::walks,
+  const bool staged = c.ppr.method == ppr::Method::staged, walks = c.ppr.method == ppr::Method::walks,
              threshold = c.ppr.residual_threshold > 0;
   const std::uint32_t length = length_of(c.ppr);
   if (length != 0) attributes.emplace_back("length", std::int64_t{length});
@@ -108,13 +108,13 @@ double largest_of_ranks(double error) {
   return error;
 }
 
-bool converged(const PprOptions& options, double largest_error) {
+bool converged(const ppr::Options& options, double largest_error) {
   return !ends_at_tolerance(options) || largest_error <= options.tolerance;
 }
 
 /// Means over the queries of all ranks.
-void add_precision(ResolvedOptions& counters, const PprEvaluator& evaluator) {
-  const Precision &truncated = evaluator.truncated(), &limit = evaluator.limit();
+void add_precision(ResolvedOptions& counters, const ppr::Evaluator& evaluator) {
+  const ppr::Precision &truncated = evaluator.truncated(), &limit = evaluator.limit();
   double sums[] = {static_cast<double>(evaluator.queries()), truncated.strict, truncated.of_scored,
                    limit.strict, limit.of_scored};
   world().all_reduce(sums, Reduce::sum, "the precision");
@@ -125,7 +125,7 @@ void add_precision(ResolvedOptions& counters, const PprEvaluator& evaluator) {
     counters.emplace_back(names[i], sums[i + 1] / queries);
 }
 
-void add_latencies(ResolvedOptions& counters, PprLatencies& latencies) {
+void add_latencies(ResolvedOptions& counters, ppr::Latencies& latencies) {
   counters.emplace_back("latency_p50_seconds", latencies.quantile(0.5));
   counters.emplace_back("latency_p99_seconds", latencies.quantile(0.99));
 }
@@ -143,7 +143,7 @@ void say_figures(const PprCommand& c, const ResolvedOptions& counters) {
   say(text);
 }
 
-ResolvedOptions counters_of(const PprCommand& c, const PprStats& stats, double largest_error) {
+ResolvedOptions counters_of(const PprCommand& c, const ppr::Stats& stats, double largest_error) {
   const std::uint64_t queries = std::max<std::uint64_t>(stats.queries, 1);
   return {{"queries", stats.queries},
           {"queries_per_second", per_second(stats.queries, stats.compute_seconds)},
@@ -156,7 +156,7 @@ ResolvedOptions counters_of(const PprCommand& c, const PprStats& stats, double l
           {"converged", converged(c.ppr, largest_error)}};
 }
 
-RunStats run_of(const PprStats& stats) {
+RunStats run_of(const ppr::Stats& stats) {
   RunStats run;
   run.instances = stats.queries;
   run.sampled_edges = stats.edges;
@@ -175,24 +175,24 @@ RunStats run_of(const PprStats& stats) {
 
 void run(const Command& command, PprCommand& c) {
   settle(command, c);
-  Job job(command, c.common, c.graph, {.vertex_bytes = kQueryVertexBytes});
+  Job job(command, c.common, c.graph, {.vertex_bytes = ppr::kQueryVertexBytes});
   const HeldStarts starts = make_starts(command, c.starts, StartsLine::weighted_seeds, true, job.ids());
   job.prepare(starts, " queries", c.ppr);
   const auto plan_with = [&](const PagingOptions& paging) {
     return plan_ppr(job.device(), job.graph(), starts, c.ppr, paging);
   };
-  const PprPlan first = job.fitting(plan_with);
+  const ppr::Plan first = job.fitting(plan_with);
   if (c.common.plan) return job.print_plan(first);
 
-  std::optional<PprLatencies> latencies;
-  std::optional<PprEvaluator> evaluator;
-  PprStats stats;
-  const auto largest = [](const PprPlan& plan) { return plan.largest_query_bytes; };
-  job.with_room_for(first, plan_with, "query", largest, [&](const PprPlan&) {
+  std::optional<ppr::Latencies> latencies;
+  std::optional<ppr::Evaluator> evaluator;
+  ppr::Stats stats;
+  const auto largest = [](const ppr::Plan& plan) { return plan.largest_query_bytes; };
+  job.with_room_for(first, plan_with, "query", largest, [&](const ppr::Plan&) {
     auto& results = job.open_results(attributes_of(c), starts, PprWriter::text_columns());
     PprWriter writer(results, job.ids(), starts, c.ppr.top);
     const auto verifier = c.common.verify ? verify_ppr(job.graph(), starts, c.ppr, writer) : nullptr;
-    PprSink* sink = verifier ? verifier.get() : &writer;
+    ppr::Sink* sink = verifier ? verifier.get() : &writer;
     if (c.latency) sink = &latencies.emplace(*sink);
     if (c.evaluate) sink = &evaluator.emplace(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());
     stats = run_ppr(job.device(), job.graph(), starts, c.ppr, *sink, job.paging());

@@ -13,14 +13,14 @@ PprWriter::PprWriter(io::ResultWriter& writer, const IdMap& ids, const Starts& s
   query_offsets_ = writer.declare_offsets("query_offsets");
 }
 
-void PprWriter::write(const PprBatch& batch) {
+void PprWriter::write(const ppr::Batch& batch) {
   writer_.append(scores_, batch.scores.data(), batch.count);
   columns_.append(vertices_, batch.vertices, batch.count);
   columns_.append(seeds_, batch.seeds, batch.count);
   if (query_seeds_ >= 0) write_seeds(batch);
 }
 
-void PprWriter::write_seeds(const PprBatch& batch) {
+void PprWriter::write_seeds(const ppr::Batch& batch) {
   const auto& offsets = starts_.offsets;
   const std::uint64_t begin = offsets[batch.first], count = offsets[batch.first + batch.count] - begin;
   columns_.append(query_seeds_, std::span(starts_.vertices).subspan(begin, count), count);

@@ -14,16 +14,16 @@ namespace sluice::apps {
 
 /// Writes /seeds (the first of each query), /vertices and /scores. Where a query has several seeds, all of
 /// them are in /query_seeds and /query_weights, cut by /query_offsets.
-class PprWriter : public PprSink {
+class PprWriter : public ppr::Sink {
  public:
   PprWriter(io::ResultWriter& writer, const IdMap& ids, const Starts& starts, std::uint32_t top);
-  void write(const PprBatch& batch) override;
+  void write(const ppr::Batch& batch) override;
 
   /// For make_result_writer: a query a line, its seed, then vertices, then scores.
   static std::vector<std::string> text_columns() { return {"seeds", "vertices", "scores"}; }
 
  private:
-  void write_seeds(const PprBatch& batch);
+  void write_seeds(const ppr::Batch& batch);
 
   io::ResultWriter& writer_;
   VertexWriter columns_;
@@ -37,7 +37,7 @@ class PprWriter : public PprSink {
 /// diffuses every query again over a dense vector of doubles, and shares no code with the solver: 24 bytes a
 /// vertex of host memory, 32 with weights, and a read of all lists that mass reaches, a step, where they stay
 /// in the graph's file. Keeps references to all its arguments.
-std::unique_ptr<PprSink> verify_ppr(const Graph& graph, const Starts& starts, const PprOptions& options,
-                                    PprSink& next);
+std::unique_ptr<ppr::Sink> verify_ppr(const Graph& graph, const Starts& starts, const ppr::Options& options,
+                                      ppr::Sink& next);
 
 }  // namespace sluice::apps

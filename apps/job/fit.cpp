@@ -101,7 +101,7 @@ JobNeed Job::need_of(const PageRankPlan& plan) const {
   return {plan.device_bytes, plan.host_bytes + rank_check_bytes()};
 }
 
-JobNeed Job::need_of(const PprPlan& plan) const {
+JobNeed Job::need_of(const ppr::Plan& plan) const {
   return {plan.smallest_bytes, plan.host_bytes + (device_->is_cuda() ? 0 : plan.smallest_bytes)};
 }
 

@@ -129,7 +129,7 @@ class Job {
   /// --plan: prints what the job would need, by a plan of fitting(); throws BudgetError if it does not fit.
   void print_plan(const RunPlan& plan) const;
   void print_plan(const PageRankPlan& plan) const;
-  void print_plan(const PprPlan& plan) const;
+  void print_plan(const ppr::Plan& plan) const;
   void print_plan(const AccPlan& plan) const;
 
  private:
@@ -143,7 +143,7 @@ class Job {
   std::uint64_t graph_bytes() const;
   JobNeed need_of(const RunPlan& plan) const;
   JobNeed need_of(const PageRankPlan& plan) const;
-  JobNeed need_of(const PprPlan& plan) const;
+  JobNeed need_of(const ppr::Plan& plan) const;
   JobNeed need_of(const AccPlan& plan) const;
   /// Does a check of PageRank's ranks take so much?
   std::uint64_t rank_check_bytes() const;

@@ -96,7 +96,7 @@ void Job::print_plan(const PageRankPlan& plan) const {
   throw_refusal();
 }
 
-void Job::print_plan(const PprPlan& plan) const {
+void Job::print_plan(const ppr::Plan& plan) const {
   const std::uint64_t device_ceiling = device_->memory().ceiling(), unbounded = ~std::uint64_t{0};
   std::string text = fit_line("device memory", plan.smallest_bytes, device_ceiling);
   if (plan.graph_bytes != 0)

@@ -19,9 +19,9 @@ constexpr double kRounding = 1e-12;
 /// Lists that are asked for at a time.
 constexpr std::size_t kListsAtOnce = 1u << 14;
 
-class PprVerifier : public PprSink {
+class PprVerifier : public ppr::Sink {
  public:
-  PprVerifier(const Graph& graph, const Starts& starts, const PprOptions& options, PprSink& next)
+  PprVerifier(const Graph& graph, const Starts& starts, const ppr::Options& options, ppr::Sink& next)
       : vertices_(graph.vertices()),
         starts_(starts),
         options_(options),
@@ -35,7 +35,7 @@ class PprVerifier : public PprSink {
     if (options.weighted) add_weights();
   }
 
-  void write(const PprBatch& batch) override {
+  void write(const ppr::Batch& batch) override {
     for (std::uint64_t i = 0; i < batch.count; ++i) {
       query_ = batch.first + i;
       check(batch.seeds[i], batch.vertices.subspan(i * batch.top, batch.top),
@@ -46,8 +46,8 @@ class PprVerifier : public PprSink {
 
  private:
   /// The error that the query states; of walks, one that chance exceeds once in a million million queries.
-  double allowed(const QueryFigures& figures) const {
-    return options_.method == PprMethod::walks ? walk_error(options_.walks, 1 - 1e-12) : figures.error;
+  double allowed(const ppr::QueryFigures& figures) const {
+    return options_.method == ppr::Method::walks ? ppr::walk_error(options_.walks, 1 - 1e-12) : figures.error;
   }
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -133,7 +133,7 @@ class PprVerifier : public PprSink {
           for (std::size_t i = 0; i < part.targets.size(); ++i)
             after_[part.targets[i]] += moving * (weight(part, i) / total(v));
         });
-    if (options_.dangling == PprDangling::seed) {
+    if (options_.dangling == ppr::Dangling::seed) {
       for (const auto& [vertex, share] : seeds_) after_[vertex] += returning * share;
     } else {
       for (double& mass : after_) mass += returning / static_cast<double>(vertices_);
@@ -171,8 +171,8 @@ class PprVerifier : public PprSink {
 
   std::uint64_t vertices_;
   const Starts& starts_;
-  const PprOptions& options_;
-  PprSink& next_;
+  const ppr::Options& options_;
+  ppr::Sink& next_;
   Instance query_ = 0;
   std::vector<std::pair<Vertex, double>> seeds_;
   ListParts lists_;
@@ -183,8 +183,8 @@ class PprVerifier : public PprSink {
 
 }  // namespace
 
-std::unique_ptr<PprSink> verify_ppr(const Graph& graph, const Starts& starts, const PprOptions& options,
-                                    PprSink& next) {
+std::unique_ptr<ppr::Sink> verify_ppr(const Graph& graph, const Starts& starts, const ppr::Options& options,
+                                      ppr::Sink& next) {
   return std::make_unique<PprVerifier>(graph, starts, options, next);
 }
 

@@ -13,18 +13,18 @@
 #include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/ppr.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 class GraphOnDevice;
 class ListFeeder;
 
-class PprBackend {
+class Backend {
  public:
-  virtual ~PprBackend() = default;
+  virtual ~Backend() = default;
   /// The most queries of a batch.
   virtual std::uint64_t rows() const = 0;
   /// Answers queries [first, first + count); what it hands out stays until the next call.
-  virtual PprBatch solve(Instance first, std::uint64_t count) = 0;
+  virtual Batch solve(Instance first, std::uint64_t count) = 0;
   /// Gives back the memory in which queries work, until the next call; batches stay.
   virtual void rest() = 0;
   /// Nothing more is asked here. Other ranks may still want lists of this one; returns once none does.
@@ -44,61 +44,61 @@ class PprBackend {
 inline constexpr std::uint64_t kMostFedQueries = 4096;
 /// Must queries do with a graph that the device does not have whole: asked for, in a file, or too large?
 /// Lists are then brought, or a GPU reads them in place.
-bool is_out_of_core(const Device& device, const Graph& graph, const PprOptions& options,
+bool is_out_of_core(const Device& device, const Graph& graph, const Options& options,
                     const PagingOptions& paging);
 
 /// Does a GPU read lists in place: in the host's memory, where they do not fit or this was asked for?
-bool is_read_in_place(const Device& device, const Graph& graph, const PprOptions& options,
+bool is_read_in_place(const Device& device, const Graph& graph, const Options& options,
                       const PagingOptions& paging);
 
 /// On the device; keeps references to device, graph, starts and options. `queries` is how many will be asked.
 /// `beside`, if any, is of the same device, graph and paging, as much by weight, and outlives this one: a GPU
 /// does not hold the graph twice, and ranks that share it out ask each other in one place, whichever backend
 /// each is at work in. Throws UsageError for what the device cannot do, and as run_ppr does.
-std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
-                                             const PprOptions& options, const PagingOptions& paging,
-                                             std::uint64_t queries, const PprBackend* beside = nullptr);
+std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
+                                          const Options& options, const PagingOptions& paging,
+                                          std::uint64_t queries, const Backend* beside = nullptr);
 
-std::unique_ptr<PprBackend> make_host_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                          const PprOptions& options, std::uint64_t queries);
-std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& graph,
-                                          std::shared_ptr<GraphOnDevice> on_device, const Starts& starts,
-                                          const PprOptions& options, std::uint64_t queries);
+std::unique_ptr<Backend> make_host_ppr(const Device& device, const Graph& graph, const Starts& starts,
+                                       const Options& options, std::uint64_t queries);
+std::unique_ptr<Backend> make_cuda_ppr(const Device& device, const Graph& graph,
+                                       std::shared_ptr<GraphOnDevice> on_device, const Starts& starts,
+                                       const Options& options, std::uint64_t queries);
 
 /// Lists are brought in both.
-std::unique_ptr<PprBackend> make_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                         const PprOptions& options, const PagingOptions& paging,
-                                         std::uint64_t queries, const PprBackend* beside);
-std::unique_ptr<PprBackend> make_cuda_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                              const PprOptions& options, const PagingOptions& paging,
-                                              std::uint64_t queries, const PprBackend* beside);
+std::unique_ptr<Backend> make_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
+                                      const Options& options, const PagingOptions& paging,
+                                      std::uint64_t queries, const Backend* beside);
+std::unique_ptr<Backend> make_cuda_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
+                                           const Options& options, const PagingOptions& paging,
+                                           std::uint64_t queries, const Backend* beside);
 
-using PprProgress = std::function<void(Instance done, Instance total)>;
+using Progress = std::function<void(Instance done, Instance total)>;
 
 /// Batch after batch of `range`; a backend may be asked many times.
-PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const PprProgress& progress = {});
+Stats run_ppr(Backend& backend, InstanceRange range, Sink& sink, const Progress& progress = {});
 
 /// Of a query that reaches everything on the host: its vertices, once or in two places, and lists of them.
-std::uint64_t worst_host_query(const Graph& graph, const PprOptions& options);
+std::uint64_t worst_host_query(const Graph& graph, const Options& options);
 /// Groups that go side by side on the host where so much memory is left: one for each of the workers beside
 /// its table, or none; where no query stays in a table, for as many as fit.
-DenseFit fit_host_rows(const Graph& graph, const PprOptions& options, std::uint64_t workers,
+DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t workers,
                        std::uint64_t queries, std::uint64_t memory);
 /// Queries that the host works on at once where so much memory is left: as many as fit if each reaches all of
 /// the graph, and at least one.
-unsigned host_queries_at_once(const Device& device, const Graph& graph, const PprOptions& options,
+unsigned host_queries_at_once(const Device& device, const Graph& graph, const Options& options,
                               std::uint64_t left);
 /// The same of a GPU, and what its queries share: the graph, or what is not read in place of it.
-unsigned cuda_queries_at_once(const PprOptions& options);
-std::uint64_t cuda_graph_bytes(const Graph& graph, const PprOptions& options, bool in_place);
+unsigned cuda_queries_at_once(const Options& options);
+std::uint64_t cuda_graph_bytes(const Graph& graph, const Options& options, bool in_place);
 
 /// Memory of a query's results.
-inline std::uint64_t ppr_row_bytes(const PprOptions& options) {
+inline std::uint64_t ppr_row_bytes(const Options& options) {
   return options.top * (sizeof(Vertex) + sizeof(double)) + sizeof(Vertex) + sizeof(QueryFigures);
 }
 
 /// Queries that a batch holds: a part of what is left, and enough for no thread to wait for another.
-inline std::uint64_t ppr_batch_rows(const Device& device, const PprOptions& options, std::uint64_t queries) {
+inline std::uint64_t ppr_batch_rows(const Device& device, const Options& options, std::uint64_t queries) {
   constexpr std::uint64_t kBatchBytes = 32u << 20;
   const std::uint64_t bytes = std::min(kBatchBytes, device.memory().available() / 8);
   return std::clamp<std::uint64_t>(bytes / ppr_row_bytes(options), 1, std::max<std::uint64_t>(queries, 1));
@@ -106,15 +106,15 @@ inline std::uint64_t ppr_batch_rows(const Device& device, const PprOptions& opti
 
 /// Results of a batch where the host reads them.
 template <template <class> class Memory>
-struct PprRows {
-  PprRows(const Device& device, std::uint64_t rows, std::uint32_t list_size)
+struct Rows {
+  Rows(const Device& device, std::uint64_t rows, std::uint32_t list_size)
       : top(list_size),
         seeds(device, rows, "results of queries"),
         vertices(device, rows * list_size, "results of queries"),
         scores(device, rows * list_size, "results of queries"),
         figures(device, rows, "results of queries") {}
 
-  PprBatch batch(Instance first, std::uint64_t count) const {
+  Batch batch(Instance first, std::uint64_t count) const {
     return {first,
             count,
             top,
@@ -130,4 +130,4 @@ struct PprRows {
   Memory<QueryFigures> figures;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -22,22 +22,21 @@
 #include "engine/ppr/query_rules.hpp"
 #include "engine/ppr/rooms.cuh"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
-using QueriesKernel = void (*)(cuda::QueriesView);
+using QueriesKernel = void (*)(QueriesView);
 
-QueriesKernel kernel_of(const PprOptions& options) {
-  return goes_one_by_one(options) ? cuda::queries_kernel<cuda::OneByOneQuery>
-                                  : cuda::queries_kernel<cuda::TogetherQuery>;
+QueriesKernel kernel_of(const Options& options) {
+  return goes_one_by_one(options) ? queries_kernel<OneByOneQuery> : queries_kernel<TogetherQuery>;
 }
 
-class CudaPpr final : public PprBackend {
+class CudaPpr final : public Backend {
  public:
   /// `on_device` has the graph, or reads it in place; or `lists` bring it.
   CudaPpr(const Device& device, const Graph& graph, std::shared_ptr<GraphOnDevice> on_device,
-          std::unique_ptr<ListCache> lists, const Starts& starts, const PprOptions& options,
+          std::unique_ptr<ListCache> lists, const Starts& starts, const Options& options,
           std::uint64_t queries)
       : device_(device),
         host_graph_(graph),
@@ -65,7 +64,7 @@ class CudaPpr final : public PprBackend {
 
   std::uint64_t rows() const override { return rows_; }
 
-  PprBatch solve(Instance first, std::uint64_t count) override {
+  Batch solve(Instance first, std::uint64_t count) override {
     give_seeds(first, count);
     waiting_.resize(count);
     std::iota(waiting_.rbegin(), waiting_.rend(), 0u);
@@ -105,7 +104,7 @@ class CudaPpr final : public PprBackend {
  private:
   RouteLimits limits() const {
     const bool rows = graph_ && !graph_->in_place() && may_go_side_by_side(options_);
-    return {host_graph_.vertices(), blocks_, options_.state != PprState::dense, rows};
+    return {host_graph_.vertices(), blocks_, options_.state != State::dense, rows};
   }
 
   void copy(void* to, const void* from, std::uint64_t bytes) {
@@ -214,7 +213,7 @@ class CudaPpr final : public PprBackend {
     const BatchView batch{seeds_there_.data(), seed_offsets_there_.data(), figures_.data(), vertices_.data(),
                           scores_.data()};
     if (!dense_->answer(batch, rules(), pending_there_.data(), pending, stream_)) {
-      if (options_.state == PprState::dense)
+      if (options_.state == State::dense)
         throw BudgetError(
             "--state dense: too little memory for a row a vertex (raise --device-memory, or leave it out)");
       dense_.reset();
@@ -238,7 +237,7 @@ class CudaPpr final : public PprBackend {
     const unsigned blocks = rooms_.prepare(device_, shape, wanted, stream_);
     copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
     cuda::check(cudaMemsetAsync(next_.data(), 0, next_.bytes(), stream_.get()), "clearing");
-    cuda::QueriesView view;
+    QueriesView view;
     view.rules = rules();
     view.room = rooms_.first(), view.room_bytes = shape.bytes();
     view.first = first;
@@ -246,7 +245,7 @@ class CudaPpr final : public PprBackend {
     view.rows = pending_there_.data(), view.count = static_cast<std::uint32_t>(pending);
     view.next = next_.data();
     view.figures = figures_.data(), view.vertices = vertices_.data(), view.scores = scores_.data();
-    kernel_of(options_)<<<blocks, cuda::kQueryBlock, 0, stream_.get()>>>(view);
+    kernel_of(options_)<<<blocks, kQueryBlock, 0, stream_.get()>>>(view);
     cuda::check_launch("queries_kernel");
     bring_figures(count);
   }
@@ -283,13 +282,13 @@ class CudaPpr final : public PprBackend {
   const Device& device_;
   const Graph& host_graph_;
   const Starts& starts_;
-  const PprOptions& options_;
+  const Options& options_;
   cuda::Stream stream_;
   unsigned blocks_ = cuda_queries_at_once(options_);
   std::shared_ptr<GraphOnDevice> graph_;
   std::unique_ptr<ListCache> lists_;
   std::uint64_t rows_;
-  PprRows<Staging> results_;
+  Rows<Staging> results_;
   Staging<GroupFigures> group_figures_;
   Buffer<Vertex> vertices_;
   Buffer<double> scores_;
@@ -315,35 +314,35 @@ class CudaPpr final : public PprBackend {
 
 }  // namespace
 
-unsigned cuda_queries_at_once(const PprOptions& options) {
+unsigned cuda_queries_at_once(const Options& options) {
   int device = 0, processors = 0, each = 0;
   cuda::check(cudaGetDevice(&device), "cudaGetDevice");
   cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
               "cudaDeviceGetAttribute");
-  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel_of(options), cuda::kQueryBlock, 0),
+  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel_of(options), kQueryBlock, 0),
               "the queries' occupancy");
   if (each == 0) throw RunError("CUDA: not one block of queries fits a processor of this GPU");
   return static_cast<unsigned>(processors * each);
 }
 
-std::uint64_t cuda_graph_bytes(const Graph& graph, const PprOptions& options, bool in_place) {
+std::uint64_t cuda_graph_bytes(const Graph& graph, const Options& options, bool in_place) {
   const std::uint64_t by_vertex =
       (graph.vertices() + 1) * sizeof(EdgeIndex) + (options.weighted ? graph.vertices() * sizeof(double) : 0);
   if (in_place) return by_vertex;
   return by_vertex + graph.edges() * list_edge_bytes(options);
 }
 
-std::unique_ptr<PprBackend> make_cuda_ppr(const Device& device, const Graph& graph,
-                                          std::shared_ptr<GraphOnDevice> on_device, const Starts& starts,
-                                          const PprOptions& options, std::uint64_t queries) {
+std::unique_ptr<Backend> make_cuda_ppr(const Device& device, const Graph& graph,
+                                       std::shared_ptr<GraphOnDevice> on_device, const Starts& starts,
+                                       const Options& options, std::uint64_t queries) {
   return std::make_unique<CudaPpr>(device, graph, std::move(on_device), nullptr, starts, options, queries);
 }
 
-std::unique_ptr<PprBackend> make_cuda_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                              const PprOptions& options, const PagingOptions& paging,
-                                              std::uint64_t queries, const PprBackend* beside) {
+std::unique_ptr<Backend> make_cuda_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
+                                           const Options& options, const PagingOptions& paging,
+                                           std::uint64_t queries, const Backend* beside) {
   auto lists = make_list_cache(device, graph, options, paging, beside ? beside->rank_feeder() : nullptr);
   return std::make_unique<CudaPpr>(device, graph, nullptr, std::move(lists), starts, options, queries);
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

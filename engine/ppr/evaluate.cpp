@@ -8,13 +8,13 @@
 #include "engine/exec/threads.hpp"
 #include "engine/ppr/backend.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
-PprOptions truth_of(const PprOptions& options, std::uint32_t length) {
-  PprOptions truth = options;
-  truth.method = PprMethod::exact;
+Options truth_of(const Options& options, std::uint32_t length) {
+  Options truth = options;
+  truth.method = Method::exact;
   truth.length = length;
   truth.tolerance = kEvaluatedLimit;
   return truth;
@@ -66,26 +66,26 @@ void add(Precision& sum, const Precision& more) {
 }  // namespace
 
 /// Answers the queries of batches that others answered too.
-class PprEvaluator::Truth {
+class Evaluator::Truth {
  public:
-  Truth(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-        const PagingOptions& paging, std::uint64_t queries, const PprBackend* beside)
+  Truth(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
+        const PagingOptions& paging, std::uint64_t queries, const Backend* beside)
       : device_(device),
         vertices_(graph.vertices()),
         options_(options),
         backend_(make_ppr_backend(device, graph, starts, options_, paging, queries, beside)) {}
 
-  const PprBackend& backend() const { return *backend_; }
+  const Backend& backend() const { return *backend_; }
 
-  void compare(const PprBatch& batch, Precision& sum) {
+  void compare(const Batch& batch, Precision& sum) {
     for (std::uint64_t row = 0; row < batch.count; row += backend_->rows())
       compare(batch, row, std::min(backend_->rows(), batch.count - row), sum);
     backend_->rest();
   }
 
  private:
-  void compare(const PprBatch& batch, std::uint64_t first, std::uint64_t count, Precision& sum) {
-    const PprBatch truth = backend_->solve(batch.first + first, count);
+  void compare(const Batch& batch, std::uint64_t first, std::uint64_t count, Precision& sum) {
+    const Batch truth = backend_->solve(batch.first + first, count);
     precisions_.resize(count);
     parallel_blocks(device_.threads(), count, 1, [&](std::uint64_t row, std::uint64_t, unsigned) {
       const auto list = batch.vertices.subspan((first + row) * batch.top, batch.top);
@@ -96,18 +96,18 @@ class PprEvaluator::Truth {
 
   const Device& device_;
   std::uint64_t vertices_;
-  PprOptions options_;
-  std::unique_ptr<PprBackend> backend_;
+  Options options_;
+  std::unique_ptr<Backend> backend_;
   std::vector<Precision> precisions_;
 };
 
-PprEvaluator::PprEvaluator(const Device& device, const Graph& graph, const Starts& starts,
-                           const PprOptions& options, PprSink& next, const PagingOptions& paging)
+Evaluator::Evaluator(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
+                     Sink& next, const PagingOptions& paging)
     : next_(next) {
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const std::uint32_t length = length_of(options);
   const auto truth = [&](std::uint32_t of_length) {
-    const PprBackend* const beside = truncated_truth_ ? &truncated_truth_->backend() : nullptr;
+    const Backend* const beside = truncated_truth_ ? &truncated_truth_->backend() : nullptr;
     return std::make_unique<Truth>(device, graph, starts, truth_of(options, of_length), paging,
                                    range.end - range.begin, beside);
   };
@@ -115,25 +115,25 @@ PprEvaluator::PprEvaluator(const Device& device, const Graph& graph, const Start
   limit_truth_ = truth(0);
 }
 
-PprEvaluator::~PprEvaluator() = default;
+Evaluator::~Evaluator() = default;
 
-const PprBackend* PprEvaluator::asks() const {
+const Backend* Evaluator::asks() const {
   return &limit_truth_->backend();
 }
 
-void PprEvaluator::write(const PprBatch& batch) {
+void Evaluator::write(const Batch& batch) {
   if (truncated_truth_) truncated_truth_->compare(batch, truncated_);
   limit_truth_->compare(batch, limit_);
   queries_ += batch.count;
   next_.write(batch);
 }
 
-void PprLatencies::write(const PprBatch& batch) {
+void Latencies::write(const Batch& batch) {
   for (const QueryFigures& query : batch.figures) seconds_.push_back(static_cast<float>(query.seconds));
   next_.write(batch);
 }
 
-double PprLatencies::quantile(double share) {
+double Latencies::quantile(double share) {
   if (seconds_.empty()) return 0;
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(seconds_.size())));
   const auto at = seconds_.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
@@ -141,4 +141,4 @@ double PprLatencies::quantile(double share) {
   return static_cast<double>(*at);
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -8,7 +8,7 @@
 #include "engine/core/charged_vector.hpp"
 #include "engine/ppr/ppr.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// What the untruncated scores that lists are compared with may miss in sum.
 inline constexpr double kEvaluatedLimit = 1e-8;
@@ -24,15 +24,15 @@ struct Precision {
 
 /// Compares each list with that of GD(L), where there is an L, and with that of the untruncated scores, both
 /// found by diffusion from the seeds.
-class PprEvaluator : public PprSink {
+class Evaluator : public Sink {
  public:
   /// Keeps references to all but `options`; works where the device does. Where ranks share out the graph, all
   /// make one at the same time, and what its queries ask of others is counted by the run that it looks at.
-  PprEvaluator(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-               PprSink& next, const PagingOptions& paging = {});
-  ~PprEvaluator() override;
-  void write(const PprBatch& batch) override;
-  const PprBackend* asks() const override;
+  Evaluator(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
+            Sink& next, const PagingOptions& paging = {});
+  ~Evaluator() override;
+  void write(const Batch& batch) override;
+  const Backend* asks() const override;
 
   std::uint64_t queries() const { return queries_; }
   bool has_truncated() const { return truncated_truth_ != nullptr; }
@@ -42,23 +42,23 @@ class PprEvaluator : public PprSink {
  private:
   class Truth;
 
-  PprSink& next_;
+  Sink& next_;
   std::unique_ptr<Truth> truncated_truth_, limit_truth_;
   std::uint64_t queries_ = 0;
   Precision truncated_, limit_;
 };
 
 /// Notes how long each query took.
-class PprLatencies : public PprSink {
+class Latencies : public Sink {
  public:
-  explicit PprLatencies(PprSink& next) : next_(next) {}
-  void write(const PprBatch& batch) override;
+  explicit Latencies(Sink& next) : next_(next) {}
+  void write(const Batch& batch) override;
   /// The time within which `share` of the queries were answered; 0 without queries.
   double quantile(double share);
 
  private:
-  PprSink& next_;
+  Sink& next_;
   ChargedVector<float> seconds_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -14,7 +14,7 @@
 #include "engine/ppr/adjacency/wanted.hpp"
 #include "engine/ppr/backend.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
@@ -27,7 +27,7 @@ constexpr std::uint64_t kLeastShare = 64;
 
 /// A query under way.
 struct Flight {
-  Flight(const Device& device, const CsrView& graph, const PprOptions& options, std::uint64_t of_row)
+  Flight(const Device& device, const CsrView& graph, const Options& options, std::uint64_t of_row)
       : solver(device, graph, options), row(of_row) {}
 
   enum class State { fresh, waiting, ended, failed };
@@ -39,10 +39,10 @@ struct Flight {
   Clock::time_point begin = Clock::now();
 };
 
-class FedPpr final : public PprBackend {
+class FedPpr final : public Backend {
  public:
-  FedPpr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-         const PagingOptions& paging, std::uint64_t queries, const PprBackend* beside)
+  FedPpr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
+         const PagingOptions& paging, std::uint64_t queries, const Backend* beside)
       : device_(device),
         graph_(graph),
         starts_(starts),
@@ -61,7 +61,7 @@ class FedPpr final : public PprBackend {
 
   std::uint64_t rows() const override { return rows_; }
 
-  PprBatch solve(Instance first, std::uint64_t count) override {
+  Batch solve(Instance first, std::uint64_t count) override {
     first_ = first;
     pending_.resize(count);
     for (std::uint64_t row = 0; row < count; ++row) pending_[row] = count - 1 - row;
@@ -183,10 +183,10 @@ class FedPpr final : public PprBackend {
   const Device& device_;
   const Graph& graph_;
   const Starts& starts_;
-  const PprOptions& options_;
+  const Options& options_;
   PagingOptions paging_;
   std::uint64_t rows_;
-  PprRows<Buffer> results_;
+  Rows<Buffer> results_;
   WantedLists wanted_;
   std::shared_ptr<ListFeeder> feeder_;
   ListTraffic traffic_;  ///< of feeders before, and this one's rounds and restarts
@@ -203,10 +203,10 @@ class FedPpr final : public PprBackend {
 
 }  // namespace
 
-std::unique_ptr<PprBackend> make_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                         const PprOptions& options, const PagingOptions& paging,
-                                         std::uint64_t queries, const PprBackend* beside) {
+std::unique_ptr<Backend> make_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
+                                      const Options& options, const PagingOptions& paging,
+                                      std::uint64_t queries, const Backend* beside) {
   return std::make_unique<FedPpr>(device, graph, starts, options, paging, queries, beside);
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

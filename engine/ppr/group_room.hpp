@@ -6,7 +6,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/ppr/query_room.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// What the lanes count together.
 struct RoomCounts {
@@ -124,4 +124,4 @@ class GroupRoom {
   RoomView room_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

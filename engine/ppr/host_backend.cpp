@@ -15,19 +15,19 @@
 #include "engine/ppr/query_route.hpp"
 #include "engine/ppr/query_rules.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::uint64_t totals_bytes(const Graph& graph, const PprOptions& options) {
+std::uint64_t totals_bytes(const Graph& graph, const Options& options) {
   return options.weighted ? graph.vertices() * sizeof(double) : 0;
 }
 
-class HostPpr final : public PprBackend {
+class HostPpr final : public Backend {
  public:
-  HostPpr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
+  HostPpr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
           std::uint64_t queries)
       : device_(device),
         graph_(graph),
@@ -42,10 +42,10 @@ class HostPpr final : public PprBackend {
 
   std::uint64_t rows() const override { return rows_; }
 
-  PprBatch solve(Instance first, std::uint64_t count) override {
+  Batch solve(Instance first, std::uint64_t count) override {
     if (!fit_) fit_ = fit_rows();
     for (auto& worker : workers_) worker->forget();
-    const bool all_in_rows = options_.state == PprState::dense;
+    const bool all_in_rows = options_.state == State::dense;
     const std::uint64_t at_once = all_in_rows ? fit_->groups : workers_.size();
     parallel_blocks(static_cast<unsigned>(at_once), count, 1,
                     [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
@@ -72,7 +72,7 @@ class HostPpr final : public PprBackend {
     Clock::time_point begin;
   };
   struct Worker {
-    Worker(const Device& device, const Graph& graph, const PprOptions& options)
+    Worker(const Device& device, const Graph& graph, const Options& options)
         : solver(device, graph.out.view(), options) {}
     void forget() {
       if (group) group->clear();
@@ -86,7 +86,7 @@ class HostPpr final : public PprBackend {
   };
   /// What groups of all workers read.
   struct Shared {
-    Shared(const Device& device, const Graph& host_graph, const PprOptions& options)
+    Shared(const Device& device, const Graph& host_graph, const Options& options)
         : in(host_graph, device.threads()) {
       graph.out = host_graph.out.view(), graph.in = in.rows().view();
       if (!options.weighted) return;
@@ -101,7 +101,7 @@ class HostPpr final : public PprBackend {
   DenseFit fit_rows() const {
     const DenseFit fit =
         fit_host_rows(graph_, options_, workers_.size(), expected_, device_.memory().available());
-    if (options_.state == PprState::dense && fit.groups == 0) throw_too_little();
+    if (options_.state == State::dense && fit.groups == 0) throw_too_little();
     return fit;
   }
 
@@ -128,7 +128,7 @@ class HostPpr final : public PprBackend {
 
   /// Of a step after which a query leaves its table.
   std::uint64_t edges_in_table() const {
-    if (options_.state == PprState::dense) return 0;
+    if (options_.state == State::dense) return 0;
     return least_edges_side_by_side(graph_.vertices(), graph_.edges(), fit_->shape.width);
   }
 
@@ -140,7 +140,7 @@ class HostPpr final : public PprBackend {
       worker.group->add(worker.solver.paused(), worker.seeds);
       return true;
     } catch (const BudgetError&) {
-      if (options_.state == PprState::dense) throw_too_little();
+      if (options_.state == State::dense) throw_too_little();
       keep_to_tables_ = true;
       return false;
     }
@@ -175,9 +175,9 @@ class HostPpr final : public PprBackend {
   const Device& device_;
   const Graph& graph_;
   const Starts& starts_;
-  const PprOptions& options_;
+  const Options& options_;
   std::uint64_t rows_, expected_;  ///< of a batch: at most, and by what is known
-  PprRows<Buffer> results_;
+  Rows<Buffer> results_;
   std::optional<DenseFit> fit_;  ///< groups that there is the memory for
   std::atomic<bool> keep_to_tables_ = false;
   std::mutex making_;
@@ -187,18 +187,18 @@ class HostPpr final : public PprBackend {
 
 }  // namespace
 
-std::uint64_t worst_host_query(const Graph& graph, const PprOptions& options) {
+std::uint64_t worst_host_query(const Graph& graph, const Options& options) {
   const std::uint64_t n = graph.vertices(), reached = ReachedVertices::peak_bytes(n, n);
-  if (options.state == PprState::dense)
+  if (options.state == State::dense)
     return DenseShape{n, 1}.group_bytes() + DenseGroup::list_bytes(n, options.top);
   return goes_one_by_one(options) ? 2 * reached + n * 20 : reached + n * 4;
 }
 
-DenseFit fit_host_rows(const Graph& graph, const PprOptions& options, std::uint64_t workers,
+DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t workers,
                        std::uint64_t queries, std::uint64_t memory) {
   const std::uint64_t n = graph.vertices();
-  const bool all = options.state == PprState::dense;
-  if (options.method != PprMethod::exact || options.state == PprState::sparse || n == 0) return {};
+  const bool all = options.state == State::dense;
+  if (options.method != Method::exact || options.state == State::sparse || n == 0) return {};
   const std::uint64_t tables = all ? 0 : workers * worst_host_query(graph, options),
                       taken = tables + InEdges::peak_bytes(graph) + totals_bytes(graph, options);
   // What is left beside tables is not for rows alone: sinks and writers have needs of their own.
@@ -208,15 +208,15 @@ DenseFit fit_host_rows(const Graph& graph, const PprOptions& options, std::uint6
   return all || fit.groups == workers ? fit : DenseFit{};
 }
 
-unsigned host_queries_at_once(const Device& device, const Graph& graph, const PprOptions& options,
+unsigned host_queries_at_once(const Device& device, const Graph& graph, const Options& options,
                               std::uint64_t left) {
   const std::uint64_t fit = left / std::max<std::uint64_t>(worst_host_query(graph, options), 1);
   return static_cast<unsigned>(std::clamp<std::uint64_t>(fit, 1, device.threads()));
 }
 
-std::unique_ptr<PprBackend> make_host_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                          const PprOptions& options, std::uint64_t queries) {
+std::unique_ptr<Backend> make_host_ppr(const Device& device, const Graph& graph, const Starts& starts,
+                                       const Options& options, std::uint64_t queries) {
   return std::make_unique<HostPpr>(device, graph, starts, options, queries);
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

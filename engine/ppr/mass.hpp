@@ -18,7 +18,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/random/uniform.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// In units of 2^-63.
 using Mass = std::uint64_t;
@@ -92,4 +92,4 @@ SLUICE_HD Mass weighted_share(double per_weight, double weight) {
   return static_cast<Mass>(per_weight * weight);
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

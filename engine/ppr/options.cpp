@@ -7,11 +7,11 @@
 
 #include "engine/core/error.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
-void validate_stages(const PprOptions& options) {
+void validate_stages(const Options& options) {
   const auto& stages = options.stages;
   if (stages.empty() || std::any_of(stages.begin(), stages.end(), [](auto steps) { return steps < 1; }))
     throw UsageError("--stages: every stage has at least one step (write 3,3)");
@@ -31,14 +31,14 @@ void validate_stages(const PprOptions& options) {
 
 }  // namespace
 
-std::uint32_t length_of(const PprOptions& options) {
-  if (options.method != PprMethod::staged) return options.length;
+std::uint32_t length_of(const Options& options) {
+  if (options.method != Method::staged) return options.length;
   std::uint32_t sum = 0;
   for (const std::int64_t steps : options.stages) sum += static_cast<std::uint32_t>(steps);
   return sum;
 }
 
-void validate(const PprOptions& options) {
+void validate(const Options& options) {
   if (!(options.alpha >= 0 && options.alpha < 1)) throw UsageError("--alpha: must be at least 0 and below 1");
   if (!(options.tolerance >= 0) || !std::isfinite(options.tolerance))
     throw UsageError("--tolerance: must be finite and not negative");
@@ -49,9 +49,9 @@ void validate(const PprOptions& options) {
     throw UsageError(fmt::format("--walks: must be at least 1 and at most {}", kMostWalks));
   if (!(options.confidence > 0 && options.confidence < 1))
     throw UsageError("--confidence: must be above 0 and below 1");
-  if (options.method == PprMethod::push && options.length != 0)
+  if (options.method == Method::push && options.length != 0)
     throw UsageError("--length: push finds the limit (leave it out)");
-  if (options.method == PprMethod::staged) validate_stages(options);
+  if (options.method == Method::staged) validate_stages(options);
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -8,10 +8,10 @@
 #include "engine/core/types.hpp"
 #include "engine/random/streams.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// How the scores of a query are found.
-enum class PprMethod {
+enum class Method {
   exact,   ///< diffusion from the seeds: GD(L), or until little mass is under way
   staged,  ///< MeLoPPR: diffusion in stages, of which each goes on from some of the vertices reached
   push,    ///< forward push: mass moves on from where much of it waits
@@ -19,28 +19,28 @@ enum class PprMethod {
 };
 
 /// Where the mass of a vertex without out-edges goes.
-enum class PprDangling { seed, uniform };
+enum class Dangling { seed, uniform };
 
 /// What a vertex that the next stage leaves out gets as its score.
-enum class PprUnexpanded {
+enum class Unexpanded {
   residual,  ///< all that waits there: no mass is lost
   share,     ///< 1 - alpha of it, which stays there in any case: no score is too large, and lists are better
 };
 
 /// Where exact queries keep what they know of vertices. Scores do not depend on it.
-enum class PprState {
+enum class State {
   automatic,
   sparse,  ///< a query in a table of what it reached
   dense,   ///< queries side by side, a row a vertex
 };
 
-struct PprOptions : RunOptions {
-  PprMethod method = PprMethod::exact;
+struct Options : RunOptions {
+  Method method = Method::exact;
   double alpha = 0.85;       ///< the chance to go on
   std::uint32_t length = 0;  ///< L; 0: the limit, to `tolerance`
   double tolerance = 1e-10;  ///< on what the scores of a query miss, in sum
   std::uint32_t top = 200;   ///< k
-  PprDangling dangling = PprDangling::seed;
+  Dangling dangling = Dangling::seed;
   bool weighted = false;  ///< mass is split by edge weight instead of evenly
 
   std::vector<std::int64_t> stages{3, 3};  ///< staged: their sum is L
@@ -48,11 +48,11 @@ struct PprOptions : RunOptions {
   /// Above 0, staged: the next stage takes those of at least this residual instead. push: mass moves on
   /// where there is so much for each out-edge, and ends where there is not; 0: down to `tolerance`.
   double residual_threshold = 0;
-  PprUnexpanded unexpanded = PprUnexpanded::residual;
+  Unexpanded unexpanded = Unexpanded::residual;
   bool one_by_one = false;  ///< staged: next-stage vertices go on one after the other instead of together
   std::uint32_t table = 0;  ///< one by one: c, scores are kept for c x k vertices at a time; 0: for all
 
-  PprState state = PprState::automatic;
+  State state = State::automatic;
 
   std::uint32_t walks = 10000;  ///< walks: of each query
   double confidence = 0.99;     ///< walks: with which the error is stated
@@ -62,14 +62,14 @@ struct PprOptions : RunOptions {
 inline constexpr std::uint32_t kMostWalks = kMaxDraws;
 
 /// The length of a run that is truncated, 0 for the limit.
-std::uint32_t length_of(const PprOptions& options);
+std::uint32_t length_of(const Options& options);
 
 /// Do next-stage vertices go on one after the other?
-inline bool goes_one_by_one(const PprOptions& options) {
-  return options.method == PprMethod::staged && options.one_by_one;
+inline bool goes_one_by_one(const Options& options) {
+  return options.method == Method::staged && options.one_by_one;
 }
 
 /// Throws UsageError naming the option.
-void validate(const PprOptions& options);
+void validate(const Options& options);
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -19,21 +19,20 @@
 #include "engine/ppr/query_room.hpp"
 #include "engine/ppr/query_rules.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
-SweepLists lists_of(const Graph& graph, const PprOptions& options, std::uint64_t owners) {
+SweepLists lists_of(const Graph& graph, const Options& options, std::uint64_t owners) {
   const std::uint64_t edge = list_edge_bytes(options);
   return {graph.edges() / owners * edge, longest_list(graph.out.offsets.span()) * edge};
 }
 
-void require_meaning(const Device& device, const Graph& graph, const Starts& starts,
-                     const PprOptions& options) {
+void require_meaning(const Device& device, const Graph& graph, const Starts& starts, const Options& options) {
   validate(options);
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
-  if (options.state == PprState::dense && device.is_cuda() && options.top > kSortedHere)
+  if (options.state == State::dense && device.is_cuda() && options.top > kSortedHere)
     throw UsageError(
         fmt::format("--state dense: lists of up to {} on a GPU (lower --top, or leave it out)", kSortedHere));
   for (const Vertex seed : starts.vertices) {
@@ -43,26 +42,26 @@ void require_meaning(const Device& device, const Graph& graph, const Starts& sta
 
 #if defined(SLUICE_HAVE_CUDA)
 /// Of a GPU's memory: the graph, and one query in the smallest room.
-std::uint64_t smallest_on_gpu(const Graph& graph, const PprOptions& options, bool in_place) {
+std::uint64_t smallest_on_gpu(const Graph& graph, const Options& options, bool in_place) {
   return cuda_graph_bytes(graph, options, in_place) + ppr_row_bytes(options) +
          first_room(graph.vertices(), options).bytes();
 }
 
 /// The same where lists are brought: some of them, and one query in the smallest room.
-std::uint64_t smallest_fed_on_gpu(const Graph& graph, const PprOptions& options) {
+std::uint64_t smallest_fed_on_gpu(const Graph& graph, const Options& options) {
   const std::uint64_t first = first_room(graph.vertices(), options).bytes();
   return list_cache_bytes(graph, options) + ppr_row_bytes(options) + 2 * first;
 }
 
 /// Of `queries` in batches, with so much memory left. A room that would be as large as a column of rows is
 /// never made (query_route.hpp), and a group is as narrow as what is left of a batch.
-void plan_side_by_side(PprPlan& plan, const Graph& graph, const PprOptions& options, std::uint64_t queries,
+void plan_side_by_side(Plan& plan, const Graph& graph, const Options& options, std::uint64_t queries,
                        std::uint64_t memory) {
   const std::uint64_t n = graph.vertices(), in_edges = InEdgesOnDevice::bytes(graph, options.weighted);
   if (queries == 0 || !InEdgesOnDevice::fit(graph, options.weighted, memory)) return;
   const std::uint64_t rows = plan.batch_bytes / ppr_row_bytes(options), left = memory - in_edges;
   const std::uint64_t batch = std::min(queries, rows), last = (queries - 1) % rows + 1;
-  const bool all = options.state == PprState::dense;
+  const bool all = options.state == State::dense;
   const DenseFit most = DenseFit::of(n, batch, left), narrowest = DenseFit::of(n, all ? last : 1, left);
   if (narrowest.groups == 0) return;
   plan.rows_bytes = in_edges + most.bytes();
@@ -70,7 +69,7 @@ void plan_side_by_side(PprPlan& plan, const Graph& graph, const PprOptions& opti
 }
 
 /// Lists come by way of the host.
-void plan_fed_on_gpu(PprPlan& plan, const Device& device, const Graph& graph, const PprOptions& options,
+void plan_fed_on_gpu(Plan& plan, const Device& device, const Graph& graph, const Options& options,
                      const PagingOptions& paging) {
   const Device host({DeviceChoice::host, device.threads(), 0});
   const PagingOptions fed = feeder_paging(graph, paging);
@@ -92,11 +91,11 @@ void plan_fed_on_gpu(PprPlan& plan, const Device& device, const Graph& graph, co
 
 /// What is counted of an edge that was read in place: of walks by weight the targets alone, not the weights
 /// that they look through.
-std::uint64_t mapped_edge_bytes(const PprOptions& options) {
-  return options.method == PprMethod::walks ? sizeof(Vertex) : list_edge_bytes(options);
+std::uint64_t mapped_edge_bytes(const Options& options) {
+  return options.method == Method::walks ? sizeof(Vertex) : list_edge_bytes(options);
 }
 
-void count_figures(PprStats& stats, std::span<const QueryFigures> figures) {
+void count_figures(Stats& stats, std::span<const QueryFigures> figures) {
   for (const QueryFigures& query : figures) {
     stats.edges += query.edges;
     stats.reached += query.reached;
@@ -111,14 +110,13 @@ void count_figures(PprStats& stats, std::span<const QueryFigures> figures) {
 /// Answers queries by a backend, a batch of its rows at a time. For run_batches.
 class QueryBatches {
  public:
-  QueryBatches(PprBackend* backend, PprSink& sink, PprStats& stats)
-      : backend_(backend), sink_(sink), stats_(stats) {}
+  QueryBatches(Backend* backend, Sink& sink, Stats& stats) : backend_(backend), sink_(sink), stats_(stats) {}
 
   std::uint64_t next(std::uint64_t) const { return backend_->rows(); }
 
   void run(Instance first, std::uint64_t count, BatchWriter&) {
     const double start = seconds_now();
-    const PprBatch batch = backend_->solve(first, count);
+    const Batch batch = backend_->solve(first, count);
     stats_.compute_seconds += seconds_now() - start;
     if (sink_.asks() != nullptr) backend_->rest();
     const double writing = seconds_now();
@@ -135,9 +133,9 @@ class QueryBatches {
   }
 
  protected:
-  PprBackend* backend_;
-  PprSink& sink_;
-  PprStats& stats_;
+  Backend* backend_;
+  Sink& sink_;
+  Stats& stats_;
   bool writing_ = false;  ///< the sink has some of the batch
 };
 
@@ -145,8 +143,8 @@ class QueryBatches {
 /// that a query may need.
 class ShrinkingQueries : public QueryBatches {
  public:
-  ShrinkingQueries(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-                   const PagingOptions& paging, std::uint64_t queries, PprSink& sink, PprStats& stats)
+  ShrinkingQueries(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
+                   const PagingOptions& paging, std::uint64_t queries, Sink& sink, Stats& stats)
       : QueryBatches(nullptr, sink, stats),
         device_(device),
         graph_(graph),
@@ -185,15 +183,15 @@ class ShrinkingQueries : public QueryBatches {
   const Device& device_;
   const Graph& graph_;
   const Starts& starts_;
-  const PprOptions& options_;
+  const Options& options_;
   const PagingOptions& paging_;
-  std::unique_ptr<PprBackend> own_;
+  std::unique_ptr<Backend> own_;
   ListTraffic before_;  ///< of backends that are gone
 };
 
 }  // namespace
 
-bool is_out_of_core(const Device& device, const Graph& graph, [[maybe_unused]] const PprOptions& options,
+bool is_out_of_core(const Device& device, const Graph& graph, [[maybe_unused]] const Options& options,
                     const PagingOptions& paging) {
   if (graph.edges() == 0) return false;
   if (paging.shard) return true;
@@ -205,7 +203,7 @@ bool is_out_of_core(const Device& device, const Graph& graph, [[maybe_unused]] c
   return needs_pages(device, graph, paging);
 }
 
-bool is_read_in_place(const Device& device, const Graph& graph, const PprOptions& options,
+bool is_read_in_place(const Device& device, const Graph& graph, const Options& options,
                       const PagingOptions& paging) {
   if (!device.is_cuda() || paging.shard || graph.edges_elsewhere) return false;
   if (paging.transport == Transport::mapped) return graph.edges() > 0;
@@ -213,9 +211,9 @@ bool is_read_in_place(const Device& device, const Graph& graph, const PprOptions
          is_out_of_core(device, graph, options, paging);
 }
 
-std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
-                                             const PprOptions& options, const PagingOptions& paging,
-                                             std::uint64_t queries, const PprBackend* beside) {
+std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
+                                          const Options& options, const PagingOptions& paging,
+                                          std::uint64_t queries, const Backend* beside) {
   require_meaning(device, graph, starts, options);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
@@ -223,7 +221,7 @@ std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& 
     const bool shared = on_device != nullptr;
     const bool in_place = shared ? on_device->in_place() : is_read_in_place(device, graph, options, paging);
     const bool fed = !shared && !in_place && is_out_of_core(device, graph, options, paging);
-    if ((in_place || fed) && options.state == PprState::dense)
+    if ((in_place || fed) && options.state == State::dense)
       throw UsageError(
           "--state dense: the GPU does not have the graph (leave it out, or raise --device-memory)");
     if (fed) return make_cuda_fed_ppr(device, graph, starts, options, paging, queries, beside);
@@ -232,16 +230,16 @@ std::unique_ptr<PprBackend> make_ppr_backend(const Device& device, const Graph& 
   }
 #endif
   const bool out_of_core = is_out_of_core(device, graph, options, paging);
-  if (out_of_core && options.state == PprState::dense)
+  if (out_of_core && options.state == State::dense)
     throw UsageError("--state dense: lists of the graph come as they are missed (leave it out)");
   if (out_of_core) return make_fed_ppr(device, graph, starts, options, paging, queries, beside);
   return make_host_ppr(device, graph, starts, options, queries);
 }
 
-PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-                 PprSink& sink, const PagingOptions& paging) {
+Stats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
+              Sink& sink, const PagingOptions& paging) {
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
-  PprStats stats;
+  Stats stats;
   ShrinkingQueries queries(device, graph, starts, options, paging, range.end - range.begin, sink, stats);
   run_batches(queries, range, options.progress, stats);
   queries.end();
@@ -249,20 +247,20 @@ PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts,
   return stats;
 }
 
-PprStats run_ppr(PprBackend& backend, InstanceRange range, PprSink& sink, const PprProgress& progress) {
-  PprStats stats;
+Stats run_ppr(Backend& backend, InstanceRange range, Sink& sink, const Progress& progress) {
+  Stats stats;
   QueryBatches queries(&backend, sink, stats);
   run_batches(queries, range, progress, stats);
   queries.end();
   return stats;
 }
 
-PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-                 const PagingOptions& paging) {
+Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
+              const PagingOptions& paging) {
   require_meaning(device, graph, starts, options);
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const std::uint64_t n = graph.vertices(), allowed = device.memory().available();
-  PprPlan plan;
+  Plan plan;
   plan.result_bytes = (range.end - range.begin) * (options.top * (sizeof(std::int32_t) + sizeof(double)) + 4);
   plan.batch_bytes = ppr_batch_rows(device, options, range.end - range.begin) * ppr_row_bytes(options);
 #if defined(SLUICE_HAVE_CUDA)
@@ -305,4 +303,4 @@ PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts,
   return plan;
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -19,10 +19,10 @@
 #include "engine/ppr/options.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// Results of consecutive queries [first, first + count).
-struct PprBatch {
+struct Batch {
   Instance first = 0;
   std::uint64_t count = 0;
   std::uint32_t top = 0;
@@ -32,19 +32,19 @@ struct PprBatch {
   std::span<const QueryFigures> figures;  ///< [count]
 };
 
-class PprBackend;
+class Backend;
 
-class PprSink {
+class Sink {
  public:
-  virtual ~PprSink() = default;
+  virtual ~Sink() = default;
   /// Called in order of query; the spans are valid during the call only.
-  virtual void write(const PprBatch& batch) = 0;
+  virtual void write(const Batch& batch) = 0;
   /// Whom write() asks queries of its own, null: none. Those that were answered then make room for them
   /// first, and a run on the same device shares the graph with it.
-  virtual const PprBackend* asks() const { return nullptr; }
+  virtual const Backend* asks() const { return nullptr; }
 };
 
-struct PprStats {
+struct Stats {
   std::uint64_t queries = 0;
   std::uint64_t edges = 0;             ///< along which mass was sent
   std::uint64_t reached = 0;           ///< vertices, over all queries
@@ -60,14 +60,14 @@ struct PprStats {
 /// Runs the queries `options.first_instance` up to `options.last_instance` on the device. Throws UsageError
 /// for options out of range or what the graph does not have, InputError for a seed that is no vertex,
 /// BudgetError where memory does not suffice.
-PprStats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-                 PprSink& sink, const PagingOptions& paging = {});
+Stats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
+              Sink& sink, const PagingOptions& paging = {});
 
 /// What a query takes of host memory, in bytes a vertex that it reaches, at most.
 inline constexpr std::uint64_t kQueryVertexBytes = 64;
 
 /// What a run would take beside the graph. How many vertices a query reaches is not known beforehand.
-struct PprPlan {
+struct Plan {
   std::uint64_t graph_bytes = 0;          ///< of a GPU's memory
   bool in_place = false;                  ///< lists stay in host memory
   bool fed = false;                       ///< lists are brought to a GPU as queries come to them
@@ -81,7 +81,7 @@ struct PprPlan {
   std::uint64_t result_bytes = 0;
   unsigned threads = 1;  ///< queries at once
 };
-PprPlan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
-                 const PagingOptions& paging = {});
+Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
+              const PagingOptions& paging = {});
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -13,7 +13,7 @@
 #include "engine/core/types.hpp"
 #include "engine/ppr/mass.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// A vertex that a query has reached, in one sector of a GPU's memory.
 struct alignas(32) RoomEntry {
@@ -147,4 +147,4 @@ struct RoomShape {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -6,7 +6,7 @@
 #include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/query_rules.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
@@ -107,4 +107,4 @@ void QueryRoute::answered(std::uint64_t reached) {
   fits.queries += 1, fits.reached += static_cast<double>(reached);
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

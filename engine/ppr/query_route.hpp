@@ -11,7 +11,7 @@
 
 #include "engine/ppr/query_room.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// On the host: a step along so many edges takes as long in a table as a column's part of a pass over all
 /// rows, of so many columns. What a query reaches hardly ever shrinks, so later steps are as long.
@@ -63,4 +63,4 @@ class QueryRoute {
   bool begun_ = false;  ///< the batch has been in a room
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

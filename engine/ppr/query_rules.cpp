@@ -4,7 +4,7 @@
 
 #include "engine/exec/threads.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
@@ -16,7 +16,7 @@ constexpr std::uint64_t kRoomStep = 4;
 
 }  // namespace
 
-RoomShape first_room(std::uint64_t vertices, const PprOptions& options) {
+RoomShape first_room(std::uint64_t vertices, const Options& options) {
   if (goes_one_by_one(options)) {  // which sorts all that it has reached
     const auto steps = *std::max_element(options.stages.begin(), options.stages.end());
     return RoomShape::of(kFirstReached, vertices, vertices, static_cast<std::uint64_t>(steps));
@@ -28,12 +28,11 @@ RoomShape larger_room(const RoomShape& room, std::uint64_t vertices) {
   return RoomShape::of(room.limit * kRoomStep, vertices, room.asked, room.steps);
 }
 
-bool may_go_side_by_side(const PprOptions& options) {
-  return options.method == PprMethod::exact && options.top <= kSortedHere &&
-         options.state != PprState::sparse;
+bool may_go_side_by_side(const Options& options) {
+  return options.method == Method::exact && options.top <= kSortedHere && options.state != State::sparse;
 }
 
-QueryRules rules_of(const PprOptions& options) {
+QueryRules rules_of(const Options& options) {
   QueryRules rules;
   rules.continuation = Continuation::of(options.alpha);
   rules.method = options.method;
@@ -51,7 +50,7 @@ QueryRules rules_of(const PprOptions& options) {
   return rules;
 }
 
-std::vector<std::uint32_t> stages_of(const PprOptions& options) {
+std::vector<std::uint32_t> stages_of(const Options& options) {
   return {options.stages.begin(), options.stages.end()};
 }
 
@@ -69,15 +68,15 @@ HostArray<double> weight_totals(const CsrView& graph, unsigned threads) {
   return totals;
 }
 
-QueryFigures figures_of(const GroupFigures& group, const PprOptions& options) {
+QueryFigures figures_of(const GroupFigures& group, const Options& options) {
   QueryFigures figures;
   figures.held = from_mass(group.held);
-  figures.error = options.method == PprMethod::walks ? walk_error(options.walks, options.confidence)
-                                                     : figures.held + from_mass(kWholeMass - group.scored);
+  figures.error = options.method == Method::walks ? walk_error(options.walks, options.confidence)
+                                                  : figures.held + from_mass(kWholeMass - group.scored);
   figures.edges = group.edges;
   figures.reached = group.reached;
   figures.seconds = static_cast<double>(group.nanoseconds) * 1e-9;
   return figures;
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -11,7 +11,7 @@
 #include "engine/ppr/query_room.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// Where a list that is not at hand begins.
 inline constexpr EdgeIndex kNoPlace = ~EdgeIndex{0};
@@ -27,13 +27,13 @@ struct QueryRules {
   const std::uint32_t* stages = nullptr;  ///< [stage_count] staged: steps of each
   std::uint32_t stage_count = 0;
   Continuation continuation;
-  PprMethod method = PprMethod::exact;
+  Method method = Method::exact;
   std::uint32_t length = 0;
   Mass enough = 0;  ///< where a run to a tolerance ends
   Mass least = 0;   ///< the residual threshold; 0: none
   double expand = 0;
-  PprUnexpanded unexpanded = PprUnexpanded::residual;
-  PprDangling dangling = PprDangling::seed;
+  Unexpanded unexpanded = Unexpanded::residual;
+  Dangling dangling = Dangling::seed;
   std::uint32_t top = 0;
   WalkRules walk;
   std::uint32_t walks = 0;
@@ -77,20 +77,20 @@ struct GroupFigures {
 };
 
 /// The room that a run begins with; queries that do not fit are asked again in a larger one.
-RoomShape first_room(std::uint64_t vertices, const PprOptions& options);
+RoomShape first_room(std::uint64_t vertices, const Options& options);
 /// The next larger one.
 RoomShape larger_room(const RoomShape& room, std::uint64_t vertices);
 
 /// May queries of this run be answered side by side, by a GPU that has the graph (dense/queries.cuh)?
-bool may_go_side_by_side(const PprOptions& options);
+bool may_go_side_by_side(const Options& options);
 
 /// The rules without what they point to.
-QueryRules rules_of(const PprOptions& options);
-std::vector<std::uint32_t> stages_of(const PprOptions& options);
+QueryRules rules_of(const Options& options);
+std::vector<std::uint32_t> stages_of(const Options& options);
 /// Sums of each list's weights, added in the list's order: the bits that a single thread finds.
 HostArray<double> weight_totals(const CsrView& graph, unsigned threads);
 
 /// A query's figures in units of its user; its memory is not among them.
-QueryFigures figures_of(const GroupFigures& group, const PprOptions& options);
+QueryFigures figures_of(const GroupFigures& group, const Options& options);
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::uint64_t ReachedVertices::peak_bytes(std::uint64_t reached, std::uint64_t v
   return std::max(moving, capacity * sizeof(Reached) + slots_for(capacity, vertices) * 4);
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -8,7 +8,7 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/ppr/mass.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// A vertex that a query has reached. One look-up finds all of it in one half of a cache line.
 struct Reached {
@@ -70,4 +70,4 @@ class ReachedVertices {
   bool direct_ = false;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -8,7 +8,7 @@
 #include "engine/exec/stream.cuh"
 #include "engine/ppr/methods/query_kernels.cuh"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// Rooms side by side, empty whenever no query is at work.
 class Rooms {
@@ -22,7 +22,7 @@ class Rooms {
     memory_.reserve(device, rooms * shape.bytes(), "vertices that queries reached");
     first_ = shape.view(memory_.data());
     limit_ = shape.limit, rooms_ = rooms;
-    cuda::clear_rooms_kernel<<<rooms, cuda::kQueryBlock, 0, stream.get()>>>(first_, shape.bytes());
+    clear_rooms_kernel<<<rooms, kQueryBlock, 0, stream.get()>>>(first_, shape.bytes());
     cuda::check_launch("clear_rooms_kernel");
     return rooms;
   }
@@ -40,4 +40,4 @@ class Rooms {
   unsigned rooms_ = 0;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -5,7 +5,7 @@
 
 #include "engine/batch/starts_view.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 void Seeds::assign(const Starts& starts, std::uint64_t vertices, std::uint64_t seed, Instance instance) {
   seeds_.clear();
@@ -32,4 +32,4 @@ void Seeds::assign(const Starts& starts, std::uint64_t vertices, std::uint64_t s
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -9,7 +9,7 @@
 #include "engine/core/types.hpp"
 #include "engine/ppr/mass.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// A seed and its share of what is given to all of them, in units of 2^-64; a vertex may come twice.
 struct Seed {
@@ -58,4 +58,4 @@ class Seeds {
   std::vector<Seed> seeds_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

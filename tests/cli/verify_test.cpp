@@ -373,8 +373,8 @@ TEST(VerifySamples, FindsARepeatedPosition) {
   EXPECT_FALSE(accepts(options, {}, {{0, 0}, {1, 1}, {1, 1}, {0, 0}}));
 }
 
-struct PprCounter : PprSink {
-  void write(const PprBatch&) override { ++batches; }
+struct PprCounter : ppr::Sink {
+  void write(const ppr::Batch&) override { ++batches; }
   int batches = 0;
 };
 
@@ -384,13 +384,13 @@ struct Scores {
 };
 
 /// Of a query with its seeds at 0 and, half as much, at 3.
-bool accepts(const PprOptions& options, const Scores& scores, Vertex seed = 0) {
+bool accepts(const ppr::Options& options, const Scores& scores, Vertex seed = 0) {
   Starts starts = starts_at({0, 3}, {0, 2});
   starts.weights = {2, 1};
   const std::vector<Vertex> seeds{seed};
-  const std::vector<QueryFigures> figures(1);
+  const std::vector<ppr::QueryFigures> figures(1);
   const auto top = static_cast<std::uint32_t>(scores.vertices.size());
-  const PprBatch batch{0, 1, top, seeds, scores.vertices, scores.scores, figures};
+  const ppr::Batch batch{0, 1, top, seeds, scores.vertices, scores.scores, figures};
   return passes([&](const Graph& graph) {
     PprCounter next;
     verify_ppr(graph, starts, options, next)->write(batch);
@@ -400,8 +400,8 @@ bool accepts(const PprOptions& options, const Scores& scores, Vertex seed = 0) {
 
 /// Half of what is at 0 goes to 1 and 2, or with weights to 1 alone; of what is at 3, half returns to the
 /// seeds.
-PprOptions one_step(bool weighted) {
-  PprOptions options;
+ppr::Options one_step(bool weighted) {
+  ppr::Options options;
   options.length = 1, options.alpha = 0.5, options.weighted = weighted;
   return options;
 }
@@ -417,7 +417,7 @@ TEST(VerifyPpr, AcceptsWhatIsRight) {
 
 TEST(VerifyPpr, FindsWhatIsWrong) {
   const double first = 4 / 9.0, second = 1 / 3.0, third = 2 / 9.0;
-  const PprOptions options = one_step(true);
+  const ppr::Options options = one_step(true);
   ASSERT_TRUE(accepts(options, {{0, 1, 3, kEnd}, {first, second, third, 0}}));
 
   EXPECT_FALSE(accepts(options, {{0, 1, 3, kEnd}, {first, second, third, 0}}, 3));       // seed

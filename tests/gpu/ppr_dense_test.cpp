@@ -16,9 +16,9 @@ namespace {
 
 class GpuPprDense : public OnGpu {
  protected:
-  KeptRows compare(const Device& gpu, const Graph& graph, const Starts& starts, PprOptions options) {
+  KeptRows compare(const Device& gpu, const Graph& graph, const Starts& starts, ppr::Options options) {
     KeptRows found = ran(gpu, graph, starts, options).rows;
-    options.state = PprState::sparse;
+    options.state = ppr::State::sparse;
     const KeptRows expected = ran(host_, graph, starts, options).rows;
     EXPECT_TRUE(found == expected);
     expect_same_figures(found, expected);
@@ -26,9 +26,9 @@ class GpuPprDense : public OnGpu {
   }
 
   static std::ptrdiff_t side_by_side(const KeptRows& rows, const Graph& graph, std::uint32_t width) {
-    const std::uint64_t bytes = DenseShape{graph.vertices(), width}.query_bytes();
+    const std::uint64_t bytes = ppr::DenseShape{graph.vertices(), width}.query_bytes();
     return std::count_if(rows.figures.begin(), rows.figures.end(),
-                         [bytes](const QueryFigures& figures) { return figures.peak_bytes == bytes; });
+                         [bytes](const ppr::QueryFigures& figures) { return figures.peak_bytes == bytes; });
   }
 };
 
@@ -36,11 +36,11 @@ TEST_F(GpuPprDense, AnswersAsTheHostOnHardGraphs) {
   std::size_t turn = 0;
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
-    for (const PprOptions& options : dense_methods()) {
+    for (const ppr::Options& options : dense_methods()) {
       if (brief() && turn++ % 12 != 0) continue;
       const std::vector<WeightedSeeds> queries = queries_of(graph);
       const KeptRows found = compare(*gpu_, graph, starts_of(queries), options);
-      const auto width = static_cast<std::uint32_t>(std::min<std::size_t>(queries.size(), kDenseWidth));
+      const auto width = static_cast<std::uint32_t>(std::min<std::size_t>(queries.size(), ppr::kDenseWidth));
       EXPECT_EQ(side_by_side(found, graph, width), static_cast<std::ptrdiff_t>(queries.size()));
     }
   }
@@ -52,15 +52,15 @@ TEST_F(GpuPprDense, PullsLongRowsByBlocks) {
         generated(io::GraphKind::kronecker, brief() ? 10 : 14, undirected, io::WeightRule::uniform);
     std::vector<WeightedSeeds> queries = queries_of(graph);
     queries.push_back({{4, 1}, {1, 2}, {4, 3}, {3, 4}});
-    for (const PprOptions& options : watched(dense_methods(), undirected ? 1 : 7, 12))
+    for (const ppr::Options& options : watched(dense_methods(), undirected ? 1 : 7, 12))
       compare(*gpu_, graph, starts_of(queries), options);
   }
 }
 
 TEST_F(GpuPprDense, AnswersManyGroups) {
   const Graph graph = generated(io::GraphKind::rmat, brief() ? 8 : 10, false, io::WeightRule::none);
-  PprOptions options;
-  options.state = PprState::dense;
+  ppr::Options options;
+  options.state = ppr::State::dense;
   options.length = 5;
   Starts starts;
   starts.mode = Starts::Mode::random;
@@ -77,8 +77,8 @@ TEST_F(GpuPprDense, ListsTheSmallestIdsAmongEqualScores) {
   std::vector<stat::Edge> edges;
   for (Vertex v = 1; v <= leaves; ++v) edges.push_back({leaves + 1, v});
   const Graph graph = stat::make_graph(leaves + 2, edges, false, true);
-  PprOptions options;
-  options.state = PprState::dense;
+  ppr::Options options;
+  options.state = ppr::State::dense;
   for (const std::uint32_t length : {0u, 1u, 3u}) {
     options.length = length;
     for (const std::uint32_t top : {1u, 200u, 512u}) {
@@ -91,8 +91,8 @@ TEST_F(GpuPprDense, ListsTheSmallestIdsAmongEqualScores) {
 
 TEST_F(GpuPprDense, EndsWhereNoMassIsLeft) {
   const Graph graph = generated(io::GraphKind::rmat, 8, false, io::WeightRule::none);
-  PprOptions options;
-  options.state = PprState::dense;
+  ppr::Options options;
+  options.state = ppr::State::dense;
   options.last_instance = at_most(40, 2);
   options.alpha = 0.3;
   options.tolerance = 0;
@@ -105,11 +105,11 @@ TEST_F(GpuPprDense, EndsWhereNoMassIsLeft) {
 
 TEST_F(GpuPprDense, BeginsWhereTablesWouldBeAsLarge) {
   const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::none);
-  const RoomShape first = first_room(graph.vertices(), {});
-  const std::uint64_t row = DenseShape{graph.vertices()}.query_bytes();
+  const ppr::RoomShape first = ppr::first_room(graph.vertices(), {});
+  const std::uint64_t row = ppr::DenseShape{graph.vertices()}.query_bytes();
   ASSERT_GT(row, first.bytes());
   ASSERT_LE(row, larger_room(first, graph.vertices()).bytes());
-  PprOptions options;
+  ppr::Options options;
   options.length = 3;
   Starts starts;
   starts.mode = Starts::Mode::random;
@@ -131,52 +131,52 @@ TEST_F(GpuPprDense, LeavesTheFirstTableAloneAndReturns) {
     if (degree(v) > degree(hub)) hub = v;
   }
   ASSERT_EQ(degree(alone), 0u);
-  PprOptions options;
+  ppr::Options options;
   options.length = 4;
   const Starts starts = starts_of({{{hub, 1}}, {{alone, 1}}, {{alone, 1}}, {{alone, 1}}, {{hub, 1}}});
   const auto backend = make_ppr_backend(*gpu_, graph, starts, options, {}, 1);
   std::vector<std::uint64_t> bytes;
   for (Instance query = 0; query < 5; ++query)
     bytes.push_back(backend->solve(query, 1).figures[0].peak_bytes);
-  const std::uint64_t row = DenseShape{graph.vertices(), 1}.query_bytes();
-  const std::uint64_t room = first_room(graph.vertices(), options).bytes();
+  const std::uint64_t row = ppr::DenseShape{graph.vertices(), 1}.query_bytes();
+  const std::uint64_t room = ppr::first_room(graph.vertices(), options).bytes();
   EXPECT_EQ(bytes, (std::vector{row, row, room, room, row}));
 }
 
 TEST_F(GpuPprDense, IsNarrowerOrLeftOutWhereMemoryIsShort) {
   const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::none);
-  PprOptions options;
+  ppr::Options options;
   options.last_instance = at_most(100, 4);
   options.length = 2;
-  const DenseShape whole{graph.vertices()};
+  const ppr::DenseShape whole{graph.vertices()};
   const auto small = open_gpu(whole.group_bytes() / 2);
   compare(*small, graph, Starts{}, options);
   EXPECT_LE(small->memory().peak(), whole.group_bytes() / 2);
 
   // The graph fits, but not its in-edges beside it.
   const auto tiny = open_gpu(2 * graph.edges() * sizeof(Vertex));
-  options.state = PprState::dense;
+  options.state = ppr::State::dense;
   EXPECT_THROW(ran(*tiny, graph, Starts{}, options), BudgetError);
 }
 
 TEST_F(GpuPprDense, PlansWhatAQueryTakes) {
   const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::none);
-  PprOptions options;
+  ppr::Options options;
   options.length = 6;
   for (const Instance queries : {1u, 7u, 40u}) {
     options.last_instance = queries;
-    options.state = PprState::dense;
-    const PprPlan dense = plan_ppr(*gpu_, graph, Starts{}, options);
-    const PprStats in_rows = ran(*gpu_, graph, Starts{}, options).stats;
+    options.state = ppr::State::dense;
+    const ppr::Plan dense = plan_ppr(*gpu_, graph, Starts{}, options);
+    const ppr::Stats in_rows = ran(*gpu_, graph, Starts{}, options).stats;
     EXPECT_EQ(in_rows.peak_query_bytes, dense.largest_query_bytes) << queries;
-    EXPECT_GT(dense.rows_bytes, DenseShape{graph.vertices()}.query_bytes());
+    EXPECT_GT(dense.rows_bytes, ppr::DenseShape{graph.vertices()}.query_bytes());
     EXPECT_LE(dense.rows_bytes, gpu_->memory().peak());
 
-    options.state = PprState::automatic;
-    const PprPlan either = plan_ppr(*gpu_, graph, Starts{}, options);
+    options.state = ppr::State::automatic;
+    const ppr::Plan either = plan_ppr(*gpu_, graph, Starts{}, options);
     EXPECT_LE(ran(*gpu_, graph, Starts{}, options).stats.peak_query_bytes, either.largest_query_bytes);
-    options.state = PprState::sparse;
-    const PprPlan tables = plan_ppr(*gpu_, graph, Starts{}, options);
+    options.state = ppr::State::sparse;
+    const ppr::Plan tables = plan_ppr(*gpu_, graph, Starts{}, options);
     EXPECT_LT(either.largest_query_bytes, tables.largest_query_bytes);
     EXPECT_EQ(tables.rows_bytes, 0u);
   }
@@ -184,10 +184,10 @@ TEST_F(GpuPprDense, PlansWhatAQueryTakes) {
 
 TEST_F(GpuPprDense, SaysWhereItCannot) {
   const Graph graph = generated(io::GraphKind::rmat, 8, false, io::WeightRule::none);
-  PprOptions options;
-  options.state = PprState::dense;
+  ppr::Options options;
+  options.state = ppr::State::dense;
   EXPECT_THROW(ran(*gpu_, graph, Starts{}, options, {.transport = Transport::mapped}), UsageError);
-  options.top = kSortedHere + 1;
+  options.top = ppr::kSortedHere + 1;
   EXPECT_THROW(ran(*gpu_, graph, Starts{}, options), UsageError);
 }
 

@@ -27,7 +27,7 @@ TEST_F(GpuFedPpr, BringsListsFromTheFileAndInPartitions) {
     const auto make = [&] { return generated(io::GraphKind::rmat, 10, undirected, io::WeightRule::uniform); };
     const Graph in_memory = make(), in_file = elsewhere(make());
     const Starts starts = starts_of(queries_of(in_memory));
-    for (const PprOptions& options : methods_by_turns_weighted()) {
+    for (const ppr::Options& options : methods_by_turns_weighted()) {
       const Ran whole = ran(host_, in_memory, starts, options);
       for (const PagingOptions& paging :
            {PagingOptions{}, PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::file},
@@ -54,7 +54,7 @@ TEST_F(GpuFedPpr, BringsListsFromTheFileAndInPartitions) {
 TEST_F(GpuFedPpr, CountsHowOftenQueriesBeginAgain) {
   const auto make = [] { return generated(io::GraphKind::ring, 10, false, io::WeightRule::none); };
   const Graph in_memory = make(), in_file = elsewhere(make());
-  PprOptions options;
+  ppr::Options options;
   options.length = 7;
   const Starts starts = starts_of({{{0, 1}}, {{300, 1}}, {{303, 1}}});
   const Ran fed = ran(*gpu_, in_file, starts, options);
@@ -66,12 +66,12 @@ TEST_F(GpuFedPpr, CountsHowOftenQueriesBeginAgain) {
 
 TEST_F(GpuFedPpr, AnswersAsTheHostOnHardGraphs) {
   std::size_t turn = 0;
-  std::vector<PprOptions> methods = group_methods();
+  std::vector<ppr::Options> methods = group_methods();
   methods.push_back(one_by_one_methods()[4]);
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
     const Starts starts = starts_of(queries_of(graph));
-    for (PprOptions& options : methods) {
+    for (ppr::Options& options : methods) {
       options.weighted = graph.weighted && !options.weighted;
       if (brief() && turn++ % 31 != 0) continue;
       expect_same(ran(*gpu_, graph, starts, options, {.partitions = 3}), ran(host_, graph, starts, options));
@@ -85,8 +85,8 @@ TEST_F(GpuFedPpr, EmptiesACacheThatIsTooSmall) {
   const auto make = [&] { return generated(io::GraphKind::kronecker, scale, true, io::WeightRule::uniform); };
   const Graph in_memory = make(), in_file = elsewhere(make());
   const std::uint64_t lists = in_memory.edges() * (sizeof(Vertex) + sizeof(float));
-  PprOptions options;
-  options.method = PprMethod::push;
+  ppr::Options options;
+  options.method = ppr::Method::push;
   options.residual_threshold = 1e-3;  // of lists of 6667 edges in all, at most
   options.weighted = true;
   options.top = 20;
@@ -101,7 +101,7 @@ TEST_F(GpuFedPpr, EmptiesACacheThatIsTooSmall) {
   if (brief()) return;
   EXPECT_GT(fed.stats.traffic.host_to_device_bytes, lists + lists / 2);
 
-  options.method = PprMethod::exact;
+  options.method = ppr::Method::exact;
   options.residual_threshold = 0;
   options.length = 5;
   options.last_instance = 1;
@@ -120,10 +120,10 @@ TEST_F(GpuFedPpr, EmptiesACacheThatIsTooSmall) {
 TEST_F(GpuFedPpr, GivesMemoryOfListsToRooms) {
   const auto make = [] { return generated(io::GraphKind::rmat, 14, false, io::WeightRule::none); };
   const Graph in_memory = make(), in_file = elsewhere(make());
-  const std::uint64_t n = in_memory.vertices(), room = RoomShape::of(n, n, 0).bytes();
-  PprOptions options;
+  const std::uint64_t n = in_memory.vertices(), room = ppr::RoomShape::of(n, n, 0).bytes();
+  ppr::Options options;
   options.length = 1;
-  options.dangling = PprDangling::uniform;
+  options.dangling = ppr::Dangling::uniform;
   std::vector<WeightedSeeds> queries{{{0, 1}}, {{1, 1}}};
   for (Vertex v = 0; queries.size() < at_most(100, 4); ++v) {
     if (in_memory.out.offsets[v] == in_memory.out.offsets[v + 1]) queries.push_back({{v, 1}});
@@ -153,10 +153,10 @@ TEST_F(GpuFedPpr, GivesNearlyAllMemoryToOneQueryAlone) {
   sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
   std::uint64_t lists = 0;
   for (const Vertex v : sources) lists += degree(v) * (sizeof(Vertex) + sizeof(float));
-  PprOptions options;
+  ppr::Options options;
   options.length = 2;
   options.weighted = true;
-  const std::uint64_t n = in_memory.vertices(), room = RoomShape::of(n, n, 0).bytes();
+  const std::uint64_t n = in_memory.vertices(), room = ppr::RoomShape::of(n, n, 0).bytes();
   const auto small = open_gpu(list_cache_bytes(in_memory, options) + room + lists + (64u << 10));
   const Starts starts = starts_of({{{hub, 1}}, {{1, 1}}, {{2, 1}}});
 
@@ -179,7 +179,7 @@ TEST_F(GpuFedPpr, BringsAListThatIsLongerThanTheStage) {
     return stat::make_graph(kVertices, std::move(edges), true);
   };
   const Graph in_memory = make(), in_file = elsewhere(make());
-  PprOptions options;
+  ppr::Options options;
   options.length = 4;
   options.last_instance = 10;
   for (const bool weighted : {false, true}) {
@@ -193,13 +193,13 @@ TEST_F(GpuFedPpr, EvaluatesAsTheHost) {
     return generated(io::GraphKind::rmat, brief() ? 9 : 12, false, io::WeightRule::none);
   };
   const Graph in_memory = make(), in_file = elsewhere(make());
-  PprOptions options;
-  options.method = PprMethod::staged;
+  ppr::Options options;
+  options.method = ppr::Method::staged;
   options.last_instance = at_most(40, 1);
   const auto strict_on = [&](const Device& device, const Graph& graph, const PagingOptions& paging) {
     KeptRows rows;
     const Starts starts;
-    PprEvaluator evaluator(device, graph, starts, options, rows, paging);
+    ppr::Evaluator evaluator(device, graph, starts, options, rows, paging);
     run_ppr(device, graph, starts, options, evaluator, paging);
     EXPECT_EQ(evaluator.queries(), rows.seeds.size());
     return std::pair(evaluator.truncated().strict, evaluator.limit().strict);
@@ -211,7 +211,7 @@ TEST_F(GpuFedPpr, EvaluatesAsTheHost) {
 
 TEST_F(GpuFedPpr, ReadsInPlaceOnlyWhatIsInMemory) {
   const Graph graph = generated(io::GraphKind::rmat, 9, false, io::WeightRule::none);
-  PprOptions options;
+  ppr::Options options;
   options.last_instance = 2;
   KeptRows rows;
   EXPECT_GT(run_ppr(*gpu_, graph, {}, options, rows, {.partitions = 7, .transport = Transport::mapped})
@@ -224,15 +224,15 @@ TEST_F(GpuFedPpr, ReadsInPlaceOnlyWhatIsInMemory) {
 
 // ---- ranks that own a part of the lists each
 
-KeptRows on_ranks(int size, const Graph& graph, const Starts& starts, const PprOptions& options,
+KeptRows on_ranks(int size, const Graph& graph, const Starts& starts, const ppr::Options& options,
                   PagingOptions paging = {}, std::uint64_t memory = 64u << 20) {
   std::vector<KeptRows> rows(static_cast<std::size_t>(size));
-  std::vector<PprStats> stats(rows.size());
+  std::vector<ppr::Stats> stats(rows.size());
   Meeting::run(size, [&](int rank, Meeting& meeting) {
     ThreadCommunicator ranks(rank, meeting);
     const auto at = static_cast<std::size_t>(rank);
     const auto device = open_gpu(memory);
-    PprOptions own = options;
+    ppr::Options own = options;
     const Instance queries = starts.instances(graph.vertices());
     own.first_instance = queries * at / rows.size();
     own.last_instance = queries * (at + 1) / rows.size();
@@ -242,7 +242,7 @@ KeptRows on_ranks(int size, const Graph& graph, const Starts& starts, const PprO
     EXPECT_LE(device->memory().peak(), memory);
   });
   std::uint64_t asked = 0, answered = 0;
-  for (const PprStats& some : stats) asked += some.traffic.asked, answered += some.traffic.answered;
+  for (const ppr::Stats& some : stats) asked += some.traffic.asked, answered += some.traffic.answered;
   EXPECT_EQ(asked, answered);
   EXPECT_GT(asked, 0u);
   return joined(rows);
@@ -254,27 +254,27 @@ TEST_F(GpuFedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
   };
   const Graph in_memory = make(), in_file = elsewhere(make());
   const Starts starts = starts_of(queries_of(in_memory));
-  for (const PprOptions& options : watched(methods_by_turns_weighted(), 1, 9)) {
+  for (const ppr::Options& options : watched(methods_by_turns_weighted(), 1, 9)) {
     const KeptRows expected = ran(host_, in_memory, starts, options).rows;
     EXPECT_TRUE(on_ranks(2, in_memory, starts, options) == expected);
     EXPECT_TRUE(on_ranks(3, in_file, starts, options, {.partitions = 5}) == expected);
   }
   // More ranks than queries: some have none.
   const Starts one = starts_of({{{0, 1}}});
-  PprOptions options;
+  ppr::Options options;
   options.length = 3;
   EXPECT_TRUE(on_ranks(4, in_memory, one, options) == ran(host_, in_memory, one, options).rows);
 }
 
 TEST_F(GpuFedPpr, EvaluatesOnRanksThatShareTheGraphOut) {
   const Graph graph = generated(io::GraphKind::rmat, brief() ? 7 : 9, false, io::WeightRule::none);
-  PprOptions options;
-  options.method = PprMethod::staged;
+  ppr::Options options;
+  options.method = ppr::Method::staged;
   options.top = 20;
   const Starts starts = starts_of(queries_of(graph));
-  const auto evaluate = [&](const Device& device, const PprOptions& own, const PagingOptions& paging) {
+  const auto evaluate = [&](const Device& device, const ppr::Options& own, const PagingOptions& paging) {
     KeptRows rows;
-    PprEvaluator evaluator(device, graph, starts, own, rows, paging);
+    ppr::Evaluator evaluator(device, graph, starts, own, rows, paging);
     run_ppr(device, graph, starts, own, evaluator, paging);
     return std::vector{evaluator.truncated().strict, evaluator.truncated().of_scored,
                        evaluator.limit().strict, evaluator.limit().of_scored};
@@ -284,7 +284,7 @@ TEST_F(GpuFedPpr, EvaluatesOnRanksThatShareTheGraphOut) {
     ThreadCommunicator ranks(rank, meeting);
     const auto at = static_cast<std::size_t>(rank);
     const auto device = open_gpu(64u << 20);
-    PprOptions own = options;
+    ppr::Options own = options;
     const Instance queries = starts.instances(graph.vertices());
     own.first_instance = queries * at / 2, own.last_instance = queries * (at + 1) / 2;
     of_rank[at] = evaluate(*device, own, {.shard = &ranks});
@@ -297,8 +297,8 @@ TEST_F(GpuFedPpr, EvaluatesOnRanksThatShareTheGraphOut) {
 TEST_F(GpuFedPpr, EmptiesCachesOfRanksByThemselves) {
   const unsigned scale = brief() ? 9 : 12;
   const Graph graph = generated(io::GraphKind::kronecker, scale, true, io::WeightRule::uniform);
-  PprOptions options;
-  options.method = PprMethod::push;
+  ppr::Options options;
+  options.method = ppr::Method::push;
   options.residual_threshold = 1e-3;
   options.weighted = true;
   options.top = 20;

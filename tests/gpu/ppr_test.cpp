@@ -15,20 +15,20 @@ namespace sluice::test {
 namespace {
 
 /// The same where there is no choice of state.
-PprOptions on_host(PprOptions options) {
-  options.state = PprState::automatic;
+ppr::Options on_host(ppr::Options options) {
+  options.state = ppr::State::automatic;
   return options;
 }
 
 /// Queries in tables: side by side they are in ppr_dense_test.cpp.
-std::vector<PprOptions> in_tables(std::vector<PprOptions> methods) {
-  for (PprOptions& options : methods) options.state = PprState::sparse;
+std::vector<ppr::Options> in_tables(std::vector<ppr::Options> methods) {
+  for (ppr::Options& options : methods) options.state = ppr::State::sparse;
   return methods;
 }
 
 class GpuPpr : public OnGpu {
  protected:
-  KeptRows compare(const Device& gpu, const Graph& graph, const Starts& starts, const PprOptions& options,
+  KeptRows compare(const Device& gpu, const Graph& graph, const Starts& starts, const ppr::Options& options,
                    const PagingOptions& paging = {}) {
     KeptRows found = ran(gpu, graph, starts, options, paging).rows;
     const KeptRows expected = ran(host_, graph, starts, on_host(options)).rows;
@@ -49,11 +49,11 @@ class GpuPpr : public OnGpu {
   struct Asked {
     std::size_t once = 0, again = 0;
   };
-  static Asked asked(const KeptRows& rows, const Graph& graph, const PprOptions& options) {
-    const RoomShape first = first_room(graph.vertices(), options);
+  static Asked asked(const KeptRows& rows, const Graph& graph, const ppr::Options& options) {
+    const ppr::RoomShape first = ppr::first_room(graph.vertices(), options);
     EXPECT_FALSE(first.takes_all());
     Asked asked;
-    for (const QueryFigures& figures : rows.figures)
+    for (const ppr::QueryFigures& figures : rows.figures)
       ++(figures.peak_bytes > first.bytes() ? asked.again : asked.once);
     return asked;
   }
@@ -63,7 +63,7 @@ TEST_F(GpuPpr, AnswersAsTheHostOnHardGraphs) {
   std::size_t turn = 0;
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
-    for (PprOptions options : in_tables(group_methods())) {
+    for (ppr::Options options : in_tables(group_methods())) {
       for (const bool weighted : {false, true}) {
         if (brief() && turn++ % 24 != 0) continue;
         options.weighted = weighted;
@@ -80,7 +80,7 @@ TEST_F(GpuPpr, AnswersAsTheHostInTablesThatHash) {
   queries.push_back({{0, 1}, {1, 2}, {2, 3}, {3, 4}});
   if (brief()) queries = {queries[3], queries.back()};
   Asked all;
-  for (PprOptions options : watched(in_tables(group_methods()), 1, 5)) {
+  for (ppr::Options options : watched(in_tables(group_methods()), 1, 5)) {
     options.weighted = true;
     const Asked some = asked(compare(*gpu_, graph, starts_of(queries), options), graph, options);
     all.once += some.once, all.again += some.again;
@@ -91,8 +91,8 @@ TEST_F(GpuPpr, AnswersAsTheHostInTablesThatHash) {
 
 TEST_F(GpuPpr, AsksAgainWhereQueriesReachMoreThanTheirRoom) {
   const Graph graph = generated(io::GraphKind::kronecker, brief() ? 13 : 16, true, io::WeightRule::uniform);
-  PprOptions options;
-  options.state = PprState::sparse;
+  ppr::Options options;
+  options.state = ppr::State::sparse;
   options.last_instance = at_most(1000, 3);
   options.weighted = true;
   for (const std::uint32_t length : {2u, 3u, 5u}) {
@@ -102,31 +102,32 @@ TEST_F(GpuPpr, AsksAgainWhereQueriesReachMoreThanTheirRoom) {
   }
   options.length = 0;
   options.weighted = false;
-  options.method = PprMethod::push;
+  options.method = ppr::Method::push;
   options.residual_threshold = 1e-6;
   EXPECT_GT(asked(compare(*gpu_, graph, Starts{}, options), graph, options).again, 0u);
-  options.method = PprMethod::staged;
+  options.method = ppr::Method::staged;
   options.residual_threshold = 0;
   EXPECT_GT(asked(compare(*gpu_, graph, Starts{}, options), graph, options).again, 0u);
 }
 
 TEST_F(GpuPpr, ReachesAllVerticesFromThoseWithoutOutEdges) {
   const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::none);
-  PprOptions options;
-  options.state = PprState::sparse;
-  options.dangling = PprDangling::uniform;
+  ppr::Options options;
+  options.state = ppr::State::sparse;
+  options.dangling = ppr::Dangling::uniform;
   options.length = 3;
   options.last_instance = at_most(100, 2);
   const KeptRows found = compare(*gpu_, graph, Starts{}, options);
   EXPECT_GT(asked(found, graph, options).again, 0u);
-  EXPECT_TRUE(std::any_of(found.figures.begin(), found.figures.end(),
-                          [&](const QueryFigures& figures) { return figures.reached == graph.vertices(); }));
+  EXPECT_TRUE(std::any_of(found.figures.begin(), found.figures.end(), [&](const ppr::QueryFigures& figures) {
+    return figures.reached == graph.vertices();
+  }));
 }
 
 TEST_F(GpuPpr, ListsAsManyAsAreAskedFor) {
   const Graph graph = generated(io::GraphKind::kronecker, brief() ? 9 : 12, true, io::WeightRule::none);
-  PprOptions options;
-  options.state = PprState::sparse;
+  ppr::Options options;
+  options.state = ppr::State::sparse;
   options.tolerance = 1e-4;
   options.last_instance = at_most(20, 1);
   for (const std::uint32_t top : {1u, 512u, 513u, 3000u, 10000u}) {
@@ -138,8 +139,8 @@ TEST_F(GpuPpr, ListsAsManyAsAreAskedFor) {
 TEST_F(GpuPpr, WorksInBatchesAndFewRoomsWhereMemoryIsShort) {
   const Graph graph = generated(io::GraphKind::rmat, 14, false, io::WeightRule::none);
   const auto small = open_gpu(3u << 20);
-  PprOptions options;
-  options.method = PprMethod::push;
+  ppr::Options options;
+  options.method = ppr::Method::push;
   options.residual_threshold = 1e-5;
   options.last_instance = at_most(2000, 5);
   compare(*small, graph, Starts{}, options);
@@ -150,11 +151,11 @@ TEST_F(GpuPpr, WorksInBatchesAndFewRoomsWhereMemoryIsShort) {
 
 TEST_F(GpuPpr, ReadsListsInPlace) {
   std::size_t turn = 0;
-  std::vector<PprOptions> methods = group_methods();
-  for (const PprOptions& options : one_by_one_methods()) methods.push_back(options);
+  std::vector<ppr::Options> methods = group_methods();
+  for (const ppr::Options& options : one_by_one_methods()) methods.push_back(options);
   for (const bool undirected : {false, true}) {
     const Graph graph = generated(io::GraphKind::rmat, 10, undirected, io::WeightRule::uniform);
-    for (PprOptions options : methods) {
+    for (ppr::Options options : methods) {
       if (brief() && turn % 24 != 0) continue;
       options.weighted = turn++ % 2 == 0;
       compare(*gpu_, graph, starts_of(queries_of(graph)), options, {.transport = Transport::mapped});
@@ -166,13 +167,13 @@ TEST_F(GpuPpr, ReadsListsInPlaceWhereTheyDoNotFit) {
   const Graph graph = generated(io::GraphKind::kronecker, 14, true, io::WeightRule::uniform);
   const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + sizeof(float));
   const auto small = open_gpu(edges / 2);
-  PprOptions options;
-  options.method = PprMethod::push;
+  ppr::Options options;
+  options.method = ppr::Method::push;
   options.residual_threshold = 1e-5;
   options.weighted = true;
   options.last_instance = at_most(2000, 5);
   KeptRows rows;
-  const PprStats stats = run_ppr(*small, graph, Starts{}, options, rows);
+  const ppr::Stats stats = run_ppr(*small, graph, Starts{}, options, rows);
 
   EXPECT_TRUE(rows == ran(host_, graph, Starts{}, options).rows);
   EXPECT_EQ(stats.mapped_bytes, stats.edges * 8);
@@ -184,13 +185,13 @@ TEST_F(GpuPpr, ReadsListsInPlaceWhereTheyDoNotFit) {
 TEST_F(GpuPpr, EvaluatesWhereMemoryIsShort) {
   // Three graphs fit, and the rooms of one of the three runs, which takes whatever is left.
   const Graph graph = generated(io::GraphKind::rmat, brief() ? 9 : 14, false, io::WeightRule::none);
-  PprOptions options;
-  options.method = PprMethod::staged;
+  ppr::Options options;
+  options.method = ppr::Method::staged;
   options.last_instance = at_most(40, 1);
   const auto strict_on = [&](const Device& device) {
     KeptRows rows;
     const Starts starts;
-    PprEvaluator evaluator(device, graph, starts, options, rows);
+    ppr::Evaluator evaluator(device, graph, starts, options, rows);
     run_ppr(device, graph, starts, options, evaluator);
     EXPECT_EQ(evaluator.queries(), rows.seeds.size());
     return std::pair(evaluator.truncated().strict, evaluator.limit().strict);
@@ -202,16 +203,16 @@ TEST_F(GpuPpr, EvaluatesWhereMemoryIsShort) {
 TEST_F(GpuPpr, EvaluatesOnOneCopyOfTheGraph) {
   const Graph graph = generated(io::GraphKind::kronecker, 14, true, io::WeightRule::none);
   const std::uint64_t edges = graph.edges() * sizeof(Vertex);
-  PprOptions options;
-  options.method = PprMethod::push;
+  ppr::Options options;
+  options.method = ppr::Method::push;
   options.residual_threshold = 1e-4;
   options.top = 20;
   options.last_instance = at_most(20, 1);
   const Starts starts;
   const auto strict_on = [&](const Device& device, const PagingOptions& paging, bool in_place) {
     KeptRows rows;
-    PprEvaluator evaluator(device, graph, starts, options, rows, paging);
-    const PprStats stats = run_ppr(device, graph, starts, options, evaluator, paging);
+    ppr::Evaluator evaluator(device, graph, starts, options, rows, paging);
+    const ppr::Stats stats = run_ppr(device, graph, starts, options, evaluator, paging);
     EXPECT_EQ(stats.mapped_bytes != 0, in_place);
     return evaluator.limit().strict;
   };
@@ -227,7 +228,7 @@ TEST_F(GpuPpr, GoesOnOneByOneAsTheHost) {
   std::size_t turn = 0;
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
-    for (PprOptions options : one_by_one_methods()) {
+    for (ppr::Options options : one_by_one_methods()) {
       for (const bool weighted : {false, true}) {
         if (brief() && turn++ % 24 != 0) continue;
         options.weighted = weighted;
@@ -242,7 +243,7 @@ TEST_F(GpuPpr, GoesOnOneByOneInTablesThatHash) {
   std::vector<WeightedSeeds> queries = queries_of(graph);
   if (brief()) queries = {queries[3], queries.back()};
   Asked all;
-  for (PprOptions options : watched(one_by_one_methods(), 0, 4)) {
+  for (ppr::Options options : watched(one_by_one_methods(), 0, 4)) {
     options.weighted = true;
     options.expand = std::min(options.expand, brief() ? 0.002 : 0.01);
     const Asked some = asked(compare(*gpu_, graph, starts_of(queries), options), graph, options);

@@ -17,10 +17,10 @@ namespace {
 constexpr std::uint64_t kPlenty = std::uint64_t{1} << 40;
 
 /// In rows, or where they pay, as in tables.
-Ran compare(const Graph& graph, const Starts& starts, PprOptions options, unsigned threads = 2) {
+Ran compare(const Graph& graph, const Starts& starts, ppr::Options options, unsigned threads = 2) {
   const Device device({DeviceChoice::host, threads, 0});
   const Ran found = ran(device, graph, starts, options);
-  options.state = PprState::sparse;
+  options.state = ppr::State::sparse;
   const Ran expected = ran(device, graph, starts, options);
   expect_same(found, expected);
   expect_same_figures(found.rows, expected.rows);
@@ -37,14 +37,14 @@ Starts random_starts(Instance count) {
 TEST(PprSideBySide, AnswersAsTablesDoOnHardGraphs) {
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
-    for (const PprOptions& options : dense_methods()) compare(graph, starts_of(queries_of(graph)), options);
+    for (const ppr::Options& options : dense_methods()) compare(graph, starts_of(queries_of(graph)), options);
   }
 }
 
 TEST(PprSideBySide, EndsWhereTablesDoForAnyTolerance) {
   const Graph graph = generated(io::GraphKind::rmat, 7, false, io::WeightRule::uniform);
-  for (PprOptions options : ppr_rules()) {
-    options.state = PprState::dense;
+  for (ppr::Options options : ppr_rules()) {
+    options.state = ppr::State::dense;
     options.top = 7;
     // What is under way comes close to what may be missed: by its rounding it is more, or not.
     for (const double tolerance : {0.3, 1e-6, 1e-12, 3e-17, 1e-18, 0.0}) {
@@ -57,8 +57,8 @@ TEST(PprSideBySide, EndsWhereTablesDoForAnyTolerance) {
 
 TEST(PprSideBySide, HasRowsOfAnyWidthAndGroupsThatAreNotFull) {
   const Graph graph = generated(io::GraphKind::rmat, 8, false, io::WeightRule::uniform);
-  PprOptions options;
-  options.state = PprState::dense;
+  ppr::Options options;
+  options.state = ppr::State::dense;
   options.top = 9;
   options.length = 5;
   for (const Instance count : {1u, 2u, 3u, 7u, 9u, 40u}) {
@@ -74,8 +74,8 @@ TEST(PprSideBySide, ListsTheSmallestIdsAmongEqualScores) {
   std::vector<stat::Edge> edges;
   for (Vertex v = 1; v <= leaves; ++v) edges.push_back({leaves + 1, v});
   const Graph graph = stat::make_graph(leaves + 2, edges, false, true);
-  PprOptions options;
-  options.state = PprState::dense;
+  ppr::Options options;
+  options.state = ppr::State::dense;
   for (const std::uint32_t length : {0u, 1u, 3u}) {
     options.length = length;
     for (const std::uint32_t top : {1u, 200u, 1500u, 5000u}) {
@@ -97,20 +97,20 @@ TEST(PprSideBySide, BeginsOnceAStepInATableTakesLonger) {
     std::vector<WeightedSeeds> queries;
     for (Vertex v = first; v < last; ++v) queries.push_back({{v, 1}, {(v + 1) % last, 0.5}});
     const Device device({DeviceChoice::host, 1, 0});
-    PprOptions options;
+    ppr::Options options;
     const Ran found = ran(device, graph, starts_of(queries), options);
-    options.state = PprState::sparse;
+    options.state = ppr::State::sparse;
     expect_same(found, ran(Device({DeviceChoice::host, 1, 0}), graph, starts_of(queries), options));
     return device.memory().peak();
   };
-  const std::uint64_t rows = DenseShape{400, 4}.group_bytes();
+  const std::uint64_t rows = ppr::DenseShape{400, 4}.group_bytes();
   EXPECT_LT(peak_from(0, 4), rows);
   EXPECT_GT(peak_from(5, 9), rows);
 }
 
 TEST(PprSideBySide, FindsTheSameInAnyMemoryThatTablesDoWith) {
   const Graph graph = generated(io::GraphKind::rmat, 9, false, io::WeightRule::none);
-  PprOptions options;
+  ppr::Options options;
   options.top = 10;
   options.tolerance = 1e-4;
   const Starts starts = random_starts(30);
@@ -118,9 +118,9 @@ TEST(PprSideBySide, FindsTheSameInAnyMemoryThatTablesDoWith) {
   std::size_t in_tables = 0, in_rows = 0;
   for (std::uint64_t memory = 64 << 10; memory < (2u << 20); memory += memory / 8) {
     /// The most memory that it took; none: the budget was too small.
-    const auto peak_of = [&](PprState state) -> std::optional<std::uint64_t> {
+    const auto peak_of = [&](ppr::State state) -> std::optional<std::uint64_t> {
       const Device device({DeviceChoice::host, 2, memory});
-      PprOptions of_state = options;
+      ppr::Options of_state = options;
       of_state.state = state;
       try {
         EXPECT_TRUE(ran(device, graph, starts, of_state).rows == expected) << memory;
@@ -130,11 +130,11 @@ TEST(PprSideBySide, FindsTheSameInAnyMemoryThatTablesDoWith) {
         return {};
       }
     };
-    const auto tables = peak_of(PprState::sparse), either = peak_of(PprState::automatic);
+    const auto tables = peak_of(ppr::State::sparse), either = peak_of(ppr::State::automatic);
     EXPECT_TRUE(either || !tables) << memory;
-    EXPECT_TRUE(peak_of(PprState::dense) || memory < (256 << 10)) << memory;
+    EXPECT_TRUE(peak_of(ppr::State::dense) || memory < (256 << 10)) << memory;
     if (!tables || !either) continue;
-    ++(*either > *tables + DenseShape{graph.vertices(), 1}.group_bytes() ? in_rows : in_tables);
+    ++(*either > *tables + ppr::DenseShape{graph.vertices(), 1}.group_bytes() ? in_rows : in_tables);
   }
   EXPECT_GT(in_tables, 0u);
   EXPECT_GT(in_rows, 0u);
@@ -143,25 +143,26 @@ TEST(PprSideBySide, FindsTheSameInAnyMemoryThatTablesDoWith) {
 TEST(PprSideBySide, PlansItsRows) {
   const Graph graph = generated(io::GraphKind::rmat, 9, false, io::WeightRule::none);
   const Device device({DeviceChoice::host, 2, 0});
-  PprOptions options;
+  ppr::Options options;
   for (const Instance queries : {1u, 5u, 100u}) {
     options.last_instance = queries;
-    options.state = PprState::dense;
-    const PprPlan plan = plan_ppr(device, graph, Starts{}, options);
-    EXPECT_GE(plan.rows_bytes, DenseShape({graph.vertices(), 1}).group_bytes() + InEdges::peak_bytes(graph));
+    options.state = ppr::State::dense;
+    const ppr::Plan plan = plan_ppr(device, graph, Starts{}, options);
+    EXPECT_GE(plan.rows_bytes,
+              ppr::DenseShape({graph.vertices(), 1}).group_bytes() + ppr::InEdges::peak_bytes(graph));
     const Device own({DeviceChoice::host, 2, 0});
-    const PprStats stats = ran(own, graph, Starts{}, options).stats;
+    const ppr::Stats stats = ran(own, graph, Starts{}, options).stats;
     EXPECT_LE(own.memory().peak(), plan.batch_bytes + plan.rows_bytes + (32 << 10)) << queries;
     EXPECT_LE(stats.peak_query_bytes, plan.largest_query_bytes + (4 << 10)) << queries;
-    options.state = PprState::sparse;
+    options.state = ppr::State::sparse;
     EXPECT_EQ(plan_ppr(device, graph, Starts{}, options).rows_bytes, 0u);
   }
 }
 
 TEST(PprSideBySide, SaysWhereItCannot) {
   const Graph graph = generated(io::GraphKind::rmat, 8, false, io::WeightRule::none);
-  PprOptions options;
-  options.state = PprState::dense;
+  ppr::Options options;
+  options.state = ppr::State::dense;
   const Device device({DeviceChoice::host, 2, 0}), tiny({DeviceChoice::host, 2, 12 << 10});
   EXPECT_THROW(ran(device, graph, Starts{}, options, {.partitions = 4}), UsageError);
   options.top = 1;
@@ -173,18 +174,18 @@ TEST(PprInEdges, TakeNoMoreThanTheySay) {
     const Graph graph = generated(io::GraphKind::rmat, 10, false, weights);
     Accountant& host = host_accountant();
     const std::uint64_t ceiling = host.ceiling();
-    host.set_ceiling(host.used() + InEdges::peak_bytes(graph));
-    EXPECT_NO_THROW(InEdges(graph, 2));
+    host.set_ceiling(host.used() + ppr::InEdges::peak_bytes(graph));
+    EXPECT_NO_THROW(ppr::InEdges(graph, 2));
     host.set_ceiling(ceiling);
   }
   const Graph both = generated(io::GraphKind::rmat, 6, true, io::WeightRule::none);
-  EXPECT_EQ(InEdges::peak_bytes(both), 0u);
-  EXPECT_EQ(&InEdges(both, 1).rows(), &both.out);
+  EXPECT_EQ(ppr::InEdges::peak_bytes(both), 0u);
+  EXPECT_EQ(&ppr::InEdges(both, 1).rows(), &both.out);
 }
 
 TEST(PprHostFit, IsAGroupForEachWorkerAsWideAsItsQueries) {
   const auto width = [](std::uint64_t queries, std::uint64_t workers, std::uint64_t memory = kPlenty) {
-    const DenseFit fit = DenseFit::on_host(1000, queries, workers, 64, memory);
+    const ppr::DenseFit fit = ppr::DenseFit::on_host(1000, queries, workers, 64, memory);
     EXPECT_LE(fit.groups * (fit.shape.group_bytes() + 64), memory);
     return std::pair(fit.groups, fit.shape.width);
   };
@@ -192,18 +193,19 @@ TEST(PprHostFit, IsAGroupForEachWorkerAsWideAsItsQueries) {
   EXPECT_EQ(width(1, 4), Fit(4, 1));
   EXPECT_EQ(width(9, 4), Fit(4, 4));
   EXPECT_EQ(width(1'000'000, 4), Fit(4, 8));
-  const std::uint64_t group = DenseShape{1000, 8}.group_bytes() + 64;
+  const std::uint64_t group = ppr::DenseShape{1000, 8}.group_bytes() + 64;
   EXPECT_EQ(width(1000, 4, 4 * group), Fit(4, 8));
   EXPECT_EQ(width(1000, 4, 4 * group - 1), Fit(4, 4));
-  EXPECT_EQ(width(1000, 4, DenseShape{1000, 1}.group_bytes() + 64), Fit(1, 1));
+  EXPECT_EQ(width(1000, 4, ppr::DenseShape{1000, 1}.group_bytes() + 64), Fit(1, 1));
   EXPECT_EQ(width(1000, 4, 1000).first, 0u);
 }
 
 TEST(PprHostRoute, LeavesTablesOnceAStepGoesAlongMuchOfTheGraph) {
-  EXPECT_EQ(least_edges_side_by_side(1000, 7000, 8), 1000u);
-  EXPECT_EQ(least_edges_side_by_side(1000, 7000, 1), 2000u);
-  for (std::uint32_t width = 1; width < kHostDenseWidth; width *= 2)
-    EXPECT_GE(least_edges_side_by_side(1000, 5000, width), least_edges_side_by_side(1000, 5000, 2 * width));
+  EXPECT_EQ(ppr::least_edges_side_by_side(1000, 7000, 8), 1000u);
+  EXPECT_EQ(ppr::least_edges_side_by_side(1000, 7000, 1), 2000u);
+  for (std::uint32_t width = 1; width < ppr::kHostDenseWidth; width *= 2)
+    EXPECT_GE(ppr::least_edges_side_by_side(1000, 5000, width),
+              ppr::least_edges_side_by_side(1000, 5000, 2 * width));
 }
 
 }  // namespace

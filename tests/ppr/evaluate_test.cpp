@@ -18,12 +18,12 @@ Graph path() {
 TEST(PprEvaluation, IsOneForTheTruth) {
   const Graph graph = path();
   const Device device({DeviceChoice::host, 2, 0});
-  PprOptions options;
+  ppr::Options options;
   options.top = 4;
   options.length = 3;
   KeptRows rows;
   const Starts starts;
-  PprEvaluator evaluator(device, graph, starts, options, rows);
+  ppr::Evaluator evaluator(device, graph, starts, options, rows);
   run_ppr(device, graph, starts, options, evaluator);
 
   EXPECT_EQ(evaluator.queries(), 10u);
@@ -35,16 +35,16 @@ TEST(PprEvaluation, IsOneForTheTruth) {
 TEST(PprEvaluation, CountsWhatListsHaveInCommon) {
   const Graph graph = path();
   const Device device({DeviceChoice::host, 1, 0});
-  PprOptions options;
+  ppr::Options options;
   options.top = 4;
   options.length = 3;
   KeptRows rows;
   const Starts starts = starts_of({{{5, 1}}});
-  PprEvaluator evaluator(device, graph, starts, options, rows);
+  ppr::Evaluator evaluator(device, graph, starts, options, rows);
   // The truth is 5 6 7 8. Without a score 0 and 1 come first.
   const std::vector<Vertex> seeds{5}, list{5, 8, kNoVertex, kNoVertex};
   const std::vector<double> scores{0.5, 0.25, 0, 0};
-  const std::vector<QueryFigures> figures(1);
+  const std::vector<ppr::QueryFigures> figures(1);
 
   evaluator.write({0, 1, 4, seeds, list, scores, figures});
 
@@ -56,16 +56,16 @@ TEST(PprEvaluation, CountsWhatListsHaveInCommon) {
 TEST(PprEvaluation, FillsShortListsById) {
   const Graph graph = path();
   const Device device({DeviceChoice::host, 1, 0});
-  PprOptions options;
+  ppr::Options options;
   options.top = 4;
   options.length = 1;
   KeptRows rows;
   const Starts starts = starts_of({{{5, 1}}});
-  PprEvaluator evaluator(device, graph, starts, options, rows);
+  ppr::Evaluator evaluator(device, graph, starts, options, rows);
   // The truth is 5 6, then 0 1.
   const std::vector<Vertex> seeds{5}, list{5, kNoVertex, kNoVertex, kNoVertex};
   const std::vector<double> scores{1, 0, 0, 0};
-  const std::vector<QueryFigures> figures(1);
+  const std::vector<ppr::QueryFigures> figures(1);
 
   evaluator.write({0, 1, 4, seeds, list, scores, figures});
 
@@ -75,15 +75,15 @@ TEST(PprEvaluation, FillsShortListsById) {
 
 TEST(PprEvaluation, TakesTheMemoryOfOneRunAtATime) {
   const Graph graph = generated(io::GraphKind::kronecker, 13, true, io::WeightRule::none);
-  PprOptions options;
+  ppr::Options options;
   options.length = 6;
   options.last_instance = 3;
   const Starts starts;
   const auto peak = [&](bool evaluated) {
     const Device device({DeviceChoice::host, 1, 0});
     KeptRows rows;
-    PprEvaluator evaluator(device, graph, starts, options, rows);
-    run_ppr(device, graph, starts, options, evaluated ? static_cast<PprSink&>(evaluator) : rows);
+    ppr::Evaluator evaluator(device, graph, starts, options, rows);
+    run_ppr(device, graph, starts, options, evaluated ? static_cast<ppr::Sink&>(evaluator) : rows);
     EXPECT_EQ(evaluator.queries(), evaluated ? 3u : 0u);
     return device.memory().peak();
   };
@@ -92,8 +92,8 @@ TEST(PprEvaluation, TakesTheMemoryOfOneRunAtATime) {
 
 TEST(PprLatency, IsAQuantileOfTheQueries) {
   KeptRows rows;
-  PprLatencies latencies(rows);
-  std::vector<QueryFigures> figures(100);
+  ppr::Latencies latencies(rows);
+  std::vector<ppr::QueryFigures> figures(100);
   for (std::size_t i = 0; i < 100; ++i) figures[i].seconds = static_cast<double>(100 - i);
   const std::vector<Vertex> seeds(100), vertices(100);
   const std::vector<double> scores(100);

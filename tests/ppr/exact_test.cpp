@@ -9,7 +9,7 @@ namespace {
 TEST(PprMass, IsDividedByReciprocals) {
   std::vector<std::uint64_t> edges{
       1, 2, 3, 7, 10, 641, 65537, (1ull << 32) - 1, 1ull << 32, (1ull << 40) + 1};
-  std::vector<Mass> masses{0, 1, 2, 3, kWholeMass - 1, kWholeMass, ~Mass{0}};
+  std::vector<ppr::Mass> masses{0, 1, 2, 3, ppr::kWholeMass - 1, ppr::kWholeMass, ~ppr::Mass{0}};
   for (const std::uint64_t divisor : edges) {
     for (std::uint64_t times : {1ull, 2ull, 1000ull, 1ull << 22})  // where the quotient steps
       masses.insert(masses.end(), {times * divisor - 1, times * divisor, times * divisor + 1});
@@ -19,15 +19,16 @@ TEST(PprMass, IsDividedByReciprocals) {
     edges.push_back((i * 0xd1342543de82ef95u >> (i % 50)) | 1);
   }
   for (const std::uint64_t divisor : edges) {
-    for (const Mass mass : masses)
-      ASSERT_EQ(divided(mass, divisor, reciprocal_of(divisor)), mass / divisor) << mass << " " << divisor;
+    for (const ppr::Mass mass : masses)
+      ASSERT_EQ(ppr::divided(mass, divisor, ppr::reciprocal_of(divisor)), mass / divisor)
+          << mass << " " << divisor;
   }
 }
 
 TEST(ExactPpr, IsTheOracleAtEveryLength) {
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
-    for (PprOptions options : ppr_rules()) {
+    for (ppr::Options options : ppr_rules()) {
       for (const std::uint32_t length : {1u, 2u, 7u}) {
         options.length = length;
         for (const auto& seeds : queries_of(graph)) {
@@ -44,7 +45,7 @@ TEST(ExactPpr, IsTheOracleAtEveryLength) {
 TEST(ExactPpr, ReachesTheLimitToTheTolerance) {
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
-    for (PprOptions options : ppr_rules()) {
+    for (ppr::Options options : ppr_rules()) {
       options.tolerance = 1e-9;
       const auto seeds = queries_of(graph).back();
       const SolvedQuery solved = solve(graph, options, seeds);
@@ -65,7 +66,7 @@ TEST(ExactPpr, ReachesTheLimitToTheTolerance) {
 
 TEST(ExactPpr, NeverGoesOnWithoutAlpha) {
   const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
-  PprOptions options;
+  ppr::Options options;
   options.alpha = 0;
 
   const SolvedQuery solved = solve(graph, options, {{1, 1}});
@@ -76,7 +77,7 @@ TEST(ExactPpr, NeverGoesOnWithoutAlpha) {
 
 TEST(ExactPpr, TakesMemoryOfWhatItReaches) {
   const Graph ring = generated(io::GraphKind::ring, 20, false, io::WeightRule::none);
-  PprOptions options;
+  ppr::Options options;
   options.length = 6;
 
   const SolvedQuery solved = solve(ring, options, {{17, 1}});

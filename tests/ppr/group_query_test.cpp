@@ -65,7 +65,7 @@ class ThreadGroup {
 constexpr Instance kQuery = 11;
 
 struct Listed {
-  GroupFigures figures;
+  ppr::GroupFigures figures;
   std::vector<Vertex> vertices;
   std::vector<double> scores;
 };
@@ -73,45 +73,45 @@ struct Listed {
 /// The room's memory, as a group finds it and leaves it.
 class Space {
  public:
-  explicit Space(const RoomShape& shape)
-      : memory_(shape.bytes() / sizeof(RoomEntry)),
+  explicit Space(const ppr::RoomShape& shape)
+      : memory_(shape.bytes() / sizeof(ppr::RoomEntry)),
         view_(shape.view(reinterpret_cast<unsigned char*>(memory_.data()))) {}
-  const RoomView& view() const { return view_; }
+  const ppr::RoomView& view() const { return view_; }
   bool is_clear() const {
-    return is_clear(view_) && (view_.second == 0 || is_clear(RoomShape::move(view_, view_.second)));
+    return is_clear(view_) && (view_.second == 0 || is_clear(ppr::RoomShape::move(view_, view_.second)));
   }
 
  private:
-  static bool is_clear(const RoomView& room) {
-    return std::all_of(room.entries, room.entries + room.slots, [](const RoomEntry& entry) {
+  static bool is_clear(const ppr::RoomView& room) {
+    return std::all_of(room.entries, room.entries + room.slots, [](const ppr::RoomEntry& entry) {
       return entry.vertex == kNoVertex && entry.score == 0 && entry.waiting == 0;
     });
   }
 
-  std::vector<RoomEntry> memory_;
-  RoomView view_;
+  std::vector<ppr::RoomEntry> memory_;
+  ppr::RoomView view_;
 };
 
 template <class Query, class Group>
-void answer(const Group& group, typename Query::Shared& shared, const Space& space, const QueryRules& rules,
-            const Seeds& seeds, Listed& listed) {
+void answer(const Group& group, typename Query::Shared& shared, const Space& space,
+            const ppr::QueryRules& rules, const ppr::Seeds& seeds, Listed& listed) {
   Query query(group, shared, space.view(), rules, seeds.view(), kQuery);
-  const GroupFigures figures = query.solve();
+  const ppr::GroupFigures figures = query.solve();
   if (figures.abandoned == 0) query.write_top(listed.vertices.data(), listed.scores.data());
   query.clear();
   if (group.rank() == 0) listed.figures = figures;
 }
 
-template <template <class> class Query = GroupQuery>
-Listed answer_alone(const Space& space, const QueryRules& rules, const Seeds& seeds) {
+template <template <class> class Query = ppr::GroupQuery>
+Listed answer_alone(const Space& space, const ppr::QueryRules& rules, const ppr::Seeds& seeds) {
   Listed listed{{}, std::vector<Vertex>(rules.top), std::vector<double>(rules.top)};
   const auto shared = std::make_unique<typename Query<SingleLane>::Shared>();
   answer<Query<SingleLane>>(SingleLane{}, *shared, space, rules, seeds, listed);
   return listed;
 }
 
-template <template <class> class Query = GroupQuery>
-Listed answer_together(const Space& space, const QueryRules& rules, const Seeds& seeds) {
+template <template <class> class Query = ppr::GroupQuery>
+Listed answer_together(const Space& space, const ppr::QueryRules& rules, const ppr::Seeds& seeds) {
   Listed listed{{}, std::vector<Vertex>(rules.top), std::vector<double>(rules.top)};
   ThreadGroup::Room room;
   const auto shared = std::make_unique<typename Query<ThreadGroup>::Shared>();
@@ -127,15 +127,15 @@ Listed answer_together(const Space& space, const QueryRules& rules, const Seeds&
 
 /// What one thread finds.
 struct Expected {
-  Expected(const Graph& graph, const PprOptions& given, const Seeds& seeds)
+  Expected(const Graph& graph, const ppr::Options& given, const ppr::Seeds& seeds)
       : options(given), vertices(options.top), scores(options.top) {
     const Device device({DeviceChoice::host, 1, 0});
-    QuerySolver solver(device, graph.out.view(), options);
+    ppr::QuerySolver solver(device, graph.out.view(), options);
     figures = solver.solve(seeds, kQuery);
     solver.write_top(vertices, scores);
   }
-  PprOptions options;
-  QueryFigures figures;
+  ppr::Options options;
+  ppr::QueryFigures figures;
   std::vector<Vertex> vertices;
   std::vector<double> scores;
 };
@@ -144,15 +144,15 @@ void expect_same(const Listed& listed, const Expected& expected) {
   ASSERT_EQ(listed.figures.abandoned, 0u);
   EXPECT_EQ(listed.vertices, expected.vertices);
   EXPECT_EQ(listed.scores, expected.scores);
-  const QueryFigures figures = figures_of(listed.figures, expected.options);
+  const ppr::QueryFigures figures = figures_of(listed.figures, expected.options);
   EXPECT_EQ(figures.error, expected.figures.error);
   EXPECT_EQ(figures.held, expected.figures.held);
   EXPECT_EQ(figures.edges, expected.figures.edges);
   EXPECT_EQ(figures.reached, expected.figures.reached);
 }
 
-Seeds seeds_of(const Graph& graph, const WeightedSeeds& of_query) {
-  Seeds seeds;
+ppr::Seeds seeds_of(const Graph& graph, const WeightedSeeds& of_query) {
+  ppr::Seeds seeds;
   seeds.assign(starts_of({of_query}), graph.vertices(), 1, 0);
   return seeds;
 }
@@ -161,11 +161,11 @@ Seeds seeds_of(const Graph& graph, const WeightedSeeds& of_query) {
 class HostRules {
  public:
   explicit HostRules(const Graph& graph) : graph_(graph) {
-    if (graph.weighted) totals_ = weight_totals(graph.out.view(), 1);
+    if (graph.weighted) totals_ = ppr::weight_totals(graph.out.view(), 1);
   }
-  QueryRules of(const PprOptions& options) {
+  ppr::QueryRules of(const ppr::Options& options) {
     stages_ = stages_of(options);
-    QueryRules rules = rules_of(options);
+    ppr::QueryRules rules = rules_of(options);
     rules.graph = graph_.out.view();
     rules.totals = options.weighted ? totals_.data() : nullptr;
     rules.stages = stages_.data();
@@ -183,14 +183,14 @@ TEST(GroupQuery, IsThatOfOneThreadToTheBit) {
     SCOPED_TRACE(name);
     HostRules rules(graph);
     const std::uint64_t n = graph.vertices();
-    const Space space(RoomShape::of(1u << 9, n, 0)), roomy(RoomShape::of(n, n, 0));
+    const Space space(ppr::RoomShape::of(1u << 9, n, 0)), roomy(ppr::RoomShape::of(n, n, 0));
     auto queries = queries_of(graph);
     queries.erase(queries.begin() + 1, queries.end() - 2);
-    for (PprOptions options : group_methods()) {
+    for (ppr::Options options : group_methods()) {
       for (const bool weighted : {false, true}) {
         options.weighted = weighted;
         for (const auto& of_query : queries) {
-          const Seeds seeds = seeds_of(graph, of_query);
+          const ppr::Seeds seeds = seeds_of(graph, of_query);
           const Expected expected(graph, options, seeds);
           const bool fits = expected.figures.reached <= space.view().limit;
           expect_same(answer_alone(fits ? space : roomy, rules.of(options), seeds), expected);
@@ -202,9 +202,9 @@ TEST(GroupQuery, IsThatOfOneThreadToTheBit) {
 }
 
 /// Few rounds, for each has barriers, and these threads may share a core.
-std::vector<PprOptions> short_methods() {
-  std::vector<PprOptions> all = group_methods();
-  for (PprOptions& options : all) {
+std::vector<ppr::Options> short_methods() {
+  std::vector<ppr::Options> all = group_methods();
+  for (ppr::Options& options : all) {
     options.tolerance = 0.2;
     options.residual_threshold = options.residual_threshold > 0 ? 1e-3 : 0;
     options.weighted = true;
@@ -215,12 +215,12 @@ std::vector<PprOptions> short_methods() {
 /// Lists that come as a query notes that it misses them, in columns of their own.
 class ListsThatCome {
  public:
-  ListsThatCome(const Graph& graph, const QueryRules& whole)
+  ListsThatCome(const Graph& graph, const ppr::QueryRules& whole)
       : graph_(graph), rules_(whole), totals_(graph.vertices()), wanted_((graph.vertices() + 63) / 64) {
     clear();
   }
 
-  const QueryRules& rules() {
+  const ppr::QueryRules& rules() {
     rules_.places = places_.data(), rules_.wanted = wanted_.data();
     rules_.graph.targets = targets_.data(), rules_.graph.weights = weights_.data();
     if (rules_.totals != nullptr) rules_.totals = totals_.data();
@@ -231,7 +231,7 @@ class ListsThatCome {
     std::size_t brought = 0;
     for (Vertex v = static_cast<Vertex>(graph_.vertices()); v-- > 0;) {
       if ((wanted_[v / 64] >> (v % 64) & 1) == 0) continue;
-      EXPECT_EQ(places_[v], kNoPlace) << v;
+      EXPECT_EQ(places_[v], ppr::kNoPlace) << v;
       places_[v] = targets_.size();
       totals_[v] = 0;
       for (EdgeIndex e = graph_.out.offsets[v]; e < graph_.out.offsets[v + 1]; ++e) {
@@ -246,13 +246,13 @@ class ListsThatCome {
   }
   std::size_t edges() const { return targets_.size(); }
   void clear() {
-    places_.assign(graph_.vertices(), kNoPlace);
+    places_.assign(graph_.vertices(), ppr::kNoPlace);
     targets_.clear(), weights_.clear();
   }
 
  private:
   const Graph& graph_;
-  QueryRules rules_;
+  ppr::QueryRules rules_;
   std::vector<EdgeIndex> places_;
   std::vector<double> totals_;
   std::vector<std::uint64_t> wanted_;
@@ -286,39 +286,41 @@ TEST(GroupQuery, IsAskedAgainUntilItsListsHaveCome) {
     SCOPED_TRACE(name);
     HostRules rules(graph);
     const std::uint64_t n = graph.vertices();
-    const Space space(RoomShape::of(n, n, n, 3));
+    const Space space(ppr::RoomShape::of(n, n, n, 3));
     auto queries = queries_of(graph);
     queries.erase(queries.begin() + 1, queries.end() - 1);
-    const auto compare = [&]<template <class> class Query>(std::vector<PprOptions> methods) {
-      for (PprOptions& options : methods) {
+    const auto compare = [&]<template <class> class Query>(std::vector<ppr::Options> methods) {
+      for (ppr::Options& options : methods) {
         options.tolerance = 1e-3;
         for (const bool weighted : {false, true}) {
           options.weighted = weighted;
           ListsThatCome lists(graph, rules.of(options));
           for (const auto& of_query : queries) {
-            const Seeds seeds = seeds_of(graph, of_query);
+            const ppr::Seeds seeds = seeds_of(graph, of_query);
             const Expected expected(graph, options, seeds);
-            const auto ask = [&](const QueryRules& own) { return answer_alone<Query>(space, own, seeds); };
+            const auto ask = [&](const ppr::QueryRules& own) {
+              return answer_alone<Query>(space, own, seeds);
+            };
             ask_until_answered(lists, space, expected, ask);
             EXPECT_EQ(ask_until_answered(lists, space, expected, ask), 1u);  // now all of them are here
           }
         }
       }
     };
-    compare.template operator()<GroupQuery>(group_methods());
-    compare.template operator()<GroupOneByOne>(one_by_one_methods());
+    compare.template operator()<ppr::GroupQuery>(group_methods());
+    compare.template operator()<ppr::GroupOneByOne>(one_by_one_methods());
   }
 }
 
 TEST(GroupQuery, AsksForAListARoundAndForNoneWithoutMass) {
   const Graph path = stat::make_graph(6, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}}, false);
   HostRules rules(path);
-  PprOptions options;
+  ppr::Options options;
   options.length = 3;
-  const Seeds seeds = seeds_of(path, {{0, 1}});
-  const Space space(RoomShape::of(6, 6, 0));
+  const ppr::Seeds seeds = seeds_of(path, {{0, 1}});
+  const Space space(ppr::RoomShape::of(6, 6, 0));
   ListsThatCome lists(path, rules.of(options));
-  const auto ask = [&](const QueryRules& own) { return answer_alone(space, own, seeds); };
+  const auto ask = [&](const ppr::QueryRules& own) { return answer_alone(space, own, seeds); };
 
   EXPECT_EQ(ask_until_answered(lists, space, Expected(path, options, seeds), ask), 4u);
   EXPECT_EQ(lists.edges(), 3u);
@@ -332,26 +334,26 @@ TEST(GroupQuery, AsksForAListARoundAndForNoneWithoutMass) {
 TEST(GroupQuery, LacksListsInThreadsThatMeet) {
   const Graph graph = generated(io::GraphKind::kronecker, 7, true, io::WeightRule::uniform);
   HostRules rules(graph);
-  const Seeds seeds = seeds_of(graph, queries_of(graph).back());
-  const Space together(RoomShape::of(128, 128, 0)), one_by_one(RoomShape::of(128, 128, 128, 3));
-  for (const PprOptions& options : short_methods()) {
+  const ppr::Seeds seeds = seeds_of(graph, queries_of(graph).back());
+  const Space together(ppr::RoomShape::of(128, 128, 0)), one_by_one(ppr::RoomShape::of(128, 128, 128, 3));
+  for (const ppr::Options& options : short_methods()) {
     ListsThatCome lists(graph, rules.of(options));
     ask_until_answered(lists, together, Expected(graph, options, seeds),
-                       [&](const QueryRules& own) { return answer_together(together, own, seeds); });
+                       [&](const ppr::QueryRules& own) { return answer_together(together, own, seeds); });
   }
-  PprOptions options = one_by_one_methods().front();
+  ppr::Options options = one_by_one_methods().front();
   ListsThatCome lists(graph, rules.of(options));
-  ask_until_answered(lists, one_by_one, Expected(graph, options, seeds), [&](const QueryRules& own) {
-    return answer_together<GroupOneByOne>(one_by_one, own, seeds);
+  ask_until_answered(lists, one_by_one, Expected(graph, options, seeds), [&](const ppr::QueryRules& own) {
+    return answer_together<ppr::GroupOneByOne>(one_by_one, own, seeds);
   });
 }
 
 TEST(GroupQuery, IsTheSameForThreadsThatMeetInOneTable) {
   const Graph graph = generated(io::GraphKind::kronecker, 7, true, io::WeightRule::uniform);
   HostRules rules(graph);
-  const Seeds seeds = seeds_of(graph, queries_of(graph).back());
-  const Space small(RoomShape::of(32, 128, 0)), all(RoomShape::of(128, 128, 0));
-  for (const PprOptions& options : short_methods()) {
+  const ppr::Seeds seeds = seeds_of(graph, queries_of(graph).back());
+  const Space small(ppr::RoomShape::of(32, 128, 0)), all(ppr::RoomShape::of(128, 128, 0));
+  for (const ppr::Options& options : short_methods()) {
     const Expected expected(graph, options, seeds);
     expect_same(answer_together(all, rules.of(options), seeds), expected);
     EXPECT_TRUE(all.is_clear());
@@ -365,18 +367,18 @@ TEST(GroupOneByOne, IsThatOfOneThreadToTheBit) {
     SCOPED_TRACE(name);
     HostRules rules(graph);
     const std::uint64_t n = graph.vertices();
-    const Space space(RoomShape::of(1u << 9, n, n, 3)), roomy(RoomShape::of(n, n, n, 3));
+    const Space space(ppr::RoomShape::of(1u << 9, n, n, 3)), roomy(ppr::RoomShape::of(n, n, n, 3));
     auto queries = queries_of(graph);
     queries.erase(queries.begin() + 1, queries.end() - 2);
-    for (PprOptions options : one_by_one_methods()) {
+    for (ppr::Options options : one_by_one_methods()) {
       for (const bool weighted : {false, true}) {
         options.weighted = weighted;
         for (const auto& of_query : queries) {
-          const Seeds seeds = seeds_of(graph, of_query);
+          const ppr::Seeds seeds = seeds_of(graph, of_query);
           const Expected expected(graph, options, seeds);
-          const Listed found = answer_alone<GroupOneByOne>(space, rules.of(options), seeds);
+          const Listed found = answer_alone<ppr::GroupOneByOne>(space, rules.of(options), seeds);
           if (found.figures.abandoned == 0) expect_same(found, expected);
-          expect_same(answer_alone<GroupOneByOne>(roomy, rules.of(options), seeds), expected);
+          expect_same(answer_alone<ppr::GroupOneByOne>(roomy, rules.of(options), seeds), expected);
         }
       }
     }
@@ -387,31 +389,31 @@ TEST(GroupOneByOne, IsThatOfOneThreadToTheBit) {
 TEST(GroupOneByOne, IsTheSameForThreadsThatMeetInTwoTables) {
   const Graph graph = generated(io::GraphKind::kronecker, 7, true, io::WeightRule::uniform);
   HostRules rules(graph);
-  const Seeds seeds = seeds_of(graph, queries_of(graph).back());
-  const Space small(RoomShape::of(32, 128, 128, 3)), all(RoomShape::of(128, 128, 128, 3));
-  for (PprOptions options : one_by_one_methods()) {
+  const ppr::Seeds seeds = seeds_of(graph, queries_of(graph).back());
+  const Space small(ppr::RoomShape::of(32, 128, 128, 3)), all(ppr::RoomShape::of(128, 128, 128, 3));
+  for (ppr::Options options : one_by_one_methods()) {
     options.weighted = true;
     const Expected expected(graph, options, seeds);
-    expect_same(answer_together<GroupOneByOne>(all, rules.of(options), seeds), expected);
+    expect_same(answer_together<ppr::GroupOneByOne>(all, rules.of(options), seeds), expected);
     EXPECT_TRUE(all.is_clear());
   }
-  EXPECT_NE(
-      answer_together<GroupOneByOne>(small, rules.of(one_by_one_methods().front()), seeds).figures.abandoned,
-      0u);
+  EXPECT_NE(answer_together<ppr::GroupOneByOne>(small, rules.of(one_by_one_methods().front()), seeds)
+                .figures.abandoned,
+            0u);
   EXPECT_TRUE(small.is_clear());
 }
 
 TEST(GroupOneByOne, MakesATableThatHashesAnew) {
   const Graph graph = generated(io::GraphKind::grid, 12, true, io::WeightRule::none);
   HostRules rules(graph);
-  PprOptions options = one_by_one_methods().front();
+  ppr::Options options = one_by_one_methods().front();
   options.expand = 0.5;
   options.table = 4;
-  const Seeds seeds = seeds_of(graph, {{2017, 1}});
-  const Space space(RoomShape::of(128, graph.vertices(), graph.vertices(), 3));
+  const ppr::Seeds seeds = seeds_of(graph, {{2017, 1}});
+  const Space space(ppr::RoomShape::of(128, graph.vertices(), graph.vertices(), 3));
   ASSERT_NE(space.view().mask, 0u);
   const Expected expected(graph, options, seeds);
-  const Listed found = answer_alone<GroupOneByOne>(space, rules.of(options), seeds);
+  const Listed found = answer_alone<ppr::GroupOneByOne>(space, rules.of(options), seeds);
   expect_same(found, expected);
   EXPECT_LE(found.figures.reached, 20u);
   options.table = 0;
@@ -422,12 +424,12 @@ TEST(GroupQuery, ReachesEverythingInARoomForAll) {
   // Where all lanes want the last slot at once, none of them must take the room for full.
   const Graph graph = stat::make_graph(2, {{0, 1}, {0, 1}, {0, 1}, {1, 0}}, false);
   HostRules rules(graph);
-  PprOptions options;
+  ppr::Options options;
   options.length = 1;
   options.top = 2;
-  const Seeds seeds = seeds_of(graph, {{0, 1}});
+  const ppr::Seeds seeds = seeds_of(graph, {{0, 1}});
   const Expected expected(graph, options, seeds);
-  const Space all(RoomShape::of(2, 2, 0));
+  const Space all(ppr::RoomShape::of(2, 2, 0));
   for (int repetition = 0; repetition < 20; ++repetition)
     expect_same(answer_together(all, rules.of(options), seeds), expected);
 }
@@ -435,12 +437,12 @@ TEST(GroupQuery, ReachesEverythingInARoomForAll) {
 TEST(GroupQuery, SortsListsThatDoNotFitTheSharedMemory) {
   const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
   HostRules rules(graph);
-  PprOptions options;
+  ppr::Options options;
   options.tolerance = 1e-4;
   for (const std::uint32_t top : {1u, 511u, 513u, 5000u}) {
     options.top = top;
-    const Space space(RoomShape::of(1u << 10, graph.vertices(), top));
-    const Seeds seeds = seeds_of(graph, {{17, 1}});
+    const Space space(ppr::RoomShape::of(1u << 10, graph.vertices(), top));
+    const ppr::Seeds seeds = seeds_of(graph, {{17, 1}});
     const Expected expected(graph, options, seeds);
     expect_same(answer_alone(space, rules.of(options), seeds), expected);
   }

@@ -8,8 +8,8 @@ namespace {
 
 const std::vector<std::vector<std::int64_t>> kStages{{3, 3}, {2, 2, 2}, {1, 5}};
 
-PprOptions one_by_one(PprOptions options) {
-  options.method = PprMethod::staged;
+ppr::Options one_by_one(ppr::Options options) {
+  options.method = ppr::Method::staged;
   options.one_by_one = true;
   return options;
 }
@@ -17,8 +17,8 @@ PprOptions one_by_one(PprOptions options) {
 TEST(OneByOne, IsExactIfEveryVertexGoesOn) {
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
-    for (const PprOptions& rules : ppr_rules()) {
-      PprOptions options = one_by_one(rules);
+    for (const ppr::Options& rules : ppr_rules()) {
+      ppr::Options options = one_by_one(rules);
       options.expand = 1;
       auto queries = queries_of(graph);
       queries.erase(queries.begin(), queries.end() - (graph.vertices() > 1000 ? 1 : 2));
@@ -40,10 +40,10 @@ TEST(OneByOne, IsExactIfEveryVertexGoesOn) {
 TEST(OneByOne, IsTogetherForSomeOfThem) {
   // Random weights: no two residuals are equal.
   const Graph graph = generated(io::GraphKind::rmat, 9, false, io::WeightRule::uniform);
-  PprOptions together;
-  together.method = PprMethod::staged;
+  ppr::Options together;
+  together.method = ppr::Method::staged;
   together.weighted = true;
-  for (const auto unexpanded : {PprUnexpanded::residual, PprUnexpanded::share}) {
+  for (const auto unexpanded : {ppr::Unexpanded::residual, ppr::Unexpanded::share}) {
     together.unexpanded = unexpanded;
     for (const auto& stages : kStages) {
       together.stages = stages;
@@ -60,8 +60,8 @@ TEST(OneByOne, IsTogetherForSomeOfThem) {
 
 TEST(OneByOne, KeepsATableOfFixedSize) {
   const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
-  PprOptions options;
-  options.method = PprMethod::staged;
+  ppr::Options options;
+  options.method = ppr::Method::staged;
   options.one_by_one = true;
   options.expand = 0.01;
   options.top = 20;

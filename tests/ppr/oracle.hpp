@@ -16,7 +16,7 @@ using WeightedSeeds = std::vector<std::pair<Vertex, double>>;
 
 class DensePpr {
  public:
-  DensePpr(const Graph& graph, const PprOptions& options, const WeightedSeeds& seeds)
+  DensePpr(const Graph& graph, const ppr::Options& options, const WeightedSeeds& seeds)
       : options_(options),
         edges_(edges_of(graph, options.weighted)),
         total_(graph.vertices()),
@@ -41,7 +41,7 @@ class DensePpr {
     for (const auto& [from, to, weight] : edges_) {
       if (total_[from] > 0) after[to] += alpha * mass_[from] * weight / total_[from];
     }
-    const bool to_seeds = options_.dangling == PprDangling::seed;
+    const bool to_seeds = options_.dangling == ppr::Dangling::seed;
     for (std::size_t v = 0; v < after.size(); ++v)
       after[v] += returning * (to_seeds ? seeds_[v] : 1.0L / after.size());
     mass_.swap(after);
@@ -56,13 +56,13 @@ class DensePpr {
   }
 
  private:
-  const PprOptions& options_;
+  const ppr::Options& options_;
   std::vector<WeightedEdge> edges_;
   std::vector<long double> total_, seeds_, mass_, scores_;
 };
 
 /// GD(L), or the limit to 1e-17.
-inline std::vector<long double> dense_ppr(const Graph& graph, const PprOptions& options,
+inline std::vector<long double> dense_ppr(const Graph& graph, const ppr::Options& options,
                                           const WeightedSeeds& seeds) {
   DensePpr dense(graph, options, seeds);
   const std::uint32_t length = length_of(options);
@@ -89,14 +89,14 @@ inline Starts starts_of(const std::vector<WeightedSeeds>& queries) {
 /// All scores of one query, and what it took.
 struct SolvedQuery {
   std::vector<double> scores;
-  QueryFigures figures;
+  ppr::QueryFigures figures;
 };
 
-inline SolvedQuery solve(const Graph& graph, const PprOptions& options, const WeightedSeeds& seeds,
+inline SolvedQuery solve(const Graph& graph, const ppr::Options& options, const WeightedSeeds& seeds,
                          Instance query = 0) {
   const Device device({DeviceChoice::host, 1, 0});
-  QuerySolver solver(device, graph.out.view(), options);
-  Seeds of_query;
+  ppr::QuerySolver solver(device, graph.out.view(), options);
+  ppr::Seeds of_query;
   of_query.assign(starts_of({seeds}), graph.vertices(), options.seed, 0);
   SolvedQuery solved{std::vector<double>(graph.vertices()), solver.solve(of_query, query)};
   solver.for_each_score([&](Vertex vertex, double score) { solved.scores[vertex] = score; });
@@ -120,18 +120,18 @@ inline std::vector<WeightedSeeds> queries_of(const Graph& graph) {
 }
 
 /// Both rules for vertices without out-edges, with and without weights.
-inline std::vector<PprOptions> ppr_rules() {
-  std::vector<PprOptions> all(4);
+inline std::vector<ppr::Options> ppr_rules() {
+  std::vector<ppr::Options> all(4);
   all[1].weighted = all[3].weighted = true;
-  all[2].dangling = all[3].dangling = PprDangling::uniform;
+  all[2].dangling = all[3].dangling = ppr::Dangling::uniform;
   return all;
 }
 
 /// GD(L) and the limit, with all rules for vertices without out-edges, even and by weight.
-inline std::vector<PprOptions> dense_methods() {
-  std::vector<PprOptions> all;
-  for (PprOptions options : ppr_rules()) {
-    options.state = PprState::dense;
+inline std::vector<ppr::Options> dense_methods() {
+  std::vector<ppr::Options> all;
+  for (ppr::Options options : ppr_rules()) {
+    options.state = ppr::State::dense;
     options.top = 20;
     for (const std::uint32_t length : {0u, 1u, 4u}) {
       options.length = length;
@@ -143,70 +143,70 @@ inline std::vector<PprOptions> dense_methods() {
 }
 
 /// Every method that a group of threads knows (group_query.hpp), in every way.
-inline std::vector<PprOptions> group_methods() {
-  std::vector<PprOptions> all;
-  PprOptions options;
+inline std::vector<ppr::Options> group_methods() {
+  std::vector<ppr::Options> all;
+  ppr::Options options;
   options.top = 20;
   options.tolerance = 1e-6;
   all.push_back(options);
   options.length = 4;
   all.push_back(options);
   options.length = 0;
-  options.method = PprMethod::push;
+  options.method = ppr::Method::push;
   all.push_back(options);
   options.residual_threshold = 1e-4;
   all.push_back(options);
-  options.method = PprMethod::staged;
+  options.method = ppr::Method::staged;
   options.stages = {1, 2, 1};
-  options.unexpanded = PprUnexpanded::share;
+  options.unexpanded = ppr::Unexpanded::share;
   all.push_back(options);
   options.residual_threshold = 0;
   for (const double expand : {0.0, 0.13, 1.0}) {
     options.expand = expand;
-    options.unexpanded = expand == 0.13 ? PprUnexpanded::residual : PprUnexpanded::share;
+    options.unexpanded = expand == 0.13 ? ppr::Unexpanded::residual : ppr::Unexpanded::share;
     all.push_back(options);
   }
-  options.method = PprMethod::walks;
+  options.method = ppr::Method::walks;
   options.walks = 300;
   all.push_back(options);
   options.length = 3;
-  options.dangling = PprDangling::uniform;
+  options.dangling = ppr::Dangling::uniform;
   all.push_back(options);
   // What returns goes to all vertices: of the first eight, those that differ in how it then goes on.
   for (const std::size_t i : {0, 1, 2, 3, 4, 6}) {
     all.push_back(all[i]);
-    all.back().dangling = PprDangling::uniform;
+    all.back().dangling = ppr::Dangling::uniform;
   }
   return all;
 }
 
 /// Next-stage vertices one by one: all, some or none of them, by share and by residual, and with tables that
 /// come to their size.
-inline std::vector<PprOptions> one_by_one_methods() {
-  std::vector<PprOptions> all(6);
-  for (PprOptions& options : all) {
-    options.method = PprMethod::staged;
+inline std::vector<ppr::Options> one_by_one_methods() {
+  std::vector<ppr::Options> all(6);
+  for (ppr::Options& options : all) {
+    options.method = ppr::Method::staged;
     options.one_by_one = true;
     options.top = 5;
     options.expand = 0.05;
     options.stages = {2, 3};
   }
-  all[1].stages = {1, 2, 1}, all[1].unexpanded = PprUnexpanded::share, all[1].top = 600;
+  all[1].stages = {1, 2, 1}, all[1].unexpanded = ppr::Unexpanded::share, all[1].top = 600;
   all[2].residual_threshold = 1e-3, all[2].table = 2;
   all[3].expand = 0;
   all[4].stages = {2, 1, 2}, all[4].table = 10;
   all[5].stages = {3}, all[5].table = 3;
   for (std::size_t i = 0; i < 6; ++i) {
     all.push_back(all[i]);
-    all.back().dangling = PprDangling::uniform;
+    all.back().dangling = ppr::Dangling::uniform;
   }
   return all;
 }
 
 /// Keeps all that is handed on.
-class KeptRows : public PprSink {
+class KeptRows : public ppr::Sink {
  public:
-  void write(const PprBatch& batch) override {
+  void write(const ppr::Batch& batch) override {
     seeds.insert(seeds.end(), batch.seeds.begin(), batch.seeds.end());
     vertices.insert(vertices.end(), batch.vertices.begin(), batch.vertices.end());
     scores.insert(scores.end(), batch.scores.begin(), batch.scores.end());
@@ -218,7 +218,7 @@ class KeptRows : public PprSink {
 
   std::vector<Vertex> seeds, vertices;
   std::vector<double> scores;
-  std::vector<QueryFigures> figures;
+  std::vector<ppr::QueryFigures> figures;
 };
 
 }  // namespace sluice::test

@@ -18,7 +18,7 @@ TEST(PprPartitions, ChangeNoBit) {
     const Starts all = starts_of(queries);
     queries.erase(queries.begin(), queries.end() - 2);
     const Starts few = starts_of(queries);
-    for (const PprOptions& options : methods_by_turns_weighted()) {
+    for (const ppr::Options& options : methods_by_turns_weighted()) {
       const Starts& starts = goes_one_by_one(options) ? few : all;  // many rounds each
       const Ran whole = ran(device, graph, starts, options);
       EXPECT_EQ(whole.stats.traffic.partitions, 1u);
@@ -47,7 +47,7 @@ TEST(PprPartitions, ComeFromTheFileToo) {
                   true);
   const Graph in_memory = io::read_graph(folder / "graph.h5"), in_file = io::open_graph(folder / "graph.h5");
   const Starts starts = starts_of(queries_of(in_memory));
-  for (const PprOptions& options : methods_by_turns_weighted()) {
+  for (const ppr::Options& options : methods_by_turns_weighted()) {
     const Ran whole = ran(device, in_memory, starts, options);
     for (const PagingOptions& paging :
          {PagingOptions{}, PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::file}}) {
@@ -61,8 +61,8 @@ TEST(PprPartitions, ComeFromTheFileToo) {
 
 TEST(PprPartitions, ChangeNoBitOfAnyGraph) {
   const Device device({DeviceChoice::host, 3, 0});
-  PprOptions push;
-  push.method = PprMethod::push;
+  ppr::Options push;
+  push.method = ppr::Method::push;
   push.tolerance = 1e-5;
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
@@ -75,7 +75,7 @@ TEST(PprPartitions, ChangeNoBitOfAnyGraph) {
 TEST(PprPartitions, AreBroughtOnceWhereTheyFit) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::ring, 10, false, io::WeightRule::none);
-  PprOptions options;
+  ppr::Options options;
   options.length = 200;
 
   const Ran parts = ran(device, graph, starts_of({{{0, 1}}, {{300, 1}}}), options, {.partitions = 8});
@@ -88,7 +88,7 @@ TEST(PprPartitions, AreBroughtOnceWhereTheyFit) {
 /// Each query takes some 400 KiB, all of them at once far more than there is.
 TEST(PprPartitions, StayWithinTheDeviceMemory) {
   const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
-  PprOptions options;
+  ppr::Options options;
   options.last_instance = 100;
   options.length = 6;
   const Device roomy({DeviceChoice::host, 4, 0}), tight({DeviceChoice::host, 4, 2u << 20});
@@ -109,7 +109,7 @@ TEST(PprPartitions, StayWithinTheDeviceMemory) {
 TEST(PprPartitions, AreAnsweredInSmallBatchesWhereResultsLeaveNoRoom) {
   const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
   const PagingOptions paging{.partitions = 16};
-  PprOptions one, all;
+  ppr::Options one, all;
   one.length = all.length = 4, one.last_instance = 1, all.last_instance = 100;
   std::uint64_t least = 64u << 10;
   for (bool fits = false; !fits; least += 1u << 10) {
@@ -130,7 +130,7 @@ TEST(PprPartitions, AreAnsweredInSmallBatchesWhereResultsLeaveNoRoom) {
 TEST(PprPartitions, SayWhatIsTooLittle) {
   const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
   KeptRows rows;
-  PprOptions options;
+  ppr::Options options;
   options.length = 6;
   const Device tight({DeviceChoice::host, 2, 300u << 10});
 

@@ -7,9 +7,9 @@
 namespace sluice::test {
 namespace {
 
-PprOptions push_options() {
-  PprOptions options;
-  options.method = PprMethod::push;
+ppr::Options push_options() {
+  ppr::Options options;
+  options.method = ppr::Method::push;
   return options;
 }
 
@@ -26,8 +26,8 @@ void expect_bound(const SolvedQuery& solved, const std::vector<long double>& tru
 TEST(Push, ReachesTheToleranceOnHardGraphs) {
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
-    for (PprOptions options : ppr_rules()) {
-      options.method = PprMethod::push;
+    for (ppr::Options options : ppr_rules()) {
+      options.method = ppr::Method::push;
       const auto seeds = queries_of(graph).back();
       const auto truth = dense_ppr(graph, options, seeds);
       for (const double tolerance : {0.3, 1e-3, 1e-10}) {
@@ -45,7 +45,7 @@ TEST(Push, ReachesTheToleranceOnHardGraphs) {
 TEST(Push, KeepsItsBoundOnRandomQueries) {
   const auto none = io::WeightRule::none;
   const Graph graph = generated(io::GraphKind::rmat, 6, false, none);
-  PprOptions options = push_options();
+  ppr::Options options = push_options();
   for (std::uint32_t query = 0; query < 1000; ++query) {
     const std::uint64_t word = draw_at(WalkDraws{7, 0, query}, Stream::start, 0);
     const WeightedSeeds seeds{{static_cast<Vertex>(word % 64), 1}, {static_cast<Vertex>(word >> 32) % 64, 2}};
@@ -67,7 +67,7 @@ TEST(Push, KeepsItsBoundOnRandomQueries) {
 
 TEST(Push, StaysNearTheSeed) {
   const Graph ring = generated(io::GraphKind::ring, 20, false, io::WeightRule::none);
-  PprOptions options = push_options();
+  ppr::Options options = push_options();
   options.residual_threshold = 0.5;
 
   // 0.85^4 = 0.52 moves on, 0.85^5 = 0.44 waits, and all but 0.85 of it stays.

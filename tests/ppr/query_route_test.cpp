@@ -12,16 +12,16 @@ namespace {
 constexpr std::uint64_t kBlocks = 528;
 constexpr std::uint64_t kMiddling = 300'000, kLarge = 20'000'000;
 
-RouteLimits limits_of(std::uint64_t vertices) {
+ppr::RouteLimits limits_of(std::uint64_t vertices) {
   return {vertices, kBlocks, true, true};
 }
 
-QueryRoute route_of(const RouteLimits& limits) {
-  return {limits, first_room(limits.vertices, {})};
+ppr::QueryRoute route_of(const ppr::RouteLimits& limits) {
+  return {limits, ppr::first_room(limits.vertices, {})};
 }
 
 /// The limits of the rooms that a batch goes through before it goes side by side, if each is outgrown by all.
-std::vector<std::uint64_t> rooms_of(QueryRoute& route, std::uint64_t queries) {
+std::vector<std::uint64_t> rooms_of(ppr::QueryRoute& route, std::uint64_t queries) {
   std::vector<std::uint64_t> rooms;
   route.begin(queries);
   while (!route.goes_side_by_side(queries)) {
@@ -37,7 +37,7 @@ struct Went {
   bool to_room, side_by_side;
   bool operator==(const Went&) const = default;
 };
-Went ask_alone(QueryRoute& route, std::uint64_t reached) {
+Went ask_alone(ppr::QueryRoute& route, std::uint64_t reached) {
   Went went{false, false};
   route.begin(1);
   while (!(went.side_by_side = route.goes_side_by_side(1))) {
@@ -51,11 +51,11 @@ Went ask_alone(QueryRoute& route, std::uint64_t reached) {
 
 TEST(PprRoute, TakesFewQueriesSideBySideFromTheFirstRoomOn) {
   for (const std::uint64_t queries : {1u, 2u, 32u}) {
-    QueryRoute route = route_of(limits_of(kMiddling));
+    ppr::QueryRoute route = route_of(limits_of(kMiddling));
     EXPECT_EQ(rooms_of(route, queries), (std::vector<std::uint64_t>{2048})) << queries;
   }
   // More than a group, or so many rows that rooms take less.
-  QueryRoute more = route_of(limits_of(kMiddling)), larger = route_of(limits_of(kLarge));
+  ppr::QueryRoute more = route_of(limits_of(kMiddling)), larger = route_of(limits_of(kLarge));
   EXPECT_GT(rooms_of(more, 200).size(), 1u);
   EXPECT_GT(rooms_of(larger, 1).size(), 2u);
 }
@@ -63,12 +63,12 @@ TEST(PprRoute, TakesFewQueriesSideBySideFromTheFirstRoomOn) {
 TEST(PprRoute, ComesToRowsOnceARoomIsAsLarge) {
   for (const std::uint64_t vertices : {std::uint64_t{100}, std::uint64_t{20'000}, kMiddling, kLarge}) {
     for (const std::uint64_t blocks : {1u, 64u, 528u, 5000u}) {
-      RouteLimits limits = limits_of(vertices);
+      ppr::RouteLimits limits = limits_of(vertices);
       limits.blocks = blocks;
-      QueryRoute route = route_of(limits);
+      ppr::QueryRoute route = route_of(limits);
       route.begin(100'000);
       while (!route.goes_side_by_side(100'000)) {
-        EXPECT_LT(route.room().bytes(), DenseShape{vertices}.query_bytes());
+        EXPECT_LT(route.room().bytes(), ppr::DenseShape{vertices}.query_bytes());
         ASSERT_FALSE(route.room().takes_all());
         route.outgrown(100'000);
       }
@@ -77,7 +77,7 @@ TEST(PprRoute, ComesToRowsOnceARoomIsAsLarge) {
 }
 
 TEST(PprRoute, ReturnsToRoomsWhereTheyAreEnough) {
-  QueryRoute route = route_of(limits_of(kMiddling));
+  ppr::QueryRoute route = route_of(limits_of(kMiddling));
   EXPECT_EQ(ask_alone(route, 100'000), (Went{true, true}));
   EXPECT_EQ(ask_alone(route, 100), (Went{false, true}));  // nothing was known
   for (int query = 0; query < 10; ++query) EXPECT_EQ(ask_alone(route, 100), (Went{true, false})) << query;
@@ -86,7 +86,7 @@ TEST(PprRoute, ReturnsToRoomsWhereTheyAreEnough) {
 }
 
 TEST(PprRoute, TriesNoRoomsWhereHardlyAnyQueryFitsThem) {
-  QueryRoute route = route_of(limits_of(kMiddling));
+  ppr::QueryRoute route = route_of(limits_of(kMiddling));
   int tried = 0;
   for (int query = 0; query < 400; ++query)
     tried += ask_alone(route, query % 20 == 7 ? 100 : 100'000).to_room;
@@ -94,7 +94,7 @@ TEST(PprRoute, TriesNoRoomsWhereHardlyAnyQueryFitsThem) {
 }
 
 TEST(PprRoute, ForgetsWhatWasLongAgo) {
-  QueryRoute route = route_of(limits_of(kMiddling));
+  ppr::QueryRoute route = route_of(limits_of(kMiddling));
   for (int query = 0; query < 1000; ++query) ask_alone(route, 100'000);
   int side_by_side = 0;
   for (int query = 0; query < 100; ++query) side_by_side += ask_alone(route, 100).side_by_side;
@@ -103,7 +103,7 @@ TEST(PprRoute, ForgetsWhatWasLongAgo) {
 }
 
 TEST(PprRoute, LeavesOutRoomsThatHardlyAnyOfThoseWhoComeFit) {
-  QueryRoute route = route_of(limits_of(kMiddling));
+  ppr::QueryRoute route = route_of(limits_of(kMiddling));
   const std::uint64_t batch = 10'000, left = 7000;
   EXPECT_GT(rooms_of(route, batch).size(), 1u);  // of queries that the test does not know
   for (std::uint64_t query = 0; query < batch; ++query) route.answered(query < left ? 100'000 : 100);
@@ -115,7 +115,7 @@ TEST(PprRoute, LeavesOutRoomsThatHardlyAnyOfThoseWhoComeFit) {
 }
 
 TEST(PprRoute, LooksBeyondARoomThatIsTooSmallForMost) {
-  QueryRoute route = route_of(limits_of(kLarge));
+  ppr::QueryRoute route = route_of(limits_of(kLarge));
   const std::uint64_t batch = 1000;
   for (std::uint64_t query = 0; query < batch; ++query) route.answered(query < 500 ? 100 : 30'000);
   route.begin(batch);
@@ -129,9 +129,9 @@ TEST(PprRoute, LooksBeyondARoomThatIsTooSmallForMost) {
 }
 
 TEST(PprRoute, BeginsWithALargerRoomWhereMostOfABatchOutgrewOne) {
-  RouteLimits limits = limits_of(kLarge);
+  ppr::RouteLimits limits = limits_of(kLarge);
   limits.rows = false;
-  QueryRoute route = route_of(limits);
+  ppr::QueryRoute route = route_of(limits);
   const auto first = [&] {
     route.begin(1000);
     return route.room().limit;
@@ -148,18 +148,18 @@ TEST(PprRoute, BeginsWithALargerRoomWhereMostOfABatchOutgrewOne) {
 }
 
 TEST(PprRoute, KeepsToOneWayWhereThereIsNoOther) {
-  RouteLimits limits = limits_of(100);
+  ppr::RouteLimits limits = limits_of(100);
   limits.rows = false;
-  QueryRoute in_rooms = route_of(limits);
+  ppr::QueryRoute in_rooms = route_of(limits);
   in_rooms.begin(1);
   EXPECT_FALSE(in_rooms.goes_side_by_side(1));
 
   limits = limits_of(kLarge);
   limits.rooms = false;
-  QueryRoute side_by_side = route_of(limits);
+  ppr::QueryRoute side_by_side = route_of(limits);
   EXPECT_TRUE(rooms_of(side_by_side, 1).empty());
 
-  QueryRoute either = route_of(limits_of(kMiddling));
+  ppr::QueryRoute either = route_of(limits_of(kMiddling));
   either.begin(1);
   either.outgrown(1);
   EXPECT_TRUE(either.goes_side_by_side(1));

@@ -12,10 +12,10 @@ namespace sluice::test {
 
 struct Ran {
   KeptRows rows;
-  PprStats stats;
+  ppr::Stats stats;
 };
 
-inline Ran ran(const Device& device, const Graph& graph, const Starts& starts, const PprOptions& options,
+inline Ran ran(const Device& device, const Graph& graph, const Starts& starts, const ppr::Options& options,
                const PagingOptions& paging = {}) {
   Ran result;
   result.stats = run_ppr(device, graph, starts, options, result.rows, paging);
@@ -54,9 +54,9 @@ inline KeptRows joined(const std::vector<KeptRows>& parts) {
 }
 
 /// Even numbers of rules split by weight, so that both do with each method.
-inline std::vector<PprOptions> methods_by_turns_weighted() {
-  std::vector<PprOptions> all = group_methods();
-  for (const PprOptions& options : one_by_one_methods()) all.push_back(options);
+inline std::vector<ppr::Options> methods_by_turns_weighted() {
+  std::vector<ppr::Options> all = group_methods();
+  for (const ppr::Options& options : one_by_one_methods()) all.push_back(options);
   for (std::size_t i = 0; i < all.size(); i += 2) all[i].weighted = true;
   return all;
 }

@@ -13,12 +13,12 @@ namespace {
 
 struct OnRanks {
   KeptRows rows;  ///< of all ranks, in order
-  std::vector<PprStats> stats;
+  std::vector<ppr::Stats> stats;
   std::uint64_t peak = 0;  ///< of a rank's device memory
 };
 
 /// Each rank answers its share of the queries.
-OnRanks on_ranks(int size, const Graph& graph, const Starts& starts, const PprOptions& options,
+OnRanks on_ranks(int size, const Graph& graph, const Starts& starts, const ppr::Options& options,
                  PagingOptions paging = {}, std::uint64_t memory = 0) {
   OnRanks all;
   all.stats.resize(static_cast<std::size_t>(size));
@@ -28,7 +28,7 @@ OnRanks on_ranks(int size, const Graph& graph, const Starts& starts, const PprOp
     ThreadCommunicator ranks(rank, meeting);
     const auto at = static_cast<std::size_t>(rank);
     const Device device({DeviceChoice::host, 1, memory});
-    PprOptions own = options;
+    ppr::Options own = options;
     const Instance queries = starts.instances(graph.vertices());
     own.first_instance = queries * at / rows.size();
     own.last_instance = queries * (at + 1) / rows.size();
@@ -42,7 +42,7 @@ OnRanks on_ranks(int size, const Graph& graph, const Starts& starts, const PprOp
   return all;
 }
 
-KeptRows alone(const Graph& graph, const Starts& starts, const PprOptions& options) {
+KeptRows alone(const Graph& graph, const Starts& starts, const ppr::Options& options) {
   const Device device({DeviceChoice::host, 2, 0});
   KeptRows rows;
   run_ppr(device, graph, starts, options, rows);
@@ -51,14 +51,14 @@ KeptRows alone(const Graph& graph, const Starts& starts, const PprOptions& optio
 
 std::uint64_t asked_of(const OnRanks& ran) {
   std::uint64_t asked = 0, answered = 0;
-  for (const PprStats& stats : ran.stats) asked += stats.traffic.asked, answered += stats.traffic.answered;
+  for (const ppr::Stats& stats : ran.stats) asked += stats.traffic.asked, answered += stats.traffic.answered;
   EXPECT_EQ(asked, answered);
   return asked;
 }
 
 TEST(PprShard, ChangesNoBit) {
-  std::vector<PprOptions> methods = group_methods();
-  for (const PprOptions& options : one_by_one_methods()) methods.push_back(options);
+  std::vector<ppr::Options> methods = group_methods();
+  for (const ppr::Options& options : one_by_one_methods()) methods.push_back(options);
   const Graph graph = generated(io::GraphKind::rmat, 7, false, io::WeightRule::uniform);
   const Starts starts = starts_of(queries_of(graph));
   for (std::size_t i = 0; i < methods.size(); ++i) {
@@ -79,14 +79,14 @@ TEST(PprShard, ReadsOwnListsFromTheFile) {
                   true);
   const Graph in_memory = io::read_graph(folder / "graph.h5"), in_file = io::open_graph(folder / "graph.h5");
   const Starts starts = starts_of(queries_of(in_memory));
-  PprOptions options;
+  ppr::Options options;
   options.length = 4;
   options.weighted = true;
   const KeptRows expected = alone(in_memory, starts, options);
   for (const Transport transport : {Transport::automatic, Transport::file}) {
     const OnRanks ran = on_ranks(3, in_file, starts, options, {.partitions = 5, .transport = transport});
     EXPECT_TRUE(ran.rows == expected);
-    for (const PprStats& stats : ran.stats) {
+    for (const ppr::Stats& stats : ran.stats) {
       EXPECT_GT(stats.traffic.read_bytes, 0u);
       EXPECT_LE(stats.traffic.read_bytes, in_file.edges() * 8 / 2);  // its own part, once
     }
@@ -94,14 +94,14 @@ TEST(PprShard, ReadsOwnListsFromTheFile) {
 }
 
 TEST(PprShard, MayOwnNoVertexOrNoEdgeAndHaveNoQuery) {
-  PprOptions options;
+  ppr::Options options;
   options.tolerance = 1e-5;
   options.weighted = true;
   for (const auto& [name, graph] : rank_graphs()) {
     if (graph.vertices() > 100) continue;
     SCOPED_TRACE(name);
     for (const auto& queries : {queries_of(graph), std::vector<WeightedSeeds>{{{0, 1}}}}) {
-      for (const PprDangling dangling : {PprDangling::seed, PprDangling::uniform}) {
+      for (const ppr::Dangling dangling : {ppr::Dangling::seed, ppr::Dangling::uniform}) {
         options.dangling = dangling;
         const Starts starts = starts_of(queries);
         EXPECT_TRUE(on_ranks(4, graph, starts, options).rows == alone(graph, starts, options));
@@ -112,23 +112,23 @@ TEST(PprShard, MayOwnNoVertexOrNoEdgeAndHaveNoQuery) {
 
 /// Sums over the queries of all ranks: their number, and both precisions against both truths.
 std::vector<double> evaluated_on(int size, const Graph& graph, const Starts& starts,
-                                 const PprOptions& options, std::uint64_t memory = 0) {
+                                 const ppr::Options& options, std::uint64_t memory = 0) {
   std::vector<std::vector<double>> sums(static_cast<std::size_t>(size));
-  std::vector<PprStats> stats(sums.size());
+  std::vector<ppr::Stats> stats(sums.size());
   Meeting::run(size, [&](int rank, Meeting& meeting) {
     ThreadCommunicator ranks(rank, meeting);
     const auto at = static_cast<std::size_t>(rank);
     const Device device({DeviceChoice::host, 1, memory});
-    PprOptions own = options;
+    ppr::Options own = options;
     const Instance queries = starts.instances(graph.vertices());
     own.first_instance = queries * at / sums.size();
     own.last_instance = queries * (at + 1) / sums.size();
     PagingOptions paging;
     if (size > 1) paging.partitions = 4, paging.shard = &ranks;
     KeptRows rows;
-    PprEvaluator evaluator(device, graph, starts, own, rows, paging);
+    ppr::Evaluator evaluator(device, graph, starts, own, rows, paging);
     stats[at] = run_ppr(device, graph, starts, own, evaluator, paging);
-    const Precision &truncated = evaluator.truncated(), &limit = evaluator.limit();
+    const ppr::Precision &truncated = evaluator.truncated(), &limit = evaluator.limit();
     sums[at] = {static_cast<double>(evaluator.queries()), truncated.strict, truncated.of_scored, limit.strict,
                 limit.of_scored};
   });
@@ -148,27 +148,27 @@ TEST(PprShard, EvaluatesAsOneProcess) {
   const Graph graph = generated(io::GraphKind::rmat, 9, false, io::WeightRule::uniform);
   std::vector<WeightedSeeds> queries;
   for (Vertex v = 0; v < 50; ++v) queries.push_back({{v, 1}, {2 * v + 1, 2}});
-  PprOptions options;
+  ppr::Options options;
   options.top = 200;
   options.alpha = 0.5;  // fewer supersteps to the limit
-  for (const PprMethod method : {PprMethod::staged, PprMethod::push}) {
+  for (const ppr::Method method : {ppr::Method::staged, ppr::Method::push}) {
     options.method = method;
-    options.weighted = method == PprMethod::push;
-    options.residual_threshold = method == PprMethod::push ? 1e-4 : 0;
+    options.weighted = method == ppr::Method::push;
+    options.residual_threshold = method == ppr::Method::push ? 1e-4 : 0;
     SCOPED_TRACE(static_cast<int>(method));
     const Starts starts = starts_of(queries);
     const std::vector<double> alone = evaluated_on(1, graph, starts, options);
     EXPECT_EQ(alone[0], 50);
     EXPECT_GT(alone[3], 0.5 * alone[0]);
     EXPECT_LT(alone[3], alone[0]);
-    const bool in_batches = method == PprMethod::push;
+    const bool in_batches = method == ppr::Method::push;
     EXPECT_EQ(evaluated_on(in_batches ? 2 : 3, graph, starts, options, in_batches ? 1u << 18 : 0), alone);
   }
 }
 
 TEST(PprShard, EvaluatesWhereARankHasNoQuery) {
   const Graph graph = generated(io::GraphKind::rmat, 7, false, io::WeightRule::none);
-  PprOptions options;
+  ppr::Options options;
   options.top = 10;
   options.length = 3;
   options.alpha = 0.5;
@@ -184,7 +184,7 @@ TEST(PprShard, StaysWithinTheDeviceMemory) {
   std::vector<WeightedSeeds> queries;
   for (Vertex v = 0; v < 60; ++v) queries.push_back({{v, 1}});
   const Starts starts = starts_of(queries);
-  PprOptions options;
+  ppr::Options options;
   options.length = 4;
 
   const OnRanks ran = on_ranks(2, graph, starts, options, {.partitions = 8}, 1u << 20);

@@ -7,7 +7,7 @@
 namespace sluice::test {
 namespace {
 
-KeptRows rows_of(const Graph& graph, const Starts& starts, const PprOptions& options, unsigned threads = 2,
+KeptRows rows_of(const Graph& graph, const Starts& starts, const ppr::Options& options, unsigned threads = 2,
                  std::uint64_t memory = 0) {
   const Device device({DeviceChoice::host, threads, memory});
   KeptRows rows;
@@ -17,7 +17,7 @@ KeptRows rows_of(const Graph& graph, const Starts& starts, const PprOptions& opt
 
 TEST(PprRun, GivesTheSameBitsForAnyThreadsBatchesAndShares) {
   const Graph graph = generated(io::GraphKind::rmat, 9, false, io::WeightRule::uniform);
-  PprOptions options;
+  ppr::Options options;
   options.top = 50;
   options.length = 5;
   options.weighted = true;
@@ -38,7 +38,7 @@ TEST(PprRun, GivesTheSameBitsForAnyThreadsBatchesAndShares) {
 
 TEST(PprRun, ListsTheLargestScoresInOrder) {
   const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::none);
-  PprOptions options;
+  ppr::Options options;
   options.top = 20;
   options.length = 4;
 
@@ -60,7 +60,7 @@ TEST(PprRun, ListsTheLargestScoresInOrder) {
 TEST(PprRun, EndsShortLists) {
   const Graph graph = stat::make_graph(5, {{0, 1}, {1, 0}}, false);
 
-  PprOptions options;
+  ppr::Options options;
   options.top = 4;
   const KeptRows rows = rows_of(graph, starts_of({{{1, 1}}, {{4, 1}}}), options);
 
@@ -73,13 +73,13 @@ TEST(PprRun, RefusesWhatItCannotDo) {
   const Graph graph = stat::make_graph(5, {{0, 1}}, false);
   const Device device({DeviceChoice::host, 1, 0});
   KeptRows rows;
-  const auto run = [&](const PprOptions& options, const Starts& starts = {}) {
+  const auto run = [&](const ppr::Options& options, const Starts& starts = {}) {
     run_ppr(device, graph, starts, options, rows);
   };
-  PprOptions plain, weighted, alpha, stages;
+  ppr::Options plain, weighted, alpha, stages;
   weighted.weighted = true;
   alpha.alpha = 1;
-  stages.method = PprMethod::staged;
+  stages.method = ppr::Method::staged;
   stages.length = 5;
 
   EXPECT_THROW(run(weighted), UsageError);
@@ -92,7 +92,7 @@ TEST(PprRun, RefusesWhatItCannotDo) {
 TEST(PprRun, StaysWithinTheBudgetOrSaysSo) {
   const Graph graph = generated(io::GraphKind::kronecker, 14, true, io::WeightRule::none);
   const Device device({DeviceChoice::host, 2, 64 << 10});
-  PprOptions options;
+  ppr::Options options;
   options.length = 6;
   KeptRows rows;
 
@@ -104,7 +104,7 @@ TEST(PprRun, StaysWithinTheBudgetOrSaysSo) {
 TEST(PprRun, HasNothingToDoInAGraphWithoutVertices) {
   const Graph graph = stat::make_graph(0, {}, false);
 
-  const PprOptions options;
+  const ppr::Options options;
   EXPECT_TRUE(rows_of(graph, Starts{}, options).seeds.empty());
 }
 

@@ -15,13 +15,13 @@ const std::vector<std::vector<std::int64_t>> kStages{{3, 3}, {2, 2, 2}, {1, 5},
 TEST(StagedPpr, IsExactIfEveryVertexGoesOn) {
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
-    for (PprOptions options : ppr_rules()) {
+    for (ppr::Options options : ppr_rules()) {
       const auto seeds = queries_of(graph);
       for (const auto& query : {seeds.front(), seeds.back()}) {
-        options.method = PprMethod::exact;
+        options.method = ppr::Method::exact;
         options.length = 6;
         const auto exact = solve(graph, options, query);
-        options.method = PprMethod::staged;
+        options.method = ppr::Method::staged;
         options.expand = 1;
         for (const auto& stages : kStages) {
           options.stages = stages;
@@ -34,7 +34,7 @@ TEST(StagedPpr, IsExactIfEveryVertexGoesOn) {
 }
 
 /// The same selection over dense vectors.
-std::vector<long double> dense_stages(const Graph& graph, const PprOptions& options,
+std::vector<long double> dense_stages(const Graph& graph, const ppr::Options& options,
                                       const WeightedSeeds& seeds, long double& held) {
   DensePpr dense(graph, options, seeds);
   for (std::size_t stage = 0; stage < options.stages.size(); ++stage) {
@@ -46,7 +46,7 @@ std::vector<long double> dense_stages(const Graph& graph, const PprOptions& opti
     const auto taken =
         static_cast<std::size_t>(std::ceil(options.expand * static_cast<double>(order.size())));
     for (std::size_t i = stage == 0 ? order.size() : taken; i < order.size(); ++i) {
-      const bool all = options.unexpanded == PprUnexpanded::residual;
+      const bool all = options.unexpanded == ppr::Unexpanded::residual;
       dense.partial()[order[i]] += (all ? 1 : 1 - static_cast<long double>(options.alpha)) * mass[order[i]];
       held += all ? mass[order[i]] : 0;
       mass[order[i]] = 0;
@@ -61,14 +61,14 @@ TEST(StagedPpr, ExpandsTheLargestResiduals) {
   const auto uniform = io::WeightRule::uniform;
   for (const auto kind : {io::GraphKind::rmat, io::GraphKind::kronecker, io::GraphKind::grid}) {
     const Graph graph = generated(kind, 10, kind != io::GraphKind::rmat, uniform);
-    PprOptions options;
-    options.method = PprMethod::staged;
+    ppr::Options options;
+    options.method = ppr::Method::staged;
     options.weighted = true;
     for (const auto& stages : kStages) {
       options.stages = stages;
       for (const double expand : {0.0, 0.02, 0.3}) {
         options.expand = expand;
-        options.unexpanded = expand == 0.3 ? PprUnexpanded::share : PprUnexpanded::residual;
+        options.unexpanded = expand == 0.3 ? ppr::Unexpanded::share : ppr::Unexpanded::residual;
         for (const auto& seeds : queries_of(graph)) {
           long double held = 0;
           const auto truth = dense_stages(graph, options, seeds, held);
@@ -89,8 +89,8 @@ TEST(StagedPpr, ExpandsWhatReachesTheThreshold) {
   // 0 -> 1..4 evenly, and each of them to a leaf of its own; 1 twice.
   const Graph graph =
       stat::make_graph(9, {{0, 1}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 5}, {2, 6}, {3, 7}, {4, 8}}, false);
-  PprOptions options;
-  options.method = PprMethod::staged;
+  ppr::Options options;
+  options.method = ppr::Method::staged;
   options.stages = {1, 1};
   options.residual_threshold = 0.3;
 
@@ -104,8 +104,8 @@ TEST(StagedPpr, ExpandsWhatReachesTheThreshold) {
 TEST(StagedPpr, PrefersSmallerIdsAmongEqualResiduals) {
   const Graph graph =
       stat::make_graph(9, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 5}, {2, 6}, {3, 7}, {4, 8}}, false);
-  PprOptions options;
-  options.method = PprMethod::staged;
+  ppr::Options options;
+  options.method = ppr::Method::staged;
   options.stages = {1, 1};
   options.expand = 0.5;
 

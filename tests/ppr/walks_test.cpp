@@ -6,9 +6,9 @@
 namespace sluice::test {
 namespace {
 
-PprOptions walk_options(std::uint32_t walks, std::uint32_t length) {
-  PprOptions options;
-  options.method = PprMethod::walks;
+ppr::Options walk_options(std::uint32_t walks, std::uint32_t length) {
+  ppr::Options options;
+  options.method = ppr::Method::walks;
   options.walks = walks;
   options.length = length;
   return options;
@@ -40,9 +40,9 @@ TEST(PprWalks, EndWhereTheScoresSay) {
   // Each comparison fails with a probability below 1e-6: six deviations above the mean, and 20 for the skew.
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
-    for (const PprOptions& rules : ppr_rules()) {
+    for (const ppr::Options& rules : ppr_rules()) {
       for (const std::uint32_t length : {0u, 3u}) {
-        PprOptions options = walk_options(20000, length);
+        ppr::Options options = walk_options(20000, length);
         options.weighted = rules.weighted;
         options.dangling = rules.dangling;
         const auto seeds = queries_of(graph)[graph.vertices() > 1 ? 2 : 0];
@@ -60,7 +60,7 @@ TEST(PprWalks, EndWhereTheScoresSay) {
 
 TEST(PprWalks, BeginAtSeedsByWeight) {
   const Graph graph = stat::make_graph(4, {}, false);
-  PprOptions options = walk_options(100000, 0);
+  ppr::Options options = walk_options(100000, 0);
   options.alpha = 0;
 
   const auto scores = solve(graph, options, {{0, 1}, {3, 3}}).scores;
@@ -71,7 +71,7 @@ TEST(PprWalks, BeginAtSeedsByWeight) {
 
 TEST(PprWalks, KeepTheirConfidenceOnRandomQueries) {
   const Graph graph = generated(io::GraphKind::rmat, 7, false, io::WeightRule::none);
-  PprOptions options = walk_options(400, 0);
+  ppr::Options options = walk_options(400, 0);
   options.confidence = 0.9;
   std::vector<std::vector<long double>> truth;
   for (Vertex v = 0; v < 128; ++v) truth.push_back(dense_ppr(graph, options, {{v, 1}}));
@@ -87,14 +87,14 @@ TEST(PprWalks, KeepTheirConfidenceOnRandomQueries) {
 }
 
 TEST(PprWalks, StateAnErrorThatFallsWithTheirNumber) {
-  EXPECT_NEAR(walk_error(10000, 0.99), 2 * std::sqrt(std::log(200) / 20000), 1e-15);
-  EXPECT_NEAR(walk_error(40000, 0.99) / walk_error(10000, 0.99), 0.5, 1e-12);
+  EXPECT_NEAR(ppr::walk_error(10000, 0.99), 2 * std::sqrt(std::log(200) / 20000), 1e-15);
+  EXPECT_NEAR(ppr::walk_error(40000, 0.99) / ppr::walk_error(10000, 0.99), 0.5, 1e-12);
 }
 
 TEST(PprWalks, DrawTheSameInAnyCompany) {
   const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::none);
   const Device device({DeviceChoice::host, 3, 0});
-  PprOptions options = walk_options(100, 0);
+  ppr::Options options = walk_options(100, 0);
   options.top = 10;
   KeptRows all, one;
   run_ppr(device, graph, Starts{}, options, all);

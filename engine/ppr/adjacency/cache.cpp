@@ -5,7 +5,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 PagingOptions feeder_paging(const Graph& graph, const PagingOptions& paging) {
   PagingOptions fed = paging;
@@ -20,4 +20,4 @@ void throw_too_many_lists(const ListCache& lists, const Graph& graph) {
                   format_size(lists.bytes()), graph.edges_elsewhere ? "" : ", or use --transport mapped"));
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

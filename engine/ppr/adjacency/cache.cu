@@ -10,7 +10,7 @@
 #include "engine/ppr/adjacency/feeder.hpp"
 #include "engine/ppr/adjacency/wanted.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
@@ -31,7 +31,7 @@ struct Placed {
 
 /// Of page-locked memory.
 struct Stage {
-  Stage(const Graph& graph, const PprOptions& options) {
+  Stage(const Graph& graph, const Options& options) {
     const std::uint64_t bytes = host_accountant().available() / kPartOfHost;
     edges = std::min({graph.edges(), kEdgesAtOnce, bytes / list_edge_bytes(options)});
     const std::uint64_t most = std::clamp<std::uint64_t>(graph.vertices(), 1, kListsAtOnce);
@@ -63,8 +63,8 @@ void place_lists(const Placed* placed, std::uint64_t count, EdgeIndex* places, d
 
 class CudaListCache final : public ListCache {
  public:
-  CudaListCache(const Device& device, const Graph& graph, const PprOptions& options,
-                const PagingOptions& paging, std::shared_ptr<ListFeeder> shared)
+  CudaListCache(const Device& device, const Graph& graph, const Options& options, const PagingOptions& paging,
+                std::shared_ptr<ListFeeder> shared)
       : device_(device),
         host_({DeviceChoice::host, device.threads(), 0}),
         graph_(graph),
@@ -235,7 +235,7 @@ class CudaListCache final : public ListCache {
   const Device& device_;
   const Device host_;  ///< where feeders have what they take
   const Graph& graph_;
-  const PprOptions& options_;
+  const Options& options_;
   PagingOptions paging_;
   cuda::Stream stream_;
   Buffer<EdgeIndex> offsets_, places_;
@@ -259,22 +259,21 @@ class CudaListCache final : public ListCache {
 
 }  // namespace
 
-std::unique_ptr<ListCache> make_list_cache(const Device& device, const Graph& graph,
-                                           const PprOptions& options, const PagingOptions& paging,
-                                           std::shared_ptr<ListFeeder> shared) {
+std::unique_ptr<ListCache> make_list_cache(const Device& device, const Graph& graph, const Options& options,
+                                           const PagingOptions& paging, std::shared_ptr<ListFeeder> shared) {
   return std::make_unique<CudaListCache>(device, graph, options, paging, std::move(shared));
 }
 
-std::uint64_t list_cache_bytes(const Graph& graph, const PprOptions& options) {
+std::uint64_t list_cache_bytes(const Graph& graph, const Options& options) {
   const std::uint64_t n = graph.vertices();
   return (2 * n + 1) * sizeof(EdgeIndex) + (options.weighted ? n * sizeof(double) : 0) +
          (n + 63) / 64 * sizeof(std::uint64_t) + std::min<std::uint64_t>(n, kListsAtOnce) * sizeof(Placed);
 }
 
-std::uint64_t list_stage_bytes(const Graph& graph, const PprOptions& options) {
+std::uint64_t list_stage_bytes(const Graph& graph, const Options& options) {
   const Stage stage(graph, options);
   return stage.edges * list_edge_bytes(options) + stage.lists * sizeof(Placed) +
          (graph.vertices() + 63) / 64 * 8;
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -16,7 +16,7 @@
 #include "engine/ppr/query_rules.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 class ListFeeder;
 
@@ -51,13 +51,13 @@ class ListCache {
 /// partitions and what travels between ranks (`paging.shard`, who all make one at the same time, or all have
 /// a `shared` one, of a cache that outlives this one). Throws BudgetError, and UsageError for a transport
 /// that is not possible.
-std::unique_ptr<ListCache> make_list_cache(const Device& device, const Graph& graph,
-                                           const PprOptions& options, const PagingOptions& paging,
+std::unique_ptr<ListCache> make_list_cache(const Device& device, const Graph& graph, const Options& options,
+                                           const PagingOptions& paging,
                                            std::shared_ptr<ListFeeder> shared = nullptr);
 /// What it takes of the device beside lists.
-std::uint64_t list_cache_bytes(const Graph& graph, const PprOptions& options);
+std::uint64_t list_cache_bytes(const Graph& graph, const Options& options);
 /// And of the host, beside what feeders take.
-std::uint64_t list_stage_bytes(const Graph& graph, const PprOptions& options);
+std::uint64_t list_stage_bytes(const Graph& graph, const Options& options);
 
 /// Of one query alone: throws BudgetError.
 [[noreturn]] void throw_too_many_lists(const ListCache& lists, const Graph& graph);
@@ -65,4 +65,4 @@ std::uint64_t list_stage_bytes(const Graph& graph, const PprOptions& options);
 /// How lists come to the host: in its memory they are read in place, not copied into slots first.
 PagingOptions feeder_paging(const Graph& graph, const PagingOptions& paging);
 
-}  // namespace sluice
+}  // namespace sluice::ppr

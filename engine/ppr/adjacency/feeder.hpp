@@ -12,7 +12,7 @@
 #include "engine/ppr/adjacency/wanted.hpp"
 #include "engine/ppr/options.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 class ListFeeder {
  public:
@@ -28,24 +28,23 @@ class ListFeeder {
 };
 
 /// What a list has of an edge where the run reads it.
-inline std::uint64_t list_edge_bytes(const PprOptions& options) {
+inline std::uint64_t list_edge_bytes(const Options& options) {
   return sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
 }
 
 /// In partitions, the busiest first; those where nothing is wanted stay away. Takes no more than `room` of
 /// the memory that the device has left for slots, and keeps references to device and graph. Throws
 /// BudgetError where that is too little for two partitions, UsageError for a transport that is not possible.
-std::unique_ptr<ListFeeder> make_page_feeder(const Device& device, const Graph& graph,
-                                             const PprOptions& options, const PagingOptions& paging,
-                                             std::uint64_t room);
+std::unique_ptr<ListFeeder> make_page_feeder(const Device& device, const Graph& graph, const Options& options,
+                                             const PagingOptions& paging, std::uint64_t room);
 
 /// From the ranks that own them (`paging.shard`): each owns a range of vertices, about as many edges as every
 /// other, and brings its own lists in partitions. All ranks make one, and feed and finish at their own pace.
-std::unique_ptr<ListFeeder> make_rank_feeder(const Device& device, const Graph& graph,
-                                             const PprOptions& options, const PagingOptions& paging);
+std::unique_ptr<ListFeeder> make_rank_feeder(const Device& device, const Graph& graph, const Options& options,
+                                             const PagingOptions& paging);
 
 /// Memory for lists on their way between ranks, on each; all ranks call it.
-std::uint64_t rank_feeder_bytes(const Device& device, const Graph& graph, const PprOptions& options,
+std::uint64_t rank_feeder_bytes(const Device& device, const Graph& graph, const Options& options,
                                 Communicator& ranks);
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -5,7 +5,7 @@
 #include "engine/ppr/mass.hpp"
 #include "engine/ppr/query_rules.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
@@ -56,8 +56,7 @@ bool InEdgesOnDevice::fit(const Graph& graph, bool weighted, std::uint64_t memor
   return bytes(graph, weighted) <= memory / kShareOfInEdges;
 }
 
-GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, const PprOptions& options,
-                             bool in_place)
+GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, const Options& options, bool in_place)
     : device_(device), graph_(graph), view_(graph.out.view()), in_place_(in_place) {
   if (!options.weighted) view_.weights = nullptr;
   if (options.weighted) {
@@ -90,4 +89,4 @@ const InEdgesOnDevice* GraphOnDevice::in_edges() {
   return in_.get();
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

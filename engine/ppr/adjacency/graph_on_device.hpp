@@ -9,7 +9,7 @@
 #include "engine/ppr/options.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// Its in-edges: the graph's own lists where each edge is stored in both directions.
 class InEdgesOnDevice {
@@ -43,7 +43,7 @@ class InEdgesOnDevice {
 class GraphOnDevice {
  public:
   /// Keeps references to device and graph. `in_place`: lists stay in host memory. Throws BudgetError.
-  GraphOnDevice(const Device& device, const Graph& graph, const PprOptions& options, bool in_place);
+  GraphOnDevice(const Device& device, const Graph& graph, const Options& options, bool in_place);
 
   /// Weights are null where the run splits evenly.
   const CsrView& view() const { return view_; }
@@ -68,4 +68,4 @@ class GraphOnDevice {
   std::uint64_t brought_bytes_ = 0;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -2,7 +2,7 @@
 
 #include "partition/build.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
@@ -25,4 +25,4 @@ std::uint64_t InEdges::peak_bytes(const Graph& graph) {
   return graph.edges() * (2 * record + entry) + (graph.vertices() + 1) * sizeof(EdgeIndex);
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -6,7 +6,7 @@
 
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 class InEdges {
  public:
@@ -22,4 +22,4 @@ class InEdges {
   const Csr& stored_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

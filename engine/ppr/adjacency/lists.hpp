@@ -9,7 +9,7 @@
 #include "engine/core/macros.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// Where lists are: columns indexed by positions in the whole graph, as offsets say.
 struct ListColumns {
@@ -50,4 +50,4 @@ class ListsAtHand {
   std::span<const ListRange> ranges_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -4,11 +4,11 @@
 #include "engine/memory/sweep_pages.hpp"
 #include "engine/ppr/adjacency/feeder.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
-SweepRows rows_of(const Graph& graph, const PprOptions& options) {
+SweepRows rows_of(const Graph& graph, const Options& options) {
   SweepRows rows(graph.out.view());
   rows.file = graph.edges_elsewhere.get();
   if (!options.weighted) rows.in.weights = nullptr;
@@ -17,7 +17,7 @@ SweepRows rows_of(const Graph& graph, const PprOptions& options) {
 
 class PageFeeder final : public ListFeeder {
  public:
-  PageFeeder(const Device& device, const Graph& graph, const PprOptions& options, const PagingOptions& paging,
+  PageFeeder(const Device& device, const Graph& graph, const Options& options, const PagingOptions& paging,
              std::uint64_t room)
       : pages_(device, rows_of(graph, options), options.weighted, paging, room), waiting_(pages_.size()) {}
 
@@ -46,10 +46,9 @@ class PageFeeder final : public ListFeeder {
 
 }  // namespace
 
-std::unique_ptr<ListFeeder> make_page_feeder(const Device& device, const Graph& graph,
-                                             const PprOptions& options, const PagingOptions& paging,
-                                             std::uint64_t room) {
+std::unique_ptr<ListFeeder> make_page_feeder(const Device& device, const Graph& graph, const Options& options,
+                                             const PagingOptions& paging, std::uint64_t room) {
   return std::make_unique<PageFeeder>(device, graph, options, paging, room);
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

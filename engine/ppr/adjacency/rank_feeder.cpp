@@ -14,7 +14,7 @@
 #include "engine/ppr/adjacency/feeder.hpp"
 #include "partition/ranges.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
@@ -37,8 +37,7 @@ struct PairLimits {
   }
 };
 
-PairLimits limits_of(const Device& device, const Graph& graph, const PprOptions& options,
-                     Communicator& ranks) {
+PairLimits limits_of(const Device& device, const Graph& graph, const Options& options, Communicator& ranks) {
   constexpr std::uint64_t kPart = 8, kMost = 64u << 20;
   std::uint64_t bytes[] = {std::min(device.memory().available() / kPart, kMost)};
   ranks.all_reduce(bytes, Reduce::min, "the ranks' budgets");
@@ -47,7 +46,7 @@ PairLimits limits_of(const Device& device, const Graph& graph, const PprOptions&
 
 class RankFeeder final : public ListFeeder {
  public:
-  RankFeeder(const Device& device, const Graph& graph, const PprOptions& options, const PagingOptions& paging)
+  RankFeeder(const Device& device, const Graph& graph, const Options& options, const PagingOptions& paging)
       : ranks_(*paging.shard),
         offsets_(graph.out.offsets.data()),
         weighted_(options.weighted),
@@ -222,12 +221,12 @@ class RankFeeder final : public ListFeeder {
 
 }  // namespace
 
-std::unique_ptr<ListFeeder> make_rank_feeder(const Device& device, const Graph& graph,
-                                             const PprOptions& options, const PagingOptions& paging) {
+std::unique_ptr<ListFeeder> make_rank_feeder(const Device& device, const Graph& graph, const Options& options,
+                                             const PagingOptions& paging) {
   return std::make_unique<RankFeeder>(device, graph, options, paging);
 }
 
-std::uint64_t rank_feeder_bytes(const Device& device, const Graph& graph, const PprOptions& options,
+std::uint64_t rank_feeder_bytes(const Device& device, const Graph& graph, const Options& options,
                                 Communicator& ranks) {
   const PairLimits limits = limits_of(device, graph, options, ranks);
   const std::uint64_t a_list = 2 * sizeof(Vertex) + sizeof(ListColumns) + sizeof(std::uint64_t);
@@ -235,4 +234,4 @@ std::uint64_t rank_feeder_bytes(const Device& device, const Graph& graph, const 
          (2 * limits.edges * list_edge_bytes(options) + limits.lists * a_list);
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

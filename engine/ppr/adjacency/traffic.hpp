@@ -5,7 +5,7 @@
 
 #include "engine/memory/traffic.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 struct ListTraffic : SweepTraffic {
   std::uint64_t asked = 0, answered = 0;  ///< lists, of other ranks and for them
@@ -25,4 +25,4 @@ struct ListTraffic : SweepTraffic {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -11,7 +11,7 @@
 #include "engine/core/host_array.hpp"
 #include "engine/core/types.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 class WantedLists {
  public:
@@ -59,4 +59,4 @@ class WantedLists {
   HostArray<std::uint64_t> words_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

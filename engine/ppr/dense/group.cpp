@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
@@ -17,7 +17,7 @@ Mass arrives(Mass followed, std::uint64_t edges, bool weighted) {
 
 }  // namespace
 
-DenseGroup::DenseGroup(const Device& device, const DenseGraph& graph, const PprOptions& options,
+DenseGroup::DenseGroup(const Device& device, const DenseGraph& graph, const Options& options,
                        std::uint32_t width)
     : options_(options),
       continuation_(Continuation::of(options.alpha)),
@@ -39,7 +39,7 @@ void DenseGroup::add(const PausedQuery& query, const Seeds& seeds) {
     std::fill_n(words_.data(), shape_.words(), 0u);
     seeds_.clear();
   }
-  if (options_.dangling == PprDangling::seed) {
+  if (options_.dangling == Dangling::seed) {
     seeds_.reserve(seeds_.size() + seeds.all().size());
     for (std::uint32_t number = 0; number < seeds.all().size(); ++number)
       seeds_.push_back({seeds.all()[number].vertex, 0, column, number});
@@ -106,7 +106,7 @@ DenseRow DenseGroup::give_back(const DenseRow& returned) {
   DenseRow given{};
   for (std::uint32_t i = 0; i < columns(); ++i) {
     if (returned[i] == 0) continue;
-    if (options_.dangling == PprDangling::seed) {
+    if (options_.dangling == Dangling::seed) {
       turn_.to_seeds = true;
       continue;
     }
@@ -174,4 +174,4 @@ void DenseGroup::write_top(std::uint32_t column, std::span<Vertex> vertices, std
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

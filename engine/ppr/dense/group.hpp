@@ -15,12 +15,12 @@
 #include "engine/ppr/options.hpp"
 #include "engine/ppr/query_room.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 class DenseGroup {
  public:
   /// Keeps references to graph and options. Throws BudgetError.
-  DenseGroup(const Device& device, const DenseGraph& graph, const PprOptions& options, std::uint32_t width);
+  DenseGroup(const Device& device, const DenseGraph& graph, const Options& options, std::uint32_t width);
 
   std::uint32_t columns() const { return static_cast<std::uint32_t>(columns_.size()); }
   bool is_full() const { return columns() == shape_.width; }
@@ -52,7 +52,7 @@ class DenseGroup {
   DenseRow give_back(const DenseRow& returned);
   bool goes_on(std::uint32_t pass, std::uint32_t column, const HostTurn& before, Mass given_back) const;
 
-  const PprOptions& options_;
+  const Options& options_;
   Continuation continuation_;
   Mass enough_;
   DenseShape shape_;
@@ -66,4 +66,4 @@ class DenseGroup {
   HostTurn turn_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

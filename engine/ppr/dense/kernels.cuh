@@ -4,7 +4,7 @@
 #include "engine/exec/device_clock.cuh"
 #include "engine/ppr/dense/lanes.cuh"
 
-namespace sluice::cuda {
+namespace sluice::ppr {
 
 // ---- kernels
 // -------------------------------------------------------------------------------------------------
@@ -19,7 +19,7 @@ __global__ void dense_begin_kernel(DenseView view) {
   if (threadIdx.x != 0) return;
   DenseCounts counts;
   counts.returning[2] = kWholeMass;
-  counts.begin = nanoseconds_now();
+  counts.begin = cuda::nanoseconds_now();
   view.counts[query] = counts;
 }
 
@@ -30,7 +30,7 @@ __device__ inline void begin_turn(const DenseView& view, std::uint32_t pass, Den
   const bool asked = lane < view.shape.width && query < view.count;
   const unsigned before = (pass + 2) % 3;
   Mass returning = asked ? view.counts[query].returning[before] : 0;
-  const bool to_seeds = pass == 0 || view.rules.dangling == PprDangling::seed;
+  const bool to_seeds = pass == 0 || view.rules.dangling == Dangling::seed;
   if (!to_seeds) returning /= view.rules.graph.vertices;
   bool goes_on = asked;
   if (view.rules.length == 0 && asked) {
@@ -97,4 +97,4 @@ __global__ void __launch_bounds__(kDenseBlock, kDenseBlocksOfSm)
   atomicAdd(reinterpret_cast<unsigned long long*>(to), sum);
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::ppr

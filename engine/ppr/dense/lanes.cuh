@@ -12,7 +12,7 @@
 #include "engine/ppr/query_rules.hpp"
 #include "engine/ppr/seeds.hpp"
 
-namespace sluice::cuda {
+namespace sluice::ppr {
 
 /// The queries of some groups; trivially copyable.
 struct DenseView {
@@ -101,7 +101,7 @@ class DenseLanes {
   __device__ void take(Vertex row, Mass mass) const {
     std::uint32_t seeds = 0;
     if (returns_) {
-      const bool to_seeds = pass_ == 0 || view_.rules.dangling == PprDangling::seed;
+      const bool to_seeds = pass_ == 0 || view_.rules.dangling == Dangling::seed;
       if (to_seeds) seeds = group_.seeds()[row];
       if (!to_seeds) mass += turn_.returning[lane()];
       if (seeds >> lane() & 1) mass += seed_mass(row);
@@ -222,4 +222,4 @@ class DenseLanes {
   bool returns_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::ppr

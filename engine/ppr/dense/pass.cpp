@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
@@ -164,4 +164,4 @@ std::unique_ptr<DensePasses> make_dense_passes(const DenseGraph& graph, const De
   return graph.totals != nullptr ? made<true>(graph, group, width) : made<false>(graph, group, width);
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

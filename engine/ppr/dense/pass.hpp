@@ -12,7 +12,7 @@
 #include "engine/ppr/seeds.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// What the rows of a group read beside its state.
 struct DenseGraph {
@@ -60,4 +60,4 @@ class DensePasses {
 std::unique_ptr<DensePasses> make_dense_passes(const DenseGraph& graph, const DenseGroupView& group,
                                                std::uint32_t width);
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -6,7 +6,7 @@
 #include "engine/ppr/dense/kernels.cuh"
 #include "engine/ppr/dense/select.cuh"
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
@@ -20,7 +20,7 @@ void check_copy(cudaError_t status) {
 
 }  // namespace
 
-DenseQueries::DenseQueries(const Device& device, GraphOnDevice& graph, const PprOptions& options)
+DenseQueries::DenseQueries(const Device& device, GraphOnDevice& graph, const Options& options)
     : device_(device), graph_(graph), options_(options) {}
 
 /// Room for as many of them as there can be at once.
@@ -47,9 +47,9 @@ bool DenseQueries::answer(const BatchView& batch, const QueryRules& rules, const
                           std::uint64_t count, const cuda::Stream& stream) {
   const InEdgesOnDevice* const in = graph_.in_edges();
   if (in == nullptr || !prepare(count)) return false;
-  const auto pass_kernel = options_.weighted ? cuda::dense_pass_kernel<true> : cuda::dense_pass_kernel<false>;
-  const std::uint64_t resident = cuda::blocks_at_once(pass_kernel, cuda::kDenseBlock, 0);
-  cuda::DenseView view;
+  const auto pass_kernel = options_.weighted ? dense_pass_kernel<true> : dense_pass_kernel<false>;
+  const std::uint64_t resident = cuda::blocks_at_once(pass_kernel, kDenseBlock, 0);
+  DenseView view;
   view.rules = rules;
   view.in = in->view();
   view.long_rows = in->long_rows().data();
@@ -66,23 +66,23 @@ bool DenseQueries::answer(const BatchView& batch, const QueryRules& rules, const
     const std::uint64_t groups = (view.count + shape_.width - 1) / shape_.width;
     // A few blocks for each that runs at a time.
     view.rows_of_warp = static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(groups * shape_.vertices / (resident * cuda::kDenseWarps * 4), 1, 16));
-    const std::uint64_t rows_of_block = cuda::kDenseWarps * view.rows_of_warp;
+        std::clamp<std::uint64_t>(groups * shape_.vertices / (resident * kDenseWarps * 4), 1, 16));
+    const std::uint64_t rows_of_block = kDenseWarps * view.rows_of_warp;
     const dim3 grid(
         static_cast<unsigned>(view.long_count + (shape_.vertices + rows_of_block - 1) / rows_of_block),
         static_cast<unsigned>(groups));
     check_copy(
         cudaMemsetAsync(words_.data(), 0, groups * shape_.words() * sizeof(std::uint32_t), stream.get()));
     check_copy(cudaMemsetAsync(moving_.data(), 0, moving_.bytes(), stream.get()));
-    cuda::dense_begin_kernel<<<view.count, 32, 0, stream.get()>>>(view);
+    dense_begin_kernel<<<view.count, 32, 0, stream.get()>>>(view);
     cuda::check_launch("dense_begin_kernel");
     run_passes(
         [&](std::uint32_t pass) {
-          pass_kernel<<<grid, cuda::kDenseBlock, 0, stream.get()>>>(view, pass);
+          pass_kernel<<<grid, kDenseBlock, 0, stream.get()>>>(view, pass);
           cuda::check_launch("dense_pass_kernel");
         },
         stream);
-    cuda::dense_select_kernel<<<view.count, cuda::kSelectBlock, 0, stream.get()>>>(view);
+    dense_select_kernel<<<view.count, kSelectBlock, 0, stream.get()>>>(view);
     cuda::check_launch("dense_select_kernel");
   }
   return true;
@@ -103,4 +103,4 @@ void DenseQueries::run_passes(Pass&& pass, const cuda::Stream& stream) {
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

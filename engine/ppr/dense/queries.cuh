@@ -10,7 +10,7 @@
 #include "engine/ppr/query_rules.hpp"
 #include "engine/ppr/seeds.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// Queries of a batch, and where their answers go; on the device, by row of the batch.
 struct BatchView {
@@ -24,7 +24,7 @@ struct BatchView {
 class DenseQueries {
  public:
   /// Keeps references to all of them. The graph is not read in place.
-  DenseQueries(const Device& device, GraphOnDevice& graph, const PprOptions& options);
+  DenseQueries(const Device& device, GraphOnDevice& graph, const Options& options);
 
   /// Answers rows[0 .. count), on the device. False, and nothing is done, where memory is too short. The
   /// stream is waited for where diffusion is long, and goes on.
@@ -44,7 +44,7 @@ class DenseQueries {
 
   const Device& device_;
   GraphOnDevice& graph_;
-  const PprOptions& options_;
+  const Options& options_;
   DenseShape shape_;
   std::uint64_t groups_ = 0;  ///< at a time
   Buffer<Mass> masses_;
@@ -54,4 +54,4 @@ class DenseQueries {
   Staging<std::uint32_t> moving_here_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -8,7 +8,7 @@
 #include "engine/ppr/dense/kernels.cuh"
 #include "engine/ppr/methods/group_select.hpp"
 
-namespace sluice::cuda {
+namespace sluice::ppr {
 
 inline constexpr unsigned kSelectBlock = 256;
 using SelectBlock = BlockGroup<kSelectBlock>;
@@ -146,8 +146,8 @@ __global__ void __launch_bounds__(kSelectBlock) dense_select_kernel(const __grid
   figures.scored = scored;
   figures.edges = view.counts[query].edges;
   figures.reached = reached;
-  figures.nanoseconds = nanoseconds_now() - view.counts[query].begin;
+  figures.nanoseconds = cuda::nanoseconds_now() - view.counts[query].begin;
   view.figures[row] = figures;
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::ppr

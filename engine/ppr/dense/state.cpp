@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace sluice {
+namespace sluice::ppr {
 
 namespace {
 
@@ -38,4 +38,4 @@ DenseFit DenseFit::on_host(std::uint64_t vertices, std::uint64_t queries, std::u
   return fit;
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

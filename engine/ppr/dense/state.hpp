@@ -7,7 +7,7 @@
 #include "engine/core/types.hpp"
 #include "engine/ppr/mass.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// Queries of a group: its rows are so wide, or narrower where fewer are asked.
 inline constexpr std::uint32_t kDenseWidth = 32;
@@ -76,4 +76,4 @@ struct DenseGroupView {
   SLUICE_HD std::uint32_t* seeds() const { return words + 3 * vertices; }
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace sluice {
+namespace sluice::ppr {
 
-Diffusion::Diffusion(const Device& device, const CsrView& graph, const PprOptions& options)
+Diffusion::Diffusion(const Device& device, const CsrView& graph, const Options& options)
     : device_(device),
       graph_(graph),
       continuation_(Continuation::of(options.alpha)),
@@ -145,7 +145,7 @@ bool Diffusion::spread_by_weight(EdgeIndex begin, EdgeIndex end, Mass mass, cons
 
 void Diffusion::give_back() {
   if (returning_ == 0) return;
-  if (dangling_ == PprDangling::seed) {
+  if (dangling_ == Dangling::seed) {
     seeds_->split(returning_, [this](Vertex vertex, Mass mass) { give(vertex, mass); });
     return;
   }
@@ -167,4 +167,4 @@ void Diffusion::settle_share() {
   under_way_ = 0;
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -10,13 +10,13 @@
 #include "engine/ppr/seeds.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// One query at a time, on one thread. Nothing is as large as the graph, unless the query reaches all of it.
 class Diffusion {
  public:
   /// Keeps references to all of them.
-  Diffusion(const Device& device, const CsrView& graph, const PprOptions& options);
+  Diffusion(const Device& device, const CsrView& graph, const Options& options);
 
   /// Forgets the last query.
   void clear();
@@ -77,7 +77,7 @@ class Diffusion {
   CsrView graph_;  ///< lists are read where they are at hand
   Continuation continuation_;
   bool weighted_;
-  PprDangling dangling_;
+  Dangling dangling_;
   const Seeds* seeds_ = nullptr;
   ReachedVertices reached_;
   unsigned now_ = 0;
@@ -91,4 +91,4 @@ class Diffusion {
   std::uint32_t missing_count_ = 0, missing_left_ = 0, most_missing_ = 0;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -9,7 +9,7 @@
 
 #include "engine/ppr/methods/group_query.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 template <class Group>
 class GroupOneByOne {
@@ -186,7 +186,7 @@ class GroupOneByOne {
         table_.ranked()[add_shared(&shared_.placed, 1u)] = v;
         continue;
       }
-      const bool all = rules_.unexpanded == PprUnexpanded::residual;
+      const bool all = rules_.unexpanded == Unexpanded::residual;
       entry.score += all ? v.key : rules_.continuation.kept(v.key);
       held += all ? v.key : 0;
     }
@@ -213,4 +213,4 @@ class GroupOneByOne {
   std::uint32_t lacking_ = 0;  ///< in balls before this one
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

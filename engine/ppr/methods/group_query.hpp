@@ -15,7 +15,7 @@
 #include "engine/ppr/query_rules.hpp"
 #include "engine/ppr/seeds.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 template <class Group>
 class GroupQuery {
@@ -46,13 +46,13 @@ class GroupQuery {
   /// All lanes get the same figures.
   SLUICE_HD GroupFigures solve() {
     switch (rules_.method) {
-      case PprMethod::staged:
+      case Method::staged:
         diffuse_in_stages();
         break;
-      case PprMethod::push:
+      case Method::push:
         push();
         break;
-      case PprMethod::walks:
+      case Method::walks:
         walk();
         break;
       default:
@@ -277,7 +277,7 @@ class GroupQuery {
 
   /// What vertices without out-edges had.
   SLUICE_HD void give_back(Mass mass, Mass least, Mass& given) {
-    if (rules_.dangling == PprDangling::seed) return give_to_seeds(mass, least, given);
+    if (rules_.dangling == Dangling::seed) return give_to_seeds(mass, least, given);
     const std::uint64_t vertices = rules_.graph.vertices;
     const Mass share = mass / vertices;
     if (share == 0 || !room_.takes(vertices)) return;
@@ -351,7 +351,7 @@ class GroupQuery {
       }
       const Mass mass = entry.waiting;
       entry.waiting = 0;
-      const bool all = rules_.unexpanded == PprUnexpanded::residual;
+      const bool all = rules_.unexpanded == Unexpanded::residual;
       entry.score += all ? mass : rules_.continuation.kept(mass);
       held += all ? mass : 0;
     }
@@ -393,4 +393,4 @@ class GroupQuery {
   std::uint64_t edges_ = 0;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -6,7 +6,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/ppr/query_room.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// Divides ranked vertices: those that it takes are before all others.
 struct RankCut {
@@ -112,4 +112,4 @@ SLUICE_HD void sort_ranked(const Group& group, RankedVertex* all, std::uint32_t 
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

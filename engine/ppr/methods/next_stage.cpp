@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-namespace sluice {
+namespace sluice::ppr {
 
-NextStage::NextStage(const Device& device, const PprOptions& options)
+NextStage::NextStage(const Device& device, const Options& options)
     : device_(device), options_(options), continuation_(Continuation::of(options.alpha)) {}
 
 void NextStage::choose(ReachedVertices& reached, unsigned now) {
@@ -39,7 +39,7 @@ void NextStage::choose_share(ReachedVertices& reached, unsigned now) {
 void NextStage::leave_out(Reached& entry, unsigned now) {
   const Mass mass = std::exchange(entry.waiting[now], 0);
   if (mass == 0) return;
-  if (options_.unexpanded == PprUnexpanded::residual) {
+  if (options_.unexpanded == Unexpanded::residual) {
     entry.score += mass;
     held_ += mass;
   } else {
@@ -47,4 +47,4 @@ void NextStage::leave_out(Reached& entry, unsigned now) {
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -8,17 +8,17 @@
 #include "engine/ppr/options.hpp"
 #include "engine/ppr/reached.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 class NextStage {
  public:
   /// Keeps references to both.
-  NextStage(const Device& device, const PprOptions& options);
+  NextStage(const Device& device, const Options& options);
 
   void clear() { held_ = peak_bytes_ = 0; }
   /// Leaves mass in waiting[now] of the vertices chosen alone: by share, those where most waits (smaller ids
   /// first among equals), or those where at least so much waits. Elsewhere it becomes score, or a share of it
-  /// does (PprUnexpanded).
+  /// does (Unexpanded).
   void choose(ReachedVertices& reached, unsigned now);
 
   /// Residual kept as score, where it may not belong.
@@ -30,11 +30,11 @@ class NextStage {
   void leave_out(Reached& entry, unsigned now);
 
   const Device& device_;
-  const PprOptions& options_;
+  const Options& options_;
   Continuation continuation_;
   Buffer<std::uint32_t> order_;
   Mass held_ = 0;
   std::uint64_t peak_bytes_ = 0;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace sluice {
+namespace sluice::ppr {
 
-OneByOne::OneByOne(const Device& device, const CsrView& graph, const PprOptions& options)
+OneByOne::OneByOne(const Device& device, const CsrView& graph, const Options& options)
     : options_(options),
       vertices_(graph.vertices),
       table_size_(std::uint64_t{options.table} * options.top),
@@ -112,4 +112,4 @@ std::uint64_t OneByOne::peak_bytes() const {
          next_stage_.peak_bytes();
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -10,12 +10,12 @@
 #include "engine/ppr/methods/diffusion.hpp"
 #include "engine/ppr/methods/next_stage.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 class OneByOne {
  public:
   /// Keeps references to all of them.
-  OneByOne(const Device& device, const CsrView& graph, const PprOptions& options);
+  OneByOne(const Device& device, const CsrView& graph, const Options& options);
 
   void begin(const Seeds& seeds);
   /// As far as lists are at hand. False if others are missing.
@@ -43,7 +43,7 @@ class OneByOne {
   void take_ball();
   void trim();
 
-  const PprOptions& options_;
+  const Options& options_;
   std::uint64_t vertices_;
   std::uint64_t table_size_;  ///< entries that the table may hold; 0: all
   Diffusion ball_;
@@ -60,4 +60,4 @@ class OneByOne {
   std::uint32_t largest_table_ = 0;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

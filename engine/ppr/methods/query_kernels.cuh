@@ -10,7 +10,7 @@
 #include "engine/ppr/methods/group_one_by_one.hpp"
 #include "engine/ppr/methods/group_query.hpp"
 
-namespace sluice::cuda {
+namespace sluice::ppr {
 
 /// A round of a query has tens to thousands of edges, and a barrier at its end. Four blocks fill an SM's
 /// registers.
@@ -62,16 +62,16 @@ __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) queries_kernel(
     const std::uint32_t row = view.rows[item];
     const std::uint64_t first_seed = view.seed_offsets[row];
     const auto seeds = static_cast<std::uint32_t>(view.seed_offsets[row + std::uint64_t{1}] - first_seed);
-    const unsigned long long begin = nanoseconds_now();
+    const unsigned long long begin = cuda::nanoseconds_now();
     Query query(block, *reinterpret_cast<Query::Shared*>(shared), room, view.rules,
                 {view.seeds + first_seed, seeds}, view.first + row);
     GroupFigures figures = query.solve();
     const std::uint64_t list = std::uint64_t{row} * view.rules.top;
     if (figures.abandoned == 0) query.write_top(view.vertices + list, view.scores + list);
     query.clear();
-    figures.nanoseconds = nanoseconds_now() - begin;
+    figures.nanoseconds = cuda::nanoseconds_now() - begin;
     if (threadIdx.x == 0) view.figures[row] = figures;
   }
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::ppr

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <span>
 
-namespace sluice {
+namespace sluice::ppr {
 
-QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const PprOptions& options)
+QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const Options& options)
     : options_(options),
       whole_{0, graph.vertices, {graph.targets, graph.weights}},
       diffusion_(device, graph, options),
@@ -23,7 +23,7 @@ QueryFigures QuerySolver::solve(const Seeds& seeds, Instance query) {
 
 void QuerySolver::begin(const Seeds& seeds, Instance query) {
   step_ = stage_ = 0;
-  if (options_.method == PprMethod::walks) {
+  if (options_.method == Method::walks) {
     diffusion_.clear();
     walks_.begin(seeds, query);
   } else if (one_by_one_) {
@@ -37,7 +37,7 @@ void QuerySolver::begin(const Seeds& seeds, Instance query) {
 }
 
 bool QuerySolver::advance(const ListsAtHand& lists) {
-  if (options_.method == PprMethod::walks) return walks_.advance(lists, diffusion_.reached());
+  if (options_.method == Method::walks) return walks_.advance(lists, diffusion_.reached());
   if (one_by_one_) return one_by_one_->advance(lists);
   do {
     if (!diffusion_.spread(lists)) return false;
@@ -48,7 +48,7 @@ bool QuerySolver::advance(const ListsAtHand& lists) {
 QueryFigures QuerySolver::figures() {
   QueryFigures figures;
   figures.reached = scores().size();
-  if (options_.method == PprMethod::walks) {
+  if (options_.method == Method::walks) {
     figures.edges = walks_.steps();
     figures.error = walk_error(options_.walks, options_.confidence);
     figures.peak_bytes = diffusion_.peak_bytes() + walks_.peak_bytes();
@@ -71,8 +71,8 @@ QueryFigures QuerySolver::figures() {
 
 /// False where there is none left, and scores are there.
 bool QuerySolver::begin_step() {
-  if (options_.method == PprMethod::staged) return diffuse_in_stages();
-  if (options_.method == PprMethod::push) return push();
+  if (options_.method == Method::staged) return diffuse_in_stages();
+  if (options_.method == Method::push) return push();
   return diffuse();
 }
 
@@ -158,4 +158,4 @@ void QuerySolver::write_top(std::span<Vertex> vertices, std::span<double> values
   std::fill(values.begin() + static_cast<std::ptrdiff_t>(found), values.end(), 0.0);
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

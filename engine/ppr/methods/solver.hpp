@@ -10,7 +10,7 @@
 #include "engine/ppr/methods/one_by_one.hpp"
 #include "engine/ppr/methods/walks.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// What a query took, and how far its scores may be from the true ones.
 struct QueryFigures {
@@ -33,7 +33,7 @@ struct PausedQuery {
 class QuerySolver {
  public:
   /// Keeps references to all of them.
-  QuerySolver(const Device& device, const CsrView& graph, const PprOptions& options);
+  QuerySolver(const Device& device, const CsrView& graph, const Options& options);
 
   /// Begins a query; what it has of another one goes.
   void begin(const Seeds& seeds, Instance query);
@@ -47,7 +47,7 @@ class QuerySolver {
   /// Calls use(vertex) for all whose lists are waited for, perhaps several times.
   template <class Use>
   void for_each_missing(Use&& use) const {
-    if (options_.method == PprMethod::walks) {
+    if (options_.method == Method::walks) {
       walks_.for_each_missing(use);
     } else if (one_by_one_) {
       one_by_one_->for_each_missing(use);
@@ -79,7 +79,7 @@ class QuerySolver {
   bool diffuse_in_stages();
   bool push();
 
-  const PprOptions& options_;
+  const Options& options_;
   ListRange whole_;
   Diffusion diffusion_;
   NextStage next_stage_;
@@ -92,4 +92,4 @@ class QuerySolver {
   Mass least_ = 0;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sluice {
+namespace sluice::ppr {
 
 double walk_error(std::uint32_t walks, double confidence) {
   return 2 * std::sqrt(std::log(2 / (1 - confidence)) / (2.0 * walks));
@@ -40,4 +40,4 @@ bool QueryWalks::advance(const ListsAtHand& lists, ReachedVertices& reached) {
   return true;
 }
 
-}  // namespace sluice
+}  // namespace sluice::ppr

@@ -14,7 +14,7 @@
 #include "engine/random/streams.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::ppr {
 
 /// With probability `confidence` no score of a query is off by more, all of them together: the empirical
 /// distribution function of N draws is within e of the true one but for 2 exp(-2 N e^2) (Dvoretzky, Kiefer,
@@ -37,12 +37,12 @@ struct WalkAt {
 /// How a walk goes from vertex to vertex. Draws belong to query, walk and step alone.
 struct WalkRules {
   bool weighted = false;
-  PprDangling dangling = PprDangling::seed;
+  Dangling dangling = Dangling::seed;
   Probability go_on;
   std::uint64_t seed = 1;
   std::uint32_t limit = 0;  ///< steps
 
-  static WalkRules of(const PprOptions& options) {
+  static WalkRules of(const Options& options) {
     return {options.weighted, options.dangling, Probability::of(options.alpha), options.seed,
             options.length != 0 ? options.length : ~std::uint32_t{0}};
   }
@@ -82,7 +82,7 @@ struct WalkRules {
     } else if (begin != end) {
       return list.targets[begin + uniform_index(random, end - begin)];
     }
-    if (dangling == PprDangling::seed) return seeds.pick(random);
+    if (dangling == Dangling::seed) return seeds.pick(random);
     return static_cast<Vertex>(uniform_index(random, vertices));
   }
 
@@ -114,7 +114,7 @@ struct WalkRules {
 class QueryWalks {
  public:
   /// Keeps a reference to the device.
-  QueryWalks(const Device& device, const CsrView& graph, const PprOptions& options)
+  QueryWalks(const Device& device, const CsrView& graph, const Options& options)
       : device_(device), graph_(graph), rules_(WalkRules::of(options)), walks_(options.walks) {}
 
   void begin(const Seeds& seeds, Instance query);
@@ -148,4 +148,4 @@ class QueryWalks {
   std::uint64_t steps_ = 0;
 };
 
-}  // namespace sluice
+}  // namespace sluice::ppr
