@@ -68,10 +68,16 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   views_[count.slots] = host;
   slot_of_.assign(plan.size(), PageMap::kNoSlot);
   if (sources_.keep && read_from_file()) kept_.resize(plan.size());
-  owners_ = DeviceOwnership(device, plan.ranges(), "the partition look-up");
+  if (count.slots > 0) owners();
   const unsigned lanes = read_from_file() ? kFileLanes : kLanes;
   for (unsigned lane = 0; lane < std::min(lanes, count.slots); ++lane)
     threads_.emplace_back([this] { work(); });
+}
+
+OwnershipView Slots::owners() {
+  if (owners_.view().begins == nullptr)
+    owners_ = DeviceOwnership(device_, plan_.ranges(), "the partition look-up");
+  return owners_.view();
 }
 
 std::span<const std::uint32_t> Slots::host_words() const {
@@ -156,7 +162,7 @@ Slots::Published Slots::publish(std::span<const std::byte> also) {
   const std::byte* const there = device_look_up_.data();
   copy_to_device(device_, device_look_up_.data(), look_up_.data(), look_up_.size());
   PageMap map;
-  map.owners = owners_.view();
+  map.owners = owners();
   map.slot_of = reinterpret_cast<const std::uint32_t*>(there + slot_of);
   map.pages = reinterpret_cast<const PageView*>(there + pages);
   map.in_place = size();

@@ -38,6 +38,7 @@ struct PageSources {
 
 /// What a run wants of the edges.
 struct PageRequest {
+  PageRequest() = default;
   explicit PageRequest(const ResidentGraph::Impl& graph);
 
   PageColumns columns;
@@ -56,7 +57,8 @@ class Slots {
     unsigned slots, large;
   };
 
-  /// Slots for partitions of the plan, which cuts `offsets` (kept, like the plan). Throws BudgetError.
+  /// Slots for partitions of the plan, which cuts `offsets` (kept, like the plan); without slots, partitions
+  /// are read in place. Throws BudgetError.
   Slots(const Device& device, std::span<const EdgeIndex> offsets, const PartitionPlan& plan,
         PageColumns columns, PageSources sources, Count count);
   ~Slots();
@@ -88,8 +90,9 @@ class Slots {
   /// The map of what is here, on the device, and a copy of `also` beside it: all goes at once. Valid until
   /// the next call. Not while kernels read the last one.
   Published publish(std::span<const std::byte> also = {});
-  /// Partitions as ranges of vertices, on the device.
-  OwnershipView owners() const { return owners_.view(); }
+  /// Partitions as ranges of vertices, on the device. Without slots they are brought when first asked for.
+  /// Throws BudgetError.
+  OwnershipView owners();
   /// Views by slot, the mapped one last.
   std::span<const PageView> views() const { return views_; }
   /// Is a partition that is here read in place?

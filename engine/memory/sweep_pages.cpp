@@ -21,7 +21,6 @@ constexpr std::uint64_t kLeastSlot = 4u << 10;
 constexpr std::uint64_t kSlotsNeeded = 2;
 /// Look-up tables and the like beside the slots.
 constexpr std::uint64_t kFixedBytes = 64u << 10;
-constexpr std::uint32_t kNobody = ~0u;
 
 PageColumns columns_of(bool weighted) {
   PageColumns columns;
@@ -59,12 +58,52 @@ bool paged(const PagingOptions& paging, bool in_file, std::uint64_t bytes, std::
   return paging.partitions != 1 && bytes > available;
 }
 
+PageRequest request_of(const SweepRows& rows, bool weighted) {
+  PageRequest request;
+  request.columns = columns_of(weighted);
+  // Slots are filled from these columns; nothing is written through the view.
+  request.sources.columns.targets = const_cast<Vertex*>(rows.in.targets);
+  request.sources.columns.weights = const_cast<float*>(rows.in.weights);
+  request.sources.file = rows.file;
+  request.sources.weighted = weighted;
+  return request;
+}
+
+/// Every rank sweeps partitions of its own rows.
+PagingOptions for_sweeps(PagingOptions paging) {
+  paging.schedule = SchedulePolicy::workload;
+  paging.shard = nullptr;
+  return paging;
+}
+
 [[noreturn]] void throw_no_room(const Device& device, std::uint64_t largest, std::uint64_t free) {
   throw BudgetError(fmt::format(
       "device memory: two slots for partitions of up to {} need {}, but {} are left beside the vertices "
       "(raise {}, or ask for more --partitions)",
       format_size(largest), format_size(kSlotsNeeded * largest + kFixedBytes), format_size(free),
       device.is_cuda() ? "--device-memory" : "--host-memory or --device-memory"));
+}
+
+/// Partitions, and as many slots as fit; none where partitions are read in place.
+PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
+                   std::uint64_t most) {
+  PagedPlan plan{cut(device, rows, weighted, paging, most)};
+  plan.slots = 0;
+  const bool mapped = paging.transport == Transport::mapped;
+  if (mapped && rows.file != nullptr) {
+    throw UsageError("--transport mapped: needs the edges in host memory (raise --host-memory, or use file)");
+  }
+  if (paging.transport == Transport::file && rows.file == nullptr)
+    throw UsageError(
+        "--transport file: the lists are in memory (for in-edges convert the graph with --reverse)");
+  if (mapped) return plan;
+  const std::uint64_t partitions = plan.partitions.size(), free = room(device, most),
+                      largest = std::max<std::uint64_t>(plan.partitions.largest(), 1);
+  std::uint64_t slots = std::min(free / largest, partitions);
+  if (paging.slots != 0) slots = std::min(slots, std::max(paging.slots, kSlotsNeeded));
+  if (slots < std::min(kSlotsNeeded, partitions)) throw_no_room(device, largest, free);
+  plan.slots = static_cast<unsigned>(slots);
+  return plan;
 }
 
 }  // namespace
@@ -116,115 +155,20 @@ SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, co
 
 SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted,
                        const PagingOptions& paging, std::uint64_t most)
-    : rows_(rows), plan_(cut(device, rows, weighted, paging, most)) {
-  // Slots are filled from these columns; nothing is written through the view.
-  sources_.columns.targets = const_cast<Vertex*>(rows_.in.targets);
-  sources_.columns.weights = const_cast<float*>(rows_.in.weights);
-  sources_.file = rows_.file;
-  sources_.weighted = weighted;
-  mapped_ = paging.transport == Transport::mapped;
-  if (mapped_ && rows_.file != nullptr) {
-    throw UsageError("--transport mapped: needs the edges in host memory (raise --host-memory, or use file)");
-  }
-  if (paging.transport == Transport::file && rows_.file == nullptr)
-    throw UsageError(
-        "--transport file: the lists are in memory (for in-edges convert the graph with --reverse)");
-  if (mapped_) return;
-  const std::uint64_t largest = std::max<std::uint64_t>(plan_.largest(), 1), free = room(device, most);
-  std::uint64_t slots = std::min(free / largest, plan_.size());
-  if (paging.slots != 0) slots = std::min(slots, std::max(paging.slots, kSlotsNeeded));
-  if (slots < std::min(kSlotsNeeded, plan_.size())) {
-    throw_no_room(device, largest, free);
-  }
-  if (plan_.size() == 0) return;
-  slots_ =
-      std::make_unique<Slots>(device, std::span(rows_.in.offsets, rows_.in.vertices + 1), plan_,
-                              columns_of(weighted), sources_, Slots::Count{static_cast<unsigned>(slots), 0});
-  held_.assign(slots, kNobody);
-  const auto all = static_cast<unsigned>(slots);
-  pinned_ = slots == plan_.size() ? all : all - 2 * std::max(1u, all / 4);
-}
-
-OwnershipView SweepPages::device_ranges(const Device& device) {
-  if (slots_ != nullptr) return slots_->owners();
-  ranges_ = DeviceOwnership(device, plan_.ranges(), "the partition look-up");
-  return ranges_.view();
-}
+    : cache_(device, std::span(rows.in.offsets, rows.in.vertices + 1), request_of(rows, weighted),
+             slots_of(device, rows, weighted, paging, most), for_sweeps(paging), {}) {}
 
 void SweepPages::for_each(const Waiting& waiting, const Work& work) {
-  std::vector<std::uint32_t> away;
-  for (std::uint32_t p = 0; p < plan_.size(); ++p) {
-    if (waiting(p) > 0 && std::find(held_.begin(), held_.end(), p) == held_.end()) away.push_back(p);
-  }
-  std::stable_sort(away.begin(), away.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return waiting(a) > waiting(b); });
-  if (mapped_ || plan_.size() == 0) return work_on(away, work);
-  // Slots to fill: empty ones first, for what is not wanted now may be again.
-  std::vector<unsigned> free, here;
-  for (const bool empty : {true, false}) {
-    for (unsigned slot = 0; slot < held_.size(); ++slot) {
-      if ((held_[slot] == kNobody) == empty && (empty || waiting(held_[slot]) == 0)) free.push_back(slot);
+  std::vector<std::uint64_t> counts(size());
+  for (std::uint32_t p = 0; p < counts.size(); ++p) counts[p] = waiting(p);
+  cache_.sweep(counts, [&](std::span<const std::uint32_t> here) {
+    std::vector<SweepPage> pages;
+    for (const std::uint32_t p : here) {
+      const PageView& page = cache_.page(p);
+      pages.push_back({p, begin(p), end(p), page.targets, page.weights});
     }
-  }
-  // Slots to work on: those first that are filled anew then.
-  const auto list_wanted = [&](unsigned begin, std::size_t end) {
-    for (unsigned slot = begin; slot < end; ++slot) {
-      if (held_[slot] != kNobody && waiting(held_[slot]) > 0) here.push_back(slot);
-    }
-  };
-  list_wanted(pinned_, held_.size());
-  list_wanted(0, pinned_);
-  const auto passing = static_cast<unsigned>(held_.size()) - pinned_;
-  std::size_t next = 0, filled = 0;
-  unsigned under_way = 0;
-  for (;;) {
-    for (; filled < free.size() && next < away.size(); ++filled, ++under_way) {
-      const unsigned slot = free[filled];
-      if (held_[slot] != kNobody) slots_->drop(held_[slot]);
-      held_[slot] = away[next++];
-      slots_->begin(slot, held_[slot]);
-    }
-    if (here.empty()) {
-      if (under_way == 0) return;
-      // Half of the slots go on filling while what has come is worked on: the link does not rest.
-      for (const std::uint32_t p : slots_->wait(passing / 2)) {
-        here.push_back(static_cast<unsigned>(std::find(held_.begin(), held_.end(), p) - held_.begin()));
-        --under_way;
-      }
-    }
-    const bool hurry = next < away.size() || under_way > 0;
-    const std::size_t now =
-        hurry ? std::min<std::size_t>(here.size(), std::max(1u, passing / 4)) : here.size();
-    std::vector<std::uint32_t> partitions;
-    for (std::size_t i = 0; i < now; ++i) {
-      partitions.push_back(held_[here[i]]);
-      if (here[i] >= pinned_) free.push_back(here[i]);
-    }
-    here.erase(here.begin(), here.begin() + static_cast<std::ptrdiff_t>(now));
-    work_on(partitions, work);
-  }
-}
-
-void SweepPages::work_on(std::span<const std::uint32_t> partitions, const Work& work) const {
-  if (partitions.empty()) return;
-  std::vector<SweepPage> pages;
-  for (const std::uint32_t p : partitions)
-    pages.push_back(page(p, mapped_ ? sources_.columns : slots_->page(p)));
-  work(pages);
-}
-
-SweepPage SweepPages::page(std::uint32_t partition, const PageView& view) const {
-  return {partition, plan_.begin(partition), plan_.end(partition), view.targets, view.weights};
-}
-
-SweepTraffic SweepPages::traffic() const {
-  SweepTraffic traffic;
-  traffic.partitions = plan_.size();
-  if (slots_ == nullptr) return traffic;
-  traffic.transfers = slots_->counters().transfers;
-  traffic.host_to_device_bytes = slots_->counters().copied_bytes;
-  traffic.read_bytes = slots_->counters().read_bytes;
-  return traffic;
+    work(pages);
+  });
 }
 
 }  // namespace sluice

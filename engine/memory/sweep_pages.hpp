@@ -1,20 +1,15 @@
 // Lists that do not fit the device, brought in partitions, iteration after iteration: the in-edges of
-// PageRank, the lists of Active-Compute-Combine. A partition is wanted once an iteration, so a cache that
-// forgets the oldest would never hit: as many partitions as fit stay for as long as they are wanted, and the
-// others pass through the rest of the slots, about half of which are filling at any time. Every slot is as
-// large as the largest partition.
+// PageRank, the lists of Active-Compute-Combine and of queries. What slots they need, and their partitions as
+// rows. Every slot is as large as the largest partition.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
-#include <vector>
 
 #include "engine/exec/device.hpp"
-#include "engine/memory/device_ownership.hpp"
 #include "engine/memory/paging.hpp"
-#include "engine/memory/slots.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/traffic.hpp"
 #include "partition/plan.hpp"
 
@@ -85,36 +80,25 @@ class SweepPages {
   SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
              std::uint64_t most = ~std::uint64_t{0});
 
-  std::uint64_t size() const { return plan_.size(); }
+  std::uint64_t size() const { return cache_.partitions(); }
   /// Rows of a partition.
-  std::uint64_t begin(std::uint64_t partition) const { return plan_.begin(partition); }
-  std::uint64_t end(std::uint64_t partition) const { return plan_.end(partition); }
-  const PartitionPlan& plan() const { return plan_; }
-  /// Partitions as ranges of rows, where the kernels of `device` read them. Throws BudgetError.
-  OwnershipView device_ranges(const Device& device);
+  std::uint64_t begin(std::uint64_t partition) const { return plan().begin(partition); }
+  std::uint64_t end(std::uint64_t partition) const { return plan().end(partition); }
+  const PartitionPlan& plan() const { return cache_.plan().partitions; }
+  /// Partitions as ranges of rows, where kernels read them. Throws BudgetError.
+  OwnershipView owners() { return cache_.owners(); }
 
   /// Works on these partitions, which are here, and is done when it returns.
   using Work = std::function<void(std::span<const SweepPage>)>;
   /// How much is to be done in a partition; 0: it is not wanted.
   using Waiting = std::function<std::uint64_t(std::uint32_t)>;
-  /// Hands every wanted partition to `work` once, those first that are here already; the next ones come
-  /// meanwhile, the busiest first. What is not wanted is not brought.
+  /// Hands every wanted partition to `work` once (PartitionCache::sweep).
   void for_each(const Waiting& waiting, const Work& work);
 
-  SweepTraffic traffic() const;
+  SweepTraffic traffic() const { return cache_.traffic(); }
 
  private:
-  SweepPage page(std::uint32_t partition, const PageView& view) const;
-  void work_on(std::span<const std::uint32_t> partitions, const Work& work) const;
-
-  SweepRows rows_;
-  PageSources sources_;
-  PartitionPlan plan_;
-  bool mapped_ = false;  ///< read in place
-  std::unique_ptr<Slots> slots_;
-  DeviceOwnership ranges_;           ///< where there are no slots, once they are asked for
-  std::vector<std::uint32_t> held_;  ///< [slots] the partition in it
-  unsigned pinned_ = 0;  ///< so many slots keep what is wanted, and partitions pass through the others
+  PartitionCache cache_;
 };
 
 }  // namespace sluice

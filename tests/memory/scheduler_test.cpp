@@ -87,6 +87,19 @@ TEST(Scheduler, WhatIsIdleMakesRoomForALargePartition) {
   EXPECT_TRUE(scheduler.away(1));
 }
 
+TEST(Scheduler, ReplacesWhateverIsInASlot) {
+  Scheduler scheduler(4, 2, SchedulePolicy::workload);
+  scheduler.choose(Waiting{0, 1, 0, 0});
+  scheduler.arrive(Partitions{1});
+
+  EXPECT_EQ(scheduler.replace({1, 2}), Scheduler::kEmpty);
+  EXPECT_EQ(scheduler.replace({0, 3}), 1u);
+  EXPECT_TRUE(scheduler.away(1));
+  EXPECT_EQ(scheduler.held(0), 3u);
+  EXPECT_EQ(scheduler.slot_of(2), 1u);
+  EXPECT_EQ(scheduler.coming(), 2u);
+}
+
 /// Ten lists of a hundred edges, a partition each.
 PartitionPlan ten_partitions() {
   static const std::vector<EdgeIndex> offsets{0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000};

@@ -52,7 +52,7 @@ class Adjacency {
     }
     if (!paged()) return;
     const std::uint64_t partitions = lists_->pages()->size();
-    partitions_ = lists_->pages()->device_ranges(device);
+    partitions_ = lists_->pages()->owners();
     counters_ = Buffer<unsigned long long>(device, 3 * partitions, "partitions");
     keys_ = {{}, std::vector<std::uint64_t>(partitions), counters_.data()};
   }

@@ -13,34 +13,51 @@ Scheduler::Scheduler(std::uint32_t partitions, unsigned slots, SchedulePolicy po
       held_(slots, kEmpty),
       arrived_(slots, 0) {}
 
-std::vector<PartitionLoad> Scheduler::choose(std::span<const std::uint64_t> waiting) {
-  ++round_;
+std::vector<std::uint32_t> Scheduler::wanted(std::span<const std::uint64_t> waiting) const {
   std::vector<std::uint32_t> candidates;
-  for (std::uint32_t p = 0; p < state_.size(); ++p) {
-    if (waiting[p] == 0) {
-      since_[p] = 0;
-      continue;
-    }
-    if (since_[p] == 0) since_[p] = round_;
-    if (state_[p] == State::away) candidates.push_back(p);
-  }
+  for (std::uint32_t p = 0; p < state_.size(); ++p)
+    if (waiting[p] > 0 && away(p)) candidates.push_back(p);
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     if (policy_ == SchedulePolicy::workload && waiting[a] != waiting[b]) return waiting[a] > waiting[b];
     if (policy_ == SchedulePolicy::fifo && since_[a] != since_[b]) return since_[a] < since_[b];
     return a < b;
   };
   std::sort(candidates.begin(), candidates.end(), before);
+  return candidates;
+}
+
+std::vector<PartitionLoad> Scheduler::choose(std::span<const std::uint64_t> waiting) {
+  ++round_;
+  for (std::uint32_t p = 0; p < state_.size(); ++p) {
+    if (waiting[p] == 0) {
+      since_[p] = 0;
+    } else if (since_[p] == 0) {
+      since_[p] = round_;
+    }
+  }
   auto empty = std::count(held_.begin(), held_.end(), kEmpty);
   std::vector<PartitionLoad> loads;
-  for (auto next = candidates.begin(); next != candidates.end() && empty > 0; ++next) {
-    const unsigned slot = place_for(*next);
+  for (const std::uint32_t partition : wanted(waiting)) {
+    if (empty == 0) break;
+    const unsigned slot = place_for(partition);
     if (slot == held_.size()) continue;
-    loads.push_back({slot, *next});
-    held_[slot] = *next;
-    state_[*next] = State::coming;
+    loads.push_back({slot, partition});
+    replace(loads.back());
     --empty;
   }
   return loads;
+}
+
+std::uint32_t Scheduler::replace(const PartitionLoad& load) {
+  const std::uint32_t left = held_[load.slot];
+  if (left != kEmpty) evict(left);
+  held_[load.slot] = load.partition;
+  state_[load.partition] = State::coming;
+  return left;
+}
+
+unsigned Scheduler::slot_of(std::uint32_t partition) const {
+  return static_cast<unsigned>(std::find(held_.begin(), held_.end(), partition) - held_.begin());
 }
 
 unsigned Scheduler::place_for(std::uint32_t partition) const {
@@ -57,8 +74,7 @@ unsigned Scheduler::place_for(std::uint32_t partition) const {
 void Scheduler::arrive(std::span<const std::uint32_t> partitions) {
   for (const std::uint32_t partition : partitions) {
     state_[partition] = State::resident;
-    arrived_[static_cast<std::size_t>(std::find(held_.begin(), held_.end(), partition) - held_.begin())] =
-        round_;
+    arrived_[slot_of(partition)] = round_;
   }
 }
 
@@ -111,8 +127,7 @@ std::vector<std::uint32_t> Scheduler::clear() {
 }
 
 void Scheduler::evict(std::uint32_t partition) {
-  const auto at = std::find(held_.begin(), held_.end(), partition);
-  *at = kEmpty;
+  held_[slot_of(partition)] = kEmpty;
   state_[partition] = State::away;
 }
 

@@ -16,6 +16,12 @@ struct PartitionLoad {
   bool operator==(const PartitionLoad&) const = default;
 };
 
+/// What changes in slots at once.
+struct PartitionMoves {
+  std::vector<std::uint32_t> left;   ///< partitions that are not here any more
+  std::vector<PartitionLoad> loads;  ///< and those that come
+};
+
 /// Partitions that fit only some slots.
 struct LargePartitions {
   std::vector<bool> of;  ///< [partitions], empty: all fit everywhere
@@ -26,11 +32,18 @@ struct LargePartitions {
 /// may take several rounds.
 class Scheduler {
  public:
+  static constexpr std::uint32_t kEmpty = ~0u;
+
   Scheduler(std::uint32_t partitions, unsigned slots, SchedulePolicy policy, LargePartitions large = {});
 
-  /// Loads for the empty slots: of the partitions that are not here and have work, those with most of it
-  /// (workload) or with the oldest (fifo), ties by smaller id. `waiting` counts work by partition.
+  /// The partitions that are not here and have work, those first with most of it (workload) or with the
+  /// oldest (fifo), ties by smaller id. `waiting` counts work by partition.
+  std::vector<std::uint32_t> wanted(std::span<const std::uint64_t> waiting) const;
+  /// Loads for the empty slots, of wanted partitions.
   std::vector<PartitionLoad> choose(std::span<const std::uint64_t> waiting);
+  /// A partition that is not here comes into a slot, whose partition leaves, whatever waits there: that
+  /// partition, or kEmpty.
+  std::uint32_t replace(const PartitionLoad& load);
   /// These have come.
   void arrive(std::span<const std::uint32_t> partitions);
   /// Empties slots, of those that have no work the longest here first, until `empty` of them are empty, and
@@ -41,6 +54,11 @@ class Scheduler {
 
   bool resident(std::uint32_t partition) const { return state_[partition] == State::resident; }
   bool away(std::uint32_t partition) const { return state_[partition] == State::away; }
+  unsigned slots() const { return static_cast<unsigned>(held_.size()); }
+  /// The partition that is in a slot, or comes into it; kEmpty: none.
+  std::uint32_t held(unsigned slot) const { return held_[slot]; }
+  /// The slot of a partition that is here or comes.
+  unsigned slot_of(std::uint32_t partition) const;
   /// How many loads have not come yet.
   unsigned coming() const;
   /// Partitions that may be worked on, in order of slots.
@@ -48,7 +66,6 @@ class Scheduler {
 
  private:
   enum class State : std::uint8_t { away, coming, resident };
-  static constexpr std::uint32_t kEmpty = ~0u;
 
   bool large(std::uint32_t partition) const { return !large_.of.empty() && large_.of[partition]; }
   /// An empty slot for the partition, of those that are no larger than need be; none: slots.

@@ -87,7 +87,7 @@ class DeviceInLists {
     ever_.resize(pages_->size());
     reads_ = Buffer<unsigned long long>(device, pages_->size(), "affected vertices by partition");
     waiting_ = Staging<unsigned long long>(device, pages_->size(), "affected vertices by partition");
-    ranges_ = pages_->device_ranges(device);
+    ranges_ = pages_->owners();
   }
 
   /// The sums of all members that are not known, and the new ranks of those with a loop in their list,

@@ -11,7 +11,7 @@
 #include "engine/batch/sink.hpp"
 #include "engine/core/clock.hpp"
 #include "engine/memory/owned_partitions.hpp"
-#include "engine/memory/page_loop.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/layer/arena.hpp"
 #include "engine/samples/layer/partitioned_batch.hpp"
@@ -43,7 +43,7 @@ class PagedLayerGrower {
   using Batch = PagedLayerBatch<Sampler>;
 
  public:
-  PagedLayerGrower(const PagedLayerSetup<Sampler>& setup, PageLoop& loop)
+  PagedLayerGrower(const PagedLayerSetup<Sampler>& setup, PartitionCache& loop)
       : device_(setup.graph.device),
         stats_(setup.stats),
         program_(setup.program),

@@ -10,7 +10,7 @@
 
 #include "engine/exchange/column_exchange.hpp"
 #include "engine/memory/owned_partitions.hpp"
-#include "engine/memory/page_loop.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/layer/partitioned_batch.hpp"
 #include "engine/samples/layer/remote_requests.hpp"
@@ -99,7 +99,7 @@ class LayerRanks {
  public:
   /// `link` null, on all ranks: what ranks hand each other goes through their hosts.
   LayerRanks(Communicator& ranks, DeviceRanks* link, const Device& device, const LayerLists& program,
-             const PageLoop& loop, Items& items, RunStats& stats)
+             const PartitionCache& loop, Items& items, RunStats& stats)
       : ranks_(ranks),
         device_(device),
         items_(items),

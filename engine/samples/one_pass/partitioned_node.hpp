@@ -14,7 +14,7 @@
 #include "engine/core/clock.hpp"
 #include "engine/core/host_array.hpp"
 #include "engine/memory/owned_partitions.hpp"
-#include "engine/memory/page_loop.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/one_pass/node_ranks.hpp"
 #include "engine/samples/one_pass/partitioned_node_batch.hpp"
@@ -51,7 +51,7 @@ struct PagedNodeSetup {
 template <class Items>
 class PagedNodeGrower {
  public:
-  PagedNodeGrower(const PagedNodeSetup& setup, PageLoop& loop)
+  PagedNodeGrower(const PagedNodeSetup& setup, PartitionCache& loop)
       : device_(setup.graph.device),
         stats_(setup.stats),
         program_(setup.program),

@@ -11,8 +11,8 @@
 #include "engine/batch/sink.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/owned_partitions.hpp"
-#include "engine/memory/page_loop.hpp"
 #include "engine/memory/paged_plan.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
 
@@ -47,7 +47,7 @@ class PartitionedSamples {
     loop_.emplace(graph_, pages_,
                   plan_shard(ranks_, graph_.device, graph_.graph, graph_.paging, pages_.columns,
                              bytes_per_instance_, left, depths_),
-                  PageUse{.picks = 8}, stats_);
+                  PageUse{.picks = 8});
     together(ranks_, [&] { grower_.emplace(make_, *loop_); });
     return batch_ = loop_->plan().batch;
   }
@@ -70,7 +70,7 @@ class PartitionedSamples {
 
   /// What an instance takes is a guess at first.
   void ran(std::uint64_t) {
-    loop_->count();
+    loop_->count(stats_);
     const std::uint64_t room = graph_.device.memory().available() + grower_->bytes();
     if (!failed_ && grower_->bytes() <= room / 4) batch_ *= 2;
   }
@@ -84,7 +84,7 @@ class PartitionedSamples {
   std::uint32_t depths_;
   SampleSink* sink_;
   RunStats& stats_;
-  std::optional<PageLoop> loop_;
+  std::optional<PartitionCache> loop_;
   std::optional<Grower> grower_;
   std::uint64_t batch_ = 0, submitted_ = 0;
   bool grown_ = false, failed_ = false;

@@ -10,7 +10,7 @@
 #include "engine/exec/group.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/memory/page_loop.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/partitioned/order_by_key.hpp"
@@ -61,7 +61,7 @@ namespace host {
 
 class PagedItems {
  public:
-  PagedItems(const ResidentGraph::Impl& graph, PageLoop& loop, RunStats& stats)
+  PagedItems(const ResidentGraph::Impl& graph, PartitionCache& loop, RunStats& stats)
       : device_(graph.device),
         loop_(loop),
         stats_(stats),
@@ -134,7 +134,7 @@ class PagedItems {
 
  private:
   const Device& device_;
-  PageLoop& loop_;
+  PartitionCache& loop_;
   RunStats& stats_;
   Buffer<std::uint32_t> order_;         ///< items by partition
   std::vector<std::uint64_t> waiting_;  ///< [partitions]

@@ -50,7 +50,7 @@ struct WorkHere {
 
 class PagedItems {
  public:
-  PagedItems(const ResidentGraph::Impl& graph, PageLoop& loop, RunStats& stats)
+  PagedItems(const ResidentGraph::Impl& graph, PartitionCache& loop, RunStats& stats)
       : device_(graph.device),
         loop_(loop),
         stats_(stats),
@@ -156,7 +156,7 @@ class PagedItems {
   }
 
   const Device& device_;
-  PageLoop& loop_;
+  PartitionCache& loop_;
   RunStats& stats_;
   Stream stream_;
   OwnershipView owners_;

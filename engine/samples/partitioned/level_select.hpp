@@ -10,7 +10,7 @@
 
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/memory/page_loop.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/memory/schedule/host_queues.hpp"
 #include "engine/samples/entry_selector.hpp"
@@ -53,7 +53,7 @@ inline std::uint64_t sum_up(std::uint64_t* counts, std::uint64_t size) {
 template <class Program>
 class LevelSelector {
  public:
-  LevelSelector(const Device& device, const Program& program, PageLoop& loop)
+  LevelSelector(const Device& device, const Program& program, PartitionCache& loop)
       : device_(device),
         loop_(loop),
         program_(program),
@@ -196,7 +196,7 @@ class LevelSelector {
   }
 
   const Device& device_;
-  PageLoop& loop_;
+  PartitionCache& loop_;
   const Program& program_;  ///< without edges: lists are read by on_page's
   std::vector<Worker> workers_;
   HostQueues queues_;

@@ -15,7 +15,7 @@
 #include "engine/batch/sink.hpp"
 #include "engine/core/clock.hpp"
 #include "engine/exec/algorithms/sort.hpp"
-#include "engine/memory/page_loop.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/batch_grower.cuh"
 #include "engine/samples/collect.hpp"
@@ -47,7 +47,7 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
  public:
   static constexpr bool kOneAfterAnother = true;  ///< partitions, each with the whole GPU
 
-  PagedGrower(const PagedSampleSetup<Program>& setup, PageLoop& loop)
+  PagedGrower(const PagedSampleSetup<Program>& setup, PartitionCache& loop)
       : BatchGrower<Program>(setup.graph, workspace, setup.program, setup.starts, setup.revisit, setup.stats),
         loop_(loop),
         places_(loop.partitions() + std::size_t{1}, 0),
@@ -136,7 +136,7 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
     for (std::uint32_t p = 0; p < partitions; ++p) waiting_[p] = places_[p + 1] - places_[p];
   }
 
-  PageLoop& loop_;
+  PartitionCache& loop_;
   std::vector<std::uint64_t> places_;  ///< [partitions + 1] where those that wait begin in the order
 
  private:

@@ -14,7 +14,7 @@
 #include "engine/core/clock.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/memory/page_loop.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/partitioned/level_select.hpp"
 #include "engine/samples/partitioned/sample_owners.hpp"
@@ -36,7 +36,7 @@ struct PagedSampleSetup {
 template <class Program>
 class PagedGrower {
  public:
-  PagedGrower(const PagedSampleSetup<Program>& setup, PageLoop& loop)
+  PagedGrower(const PagedSampleSetup<Program>& setup, PartitionCache& loop)
       : device_(setup.graph.device),
         ranks_(setup.graph.paging.shard),
         program_(setup.program),

@@ -19,7 +19,7 @@ namespace sluice::host {
 template <class Program>
 class SampleOwners {
  public:
-  SampleOwners(Communicator& ranks, const Device& device, const Program& program, PageLoop& loop,
+  SampleOwners(Communicator& ranks, const Device& device, const Program& program, PartitionCache& loop,
                LevelSelector<Program>& selector, RunStats& stats)
       : ranks_(ranks),
         device_(device),

@@ -31,7 +31,7 @@ struct ShardSampleSetup : PagedSampleSetup<Program> {
 template <class Program>
 class ShardGrower : public PagedGrower<Program> {
  public:
-  ShardGrower(const ShardSampleSetup<Program>& setup, PageLoop& loop)
+  ShardGrower(const ShardSampleSetup<Program>& setup, PartitionCache& loop)
       : Base(setup, loop),
         ranks_(*setup.graph.paging.shard),
         collects_(setup.collects),

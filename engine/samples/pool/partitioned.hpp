@@ -14,7 +14,7 @@
 #include "engine/exec/group.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/owned_partitions.hpp"
-#include "engine/memory/page_loop.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/pool/batch.hpp"
 #include "engine/samples/pool/ranks.hpp"
@@ -54,7 +54,7 @@ class PagedPools {
               plan_shard(ranks_, device_, job.graph.graph, job.graph.paging, pages_.columns,
                          job.bytes_per_instance() + parked_pool_bytes(device_, ranks_), job.end - job.begin,
                          job.program.length),
-              PageUse{.picks = 8}, stats),
+              PageUse{.picks = 8}),
         batch_(std::min<std::uint64_t>(loop_.plan().batch, job.end - job.begin)),
         memory_(device_, batch_, job.program.pool_size, job.program.length),
         states_(device_, batch_, PoolBatch::kPurpose),
@@ -83,7 +83,7 @@ class PagedPools {
       if (job_.sink) job_.leave(first_, count_, memory_, pieces_, writer, stats_);
     };
     run_batches(EvenBatches{batch_, batch, ranks_}, {job_.begin, job_.end}, job_.options.progress, stats_);
-    loop_.count();
+    loop_.count(stats_);
   }
 
  private:
@@ -110,7 +110,7 @@ class PagedPools {
   const Device& device_;
   Communicator* ranks_;
   PageRequest pages_;
-  PageLoop loop_;
+  PartitionCache loop_;
   std::uint64_t batch_;
   PoolBatch memory_;
   Buffer<PoolState> states_;

@@ -106,7 +106,7 @@ template <class Items>
 class PoolRanks {
  public:
   /// `link` null, on all ranks: what ranks hand each other goes through their hosts. Throws BudgetError.
-  PoolRanks(const ResidentGraph::Impl& graph, DeviceRanks* link, PageLoop& loop, RunStats& stats)
+  PoolRanks(const ResidentGraph::Impl& graph, DeviceRanks* link, PartitionCache& loop, RunStats& stats)
       : ranks_(*graph.paging.shard),
         device_(graph.device),
         stats_(stats),

@@ -9,7 +9,7 @@
 #include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/memory/owned_partitions.hpp"
-#include "engine/memory/page_loop.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/walks/batch_rows.hpp"
 #include "engine/walks/options.hpp"
@@ -52,7 +52,7 @@ class PagedWalkDriver {
   RunStats& stats_;
   Communicator* ranks_;
   Instance instances_;
-  PageLoop loop_;
+  PartitionCache loop_;
   BatchHomes homes_;
   std::unique_ptr<WalkQueues> queues_;
   std::unique_ptr<WalkExchange> exchange_;  ///< null: this rank is alone
@@ -70,7 +70,7 @@ PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& 
       ranks_(graph.paging.shard),
       instances_(range.end - range.begin),
       loop_(graph, pages, make_plan(pages.columns, bytes_per_walk),
-            PageUse{.picks = 1, .steps = options.length}, stats),
+            PageUse{.picks = 1, .steps = options.length}),
       homes_(graph.device, ranks_, range.begin, range.end, loop_.plan().batch),
       queues_(make(homes_.capacity(), leg(), loop_.partitions() + 2)) {
   ActiveWalks& batch = queues_->batch();
@@ -91,7 +91,7 @@ void PagedWalkDriver::run_all(InstanceRange range) {
   stats_.mapped_bytes += queues_->read();
   stats_.kernels += queues_->times();
   if (exchange_) stats_.exchanged_bytes += exchange_->bytes_between_gpus();
-  loop_.count();
+  loop_.count(stats_);
 }
 
 std::uint64_t PagedWalkDriver::next(std::uint64_t) {

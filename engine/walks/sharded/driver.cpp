@@ -20,7 +20,7 @@ ShardWalkDriver::ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, cons
       stats_(stats),
       ranks_(*graph.paging.shard),
       homes_(graph.device, &ranks_, begin, end, plan.batch),
-      loop_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}, stats),
+      loop_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}),
       rows_(job.make_rows(graph.device, homes_.capacity() * (std::uint64_t{options.length} + 1))) {
   const auto owners = ranks_of_keys(ranks_, loop_.partitions());
   for (unsigned half = 0; half < job_.halves(); ++half) {
@@ -52,7 +52,7 @@ void ShardWalkDriver::run_all(InstanceRange range, WalkSink* sink) {
   }
   stats_.exchange_seconds += rows_->seconds();
   stats_.exchanged_bytes += job_.bytes_sent();
-  loop_.count();
+  loop_.count(stats_);
 }
 
 std::uint64_t ShardWalkDriver::next(std::uint64_t) {

@@ -11,7 +11,7 @@
 
 #include "engine/batch/sink.hpp"
 #include "engine/batch/starts.hpp"
-#include "engine/memory/page_loop.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/walks/batch_rows.hpp"
@@ -46,7 +46,7 @@ class ShardWalkDriver {
   RunStats& stats_;
   Communicator& ranks_;
   BatchHomes homes_;
-  PageLoop loop_;
+  PartitionCache loop_;
   std::unique_ptr<ShardRows> rows_;
   std::optional<BatchRows> leaving_;
   std::vector<std::unique_ptr<ShardWalks>> halves_;

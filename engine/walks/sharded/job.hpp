@@ -10,7 +10,7 @@
 
 #include "engine/batch/sink.hpp"
 #include "engine/core/function_ref.hpp"
-#include "engine/memory/page_loop.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/walks/options.hpp"
@@ -72,7 +72,7 @@ class ShardJob {
 
   virtual ActiveWalks& batch() = 0;
   /// Makes the partitions that are here visible to the next superstep.
-  virtual void publish(PageLoop& loop) = 0;
+  virtual void publish(PartitionCache& loop) = 0;
   virtual unsigned halves() const = 0;
   /// PagedWalks::kAsks.
   virtual bool asks() const = 0;
@@ -92,7 +92,7 @@ class ShardJobOf final : public ShardJob {
   ShardJobOf(const Program& program, typename Batch::Link& link) : program_(program), link_(link) {}
 
   ActiveWalks& batch() override { return walks_; }
-  void publish(PageLoop& loop) override { walks_.publish(loop, program_); }
+  void publish(PartitionCache& loop) override { walks_.publish(loop, program_); }
   unsigned halves() const override { return Batch::kHalves; }
   bool asks() const override { return Batch::kAsks; }
   bool rows_in_parts() const override { return Batch::Rows::kInParts; }

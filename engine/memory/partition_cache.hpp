@@ -1,5 +1,6 @@
-// Rounds of work on a graph in partitions: what is here is worked on while the next partitions come, where
-// most work waits. Knows nothing of the work itself.
+// The partitions of a graph on their way to the device and back: what is here is worked on while the next
+// ones come. Partitions come where most work waits, for walks and samples, whose work moves on to other
+// partitions; or each partition comes once a round, for sweeps. Knows nothing of the work itself.
 #pragma once
 
 #include <cstddef>
@@ -19,36 +20,42 @@
 #include "engine/memory/schedule/scheduler.hpp"
 #include "engine/memory/schedule/transport.hpp"
 #include "engine/memory/slots.hpp"
+#include "engine/memory/traffic.hpp"
 
 namespace sluice {
 
 /// How a run reads what is here.
 struct PageUse {
-  double picks = 1;         ///< edges that one visit to a list draws, about
+  double picks = 0;         ///< edges that one visit to a list draws, about; 0: all, partitions are copied
   std::uint64_t steps = 0;  ///< through so many other lists work goes on, wherever they are
 };
 
-class PageLoop {
+class PartitionCache {
  public:
-  /// Works on these partitions, which are here: afterwards less waits there.
+  /// Works on these partitions, which are here, and is done when it returns.
   using Work = std::function<void(std::span<const std::uint32_t>)>;
 
-  /// Throws UsageError where the transport that is asked for is not possible, BudgetError.
-  PageLoop(ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan, const PageUse& use,
-           RunStats& stats);
+  /// Keeps references to the device and to `offsets`, which `plan` cuts. Throws UsageError where the
+  /// transport that is asked for is not possible, BudgetError.
+  PartitionCache(const Device& device, std::span<const EdgeIndex> offsets, const PageRequest& pages,
+                 PagedPlan plan, const PagingOptions& paging, const PageUse& use);
+  /// The same of a graph's out-lists.
+  PartitionCache(const ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan,
+                 const PageUse& use);
 
-  /// Rounds until no more than `keep` waits for this rank's partitions; if anything does, the next ones are
-  /// on their way. `waiting` counts work by partition and is brought up to date by `work`.
+  /// Works on the busiest partitions until no more than `keep` waits for this rank's; if anything does, the
+  /// next ones are on their way. `waiting` counts work by partition and is brought up to date by `work`.
   void drain(std::span<const std::uint64_t> waiting, const Work& work, std::uint64_t keep = 0);
+  /// Hands every partition with work to `work` once, those first that are here already; the next ones come
+  /// meanwhile, the busiest first. What has no work is not brought. Not while drain() has left any under way.
+  void sweep(std::span<const std::uint64_t> waiting, const Work& work);
   /// Brings what is missing of `wanted`, which fit the slots together, in the place of what is not wanted.
   void hold(std::span<const std::uint32_t> wanted);
   /// Holds all of `wanted` and works once.
   void bring_together(std::span<const std::uint32_t> wanted, std::span<const std::uint64_t> waiting,
                       const std::function<void()>& work);
-  /// Adds what was brought since the last call to the run's figures.
-  void count();
 
-  const PagingOptions& paging() const { return graph_.paging; }
+  const PagingOptions& paging() const { return paging_; }
   const PagedPlan& plan() const { return plan_; }
   std::uint32_t partitions() const { return static_cast<std::uint32_t>(plan_.partitions.size()); }
   /// The partitions that this rank works on.
@@ -57,8 +64,8 @@ class PageLoop {
   const PageView& page(std::uint32_t partition) const { return slots_.page(partition); }
   /// Is it read in place?
   bool in_place(std::uint32_t partition) const { return slots_.in_place(partition); }
-  /// Partitions as ranges of vertices, on the device.
-  OwnershipView owners() const { return slots_.owners(); }
+  /// Partitions as ranges of vertices, on the device. Throws BudgetError.
+  OwnershipView owners() { return slots_.owners(); }
   /// The look-up of what is here, in device memory; valid for one round's work.
   PageMap publish() { return slots_.publish().map; }
   /// The same with `each(page)` for every slot beside it: [slots].
@@ -73,26 +80,30 @@ class PageLoop {
     return std::pair(map, reinterpret_cast<const Item*>(also));
   }
 
+  /// All that was brought.
+  SweepTraffic traffic() const;
+  /// Adds what was brought, and the rounds of work, since the last call to a run's figures.
+  void count(RunStats& stats);
+
  private:
   /// As publish, with what `write` leaves for every slot in `bytes` bytes.
   Slots::Published publish_with(std::size_t bytes, FunctionRef<void(const PageView&, std::byte*)> write);
   void round(std::vector<std::uint64_t> away, std::span<const std::uint64_t> waiting, const Work& work);
   std::vector<std::uint32_t> map_some(std::span<const std::uint64_t> waiting);
-  void work_on(std::span<const std::uint32_t> mapped, std::span<const std::uint64_t> waiting,
-               const Work& work);
+  void work_on(std::span<const std::uint32_t> here, std::span<const std::uint32_t> mapped, const Work& work);
   unsigned spare() const;
   void make_room(std::span<const std::uint64_t> waiting);
-  void begin_loads(std::span<const std::uint64_t> away);
+  void move(const PartitionMoves& moves);
 
-  ResidentGraph::Impl& graph_;
-  RunStats& stats_;
   PagedPlan plan_;
+  PagingOptions paging_;
   OwnedPartitions own_;
   std::uint64_t steps_;
   Slots slots_;
   TransportChoice transport_;
   Scheduler scheduler_;
-  std::uint64_t transfers_ = 0, copied_bytes_ = 0, read_bytes_ = 0;  ///< counted so far
+  SweepTraffic counted_;  ///< by count()
+  std::uint64_t rounds_ = 0, mapped_rounds_ = 0;
 };
 
 }  // namespace sluice
