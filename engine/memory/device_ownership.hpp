@@ -18,6 +18,7 @@ class DeviceOwnership {
         firsts_(copied(device, ranges.firsts(), purpose)),
         shift_(ranges.view().shift) {}
 
+  std::uint64_t bytes() const { return begins_.bytes() + firsts_.bytes(); }
   OwnershipView view() const { return {begins_.data(), firsts_.data(), shift_}; }
 
  private:

@@ -12,32 +12,24 @@
 namespace sluice {
 
 OwnedPartitions OwnedPartitions::of(std::uint64_t partitions, int rank, int ranks) {
-  const auto first = [&](int r) {
-    return static_cast<std::uint32_t>(partitions * static_cast<std::uint64_t>(r) /
-                                      static_cast<std::uint64_t>(ranks));
-  };
-  return {first(rank), first(rank + 1)};
+  const Ownership owners = Ownership::even(partitions, static_cast<std::uint64_t>(ranks));
+  const auto own = static_cast<std::uint64_t>(rank);
+  return {static_cast<std::uint32_t>(owners.begin(own)), static_cast<std::uint32_t>(owners.end(own))};
 }
 
 OwnedPartitions OwnedPartitions::of(const Communicator* ranks, std::uint64_t partitions) {
   return ranks ? of(partitions, ranks->rank(), ranks->size()) : of(partitions, 0, 1);
 }
 
-int OwnedPartitions::owner(std::uint32_t partition, std::uint64_t partitions, int ranks) {
-  // The guess is never too large, and too small by one at most.
-  int rank = static_cast<int>(static_cast<std::uint64_t>(partition) * static_cast<std::uint64_t>(ranks) /
-                              partitions);
-  while (of(partitions, rank, ranks).end <= partition) ++rank;
-  return rank;
+Ownership owners_of_partitions(const Communicator& ranks, std::uint64_t partitions) {
+  return Ownership::even(partitions, static_cast<std::uint64_t>(ranks.size()));
 }
 
-std::vector<std::uint32_t> ranks_of_partitions(const Communicator& ranks, std::uint64_t partitions) {
-  std::vector<std::uint32_t> owners;
-  for (int rank = 0; rank < ranks.size(); ++rank) {
-    const OwnedPartitions own = OwnedPartitions::of(partitions, rank, ranks.size());
-    owners.insert(owners.end(), own.end - own.begin, static_cast<std::uint32_t>(rank));
-  }
-  return owners;
+Ownership owners_of_vertices(const Communicator& ranks, const PartitionPlan& plan) {
+  std::vector<std::uint64_t> begins;
+  for (const std::uint64_t partition : owners_of_partitions(ranks, plan.size()).begins())
+    begins.push_back(plan.ranges().begins()[partition]);
+  return Ownership(std::move(begins));
 }
 
 void together(Communicator* ranks, const std::function<void()>& body) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/ownership.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/paged_plan.hpp"
@@ -20,12 +21,11 @@ struct OwnedPartitions {
   static OwnedPartitions of(std::uint64_t partitions, int rank, int ranks);
   /// What this rank owns; all of them where `ranks` is null.
   static OwnedPartitions of(const Communicator* ranks, std::uint64_t partitions);
-  /// The rank that owns a partition.
-  static int owner(std::uint32_t partition, std::uint64_t partitions, int ranks);
 };
 
-/// [partitions] The rank that owns each.
-std::vector<std::uint32_t> ranks_of_partitions(const Communicator& ranks, std::uint64_t partitions);
+/// The ranks that own partitions, and the ranks that own vertices by the partitions of `plan`.
+Ownership owners_of_partitions(const Communicator& ranks, std::uint64_t partitions);
+Ownership owners_of_vertices(const Communicator& ranks, const PartitionPlan& plan);
 
 /// Calls `body`, which may find too little memory. Then all of `ranks` throw BudgetError, not this one alone;
 /// null: this one is alone.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/exchange/column_exchange.hpp"
+#include "engine/memory/device_ownership.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
@@ -33,24 +34,11 @@ struct LayerHome {
   const std::uint32_t* order;  ///< items that ask, by the rank that is asked
   LayerQuestion* questions;    ///< of these
 
-  struct RankOf;
   struct Ask;
   struct Take;
 
   SLUICE_HD PagedLayerSlot slot_of(std::uint64_t q) const {
     return batch.slots.at(order[q] / batch.program.items());
-  }
-};
-
-/// The rank that owns the list that an item waits for; kNoKey: it does not wait.
-template <class Batch>
-struct LayerHome<Batch>::RankOf {
-  PartitionOfItem<typename Batch::Waits> partition_of;
-  const std::uint32_t* ranks;  ///< by partition
-
-  SLUICE_HD std::uint32_t operator()(std::uint64_t item) const {
-    const std::uint32_t partition = partition_of(item);
-    return partition == kNoKey ? kNoKey : ranks[partition];
   }
 };
 
@@ -105,14 +93,11 @@ class LayerRanks {
         items_(items),
         stats_(stats),
         exchange_(ranks, device, link, kPieceBytes),
-        rank_of_(device, loop.partitions(), kQuestions),
+        owners_(device, owners_of_vertices(ranks, loop.plan().partitions), kQuestions),
         counts_(static_cast<std::size_t>(ranks.size())),
         places_(counts_),
         answers_(device, program, items),
-        remote_(device, program, items) {
-    const std::vector<std::uint32_t> owners = ranks_of_partitions(ranks, loop.partitions());
-    copy_to_device(device, rank_of_.data(), owners.data(), rank_of_.bytes());
-  }
+        remote_(device, program, items) {}
 
   /// Asks for all that the batch's instances wait for, and answers what other ranks ask; false: no rank asks.
   /// All ranks call it. Throws BudgetError on all of them, or on none.
@@ -142,7 +127,7 @@ class LayerRanks {
   }
 
   std::uint64_t bytes() const {
-    return rank_of_.bytes() + order_.bytes() + questions_.bytes() + answers_.bytes() + regions_.bytes() +
+    return owners_.bytes() + order_.bytes() + questions_.bytes() + answers_.bytes() + regions_.bytes() +
            remote_.bytes();
   }
 
@@ -160,7 +145,7 @@ class LayerRanks {
 
   /// Questions in order of the rank that owns the list, those of an instance side by side; returns how many.
   std::uint64_t pack(const Batch& batch, std::uint64_t items) {
-    const typename Home::RankOf rank_of{{typename Batch::Waits{batch}, items_.owners()}, rank_of_.data()};
+    const OwnerOfItem<typename Batch::Waits> rank_of{{batch}, owners_.view()};
     const std::uint64_t asked = items_.order(items, rank_of, order_, counts_, places_);
     questions_.reserve(device_, asked, kQuestions);
     items_.each(asked, typename Home::Ask{home(batch)});
@@ -172,7 +157,7 @@ class LayerRanks {
   Items& items_;
   RunStats& stats_;
   ColumnExchange exchange_;
-  Buffer<std::uint32_t> rank_of_;      ///< by partition
+  DeviceOwnership owners_;             ///< ranks that own vertices
   Buffer<std::uint32_t> order_;        ///< items that ask, by the rank that is asked
   Buffer<LayerQuestion> questions_;    ///< of these
   std::vector<std::uint64_t> counts_;  ///< of them, by rank

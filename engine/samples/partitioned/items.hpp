@@ -39,9 +39,9 @@ struct PageItems {
   }
 };
 
-/// The partition whose list an item waits for; kNoKey: it does not wait.
+/// The partition, or the rank, that has the list that an item waits for; kNoKey: it does not wait.
 template <class Waits>
-struct PartitionOfItem {
+struct OwnerOfItem {
   Waits waits;
   OwnershipView owners;
 
@@ -97,7 +97,7 @@ class PagedItems {
   template <class Waits, class Work>
   bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
     const std::uint64_t waiting =
-        order(items, PartitionOfItem<Waits>{waits, owners()}, order_, waiting_, places_);
+        order(items, OwnerOfItem<Waits>{waits, loop_.owners()}, order_, waiting_, places_);
     loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       for (const std::uint32_t partition : here) {
         const PageItems some{loop_.page(partition), order_.data() + places_[partition], waiting_[partition],
@@ -128,8 +128,6 @@ class PagedItems {
   void finish() const {}
   /// In whose order work is done; null: at once.
   void* stream() const { return nullptr; }
-  /// Which partition holds a vertex's list, in device memory.
-  OwnershipView owners() const { return loop_.plan().partitions.ranges().view(); }
   std::uint64_t bytes() const { return order_.bytes(); }
 
  private:

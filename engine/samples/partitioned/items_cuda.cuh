@@ -54,7 +54,6 @@ class PagedItems {
       : device_(graph.device),
         loop_(loop),
         stats_(stats),
-        owners_(loop.owners()),
         counters_(graph.device, 1, "counters"),
         waiting_(loop.partitions(), 0),
         places_(waiting_) {}
@@ -71,7 +70,7 @@ class PagedItems {
   template <class Waits, class Work>
   bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
     const std::uint64_t waiting =
-        order(items, PartitionOfItem<Waits>{waits, owners_}, order_, waiting_, places_);
+        order(items, OwnerOfItem<Waits>{waits, loop_.owners()}, order_, waiting_, places_);
     clear_counters();
     loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       for (const std::uint32_t partition : here) {
@@ -124,7 +123,6 @@ class PagedItems {
   }
   void finish() const { stream_.wait("samples"); }
   void* stream() const { return stream_.get(); }
-  OwnershipView owners() const { return owners_; }
 
   std::uint64_t bytes() const {
     return 3 * keys_.bytes() + order_.bytes() + scratch_.bytes() + left_room_ * sizeof(std::uint64_t);
@@ -159,7 +157,6 @@ class PagedItems {
   PartitionCache& loop_;
   RunStats& stats_;
   Stream stream_;
-  OwnershipView owners_;
   Buffer<InstanceCounters> counters_;
   Buffer<std::uint32_t> keys_, sorted_keys_, entries_, order_;
   Buffer<std::uint64_t> device_places_;

@@ -23,11 +23,10 @@ class SampleOwners {
                LevelSelector<Program>& selector, RunStats& stats)
       : ranks_(ranks),
         device_(device),
-        plan_(loop.plan().partitions),
         program_(program),
         selector_(selector),
         stats_(stats),
-        rank_of_(ranks_of_partitions(ranks, plan_.size())) {}
+        owners_(owners_of_vertices(ranks, loop.plan().partitions)) {}
 
   /// A batch begins, here with `batch`.
   void begin(const HomeBatch& batch) { batches_ = gather_batches(ranks_, batch); }
@@ -92,7 +91,7 @@ class SampleOwners {
   void pack(const SampleLevel& level) {
     const FrontierEntry* const frontier = level.frontier.data();
     const auto has_list = [&](std::uint64_t at) { return program_.graph.degree(frontier[at].vertex) > 0; };
-    const auto rank_of = [&](std::uint64_t at) { return rank_of_[plan_.owner(frontier[at].vertex)]; };
+    const auto rank_of = [&](std::uint64_t at) { return owners_.owner(frontier[at].vertex); };
     counts_.assign(homes(), 0);
     for (std::uint64_t at = 0; at < level.entries; ++at)
       if (has_list(at)) ++counts_[rank_of(at)];
@@ -176,11 +175,10 @@ class SampleOwners {
 
   Communicator& ranks_;
   const Device& device_;
-  const PartitionPlan& plan_;
   const Program& program_;
   LevelSelector<Program>& selector_;
   RunStats& stats_;
-  std::vector<std::uint32_t> rank_of_;      ///< by partition
+  Ownership owners_;                        ///< ranks that own vertices
   std::vector<HomeBatch> batches_;          ///< by rank
   SampleLevel packed_;                      ///< entries only, by the rank that owns their list
   Buffer<std::uint64_t> order_;             ///< which entries of the level those are

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/exchange/column_exchange.hpp"
+#include "engine/memory/device_ownership.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
@@ -39,21 +40,14 @@ struct WaitingPools {
   PoolState* states;
   const Vertex* waits_at;  ///< whose list each needs; kNoVertex: none
 
-  struct RankOf;
   struct Ask;
   struct Take;
 };
 
-/// The rank that owns the list that a pool waits for; kNoKey: it does not wait.
-struct WaitingPools::RankOf {
-  const Vertex* waits_at;
-  OwnershipView owners;
-  const std::uint32_t* ranks;  ///< by partition
-
-  SLUICE_HD std::uint32_t operator()(std::uint64_t pool) const {
-    const Vertex v = waits_at[pool];
-    return v == kNoVertex ? kNoKey : ranks[owners.owner(v)];
-  }
+/// Whose list a pool or a question waits for.
+struct WaitsAt {
+  const Vertex* vertices;
+  SLUICE_HD Vertex operator()(std::uint64_t i) const { return vertices[i]; }
 };
 
 struct WaitingPools::Ask {
@@ -84,10 +78,6 @@ struct WaitingPools::Take {
 
 /// What other ranks ask of the lists here.
 struct RemoteQuestions {
-  struct Waits {
-    const Vertex* vertices;
-    SLUICE_HD Vertex operator()(std::uint64_t q) const { return vertices[q]; }
-  };
   struct Answer {
     PoolQuestions questions;
 
@@ -111,13 +101,10 @@ class PoolRanks {
         device_(graph.device),
         stats_(stats),
         items_(graph, loop, stats),
-        rank_of_(device_, loop.partitions(), kPurpose),
+        owners_(device_, owners_of_vertices(ranks_, loop.plan().partitions), kPurpose),
         counts_(static_cast<std::size_t>(ranks_.size())),
         places_(counts_),
-        exchange_(ranks_, device_, link, kPieceBytes) {
-    const std::vector<std::uint32_t> owners = ranks_of_partitions(ranks_, loop.partitions());
-    copy_to_device(device_, rank_of_.data(), owners.data(), rank_of_.bytes());
-  }
+        exchange_(ranks_, device_, link, kPieceBytes) {}
 
   /// Asks for what `count` pools wait for, and answers what other ranks ask; false: no pool of any rank
   /// waits. All ranks call it. Throws BudgetError on all of them, or on none.
@@ -136,8 +123,7 @@ class PoolRanks {
     stats_.entries_received += come - remote[own];
 
     together(&ranks_, [&] {
-      items_.visit(come, RemoteQuestions::Waits{remote_.vertices.data()},
-                   RemoteQuestions::Answer{remote_.view()});
+      items_.visit(come, WaitsAt{remote_.vertices.data()}, RemoteQuestions::Answer{remote_.view()});
     });
     exchange({{remote_.targets.data(), own_.targets.data(), sizeof(Vertex)}}, remote, counts_);
     items_.each(asked, WaitingPools::Take{pools, order_.data(), own_.targets.data()});
@@ -163,8 +149,7 @@ class PoolRanks {
   /// Questions in order of the rank that owns the list; returns how many.
   std::uint64_t pack(const WaitingPools& pools, std::uint64_t count) {
     const std::uint64_t asked =
-        items_.order(count, WaitingPools::RankOf{pools.waits_at, items_.owners(), rank_of_.data()}, order_,
-                     counts_, places_);
+        items_.order(count, OwnerOfItem<WaitsAt>{{pools.waits_at}, owners_.view()}, order_, counts_, places_);
     own_.reserve(device_, asked);
     items_.each(asked, WaitingPools::Ask{pools, order_.data(), own_.view()});
     return asked;
@@ -179,7 +164,7 @@ class PoolRanks {
   const Device& device_;
   RunStats& stats_;
   Items items_;
-  Buffer<std::uint32_t> rank_of_;      ///< by partition
+  DeviceOwnership owners_;             ///< ranks that own vertices
   Buffer<std::uint32_t> order_;        ///< pools that ask, by the rank that is asked
   std::vector<std::uint64_t> counts_;  ///< of them, by rank
   std::vector<std::uint64_t> places_;  ///< where they begin
