@@ -1,15 +1,14 @@
 #include "engine/pagerank/dynamic/affected.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 
 namespace sluice {
 
 namespace {
 
-/// A set of more than this part of all vertices is put in order of id, so that neighbouring state is read
-/// together: a scan of the flags then costs less than what is saved.
+/// A set of more than this part of all vertices is put in order of id: a scan of the flags then costs less
+/// than what is saved.
 constexpr std::uint64_t kManyPart = 16;
 
 }  // namespace
@@ -35,24 +34,11 @@ void AffectedSet::add_all() {
   std::fill(flags_.begin(), flags_.end(), std::uint8_t{kMember | kEver});
 }
 
-void AffectedSet::meet(Vertex v, Found& found) {
-  std::atomic_ref flag(flags_[v - first_]);
-  if (flag.load(std::memory_order_relaxed) & kMember) return;
-  const std::uint8_t before = flag.fetch_or(kMember | kEver, std::memory_order_relaxed);
-  if (before & kMember) return;
-  found.fresh.push_back(v);
-  if (!(before & kEver)) found.first.push_back(v);
-}
-
 void AffectedSet::append(const std::vector<Found>& found) {
   for (const Found& part : found) {
     list_.insert(list_.end(), part.fresh.begin(), part.fresh.end());
     ever_.insert(ever_.end(), part.first.begin(), part.first.end());
   }
-}
-
-void AffectedSet::add_neighbours(const ListReader& out, std::span<const Vertex> sources) {
-  add_neighbours(out, sources, kNoVisit);
 }
 
 void AffectedSet::sort_if_many() {

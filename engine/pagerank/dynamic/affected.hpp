@@ -2,6 +2,7 @@
 // ranks of a job each has those of its own range.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -44,23 +45,20 @@ class AffectedSet {
   /// Vertices out of the range are left to other ranks.
   void add(Vertex v);
   void add_all();
-  /// Adds the out-neighbours of all `sources`, which need not be in the range. They ascend where `out` is in
-  /// a file.
-  void add_neighbours(const ListReader& out, std::span<const Vertex> sources);
-  /// The same, and calls visit(lists, i, edge) for every edge of sources[i] into the range, which is in
-  /// `lists`, from several threads.
+  /// Adds the out-neighbours of all `sources`, which need not be in the range, behind the other members. They
+  /// ascend where `out` is in a file. Calls visit(lists, i, edge) for every edge of sources[i] into the
+  /// range, which is in `lists`, from several threads.
   template <class Visit>
   void add_neighbours(const ListReader& out, std::span<const Vertex> sources, Visit&& visit) {
-    if (!grow(out, sources, visit).empty()) sort_if_many();
+    out.for_each(sources, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
+      grow(lists, sources, begin, end, visit);
+    });
   }
-  /// Adds all that can be reached from the sets of all ranks; `everywhere` makes a rank's new members those
-  /// of all, as add_neighbours() takes them.
-  template <class Everywhere>
-  void add_reachable(const ListReader& out, Everywhere&& everywhere) {
-    std::vector<Vertex> level = everywhere(list_);
-    while (!level.empty()) level = everywhere(grow(out, level, kNoVisit));
-    sort_if_many();
+  void add_neighbours(const ListReader& out, std::span<const Vertex> sources) {
+    add_neighbours(out, sources, [](const CsrView&, std::size_t, EdgeIndex) {});
   }
+  /// Puts many members in order of id, so that neighbouring state is read together.
+  void sort_if_many();
   /// Whether this is the first time since the set was cleared that `v` asks; threads ask for different ones.
   bool first_expansion(Vertex v) {
     std::uint8_t& flags = flags_[v - first_];
@@ -79,25 +77,22 @@ class AffectedSet {
  private:
   enum Flag : std::uint8_t { kMember = 1, kEver = 2, kExpanded = 4 };
 
-  static constexpr auto kNoVisit = [](const CsrView&, std::size_t, EdgeIndex) {};
   /// Sources whose lists one thread walks at a time; fewer are not worth a thread's start.
   static constexpr std::uint64_t kSources = 512;
 
   struct Found {
     std::vector<Vertex> fresh, first;  // no members; never members before
   };
-  void meet(Vertex v, Found& found);
-  void append(const std::vector<Found>& found);
-  /// Adds the out-neighbours; returns those that were no members.
-  template <class Visit>
-  std::vector<Vertex> grow(const ListReader& out, std::span<const Vertex> sources, Visit&& visit) {
-    const std::size_t members = list_.size();
-    out.for_each(sources, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
-      grow(lists, sources, begin, end, visit);
-    });
-    return {list_.begin() + static_cast<std::ptrdiff_t>(members), list_.end()};
+  void meet(Vertex v, Found& found) {
+    std::atomic_ref flag(flags_[v - first_]);
+    if (flag.load(std::memory_order_relaxed) & kMember) return;
+    const std::uint8_t before = flag.fetch_or(kMember | kEver, std::memory_order_relaxed);
+    if (before & kMember) return;
+    found.fresh.push_back(v);
+    if (!(before & kEver)) found.first.push_back(v);
   }
-  /// The same along the lists of sources [from, until).
+  void append(const std::vector<Found>& found);
+  /// Adds the out-neighbours of sources [from, until).
   template <class Visit>
   void grow(const CsrView& lists, std::span<const Vertex> sources, std::size_t from, std::size_t until,
             Visit&& visit) {
@@ -113,8 +108,6 @@ class AffectedSet {
     });
     append(found);
   }
-  void sort_if_many();
-
   std::uint64_t first_;
   unsigned threads_;
   HostArray<std::uint8_t> flags_;  ///< of the range

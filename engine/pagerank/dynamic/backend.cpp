@@ -1,6 +1,7 @@
 #include "engine/pagerank/dynamic/backend.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string>
 
@@ -8,6 +9,8 @@
 #include "engine/exec/threads.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/row_pieces.hpp"
+#include "engine/pagerank/rank_graph.hpp"
+#include "engine/pagerank/static/sweep_totals.hpp"
 #include "partition/list_reader.hpp"
 
 namespace sluice {
@@ -29,6 +32,20 @@ RankSource source_of(const CsrView& out, const PageRankOptions& options, Vertex 
 }
 
 }  // namespace
+
+std::vector<std::uint64_t> dynamic_ranges(const Graph& graph, int ranks) {
+  if (ranks == 1) return {0, graph.vertices()};
+  if (graph.vertices() == 0) return std::vector<std::uint64_t>(static_cast<std::size_t>(ranks) + 1);
+  return balanced_ranges(in_edges_of(graph, false).offsets, graph.vertices(),
+                         static_cast<std::uint64_t>(ranks));
+}
+
+Settled total_of(const ChangeExchange& peers, const Settled& mine, RankNorm norm) {
+  if (peers.alone()) return mine;
+  std::array<std::uint64_t, 3> counts{mine.growth, mine.gathered, mine.told};
+  const RankChange change = total_of(peers.ranks(), mine.change, norm, counts);
+  return {change, counts[0], counts[1], counts[2]};
+}
 
 CsrView in_edges_of(const Graph& graph, bool weighted) {
   require_stored_in_edges(graph);

@@ -1,7 +1,6 @@
 // What the backends of dynamic PageRank have in common: where they begin, and how iterations end.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,18 +10,11 @@
 #include "engine/memory/sweep_pages.hpp"
 #include "engine/pagerank/dynamic/change_exchange.hpp"
 #include "engine/pagerank/dynamic/dynamic.hpp"
-#include "engine/pagerank/dynamic/vertex.hpp"
-#include "engine/pagerank/stall.hpp"
+#include "engine/pagerank/dynamic/settle.hpp"
 
 namespace sluice {
 
-using RankClock = std::chrono::steady_clock;
-
-inline double seconds_since(RankClock::time_point begin) {
-  return std::chrono::duration<double>(RankClock::now() - begin).count();
-}
-
-/// Ranks on some backend.
+/// Ranks in some place.
 class DynamicRanks::State {
  public:
   virtual ~State() = default;
@@ -30,20 +22,43 @@ class DynamicRanks::State {
                                    const DynamicRankOptions& options, const RankObserver& observer) = 0;
   virtual void read_ranks(std::span<double> ranks) const = 0;
   virtual std::uint64_t vertices() const = 0;
-  virtual std::uint64_t first() const { return 0; }
-  virtual std::uint64_t own() const { return vertices(); }
+  virtual std::uint64_t first() const = 0;
+  virtual std::uint64_t own() const = 0;
 };
 
-/// On a GPU; the same bits. Keeps a copy of the graph there.
-std::unique_ptr<DynamicRanks::State> make_cuda_dynamic_ranks(const Device& device, const Graph& graph,
-                                                             std::span<const double> ranks,
-                                                             const PageRankOptions& options);
-
+/// Makes ranks of `graph` at `place`, from `ranks` that were given.
+using MakeDynamicRanks = std::unique_ptr<DynamicRanks::State>(const Device& device, const Graph& graph,
+                                                              std::span<const double> ranks,
+                                                              const PageRankOptions& options,
+                                                              const RankPlace& place);
+/// On a GPU that keeps a copy of the graph; the same bits.
+MakeDynamicRanks make_whole_cuda_ranks;
 /// On a GPU that has the graph in partitions, or on one of a job's GPUs; the same bits.
-std::unique_ptr<DynamicRanks::State> make_cuda_owned_ranks(const Device& device, const Graph& graph,
-                                                           std::span<const double> ranks,
-                                                           const PageRankOptions& options,
-                                                           const RankPlace& place);
+MakeDynamicRanks make_part_cuda_ranks;
+
+/// What a store is asked for, and what follows from it.
+struct BatchState {
+  explicit BatchState(const PageRankOptions& given) : options(given) {}
+
+  RankMethod method() const { return dynamic.method; }
+  bool residual() const { return method() == RankMethod::residual_frontier; }
+  /// Whether every iteration makes a new list of members.
+  bool drops() const { return drops_members(method()); }
+  bool spreads() const { return spreads_changes(method()); }
+  SettleRules rules() const {
+    return {options.norm, method(), dynamic.frontier_tolerance, dynamic.prune_tolerance};
+  }
+
+  PageRankOptions options;
+  DynamicRankOptions dynamic;  ///< of the batch
+  FixedRank total = 0;         ///< the sum of all ranks
+};
+
+/// Boundaries of the ranges that ranks of a job work on; all ranks have the graph.
+std::vector<std::uint64_t> dynamic_ranges(const Graph& graph, int ranks);
+
+/// What all ranks did in an iteration.
+Settled total_of(const ChangeExchange& peers, const Settled& mine, RankNorm norm);
 
 /// The in-edges, or their offsets where they are in a file; throws UsageError where a directed graph does not
 /// store them.
@@ -116,34 +131,5 @@ struct RankGrowth {
     return to_fixed(v < before ? rank_detail::multiply(from_fixed(ranks[v]), ratio) : base);
   }
 };
-
-/// Makes iterations until ranks stand still; `step()` makes one with the affected vertices and leaves those
-/// of the next. Solvers have options, affected_size(), total, and vertices().
-template <class Solver, class Step>
-void iterate(Solver& solver, std::uint64_t edges, DynamicRankResult& result, const RankObserver& observer,
-             Step&& step) {
-  const PageRankOptions& options = solver.options;
-  Stall stall(options, edges, solver.vertices());
-  while (solver.affected_size() > 0) {
-    if (result.iterations == options.max_iterations) {
-      result.end = RankEnd::limit;
-      return;
-    }
-    const auto begin = RankClock::now();
-    result.affected.push_back(solver.affected_size());
-    const Settled settled = step();
-    solver.total += settled.growth;
-    result.gathered_edges += settled.gathered;
-    result.residual = residual_of(settled, options.norm, options.dangling, solver.total);
-    result.last_l1 = settled.change.l1() / rank_scale(options.dangling, solver.total);
-    result.history.push_back({++result.iterations, result.residual, seconds_since(begin)});
-    if (observer) observer(result.history.back());
-    if (result.residual <= options.tolerance) return;
-    if (stall.seen(result.residual, settled.change.l1())) {
-      result.end = RankEnd::stalled;
-      return;
-    }
-  }
-}
 
 }  // namespace sluice

@@ -4,7 +4,7 @@
 // PageRank for Dynamic Graphs" (2024): Naive-dynamic works on all vertices from the earlier ranks, Dynamic
 // Traversal on all that can be reached from the batch, Dynamic Frontier on the vertices next to the batch and
 // those that changes spread to, with Pruning until a vertex hardly changes. A fifth works on residuals and is
-// ours (residual.hpp). Beyond the papers, what is worked on is a list, not flags over all vertices: an
+// ours (settle.hpp). Beyond the papers, what is worked on is a list, not flags over all vertices: an
 // iteration costs what its vertices and their edges cost. Sums are exact integers and the list is a set, so
 // ranks, iterations and counts are the same bit for bit for any threads.
 //

@@ -108,7 +108,7 @@ class DeviceInLists {
                          ever_[page.partition] = 1;
                          const ListedRows rows{first_ + page.begin, first_ + page.end};
                          gather_members(view, members, sizes, state.stream, rows);
-                         if (state.closed())
+                         if (state.drops())
                            state.over(count, renew_loops_kernel<Share>, view, members, sizes, count, rows,
                                       renewed);
                        }

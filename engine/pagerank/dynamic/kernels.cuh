@@ -11,7 +11,7 @@
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/stream.cuh"
 #include "engine/pagerank/dynamic/lists.cuh"
-#include "engine/pagerank/dynamic/vertex.hpp"
+#include "engine/pagerank/dynamic/settle.hpp"
 #include "engine/pagerank/static/join_block.cuh"
 
 namespace sluice::cuda {
@@ -34,7 +34,7 @@ struct ListedRows {
 /// All that an iteration works on, in memory of the device. Arrays of a rank's own vertices are indexed by
 /// the ids of the graph, but for the flags.
 template <class Share>
-struct DynamicView {
+struct DynamicView : SettleRules {
   RankVertices<Share> at;
   CsrView out;                    ///< none where the host has it; weights only where ranks are split by them
   std::uint64_t longest_out = 0;  ///< edges of its longest list
@@ -48,10 +48,7 @@ struct DynamicView {
   std::uint8_t* known = nullptr;       ///< 1 where differences keep the sum up to date; on residuals only
   unsigned long long* ever = nullptr;  ///< how many vertices were ever affected
   RankUpdate update;
-  RankNorm norm = RankNorm::linf;
-  RankMethod method = RankMethod::naive_dynamic;
   RankSplit split = RankSplit::in_out;
-  double frontier_tolerance = 0, prune_tolerance = 0;
 
   /// 0 where the host has the out-edges: it looks at all sources then, of whatever class.
   __device__ std::uint64_t out_degree(Vertex v) const {
@@ -142,58 +139,44 @@ __global__ void __launch_bounds__(kListBlock)
   }
 }
 
-/// The new rank of a member by differences: whether it has something to tell.
+/// One thread's (settle.hpp).
 template <class Share>
-__device__ void settle_residual(const DynamicView<Share>& view, Vertex v, FixedRank rank,
-                                const VertexList& sources, Settled& mine) {
-  if (!view.known[v]) {
-    view.known[v] = 1;
-    mine.gathered += view.at.in_degree(v);
-  }
-  view.flags_of(v) = kEver;
-  const auto before = view.at.shares[v], after = share_of<Share>(rank, view.at.divisors[v]);
-  if (relative_change(before, after) <= view.frontier_tolerance) return;
-  view.told[v] = before;
-  view.at.shares[v] = after;
-  mine.told += view.out_degree(v);
-  sources.append(v, view.class_of_source(v));
-}
+struct SettleLane {
+  using Stored = typename Share::Stored;
 
-/// The same of the published methods: whether it stays, and whether its change spreads.
-template <class Share>
-__device__ void settle_pulled(const DynamicView<Share>& view, Vertex v, FixedRank before, FixedRank after,
-                              const VertexList& next, const VertexList& sources, Settled& mine) {
-  mine.gathered += view.at.in_degree(v);
-  const auto told = view.at.shares[v];
-  view.at.share(v);
-  if (view.changed.few != nullptr && view.at.shares[v] != told) view.changed.append(v, 0);
-  const bool pruned = view.method == RankMethod::pruned_frontier;
-  if (!pruned && view.method != RankMethod::dynamic_frontier) return;
-  const double relative = relative_change(before, after);
-  if (pruned) {
-    if (relative > view.prune_tolerance) {
-      next.append(v, view.class_of(v));
-    } else {
-      view.flags_of(v) = kEver;
-    }
+  const DynamicView<Share>& view;
+  const VertexList& next;
+  const VertexList& sources;
+
+  __device__ bool pulled(Vertex v) {
+    if (view.known[v]) return false;
+    view.known[v] = 1;
+    return true;
   }
-  if (!(relative > view.frontier_tolerance)) return;
-  if (!pruned) {
-    if (view.flags_of(v) & kExpanded) return;
+  __device__ bool expands_first(Vertex v) {
+    if (view.flags_of(v) & kExpanded) return false;
     view.flags_of(v) |= kExpanded;  // no other thread touches this byte now
-  } else {
-    mine.told += view.out_degree(v);
+    return true;
   }
-  sources.append(v, view.class_of_source(v));
-}
+  __device__ std::uint64_t out_degree(Vertex v) const { return view.out_degree(v); }
+  __device__ bool reports() const { return view.changed.few != nullptr; }
+  __device__ void stays(Vertex v) { next.append(v, view.class_of(v)); }
+  __device__ void leaves(Vertex v) { view.flags_of(v) = kEver; }
+  __device__ void spreads(Vertex v) { sources.append(v, view.class_of_source(v)); }
+  __device__ void changed(Vertex v) { view.changed.append(v, 0); }
+  __device__ void offers(Vertex v, Stored before, Stored after) {
+    view.told[v] = before;
+    view.at.shares[v] = after;
+  }
+};
 
 /// The next ranks of all members, whose sums are known, by all blocks; what the calling thread did.
 template <class Share>
 __device__ Settled settle_rows(const DynamicView<Share>& view, const VertexList& members,
                                const ListSizes& sizes, std::uint64_t count, const VertexList& next,
                                const VertexList& sources) {
-  const bool residual = view.method == RankMethod::residual_frontier;
-  const bool closed = residual || view.method == RankMethod::pruned_frontier;
+  const bool closed = drops_members(view.method);
+  SettleLane<Share> lane{view, next, sources};
   Settled mine;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kListBlock + threadIdx.x; i < count;
        i += std::uint64_t{gridDim.x} * kListBlock) {
@@ -201,14 +184,7 @@ __device__ Settled settle_rows(const DynamicView<Share>& view, const VertexList&
     const FixedRank before = view.at.ranks[v];
     const bool there = view.renewed != nullptr && closed && view.at.loops[v] == Loop::stored;
     const FixedRank after = there ? view.renewed[v] : view.at.renewed(view.update, v, view.sums[v], closed);
-    mine.change.add(before, after, view.norm);
-    mine.growth += after - before;
-    view.at.ranks[v] = after;
-    if (residual) {
-      settle_residual(view, v, after, sources, mine);
-    } else {
-      settle_pulled(view, v, before, after, next, sources, mine);
-    }
+    settle_member(view.at, view, v, before, after, mine, lane);
   }
   return mine;
 }

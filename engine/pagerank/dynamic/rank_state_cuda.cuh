@@ -1,6 +1,5 @@
-// What dynamic methods keep on a GPU, of all vertices or of those of one rank: ranks, what vertices offer,
-// and lists of who is affected. The drivers (dynamic/dynamic_cuda.cu, dynamic/sharded_cuda.cu) say where
-// lists of edges are.
+// What the stores of a GPU (whole_store.cu, part_store.cu) have in common, of all vertices or of those of one
+// rank: ranks, what vertices offer, and lists of affected vertices. Each says where its lists of edges are.
 #pragma once
 
 #include <algorithm>
@@ -32,31 +31,24 @@ struct RankCounters {
 
 /// Ranks of the vertices [first, first + own). Work is put on `stream`, and ended by wait() or read().
 template <class Share>
-class DeviceRankState {
+class DeviceRankState : public BatchState {
  public:
   using Stored = typename Share::Stored;
 
   DeviceRankState(const Device& device, const PageRankOptions& given)
-      : options(given),
+      : BatchState(given),
         device_(device),
         counters_(device, 1, "counters"),
         read_(device, 1, "counters"),
         partial_(device, kListBlocks, "totals by block") {}
 
-  RankMethod method() const { return dynamic.method; }
-  bool residual() const { return method() == RankMethod::residual_frontier; }
-  bool closed() const { return residual() || method() == RankMethod::pruned_frontier; }
-  /// Whether every iteration makes a new list.
-  bool drops() const { return closed(); }
-  bool spreads() const { return drops() || method() == RankMethod::dynamic_frontier; }
   /// Vertices of the graph.
   std::uint64_t vertices() const { return vertices_; }
-  /// Members of the list that was read last, and those of all ranks.
+  /// Members of the list that was read last.
   std::uint64_t affected() const { return all_of(sizes); }
-  std::uint64_t affected_size() const { return affected() + affected_elsewhere; }
 
   DynamicView<Share> view() const {
-    DynamicView<Share> view;
+    DynamicView<Share> view{rules()};
     view.at = {in, moved(ranks.data(), first), shares.data(), moved(divisors.data(), first),
                moved(loops.data(), first)};
     view.out = out;
@@ -68,11 +60,7 @@ class DeviceRankState {
     view.known = moved(known_.data(), first);
     view.ever = &counters()->ever;
     view.update = make_update(options, vertices_);
-    view.norm = options.norm;
-    view.method = method();
     view.split = dynamic.split;
-    view.frontier_tolerance = dynamic.frontier_tolerance;
-    view.prune_tolerance = dynamic.prune_tolerance;
     return view;
   }
 
@@ -133,14 +121,15 @@ class DeviceRankState {
     waiting_ = false;
   }
 
-  /// Begins to mark whom a batch affects, in a list that holds none that wait. `sources` of them at most have
-  /// something to spread.
-  void begin_marks(std::uint64_t sources, std::uint64_t out_edges) {
+  /// Begins to mark the vertices that a batch affects, in a list that holds none that wait. `most` of them at
+  /// a time have something to spread.
+  void begin_marks(std::uint64_t most, std::uint64_t out_edges) {
     if (!residual()) forget();
-    marked_ = waiting_ ? 1 - now_ : now_;
+    grown_ = waiting_ ? 1 - now_ : now_;
     waiting_sizes_ = waiting_ ? sizes : ListSizes{};
-    lists_[marked_].reserve(device_, own, in.edges);
-    sources_.reserve(device_, sources, out_edges);
+    listed_ = {};
+    lists_[grown_].reserve(device_, own, in.edges);
+    sources_.reserve(device_, most, out_edges);
     fill(counters(), 0, sizeof(RankCounters));
     fill(flags_.data(), 0, flags_.bytes());
     all_ever_ = false;
@@ -148,43 +137,86 @@ class DeviceRankState {
 
   /// Those that were told in the last iteration of the last batch join the marked ones, who are the members
   /// then.
-  void add_waiting() {
+  void end_marks() {
     if (waiting_) {
       const std::uint64_t count = all_of(waiting_sizes_);
-      over(count, mark_list_kernel<Share>, view(), members(1 - marked_), waiting_sizes_, count,
-           members(marked_));
-      read(marked_);
+      over(count, mark_list_kernel<Share>, view(), members(1 - grown_), waiting_sizes_, count,
+           members(grown_));
+      read(grown_);
     }
-    now_ = marked_;
+    now_ = grown_;
     lists_[1 - now_].reserve(device_, own, in.edges);
   }
 
-  /// All vertices are members of a list, and were affected.
-  void add_all(unsigned list) {
+  /// All vertices are members, and were affected.
+  void add_all() {
     fill(flags_.data(), kMember | kEver, flags_.bytes());
-    list_by_id(list);
-    read(list);
+    list_by_id();
+    read(grown_);
     all_ever_ = true;
   }
 
   /// All pull.
   void pull_all() {
     fill(known_.data(), 0, known_.bytes());
-    add_all(now_);
+    add_all();
   }
 
-  void list_if_many(unsigned list) {
-    if (affected() > own / kManyPart) list_by_id(list);
+  /// Makes sources of the members that joined since the last call, and says how many.
+  std::uint64_t list_new_members() {
+    const std::uint64_t count = affected() - all_of(listed_);
+    fill(sizes_of_sources(), 0, sizeof(ListSizes));
+    for (unsigned c = 0; c < kListClasses; ++c) {
+      const std::uint64_t begin = listed_.count[c], end = sizes.count[c];
+      over(end - begin, list_sources_kernel<Share>, view(), members(grown_), c, begin, end, sources());
+    }
+    listed_ = sizes;
+    return count;
+  }
+
+  /// Puts many members about in order of id.
+  void order_members() {
+    if (affected() > own / kManyPart) list_by_id();
   }
 
   /// Vertices that were ever affected by the batch.
   std::uint64_t ever() const { return all_ever_ ? own : counted().ever; }
-  unsigned marked() const { return marked_; }
+  /// The list of members that the next iteration works on, and the one that vertices are added to: the same
+  /// but while a batch is marked.
   unsigned now() const { return now_; }
+  unsigned grown() const { return grown_; }
   /// The list that iterations go on with.
-  void go_on_with(unsigned list) { now_ = list; }
+  void go_on_with(unsigned list) { now_ = grown_ = list; }
   /// After a batch: whether its last list holds vertices that no iteration has looked at.
   void end_batch() { waiting_ = residual(); }
+
+  /// Launches what renews all members; those that stay go to the list `next`.
+  void settle_into(unsigned next, const DynamicView<Share>& view) const {
+    settle_members(view, members(now_), sizes, members(next), sources(), partial(), &counters()->settled,
+                   stream);
+  }
+
+  /// Ranks of own vertices from those before, `old`, which is indexed by id. Returns their sum.
+  FixedRank grow_ranks(const FixedRank* old, const RankGrowth& growth) {
+    fill(counters(), 0, sizeof(RankCounters));
+    over(own, grow_ranks_kernel<Share>, view(), old, growth, first, own, &counters()->total);
+    read(0);
+    return counted().total;
+  }
+
+  /// Own vertices begin with `given`.
+  void begin(std::span<const FixedRank> given) {
+    copy_to_device(device_, ranks.data(), given.data(), given.size_bytes());
+    over(own, offer_kernel<Share>, view(), own);
+  }
+
+  /// Of own vertices.
+  HostArray<double> divisors_on_host() const {
+    HostArray<double> values(own, "out-degrees");
+    stream.wait("out-degrees");  // copies to the host do not wait for it
+    copy_to_host(device_, values.data(), divisors.data(), values.bytes());
+    return values;
+  }
 
   /// Ranks of own vertices, [own].
   void read_ranks(std::span<double> to) const {
@@ -196,15 +228,11 @@ class DeviceRankState {
                    [scale](FixedRank rank) { return scaled_rank(rank, scale); });
   }
 
-  PageRankOptions options;
-  DynamicRankOptions dynamic;  ///< of the batch
-  FixedRank total = 0;         ///< of all ranks
-  CsrView in;                  ///< offsets of own vertices; targets and weights where lists are there to stay
-  CsrView out;                 ///< none where the host has it
+  CsrView in;   ///< offsets of own vertices; targets and weights where lists are there to stay
+  CsrView out;  ///< none where the host has it
   std::uint64_t longest_out = 0;  ///< edges of its longest list
   std::uint64_t first = 0, own = 0;
-  ListSizes sizes;                       ///< of the list that was read last
-  std::uint64_t affected_elsewhere = 0;  ///< members of other ranks' lists
+  ListSizes sizes;  ///< of the list that was read last
   Stream stream;
   Buffer<FixedRank> ranks, sums;  ///< [own]
   Buffer<Stored> shares, told;    ///< [vertices]
@@ -213,9 +241,9 @@ class DeviceRankState {
 
  private:
   /// Members are the same, and so are the sizes.
-  void list_by_id(unsigned list) {
-    fill(sizes_of(list), 0, sizeof(ListSizes));
-    over(own, list_members_kernel<Share>, view(), own, members(list));
+  void list_by_id() {
+    fill(sizes_of(grown_), 0, sizeof(ListSizes));
+    over(own, list_members_kernel<Share>, view(), own, members(grown_));
   }
 
   const Device& device_;
@@ -226,7 +254,8 @@ class DeviceRankState {
   Staging<RankCounters> read_;
   Buffer<Settled> partial_;
   unsigned now_ = 0;       ///< the list of members
-  unsigned marked_ = 0;    ///< the one that a batch is marked in
+  unsigned grown_ = 0;     ///< the one that vertices are added to
+  ListSizes listed_;       ///< members that were made sources while a batch was marked
   bool all_ever_ = false;  ///< whether all vertices were affected at once
   bool waiting_ =
       false;  ///< whether the list of the last batch holds vertices that no iteration has looked at

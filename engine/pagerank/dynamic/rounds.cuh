@@ -74,9 +74,7 @@ __global__ void __launch_bounds__(kListBlock)
     rounds_kernel(DynamicView<Share> view, VertexList first, VertexList second, VertexList sources,
                   ListSizes sizes, RoundLimits limits, Settled* partial, RoundLog* log) {
   const auto grid = cooperative_groups::this_grid();
-  const bool residual = view.method == RankMethod::residual_frontier;
-  const bool drops = residual || view.method == RankMethod::pruned_frontier;
-  const bool spreads = drops || view.method == RankMethod::dynamic_frontier;
+  const bool drops = drops_members(view.method), spreads = spreads_changes(view.method);
   const bool leads = blockIdx.x == 0 && threadIdx.x == 0;
   const auto clear = [](const VertexList& list) {
     for (unsigned c = 0; c < kListClasses; ++c) list.sizes[c] = 0;

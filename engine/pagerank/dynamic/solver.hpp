@@ -1,0 +1,269 @@
+// The orchestration of dynamic PageRank, once for all places: which vertices a batch affects, iterations
+// until ranks stand still, and what the ranks of a job exchange in between. A store keeps ranks, what
+// vertices offer and the lists of affected vertices in the memory of a device, and works on them there:
+//
+//   HostRankStore (host_store.hpp)   host memory, in-edges in memory or in partitions
+//   CudaPartStore (part_store.cu)    a GPU with a range of vertices; the host has the edges
+//   CudaWholeStore (whole_store.cu)  a GPU that holds the graph
+//
+// The last one holds the batch, too (kHoldsGraph): it marks, iterates and spreads without a look at the host,
+// which has a wait at each end only. With a wait in between, as the other two have it, iterations of few
+// vertices would take longer.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "engine/pagerank/dynamic/backend.hpp"
+#include "engine/pagerank/stall.hpp"
+#include "partition/list_reader.hpp"
+
+namespace sluice {
+
+template <class Store>
+class DynamicSolver final : public DynamicRanks::State {
+ public:
+  DynamicSolver(const Device& device, const Graph& graph, std::span<const double> given,
+                const PageRankOptions& options, const RankPlace& place)
+      : device_(device),
+        paging_(place.paging),
+        alone_(make_alone()),
+        peers_(place.ranks != nullptr ? *place.ranks : *alone_,
+               dynamic_ranges(graph, place.ranks != nullptr ? place.ranks->size() : 1)),
+        store_(device, graph, options, peers_) {
+    const auto& divisors = store_.divisors_on_host();
+    const auto dangling = dangling_flags(options, peers_, {divisors.data(), divisors.size()});
+    const HostArray<FixedRank> ranks =
+        starting_ranks(given, dangling.span(), options, peers_.first(), peers_.last());
+    store_.begin(ranks.span());
+    store_.total = peers_.sum(sum_of(ranks.span()));
+    store_.tell_all();
+  }
+
+  DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& dynamic,
+                           const RankObserver& observer) override {
+    validate(dynamic, device_);
+    in_edges_of(graph, store_.options.weighted);  // are there
+    store_.dynamic = dynamic;
+    DynamicRankResult result;
+    if constexpr (Store::kHoldsGraph) update(graph, changes, result);
+
+    auto begin = Clock::now();
+    const std::uint64_t sent = store_.bytes_sent(), read = lists_read_, before = vertices();
+    mark(graph, changes, adopt(graph, changes), before);
+    result.initially_affected = affected_;
+    store_.end_marks();
+    count_affected();
+    Lists lists(device_, graph, store_.options.weighted, peers_.first(), peers_.last(), paging_);
+    result.setup_seconds = seconds_since(begin);
+
+    begin = Clock::now();
+    iterate(graph, lists, result, observer);
+    result.compute_seconds = seconds_since(begin);
+    result.ever_affected = peers_.sum(store_.ever());
+    result.traffic = lists.traffic();
+    result.traffic.host_to_device_bytes += store_.bytes_sent() - sent;
+    result.traffic.read_bytes += lists_read_ - read;
+    result.partitions_read = lists.partitions_read();
+    store_.end_batch();
+    return result;
+  }
+
+  void read_ranks(std::span<double> ranks) const override { store_.read_ranks(ranks); }
+  std::uint64_t vertices() const override { return peers_.vertices(); }
+  std::uint64_t first() const override { return peers_.first(); }
+  std::uint64_t own() const override { return peers_.last() - peers_.first(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Lists = typename Store::Lists;
+
+  static double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+
+  // ---- the graph ----------------------------------------------------------------------------------------
+
+  /// Makes the store's copy of the graph what the batch made of the graph.
+  void update(const Graph& graph, const EdgeChanges& changes, DynamicRankResult& result) {
+    const auto begin = Clock::now();
+    result.rewrite_seconds = store_.update(graph, changes);
+    result.update_seconds = seconds_since(begin);
+  }
+
+  /// Goes over to the graph as it is after `changes`. Returns own changed sources whose loop is in no list.
+  std::vector<Vertex> adopt(const Graph& graph, std::span<const EdgeChange> changes) {
+    const RankGrowth growth(vertices(), graph.vertices(), store_.options.damping);
+    peers_.grow(graph.vertices());
+    store_.see(graph);
+    if (growth.before < vertices()) {
+      store_.total = peers_.sum(store_.grow(graph, growth));
+      store_.tell_all();
+    }
+    if constexpr (Store::kHoldsGraph) {
+      store_.learn_changed();
+      return {};
+    } else {
+      return learn(graph, changes);
+    }
+  }
+
+  std::vector<Vertex> learn(const Graph& graph, std::span<const EdgeChange> changes) {
+    const std::vector<Vertex> changed = changed_sources(changes, peers_);
+    const std::vector<RankSource> sources = sources_of(graph, store_.options, changed, device_.threads());
+    store_.learn(changed, sources);
+    store_.tell(changed);
+    std::vector<Vertex> given_loops;
+    for (std::size_t i = 0; i < changed.size(); ++i)
+      if (sources[i].loop == Loop::added) given_loops.push_back(changed[i]);
+    return given_loops;
+  }
+
+  // ---- which vertices are affected ----------------------------------------------------------------------
+
+  /// Initially affected: targets of deletions, new vertices, sources whose own loop carries a part that
+  /// depends on their degree, and the out-neighbours of every source whose list changed. Out-neighbours
+  /// before the batch are those after it and the targets of deletions.
+  void mark(const Graph& graph, std::span<const EdgeChange> changes, std::vector<Vertex> given_loops,
+            std::uint64_t old_vertices) {
+    store_.begin_marks();
+    if (store_.method() == RankMethod::naive_dynamic) {
+      store_.add_all();
+    } else {
+      if constexpr (Store::kHoldsGraph) {
+        store_.mark_changed(old_vertices);
+      } else {
+        mark_changed(graph, changes, std::move(given_loops), old_vertices);
+      }
+      if (store_.method() == RankMethod::dynamic_traversal) mark_reachable(graph);
+    }
+    count_affected();
+  }
+
+  void mark_changed(const Graph& graph, std::span<const EdgeChange> changes, std::vector<Vertex> marked,
+                    std::uint64_t old_vertices) {
+    std::vector<Vertex> sources;
+    for (const EdgeChange& change : changes) {
+      if (change.removed > 0 && peers_.owns(change.target)) marked.push_back(change.target);
+      if (sources.empty() || sources.back() != change.source) sources.push_back(change.source);
+    }
+    for (std::uint64_t v = std::max(old_vertices, first()); v < peers_.last(); ++v)
+      marked.push_back(static_cast<Vertex>(v));
+    store_.add(marked);
+    spread(graph, sources, false);
+  }
+
+  void mark_reachable(const Graph& graph) {
+    if constexpr (Store::kHoldsGraph) {
+      while (store_.spread_new_members()) {
+      }
+    } else {
+      for (;;) {
+        const std::vector<Vertex> level = everywhere(store_.new_members(), graph);
+        if (level.empty()) break;
+        spread(graph, level, false);
+      }
+    }
+    store_.order_members();
+  }
+
+  /// Makes own out-neighbours of `sources` members; on residuals, if `tells`, with the differences.
+  void spread(const Graph& graph, std::span<const Vertex> sources, bool tells) {
+    const ListReader out = out_lists(graph, store_.options.weighted, device_.threads());
+    store_.spread(out, sources, tells);
+    lists_read_ += out.bytes_read();
+  }
+
+  /// What all ranks bring, in an order that lists are read in.
+  std::vector<Vertex> everywhere(std::vector<Vertex> mine, const Graph& graph) {
+    std::vector<Vertex> all = peers_.everywhere(std::move(mine));
+    if (graph.edges_elsewhere) std::sort(all.begin(), all.end());
+    return all;
+  }
+
+  void count_affected() { affected_ = peers_.sum(store_.affected()); }
+
+  // ---- iterations ---------------------------------------------------------------------------------------
+
+  /// Makes iterations until ranks stand still.
+  void iterate(const Graph& graph, Lists& lists, DynamicRankResult& result, const RankObserver& observer) {
+    const PageRankOptions& options = store_.options;
+    Stall stall(options, graph.edges(), vertices());
+    while (affected_ > 0) {
+      if (result.iterations == options.max_iterations) {
+        result.end = RankEnd::limit;
+        return;
+      }
+      const auto begin = Clock::now();
+      result.affected.push_back(affected_);
+      const Settled settled = step(graph, lists);
+      store_.total += settled.growth;
+      result.gathered_edges += settled.gathered;
+      result.residual = residual_of(settled, options.norm, options.dangling, store_.total);
+      result.last_l1 = settled.change.l1() / rank_scale(options.dangling, store_.total);
+      result.history.push_back({++result.iterations, result.residual, seconds_since(begin)});
+      if (observer) observer(result.history.back());
+      if (result.residual <= options.tolerance) return;
+      if (stall.seen(result.residual, settled.change.l1())) {
+        result.end = RankEnd::stalled;
+        return;
+      }
+    }
+  }
+
+  /// One iteration with the affected vertices, which leaves those of the next.
+  Settled step(const Graph& graph, Lists& lists) {
+    Settled settled;
+    if constexpr (Store::kHoldsGraph) {
+      settled = store_.step();
+    } else {
+      settled = total_of(peers_, store_.settle(graph, lists), store_.options.norm);
+      spread_changes(graph, settled);
+    }
+    if (store_.spreads()) count_affected();
+    return settled;
+  }
+
+  /// Tells the other ranks what is new, and finds out which vertices are affected next.
+  void spread_changes(const Graph& graph, Settled& settled) {
+    const bool residual = store_.residual();
+    const bool all_next = all_are_next(store_.method(), settled.told, graph.edges());
+    std::vector<Vertex> sources;
+    if (residual || (store_.spreads() && !all_next)) sources = everywhere(store_.spreading(), graph);
+    store_.tell_settled(sources);
+    if (!store_.spreads()) return;
+    if (all_next) return store_.pull_all();
+    if (residual) settled.gathered += settled.told;
+    store_.drop_members();
+    const std::uint64_t before = store_.affected();
+    spread(graph, sources, residual);
+    if (store_.drops() || store_.affected() != before) store_.order_members();
+  }
+
+  const Device& device_;
+  PagingOptions paging_;
+  std::unique_ptr<Communicator> alone_;
+  ChangeExchange peers_;
+  Store store_;
+  std::uint64_t affected_ = 0;    ///< members on all ranks, when they were counted last
+  std::uint64_t lists_read_ = 0;  ///< bytes of out-lists that came from a file
+};
+
+/// The solver for weighted or even shares.
+template <template <class Share> class Store>
+std::unique_ptr<DynamicRanks::State> make_dynamic_solver(const Device& device, const Graph& graph,
+                                                         std::span<const double> ranks,
+                                                         const PageRankOptions& options,
+                                                         const RankPlace& place) {
+  in_edges_of(graph, options.weighted);  // are there
+  if (options.weighted)
+    return std::make_unique<DynamicSolver<Store<WeightedShare>>>(device, graph, ranks, options, place);
+  return std::make_unique<DynamicSolver<Store<EvenShare>>>(device, graph, ranks, options, place);
+}
+
+}  // namespace sluice
