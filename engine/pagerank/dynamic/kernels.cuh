@@ -2,6 +2,8 @@
 // lanes of its class, its rank by one thread; what changed enough is appended to a list by out-degree, whose
 // out-neighbours a second family of kernels flags and appends to the next list. Only integers are added by
 // several threads, so nothing depends on who comes first but the order of the lists.
+//
+// They are launched here, not by cuda::CudaExecutor, which has neither lists by degree nor a sum of Settled.
 #pragma once
 
 #include <cuda_runtime.h>

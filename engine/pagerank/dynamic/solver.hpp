@@ -6,9 +6,9 @@
 //   CudaPartStore (part_store.cu)    a GPU with a range of vertices; the host has the edges
 //   CudaWholeStore (whole_store.cu)  a GPU that holds the graph
 //
-// The last one holds the batch, too (kHoldsGraph): it marks, iterates and spreads without a look at the host,
-// which has a wait at each end only. With a wait in between, as the other two have it, iterations of few
-// vertices would take longer.
+// The last one holds the batch, too (kHoldsGraph), and is an exception for speed: it marks, iterates and
+// spreads in launches that follow each other without the host, which waits once an iteration, or once for
+// several (rounds.cuh). The other two wait before they spread, since ranks exchange sources then.
 #pragma once
 
 #include <algorithm>
