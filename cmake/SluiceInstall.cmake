@@ -30,9 +30,10 @@ if(SLUICE_TESTS)
   add_test(NAME package.consumer COMMAND ${CMAKE_COMMAND}
     -D BINARY_DIR=${CMAKE_BINARY_DIR} -D SOURCE_DIR=${CMAKE_CURRENT_SOURCE_DIR}/tests/package
     -D GENERATOR=${CMAKE_GENERATOR} -D BUILD_TYPE=${CMAKE_BUILD_TYPE} -D CXX=${CMAKE_CXX_COMPILER}
-    -D SANITIZE=${SLUICE_SANITIZE}
+    -D SANITIZE=${SLUICE_SANITIZE} -D CUDA=${SLUICE_CUDA} -D NVCC=${CMAKE_CUDA_COMPILER}
+    "-DCUDA_ARCHITECTURES=${CMAKE_CUDA_ARCHITECTURES}" -D MPIRUN=${MPIEXEC_EXECUTABLE}
     -P ${CMAKE_CURRENT_SOURCE_DIR}/tests/package/run.cmake)
-  set_tests_properties(package.consumer PROPERTIES LABELS unit TIMEOUT 300)
+  set_tests_properties(package.consumer PROPERTIES LABELS unit TIMEOUT 900)
   add_test(NAME package.present_gpus COMMAND ${CMAKE_COMMAND} -D BINARY_DIR=${CMAKE_BINARY_DIR}
     -P ${CMAKE_CURRENT_SOURCE_DIR}/tests/package/present_gpus.cmake)
   set_tests_properties(package.present_gpus PROPERTIES LABELS unit)

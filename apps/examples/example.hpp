@@ -44,4 +44,29 @@ int run(int argc, char** argv, Body&& body) {
   });
 }
 
+/// Prints the first few edges as: instance, depth, source, target.
+struct SamplePrinter : SampleSink {
+  void write(const SampleBatch& batch) override {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      for (std::uint64_t j = 0; j < batch.edge_counts[i]; ++j, ++at) {
+        if (printed++ >= 10) continue;
+        std::printf("%llu %d %u %u\n", static_cast<unsigned long long>(batch.first + i), batch.depth[at],
+                    batch.source[at], batch.target[at]);
+      }
+    }
+  }
+  std::uint64_t printed = 0;
+};
+
+/// Prints what draw(options, sink) draws; returns the exit status.
+template <class Draw>
+int print_samples(ResidentGraph& graph, Draw&& draw) {
+  SamplePrinter sink;
+  const RunStats stats = draw(SampleOptions{}, &sink);
+  std::printf("%llu samples, %llu edges on %s\n", static_cast<unsigned long long>(stats.instances),
+              static_cast<unsigned long long>(stats.sampled_edges), graph.device().name().c_str());
+  return 0;
+}
+
 }  // namespace sluice::examples

@@ -5,6 +5,7 @@
 
 #include "apps/examples/importance_sample.hpp"
 #include "apps/examples/non_backtracking_walk.hpp"
+#include "apps/examples/rare_layers.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
@@ -54,6 +55,28 @@ TEST(ExamplesOnGpu, ImportanceSampleIsTheHosts) {
 
     EXPECT_GT(expected.count(), 0u);
     EXPECT_TRUE(seen == expected);
+  }
+}
+
+TEST(ExamplesOnGpu, RareLayersAreTheHosts) {
+  const auto gpu = open_gpu();
+  if (!gpu) GTEST_SKIP() << "no usable GPU";
+  const Graph graph = scattered(3000);
+  Device host({DeviceChoice::host, 2, 0});
+  ResidentGraph on_host(host, graph), on_gpu(*gpu, graph),
+      in_parts(*gpu, graph, {.partitions = 7, .slots = 2});
+  SampleOptions options;
+  for (const bool revisit : {false, true}) {
+    options.revisit = revisit;
+    SampleDigest expected, seen, parts;
+
+    run_layer(on_host, Starts{}, RareLayers{}, options, &expected);
+    run_layer(on_gpu, Starts{}, RareLayers{}, options, &seen);
+    run_layer(in_parts, Starts{}, RareLayers{}, options, &parts);
+
+    EXPECT_GT(expected.count(), 0u);
+    EXPECT_TRUE(seen == expected);
+    EXPECT_TRUE(parts == expected);
   }
 }
 

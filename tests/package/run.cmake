@@ -12,6 +12,12 @@ function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
+set(cuda "")
+if(CUDA)
+  set(cuda -D CUDA=ON -D CMAKE_CUDA_COMPILER=${NVCC} -D CMAKE_CUDA_ARCHITECTURES=${CUDA_ARCHITECTURES}
+    "-DCMAKE_CUDA_FLAGS=-std=c++20 --expt-relaxed-constexpr --extended-lambda")
+endif()
+
 file(READ ${SOURCE_DIR}/../../docs/library.md page)
 if(NOT page MATCHES "```cmake\n([^`]+)```")
   message(FATAL_ERROR "docs/library.md has no block of CMake")
@@ -21,8 +27,13 @@ file(WRITE ${BINARY_DIR}/package/page.cmake "${CMAKE_MATCH_1}")
 run(${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${prefix})
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${consumer} -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${prefix}
   -D CMAKE_BUILD_TYPE=${BUILD_TYPE} -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_CXX_FLAGS=${flags}
-  -D PAGE_LINES=${BINARY_DIR}/package/page.cmake)
+  -D PAGE_LINES=${BINARY_DIR}/package/page.cmake -D EXAMPLES=${SOURCE_DIR}/../../apps/examples ${cuda})
 run(${CMAKE_COMMAND} --build ${consumer})
 run(${consumer}/mine)
 run(${consumer}/loader)
+run(${consumer}/samplers host)
+if(MPIRUN)
+  run(${MPIRUN} --allow-run-as-root --oversubscribe -n 2 ${consumer}/samplers host)
+endif()
+run(${consumer}/samplers cuda) # says skipped where there is no GPU
 run(${prefix}/bin/sluice --version)
