@@ -16,8 +16,8 @@ struct WalkBatch {
   std::uint32_t length = 0;  ///< steps asked for
   std::span<const Vertex>
       walks;  ///< [count, length + 1], kNoVertex behind the end; empty for multidimensional
-  std::span<const Vertex> edges;  ///< multidimensional: [count, length, 2], kNoVertex behind the end
-  std::span<const Vertex> pool;   ///< multidimensional: [count, frontier_size], the seeds
+  std::span<const Vertex> edges;  ///< pools: [count, length, edges a step, 2], kNoVertex behind the end
+  std::span<const Vertex> pool;   ///< pools: [count, seeds]
 };
 
 class WalkSink {

@@ -18,7 +18,7 @@ namespace sluice {
 ///
 ///   select     walks: low: index, alias slot or point of the CTPS; high: alias threshold, or `update` where
 ///                the table leaves the word over (without `update`: `redirect`)
-///              multidimensional: low: pool entry; high: neighbour
+///              pools: block k: entry k of the step: low: which; high: its first neighbour
 ///              samples: distinct: word j: first choice j. With replacement: word j; alias: block j, low:
 ///                slot, high: threshold
 ///              layer by keys: block of the candidate, low
@@ -38,6 +38,8 @@ namespace sluice {
 ///   one_pass   samples: block 0 of draw i (in the vertex's place), low
 ///   end_point  personalized PageRank, walk j of a query: block j of each step, high: whether it continues;
 ///                low: the neighbour, or where a dead end leads; step 0, low: the seed
+///   neighbor   pools, each of the N neighbours of an entry but its first: word k(N-1) + j-1: neighbour j of
+///                entry k of the step
 ///   generate, weight   synthetic graphs and random weights (`io`)
 ///
 /// A stream has 2^24 blocks. A sample that would draw more of one list (by rejection: 2^18 draws), or whose
@@ -55,6 +57,7 @@ enum class Stream : std::uint32_t {
   generate,   ///< synthetic graphs
   weight,     ///< uniform random weights on conversion
   end_point,  ///< walks of personalized PageRank, each a draw; its steps are the walk's
+  neighbor,   ///< pools: further neighbours of an entry
 };
 
 inline constexpr std::uint32_t kDrawBits = 24;

@@ -105,8 +105,7 @@ class SampleRun {
 
   /// In partitions, tables come with their edges.
   void make_ctps() {
-    if (graph_.paged) return want_ctps(graph_, tables_, table_bias(program_.sampler), pages_);
-    program_.tables.cumulative = ensure_ctps(graph_, tables_, table_bias(program_.sampler));
+    program_.tables.cumulative = ctps_of(graph_, tables_, table_bias(program_.sampler), pages_);
   }
   void make_alias() {
     if (graph_.paged) return want_alias(graph_, tables_, table_bias(program_.sampler), pages_);

@@ -87,7 +87,7 @@ void plan_pools(Planner& plan, const WalkOptions& options) {
   plan.select(resolve(options.select, Select::its, {}));
   const std::uint64_t pool = plan.most_seeds(options.frontier_size),
                       edges = 2 * std::uint64_t{options.length};
-  const std::uint64_t each = pool_bytes(pool, options.length);
+  const std::uint64_t each = PoolSizes::of(pool, options.length).bytes();
   const std::uint64_t at_once = host_pool_batch(each, plan.instances(), plan.left());
   plan.batch(plan.on_gpu() ? 2 * each + sizeof(std::uint64_t) : 2 * at_once * each);
   plan.result(plan.instances() * (edges + pool) * plan.id_bytes());
@@ -329,7 +329,7 @@ RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& start
   Planner plan(device, graph, starts, taken);
   plan_walk(plan, taken, graph.weighted);
   if (options.kind == WalkKind::multidimensional) {
-    const std::uint64_t each = pool_bytes(plan.most_seeds(options.frontier_size), options.length);
+    const std::uint64_t each = PoolSizes::of(plan.most_seeds(options.frontier_size), options.length).bytes();
     return plan.finish_in_parts(paging, each + parked_pool_bytes(device, paging.shard), options.length);
   }
   const bool reads_no_list = options.kind != WalkKind::node2vec && options.kind != WalkKind::biased;

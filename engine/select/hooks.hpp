@@ -7,13 +7,15 @@
 //
 //   hook            run_walk   run_sample   run_pool   run_layer   what it says
 //   kBias           required   required                            on what the bias of an edge depends
-//   edge_bias       may have   may have                may have    bias of an edge
+//   edge_bias       may have   may have     may have   may have    bias of an edge
 //   dynamic_bias    may have   may have                            part of it that depends on the history
 //   vertex_bias                             required               bias of an entry of the pool
-//   neighbor_size              required                            edges that an entry selects
+//   pool_size                               required               seeds of the pool
+//   frontier_size                           may have               entries that a step selects
+//   neighbor_size              required     may have               edges that an entry selects
 //   layer_size                                         required    edges that the pooled lists select
 //   depth                      required                required    rounds; of others, the run's length
-//   update          may have   may have                may have    where a selected edge leads
+//   update          may have   may have     may have   may have    where a selected edge leads
 //
 // The headers of the shapes say how a hook is called, and have those of one shape only:
 // engine/walks/sampler.hpp, engine/samples/traversal.hpp, engine/samples/pool/sampler.hpp,
@@ -39,6 +41,7 @@ namespace sluice {
   X(kReadsNoList)               \
   X(redirect)                   \
   X(vertex_bias)                \
+  X(pool_size)                  \
   X(frontier_size)              \
   X(neighbor_size)              \
   X(layer_size)                 \

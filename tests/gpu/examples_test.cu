@@ -6,7 +6,9 @@
 #include "apps/examples/importance_sample.hpp"
 #include "apps/examples/non_backtracking_walk.hpp"
 #include "apps/examples/rare_layers.hpp"
+#include "apps/examples/weighted_pool.hpp"
 #include "sampling/jobs.hpp"
+#include "sampling/pool_samplers.hpp"
 
 namespace sluice::test {
 namespace {
@@ -78,6 +80,37 @@ TEST(ExamplesOnGpu, RareLayersAreTheHosts) {
     EXPECT_TRUE(seen == expected);
     EXPECT_TRUE(parts == expected);
   }
+}
+
+template <class Sampler>
+void expect_pools_are_the_hosts(const Sampler& sampler) {
+  const auto gpu = open_gpu();
+  if (!gpu) GTEST_SKIP() << "no usable GPU";
+  const Graph graph = scattered(3000);
+  Device host({DeviceChoice::host, 2, 0});
+  ResidentGraph on_host(host, graph), on_gpu(*gpu, graph),
+      in_parts(*gpu, graph, {.partitions = 7, .slots = 2});
+  WalkDigest expected, seen, parts;
+
+  run_pool(on_host, random_starts(500), sampler, 12, WalkOptions{}, &expected);
+  run_pool(on_gpu, random_starts(500), sampler, 12, WalkOptions{}, &seen);
+  run_pool(in_parts, random_starts(500), sampler, 12, WalkOptions{}, &parts);
+
+  EXPECT_GT(expected.count(), 0u);
+  EXPECT_TRUE(seen == expected);
+  EXPECT_TRUE(parts == expected);
+}
+
+TEST(ExamplesOnGpu, WeightedPoolsAreTheHosts) {
+  expect_pools_are_the_hosts(WeightedPool{});
+}
+
+TEST(ExamplesOnGpu, PoolsThatOneWarpIsTooSmallForAreTheHosts) {
+  expect_pools_are_the_hosts(WeightedPool{.seeds = 5000});
+}
+
+TEST(ExamplesOnGpu, PoolsThatLoseEntriesAreTheHosts) {
+  expect_pools_are_the_hosts(PickyPool{});
 }
 
 }  // namespace

@@ -93,9 +93,11 @@ TEST(GpuShardLink, PoolsAskOtherGpus) {
              if (rank != 2) run_walks(whole, starts, mine, &expected);
              auto& impl = shared.impl();
              const DeviceStarts from(impl, starts, options.seed, options.frontier_size);
+             const PageRequest pages(impl);
              const Pools job{{impl, starts, mine, &digest},
                              {impl.view, MultidimensionalWalk{options.frontier_size}, from.view(),
-                              options.seed, options.length, options.frontier_size}};
+                              options.seed, options.length, options.frontier_size},
+                             &pages};
              ThreadDeviceRanks link(rank, meeting);
              RunStats stats;
 

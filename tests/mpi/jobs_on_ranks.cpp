@@ -10,6 +10,7 @@
 #include "sampling/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
 #include "sampling/layer_samplers.hpp"
+#include "sampling/pool_samplers.hpp"
 
 namespace sluice::test {
 namespace {
@@ -80,6 +81,23 @@ TEST_F(JobsOnRanks, LayersOfAUsersOwn) {
 
   EXPECT_GT(expected.edge.count(), 0u);
   EXPECT_TRUE(digest == expected);
+}
+
+TEST_F(JobsOnRanks, PoolsOfAUsersOwn) {
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 1, 0});
+  ResidentGraph whole(device, graph),
+      shared(device, graph, {.partitions = 16, .slots = 3, .shard = &ranks()});
+  const auto expect_same_pools = [&](const auto& sampler) {
+    WalkDigest expected, digest;
+    run_pool(whole, random_starts(kInstances), sampler, 20, WalkOptions{}, &expected);
+    run_pool(shared, random_starts(kInstances), sampler, 20, WalkOptions{}, &digest);
+    EXPECT_GT(expected.count(), 0u);
+    EXPECT_TRUE(digest == expected);
+  };
+
+  expect_same_pools(TwoByTwo{});
+  expect_same_pools(PickyPool{});
 }
 
 /// Ranks whose partitions have no list at all, and lists that have a partition of their own.

@@ -12,6 +12,7 @@
 #include "importance_sample.hpp"
 #include "non_backtracking_walk.hpp"
 #include "rare_layers.hpp"
+#include "weighted_pool.hpp"
 
 namespace {
 
@@ -101,6 +102,9 @@ bool check(sluice::Device& device, sluice::Communicator& ranks) {
   });
   checks.same_everywhere<Samples>("layers", [](sluice::ResidentGraph& graph, Samples* sink) {
     sluice::run_layer(graph, {}, RareLayers{}, {}, sink);
+  });
+  checks.same_everywhere<Walks>("pools", [](sluice::ResidentGraph& graph, Walks* sink) {
+    sluice::run_pool(graph, {}, WeightedPool{}, 6, sluice::WalkOptions{}, sink);
   });
   return checks.passed();
 }

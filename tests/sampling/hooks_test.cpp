@@ -96,12 +96,29 @@ struct SampleWithUpdateOfWalks : SnowballSample {
     return edge.target;
   }
 };
+struct PoolWithNeighborsOfSamples : MultidimensionalWalk {
+  std::uint64_t neighbor_size(const GraphView&, const Expansion&, std::uint64_t, const SampleDraws&) const {
+    return 2;
+  }
+  Vertex update(const GraphView&, const Edge& edge) const { return edge.target; }
+};
+static_assert(never_called_by_pools<PoolWithNeighborsOfSamples>() ==
+              hooks(Hook::neighbor_size, Hook::update));
 struct LayerWithUpdateOfSamples : LayerSample {
   Vertex update(const GraphView&, const Expansion&, const Edge& edge) const { return edge.target; }
 };
 static_assert(never_called_by_layers<LayerWithUpdateOfSamples>() == hooks(Hook::update));
 static_assert(never_called_by_walks<WalkWithUpdateOfSamples>() == hooks(Hook::update));
 static_assert(never_called_by_samples<SampleWithUpdateOfWalks>() == hooks(Hook::update));
+
+// All that a pool may have.
+struct FullPool : MultidimensionalWalk {
+  std::uint32_t frontier_size() const { return 2; }
+  std::uint32_t neighbor_size() const { return 3; }
+  std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
+  Vertex update(const GraphView&, Vertex, Vertex to) const { return to; }
+};
+static_assert(never_called_by_pools<FullPool>() == kNone);
 
 // A hook whose constraint does not hold is none.
 template <bool kBound>

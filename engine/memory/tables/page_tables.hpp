@@ -5,6 +5,7 @@
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/slots.hpp"
+#include "engine/memory/tables/ensure_tables.hpp"
 #include "engine/select/bias.hpp"
 #include "engine/select/build_tables.hpp"
 
@@ -44,6 +45,15 @@ void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bia
     view.csr.targets = page.targets, view.csr.weights = page.weights;
     host::build_ctps(1, view, bias, page.cumulative, {begin, end});
   };
+}
+
+/// The CTPS of a bias, whole; in partitions it comes with their edges, and null is returned.
+template <class BiasOf>
+const std::uint64_t* ctps_of(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias,
+                             PageRequest& pages) {
+  if (!graph.paged) return ensure_ctps(graph, tables, bias);
+  want_ctps(graph, tables, bias, pages);
+  return nullptr;
 }
 
 template <class BiasOf>

@@ -11,8 +11,9 @@
 namespace sluice {
 
 struct MultidimensionalWalk {
-  std::uint32_t frontier_size = 1;
+  std::uint32_t seeds = 1;
 
+  SLUICE_HD std::uint32_t pool_size() const { return seeds; }
   SLUICE_HD std::uint64_t vertex_bias(const GraphView& graph, Vertex v) const { return graph.degree(v); }
 };
 

@@ -139,10 +139,7 @@ void add_layer_tables(ResidentGraph::Impl& graph, BiasTables& tables, PageReques
     const auto bias = table_bias(program.sampler);
     constexpr bool named = std::derived_from<Sampler, NamedBias>;
     pages.columns.weights = graph.graph.weighted && (!named || program.bias == LayerBias::weight);
-    if (program.bias == LayerBias::tabled) {
-      graph.paged ? want_ctps(graph, tables, bias, pages)
-                  : static_cast<void>(program.cumulative = ensure_ctps(graph, tables, bias));
-    }
+    if (program.bias == LayerBias::tabled) program.cumulative = ctps_of(graph, tables, bias, pages);
     ensure_bounds(graph, tables, bias);
     program.positive = tables.positive.data();
   }

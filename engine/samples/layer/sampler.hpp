@@ -43,8 +43,9 @@ LayerBias layer_bias(const S& sampler) {
   if constexpr (std::derived_from<S, NamedBias>) {
     if (sampler.bias == Bias::weight) return LayerBias::weight;
     return sampler.bias == Bias::degree ? LayerBias::tabled : LayerBias::uniform;
+  } else {
+    return HasEdgeBias<S> ? LayerBias::tabled : LayerBias::uniform;
   }
-  return HasEdgeBias<S> ? LayerBias::tabled : LayerBias::uniform;
 }
 
 }  // namespace sluice

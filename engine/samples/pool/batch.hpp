@@ -15,16 +15,18 @@ inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code i
 
 /// Memory of a batch: one row an instance.
 struct PoolBatch {
-  PoolBatch(const Device& device, std::uint64_t count, std::uint32_t size, std::uint32_t length)
-      : seeds(device, count * size, kPurpose),
-        pool(device, count * size, kPurpose),
-        biases(device, count * size, kPurpose),
-        edges(device, count * 2 * length, kPurpose) {}
+  PoolBatch(const Device& device, std::uint64_t count, const PoolSizes& each)
+      : seeds(device, count * each.seeds, kPurpose),
+        pool(device, count * each.entries, kPurpose),
+        biases(device, count * each.entries, kPurpose),
+        selected(device, count * each.selected, kPurpose),
+        edges(device, count * 2 * each.edges, kPurpose) {}
 
   static constexpr const char* kPurpose = "a batch of pools";
 
   Buffer<Vertex> seeds, pool;
   Buffer<std::uint64_t> biases;
+  Buffer<std::uint32_t> selected;
   Buffer<Vertex> edges;
 };
 
@@ -34,14 +36,14 @@ struct PoolPieces {
     Staging<Vertex> edges, seeds;
   };
 
-  PoolPieces(const Device& device, std::uint64_t batch, std::uint64_t pool, std::uint64_t length) {
+  PoolPieces(const Device& device, std::uint64_t batch, const PoolSizes& each) {
     constexpr std::uint64_t kMost = 32u << 20, kShare = 8;
-    const std::uint64_t each = (pool + 2 * length) * sizeof(Vertex);
-    rows = std::clamp<std::uint64_t>(std::min(kMost, host_accountant().available() / kShare) / each, 1,
+    const std::uint64_t bytes = (each.seeds + 2 * each.edges) * sizeof(Vertex);
+    rows = std::clamp<std::uint64_t>(std::min(kMost, host_accountant().available() / kShare) / bytes, 1,
                                      std::max<std::uint64_t>(batch, 1));
     for (Piece& piece : both) {
-      piece.edges = Staging<Vertex>(device, rows * 2 * length, "pools that leave");
-      piece.seeds = Staging<Vertex>(device, rows * pool, "pools that leave");
+      piece.edges = Staging<Vertex>(device, rows * 2 * each.edges, "pools that leave");
+      piece.seeds = Staging<Vertex>(device, rows * each.seeds, "pools that leave");
     }
   }
 
@@ -55,7 +57,7 @@ struct PoolPieces {
 
 /// One visit of a batch's instances to the partitions that are here.
 struct PoolVisits {
-  PagedLists lists;
+  PageMap lists;
   PoolState* states;  ///< [instances]
   Vertex* waits_at;   ///< [instances]
   bool first;         ///< nothing was done yet
@@ -63,28 +65,30 @@ struct PoolVisits {
 
 /// Pointers of a batch, for kernels.
 struct PoolRows {
-  Vertex *seeds, *pool;
-  std::uint64_t* biases;
-  Vertex* edges;
+  PoolSizes sizes;
+  PoolRow base;
 
+  SLUICE_HD PoolRow at(std::uint64_t row) const {
+    return {base.seeds + row * sizes.seeds, base.pool + row * sizes.entries,
+            base.biases + row * sizes.entries, base.selected + row * sizes.selected,
+            base.edges + row * 2 * sizes.edges};
+  }
   template <class Group, class Program>
   SLUICE_HD std::uint32_t run(const Group& group, const Program& program, Instance instance,
                               std::uint64_t row) const {
-    const std::uint64_t at = row * program.pool_size;
-    return program.run(group, instance, seeds + at, pool + at, biases + at, edges + row * 2 * program.length);
+    return program.run(group, instance, at(row));
   }
   /// The same through the lists that are here, from where the last visit stopped. `waits_at` is the vertex
   /// whose list it needs, or kNoVertex at the end.
   template <class Group, class Program>
   SLUICE_HD void visit(const Group& group, const Program& program, Instance instance, std::uint64_t row,
                        const PoolVisits& visits) const {
-    const std::uint64_t at = row * program.pool_size;
-    Vertex* const path = edges + row * 2 * program.length;
+    const PoolRow own = at(row);
     if (!visits.first && visits.waits_at[row] == kNoVertex) return;
-    PoolState state = visits.first ? program.begin(group, instance, seeds + at, pool + at, biases + at)
-                                   : visits.states[row];
-    const Vertex waits = program.walk(group, instance, state, pool + at, biases + at, path, visits.lists);
-    if (waits == kNoVertex) program.end(group, state, path);
+    PoolState state = visits.first ? program.begin(group, instance, own) : visits.states[row];
+    const Vertex waits =
+        program.walk(group, instance, state, own, PagedLists<Program::kTabled>{visits.lists});
+    if (waits == kNoVertex) program.end(group, state, own);
     group.sync();
     if (group.rank() == 0) visits.states[row] = state, visits.waits_at[row] = waits;
   }

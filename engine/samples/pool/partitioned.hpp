@@ -49,17 +49,16 @@ class PagedPools {
         stats_(stats),
         device_(job.graph.device),
         ranks_(job.graph.paging.shard),
-        pages_(job.graph),
-        loop_(job.graph, pages_,
-              plan_shard(ranks_, device_, job.graph.graph, job.graph.paging, pages_.columns,
+        loop_(job.graph, *job.pages,
+              plan_shard(ranks_, device_, job.graph.graph, job.graph.paging, job.pages->columns,
                          job.bytes_per_instance() + parked_pool_bytes(device_, ranks_), job.end - job.begin,
                          job.program.length),
               PageUse{.picks = 8}),
         batch_(std::min<std::uint64_t>(loop_.plan().batch, job.end - job.begin)),
-        memory_(device_, batch_, job.program.pool_size, job.program.length),
+        memory_(device_, batch_, job.program.sizes()),
         states_(device_, batch_, PoolBatch::kPurpose),
         waits_at_(device_, batch_, PoolBatch::kPurpose),
-        pieces_(device_, batch_, job.program.pool_size, job.program.length),
+        pieces_(device_, batch_, job.program.sizes()),
         at_(batch_),
         done_(batch_),
         waiting_(loop_.partitions()) {
@@ -77,8 +76,8 @@ class PagedPools {
       stats_.compute_seconds += seconds_now() - start;
       copy_to_host(device_, done_.data(), states_.data(), count_ * sizeof(PoolState));
       for (std::uint64_t i = 0; i < count_; ++i) {
-        stats_.steps += done_[i].step;
-        stats_.mapped_bytes += std::uint64_t{done_[i].in_place} * kTargetBytes;
+        stats_.steps += job_.program.edges_before(done_[i]);
+        stats_.mapped_bytes += done_[i].read;
       }
       if (job_.sink) job_.leave(first_, count_, memory_, pieces_, writer, stats_);
     };
@@ -88,8 +87,8 @@ class PagedPools {
 
  private:
   void go_on(bool begins) {
-    backend_.visit(first_, count_, Job::rows(memory_),
-                   PoolVisits{{loop_.publish()}, states_.data(), waits_at_.data(), begins});
+    backend_.visit(first_, count_, job_.rows(memory_),
+                   PoolVisits{loop_.publish(), states_.data(), waits_at_.data(), begins});
     copy_to_host(device_, at_.data(), waits_at_.data(), count_ * sizeof(Vertex));
     std::fill(waiting_.begin(), waiting_.end(), 0);
     for (std::uint64_t i = 0; i < count_; ++i)
@@ -109,7 +108,6 @@ class PagedPools {
   RunStats& stats_;
   const Device& device_;
   Communicator* ranks_;
-  PageRequest pages_;
   PartitionCache loop_;
   std::uint64_t batch_;
   PoolBatch memory_;
@@ -119,7 +117,7 @@ class PagedPools {
   ChargedVector<Vertex> at_;
   ChargedVector<PoolState> done_;
   std::vector<std::uint64_t> waiting_;  ///< [partitions] pools that wait
-  std::optional<PoolRanks<typename Backend::Items>> questions_;
+  std::optional<PoolRanks<typename Backend::Items, Job::kTabled>> questions_;
   Instance first_ = 0;
   std::uint64_t count_ = 0;
 };

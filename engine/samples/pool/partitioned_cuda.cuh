@@ -26,7 +26,8 @@ class CudaPools {
       rows.visit(group, program, first + index, index, visits);
       return true;
     };
-    const bool wide = job_.program.pool_size > GraphView::kHubDegree;  // every step may look through the pool
+    const bool wide =
+        job_.program.sizes().entries > GraphView::kHubDegree;  // every step may look through the pool
     stats_.kernel_launches += wide ? cuda::launch_wide_instances(count, walk, {}, nullptr, stream_)
                                    : cuda::launch_instances(count, walk, nullptr, nullptr, stream_);
     stream_.wait("pools");

@@ -21,6 +21,8 @@
 #include "engine/exec/group.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/run_stats.hpp"
+#include "engine/memory/tables/ensure_tables.hpp"
+#include "engine/memory/tables/page_tables.hpp"
 #include "engine/samples/instance_job.hpp"
 #include "engine/samples/pool/batch.hpp"
 #include "engine/samples/pool/partitioned.hpp"
@@ -35,25 +37,31 @@
 namespace sluice {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
-template <class Sampler>
+template <PoolSampler Sampler>
 struct PoolJob : InstanceJob<WalkSink> {
-  PoolProgram<Sampler> program;
+  static constexpr bool kTabled = PoolProgram<Sampler>::kTabled;
 
-  std::uint64_t bytes_per_instance() const { return pool_bytes(program.pool_size, program.length); }
-  static PoolRows rows(const PoolBatch& batch) {
-    return {batch.seeds.data(), batch.pool.data(), batch.biases.data(), batch.edges.data()};
+  PoolProgram<Sampler> program;
+  const PageRequest* pages;  ///< in partitions
+
+  std::uint64_t bytes_per_instance() const { return program.sizes().bytes(); }
+  PoolRows rows(const PoolBatch& batch) const {
+    return {program.sizes(),
+            {batch.seeds.data(), batch.pool.data(), batch.biases.data(), batch.selected.data(),
+             batch.edges.data()}};
   }
   void emit(Instance first, std::uint64_t count, const Vertex* edges, const Vertex* seeds) const {
     WalkBatch batch{first, count, program.length, {}, {}, {}};
-    batch.edges = {edges, count * 2 * program.length};
-    batch.pool = {seeds, count * program.pool_size};
+    const PoolSizes sizes = program.sizes();
+    batch.edges = {edges, count * 2 * sizes.edges};
+    batch.pool = {seeds, count * sizes.seeds};
     sink->write(batch);
   }
 
   /// A batch's results go to the sink, piece by piece.
   void leave(Instance first, std::uint64_t count, const PoolBatch& memory, PoolPieces& pieces,
              BatchWriter& writer, RunStats& stats) const {
-    const std::uint64_t row = 2 * std::uint64_t{program.length}, pool = program.pool_size;
+    const std::uint64_t row = 2 * program.sizes().edges, pool = program.pool_size;
     for (std::uint64_t from = 0; from < count; from += pieces.rows) {
       const std::uint64_t some = std::min(pieces.rows, count - from);
       const double leaving = seconds_now();
@@ -73,8 +81,8 @@ struct PoolJob : InstanceJob<WalkSink> {
     if (graph.paged) return PagedPools(*this, HostPools<PoolJob>{*this}, stats).run();
     const std::uint64_t batch =
         host_pool_batch(bytes_per_instance(), end - begin, graph.device.memory().available());
-    const std::array<PoolBatch, 2> memory{PoolBatch(graph.device, batch, program.pool_size, program.length),
-                                          PoolBatch(graph.device, batch, program.pool_size, program.length)};
+    const std::array<PoolBatch, 2> memory{PoolBatch(graph.device, batch, program.sizes()),
+                                          PoolBatch(graph.device, batch, program.sizes())};
     std::atomic<std::uint64_t> steps{0};
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       const PoolRows out = rows(memory[stats.batches % 2]);
@@ -83,7 +91,7 @@ struct PoolJob : InstanceJob<WalkSink> {
         for (std::uint64_t i = from; i < to; ++i) steps += out.run(SingleLane{}, program, first + i, i);
       });
       stats.compute_seconds += seconds_now() - start;
-      if (sink) writer.submit([=, this] { emit(first, count, out.edges, out.seeds); });
+      if (sink) writer.submit([=, this] { emit(first, count, out.base.edges, out.base.seeds); });
     };
     run_batches(EvenBatches{batch, run}, {begin, end}, options.progress, stats);
     stats.steps = steps;
@@ -100,8 +108,8 @@ struct PoolJob : InstanceJob<WalkSink> {
   void on_cuda(RunStats& stats) const {
     if (graph.paged) return in_partitions_on_cuda(stats);
     const std::uint64_t batch = cuda::instances_at_once(graph.device, bytes_per_instance(), end - begin);
-    const PoolBatch memory(graph.device, batch, program.pool_size, program.length);
-    PoolPieces pieces(graph.device, sink ? batch : 0, program.pool_size, program.length);
+    const PoolBatch memory(graph.device, batch, program.sizes());
+    PoolPieces pieces(graph.device, sink ? batch : 0, program.sizes());
     const Buffer<unsigned long long> steps(graph.device, 1, "counters");
     unsigned long long done = 0;
     copy_to_device(graph.device, steps.data(), &done, sizeof done);
@@ -128,12 +136,35 @@ struct PoolJob : InstanceJob<WalkSink> {
       if (group.rank() == 0) atomicAdd(steps, static_cast<unsigned long long>(done));
       return true;
     };
-    const bool wide = program.pool_size > GraphView::kHubDegree;  // every step may look through the pool
+    const bool wide =
+        program.sizes().entries > GraphView::kHubDegree;  // every step may look through the pool
     return wide ? cuda::launch_wide_instances(count, walk, {}, nullptr, stream)
                 : cuda::launch_instances(count, walk, nullptr, nullptr, stream);
   }
 #endif
 };
+
+/// Throws UsageError where random words or numbers of entries would come again.
+template <PoolSampler Sampler>
+void check_pool(const PoolProgram<Sampler>& program) {
+  const std::uint64_t frontier = program.frontier_size(), neighbors = program.neighbor_size();
+  if (frontier == 0 || neighbors == 0 || frontier * neighbors > kMaxDraws)
+    throw UsageError("a pool's frontier_size and neighbor_size are at least 1, and their product at most " +
+                     std::to_string(kMaxDraws));
+  if (program.sizes().entries >= ~std::uint32_t{0} || program.sizes().edges >= ~std::uint32_t{0})
+    throw UsageError("a pool grows to 2^32 entries or edges; take a smaller length");
+}
+
+/// Makes what neighbours are drawn by; `pages`: what comes with lists in partitions.
+template <PoolSampler Sampler>
+void add_pool_tables(ResidentGraph::Impl& graph, BiasTables& tables, PageRequest& pages,
+                     PoolProgram<Sampler>& program) {
+  pages.columns.weights = graph.graph.weighted;
+  const auto bias = table_bias(program.sampler);
+  program.cumulative = ctps_of(graph, tables, bias, pages);
+  ensure_bounds(graph, tables, bias);
+  program.positive = tables.positive.data();
+}
 
 /// Walks of `length` steps with a pool sampler of your own. Errors as run_walks.
 template <PoolSampler Sampler>
@@ -146,12 +177,17 @@ RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& 
     throw UsageError("--select: a pool's entry is picked by its");
   }
   stats.select = Select::its;
-  if (sampler.frontier_size > kMaxDraws)
+  if (sampler.pool_size() > kMaxDraws)
     throw UsageError("--frontier-size: at most " + std::to_string(kMaxDraws));
-  const auto pool = static_cast<std::uint32_t>(starts.most_seeds(sampler.frontier_size));
+  const auto pool = static_cast<std::uint32_t>(starts.most_seeds(sampler.pool_size()));
   const DeviceStarts device_starts(graph, starts, options.seed, pool);
-  const PoolJob<Sampler> job{{graph, starts, options, sink},
-                             {graph.view, sampler, device_starts.view(), options.seed, length, pool}};
+  PageRequest pages(graph);
+  PoolJob<Sampler> job{{graph, starts, options, sink},
+                       {graph.view, sampler, device_starts.view(), options.seed, length, pool},
+                       &pages};
+  check_pool(job.program);
+  BiasTables tables;
+  if constexpr (HasEdgeBias<Sampler>) add_pool_tables(graph, tables, pages, job.program);
   run_instances(job, stats);
   stats.selections = stats.sampled_edges = stats.steps;
   return stats;

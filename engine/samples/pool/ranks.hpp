@@ -17,9 +17,9 @@
 
 namespace sluice {
 
-/// A question: the target of the edge at `position`, which is in the list of `vertex`.
+/// A question: the target of an edge, which a PoolDraw finds in the list of `vertex`.
 struct PoolQuestions {
-  EdgeIndex* positions;
+  std::uint64_t* draws;
   Vertex* vertices;
   Vertex* targets;  ///< the answers
 };
@@ -29,7 +29,7 @@ struct PoolQuestions {
 /// worst all pools of all ranks wait for one of them.
 inline std::uint64_t parked_pool_bytes(const Device& device, const Communicator* ranks) {
   if (!ranks) return kParkedPoolBytes;
-  constexpr std::uint64_t kQuestion = sizeof(EdgeIndex) + 2 * sizeof(Vertex);
+  constexpr std::uint64_t kQuestion = sizeof(std::uint64_t) + 2 * sizeof(Vertex);
   const std::uint64_t asked = kQuestion + sizeof(std::uint32_t),
                       remote = kQuestion + paged_item_bytes(device);
   return kParkedPoolBytes + asked + static_cast<std::uint64_t>(ranks->size()) * remote;
@@ -58,7 +58,7 @@ struct WaitingPools::Ask {
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
     if (group.rank() != 0) return true;
-    questions.positions[q] = pools.states[order[q]].edge;
+    questions.draws[q] = pools.states[order[q]].draw;
     questions.vertices[q] = pools.waits_at[order[q]];
     return true;
   }
@@ -78,26 +78,31 @@ struct WaitingPools::Take {
 
 /// What other ranks ask of the lists here.
 struct RemoteQuestions {
+  template <bool kTabled>
   struct Answer {
+    GraphView graph;  ///< without edges: lists are read where they are
     PoolQuestions questions;
 
     template <class Group>
     SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
                               PickCounters&) const {
       const std::uint32_t q = here.order[k];
-      if (group.rank() == 0) questions.targets[q] = here.page.targets[questions.positions[q]];
+      if (group.rank() != 0) return true;
+      const Row row = graph.row(questions.vertices[q]);
+      questions.targets[q] = PoolDraw<kTabled>::target(here.page, row, questions.draws[q]);
       return true;
     }
   };
 };
 
-/// `Items` is either backend's PagedItems.
-template <class Items>
+/// `Items` is either backend's PagedItems; `kTabled`: are neighbours drawn by the CTPS of their list?
+template <class Items, bool kTabled>
 class PoolRanks {
  public:
   /// `link` null, on all ranks: what ranks hand each other goes through their hosts. Throws BudgetError.
   PoolRanks(const ResidentGraph::Impl& graph, DeviceRanks* link, PartitionCache& loop, RunStats& stats)
       : ranks_(*graph.paging.shard),
+        graph_(graph.view),
         device_(graph.device),
         stats_(stats),
         items_(graph, loop, stats),
@@ -115,7 +120,7 @@ class PoolRanks {
     const std::vector<std::uint64_t> remote = exchange_.counts(counts_, kPurpose);
     const std::uint64_t come = std::accumulate(remote.begin(), remote.end(), std::uint64_t{0});
     together(&ranks_, [&] { remote_.reserve(device_, come); });
-    exchange({{own_.positions.data(), remote_.positions.data(), sizeof(EdgeIndex)},
+    exchange({{own_.draws.data(), remote_.draws.data(), sizeof(std::uint64_t)},
               {own_.vertices.data(), remote_.vertices.data(), sizeof(Vertex)}},
              counts_, remote);
     const auto own = static_cast<std::size_t>(ranks_.rank());
@@ -123,7 +128,8 @@ class PoolRanks {
     stats_.entries_received += come - remote[own];
 
     together(&ranks_, [&] {
-      items_.visit(come, WaitsAt{remote_.vertices.data()}, RemoteQuestions::Answer{remote_.view()});
+      items_.visit(come, WaitsAt{remote_.vertices.data()},
+                   RemoteQuestions::Answer<kTabled>{graph_, remote_.view()});
     });
     exchange({{remote_.targets.data(), own_.targets.data(), sizeof(Vertex)}}, remote, counts_);
     items_.each(asked, WaitingPools::Take{pools, order_.data(), own_.targets.data()});
@@ -135,15 +141,15 @@ class PoolRanks {
   static constexpr std::uint64_t kPieceBytes = 4u << 20;  // questions are few, beside edges
 
   struct Memory {
-    Buffer<EdgeIndex> positions;
+    Buffer<std::uint64_t> draws;
     Buffer<Vertex> vertices, targets;
 
     void reserve(const Device& device, std::uint64_t questions) {
-      positions.reserve(device, questions, kPurpose);
+      draws.reserve(device, questions, kPurpose);
       vertices.reserve(device, questions, kPurpose);
       targets.reserve(device, questions, kPurpose);
     }
-    PoolQuestions view() const { return {positions.data(), vertices.data(), targets.data()}; }
+    PoolQuestions view() const { return {draws.data(), vertices.data(), targets.data()}; }
   };
 
   /// Questions in order of the rank that owns the list; returns how many.
@@ -161,6 +167,7 @@ class PoolRanks {
   }
 
   Communicator& ranks_;
+  GraphView graph_;
   const Device& device_;
   RunStats& stats_;
   Items items_;

@@ -1,9 +1,27 @@
-// The sampling API for pools of vertices (C-SAW section III): each step selects an entry of the pool, and a
-// uniform neighbour takes its place. A sampler has
-//   frontier_size            seeds in the pool
-//   vertex_bias(graph, v)    bias of an entry, an integer; it may read degrees only, and must be 0 where v
-//   has
-//                            no neighbour
+// The sampling API for pools of vertices (C-SAW section III): each step selects entries of the pool, and the
+// neighbours that these select take their places. A sampler may have
+//   pool_size()              required: seeds
+//   vertex_bias(graph, v)    required: bias of an entry, an integer; it may read degrees only. Without an
+//                            edge_bias it must be 0 where v has no neighbour
+//   frontier_size()          entries that a step selects, at least 1; default: 1
+//   neighbor_size()          neighbours that each of them selects, at least 1; default: 1
+//   edge_bias(graph, edge)   bias of a neighbour, an integer, a function of graph and edge alone, tabled
+//   once;
+//                            default: all alike
+//   update(graph, from, to)  which vertex an edge brings to the pool; default: `to`; kNoVertex: none. It may
+//                            read degrees only
+//
+// A step selects distinct entries, one after the other: each with probability proportional to its vertex_bias
+// among the entries that the step has not selected, or fewer where no bias above 0 is left. Each selected
+// entry then selects neighbours by edge_bias, one independent of the other, so that a neighbour may come
+// twice. Each such edge is recorded. The first neighbour takes the entry's place, each further one a new
+// place at the pool's end: a step adds frontier_size * (neighbor_size - 1) entries. Only later steps select
+// what a step brings. An entry without an edge of positive edge_bias is never selected. The walk ends after
+// its length in steps, or where no bias is above 0.
+//
+// WalkBatch::edges is [count, length, frontier_size * neighbor_size, 2]: a step's edges in order of
+// selection, and kNoVertex where it has fewer. Biases of a list, and of a pool, must add up to less than
+// 2^64.
 #pragma once
 
 #include <concepts>
@@ -12,21 +30,39 @@
 
 #include "engine/core/types.hpp"
 #include "engine/graph/graph_view.hpp"
+#include "engine/select/bias.hpp"
 #include "engine/select/hooks.hpp"
 
 namespace sluice {
 
 template <class S>
 concept PoolSampler = std::is_trivially_copyable_v<S> && requires(const S s, const GraphView& g, Vertex v) {
-  { s.frontier_size } -> std::convertible_to<std::uint32_t>;
+  { s.pool_size() } -> std::convertible_to<std::uint32_t>;
   { s.vertex_bias(g, v) } -> std::convertible_to<std::uint64_t>;
+};
+template <class S>
+concept HasFrontierSize = requires(const S s) {
+  { s.frontier_size() } -> std::convertible_to<std::uint32_t>;
+};
+template <class S>
+concept HasPoolNeighborSize = requires(const S s) {
+  { s.neighbor_size() } -> std::convertible_to<std::uint32_t>;
+};
+template <class S>
+concept HasPoolUpdate = requires(const S s, const GraphView& g, Vertex v) {
+  { s.update(g, v, v) } -> std::same_as<Vertex>;
 };
 
 /// What pools never call of their sampler.
 template <PoolSampler S>
 constexpr HookSet never_called_by_pools() {
-  constexpr HookSet required = hooks(Hook::frontier_size, Hook::vertex_bias);
-  return never_called<S>(required, required);
+  using enum Hook;
+  constexpr HookSet required = hooks(pool_size, vertex_bias);
+  constexpr HookSet names = required.with(frontier_size).with(neighbor_size).with(edge_bias).with(update);
+  return never_called<S>(names, required.with(frontier_size, HasFrontierSize<S>)
+                                    .with(neighbor_size, HasPoolNeighborSize<S>)
+                                    .with(edge_bias, HasEdgeBias<S>)
+                                    .with(update, HasPoolUpdate<S>));
 }
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Walks of a pool of vertices (frontier size 1 of a pool of M; C-SAW table I), by one group an instance.
+// Walks of a pool of vertices (C-SAW table I), by one group an instance.
 #pragma once
 
 #include <algorithm>
@@ -8,26 +8,45 @@
 #include "engine/core/macros.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/graph/partition_map.hpp"
+#include "engine/graph/read_bytes.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/random/uniform.hpp"
+#include "engine/samples/pool/sampler.hpp"
+#include "engine/select/candidates.hpp"
 
 namespace sluice {
 
-/// A pool's walk between two steps.
+/// A pool's walk between two edges.
 struct PoolState {
-  std::uint64_t total = 0;  ///< of the pool's biases
+  std::uint64_t total = 0;  ///< of the biases of entries that may be selected
   std::uint32_t step = 0;
-  // In partitions: the edge that the step takes, if its list is not here, and its target if another rank said
-  // so.
+  std::uint32_t entries = 0;   ///< of the pool
+  std::uint32_t selected = 0;  ///< entries that the step has selected
+  std::uint32_t entry = 0;     ///< the one at hand
+  std::uint32_t edge = 0;      ///< of the step
+  std::uint32_t edges = 0;     ///< of lesser steps
+  // In partitions: how the edge is found in a list that is not here (PoolDraw), and its target if another
+  // rank said so.
   Vertex target = kNoVertex;
-  EdgeIndex edge = 0;
-  std::uint32_t in_place = 0;  ///< targets that were read in place
+  std::uint64_t draw = 0;
+  std::uint64_t read = 0;  ///< bytes of lists that were read in place
 };
 
-/// Bytes of device memory that an instance takes: seeds, pool and biases, and the edges of its walk.
-constexpr std::uint64_t pool_bytes(std::uint64_t pool, std::uint64_t length) {
-  return pool * (2 * sizeof(Vertex) + sizeof(std::uint64_t)) + length * 2 * sizeof(Vertex);
-}
+/// How many elements of memory an instance takes.
+struct PoolSizes {
+  std::uint64_t seeds = 1, entries = 1, selected = 0, edges = 0;
+
+  /// `length` steps select so many entries and neighbours of each.
+  static constexpr PoolSizes of(std::uint64_t seeds, std::uint64_t length, std::uint64_t frontier = 1,
+                                std::uint64_t neighbors = 1) {
+    return {seeds, seeds + length * frontier * (neighbors - 1), frontier > 1 ? frontier : 0,
+            length * frontier * neighbors};
+  }
+  constexpr std::uint64_t bytes() const {
+    return (seeds + entries + 2 * edges) * sizeof(Vertex) + entries * sizeof(std::uint64_t) +
+           selected * sizeof(std::uint32_t);
+  }
+};
 /// What it takes beside that where its lists come in partitions: its state, and the list that it waits for.
 inline constexpr std::uint64_t kParkedPoolBytes = sizeof(PoolState) + sizeof(Vertex);
 /// Instances in each of the two batches of the host: one leaves while the other is made.
@@ -37,107 +56,242 @@ inline std::uint64_t host_pool_batch(std::uint64_t each, std::uint64_t instances
   return std::clamp<std::uint64_t>(fitting, 1, std::max<std::uint64_t>(instances, 1));
 }
 
+/// How a neighbour is drawn of a list: an edge's position, or where the list has a CTPS, the random word that
+/// finds it there.
+template <bool kTabled>
+struct PoolDraw {
+  SLUICE_HD static std::uint64_t make(const Row& row, std::uint64_t word) {
+    return kTabled ? word : row.offset + uniform_index(word, row.degree);
+  }
+  /// `lists` has the columns of the list.
+  template <class Lists>
+  SLUICE_HD static Vertex target(const Lists& lists, const Row& row, std::uint64_t draw) {
+    if constexpr (kTabled)
+      draw = row.offset + inverse_transform(lists.cumulative + row.offset, row.degree, draw);
+    return lists.targets[draw];
+  }
+  /// What is read of the list.
+  SLUICE_HD static std::uint64_t bytes(const Row& row) {
+    return kTargetBytes + (kTabled ? ctps_bytes(row.degree) : 0);
+  }
+};
+
 /// Every list is here.
+template <bool kTabled>
 struct WholeLists {
-  SLUICE_HD Vertex target(const GraphView& graph, Vertex, const PoolState& state) const {
-    return graph.csr.targets[state.edge];
+  const Vertex* targets;
+  const std::uint64_t* cumulative;
+
+  SLUICE_HD Vertex target(Vertex, const Row& row, const PoolState& state) const {
+    return PoolDraw<kTabled>::target(*this, row, state.draw);
   }
 };
 
 /// The lists of the partitions that are here.
+template <bool kTabled>
 struct PagedLists {
   PageMap map;
 
   /// The target of the state's edge, in the list of `v`; kNoVertex if that is not here.
-  SLUICE_HD Vertex target(const GraphView&, Vertex v, PoolState& state) const {
+  SLUICE_HD Vertex target(Vertex v, const Row& row, PoolState& state) const {
     if (state.target != kNoVertex) return state.target;
     const std::uint32_t slot = map.slot(v);
-    state.in_place += slot == map.in_place;
-    return slot == PageMap::kNoSlot ? kNoVertex : map.pages[slot].targets[state.edge];
+    if (slot == PageMap::kNoSlot) return kNoVertex;
+    if (slot == map.in_place) state.read += PoolDraw<kTabled>::bytes(row);
+    return PoolDraw<kTabled>::target(map.pages[slot], row, state.draw);
   }
 };
 
-template <class Sampler>
+/// Scratch and results of one instance, of as many elements as PoolSizes says.
+struct PoolRow {
+  Vertex *seeds, *pool;
+  std::uint64_t* biases;    ///< of the pool's entries
+  std::uint32_t* selected;  ///< entries that the step has selected, where there may be several
+  Vertex* edges;            ///< sources and targets
+};
+
+template <PoolSampler Sampler>
 struct PoolProgram {
+  static constexpr bool kTabled = HasEdgeBias<Sampler>;
+
   GraphView graph;
   Sampler sampler;
   StartsView starts;
   std::uint64_t seed = 1;
   std::uint32_t length = 0;
-  std::uint32_t pool_size = 1;  ///< room in the pool; lines with fewer seeds are filled up with kNoVertex
+  std::uint32_t pool_size = 1;  ///< room for seeds; lines with fewer are filled up with kNoVertex
+  const std::uint64_t* cumulative = nullptr;  ///< edge_bias: CTPS of every list
+  const std::uint32_t* positive = nullptr;    ///< edge_bias: entries of positive bias
 
-  /// Runs one instance: seeds[pool_size], pool[pool_size] and biases[pool_size] are its scratch and result,
-  /// edges[length * 2] its path. Returns the steps taken.
+  SLUICE_HD std::uint32_t frontier_size() const {
+    if constexpr (HasFrontierSize<Sampler>) {
+      return sampler.frontier_size();
+    } else {
+      return 1;
+    }
+  }
+  SLUICE_HD std::uint32_t neighbor_size() const {
+    if constexpr (HasPoolNeighborSize<Sampler>) {
+      return sampler.neighbor_size();
+    } else {
+      return 1;
+    }
+  }
+  PoolSizes sizes() const { return PoolSizes::of(pool_size, length, frontier_size(), neighbor_size()); }
+  /// Edges that were selected before the state's step.
+  SLUICE_HD std::uint32_t edges_before(const PoolState& state) const {
+    return HasFrontierSize<Sampler> ? state.edges : state.step * neighbor_size();
+  }
+
+  /// Runs one instance. Returns how many edges it selected.
   template <class Group>
-  SLUICE_HD std::uint32_t run(const Group& group, Instance instance, Vertex* seeds, Vertex* pool,
-                              std::uint64_t* biases, Vertex* edges) const {
-    PoolState state = begin(group, instance, seeds, pool, biases);
-    walk(group, instance, state, pool, biases, edges, WholeLists{});
-    end(group, state, edges);
-    return state.step;
+  SLUICE_HD std::uint32_t run(const Group& group, Instance instance, const PoolRow& row) const {
+    PoolState state = begin(group, instance, row);
+    walk(group, instance, state, row, WholeLists<kTabled>{graph.csr.targets, cumulative});
+    end(group, state, row);
+    return edges_before(state);
   }
 
   /// The pool as it starts.
   template <class Group>
-  SLUICE_HD PoolState begin(const Group& group, Instance instance, Vertex* seeds, Vertex* pool,
-                            std::uint64_t* biases) const {
+  SLUICE_HD PoolState begin(const Group& group, Instance instance, const PoolRow& row) const {
     std::uint64_t mine = 0;
     const std::uint64_t count = starts.count(instance);
     for (std::uint32_t i = group.rank(); i < pool_size; i += Group::kSize) {
       const Vertex v = i < count ? starts.seed_vertex(instance, i) : kNoVertex;
-      seeds[i] = pool[i] = v;
-      biases[i] = v == kNoVertex ? 0 : sampler.vertex_bias(graph, v);
-      mine += biases[i];
+      row.seeds[i] = row.pool[i] = v;
+      row.biases[i] = bias_of(v);
+      mine += row.biases[i];
     }
     const std::uint64_t total = group.sum(mine);
     group.sync();  // any lane may read the pool now
-    return {.total = total};
+    return {.total = total, .entries = pool_size};
   }
 
   /// Goes on through the lists that are here; returns the vertex whose list is not, or kNoVertex at the end.
   template <class Group, class Lists>
-  SLUICE_HD Vertex walk(const Group& group, Instance instance, PoolState& state, Vertex* pool,
-                        std::uint64_t* biases, Vertex* edges, const Lists& lists) const {
-    for (; state.step < length && state.total > 0; ++state.step) {
-      const PhiloxBlock block = WalkDraws{seed, state.step, instance}.block(Stream::select);
-      const std::uint32_t entry = find(group, biases, uniform_index(block.low(), state.total));
-      const Vertex from = pool[entry];
-      const Row row = graph.row(from);
-      state.edge = row.offset + uniform_index(block.high(), row.degree);
-      const Vertex to = lists.target(graph, from, state);
-      if (to == kNoVertex) return from;
-      state.target = kNoVertex;
-      const std::uint64_t bias = sampler.vertex_bias(graph, to);
-      state.total = state.total - biases[entry] + bias;
-      group.sync();
-      if (group.rank() == 0) {
-        pool[entry] = to;
-        biases[entry] = bias;
-        edges[2 * std::uint64_t{state.step}] = from;
-        edges[2 * std::uint64_t{state.step} + 1] = to;
+  SLUICE_HD Vertex walk(const Group& group, Instance instance, PoolState& state, const PoolRow& row,
+                        const Lists& lists) const {
+    for (; state.step < length; ++state.step) {
+      const WalkDraws draws{seed, state.step, instance};
+      const PhiloxBlock first = draws.block(Stream::select);
+      if (state.selected == 0 && !select(group, draws, first, state, row)) return kNoVertex;
+      for (; state.edge < state.selected * neighbor_size(); ++state.edge) {
+        const Vertex waits = follow(group, draws, first, state, row, lists);
+        if (waits != kNoVertex) return waits;
       }
-      group.sync();
+      close(group, state, row);
     }
     return kNoVertex;
   }
 
   /// What the path has no steps for.
   template <class Group>
-  SLUICE_HD void end(const Group& group, const PoolState& state, Vertex* edges) const {
-    for (std::uint64_t i = 2 * std::uint64_t{state.step} + group.rank(); i < 2 * std::uint64_t{length};
-         i += Group::kSize) {
-      edges[i] = kNoVertex;
-    }
+  SLUICE_HD void end(const Group& group, const PoolState& state, const PoolRow& row) const {
+    fill(group, row, state.step * width(), length * width());
   }
 
  private:
+  /// Edges of a step.
+  SLUICE_HD std::uint64_t width() const { return std::uint64_t{frontier_size()} * neighbor_size(); }
+
+  SLUICE_HD std::uint64_t bias_of(Vertex v) const {
+    if (v == kNoVertex) return 0;
+    if constexpr (kTabled) {
+      if (positive[v] == 0) return 0;
+    }
+    return sampler.vertex_bias(graph, v);
+  }
+
+  /// Selects the step's entries; false: none can be. They have no bias until their neighbours do.
+  template <class Group>
+  SLUICE_HD bool select(const Group& group, const WalkDraws& draws, const PhiloxBlock& first,
+                        PoolState& state, const PoolRow& row) const {
+    while (state.selected < frontier_size() && state.total > 0) {
+      const PhiloxBlock block = state.selected == 0 ? first : draws.block(Stream::select, state.selected);
+      state.entry = find(group, row.biases, state.entries, uniform_index(block.low(), state.total));
+      state.total -= row.biases[state.entry];
+      if constexpr (HasFrontierSize<Sampler>) {
+        group.sync();
+        if (group.rank() == 0) {
+          row.biases[state.entry] = 0;
+          if (frontier_size() > 1) row.selected[state.selected] = state.entry;
+        }
+        group.sync();
+      }
+      ++state.selected;
+    }
+    return state.selected > 0;
+  }
+
+  /// The random word of a step's edge: neighbour j of entry k.
+  SLUICE_HD std::uint64_t word_of(const WalkDraws& draws, const PhiloxBlock& first, std::uint32_t k,
+                                  std::uint32_t j) const {
+    if (j > 0) return draw_at(draws, Stream::neighbor, k * (neighbor_size() - 1) + j - 1);
+    return k == 0 ? first.high() : draws.block(Stream::select, k).high();
+  }
+
+  /// Takes the state's edge; the vertex whose list it waits for, or kNoVertex.
+  template <class Group, class Lists>
+  SLUICE_HD Vertex follow(const Group& group, const WalkDraws& draws, const PhiloxBlock& first,
+                          PoolState& state, const PoolRow& row, const Lists& lists) const {
+    const std::uint32_t k = HasFrontierSize<Sampler> ? state.edge / neighbor_size() : 0,
+                        j = HasPoolNeighborSize<Sampler> ? state.edge - k * neighbor_size() : 0;
+    if (frontier_size() > 1) state.entry = row.selected[k];
+    Vertex* const edge = row.edges + 2 * (state.step * width() + state.edge);
+    const Vertex from = j == 0 ? row.pool[state.entry] : edge[-2];  // an entry's edges lie side by side
+    const Row list = graph.row(from);
+    state.draw = PoolDraw<kTabled>::make(list, word_of(draws, first, k, j));
+    const Vertex to = lists.target(from, list, state);
+    if (to == kNoVertex) return from;
+    state.target = kNoVertex;
+    const Vertex member = brought(from, to);
+    const std::uint64_t bias = bias_of(member);
+    state.total += bias;
+    const std::uint32_t place = j == 0 ? state.entry : state.entries++;
+    group.sync();
+    if (group.rank() == 0) {
+      row.pool[place] = member;
+      row.biases[place] = bias;
+      edge[0] = from;
+      edge[1] = to;
+    }
+    group.sync();
+    return kNoVertex;
+  }
+
+  SLUICE_HD Vertex brought(Vertex from, Vertex to) const {
+    if constexpr (HasPoolUpdate<Sampler>) {
+      return sampler.update(graph, from, to);
+    } else {
+      return to;
+    }
+  }
+
+  /// Ends a step.
+  template <class Group>
+  SLUICE_HD void close(const Group& group, PoolState& state, const PoolRow& row) const {
+    if constexpr (HasFrontierSize<Sampler>) {
+      fill(group, row, state.step * width() + state.edge, (state.step + 1) * width());
+      state.edges += state.edge;
+    }
+    state.selected = state.edge = 0;
+  }
+
+  /// Marks edges [begin, end) as none.
+  template <class Group>
+  SLUICE_HD static void fill(const Group& group, const PoolRow& row, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = 2 * begin + group.rank(); i < 2 * end; i += Group::kSize) row.edges[i] = kNoVertex;
+  }
+
   /// The entry whose region of the pool's CTPS holds x.
   template <class Group>
-  SLUICE_HD std::uint32_t find(const Group& group, const std::uint64_t* biases, std::uint64_t x) const {
+  SLUICE_HD static std::uint32_t find(const Group& group, const std::uint64_t* biases, std::uint32_t entries,
+                                      std::uint64_t x) {
     std::uint64_t below = 0;
     for (std::uint32_t base = 0;; base += Group::kSize) {
       const std::uint32_t i = base + group.rank();
-      const std::uint64_t sum = below + group.inclusive_scan(i < pool_size ? biases[i] : std::uint64_t{0});
+      const std::uint64_t sum = below + group.inclusive_scan(i < entries ? biases[i] : std::uint64_t{0});
       const std::uint32_t hit = group.ballot(sum > x);
       if (hit != 0) return base + group.first(hit);
       below = group.broadcast(sum, Group::kSize - 1);

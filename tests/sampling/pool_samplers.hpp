@@ -1,0 +1,46 @@
+// Pool samplers of a user's own.
+#pragma once
+
+#include "engine/samples/pool/pool.hpp"
+
+namespace sluice::test {
+
+/// Two entries and two neighbours by weight.
+struct TwoByTwo {
+  std::uint32_t seeds = 3;
+
+  SLUICE_HD std::uint32_t pool_size() const { return seeds; }
+  SLUICE_HD std::uint32_t frontier_size() const { return 2; }
+  SLUICE_HD std::uint32_t neighbor_size() const { return 2; }
+  SLUICE_HD std::uint64_t vertex_bias(const GraphView& graph, Vertex v) const { return 1 + graph.degree(v); }
+  SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
+    return graph.weight_bias(edge);
+  }
+};
+
+/// Two entries and a uniform neighbour, which is lost, or leads back, or on.
+struct PickyPool {
+  std::uint32_t seeds = 20;
+
+  SLUICE_HD std::uint32_t pool_size() const { return seeds; }
+  SLUICE_HD std::uint32_t frontier_size() const { return 2; }
+  SLUICE_HD std::uint64_t vertex_bias(const GraphView& graph, Vertex v) const { return graph.degree(v); }
+  SLUICE_HD Vertex update(const GraphView& graph, Vertex from, Vertex to) const {
+    if (to % 5 == 0) return kNoVertex;
+    return graph.degree(to) % 2 == 0 ? from : to;
+  }
+};
+
+/// The built-in kind with all that is optional said.
+struct SpelledOut {
+  std::uint32_t seeds = 12;
+
+  SLUICE_HD std::uint32_t pool_size() const { return seeds; }
+  SLUICE_HD std::uint32_t frontier_size() const { return 1; }
+  SLUICE_HD std::uint32_t neighbor_size() const { return 1; }
+  SLUICE_HD std::uint64_t vertex_bias(const GraphView& graph, Vertex v) const { return graph.degree(v); }
+  SLUICE_HD std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
+  SLUICE_HD Vertex update(const GraphView&, Vertex, Vertex to) const { return to; }
+};
+
+}  // namespace sluice::test

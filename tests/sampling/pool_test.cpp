@@ -1,0 +1,116 @@
+// Pools of a user's own: whole and in partitions, and how they grow and shrink.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "engine/core/error.hpp"
+#include "sampling/jobs.hpp"
+#include "sampling/pool_samplers.hpp"
+
+namespace sluice::test {
+namespace {
+
+template <class Sampler>
+WalkDigest digest_of(ResidentGraph& graph, const Sampler& sampler, std::uint32_t length) {
+  WalkDigest digest;
+  run_pool(graph, random_starts(100), sampler, length, WalkOptions{}, &digest);
+  return digest;
+}
+
+TEST(UserPool, IsTheBuiltInKindWhereItSaysTheSame) {
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph resident(device, graph);
+  WalkOptions options;
+  options.kind = WalkKind::multidimensional, options.length = 30, options.frontier_size = 12;
+  WalkDigest expected;
+
+  run_walks(resident, random_starts(100), options, &expected);
+
+  EXPECT_GT(expected.count(), 0u);
+  EXPECT_TRUE(digest_of(resident, SpelledOut{}, 30) == expected);
+}
+
+template <class Sampler>
+void expect_same_in_partitions(const Sampler& sampler) {
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(device, graph), parts(device, graph, {.partitions = 9, .slots = 2});
+
+  const WalkDigest expected = digest_of(whole, sampler, 20);
+
+  EXPECT_GT(expected.count(), 0u);
+  EXPECT_TRUE(digest_of(parts, sampler, 20) == expected);
+}
+
+TEST(UserPool, IsTheSameInPartitions) {
+  expect_same_in_partitions(TwoByTwo{});
+  expect_same_in_partitions(PickyPool{});
+  expect_same_in_partitions(SpelledOut{});
+}
+
+/// Follows the pools by what is recorded: a step selects what was there before it.
+struct Follower : WalkSink {
+  explicit Follower(std::size_t a_step) : width(a_step) {}
+
+  void write(const WalkBatch& batch) override {
+    const std::size_t seeds = batch.pool.size() / batch.count, row = batch.length * width;
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      std::map<Vertex, std::int64_t> pool;
+      for (std::size_t s = 0; s < seeds; ++s) ++pool[batch.pool[i * seeds + s]];
+      for (std::size_t step = 0; step < batch.length; ++step)
+        follow(pool, &batch.edges[2 * (i * row + step * width)]);
+    }
+  }
+  void follow(std::map<Vertex, std::int64_t>& pool, const Vertex* edges) {
+    auto left = pool;
+    for (std::size_t j = 0; j < width && edges[2 * j] != kNoVertex; ++j) {
+      const Vertex from = edges[2 * j], to = edges[2 * j + 1];
+      EXPECT_GT(left[from]--, 0);
+      --pool[from];
+      if (to % 5 != 0) ++pool[leads(from, to)];
+      ++edges_seen;
+    }
+  }
+  std::function<Vertex(Vertex, Vertex)> leads;
+  std::size_t width;
+  std::uint64_t edges_seen = 0;
+};
+
+TEST(UserPool, SelectsWhatEarlierStepsBrought) {
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph resident(device, graph);
+  Follower follower(2);
+  follower.leads = [&](Vertex from, Vertex to) {
+    return (graph.out.offsets[to + 1] - graph.out.offsets[to]) % 2 == 0 ? from : to;
+  };
+
+  const RunStats stats = run_pool(resident, random_starts(100), PickyPool{}, 50, WalkOptions{}, &follower);
+
+  EXPECT_GT(follower.edges_seen, 0u);
+  EXPECT_LT(follower.edges_seen, 100u * 50 * 2);  // entries are lost, and pools end
+  EXPECT_EQ(stats.sampled_edges, follower.edges_seen);
+}
+
+TEST(UserPool, RefusesNoEntryAndTooManyEdges) {
+  struct Sized : TwoByTwo {
+    std::uint32_t entries = 0;
+    SLUICE_HD std::uint32_t frontier_size() const { return entries; }
+  };
+  const Graph graph = scattered(50);
+  Device device({DeviceChoice::host, 1, 0});
+  ResidentGraph resident(device, graph);
+  const auto run = [&](std::uint32_t entries, std::uint32_t length) {
+    run_pool(resident, random_starts(1), Sized{{}, entries}, length, WalkOptions{}, nullptr);
+  };
+
+  EXPECT_THROW(run(0, 3), UsageError);
+  EXPECT_THROW(run(kMaxDraws, 3), UsageError);
+  EXPECT_THROW(run(1u << 20, 1u << 20), UsageError);
+  EXPECT_NO_THROW(run(4, 3));  // more than there are
+}
+
+}  // namespace
+}  // namespace sluice::test

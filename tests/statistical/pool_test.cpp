@@ -1,0 +1,132 @@
+// Pools of which a step selects two entries and two weighted neighbours: every step against the law of the
+// pool that it began with.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "sampling/jobs.hpp"
+#include "sampling/pool_samplers.hpp"
+#include "statistical/chi_square.hpp"
+
+namespace sluice::test {
+namespace {
+
+using Law = std::map<std::vector<Vertex>, double>;  // by a step's sources and targets
+
+/// A weight of 0 is never drawn, and vertex 4 has no other.
+const std::vector<std::vector<std::pair<Vertex, float>>> kLists{{{1, 1}, {2, 2}, {3, 4}},
+                                                                {{0, 3}, {2, 1}},
+                                                                {{0, 1}, {1, 1}, {3, 0}, {4, 2}},
+                                                                {{0, 1}, {2, 5}},
+                                                                {{1, 0}, {2, 0}}};
+
+Graph graph_of_lists() {
+  Graph graph;
+  graph.directed = graph.weighted = true;
+  graph.out.offsets = HostArray<EdgeIndex>(kLists.size() + 1);
+  graph.out.targets = HostArray<Vertex>(13);
+  graph.out.weights = HostArray<float>(13);
+  EdgeIndex at = 0;
+  for (std::size_t v = 0; v < kLists.size(); ++v) {
+    graph.out.offsets[v] = at;
+    for (const auto& [target, weight] : kLists[v])
+      graph.out.targets[at] = target, graph.out.weights[at] = weight, ++at;
+  }
+  graph.out.offsets[kLists.size()] = at;
+  return graph;
+}
+
+double weight_of(Vertex v) {
+  double sum = 0;
+  for (const auto& [target, weight] : kLists[v]) sum += weight;
+  return sum;
+}
+
+double bias_of(Vertex v) {
+  return weight_of(v) > 0 ? 1 + static_cast<double>(kLists[v].size()) : 0;
+}
+
+/// Adds all ways of a step that has made `done` so far, with `left` of the pool to select `entries` from.
+void enumerate(const std::vector<Vertex>& left, int entries, const std::vector<Vertex>& done,
+               double probability, Law& law) {
+  double total = 0;
+  for (const Vertex v : left) total += bias_of(v);
+  if (entries == 0 || total == 0) {
+    std::vector<Vertex> step = done;
+    step.resize(8, kNoVertex);
+    law[step] += probability;
+    return;
+  }
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const Vertex v = left[i];
+    std::vector<Vertex> rest = left;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+    for (const auto& [a, first] : kLists[v]) {
+      for (const auto& [b, second] : kLists[v]) {
+        const double p = probability * bias_of(v) / total * first / weight_of(v) * second / weight_of(v);
+        if (!(p > 0)) continue;
+        std::vector<Vertex> more = done;
+        more.insert(more.end(), {v, a, v, b});
+        enumerate(rest, entries - 1, more, p, law);
+      }
+    }
+  }
+}
+
+/// Counts of steps by the pool that each began with, in order.
+struct Steps : WalkSink {
+  void write(const WalkBatch& batch) override {
+    const std::size_t seeds = batch.pool.size() / batch.count;
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      const auto start = batch.pool.subspan(i * seeds, seeds);
+      std::vector<Vertex> pool(start.begin(), start.end());
+      for (std::size_t s = 0; s < batch.length; ++s) {
+        const auto edges = batch.edges.subspan((i * batch.length + s) * 8, 8);
+        std::sort(pool.begin(), pool.end());
+        ++count[pool][{edges.begin(), edges.end()}];
+        for (std::size_t at = 0; at < 8 && edges[at] != kNoVertex; at += 4) {
+          *std::find(pool.begin(), pool.end(), edges[at]) = edges[at + 1];
+          pool.push_back(edges[at + 3]);
+        }
+      }
+    }
+  }
+  std::map<std::vector<Vertex>, std::map<std::vector<Vertex>, std::uint64_t>> count;
+};
+
+TEST(PoolLaw, EveryStepIsThatOfItsPool) {
+  const Graph graph = graph_of_lists();
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph resident(device, graph);
+  WalkOptions options;
+  options.seed = 5;
+  Steps steps;
+
+  run_pool(resident, random_starts(400000), TwoByTwo{}, 2, options, &steps);
+
+  double statistic = 0, freedom = 0;
+  for (const auto& [pool, count] : steps.count) {
+    Law law;
+    enumerate(pool, 2, {}, 1, law);
+    std::vector<double> probability;
+    std::vector<std::uint64_t> observed;
+    for (const auto& [step, seen] : count) law.try_emplace(step, 0);
+    for (const auto& [step, p] : law) {
+      const auto seen = count.find(step);
+      probability.push_back(p);
+      observed.push_back(seen == count.end() ? 0 : seen->second);
+    }
+    const stat::Fit fit = stat::pearson(observed, probability);
+    EXPECT_EQ(fit.impossible, 0u);
+    EXPECT_GT(fit.p, stat::kThreshold);
+    statistic += fit.statistic, freedom += fit.freedom;
+  }
+  EXPECT_GT(steps.count.size(), 35u);
+  EXPECT_GT(stat::chi_square_tails(statistic, freedom).upper, stat::kThreshold)
+      << statistic << " of " << freedom;
+}
+
+}  // namespace
+}  // namespace sluice::test
