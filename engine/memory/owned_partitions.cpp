@@ -26,9 +26,9 @@ Ownership owners_of_partitions(const Communicator& ranks, std::uint64_t partitio
 }
 
 Ownership owners_of_vertices(const Communicator& ranks, const PartitionPlan& plan) {
+  const Ownership owners = owners_of_partitions(ranks, plan.size());
   std::vector<std::uint64_t> begins;
-  for (const std::uint64_t partition : owners_of_partitions(ranks, plan.size()).begins())
-    begins.push_back(plan.ranges().begins()[partition]);
+  for (const std::uint64_t partition : owners.begins()) begins.push_back(plan.ranges().begins()[partition]);
   return Ownership(std::move(begins));
 }
 
