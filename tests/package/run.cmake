@@ -14,8 +14,9 @@ endfunction()
 
 set(cuda "")
 if(CUDA)
-  set(cuda -D CUDA=ON -D CMAKE_CUDA_COMPILER=${NVCC} -D CMAKE_CUDA_ARCHITECTURES=${CUDA_ARCHITECTURES}
-    "-DCMAKE_CUDA_FLAGS=-std=c++20 --expt-relaxed-constexpr --extended-lambda")
+  set(ENV{CUDACXX} ${NVCC})
+  set(ENV{CUDAARCHS} "${CUDA_ARCHITECTURES}") # perhaps several
+  set(cuda -D CUDA=ON "-DCMAKE_CUDA_FLAGS=-std=c++20 --expt-relaxed-constexpr --extended-lambda")
 endif()
 
 file(READ ${SOURCE_DIR}/../../docs/library.md page)
