@@ -127,12 +127,14 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
            .vertex_bytes = fresh ? kRankVertexBytes : kBatchVertexBytes,
            .file_needs_in = true});
   const RankPlace place{c.common.paging, &world(), c.rows};
+  // Read anew for each memory that is tried: reading takes more than the batch does. The last one stays.
   std::optional<HeldBatch> changes;
-  if (!fresh || c.batch.updates())
-    changes.emplace(read_batch(c.batch.files, job.graph(), job.ids(), threads_of(c.common)));
   PageRankPlan plan = job.fitting([&](const PagingOptions& paging) {
     RankPlace with = place;
     with.paging = paging;
+    changes.reset();
+    if (!fresh || c.batch.updates())
+      changes.emplace(read_batch(c.batch.files, job.graph(), job.ids(), threads_of(c.common)));
     return plan_of(job, c, changes ? &*changes : nullptr, with);
   });
   if (c.common.plan) {

@@ -138,11 +138,9 @@ std::vector<std::string> named(const std::string& line) {
 
 TEST_P(BudgetGrid, WorksWithWhatARefusalNames) {
   if (GetParam().name == "edge") GTEST_SKIP() << "pieces of the file that are looked through are in no plan";
-  // A batch is read before the job's need is known, through 320 KiB of buffers.
-  const std::string host = GetParam().name == "pagerank_dynamic" ? "400KiB" : "100KiB";
   for (const std::vector<std::string>& little : {std::vector<std::string>{"--device-memory", "20KiB"},
-                                                 {"--host-memory", host},
-                                                 {"--device-memory", "20KiB", "--host-memory", host}}) {
+                                                 {"--host-memory", "100KiB"},
+                                                 {"--device-memory", "20KiB", "--host-memory", "100KiB"}}) {
     std::vector<std::string> memory = little;
     Finished finished = run_with(memory);
     // What one sample or query takes is said when one has found too little.
