@@ -40,8 +40,9 @@ class AccSuite {
 
   std::vector<Figure> run() {
     {
-      Made<AccGraph> on_device([this] {
-        return std::make_unique<AccGraph>(device_, *graph_, AccNeeds{.in_edges = true, .weights = true});
+      Made<acc::AccGraph> on_device([this] {
+        return std::make_unique<acc::AccGraph>(device_, *graph_,
+                                               acc::AccNeeds{.in_edges = true, .weights = true});
       });
       const std::string sources = text("%.0f sources", kSources);
       searches(on_device, "bfs, " + sources, {});
@@ -50,8 +51,9 @@ class AccSuite {
       whole("wcc", [&] { return components(*on_device).stats; });
     }
     {
-      Made<AccGraph> simple(
-          [this] { return std::make_unique<AccGraph>(device_, *graph_, AccNeeds{.simple = true}); });
+      Made<acc::AccGraph> simple([this] {
+        return std::make_unique<acc::AccGraph>(device_, *graph_, acc::AccNeeds{.simple = true});
+      });
       whole("kcore", [&] { return core_numbers(*simple).stats; });
       whole("kcore --k 16", [&] { return core_numbers(*simple, 16).stats; });
     }
@@ -100,7 +102,7 @@ class AccSuite {
   }
 
   /// Edges that a search traverses, as Graph500 counts them: those with an end that it reaches, each once.
-  double traversed_edges(const BfsResult& result) {
+  double traversed_edges(const acc::BfsResult& result) {
     std::uint64_t stored = 0;
     for (std::uint64_t v = 0; v < graph_->vertices(); ++v)
       stored += result.depths[v] >= 0 ? graph_->out.offsets[v + 1] - graph_->out.offsets[v] : 0;
@@ -108,14 +110,14 @@ class AccSuite {
   }
 
   /// Times of all sources, and the harmonic mean of their rates.
-  void searches(Made<AccGraph>& on_device, const std::string& name, const AccOptions& options) {
+  void searches(Made<acc::AccGraph>& on_device, const std::string& name, const acc::AccOptions& options) {
     if (!begin(name)) return;
     std::vector<double> times, rates;
-    AccStats last;
+    acc::AccStats last;
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
       double slowness = 0, time = 0;
       for (const Vertex source : sources_of(*graph_)) {
-        const BfsResult result = bfs(*on_device, source, options);
+        const acc::BfsResult result = bfs(*on_device, source, options);
         time += result.stats.compute_seconds;
         slowness += result.stats.compute_seconds / std::max(1.0, traversed_edges(result));
         last = result.stats;
@@ -128,33 +130,33 @@ class AccSuite {
     put(name + ", harmonic mean", std::move(rates), "G edges/s", "traversed, Graph500's count");
   }
 
-  static std::string rounds_of(const AccStats& stats) {
+  static std::string rounds_of(const acc::AccStats& stats) {
     return text("%.0f rounds", static_cast<double>(stats.rounds)) +
            text(", %.0f launches", static_cast<double>(stats.kernel_launches));
   }
 
-  void ablations(Made<AccGraph>& on_device) {
-    AccOptions options;
-    options.direction = AccDirection::push;
+  void ablations(Made<acc::AccGraph>& on_device) {
+    acc::AccOptions options;
+    options.direction = acc::AccDirection::push;
     searches(on_device, "bfs, push alone", options);
     for (const auto& [name, filter] :
-         {std::pair{"ballot", AccFilter::ballot}, std::pair{"online", AccFilter::online},
-          std::pair{"batch", AccFilter::batch}}) {
+         {std::pair{"ballot", acc::AccFilter::ballot}, std::pair{"online", acc::AccFilter::online},
+          std::pair{"batch", acc::AccFilter::batch}}) {
       options.filter = filter;
       searches(on_device, std::string("bfs, push alone, --filter ") + name, options);
     }
     options = {};
     for (const auto& [name, fusion] :
-         {std::pair{"none", AccFusion::none}, std::pair{"all", AccFusion::all}}) {
+         {std::pair{"none", acc::AccFusion::none}, std::pair{"all", acc::AccFusion::all}}) {
       options.fusion = fusion;
       searches(on_device, std::string("bfs, --fusion ") + name, options);
     }
   }
 
-  void paths(Made<AccGraph>& on_device, const std::string& name) {
+  void paths(Made<acc::AccGraph>& on_device, const std::string& name) {
     if (!begin(name)) return;
     std::vector<double> times, rates;
-    AccStats last;
+    acc::AccStats last;
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
       double time = 0;
       for (const Vertex source : sources_of(*graph_)) {
@@ -173,7 +175,7 @@ class AccSuite {
   void whole(const std::string& name, Run&& run) {
     if (!begin(name)) return;
     std::vector<double> times, rates;
-    AccStats last;
+    acc::AccStats last;
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
       last = run();
       if (r == 0) continue;
@@ -186,10 +188,10 @@ class AccSuite {
 
   /// Rounds of messages about two states, where there is room for them.
   void beliefs() {
-    if (!options_.wants("bp") || graph_->directed || plan_beliefs(device_, *graph_, 2).message_bytes > 0)
+    if (!options_.wants("bp") || graph_->directed || acc::plan_beliefs(device_, *graph_, 2).message_bytes > 0)
       return;  // or not whole
     begin("bp");
-    BeliefModel model;
+    acc::BeliefModel model;
     model.states = 2;
     model.coupling = {0.6, 0.4, 0.4, 0.6};
     model.priors = HostArray<double>(2 * graph_->vertices(), "priors");
@@ -197,12 +199,12 @@ class AccSuite {
       model.priors[2 * v] = static_cast<double>(1 + v % 7) / 8;
       model.priors[2 * v + 1] = 1 - model.priors[2 * v];
     }
-    const AccGraph on_device = belief_graph(device_, *graph_, 2);
-    BeliefOptions messages;
+    const acc::AccGraph on_device = acc::belief_graph(device_, *graph_, 2);
+    acc::BeliefOptions messages;
     messages.tolerance = 0;
     messages.max_iterations = device_.is_cuda() ? kBeliefRounds : kBeliefRoundsOnHost;
     std::vector<double> times, rates;
-    AccStats last;
+    acc::AccStats last;
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
       last = propagate_beliefs(on_device, model, messages).stats;
       if (r == 0) continue;
@@ -227,9 +229,9 @@ class AccSuite {
     io::ConvertOptions rules;
     rules.undirected = true, rules.weights = io::WeightRule::uniform, rules.compact = false;
     const Graph graph = io::generate_graph(generate, rules);
-    const AccGraph on_device(device_, graph, {.in_edges = true, .weights = true});
+    const acc::AccGraph on_device(device_, graph, {.in_edges = true, .weights = true});
     std::vector<double> times, path_times;
-    BfsResult result;
+    acc::BfsResult result;
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
       result = bfs(on_device, 0);
       const double path_time = sssp(on_device, 0).stats.compute_seconds;

@@ -7,22 +7,22 @@
 namespace sluice::apps {
 
 inline constexpr std::array kAccDirections{
-    Name<AccDirection>{"auto", AccDirection::automatic},
-    Name<AccDirection>{"push", AccDirection::push},
-    Name<AccDirection>{"pull", AccDirection::pull},
+    Name<acc::AccDirection>{"auto", acc::AccDirection::automatic},
+    Name<acc::AccDirection>{"push", acc::AccDirection::push},
+    Name<acc::AccDirection>{"pull", acc::AccDirection::pull},
 };
 
 inline constexpr std::array kAccFilters{
-    Name<AccFilter>{"jit", AccFilter::jit},
-    Name<AccFilter>{"ballot", AccFilter::ballot},
-    Name<AccFilter>{"online", AccFilter::online},
-    Name<AccFilter>{"batch", AccFilter::batch},
+    Name<acc::AccFilter>{"jit", acc::AccFilter::jit},
+    Name<acc::AccFilter>{"ballot", acc::AccFilter::ballot},
+    Name<acc::AccFilter>{"online", acc::AccFilter::online},
+    Name<acc::AccFilter>{"batch", acc::AccFilter::batch},
 };
 
 inline constexpr std::array kAccFusions{
-    Name<AccFusion>{"none", AccFusion::none},
-    Name<AccFusion>{"push-pull", AccFusion::push_pull},
-    Name<AccFusion>{"all", AccFusion::all},
+    Name<acc::AccFusion>{"none", acc::AccFusion::none},
+    Name<acc::AccFusion>{"push-pull", acc::AccFusion::push_pull},
+    Name<acc::AccFusion>{"all", acc::AccFusion::all},
 };
 
 }  // namespace sluice::apps

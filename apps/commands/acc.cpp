@@ -53,7 +53,7 @@ void declare_acc(Command& command, AccCommand& c) {
   command.set_idle(kIdleForSolvers);
 }
 
-AccPlace place_of(const AccCommand& c) {
+acc::AccPlace place_of(const AccCommand& c) {
   return {c.common.paging, &world(), c.common.scratch};
 }
 
@@ -68,7 +68,7 @@ std::vector<std::string> text_columns_of(const AccCommand& c, std::vector<std::s
   return names.size() > 1 ? names : std::vector<std::string>{};
 }
 
-VertexColumns::VertexColumns(const Job& job, const AccCommand& c, const AccGraph& graph)
+VertexColumns::VertexColumns(const Job& job, const AccCommand& c, const acc::AccGraph& graph)
     : job_(job), first_(graph.first()), last_(graph.last()) {
   if (c.common.original_ids) columns_.push_back({"vertices", io::ElementType::i64});
 }

@@ -18,7 +18,7 @@ namespace sluice::apps {
 
 struct AccCommand {
   std::string graph;
-  AccOptions acc;
+  acc::AccOptions acc;
   CommonOptions common;
 };
 
@@ -30,16 +30,16 @@ void declare_worklists(Command& command, AccCommand& c);
 void declare_acc(Command& command, AccCommand& c);
 
 /// Who works on the graph, and how edges reach them.
-AccPlace place_of(const AccCommand& c);
+acc::AccPlace place_of(const AccCommand& c);
 /// The same place, and other partitions.
-inline AccPlace place_with(AccPlace place, const PagingOptions& paging) {
+inline acc::AccPlace place_with(acc::AccPlace place, const PagingOptions& paging) {
   place.paging = paging;
   return place;
 }
 
 /// Of results of all vertices those that this rank writes.
 template <class T>
-std::span<const T> own_part(const AccGraph& graph, std::span<const T> all) {
+std::span<const T> own_part(const acc::AccGraph& graph, std::span<const T> all) {
   return all.subspan(graph.first(), graph.last() - graph.first());
 }
 
@@ -55,7 +55,7 @@ class VertexColumns {
  public:
   /// Begins with the ids themselves where they are asked for. Of the graph's vertices this rank's are
   /// written.
-  VertexColumns(const Job& job, const AccCommand& c, const AccGraph& graph);
+  VertexColumns(const Job& job, const AccCommand& c, const acc::AccGraph& graph);
 
   /// Of all vertices. `values` must outlive write(); a row has `width` of them.
   void add(const std::string& name, io::ElementType type, const void* values, std::uint64_t width = 1);

@@ -28,23 +28,24 @@ std::uint64_t reached(std::span<const std::int32_t> depths) {
 void run_bfs(const Command& command, const BfsCommand& c) {
   if (!command.given("--source")) throw UsageError("--source V is missing: say where the search begins");
   Job job(command, c.common, c.graph,
-          {.in_edges = c.acc.direction != AccDirection::push,
-           .in_edges_if_room = c.acc.direction == AccDirection::automatic,
-           .vertex_bytes = kAccVertexBytes});
-  const AccPlace place = place_of(c);
+          {.in_edges = c.acc.direction != acc::AccDirection::push,
+           .in_edges_if_room = c.acc.direction == acc::AccDirection::automatic,
+           .vertex_bytes = acc::kAccVertexBytes});
+  const acc::AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
-  const AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return plan_bfs(job.device(), job.graph(), place_with(place, paging));
+  const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return acc::plan_bfs(job.device(), job.graph(), place_with(place, paging));
   });
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results({{"command", std::string("bfs")}, {"source", std::int64_t(c.source)}},
                                    text_columns_of(c, {"depth", "parent"}));
-  const AccGraph graph(job.device(), job.graph(), {.in_edges = c.acc.direction != AccDirection::push}, place);
-  const BfsResult result = bfs(graph, source, c.acc);
+  const acc::AccGraph graph(job.device(), job.graph(),
+                            {.in_edges = c.acc.direction != acc::AccDirection::push}, place);
+  const acc::BfsResult result = bfs(graph, source, c.acc);
   if (c.common.verify)
-    verify_bfs(job.graph(), source, result.depths.span(), result.parents.span(), &world(),
-               threads_of(c.common));
+    acc::verify_bfs(job.graph(), source, result.depths.span(), result.parents.span(), &world(),
+                    threads_of(c.common));
   VertexColumns columns(job, c, graph);
   columns.add("depth", io::ElementType::i32, result.depths.data());
   columns.add_vertices("parent", result.parents.span());

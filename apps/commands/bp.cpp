@@ -18,10 +18,10 @@ namespace {
 
 struct BpCommand : AccCommand {
   std::string priors, coupling;
-  BeliefOptions beliefs;
+  acc::BeliefOptions beliefs;
 };
 
-AccFigures figures_of(const BpCommand& c, BeliefResult& result) {
+AccFigures figures_of(const BpCommand& c, acc::BeliefResult& result) {
   AccFigures figures;
   figures.stats = std::move(result.stats);
   figures.found = fmt::format("beliefs to a change of {:.3g}", result.residual);
@@ -37,11 +37,11 @@ void run_bp(const Command& command, BpCommand& c) {
   for (const char* name : {"--priors", "--coupling"}) {
     if (!command.given(name)) throw UsageError(fmt::format("{} FILE is missing", name));
   }
-  Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
-  const BeliefModel model = read_belief_model(c.priors, c.coupling, job.graph(), job.ids());
-  const AccPlace place = place_of(c);
+  Job job(command, c.common, c.graph, {.vertex_bytes = acc::kAccVertexBytes});
+  const acc::BeliefModel model = read_belief_model(c.priors, c.coupling, job.graph(), job.ids());
+  const acc::AccPlace place = place_of(c);
   const auto plan_with = [&](const PagingOptions& paging) {
-    return plan_beliefs(job.device(), job.graph(), model.states, place_with(place, paging));
+    return acc::plan_beliefs(job.device(), job.graph(), model.states, place_with(place, paging));
   };
   const auto is_too_large = [&] {
     try {
@@ -51,7 +51,7 @@ void run_bp(const Command& command, BpCommand& c) {
     }
   };
   job.moves_to_host(job.device().is_cuda() && is_too_large());
-  const AccPlan plan = job.fitting(plan_with);
+  const acc::AccPlan plan = job.fitting(plan_with);
   if (c.common.plan) return job.print_plan(plan);
   job.require_device_memory(plan.device_bytes);
 
@@ -62,15 +62,15 @@ void run_bp(const Command& command, BpCommand& c) {
                                     {"max_iterations", std::int64_t{c.beliefs.max_iterations}}},
                                    text_columns_of(c, {"belief"}));
   c.beliefs.keep_messages = c.common.verify;
-  const AccGraph graph = belief_graph(job.device(), job.graph(), model.states, place);
+  const acc::AccGraph graph = acc::belief_graph(job.device(), job.graph(), model.states, place);
   job.progress().start(command.name());
-  BeliefResult result = propagate_beliefs(graph, model, c.beliefs, [&](std::uint32_t round) {
+  acc::BeliefResult result = propagate_beliefs(graph, model, c.beliefs, [&](std::uint32_t round) {
     throw_if_stopped();
     job.progress().update(command.name(), round, c.beliefs.max_iterations, " iterations");
   });
   if (c.common.verify)
-    verify_beliefs(job.graph(), model, result, c.beliefs.tolerance, c.beliefs.damping, &world(),
-                   threads_of(c.common));
+    acc::verify_beliefs(job.graph(), model, result, c.beliefs.tolerance, c.beliefs.damping, &world(),
+                        threads_of(c.common));
   job.count({{"scratch_bytes", result.stats.scratch_bytes}});
   VertexColumns columns(job, c, graph);
   columns.add("belief", io::ElementType::f32, result.beliefs.data(), model.states);

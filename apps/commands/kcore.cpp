@@ -24,10 +24,10 @@ std::uint64_t count_members(std::span<const std::uint8_t> members) {
 }
 
 void run_kcore(const Command& command, const KcoreCommand& c) {
-  Job job(command, c.common, c.graph, {.in_edges = true, .vertex_bytes = kAccVertexBytes});
-  const AccPlace place = place_of(c);
-  const AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return plan_cores(job.device(), job.graph(), place_with(place, paging), c.common.plan);
+  Job job(command, c.common, c.graph, {.in_edges = true, .vertex_bytes = acc::kAccVertexBytes});
+  const acc::AccPlace place = place_of(c);
+  const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return acc::plan_cores(job.device(), job.graph(), place_with(place, paging), c.common.plan);
   });
   if (c.common.plan) return job.print_plan(plan);
 
@@ -35,9 +35,10 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});
   const std::string name = c.k > 0 ? "member" : "core";
   auto& results = job.open_results(attributes, text_columns_of(c, {name}));
-  const AccGraph graph(job.device(), job.graph(), {.simple = true}, place);
-  const CoreResult result = core_numbers(graph, c.k, c.acc);
-  if (c.common.verify) verify_cores(job.graph(), c.k, result.cores.span(), &world(), threads_of(c.common));
+  const acc::AccGraph graph(job.device(), job.graph(), {.simple = true}, place);
+  const acc::CoreResult result = core_numbers(graph, c.k, c.acc);
+  if (c.common.verify)
+    acc::verify_cores(job.graph(), c.k, result.cores.span(), &world(), threads_of(c.common));
   VertexColumns columns(job, c, graph);
   const std::uint32_t most =
       result.cores.empty() ? 0 : *std::max_element(result.cores.begin(), result.cores.end());

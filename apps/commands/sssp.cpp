@@ -30,20 +30,20 @@ std::uint64_t reached(std::span<const double> distances) {
 void run_sssp(const Command& command, const SsspCommand& c) {
   if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
   if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
-  Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
-  const AccPlace place = place_of(c);
+  Job job(command, c.common, c.graph, {.vertex_bytes = acc::kAccVertexBytes});
+  const acc::AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
-  const AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return plan_sssp(job.device(), job.graph(), place_with(place, paging));
+  const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return acc::plan_sssp(job.device(), job.graph(), place_with(place, paging));
   });
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results({{"command", std::string("sssp")}, {"source", std::int64_t(c.source)}},
                                    text_columns_of(c, {"distance"}));
-  const AccGraph graph(job.device(), job.graph(), {.weights = true}, place);
-  const SsspResult result = sssp(graph, source, c.delta, c.acc);
+  const acc::AccGraph graph(job.device(), job.graph(), {.weights = true}, place);
+  const acc::SsspResult result = sssp(graph, source, c.delta, c.acc);
   if (c.common.verify)
-    verify_sssp(job.graph(), source, result.distances.span(), &world(), threads_of(c.common));
+    acc::verify_sssp(job.graph(), source, result.distances.span(), &world(), threads_of(c.common));
   VertexColumns columns(job, c, graph);
   columns.add("distance", io::ElementType::f64, result.distances.data());
   columns.write(results);

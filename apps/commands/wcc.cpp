@@ -35,18 +35,18 @@ HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> compone
 }
 
 void run_wcc(const Command& command, const AccCommand& c) {
-  Job job(command, c.common, c.graph, {.vertex_bytes = kAccVertexBytes});
-  const AccPlace place = place_of(c);
-  const AccPlan plan = job.fitting([&](const PagingOptions& paging) {
+  Job job(command, c.common, c.graph, {.vertex_bytes = acc::kAccVertexBytes});
+  const acc::AccPlace place = place_of(c);
+  const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
     return plan_components(job.device(), job.graph(), place_with(place, paging));
   });
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results({{"command", std::string("wcc")}}, text_columns_of(c, {"component"}));
-  const AccGraph graph(job.device(), job.graph(), {}, place);
-  const ComponentResult result = components(graph, c.acc);
+  const acc::AccGraph graph(job.device(), job.graph(), {}, place);
+  const acc::ComponentResult result = components(graph, c.acc);
   if (c.common.verify)
-    verify_components(job.graph(), result.components.span(), &world(), threads_of(c.common));
+    acc::verify_components(job.graph(), result.components.span(), &world(), threads_of(c.common));
   const HostArray<std::int64_t> names = names_of(job, result.components.span());
   VertexColumns columns(job, c, graph);
   columns.add("component", io::ElementType::i64, names.data());

@@ -45,13 +45,13 @@ double number_of(std::string_view word, const std::string& where) {
 
 using Words = std::vector<std::string_view>;
 
-void take_coupling(const std::string& path, BeliefModel& model) {
+void take_coupling(const std::string& path, acc::BeliefModel& model) {
   unsigned rows = 0;
   for_each_row(path, [&](const Words& words, const std::string& where) {
     if (rows++ == 0) model.states = static_cast<unsigned>(words.size());
-    if (model.states > kMostBeliefStates)
+    if (model.states > acc::kMostBeliefStates)
       throw UsageError(fmt::format("{}: {} states, of which there may be 1 to {}", where, model.states,
-                                   kMostBeliefStates));
+                                   acc::kMostBeliefStates));
     if (words.size() != model.states || rows > model.states)
       throw InputError(
           fmt::format("{}: a coupling has as many rows as columns, here {}", where, model.states));
@@ -70,7 +70,7 @@ void take_coupling(const std::string& path, BeliefModel& model) {
     throw InputError(fmt::format("{}: every entry is zero", path));
 }
 
-void take_priors(const std::string& path, std::uint64_t vertices, const IdMap& ids, BeliefModel& model) {
+void take_priors(const std::string& path, std::uint64_t vertices, const IdMap& ids, acc::BeliefModel& model) {
   const unsigned states = model.states;
   model.priors = HostArray<double>(vertices * states, "priors");
   HostCharge marks("marks of vertices");
@@ -104,9 +104,9 @@ void take_priors(const std::string& path, std::uint64_t vertices, const IdMap& i
 
 }  // namespace
 
-BeliefModel read_belief_model(const std::string& priors, const std::string& coupling, const Graph& graph,
-                              const IdMap& ids) {
-  BeliefModel model;
+acc::BeliefModel read_belief_model(const std::string& priors, const std::string& coupling, const Graph& graph,
+                                   const IdMap& ids) {
+  acc::BeliefModel model;
   take_coupling(coupling, model);
   take_priors(priors, graph.vertices(), ids, model);
   return model;

@@ -10,7 +10,7 @@ namespace sluice::apps {
 
 /// Reads S rows of S (`coupling`), then a row of S for every vertex (`priors`): of the i-th in the graph
 /// file's order, or with original ids headed by the vertex. Throws InputError naming file and line.
-BeliefModel read_belief_model(const std::string& priors, const std::string& coupling, const Graph& graph,
-                              const IdMap& ids);
+acc::BeliefModel read_belief_model(const std::string& priors, const std::string& coupling, const Graph& graph,
+                                   const IdMap& ids);
 
 }  // namespace sluice::apps

@@ -12,8 +12,8 @@ namespace {
 
 /// Prints the first few labels and how many vertices have each.
 int spread(const sluice::Device& device, const sluice::Graph& file) {
-  const sluice::AccGraph graph(device, file, {});
-  const auto result = sluice::run_acc(graph, LabelPropagation{});
+  const sluice::acc::AccGraph graph(device, file, {});
+  const auto result = sluice::acc::run_acc(graph, LabelPropagation{});
   std::map<sluice::Vertex, std::uint64_t> sizes;
   for (const auto state : result.states)
     if (state != LabelPropagation::kNone) ++sizes[LabelPropagation::label(state)];

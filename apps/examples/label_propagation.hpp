@@ -7,7 +7,7 @@
 struct LabelPropagation {
   using State =
       std::uint64_t;  // hops above the label, so that a minimum prefers near labels, then small ones
-  static constexpr sluice::Combine kCombine = sluice::Combine::aggregation;
+  static constexpr sluice::acc::Combine kCombine = sluice::acc::Combine::aggregation;
   static constexpr bool kRepeats = true;  // a smaller label may still come in the same round
   static constexpr State kNone = ~State{0};
   sluice::Vertex every = 100;
@@ -16,12 +16,14 @@ struct LabelPropagation {
   SLUICE_HD static sluice::Vertex label(State state) { return static_cast<sluice::Vertex>(state); }
 
   SLUICE_HD State init(sluice::Vertex v, std::uint64_t) const { return v % every == 0 ? v : kNone; }
-  SLUICE_HD State compute(const sluice::AccEdge<State>& edge) const {
+  SLUICE_HD State compute(const sluice::acc::AccEdge<State>& edge) const {
     return edge.state() + (State{1} << 32);
   }
-  SLUICE_HD State combine(State into, State value, sluice::AccRound) const {
+  SLUICE_HD State combine(State into, State value, sluice::acc::AccRound) const {
     return value < into ? value : into;
   }
-  SLUICE_HD bool active(State, State, sluice::AccRound) const { return true; }
-  SLUICE_HD std::uint64_t level(State state) const { return state == kNone ? sluice::kNoLevel : hops(state); }
+  SLUICE_HD bool active(State, State, sluice::acc::AccRound) const { return true; }
+  SLUICE_HD std::uint64_t level(State state) const {
+    return state == kNone ? sluice::acc::kNoLevel : hops(state);
+  }
 };

@@ -105,7 +105,7 @@ JobNeed Job::need_of(const ppr::Plan& plan) const {
   return {plan.smallest_bytes, plan.host_bytes + (device_->is_cuda() ? 0 : plan.smallest_bytes)};
 }
 
-JobNeed Job::need_of(const AccPlan& plan) const {
+JobNeed Job::need_of(const acc::AccPlan& plan) const {
   return {plan.device_bytes, plan.most_host_bytes(options_.verify),
           plan.message_bytes > 0 ? ", name a folder by --scratch, or use more ranks" : ""};
 }

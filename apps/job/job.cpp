@@ -295,7 +295,7 @@ void Job::summarize(const SolverFigures& solver) const {
 }
 
 void Job::summarize(const AccFigures& acc) const {
-  const AccStats& stats = acc.stats;
+  const acc::AccStats& stats = acc.stats;
   std::uint64_t bytes[] = {output_->result_bytes()};
   world().all_reduce(bytes, Reduce::sum, "the summary");
   if (!acc.converged) {

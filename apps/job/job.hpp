@@ -130,7 +130,7 @@ class Job {
   void print_plan(const RunPlan& plan) const;
   void print_plan(const PageRankPlan& plan) const;
   void print_plan(const ppr::Plan& plan) const;
-  void print_plan(const AccPlan& plan) const;
+  void print_plan(const acc::AccPlan& plan) const;
 
  private:
   void load(const std::string& graph_file);
@@ -144,7 +144,7 @@ class Job {
   JobNeed need_of(const RunPlan& plan) const;
   JobNeed need_of(const PageRankPlan& plan) const;
   JobNeed need_of(const ppr::Plan& plan) const;
-  JobNeed need_of(const AccPlan& plan) const;
+  JobNeed need_of(const acc::AccPlan& plan) const;
   /// Does a check of PageRank's ranks take so much?
   std::uint64_t rank_check_bytes() const;
   using FindNeed = std::function<JobNeed(const PagingOptions&)>;

@@ -82,7 +82,7 @@ void add_solver(Json& json, const SolverFigures& solver) {
 }
 
 void add_acc(Json& json, const AccFigures& acc) {
-  const AccStats& stats = acc.stats;
+  const acc::AccStats& stats = acc.stats;
   Json& to = json["acc"];
   to = {{"rounds", stats.rounds},
         {"pulls", stats.pulls},
@@ -100,11 +100,11 @@ void add_acc(Json& json, const AccFigures& acc) {
   }
   to["trace"] = Json::array();
   // On the host threads note what becomes active as they go; in a pull nothing has to be filtered.
-  const auto filter = [&](const AccRoundTrace& round) {
+  const auto filter = [&](const acc::AccRoundTrace& round) {
     if (round.refilled) return "ballot";
     return round.pull || stats.kernel_launches == 0 ? "none" : "online";
   };
-  for (const AccRoundTrace& round : stats.trace) {
+  for (const acc::AccRoundTrace& round : stats.trace) {
     to["trace"].push_back({{"level", round.level},
                            {"direction", round.pull ? "pull" : "push"},
                            {"filter", filter(round)},

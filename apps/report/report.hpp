@@ -60,7 +60,7 @@ struct SolverFigures {
 
 /// What an Active-Compute-Combine program reports.
 struct AccFigures {
-  AccStats stats{};
+  acc::AccStats stats{};
   std::string found{};  ///< in words, for the summary
   std::string end{};    ///< of one that iterates towards a limit: `converged`, or why it stopped; else empty
   bool converged = true;

@@ -11,7 +11,7 @@
 #include "engine/exec/threads.hpp"
 #include "partition/build.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 namespace {
 
@@ -195,4 +195,4 @@ CsrView AccGraph::upload(const CsrView& from, OnDevice& to) {
           from.weights != nullptr ? to.weights.data() : nullptr};
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -9,7 +9,7 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 struct AccNeeds {
   bool in_edges = false;  ///< where the graph has them; none are made
@@ -95,4 +95,4 @@ bool has_simple_lists(const CsrView& lists, unsigned threads, std::uint64_t firs
 /// own.
 bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads);
 
-}  // namespace sluice
+}  // namespace sluice::acc

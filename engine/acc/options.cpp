@@ -4,7 +4,7 @@
 #include "engine/core/error.hpp"
 #include "engine/memory/traffic.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 void AccStats::add_traffic(const SweepTraffic& traffic) {
   partitions = traffic.partitions;
@@ -42,4 +42,4 @@ void validate(const AccGraph& graph, const AccOptions& options) {
     throw UsageError("--fusion chooses what kernels of a GPU hold; the host has none (leave it out)");
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

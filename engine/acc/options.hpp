@@ -11,9 +11,11 @@
 #include "engine/memory/paging.hpp"
 
 namespace sluice {
-
 class Communicator;
 struct SweepTraffic;
+}  // namespace sluice
+
+namespace sluice::acc {
 
 /// Which way values go along edges: from active vertices, or to those that still want one.
 enum class AccDirection { automatic, push, pull };
@@ -98,4 +100,4 @@ struct AccStats {
   std::chrono::steady_clock::time_point last_{};
 };
 
-}  // namespace sluice
+}  // namespace sluice::acc

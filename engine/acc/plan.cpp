@@ -2,7 +2,7 @@
 #include "engine/acc/partitioned/rank_part.hpp"
 #include "engine/acc/solve.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 namespace {
 
@@ -140,4 +140,4 @@ AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace
   return plan_of(device, graph, {.state = 4, .result = 8, .check = 32}, place);
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -54,7 +54,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 enum class Combine { vote, aggregation, merge };
 
@@ -65,8 +65,6 @@ struct AccRound {
   std::uint32_t round = 0;  ///< the first is 1
   std::uint64_t level = 0;  ///< of an aggregation
 };
-
-namespace acc {
 
 // States are read while other threads write them.
 template <class T>
@@ -109,8 +107,6 @@ __device__ T fetch_min(T* at, T value) {
 }
 #endif
 
-}  // namespace acc
-
 /// An edge that compute() looks at. Nothing is read that it does not ask for.
 template <class State>
 struct AccEdge {
@@ -121,7 +117,7 @@ struct AccEdge {
   const State* states = nullptr;
   const float* weights = nullptr;  ///< null: every weight is 1
 
-  SLUICE_HD State state() const { return acc::load(states + source); }
+  SLUICE_HD State state() const { return load(states + source); }
   SLUICE_HD float weight() const { return weights == nullptr ? 1.0f : weights[position]; }
 };
 
@@ -209,7 +205,7 @@ inline constexpr bool kFalls<P> = P::kFalls;
 template <AccProgram P>
 SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P::State* at,
                                                    typename P::State value, const AccRound& round) {
-  auto before = acc::load(at);
+  auto before = load(at);
 #if defined(__CUDA_ARCH__)
   // Host threads are few, and look at states of this round while others work on it (host_levels.hpp).
   if constexpr (kFalls<P>) {
@@ -219,11 +215,11 @@ SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P:
     if (value == 1) {
       const auto level = static_cast<State>(round.level);
       if (before <= level) return {false, before};
-      before = acc::fetch_sub(at, value);
+      before = fetch_sub(at, value);
       if (before > level)
         return {program.active(static_cast<State>(before - 1), before, round),
                 static_cast<State>(before - 1)};
-      acc::fetch_sub(at, static_cast<State>(State{0} - value));
+      fetch_sub(at, static_cast<State>(State{0} - value));
       return {false, level};
     }
   }
@@ -231,8 +227,8 @@ SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P:
   for (;;) {
     const auto now = program.combine(before, value, round);
     if (now == before) return {false, now};
-    if (acc::exchange(at, before, now)) return {program.active(now, before, round), now};
+    if (exchange(at, before, now)) return {program.active(now, before, round), now};
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -30,15 +30,13 @@
 #include "engine/exec/cuda_executor.cuh"
 #endif
 
-namespace sluice {
+namespace sluice::acc {
 
 template <class State>
 struct AccResult {
   HostArray<State> states;  ///< [vertices]
   AccStats stats;
 };
-
-namespace acc {
 
 template <class Program>
 auto make_host_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
@@ -73,16 +71,14 @@ auto make_partitioned_driver(const AccGraph& graph, const Program& program, cons
 template <class Program>
 auto make_cuda_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   if constexpr (VoteProgram<Program>) {
-    return std::make_unique<cuda::CudaVote<Program>>(graph, program, options);
+    return std::make_unique<CudaVote<Program>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
-    return std::make_unique<cuda::CudaLevels<Program>>(graph, program, options);
+    return std::make_unique<CudaLevels<Program>>(graph, program, options);
   } else {
-    return std::make_unique<cuda::CudaMerge<Program>>(graph, program);
+    return std::make_unique<CudaMerge<Program>>(graph, program);
   }
 }
 #endif
-
-}  // namespace acc
 
 /// Throws UsageError for options that have no meaning for how the graph is worked on.
 void validate(const AccGraph& graph, const AccOptions& options);
@@ -118,26 +114,26 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     throw UsageError("this program was compiled for the host alone (compile it with nvcc, or use the host)");
 #endif
   if (graph.rank_part() != nullptr) {
-    if constexpr (acc::kTravels<Program>) {
+    if constexpr (kTravels<Program>) {
 #if defined(__CUDACC__)
       if (graph.device().is_cuda()) {
-        drive(acc::make_partitioned_driver<Program, cuda::CudaExecutor>(graph, program, options), from_host);
+        drive(make_partitioned_driver<Program, cuda::CudaExecutor>(graph, program, options), from_host);
         return result;
       }
 #endif
-      drive(acc::make_partitioned_driver<Program, HostExecutor>(graph, program, options), from_host);
+      drive(make_partitioned_driver<Program, HostExecutor>(graph, program, options), from_host);
     } else {
       throw UsageError("this program works on a whole graph in one process (program.hpp says what it takes)");
     }
   } else if (!graph.device().is_cuda()) {
-    drive(acc::make_host_driver(graph, program, options), from_device);
+    drive(make_host_driver(graph, program, options), from_device);
   } else {
 #if defined(__CUDACC__)
-    drive(acc::make_cuda_driver(graph, program, options), from_device);
+    drive(make_cuda_driver(graph, program, options), from_device);
 #endif
   }
   return result;
 }
 
 }  // namespace SLUICE_BUILD_NAMESPACE
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -8,7 +8,7 @@
 #include "engine/acc/options.hpp"
 #include "engine/core/host_array.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 struct BfsResult {
   HostArray<std::int32_t> depths;  ///< [vertices] -1: unreached
@@ -79,4 +79,4 @@ AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& pla
 AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place = {});
 AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place = {});
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -9,7 +9,7 @@
 #include "engine/core/charged_vector.hpp"
 #include "partition/list_reader.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 namespace {
 
@@ -210,4 +210,4 @@ void verify_components(const Graph& graph, std::span<const Vertex> components, C
   wait_for_checks(ranks);
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -15,7 +15,7 @@
 #include "engine/exchange/communicator.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 /// Graph500's five rules, and that every parent is the smallest possible. Reads every edge once, by one rank;
 /// takes a bit a vertex.
@@ -48,4 +48,4 @@ void verify_components(const Graph& graph, std::span<const Vertex> components, C
 double verify_beliefs(const Graph& graph, const BeliefModel& model, const BeliefResult& result,
                       double tolerance, double damping, Communicator* ranks = nullptr, unsigned threads = 1);
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -8,7 +8,7 @@
 #include "partition/build.hpp"
 #include "partition/list_reader.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 namespace {
 
@@ -190,4 +190,4 @@ void verify_cores(const Graph& graph, std::uint32_t k, std::span<const std::uint
   wait_for_checks(ranks);
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

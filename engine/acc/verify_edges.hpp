@@ -13,7 +13,7 @@
 #include "partition/graph.hpp"
 #include "partition/ranges.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 /// Throws RunError ("verify: ...") unless `right`.
 template <class... Args>
@@ -62,4 +62,4 @@ inline void wait_for_checks(Communicator* ranks) {
   if (ranks != nullptr) ranks->barrier("the check of results");
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

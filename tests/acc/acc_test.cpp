@@ -23,16 +23,17 @@ class Acc : public testing::TestWithParam<unsigned> {
 
 TEST_P(Acc, FindsDepthsAndTheSmallestParents) {
   for (const auto& [name, graph] : acc_graphs()) {
-    const AccGraph on_device(device_, graph, {.in_edges = true});
+    const acc::AccGraph on_device(device_, graph, {.in_edges = true});
     for (const Vertex source : some_sources(graph)) {
       SCOPED_TRACE(name + " from " + std::to_string(source));
       const OracleSearch expected = oracle_bfs(graph, source);
-      for (const AccDirection direction : {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
-        const BfsResult result = bfs(on_device, source, {.direction = direction});
+      for (const acc::AccDirection direction :
+           {acc::AccDirection::automatic, acc::AccDirection::push, acc::AccDirection::pull}) {
+        const acc::BfsResult result = bfs(on_device, source, {.direction = direction});
 
         EXPECT_TRUE(same(result.depths, expected.depths));
         EXPECT_TRUE(same(result.parents, expected.parents));
-        EXPECT_NO_THROW(verify_bfs(graph, source, result.depths.span(), result.parents.span()));
+        EXPECT_NO_THROW(acc::verify_bfs(graph, source, result.depths.span(), result.parents.span()));
       }
     }
   }
@@ -40,15 +41,15 @@ TEST_P(Acc, FindsDepthsAndTheSmallestParents) {
 
 TEST_P(Acc, FindsDistancesToTheBit) {
   for (const auto& [name, graph] : acc_graphs()) {
-    const AccGraph on_device(device_, graph, {.weights = true});
+    const acc::AccGraph on_device(device_, graph, {.weights = true});
     for (const Vertex source : some_sources(graph)) {
       SCOPED_TRACE(name + " from " + std::to_string(source));
       const auto expected = oracle_distances(graph, source);
       for (const double delta : {0.0, 1e-3, 0.3, 1e9}) {
-        const SsspResult result = sssp(on_device, source, delta);
+        const acc::SsspResult result = sssp(on_device, source, delta);
 
         EXPECT_TRUE(same(result.distances, expected));
-        EXPECT_NO_THROW(verify_sssp(graph, source, result.distances.span()));
+        EXPECT_NO_THROW(acc::verify_sssp(graph, source, result.distances.span()));
       }
     }
   }
@@ -57,18 +58,18 @@ TEST_P(Acc, FindsDistancesToTheBit) {
 TEST_P(Acc, FindsCoreNumbers) {
   for (const auto& [name, graph] : acc_graphs()) {
     SCOPED_TRACE(name);
-    const AccGraph on_device(device_, graph, {.simple = true});
+    const acc::AccGraph on_device(device_, graph, {.simple = true});
     const auto expected = oracle_cores(graph);
 
-    const CoreResult result = core_numbers(on_device);
+    const acc::CoreResult result = core_numbers(on_device);
 
     EXPECT_TRUE(same(result.cores, expected));
-    EXPECT_NO_THROW(verify_cores(graph, 0, result.cores.span()));
+    EXPECT_NO_THROW(acc::verify_cores(graph, 0, result.cores.span()));
     for (const std::uint32_t k : {1u, 2u, 3u, 7u, 1000u}) {
-      const CoreResult members = core_numbers(on_device, k);
+      const acc::CoreResult members = core_numbers(on_device, k);
       for (std::size_t v = 0; v < expected.size(); ++v)
         ASSERT_EQ(members.cores[v] >= k, expected[v] >= k) << k << "-core, vertex " << v;
-      EXPECT_NO_THROW(verify_cores(graph, k, members.cores.span()));
+      EXPECT_NO_THROW(acc::verify_cores(graph, k, members.cores.span()));
     }
   }
 }
@@ -76,32 +77,32 @@ TEST_P(Acc, FindsCoreNumbers) {
 TEST_P(Acc, NamesComponentsByTheirSmallestVertex) {
   for (const auto& [name, graph] : acc_graphs()) {
     SCOPED_TRACE(name);
-    const AccGraph on_device(device_, graph, {});
+    const acc::AccGraph on_device(device_, graph, {});
 
-    const ComponentResult result = components(on_device);
+    const acc::ComponentResult result = components(on_device);
 
     EXPECT_TRUE(same(result.components, oracle_components(graph)));
-    EXPECT_NO_THROW(verify_components(graph, result.components.span()));
+    EXPECT_NO_THROW(acc::verify_components(graph, result.components.span()));
   }
 }
 
 /// Slots that take turns, many small partitions, and lists that are read in place.
-std::vector<AccPlace> in_partitions() {
-  const auto place = [](const PagingOptions& paging) { return AccPlace{.paging = paging}; };
+std::vector<acc::AccPlace> in_partitions() {
+  const auto place = [](const PagingOptions& paging) { return acc::AccPlace{.paging = paging}; };
   return {place({.partitions = 6, .slots = 2, .transport = Transport::copied}), place({.partitions = 40}),
           place({.partitions = 3, .transport = Transport::mapped})};
 }
 
 TEST_P(Acc, FindsTheSameInPartitions) {
   for (const auto& [name, graph] : acc_graphs()) {
-    for (const AccPlace& place : in_partitions()) {
+    for (const acc::AccPlace& place : in_partitions()) {
       SCOPED_TRACE(name + " in " + std::to_string(place.paging.partitions));
-      const AccGraph search(device_, graph, {.in_edges = true, .weights = true}, place);
+      const acc::AccGraph search(device_, graph, {.in_edges = true, .weights = true}, place);
       for (const Vertex source : some_sources(graph)) {
         const OracleSearch expected = oracle_bfs(graph, source);
-        for (const AccDirection direction :
-             {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
-          const BfsResult found = bfs(search, source, {.direction = direction});
+        for (const acc::AccDirection direction :
+             {acc::AccDirection::automatic, acc::AccDirection::push, acc::AccDirection::pull}) {
+          const acc::BfsResult found = bfs(search, source, {.direction = direction});
           EXPECT_TRUE(same(found.depths, expected.depths));
           EXPECT_TRUE(same(found.parents, expected.parents));
         }
@@ -109,9 +110,9 @@ TEST_P(Acc, FindsTheSameInPartitions) {
           EXPECT_TRUE(same(sssp(search, source, delta).distances, oracle_distances(graph, source)));
       }
       if (!graph.directed) {
-        const AccGraph simple(device_, graph, {.simple = true}, place);
+        const acc::AccGraph simple(device_, graph, {.simple = true}, place);
         EXPECT_TRUE(same(core_numbers(simple).cores, oracle_cores(graph)));
-        EXPECT_NO_THROW(verify_cores(graph, 3, core_numbers(simple, 3).cores.span()));
+        EXPECT_NO_THROW(acc::verify_cores(graph, 3, core_numbers(simple, 3).cores.span()));
       }
       EXPECT_TRUE(same(components(search).components, oracle_components(graph)));
     }
@@ -123,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(Threads, Acc, testing::Values(1u, 2u, 5u));
 TEST(AccOptions, ThatHaveNoMeaningAreRefused) {
   const Device device({DeviceChoice::host, 1, 0});
   const Graph graph = generated(io::GraphKind::grid, 4, true, io::WeightRule::uniform);
-  const AccGraph on_device(device, graph, {.in_edges = true, .weights = true});
+  const acc::AccGraph on_device(device, graph, {.in_edges = true, .weights = true});
   const auto none = static_cast<Vertex>(graph.vertices());
   EXPECT_THROW(bfs(on_device, none), UsageError);
   EXPECT_THROW(sssp(on_device, none), UsageError);
@@ -134,10 +135,10 @@ TEST(AccOptions, ThatHaveNoMeaningAreRefused) {
 TEST(AccRounds, PullWhereThatIsLessWorkAndSaySo) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
-  const AccGraph on_device(device, graph, {.in_edges = true});
+  const acc::AccGraph on_device(device, graph, {.in_edges = true});
 
-  const AccStats either = bfs(on_device, 0).stats;
-  const AccStats push = bfs(on_device, 0, {.direction = AccDirection::push}).stats;
+  const acc::AccStats either = bfs(on_device, 0).stats;
+  const acc::AccStats push = bfs(on_device, 0, {.direction = acc::AccDirection::push}).stats;
 
   EXPECT_GT(either.pulls, 0u);
   EXPECT_EQ(push.pulls, 0u);
@@ -151,10 +152,10 @@ TEST(AccRounds, PullInPartitionsToo) {
   const Graph undirected = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none),
               directed = rank_rmat(false, true);
   for (const Graph* graph : {&undirected, &directed}) {
-    const AccStats whole = bfs(AccGraph(device, *graph, {.in_edges = true}), 0).stats;
+    const acc::AccStats whole = bfs(acc::AccGraph(device, *graph, {.in_edges = true}), 0).stats;
     EXPECT_GT(whole.pulls, 0u);
-    for (const AccPlace& place : in_partitions()) {
-      const AccStats stats = bfs(AccGraph(device, *graph, {.in_edges = true}, place), 0).stats;
+    for (const acc::AccPlace& place : in_partitions()) {
+      const acc::AccStats stats = bfs(acc::AccGraph(device, *graph, {.in_edges = true}, place), 0).stats;
 
       EXPECT_EQ(stats.edges, whole.edges);
       ASSERT_EQ(stats.rounds, whole.rounds);
@@ -173,10 +174,10 @@ TEST(AccRounds, AreCountedBeyondThoseThatAreTold) {
   for (Vertex v = 0; v < 5000; ++v) path.push_back({v, v + 1});
   const Graph graph = stat::make_undirected(5001, path, false);
 
-  const AccStats stats = bfs(AccGraph(device, graph, {.in_edges = true}), 0).stats;
+  const acc::AccStats stats = bfs(acc::AccGraph(device, graph, {.in_edges = true}), 0).stats;
 
   EXPECT_EQ(stats.rounds, 5001u);
-  EXPECT_EQ(stats.trace.size(), kTracedRounds);
+  EXPECT_EQ(stats.trace.size(), acc::kTracedRounds);
 }
 
 TEST(AccRounds, GoBackToTheStatesBeyondTheBins) {
@@ -185,7 +186,7 @@ TEST(AccRounds, GoBackToTheStatesBeyondTheBins) {
   for (Vertex v = 0; v < 300; ++v) path.push_back({v, v + 1, v % 2 == 0 ? 1.0f : 1000.0f});
   const Graph graph = stat::make_graph(301, path, true);
 
-  const SsspResult result = sssp(AccGraph(device, graph, {.weights = true}), 0, 1.0);
+  const acc::SsspResult result = sssp(acc::AccGraph(device, graph, {.weights = true}), 0, 1.0);
 
   EXPECT_TRUE(same(result.distances, oracle_distances(graph, 0)));
   EXPECT_GT(result.stats.refills, 100u);
@@ -193,14 +194,14 @@ TEST(AccRounds, GoBackToTheStatesBeyondTheBins) {
 
 TEST(AccPartitions, WithoutActiveVerticesAreNeverBrought) {
   const Device device({DeviceChoice::host, 2, 0});
-  const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
+  const acc::AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
   const Graph graph = stretches(true), both_ways = stretches(false);
-  const AccGraph search(device, graph, {.weights = true}, place);
-  const AccGraph simple(device, both_ways, {.simple = true}, place);
+  const acc::AccGraph search(device, graph, {.weights = true}, place);
+  const acc::AccGraph simple(device, both_ways, {.simple = true}, place);
 
-  const AccStats one = bfs(search, 230).stats, last = bfs(search, 399).stats, far = sssp(search, 110).stats,
-                 none = core_numbers(simple, 1).stats, all = core_numbers(simple).stats,
-                 merged = components(search).stats;
+  const acc::AccStats one = bfs(search, 230).stats, last = bfs(search, 399).stats,
+                      far = sssp(search, 110).stats, none = core_numbers(simple, 1).stats,
+                      all = core_numbers(simple).stats, merged = components(search).stats;
 
   EXPECT_EQ(one.partitions, 4u);
   EXPECT_EQ(one.partition_transfers, 1u);
@@ -215,17 +216,17 @@ TEST(AccPartitions, WithoutActiveVerticesAreNeverBrought) {
 /// Of four partitions two slots hold, those of the first rounds have no vertex left when the last ones come.
 TEST(AccPartitions, WhoseVerticesAreAllSettledAreNotBroughtForPulls) {
   const Device device({DeviceChoice::host, 1, 0});
-  const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
+  const acc::AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
   const Graph apart = stretches(false);  // the other three stretches are never reached
   std::vector<stat::Edge> star;
   for (Vertex v = 1; v < 400; ++v) star.push_back({0, v, 1});
   const Graph near = stat::make_undirected(400, star, false);
 
-  const AccGraph far_away(device, apart, {.in_edges = true}, place),
+  const acc::AccGraph far_away(device, apart, {.in_edges = true}, place),
       around(device, near, {.in_edges = true}, place);
-  const AccStats pulled = bfs(far_away, 100, {.direction = AccDirection::pull}).stats,
-                 pushed = bfs(far_away, 100, {.direction = AccDirection::push}).stats,
-                 reached = bfs(around, 0, {.direction = AccDirection::pull}).stats;
+  const acc::AccStats pulled = bfs(far_away, 100, {.direction = acc::AccDirection::pull}).stats,
+                      pushed = bfs(far_away, 100, {.direction = acc::AccDirection::push}).stats,
+                      reached = bfs(around, 0, {.direction = acc::AccDirection::pull}).stats;
 
   EXPECT_EQ(pulled.pulls, 100u);
   EXPECT_GT(pulled.partition_transfers, 100u);  // those that are never reached come round after round
@@ -239,9 +240,9 @@ TEST(AccPartitions, StayWhileTheyAreWanted) {
   std::vector<stat::Edge> path;
   for (Vertex v = 0; v + 1 < 800; ++v) path.push_back({v, v + 1});
   const Graph graph = stat::make_undirected(800, path, false);
-  const AccPlace place{.paging = {.partitions = 8, .slots = 2, .transport = Transport::copied}};
+  const acc::AccPlace place{.paging = {.partitions = 8, .slots = 2, .transport = Transport::copied}};
 
-  const BfsResult result = bfs(AccGraph(device, graph, {}, place), 350);
+  const acc::BfsResult result = bfs(acc::AccGraph(device, graph, {}, place), 350);
 
   EXPECT_TRUE(same(result.depths, oracle_bfs(graph, 350).depths));
   EXPECT_GE(result.stats.partition_transfers, 8u);
@@ -251,9 +252,9 @@ TEST(AccPartitions, StayWhileTheyAreWanted) {
 TEST(AccPartitions, OfTheTreeThatHoldsAHubAreSpared) {
   const Device device({DeviceChoice::host, 1, 0});
   const Graph graph = hub_with_rim();
-  const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
+  const acc::AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
 
-  const ComponentResult result = components(AccGraph(device, graph, {}, place));
+  const acc::ComponentResult result = components(acc::AccGraph(device, graph, {}, place));
 
   EXPECT_TRUE(same(result.components, oracle_components(graph)));
   EXPECT_GT(result.stats.partitions, 2u);
@@ -263,30 +264,30 @@ TEST(AccPartitions, OfTheTreeThatHoldsAHubAreSpared) {
 TEST(AccPartitions, RefuseTheSimpleFormOfADirectedGraph) {
   const Device device({DeviceChoice::host, 1, 0}), small({DeviceChoice::host, 1, 4});
   const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
-  for (const AccPlace& place :
-       {AccPlace{.paging = {.transport = Transport::file}}, AccPlace{.paging = {.partitions = 2}}}) {
-    EXPECT_THROW(AccGraph(device, graph, {.simple = true}, place), UsageError);
-    EXPECT_THROW(plan_cores(device, graph, place), UsageError);
+  for (const acc::AccPlace& place : {acc::AccPlace{.paging = {.transport = Transport::file}},
+                                     acc::AccPlace{.paging = {.partitions = 2}}}) {
+    EXPECT_THROW(acc::AccGraph(device, graph, {.simple = true}, place), UsageError);
+    EXPECT_THROW(acc::plan_cores(device, graph, place), UsageError);
   }
-  EXPECT_THROW(AccGraph(small, graph, {.simple = true}), BudgetError) << "partitions were not asked for";
+  EXPECT_THROW(acc::AccGraph(small, graph, {.simple = true}), BudgetError) << "partitions were not asked for";
 }
 
 TEST(AccPartitions, RefuseTheSimpleFormOfAGraphInItsFile) {
   const Device device({DeviceChoice::host, 1, 0});
   const auto loop = [] { return stat::make_undirected(3, {{0, 1}, {1, 1}, {1, 2}}, false); };
   const Graph whole = loop(), file = elsewhere(loop());
-  EXPECT_THROW(AccGraph(device, file, {.simple = true}), BudgetError);
-  EXPECT_THROW(plan_cores(device, file, {}, true), BudgetError);
-  EXPECT_TRUE(same(core_numbers(AccGraph(device, whole, {.simple = true})).cores, oracle_cores(whole)));
+  EXPECT_THROW(acc::AccGraph(device, file, {.simple = true}), BudgetError);
+  EXPECT_THROW(acc::plan_cores(device, file, {}, true), BudgetError);
+  EXPECT_TRUE(same(core_numbers(acc::AccGraph(device, whole, {.simple = true})).cores, oracle_cores(whole)));
 }
 
 TEST(AccOptionsTest, OfAGpuAreRefusedOnTheHost) {
   const Device device({DeviceChoice::host, 1, 0});
   const Graph graph = stat::make_graph(2, {{0, 1}}, false);
-  const AccGraph on_device(device, graph, {.in_edges = true});
+  const acc::AccGraph on_device(device, graph, {.in_edges = true});
 
-  EXPECT_THROW(bfs(on_device, 0, {.filter = AccFilter::ballot}), UsageError);
-  EXPECT_THROW(bfs(on_device, 0, {.fusion = AccFusion::none}), UsageError);
+  EXPECT_THROW(bfs(on_device, 0, {.filter = acc::AccFilter::ballot}), UsageError);
+  EXPECT_THROW(bfs(on_device, 0, {.fusion = acc::AccFusion::none}), UsageError);
 }
 
 }  // namespace

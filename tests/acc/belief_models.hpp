@@ -27,9 +27,9 @@ class Numbers {
   std::uint64_t state_ = 12345;
 };
 
-inline BeliefModel some_model(const Graph& graph, unsigned states, double zeros = 0) {
+inline acc::BeliefModel some_model(const Graph& graph, unsigned states, double zeros = 0) {
   Numbers number;
-  BeliefModel model;
+  acc::BeliefModel model;
   model.states = states;
   model.coupling.resize(states * states);
   for (unsigned x = 0; x < states; ++x) {
@@ -54,8 +54,8 @@ inline EdgeIndex reverse_of(const CsrView& lists, Vertex v, EdgeIndex e) {
 
 /// Messages that were kept are those of one process that has the graph whole: all of them, or those of own
 /// edges, where they are heard and where they are told.
-inline void expect_same_messages(const Graph& graph, unsigned states, const AccGraph& where,
-                                 const BeliefResult& found, const BeliefResult& expected) {
+inline void expect_same_messages(const Graph& graph, unsigned states, const acc::AccGraph& where,
+                                 const acc::BeliefResult& found, const acc::BeliefResult& expected) {
   if (found.own_messages == nullptr) {
     EXPECT_TRUE(std::ranges::equal(found.messages, expected.messages));
     return;

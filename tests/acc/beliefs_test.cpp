@@ -22,7 +22,7 @@ double weight_of(const Graph& graph, EdgeIndex e) {
 }
 
 /// Every assignment of states to vertices, weighed.
-std::vector<double> exact_marginals(const Graph& graph, const BeliefModel& model) {
+std::vector<double> exact_marginals(const Graph& graph, const acc::BeliefModel& model) {
   const std::uint64_t n = graph.vertices();
   std::vector<double> marginals(n * model.states, 0.0);
   std::vector<unsigned> is(n, 0);
@@ -50,7 +50,7 @@ std::vector<double> exact_marginals(const Graph& graph, const BeliefModel& model
 }
 
 /// Synchronous sum-product with messages as plain numbers, each product taken anew. Simple graphs alone.
-std::vector<double> plain_beliefs(const Graph& graph, const BeliefModel& model, unsigned rounds,
+std::vector<double> plain_beliefs(const Graph& graph, const acc::BeliefModel& model, unsigned rounds,
                                   double damping) {
   const unsigned states = model.states;
   const auto at = [&](Vertex from, Vertex to) {
@@ -96,7 +96,7 @@ std::vector<double> plain_beliefs(const Graph& graph, const BeliefModel& model, 
 }
 
 template <class Expected>
-double largest_error(const BeliefResult& result, const Expected& expected) {
+double largest_error(const acc::BeliefResult& result, const Expected& expected) {
   double error = 0;
   EXPECT_EQ(result.beliefs.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i)
@@ -108,10 +108,11 @@ class Beliefs : public testing::TestWithParam<unsigned> {
  protected:
   const Device device_{{DeviceChoice::host, GetParam(), 0}};
 
-  BeliefResult solve(const Graph& graph, const BeliefModel& model, BeliefOptions options = {}) {
+  acc::BeliefResult solve(const Graph& graph, const acc::BeliefModel& model,
+                          acc::BeliefOptions options = {}) {
     options.keep_messages = true;
-    auto result = propagate_beliefs(belief_graph(device_, graph, model.states), model, options);
-    EXPECT_NO_THROW(verify_beliefs(graph, model, result, options.tolerance, options.damping));
+    auto result = propagate_beliefs(acc::belief_graph(device_, graph, model.states), model, options);
+    EXPECT_NO_THROW(acc::verify_beliefs(graph, model, result, options.tolerance, options.damping));
     return result;
   }
 };
@@ -128,9 +129,9 @@ TEST_P(Beliefs, AreTheMarginalsOnTrees) {
       for (const double zeros : {0.0, 0.4}) {
         SCOPED_TRACE(testing::Message() << states << " states, zeros " << zeros);
         const Graph graph = tree(weighted);
-        const BeliefModel model = some_model(graph, states, zeros);
+        const acc::BeliefModel model = some_model(graph, states, zeros);
 
-        const BeliefResult result = solve(graph, model, {.tolerance = 1e-12});
+        const acc::BeliefResult result = solve(graph, model, {.tolerance = 1e-12});
 
         EXPECT_TRUE(result.converged);
         EXPECT_LT(largest_error(result, exact_marginals(graph, model)), 1e-7);
@@ -143,14 +144,14 @@ TEST_P(Beliefs, AreThoseOfPlainMessagesOnGraphsWithCycles) {
   const Graph graph = stat::triangles();
   for (const unsigned states : {2u, 4u}) {
     for (const double damping : {0.0, 0.3}) {
-      const BeliefModel model = some_model(graph, states);
-      BeliefOptions options;
+      const acc::BeliefModel model = some_model(graph, states);
+      acc::BeliefOptions options;
       options.damping = damping;
       options.tolerance = 0;
       for (const unsigned rounds : {1u, 2u, 7u}) {
         options.max_iterations = rounds;
 
-        const BeliefResult result = solve(graph, model, options);
+        const acc::BeliefResult result = solve(graph, model, options);
 
         EXPECT_EQ(result.stats.rounds, rounds);
         EXPECT_LT(largest_error(result, plain_beliefs(graph, model, rounds, damping)), 1e-6);
@@ -163,13 +164,13 @@ TEST_P(Beliefs, StandHubsExtremeNumbersAndParallelEdges) {
   std::vector<Edge> star;
   for (Vertex v = 1; v < 5000; ++v) star.push_back({0, v, v % 2 == 0 ? 1e-3f : 50.0f});
   const Graph hub = stat::make_undirected(5000, star, true);
-  BeliefModel model = some_model(hub, 2);
+  acc::BeliefModel model = some_model(hub, 2);
   model.coupling = {1e-100, 1e100, 1e100, 1e-100};
-  const BeliefResult result = solve(hub, model);
+  const acc::BeliefResult result = solve(hub, model);
   EXPECT_TRUE(result.converged);
 
   const Graph copies = stat::make_undirected(2, {{0, 1, 1}, {0, 1, 2}}, true);
-  const BeliefModel small = some_model(copies, 2);
+  const acc::BeliefModel small = some_model(copies, 2);
   solve(copies, small);
 }
 
@@ -177,15 +178,15 @@ INSTANTIATE_TEST_SUITE_P(Threads, Beliefs, testing::Values(1u, 3u));
 
 TEST(BeliefRuns, AreTheSameToTheBitForAnyThreads) {
   const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::uniform);
-  const BeliefModel model = some_model(graph, 3);
+  const acc::BeliefModel model = some_model(graph, 3);
   const auto run = [&](unsigned threads) {
     const Device device({DeviceChoice::host, threads, 0});
-    return propagate_beliefs(belief_graph(device, graph, model.states), model, {.max_iterations = 12});
+    return propagate_beliefs(acc::belief_graph(device, graph, model.states), model, {.max_iterations = 12});
   };
-  const BeliefResult alone = run(1);
+  const acc::BeliefResult alone = run(1);
 
   for (const unsigned threads : {2u, 5u}) {
-    const BeliefResult result = run(threads);
+    const acc::BeliefResult result = run(threads);
     EXPECT_EQ(result.residuals, alone.residuals);
     EXPECT_TRUE(std::equal(result.beliefs.begin(), result.beliefs.end(), alone.beliefs.begin()));
   }
@@ -196,8 +197,8 @@ TEST(BeliefRuns, TakeTheDeviceMemoryThatIsPlanned) {
     if (graph.vertices() == 0) continue;
     SCOPED_TRACE(name);
     const Device device({DeviceChoice::host, 2, 0});
-    propagate_beliefs(belief_graph(device, graph, 3), some_model(graph, 3), {.max_iterations = 1});
-    EXPECT_EQ(device.memory().peak(), plan_beliefs(device, graph, 3).device_bytes);
+    propagate_beliefs(acc::belief_graph(device, graph, 3), some_model(graph, 3), {.max_iterations = 1});
+    EXPECT_EQ(device.memory().peak(), acc::plan_beliefs(device, graph, 3).device_bytes);
   }
 }
 
@@ -205,19 +206,19 @@ TEST(BeliefRuns, MissEdgesWithoutReverse) {
   const Device device({DeviceChoice::host, 2, 0});
   for (const auto& edges : {std::vector<Edge>{{0, 1}, {1, 0}, {1, 2}}, {{0, 1}, {0, 1}, {1, 0}}, {{2, 0}}}) {
     const Graph graph = stat::make_graph(3, edges, false, false);
-    EXPECT_THROW(propagate_beliefs(AccGraph(device, graph, {}), some_model(graph, 2)), InputError);
+    EXPECT_THROW(propagate_beliefs(acc::AccGraph(device, graph, {}), some_model(graph, 2)), InputError);
   }
 }
 
 TEST(BeliefRuns, RefuseWhatTheyCanNot) {
   const Device device({DeviceChoice::host, 1, 0});
   const Graph pair = stat::make_undirected(2, {{0, 1, 1}}, false);
-  BeliefModel model;
+  acc::BeliefModel model;
   model.states = 2;
   model.coupling = {1, 0, 0, 1};
   model.priors = HostArray<double>(4);
   std::copy_n(std::vector<double>{1, 0, 0, 1}.begin(), 4, model.priors.begin());
-  const AccGraph graph(device, pair, {});
+  const acc::AccGraph graph(device, pair, {});
   EXPECT_THROW(propagate_beliefs(graph, model), RunError);  // 0 and 1 must agree, and can not
 
   model.priors[1] = model.priors[2] = 1;
@@ -226,37 +227,37 @@ TEST(BeliefRuns, RefuseWhatTheyCanNot) {
   EXPECT_THROW(propagate_beliefs(graph, model, {.tolerance = -1}), UsageError);
   EXPECT_THROW(propagate_beliefs(graph, model, {.max_iterations = 0}), UsageError);
   const Graph directed = stat::make_graph(2, {{0, 1}}, false);
-  EXPECT_THROW(propagate_beliefs(AccGraph(device, directed, {}), model), UsageError);
+  EXPECT_THROW(propagate_beliefs(acc::AccGraph(device, directed, {}), model), UsageError);
 }
 
 TEST(BeliefVerify, SeesWhatIsWrong) {
   const Device device({DeviceChoice::host, 1, 0});
   const Graph graph = tree(true);
-  const BeliefModel model = some_model(graph, 2);
+  const acc::BeliefModel model = some_model(graph, 2);
   const auto run = [&] {
-    return propagate_beliefs(belief_graph(device, graph, model.states), model, {.keep_messages = true});
+    return propagate_beliefs(acc::belief_graph(device, graph, model.states), model, {.keep_messages = true});
   };
   auto result = run();
   result.beliefs[3] += 0.001f;
-  EXPECT_THROW(verify_beliefs(graph, model, result, 1e-6, 0), RunError);
+  EXPECT_THROW(acc::verify_beliefs(graph, model, result, 1e-6, 0), RunError);
   result = run();
-  BeliefModel other = some_model(graph, 2);
+  acc::BeliefModel other = some_model(graph, 2);
   std::swap(other.coupling[0], other.coupling[3]);
-  EXPECT_THROW(verify_beliefs(graph, other, result, 1e-6, 0), RunError);
+  EXPECT_THROW(acc::verify_beliefs(graph, other, result, 1e-6, 0), RunError);
 }
 
 TEST(ExactMath, IsThatOfTheLibraryToAFewUnits) {
   Numbers number;
   for (int i = 0; i < 100'000; ++i) {
     const double x = -1020 * number() / 1.01 * (i % 2 == 0 ? 1 : 1e-3), expected = std::exp2(x);
-    EXPECT_NEAR(exact::power2(x) / expected, 1, 1e-15);
+    EXPECT_NEAR(acc::exact::power2(x) / expected, 1, 1e-15);
     const double y = std::ldexp(number(), i % 1900 - 950);
-    EXPECT_NEAR(exact::log2(y), std::log2(y), 1e-15 * std::max(1.0, std::abs(std::log2(y))));
+    EXPECT_NEAR(acc::exact::log2(y), std::log2(y), 1e-15 * std::max(1.0, std::abs(std::log2(y))));
   }
-  EXPECT_EQ(exact::power2(0), 1);
-  EXPECT_EQ(exact::power2(-5000), 0);
-  EXPECT_EQ(exact::log2(1), 0);
-  EXPECT_EQ(exact::log2(0.25), -2);
+  EXPECT_EQ(acc::exact::power2(0), 1);
+  EXPECT_EQ(acc::exact::power2(-5000), 0);
+  EXPECT_EQ(acc::exact::log2(1), 0);
+  EXPECT_EQ(acc::exact::log2(0.25), -2);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace sluice::test {
 namespace {
 
-void expect_same(const BeliefResult& found, const BeliefResult& expected) {
+void expect_same(const acc::BeliefResult& found, const acc::BeliefResult& expected) {
   EXPECT_EQ(found.residuals, expected.residuals);
   EXPECT_EQ(found.converged, expected.converged);
   EXPECT_TRUE(std::ranges::equal(found.beliefs, expected.beliefs));
@@ -35,16 +35,17 @@ std::vector<PagingOptions> pagings(std::uint64_t partitions) {
 }
 
 /// On these ranks, or one alone.
-void compare(const Device& device, const Graph& graph, unsigned states, const BeliefOptions& options,
+void compare(const Device& device, const Graph& graph, unsigned states, const acc::BeliefOptions& options,
              const std::vector<PagingOptions>& all, Communicator* ranks) {
-  const BeliefModel model = some_model(graph, states);
-  const BeliefResult expected = propagate_beliefs(belief_graph(device, graph, states), model, options);
+  const acc::BeliefModel model = some_model(graph, states);
+  const acc::BeliefResult expected =
+      propagate_beliefs(acc::belief_graph(device, graph, states), model, options);
   const Graph elsewhere = left_elsewhere(graph);
   for (const PagingOptions& paging : all) {
     const Graph& from = paging.transport == Transport::file ? elsewhere : graph;
-    const AccGraph shared_out = belief_graph(device, from, states, {paging, ranks});
+    const acc::AccGraph shared_out = acc::belief_graph(device, from, states, {paging, ranks});
     ASSERT_NE(shared_out.rank_part(), nullptr);
-    const BeliefResult found = propagate_beliefs(shared_out, model, options);
+    const acc::BeliefResult found = propagate_beliefs(shared_out, model, options);
     expect_same(found, expected);
     ASSERT_NE(found.own_messages, nullptr);
     expect_same_messages(graph, states, shared_out, found, expected);
@@ -60,7 +61,7 @@ TEST_P(PartitionedBeliefs, AreThoseOfOneProcess) {
     ThreadCommunicator ranks(rank, meeting);
     for (std::size_t i = 0; i < graphs.size(); ++i) {
       SCOPED_TRACE(graphs[i].name);
-      BeliefOptions options{.max_iterations = 6, .keep_messages = true};
+      acc::BeliefOptions options{.max_iterations = 6, .keep_messages = true};
       options.damping = i % 2 == 0 ? 0.3 : 0;
       const auto turn = i + static_cast<std::size_t>(GetParam());
       compare(device, graphs[i].graph, 1 + static_cast<unsigned>(i % 5), options,
@@ -87,21 +88,21 @@ TEST_P(PartitionedBeliefs, ConvergeToWhatIsVerified) {
     const Device device({DeviceChoice::host, 1, 0});
     ThreadCommunicator ranks(rank, meeting);
     for (const Graph* graph : {&pair, &ring}) {
-      const BeliefModel model = some_model(*graph, 2);
-      const AccGraph shared_out =
-          belief_graph(device, *graph, 2, {{.partitions = 2, .transport = Transport::copied}, &ranks});
-      const BeliefResult found = propagate_beliefs(shared_out, model, {.keep_messages = true});
+      const acc::BeliefModel model = some_model(*graph, 2);
+      const acc::AccGraph shared_out =
+          acc::belief_graph(device, *graph, 2, {{.partitions = 2, .transport = Transport::copied}, &ranks});
+      const acc::BeliefResult found = propagate_beliefs(shared_out, model, {.keep_messages = true});
       EXPECT_TRUE(found.converged);
-      EXPECT_NO_THROW(verify_beliefs(*graph, model, found, 1e-6, 0, &ranks));
+      EXPECT_NO_THROW(acc::verify_beliefs(*graph, model, found, 1e-6, 0, &ranks));
       EXPECT_EQ(found.stats.trace[0].active, graph->vertices());
     }
   });
 }
 
 /// Messages of which one number is another one.
-class WrongMessage final : public KeptMessages {
+class WrongMessage final : public acc::KeptMessages {
  public:
-  WrongMessage(const KeptMessages& right, EdgeIndex edge, double heard, double told)
+  WrongMessage(const acc::KeptMessages& right, EdgeIndex edge, double heard, double told)
       : right_(right), edge_(edge), change_{heard, told} {}
   void read(EdgeIndex first, std::span<double> heard, std::span<double> told) const override {
     right_.read(first, heard, told);
@@ -110,7 +111,7 @@ class WrongMessage final : public KeptMessages {
   }
 
  private:
-  const KeptMessages& right_;
+  const acc::KeptMessages& right_;
   EdgeIndex edge_;
   double change_[2];
 };
@@ -119,22 +120,22 @@ class WrongMessage final : public KeptMessages {
 TEST_P(PartitionedBeliefs, AreVerifiedAsThoseOfOneProcess) {
   const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::uniform),
               elsewhere = left_elsewhere(graph);
-  const BeliefModel model = some_model(graph, 3);
+  const acc::BeliefModel model = some_model(graph, 3);
   for (const double damping : {0.0, 0.4}) {
-    const BeliefOptions options{.damping = damping, .tolerance = 1e-3, .keep_messages = true};
+    const acc::BeliefOptions options{.damping = damping, .tolerance = 1e-3, .keep_messages = true};
     std::atomic<double> most = 0;
     std::atomic<int> faults = 0;
     Meeting::run(GetParam(), [&](int rank, Meeting& meeting) {
       const Device device({DeviceChoice::host, 2, 0});
       ThreadCommunicator ranks(rank, meeting);
-      const auto change = [&](const BeliefResult& found) {
-        const double by = verify_beliefs(elsewhere, model, found, 1e-3, damping, &ranks, 2);
+      const auto change = [&](const acc::BeliefResult& found) {
+        const double by = acc::verify_beliefs(elsewhere, model, found, 1e-3, damping, &ranks, 2);
         for (double known = most; by > known && !most.compare_exchange_weak(known, by);) {
         }
       };
-      const AccGraph shared_out = belief_graph(
+      const acc::AccGraph shared_out = acc::belief_graph(
           device, elsewhere, 3, {{.partitions = 5, .slots = 2, .transport = Transport::file}, &ranks});
-      BeliefResult found = propagate_beliefs(shared_out, model, options);
+      acc::BeliefResult found = propagate_beliefs(shared_out, model, options);
       ASSERT_TRUE(found.converged);
       change(found);
       // Every fault is seen by some rank; the others come to the end of the check, and wait there.
@@ -152,7 +153,7 @@ TEST_P(PartitionedBeliefs, AreVerifiedAsThoseOfOneProcess) {
         EXPECT_GT(faults, 0) << what;
         ranks.barrier("they were counted");
       };
-      const std::shared_ptr<const KeptMessages> right = found.own_messages;
+      const std::shared_ptr<const acc::KeptMessages> right = found.own_messages;
       for (const EdgeIndex edge : {EdgeIndex{0}, graph.edges() / 2, graph.edges() - 1}) {
         found.own_messages = std::make_shared<WrongMessage>(*right, edge, 0.1, 0);
         expect_fault("verify: ");
@@ -169,15 +170,15 @@ TEST_P(PartitionedBeliefs, AreVerifiedAsThoseOfOneProcess) {
       }
     });
     const Device device({DeviceChoice::host, 1, 0});
-    const BeliefResult alone = propagate_beliefs(belief_graph(device, graph, 3), model, options);
-    EXPECT_EQ(verify_beliefs(graph, model, alone, 1e-3, damping, nullptr, 3), most);
+    const acc::BeliefResult alone = propagate_beliefs(acc::belief_graph(device, graph, 3), model, options);
+    EXPECT_EQ(acc::verify_beliefs(graph, model, alone, 1e-3, damping, nullptr, 3), most);
     EXPECT_GT(most, 0);
   }
 }
 
 TEST_P(PartitionedBeliefs, SeeWhatCannotBe) {
   const Graph pair = stat::make_undirected(2, {{0, 1, 1}}, false);
-  BeliefModel model = some_model(pair, 2);
+  acc::BeliefModel model = some_model(pair, 2);
   std::copy_n(std::vector<double>{1, 0, 0, 1}.begin(), 4, model.priors.begin());
   model.coupling = {1, 0, 0, 1};
   std::vector<Graph> one_way;
@@ -191,11 +192,12 @@ TEST_P(PartitionedBeliefs, SeeWhatCannotBe) {
   Meeting::run(GetParam(), [&](int rank, Meeting& meeting) {
     const Device device({DeviceChoice::host, 1, 0});
     ThreadCommunicator ranks(rank, meeting);
-    const AccPlace place{{.partitions = 2, .transport = Transport::copied}, &ranks};
-    const AccGraph shared_out = belief_graph(device, pair, 2, place);
+    const acc::AccPlace place{{.partitions = 2, .transport = Transport::copied}, &ranks};
+    const acc::AccGraph shared_out = acc::belief_graph(device, pair, 2, place);
     EXPECT_THROW(propagate_beliefs(shared_out, model), RunError);  // 0 and 1 must agree, and can not
     for (const Graph& graph : one_way) {
-      const AccGraph bad = belief_graph(device, graph, 2, place), whole = belief_graph(device, graph, 2);
+      const acc::AccGraph bad = acc::belief_graph(device, graph, 2, place),
+                          whole = acc::belief_graph(device, graph, 2);
       EXPECT_THROW(propagate_beliefs(bad, some_model(graph, 2)), InputError);
       EXPECT_THROW(propagate_beliefs(whole, some_model(graph, 2)), InputError);
     }
@@ -216,13 +218,13 @@ TEST(PartitionedBeliefRuns, BringAPartitionOnceARound) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::uniform),
               even = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::none);
-  const AccPlace place{{.partitions = 8, .slots = 2, .transport = Transport::copied}};
+  const acc::AccPlace place{{.partitions = 8, .slots = 2, .transport = Transport::copied}};
   const auto run = [&](const Graph& from) {
-    const BeliefOptions options{.tolerance = 0, .max_iterations = 5};
-    return propagate_beliefs(belief_graph(device, from, 2, place), some_model(from, 2), options).stats;
+    const acc::BeliefOptions options{.tolerance = 0, .max_iterations = 5};
+    return propagate_beliefs(acc::belief_graph(device, from, 2, place), some_model(from, 2), options).stats;
   };
 
-  const AccStats weighted = run(graph), plain = run(even);
+  const acc::AccStats weighted = run(graph), plain = run(even);
 
   EXPECT_EQ(weighted.partitions, 8u);
   EXPECT_GT(weighted.partition_transfers, 5u * 6);
@@ -236,9 +238,10 @@ TEST(PartitionedBeliefRuns, TakeTheDeviceMemoryThatIsPlanned) {
     if (graph.vertices() == 0 || graph.weighted) continue;
     SCOPED_TRACE(name);
     const Device device({DeviceChoice::host, 2, 0});
-    const AccPlace place{{.partitions = 3}};
-    propagate_beliefs(belief_graph(device, graph, 3, place), some_model(graph, 3), {.max_iterations = 1});
-    const AccPlan plan = plan_beliefs(device, graph, 3, place);
+    const acc::AccPlace place{{.partitions = 3}};
+    propagate_beliefs(acc::belief_graph(device, graph, 3, place), some_model(graph, 3),
+                      {.max_iterations = 1});
+    const acc::AccPlan plan = acc::plan_beliefs(device, graph, 3, place);
     EXPECT_EQ(device.memory().peak(), plan.device_bytes);
     EXPECT_EQ(plan.message_bytes, graph.edges() * (2 * 3 * 8 + 8));
   }
@@ -260,22 +263,22 @@ TEST(BlockExchange, KeepsTheBudget) {
 
 TEST(PartitionedBeliefRuns, AreTheSameWithMessagesInScratchFiles) {
   const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::uniform);
-  const BeliefModel model = some_model(graph, 2);
-  const BeliefOptions options{.damping = 0.3, .max_iterations = 9, .keep_messages = true};
+  const acc::BeliefModel model = some_model(graph, 2);
+  const acc::BeliefOptions options{.damping = 0.3, .max_iterations = 9, .keep_messages = true};
   const std::uint64_t messages = acc::MessageParts::bytes(graph.edges(), 2);
   for (const unsigned threads : {1u, 3u}) {
     const Device device({DeviceChoice::host, threads, 0});
-    const BeliefResult expected = propagate_beliefs(belief_graph(device, graph, 2), model, options);
-    AccPlace place{.paging = {.partitions = 7, .slots = 2, .transport = Transport::copied}};
+    const acc::BeliefResult expected = propagate_beliefs(acc::belief_graph(device, graph, 2), model, options);
+    acc::AccPlace place{.paging = {.partitions = 7, .slots = 2, .transport = Transport::copied}};
     const auto found = [&] {
-      return propagate_beliefs(belief_graph(device, graph, 2, place), model, options);
+      return propagate_beliefs(acc::belief_graph(device, graph, 2, place), model, options);
     };
     EXPECT_EQ(found().stats.scratch_bytes, 0u);
     const HostCeiling little(messages - 1);
     EXPECT_THROW(found(), BudgetError);
     place.scratch = testing::TempDir();
 
-    const BeliefResult from_files = found();
+    const acc::BeliefResult from_files = found();
 
     expect_same(from_files, expected);
     EXPECT_EQ(from_files.stats.scratch_bytes, messages);
@@ -291,9 +294,9 @@ TEST(BeliefSlots, AreAsManyAsWereAskedFor) {
     const std::uint64_t at_once = std::max<std::uint64_t>(slots, 2);
     const Device third({DeviceChoice::host, 1, all / 3}), enough({DeviceChoice::host, 1, all}),
         nothing({DeviceChoice::host, 1, 4 * at_once * edge - 1});  // the longest lists are of four
-    const AccPlace place{.paging = {.slots = slots}};
+    const acc::AccPlace place{.paging = {.slots = slots}};
     const auto rows_on = [&](const Device& device) {
-      return RankPart(device, graph, belief_needs(device, graph, 2), place);
+      return acc::RankPart(device, graph, acc::belief_needs(device, graph, 2), place);
     };
 
     const PartitionPlan cut = acc::cut_for_slots(third, rows_on(third), 2);

@@ -18,12 +18,12 @@ namespace {
 template <class State>
 struct Run {
   std::vector<State> states;
-  AccStats stats;
+  acc::AccStats stats;
 };
 
 template <class Program>
-Run<typename Program::State> run_partitioned(const AccGraph& graph, const Program& program,
-                                             const AccOptions& options = {}) {
+Run<typename Program::State> run_partitioned(const acc::AccGraph& graph, const Program& program,
+                                             const acc::AccOptions& options = {}) {
   Run<typename Program::State> run;
   if (graph.vertices() == 0) return run;
   const auto driver = acc::make_partitioned_driver<Program, HostExecutor>(graph, program, options);
@@ -32,34 +32,36 @@ Run<typename Program::State> run_partitioned(const AccGraph& graph, const Progra
   return run;
 }
 
-void compare_searches(const Graph& graph, const AccGraph& on_device, Vertex source) {
+void compare_searches(const Graph& graph, const acc::AccGraph& on_device, Vertex source) {
   const OracleSearch expected = oracle_bfs(graph, source);
-  for (const AccDirection direction : {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
-    const auto search = run_partitioned(on_device, BreadthFirst{source}, {.direction = direction});
+  for (const acc::AccDirection direction :
+       {acc::AccDirection::automatic, acc::AccDirection::push, acc::AccDirection::pull}) {
+    const auto search = run_partitioned(on_device, acc::BreadthFirst{source}, {.direction = direction});
     for (std::size_t v = 0; v < graph.vertices(); ++v) {
-      ASSERT_EQ(static_cast<std::int32_t>(BreadthFirst::depth(search.states[v])), expected.depths[v]);
-      ASSERT_EQ(BreadthFirst::parent(search.states[v]), expected.parents[v]);
+      ASSERT_EQ(static_cast<std::int32_t>(acc::BreadthFirst::depth(search.states[v])), expected.depths[v]);
+      ASSERT_EQ(acc::BreadthFirst::parent(search.states[v]), expected.parents[v]);
     }
   }
   const auto distances = oracle_distances(graph, source);
-  const auto narrow = run_partitioned(on_device, ShortestPaths{source, 1e3}),
-             wide = run_partitioned(on_device, ShortestPaths{source, 1e-9});
+  const auto narrow = run_partitioned(on_device, acc::ShortestPaths{source, 1e3}),
+             wide = run_partitioned(on_device, acc::ShortestPaths{source, 1e-9});
   for (std::size_t v = 0; v < graph.vertices(); ++v) {
-    ASSERT_EQ(ShortestPaths::distance(narrow.states[v]), distances[v]);
-    ASSERT_EQ(ShortestPaths::distance(wide.states[v]), distances[v]);
+    ASSERT_EQ(acc::ShortestPaths::distance(narrow.states[v]), distances[v]);
+    ASSERT_EQ(acc::ShortestPaths::distance(wide.states[v]), distances[v]);
   }
 }
 
-void compare_all(const Device& device, const Graph& graph, const AccPlace& place, std::size_t stride) {
-  const AccGraph plain(device, graph, {.in_edges = true, .weights = true}, place);
+void compare_all(const Device& device, const Graph& graph, const acc::AccPlace& place, std::size_t stride) {
+  const acc::AccGraph plain(device, graph, {.in_edges = true, .weights = true}, place);
   const std::vector<Vertex> sources = some_sources(graph);
   for (std::size_t i = 0; i < sources.size(); i += stride) compare_searches(graph, plain, sources[i]);
   if (!graph.directed) {
-    const auto cores = run_partitioned(AccGraph(device, graph, {.simple = true}, place), CoreNumbers{});
+    const auto cores =
+        run_partitioned(acc::AccGraph(device, graph, {.simple = true}, place), acc::CoreNumbers{});
     EXPECT_TRUE(std::ranges::equal(cores.states, oracle_cores(graph)));
   }
   const auto expected_components = oracle_components(graph);
-  EXPECT_TRUE(std::ranges::equal(run_partitioned(plain, Components{}).states, expected_components));
+  EXPECT_TRUE(std::ranges::equal(run_partitioned(plain, acc::Components{}).states, expected_components));
 }
 
 class PartitionedAcc : public testing::TestWithParam<unsigned> {};
@@ -81,7 +83,7 @@ TEST_P(PartitionedAcc, FindsOnRanksWhatIsThere) {
       ThreadCommunicator ranks(rank, meeting);
       for (std::size_t i = 0; i < graphs.size(); ++i) {
         SCOPED_TRACE(graphs[i].name);
-        AccPlace place{.ranks = &ranks};
+        acc::AccPlace place{.ranks = &ranks};
         if (i % 2 == 1) place.paging = {.partitions = 3, .slots = 2};
         compare_all(device, graphs[i].graph, place, 4);
       }
@@ -94,15 +96,15 @@ INSTANTIATE_TEST_SUITE_P(Threads, PartitionedAcc, testing::Values(1u, 3u));
 TEST(Partitions, WithoutActiveVerticesAreNeverBrought) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph directed = stretches(true), both_ways = stretches(false);
-  const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
-  const AccGraph search(device, directed, {.weights = true}, place);
-  const AccGraph simple(device, both_ways, {.simple = true}, place);
+  const acc::AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
+  const acc::AccGraph search(device, directed, {.weights = true}, place);
+  const acc::AccGraph simple(device, both_ways, {.simple = true}, place);
 
-  const AccStats one = run_partitioned(search, BreadthFirst{230}).stats,
-                 last = run_partitioned(search, BreadthFirst{399}).stats,
-                 far = run_partitioned(search, ShortestPaths{110, 1}).stats,
-                 none = run_partitioned(simple, CoreNumbers{.highest = 0}).stats,
-                 merged = run_partitioned(search, Components{}).stats;
+  const acc::AccStats one = run_partitioned(search, acc::BreadthFirst{230}).stats,
+                      last = run_partitioned(search, acc::BreadthFirst{399}).stats,
+                      far = run_partitioned(search, acc::ShortestPaths{110, 1}).stats,
+                      none = run_partitioned(simple, acc::CoreNumbers{.highest = 0}).stats,
+                      merged = run_partitioned(search, acc::Components{}).stats;
 
   EXPECT_EQ(one.partition_transfers, 1u);
   EXPECT_EQ(one.rounds, 70u);
@@ -116,9 +118,9 @@ TEST(Partitions, WithoutActiveVerticesAreNeverBrought) {
 TEST(Partitions, OfTheTreeThatHoldsAHubAreSpared) {
   const Device device({DeviceChoice::host, 1, 0});
   const Graph graph = hub_with_rim();
-  const AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
+  const acc::AccPlace place{.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}};
 
-  const auto result = run_partitioned(AccGraph(device, graph, {}, place), Components{});
+  const auto result = run_partitioned(acc::AccGraph(device, graph, {}, place), acc::Components{});
 
   EXPECT_TRUE(std::ranges::equal(result.states, oracle_components(graph)));
   EXPECT_EQ(result.stats.partition_transfers, 1u);

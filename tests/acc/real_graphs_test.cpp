@@ -28,13 +28,13 @@ bool same(const A& a, const B& b) {
 void expect_as_in_oracles(const Graph& graph) {
   const Device device({DeviceChoice::host, 2, 0});
   const Vertex source = static_cast<Vertex>(graph.vertices() / 3);
-  const AccGraph search(device, graph, {.in_edges = true, .weights = true});
-  const BfsResult found = bfs(search, source);
+  const acc::AccGraph search(device, graph, {.in_edges = true, .weights = true});
+  const acc::BfsResult found = bfs(search, source);
   const OracleSearch expected = oracle_bfs(graph, source);
   EXPECT_TRUE(same(found.depths, expected.depths));
   EXPECT_TRUE(same(found.parents, expected.parents));
   EXPECT_TRUE(same(sssp(search, source).distances, oracle_distances(graph, source)));
-  EXPECT_TRUE(same(core_numbers(AccGraph(device, graph, {.simple = true})).cores, oracle_cores(graph)));
+  EXPECT_TRUE(same(core_numbers(acc::AccGraph(device, graph, {.simple = true})).cores, oracle_cores(graph)));
   EXPECT_TRUE(same(components(search).components, oracle_components(graph)));
 }
 

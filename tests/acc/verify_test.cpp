@@ -53,24 +53,24 @@ struct Places {
   }
 };
 
-Check bfs_is(Vertex source, const BfsResult& found) {
+Check bfs_is(Vertex source, const acc::BfsResult& found) {
   return [&, source](const Graph& graph, Communicator* ranks) {
-    verify_bfs(graph, source, found.depths.span(), found.parents.span(), ranks, 3);
+    acc::verify_bfs(graph, source, found.depths.span(), found.parents.span(), ranks, 3);
   };
 }
-Check distances_are(Vertex source, const SsspResult& found) {
+Check distances_are(Vertex source, const acc::SsspResult& found) {
   return [&, source](const Graph& graph, Communicator* ranks) {
-    verify_sssp(graph, source, found.distances.span(), ranks, 3);
+    acc::verify_sssp(graph, source, found.distances.span(), ranks, 3);
   };
 }
-Check cores_are(const CoreResult& found, std::uint32_t k = 0) {
+Check cores_are(const acc::CoreResult& found, std::uint32_t k = 0) {
   return [&, k](const Graph& graph, Communicator* ranks) {
-    verify_cores(graph, k, found.cores.span(), ranks, 3);
+    acc::verify_cores(graph, k, found.cores.span(), ranks, 3);
   };
 }
-Check components_are(const ComponentResult& found) {
+Check components_are(const acc::ComponentResult& found) {
   return [&](const Graph& graph, Communicator* ranks) {
-    verify_components(graph, found.components.span(), ranks, 3);
+    acc::verify_components(graph, found.components.span(), ranks, 3);
   };
 }
 
@@ -85,17 +85,17 @@ TEST(AccVerify, PassesWhatIsRight) {
   for (std::size_t i = 0; i < wholes.size(); ++i) {
     SCOPED_TRACE(wholes[i].name);
     const Places places{std::move(wholes[i].graph), elsewhere(std::move(files[i].graph))};
-    const AccGraph graph(device, places.whole, {.in_edges = true, .weights = true});
+    const acc::AccGraph graph(device, places.whole, {.in_edges = true, .weights = true});
     for (const Vertex source : some_sources(places.whole)) {
       places.expect_right(bfs_is(source, bfs(graph, source)));
       places.expect_right(distances_are(source, sssp(graph, source)));
     }
     places.expect_right(components_are(components(graph)));
-    const AccGraph simple(device, places.whole, {.simple = true});
+    const acc::AccGraph simple(device, places.whole, {.simple = true});
     for (const std::uint32_t k : {0u, 1u, 2u, 3u, 9u}) {
-      const CoreResult cores = core_numbers(simple, k);
+      const acc::CoreResult cores = core_numbers(simple, k);
       if (has_both_ways(places.whole)) places.expect_right(cores_are(cores, k));
-      EXPECT_NO_THROW(verify_cores(places.whole, k, cores.cores.span()));
+      EXPECT_NO_THROW(acc::verify_cores(places.whole, k, cores.cores.span()));
     }
   }
 }
@@ -109,13 +109,13 @@ class WrongResult : public testing::Test {
 
   Device device_{{DeviceChoice::host, 1, 0}};
   Places places_{make(), elsewhere(make())};
-  AccGraph graph_{device_, places_.whole, {.in_edges = true, .weights = true}};
-  AccGraph simple_{device_, places_.whole, {.simple = true}};
+  acc::AccGraph graph_{device_, places_.whole, {.in_edges = true, .weights = true}};
+  acc::AccGraph simple_{device_, places_.whole, {.simple = true}};
 };
 
 TEST_F(WrongResult, OfASearchIsSeen) {
   const auto wrong = [&](auto&& plant) {
-    BfsResult found = bfs(graph_, 0);
+    acc::BfsResult found = bfs(graph_, 0);
     plant(found.depths, found.parents);
     places_.expect_wrong(bfs_is(0, found));
   };
@@ -133,7 +133,7 @@ TEST_F(WrongResult, OfASearchIsSeen) {
 
 TEST_F(WrongResult, OfShortestPathsIsSeen) {
   const auto wrong = [&](auto&& plant) {
-    SsspResult found = sssp(graph_, 0);
+    acc::SsspResult found = sssp(graph_, 0);
     plant(found.distances);
     places_.expect_wrong(distances_are(0, found));
   };
@@ -145,22 +145,22 @@ TEST_F(WrongResult, OfShortestPathsIsSeen) {
 }
 
 TEST_F(WrongResult, OfShortestPathsThatAreTooLongIsSeen) {
-  SsspResult found = sssp(graph_, 0);
+  acc::SsspResult found = sssp(graph_, 0);
   found.distances[7] = 3;
 
   for (const Graph* graph : {&places_.whole, &places_.file})
-    EXPECT_THROW(verify_sssp(*graph, 0, found.distances.span()), RunError);
+    EXPECT_THROW(acc::verify_sssp(*graph, 0, found.distances.span()), RunError);
 }
 
 TEST_F(WrongResult, OfCoresIsSeen) {
   for (const Vertex v : {0, 3, 5, 7}) {
     for (const int more : {-1, 1}) {
-      CoreResult found = core_numbers(simple_);
+      acc::CoreResult found = core_numbers(simple_);
       found.cores[v] += static_cast<std::uint32_t>(more);
       places_.expect_wrong(cores_are(found));
     }
   }
-  CoreResult found = core_numbers(simple_, 2);
+  acc::CoreResult found = core_numbers(simple_, 2);
   found.cores[0] = 1;
   places_.expect_wrong(cores_are(found, 2));
   found = core_numbers(simple_, 2);
@@ -175,7 +175,7 @@ TEST_F(WrongResult, OfCoresIsSeen) {
 }
 
 TEST_F(WrongResult, OfComponentsIsSeen) {
-  ComponentResult found = components(graph_);
+  acc::ComponentResult found = components(graph_);
   found.components[5] = 5;
   places_.expect_wrong(components_are(found));
   found = components(graph_);
@@ -190,13 +190,13 @@ TEST(AccVerify, KeepsWithinAFewPagesOfTheFile) {
   for (Vertex v = 0; v + 1 < 100'000; ++v) links.push_back({v, v + 1, 1});
   const Graph whole = stat::make_undirected(100'000, links, false);
   const Graph file = elsewhere(stat::make_undirected(100'000, links, false));
-  const CoreResult cores = core_numbers(AccGraph(device, whole, {.simple = true}));
+  const acc::CoreResult cores = core_numbers(acc::AccGraph(device, whole, {.simple = true}));
   const std::uint64_t ceiling = host_accountant().ceiling();
 
   host_accountant().set_ceiling(host_accountant().used() + (1u << 20));
-  EXPECT_NO_THROW(verify_cores(file, 0, cores.cores.span()));
+  EXPECT_NO_THROW(acc::verify_cores(file, 0, cores.cores.span()));
   host_accountant().set_ceiling(host_accountant().used() + (64u << 10));
-  EXPECT_THROW(verify_cores(file, 0, cores.cores.span()), BudgetError);
+  EXPECT_THROW(acc::verify_cores(file, 0, cores.cores.span()), BudgetError);
   host_accountant().set_ceiling(ceiling);
 }
 
@@ -204,7 +204,7 @@ TEST(AccVerify, SaysWhatAFileMustStore) {
   const Graph file = elsewhere(stat::make_graph(3, {{0, 1}, {1, 2}}, false));
   const std::vector<std::uint32_t> cores{1, 1, 1};
 
-  EXPECT_THROW(verify_cores(file, 0, cores), UsageError);
+  EXPECT_THROW(acc::verify_cores(file, 0, cores), UsageError);
 }
 
 }  // namespace

@@ -13,14 +13,15 @@ namespace sluice::test {
 namespace {
 
 /// Every filter with every fusion; each of them once where a sanitizer watches.
-std::vector<AccOptions> all_options() {
-  std::vector<AccOptions> all;
-  const std::array filters{AccFilter::jit, AccFilter::ballot, AccFilter::online, AccFilter::batch};
-  const std::array fusions{AccFusion::push_pull, AccFusion::none, AccFusion::all};
+std::vector<acc::AccOptions> all_options() {
+  std::vector<acc::AccOptions> all;
+  const std::array filters{acc::AccFilter::jit, acc::AccFilter::ballot, acc::AccFilter::online,
+                           acc::AccFilter::batch};
+  const std::array fusions{acc::AccFusion::push_pull, acc::AccFusion::none, acc::AccFusion::all};
   for (std::size_t i = 0; i < filters.size(); ++i) {
     for (std::size_t j = 0; j < fusions.size(); ++j)
       if (!brief() || j == i % fusions.size())
-        all.push_back({AccDirection::automatic, filters[i], fusions[j]});
+        all.push_back({acc::AccDirection::automatic, filters[i], fusions[j]});
   }
   return all;
 }
@@ -47,17 +48,17 @@ void expect_equal(const HostArray<T>& found, const HostArray<T>& expected) {
 
 /// A graph on the host and on the GPU.
 struct Both {
-  Both(const Device& host, const Device& gpu, const Graph& graph, const AccNeeds& needs)
+  Both(const Device& host, const Device& gpu, const Graph& graph, const acc::AccNeeds& needs)
       : on_host(host, graph, needs), on_gpu(gpu, graph, needs) {}
-  AccGraph on_host, on_gpu;
+  acc::AccGraph on_host, on_gpu;
 };
 
-void compare_searches(const Both& both, Vertex source, const AccOptions& options) {
-  const BfsResult found = bfs(both.on_gpu, source, options), expected = bfs(both.on_host, source);
+void compare_searches(const Both& both, Vertex source, const acc::AccOptions& options) {
+  const acc::BfsResult found = bfs(both.on_gpu, source, options), expected = bfs(both.on_host, source);
   expect_equal(found.depths, expected.depths);
   expect_equal(found.parents, expected.parents);
   EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
-  EXPECT_EQ(found.stats.trace.size(), std::min<std::uint64_t>(found.stats.rounds, kTracedRounds));
+  EXPECT_EQ(found.stats.trace.size(), std::min<std::uint64_t>(found.stats.rounds, acc::kTracedRounds));
 }
 
 class GpuAcc : public OnGpu {};
@@ -67,9 +68,10 @@ TEST_F(GpuAcc, SearchesAsTheHost) {
     SCOPED_TRACE(name);
     const Both both(host_, *gpu_, graph, {.in_edges = true});
     for (const Vertex source : sources(graph)) {
-      const std::array directions{AccDirection::automatic, AccDirection::push, AccDirection::pull};
+      const std::array directions{acc::AccDirection::automatic, acc::AccDirection::push,
+                                  acc::AccDirection::pull};
       std::size_t i = 0;
-      for (AccOptions options : all_options()) {
+      for (acc::AccOptions options : all_options()) {
         ++i;
         for (std::size_t d = 0; d < directions.size(); ++d) {
           if (brief() && d != i % directions.size()) continue;
@@ -86,8 +88,8 @@ TEST_F(GpuAcc, FindsTheHostsDistances) {
     SCOPED_TRACE(name);
     const Both both(host_, *gpu_, graph, {.weights = true});
     for (const Vertex source : sources(graph)) {
-      const SsspResult expected = sssp(both.on_host, source);
-      for (const AccOptions& options : all_options())
+      const acc::SsspResult expected = sssp(both.on_host, source);
+      for (const acc::AccOptions& options : all_options())
         expect_equal(sssp(both.on_gpu, source, 0, options).distances, expected.distances);
     }
   }
@@ -98,8 +100,8 @@ TEST_F(GpuAcc, FindsTheHostsCoresAndComponents) {
     SCOPED_TRACE(name);
     const Both simple(host_, *gpu_, graph, {.simple = true}), plain(host_, *gpu_, graph, {});
     for (const std::uint32_t k : {0u, 1u, 3u}) {
-      const CoreResult expected = core_numbers(simple.on_host, k);
-      for (const AccOptions& options : all_options())
+      const acc::CoreResult expected = core_numbers(simple.on_host, k);
+      for (const acc::AccOptions& options : all_options())
         expect_equal(core_numbers(simple.on_gpu, k, options).cores, expected.cores);
     }
     expect_equal(components(plain.on_gpu).components, components(plain.on_host).components);
@@ -114,7 +116,7 @@ TEST_F(GpuAcc, FillsAGridAndOverflowsItsBins) {
   const Both both(host_, *gpu_, graph, {.in_edges = true, .weights = true});
   for (const Vertex source : sources(graph)) {
     compare_searches(both, source, {});
-    compare_searches(both, source, {.direction = AccDirection::push});
+    compare_searches(both, source, {.direction = acc::AccDirection::push});
     expect_equal(sssp(both.on_gpu, source).distances, sssp(both.on_host, source).distances);
   }
   expect_equal(components(both.on_gpu).components, components(both.on_host).components);
@@ -131,33 +133,34 @@ TEST_F(GpuAcc, WalksALongPathWithoutALaunchARound) {
 
   compare_searches(both, 7, {});
   EXPECT_LT(bfs(both.on_gpu, 7).stats.kernel_launches, 10u);
-  EXPECT_GT(bfs(both.on_gpu, 7, {.fusion = AccFusion::none}).stats.kernel_launches, last - 10);
+  EXPECT_GT(bfs(both.on_gpu, 7, {.fusion = acc::AccFusion::none}).stats.kernel_launches, last - 10);
   expect_equal(sssp(both.on_gpu, 0).distances, sssp(both.on_host, 0).distances);
 }
 
 /// Every program on a graph that is worked on in one way on the GPU, and whole on the host.
-void compare_programs(const Device& host, const Device& gpu, const Graph& graph, const AccPlace& place) {
-  const AccNeeds both_ways{.in_edges = true, .weights = true};
-  const AccGraph on_gpu(gpu, graph, both_ways, place), on_host(host, graph, both_ways);
+void compare_programs(const Device& host, const Device& gpu, const Graph& graph, const acc::AccPlace& place) {
+  const acc::AccNeeds both_ways{.in_edges = true, .weights = true};
+  const acc::AccGraph on_gpu(gpu, graph, both_ways, place), on_host(host, graph, both_ways);
   for (const Vertex source : sources(graph)) {
-    const BfsResult expected = bfs(on_host, source);
-    for (const AccDirection direction : {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
-      const BfsResult found = bfs(on_gpu, source, {.direction = direction});
+    const acc::BfsResult expected = bfs(on_host, source);
+    for (const acc::AccDirection direction :
+         {acc::AccDirection::automatic, acc::AccDirection::push, acc::AccDirection::pull}) {
+      const acc::BfsResult found = bfs(on_gpu, source, {.direction = direction});
       expect_equal(found.depths, expected.depths);
       expect_equal(found.parents, expected.parents);
       EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
-      if (direction == AccDirection::automatic) {
+      if (direction == acc::AccDirection::automatic) {
         EXPECT_EQ(found.stats.pulls, expected.stats.pulls);
         EXPECT_EQ(found.stats.edges, expected.stats.edges);
       } else {
-        const bool pulls = direction == AccDirection::pull && on_host.has_in_edges();
+        const bool pulls = direction == acc::AccDirection::pull && on_host.has_in_edges();
         EXPECT_EQ(found.stats.pulls, pulls ? found.stats.rounds : 0);
       }
     }
     expect_equal(sssp(on_gpu, source).distances, sssp(on_host, source).distances);
   }
   if (!graph.directed) {
-    const AccGraph simple_on_gpu(gpu, graph, {.simple = true}, place),
+    const acc::AccGraph simple_on_gpu(gpu, graph, {.simple = true}, place),
         simple_on_host(host, graph, {.simple = true});
     expect_equal(core_numbers(simple_on_gpu).cores, core_numbers(simple_on_host).cores);
     expect_equal(core_numbers(simple_on_gpu, 3).cores, core_numbers(simple_on_host, 3).cores);
@@ -178,10 +181,11 @@ TEST_F(GpuAcc, BringsListsInPartitions) {
 
 TEST_F(GpuAcc, BringsNoPartitionWithoutActiveVertices) {
   const Graph graph = stretches(true);
-  const AccGraph search(*gpu_, graph, {.weights = true},
-                        {.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}});
+  const acc::AccGraph search(*gpu_, graph, {.weights = true},
+                             {.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}});
 
-  const AccStats one = bfs(search, 230).stats, last = bfs(search, 399).stats, far = sssp(search, 110).stats;
+  const acc::AccStats one = bfs(search, 230).stats, last = bfs(search, 399).stats,
+                      far = sssp(search, 110).stats;
 
   EXPECT_EQ(one.partition_transfers, 1u);
   EXPECT_EQ(one.rounds, 70u);
@@ -218,7 +222,7 @@ TEST_F(GpuAcc, WorksInPartitionsWhereTheGraphDoesNotFit) {
   compare_programs(host_, *small, graph, {.ranks = alone.get()});
 
   EXPECT_LE(small->memory().peak(), small->memory().ceiling());
-  const AccGraph search(*small, graph, {.weights = true}, {.ranks = alone.get()});
+  const acc::AccGraph search(*small, graph, {.weights = true}, {.ranks = alone.get()});
   EXPECT_GT(sssp(search, 0).stats.partitions, brief() ? 0u : 1u);
 }
 
@@ -236,10 +240,10 @@ TEST(GpuAccRanks, FindWhatTheHostFinds) {
 
 TEST_F(GpuAcc, RefusesWhatChoosesAmongKernelsOfWholeGraphs) {
   const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
-  const AccGraph search(*gpu_, graph, {}, {.paging = {.partitions = 2}});
+  const acc::AccGraph search(*gpu_, graph, {}, {.paging = {.partitions = 2}});
 
-  EXPECT_THROW(bfs(search, 0, {.filter = AccFilter::ballot}), UsageError);
-  EXPECT_THROW(bfs(search, 0, {.fusion = AccFusion::none}), UsageError);
+  EXPECT_THROW(bfs(search, 0, {.filter = acc::AccFilter::ballot}), UsageError);
+  EXPECT_THROW(bfs(search, 0, {.fusion = acc::AccFusion::none}), UsageError);
 }
 
 }  // namespace

@@ -22,13 +22,14 @@ void expect_equal(const HostArray<T>& found, const HostArray<T>& expected) {
 }
 
 /// On a GPU, where edges are those of `from` if that is given, and whole on the host.
-BeliefResult compare_beliefs(const Device& host, const Device& gpu, const Graph& graph,
-                             const BeliefModel& model, BeliefOptions options, const AccPlace& place,
-                             const Graph* from = nullptr) {
+acc::BeliefResult compare_beliefs(const Device& host, const Device& gpu, const Graph& graph,
+                                  const acc::BeliefModel& model, acc::BeliefOptions options,
+                                  const acc::AccPlace& place, const Graph* from = nullptr) {
   options.keep_messages = true;
-  const AccGraph on_gpu = belief_graph(gpu, from != nullptr ? *from : graph, model.states, place);
-  BeliefResult found = propagate_beliefs(on_gpu, model, options);
-  const BeliefResult expected = propagate_beliefs(belief_graph(host, graph, model.states), model, options);
+  const acc::AccGraph on_gpu = acc::belief_graph(gpu, from != nullptr ? *from : graph, model.states, place);
+  acc::BeliefResult found = propagate_beliefs(on_gpu, model, options);
+  const acc::BeliefResult expected =
+      propagate_beliefs(acc::belief_graph(host, graph, model.states), model, options);
   EXPECT_EQ(found.residuals, expected.residuals);
   EXPECT_EQ(found.converged, expected.converged);
   expect_equal(found.beliefs, expected.beliefs);
@@ -39,8 +40,9 @@ BeliefResult compare_beliefs(const Device& host, const Device& gpu, const Graph&
 
 class GpuBeliefs : public OnGpu {
  protected:
-  BeliefResult compare(const Graph& graph, const BeliefModel& model, const BeliefOptions& options,
-                       const AccPlace& place = {}, const Graph* from = nullptr) {
+  acc::BeliefResult compare(const Graph& graph, const acc::BeliefModel& model,
+                            const acc::BeliefOptions& options, const acc::AccPlace& place = {},
+                            const Graph* from = nullptr) {
     return compare_beliefs(host_, *gpu_, graph, model, options, place, from);
   }
 };
@@ -63,7 +65,7 @@ TEST_F(GpuBeliefs, KeepWhatIsCertain) {
   for (const auto& [name, graph] : belief_graphs()) {
     SCOPED_TRACE(name);
     if (brief() && name != "star of stars") continue;
-    BeliefModel model = some_model(graph, 3);
+    acc::BeliefModel model = some_model(graph, 3);
     for (std::uint64_t v = 0; v < graph.vertices(); v += 3) model.priors[3 * v + v % 2] = 0;
     for (std::uint64_t v = 1; v < graph.vertices(); v += 7) model.priors[3 * v] = model.priors[3 * v + 1] = 0;
     model.coupling[1] = model.coupling[3] = 0;
@@ -74,11 +76,11 @@ TEST_F(GpuBeliefs, KeepWhatIsCertain) {
 TEST_F(GpuBeliefs, ConvergeToWhatIsVerified) {
   const Graph path = generated(io::GraphKind::ring, 6, true, io::WeightRule::uniform);
   for (const unsigned states : {2u, 32u}) {
-    const BeliefModel model = some_model(path, states);
-    const BeliefResult found = compare(path, model, {});
+    const acc::BeliefModel model = some_model(path, states);
+    const acc::BeliefResult found = compare(path, model, {});
     EXPECT_TRUE(found.converged);
     EXPECT_GT(found.stats.kernel_launches, found.stats.rounds);
-    EXPECT_NO_THROW(verify_beliefs(path, model, found, 1e-6, 0));
+    EXPECT_NO_THROW(acc::verify_beliefs(path, model, found, 1e-6, 0));
   }
 }
 
@@ -97,10 +99,10 @@ TEST_F(GpuBeliefs, AreTheHostsInPartitions) {
     for (const std::uint64_t partitions : {1u, 2u, 7u, 64u}) {
       if (brief() && turn++ % 5 != 0) continue;
       const unsigned states = 1 + static_cast<unsigned>(partitions % 5);
-      const BeliefOptions options{.damping = partitions % 2 == 0 ? 0.3 : 0, .max_iterations = 9};
+      const acc::BeliefOptions options{.damping = partitions % 2 == 0 ? 0.3 : 0, .max_iterations = 9};
       const PagingOptions paging{
           .partitions = partitions, .slots = partitions % 3, .transport = Transport::copied};
-      const BeliefModel model = some_model(graph, states);
+      const acc::BeliefModel model = some_model(graph, states);
       compare(graph, model, options, {paging});
       compare(graph, model, options, {paging}, &elsewhere);
     }
@@ -110,17 +112,18 @@ TEST_F(GpuBeliefs, AreTheHostsInPartitions) {
 TEST_F(GpuBeliefs, WorkInPartitionsWhereTheGraphDoesNotFit) {
   const Graph graph =
       generated(io::GraphKind::kronecker, std::min(rmat_scale(), 17u), true, io::WeightRule::uniform);
-  const BeliefModel model = some_model(graph, 2);
+  const acc::BeliefModel model = some_model(graph, 2);
   const std::uint64_t vertices = graph.vertices() * (2 * (16 + 16 + 8) + 8),
                       edges = graph.edges() * (32 + 8 + 4);
-  const BeliefOptions options{.max_iterations = brief() ? 2u : 5u};
-  const BeliefResult expected = propagate_beliefs(belief_graph(host_, graph, 2), model, options);
+  const acc::BeliefOptions options{.max_iterations = brief() ? 2u : 5u};
+  const acc::BeliefResult expected = propagate_beliefs(acc::belief_graph(host_, graph, 2), model, options);
   for (const std::uint64_t slots : {0u, 5u}) {
     const auto small = open_gpu(vertices + edges / 3 + (1u << 16));
     REQUIRE_GPU(small);
-    const AccPlace place{.paging = {.slots = slots}};
+    const acc::AccPlace place{.paging = {.slots = slots}};
 
-    const BeliefResult found = propagate_beliefs(belief_graph(*small, graph, 2, place), model, options);
+    const acc::BeliefResult found =
+        propagate_beliefs(acc::belief_graph(*small, graph, 2, place), model, options);
 
     EXPECT_EQ(found.residuals, expected.residuals);
     expect_equal(found.beliefs, expected.beliefs);
@@ -129,7 +132,7 @@ TEST_F(GpuBeliefs, WorkInPartitionsWhereTheGraphDoesNotFit) {
     EXPECT_LE(small->memory().peak(), small->memory().ceiling());
     // The plan's own part is a bound, and what it leaves over is for slots.
     const std::uint64_t spare = std::max<std::uint64_t>(slots, 2) * acc::belief_slot_bytes(2, true);
-    EXPECT_LE(small->memory().peak(), plan_beliefs(*small, graph, 2, place).device_bytes + spare);
+    EXPECT_LE(small->memory().peak(), acc::plan_beliefs(*small, graph, 2, place).device_bytes + spare);
   }
 }
 
@@ -139,7 +142,7 @@ TEST(GpuBeliefRanks, AreTheHosts) {
   on_ranks_of_gpu([&](const Device& host, const Device& gpu, Communicator& ranks) {
     for (std::size_t i = 0; i < graphs.size(); i += brief() ? 3 : 1) {
       SCOPED_TRACE(graphs[i].name);
-      AccPlace place{.ranks = &ranks};
+      acc::AccPlace place{.ranks = &ranks};
       if (i % 2 == 1) place.paging = {.partitions = 3, .transport = Transport::copied};
       compare_beliefs(host, gpu, graphs[i].graph, some_model(graphs[i].graph, 2 + i % 2),
                       {.damping = 0.3, .max_iterations = 6}, place);
@@ -150,12 +153,12 @@ TEST(GpuBeliefRanks, AreTheHosts) {
 TEST_F(GpuBeliefs, TakeTheMemoryThatIsPlanned) {
   const std::vector<NamedGraph> graphs = belief_graphs();
   const Graph& graph = graphs.back().graph;
-  const BeliefModel model = some_model(graph, 2);
-  const std::uint64_t planned = plan_beliefs(*gpu_, graph, 2).device_bytes;
-  const AccPlace whole{.paging = {.partitions = 1}};
+  const acc::BeliefModel model = some_model(graph, 2);
+  const std::uint64_t planned = acc::plan_beliefs(*gpu_, graph, 2).device_bytes;
+  const acc::AccPlace whole{.paging = {.partitions = 1}};
   const auto run_within = [&](std::uint64_t memory) {
     const auto gpu = open_gpu(memory);
-    propagate_beliefs(belief_graph(*gpu, graph, 2, whole), model, {.max_iterations = 1});
+    propagate_beliefs(acc::belief_graph(*gpu, graph, 2, whole), model, {.max_iterations = 1});
     EXPECT_EQ(gpu->memory().peak(), planned);
   };
   run_within(planned);
@@ -163,11 +166,11 @@ TEST_F(GpuBeliefs, TakeTheMemoryThatIsPlanned) {
 }
 
 TEST_F(GpuBeliefs, SeeWhatCannotBe) {
-  const auto run = [&](const Graph& graph, const BeliefModel& model) {
-    propagate_beliefs(belief_graph(*gpu_, graph, model.states), model);
+  const auto run = [&](const Graph& graph, const acc::BeliefModel& model) {
+    propagate_beliefs(acc::belief_graph(*gpu_, graph, model.states), model);
   };
   const Graph pair = stat::make_undirected(2, {{0, 1, 1}}, false);
-  BeliefModel model = some_model(pair, 2);
+  acc::BeliefModel model = some_model(pair, 2);
   std::copy_n(std::vector<double>{1, 0, 0, 1}.begin(), 4, model.priors.begin());
   model.coupling = {1, 0, 0, 1};
   EXPECT_THROW(run(pair, model), RunError);  // 0 and 1 must agree, and can not

@@ -18,16 +18,18 @@ namespace sluice::test {
 template <bool earliest>
 struct Nearest {
   using State = std::uint32_t;
-  static constexpr Combine kCombine = Combine::vote;
+  static constexpr acc::Combine kCombine = acc::Combine::vote;
   static constexpr bool kEarliest = earliest;
 
   Vertex apart = 1;
 
   SLUICE_HD State init(Vertex v, std::uint64_t) const { return starts(v) ? 0 : ~State{0}; }
   SLUICE_HD bool starts(Vertex v) const { return v % apart == 0; }
-  SLUICE_HD State compute(const AccEdge<State>& edge) const { return edge.at.round; }
-  SLUICE_HD State combine(State into, State value, AccRound) const { return value < into ? value : into; }
-  SLUICE_HD bool active(State, State before, AccRound) const { return before == ~State{0}; }
+  SLUICE_HD State compute(const acc::AccEdge<State>& edge) const { return edge.at.round; }
+  SLUICE_HD State combine(State into, State value, acc::AccRound) const {
+    return value < into ? value : into;
+  }
+  SLUICE_HD bool active(State, State before, acc::AccRound) const { return before == ~State{0}; }
   SLUICE_HD bool settled(State state) const { return state != ~State{0}; }
 };
 
@@ -136,10 +138,10 @@ Edges shuffled(Edges edges) {
 
 class GpuThinVote : public OnGpu {
  protected:
-  AccStats compare(const Graph& graph, Vertex source, const AccOptions& options = {}) {
-    const AccNeeds needs{.in_edges = true};
-    const AccGraph on_host(host_, graph, needs), on_gpu(*gpu_, graph, needs);
-    const BfsResult found = bfs(on_gpu, source, options), expected = bfs(on_host, source, options);
+  acc::AccStats compare(const Graph& graph, Vertex source, const acc::AccOptions& options = {}) {
+    const acc::AccNeeds needs{.in_edges = true};
+    const acc::AccGraph on_host(host_, graph, needs), on_gpu(*gpu_, graph, needs);
+    const acc::BfsResult found = bfs(on_gpu, source, options), expected = bfs(on_host, source, options);
     EXPECT_TRUE(std::equal(found.depths.begin(), found.depths.end(), expected.depths.begin()));
     EXPECT_TRUE(std::equal(found.parents.begin(), found.parents.end(), expected.parents.begin()));
     compare_rounds(found.stats, expected.stats);
@@ -147,13 +149,13 @@ class GpuThinVote : public OnGpu {
   }
 
   /// (How many edges a pull looks at depends on who looks.)
-  static void compare_rounds(const AccStats& found, const AccStats& expected) {
+  static void compare_rounds(const acc::AccStats& found, const acc::AccStats& expected) {
     EXPECT_EQ(found.rounds, expected.rounds);
     EXPECT_EQ(found.pulls, expected.pulls);
     if (expected.pulls == 0) EXPECT_EQ(found.edges, expected.edges);
     ASSERT_EQ(found.trace.size(), expected.trace.size());
     for (std::size_t i = 0; i < found.trace.size(); ++i) {
-      const AccRoundTrace &is = found.trace[i], &was = expected.trace[i];
+      const acc::AccRoundTrace &is = found.trace[i], &was = expected.trace[i];
       ASSERT_EQ(is.pull, was.pull) << "round " << i + 1;
       ASSERT_EQ(is.active, was.active) << "round " << i + 1;
       if (!is.pull) ASSERT_EQ(is.edges, was.edges) << "round " << i + 1;
@@ -174,7 +176,7 @@ class GpuThinVote : public OnGpu {
       compare(both, source);
     }
     SCOPED_TRACE("push alone");
-    compare(both, source, {.direction = AccDirection::push});
+    compare(both, source, {.direction = acc::AccDirection::push});
   }
 };
 
@@ -185,7 +187,7 @@ TEST_F(GpuThinVote, FollowsAPathInFewLaunches) {
   EXPECT_LT(compare(graph, 0).kernel_launches, 10u);
   if (brief()) return;
   EXPECT_LT(compare(graph, vertices / 2).kernel_launches, 10u);
-  EXPECT_LT(compare(graph, vertices - 1, {.direction = AccDirection::push}).kernel_launches, 4u);
+  EXPECT_LT(compare(graph, vertices - 1, {.direction = acc::AccDirection::push}).kernel_launches, 4u);
 }
 
 TEST_F(GpuThinVote, GoesOverAGrid) {
@@ -218,11 +220,11 @@ TEST_F(GpuThinVote, LeavesLongListsToTheGrid) {
 }
 
 template <bool earliest>
-void compare_nearest(const AccGraph& on_host, const AccGraph& on_gpu, Vertex apart) {
+void compare_nearest(const acc::AccGraph& on_host, const acc::AccGraph& on_gpu, Vertex apart) {
   const Nearest<earliest> program{apart};
-  AccStats found, expected;
+  acc::AccStats found, expected;
   acc::HostVote<Nearest<earliest>> host(on_host, program, {});
-  cuda::CudaVote<Nearest<earliest>> gpu(on_gpu, program, {});
+  acc::CudaVote<Nearest<earliest>> gpu(on_gpu, program, {});
 
   host.run(expected), gpu.run(found);
 
@@ -235,7 +237,7 @@ void compare_nearest(const AccGraph& on_host, const AccGraph& on_gpu, Vertex apa
 TEST_F(GpuThinVote, StartsAtManyVertices) {
   const auto side = static_cast<Vertex>(at_most(300, 14));
   const Graph graph = stat::make_undirected(side * side, grid(side), false);
-  const AccGraph on_host(host_, graph, {}), on_gpu(*gpu_, graph, {});
+  const acc::AccGraph on_host(host_, graph, {}), on_gpu(*gpu_, graph, {});
 
   for (const Vertex apart : {side * side, side * side / 3, 5000u, 701u}) {
     SCOPED_TRACE(apart);

@@ -31,24 +31,25 @@ TEST_F(AccOnRanks, FindWhatOneProcessFinds) {
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     const auto& [name, graph] = graphs[i];
     SCOPED_TRACE(name);
-    AccPlace place{.ranks = &ranks()};
+    acc::AccPlace place{.ranks = &ranks()};
     if (i % 2 == 1) place.paging = {.partitions = 3, .slots = 2};
-    const AccGraph search(device_, graph, {.in_edges = true, .weights = true}, place);
+    const acc::AccGraph search(device_, graph, {.in_edges = true, .weights = true}, place);
     const std::vector<Vertex> sources = some_sources(graph);
     for (std::size_t j = 0; j < sources.size(); j += 3) {  // a round costs as much as ranks wait for cores
       const Vertex source = sources[j];
       const OracleSearch expected = oracle_bfs(graph, source);
-      for (const AccDirection direction : {AccDirection::automatic, AccDirection::push, AccDirection::pull}) {
-        const BfsResult found = bfs(search, source, {.direction = direction});
+      for (const acc::AccDirection direction :
+           {acc::AccDirection::automatic, acc::AccDirection::push, acc::AccDirection::pull}) {
+        const acc::BfsResult found = bfs(search, source, {.direction = direction});
         EXPECT_TRUE(same(found.depths, expected.depths));
         EXPECT_TRUE(same(found.parents, expected.parents));
       }
       EXPECT_TRUE(same(sssp(search, source).distances, oracle_distances(graph, source)));
     }
     if (graph.directed) {
-      EXPECT_THROW(AccGraph(device_, graph, {.simple = true}, place), UsageError);
+      EXPECT_THROW(acc::AccGraph(device_, graph, {.simple = true}, place), UsageError);
     } else {
-      const AccGraph simple(device_, graph, {.simple = true}, place);
+      const acc::AccGraph simple(device_, graph, {.simple = true}, place);
       EXPECT_TRUE(same(core_numbers(simple).cores, oracle_cores(graph)));
     }
     EXPECT_TRUE(same(components(search).components, oracle_components(graph)));
@@ -60,9 +61,9 @@ TEST_F(AccOnRanks, CountRoundsOnce) {
   std::vector<stat::Edge> path;
   for (Vertex v = 0; v < 50; ++v) path.push_back({v * 19 % 51, (v + 1) * 19 % 51, 1});
   const Graph graph = stat::make_graph(51, path, true);
-  const AccGraph search(device_, graph, {}, {.ranks = &ranks()});
+  const acc::AccGraph search(device_, graph, {}, {.ranks = &ranks()});
 
-  const AccStats stats = bfs(search, 0).stats;
+  const acc::AccStats stats = bfs(search, 0).stats;
 
   EXPECT_EQ(stats.rounds, 51u);
   EXPECT_EQ(stats.edges, 50u);

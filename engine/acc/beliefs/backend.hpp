@@ -10,7 +10,7 @@
 #include "engine/acc/beliefs/start.hpp"
 #include "engine/acc/options.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 class BeliefBackend {
  public:
@@ -34,4 +34,4 @@ std::unique_ptr<BeliefBackend> make_cuda_beliefs(const AccGraph& graph);
 /// What a GPU needs beside the graph and the model.
 std::uint64_t cuda_belief_bytes(std::uint64_t edges);
 
-}  // namespace sluice
+}  // namespace sluice::acc

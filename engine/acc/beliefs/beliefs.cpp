@@ -10,7 +10,7 @@
 #include "engine/acc/beliefs/start.hpp"
 #include "engine/core/error.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 namespace {
 
@@ -84,4 +84,4 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
   return result;
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

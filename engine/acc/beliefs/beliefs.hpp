@@ -10,7 +10,7 @@
 #include "engine/acc/options.hpp"
 #include "engine/core/host_array.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 /// A pairwise Markov random field on an undirected graph: an edge's factor is C[x_u, x_v]^w.
 struct BeliefModel {
@@ -61,4 +61,4 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model,
                                const BeliefOptions& options = {},
                                const std::function<void(std::uint32_t)>& observer = {});
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -5,12 +5,12 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/stream.cuh"
 
-namespace sluice {
+namespace sluice::acc {
 
 namespace {
 
 std::uint64_t most_hubs(std::uint64_t edges) {
-  return edges / cuda::kHubDegree;
+  return edges / kHubDegree;
 }
 
 class CudaBeliefs final : public BeliefBackend {
@@ -27,29 +27,25 @@ class CudaBeliefs final : public BeliefBackend {
 
   std::uint64_t longest_list() override {
     cuda::check(cudaMemsetAsync(found_.data(), 0, found_.bytes(), stream_.get()), "clearing");
-    cuda::belief_lists_kernel<<<cuda::belief_blocks(lists_.vertices), cuda::kBeliefBlock, 0, stream_.get()>>>(
+    belief_lists_kernel<<<belief_blocks(lists_.vertices), kBeliefBlock, 0, stream_.get()>>>(
         lists_, hubs_.data(), found_.data());
     launched("belief_lists_kernel");
-    const cuda::BeliefLists found = read_lists();
+    const BeliefLists found = read_lists();
     hub_count_ = found.hubs;
     return found.longest;
   }
 
   bool find_reverse(const BeliefStart& start) override {
-    cuda::reverse_kernel<<<cuda::belief_blocks(lists_.edges), cuda::kBeliefBlock, 0, stream_.get()>>>(
-        start, found_.data());
+    reverse_kernel<<<belief_blocks(lists_.edges), kBeliefBlock, 0, stream_.get()>>>(start, found_.data());
     launched("reverse_kernel");
     return read_lists().missing == 0;
   }
 
   double begin(const BeliefStart& start) override {
     clear_totals();
-    cuda::begin_messages_kernel<<<cuda::belief_blocks(lists_.edges), cuda::kBeliefBlock, 0, stream_.get()>>>(
-        start);
+    begin_messages_kernel<<<belief_blocks(lists_.edges), kBeliefBlock, 0, stream_.get()>>>(start);
     launched("begin_messages_kernel");
-    cuda::
-        begin_vertices_kernel<<<cuda::belief_blocks(lists_.vertices), cuda::kBeliefBlock, 0, stream_.get()>>>(
-            start);
+    begin_vertices_kernel<<<belief_blocks(lists_.vertices), kBeliefBlock, 0, stream_.get()>>>(start);
     launched("begin_vertices_kernel");
     return combine(start.program);
   }
@@ -57,10 +53,10 @@ class CudaBeliefs final : public BeliefBackend {
   double round(const BeliefPropagation& program) override {
     clear_totals();
     with_states(program.states, [&](auto states) {
-      const auto kernel = cuda::messages_kernel<decltype(states)::value>;
-      kernel<<<cuda::belief_blocks(lists_.edges), cuda::kBeliefBlock, 0, stream_.get()>>>(
-          program, lists_.targets, lists_.edges, totals_.data());
-      if (registers_ == 0) registers_ = cuda::registers_of(kernel);
+      const auto kernel = messages_kernel<decltype(states)::value>;
+      kernel<<<belief_blocks(lists_.edges), kBeliefBlock, 0, stream_.get()>>>(program, lists_.targets,
+                                                                              lists_.edges, totals_.data());
+      if (registers_ == 0) registers_ = registers_of(kernel);
     });
     launched("messages_kernel");
     return combine(program);
@@ -81,27 +77,27 @@ class CudaBeliefs final : public BeliefBackend {
     cuda::check(cudaMemsetAsync(totals_.data(), 0, totals_.bytes(), stream_.get()), "clearing totals");
   }
 
-  cuda::BeliefLists read_lists() {
+  BeliefLists read_lists() {
     stream_.wait("lists of a graph");
-    cuda::BeliefLists found;
+    BeliefLists found;
     copy_to_host(device_, &found, found_.data(), sizeof found);
     return found;
   }
 
   double combine(const BeliefPropagation& program) {
-    cuda::beliefs_kernel<<<cuda::belief_blocks(lists_.vertices), cuda::kBeliefBlock, 0, stream_.get()>>>(
+    beliefs_kernel<<<belief_blocks(lists_.vertices), kBeliefBlock, 0, stream_.get()>>>(
         program, lists_.offsets, lists_.vertices, totals_.data());
     launched("beliefs_kernel");
     if (hub_count_ > 0) {
-      cuda::hubs_kernel<<<hub_count_, cuda::kBeliefBlock, 0, stream_.get()>>>(program, lists_.offsets,
-                                                                              hubs_.data(), totals_.data());
+      hubs_kernel<<<hub_count_, kBeliefBlock, 0, stream_.get()>>>(program, lists_.offsets, hubs_.data(),
+                                                                  totals_.data());
       launched("hubs_kernel");
     }
     cuda::check(cudaMemcpyAsync(totals_here_.data(), totals_.data(), totals_.bytes(), cudaMemcpyDeviceToHost,
                                 stream_.get()),
                 "copying totals");
     stream_.wait("a round of messages");
-    const cuda::BeliefTotals& totals = *totals_here_.data();
+    const BeliefTotals& totals = *totals_here_.data();
     return totals.impossible != 0 ? -1 : exact::of_bits(totals.change);
   }
 
@@ -110,9 +106,9 @@ class CudaBeliefs final : public BeliefBackend {
   cuda::Stream stream_;
   Buffer<Vertex> hubs_;  ///< in any order
   unsigned hub_count_ = 0;
-  Buffer<cuda::BeliefLists> found_;
-  Buffer<cuda::BeliefTotals> totals_;
-  Staging<cuda::BeliefTotals> totals_here_;
+  Buffer<BeliefLists> found_;
+  Buffer<BeliefTotals> totals_;
+  Staging<BeliefTotals> totals_here_;
   std::uint64_t launches_ = 0;
   unsigned registers_ = 0;
 };
@@ -120,11 +116,11 @@ class CudaBeliefs final : public BeliefBackend {
 }  // namespace
 
 std::uint64_t cuda_belief_bytes(std::uint64_t edges) {
-  return most_hubs(edges) * sizeof(Vertex) + sizeof(cuda::BeliefLists) + sizeof(cuda::BeliefTotals);
+  return most_hubs(edges) * sizeof(Vertex) + sizeof(BeliefLists) + sizeof(BeliefTotals);
 }
 
 std::unique_ptr<BeliefBackend> make_cuda_beliefs(const AccGraph& graph) {
   return std::make_unique<CudaBeliefs>(graph);
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -7,7 +7,7 @@
 #include "engine/exec/group.hpp"
 #include "engine/exec/threads.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 namespace {
 
@@ -75,7 +75,7 @@ class HostBeliefs final : public BeliefBackend {
 
   CsrView lists_;
   unsigned threads_;
-  acc::VertexRounds rounds_;
+  VertexRounds rounds_;
 };
 
 }  // namespace
@@ -84,4 +84,4 @@ std::unique_ptr<BeliefBackend> make_host_beliefs(const AccGraph& graph) {
   return std::make_unique<HostBeliefs>(graph);
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -15,7 +15,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 inline constexpr unsigned kMostBeliefStates = 32;
 /// Smaller parts of a message or of a prior than 2^-1000 count as that, unless they are zero.
@@ -207,4 +207,4 @@ void with_states(unsigned states, Use&& use) {
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -9,7 +9,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/core/unfused.hpp"
 
-namespace sluice::exact {
+namespace sluice::acc::exact {
 
 using unfused::add;
 using unfused::divide;
@@ -68,4 +68,4 @@ SLUICE_HD double log2(double x) {
   return add(static_cast<double>(exponent), multiply(multiply(2.8853900817779268147, s), sum));  // 2 / ln(2)
 }
 
-}  // namespace sluice::exact
+}  // namespace sluice::acc::exact

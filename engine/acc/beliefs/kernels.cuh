@@ -10,7 +10,7 @@
 #include "engine/exec/grid.cuh"
 #include "engine/exec/group.hpp"
 
-namespace sluice::cuda {
+namespace sluice::acc {
 
 /// A message keeps dozens of doubles in registers.
 inline constexpr unsigned kBeliefBlock = 256;
@@ -36,7 +36,7 @@ struct BeliefTotals {
 inline constexpr unsigned kMostBeliefBlocks = 1u << 16;  ///< beyond them blocks take further edges
 
 inline unsigned belief_blocks(std::uint64_t count) {
-  return std::min(grid_for(count, kBeliefBlock), kMostBeliefBlocks);
+  return std::min(cuda::grid_for(count, kBeliefBlock), kMostBeliefBlocks);
 }
 
 __device__ __forceinline__ std::uint64_t lane_of_grid() {
@@ -54,7 +54,7 @@ __device__ __forceinline__ std::uint64_t lanes_of_grid() {
 template <class Program>
 __global__ void __launch_bounds__(kBeliefBlock)
     beliefs_kernel(Program program, const EdgeIndex* offsets, std::uint64_t vertices, BeliefTotals* totals) {
-  const unsigned lane = threadIdx.x % kWarp;
+  const unsigned lane = threadIdx.x % cuda::kWarp;
   double change = 0;
   bool impossible = false;
   const auto note = [&](double by) {
@@ -64,17 +64,17 @@ __global__ void __launch_bounds__(kBeliefBlock)
   for (std::uint64_t base = lane_of_grid() - lane; base < vertices; base += lanes_of_grid()) {
     const std::uint64_t v = base + lane;
     const EdgeIndex begin = v < vertices ? offsets[v] : 0, end = v < vertices ? offsets[v + 1] : 0;
-    if (v < vertices && end - begin < kWarpDegree)
+    if (v < vertices && end - begin < cuda::kWarpDegree)
       note(program.combine(SingleLane{}, static_cast<Vertex>(v), begin, end));
-    const bool together = end - begin >= kWarpDegree && end - begin < kHubDegree;
+    const bool together = end - begin >= cuda::kWarpDegree && end - begin < kHubDegree;
     for (unsigned left = __ballot_sync(~0u, together); left != 0; left &= left - 1) {
       const int owner = __ffs(static_cast<int>(left)) - 1;
       const EdgeIndex first = __shfl_sync(~0u, begin, owner), last = __shfl_sync(~0u, end, owner);
-      note(program.combine(Tile<kWarp>{}, static_cast<Vertex>(base + static_cast<unsigned>(owner)), first,
-                           last));
+      note(program.combine(Tile<cuda::kWarp>{}, static_cast<Vertex>(base + static_cast<unsigned>(owner)),
+                           first, last));
     }
   }
-  const unsigned long long most = Tile<kWarp>{}.maximum<unsigned long long>(exact::bits_of(change));
+  const unsigned long long most = Tile<cuda::kWarp>{}.maximum<unsigned long long>(exact::bits_of(change));
   if (lane == 0) totals->take(exact::of_bits(most));
   if (impossible) totals->take(-1);
 }
@@ -89,4 +89,4 @@ __global__ void __launch_bounds__(kBeliefBlock)
   if (threadIdx.x == 0) totals->take(change);
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::acc

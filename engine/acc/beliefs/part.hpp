@@ -8,7 +8,7 @@
 #include "engine/acc/beliefs/bp.hpp"
 #include "engine/core/search.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 /// Trivially copyable; pointers are all to host or all to device memory. A part has a slot for every edge of
 /// its lists among what it tells, by part of the target and then in order of the lists (its departure), and
@@ -53,4 +53,4 @@ struct BeliefPart {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::acc

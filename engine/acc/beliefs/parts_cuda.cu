@@ -14,7 +14,7 @@
 #include "engine/graph/partition_map.hpp"
 #include "partition/plan.hpp"
 
-namespace sluice::cuda {
+namespace sluice::acc {
 
 /// What the vertices of a part tell next.
 template <unsigned kStates>
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kBeliefBlock)
   }
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::acc
 
 namespace sluice::acc {
 
@@ -56,8 +56,7 @@ struct Slot {
 std::vector<Vertex> hubs_of(const CsrView& lists) {
   std::vector<Vertex> hubs;
   for (std::uint64_t row = 0; row < lists.vertices; ++row)
-    if (lists.offsets[row + 1] - lists.offsets[row] >= cuda::kHubDegree)
-      hubs.push_back(static_cast<Vertex>(row));
+    if (lists.offsets[row + 1] - lists.offsets[row] >= kHubDegree) hubs.push_back(static_cast<Vertex>(row));
   return hubs;
 }
 
@@ -99,7 +98,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
       work(program, part, slot, tells);
     }
     for (const auto& slot : slots_) slot->stream.wait("a round of messages");
-    std::array<cuda::BeliefTotals, kTotals> totals;
+    std::array<BeliefTotals, kTotals> totals;
     copy_to_host(device_, totals.data(), totals_.data(), sizeof totals);
     return {exact::of_bits(totals[0].change), totals[0].impossible != 0, totals[1].impossible != 0};
   }
@@ -157,7 +156,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
     here.program.hearing = slot.heard.data();
     here.program.weights = rows_.weighted() ? moved(slot.weights.data(), first) : nullptr;
     here.told = slot.told.data();
-    cuda::beliefs_kernel<<<cuda::belief_blocks(here.rows), cuda::kBeliefBlock, 0, slot.stream.get()>>>(
+    beliefs_kernel<<<belief_blocks(here.rows), kBeliefBlock, 0, slot.stream.get()>>>(
         here, here.offsets, here.rows, totals_.data());
     launched("beliefs_kernel");
     const auto hub = std::lower_bound(hub_rows_.begin(), hub_rows_.end(), messages_.begin(part)),
@@ -168,16 +167,16 @@ class CudaBeliefParts final : public BeliefPartBackend {
       of_rank.offsets = offsets_.data();
       of_rank.program.priors = program.priors, of_rank.program.after = program.after;
       of_rank.program.beliefs = program.beliefs;
-      cuda::hubs_kernel<<<static_cast<unsigned>(behind - hub), cuda::kBeliefBlock, 0, slot.stream.get()>>>(
+      hubs_kernel<<<static_cast<unsigned>(behind - hub), kBeliefBlock, 0, slot.stream.get()>>>(
           of_rank, of_rank.offsets, hubs_.data() + (hub - hub_rows_.begin()), totals_.data());
       launched("hubs_kernel");
     }
     if (!tells || edges == 0) return;
     with_states(program.states, [&](auto states) {
-      const auto kernel = cuda::part_messages_kernel<decltype(states)::value>;
-      kernel<<<cuda::belief_blocks(edges), cuda::kBeliefBlock, 0, slot.stream.get()>>>(here, first, edges,
-                                                                                       totals_.data() + 1);
-      if (registers_ == 0) registers_ = cuda::registers_of(kernel);
+      const auto kernel = part_messages_kernel<decltype(states)::value>;
+      kernel<<<belief_blocks(edges), kBeliefBlock, 0, slot.stream.get()>>>(here, first, edges,
+                                                                           totals_.data() + 1);
+      if (registers_ == 0) registers_ = registers_of(kernel);
     });
     launched("part_messages_kernel");
     cuda::check(
@@ -200,7 +199,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
   Buffer<EdgeIndex> offsets_;
   std::vector<Vertex> hub_rows_;
   Buffer<Vertex> hubs_;
-  Buffer<cuda::BeliefTotals> totals_;
+  Buffer<BeliefTotals> totals_;
   PartitionPlan plan_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<PageLock> locks_;
@@ -211,8 +210,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
 }  // namespace
 
 std::uint64_t cuda_belief_part_bytes(std::uint64_t rows, std::uint64_t edges) {
-  return (rows + 1) * sizeof(EdgeIndex) + edges / cuda::kHubDegree * sizeof(Vertex) +
-         2 * sizeof(cuda::BeliefTotals);
+  return (rows + 1) * sizeof(EdgeIndex) + edges / kHubDegree * sizeof(Vertex) + 2 * sizeof(BeliefTotals);
 }
 
 std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const RankPart& rows,

@@ -8,7 +8,7 @@
 #include "engine/acc/partitioned/rank_part.hpp"
 #include "engine/acc/solve.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 namespace {
 
@@ -37,8 +37,8 @@ AccPlan whole_plan(const Device& device, const Graph& graph, unsigned states) {
 /// Vertex states stay on a GPU, parts come with their messages.
 void add_gpu_slots(AccPlan& plan, const Device& device, const Graph& graph, std::uint64_t rows,
                    std::uint64_t edges, unsigned states, const PagingOptions& paging) {
-  plan.device_bytes += acc::cuda_belief_part_bytes(rows, edges);
-  const std::uint64_t edge = acc::belief_slot_bytes(states, graph.weighted),
+  plan.device_bytes += cuda_belief_part_bytes(rows, edges);
+  const std::uint64_t edge = belief_slot_bytes(states, graph.weighted),
                       available = device.memory().available(),
                       free = available > plan.device_bytes ? available - plan.device_bytes : 0;
   const std::uint64_t slots = std::max<std::uint64_t>(paging.slots, 2);
@@ -64,12 +64,11 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, unsigned state
   AccPlan plan;
   plan.state_bytes = values * (2 * sizeof(LogProduct) + sizeof(double));
   plan.device_bytes = plan.state_bytes + coupling_bytes(states);
-  const bool fits =
-      acc::MessageParts::fit(host_accountant().available(), rows, edges, states, graph.weighted);
+  const bool fits = MessageParts::fit(host_accountant().available(), rows, edges, states, graph.weighted);
   (fits || place.scratch.empty() ? plan.message_bytes : plan.scratch_bytes) =
-      acc::MessageParts::bytes(edges, states);
+      MessageParts::bytes(edges, states);
   plan.partitions = place.paging.partitions;
-  plan.host_bytes = plan.message_bytes + acc::BlockExchange::buffer_bytes(ranks);
+  plan.host_bytes = plan.message_bytes + BlockExchange::buffer_bytes(ranks);
   // While it begins: priors and beliefs on their way, and counters of messages.
   plan.host_bytes += values * (sizeof(LogProduct) + sizeof(double)) + rows * sizeof(EdgeIndex);
 #if defined(SLUICE_HAVE_CUDA)
@@ -111,4 +110,4 @@ AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, 
   return plan;
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

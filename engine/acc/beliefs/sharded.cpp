@@ -12,14 +12,14 @@
 #include "engine/core/error.hpp"
 #include "engine/graph/partition_map.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 namespace {
 
 /// What parts have heard and told, in order of the lists.
 class PartMessages final : public KeptMessages {
  public:
-  PartMessages(const BeliefPropagation& program, std::shared_ptr<const acc::MessageParts> parts)
+  PartMessages(const BeliefPropagation& program, std::shared_ptr<const MessageParts> parts)
       : program_(program), parts_(std::move(parts)) {}
 
   void read(EdgeIndex first, std::span<double> heard, std::span<double> told) const override {
@@ -41,7 +41,7 @@ class PartMessages final : public KeptMessages {
 
  private:
   BeliefPropagation program_;  ///< only how numbers are kept
-  std::shared_ptr<const acc::MessageParts> parts_;
+  std::shared_ptr<const MessageParts> parts_;
 };
 
 class PartitionedBeliefs final : public BeliefSolver {
@@ -51,7 +51,7 @@ class PartitionedBeliefs final : public BeliefSolver {
         rows_(*graph.rank_part()),
         vertices_(graph.vertices()),
         own_rows_(rows_.last() - rows_.first()),
-        messages_(std::make_shared<acc::MessageParts>(device_, rows_, model.states)),
+        messages_(std::make_shared<MessageParts>(device_, rows_, model.states)),
         coupling_(device_, model.coupling.size(), "the coupling"),
         priors_(device_, own_rows_ * model.states, "priors"),
         products_(device_, priors_.size(), "vertex states"),
@@ -98,12 +98,12 @@ class PartitionedBeliefs final : public BeliefSolver {
   }
 
  private:
-  std::unique_ptr<acc::BeliefPartBackend> make_backend([[maybe_unused]] unsigned states,
-                                                       [[maybe_unused]] bool damped) const {
+  std::unique_ptr<BeliefPartBackend> make_backend([[maybe_unused]] unsigned states,
+                                                  [[maybe_unused]] bool damped) const {
 #if defined(SLUICE_HAVE_CUDA)
-    if (device_.is_cuda()) return acc::make_cuda_belief_parts(device_, rows_, *messages_, states, damped);
+    if (device_.is_cuda()) return make_cuda_belief_parts(device_, rows_, *messages_, states, damped);
 #endif
-    return acc::make_host_belief_parts(device_, rows_, *messages_);
+    return make_host_belief_parts(device_, rows_, *messages_);
   }
 
   /// Of all ranks.
@@ -140,7 +140,7 @@ class PartitionedBeliefs final : public BeliefSolver {
 
   /// Vertices hear, and tell what is heard in the next round. The largest change of all ranks.
   double round(bool tells) {
-    const acc::BeliefRound mine = backend_->round(program_, tells);
+    const BeliefRound mine = backend_->round(program_, tells);
     std::array<double, 3> all{mine.change, mine.no_state ? 1.0 : 0.0, mine.nothing_told ? 1.0 : 0.0};
     rows_.ranks().all_reduce(all, Reduce::max, "a round of messages");
     nothing_told_ = all[2] > 0;
@@ -150,11 +150,11 @@ class PartitionedBeliefs final : public BeliefSolver {
   const Device& device_;
   const RankPart& rows_;
   std::uint64_t vertices_, own_rows_;
-  std::shared_ptr<acc::MessageParts> messages_;
+  std::shared_ptr<MessageParts> messages_;
   Buffer<double> coupling_;
   Buffer<LogProduct> priors_, products_;
   Buffer<double> beliefs_;
-  std::unique_ptr<acc::BeliefPartBackend> backend_;
+  std::unique_ptr<BeliefPartBackend> backend_;
   BeliefPropagation program_;
   bool nothing_told_ = false;
 };
@@ -166,4 +166,4 @@ std::unique_ptr<BeliefSolver> make_partitioned_beliefs(const AccGraph& graph, co
   return std::make_unique<PartitionedBeliefs>(graph, model, options);
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

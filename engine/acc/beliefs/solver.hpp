@@ -8,7 +8,7 @@
 #include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/beliefs/bp.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 class BeliefSolver {
  public:
@@ -40,4 +40,4 @@ double message_part(const BeliefPropagation& program, std::int64_t message);
 /// `change`, unless it is negative: a vertex has no state left. Throws RunError.
 double possible(double change);
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -8,7 +8,7 @@
 #include "engine/core/search.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 inline constexpr const char* kNoReverse =
     "the graph calls itself undirected, but an edge has no reverse of the same weight (see sluice check)";
@@ -85,4 +85,4 @@ struct BeliefStart {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::acc

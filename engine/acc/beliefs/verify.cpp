@@ -11,7 +11,7 @@
 #include "engine/acc/verify_edges.hpp"
 #include "engine/core/error.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 namespace {
 
@@ -286,4 +286,4 @@ double verify_beliefs(const Graph& graph, const BeliefModel& model, const Belief
   return change;
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -5,7 +5,7 @@
 #include "engine/acc/beliefs/solver.hpp"
 #include "engine/core/error.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 namespace {
 
@@ -119,4 +119,4 @@ std::unique_ptr<BeliefSolver> make_whole_beliefs(const AccGraph& graph, const Be
   return std::make_unique<WholeBeliefs>(graph, model, options);
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -5,7 +5,7 @@
 #include "engine/acc/beliefs/kernels.cuh"
 #include "engine/acc/beliefs/start.hpp"
 
-namespace sluice::cuda {
+namespace sluice::acc {
 
 /// What is found out about the lists once.
 struct BeliefLists {
@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(kBeliefBlock)
     longest = degree > longest ? degree : longest;
     if (degree >= kHubDegree) hubs[atomicAdd(&found->hubs, 1u)] = static_cast<Vertex>(v);
   }
-  longest = Tile<kWarp>{}.maximum(longest);
-  if (threadIdx.x % kWarp == 0 && longest > 0) atomicMax(&found->longest, longest);
+  longest = Tile<cuda::kWarp>{}.maximum(longest);
+  if (threadIdx.x % cuda::kWarp == 0 && longest > 0) atomicMax(&found->longest, longest);
 }
 
 __global__ void __launch_bounds__(kBeliefBlock) reverse_kernel(BeliefStart start, BeliefLists* found) {
@@ -50,4 +50,4 @@ __global__ void __launch_bounds__(kBeliefBlock)
   }
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::acc

@@ -10,7 +10,7 @@
 #include "partition/build.hpp"
 #include "partition/ranges.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 namespace {
 
@@ -185,4 +185,4 @@ std::unique_ptr<SweepPages> RankPart::make_pages(const SweepRows& lists, std::ve
   return std::make_unique<SweepPages>(device_, lists, weighted_, paging_, most);
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

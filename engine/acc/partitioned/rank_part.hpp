@@ -17,7 +17,7 @@
 #include "engine/exec/memory/copy_lane.hpp"
 #include "engine/memory/sweep_pages.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 /// Are lists of so many bytes brought in partitions: asked for, in a file, or more than fits the device
 /// beside `beside` bytes? (Beside its lists the host backend's ceiling bounds slots alone.)
@@ -102,4 +102,4 @@ class RankPart {
   bool symmetric_, weighted_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::acc

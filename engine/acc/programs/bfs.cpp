@@ -4,7 +4,7 @@
 #include "engine/acc/solve.hpp"
 #include "engine/exec/threads.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 BfsResult bfs(const AccGraph& graph, Vertex source, const AccOptions& options) {
   require_source(graph, source);
@@ -24,4 +24,4 @@ BfsResult bfs(const AccGraph& graph, Vertex source, const AccOptions& options) {
   return result;
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -4,7 +4,7 @@
 
 #include "engine/acc/program.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 struct BreadthFirst {
   using State = std::uint64_t;
@@ -28,4 +28,4 @@ struct BreadthFirst {
   SLUICE_HD bool settled(State state) const { return state != kUnreached; }
 };
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -3,7 +3,7 @@
 #include "engine/acc/run.hpp"
 #include "engine/acc/solve.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 CoreResult core_numbers(const AccGraph& graph, std::uint32_t k, const AccOptions& options) {
   CoreNumbers program;
@@ -12,4 +12,4 @@ CoreResult core_numbers(const AccGraph& graph, std::uint32_t k, const AccOptions
   return {std::move(run.states), std::move(run.stats)};
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

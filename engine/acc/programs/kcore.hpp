@@ -6,7 +6,7 @@
 
 #include "engine/acc/program.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 struct CoreNumbers {
   using State = std::uint32_t;
@@ -32,4 +32,4 @@ struct CoreNumbers {
   SLUICE_HD std::uint64_t last_level() const { return highest; }
 };
 
-}  // namespace sluice
+}  // namespace sluice::acc

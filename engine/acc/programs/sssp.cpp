@@ -6,7 +6,7 @@
 #include "engine/acc/solve.hpp"
 #include "engine/core/error.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 SsspResult sssp(const AccGraph& graph, Vertex source, double delta, const AccOptions& options) {
   require_source(graph, source);
@@ -20,4 +20,4 @@ SsspResult sssp(const AccGraph& graph, Vertex source, double delta, const AccOpt
   return result;
 }
 
-}  // namespace sluice
+}  // namespace sluice::acc

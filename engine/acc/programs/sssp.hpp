@@ -8,7 +8,7 @@
 
 #include "engine/acc/program.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 struct ShortestPaths {
   using State = std::uint64_t;
@@ -54,4 +54,4 @@ struct ShortestPaths {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::acc

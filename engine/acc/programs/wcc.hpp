@@ -4,7 +4,7 @@
 
 #include "engine/acc/program.hpp"
 
-namespace sluice {
+namespace sluice::acc {
 
 struct Components {
   using State = Vertex;
@@ -16,4 +16,4 @@ struct Components {
   SLUICE_HD bool active(State root, State largest) const { return root != largest; }
 };
 
-}  // namespace sluice
+}  // namespace sluice::acc

@@ -7,7 +7,7 @@
 
 #include "engine/exec/stream.cuh"
 
-namespace sluice::cuda {
+namespace sluice::acc {
 
 /// As many as there can be, where the portable most is 8: a search's thin frontier is as much as their
 /// first-level caches can ask for in a microsecond.
@@ -50,7 +50,7 @@ struct ClusterTeam {
 
 class ClusterLaunch {
  public:
-  ClusterLaunch(std::size_t shared_bytes, const Stream* stream) {
+  ClusterLaunch(std::size_t shared_bytes, const cuda::Stream* stream) {
     size_.id = cudaLaunchAttributeClusterDimension;
     size_.val.clusterDim = {kClusterBlocks, 1, 1};
     config_.gridDim = dim3(kClusterBlocks);
@@ -75,8 +75,8 @@ class ClusterLaunch {
 template <class... Args>
 bool cluster_fits(void (*kernel)(Args...), std::size_t shared_bytes) {
   int device = 0, clusters = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, device), "cudaDeviceGetAttribute");
+  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  cuda::check(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, device), "cudaDeviceGetAttribute");
   if (clusters == 0) return false;
   const auto allow = [&](cudaFuncAttribute what, int value) {
     return cudaFuncSetAttribute(kernel, what, value) == cudaSuccess;
@@ -91,9 +91,10 @@ bool cluster_fits(void (*kernel)(Args...), std::size_t shared_bytes) {
 }
 
 template <class... Args>
-void launch_cluster(void (*kernel)(Args...), std::size_t shared_bytes, const Stream& stream, Args... args) {
+void launch_cluster(void (*kernel)(Args...), std::size_t shared_bytes, const cuda::Stream& stream,
+                    Args... args) {
   const ClusterLaunch launch(shared_bytes, &stream);
-  check(cudaLaunchKernelEx(&launch.config(), kernel, args...), "launching a cluster");
+  cuda::check(cudaLaunchKernelEx(&launch.config(), kernel, args...), "launching a cluster");
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::acc

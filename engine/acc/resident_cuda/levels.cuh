@@ -4,7 +4,7 @@
 
 #include "engine/acc/resident_cuda/rounds.cuh"
 
-namespace sluice::cuda {
+namespace sluice::acc {
 
 /// What a round begins with; all threads of the grid hold the same.
 struct LevelRound {
@@ -35,7 +35,7 @@ struct LevelsView {
 
 /// Puts v behind the `*size` entries of a list, where `mine`; every lane of the warp must come.
 __device__ __forceinline__ void keep(Vertex* list, unsigned* size, bool mine, Vertex v) {
-  const unsigned lanes = __ballot_sync(~0u, mine), lane = threadIdx.x % kWarp;
+  const unsigned lanes = __ballot_sync(~0u, mine), lane = threadIdx.x % cuda::kWarp;
   if (lanes == 0) return;
   unsigned at = 0;
   if (lane == 0) at = atomicAdd(size, static_cast<unsigned>(__popc(lanes)));
@@ -46,13 +46,13 @@ __device__ __forceinline__ void keep(Vertex* list, unsigned* size, bool mine, Ve
 /// Finds the lowest level from `least` on, and makes its vertices the worklists that the round of `place` has
 /// made none for. Once half of those it looks through are below, the others are listed for the next time.
 template <class Program>
-__device__ void refill(const GridTeam& grid, const LevelsView<Program>& view, const RoundPlace& place,
+__device__ void refill(const cuda::GridTeam& grid, const LevelsView<Program>& view, const RoundPlace& place,
                        unsigned long long least, LevelRound& next) {
   const Vertex* const rest = next.rest_in == 0 ? nullptr : view.rest[next.rest_in - 1];
   const std::uint64_t count = rest == nullptr ? view.work.vertices : next.rest;
   const auto vertex = [&](std::uint64_t i) { return rest == nullptr ? static_cast<Vertex>(i) : rest[i]; };
   const auto level_of = [&](Vertex v) -> unsigned long long {
-    return view.program.level(acc::load(view.states + v));
+    return view.program.level(load(view.states + v));
   };
   unsigned long long lowest = ~0ull, left = 0;
   for (std::uint64_t i = grid.rank(); i < count; i += grid.size()) {
@@ -61,16 +61,16 @@ __device__ void refill(const GridTeam& grid, const LevelsView<Program>& view, co
     ++left;
     if (level < lowest) lowest = level;
   }
-  lowest = warp_min(lowest), left = warp_sum(left);
-  if (threadIdx.x % kWarp == 0 && left > 0) {
+  lowest = cuda::warp_min(lowest), left = cuda::warp_sum(left);
+  if (threadIdx.x % cuda::kWarp == 0 && left > 0) {
     atomicMin(&place.found->lowest, lowest);
     atomicAdd(&place.found->left, left);
   }
   grid.sync();
-  lowest = acc::load(&place.found->lowest);
+  lowest = load(&place.found->lowest);
   next.done = lowest > last_level(view.program);
   if (next.done) return;
-  const bool lists = 2 * acc::load(&place.found->left) <= count;
+  const bool lists = 2 * load(&place.found->left) <= count;
   const std::uint32_t rest_in = next.rest_in == 1 ? 2 : 1;
   unsigned long long active = 0, edges = 0;
   over_all(grid, count, [&](std::uint64_t i, bool mine) {
@@ -82,17 +82,17 @@ __device__ void refill(const GridTeam& grid, const LevelsView<Program>& view, co
     if (__any_sync(~0u, takes)) append(view.work, place, takes, v);
     if (lists) keep(view.rest[rest_in - 1], &place.found->rest, mine && level > lowest, v);
   });
-  active = warp_sum(active), edges = warp_sum(edges);
-  if (threadIdx.x % kWarp == 0 && active > 0) {
+  active = cuda::warp_sum(active), edges = cuda::warp_sum(edges);
+  if (threadIdx.x % cuda::kWarp == 0 && active > 0) {
     atomicAdd(&place.found->refilled, active);
     atomicAdd(&place.found->refilled_edges, edges);
   }
   grid.sync();
   next.level = lowest;
-  if (lists) next.rest_in = rest_in, next.rest = acc::load(&place.found->rest);
-  next.active = acc::load(&place.found->refilled);
+  if (lists) next.rest_in = rest_in, next.rest = load(&place.found->rest);
+  next.active = load(&place.found->refilled);
   next.refilled = 1;
-  next.blocks = blocks_for(view.work, next.active, acc::load(&place.found->refilled_edges));
+  next.blocks = blocks_for(view.work, next.active, load(&place.found->refilled_edges));
   grid.sync();  // the next round clears what was read here
 }
 
@@ -137,9 +137,9 @@ __device__ LevelRound level_round(const Team& team, const LevelsView<Program>& v
 }
 
 template <class Program>
-__global__ void __launch_bounds__(kTeamBlock)
+__global__ void __launch_bounds__(cuda::kTeamBlock)
     level_rounds_kernel(LevelsView<Program> view, RoundLimit limit) {
-  const GridTeam grid;
+  const cuda::GridTeam grid;
   LevelRound now = *view.state;
   grid.sync();
   while (!now.done) {
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(kTeamBlock)
     } else if (now.blocks > 0 && !limit.one) {
       now = on_few_blocks(
           grid, view.work, view.state, now,
-          [&](const FewTeam& team, const LevelRound& round) { return level_round(team, view, round); });
+          [&](const cuda::FewTeam& team, const LevelRound& round) { return level_round(team, view, round); });
     } else {
       now = level_round(grid, view, now);
     }
@@ -158,8 +158,8 @@ __global__ void __launch_bounds__(kTeamBlock)
 }
 
 template <class Program>
-__global__ void __launch_bounds__(kTeamBlock) level_start_kernel(LevelsView<Program> view) {
-  const GridTeam grid;
+__global__ void __launch_bounds__(cuda::kTeamBlock) level_start_kernel(LevelsView<Program> view) {
+  const cuda::GridTeam grid;
   if (grid.rank() < 3) view.work.counts[grid.rank()] = RoundCounts{};
   for (std::uint64_t v = grid.rank(); v < view.work.vertices; v += grid.size())
     view.states[v] = view.program.init(static_cast<Vertex>(v), view.work.degree(static_cast<Vertex>(v)));
@@ -216,7 +216,7 @@ class CudaLevels {
 
   const Device& device_;
   AccOptions options_;
-  Stream stream_;
+  cuda::Stream stream_;
   unsigned start_blocks_, blocks_;
   Buffer<typename Program::State> states_;
   Buffer<LevelRound> state_;
@@ -225,4 +225,4 @@ class CudaLevels {
   LevelsView<Program> view_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::acc

@@ -11,7 +11,7 @@
 #include "engine/exec/grid.cuh"
 #include "engine/exec/stream.cuh"
 
-namespace sluice::cuda {
+namespace sluice::acc {
 
 template <class Program>
 struct MergeView {
@@ -25,15 +25,15 @@ struct MergeView {
 // -------------------------------------------------------------------------------------------------
 
 template <class Program>
-__global__ void __launch_bounds__(kTeamBlock) merge_start_kernel(MergeView<Program> view) {
-  for (std::uint64_t v = GridTeam{}.rank(); v < view.out.vertices; v += GridTeam{}.size())
+__global__ void __launch_bounds__(cuda::kTeamBlock) merge_start_kernel(MergeView<Program> view) {
+  for (std::uint64_t v = cuda::GridTeam{}.rank(); v < view.out.vertices; v += cuda::GridTeam{}.size())
     view.states[v] = view.program.init(static_cast<Vertex>(v), view.out.offsets[v + 1] - view.out.offsets[v]);
 }
 
 __device__ __forceinline__ void add_counts(unsigned long long* counts, unsigned long long active,
                                            unsigned long long edges) {
-  active = warp_sum(active), edges = warp_sum(edges);
-  if (threadIdx.x % kWarp != 0 || active == 0) return;
+  active = cuda::warp_sum(active), edges = cuda::warp_sum(edges);
+  if (threadIdx.x % cuda::kWarp != 0 || active == 0) return;
   atomicAdd(counts, active);
   atomicAdd(counts + 1, edges);
 }
@@ -41,14 +41,15 @@ __device__ __forceinline__ void add_counts(unsigned long long* counts, unsigned 
 template <class Program>
 __device__ void join_edge(const MergeView<Program>& view, Vertex v, EdgeIndex e, const AccRound& at) {
   const AccEdge<Vertex> edge{v, view.out.targets[e], e, at, view.states, view.out.weights};
-  if (view.program.compute(edge)) acc::join(view.program, view.states, v, edge.target);
+  if (view.program.compute(edge)) join(view.program, view.states, v, edge.target);
 }
 
 /// The edge of every vertex at place `round` - 1 of its list.
 template <class Program>
-__global__ void __launch_bounds__(kTeamBlock) merge_sampled_kernel(MergeView<Program> view, AccRound at) {
+__global__ void __launch_bounds__(cuda::kTeamBlock)
+    merge_sampled_kernel(MergeView<Program> view, AccRound at) {
   unsigned long long joined = 0;
-  for (std::uint64_t v = GridTeam{}.rank(); v < view.out.vertices; v += GridTeam{}.size()) {
+  for (std::uint64_t v = cuda::GridTeam{}.rank(); v < view.out.vertices; v += cuda::GridTeam{}.size()) {
     const EdgeIndex e = view.out.offsets[v] + at.round - 1;
     if (e >= view.out.offsets[v + 1]) continue;
     join_edge(view, static_cast<Vertex>(v), e, at);
@@ -59,39 +60,40 @@ __global__ void __launch_bounds__(kTeamBlock) merge_sampled_kernel(MergeView<Pro
 
 /// All edges behind those, of vertices outside of the largest tree where `skip`.
 template <class Program>
-__global__ void __launch_bounds__(kTeamBlock)
+__global__ void __launch_bounds__(cuda::kTeamBlock)
     merge_rest_kernel(MergeView<Program> view, AccRound at, bool skip, Vertex largest) {
   unsigned long long active = 0, edges = 0;
-  const unsigned lane = threadIdx.x % kWarp;
-  const GridTeam grid;
-  for (std::uint64_t base = grid.rank() / kWarp * kWarp; base < view.out.vertices; base += grid.size()) {
+  const unsigned lane = threadIdx.x % cuda::kWarp;
+  const cuda::GridTeam grid;
+  for (std::uint64_t base = grid.rank() / cuda::kWarp * cuda::kWarp; base < view.out.vertices;
+       base += grid.size()) {
     const std::uint64_t v = base + lane;
     const bool mine = v < view.out.vertices;
-    const EdgeIndex begin = mine ? view.out.offsets[v] + acc::kSampledEdges : 0,
+    const EdgeIndex begin = mine ? view.out.offsets[v] + kSampledEdges : 0,
                     end = mine ? view.out.offsets[v + 1] : 0;
-    const bool takes = begin < end && (!skip || view.program.active(acc::load(view.states + v), largest));
+    const bool takes = begin < end && (!skip || view.program.active(load(view.states + v), largest));
     active += takes;
     edges += takes ? end - begin : 0;
     for (unsigned left = __ballot_sync(~0u, takes); left != 0; left &= left - 1) {
       const int owner = __ffs(static_cast<int>(left)) - 1;
       const EdgeIndex last = __shfl_sync(~0u, end, owner);
-      for (EdgeIndex e = __shfl_sync(~0u, begin, owner) + lane; e < last; e += kWarp)
+      for (EdgeIndex e = __shfl_sync(~0u, begin, owner) + lane; e < last; e += cuda::kWarp)
         join_edge(view, static_cast<Vertex>(base + static_cast<unsigned>(owner)), e, at);
     }
   }
   add_counts(view.counts, active, edges);
 }
 
-__global__ inline void __launch_bounds__(kTeamBlock)
+__global__ inline void __launch_bounds__(cuda::kTeamBlock)
     merge_compress_kernel(Vertex* states, std::uint64_t vertices) {
-  for (std::uint64_t v = GridTeam{}.rank(); v < vertices; v += GridTeam{}.size())
-    acc::compress(states, static_cast<Vertex>(v));
+  for (std::uint64_t v = cuda::GridTeam{}.rank(); v < vertices; v += cuda::GridTeam{}.size())
+    compress(states, static_cast<Vertex>(v));
 }
 
-__global__ inline void __launch_bounds__(kTeamBlock)
+__global__ inline void __launch_bounds__(cuda::kTeamBlock)
     merge_sample_roots_kernel(const Vertex* states, std::uint64_t vertices, std::uint64_t stride,
                               Vertex* roots) {
-  const std::uint64_t i = GridTeam{}.rank();
+  const std::uint64_t i = cuda::GridTeam{}.rank();
   if (i * stride < vertices) roots[i] = states[i * stride];
 }
 
@@ -109,16 +111,18 @@ class CudaMerge {
         view_{program, graph.out(), states_.data(), counts_.data()} {}
 
   void run(AccStats& stats) {
-    launch(stats, [&](unsigned grid) { merge_start_kernel<<<grid, kTeamBlock, 0, stream_.get()>>>(view_); });
+    launch(stats,
+           [&](unsigned grid) { merge_start_kernel<<<grid, cuda::kTeamBlock, 0, stream_.get()>>>(view_); });
     AccRound at{1, 0};
-    for (; at.round <= acc::kSampledEdges; ++at.round) {
-      round(stats,
-            [&](unsigned grid) { merge_sampled_kernel<<<grid, kTeamBlock, 0, stream_.get()>>>(view_, at); });
+    for (; at.round <= kSampledEdges; ++at.round) {
+      round(stats, [&](unsigned grid) {
+        merge_sampled_kernel<<<grid, cuda::kTeamBlock, 0, stream_.get()>>>(view_, at);
+      });
     }
     const bool skip = graph_.symmetric();
     const Vertex largest = skip ? frequent_root(stats) : kNoVertex;
     round(stats, [&](unsigned grid) {
-      merge_rest_kernel<<<grid, kTeamBlock, 0, stream_.get()>>>(view_, at, skip, largest);
+      merge_rest_kernel<<<grid, cuda::kTeamBlock, 0, stream_.get()>>>(view_, at, skip, largest);
     });
   }
 
@@ -128,17 +132,17 @@ class CudaMerge {
   template <class Launch>
   void launch(AccStats& stats, Launch&& launch_kernel) {
     constexpr unsigned kMostBlocks = 4096;  // beyond them blocks take further vertices
-    launch_kernel(std::min(grid_for(graph_.vertices(), kTeamBlock), kMostBlocks));
-    check_launch("a merge's kernel");
+    launch_kernel(std::min(cuda::grid_for(graph_.vertices(), cuda::kTeamBlock), kMostBlocks));
+    cuda::check_launch("a merge's kernel");
     ++stats.kernel_launches;
   }
 
   template <class Launch>
   void round(AccStats& stats, Launch&& launch_kernel) {
-    check(cudaMemsetAsync(counts_.data(), 0, counts_.bytes(), stream_.get()), "clearing counts");
+    cuda::check(cudaMemsetAsync(counts_.data(), 0, counts_.bytes(), stream_.get()), "clearing counts");
     launch(stats, launch_kernel);
     launch(stats, [&](unsigned grid) {
-      merge_compress_kernel<<<grid, kTeamBlock, 0, stream_.get()>>>(states_.data(), graph_.vertices());
+      merge_compress_kernel<<<grid, cuda::kTeamBlock, 0, stream_.get()>>>(states_.data(), graph_.vertices());
     });
     stream_.wait("a round of a merge");
     unsigned long long counts[2];
@@ -150,24 +154,24 @@ class CudaMerge {
   }
 
   Vertex frequent_root(AccStats& stats) {
-    const std::uint64_t stride = graph_.vertices() / acc::kSampledRoots + 1;
+    const std::uint64_t stride = graph_.vertices() / kSampledRoots + 1;
     std::vector<Vertex> roots((graph_.vertices() + stride - 1) / stride);
-    Buffer<Vertex> sampled(device_, acc::kSampledRoots, "sampled roots");
+    Buffer<Vertex> sampled(device_, kSampledRoots, "sampled roots");
     launch(stats, [&](unsigned) {
-      merge_sample_roots_kernel<<<grid_for(acc::kSampledRoots, kTeamBlock), kTeamBlock, 0, stream_.get()>>>(
-          states_.data(), graph_.vertices(), stride, sampled.data());
+      merge_sample_roots_kernel<<<cuda::grid_for(kSampledRoots, cuda::kTeamBlock), cuda::kTeamBlock, 0,
+                                  stream_.get()>>>(states_.data(), graph_.vertices(), stride, sampled.data());
     });
     stream_.wait("sampling roots");
     copy_to_host(device_, roots.data(), sampled.data(), roots.size() * sizeof(Vertex));
-    return acc::most_frequent(std::move(roots));
+    return most_frequent(std::move(roots));
   }
 
   const AccGraph& graph_;
   const Device& device_;
-  Stream stream_;
+  cuda::Stream stream_;
   Buffer<Vertex> states_;
   Buffer<unsigned long long> counts_;
   MergeView<Program> view_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::acc

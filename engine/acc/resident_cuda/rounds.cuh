@@ -9,7 +9,7 @@
 #include "engine/exec/device_clock.cuh"
 #include "engine/exec/stream.cuh"
 
-namespace sluice::cuda {
+namespace sluice::acc {
 
 /// How many rounds a launch may do, and of which direction (fusion).
 struct RoundLimit {
@@ -28,12 +28,12 @@ struct TraceView {
   AccRoundTrace* rounds = nullptr;  ///< [kTracedRounds]
 
   /// By one thread, before the first round.
-  __device__ void begin() const { totals->last = nanoseconds_now(); }
+  __device__ void begin() const { totals->last = cuda::nanoseconds_now(); }
 
   /// By one thread, once a round is done.
   __device__ void add(AccRoundTrace round) const {
     if (totals->rounds < kTracedRounds) {
-      const unsigned long long now = nanoseconds_now();
+      const unsigned long long now = cuda::nanoseconds_now();
       round.seconds = static_cast<double>(now - totals->last) * 1e-9;
       totals->last = now;
       rounds[totals->rounds] = round;
@@ -48,10 +48,10 @@ struct TraceView {
 /// Makes rounds by the blocks that `now` asks for, until one asks for others or none is active: round(team,
 /// now) makes one and returns the next. All of the grid come, and know the next when they leave.
 template <class Round, class Body>
-__device__ Round on_few_blocks(const GridTeam& grid, const WorklistView& work, Round* shared, Round now,
+__device__ Round on_few_blocks(const cuda::GridTeam& grid, const WorklistView& work, Round* shared, Round now,
                                Body&& round) {
   const unsigned asked = now.blocks;
-  const FewTeam team{asked <= gridDim.x ? asked : 1, work.arrived};
+  const cuda::FewTeam team{asked <= gridDim.x ? asked : 1, work.arrived};
   if (blockIdx.x < team.members) {
     while (now.active > 0 && now.blocks == asked) now = round(team, now);
     if (team.rank() == 0) *shared = now;
@@ -66,11 +66,11 @@ __device__ Round on_few_blocks(const GridTeam& grid, const WorklistView& work, R
 template <class... Args>
 unsigned resident_blocks(void (*kernel)(Args...)) {
   int device = 0, processors = 0, each = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-        "cudaDeviceGetAttribute");
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, kTeamBlock, 0),
-        "the kernel's occupancy");
+  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+              "cudaDeviceGetAttribute");
+  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, cuda::kTeamBlock, 0),
+              "the kernel's occupancy");
   if (each == 0) throw RunError("CUDA: not one block of a persistent kernel fits a processor of this GPU");
   return static_cast<unsigned>(processors * each);
 }
@@ -78,26 +78,27 @@ unsigned resident_blocks(void (*kernel)(Args...)) {
 template <class... Args>
 unsigned registers_of(void (*kernel)(Args...)) {
   cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, kernel), "the kernel's registers");
+  cuda::check(cudaFuncGetAttributes(&attributes, kernel), "the kernel's registers");
   return static_cast<unsigned>(attributes.numRegs);
 }
 
 template <class... Args>
-void launch_together(void (*kernel)(Args...), unsigned blocks, const Stream& stream, Args... args) {
+void launch_together(void (*kernel)(Args...), unsigned blocks, const cuda::Stream& stream, Args... args) {
   void* pointers[] = {&args...};
-  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(kTeamBlock),
-                                    pointers, 0, stream.get()),
-        "launching a persistent kernel");
+  cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks),
+                                          dim3(cuda::kTeamBlock), pointers, 0, stream.get()),
+              "launching a persistent kernel");
 }
 
 /// Memory of the worklists.
 class WorklistRoom {
  public:
   WorklistRoom(const Device& device, const CsrView& out, AccFilter filter, unsigned blocks,
-               const Stream& stream)
-      : lists_{{device, out.vertices * kLists, "worklists"}, {device, out.vertices * kLists, "worklists"}},
+               const cuda::Stream& stream)
+      : lists_{{device, out.vertices * cuda::kLists, "worklists"},
+               {device, out.vertices * cuda::kLists, "worklists"}},
         bits_{{device, words(out), "active vertices"}, {device, words(out), "active vertices"}},
-        bins_(device, std::uint64_t{blocks} * kTeamBlock * kBin, "bins of threads"),
+        bins_(device, std::uint64_t{blocks} * cuda::kTeamBlock * kBin, "bins of threads"),
         batch_(device, filter == AccFilter::batch ? out.edges : 0, "batch of edges"),
         counts_(device, 3, "worklists"),
         arrived_(device, 1, "a barrier"),
@@ -107,16 +108,16 @@ class WorklistRoom {
     view_.offsets = out.offsets;
     for (unsigned i = 0; i < 2; ++i) {
       view_.lists[i] = lists_[i].data(), view_.bits[i] = bits_[i].data();
-      check(cudaMemsetAsync(bits_[i].data(), 0, bits_[i].bytes(), stream.get()), "clearing marks");
+      cuda::check(cudaMemsetAsync(bits_[i].data(), 0, bits_[i].bytes(), stream.get()), "clearing marks");
     }
     view_.bins = bins_.data();
-    view_.bin_stride = std::uint64_t{blocks} * kTeamBlock;
+    view_.bin_stride = std::uint64_t{blocks} * cuda::kTeamBlock;
     view_.batch = batch_.data();
     view_.counts = counts_.data();
     view_.arrived = arrived_.data();
-    check(cudaMemsetAsync(arrived_.data(), 0, arrived_.bytes(), stream.get()), "clearing a barrier");
+    cuda::check(cudaMemsetAsync(arrived_.data(), 0, arrived_.bytes(), stream.get()), "clearing a barrier");
     view_.filter = filter;
-    check(cudaMemsetAsync(totals_.data(), 0, totals_.bytes(), stream.get()), "clearing the trace");
+    cuda::check(cudaMemsetAsync(totals_.data(), 0, totals_.bytes(), stream.get()), "clearing the trace");
   }
 
   const WorklistView& view() const { return view_; }
@@ -145,4 +146,4 @@ class WorklistRoom {
   WorklistView view_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::acc

@@ -10,7 +10,7 @@
 #include "engine/acc/resident_cuda/cluster.cuh"
 #include "engine/acc/resident_cuda/vote.cuh"
 
-namespace sluice::cuda {
+namespace sluice::acc {
 
 /// Lanes that share a vertex: what a road or a mesh has of neighbours.
 inline constexpr unsigned kThinLanes = 4;
@@ -60,7 +60,7 @@ template <class Program>
 class ThinRounds {
  public:
   __device__ ThinRounds(const VoteView<Program>& view, ThinRoom& room)
-      : view_(view), room_(room), block_(team_.block()), lane_(threadIdx.x % kWarp) {}
+      : view_(view), room_(room), block_(team_.block()), lane_(threadIdx.x % cuda::kWarp) {}
 
   /// From a round that has work on, until none is active or a round is none for a cluster.
   __device__ void run() {
@@ -228,10 +228,10 @@ class ThinRounds {
       // Asked for beside the minimum, for then it is there as soon as that is.
       to.begin = offset(to.vertex);
       const EdgeIndex degree = offset(to.vertex + 1ull) - to.begin;
-      const auto before = acc::fetch_min(view_.states + to.vertex, value);
+      const auto before = fetch_min(view_.states + to.vertex, value);
       news = value < before && !view_.program.settled(before) && view_.program.active(value, before, at);
-      to.degree = static_cast<unsigned>(min(degree, EdgeIndex{kWarpDegree}));
-      if (news && degree >= kWarpDegree) atomicExch(&made(at.round + 1).thick, 1u);
+      to.degree = static_cast<unsigned>(min(degree, EdgeIndex{cuda::kWarpDegree}));
+      if (news && degree >= cuda::kWarpDegree) atomicExch(&made(at.round + 1).thick, 1u);
     }
     const unsigned lanes = __ballot_sync(~0u, news);
     if (lanes == 0) return;
@@ -258,7 +258,7 @@ class ThinRounds {
       atomicOr(view_.work.bits[place.next] + v / 32, 1u << (v % 32));
       atomicOr(view_.settled + v / 32, 1u << (v % 32));
     }
-    const auto edges = warp_sum(mine ? view_.work.degree(v) : 0);
+    const auto edges = cuda::warp_sum(mine ? view_.work.degree(v) : 0);
     if (lane_ == 0) atomicAdd(&place.made->active_edges, edges);
     append(view_.work, place, mine, v);
   }
@@ -299,4 +299,4 @@ __global__ void __launch_bounds__(kClusterBlock) thin_votes_kernel(VoteView<Prog
   ThinRounds<Program>(view, *reinterpret_cast<ThinRoom*>(shared)).run();
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::acc

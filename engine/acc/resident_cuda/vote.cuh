@@ -4,7 +4,7 @@
 #include "engine/acc/resident_cuda/rounds.cuh"
 #include "engine/acc/vote_direction.hpp"
 
-namespace sluice::cuda {
+namespace sluice::acc {
 
 /// What a round begins with; all threads of the grid hold the same.
 struct VoteRound {
@@ -41,8 +41,8 @@ template <class Program>
 __device__ bool wants_pull(const VoteView<Program>& view, const VoteRound& was, const RoundCounts& found) {
   if (view.in.offsets == nullptr) return false;
   if (view.direction != AccDirection::automatic) return view.direction == AccDirection::pull;
-  if (!was.pull) return acc::begins_to_pull(found.active_edges, was.left_edges);
-  return acc::keeps_pulling(found.active, was.active, view.out.vertices);
+  if (!was.pull) return begins_to_pull(found.active_edges, was.left_edges);
+  return keeps_pulling(found.active, was.active, view.out.vertices);
 }
 
 template <class Program>
@@ -98,7 +98,7 @@ __device__ void pull(const Team& team, const VoteView<Program>& view, const AccR
   };
   over_all(team, view.work.vertices, [&](std::uint64_t i, bool mine) {
     const auto v = static_cast<Vertex>(i);
-    const unsigned lane = threadIdx.x % kWarp;
+    const unsigned lane = threadIdx.x % cuda::kWarp;
     const bool wants = mine && !(view.settled[v / 32] >> lane & 1);
     if (!__any_sync(~0u, wants)) return;
     EdgeIndex e = wants ? view.in.offsets[v] : 0;
@@ -121,7 +121,7 @@ __device__ void pull(const Team& team, const VoteView<Program>& view, const AccR
     for (unsigned left = __ballot_sync(~0u, !found && e < end); left != 0; left &= left - 1) {
       const int owner = __ffs(static_cast<int>(left)) - 1;
       const EdgeIndex last = __shfl_sync(~0u, end, owner);
-      for (EdgeIndex base = __shfl_sync(~0u, e, owner); base < last; base += kWarp) {
+      for (EdgeIndex base = __shfl_sync(~0u, e, owner); base < last; base += cuda::kWarp) {
         const bool hit = base + lane < last && is_active(base + lane);
         finder.edges += base + lane < last;
         const unsigned hits = __ballot_sync(~0u, hit);
@@ -189,22 +189,23 @@ __device__ VoteRound vote_round(const Team& team, const VoteView<Program>& view,
 }
 
 template <class Program>
-__global__ void __launch_bounds__(kTeamBlock) vote_rounds_kernel(VoteView<Program> view, RoundLimit limit) {
-  const GridTeam grid;
+__global__ void __launch_bounds__(cuda::kTeamBlock)
+    vote_rounds_kernel(VoteView<Program> view, RoundLimit limit) {
+  const cuda::GridTeam grid;
   VoteRound now = *view.state;
   grid.sync();
   while (now.active > 0 && (now.pull ? limit.pull : limit.push)) {
     if (now.blocks == kOneCluster) {
       // Long lists are no work for four lanes. (All of the grid find the same: this round's lists are made.)
       const unsigned* const sizes = view.work.place(now.round).found->sizes;
-      if (acc::load(sizes + 1) + acc::load(sizes + 2) == 0) break;
+      if (load(sizes + 1) + load(sizes + 2) == 0) break;
       now.thin = 0;
       now.blocks = blocks_for(view.work, now.active, now.active_edges);
     }
     if (now.blocks > 0 && !limit.one) {
-      now = on_few_blocks(grid, view.work, view.state, now, [&](const FewTeam& team, const VoteRound& round) {
-        return vote_round(team, view, round);
-      });
+      now = on_few_blocks(
+          grid, view.work, view.state, now,
+          [&](const cuda::FewTeam& team, const VoteRound& round) { return vote_round(team, view, round); });
     } else {
       now = vote_round(grid, view, now);
     }
@@ -214,8 +215,8 @@ __global__ void __launch_bounds__(kTeamBlock) vote_rounds_kernel(VoteView<Progra
 }
 
 template <class Program>
-__global__ void __launch_bounds__(kTeamBlock) vote_start_kernel(VoteView<Program> view) {
-  const GridTeam grid;
+__global__ void __launch_bounds__(cuda::kTeamBlock) vote_start_kernel(VoteView<Program> view) {
+  const cuda::GridTeam grid;
   const RoundPlace first = view.work.place(0);  // the round before the first: it makes what that reads
   if (grid.rank() < 3) view.work.counts[grid.rank()] = RoundCounts{};
   for (std::uint64_t w = grid.rank(); w < (view.work.vertices + 31) / 32; w += grid.size())
@@ -247,4 +248,4 @@ __global__ void __launch_bounds__(kTeamBlock) vote_start_kernel(VoteView<Program
   view.trace.begin();
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::acc

@@ -4,7 +4,7 @@
 
 #include "engine/acc/resident_cuda/small_frontier.cuh"
 
-namespace sluice::cuda {
+namespace sluice::acc {
 
 // ---- driver
 // --------------------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ class CudaVote {
 
   const Device& device_;
   AccOptions options_;
-  Stream stream_;
+  cuda::Stream stream_;
   unsigned start_blocks_, blocks_;
   Buffer<typename Program::State> states_;
   Buffer<std::uint32_t> settled_;
@@ -73,4 +73,4 @@ class CudaVote {
   VoteView<Program> view_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::acc

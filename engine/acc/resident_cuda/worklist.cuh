@@ -10,7 +10,7 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice::cuda {
+namespace sluice::acc {
 
 inline constexpr unsigned kBin = 64;  ///< SIMD-X's: larger ones gain nothing
 
@@ -23,10 +23,10 @@ struct RoundCounts {
   unsigned long long batched = 0;       ///< places of the batch that are taken
   unsigned long long refilled = 0;      ///< vertices of the next level
   unsigned long long refilled_edges = 0;
-  unsigned long long left = 0;  ///< vertices of this or a later level
-  unsigned rest = 0;            ///< those of later ones that were listed
-  unsigned overflow = 0;        ///< a bin was full
-  unsigned sizes[kLists] = {};  ///< of the worklists that this round reads
+  unsigned long long left = 0;        ///< vertices of this or a later level
+  unsigned rest = 0;                  ///< those of later ones that were listed
+  unsigned overflow = 0;              ///< a bin was full
+  unsigned sizes[cuda::kLists] = {};  ///< of the worklists that this round reads
 };
 
 /// What a round uses. Lists and marks are there twice: what it reads, and what it makes. Counts are there
@@ -89,7 +89,7 @@ class Finder {
     } else if (view_.filter == AccFilter::jit) {
       overflow_ = true;
     } else {
-      const unsigned which = list_of_degree(view_.degree(v));
+      const unsigned which = cuda::list_of_degree(view_.degree(v));
       view_.list(place_.next, which)[atomicAdd(&place_.made->sizes[which], 1u)] = v;
     }
   }
@@ -97,9 +97,10 @@ class Finder {
   /// Adds what was found to the round's counts; every lane of the warp must come.
   __device__ void report() {
     RoundCounts& counts = *place_.found;
-    const auto active = warp_sum(active_), active_edges = warp_sum(active_edges_), looked = warp_sum(edges);
+    const auto active = cuda::warp_sum(active_), active_edges = cuda::warp_sum(active_edges_),
+               looked = cuda::warp_sum(edges);
     const bool overflow = __any_sync(~0u, overflow_);
-    if (threadIdx.x % kWarp != 0) return;
+    if (threadIdx.x % cuda::kWarp != 0) return;
     if (active > 0) atomicAdd(&counts.active, active), atomicAdd(&counts.active_edges, active_edges);
     if (looked > 0) atomicAdd(&counts.edges, looked);
     if (overflow) atomicOr(&counts.overflow, 1u);
@@ -120,12 +121,12 @@ class Finder {
 /// Puts v on the list of its degree, where `mine`; every lane of the warp must come.
 __device__ __forceinline__ void append(const WorklistView& view, const RoundPlace& place, bool mine,
                                        Vertex v) {
-  const unsigned which = mine ? list_of_degree(view.degree(v)) : kLists;
-  for (unsigned list = 0; list < kLists; ++list) {
+  const unsigned which = mine ? cuda::list_of_degree(view.degree(v)) : cuda::kLists;
+  for (unsigned list = 0; list < cuda::kLists; ++list) {
     const unsigned lanes = __ballot_sync(~0u, which == list);
     if (lanes == 0) continue;
     const unsigned leader = static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1,
-                   lane = threadIdx.x % kWarp;
+                   lane = threadIdx.x % cuda::kWarp;
     unsigned at = 0;
     if (lane == leader) at = atomicAdd(&place.made->sizes[list], static_cast<unsigned>(__popc(lanes)));
     at = __shfl_sync(~0u, at, static_cast<int>(leader));
@@ -165,7 +166,7 @@ __device__ void collect_marks(const Team& team, const WorklistView& view, const 
 /// The same from what was written for every edge.
 template <class Team>
 __device__ void collect_batch(const Team& team, const WorklistView& view, const RoundPlace& place) {
-  over_all(team, acc::load(&place.found->batched), [&](std::uint64_t i, bool mine) {
+  over_all(team, load(&place.found->batched), [&](std::uint64_t i, bool mine) {
     const Vertex v = mine ? view.batch[i] : kNoVertex;
     append(view, place, v != kNoVertex, v);
   });
@@ -175,25 +176,25 @@ __device__ void collect_batch(const Team& team, const WorklistView& view, const 
 template <class Team, class Visit>
 __device__ void over_edges(const Team& team, const WorklistView& view, const RoundPlace& place,
                            Visit&& visit) {
-  const unsigned lane = threadIdx.x % kWarp;
+  const unsigned lane = threadIdx.x % cuda::kWarp;
   const auto take = [&](unsigned which, std::uint64_t worker, std::uint64_t workers, unsigned first,
                         unsigned step) {
-    const unsigned count = acc::load(&place.found->sizes[which]);
+    const unsigned count = load(&place.found->sizes[which]);
     for (std::uint64_t i = worker; i < count; i += workers) {
       const Vertex u = view.list(place.now, which)[i];
       for (EdgeIndex e = view.offsets[u] + first; e < view.offsets[u + 1ull]; e += step) visit(u, e);
     }
   };
-  take(2, team.block(), team.blocks(), threadIdx.x, kTeamBlock);
-  take(1, team.rank() / kWarp, team.size() / kWarp, lane, kWarp);
+  take(2, team.block(), team.blocks(), threadIdx.x, cuda::kTeamBlock);
+  take(1, team.rank() / cuda::kWarp, team.size() / cuda::kWarp, lane, cuda::kWarp);
   take(0, team.rank(), team.size(), 0, 1);
 }
 
 /// Unmarks what was active in a round that had worklists.
 template <class Team>
 __device__ void clear_listed(const Team& team, const WorklistView& view, const RoundPlace& place) {
-  for (unsigned which = 0; which < kLists; ++which) {
-    const unsigned count = acc::load(&place.found->sizes[which]);
+  for (unsigned which = 0; which < cuda::kLists; ++which) {
+    const unsigned count = load(&place.found->sizes[which]);
     for (std::uint64_t i = team.rank(); i < count; i += team.size())
       view.bits[place.now][view.list(place.now, which)[i] / 32] = 0;
   }
@@ -207,7 +208,7 @@ __device__ void clear_marks(const Team& team, const WorklistView& view, const Ro
 
 /// Was a bin full, so that noted vertices do not tell all?
 __device__ __forceinline__ bool needs_ballot(const WorklistView& view, const RoundPlace& place) {
-  return view.filter == AccFilter::ballot || acc::load(&place.found->overflow) != 0;
+  return view.filter == AccFilter::ballot || load(&place.found->overflow) != 0;
 }
 
 /// Makes the next round's lists after one that pushed.
@@ -227,11 +228,11 @@ __device__ __forceinline__ unsigned blocks_for(const WorklistView& view, unsigne
                                                unsigned long long edges) {
   if (view.filter != AccFilter::jit) return 0;
   const auto hold = [&](unsigned blocks) {
-    const unsigned long long threads = std::uint64_t{blocks} * kTeamBlock;
+    const unsigned long long threads = std::uint64_t{blocks} * cuda::kTeamBlock;
     return active <= threads && edges <= 4 * threads;
   };
   if (hold(1)) return 1;
-  return hold(kFewBlocks) ? kFewBlocks : 0;
+  return hold(cuda::kFewBlocks) ? cuda::kFewBlocks : 0;
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::acc
