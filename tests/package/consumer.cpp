@@ -36,7 +36,7 @@ std::uint64_t wrong_ranks(const sluice::Device& device, const sluice::Graph& rin
 /// How many vertices are not as far from vertex 0 as their number says.
 std::uint64_t wrong_depths(const sluice::Device& device, const sluice::Graph& ring) {
   const sluice::acc::AccGraph graph(device, ring, {});
-  const sluice::acc::BfsResult result = sluice::bfs(graph, 0);
+  const sluice::acc::BfsResult result = sluice::acc::bfs(graph, 0);
   std::uint64_t wrong = 0;
   for (std::size_t v = 0; v < ring.vertices(); ++v) wrong += result.depths[v] != static_cast<std::int32_t>(v);
   return wrong;
