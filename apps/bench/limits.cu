@@ -27,7 +27,6 @@ struct alignas(16) Block32 {
 };
 
 // ---- kernels
-// ---------------------------------------------------------------------------------------------------
 
 __device__ __forceinline__ unsigned fold(unsigned value) {
   return value;
@@ -64,7 +63,6 @@ __global__ void __launch_bounds__(kBarrierBlock, kBarrierBlocks) barrier_kernel(
 }
 
 // ---- launchers
-// -------------------------------------------------------------------------------------------------
 
 template <class Work>
 double median_seconds(const cuda::Stream& stream, unsigned repetitions, Work&& work) {

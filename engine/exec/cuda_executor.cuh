@@ -55,7 +55,6 @@ class CudaLane {
 };
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 template <class Body>
 __global__ void __launch_bounds__(kTeamBlock)
@@ -195,7 +194,6 @@ struct ScatterByKey {
 };
 
 // ---- the executor
-// ------------------------------------------------------------------------------------------------
 
 class CudaExecutor {
  public:

@@ -17,7 +17,6 @@ namespace {
 constexpr const char* kPurpose = "a batch of samples";
 
 // ---- kernels
-// ---------------------------------------------------------------------------------------------------
 
 /// One seed an instance.
 __global__ void single_seed_kernel(StartsView starts, Instance first, std::uint64_t count, bool revisit,
@@ -90,7 +89,6 @@ __global__ void vertices_kernel(const FrontierEntry* frontier, std::uint64_t cou
 }
 
 // ---- launchers
-// -------------------------------------------------------------------------------------------------
 
 template <class Kernel, class... Args>
 void launch(const char* name, const Stream& stream, RunStats& stats, Kernel kernel, std::uint64_t threads,

@@ -42,7 +42,6 @@ struct ListLengths {
 };
 
 // ---- kernels
-// ---------------------------------------------------------------------------------------------------
 
 /// The candidates of each entry and how many edges it selects.
 template <class Program>

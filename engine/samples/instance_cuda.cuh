@@ -58,7 +58,6 @@ class LeftList {
 };
 
 // ---- kernels
-// ---------------------------------------------------------------------------------------------------
 
 /// Adds what the lanes of a group counted; one lane a group writes.
 template <class Group>
@@ -101,7 +100,6 @@ __global__ void __launch_bounds__(kWideBlock)
 }
 
 // ---- launchers
-// -------------------------------------------------------------------------------------------------
 
 /// A block for every index below `count`, a few for each multiprocessor at a time. Returns the number of
 /// launches.

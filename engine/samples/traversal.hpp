@@ -2,8 +2,7 @@
 // instance's frontier selects edges of its own list. A sampler may have
 //   kBias                              required: uniform, fixed or dynamic
 //   edge_bias(graph, edge)             fixed part of the bias, an integer, a function of graph and edge
-//   alone;
-//                                      fixed: required, dynamic: optional
+//                                      alone; fixed: required, dynamic: optional
 //   dynamic_bias(graph, at, edge)      dynamic: required, an integer; `at` is a TracedExpansion. The edge's
 //                                      bias is the product of both parts
 //   edge_bias_is_uniform(graph)        dynamic: true where edge_bias is the same for all edges of this graph

@@ -19,7 +19,6 @@ namespace sluice::cuda {
 inline constexpr unsigned kTableBlock = 256;  ///< eight warps: enough for latency, small enough to balance
 
 // ---- kernels
-// ---------------------------------------------------------------------------------------------------
 
 /// One warp a list: body(warp, vertex, row). Hubs are left to for_each_hub.
 template <class Body>
@@ -43,7 +42,6 @@ __global__ void __launch_bounds__(kHubBlock) hub_kernel(GraphView graph, Body bo
 static __global__ void __launch_bounds__(kTableBlock) resolve_alias_kernel(GraphView graph, WideAlias* slots);
 
 // ---- launchers
-// -------------------------------------------------------------------------------------------------
 
 template <class Warp, class Block>
 void for_each_list(const GraphView& graph, const Warp& warp, const Block& block) {

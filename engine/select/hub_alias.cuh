@@ -44,7 +44,6 @@ struct HubScratch {
 };
 
 // ---- kernels
-// ---------------------------------------------------------------------------------------------------
 
 template <class BiasOf, class Emit>
 __global__ void __launch_bounds__(kHubBlock)
@@ -136,7 +135,6 @@ __global__ void __launch_bounds__(kHubBlock)
 }
 
 // ---- launchers
-// -------------------------------------------------------------------------------------------------
 
 template <class BiasOf, class Emit>
 void for_each_hub_alias(const Device& device, const GraphView& graph, std::uint32_t max_degree,

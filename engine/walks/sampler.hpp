@@ -6,18 +6,17 @@
 //   kBias                              required: uniform, fixed (a function of the edge) or dynamic
 //   edge_bias(graph, edge)             fixed part of the bias, an integer; fixed: required, dynamic: optional
 //   dynamic_bias(graph, walker, edge)  dynamic: required; the candidate's bias is the product of both
-//   question(walker, edge)             dynamic: a vertex of the walk and one of the edge; whether the first
-//   has
-//                                      an edge to the second is then dynamic_bias's fourth argument. Where
-//                                      the graph is worked on in partitions, other lists may be asked only so
+//   question(walker, edge)             dynamic: two vertices, one of the walk and one of the edge. Whether
+//                                      the first has an edge to the second is dynamic_bias's fourth argument.
+//                                      In partitions, other lists may be asked only so
 //   edge_bias_is_uniform(graph)        dynamic: true where edge_bias is the same for all edges of this graph
 //   bias_bound(), bias_floor()         dynamic: an upper (and lower) bound of dynamic_bias, if known. With a
 //                                      bound the engine draws by rejection, without by inverse transform
 //   kReadsNoList                       true: reads no edge of any list itself, so that lists may be coded
-//   redirect(graph, walker, random, dead_end)     goes elsewhere instead of along an edge; kNoVertex: does
-//   not update(graph, walker, edge, degrees, random)  where the walk goes after `edge` was selected; default:
-//   its
-//                                                 target
+//   redirect(graph, walker, random, dead_end)
+//                                      goes elsewhere instead of along an edge; kNoVertex: does not
+//   update(graph, walker, edge, degrees, random)
+//                                      where the walk goes after `edge` was selected; default: its target
 // Offsets and degrees of all vertices may be read at any time; of edges, only those of the walker's list.
 // Static bias parts are tabled (alias, CTPS); so `edge_bias` must depend on graph and edge alone.
 #pragma once

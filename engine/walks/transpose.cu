@@ -16,7 +16,6 @@ constexpr unsigned kTileSide = 32;  // a warp reads 32 walks of one step and wri
 constexpr unsigned kTileRows = 8;
 
 // ---- kernels
-// ---------------------------------------------------------------------------------------------------
 
 __global__ void transpose_kernel(const Vertex* paths, Vertex* rows, std::uint64_t count, std::uint64_t pitch,
                                  std::uint64_t row) {
@@ -39,7 +38,6 @@ __global__ void transpose_kernel(const Vertex* paths, Vertex* rows, std::uint64_
 }  // namespace
 
 // ---- launchers
-// -------------------------------------------------------------------------------------------------
 
 BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint64_t instances,
                        bool with_sink) {

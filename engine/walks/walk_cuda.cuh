@@ -35,7 +35,6 @@ struct alignas(128) WalkCounters {
 };
 
 // ---- kernels
-// ---------------------------------------------------------------------------------------------------
 
 __device__ __forceinline__ void count_walk(WalkCounters* counters, std::uint32_t steps,
                                            std::uint32_t rounds) {
@@ -104,7 +103,6 @@ __global__ void __launch_bounds__(kWalkBlock)
 }
 
 // ---- launchers
-// -------------------------------------------------------------------------------------------------
 
 template <class Program>
 void launch_walks(const Program& program, const StartsView& starts, Instance first, std::uint64_t count,

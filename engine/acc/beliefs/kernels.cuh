@@ -47,7 +47,6 @@ __device__ __forceinline__ std::uint64_t lanes_of_grid() {
 }
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 /// All but hubs. The lanes of a warp take a vertex each, and those with longer lists together. `Program` is a
 /// BeliefPropagation of all vertices, or a BeliefPart.

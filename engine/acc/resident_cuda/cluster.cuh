@@ -15,7 +15,6 @@ inline constexpr unsigned kClusterBlocks = 16;
 inline constexpr unsigned kClusterBlock = 1024;
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 /// Only in kernels that launch_cluster() has launched.
 struct ClusterTeam {
@@ -46,7 +45,6 @@ struct ClusterTeam {
 };
 
 // ---- kernel launchers
-// -------------------------------------------------------------------------------------------------
 
 class ClusterLaunch {
  public:

@@ -31,7 +31,6 @@ struct LevelsView {
 };
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 /// Puts v behind the `*size` entries of a list, where `mine`; every lane of the warp must come.
 __device__ __forceinline__ void keep(Vertex* list, unsigned* size, bool mine, Vertex v) {
@@ -172,7 +171,6 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) level_start_kernel(LevelsVie
 }
 
 // ---- driver
-// --------------------------------------------------------------------------------------------------
 
 template <class Program>
 class CudaLevels {

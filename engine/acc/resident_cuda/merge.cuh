@@ -22,7 +22,6 @@ struct MergeView {
 };
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 template <class Program>
 __global__ void __launch_bounds__(cuda::kTeamBlock) merge_start_kernel(MergeView<Program> view) {
@@ -98,7 +97,6 @@ __global__ inline void __launch_bounds__(cuda::kTeamBlock)
 }
 
 // ---- driver
-// --------------------------------------------------------------------------------------------------
 
 template <class Program>
 class CudaMerge {

@@ -35,7 +35,6 @@ struct VoteView {
 };
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 template <class Program>
 __device__ bool wants_pull(const VoteView<Program>& view, const VoteRound& was, const RoundCounts& found) {

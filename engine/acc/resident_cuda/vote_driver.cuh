@@ -7,7 +7,6 @@
 namespace sluice::acc {
 
 // ---- driver
-// --------------------------------------------------------------------------------------------------
 
 template <class Program>
 class CudaVote {

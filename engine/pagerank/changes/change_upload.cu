@@ -20,7 +20,6 @@ constexpr std::uint64_t kLeastBlocks = 256;
 constexpr std::uint64_t kFewBytes = std::uint64_t{1} << 16;
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 /// Where unpacked changes go.
 struct Unpacked {
@@ -68,7 +67,6 @@ __global__ void __launch_bounds__(kBlock)
 }  // namespace
 
 // ---- launchers
-// -----------------------------------------------------------------------------------------------
 
 void ChangeUpload::begin(const PackedChanges& changes, bool weighted) {
   packed_ = &changes, count_ = changes.count, weighted_ = weighted;

@@ -28,7 +28,6 @@ struct EditView {
 };
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 /// How many of `count` in order are below, as below(i) says, with three looked at at once: what looking up
 /// takes is the time of reads.
@@ -209,7 +208,6 @@ __global__ void __launch_bounds__(kBlock, kThreadsAtOnce / kBlock)
 }
 
 // ---- launchers
-// -----------------------------------------------------------------------------------------------
 
 std::uint64_t tiles_of(std::uint64_t size) {
   return (size + kTile - 1) / kTile;

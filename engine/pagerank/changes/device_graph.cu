@@ -13,7 +13,6 @@ namespace {
 constexpr unsigned kBlock = 256;
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 __global__ void __launch_bounds__(kBlock) list_targets_kernel(const EdgeChange* changes, std::uint64_t count,
                                                               std::uint32_t* targets, std::uint32_t* places) {
@@ -34,7 +33,6 @@ std::uint64_t longest_of(const Csr& rows) {
 }  // namespace
 
 // ---- launchers
-// -----------------------------------------------------------------------------------------------
 
 DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted)
     : device_(device),

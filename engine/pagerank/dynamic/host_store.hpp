@@ -41,7 +41,7 @@ class HostRankStore : public BatchState {
   std::span<const double> divisors_on_host() const { return sources_.divisors.span(); }
   std::uint64_t bytes_sent() const { return 0; }  // to a device
 
-  // ---- ranks, and what vertices offer -------------------------------------------------------------------
+  // ---- ranks, and what vertices offer
 
   /// Own vertices begin with `ranks`.
   void begin(std::span<const FixedRank> ranks) {
@@ -89,7 +89,7 @@ class HostRankStore : public BatchState {
                    [scale](FixedRank rank) { return scaled_rank(rank, scale); });
   }
 
-  // ---- the affected vertices ----------------------------------------------------------------------------
+  // ---- the affected vertices
 
   std::uint64_t affected() const { return affected_.size(); }
   std::uint64_t ever() const { return affected_.ever(); }
@@ -147,7 +147,7 @@ class HostRankStore : public BatchState {
     affected_.clear();
   }
 
-  // ---- an iteration -------------------------------------------------------------------------------------
+  // ---- an iteration
 
   /// Renews all members, and finds out what becomes of them.
   Settled settle(const Graph& graph, InLists& in) {

@@ -16,7 +16,6 @@
 namespace sluice::cuda {
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 /// How many edges of each partition will be read: in-edges of members whose sum is not known, and lists that
 /// hold a loop of the others. Sums that are not known begin at 0.
@@ -63,7 +62,6 @@ __global__ void __launch_bounds__(kListBlock)
 }
 
 // ---- on the host
-// ----------------------------------------------------------------------------------------------
 
 class DeviceInLists {
  public:

@@ -81,7 +81,6 @@ struct DynamicView : SettleRules {
 };
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 template <unsigned Lanes>
 __device__ FixedRank add_lanes(FixedRank value) {
@@ -307,7 +306,6 @@ __global__ void __launch_bounds__(kListBlock) expand_long_kernel(DynamicView<Sha
 }
 
 // ---- launchers
-// -----------------------------------------------------------------------------------------------
 
 /// Blocks for `count` entries of `lanes` lanes each, never none.
 inline unsigned list_grid(std::uint64_t count, unsigned lanes = 1) {

@@ -13,7 +13,6 @@
 namespace sluice::cuda {
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 /// Calls body(i) for every i below `count`, spread over all threads of the grid.
 template <class Body>
@@ -121,7 +120,6 @@ __global__ void __launch_bounds__(kListBlock)
 }
 
 // ---- launchers
-// -----------------------------------------------------------------------------------------------
 
 /// Launches a kernel of this file for `count` entries, if there are any.
 template <class... Parameters, class... Arguments>

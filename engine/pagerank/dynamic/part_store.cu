@@ -59,7 +59,7 @@ class CudaPartStore : public cuda::DeviceRankState<Share> {
   void tell(const std::vector<Vertex>& changed) { mirror_.tell(changed); }
   void tell_all() { mirror_.tell_all(); }
 
-  // ---- the graph ----------------------------------------------------------------------------------------
+  // ---- the graph
 
   /// Takes the offsets of own in-edges.
   void see(const Graph& graph) {
@@ -89,7 +89,7 @@ class CudaPartStore : public cuda::DeviceRankState<Share> {
                learned_sources_.data(), changed.size());
   }
 
-  // ---- the affected vertices ----------------------------------------------------------------------------
+  // ---- the affected vertices
 
   void begin_marks() { State::begin_marks(this->own, 0); }
 
@@ -118,7 +118,7 @@ class CudaPartStore : public cuda::DeviceRankState<Share> {
     this->read(this->grown());
   }
 
-  // ---- an iteration -------------------------------------------------------------------------------------
+  // ---- an iteration
 
   /// Renews all members, and lists those of the next iteration that are known by now.
   Settled settle(const Graph& graph, cuda::DeviceInLists& lists) {

@@ -114,7 +114,6 @@ class RankParcels {
 };
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 /// Vertices become members; with sources, who are the ends of edges from them, by differences.
 template <class Share>

@@ -87,7 +87,7 @@ class DynamicSolver final : public DynamicRanks::State {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
-  // ---- the graph ----------------------------------------------------------------------------------------
+  // ---- the graph
 
   /// Makes the store's copy of the graph what the batch made of the graph.
   void update(const Graph& graph, const EdgeChanges& changes, DynamicRankResult& result) {
@@ -124,7 +124,7 @@ class DynamicSolver final : public DynamicRanks::State {
     return given_loops;
   }
 
-  // ---- which vertices are affected ----------------------------------------------------------------------
+  // ---- which vertices are affected
 
   /// Initially affected: targets of deletions, new vertices, sources whose own loop carries a part that
   /// depends on their degree, and the out-neighbours of every source whose list changed. Out-neighbours
@@ -188,7 +188,7 @@ class DynamicSolver final : public DynamicRanks::State {
 
   void count_affected() { affected_ = peers_.sum(store_.affected()); }
 
-  // ---- iterations ---------------------------------------------------------------------------------------
+  // ---- iterations
 
   /// Makes iterations until ranks stand still.
   void iterate(const Graph& graph, Lists& lists, DynamicRankResult& result, const RankObserver& observer) {

@@ -32,7 +32,6 @@ inline unsigned class_of(std::uint64_t degree) {
 }
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 template <unsigned Lanes>
 __device__ FixedRank sum_lanes(FixedRank value) {
@@ -114,7 +113,6 @@ inline __global__ void __launch_bounds__(kSweepBlock)
 }
 
 // ---- launchers
-// -----------------------------------------------------------------------------------------------
 
 /// Rows of one partition, in memory of the device: those of class c are rows[begin[c] .. begin[c + 1]).
 struct RowClasses {

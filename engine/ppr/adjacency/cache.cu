@@ -41,7 +41,6 @@ struct Stage {
 };
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 __global__ void __launch_bounds__(kBlock)
     place_lists_kernel(const Placed* placed, std::uint64_t count, EdgeIndex* places, double* totals) {
@@ -52,7 +51,6 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 // ---- launchers
-// -------------------------------------------------------------------------------------------------
 
 void place_lists(const Placed* placed, std::uint64_t count, EdgeIndex* places, double* totals,
                  const cuda::Stream& stream) {

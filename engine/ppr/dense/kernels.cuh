@@ -7,7 +7,6 @@
 namespace sluice::ppr {
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 /// A warp a query: all its mass returns to its seeds in pass 0. Words are clear.
 __global__ void dense_begin_kernel(DenseView view) {

@@ -94,7 +94,6 @@ __device__ inline void find_bin(const SelectBlock& block, DenseSelectShared& sha
 }
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 /// A block a query: its list, as QuerySolver::write_top(), and its figures.
 __global__ void __launch_bounds__(kSelectBlock) dense_select_kernel(const __grid_constant__ DenseView view) {

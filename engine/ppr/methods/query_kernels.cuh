@@ -38,7 +38,6 @@ struct QueriesView {
 };
 
 // ---- kernels
-// -------------------------------------------------------------------------------------------------
 
 __global__ void __launch_bounds__(kQueryBlock) clear_rooms_kernel(RoomView first, std::uint64_t room_bytes) {
   const RoomView room = RoomShape::move(first, blockIdx.x * room_bytes),

@@ -19,7 +19,6 @@
 namespace sluice::cuda {
 
 // ---- kernels
-// ---------------------------------------------------------------------------------------------------
 
 /// An item's key; those without one come behind all `keys`.
 template <class KeyOf>
@@ -46,7 +45,6 @@ struct WorkHere {
 };
 
 // ---- launchers
-// -------------------------------------------------------------------------------------------------
 
 class PagedItems {
  public:

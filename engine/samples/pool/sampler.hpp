@@ -5,9 +5,8 @@
 //                            edge_bias it must be 0 where v has no neighbour
 //   frontier_size()          entries that a step selects, at least 1; default: 1
 //   neighbor_size()          neighbours that each of them selects, at least 1; default: 1
-//   edge_bias(graph, edge)   bias of a neighbour, an integer, a function of graph and edge alone, tabled
-//   once;
-//                            default: all alike
+//   edge_bias(graph, edge)   bias of a neighbour, an integer, a function of graph and edge alone; the engine
+//                            tables it once. Default: all alike
 //   update(graph, from, to)  which vertex an edge brings to the pool; default: `to`; kNoVertex: none. It may
 //                            read degrees only
 //

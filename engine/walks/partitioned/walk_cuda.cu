@@ -9,7 +9,6 @@
 namespace sluice::cuda {
 
 // ---- kernels
-// ---------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -56,7 +55,6 @@ __global__ void iota_kernel(std::uint32_t* values, std::uint64_t count) {
 }  // namespace
 
 // ---- launchers
-// -------------------------------------------------------------------------------------------------
 
 std::size_t arrival_bytes(std::uint32_t keys) {
   return keys <= kSharedKeys ? keys * sizeof(unsigned) : 0;

@@ -7,7 +7,6 @@
 namespace sluice::cuda {
 
 // ---- kernels
-// ---------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -40,7 +39,6 @@ __global__ void __launch_bounds__(kWalkBlock)
 }  // namespace
 
 // ---- launchers
-// -------------------------------------------------------------------------------------------------
 
 void DeviceShardRows::clear() {
   check(cudaMemsetAsync(memory_.data(), 0xff, memory_.bytes(), stream_.get()), "clearing paths");

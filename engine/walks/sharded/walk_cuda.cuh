@@ -35,7 +35,6 @@ struct ShardBatchView {
 };
 
 // ---- kernels
-// ---------------------------------------------------------------------------------------------------
 
 /// Takes places behind places[to], the lanes of a warp that have the same `to` together; whole warps call it.
 static __device__ __forceinline__ unsigned take_place(unsigned* places, std::uint32_t to, bool takes_part) {
@@ -110,7 +109,6 @@ __global__ void __launch_bounds__(kWalkBlock)
 }
 
 // ---- launchers
-// -------------------------------------------------------------------------------------------------
 
 /// Rows of a batch's walks: every rank writes a part of each, and after a batch has its own whole.
 class DeviceShardRows final : public ShardRows {
