@@ -60,10 +60,14 @@ class Ownership {
     return view().owner(v);
   }
 
-  OwnershipView view() const { return {begins_.data(), firsts_.data(), shift_}; }
-  std::span<const std::uint64_t> begins() const { return begins_; }
+  // Views of a temporary would outlive it.
+  OwnershipView view() const& { return {begins_.data(), firsts_.data(), shift_}; }
+  OwnershipView view() const&& = delete;
+  std::span<const std::uint64_t> begins() const& { return begins_; }
+  std::span<const std::uint64_t> begins() const&& = delete;
   /// The table of buckets, and one entry behind the last.
-  std::span<const std::uint32_t> firsts() const { return firsts_; }
+  std::span<const std::uint32_t> firsts() const& { return firsts_; }
+  std::span<const std::uint32_t> firsts() const&& = delete;
   std::uint64_t bytes() const { return begins().size_bytes() + firsts().size_bytes(); }
 
  private:

@@ -43,13 +43,13 @@ class PagedLayerGrower {
   using Batch = PagedLayerBatch<Sampler>;
 
  public:
-  PagedLayerGrower(const PagedLayerSetup<Sampler>& setup, PartitionCache& loop)
+  PagedLayerGrower(const PagedLayerSetup<Sampler>& setup, PartitionCache& cache)
       : device_(setup.graph.device),
         stats_(setup.stats),
         program_(setup.program),
-        items_(setup.graph, loop, setup.stats),
+        items_(setup.graph, cache, setup.stats),
         ranks_(setup.graph.paging.shard) {
-    if (ranks_) questions_.emplace(*ranks_, setup.link, device_, program_, loop, items_, stats_);
+    if (ranks_) questions_.emplace(*ranks_, setup.link, device_, program_, cache, items_, stats_);
   }
 
   /// Grows instances [first, first + count); all ranks together where they share out the graph.

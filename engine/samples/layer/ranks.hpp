@@ -87,13 +87,13 @@ class LayerRanks {
  public:
   /// `link` null, on all ranks: what ranks hand each other goes through their hosts.
   LayerRanks(Communicator& ranks, DeviceRanks* link, const Device& device, const LayerLists& program,
-             const PartitionCache& loop, Items& items, RunStats& stats)
+             const PartitionCache& cache, Items& items, RunStats& stats)
       : ranks_(ranks),
         device_(device),
         items_(items),
         stats_(stats),
         exchange_(ranks, device, link, kPieceBytes),
-        owners_(device, owners_of_vertices(ranks, loop.plan().partitions), kQuestions),
+        owners_(device, owners_of_vertices(ranks, cache.plan().partitions), kQuestions),
         counts_(static_cast<std::size_t>(ranks.size())),
         places_(counts_),
         answers_(device, program, items),

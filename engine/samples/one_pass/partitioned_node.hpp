@@ -51,13 +51,13 @@ struct PagedNodeSetup {
 template <class Items>
 class PagedNodeGrower {
  public:
-  PagedNodeGrower(const PagedNodeSetup& setup, PartitionCache& loop)
+  PagedNodeGrower(const PagedNodeSetup& setup, PartitionCache& cache)
       : device_(setup.graph.device),
         stats_(setup.stats),
         program_(setup.program),
-        items_(setup.graph, loop, setup.stats) {
-    const auto begins = loop.plan().partitions.ranges().begins();
-    own_begin_ = begins[loop.own().begin], own_end_ = begins[loop.own().end];
+        items_(setup.graph, cache, setup.stats) {
+    const auto begins = cache.plan().partitions.ranges().begins();
+    own_begin_ = begins[cache.own().begin], own_end_ = begins[cache.own().end];
     ranks_ = setup.graph.paging.shard;
     if (ranks_) together(ranks_, [&] { homeward_.emplace(*ranks_, setup.link, device_, stats_); });
   }

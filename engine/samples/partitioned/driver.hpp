@@ -19,7 +19,7 @@
 namespace sluice {
 
 /// A job of run_batches. `Grower` grows one batch at a time:
-///   Grower(make, loop)       what it works with, and its partitions
+///   Grower(make, cache)      what it works with, and its partitions
 ///   grow(first, count)       throws BudgetError where the batch does not fit, on all ranks or on none
 ///   emit(first, count, sink, writer)
 ///   bytes()                  device memory that its batches have taken
@@ -43,13 +43,13 @@ class PartitionedSamples {
 
   std::uint64_t next(std::uint64_t left) {
     submitted_ = 0, grown_ = false;
-    if (loop_) return batch_;
-    loop_.emplace(graph_, pages_,
-                  plan_shard(ranks_, graph_.device, graph_.graph, graph_.paging, pages_.columns,
-                             bytes_per_instance_, left, depths_),
-                  PageUse{.picks = 8});
-    together(ranks_, [&] { grower_.emplace(make_, *loop_); });
-    return batch_ = loop_->plan().batch;
+    if (cache_) return batch_;
+    cache_.emplace(graph_, pages_,
+                   plan_shard(ranks_, graph_.device, graph_.graph, graph_.paging, pages_.columns,
+                              bytes_per_instance_, left, depths_),
+                   PageUse{.picks = 8});
+    together(ranks_, [&] { grower_.emplace(make_, *cache_); });
+    return batch_ = cache_->plan().batch;
   }
 
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {
@@ -61,8 +61,8 @@ class PartitionedSamples {
 
   /// Not if not even the plan fits, or results have begun to leave, or other ranks have gone on.
   bool smaller(std::uint64_t, const BatchWriter& writer) {
-    if (!loop_ || (grown_ && (ranks_ || writer.submitted() != submitted_))) return false;
-    grower_.reset(), loop_.reset();
+    if (!cache_ || (grown_ && (ranks_ || writer.submitted() != submitted_))) return false;
+    grower_.reset(), cache_.reset();
     bytes_per_instance_ *= 2;
     failed_ = true;
     return true;
@@ -70,7 +70,7 @@ class PartitionedSamples {
 
   /// What an instance takes is a guess at first.
   void ran(std::uint64_t) {
-    loop_->count(stats_);
+    cache_->count(stats_);
     const std::uint64_t room = graph_.device.memory().available() + grower_->bytes();
     if (!failed_ && grower_->bytes() <= room / 4) batch_ *= 2;
   }
@@ -84,7 +84,7 @@ class PartitionedSamples {
   std::uint32_t depths_;
   SampleSink* sink_;
   RunStats& stats_;
-  std::optional<PartitionCache> loop_;
+  std::optional<PartitionCache> cache_;
   std::optional<Grower> grower_;
   std::uint64_t batch_ = 0, submitted_ = 0;
   bool grown_ = false, failed_ = false;

@@ -61,11 +61,11 @@ namespace host {
 
 class PagedItems {
  public:
-  PagedItems(const ResidentGraph::Impl& graph, PartitionCache& loop, RunStats& stats)
+  PagedItems(const ResidentGraph::Impl& graph, PartitionCache& cache, RunStats& stats)
       : device_(graph.device),
-        loop_(loop),
+        cache_(cache),
         stats_(stats),
-        waiting_(loop.partitions(), 0),
+        waiting_(cache.partitions(), 0),
         places_(waiting_) {}
 
   /// Calls body(group, index, counters) for every index below `count`. `wide` is for GPUs.
@@ -97,11 +97,11 @@ class PagedItems {
   template <class Waits, class Work>
   bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
     const std::uint64_t waiting =
-        order(items, OwnerOfItem<Waits>{waits, loop_.owners()}, order_, waiting_, places_);
-    loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
+        order(items, OwnerOfItem<Waits>{waits, cache_.owners()}, order_, waiting_, places_);
+    cache_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       for (const std::uint32_t partition : here) {
-        const PageItems some{loop_.page(partition), order_.data() + places_[partition], waiting_[partition],
-                             loop_.in_place(partition)};
+        const PageItems some{cache_.page(partition), order_.data() + places_[partition], waiting_[partition],
+                             cache_.in_place(partition)};
         each(some.count, [&](const auto& group, std::uint64_t k, PickCounters& counters) {
           work(group, some, k, counters);
         });
@@ -132,7 +132,7 @@ class PagedItems {
 
  private:
   const Device& device_;
-  PartitionCache& loop_;
+  PartitionCache& cache_;
   RunStats& stats_;
   Buffer<std::uint32_t> order_;         ///< items by partition
   std::vector<std::uint64_t> waiting_;  ///< [partitions]

@@ -48,12 +48,12 @@ struct WorkHere {
 
 class PagedItems {
  public:
-  PagedItems(const ResidentGraph::Impl& graph, PartitionCache& loop, RunStats& stats)
+  PagedItems(const ResidentGraph::Impl& graph, PartitionCache& cache, RunStats& stats)
       : device_(graph.device),
-        loop_(loop),
+        cache_(cache),
         stats_(stats),
         counters_(graph.device, 1, "counters"),
-        waiting_(loop.partitions(), 0),
+        waiting_(cache.partitions(), 0),
         places_(waiting_) {}
 
   /// As host::PagedItems; a `wide` body gets a block for each index.
@@ -68,13 +68,13 @@ class PagedItems {
   template <class Waits, class Work>
   bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
     const std::uint64_t waiting =
-        order(items, OwnerOfItem<Waits>{waits, loop_.owners()}, order_, waiting_, places_);
+        order(items, OwnerOfItem<Waits>{waits, cache_.owners()}, order_, waiting_, places_);
     clear_counters();
-    loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
+    cache_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       for (const std::uint32_t partition : here) {
         const std::uint64_t count = waiting_[partition];
-        const PageItems some{loop_.page(partition), order_.data() + places_[partition], count,
-                             loop_.in_place(partition)};
+        const PageItems some{cache_.page(partition), order_.data() + places_[partition], count,
+                             cache_.in_place(partition)};
         stats_.kernel_launches +=
             launch_instances(count, WorkHere<Work>{work, some}, room_for(count), counters_.data(), stream_);
         waiting_[partition] = 0;
@@ -152,7 +152,7 @@ class PagedItems {
   }
 
   const Device& device_;
-  PartitionCache& loop_;
+  PartitionCache& cache_;
   RunStats& stats_;
   Stream stream_;
   Buffer<InstanceCounters> counters_;

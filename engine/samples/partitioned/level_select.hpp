@@ -53,13 +53,13 @@ inline std::uint64_t sum_up(std::uint64_t* counts, std::uint64_t size) {
 template <class Program>
 class LevelSelector {
  public:
-  LevelSelector(const Device& device, const Program& program, PartitionCache& loop)
+  LevelSelector(const Device& device, const Program& program, PartitionCache& cache)
       : device_(device),
-        loop_(loop),
+        cache_(cache),
         program_(program),
         workers_(device.threads()),
-        queues_(device.threads(), loop.paging()),
-        waiting_(loop.partitions(), 0) {}
+        queues_(device.threads(), cache.paging()),
+        waiting_(cache.partitions(), 0) {}
 
   /// Selects the edges of a level whose entries belong to `homes`, in this order; their lists are in this
   /// rank's partitions.
@@ -148,7 +148,7 @@ class LevelSelector {
   /// Orders the entries that have work by the partition they wait for.
   template <class Waits>
   void queue(const SampleLevel& level, const Waits& waits) {
-    const PartitionPlan& plan = loop_.plan().partitions;
+    const PartitionPlan& plan = cache_.plan().partitions;
     order_.reserve(device_, level.entries, kSampleBatch);
     std::fill(waiting_.begin(), waiting_.end(), 0);
     for (std::uint64_t at = 0; at < level.entries; ++at)
@@ -165,11 +165,11 @@ class LevelSelector {
   /// Calls body(program, entry, worker) for all entries in the queue, as their partitions come.
   template <class Body>
   void visit(const SampleLevel& level, std::span<const LevelHome> homes, const Body& body) {
-    loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
+    cache_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       std::vector<Program> programs;
       std::vector<std::uint64_t> sizes;
       for (const std::uint32_t partition : here) {
-        programs.push_back(on_page(program_, loop_.page(partition)));
+        programs.push_back(on_page(program_, cache_.page(partition)));
         sizes.push_back(std::exchange(waiting_[partition], 0));
       }
       const auto entries = [&](std::size_t queue) { return order_.data() + places_[here[queue]]; };
@@ -186,7 +186,7 @@ class LevelSelector {
                      const std::uint64_t* at = entries(queue) + from;
                      const std::uint64_t* const end = entries(queue) + to;
                      Program program = programs[queue];
-                     workers_[thread].in_place = loop_.in_place(here[queue]);
+                     workers_[thread].in_place = cache_.in_place(here[queue]);
                      for (const LevelHome& home : homes) {
                        program.first = home.first;
                        for (; at < end && *at < home.end; ++at) body(program, *at, workers_[thread]);
@@ -196,7 +196,7 @@ class LevelSelector {
   }
 
   const Device& device_;
-  PartitionCache& loop_;
+  PartitionCache& cache_;
   const Program& program_;  ///< without edges: lists are read by on_page's
   std::vector<Worker> workers_;
   HostQueues queues_;

@@ -47,14 +47,14 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
  public:
   static constexpr bool kOneAfterAnother = true;  ///< partitions, each with the whole GPU
 
-  PagedGrower(const PagedSampleSetup<Program>& setup, PartitionCache& loop)
+  PagedGrower(const PagedSampleSetup<Program>& setup, PartitionCache& cache)
       : BatchGrower<Program>(setup.graph, workspace, setup.program, setup.starts, setup.revisit, setup.stats),
-        loop_(loop),
-        places_(loop.partitions() + std::size_t{1}, 0),
+        cache_(cache),
+        places_(cache.partitions() + std::size_t{1}, 0),
         graph_(setup.graph),
-        owners_(loop.owners()),
+        owners_(cache.owners()),
         read_(setup.graph.device, 1, "counters"),
-        waiting_(loop.partitions(), 0) {
+        waiting_(cache.partitions(), 0) {
     this->linear_asked = setup.linear_asked;
   }
 
@@ -116,7 +116,7 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
 
   /// Orders the entries that wait by partition; `offsets` as in key_kernel.
   void queue(const Level& now, const std::uint64_t* offsets) {
-    const std::uint32_t partitions = loop_.partitions();
+    const std::uint32_t partitions = cache_.partitions();
     memory_.keys.reserve(device_, now.entries, kPurpose);
     memory_.sorted_keys.reserve(device_, now.entries, kPurpose);
     memory_.entries.reserve(device_, now.entries, kPurpose);
@@ -136,7 +136,7 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
     for (std::uint32_t p = 0; p < partitions; ++p) waiting_[p] = places_[p + 1] - places_[p];
   }
 
-  PartitionCache& loop_;
+  PartitionCache& cache_;
   std::vector<std::uint64_t> places_;  ///< [partitions + 1] where those that wait begin in the order
 
  private:
@@ -192,11 +192,11 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
   template <class Body>
   void visit(const Level& now, std::span<const LevelHome> homes, const Body& body) {
     const Program base = program_;
-    loop_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
+    cache_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       for (const std::uint32_t partition : here) {
         const std::uint32_t* const order = memory_.order.data() + places_[partition];
-        program_ = on_page(base, loop_.page(partition));
-        in_place_ = loop_.in_place(partition);
+        program_ = on_page(base, cache_.page(partition));
+        in_place_ = cache_.in_place(partition);
         for (const LevelHome& batch : batches(now, order, waiting_[partition], homes)) {
           program_.first = batch.first;
           body(take(now, order + batch.begin, batch.end - batch.begin), order + batch.begin);
@@ -212,7 +212,7 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
   /// instance.
   std::vector<LevelHome> batches(const Level& now, const std::uint32_t* order, std::uint64_t count,
                                  std::span<const LevelHome> homes) {
-    const bool each = !loop_.paging().batching;
+    const bool each = !cache_.paging().batching;
     if (!each && homes.size() == 1) return {{homes[0].first, 0, count}};
     take(now, order, count);
     stream_.wait("samples");

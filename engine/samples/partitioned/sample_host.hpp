@@ -36,7 +36,7 @@ struct PagedSampleSetup {
 template <class Program>
 class PagedGrower {
  public:
-  PagedGrower(const PagedSampleSetup<Program>& setup, PartitionCache& loop)
+  PagedGrower(const PagedSampleSetup<Program>& setup, PartitionCache& cache)
       : device_(setup.graph.device),
         ranks_(setup.graph.paging.shard),
         program_(setup.program),
@@ -45,8 +45,8 @@ class PagedGrower {
         stats_(setup.stats),
         visited_(device_.threads()),
         levels_(setup.program.sampler.depth() + std::size_t{1}),
-        selector_(device_, program_, loop) {
-    if (ranks_) owners_.emplace(*ranks_, device_, program_, loop, selector_, stats_);
+        selector_(device_, program_, cache) {
+    if (ranks_) owners_.emplace(*ranks_, device_, program_, cache, selector_, stats_);
   }
 
   /// Grows instances [first, first + count); all ranks together where they share out the graph.

@@ -19,14 +19,14 @@ namespace sluice::host {
 template <class Program>
 class SampleOwners {
  public:
-  SampleOwners(Communicator& ranks, const Device& device, const Program& program, PartitionCache& loop,
+  SampleOwners(Communicator& ranks, const Device& device, const Program& program, PartitionCache& cache,
                LevelSelector<Program>& selector, RunStats& stats)
       : ranks_(ranks),
         device_(device),
         program_(program),
         selector_(selector),
         stats_(stats),
-        owners_(owners_of_vertices(ranks, loop.plan().partitions)) {}
+        owners_(owners_of_vertices(ranks, cache.plan().partitions)) {}
 
   /// A batch begins, here with `batch`.
   void begin(const HomeBatch& batch) { batches_ = gather_batches(ranks_, batch); }

@@ -31,8 +31,8 @@ struct ShardSampleSetup : PagedSampleSetup<Program> {
 template <class Program>
 class ShardGrower : public PagedGrower<Program> {
  public:
-  ShardGrower(const ShardSampleSetup<Program>& setup, PartitionCache& loop)
-      : Base(setup, loop),
+  ShardGrower(const ShardSampleSetup<Program>& setup, PartitionCache& cache)
+      : Base(setup, cache),
         ranks_(*setup.graph.paging.shard),
         collects_(setup.collects),
         sent_(homes()),
@@ -60,7 +60,7 @@ class ShardGrower : public PagedGrower<Program> {
 
  protected:
   using Base = PagedGrower<Program>;
-  using Base::device_, Base::kPurpose, Base::loop_, Base::memory_, Base::places_, Base::program_,
+  using Base::device_, Base::kPurpose, Base::cache_, Base::memory_, Base::places_, Base::program_,
       Base::stats_, Base::stream_;
 
   void together(const std::function<void()>& body) override { sluice::together(&ranks_, body); }
@@ -116,7 +116,7 @@ class ShardGrower : public PagedGrower<Program> {
     std::swap(memory_.order, order_);
     packed_ = places_.back();
     for (int rank = 0; rank < ranks_.size(); ++rank) {
-      const OwnedPartitions theirs = OwnedPartitions::of(loop_.partitions(), rank, ranks_.size());
+      const OwnedPartitions theirs = OwnedPartitions::of(cache_.partitions(), rank, ranks_.size());
       sent_[static_cast<std::size_t>(rank)] = places_[theirs.end] - places_[theirs.begin];
     }
     leaving_.reserve(device_, packed_, kPurpose);

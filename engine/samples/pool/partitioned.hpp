@@ -49,20 +49,20 @@ class PagedPools {
         stats_(stats),
         device_(job.graph.device),
         ranks_(job.graph.paging.shard),
-        loop_(job.graph, *job.pages,
-              plan_shard(ranks_, device_, job.graph.graph, job.graph.paging, job.pages->columns,
-                         job.bytes_per_instance() + parked_pool_bytes(device_, ranks_), job.end - job.begin,
-                         job.program.length),
-              PageUse{.picks = 8}),
-        batch_(std::min<std::uint64_t>(loop_.plan().batch, job.end - job.begin)),
+        cache_(job.graph, *job.pages,
+               plan_shard(ranks_, device_, job.graph.graph, job.graph.paging, job.pages->columns,
+                          job.bytes_per_instance() + parked_pool_bytes(device_, ranks_), job.end - job.begin,
+                          job.program.length),
+               PageUse{.picks = 8}),
+        batch_(std::min<std::uint64_t>(cache_.plan().batch, job.end - job.begin)),
         memory_(device_, batch_, job.program.sizes()),
         states_(device_, batch_, PoolBatch::kPurpose),
         waits_at_(device_, batch_, PoolBatch::kPurpose),
         pieces_(device_, batch_, job.program.sizes()),
         at_(batch_),
         done_(batch_),
-        waiting_(loop_.partitions()) {
-    if (ranks_) together(ranks_, [&] { questions_.emplace(job.graph, link, loop_, stats); });
+        waiting_(cache_.partitions()) {
+    if (ranks_) together(ranks_, [&] { questions_.emplace(job.graph, link, cache_, stats); });
   }
 
   void run() {
@@ -71,7 +71,7 @@ class PagedPools {
       const double start = seconds_now();
       go_on(true);
       do {
-        loop_.drain(waiting_, [this](std::span<const std::uint32_t>) { go_on(false); });
+        cache_.drain(waiting_, [this](std::span<const std::uint32_t>) { go_on(false); });
       } while (ranks_ && ask());
       stats_.compute_seconds += seconds_now() - start;
       copy_to_host(device_, done_.data(), states_.data(), count_ * sizeof(PoolState));
@@ -82,17 +82,17 @@ class PagedPools {
       if (job_.sink) job_.leave(first_, count_, memory_, pieces_, writer, stats_);
     };
     run_batches(EvenBatches{batch_, batch, ranks_}, {job_.begin, job_.end}, job_.options.progress, stats_);
-    loop_.count(stats_);
+    cache_.count(stats_);
   }
 
  private:
   void go_on(bool begins) {
     backend_.visit(first_, count_, job_.rows(memory_),
-                   PoolVisits{loop_.publish(), states_.data(), waits_at_.data(), begins});
+                   PoolVisits{cache_.publish(), states_.data(), waits_at_.data(), begins});
     copy_to_host(device_, at_.data(), waits_at_.data(), count_ * sizeof(Vertex));
     std::fill(waiting_.begin(), waiting_.end(), 0);
     for (std::uint64_t i = 0; i < count_; ++i)
-      if (at_[i] != kNoVertex) ++waiting_[loop_.plan().partitions.owner(at_[i])];
+      if (at_[i] != kNoVertex) ++waiting_[cache_.plan().partitions.owner(at_[i])];
   }
 
   /// Asks other ranks for what the pools still wait for, and answers what they ask; false when no pool waits
@@ -108,7 +108,7 @@ class PagedPools {
   RunStats& stats_;
   const Device& device_;
   Communicator* ranks_;
-  PartitionCache loop_;
+  PartitionCache cache_;
   std::uint64_t batch_;
   PoolBatch memory_;
   Buffer<PoolState> states_;

@@ -100,13 +100,13 @@ template <class Items, bool kTabled>
 class PoolRanks {
  public:
   /// `link` null, on all ranks: what ranks hand each other goes through their hosts. Throws BudgetError.
-  PoolRanks(const ResidentGraph::Impl& graph, DeviceRanks* link, PartitionCache& loop, RunStats& stats)
+  PoolRanks(const ResidentGraph::Impl& graph, DeviceRanks* link, PartitionCache& cache, RunStats& stats)
       : ranks_(*graph.paging.shard),
         graph_(graph.view),
         device_(graph.device),
         stats_(stats),
-        items_(graph, loop, stats),
-        owners_(device_, owners_of_vertices(ranks_, loop.plan().partitions), kPurpose),
+        items_(graph, cache, stats),
+        owners_(device_, owners_of_vertices(ranks_, cache.plan().partitions), kPurpose),
         counts_(static_cast<std::size_t>(ranks_.size())),
         places_(counts_),
         exchange_(ranks_, device_, link, kPieceBytes) {}

@@ -34,8 +34,8 @@ class PagedWalkDriver {
 
  private:
   PagedPlan make_plan(const PageColumns& columns, std::uint64_t bytes_per_walk) const;
-  std::uint64_t per_home() const { return loop_.plan().batch; }
-  std::uint32_t leg() const { return static_cast<std::uint32_t>(loop_.plan().leg); }
+  std::uint64_t per_home() const { return cache_.plan().batch; }
+  std::uint32_t leg() const { return static_cast<std::uint32_t>(cache_.plan().leg); }
   const ActiveWalks& batch() const { return queues_->batch(); }
   /// Rows come to their rank from GPU to GPU, whole.
   bool whole_rows() const { return exchange_ && exchange_->between_gpus(); }
@@ -52,7 +52,7 @@ class PagedWalkDriver {
   RunStats& stats_;
   Communicator* ranks_;
   Instance instances_;
-  PartitionCache loop_;
+  PartitionCache cache_;
   BatchHomes homes_;
   std::unique_ptr<WalkQueues> queues_;
   std::unique_ptr<WalkExchange> exchange_;  ///< null: this rank is alone
@@ -69,17 +69,18 @@ PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& 
       stats_(stats),
       ranks_(graph.paging.shard),
       instances_(range.end - range.begin),
-      loop_(graph, pages, make_plan(pages.columns, bytes_per_walk),
-            PageUse{.picks = 1, .steps = options.length}),
-      homes_(graph.device, ranks_, range.begin, range.end, loop_.plan().batch),
-      queues_(make(homes_.capacity(), leg(), loop_.partitions() + 2)) {
+      cache_(graph, pages, make_plan(pages.columns, bytes_per_walk),
+             PageUse{.picks = 1, .steps = options.length}),
+      homes_(graph.device, ranks_, range.begin, range.end, cache_.plan().batch),
+      queues_(make(homes_.capacity(), leg(), cache_.partitions() + 2)) {
   ActiveWalks& batch = queues_->batch();
-  batch.own_begin = loop_.own().begin, batch.own_end = loop_.own().end;
+  batch.own_begin = cache_.own().begin, batch.own_end = cache_.own().end;
   batch.homes = homes_.firsts(), batch.home_counts = homes_.counts(), batch.per_home = per_home();
   batch.starts = starts;
   batch.length = options.length;
-  batch.partitions = loop_.partitions();
-  if (ranks_) exchange_ = std::make_unique<WalkExchange>(*ranks_, graph.device, *queues_, loop_.partitions());
+  batch.partitions = cache_.partitions();
+  if (ranks_)
+    exchange_ = std::make_unique<WalkExchange>(*ranks_, graph.device, *queues_, cache_.partitions());
   rows_.emplace(graph.device, homes_, whole_rows() ? nullptr : ranks_, per_home(), options.length, leg(),
                 sink, stats);
 }
@@ -91,7 +92,7 @@ void PagedWalkDriver::run_all(InstanceRange range) {
   stats_.mapped_bytes += queues_->read();
   stats_.kernels += queues_->times();
   if (exchange_) stats_.exchanged_bytes += exchange_->bytes_between_gpus();
-  loop_.count(stats_);
+  cache_.count(stats_);
 }
 
 std::uint64_t PagedWalkDriver::next(std::uint64_t) {
@@ -120,13 +121,13 @@ PagedPlan PagedWalkDriver::make_plan(const PageColumns& columns, std::uint64_t b
 void PagedWalkDriver::walk_batch(BatchWriter& writer) {
   ActiveWalks& batch = queues_->batch();
   batch.from = 0, batch.until = std::min(leg(), options_.length);
-  queues_->publish(loop_);
+  queues_->publish(cache_);
   queues_->begin(homes_.capacity());
   walk_leg();
   while (batch.until < options_.length) {
     rows_->leave_leg(queues_->paths(), batch.from, batch.until, writer);
     batch.from = batch.until, batch.until += std::min(leg(), options_.length - batch.until);
-    queues_->publish(loop_);
+    queues_->publish(cache_);
     queues_->begin_leg();
     walk_leg();
   }
@@ -140,7 +141,7 @@ void PagedWalkDriver::walk_leg() {
 
 std::uint64_t PagedWalkDriver::waiting_here() const {
   const std::span<const std::uint64_t> waiting = queues_->waiting();
-  const OwnedPartitions& own = loop_.own();
+  const OwnedPartitions& own = cache_.own();
   return std::reduce(waiting.begin() + own.begin, waiting.begin() + own.end,
                      waiting[queues_->batch().pairs()]);
 }
@@ -152,21 +153,21 @@ void PagedWalkDriver::walk_here() {
   // their part of a graph of scale 24 took 13 s so, and without it had not ended after 60.
   const std::uint64_t keep = exchange_ ? waiting_here() / 2 : 0;
   for (;;) {
-    loop_.drain(
+    cache_.drain(
         queues_->waiting(), [this](std::span<const std::uint32_t> here) { work(here); }, keep);
     if (waiting_here() <= keep) return;
     // Most of what still waits needs two partitions at once: those of one walk come, and walks that can go on
     // do.
     const auto [own, asked] = queues_->first_pair();
-    const PartitionPlan& plan = loop_.plan().partitions;
+    const PartitionPlan& plan = cache_.plan().partitions;
     const std::array<std::uint32_t, 2> wanted{plan.owner(own), plan.owner(asked)};
     const std::uint32_t key = batch().pairs();
-    loop_.bring_together(wanted, queues_->waiting(), [&] { work({&key, 1}); });
+    cache_.bring_together(wanted, queues_->waiting(), [&] { work({&key, 1}); });
   }
 }
 
 void PagedWalkDriver::work(std::span<const std::uint32_t> keys) {
-  queues_->publish(loop_);
+  queues_->publish(cache_);
   queues_->advance(keys);
 }
 

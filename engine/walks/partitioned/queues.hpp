@@ -25,7 +25,7 @@ class WalkQueues {
 
   virtual ActiveWalks& batch() = 0;
   /// Makes the partitions that are here visible to the next round.
-  virtual void publish(PartitionCache& loop) = 0;
+  virtual void publish(PartitionCache& cache) = 0;
   virtual void begin(std::uint64_t count) = 0;
   /// The walks that came to the end of the last leg go on with the next, ActiveWalks::from.
   virtual void begin_leg() = 0;

@@ -130,8 +130,8 @@ struct PagedWalks : ActiveWalks {
 
   /// Makes the partitions that are here visible to the next round of `program`.
   template <class Loop>
-  void publish(Loop& loop, const Program& program) {
-    std::tie(map, programs) = loop.publish([&](const PageView& page) { return on_page(program, page); });
+  void publish(Loop& cache, const Program& program) {
+    std::tie(map, programs) = cache.publish([&](const PageView& page) { return on_page(program, page); });
   }
 
   SLUICE_HD Walker resume(std::uint64_t index, const ParkedWalk& parked) const {

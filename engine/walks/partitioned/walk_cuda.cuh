@@ -108,7 +108,7 @@ class PagedBatch final : public DeviceWalkQueues {
       : DeviceWalkQueues(device, paging, kAsks, capacity, length, keys), program_(program) {}
 
   ActiveWalks& batch() override { return walks_; }
-  void publish(PartitionCache& loop) override { walks_.publish(loop, program_); }
+  void publish(PartitionCache& cache) override { walks_.publish(cache, program_); }
 
  private:
   void launch_begin(const PagedBatchView& view, std::uint64_t count, std::size_t shared,

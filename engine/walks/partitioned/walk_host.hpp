@@ -86,7 +86,7 @@ class PagedBatch final : public HostWalkQueues {
       : HostWalkQueues(device, paging, kAsks, capacity, length, keys), program_(program) {}
 
   ActiveWalks& batch() override { return walks_; }
-  void publish(PartitionCache& loop) override { walks_.publish(loop, program_); }
+  void publish(PartitionCache& cache) override { walks_.publish(cache, program_); }
 
  private:
   void begin_block(std::uint64_t from, std::uint64_t to) override {

@@ -20,26 +20,26 @@ ShardWalkDriver::ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, cons
       stats_(stats),
       ranks_(*graph.paging.shard),
       homes_(graph.device, &ranks_, begin, end, plan.batch),
-      loop_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}),
+      cache_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}),
       rows_(job.make_rows(graph.device, homes_.capacity() * (std::uint64_t{options.length} + 1))) {
-  const auto owners = ranks_of_keys(ranks_, loop_.partitions());
+  const auto owners = ranks_of_keys(ranks_, cache_.partitions());
   for (unsigned half = 0; half < job_.halves(); ++half) {
     const ShardRoom room{graph.device, ranks_, homes_.capacity(), options.length,
                          owners,       half,   job_.halves()};
     halves_.push_back(job_.make_half(room, *rows_));
   }
   ActiveWalks& batch = job_.batch();
-  batch.own_begin = loop_.own().begin, batch.own_end = loop_.own().end;
+  batch.own_begin = cache_.own().begin, batch.own_end = cache_.own().end;
   batch.homes = homes_.firsts(), batch.home_counts = homes_.counts();
-  batch.per_home = loop_.plan().batch;
+  batch.per_home = cache_.plan().batch;
   batch.starts = starts;
   batch.length = batch.until = options.length;
-  batch.partitions = loop_.partitions();
+  batch.partitions = cache_.partitions();
 }
 
 void ShardWalkDriver::run_all(InstanceRange range, WalkSink* sink) {
   for (const auto& half : halves_) half->connect();
-  leaving_.emplace(graph_.device, homes_, job_.rows_in_parts() ? &ranks_ : nullptr, loop_.plan().batch,
+  leaving_.emplace(graph_.device, homes_, job_.rows_in_parts() ? &ranks_ : nullptr, cache_.plan().batch,
                    options_.length, options_.length, sink, stats_);
   const double loading = seconds_now();
   hold({});
@@ -52,7 +52,7 @@ void ShardWalkDriver::run_all(InstanceRange range, WalkSink* sink) {
   }
   stats_.exchange_seconds += rows_->seconds();
   stats_.exchanged_bytes += job_.bytes_sent();
-  loop_.count(stats_);
+  cache_.count(stats_);
 }
 
 std::uint64_t ShardWalkDriver::next(std::uint64_t) {
@@ -77,7 +77,7 @@ void ShardWalkDriver::walk_batch() {
     const std::size_t h = turn % halves_.size();
     if (left[h]) left[h] = superstep(static_cast<unsigned>(h), turn >= halves_.size());
   }
-  rows_->bring_home(loop_.plan().batch * (std::uint64_t{options_.length} + 1));
+  rows_->bring_home(cache_.plan().batch * (std::uint64_t{options_.length} + 1));
 }
 
 /// Walks of a half change hands and go on; false when all ranks have none of them left. `begun`: they were
@@ -96,18 +96,18 @@ bool ShardWalkDriver::superstep(unsigned h, bool begun) {
 /// All walks that are left need a list of another rank beside their own: that of one of them comes, and
 /// walks that can go on do.
 void ShardWalkDriver::bring_pair(bool some) {
-  if (some) hold({loop_.plan().partitions.owner(halves_[0]->first_pair().second)});
+  if (some) hold({cache_.plan().partitions.owner(halves_[0]->first_pair().second)});
   ranks_.barrier("lists of other ranks");
 }
 
 /// Makes this rank's partitions visible, and `more` beside them.
 void ShardWalkDriver::hold(std::vector<std::uint32_t> more) {
-  const OwnedPartitions own = loop_.own();
+  const OwnedPartitions own = cache_.own();
   const std::size_t others = more.size();
   more.resize(others + own.end - own.begin);
   std::iota(more.begin() + static_cast<std::ptrdiff_t>(others), more.end(), own.begin);
-  loop_.hold(more);
-  job_.publish(loop_);
+  cache_.hold(more);
+  job_.publish(cache_);
 }
 
 bool walk_resident_shard(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,

@@ -46,7 +46,7 @@ class ShardWalkDriver {
   RunStats& stats_;
   Communicator& ranks_;
   BatchHomes homes_;
-  PartitionCache loop_;
+  PartitionCache cache_;
   std::unique_ptr<ShardRows> rows_;
   std::optional<BatchRows> leaving_;
   std::vector<std::unique_ptr<ShardWalks>> halves_;

@@ -72,7 +72,7 @@ class ShardJob {
 
   virtual ActiveWalks& batch() = 0;
   /// Makes the partitions that are here visible to the next superstep.
-  virtual void publish(PartitionCache& loop) = 0;
+  virtual void publish(PartitionCache& cache) = 0;
   virtual unsigned halves() const = 0;
   /// PagedWalks::kAsks.
   virtual bool asks() const = 0;
@@ -92,7 +92,7 @@ class ShardJobOf final : public ShardJob {
   ShardJobOf(const Program& program, typename Batch::Link& link) : program_(program), link_(link) {}
 
   ActiveWalks& batch() override { return walks_; }
-  void publish(PartitionCache& loop) override { walks_.publish(loop, program_); }
+  void publish(PartitionCache& cache) override { walks_.publish(cache, program_); }
   unsigned halves() const override { return Batch::kHalves; }
   bool asks() const override { return Batch::kAsks; }
   bool rows_in_parts() const override { return Batch::Rows::kInParts; }
