@@ -12,11 +12,12 @@
 #include "engine/core/error.hpp"
 #include "io/convert/convert.hpp"
 #include "io/graph_file/graph_file.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
 
-const std::filesystem::path kData = SLUICE_SHARED_DATA;
+const std::filesystem::path kData = paths::kSharedData;
 /// The oracles' sets take seconds beyond that.
 constexpr std::uint64_t kMostEdges = 150'000;
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 
@@ -11,7 +12,7 @@ class BenchTest : public CliTest {
  protected:
   /// Runs sluice-bench to its end.
   static Finished bench(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), SLUICE_BENCH);
+    arguments.insert(arguments.begin(), paths::kBench);
     return Process(std::move(arguments)).wait();
   }
   /// It must succeed.
@@ -22,7 +23,7 @@ class BenchTest : public CliTest {
   }
   /// As refuse().
   void refuse_bench(int status, const std::string& words, std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), SLUICE_BENCH);
+    arguments.insert(arguments.begin(), paths::kBench);
     refuse_program("sluice-bench", status, words, std::move(arguments));
   }
   nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(read_bytes(at(name))); }

@@ -3,13 +3,14 @@
 #include <fstream>
 
 #include "bench/bench.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
 
 class Page : public BenchTest {
  protected:
-  const std::string source_ = SLUICE_SOURCE, reports_ = source_ + "/tests/bench/reports",
+  const std::string source_ = paths::kSource, reports_ = source_ + "/tests/bench/reports",
                     peers_ = source_ + "/tests/bench/peers.json";
 };
 

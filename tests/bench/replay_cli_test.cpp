@@ -3,6 +3,7 @@
 #include <random>
 
 #include "bench/bench.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -162,7 +163,7 @@ TEST_F(RankReplayCli, RefusesWhatHasNoMeaning) {
 /// Machines that share the folder may have processes of one id.
 TEST_F(RankReplayCli, ScratchFoldersNameTheMachine) {
   std::filesystem::create_directory(at("scratch"));
-  Process process({SLUICE_BENCH, "replay", temporal(), "--batch-fraction", "5e-3", "--transport", "file",
+  Process process({paths::kBench, "replay", temporal(), "--batch-fraction", "5e-3", "--transport", "file",
                    "--scratch", at("scratch"), "--quiet"});
   std::string name;
   ASSERT_TRUE(process.reaches([&] {

@@ -18,11 +18,12 @@
 #include "io/graph_file/graph_file.hpp"
 #include "pagerank/batch_support.hpp"
 #include "pagerank/oracle.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
 
-const std::filesystem::path kData = SLUICE_SHARED_DATA;
+const std::filesystem::path kData = paths::kSharedData;
 constexpr double kExactError = 1e-9;
 /// Ranks of these graphs are up to a few hundredths, and frontiers let 1e-6 of them go in each of some tens
 /// of iterations; what was measured stays below 5e-8.

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/job_test.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -49,7 +50,7 @@ TEST_F(BadInput, UnreadableGraphFile) {
   chmod(path.c_str(), 0);
   chmod(folder_.path().c_str(), 0755);
 
-  const auto finished = Process({SLUICE_PROGRAM, "info", path}, Process::As::nobody).wait();
+  const auto finished = Process({paths::kProgram, "info", path}, Process::As::nobody).wait();
 
   if (finished.status == 127) GTEST_SKIP() << "others may not run the program here";
   EXPECT_EQ(finished.status, kBadInput);
@@ -246,7 +247,7 @@ TEST_F(BadInput, ScratchThatIsNoFolder) {
   std::filesystem::create_directory(at("closed"));
   std::filesystem::permissions(at("closed"), std::filesystem::perms::owner_read);
   std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
-  const auto finished = Process({SLUICE_PROGRAM, "walk", graph(), "--output", "-", "--format", "text",
+  const auto finished = Process({paths::kProgram, "walk", graph(), "--output", "-", "--format", "text",
                                  "--scratch", at("closed")},
                                 Process::As::nobody)
                             .wait();

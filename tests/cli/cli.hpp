@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/process.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 
@@ -40,7 +41,7 @@ class CliTest : public testing::Test {
   /// Runs the program; it must end with `status`, one line on standard error that holds `words`, nothing on
   /// standard output, and nothing new in the folder.
   void refuse(int status, const std::string& words, std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), SLUICE_PROGRAM);
+    arguments.insert(arguments.begin(), paths::kProgram);
     refuse_program("sluice", status, words, std::move(arguments));
   }
   /// The same of any program and its arguments.
@@ -71,7 +72,7 @@ class CliTest : public testing::Test {
     return path;
   }
 
-  static std::string shared(const std::string& name) { return std::string(SLUICE_SHARED_DATA) + "/" + name; }
+  static std::string shared(const std::string& name) { return std::string(paths::kSharedData) + "/" + name; }
 
   Folder folder_;
 };

@@ -1,6 +1,7 @@
 // How jobs end before their time: by signals, by limits on files, and for want of a standard stream. Whatever
 // ends them, there is one line, the status of a failure, and nothing is left behind.
 #include "cli/cli.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -13,7 +14,7 @@ class EarlyEnd : public CliTest {
   void refuse_in_shell(const std::string& words, const std::string& preparation,
                        const std::vector<std::string>& arguments, const std::string& redirection = "") {
     const auto before = folder_.names().size();
-    std::string command = preparation + " exec " + SLUICE_PROGRAM;
+    std::string command = preparation + " exec " + paths::kProgram;
     for (const auto& argument : arguments) command += " '" + argument + "'";
     const auto finished = Process({"/bin/sh", "-c", command + redirection}).wait();
     EXPECT_EQ(finished.status, kFailed) << finished.err;
@@ -28,7 +29,7 @@ TEST_F(EarlyEnd, AStopInTheMiddleOfABatchEndsItSoon) {
   // One batch of samples of all vertices, which takes longer than anybody waits.
   const auto input = graph("kronecker", 17);
   for (const int requests : {1, 2}) {
-    Process process({SLUICE_PROGRAM, "sample", input, "--kind", "node", "--count", "50000", "--instances",
+    Process process({paths::kProgram, "sample", input, "--kind", "node", "--count", "50000", "--instances",
                      "4000", "--device", "host", "--threads", "1", "--output", at("out.h5")});
     ASSERT_TRUE(process.reaches([&] { return folder_.names().size() == 2; })) << "an output is begun";
     const auto before = process.ticks();
@@ -47,7 +48,7 @@ TEST_F(EarlyEnd, AStopInTheMiddleOfABatchEndsItSoon) {
 TEST_F(EarlyEnd, AnInterruptLeavesNoOutput) {
   const auto input = graph();
   for (const int signal : {SIGINT, SIGHUP}) {
-    Process process({SLUICE_PROGRAM, "walk", input, "--length", "2000", "--walks-per-vertex", "100000",
+    Process process({paths::kProgram, "walk", input, "--length", "2000", "--walks-per-vertex", "100000",
                      "--output", at("out.h5")});
     ASSERT_TRUE(process.reaches([&] { return folder_.names().size() == 2; })) << "an output is begun";
     kill(process.id(), signal);
@@ -62,7 +63,7 @@ TEST_F(EarlyEnd, AnInterruptLeavesNoOutput) {
 TEST_F(EarlyEnd, WhatIgnoresTheTerminalGoesOn) {
   const auto input = graph();
   Process process({"/bin/sh", "-c",
-                   std::string("trap '' HUP; exec ") + SLUICE_PROGRAM + " walk " + input +
+                   std::string("trap '' HUP; exec ") + paths::kProgram + " walk " + input +
                        " --length 100 --walks-per-vertex 1000 --output " + at("out.h5")});
   ASSERT_TRUE(process.reaches([&] { return folder_.names().size() == 2; })) << "an output is begun";
   kill(process.id(), SIGHUP);
@@ -96,7 +97,7 @@ TEST_F(EarlyEnd, AClosedStandardOutputIsNoFile) {
   refuse_in_shell(words, "", {"--version"}, " >&-");
   // Messages to a closed stream go into no file either.
   const auto deaf = Process({"/bin/sh", "-c",
-                             std::string(SLUICE_PROGRAM) + " walk " + input + " --verbose --output " +
+                             std::string(paths::kProgram) + " walk " + input + " --verbose --output " +
                                  at("deaf.h5") + " <&- >&- 2>&-"})
                         .wait();
   EXPECT_EQ(deaf.status, 0);

@@ -2,6 +2,7 @@
 #include <sys/mount.h>
 
 #include "cli/cli.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -166,7 +167,7 @@ TEST_F(FileSafety, AKilledJobLeavesTheNameWithShardsOfItsOwn) {
     run(sharded("1"));
     for (int i = 0; i < 200; ++i) write_bytes(many + std::to_string(i) + ".h5", "");
     auto words = sharded("2");
-    words.insert(words.begin(), SLUICE_PROGRAM);
+    words.insert(words.begin(), paths::kProgram);
     Process process(words);
     const auto old_shard = read_bytes(first);
     process.reaches([&] {
@@ -211,7 +212,7 @@ TEST_F(FileSafety, ConversionsLookAtTheNameFirst) {
 /// Two containers that share a folder: in each the job is the first process.
 TEST_F(FileSafety, JobsOfTwoContainersKeepApart) {
   const auto contained = [&](const std::string& seed, const std::string& walks) {
-    std::vector<std::string> words{"/usr/bin/unshare", "--pid", "--fork", SLUICE_PROGRAM};
+    std::vector<std::string> words{"/usr/bin/unshare", "--pid", "--fork", paths::kProgram};
     if (geteuid() != 0) words.insert(words.begin() + 1, {"--user", "--map-root-user"});
     for (const auto& word : walk(at("o.h5"), {"--seed", seed, "--force", "--quiet"})) words.push_back(word);
     words.insert(words.end(), {"--walks-per-vertex", walks});

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "cli/cli.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -129,7 +130,7 @@ TEST_F(Output, TextOfNodeSamplesShowsTheVertices) {
 TEST_F(Output, WhatWaitsForStandardOutputLiesInScratch) {
   const std::vector<std::string> arguments{"sample", graph(),    "--kind", "node",     "--count",
                                            "9",      "--output", "-",      "--format", "text"};
-  std::vector<std::string> words{"/usr/bin/env", "TMPDIR=" + at("absent"), SLUICE_PROGRAM};
+  std::vector<std::string> words{"/usr/bin/env", "TMPDIR=" + at("absent"), paths::kProgram};
   words.insert(words.end(), arguments.begin(), arguments.end());
   EXPECT_EQ(Process(words).wait().status, 1);
   words.insert(words.end(), {"--scratch", folder_.path().string()});

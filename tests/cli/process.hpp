@@ -16,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "paths.hpp"
+
 namespace sluice::test {
 
 struct Finished {
@@ -150,7 +152,7 @@ class Process {
 
 /// Runs `sluice` with these arguments to its end.
 inline Finished sluice(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), SLUICE_PROGRAM);
+  arguments.insert(arguments.begin(), paths::kProgram);
   return Process(std::move(arguments)).wait();
 }
 

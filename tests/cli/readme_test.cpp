@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "cli/process.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
 
-const std::string kSource = SLUICE_SOURCE;
+const std::string kSource = paths::kSource;
 /// Figures and how they were measured, mostly on GPUs.
 const std::string kFigures = "docs/performance.md";
 
@@ -93,7 +94,7 @@ class Docs : public testing::TestWithParam<std::string> {
  protected:
   /// Runs lines of bash, which must succeed; returns what they print.
   std::string shell(const std::string& text) const {
-    const std::string program = SLUICE_PROGRAM;
+    const std::string program = paths::kProgram;
     const std::string before =
         "exec 2>&1; set -euo pipefail; cd " + folder_.path().string() +
         "; PATH=" + program.substr(0, program.rfind('/')) +

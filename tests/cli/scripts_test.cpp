@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/process.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -16,7 +17,7 @@ class Build : public testing::Test {
     write_bytes(folder_ / "cmake", "#!/bin/bash\n[ \"$1\" = --build ] || exit 0\n" + steps);
     std::filesystem::permissions(folder_ / "cmake", std::filesystem::perms::owner_all);
     const std::string script = "set -euo pipefail; cd " + folder_.path().string() +
-                               "; export PATH=\"$PWD:$PATH\" FOLDER=\"$PWD\"; . " SLUICE_SOURCE
+                               "; export PATH=\"$PWD:$PATH\" FOLDER=\"$PWD\"; . " + paths::kSource +
                                "/scripts/lib.sh; build host program 2>err";
     return Process({"/bin/bash", "-c", script}).wait().status;
   }
@@ -55,7 +56,7 @@ class Layers : public testing::Test {
  protected:
   Layers() {
     std::filesystem::create_directories(folder_ / "scripts");
-    std::filesystem::copy(SLUICE_SOURCE "/scripts/layers", folder_ / "scripts/layers");
+    std::filesystem::copy(std::string(paths::kSource) + "/scripts/layers", folder_ / "scripts/layers");
     for (const char* other : {"apps", "io", "partition", "tests"})
       std::filesystem::create_directories(folder_ / other);
     write_bytes(folder_ / "CONTRIBUTING.md",
@@ -101,7 +102,7 @@ TEST(CheckSolvers, GoesOnInItsEnvironmentWhereModulesAreMissing) {
   const std::string script = folder / "scripts/check-solvers", python = folder / "build/venv/bin/python";
   std::filesystem::create_directories(folder / "scripts");
   std::filesystem::create_directories(folder / "build/venv/bin");
-  std::filesystem::copy(SLUICE_SOURCE "/scripts/check-solvers", script);
+  std::filesystem::copy(std::string(paths::kSource) + "/scripts/check-solvers", script);
   write_bytes(python, "#!/bin/sh\necho \"$@\"\n");
   std::filesystem::permissions(python, std::filesystem::perms::owner_all);
 
@@ -109,9 +110,9 @@ TEST(CheckSolvers, GoesOnInItsEnvironmentWhereModulesAreMissing) {
   EXPECT_EQ(help.status, 0) << help.err;
   EXPECT_TRUE(help.out.starts_with("usage: check-solvers")) << help.out;
   const Finished done =
-      Process({"/usr/bin/python3", "-I", "-S", script, "--sluice", SLUICE_PROGRAM, "graph.h5"}).wait();
+      Process({"/usr/bin/python3", "-I", "-S", script, "--sluice", paths::kProgram, "graph.h5"}).wait();
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_EQ(done.out, script + " --sluice " SLUICE_PROGRAM " graph.h5\n");
+  EXPECT_EQ(done.out, script + " --sluice " + paths::kProgram + " graph.h5\n");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "cli/process.hpp"
 #include "io/graph_file/graph_file.hpp"
+#include "paths.hpp"
 #include "statistical/graphs.hpp"
 
 namespace sluice::test {
@@ -15,7 +16,7 @@ class Example : public testing::Test {
   void SetUp() override { io::write_graph(folder_ / "graph.h5", stat::triangles(), false); }
 
   Finished run(const std::string& program, std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), std::string(SLUICE_EXAMPLES) + "/" + program);
+    arguments.insert(arguments.begin(), std::string(paths::kExamples) + "/" + program);
     return Process(std::move(arguments)).wait();
   }
 

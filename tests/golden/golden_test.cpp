@@ -18,6 +18,7 @@
 
 #include "golden/content.hpp"
 #include "golden/ways.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -42,7 +43,7 @@ class PrintsCount : public testing::Environment {
 class GoldenTest : public testing::TestWithParam<std::string> {
  protected:
   GoldenTest() {
-    std::filesystem::create_directory_symlink(SLUICE_GOLDEN "/inputs", folder_ / "inputs");
+    std::filesystem::create_directory_symlink(std::string(paths::kGolden) + "/inputs", folder_ / "inputs");
     std::filesystem::current_path(folder_.path());
   }
   ~GoldenTest() override { std::filesystem::current_path(before_); }

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "paths.hpp"
+
 namespace sluice::test {
 
 using Words = std::vector<std::string>;
@@ -62,7 +64,7 @@ inline std::vector<GoldenJob> read_golden_table(const std::string& path) {
 
 /// The table of this folder, read once.
 inline const std::vector<GoldenJob>& golden_table() {
-  static const std::vector<GoldenJob> jobs = read_golden_table(SLUICE_GOLDEN "/jobs.txt");
+  static const std::vector<GoldenJob> jobs = read_golden_table(std::string(paths::kGolden) + "/jobs.txt");
   return jobs;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "golden/table.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 
@@ -44,7 +45,7 @@ inline Words started_by(const Words& launcher) {
   const std::string asked = environment("SLUICE_GOLDEN_PROGRAM");
   Words words = launcher;
   if (!words.empty() && words[0].find('/') == std::string::npos) words.insert(words.begin(), "/usr/bin/env");
-  words.push_back(asked.empty() ? SLUICE_PROGRAM : asked);
+  words.push_back(asked.empty() ? paths::kProgram : asked);
   return words;
 }
 

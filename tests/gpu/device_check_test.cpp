@@ -8,6 +8,7 @@
 
 #include "cli/process.hpp"
 #include "gpu/gpu.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -29,7 +30,7 @@ class DeviceCheck : public testing::Test {
 };
 
 TEST_F(DeviceCheck, TheHostIsTakenSilentlyWithoutAGpu) {
-  auto words = job(SLUICE_PROGRAM, "auto");
+  auto words = job(paths::kProgram, "auto");
   words.insert(words.begin(), {"/usr/bin/env", "CUDA_VISIBLE_DEVICES="});
   const Finished done = run(words);
   EXPECT_EQ(done.status, 0) << done.err;
@@ -38,7 +39,7 @@ TEST_F(DeviceCheck, TheHostIsTakenSilentlyWithoutAGpu) {
 }
 
 TEST_F(DeviceCheck, AnyGpuIsRefusedWithOneLineWithoutOne) {
-  auto words = job(SLUICE_PROGRAM, "cuda");
+  auto words = job(paths::kProgram, "cuda");
   words.insert(words.begin(), {"/usr/bin/env", "CUDA_VISIBLE_DEVICES="});
   const Finished done = run(words);
   EXPECT_EQ(done.status, 2);

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "io/readers_support.hpp"
+#include "paths.hpp"
 
 namespace sluice::io::testing {
 namespace {
 
 using nlohmann::json;
 
-const std::filesystem::path kData = SLUICE_SHARED_DATA;
+const std::filesystem::path kData = paths::kSharedData;
 
 struct Counts {
   std::uint64_t edges = 0, least = ~0ull, largest = 0, distinct = 0;

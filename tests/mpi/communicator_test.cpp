@@ -1,5 +1,6 @@
 // The communicator over MPI: on_ranks.cpp holds what each rank does and expects.
 #include "mpi/ranks.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -8,7 +9,7 @@ class CommunicatorTest : public MpiTest {
  protected:
   void pass_on(int ranks, const std::string& filter) {
     const auto finished =
-        Process(on_ranks(ranks, {SLUICE_ON_RANKS, "--gtest_filter=OnRanks." + filter})).wait();
+        Process(on_ranks(ranks, {paths::kOnRanks, "--gtest_filter=OnRanks." + filter})).wait();
     EXPECT_EQ(finished.status, 0) << finished.out << finished.err;
     EXPECT_NE(finished.out.find("[  PASSED  ]"), std::string::npos) << finished.out;
   }

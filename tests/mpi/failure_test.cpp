@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "mpi/ranks.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -34,7 +35,7 @@ class RankFailure : public MpiTest {
   }
 
   std::vector<std::string> walk_on(int ranks, const std::vector<std::string>& more) {
-    std::vector<std::string> program{SLUICE_PROGRAM, "walk", graph(), "--output", at("x.h5")};
+    std::vector<std::string> program{paths::kProgram, "walk", graph(), "--output", at("x.h5")};
     program.insert(program.end(), more.begin(), more.end());
     return on_ranks(ranks, program);
   }
@@ -42,7 +43,7 @@ class RankFailure : public MpiTest {
   /// Two ranks, of which the second has these options besides.
   std::vector<std::string> walk_with_other_second(const std::vector<std::string>& more) {
     auto words = walk_on(1, {});
-    words.insert(words.end(), {":", "-n", "1", SLUICE_PROGRAM, "walk", graph(), "--output", at("x.h5")});
+    words.insert(words.end(), {":", "-n", "1", paths::kProgram, "walk", graph(), "--output", at("x.h5")});
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -70,7 +71,7 @@ TEST_F(RankFailure, RanksMustAgreeBeforeTheyMeet) {
   const std::string both = graph("rmat", 8, {"--reverse"}), out_alone = at("out_alone.h5");
   run({"generate", "rmat", "--scale", "8", "--output", out_alone, "--quiet"});
   const auto search = [&](const std::string& file, const std::vector<std::string>& more) {
-    std::vector<std::string> words{SLUICE_PROGRAM, "bfs", file, "--source", "1", "--output", at("x.h5")};
+    std::vector<std::string> words{paths::kProgram, "bfs", file, "--source", "1", "--output", at("x.h5")};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   };
@@ -92,7 +93,7 @@ TEST_F(RankFailure, RanksMustAgreeBeforeTheyMeet) {
   const std::string words = " bfs g.h5 --source 1 --output " + at("x.h5");
   refuse_on_ranks(
       2, "the ranks were not started alike",
-      on_ranks(2, {"sh", "-c", "cd " + at("") + "$OMPI_COMM_WORLD_RANK && exec " + SLUICE_PROGRAM + words}));
+      on_ranks(2, {"sh", "-c", "cd " + at("") + "$OMPI_COMM_WORLD_RANK && exec " + paths::kProgram + words}));
 }
 
 TEST_F(RankFailure, FilesOfOneNameMustBeTheSame) {
@@ -105,12 +106,12 @@ TEST_F(RankFailure, FilesOfOneNameMustBeTheSame) {
       " pagerank " + graph("rmat", 8, {"--undirected"}) + " --insert insert.txt --output " + at("x.h5");
   refuse_on_ranks(
       2, "checksum",
-      on_ranks(2, {"sh", "-c", "cd " + at("") + "$OMPI_COMM_WORLD_RANK && exec " + SLUICE_PROGRAM + words}));
+      on_ranks(2, {"sh", "-c", "cd " + at("") + "$OMPI_COMM_WORLD_RANK && exec " + paths::kProgram + words}));
 }
 
 TEST_F(RankFailure, OneProcessSuffices) {
   refuse_on_ranks(2, "generate is the work of one process",
-                  on_ranks(2, {SLUICE_PROGRAM, "generate", "ring", "--output", at("x.h5")}));
+                  on_ranks(2, {paths::kProgram, "generate", "ring", "--output", at("x.h5")}));
 }
 
 TEST_F(RankFailure, ProcessesThatCannotMeetAreRefused) {
@@ -128,7 +129,7 @@ TEST_F(RankFailure, AFullDisk) {
     GTEST_SKIP() << "no permission to mount a tmpfs";
   for (const char* layout : {"single", "sharded"}) {
     refuse_on_ranks(1, "No space left on device",
-                    on_ranks(3, {SLUICE_PROGRAM, "walk", graph(), "--walks-per-vertex", "30", "--output",
+                    on_ranks(3, {paths::kProgram, "walk", graph(), "--walks-per-vertex", "30", "--output",
                                  place + "/x.h5", "--output-layout", layout}));
     EXPECT_TRUE(std::filesystem::is_empty(place)) << layout;
   }
@@ -163,7 +164,7 @@ class LongJob : public RankFailure {
   }
   std::vector<std::string> job(const std::string& output, const char* walks_per_vertex = "80") {
     auto all = words(walks_per_vertex);
-    all.insert(all.begin(), SLUICE_PROGRAM);
+    all.insert(all.begin(), paths::kProgram);
     all.insert(all.end(), {"--output", at(output), "--report", at(output + ".json")});
     return on_ranks(3, all);
   }
@@ -317,7 +318,7 @@ TEST_F(RankFailure, AWorkingRankIsWaitedFor) {
   for (int i = 0; i < 30; ++i) queries += std::to_string(i) + "\n";
   for (int i = 0; i < 30; ++i) queries += "4095\n";
   write_bytes(at("starts.txt"), queries);
-  auto words = on_ranks(2, {SLUICE_PROGRAM, "ppr", g, "--starts", at("starts.txt"), "--tolerance", "1e-12",
+  auto words = on_ranks(2, {paths::kProgram, "ppr", g, "--starts", at("starts.txt"), "--tolerance", "1e-12",
                             "--top", "5", "--threads", "1", "--output", at("x.h5"), "--quiet"});
   words.insert(words.begin() + 1, {"-x", "SLUICE_PATIENCE=1"});
   const auto finished = Process(words).wait();

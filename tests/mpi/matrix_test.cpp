@@ -1,5 +1,6 @@
 // The whole matrix of what may change no bit, on this machine's cores: see matrix.cpp, which this starts.
 #include "mpi/ranks.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -17,14 +18,14 @@ class Matrix : public MpiTest {
   void SetUp() override {
     MpiTest::SetUp();
     if (IsSkipped()) return;
-    const auto finished = Process({SLUICE_MATRIX, "prepare", folder_.path().string(), "300"}).wait();
+    const auto finished = Process({paths::kMatrix, "prepare", folder_.path().string(), "300"}).wait();
     ASSERT_EQ(finished.status, 0) << finished.err;
   }
 
   /// The cells of `name` on `ranks` ranks, with `more` options.
   Finished cells(int ranks, const std::string& name, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words{SLUICE_MATRIX, "run", folder_.path().string(), "--only", name,
-                                   "--device",    "host"};
+    std::vector<std::string> words{paths::kMatrix, "run", folder_.path().string(), "--only", name,
+                                   "--device",     "host"};
     words.insert(words.end(), more.begin(), more.end());
     return Process(ranks == 1 ? words : on_ranks(ranks, words)).wait(kLimit);
   }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mpi/ranks.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -161,7 +162,7 @@ TEST_F(RankBatchOnRanks, ReplaysAsOneProcess) {
   };
   nlohmann::json alone;
   auto one = with("alone.json", {});
-  one.insert(one.begin(), SLUICE_BENCH);
+  one.insert(one.begin(), paths::kBench);
   EXPECT_EQ(Process(one).wait().status, 0);
   std::ifstream(at("alone.json")) >> alone;
   for (const std::vector<std::string>& more :

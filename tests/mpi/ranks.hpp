@@ -6,6 +6,7 @@
 
 #include "cli/cli.hpp"
 #include "mpi/kinds.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 
@@ -21,13 +22,13 @@ inline std::vector<std::string> on_ranks(int ranks, std::vector<std::string> pro
 
 /// Runs `sluice` with these arguments on `ranks` ranks to its end.
 inline Finished sluice_on(int ranks, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), SLUICE_PROGRAM);
+  arguments.insert(arguments.begin(), paths::kProgram);
   return Process(on_ranks(ranks, std::move(arguments))).wait();
 }
 
 /// The same of `sluice-bench`.
 inline Finished bench_on(int ranks, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), SLUICE_BENCH);
+  arguments.insert(arguments.begin(), paths::kBench);
   return Process(on_ranks(ranks, std::move(arguments))).wait();
 }
 
@@ -48,7 +49,7 @@ class MpiTest : public CliTest {
   /// would let the others wait for ever.
   void pass_on(int ranks, const std::string& filter) {
     const auto finished =
-        Process(on_ranks(ranks, {SLUICE_ON_RANKS, "--gtest_catch_exceptions=0", "--gtest_filter=" + filter}))
+        Process(on_ranks(ranks, {paths::kOnRanks, "--gtest_catch_exceptions=0", "--gtest_filter=" + filter}))
             .wait();
     EXPECT_EQ(finished.status, 0) << finished.out << finished.err;
     EXPECT_NE(finished.out.find("[  PASSED  ]"), std::string::npos) << finished.out;

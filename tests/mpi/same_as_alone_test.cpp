@@ -1,6 +1,7 @@
 // Any number of ranks gives the bytes of one process: every kind, in every form. Each launch takes half a
 // second, so the numbers of ranks go round: every kind meets several, and every form meets all.
 #include "mpi/ranks.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -68,7 +69,7 @@ TEST_F(SameAsAlone, StandardOutputInOrder) {
 TEST_F(SameAsAlone, StandardOutputByWayOfScratch) {
   const std::vector<std::string> arguments{"sample",   graph(), "--kind",   "snowball",
                                            "--output", "-",     "--format", "text"};
-  std::vector<std::string> words{"/usr/bin/env", "TMPDIR=" + at("absent"), SLUICE_PROGRAM};
+  std::vector<std::string> words{"/usr/bin/env", "TMPDIR=" + at("absent"), paths::kProgram};
   words.insert(words.end(), arguments.begin(), arguments.end());
   words.insert(words.end(), {"--scratch", folder_.path().string()});
 

@@ -11,11 +11,12 @@
 #include "io/convert/convert.hpp"
 #include "io/graph_file/graph_file.hpp"
 #include "pagerank/oracle.hpp"
+#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
 
-const std::filesystem::path kData = SLUICE_SHARED_DATA;
+const std::filesystem::path kData = paths::kSharedData;
 /// The oracle takes seconds for a million edges, and many times as long under sanitizers.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::uint64_t kMostEdges = 500'000;
