@@ -9,7 +9,7 @@
 
 namespace sluice::acc {
 
-/// As many as there can be, where the portable most is 8: a search's thin frontier is as much as their
+/// As many as there can be, where the portable most is 8: a search's small frontier is as much as their
 /// first-level caches can ask for in a microsecond.
 inline constexpr unsigned kClusterBlocks = 16;
 inline constexpr unsigned kClusterBlock = 1024;

@@ -1,10 +1,10 @@
-// Thin rounds of a vote, in one cluster of thread blocks: road graphs have thousands of them, each with so
-// little to do that a grid's barriers and the worklists on the way to them take longer than the work. Here a
-// round is a chain of as few reads as there can be, and one barrier: active vertices and where their lists
-// begin stay in shared memory, four lanes take a vertex's edges, and a minimum settles a target at once
-// (kEarliest in program.hpp), so that there are no marks and nothing to collect or to clear. On an H200 a
-// round of a search over a grid of 4096 x 4096 vertices takes 3.4 us so, and took 15.9 by the whole grid of
-// blocks.
+// Rounds of a vote with small frontiers, in one cluster of thread blocks: road graphs have thousands of them,
+// each with so little to do that a grid's barriers and the worklists on the way to them take longer than the
+// work. Here a round is a chain of as few reads as there can be, and one barrier: active vertices and where
+// their lists begin stay in shared memory, four lanes take a vertex's edges, and a minimum settles a target
+// at once (kEarliest in program.hpp), so that there are no marks and nothing to collect or to clear. On an
+// H200 a round of a search over a grid of 4096 x 4096 vertices takes 3.4 us so, and took 15.9 by the whole
+// grid of blocks.
 #pragma once
 
 #include "engine/acc/resident_cuda/cluster.cuh"
@@ -13,53 +13,53 @@
 namespace sluice::acc {
 
 /// Lanes that share a vertex: what a road or a mesh has of neighbours.
-inline constexpr unsigned kThinLanes = 4;
+inline constexpr unsigned kVertexLanes = 4;
 /// A cluster takes rounds up to so many vertices, and so many edges.
-inline constexpr unsigned kThinMost = 16384, kThinMostEdges = 4 * kThinMost;
+inline constexpr unsigned kMostClusterVertices = 16384, kMostClusterEdges = 4 * kMostClusterVertices;
 /// So many vertices are four warps' of one block, which wait for themselves alone.
-inline constexpr unsigned kAloneMost = 32, kAloneThreads = kAloneMost * kThinLanes;
+inline constexpr unsigned kMostBlockVertices = 32, kBlockThreads = kMostBlockVertices * kVertexLanes;
 /// Vertices on a block's list: four times its share, and so many that a block has a processor of its own.
-inline constexpr unsigned kThinList = 4 * kThinMost / kClusterBlocks;
+inline constexpr unsigned kClusterList = 4 * kMostClusterVertices / kClusterBlocks;
 
 /// An active vertex, and its list.
-struct ThinVertex {
+struct FrontierVertex {
   Vertex vertex = 0;
   unsigned degree = 0;
   EdgeIndex begin = 0;
 };
 
 /// What a block has found for the next round.
-struct ThinCount {
-  unsigned active = 0;  ///< told to all: and kThick, where `thick`
+struct FrontierCount {
+  unsigned active = 0;  ///< sent to all: and kTooLarge, where `too_large`
   unsigned edges = 0;
 };
 
-struct ThinMade : ThinCount {
-  unsigned thick = 0;  ///< is some of it no cluster's work?
+struct CountedFrontier : FrontierCount {
+  unsigned too_large = 0;  ///< is some of it no cluster's work?
 };
 
 /// Above the sum of what all blocks find, and so low that their flags have a sum.
-inline constexpr unsigned kThick = 1u << 20;
+inline constexpr unsigned kTooLarge = 1u << 20;
 
 /// A block's shared memory.
-struct ThinRoom {
-  ThinVertex lists[2][kThinList];     ///< what a round reads, and what it makes
-  ThinCount told[2][kClusterBlocks];  ///< by all blocks, of those lists
-  ThinMade made[3];                   ///< by this block so far; of the round after the next, cleared
-  unsigned over[2];                   ///< is the first block through alone, by the round?
-  VoteRound last;                     ///< that the first block has made alone
-  ThinCount found;                    ///< in it
-  RoundTotals totals;                 ///< the first block's
+struct SmallFrontierMemory {
+  FrontierVertex lists[2][kClusterList];  ///< what a round reads, and what it makes
+  FrontierCount sent[2][kClusterBlocks];  ///< by all blocks, of those lists
+  CountedFrontier made[3];                ///< by this block so far; of the round after the next, cleared
+  unsigned over[2];                       ///< is the first block through alone, by the round?
+  VoteRound last;                         ///< that the first block has made alone
+  FrontierCount found;                    ///< in it
+  RoundTotals totals;                     ///< the first block's
 };
 
 // ---- kernels
 
 /// A block's part.
 template <class Program>
-class ThinRounds {
+class SmallFrontierRounds {
  public:
-  __device__ ThinRounds(const VoteView<Program>& view, ThinRoom& room)
-      : view_(view), room_(room), block_(team_.block()), lane_(threadIdx.x % cuda::kWarp) {}
+  __device__ SmallFrontierRounds(const VoteView<Program>& view, SmallFrontierMemory& memory)
+      : view_(view), memory_(memory), block_(team_.block()), lane_(threadIdx.x % cuda::kWarp) {}
 
   /// From a round that has work on, until none is active or a round is none for a cluster.
   __device__ void run() {
@@ -67,7 +67,7 @@ class ThinRounds {
     take_lists(now);
     do {
       was = now;
-      now = now.active <= kAloneMost ? alone(was) : together(now);
+      now = now.active <= kMostBlockVertices ? alone(was) : together(now);
     } while (now.blocks > 0);
     hand_over(was, now);
   }
@@ -80,8 +80,8 @@ class ThinRounds {
     unsigned up_to = 0;  ///< how many the lists up to that of block `lane` have
   };
 
-  __device__ ThinVertex* list(unsigned round) const { return room_.lists[round % 2]; }
-  __device__ ThinMade& made(unsigned round) const { return room_.made[round % 3]; }
+  __device__ FrontierVertex* list(unsigned round) const { return memory_.lists[round % 2]; }
+  __device__ CountedFrontier& made(unsigned round) const { return memory_.made[round % 3]; }
 
   __device__ static unsigned share_of(unsigned size) { return (size + kClusterBlocks - 1) / kClusterBlocks; }
 
@@ -96,49 +96,49 @@ class ThinRounds {
       const EdgeIndex begin = view_.work.offsets[v];
       list(now.round)[i] = {v, static_cast<unsigned>(view_.work.offsets[v + 1ull] - begin), begin};
     }
-    if (threadIdx.x < 3) room_.made[threadIdx.x] = {};
-    if (threadIdx.x < 2) room_.over[threadIdx.x] = 0;
-    if (threadIdx.x == 0) room_.totals = *view_.trace.totals;
+    if (threadIdx.x < 3) memory_.made[threadIdx.x] = {};
+    if (threadIdx.x < 2) memory_.over[threadIdx.x] = 0;
+    if (threadIdx.x == 0) memory_.totals = *view_.trace.totals;
     if (threadIdx.x < kClusterBlocks)
-      room_.told[now.round % 2][threadIdx.x] = {min(share, size - min(threadIdx.x * share, size)), 0};
+      memory_.sent[now.round % 2][threadIdx.x] = {min(share, size - min(threadIdx.x * share, size)), 0};
     team_.sync();
     if (block_ == 0 && threadIdx.x < 3) view_.work.counts[threadIdx.x] = {};  // all have read sizes
     team_.sync();
   }
 
-  /// What block `lane` has told of a round's list.
-  __device__ ThinCount told(unsigned round) const {
-    return lane_ < kClusterBlocks ? room_.told[round % 2][lane_] : ThinCount{};
+  /// What block `lane` has sent of a round's list.
+  __device__ FrontierCount sent(unsigned round) const {
+    return lane_ < kClusterBlocks ? memory_.sent[round % 2][lane_] : FrontierCount{};
   }
 
   /// What this block has found for a round.
-  __device__ ThinCount found_for(unsigned round) const {
-    const ThinMade& count = made(round);
-    return {count.active + (count.thick != 0 ? kThick : 0), count.edges};
+  __device__ FrontierCount found_for(unsigned round) const {
+    const CountedFrontier& count = made(round);
+    return {count.active + (count.too_large != 0 ? kTooLarge : 0), count.edges};
   }
 
   /// The round behind the one that has found so much. Its `blocks` are 0 where it is none for a cluster.
-  __device__ VoteRound next_of(const VoteRound& was, const ThinCount& all) const {
+  __device__ VoteRound next_of(const VoteRound& was, const FrontierCount& all) const {
     RoundCounts found;
-    found.active = all.active % kThick, found.active_edges = all.edges;
+    found.active = all.active % kTooLarge, found.active_edges = all.edges;
     VoteRound next = after(view_, was, found);
-    next.blocks = next.active > 0 && !next.pull && all.active < kThick && next.active <= kThinMost &&
-                  next.active_edges <= kThinMostEdges;
+    next.blocks = next.active > 0 && !next.pull && all.active < kTooLarge &&
+                  next.active <= kMostClusterVertices && next.active_edges <= kMostClusterEdges;
     return next;
   }
 
   __device__ VoteRound next_of(const VoteRound& was) const {
-    const ThinCount of_lane = told(was.round + 1);
+    const FrontierCount of_lane = sent(was.round + 1);
     return next_of(was, {__reduce_add_sync(~0u, of_lane.active), __reduce_add_sync(~0u, of_lane.edges)});
   }
 
   __device__ VoteRound together(const VoteRound& now) {
     const auto active = static_cast<unsigned>(now.active), share = share_of(active);
     const unsigned first = min(block_ * share, active);
-    push(now, {false, first, min(share, active - first), up_to(told(now.round).active)});
+    push(now, {false, first, min(share, active - first), up_to(sent(now.round).active)});
     __syncthreads();
     if (threadIdx.x < kClusterBlocks)
-      team_.of(room_.told[(now.round + 1) % 2], threadIdx.x)[block_] = found_for(now.round + 1);
+      team_.of(memory_.sent[(now.round + 1) % 2], threadIdx.x)[block_] = found_for(now.round + 1);
     if (block_ == 0 && threadIdx.x == kClusterBlock - 1) trace(now);  // others have more to do
     team_.sync();
     return next_of(now);
@@ -148,34 +148,34 @@ class ThinRounds {
   __device__ VoteRound alone(VoteRound& was) {
     if (block_ == 0) {
       VoteRound now = was;
-      Part part{false, 0, static_cast<unsigned>(now.active), up_to(told(now.round).active)};
+      Part part{false, 0, static_cast<unsigned>(now.active), up_to(sent(now.round).active)};
       for (unsigned round = now.round;; ++round) {
-        const bool works = threadIdx.x < kAloneThreads;
+        const bool works = threadIdx.x < kBlockThreads;
         if (works) push(now, part);
         __syncthreads();
-        if (room_.over[round % 2] != 0) break;
+        if (memory_.over[round % 2] != 0) break;
         if (!works) continue;
-        if (threadIdx.x == kAloneThreads - 1) trace(now);
+        if (threadIdx.x == kBlockThreads - 1) trace(now);
         const VoteRound next = next_of(now, found_for(now.round + 1));
-        if (next.blocks != 0 && next.active <= kAloneMost) {
+        if (next.blocks != 0 && next.active <= kMostBlockVertices) {
           now = next;
           part = {true, 0, static_cast<unsigned>(next.active), 0};
         } else {  // which the other warps see behind one more barrier
           part = {};
-          if (threadIdx.x == 0) room_.over[(round + 1) % 2] = 1;
+          if (threadIdx.x == 0) memory_.over[(round + 1) % 2] = 1;
         }
       }
       if (threadIdx.x < kClusterBlocks) {
-        *team_.of(&room_.last, threadIdx.x) = now;
-        *team_.of(&room_.found, threadIdx.x) = found_for(now.round + 1);
+        *team_.of(&memory_.last, threadIdx.x) = now;
+        *team_.of(&memory_.found, threadIdx.x) = found_for(now.round + 1);
       }
     }
     team_.sync();
-    was = room_.last;
+    was = memory_.last;
     if (threadIdx.x < kClusterBlocks)
-      room_.told[(was.round + 1) % 2][threadIdx.x] = threadIdx.x == 0 ? room_.found : ThinCount{};
-    if (threadIdx.x < 3) room_.made[threadIdx.x] = {};
-    if (threadIdx.x < 2) room_.over[threadIdx.x] = 0;
+      memory_.sent[(was.round + 1) % 2][threadIdx.x] = threadIdx.x == 0 ? memory_.found : FrontierCount{};
+    if (threadIdx.x < 3) memory_.made[threadIdx.x] = {};
+    if (threadIdx.x < 2) memory_.over[threadIdx.x] = 0;
     __syncthreads();
     return next_of(was);
   }
@@ -190,25 +190,25 @@ class ThinRounds {
   }
 
   /// Vertex i of a part, with no edges where it has none; every lane of the warp must come.
-  __device__ ThinVertex vertex(unsigned round, const Part& part, unsigned i) const {
+  __device__ FrontierVertex vertex(unsigned round, const Part& part, unsigned i) const {
     const bool mine = i < part.count;
-    if (part.own) return mine ? list(round)[i] : ThinVertex{};
+    if (part.own) return mine ? list(round)[i] : FrontierVertex{};
     unsigned owner = 0, before = 0;
     for (unsigned b = 0; b < kClusterBlocks; ++b) {
       const unsigned up_to_b = __shfl_sync(~0u, part.up_to, static_cast<int>(b));
       if (part.first + i >= up_to_b) owner = b + 1, before = up_to_b;
     }
-    return mine ? team_.of(list(round), owner)[part.first + i - before] : ThinVertex{};
+    return mine ? team_.of(list(round), owner)[part.first + i - before] : FrontierVertex{};
   }
 
   __device__ void push(const VoteRound& now, const Part& part) {
     if (threadIdx.x == 0) made(now.round + 2) = {};
-    const unsigned sub = threadIdx.x % kThinLanes;
-    for (unsigned i = threadIdx.x / kThinLanes; __any_sync(~0u, i < part.count);
-         i += kClusterBlock / kThinLanes) {
-      const ThinVertex u = vertex(now.round, part, i);
+    const unsigned sub = threadIdx.x % kVertexLanes;
+    for (unsigned i = threadIdx.x / kVertexLanes; __any_sync(~0u, i < part.count);
+         i += kClusterBlock / kVertexLanes) {
+      const FrontierVertex u = vertex(now.round, part, i);
       if (sub == 0 && i < part.count) atomicOr(view_.settled + u.vertex / 32, 1u << (u.vertex % 32));
-      for (unsigned k = sub; __any_sync(~0u, k < u.degree); k += kThinLanes)
+      for (unsigned k = sub; __any_sync(~0u, k < u.degree); k += kVertexLanes)
         look(k < u.degree, u.vertex, u.begin + k, {now.round, 0});
     }
   }
@@ -219,7 +219,7 @@ class ThinRounds {
 
   /// Sends along an edge, where `mine`; every lane of the warp must come.
   __device__ void look(bool mine, Vertex u, EdgeIndex e, const AccRound& at) {
-    ThinVertex to;
+    FrontierVertex to;
     bool news = false;
     if (mine) {
       to.vertex = __ldg(view_.out.targets + e);  // what never changes stays near over barriers
@@ -230,7 +230,7 @@ class ThinRounds {
       const auto before = fetch_min(view_.states + to.vertex, value);
       news = value < before && !view_.program.settled(before) && view_.program.active(value, before, at);
       to.degree = static_cast<unsigned>(min(degree, EdgeIndex{cuda::kWarpDegree}));
-      if (news && degree >= cuda::kWarpDegree) atomicExch(&made(at.round + 1).thick, 1u);
+      if (news && degree >= cuda::kWarpDegree) atomicExch(&made(at.round + 1).too_large, 1u);
     }
     const unsigned lanes = __ballot_sync(~0u, news);
     if (lanes == 0) return;
@@ -241,13 +241,13 @@ class ThinRounds {
       atomicAdd(&made(at.round + 1).edges, edges);
     }
     place = __shfl_sync(~0u, place, 0) + static_cast<unsigned>(__popc(lanes & ((1u << lane_) - 1)));
-    if (news && place < kThinList) {
+    if (news && place < kClusterList) {
       list(at.round + 1)[place] = to;
       if (to.degree > 0) asm volatile("prefetch.global.L2 [%0];" ::"l"(view_.out.targets + to.begin));
     }
-    if (__any_sync(~0u, news && place >= kThinList)) {
-      if (lane_ == 0) atomicExch(&made(at.round + 1).thick, 1u);
-      hand_over(view_.work.place(at.round), news && place >= kThinList, to.vertex);
+    if (__any_sync(~0u, news && place >= kClusterList)) {
+      if (lane_ == 0) atomicExch(&made(at.round + 1).too_large, 1u);
+      hand_over(view_.work.place(at.round), news && place >= kClusterList, to.vertex);
     }
   }
 
@@ -265,8 +265,8 @@ class ThinRounds {
   /// Leaves everything as the grid's rounds do, whose next one `now` is.
   __device__ void hand_over(VoteRound was, const VoteRound& now) {
     const RoundPlace place = view_.work.place(was.round);
-    const unsigned of_block = __shfl_sync(~0u, told(now.round).active, static_cast<int>(block_)),
-                   count = min(of_block % kThick, kThinList);
+    const unsigned of_block = __shfl_sync(~0u, sent(now.round).active, static_cast<int>(block_)),
+                   count = min(of_block % kTooLarge, kClusterList);
     for (unsigned i = threadIdx.x; __any_sync(~0u, i < count); i += kClusterBlock)
       hand_over(place, i < count, i < count ? list(now.round)[i].vertex : 0);
     team_.sync();
@@ -274,28 +274,28 @@ class ThinRounds {
     RoundCounts found;
     found.active = now.active;
     found.active_edges = atomicExch(&place.made->active_edges, 0ull);
-    was.thin = 0;
+    was.small_rounds = 0;
     *view_.state = after(view_, was, found);
-    *view_.trace.totals = room_.totals;
+    *view_.trace.totals = memory_.totals;
   }
 
   /// By one thread of the first block.
   __device__ void trace(const VoteRound& now) {
     AccRoundTrace round;
     round.active = now.active, round.edges = now.active_edges;
-    TraceView{&room_.totals, view_.trace.rounds}.add(round);
+    TraceView{&memory_.totals, view_.trace.rounds}.add(round);
   }
 
   const VoteView<Program>& view_;
-  ThinRoom& room_;
+  SmallFrontierMemory& memory_;
   ClusterTeam team_;
   unsigned block_, lane_;
 };
 
 template <class Program>
-__global__ void __launch_bounds__(kClusterBlock) thin_votes_kernel(VoteView<Program> view) {
+__global__ void __launch_bounds__(kClusterBlock) small_frontier_kernel(VoteView<Program> view) {
   extern __shared__ __align__(16) unsigned char shared[];
-  ThinRounds<Program>(view, *reinterpret_cast<ThinRoom*>(shared)).run();
+  SmallFrontierRounds<Program>(view, *reinterpret_cast<SmallFrontierMemory*>(shared)).run();
 }
 
 }  // namespace sluice::acc

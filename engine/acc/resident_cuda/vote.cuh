@@ -10,8 +10,8 @@ namespace sluice::acc {
 struct VoteRound {
   std::uint32_t round = 1;
   std::uint32_t pull = 0;
-  std::uint32_t blocks = 0;  ///< that work on it; 0: all; or kOneCluster
-  std::uint32_t thin = 0;    ///< rounds up to it that were some blocks' work
+  std::uint32_t blocks = 0;        ///< that work on it; 0: all; or kOneCluster
+  std::uint32_t small_rounds = 0;  ///< in a row up to it
   unsigned long long active = 0, active_edges = 0, left_edges = 0;
 };
 
@@ -19,7 +19,7 @@ struct VoteRound {
 inline constexpr std::uint32_t kOneCluster = ~0u;
 /// It comes once so many rounds had little to do: a launch takes as long as some of them, and most searches
 /// have no more of them than at their begin.
-inline constexpr std::uint32_t kThinPatience = 8;
+inline constexpr std::uint32_t kSmallRounds = 8;
 
 template <class Program>
 struct VoteView {
@@ -53,8 +53,8 @@ __device__ VoteRound after(const VoteView<Program>& view, const VoteRound& was, 
   next.left_edges = was.left_edges - min(was.left_edges, found.active_edges);
   next.pull = wants_pull(view, was, found);
   next.blocks = next.pull ? 0 : blocks_for(view.work, found.active, found.active_edges);
-  next.thin = next.blocks == 0 ? 0 : was.thin + 1;
-  if (view.clusters && next.thin > kThinPatience) next.blocks = kOneCluster;
+  next.small_rounds = next.blocks == 0 ? 0 : was.small_rounds + 1;
+  if (view.clusters && next.small_rounds > kSmallRounds) next.blocks = kOneCluster;
   return next;
 }
 
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(cuda::kTeamBlock)
       // Long lists are no work for four lanes. (All of the grid find the same: this round's lists are made.)
       const unsigned* const sizes = view.work.place(now.round).found->sizes;
       if (load(sizes + 1) + load(sizes + 2) == 0) break;
-      now.thin = 0;
+      now.small_rounds = 0;
       now.blocks = blocks_for(view.work, now.active, now.active_edges);
     }
     if (now.blocks > 0 && !limit.one) {

@@ -25,7 +25,7 @@ class CudaVote {
     if constexpr (EarliestVote<Program>) {
       // Of kernels for pushes alone one more is no other fusion.
       view_.clusters = options.fusion == AccFusion::push_pull &&
-                       cluster_fits(thin_votes_kernel<Program>, sizeof(ThinRoom));
+                       cluster_fits(small_frontier_kernel<Program>, sizeof(SmallFrontierMemory));
     }
   }
 
@@ -46,7 +46,7 @@ class CudaVote {
   void launch(const VoteRound& now) {
     if constexpr (EarliestVote<Program>) {
       if (now.blocks == kOneCluster)
-        return launch_cluster(thin_votes_kernel<Program>, sizeof(ThinRoom), stream_, view_);
+        return launch_cluster(small_frontier_kernel<Program>, sizeof(SmallFrontierMemory), stream_, view_);
     }
     RoundLimit limit;
     limit.one = options_.fusion == AccFusion::none;

@@ -136,7 +136,7 @@ Edges shuffled(Edges edges) {
   return edges;
 }
 
-class GpuThinVote : public OnGpu {
+class GpuSmallFrontier : public OnGpu {
  protected:
   acc::AccStats compare(const Graph& graph, Vertex source, const acc::AccOptions& options = {}) {
     const acc::AccNeeds needs{.in_edges = true};
@@ -180,7 +180,7 @@ class GpuThinVote : public OnGpu {
   }
 };
 
-TEST_F(GpuThinVote, FollowsAPathInFewLaunches) {
+TEST_F(GpuSmallFrontier, FollowsAPathInFewLaunches) {
   const auto vertices = static_cast<Vertex>(at_most(20'000, 200));
   const Graph graph = stat::make_undirected(vertices, path(vertices), false);
 
@@ -190,7 +190,7 @@ TEST_F(GpuThinVote, FollowsAPathInFewLaunches) {
   EXPECT_LT(compare(graph, vertices - 1, {.direction = acc::AccDirection::push}).kernel_launches, 4u);
 }
 
-TEST_F(GpuThinVote, GoesOverAGrid) {
+TEST_F(GpuSmallFrontier, GoesOverAGrid) {
   const auto side = static_cast<Vertex>(at_most(400, 14));
 
   compare_all(grid(side));
@@ -200,7 +200,7 @@ TEST_F(GpuThinVote, GoesOverAGrid) {
   compare_all(mixed, mixed.front().from);
 }
 
-TEST_F(GpuThinVote, SwellsAndShrinks) {
+TEST_F(GpuSmallFrontier, SwellsAndShrinks) {
   const Edges edges = layers(swelling());
 
   compare_all(edges);
@@ -209,13 +209,13 @@ TEST_F(GpuThinVote, SwellsAndShrinks) {
   compare_all(mixed, mixed.front().from);
 }
 
-TEST_F(GpuThinVote, LosesNothingOfAFullList) {
+TEST_F(GpuSmallFrontier, LosesNothingOfAFullList) {
   const Edges edges = lopsided();
 
   for (int i = 0; i < (brief() ? 1 : 5); ++i) compare_all(edges);
 }
 
-TEST_F(GpuThinVote, LeavesLongListsToTheGrid) {
+TEST_F(GpuSmallFrontier, LeavesLongListsToTheGrid) {
   compare_all(hubs_on_a_path(static_cast<Vertex>(at_most(2000, 60))));
 }
 
@@ -234,7 +234,7 @@ void compare_nearest(const acc::AccGraph& on_host, const acc::AccGraph& on_gpu, 
   EXPECT_EQ(found.rounds, expected.rounds);
 }
 
-TEST_F(GpuThinVote, StartsAtManyVertices) {
+TEST_F(GpuSmallFrontier, StartsAtManyVertices) {
   const auto side = static_cast<Vertex>(at_most(300, 14));
   const Graph graph = stat::make_undirected(side * side, grid(side), false);
   const acc::AccGraph on_host(host_, graph, {}), on_gpu(*gpu_, graph, {});
