@@ -23,9 +23,9 @@ constexpr double kLargeFraction = 1e-2;
 /// Fractions at which DF-P's ways to split the work are compared (Fig. 1).
 constexpr double kSplitFractions[] = {1e-6, 1e-4};
 /// Where the work is done, with the graph whole: what does not fit is said, not worked on otherwise.
-const RankPlace kWhole{.paging = {.partitions = 1}};
+const pagerank::RankPlace kWhole{.paging = {.partitions = 1}};
 /// And with a quarter of the in-edges there.
-const RankPlace kQuarter{.paging = {.partitions = 64, .slots = 16, .transport = Transport::copied}};
+const pagerank::RankPlace kQuarter{.paging = {.partitions = 64, .slots = 16, .transport = Transport::copied}};
 constexpr double kQuarterFraction = 1e-6;
 /// Batches before those that count there: lists are written to memory that is page-locked once.
 constexpr unsigned kQuarterWarm = 2;
@@ -40,7 +40,7 @@ double median(std::vector<double> values) {
 /// How one method did with the batches of one size.
 struct Followed {
   std::string name;
-  DynamicRankOptions method;
+  pagerank::DynamicRankOptions method;
   std::vector<double> seconds, updates, rewrites, host_updates, speedups;
   std::vector<double> with_update;  ///< speedups with the update of the graph, where the work is done
   double iterations = 0, affected = 0, partitions = 0, error = 0;
@@ -55,16 +55,19 @@ class DynamicSuite {
   std::vector<Figure> run() {
     for (const double fraction : kFractions) {
       batches_of(fraction, name_,
-                 {follower(RankMethod::pruned_frontier), follower(RankMethod::residual_frontier)});
+                 {follower(pagerank::RankMethod::pruned_frontier),
+                  follower(pagerank::RankMethod::residual_frontier)});
     }
-    batches_of(kQuarterFraction, name_ + ", a quarter on the device",
-               {follower(RankMethod::pruned_frontier), follower(RankMethod::residual_frontier)}, kQuarter);
+    batches_of(
+        kQuarterFraction, name_ + ", a quarter on the device",
+        {follower(pagerank::RankMethod::pruned_frontier), follower(pagerank::RankMethod::residual_frontier)},
+        kQuarter);
     if (!device_.is_cuda()) return std::move(figures_);
-    batches_of(kLargeFraction, name_, {follower(RankMethod::residual_frontier)});
+    batches_of(kLargeFraction, name_, {follower(pagerank::RankMethod::residual_frontier)});
     for (const double fraction : kSplitFractions) {
       std::vector<Followed> splits;
       for (const auto& split : apps::kRankSplits) {
-        splits.push_back(follower(RankMethod::pruned_frontier));
+        splits.push_back(follower(pagerank::RankMethod::pruned_frontier));
         splits.back().name += std::string(", split ") + std::string(split.name);
         splits.back().method.split = split.value;
       }
@@ -93,7 +96,7 @@ class DynamicSuite {
     return batch;
   }
 
-  static Followed follower(RankMethod method) {
+  static Followed follower(pagerank::RankMethod method) {
     Followed followed;
     followed.name = apps::name_of(apps::kRankMethods, method);
     followed.method = {method};
@@ -101,12 +104,12 @@ class DynamicSuite {
   }
 
   void batches_of(double fraction, const std::string& name, std::vector<Followed> followed,
-                  const RankPlace& place = kWhole) {
+                  const pagerank::RankPlace& place = kWhole) {
     const std::string size = name + text(", batch %.0e", fraction);
     if (!options_.wants(size)) return;
-    const PageRankOptions rank;
-    const PageRankResult first = pagerank(device_, graph_, rank, {}, place);
-    std::vector<DynamicRanks> ranks;
+    const pagerank::Options rank;
+    const pagerank::Result first = pagerank::run_pagerank(device_, graph_, rank, {}, place);
+    std::vector<pagerank::DynamicRanks> ranks;
     for (std::size_t m = 0; m < followed.size(); ++m)
       ranks.emplace_back(device_, graph_, first.ranks.span(), rank, place);
     std::vector<double> statics;
@@ -126,7 +129,7 @@ class DynamicSuite {
           update_graph(std::move(graph_), batch, host_threads(), paged ? &recycled : nullptr,
                        device_.is_cuda() && !paged ? &travel : nullptr);
       const double host_update = std::chrono::duration<double>(Clock::now() - begin).count();
-      const PageRankResult anew = pagerank(device_, update.graph, rank, {}, place);
+      const pagerank::Result anew = pagerank::run_pagerank(device_, update.graph, rank, {}, place);
       statics.push_back(anew.compute_seconds);
       for (std::size_t m = 0; m < ranks.size(); ++m) follow(ranks[m], update, anew, host_update, followed[m]);
       graph_ = std::move(update.graph);
@@ -136,10 +139,10 @@ class DynamicSuite {
     if (device_.is_cuda() && place.paging.partitions == 1) put_update(size, followed.front());
   }
 
-  void follow(DynamicRanks& ranks, const UpdateResult& update, const PageRankResult& anew, double host_update,
-              Followed& followed) {
+  void follow(pagerank::DynamicRanks& ranks, const UpdateResult& update, const pagerank::Result& anew,
+              double host_update, Followed& followed) {
     if (options_.progress) options_.progress(name_ + ", " + followed.name);
-    const DynamicRankResult result = ranks.follow(update.graph, update.changes, followed.method);
+    const pagerank::DynamicRankResult result = ranks.follow(update.graph, update.changes, followed.method);
     const double seconds = result.setup_seconds + result.compute_seconds;
     const bool copied = device_.is_cuda() && result.update_seconds > 0;
     const double updated = copied ? result.update_seconds : host_update;

@@ -34,16 +34,17 @@ class PageRankSuite {
     plain("limit: copy, read + write", limits_.copy, "GB/s");
     plain("limit: random 4-byte reads", limits_.random4, "G reads/s");
     if (limits_.to_device > 0) plain("limit: host to device", limits_.to_device, "GB/s");
-    PageRankOptions f64, f32, weighted;
-    f32.precision = RankPrecision::f32;
+    pagerank::Options f64, f32, weighted;
+    f32.precision = pagerank::RankPrecision::f32;
     weighted.weighted = true;
     iteration("one iteration, f64", f64);
-    iteration("one iteration, f64, rows as stored", f64, {.rows = RankRows::listed});
+    iteration("one iteration, f64, rows as stored", f64, {.rows = pagerank::RankRows::listed});
     iteration("one iteration, f32", f32);
     if (graph_.weighted) iteration("one iteration, f64, weighted", weighted);
     iteration("one iteration, f64, a quarter on the device", f64, {.paging = kQuarter});
     products();
-    for (const Dangling dangling : {Dangling::uniform, Dangling::self_loop}) to_tolerance(dangling);
+    for (const pagerank::Dangling dangling : {pagerank::Dangling::uniform, pagerank::Dangling::self_loop})
+      to_tolerance(dangling);
     dynamic();
     return std::move(figures_);
   }
@@ -60,12 +61,12 @@ class PageRankSuite {
   }
 
   /// In stored edges a second; the first iteration warms up.
-  void iteration(const std::string& name, PageRankOptions options, const RankPlace& place = {}) {
+  void iteration(const std::string& name, pagerank::Options options, const pagerank::RankPlace& place = {}) {
     if (!options_.wants(name)) return;
     if (options_.progress) options_.progress(name);
     options.tolerance = 0;
     options.max_iterations = options_.repetitions + 1;
-    const PageRankResult result = pagerank(device_, graph_, options, {}, place);
+    const pagerank::Result result = pagerank::run_pagerank(device_, graph_, options, {}, place);
     std::vector<double> rates;
     for (std::size_t i = 1; i < result.history.size(); ++i)
       rates.push_back(static_cast<double>(graph_.edges()) / result.history[i].seconds * 1e-9);
@@ -89,20 +90,21 @@ class PageRankSuite {
     }
   }
 
-  void to_tolerance(Dangling dangling) {
-    const std::string name = dangling == Dangling::uniform ? "to 1e-10, uniform" : "to 1e-10, self-loop";
+  void to_tolerance(pagerank::Dangling dangling) {
+    const std::string name =
+        dangling == pagerank::Dangling::uniform ? "to 1e-10, uniform" : "to 1e-10, self-loop";
     if (!options_.wants(name)) return;
     if (options_.progress) options_.progress(name);
-    PageRankOptions options;
+    pagerank::Options options;
     options.dangling = dangling;
     std::vector<double> times;
-    PageRankResult result;
+    pagerank::Result result;
     for (unsigned r = 0; r < options_.repetitions; ++r) {
-      result = pagerank(device_, graph_, options);
+      result = pagerank::run_pagerank(device_, graph_, options);
       times.push_back(result.compute_seconds * 1e3);
     }
     options.tolerance = kFine;
-    const PageRankResult fine = pagerank(device_, graph_, options);
+    const pagerank::Result fine = pagerank::run_pagerank(device_, graph_, options);
     double error = 0;
     for (std::size_t v = 0; v < fine.ranks.size(); ++v)
       error = std::max(error, std::fabs(fine.ranks[v] - result.ranks[v]));

@@ -94,16 +94,16 @@ class ScalingSuite {
   double iteration(const std::string& name, Who who, unsigned pieces, double one) {
     if (!options_.wants(name)) return 0;
     if (options_.progress) options_.progress(name);
-    PageRankOptions options;
+    pagerank::Options options;
     options.tolerance = 0;
     options.max_iterations = options_.repetitions + 1;
     std::vector<double> seconds(options.max_iterations, 0);
     world().barrier("iterations of PageRank");
     if (who == Who::all || world().leads()) {
-      RankPlace place;
+      pagerank::RankPlace place;
       if (who == Who::all) place.ranks = &world();
       place.pieces = pieces;
-      const PageRankResult result = pagerank(device_, graph_, options, {}, place);
+      const pagerank::Result result = pagerank::run_pagerank(device_, graph_, options, {}, place);
       for (std::size_t i = 0; i < result.history.size(); ++i) seconds[i] = result.history[i].seconds;
     }
     world().all_reduce(seconds, Reduce::max, "iterations of PageRank");

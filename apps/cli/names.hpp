@@ -58,40 +58,40 @@ inline constexpr std::array kSampleKinds{
 };
 
 inline constexpr std::array kRankMethods{
-    Name<RankMethod>{"static", RankMethod::from_scratch},
-    Name<RankMethod>{"nd", RankMethod::naive_dynamic},
-    Name<RankMethod>{"dt", RankMethod::dynamic_traversal},
-    Name<RankMethod>{"df", RankMethod::dynamic_frontier},
-    Name<RankMethod>{"dfp", RankMethod::pruned_frontier},
-    Name<RankMethod>{"dfr", RankMethod::residual_frontier},
+    Name<pagerank::RankMethod>{"static", pagerank::RankMethod::from_scratch},
+    Name<pagerank::RankMethod>{"nd", pagerank::RankMethod::naive_dynamic},
+    Name<pagerank::RankMethod>{"dt", pagerank::RankMethod::dynamic_traversal},
+    Name<pagerank::RankMethod>{"df", pagerank::RankMethod::dynamic_frontier},
+    Name<pagerank::RankMethod>{"dfp", pagerank::RankMethod::pruned_frontier},
+    Name<pagerank::RankMethod>{"dfr", pagerank::RankMethod::residual_frontier},
 };
 
 inline constexpr std::array kRankNorms{
-    Name<RankNorm>{"linf", RankNorm::linf},
-    Name<RankNorm>{"l1", RankNorm::l1},
-    Name<RankNorm>{"l2", RankNorm::l2},
+    Name<pagerank::RankNorm>{"linf", pagerank::RankNorm::linf},
+    Name<pagerank::RankNorm>{"l1", pagerank::RankNorm::l1},
+    Name<pagerank::RankNorm>{"l2", pagerank::RankNorm::l2},
 };
 
 inline constexpr std::array kDanglings{
-    Name<Dangling>{"uniform", Dangling::uniform},
-    Name<Dangling>{"self-loop", Dangling::self_loop},
+    Name<pagerank::Dangling>{"uniform", pagerank::Dangling::uniform},
+    Name<pagerank::Dangling>{"self-loop", pagerank::Dangling::self_loop},
 };
 
 inline constexpr std::array kRankRows{
-    Name<RankRows>{"auto", RankRows::automatic},
-    Name<RankRows>{"listed", RankRows::listed},
-    Name<RankRows>{"sliced", RankRows::sliced},
+    Name<pagerank::RankRows>{"auto", pagerank::RankRows::automatic},
+    Name<pagerank::RankRows>{"listed", pagerank::RankRows::listed},
+    Name<pagerank::RankRows>{"sliced", pagerank::RankRows::sliced},
 };
 
 inline constexpr std::array kRankSplits{
-    Name<RankSplit>{"none", RankSplit::none},
-    Name<RankSplit>{"in", RankSplit::in},
-    Name<RankSplit>{"in-out", RankSplit::in_out},
+    Name<pagerank::RankSplit>{"none", pagerank::RankSplit::none},
+    Name<pagerank::RankSplit>{"in", pagerank::RankSplit::in},
+    Name<pagerank::RankSplit>{"in-out", pagerank::RankSplit::in_out},
 };
 
 inline constexpr std::array kRankPrecisions{
-    Name<RankPrecision>{"f64", RankPrecision::f64},
-    Name<RankPrecision>{"f32", RankPrecision::f32},
+    Name<pagerank::RankPrecision>{"f64", pagerank::RankPrecision::f64},
+    Name<pagerank::RankPrecision>{"f32", pagerank::RankPrecision::f32},
 };
 
 inline constexpr std::array kBiases{

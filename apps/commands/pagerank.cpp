@@ -25,9 +25,9 @@ constexpr std::uint64_t kRowsAtOnce = 1u << 20;
 
 struct PageRankCommand {
   std::string graph;
-  RankMethod method = RankMethod::from_scratch;
-  PageRankOptions rank;
-  RankRows rows = RankRows::automatic;
+  pagerank::RankMethod method = pagerank::RankMethod::from_scratch;
+  pagerank::Options rank;
+  pagerank::RankRows rows = pagerank::RankRows::automatic;
   RankBatchOptions batch;
   CommonOptions common;
 };
@@ -43,7 +43,7 @@ std::vector<io::Attribute> attributes_of(const PageRankCommand& c) {
       {"dangling", std::string(name_of(kDanglings, c.rank.dangling))},
       {"weighted", std::int64_t{c.rank.weighted}},
       {"precision", std::string(name_of(kRankPrecisions, c.rank.precision))}};
-  const bool pruned = c.method == RankMethod::pruned_frontier;
+  const bool pruned = c.method == pagerank::RankMethod::pruned_frontier;
   if (has_frontier(c.method)) {
     attributes.emplace_back("frontier_tolerance", c.batch.rank.frontier_tolerance);
   }
@@ -75,27 +75,27 @@ void write_ranks(io::ResultWriter& writer, const IdMap& ids, bool with_ids, std:
 }
 
 /// Why the iterations ended, in words.
-std::string end_of(const PageRankCommand& c, const PageRankResult& result) {
+std::string end_of(const PageRankCommand& c, const pagerank::Result& result) {
   switch (result.end) {
-    case RankEnd::converged:
+    case pagerank::RankEnd::converged:
       return "converged";
-    case RankEnd::limit:
+    case pagerank::RankEnd::limit:
       return "--max-iterations came first";
-    case RankEnd::stalled:
+    case pagerank::RankEnd::stalled:
       break;
   }
-  const bool coarse = c.rank.precision == RankPrecision::f32;
+  const bool coarse = c.rank.precision == pagerank::RankPrecision::f32;
   return fmt::format("--precision {} cannot reach --tolerance {}{}",
                      name_of(kRankPrecisions, c.rank.precision), c.rank.tolerance, coarse ? ", f64 may" : "");
 }
 
-SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result) {
+SolverFigures figures_of(const PageRankCommand& c, const pagerank::Result& result) {
   SolverFigures figures;
   figures.end = end_of(c, result);
   figures.converged = result.converged();
   figures.iterations = result.iterations;
   figures.residual = result.residual;
-  for (const RankIteration& iteration : result.history) {
+  for (const pagerank::RankIteration& iteration : result.history) {
     figures.residuals.push_back(iteration.residual);
     figures.seconds.push_back(iteration.seconds);
   }
@@ -111,26 +111,27 @@ SolverFigures figures_of(const PageRankCommand& c, const PageRankResult& result)
 }
 
 /// `batch`: none where ranks are those of the graph as it is.
-PageRankPlan plan_of(Job& job, const PageRankCommand& c, const HeldBatch* batch, const RankPlace& place) {
-  require_stored_in_edges(job.graph());
+pagerank::Plan plan_of(Job& job, const PageRankCommand& c, const HeldBatch* batch,
+                       const pagerank::RankPlace& place) {
+  pagerank::require_stored_in_edges(job.graph());
   return batch ? plan_rank_batch(job, c.method, *batch, c.rank, place)
-               : plan_pagerank(job.device(), job.graph(), c.rank, place);
+               : pagerank::plan_pagerank(job.device(), job.graph(), c.rank, place);
 }
 
 void run_pagerank(const Command& command, PageRankCommand& c) {
   validate(c.rank);
   settle_rank_batch(command, c.method, c.batch);
-  const bool fresh = c.method == RankMethod::from_scratch;
+  const bool fresh = c.method == pagerank::RankMethod::from_scratch;
   Job job(command, c.common, c.graph,
           {.in_edges = true,
            .updated = c.batch.updates(),
-           .vertex_bytes = fresh ? kRankVertexBytes : kBatchVertexBytes,
+           .vertex_bytes = fresh ? pagerank::kRankVertexBytes : pagerank::kBatchVertexBytes,
            .file_needs_in = true});
-  const RankPlace place{c.common.paging, &world(), c.rows};
+  const pagerank::RankPlace place{c.common.paging, &world(), c.rows};
   // Read anew for each memory that is tried: reading takes more than the batch does. The last one stays.
   std::optional<HeldBatch> changes;
-  PageRankPlan plan = job.fitting([&](const PagingOptions& paging) {
-    RankPlace with = place;
+  pagerank::Plan plan = job.fitting([&](const PagingOptions& paging) {
+    pagerank::RankPlace with = place;
     with.paging = paging;
     changes.reset();
     if (!fresh || c.batch.updates())
@@ -146,15 +147,17 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   if (changes) batch.emplace(job, std::move(*changes), c.batch, c.rank, c.common);
   auto& results = job.open_results(attributes_of(c), text_columns(c));
   job.progress().start(command.name());
-  const auto observe = [&](const RankIteration& iteration) {
+  const auto observe = [&](const pagerank::RankIteration& iteration) {
     world().throw_if_failed("the work");
     job.progress().update(command.name(), iteration.number, c.rank.max_iterations, " iterations");
   };
-  const PageRankResult result =
-      fresh ? pagerank(job.device(), job.graph(), c.rank, observe, place) : batch->follow(observe);
+  const pagerank::Result result =
+      fresh ? pagerank::run_pagerank(job.device(), job.graph(), c.rank, observe, place)
+            : batch->follow(observe);
   if (c.common.verify) {
-    const auto all = all_ranks(result.ranks.span(), result.first, job.graph().vertices(), &world());
-    fresh ? verify_pagerank(job.graph(), c.rank, all.span(), result.last_l1, &world(), threads_of(c.common))
+    const auto all = pagerank::all_ranks(result.ranks.span(), result.first, job.graph().vertices(), &world());
+    fresh ? pagerank::verify_pagerank(job.graph(), c.rank, all.span(), result.last_l1, &world(),
+                                      threads_of(c.common))
           : batch->verify(all.span());
   }
   write_ranks(results, job.ids(), c.common.original_ids, result.first, result.ranks.span());

@@ -32,7 +32,7 @@ std::string update_line(const UpdateCounts& counts, double seconds) {
 
 /// Earlier ranks of another graph, or found by other rules, would silently give wrong ones.
 void check_previous(const io::RankFile& found, const std::string& path, const Graph& graph,
-                    const PageRankOptions& rank) {
+                    const pagerank::Options& rank) {
   const auto refuse = [&](const std::string& what) {
     throw InputError(fmt::format("{}: {} (rank the graph anew with --method static)", path, what));
   };
@@ -55,9 +55,9 @@ void check_previous(const io::RankFile& found, const std::string& path, const Gr
 }
 
 /// Methods other than nd leave ranks alone that no change of the batch reaches, however far off these were.
-void check_precision(const io::RankFile& found, const std::string& path, const PageRankOptions& rank,
-                     const DynamicRankOptions& dynamic) {
-  if (dynamic.method == RankMethod::naive_dynamic) return;
+void check_precision(const io::RankFile& found, const std::string& path, const pagerank::Options& rank,
+                     const pagerank::DynamicRankOptions& dynamic) {
+  if (dynamic.method == pagerank::RankMethod::naive_dynamic) return;
   const auto refuse = [&](const std::string& what) {
     throw InputError(fmt::format(
         "{}: {} (--method nd makes up for it, or rank the graph anew with --method static)", path, what));
@@ -71,8 +71,8 @@ void check_precision(const io::RankFile& found, const std::string& path, const P
   refuse_coarser("--frontier-tolerance", found.frontier_tolerance, dynamic.frontier_tolerance);
   refuse_coarser("--prune-tolerance", found.prune_tolerance, dynamic.prune_tolerance);
   // A change is the less in a norm the further on it stands here.
-  constexpr std::array kFromStrict{RankNorm::l1, RankNorm::l2, RankNorm::linf};
-  for (const RankNorm norm : kFromStrict) {
+  constexpr std::array kFromStrict{pagerank::RankNorm::l1, pagerank::RankNorm::l2, pagerank::RankNorm::linf};
+  for (const pagerank::RankNorm norm : kFromStrict) {
     if (found.norm.empty() || found.norm == name_of(kRankNorms, norm)) return;
     if (norm == rank.norm)
       refuse(fmt::format("found with --norm {}, coarser than {}", found.norm, name_of(kRankNorms, norm)));
@@ -86,12 +86,12 @@ std::string checksum_of(const Values& values) {
 
 }  // namespace
 
-bool has_frontier(RankMethod method) {
-  return method == RankMethod::dynamic_frontier || method == RankMethod::pruned_frontier ||
-         method == RankMethod::residual_frontier;
+bool has_frontier(pagerank::RankMethod method) {
+  return method == pagerank::RankMethod::dynamic_frontier ||
+         method == pagerank::RankMethod::pruned_frontier || method == pagerank::RankMethod::residual_frontier;
 }
 
-void declare_rank_options(Command& command, PageRankOptions& options) {
+void declare_rank_options(Command& command, pagerank::Options& options) {
   command.real("--damping", "D", options.damping, "the chance to follow an edge rather than to jump");
   command.real("--tolerance", "T", options.tolerance, "stop once an iteration changes ranks by no more");
   command.choice("--norm", options.norm, kRankNorms, "how that change is measured; never scaled by n");
@@ -123,17 +123,17 @@ void declare_rank_batch(Command& command, RankBatchOptions& options) {
       "pull, by in-degree, and those whose change spreads, by out-degree; changes no result");
 }
 
-void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options) {
+void settle_rank_batch(const Command& command, pagerank::RankMethod method, RankBatchOptions& options) {
   const std::string name = name_of(kRankMethods, method);
   const auto refuse_idle = [&](const char* option, bool idle, const std::string& where) {
     refuse_idle_option(command, option, idle, where);
   };
-  const bool fresh = method == RankMethod::from_scratch;
+  const bool fresh = method == pagerank::RankMethod::from_scratch;
   const bool frontier = has_frontier(method);
   const std::string where = "with --method " + name;
   refuse_idle("--previous", fresh, where);
   refuse_idle("--frontier-tolerance", !frontier, where);
-  refuse_idle("--prune-tolerance", method != RankMethod::pruned_frontier, where);
+  refuse_idle("--prune-tolerance", method != pagerank::RankMethod::pruned_frontier, where);
   refuse_idle("--split", fresh, where);
   refuse_idle("--output-graph", !options.updates(), "without --insert or --delete");
   if (fresh) return;
@@ -145,21 +145,22 @@ void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptio
   refuse_idle("--rows", true, where);
 }
 
-PageRankPlan plan_rank_batch(Job& job, RankMethod method, const HeldBatch& batch, const PageRankOptions& rank,
-                             const RankPlace& place) {
+pagerank::Plan plan_rank_batch(Job& job, pagerank::RankMethod method, const HeldBatch& batch,
+                               const pagerank::Options& rank, const pagerank::RankPlace& place) {
   const Graph& graph = job.graph();
-  require_stored_in_edges(graph);
+  pagerank::require_stored_in_edges(graph);
   const std::uint64_t update = update_bytes(graph, batch);
-  if (method != RankMethod::from_scratch) return plan_dynamic_ranks(job.device(), graph, rank, update, place);
-  PageRankPlan plan = plan_pagerank(job.device(), graph, rank, place);
+  if (method != pagerank::RankMethod::from_scratch)
+    return pagerank::plan_dynamic_ranks(job.device(), graph, rank, update, place);
+  pagerank::Plan plan = pagerank::plan_pagerank(job.device(), graph, rank, place);
   plan.host_bytes = std::max(plan.host_bytes, update);  // one after the other
   return plan;
 }
 
-RankBatch::RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options, const PageRankOptions& rank,
-                     const CommonOptions& common)
+RankBatch::RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options,
+                     const pagerank::Options& rank, const CommonOptions& common)
     : job_(job), options_(options), rank_(rank) {
-  require_stored_in_edges(job.graph());
+  pagerank::require_stored_in_edges(job.graph());
   const bool follows = !options.previous.empty();
   const unsigned threads = threads_of(common);
   io::RankFile previous;
@@ -178,7 +179,8 @@ RankBatch::RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options,
   const bool made = follows && graph.directed && graph.in.offsets.empty() && !graph.edges_elsewhere;
   if (made) graph.in = transpose(graph.out, threads);
   if (follows) {
-    ranks_.emplace(job.device(), graph, previous.ranks.span(), rank, RankPlace{common.paging, &world()});
+    ranks_.emplace(job.device(), graph, previous.ranks.span(), rank,
+                   pagerank::RankPlace{common.paging, &world()});
     previous = {};
   }
   const Stopwatch watch;
@@ -220,16 +222,16 @@ void RankBatch::adopt(Graph graph, bool made, const CommonOptions& common) {
   job_.adopt(std::move(graph));
 }
 
-PageRankResult RankBatch::follow(const RankObserver& observer) {
+pagerank::Result RankBatch::follow(const pagerank::RankObserver& observer) {
   followed_ = ranks_->follow(job_.graph(), changes_, options_.rank, observer);
-  const DynamicRankResult& followed = followed_;
+  const pagerank::DynamicRankResult& followed = followed_;
   counters_.emplace_back("initially_affected", followed.initially_affected);
   counters_.emplace_back("ever_affected", followed.ever_affected);
   counters_.emplace_back("partitions_read", followed.partitions_read);
   // Where the GPU holds the whole graph; elsewhere the host's update is all there is.
   if (followed.update_seconds > 0) counters_.emplace_back("device_update_seconds", followed.update_seconds);
   job_.count(counters_);
-  PageRankResult result;
+  pagerank::Result result;
   result.iterations = followed.iterations;
   result.residual = followed.residual;
   result.last_l1 = followed.last_l1;
@@ -246,8 +248,8 @@ PageRankResult RankBatch::follow(const RankObserver& observer) {
 }
 
 void RankBatch::verify(std::span<const double> ranks) const {
-  verify_followed(job_.graph(), rank_, options_.rank, ranks, followed_, change_before_, &world(),
-                  job_.device().threads());
+  pagerank::verify_followed(job_.graph(), rank_, options_.rank, ranks, followed_, change_before_, &world(),
+                            job_.device().threads());
 }
 
 }  // namespace sluice::apps

@@ -15,39 +15,39 @@ namespace sluice::apps {
 
 struct RankBatchOptions {
   BatchFiles files;
-  std::string previous;      ///< ranks of the graph as it is
-  std::string output_graph;  ///< the graph as it becomes
-  DynamicRankOptions rank;   ///< its method is that of the command
+  std::string previous;               ///< ranks of the graph as it is
+  std::string output_graph;           ///< the graph as it becomes
+  pagerank::DynamicRankOptions rank;  ///< its method is that of the command
 
   bool updates() const { return !files.insert.empty() || !files.remove.empty(); }
 };
 
 /// Whether changes below --frontier-tolerance do not spread.
-bool has_frontier(RankMethod method);
+bool has_frontier(pagerank::RankMethod method);
 
 /// What ranks are: --damping, --tolerance, --norm, --max-iterations, --dangling, --precision.
-void declare_rank_options(Command& command, PageRankOptions& options);
+void declare_rank_options(Command& command, pagerank::Options& options);
 /// How changes spread: --frontier-tolerance, --prune-tolerance.
 void declare_frontier(Command& command, double& frontier_tolerance, double& prune_tolerance);
 void declare_rank_batch(Command& command, RankBatchOptions& options);
 
 /// Throws UsageError for options that are missing, or idle, with this method.
-void settle_rank_batch(const Command& command, RankMethod method, RankBatchOptions& options);
+void settle_rank_batch(const Command& command, pagerank::RankMethod method, RankBatchOptions& options);
 
 /// What the job needs beside its graph and the batch. Throws as RankBatch does for what the graph lacks.
-PageRankPlan plan_rank_batch(Job& job, RankMethod method, const HeldBatch& batch, const PageRankOptions& rank,
-                             const RankPlace& place);
+pagerank::Plan plan_rank_batch(Job& job, pagerank::RankMethod method, const HeldBatch& batch,
+                               const pagerank::Options& rank, const pagerank::RankPlace& place);
 
 /// A job's graph, before and after its batch.
 class RankBatch {
  public:
   /// Reads earlier ranks, applies the batch to the job's graph, and writes the graph if asked: the job gives
   /// it its name.
-  RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options, const PageRankOptions& rank,
+  RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options, const pagerank::Options& rank,
             const CommonOptions& common);
 
   /// Ranks of the graph as it became, by a dynamic method.
-  PageRankResult follow(const RankObserver& observer);
+  pagerank::Result follow(const pagerank::RankObserver& observer);
 
   /// Whether these are such ranks (RunError), after follow(); only with --verify. All ranks of the job call
   /// it.
@@ -59,11 +59,11 @@ class RankBatch {
 
   Job& job_;
   const RankBatchOptions& options_;
-  PageRankOptions rank_;
-  std::optional<DynamicRanks> ranks_;
+  pagerank::Options rank_;
+  std::optional<pagerank::DynamicRanks> ranks_;
   EdgeChanges changes_;
   double change_before_ = 0;  ///< that an iteration would have made to earlier ranks, with --verify
-  DynamicRankResult followed_;
+  pagerank::DynamicRankResult followed_;
   ResolvedOptions counters_;
 };
 

@@ -97,7 +97,7 @@ JobNeed Job::need_of(const RunPlan& plan) const {
   return {plan.device_bytes_needed - plan.batch_bytes, 0};
 }
 
-JobNeed Job::need_of(const PageRankPlan& plan) const {
+JobNeed Job::need_of(const pagerank::Plan& plan) const {
   return {plan.device_bytes, plan.host_bytes + rank_check_bytes()};
 }
 

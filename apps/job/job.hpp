@@ -128,7 +128,7 @@ class Job {
 
   /// --plan: prints what the job would need, by a plan of fitting(); throws BudgetError if it does not fit.
   void print_plan(const RunPlan& plan) const;
-  void print_plan(const PageRankPlan& plan) const;
+  void print_plan(const pagerank::Plan& plan) const;
   void print_plan(const ppr::Plan& plan) const;
   void print_plan(const acc::AccPlan& plan) const;
 
@@ -142,7 +142,7 @@ class Job {
   std::uint64_t held_bytes() const;
   std::uint64_t graph_bytes() const;
   JobNeed need_of(const RunPlan& plan) const;
-  JobNeed need_of(const PageRankPlan& plan) const;
+  JobNeed need_of(const pagerank::Plan& plan) const;
   JobNeed need_of(const ppr::Plan& plan) const;
   JobNeed need_of(const acc::AccPlan& plan) const;
   /// Does a check of PageRank's ranks take so much?

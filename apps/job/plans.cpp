@@ -83,7 +83,7 @@ void Job::print_plan(const RunPlan& plan) const {
   throw_refusal();
 }
 
-void Job::print_plan(const PageRankPlan& plan) const {
+void Job::print_plan(const pagerank::Plan& plan) const {
   const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes, unbounded = ~std::uint64_t{0};
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
   text += fit_line("  ranks", plan.state_bytes, unbounded);

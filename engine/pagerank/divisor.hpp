@@ -6,7 +6,7 @@
 #include "engine/core/types.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// The out-degree of v, or the sum of its out-weights, in the order of the list: a list is never cut, so the
 /// sum is the same everywhere.
@@ -32,4 +32,4 @@ SLUICE_HD bool has_loop(const CsrView& rows, Vertex v) {
   return has_loop(rows, v, v);
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

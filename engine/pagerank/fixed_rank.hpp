@@ -24,7 +24,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/core/unfused.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// A rank or a contribution in units of 2^-62.
 using FixedRank = std::uint64_t;
@@ -97,4 +97,4 @@ struct RankUpdate {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -4,9 +4,9 @@
 
 #include "engine/core/error.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
-void validate(const PageRankOptions& options) {
+void validate(const Options& options) {
   if (!(options.damping >= 0 && options.damping < 1)) {
     throw UsageError("--damping: must be at least 0 and below 1");
   }
@@ -19,4 +19,4 @@ void validate(const PageRankOptions& options) {
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

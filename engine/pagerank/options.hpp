@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// How ranks are found: from scratch, or from earlier ones.
 enum class RankMethod {
@@ -46,7 +46,7 @@ enum class RankSplit {
   in_out,  ///< those whose change spreads, too, by out-degree
 };
 
-struct PageRankOptions {
+struct Options {
   double damping = 0.85;
   double tolerance = 1e-10;  ///< on the last change, in `norm`
   RankNorm norm = RankNorm::linf;
@@ -57,6 +57,6 @@ struct PageRankOptions {
 };
 
 /// Throws UsageError naming the option.
-void validate(const PageRankOptions& options);
+void validate(const Options& options);
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -10,7 +10,7 @@
 #include "engine/pagerank/static/sweep_pieces.hpp"
 #include "partition/build.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -52,8 +52,7 @@ void require_stored_in_edges(const Graph& graph) {
       "--host-memory)");
 }
 
-RankGraph::RankGraph(const Graph& graph, const PageRankOptions& options, unsigned threads,
-                     Communicator& ranks)
+RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned threads, Communicator& ranks)
     : symmetric_(!graph.directed), edges_(graph.edges()) {
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
@@ -131,4 +130,4 @@ void RankGraph::add_loops(unsigned threads, bool weighted) {
   for_each_piece(in_, file_, true, weighted, add);
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -13,7 +13,7 @@
 #include "partition/graph.hpp"
 #include "partition/ranges.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// In-edges and divisors of a contiguous range of vertices, [first(), first() + in().vertices). In-edges are
 /// the graph's own where it stores them or is undirected, in memory or in its file, else its transpose, made
@@ -23,7 +23,7 @@ class RankGraph {
   /// Keeps a reference to the graph and the ranks, which cut the vertices among them by in-edges. Throws
   /// UsageError where weights are wanted that there are not, or in-edges of a graph whose edges stay in a
   /// file that does not store them; BudgetError where the transpose does not fit host memory.
-  RankGraph(const Graph& graph, const PageRankOptions& options, unsigned threads, Communicator& ranks);
+  RankGraph(const Graph& graph, const Options& options, unsigned threads, Communicator& ranks);
 
   /// Of the whole graph.
   std::uint64_t vertices() const { return owners_.vertices(); }
@@ -68,4 +68,4 @@ std::uint64_t bytes_in_file(const RankGraph& graph, bool weighted);
 /// Throws UsageError where the edges stay in a file that does not store in-edges which are wanted.
 void require_stored_in_edges(const Graph& graph);
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -7,7 +7,7 @@
 #include "engine/core/types.hpp"
 #include "engine/pagerank/fixed_rank.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// An equal part of the rank for every edge: 8 bytes a source.
 struct EvenShare {
@@ -60,4 +60,4 @@ SLUICE_HD FixedRank pull(const typename Share::Stored* shares, const Vertex* sou
   return sum;
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -6,14 +6,14 @@
 
 #include "engine/pagerank/options.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// Watches the residuals.
 class Stall {
  public:
   /// Takes the bounds of share.hpp and fixed_rank.hpp on what rounding alone can keep changing, in L1. Above
   /// it changes shrink whatever the last iterations did (linf may grow for a while, as rank gathers).
-  Stall(const PageRankOptions& options, std::uint64_t edges, std::uint64_t vertices) {
+  Stall(const Options& options, std::uint64_t edges, std::uint64_t vertices) {
     const double per_share = options.precision == RankPrecision::f32 ? 0x1p-24 : 0;
     const double iteration = per_share + static_cast<double>(edges + vertices) * 0x1p-63 + 0x1p-51;
     floor_ = 2 * iteration / (1 - options.damping);
@@ -40,4 +40,4 @@ class Stall {
   std::uint32_t idle_ = 0;
 };
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

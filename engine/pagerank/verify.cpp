@@ -12,14 +12,14 @@
 #include "engine/memory/row_pieces.hpp"
 #include "engine/pagerank/rank_graph.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 namespace {
 
 constexpr std::uint64_t kVerticesAtOnce = 1u << 10;
 
 /// Rounding of one iteration and of the doubles here, in L1: the bounds of fixed_rank.hpp and share.hpp.
-double rounding(const Graph& graph, const PageRankOptions& options) {
+double rounding(const Graph& graph, const Options& options) {
   const double sums = static_cast<double>(graph.vertices() + graph.edges()) * 0x1p-62 + 1e-12;
   return options.precision == RankPrecision::f32 ? sums + 0x1p-23 : sums;
 }
@@ -39,7 +39,7 @@ struct OutList {
 /// What a vertex gives away in one iteration.
 class Push {
  public:
-  Push(const PageRankOptions& options, std::span<const double> ranks)
+  Push(const Options& options, std::span<const double> ranks)
       : self_loops_(options.dangling == Dangling::self_loop),
         ranks_(ranks),
         next_(ranks.size(), "verified ranks") {
@@ -65,7 +65,7 @@ class Push {
   }
 
   /// By how much ranks change, once all ranks of the job have pushed.
-  double change(const PageRankOptions& options, Communicator* peers) {
+  double change(const Options& options, Communicator* peers) {
     if (peers != nullptr) {
       peers->all_reduce(next_.span(), Reduce::sum, "verified ranks");
       peers->all_reduce(std::span(&dangling_, 1), Reduce::sum, "verified ranks");
@@ -103,7 +103,7 @@ void require_change(const RankCheck& check, double allowed, double last_l1) {
 
 }  // namespace
 
-RankCheck check_ranks(const Graph& graph, const PageRankOptions& options, std::span<const double> ranks,
+RankCheck check_ranks(const Graph& graph, const Options& options, std::span<const double> ranks,
                       Communicator* peers, unsigned threads) {
   RankCheck check;
   for (std::size_t v = 0; v < ranks.size(); ++v) {
@@ -140,7 +140,7 @@ RankCheck check_ranks(const Graph& graph, const PageRankOptions& options, std::s
   return check;
 }
 
-void verify_pagerank(const Graph& graph, const PageRankOptions& options, std::span<const double> ranks,
+void verify_pagerank(const Graph& graph, const Options& options, std::span<const double> ranks,
                      double last_l1, Communicator* peers, unsigned threads) {
   if (graph.vertices() == 0) return;
   const RankCheck check = check_ranks(graph, options, ranks, peers, threads);
@@ -149,7 +149,7 @@ void verify_pagerank(const Graph& graph, const PageRankOptions& options, std::sp
   require_change(check, options.damping * last_l1 + rounded, last_l1);
 }
 
-double allowed_change(const Graph& graph, const PageRankOptions& options, const DynamicRankOptions& dynamic,
+double allowed_change(const Graph& graph, const Options& options, const DynamicRankOptions& dynamic,
                       const DynamicRankResult& result, double before) {
   const double d = options.damping, t = dynamic.frontier_tolerance;
   const bool uniform = options.dangling == Dangling::uniform;
@@ -165,7 +165,7 @@ double allowed_change(const Graph& graph, const PageRankOptions& options, const 
   return change * (uniform ? 2 : 1);
 }
 
-double verify_followed(const Graph& graph, const PageRankOptions& options, const DynamicRankOptions& dynamic,
+double verify_followed(const Graph& graph, const Options& options, const DynamicRankOptions& dynamic,
                        std::span<const double> ranks, const DynamicRankResult& result, double before,
                        Communicator* peers, unsigned threads) {
   if (graph.vertices() == 0) return 0;
@@ -178,4 +178,4 @@ double verify_followed(const Graph& graph, const PageRankOptions& options, const
   return check.change;
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

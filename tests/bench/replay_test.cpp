@@ -69,9 +69,9 @@ TemporalEdges read_temporal(const std::string& name) {
 struct Errors {
   double linf = 0, l1 = 0;
 };
-using ErrorTable = std::map<RankMethod, Errors>;
+using ErrorTable = std::map<pagerank::RankMethod, Errors>;
 
-void note(ErrorTable& table, RankMethod method, double linf, double l1) {
+void note(ErrorTable& table, pagerank::RankMethod method, double linf, double l1) {
   Errors& largest = table[method];
   largest.linf = std::max(largest.linf, linf), largest.l1 = std::max(largest.l1, l1);
 }
@@ -84,14 +84,14 @@ void print(const std::string& what, const ErrorTable& table) {
   std::puts((line + "  (largest linf/L1)").c_str());
 }
 
-bool is_frontier(RankMethod method) {
-  return method >= RankMethod::dynamic_frontier;
+bool is_frontier(pagerank::RankMethod method) {
+  return method >= pagerank::RankMethod::dynamic_frontier;
 }
 
-void expect_replays(const std::string& name, const TemporalEdges& edges, Dangling dangling, double fraction,
-                    std::uint32_t batches) {
+void expect_replays(const std::string& name, const TemporalEdges& edges, pagerank::Dangling dangling,
+                    double fraction, std::uint32_t batches) {
   const Device device({DeviceChoice::host, 2, 0});
-  PageRankOptions rank;
+  pagerank::Options rank;
   rank.dangling = dangling;
   ReplayOptions options;
   options.batch_fraction = fraction;
@@ -109,11 +109,12 @@ void expect_replays(const std::string& name, const TemporalEdges& edges, Danglin
     }
   });
   EXPECT_EQ(seen, batches);
-  print(fmt::format("{} {} {}", name, fraction, dangling == Dangling::uniform ? "uniform" : "self-loop"),
+  print(fmt::format("{} {} {}", name, fraction,
+                    dangling == pagerank::Dangling::uniform ? "uniform" : "self-loop"),
         table);
 }
 
-class Replay : public testing::TestWithParam<Dangling> {};
+class Replay : public testing::TestWithParam<pagerank::Dangling> {};
 
 TEST_P(Replay, OfGeneratedEdgesKeepsToTheStaticRanks) {
   const TemporalEdges edges = generated_edges(3000, 30000);
@@ -137,7 +138,7 @@ TEST_P(Replay, OfRandomBatchesOnRealGraphsKeepsToTheStaticRanks) {
     GTEST_SKIP() << "the real graphs are not at " << kData << "; set SLUICE_SHARED_DATA to test them";
   const Device device({DeviceChoice::host, 2, 0});
   const Folder folder;
-  PageRankOptions options;
+  pagerank::Options options;
   options.dangling = GetParam();
   std::mt19937_64 random(29);
 
@@ -150,10 +151,10 @@ TEST_P(Replay, OfRandomBatchesOnRealGraphsKeepsToTheStaticRanks) {
       SCOPED_TRACE(fmt::format("{} {}", name, fraction));
       Graph graph = io::read_graph(folder / "graph.h5", true);
       graph.original_ids = {};
-      const PageRankResult first = pagerank(device, graph, options);
-      std::map<RankMethod, DynamicRanks> ranks;
-      for (const RankMethod method : ReplayOptions().methods)
-        ranks.emplace(method, DynamicRanks(device, graph, first.ranks.span(), options));
+      const pagerank::Result first = pagerank::run_pagerank(device, graph, options);
+      std::map<pagerank::RankMethod, pagerank::DynamicRanks> ranks;
+      for (const pagerank::RankMethod method : ReplayOptions().methods)
+        ranks.emplace(method, pagerank::DynamicRanks(device, graph, first.ranks.span(), options));
       ErrorTable table;
       for (int i = 0; i < 3; ++i) {
         const auto half = static_cast<std::size_t>(fraction * static_cast<double>(graph.edges()) / 2) + 1;
@@ -161,22 +162,24 @@ TEST_P(Replay, OfRandomBatchesOnRealGraphsKeepsToTheStaticRanks) {
         UpdateResult update = update_graph(std::move(graph), batch, 2);
         graph = std::move(update.graph);
         const auto exact = exact_ranks(device, graph, options);
-        const RankError of_static = error_of(pagerank(device, graph, options).ranks.span(), exact);
+        const RankError of_static =
+            error_of(pagerank::run_pagerank(device, graph, options).ranks.span(), exact);
         for (auto& [method, state] : ranks) {
-          EXPECT_EQ(state.follow(graph, update.changes, {method}).end, RankEnd::converged);
+          EXPECT_EQ(state.follow(graph, update.changes, {method}).end, pagerank::RankEnd::converged);
           const RankError error = error_of(ranks_of(state), exact);
           EXPECT_LE(error.linf, is_frontier(method) ? kFrontierError : std::max(of_static.linf, kExactError));
           note(table, method, error.linf, error.l1);
         }
       }
-      print(
-          fmt::format("{} {} {}", name, fraction, GetParam() == Dangling::uniform ? "uniform" : "self-loop"),
-          table);
+      print(fmt::format("{} {} {}", name, fraction,
+                        GetParam() == pagerank::Dangling::uniform ? "uniform" : "self-loop"),
+            table);
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Dangling, Replay, testing::Values(Dangling::uniform, Dangling::self_loop));
+INSTANTIATE_TEST_SUITE_P(Dangling, Replay,
+                         testing::Values(pagerank::Dangling::uniform, pagerank::Dangling::self_loop));
 
 TEST(Replay, CountsWhatComesAgainAndEndsWithTheEdges) {
   const Device device({DeviceChoice::host, 1, 0});

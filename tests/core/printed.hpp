@@ -16,16 +16,20 @@ inline void PrintTo(Collision collision, std::ostream* out) {
   *out << apps::name_of(apps::kCollisions, collision);
 }
 
-inline void PrintTo(Dangling dangling, std::ostream* out) {
-  *out << apps::name_of(apps::kDanglings, dangling);
-}
-
 inline void PrintTo(const PagingOptions& paging, std::ostream* out) {
   *out << paging.partitions << " partitions, " << paging.slots << " slots, "
        << apps::name_of(apps::kTransports, paging.transport) << ", "
        << (paging.schedule == SchedulePolicy::fifo ? "fifo" : "workload")
        << (paging.batching ? "" : ", one by one");
 }
+
+namespace pagerank {
+
+inline void PrintTo(Dangling dangling, std::ostream* out) {
+  *out << apps::name_of(apps::kDanglings, dangling);
+}
+
+}  // namespace pagerank
 
 namespace io {
 

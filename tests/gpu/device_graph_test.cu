@@ -70,7 +70,7 @@ TEST(DeviceGraphOnGpu, IsTheGraphOfTheHostAfterEveryBatch) {
     SCOPED_TRACE(name);
     for (const bool weighted : {false, true}) {
       Graph graph = with_in_edges(weighted ? std::move(start) : copy_of(start));
-      cuda::DeviceGraph on_gpu(*gpu, graph, weighted);
+      pagerank::DeviceGraph on_gpu(*gpu, graph, weighted);
       for (int i = 0; i < 6 && !testing::Test::HasFailure(); ++i) {
         SCOPED_TRACE("batch " + std::to_string(i));
         const std::size_t size = i == 5 ? 300 : 3;
@@ -119,7 +119,7 @@ class Followed {
   RecycledMemory travel_;
   cuda::Stream stream_;
   Graph graph_;
-  cuda::DeviceGraph on_gpu_;
+  pagerank::DeviceGraph on_gpu_;
 };
 
 void add_edge(EdgeColumns& to, std::uint64_t u, std::uint64_t v, std::int64_t time = 0) {

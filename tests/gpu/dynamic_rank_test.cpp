@@ -17,19 +17,20 @@
 namespace sluice::test {
 namespace {
 
-constexpr RankMethod kMethods[] = {RankMethod::naive_dynamic, RankMethod::dynamic_traversal,
-                                   RankMethod::dynamic_frontier, RankMethod::pruned_frontier,
-                                   RankMethod::residual_frontier};
+constexpr pagerank::RankMethod kMethods[] = {
+    pagerank::RankMethod::naive_dynamic, pagerank::RankMethod::dynamic_traversal,
+    pagerank::RankMethod::dynamic_frontier, pagerank::RankMethod::pruned_frontier,
+    pagerank::RankMethod::residual_frontier};
 
 /// Both dangling rules, all norms, with weights and without; where a sanitizer watches, a half of these.
-std::vector<PageRankOptions> options_to_follow(RankMethod method) {
-  std::vector<PageRankOptions> all(4);
-  all[1].dangling = all[3].dangling = Dangling::self_loop;
+std::vector<pagerank::Options> options_to_follow(pagerank::RankMethod method) {
+  std::vector<pagerank::Options> all(4);
+  all[1].dangling = all[3].dangling = pagerank::Dangling::self_loop;
   all[2].weighted = all[3].weighted = true;
-  all[1].norm = RankNorm::l1;
-  all[2].norm = RankNorm::l2;
+  all[1].norm = pagerank::RankNorm::l1;
+  all[2].norm = pagerank::RankNorm::l2;
   if (!brief()) return all;
-  for (PageRankOptions& options : all) options.max_iterations = 3;
+  for (pagerank::Options& options : all) options.max_iterations = 3;
   const auto first = static_cast<std::size_t>(method) % 2;
   return {all[first], all[first + 2]};
 }
@@ -37,17 +38,18 @@ std::vector<PageRankOptions> options_to_follow(RankMethod method) {
 /// Ranks of the same graph on both, which follow the same batches.
 class OnBoth {
  public:
-  OnBoth(const Device& gpu, const Graph& graph, const PageRankOptions& options,
+  OnBoth(const Device& gpu, const Graph& graph, const pagerank::Options& options,
          const PagingOptions& paging = {})
-      : first_(pagerank(host_, graph, options)),
+      : first_(pagerank::run_pagerank(host_, graph, options)),
         on_host_(host_, graph, first_.ranks.span(), options),
         on_gpu_(gpu, graph, first_.ranks.span(), options, {.paging = paging}) {}
 
-  DynamicRankResult follow(const UpdateResult& update, const DynamicRankOptions& dynamic) {
-    DynamicRankOptions on_host = dynamic;
-    on_host.split = RankSplit::in_out;
-    const DynamicRankResult expected = on_host_.follow(update.graph, update.changes, on_host);
-    DynamicRankResult result = on_gpu_.follow(update.graph, update.changes, dynamic);
+  pagerank::DynamicRankResult follow(const UpdateResult& update,
+                                     const pagerank::DynamicRankOptions& dynamic) {
+    pagerank::DynamicRankOptions on_host = dynamic;
+    on_host.split = pagerank::RankSplit::in_out;
+    const pagerank::DynamicRankResult expected = on_host_.follow(update.graph, update.changes, on_host);
+    pagerank::DynamicRankResult result = on_gpu_.follow(update.graph, update.changes, dynamic);
     expect_same_work(result, expected);
     EXPECT_EQ(ranks_of(on_gpu_), ranks_of(on_host_));
     return result;
@@ -55,13 +57,13 @@ class OnBoth {
 
  private:
   const Device host_{{DeviceChoice::host, 2, 0}};
-  PageRankResult first_;
-  DynamicRanks on_host_, on_gpu_;
+  pagerank::Result first_;
+  pagerank::DynamicRanks on_host_, on_gpu_;
 };
 
 /// Batches of insertions and deletions, some with new vertices, one of them empty.
-void expect_follows(const Device& gpu, Graph graph, const PageRankOptions& options,
-                    const DynamicRankOptions& dynamic, std::size_t size, int batches,
+void expect_follows(const Device& gpu, Graph graph, const pagerank::Options& options,
+                    const pagerank::DynamicRankOptions& dynamic, std::size_t size, int batches,
                     const PagingOptions& paging = {}) {
   std::mt19937_64 random(29);
   OnBoth both(gpu, graph, options, paging);
@@ -78,8 +80,8 @@ void expect_follows(const Device& gpu, Graph graph, const PageRankOptions& optio
 
 /// Every method after small batches of graphs that are hard, a few of them where a sanitizer watches.
 void expect_follows_hard_graphs(const Device& gpu, int batches, const PagingOptions& paging = {}) {
-  for (const RankMethod method : kMethods) {
-    for (const PageRankOptions& options : options_to_follow(method)) {
+  for (const pagerank::RankMethod method : kMethods) {
+    for (const pagerank::Options& options : options_to_follow(method)) {
       std::size_t i = 0;
       for (auto& [name, graph] : rank_graphs()) {
         if (brief() && i++ % 5 != static_cast<std::size_t>(method) % 5) continue;
@@ -117,8 +119,8 @@ TEST(GpuDynamicPageRank, FollowsBatchesOfEverySize) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   constexpr auto uniform = io::WeightRule::uniform;
-  for (const RankMethod method : kMethods) {
-    for (const PageRankOptions& options : options_to_follow(method)) {
+  for (const pagerank::RankMethod method : kMethods) {
+    for (const pagerank::Options& options : options_to_follow(method)) {
       for (const std::size_t size : {1u, 30u, 2000u}) {
         if (brief() && size != 30) continue;
         const auto rmat = [] { return with_in_edges(generated(io::GraphKind::rmat, 12, false, uniform)); };
@@ -135,19 +137,19 @@ TEST(GpuDynamicPageRank, MakesSmallIterationsTogether) {
   REQUIRE_GPU(gpu);
   constexpr auto uniform = io::WeightRule::uniform;
   // One that converges within a launch, ends by its limit in the second, or stalls after many.
-  std::vector<PageRankOptions> all(3);
-  all[0].dangling = Dangling::self_loop;
+  std::vector<pagerank::Options> all(3);
+  all[0].dangling = pagerank::Dangling::self_loop;
   all[1].max_iterations = 40;
   all[1].tolerance = 1e-14;
-  all[2].dangling = Dangling::self_loop;
-  all[2].norm = RankNorm::l2;
+  all[2].dangling = pagerank::Dangling::self_loop;
+  all[2].norm = pagerank::RankNorm::l2;
   all[2].tolerance = 0;
-  for (const RankMethod method : kMethods) {
-    for (const PageRankOptions& options : all) {
-      if (brief() && (options.tolerance == 0 || method == RankMethod::naive_dynamic)) continue;
+  for (const pagerank::RankMethod method : kMethods) {
+    for (const pagerank::Options& options : all) {
+      if (brief() && (options.tolerance == 0 || method == pagerank::RankMethod::naive_dynamic)) continue;
       for (const bool together : {true, false}) {
         if (brief() && !together) continue;
-        DynamicRankOptions dynamic{method};
+        pagerank::DynamicRankOptions dynamic{method};
         dynamic.together = together;
         if (options.tolerance < 1e-12) dynamic.frontier_tolerance = dynamic.prune_tolerance = 1e-12;
         const unsigned scale = brief() ? 12 : 16;
@@ -160,8 +162,8 @@ TEST(GpuDynamicPageRank, MakesSmallIterationsTogether) {
 TEST(GpuDynamicPageRank, CutsHubsAmongBlocks) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  for (const RankMethod method : kMethods) {
-    for (const PageRankOptions& options : options_to_follow(method)) {
+  for (const pagerank::RankMethod method : kMethods) {
+    for (const pagerank::Options& options : options_to_follow(method)) {
       expect_follows(*gpu, hubs(true), options, {method}, 5, 4);
       expect_follows(*gpu, hubs(false), options, {method}, 5, 4);
     }
@@ -172,7 +174,7 @@ TEST(GpuDynamicPageRank, CutsHubsAmongBlocks) {
 void expect_follows_by_turns(const Device& gpu, int batches, const PagingOptions& paging) {
   std::mt19937_64 random(41);
   Graph graph = with_in_edges(generated(io::GraphKind::rmat, 11, false, io::WeightRule::uniform));
-  PageRankOptions options;
+  pagerank::Options options;
   if (brief()) options.max_iterations = 3, batches = 6;
   OnBoth both(gpu, graph, options, paging);
   for (int i = 0; i < batches; ++i) {
@@ -180,7 +182,7 @@ void expect_follows_by_turns(const Device& gpu, int batches, const PagingOptions
     const UpdateBatch batch = random_batch(random, graph, 5, i % 6 == 3 ? 1 : 0);
     UpdateResult update = update_graph(std::move(graph), batch, 2);
     // On residuals every other time: what waits for its next batch is looked at, or forgotten.
-    both.follow(update, {i % 2 == 0 ? RankMethod::residual_frontier : kMethods[random() % 5]});
+    both.follow(update, {i % 2 == 0 ? pagerank::RankMethod::residual_frontier : kMethods[random() % 5]});
     graph = std::move(update.graph);
   }
 }
@@ -194,9 +196,9 @@ TEST(GpuDynamicPageRank, CanChangeItsMethodFromBatchToBatch) {
 TEST(GpuDynamicPageRank, StopsAfterTheIterationsThatWereAllowed) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  PageRankOptions options;
+  pagerank::Options options;
   options.max_iterations = 3;
-  for (const RankMethod method : kMethods) {
+  for (const pagerank::RankMethod method : kMethods) {
     Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::uniform);
     OnBoth both(*gpu, graph, options);
     std::mt19937_64 random(5);
@@ -242,15 +244,15 @@ TEST(GpuDynamicPageRank, ReplaysAsTheHostDoes) {
 TEST(GpuDynamicPageRank, SplitsWorkInOtherWays) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  PageRankOptions options;
+  pagerank::Options options;
   if (brief()) options.max_iterations = 2;
-  for (const RankMethod method : kMethods) {
-    for (const RankSplit split : {RankSplit::none, RankSplit::in}) {
+  for (const pagerank::RankMethod method : kMethods) {
+    for (const pagerank::RankSplit split : {pagerank::RankSplit::none, pagerank::RankSplit::in}) {
       // One method a way, where a sanitizer watches.
-      if (brief() &&
-          method != (split == RankSplit::in ? RankMethod::pruned_frontier : RankMethod::residual_frontier))
+      if (brief() && method != (split == pagerank::RankSplit::in ? pagerank::RankMethod::pruned_frontier
+                                                                 : pagerank::RankMethod::residual_frontier))
         continue;
-      DynamicRankOptions dynamic{method};
+      pagerank::DynamicRankOptions dynamic{method};
       dynamic.split = split;
       expect_follows(*gpu, hubs(true), options, dynamic, 5, 2);
       expect_follows(*gpu, hubs(false), options, dynamic, 5, 2, {.partitions = 5, .slots = 2});
@@ -273,8 +275,8 @@ TEST(GpuDynamicPartitions, ChangeNoBitForBatchesOfEverySize) {
                                    {.partitions = 9, .transport = Transport::mapped},
                                    {.transport = Transport::copied}};
   std::size_t i = 0;
-  for (const RankMethod method : kMethods) {
-    for (const PageRankOptions& options : options_to_follow(method)) {
+  for (const pagerank::RankMethod method : kMethods) {
+    for (const pagerank::Options& options : options_to_follow(method)) {
       for (const std::size_t size : {1u, 30u, 2000u}) {
         if (brief() && size != 30) continue;
         const PagingOptions& paging = pagings[i++ % std::size(pagings)];
@@ -290,8 +292,8 @@ TEST(GpuDynamicPartitions, ChangeNoBitForBatchesOfEverySize) {
 TEST(GpuDynamicPartitions, CutHubsAmongBlocks) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  for (const RankMethod method : kMethods) {
-    for (const PageRankOptions& options : options_to_follow(method)) {
+  for (const pagerank::RankMethod method : kMethods) {
+    for (const pagerank::Options& options : options_to_follow(method)) {
       expect_follows(*gpu, hubs(true), options, {method}, 5, 3, {.partitions = 5, .slots = 2});
       expect_follows(*gpu, hubs(false), options, {method}, 5, 3, {.partitions = 5, .slots = 2});
     }
@@ -308,20 +310,21 @@ TEST(GpuDynamicPartitions, StayAwayWithoutAffectedVertices) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   const Device host({DeviceChoice::host, 2, 0});
-  PageRankOptions options;
+  pagerank::Options options;
   options.tolerance = 1e-8;
   UpdateBatch batch;
   batch.deletions = {{0}, {1}, {}, {}};
   for (const Transport transport : {Transport::copied, Transport::mapped}) {
-    for (const RankMethod method : kMethods) {
+    for (const pagerank::RankMethod method : kMethods) {
       const auto follow_corner = [&](const Device& device) {
         Graph graph = generated(io::GraphKind::grid, 12, true, io::WeightRule::none);
-        DynamicRanks ranks(device, graph, pagerank(host, graph, options).ranks.span(), options,
-                           {.paging = {.partitions = 32, .slots = 4, .transport = transport}});
+        pagerank::DynamicRanks ranks(device, graph, pagerank::run_pagerank(host, graph, options).ranks.span(),
+                                     options,
+                                     {.paging = {.partitions = 32, .slots = 4, .transport = transport}});
         const UpdateResult update = update_graph(std::move(graph), batch, 2);
         return ranks.follow(update.graph, update.changes, {method, 1e-3, 1e-3});
       };
-      const DynamicRankResult result = follow_corner(*gpu), expected = follow_corner(host);
+      const pagerank::DynamicRankResult result = follow_corner(*gpu), expected = follow_corner(host);
 
       EXPECT_EQ(result.partitions_read, expected.partitions_read) << static_cast<int>(method);
       EXPECT_EQ(result.traffic.partitions, expected.traffic.partitions);
@@ -337,14 +340,14 @@ TEST(GpuDynamicPartitions, StayWithinTheDeviceMemory) {
   const std::uint64_t state = 100 * n + 2 * 12 * std::min<std::uint64_t>(m, 1u << 18) + (1u << 20);
   const auto tight = open_gpu(state + m * sizeof(Vertex) / 3);
   REQUIRE_GPU(tight);
-  PageRankOptions options;
+  pagerank::Options options;
   if (brief()) options.max_iterations = 1;
   OnBoth both(*tight, graph, options);
   std::mt19937_64 random(31);
   const UpdateBatch batch = random_batch(random, graph, 10, 0);
   const UpdateResult update = update_graph(std::move(graph), batch, 2);
 
-  const DynamicRankResult result = both.follow(update, {RankMethod::naive_dynamic});
+  const pagerank::DynamicRankResult result = both.follow(update, {pagerank::RankMethod::naive_dynamic});
 
   EXPECT_GT(result.traffic.partitions, 3u);
   EXPECT_LE(tight->memory().peak(), tight->memory().ceiling());
@@ -354,7 +357,7 @@ TEST(GpuDynamicPageRank, RefusesChangesOfAnotherGraph) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   const Graph graph = generated(io::GraphKind::ring, 8, true, io::WeightRule::none);
-  DynamicRanks ranks(*gpu, graph, std::vector<double>(256, 1.0 / 256), {});
+  pagerank::DynamicRanks ranks(*gpu, graph, std::vector<double>(256, 1.0 / 256), {});
   const EdgeChange change{0, 5, 0, 1};
 
   EXPECT_THROW(ranks.follow(graph, EdgeChanges({change}, {}), {}), InputError);

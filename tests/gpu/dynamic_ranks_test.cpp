@@ -14,12 +14,12 @@ namespace {
 
 /// Each rank has a graph of its own: memory cannot be page-locked twice. With `in_file` ranks read its edges
 /// from elsewhere.
-void expect_as_alone(const std::function<Course()>& make, PageRankOptions options, std::size_t method,
+void expect_as_alone(const std::function<Course()>& make, pagerank::Options options, std::size_t method,
                      int size, const PagingOptions& paging = {}, bool in_file = false) {
   if (brief()) options.max_iterations = 3;
   const Device host({DeviceChoice::host, 2, 0});
   const Course course = make();
-  const PageRankResult start = pagerank(host, course.before, options);
+  const pagerank::Result start = pagerank::run_pagerank(host, course.before, options);
   const Followed alone = follow(host, course, options, start, method, {});
   std::vector<Followed> on_ranks(static_cast<std::size_t>(size));
   Meeting::run(size, [&](int rank, Meeting& meeting) {
@@ -38,11 +38,11 @@ TEST(GpuDynamicOnRanks, IsThatOfOneProcess) {
     for (const int size : {2, 3}) {
       if (brief() && size != 2 + static_cast<int>(method % 2)) continue;
       SCOPED_TRACE("method " + std::to_string(method) + " on " + std::to_string(size));
-      PageRankOptions options;
+      pagerank::Options options;
       options.tolerance = 1e-7;
-      options.norm = size == 3 ? RankNorm::l2 : RankNorm::linf;
+      options.norm = size == 3 ? pagerank::RankNorm::l2 : pagerank::RankNorm::linf;
       options.weighted = size == 3;
-      options.dangling = method % 2 == 0 ? Dangling::uniform : Dangling::self_loop;
+      options.dangling = method % 2 == 0 ? pagerank::Dangling::uniform : pagerank::Dangling::self_loop;
       expect_as_alone([] { return course_of(rank_rmat(false, true), 6); }, options, method, size);
       if (!brief()) expect_as_alone([] { return course_of(rank_rmat(true, false), 6); }, {}, method, size);
     }
@@ -51,7 +51,7 @@ TEST(GpuDynamicOnRanks, IsThatOfOneProcess) {
 
 TEST(GpuDynamicOnRanks, MayOwnNoVertexOrNoEdge) {
   REQUIRE_GPU(open_gpu());
-  PageRankOptions options;
+  pagerank::Options options;
   options.weighted = true;
   const auto graphs = [] {
     std::vector<NamedGraph> all = rank_graphs();
@@ -65,7 +65,7 @@ TEST(GpuDynamicOnRanks, MayOwnNoVertexOrNoEdge) {
     for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
       if (method != i % std::size(kFollowers) && brief()) continue;
       SCOPED_TRACE(named.name + ", method " + std::to_string(method));
-      options.dangling = method % 2 == 0 ? Dangling::uniform : Dangling::self_loop;
+      options.dangling = method % 2 == 0 ? pagerank::Dangling::uniform : pagerank::Dangling::self_loop;
       expect_as_alone([&] { return course_of(with_in_edges(std::move(graphs()[i].graph)), 2); }, options,
                       method, 4);
     }
@@ -74,7 +74,7 @@ TEST(GpuDynamicOnRanks, MayOwnNoVertexOrNoEdge) {
 
 TEST(GpuDynamicOnRanks, WorksInPartitions) {
   REQUIRE_GPU(open_gpu());
-  PageRankOptions options;
+  pagerank::Options options;
   options.tolerance = 1e-7;
   for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
     expect_as_alone([] { return course_of(rank_rmat(false, true), 6); }, options, method, 3,
@@ -86,9 +86,9 @@ TEST(GpuDynamicOnRanks, FollowsFromTheFile) {
   REQUIRE_GPU(open_gpu());
   for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
     SCOPED_TRACE("method " + std::to_string(method));
-    PageRankOptions options;
+    pagerank::Options options;
     options.tolerance = 1e-7;
-    options.dangling = method % 2 == 0 ? Dangling::uniform : Dangling::self_loop;
+    options.dangling = method % 2 == 0 ? pagerank::Dangling::uniform : pagerank::Dangling::self_loop;
     expect_as_alone([] { return course_of(rank_rmat(true, false), 6); }, options, method, 1,
                     {.partitions = 7, .slots = 3}, true);
     options.weighted = true;

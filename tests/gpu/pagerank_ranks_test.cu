@@ -21,7 +21,7 @@ struct Swept {
   HostArray<double> ranks;
 };
 
-Swept sweep(Sweep& sweep, const PageRankOptions& options, std::uint64_t rows) {
+Swept sweep(pagerank::Sweep& sweep, const pagerank::Options& options, std::uint64_t rows) {
   Swept swept;
   for (unsigned i = 0; i < (brief() ? 3 : kIterations); ++i)
     swept.changes.push_back(sweep.step().norm(options.norm));
@@ -31,18 +31,18 @@ Swept sweep(Sweep& sweep, const PageRankOptions& options, std::uint64_t rows) {
 }
 
 /// `graph`, or `file`, which has its edges elsewhere, if given.
-void expect_as_alone(const Graph& graph, const PageRankOptions& options, int size, const SweepPieces& pieces,
-                     const Graph* file = nullptr) {
+void expect_as_alone(const Graph& graph, const pagerank::Options& options, int size,
+                     const pagerank::SweepPieces& pieces, const Graph* file = nullptr) {
   SCOPED_TRACE(std::to_string(pieces.count) + " pieces on " + std::to_string(size) + " ranks");
   const Device host({DeviceChoice::host, 2, 0});
   const auto alone = make_alone();
-  const RankGraph whole(graph, options, 2, *alone);
+  const pagerank::RankGraph whole(graph, options, 2, *alone);
   const auto reference = make_host_sweep(host, whole, options, {}, *alone);
   const Swept expected = sweep(*reference, options, graph.vertices());
   Meeting::run(size, [&](int rank, Meeting& meeting) {
     const Device gpu({DeviceChoice::cuda, 1, 1u << 28});
     ThreadCommunicator ranks(rank, meeting);
-    const RankGraph own(file == nullptr ? graph : *file, options, 1, ranks);
+    const pagerank::RankGraph own(file == nullptr ? graph : *file, options, 1, ranks);
     const std::uint64_t rows = own.in().vertices;
 
     const auto made = sweep_sliced_rows(gpu, own, options, pieces,
@@ -53,7 +53,7 @@ void expect_as_alone(const Graph& graph, const PageRankOptions& options, int siz
     EXPECT_TRUE(std::equal(swept.ranks.begin(), swept.ranks.end(), expected.ranks.begin() + own.first()))
         << "rank " << rank;
     // All contributions of this rank go to every other, at first and in every iteration; and totals.
-    const std::uint64_t share = options.precision == RankPrecision::f32 ? 4 : 8;
+    const std::uint64_t share = options.precision == pagerank::RankPrecision::f32 ? 4 : 8;
     EXPECT_GE(made->traffic().exchanged_bytes,
               (swept.changes.size() + 1) * rows * share * (static_cast<std::uint64_t>(size) - 1));
     meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // others may read what is here
@@ -66,9 +66,9 @@ TEST(GpuPageRankRanks, AreThatOfOneProcessOnHardGraphs) {
   for (const auto& [name, graph] : rank_graphs()) {
     if (brief() && graph.vertices() > 12 && name != "kronecker") continue;
     SCOPED_TRACE(name);
-    for (const PageRankOptions& options : rank_options()) {
+    for (const pagerank::Options& options : rank_options()) {
       expect_as_alone(graph, options, 2, {3, 2});
-      if (!brief()) expect_as_alone(graph, options, 4, {kMostPieces, 3});
+      if (!brief()) expect_as_alone(graph, options, 4, {pagerank::kMostPieces, 3});
     }
   }
 }
@@ -80,12 +80,12 @@ TEST(GpuPageRankRanks, SweepLargePieces) {
   rules.undirected = true;
   const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules),
               file = left_elsewhere(graph);
-  for (const PageRankOptions& options : rank_options()) {
+  for (const pagerank::Options& options : rank_options()) {
     if (options.weighted) continue;
     expect_as_alone(graph, options, 2, {1, 1});
     expect_as_alone(graph, options, 3, {3, 2});
     expect_as_alone(graph, options, 2, {2, 2}, &file);
-    if (!brief()) expect_as_alone(graph, options, 2, {kUsualPieces, 8});
+    if (!brief()) expect_as_alone(graph, options, 2, {pagerank::kUsualPieces, 8});
   }
 }
 
@@ -95,10 +95,10 @@ TEST(GpuSweepPieces, OfOneRankAreThatOfOneSweep) {
   io::ConvertOptions rules;
   rules.undirected = true;
   const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
-  for (const PageRankOptions& options : rank_options()) {
+  for (const pagerank::Options& options : rank_options()) {
     if (options.weighted) continue;
     expect_as_alone(graph, options, 1, {3, 2});
-    if (!brief()) expect_as_alone(graph, options, 1, {kUsualPieces, 8});
+    if (!brief()) expect_as_alone(graph, options, 1, {pagerank::kUsualPieces, 8});
   }
 }
 
@@ -107,7 +107,7 @@ TEST(GpuPageRankRanks, SweepPiecesOfDirectedGraphs) {
   REQUIRE_GPU(open_gpu());
   for (const bool reverse : {false, true}) {
     const Graph graph = rank_rmat(false, reverse);
-    for (const PageRankOptions& options : rank_options()) {
+    for (const pagerank::Options& options : rank_options()) {
       expect_as_alone(graph, options, 2, {2, 2});
       if (!brief()) expect_as_alone(graph, options, 3, {5, 3});
     }

@@ -11,11 +11,12 @@
 namespace sluice::test {
 namespace {
 
-void expect_as_on_host(const Graph& graph, const Device& gpu, PageRankOptions options,
-                       const RankPlace& place) {
+void expect_as_on_host(const Graph& graph, const Device& gpu, pagerank::Options options,
+                       const pagerank::RankPlace& place) {
   if (brief()) options.max_iterations = std::min(options.max_iterations, 2u);
   const Device host({DeviceChoice::host, usable_cores(), 0});
-  expect_same(pagerank(gpu, graph, options, {}, place), pagerank(host, graph, options));
+  expect_same(pagerank::run_pagerank(gpu, graph, options, {}, place),
+              pagerank::run_pagerank(host, graph, options));
 }
 
 TEST(GpuPageRank, IsThatOfTheHostOnHardGraphs) {
@@ -24,9 +25,9 @@ TEST(GpuPageRank, IsThatOfTheHostOnHardGraphs) {
   for (const auto& [name, graph] : rank_graphs()) {
     if (brief() && graph.vertices() > 12 && name != "kronecker") continue;
     SCOPED_TRACE(name);
-    for (const PageRankOptions& options : rank_options()) {
-      expect_as_on_host(graph, *gpu, options, {.rows = RankRows::sliced});
-      expect_as_on_host(graph, *gpu, options, {.rows = RankRows::listed});
+    for (const pagerank::Options& options : rank_options()) {
+      expect_as_on_host(graph, *gpu, options, {.rows = pagerank::RankRows::sliced});
+      expect_as_on_host(graph, *gpu, options, {.rows = pagerank::RankRows::listed});
     }
   }
 }
@@ -35,7 +36,7 @@ TEST(GpuPageRank, StopsAfterTheIterationsThatWereAllowed) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   const Graph graph = rank_rmat(true, false);
-  PageRankOptions options;
+  pagerank::Options options;
   options.tolerance = 0;
   for (const std::uint32_t iterations : {1u, 2u, 3u, 7u}) {
     options.max_iterations = iterations;
@@ -49,10 +50,10 @@ TEST(GpuPageRank, TakesHubsByBlocks) {
   io::ConvertOptions rules;
   rules.undirected = true;
   const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
-  for (const PageRankOptions& options : rank_options()) {
+  for (const pagerank::Options& options : rank_options()) {
     if (options.weighted) continue;
-    expect_as_on_host(graph, *gpu, options, {.rows = RankRows::sliced});
-    expect_as_on_host(graph, *gpu, options, {.rows = RankRows::listed});
+    expect_as_on_host(graph, *gpu, options, {.rows = pagerank::RankRows::sliced});
+    expect_as_on_host(graph, *gpu, options, {.rows = pagerank::RankRows::listed});
   }
 }
 
@@ -60,7 +61,7 @@ TEST(GpuPageRank, BringsInEdgesInPartitions) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   const Graph graph = rank_rmat(false, false);
-  for (const PageRankOptions& options : rank_options()) {
+  for (const pagerank::Options& options : rank_options()) {
     expect_as_on_host(graph, *gpu, options,
                       {.paging = {.partitions = 7, .slots = 2, .transport = Transport::copied}});
     expect_as_on_host(graph, *gpu, options,
@@ -75,17 +76,17 @@ TEST(GpuPageRank, ReadsInEdgesFromTheirFileOnceWhereTheyFit) {
   REQUIRE_GPU(gpu);
   const Graph graph = rank_rmat(true, false), file = left_elsewhere(graph);
   const Device host({DeviceChoice::host, usable_cores(), 0});
-  for (const PageRankOptions& options : rank_options()) {
-    const PageRankResult expected = pagerank(host, graph, options);
-    for (const RankRows rows : {RankRows::automatic, RankRows::listed}) {
-      const PageRankResult read = pagerank(*gpu, file, options, {}, {.rows = rows});
+  for (const pagerank::Options& options : rank_options()) {
+    const pagerank::Result expected = pagerank::run_pagerank(host, graph, options);
+    for (const pagerank::RankRows rows : {pagerank::RankRows::automatic, pagerank::RankRows::listed}) {
+      const pagerank::Result read = pagerank::run_pagerank(*gpu, file, options, {}, {.rows = rows});
       expect_same(read, expected);
       EXPECT_EQ(read.traffic.partitions, 1u);
       EXPECT_EQ(read.traffic.transfers, 0u);
       EXPECT_EQ(read.traffic.read_bytes, graph.edges() * (options.weighted ? 8 : 4));
     }
-    const PageRankResult brought =
-        pagerank(*gpu, file, options, {}, {.paging = {.partitions = 7, .transport = Transport::file}});
+    const pagerank::Result brought = pagerank::run_pagerank(
+        *gpu, file, options, {}, {.paging = {.partitions = 7, .transport = Transport::file}});
     expect_same(brought, expected);
     EXPECT_EQ(brought.traffic.partitions, 7u);
   }

@@ -26,7 +26,7 @@ class RingSink : public sluice::WalkSink {
 
 /// How many vertices have not the rank of all others.
 std::uint64_t wrong_ranks(const sluice::Device& device, const sluice::Graph& ring) {
-  const sluice::PageRankResult result = sluice::pagerank(device, ring, {.tolerance = 1e-12});
+  const sluice::pagerank::Result result = sluice::pagerank::run_pagerank(device, ring, {.tolerance = 1e-12});
   std::uint64_t wrong = result.converged() ? 0 : 1;
   for (const double rank : result.ranks)
     wrong += std::abs(rank * static_cast<double>(ring.vertices()) - 1) > 1e-9;

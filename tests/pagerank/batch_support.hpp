@@ -40,15 +40,16 @@ inline UpdateBatch random_batch(std::mt19937_64& random, const Graph& graph, std
 }
 
 inline std::vector<long double> exact_ranks(const Device& device, const Graph& graph,
-                                            PageRankOptions options) {
+                                            pagerank::Options options) {
   options.tolerance = 1e-14;
   options.max_iterations = 5000;
-  const PageRankResult exact = pagerank(device, graph, options);
+  const pagerank::Result exact = pagerank::run_pagerank(device, graph, options);
   return {exact.ranks.begin(), exact.ranks.end()};
 }
 
 /// Were as many vertices looked at, in as many iterations, and to the same end?
-inline void expect_same_work(const DynamicRankResult& result, const DynamicRankResult& expected) {
+inline void expect_same_work(const pagerank::DynamicRankResult& result,
+                             const pagerank::DynamicRankResult& expected) {
   EXPECT_EQ(result.iterations, expected.iterations);
   EXPECT_EQ(result.residual, expected.residual);
   EXPECT_EQ(result.end, expected.end);
@@ -58,7 +59,7 @@ inline void expect_same_work(const DynamicRankResult& result, const DynamicRankR
   EXPECT_EQ(result.gathered_edges, expected.gathered_edges);
 }
 
-inline std::vector<double> ranks_of(const DynamicRanks& ranks) {
+inline std::vector<double> ranks_of(const pagerank::DynamicRanks& ranks) {
   std::vector<double> values(ranks.vertices());
   ranks.read_ranks(values);
   return values;

@@ -66,20 +66,20 @@ inline std::vector<NamedGraph> rank_graphs() {
   return all;
 }
 
-inline std::vector<PageRankOptions> rank_options() {
-  std::vector<PageRankOptions> all(4);
+inline std::vector<pagerank::Options> rank_options() {
+  std::vector<pagerank::Options> all(4);
   all[1].weighted = true;
-  all[1].norm = RankNorm::l2;
-  all[2].dangling = Dangling::self_loop;
+  all[1].norm = pagerank::RankNorm::l2;
+  all[2].dangling = pagerank::Dangling::self_loop;
   all[2].weighted = true;
-  all[3].dangling = Dangling::self_loop;
-  all[3].precision = RankPrecision::f32;
+  all[3].dangling = pagerank::Dangling::self_loop;
+  all[3].precision = pagerank::RankPrecision::f32;
   all[3].tolerance = 1e-6;
-  all[3].norm = RankNorm::l1;
+  all[3].norm = pagerank::RankNorm::l1;
   return all;
 }
 
-inline void expect_same(const PageRankResult& result, const PageRankResult& expected) {
+inline void expect_same(const pagerank::Result& result, const pagerank::Result& expected) {
   EXPECT_EQ(result.iterations, expected.iterations);
   EXPECT_EQ(result.residual, expected.residual);
   ASSERT_EQ(result.ranks.size(), expected.ranks.size());

@@ -16,14 +16,15 @@
 
 namespace sluice::test {
 
-inline constexpr RankMethod kFollowers[] = {RankMethod::naive_dynamic, RankMethod::dynamic_traversal,
-                                            RankMethod::dynamic_frontier, RankMethod::pruned_frontier,
-                                            RankMethod::residual_frontier};
+inline constexpr pagerank::RankMethod kFollowers[] = {
+    pagerank::RankMethod::naive_dynamic, pagerank::RankMethod::dynamic_traversal,
+    pagerank::RankMethod::dynamic_frontier, pagerank::RankMethod::pruned_frontier,
+    pagerank::RankMethod::residual_frontier};
 
 /// What following some batches came to: the same on every rank, and the ranks of its vertices.
 struct Followed {
   std::vector<double> ranks;
-  std::vector<DynamicRankResult> results;
+  std::vector<pagerank::DynamicRankResult> results;
 };
 
 /// A graph, and what it becomes.
@@ -74,12 +75,13 @@ inline Course course_elsewhere(const Course& course) {
 }
 
 /// Follows the course with methods that change, from `start`, the ranks of its first graph.
-inline Followed follow(const Device& device, const Course& course, const PageRankOptions& options,
-                       const PageRankResult& start, std::size_t first_method, const RankPlace& place) {
-  DynamicRanks ranks(device, course.before, start.ranks.span(), options, place);
+inline Followed follow(const Device& device, const Course& course, const pagerank::Options& options,
+                       const pagerank::Result& start, std::size_t first_method,
+                       const pagerank::RankPlace& place) {
+  pagerank::DynamicRanks ranks(device, course.before, start.ranks.span(), options, place);
   Followed followed;
   for (std::size_t i = 0; i < course.batches.size(); ++i) {
-    const RankMethod method = kFollowers[(first_method + (i == 2 ? 1 : 0)) % std::size(kFollowers)];
+    const pagerank::RankMethod method = kFollowers[(first_method + (i == 2 ? 1 : 0)) % std::size(kFollowers)];
     followed.results.push_back(
         ranks.follow(course.batches[i].graph, course.batches[i].changes, {method, 1e-4, 1e-4}));
   }

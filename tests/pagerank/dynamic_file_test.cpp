@@ -10,10 +10,10 @@
 namespace sluice::test {
 namespace {
 
-void expect_as_in_memory(const Course& course, const PageRankOptions& options, std::size_t method, int size,
+void expect_as_in_memory(const Course& course, const pagerank::Options& options, std::size_t method, int size,
                          const PagingOptions& paging = {}) {
   const Device device({DeviceChoice::host, 2, 0});
-  const PageRankResult start = pagerank(device, course.before, options);
+  const pagerank::Result start = pagerank::run_pagerank(device, course.before, options);
   const Followed whole = follow(device, course, options, start, method, {});
   const Course in_file = course_elsewhere(course);
   std::vector<Followed> on_ranks(static_cast<std::size_t>(size));
@@ -32,7 +32,7 @@ void with_every_method(Check&& check) {
                undirected = course_of(rank_rmat(true, false), 6);
   for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
     SCOPED_TRACE("method " + std::to_string(method));
-    PageRankOptions options;
+    pagerank::Options options;
     options.tolerance = 1e-7;
     check(directed, undirected, options, method);
   }
@@ -40,11 +40,11 @@ void with_every_method(Check&& check) {
 
 TEST(DynamicFromFile, IsThatInMemory) {
   with_every_method(
-      [](const Course& directed, const Course& undirected, PageRankOptions options, std::size_t method) {
+      [](const Course& directed, const Course& undirected, pagerank::Options options, std::size_t method) {
         expect_as_in_memory(undirected, options, method, 1);
         expect_as_in_memory(directed, options, method, 1, {.partitions = 7, .slots = 3});
         options.weighted = true;
-        options.dangling = Dangling::self_loop;
+        options.dangling = pagerank::Dangling::self_loop;
         expect_as_in_memory(undirected, options, method, 1, {.partitions = 64, .slots = 5});
         expect_as_in_memory(directed, options, method, 1, {.transport = Transport::file});
       });
@@ -52,7 +52,7 @@ TEST(DynamicFromFile, IsThatInMemory) {
 
 TEST(DynamicFromFile, IsThatInMemoryOnRanks) {
   with_every_method(
-      [](const Course& directed, const Course& undirected, PageRankOptions options, std::size_t method) {
+      [](const Course& directed, const Course& undirected, pagerank::Options options, std::size_t method) {
         expect_as_in_memory(undirected, options, method, 3, {.partitions = 5, .slots = 2});
         options.weighted = true;  // whose dangling vertices the ranks have to tell each other
         expect_as_in_memory(directed, options, method, 2);
@@ -60,14 +60,14 @@ TEST(DynamicFromFile, IsThatInMemoryOnRanks) {
 }
 
 TEST(DynamicFromFile, OfHardGraphsToo) {
-  PageRankOptions options;
+  pagerank::Options options;
   options.weighted = true;
   for (auto& [name, graph] : rank_graphs()) {
     if (graph.vertices() > 100 || name == "extreme weights") continue;
     const Course course = course_of(with_in_edges(std::move(graph)), 4);
     for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
       SCOPED_TRACE(name + ", method " + std::to_string(method));
-      options.dangling = method % 2 == 0 ? Dangling::uniform : Dangling::self_loop;
+      options.dangling = method % 2 == 0 ? pagerank::Dangling::uniform : pagerank::Dangling::self_loop;
       expect_as_in_memory(course, options, method, 1, {.partitions = 3, .slots = 2});
       expect_as_in_memory(course, options, method, 4);
     }
@@ -77,16 +77,18 @@ TEST(DynamicFromFile, OfHardGraphsToo) {
 TEST(DynamicFromFile, ReadsOnlyWhatIsAffected) {
   const Device device({DeviceChoice::host, 2, 0});
   Graph graph = generated(io::GraphKind::grid, 14, true, io::WeightRule::none);
-  PageRankOptions options;
+  pagerank::Options options;
   options.tolerance = 1e-8;
-  const PageRankResult start = pagerank(device, graph, options);
+  const pagerank::Result start = pagerank::run_pagerank(device, graph, options);
   graph = elsewhere(std::move(graph));
-  DynamicRanks ranks(device, graph, start.ranks.span(), options, {.paging = {.partitions = 64, .slots = 8}});
+  pagerank::DynamicRanks ranks(device, graph, start.ranks.span(), options,
+                               {.paging = {.partitions = 64, .slots = 8}});
   UpdateBatch batch;
   batch.deletions = {{0}, {1}, {}, {}};
   const UpdateResult update = update_graph(std::move(graph), batch, 2);
 
-  const auto result = ranks.follow(update.graph, update.changes, {RankMethod::pruned_frontier, 1e-3, 1e-3});
+  const auto result =
+      ranks.follow(update.graph, update.changes, {pagerank::RankMethod::pruned_frontier, 1e-3, 1e-3});
 
   EXPECT_LT(result.partitions_read, 8u);
   EXPECT_EQ(result.traffic.transfers, result.partitions_read);
@@ -96,10 +98,10 @@ TEST(DynamicFromFile, ReadsOnlyWhatIsAffected) {
 TEST(DynamicFromFile, NeedsInEdges) {
   const Device device({DeviceChoice::host, 1, 0});
   Graph graph = rank_rmat(false, false);
-  const PageRankResult start = pagerank(device, graph);
+  const pagerank::Result start = pagerank::run_pagerank(device, graph);
   graph = elsewhere(std::move(graph));
 
-  EXPECT_THROW(DynamicRanks(device, graph, start.ranks.span(), {}), UsageError);
+  EXPECT_THROW(pagerank::DynamicRanks(device, graph, start.ranks.span(), {}), UsageError);
 }
 
 }  // namespace

@@ -13,27 +13,28 @@
 namespace sluice::test {
 namespace {
 
-constexpr RankMethod kMethods[] = {RankMethod::naive_dynamic, RankMethod::dynamic_traversal,
-                                   RankMethod::dynamic_frontier, RankMethod::pruned_frontier,
-                                   RankMethod::residual_frontier};
+constexpr pagerank::RankMethod kMethods[] = {
+    pagerank::RankMethod::naive_dynamic, pagerank::RankMethod::dynamic_traversal,
+    pagerank::RankMethod::dynamic_frontier, pagerank::RankMethod::pruned_frontier,
+    pagerank::RankMethod::residual_frontier};
 
 /// Follows the same batches whole and in partitions, both with methods that change from batch to batch.
-void expect_same_bits(Graph graph, const PageRankOptions& options, const PagingOptions& paging,
+void expect_same_bits(Graph graph, const pagerank::Options& options, const PagingOptions& paging,
                       std::size_t first_method) {
   const Device device({DeviceChoice::host, 2, 0});
-  const PageRankResult start = pagerank(device, graph, options);
-  DynamicRanks whole(device, graph, start.ranks.span(), options);
-  DynamicRanks parts(device, graph, start.ranks.span(), options, {.paging = paging});
+  const pagerank::Result start = pagerank::run_pagerank(device, graph, options);
+  pagerank::DynamicRanks whole(device, graph, start.ranks.span(), options);
+  pagerank::DynamicRanks parts(device, graph, start.ranks.span(), options, {.paging = paging});
   std::mt19937_64 random(29);
   for (std::size_t i = 0; i < 3; ++i) {
     SCOPED_TRACE("batch " + std::to_string(i));
     const UpdateBatch batch = random_batch(random, graph, 4, i == 1 ? 3 : 0);
     UpdateResult update = update_graph(std::move(graph), batch, 2);
     graph = std::move(update.graph);
-    const RankMethod method = kMethods[(first_method + (i == 2 ? 1 : 0)) % std::size(kMethods)];
+    const pagerank::RankMethod method = kMethods[(first_method + (i == 2 ? 1 : 0)) % std::size(kMethods)];
 
-    const DynamicRankResult expected = whole.follow(graph, update.changes, {method, 1e-4, 1e-4});
-    const DynamicRankResult result = parts.follow(graph, update.changes, {method, 1e-4, 1e-4});
+    const pagerank::DynamicRankResult expected = whole.follow(graph, update.changes, {method, 1e-4, 1e-4});
+    const pagerank::DynamicRankResult result = parts.follow(graph, update.changes, {method, 1e-4, 1e-4});
 
     EXPECT_EQ(ranks_of(parts), ranks_of(whole));
     expect_same_work(result, expected);
@@ -44,8 +45,9 @@ void expect_same_bits(Graph graph, const PageRankOptions& options, const PagingO
 TEST(DynamicPartitions, ChangeNoBit) {
   for (std::size_t method = 0; method < std::size(kMethods); ++method) {
     for (const bool undirected : {false, true}) {
-      PageRankOptions options;
-      options.dangling = undirected == (method % 2 == 0) ? Dangling::uniform : Dangling::self_loop;
+      pagerank::Options options;
+      options.dangling =
+          undirected == (method % 2 == 0) ? pagerank::Dangling::uniform : pagerank::Dangling::self_loop;
       options.weighted = !undirected;
       options.tolerance = 1e-7;
       const auto pagings =
@@ -63,8 +65,8 @@ TEST(DynamicPartitions, ChangeNoBit) {
 }
 
 TEST(DynamicPartitions, OfHardGraphsToo) {
-  for (const Dangling dangling : {Dangling::uniform, Dangling::self_loop}) {
-    PageRankOptions options;
+  for (const pagerank::Dangling dangling : {pagerank::Dangling::uniform, pagerank::Dangling::self_loop}) {
+    pagerank::Options options;
     options.dangling = dangling;
     options.weighted = true;
     for (std::size_t method = 0; method < std::size(kMethods); ++method) {
@@ -78,13 +80,13 @@ TEST(DynamicPartitions, OfHardGraphsToo) {
 }
 
 /// Follows the deletion of one edge between two vertices of a long grid's corner.
-DynamicRankResult follow_corner(RankMethod method, const PagingOptions& paging) {
+pagerank::DynamicRankResult follow_corner(pagerank::RankMethod method, const PagingOptions& paging) {
   const Device device({DeviceChoice::host, 2, 0});
   Graph graph = generated(io::GraphKind::grid, 12, true, io::WeightRule::none);
-  PageRankOptions options;
+  pagerank::Options options;
   options.tolerance = 1e-8;
-  DynamicRanks ranks(device, graph, pagerank(device, graph, options).ranks.span(), options,
-                     {.paging = paging});
+  pagerank::DynamicRanks ranks(device, graph, pagerank::run_pagerank(device, graph, options).ranks.span(),
+                               options, {.paging = paging});
   UpdateBatch batch;
   batch.deletions = {{0}, {1}, {}, {}};
   const UpdateResult update = update_graph(std::move(graph), batch, 2);
@@ -93,12 +95,13 @@ DynamicRankResult follow_corner(RankMethod method, const PagingOptions& paging) 
 
 TEST(DynamicPartitions, StayAwayWithoutAffectedVertices) {
   for (const Transport transport : {Transport::copied, Transport::mapped}) {
-    for (const RankMethod method : kMethods) {
-      const DynamicRankResult result =
+    for (const pagerank::RankMethod method : kMethods) {
+      const pagerank::DynamicRankResult result =
           follow_corner(method, {.partitions = 32, .slots = 4, .transport = transport});
 
       EXPECT_EQ(result.traffic.partitions, 32u);
-      const bool everywhere = method == RankMethod::naive_dynamic || method == RankMethod::dynamic_traversal;
+      const bool everywhere =
+          method == pagerank::RankMethod::naive_dynamic || method == pagerank::RankMethod::dynamic_traversal;
       EXPECT_EQ(result.partitions_read == 32, everywhere) << static_cast<int>(method);
       EXPECT_GE(result.partitions_read, 1u);
       if (transport == Transport::mapped) {
@@ -116,14 +119,16 @@ TEST(DynamicPartitions, StayWithinTheDeviceMemory) {
   const std::uint64_t state = graph.vertices() * 16, edges = graph.edges() * sizeof(Vertex);
   const Device roomy({DeviceChoice::host, 2, 0}),
       tight({DeviceChoice::host, 2, state + edges / 3 + (80u << 10)});
-  const PageRankResult start = pagerank(roomy, graph);
-  DynamicRanks whole(roomy, graph, start.ranks.span(), {}), parts(tight, graph, start.ranks.span(), {});
+  const pagerank::Result start = pagerank::run_pagerank(roomy, graph);
+  pagerank::DynamicRanks whole(roomy, graph, start.ranks.span(), {}),
+      parts(tight, graph, start.ranks.span(), {});
   std::mt19937_64 random(31);
   const UpdateBatch batch = random_batch(random, graph, 10, 0);
   const UpdateResult update = update_graph(std::move(graph), batch, 2);
 
-  whole.follow(update.graph, update.changes, {RankMethod::naive_dynamic});
-  const DynamicRankResult result = parts.follow(update.graph, update.changes, {RankMethod::naive_dynamic});
+  whole.follow(update.graph, update.changes, {pagerank::RankMethod::naive_dynamic});
+  const pagerank::DynamicRankResult result =
+      parts.follow(update.graph, update.changes, {pagerank::RankMethod::naive_dynamic});
 
   EXPECT_EQ(ranks_of(parts), ranks_of(whole));
   EXPECT_GT(result.traffic.partitions, 3u);
@@ -134,13 +139,13 @@ TEST(DynamicPartitions, AreRefusedWhereTheyCannotBe) {
   const Graph graph = rank_rmat(true, false);
   const Device device({DeviceChoice::host, 1, 0}),
       tiny({DeviceChoice::host, 1, graph.vertices() * 16 + (70u << 10)});
-  const auto start = pagerank(device, graph);
-  DynamicRanks no_room(tiny, graph, start.ranks.span(), {}, {.paging = {.partitions = 2}});
+  const auto start = pagerank::run_pagerank(device, graph);
+  pagerank::DynamicRanks no_room(tiny, graph, start.ranks.span(), {}, {.paging = {.partitions = 2}});
 
-  EXPECT_THROW(
-      DynamicRanks(device, graph, start.ranks.span(), {}, {.paging = {.transport = Transport::file}}),
-      UsageError);
-  EXPECT_THROW(no_room.follow(graph, {}, {RankMethod::naive_dynamic}), BudgetError);
+  EXPECT_THROW(pagerank::DynamicRanks(device, graph, start.ranks.span(), {},
+                                      {.paging = {.transport = Transport::file}}),
+               UsageError);
+  EXPECT_THROW(no_room.follow(graph, {}, {pagerank::RankMethod::naive_dynamic}), BudgetError);
 }
 
 }  // namespace

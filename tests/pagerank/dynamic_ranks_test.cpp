@@ -10,10 +10,10 @@
 namespace sluice::test {
 namespace {
 
-void expect_as_alone(const Course& course, const PageRankOptions& options, std::size_t method, int size,
+void expect_as_alone(const Course& course, const pagerank::Options& options, std::size_t method, int size,
                      const PagingOptions& paging = {}) {
   const Device device({DeviceChoice::host, 2, 0});
-  const PageRankResult start = pagerank(device, course.before, options);
+  const pagerank::Result start = pagerank::run_pagerank(device, course.before, options);
   const Followed alone = follow(device, course, options, start, method, {});
   std::vector<Followed> on_ranks(static_cast<std::size_t>(size));
   Meeting::run(size, [&](int rank, Meeting& meeting) {
@@ -30,19 +30,21 @@ TEST(DynamicOnRanks, IsThatOfOneProcess) {
   for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
     for (const int size : {2, 3, 4}) {
       SCOPED_TRACE("method " + std::to_string(method) + " on " + std::to_string(size));
-      PageRankOptions options;
+      pagerank::Options options;
       options.tolerance = 1e-7;
-      options.norm = size == 4 ? RankNorm::l2 : size == 3 ? RankNorm::l1 : RankNorm::linf;
+      options.norm = size == 4   ? pagerank::RankNorm::l2
+                     : size == 3 ? pagerank::RankNorm::l1
+                                 : pagerank::RankNorm::linf;
       options.weighted = size == 3;
       expect_as_alone(size == 2 ? undirected : directed, options, method, size);
-      options.dangling = Dangling::self_loop;
+      options.dangling = pagerank::Dangling::self_loop;
       expect_as_alone(size == 2 ? directed : undirected, options, method, size);
     }
   }
 }
 
 TEST(DynamicOnRanks, MayOwnNoVertexOrNoEdge) {
-  PageRankOptions options;
+  pagerank::Options options;
   options.weighted = true;
   std::vector<NamedGraph> graphs = rank_graphs();
   graphs.push_back({"without vertices at first", stat::make_graph(0, {}, true, true)});
@@ -51,7 +53,7 @@ TEST(DynamicOnRanks, MayOwnNoVertexOrNoEdge) {
     const Course course = course_of(with_in_edges(std::move(graph)), 2);
     for (std::size_t method = 0; method < std::size(kFollowers); ++method) {
       SCOPED_TRACE(name + ", method " + std::to_string(method));
-      options.dangling = method % 2 == 0 ? Dangling::uniform : Dangling::self_loop;
+      options.dangling = method % 2 == 0 ? pagerank::Dangling::uniform : pagerank::Dangling::self_loop;
       expect_as_alone(course, options, method, 4);
     }
   }
@@ -59,7 +61,7 @@ TEST(DynamicOnRanks, MayOwnNoVertexOrNoEdge) {
 
 TEST(DynamicOnRanks, WorksInPartitions) {
   const Course course = course_of(rank_rmat(false, true), 6);
-  PageRankOptions options;
+  pagerank::Options options;
   options.tolerance = 1e-7;
   for (std::size_t method = 0; method < std::size(kFollowers); ++method)
     expect_as_alone(course, options, method, 3, {.partitions = 7, .slots = 2});

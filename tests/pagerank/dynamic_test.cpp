@@ -18,9 +18,10 @@ namespace {
 using stat::Edge;
 using stat::make_graph;
 
-constexpr RankMethod kMethods[] = {RankMethod::naive_dynamic, RankMethod::dynamic_traversal,
-                                   RankMethod::dynamic_frontier, RankMethod::pruned_frontier,
-                                   RankMethod::residual_frontier};
+constexpr pagerank::RankMethod kMethods[] = {
+    pagerank::RankMethod::naive_dynamic, pagerank::RankMethod::dynamic_traversal,
+    pagerank::RankMethod::dynamic_frontier, pagerank::RankMethod::pruned_frontier,
+    pagerank::RankMethod::residual_frontier};
 
 Graph generated(io::GraphKind kind, unsigned scale, bool undirected) {
   io::ConvertOptions rules;
@@ -30,39 +31,41 @@ Graph generated(io::GraphKind kind, unsigned scale, bool undirected) {
   return with_in_edges(io::generate_graph({kind, scale}, rules));
 }
 
-using Rules = std::tuple<Dangling, bool>;
+using Rules = std::tuple<pagerank::Dangling, bool>;
 
 class DynamicPageRank : public testing::TestWithParam<Rules> {
  protected:
-  PageRankOptions options() const {
-    PageRankOptions options;
+  pagerank::Options options() const {
+    pagerank::Options options;
     options.dangling = std::get<0>(GetParam());
     options.weighted = std::get<1>(GetParam());
     return options;
   }
 
   /// Follows `batches`; after each, `limit` times what static leaves (or 1e-9) bounds the error.
-  void expect_follows(Graph graph, const DynamicRankOptions& dynamic, double limit, std::size_t batch_size,
-                      int batches) {
+  void expect_follows(Graph graph, const pagerank::DynamicRankOptions& dynamic, double limit,
+                      std::size_t batch_size, int batches) {
     const Device device({DeviceChoice::host, 2, 0});
     std::mt19937_64 random(17);
-    DynamicRanks ranks(device, graph, pagerank(device, graph, options()).ranks.span(), options());
+    pagerank::DynamicRanks ranks(device, graph, pagerank::run_pagerank(device, graph, options()).ranks.span(),
+                                 options());
     for (int i = 0; i < batches; ++i) {
       SCOPED_TRACE("batch " + std::to_string(i));
       const UpdateBatch batch = random_batch(random, graph, batch_size, i % 3 == 1 ? 2 : 0);
       UpdateResult update = update_graph(std::move(graph), batch, 2);
       graph = std::move(update.graph);
 
-      const DynamicRankResult result = ranks.follow(graph, update.changes, dynamic);
+      const pagerank::DynamicRankResult result = ranks.follow(graph, update.changes, dynamic);
 
-      EXPECT_EQ(result.end, RankEnd::converged);
+      EXPECT_EQ(result.end, pagerank::RankEnd::converged);
       EXPECT_EQ(result.history.size(), result.iterations);
       EXPECT_LE(result.initially_affected, result.ever_affected);
       const auto exact = exact_ranks(device, graph, options());
       const RankError error = error_of(ranks_of(ranks), exact);
-      const RankError of_static = error_of(pagerank(device, graph, options()).ranks.span(), exact);
+      const RankError of_static =
+          error_of(pagerank::run_pagerank(device, graph, options()).ranks.span(), exact);
       EXPECT_LE(error.linf, std::max(of_static.linf, 1e-9) * limit);
-      if (options().dangling == Dangling::uniform) {
+      if (options().dangling == pagerank::Dangling::uniform) {
         EXPECT_LT(error.sum, 1e-12);
       }
     }
@@ -91,7 +94,7 @@ std::vector<Named> graphs() {
 }
 
 TEST_P(DynamicPageRank, FollowsSmallHardGraphsWithoutTolerances) {
-  for (const RankMethod method : kMethods) {
+  for (const pagerank::RankMethod method : kMethods) {
     for (auto& [name, graph] : graphs()) {
       SCOPED_TRACE(name + ", method " + std::to_string(static_cast<int>(method)));
       // Nothing is cut off and only what stands still is pruned, so that the frontier methods are exact too.
@@ -101,7 +104,8 @@ TEST_P(DynamicPageRank, FollowsSmallHardGraphsWithoutTolerances) {
 }
 
 TEST_P(DynamicPageRank, FollowsGeneratedGraphsOfEveryBatchSize) {
-  for (const RankMethod method : {RankMethod::naive_dynamic, RankMethod::dynamic_traversal}) {
+  for (const pagerank::RankMethod method :
+       {pagerank::RankMethod::naive_dynamic, pagerank::RankMethod::dynamic_traversal}) {
     for (const std::size_t size : {0u, 1u, 10u, 300u}) {
       SCOPED_TRACE("batches of " + std::to_string(size) + ", method " +
                    std::to_string(static_cast<int>(method)));
@@ -113,8 +117,9 @@ TEST_P(DynamicPageRank, FollowsGeneratedGraphsOfEveryBatchSize) {
 }
 
 TEST_P(DynamicPageRank, FrontiersStayWithinTheirTolerance) {
-  for (const RankMethod method :
-       {RankMethod::dynamic_frontier, RankMethod::pruned_frontier, RankMethod::residual_frontier}) {
+  for (const pagerank::RankMethod method :
+       {pagerank::RankMethod::dynamic_frontier, pagerank::RankMethod::pruned_frontier,
+        pagerank::RankMethod::residual_frontier}) {
     for (const std::size_t size : {1u, 10u, 300u}) {
       SCOPED_TRACE("batches of " + std::to_string(size) + ", method " +
                    std::to_string(static_cast<int>(method)));
@@ -127,20 +132,21 @@ TEST_P(DynamicPageRank, FrontiersStayWithinTheirTolerance) {
 }
 
 TEST_P(DynamicPageRank, HasTheSameBitsForAnyThreads) {
-  for (const RankMethod method : kMethods) {
+  for (const pagerank::RankMethod method : kMethods) {
     std::vector<double> first;
     std::vector<std::uint64_t> first_affected;
     for (const unsigned threads : {1u, 2u, 5u}) {
       const Device device({DeviceChoice::host, threads, 0});
       Graph graph = generated(io::GraphKind::rmat, 12, false);
       std::mt19937_64 random(3);
-      DynamicRanks ranks(device, graph, pagerank(device, graph, options()).ranks.span(), options());
+      pagerank::DynamicRanks ranks(device, graph,
+                                   pagerank::run_pagerank(device, graph, options()).ranks.span(), options());
       std::vector<std::uint64_t> affected;
       for (int i = 0; i < 3; ++i) {
         const UpdateBatch batch = random_batch(random, graph, 20, 1);
         UpdateResult update = update_graph(std::move(graph), batch, threads);
         graph = std::move(update.graph);
-        const DynamicRankResult result = ranks.follow(graph, update.changes, {method});
+        const pagerank::DynamicRankResult result = ranks.follow(graph, update.changes, {method});
         affected.insert(affected.end(), result.affected.begin(), result.affected.end());
         affected.push_back(result.gathered_edges);
       }
@@ -152,7 +158,8 @@ TEST_P(DynamicPageRank, HasTheSameBitsForAnyThreads) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, DynamicPageRank,
-                         testing::Combine(testing::Values(Dangling::uniform, Dangling::self_loop),
+                         testing::Combine(testing::Values(pagerank::Dangling::uniform,
+                                                          pagerank::Dangling::self_loop),
                                           testing::Bool()));
 
 /// 0 -> 1 -> 2 -> 3 and 4 -> 5 -> 4.
@@ -160,12 +167,14 @@ Graph two_parts() {
   return with_in_edges(make_graph(6, {{0, 1}, {1, 2}, {2, 3}, {4, 5}, {5, 4}}, false, true));
 }
 
-DynamicRankResult follow(RankMethod method, const UpdateBatch& batch, Dangling dangling = Dangling::uniform) {
+pagerank::DynamicRankResult follow(pagerank::RankMethod method, const UpdateBatch& batch,
+                                   pagerank::Dangling dangling = pagerank::Dangling::uniform) {
   const Device device({DeviceChoice::host, 1, 0});
-  PageRankOptions options;
+  pagerank::Options options;
   options.dangling = dangling;
   Graph graph = two_parts();
-  DynamicRanks ranks(device, graph, pagerank(device, graph, options).ranks.span(), options);
+  pagerank::DynamicRanks ranks(device, graph, pagerank::run_pagerank(device, graph, options).ranks.span(),
+                               options);
   const UpdateResult update = update_graph(std::move(graph), batch, 1);
   return ranks.follow(update.graph, update.changes, {method});
 }
@@ -178,26 +187,29 @@ TEST(DynamicPageRank, MarksTargetsOfDeletionsAndNeighboursOfSources) {
   // 1 -> 2 goes, 1 -> 0 comes: 2 and 0.
   const UpdateBatch batch = batch_of({{1}, {0}, {}, {}}, {{1}, {2}, {}, {}});
 
-  EXPECT_EQ(follow(RankMethod::dynamic_frontier, batch).initially_affected, 2u);
+  EXPECT_EQ(follow(pagerank::RankMethod::dynamic_frontier, batch).initially_affected, 2u);
   // 1 as well, for its loop weighs by its degree; the others are reached from there.
-  EXPECT_EQ(follow(RankMethod::dynamic_frontier, batch, Dangling::self_loop).initially_affected, 3u);
-  EXPECT_EQ(follow(RankMethod::dynamic_traversal, batch).initially_affected, 4u);
-  EXPECT_EQ(follow(RankMethod::naive_dynamic, batch).initially_affected, 6u);
+  EXPECT_EQ(
+      follow(pagerank::RankMethod::dynamic_frontier, batch, pagerank::Dangling::self_loop).initially_affected,
+      3u);
+  EXPECT_EQ(follow(pagerank::RankMethod::dynamic_traversal, batch).initially_affected, 4u);
+  EXPECT_EQ(follow(pagerank::RankMethod::naive_dynamic, batch).initially_affected, 6u);
 }
 
 TEST(DynamicPageRank, DoesNothingForBatchesThatChangeNothing) {
   const UpdateBatch idle = batch_of({{0}, {1}, {}, {}}, {{0, 3}, {2, 9}, {}, {}});
 
-  for (const RankMethod method : {RankMethod::dynamic_traversal, RankMethod::dynamic_frontier,
-                                  RankMethod::pruned_frontier, RankMethod::residual_frontier}) {
+  for (const pagerank::RankMethod method :
+       {pagerank::RankMethod::dynamic_traversal, pagerank::RankMethod::dynamic_frontier,
+        pagerank::RankMethod::pruned_frontier, pagerank::RankMethod::residual_frontier}) {
     for (const UpdateBatch& batch : {UpdateBatch{}, idle}) {
-      const DynamicRankResult result = follow(method, batch);
+      const pagerank::DynamicRankResult result = follow(method, batch);
       EXPECT_EQ(result.iterations, 0u);
       EXPECT_EQ(result.ever_affected, 0u);
-      EXPECT_EQ(result.end, RankEnd::converged);
+      EXPECT_EQ(result.end, pagerank::RankEnd::converged);
     }
   }
-  EXPECT_GE(follow(RankMethod::naive_dynamic, {}).iterations, 1u);
+  EXPECT_GE(follow(pagerank::RankMethod::naive_dynamic, {}).iterations, 1u);
 }
 
 TEST(DynamicPageRank, PruningAffectsAllWhereMostEdgesCarryChanges) {
@@ -205,13 +217,13 @@ TEST(DynamicPageRank, PruningAffectsAllWhereMostEdgesCarryChanges) {
   std::mt19937_64 random(41);
   Graph graph = generated(io::GraphKind::kronecker, 10, true);
   const std::uint64_t n = graph.vertices();
-  DynamicRanks ranks(device, graph, pagerank(device, graph).ranks.span(), {});
+  pagerank::DynamicRanks ranks(device, graph, pagerank::run_pagerank(device, graph).ranks.span(), {});
   const auto affected_all = [&](std::size_t batch_size) {
     const UpdateBatch batch = random_batch(random, graph, batch_size, 0);
     UpdateResult update = update_graph(std::move(graph), batch, 2);
-    const auto result = ranks.follow(update.graph, update.changes, {RankMethod::pruned_frontier});
+    const auto result = ranks.follow(update.graph, update.changes, {pagerank::RankMethod::pruned_frontier});
     graph = std::move(update.graph);
-    EXPECT_EQ(result.end, RankEnd::converged);
+    EXPECT_EQ(result.end, pagerank::RankEnd::converged);
     return std::count(result.affected.begin(), result.affected.end(), n);
   };
 
@@ -222,15 +234,15 @@ TEST(DynamicPageRank, PruningAffectsAllWhereMostEdgesCarryChanges) {
 TEST(DynamicPageRank, LeavesFarVerticesAlone) {
   const UpdateBatch batch = batch_of({}, {{0}, {1}, {}, {}});
 
-  EXPECT_EQ(follow(RankMethod::dynamic_frontier, batch).ever_affected, 3u);
-  EXPECT_EQ(follow(RankMethod::dynamic_traversal, batch).ever_affected, 3u);
+  EXPECT_EQ(follow(pagerank::RankMethod::dynamic_frontier, batch).ever_affected, 3u);
+  EXPECT_EQ(follow(pagerank::RankMethod::dynamic_traversal, batch).ever_affected, 3u);
 }
 
 TEST(DynamicPageRank, CanChangeItsMethodFromBatchToBatch) {
   const Device device({DeviceChoice::host, 2, 0});
   std::mt19937_64 random(41);
   Graph graph = generated(io::GraphKind::rmat, 10, false);
-  DynamicRanks ranks(device, graph, pagerank(device, graph).ranks.span(), {});
+  pagerank::DynamicRanks ranks(device, graph, pagerank::run_pagerank(device, graph).ranks.span(), {});
   for (int i = 0; i < 15; ++i) {
     SCOPED_TRACE(i);
     const UpdateBatch batch = random_batch(random, graph, 5, i % 4 == 3 ? 1 : 0);
@@ -247,28 +259,28 @@ TEST(DynamicPageRank, BoundsWhatResidualsLeaveOutAfterManyBatches) {
   const Device device({DeviceChoice::host, 2, 0});
   std::mt19937_64 random(43);
   Graph graph = generated(io::GraphKind::kronecker, 10, true);
-  DynamicRanks ranks(device, graph, pagerank(device, graph).ranks.span(), {});
+  pagerank::DynamicRanks ranks(device, graph, pagerank::run_pagerank(device, graph).ranks.span(), {});
   constexpr double kTolerance = 1e-4;
   for (int i = 0; i < 60; ++i) {
     const UpdateBatch batch = random_batch(random, graph, 3, 0);
     UpdateResult update = update_graph(std::move(graph), batch, 2);
     graph = std::move(update.graph);
-    ranks.follow(graph, update.changes, {RankMethod::residual_frontier, kTolerance});
+    ranks.follow(graph, update.changes, {pagerank::RankMethod::residual_frontier, kTolerance});
   }
   EXPECT_LE(error_of(ranks_of(ranks), exact_ranks(device, graph, {})).l1, kTolerance * 0.85 / 0.15);
 }
 
 TEST(DynamicPageRank, SaysWhereIterationsEnd) {
   const Device device({DeviceChoice::host, 1, 0});
-  PageRankOptions options;
+  pagerank::Options options;
   options.max_iterations = 2;
   options.tolerance = 0;
   Graph graph = two_parts();
-  DynamicRanks ranks(device, graph, std::vector<double>(6, 1.0 / 6), options);
+  pagerank::DynamicRanks ranks(device, graph, std::vector<double>(6, 1.0 / 6), options);
 
-  const DynamicRankResult result = ranks.follow(graph, {}, {RankMethod::naive_dynamic});
+  const pagerank::DynamicRankResult result = ranks.follow(graph, {}, {pagerank::RankMethod::naive_dynamic});
 
-  EXPECT_EQ(result.end, RankEnd::limit);
+  EXPECT_EQ(result.end, pagerank::RankEnd::limit);
   EXPECT_EQ(result.iterations, 2u);
 }
 
@@ -276,21 +288,21 @@ TEST(DynamicPageRank, RefusesWhatItCannotFollow) {
   const Device device({DeviceChoice::host, 1, 0});
   Graph graph = two_parts();
   const std::vector<double> ranks(6, 1.0 / 6);
-  PageRankOptions single;
-  single.precision = RankPrecision::f32;
-  EXPECT_THROW(DynamicRanks(device, graph, ranks, single), UsageError);
-  PageRankOptions weighted;
+  pagerank::Options single;
+  single.precision = pagerank::RankPrecision::f32;
+  EXPECT_THROW(pagerank::DynamicRanks(device, graph, ranks, single), UsageError);
+  pagerank::Options weighted;
   weighted.weighted = true;
-  EXPECT_THROW(DynamicRanks(device, graph, ranks, weighted), UsageError);
-  EXPECT_THROW(DynamicRanks(device, graph, std::vector<double>(5, 0.1), {}), InputError);
-  EXPECT_THROW(DynamicRanks(device, graph, std::vector<double>(6, 0.5), {}), InputError);
-  EXPECT_THROW(DynamicRanks(device, graph, {{0.1, -0.1, 0.1, 0.1, 0.1, 0.1}}, {}), InputError);
+  EXPECT_THROW(pagerank::DynamicRanks(device, graph, ranks, weighted), UsageError);
+  EXPECT_THROW(pagerank::DynamicRanks(device, graph, std::vector<double>(5, 0.1), {}), InputError);
+  EXPECT_THROW(pagerank::DynamicRanks(device, graph, std::vector<double>(6, 0.5), {}), InputError);
+  EXPECT_THROW(pagerank::DynamicRanks(device, graph, {{0.1, -0.1, 0.1, 0.1, 0.1, 0.1}}, {}), InputError);
 
-  DynamicRanks good(device, graph, ranks, {});
-  EXPECT_THROW(good.follow(graph, {}, {RankMethod::from_scratch}), UsageError);
-  EXPECT_THROW(good.follow(graph, {}, {RankMethod::pruned_frontier, -1, 0}), UsageError);
+  pagerank::DynamicRanks good(device, graph, ranks, {});
+  EXPECT_THROW(good.follow(graph, {}, {pagerank::RankMethod::from_scratch}), UsageError);
+  EXPECT_THROW(good.follow(graph, {}, {pagerank::RankMethod::pruned_frontier, -1, 0}), UsageError);
   graph.in = {};
-  EXPECT_THROW(good.follow(graph, {}, {RankMethod::naive_dynamic}), UsageError);
+  EXPECT_THROW(good.follow(graph, {}, {pagerank::RankMethod::naive_dynamic}), UsageError);
 }
 
 }  // namespace

@@ -37,11 +37,11 @@ inline void give_loops(std::vector<WeightedEdge>& edges, std::uint64_t vertices)
 }
 
 /// After `iterations` of them; 0: until nothing changes by 1e-16 any more.
-inline std::vector<long double> oracle_ranks(const Graph& graph, const PageRankOptions& options,
+inline std::vector<long double> oracle_ranks(const Graph& graph, const pagerank::Options& options,
                                              std::uint32_t iterations = 0) {
   const std::uint64_t n = graph.vertices();
   auto edges = edges_of(graph, options.weighted);
-  if (options.dangling == Dangling::self_loop) give_loops(edges, n);
+  if (options.dangling == pagerank::Dangling::self_loop) give_loops(edges, n);
   std::vector<long double> total(n), rank(n, 1.0L / n), next(n);
   for (const auto& edge : edges) total[edge.from] += edge.weight;
   const long double d = options.damping;

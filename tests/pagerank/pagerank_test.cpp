@@ -13,16 +13,16 @@ namespace {
 
 using stat::make_graph;
 
-PageRankOptions options_of(Dangling dangling, bool weighted) {
-  PageRankOptions options;
+pagerank::Options options_of(pagerank::Dangling dangling, bool weighted) {
+  pagerank::Options options;
   options.dangling = dangling;
   options.weighted = weighted;
   return options;
 }
 
-class PageRank : public testing::TestWithParam<std::tuple<Dangling, bool>> {
+class PageRank : public testing::TestWithParam<std::tuple<pagerank::Dangling, bool>> {
  protected:
-  PageRankOptions options() const { return options_of(std::get<0>(GetParam()), std::get<1>(GetParam())); }
+  pagerank::Options options() const { return options_of(std::get<0>(GetParam()), std::get<1>(GetParam())); }
 };
 
 TEST_P(PageRank, IsTheOracles) {
@@ -30,7 +30,7 @@ TEST_P(PageRank, IsTheOracles) {
 
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
-    const PageRankResult result = pagerank(device, graph, options());
+    const pagerank::Result result = pagerank::run_pagerank(device, graph, options());
 
     const RankError error = error_of(result.ranks.span(), oracle_ranks(graph, options()));
     EXPECT_LT(error.linf, 1e-9);
@@ -46,11 +46,11 @@ TEST_P(PageRank, CountsIterations) {
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
     for (const std::uint32_t iterations : {1u, 3u}) {
-      PageRankOptions few = options();
+      pagerank::Options few = options();
       few.max_iterations = iterations;
       few.tolerance = 0;
 
-      const PageRankResult result = pagerank(device, graph, few);
+      const pagerank::Result result = pagerank::run_pagerank(device, graph, few);
 
       EXPECT_EQ(result.history.size(), result.iterations);
       EXPECT_TRUE(result.converged() || result.iterations == iterations);
@@ -61,10 +61,11 @@ TEST_P(PageRank, CountsIterations) {
 
 TEST_P(PageRank, ChangesNoBitWithThreads) {
   const Graph graph = generated(io::GraphKind::rmat, 12, false, io::WeightRule::uniform);
-  const PageRankResult alone = pagerank(Device({DeviceChoice::host, 1, 0}), graph, options());
+  const pagerank::Result alone = pagerank::run_pagerank(Device({DeviceChoice::host, 1, 0}), graph, options());
 
   for (const unsigned threads : {2u, 3u, 4u}) {
-    const PageRankResult result = pagerank(Device({DeviceChoice::host, threads, 0}), graph, options());
+    const pagerank::Result result =
+        pagerank::run_pagerank(Device({DeviceChoice::host, threads, 0}), graph, options());
 
     EXPECT_EQ(result.iterations, alone.iterations);
     EXPECT_EQ(result.residual, alone.residual);
@@ -73,13 +74,14 @@ TEST_P(PageRank, ChangesNoBitWithThreads) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, PageRank,
-                         testing::Combine(testing::Values(Dangling::uniform, Dangling::self_loop),
+                         testing::Combine(testing::Values(pagerank::Dangling::uniform,
+                                                          pagerank::Dangling::self_loop),
                                           testing::Bool()));
 
 TEST(PageRankNorms, AreWhatChanged) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::none);
-  PageRankOptions options;
+  pagerank::Options options;
   options.max_iterations = 6;
   const auto before = oracle_ranks(graph, options, 5), after = oracle_ranks(graph, options, 6);
   double largest = 0, sum = 0, squares = 0;
@@ -90,29 +92,30 @@ TEST(PageRankNorms, AreWhatChanged) {
     squares += change * change;
   }
 
-  for (const auto& [norm, expected] : {std::pair{RankNorm::linf, largest}, std::pair{RankNorm::l1, sum},
-                                       std::pair{RankNorm::l2, std::sqrt(squares)}}) {
+  for (const auto& [norm, expected] :
+       {std::pair{pagerank::RankNorm::linf, largest}, std::pair{pagerank::RankNorm::l1, sum},
+        std::pair{pagerank::RankNorm::l2, std::sqrt(squares)}}) {
     options.norm = norm;
-    EXPECT_NEAR(pagerank(device, graph, options).residual, expected, 1e-13);
+    EXPECT_NEAR(pagerank::run_pagerank(device, graph, options).residual, expected, 1e-13);
   }
 }
 
 TEST(PageRankPrecision, OfHalfTheBytesSaysWhereItEnds) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
-  PageRankOptions options;
-  options.precision = RankPrecision::f32;
-  options.norm = RankNorm::l1;
+  pagerank::Options options;
+  options.precision = pagerank::RankPrecision::f32;
+  options.norm = pagerank::RankNorm::l1;
   options.tolerance = 1e-5;
   const auto exact = oracle_ranks(graph, options);
-  const PageRankResult coarse = pagerank(device, graph, options);
+  const pagerank::Result coarse = pagerank::run_pagerank(device, graph, options);
   EXPECT_TRUE(coarse.converged());
   EXPECT_LT(error_of(coarse.ranks.span(), exact).l1, 1e-5 * 0.85 / 0.15 + 3.4e-7);
   EXPECT_LT(error_of(coarse.ranks.span(), exact).sum, 1e-12);
 
   options.tolerance = 1e-15;
-  const PageRankResult fine = pagerank(device, graph, options);
-  EXPECT_EQ(fine.end, RankEnd::stalled);
+  const pagerank::Result fine = pagerank::run_pagerank(device, graph, options);
+  EXPECT_EQ(fine.end, pagerank::RankEnd::stalled);
   EXPECT_LT(fine.iterations, options.max_iterations);
   EXPECT_LT(error_of(fine.ranks.span(), exact).l1, 3.4e-7);
 }
@@ -120,10 +123,10 @@ TEST(PageRankPrecision, OfHalfTheBytesSaysWhereItEnds) {
 TEST(PageRankPrecision, OfAllBytesReachesWhatF32CanNot) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
-  PageRankOptions options;
+  pagerank::Options options;
   options.tolerance = 1e-16;
 
-  const PageRankResult result = pagerank(device, graph, options);
+  const pagerank::Result result = pagerank::run_pagerank(device, graph, options);
 
   EXPECT_TRUE(result.converged());
   EXPECT_LT(error_of(result.ranks.span(), oracle_ranks(graph, options)).linf, 1e-15);
@@ -134,11 +137,11 @@ TEST(PageRankObservers, SeeEveryIterationAndCanEndTheRun) {
   const Graph graph = generated(io::GraphKind::rmat, 8, false, io::WeightRule::none);
   std::vector<std::uint32_t> seen;
 
-  EXPECT_THROW(pagerank(device, graph, {},
-                        [&](const RankIteration& iteration) {
-                          seen.push_back(iteration.number);
-                          if (iteration.number == 3) throw RunError("enough");
-                        }),
+  EXPECT_THROW(pagerank::run_pagerank(device, graph, {},
+                                      [&](const pagerank::RankIteration& iteration) {
+                                        seen.push_back(iteration.number);
+                                        if (iteration.number == 3) throw RunError("enough");
+                                      }),
                RunError);
 
   EXPECT_EQ(seen, (std::vector<std::uint32_t>{1, 2, 3}));
@@ -153,7 +156,8 @@ TEST(PageRankInEdges, AreTakenWhereStored) {
   const Graph without = io::generate_graph({io::GraphKind::rmat, 10}, rules);
   ASSERT_FALSE(with.in.offsets.empty());
 
-  const PageRankResult stored = pagerank(device, with), made = pagerank(device, without);
+  const pagerank::Result stored = pagerank::run_pagerank(device, with),
+                         made = pagerank::run_pagerank(device, without);
 
   EXPECT_TRUE(std::equal(stored.ranks.begin(), stored.ranks.end(), made.ranks.begin()));
 }
@@ -162,9 +166,9 @@ TEST(PageRankOptionsTest, OutOfRangeAreRefused) {
   const Device device({DeviceChoice::host, 1, 0});
   const Graph graph = make_graph(2, {{0, 1}}, false);
   const auto refused = [&](auto change) {
-    PageRankOptions options;
+    pagerank::Options options;
     change(options);
-    EXPECT_THROW(pagerank(device, graph, options), UsageError);
+    EXPECT_THROW(pagerank::run_pagerank(device, graph, options), UsageError);
   };
   refused([](auto& o) { o.damping = 1; });
   refused([](auto& o) { o.damping = -0.1; });

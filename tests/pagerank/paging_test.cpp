@@ -15,14 +15,14 @@ TEST(PageRankPartitions, ChangeNoBit) {
   const Device device({DeviceChoice::host, 2, 0});
   for (const bool undirected : {false, true}) {
     const Graph graph = rank_rmat(undirected, false);
-    for (const PageRankOptions& options : rank_options()) {
-      const PageRankResult whole = pagerank(device, graph, options);
+    for (const pagerank::Options& options : rank_options()) {
+      const pagerank::Result whole = pagerank::run_pagerank(device, graph, options);
       for (const PagingOptions& paging :
            {PagingOptions{.partitions = 2, .slots = 2, .transport = Transport::copied},
             PagingOptions{.partitions = 7, .slots = 2}, PagingOptions{.partitions = 40, .slots = 3},
             PagingOptions{.partitions = 40, .slots = 17},
             PagingOptions{.partitions = 9, .transport = Transport::mapped}}) {
-        const PageRankResult parts = pagerank(device, graph, options, {}, {.paging = paging});
+        const pagerank::Result parts = pagerank::run_pagerank(device, graph, options, {}, {.paging = paging});
 
         expect_same(parts, whole);
         EXPECT_LE(parts.traffic.partitions, paging.partitions);
@@ -39,7 +39,8 @@ TEST(PageRankPartitions, MayHaveNoEdges) {
     SCOPED_TRACE(name);
     for (const Transport transport : {Transport::automatic, Transport::copied, Transport::mapped}) {
       const PagingOptions paging{.partitions = 3, .slots = 2, .transport = transport};
-      expect_same(pagerank(device, graph, {}, {}, {.paging = paging}), pagerank(device, graph));
+      expect_same(pagerank::run_pagerank(device, graph, {}, {}, {.paging = paging}),
+                  pagerank::run_pagerank(device, graph));
     }
   }
 }
@@ -51,11 +52,11 @@ TEST(PageRankPartitions, ComeFromTheFileToo) {
     io::write_graph(folder / "graph.h5", rank_rmat(undirected, !undirected), true);
     const Graph in_memory = io::read_graph(folder / "graph.h5", !undirected);
     const Graph in_file = io::open_graph(folder / "graph.h5", !undirected);
-    for (const PageRankOptions& options : rank_options()) {
-      const PageRankResult parts =
-          pagerank(device, in_file, options, {}, {.paging = {.partitions = 6, .slots = 3}});
+    for (const pagerank::Options& options : rank_options()) {
+      const pagerank::Result parts =
+          pagerank::run_pagerank(device, in_file, options, {}, {.paging = {.partitions = 6, .slots = 3}});
 
-      expect_same(parts, pagerank(device, in_memory, options));
+      expect_same(parts, pagerank::run_pagerank(device, in_memory, options));
       EXPECT_GT(parts.traffic.read_bytes, 0u);
     }
   }
@@ -67,9 +68,9 @@ TEST(PageRankPartitions, StayWithinTheDeviceMemory) {
   const Device roomy({DeviceChoice::host, 2, 0}),
       tight({DeviceChoice::host, 2, state + edges / 3 + (80u << 10)});
 
-  const PageRankResult parts = pagerank(tight, graph);
+  const pagerank::Result parts = pagerank::run_pagerank(tight, graph);
 
-  expect_same(parts, pagerank(roomy, graph));
+  expect_same(parts, pagerank::run_pagerank(roomy, graph));
   EXPECT_GT(parts.traffic.partitions, 3u);
   EXPECT_LE(tight.memory().peak(), tight.memory().ceiling());
 }
@@ -78,14 +79,14 @@ TEST(PageRankPartitions, StayWithinTheDeviceMemory) {
 TEST(PageRankPartitions, AreAsManyAsThePlanSays) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::ring, 16, true, io::WeightRule::none);
-  const RankPlace place{.paging = {.transport = Transport::copied}};
-  PageRankOptions options;
+  const pagerank::RankPlace place{.paging = {.transport = Transport::copied}};
+  pagerank::Options options;
   options.max_iterations = 2;
   for (const std::uint64_t left : {400u << 10, 700u << 10}) {
     const HostCeiling ceiling(graph.vertices() * 40 + left);
 
-    const PageRankPlan plan = plan_pagerank(device, graph, options, place);
-    const PageRankResult result = pagerank(device, graph, options, {}, place);
+    const pagerank::Plan plan = pagerank::plan_pagerank(device, graph, options, place);
+    const pagerank::Result result = pagerank::run_pagerank(device, graph, options, {}, place);
 
     EXPECT_GT(result.traffic.partitions, 2u);
     EXPECT_NEAR(static_cast<double>(plan.partitions), static_cast<double>(result.traffic.partitions), 1);
@@ -95,12 +96,14 @@ TEST(PageRankPartitions, AreAsManyAsThePlanSays) {
 TEST(PageRankPartitions, BringWhatIsPinnedOnce) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = rank_rmat(true, false);
-  PageRankOptions options;
+  pagerank::Options options;
   options.max_iterations = 10;
   options.tolerance = 0;
 
-  const PageRankResult all = pagerank(device, graph, options, {}, {.paging = {.partitions = 8, .slots = 8}});
-  const PageRankResult some = pagerank(device, graph, options, {}, {.paging = {.partitions = 8, .slots = 6}});
+  const pagerank::Result all =
+      pagerank::run_pagerank(device, graph, options, {}, {.paging = {.partitions = 8, .slots = 8}});
+  const pagerank::Result some =
+      pagerank::run_pagerank(device, graph, options, {}, {.paging = {.partitions = 8, .slots = 6}});
 
   EXPECT_EQ(all.traffic.transfers, all.traffic.partitions);
   EXPECT_LT(some.traffic.transfers, 10 * some.traffic.partitions);
@@ -115,9 +118,10 @@ TEST(PageRankPartitions, AreRefusedWhereTheyCannotBe) {
   io::write_graph(folder / "graph.h5", rank_rmat(false, false), true);
   const Graph in_file = io::open_graph(folder / "graph.h5");
 
-  EXPECT_THROW(pagerank(tiny, graph, {}, {}, {.paging = {.partitions = 2}}), BudgetError);
-  EXPECT_THROW(pagerank(device, graph, {}, {}, {.paging = {.transport = Transport::file}}), UsageError);
-  EXPECT_THROW(pagerank(device, in_file), UsageError);  // no in-edges in the file
+  EXPECT_THROW(pagerank::run_pagerank(tiny, graph, {}, {}, {.paging = {.partitions = 2}}), BudgetError);
+  EXPECT_THROW(pagerank::run_pagerank(device, graph, {}, {}, {.paging = {.transport = Transport::file}}),
+               UsageError);
+  EXPECT_THROW(pagerank::run_pagerank(device, in_file), UsageError);  // no in-edges in the file
 }
 
 }  // namespace

@@ -48,10 +48,10 @@ TEST(RealGraphs, HaveTheOraclesRanks) {
       continue;  // the readers' tests say which files are refused, and why
     }
     const Graph graph = io::read_graph(folder / "graph.h5", rules.reverse);
-    for (const Dangling dangling : {Dangling::uniform, Dangling::self_loop}) {
-      PageRankOptions options;
+    for (const pagerank::Dangling dangling : {pagerank::Dangling::uniform, pagerank::Dangling::self_loop}) {
+      pagerank::Options options;
       options.dangling = dangling;
-      const PageRankResult result = pagerank(device, graph, options);
+      const pagerank::Result result = pagerank::run_pagerank(device, graph, options);
       const RankError error = error_of(result.ranks.span(), oracle_ranks(graph, options));
       EXPECT_TRUE(result.converged());
       EXPECT_LT(error.linf, 1e-9);

@@ -8,11 +8,11 @@
 
 #include "engine/core/error.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 namespace {
 
 /// Cuts rows of so much work each.
-std::vector<std::uint64_t> cut(const std::vector<std::uint64_t>& work, const SweepPieces& pieces,
+std::vector<std::uint64_t> cut(const std::vector<std::uint64_t>& work, const pagerank::SweepPieces& pieces,
                                std::uint64_t beside = 0) {
   std::vector<std::uint64_t> before(work.size() + 1, 0);
   std::partial_sum(work.begin(), work.end(), before.begin() + 1);
@@ -20,7 +20,7 @@ std::vector<std::uint64_t> cut(const std::vector<std::uint64_t>& work, const Swe
 }
 
 TEST(SweepPieces, AreOneWithoutOtherRanks) {
-  const SweepPieces pieces = sweep_pieces(5, 1000, 64000, 1);
+  const pagerank::SweepPieces pieces = sweep_pieces(5, 1000, 64000, 1);
 
   EXPECT_EQ(pieces.count, 1u);
   EXPECT_EQ(cut({7, 5, 3}, pieces), (std::vector<std::uint64_t>{0, 3}));
@@ -97,4 +97,4 @@ TEST(SweepPieces, CutLargeGraphs) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::pagerank

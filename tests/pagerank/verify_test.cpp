@@ -26,47 +26,48 @@ std::vector<double> exchanged(std::span<const double> ranks) {
 }
 
 TEST(VerifyRanks, AcceptsStaticRanksAndNoOthers) {
-  for (const Dangling dangling : {Dangling::uniform, Dangling::self_loop}) {
+  for (const pagerank::Dangling dangling : {pagerank::Dangling::uniform, pagerank::Dangling::self_loop}) {
     for (const bool weighted : {false, true}) {
-      PageRankOptions options;
+      pagerank::Options options;
       options.dangling = dangling, options.weighted = weighted;
       const Graph graph = with_in_edges(rank_rmat(false, true)), file = elsewhere(copy_of(graph));
-      const PageRankResult found = pagerank(host(), graph, options);
+      const pagerank::Result found = pagerank::run_pagerank(host(), graph, options);
       const auto wrong = exchanged(found.ranks.span());
 
       for (const Graph* where : {&graph, &file}) {
-        EXPECT_NO_THROW(verify_pagerank(*where, options, found.ranks.span(), found.last_l1));
-        EXPECT_THROW(verify_pagerank(*where, options, wrong, found.last_l1), RunError);
+        EXPECT_NO_THROW(pagerank::verify_pagerank(*where, options, found.ranks.span(), found.last_l1));
+        EXPECT_THROW(pagerank::verify_pagerank(*where, options, wrong, found.last_l1), RunError);
       }
-      EXPECT_EQ(check_ranks(graph, options, wrong).change, check_ranks(file, options, wrong).change);
+      EXPECT_EQ(pagerank::check_ranks(graph, options, wrong).change,
+                check_ranks(file, options, wrong).change);
     }
   }
 }
 
 TEST(VerifyRanks, OnRanksOfAJobIsThatOfOne) {
   const Graph graph = elsewhere(with_in_edges(rank_rmat(false, false)));
-  const PageRankResult found = pagerank(host(), graph);
+  const pagerank::Result found = pagerank::run_pagerank(host(), graph);
   const auto wrong = exchanged(found.ranks.span());
-  const double alone = check_ranks(graph, {}, wrong).change;
+  const double alone = pagerank::check_ranks(graph, {}, wrong).change;
   Meeting::run(3, [&](int rank, Meeting& meeting) {
     ThreadCommunicator ranks(rank, meeting);
-    EXPECT_NEAR(check_ranks(graph, {}, wrong, &ranks).change, alone, 1e-14);
-    EXPECT_NO_THROW(verify_pagerank(graph, {}, found.ranks.span(), found.last_l1, &ranks));
-    EXPECT_THROW(verify_pagerank(graph, {}, wrong, found.last_l1, &ranks), RunError);
+    EXPECT_NEAR(pagerank::check_ranks(graph, {}, wrong, &ranks).change, alone, 1e-14);
+    EXPECT_NO_THROW(pagerank::verify_pagerank(graph, {}, found.ranks.span(), found.last_l1, &ranks));
+    EXPECT_THROW(pagerank::verify_pagerank(graph, {}, wrong, found.last_l1, &ranks), RunError);
   });
 }
 
 /// Follows a course batch by batch, and hands over what is verified after each.
 template <class Use>
-void follow_verified(const Course& course, const PageRankOptions& options, const DynamicRankOptions& dynamic,
-                     Use&& use) {
-  PageRankOptions first = options;
-  const PageRankResult start = pagerank(host(), course.before, first);
-  DynamicRanks ranks(host(), course.before, start.ranks.span(), options);
-  double before = check_ranks(course.before, options, start.ranks.span()).change;
+void follow_verified(const Course& course, const pagerank::Options& options,
+                     const pagerank::DynamicRankOptions& dynamic, Use&& use) {
+  pagerank::Options first = options;
+  const pagerank::Result start = pagerank::run_pagerank(host(), course.before, first);
+  pagerank::DynamicRanks ranks(host(), course.before, start.ranks.span(), options);
+  double before = pagerank::check_ranks(course.before, options, start.ranks.span()).change;
   for (const UpdateResult& batch : course.batches) {
-    const DynamicRankResult result = ranks.follow(batch.graph, batch.changes, dynamic);
-    const double after = check_ranks(batch.graph, options, ranks_of(ranks)).change;
+    const pagerank::DynamicRankResult result = ranks.follow(batch.graph, batch.changes, dynamic);
+    const double after = pagerank::check_ranks(batch.graph, options, ranks_of(ranks)).change;
     use(batch.graph, ranks_of(ranks), result, before);
     before = after;
   }
@@ -76,17 +77,18 @@ TEST(VerifyRanks, AcceptsWhatEveryMethodFinds) {
   for (auto& [name, graph] : rank_graphs()) {
     if (name == "extreme weights") continue;
     const Course course = course_of(with_in_edges(std::move(graph)), 6);
-    for (const RankMethod method : kFollowers) {
+    for (const pagerank::RankMethod method : kFollowers) {
       for (const double tolerance : {1e-2, 1e-4, 1e-7}) {
-        for (const Dangling dangling : {Dangling::uniform, Dangling::self_loop}) {
+        for (const pagerank::Dangling dangling :
+             {pagerank::Dangling::uniform, pagerank::Dangling::self_loop}) {
           SCOPED_TRACE(name + ", method " + std::to_string(static_cast<int>(method)));
-          PageRankOptions options;
+          pagerank::Options options;
           options.dangling = dangling;
-          const DynamicRankOptions dynamic{method, tolerance, tolerance};
+          const pagerank::DynamicRankOptions dynamic{method, tolerance, tolerance};
           follow_verified(
               course, options, dynamic,
               [&](const Graph& changed, const std::vector<double>& found, const auto& result, double before) {
-                EXPECT_NO_THROW(verify_followed(changed, options, dynamic, found, result, before));
+                EXPECT_NO_THROW(pagerank::verify_followed(changed, options, dynamic, found, result, before));
               });
         }
       }
@@ -96,19 +98,20 @@ TEST(VerifyRanks, AcceptsWhatEveryMethodFinds) {
 
 TEST(VerifyRanks, CatchesRanksThatDidNotFollow) {
   const Course course = course_of(with_in_edges(rank_rmat(false, false)), 40);
-  for (const RankMethod method : kFollowers) {
-    for (const Dangling dangling : {Dangling::uniform, Dangling::self_loop}) {
+  for (const pagerank::RankMethod method : kFollowers) {
+    for (const pagerank::Dangling dangling : {pagerank::Dangling::uniform, pagerank::Dangling::self_loop}) {
       SCOPED_TRACE("method " + std::to_string(static_cast<int>(method)));
-      PageRankOptions options;
+      pagerank::Options options;
       options.dangling = dangling;
-      const DynamicRankOptions dynamic{method};
+      const pagerank::DynamicRankOptions dynamic{method};
       std::vector<double> earlier;
       follow_verified(
           course, options, dynamic,
           [&](const Graph& changed, const std::vector<double>& found, const auto& result, double before) {
             const auto refuse = [&](std::vector<double> wrong) {
               wrong.resize(found.size());
-              EXPECT_THROW(verify_followed(changed, options, dynamic, wrong, result, before), RunError);
+              EXPECT_THROW(pagerank::verify_followed(changed, options, dynamic, wrong, result, before),
+                           RunError);
             };
             refuse(exchanged(found));
             if (!earlier.empty()) refuse(earlier);

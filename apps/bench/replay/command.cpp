@@ -84,8 +84,8 @@ std::string to_json(const std::vector<ReplayBatch>& batches) {
 
 struct ReplayCommand {
   std::string file;
-  RankMethod method = RankMethod::from_scratch;
-  PageRankOptions rank;
+  pagerank::RankMethod method = pagerank::RankMethod::from_scratch;
+  pagerank::Options rank;
   ReplayOptions replay;
   CommonOptions common;
 };
@@ -101,13 +101,13 @@ Graph outline(const TemporalSource& edges) {
 }
 
 /// What ranks take beside the graph: those of every method, static ones, and those that are compared.
-PageRankPlan plan_replay(const Device& device, const TemporalSource& edges, const PageRankOptions& rank,
-                         const ReplayOptions& options, const RankPlace& place) {
+pagerank::Plan plan_replay(const Device& device, const TemporalSource& edges, const pagerank::Options& rank,
+                           const ReplayOptions& options, const pagerank::RankPlace& place) {
   const Graph graph = outline(edges);
-  PageRankPlan plan = plan_pagerank(device, graph, rank, place);
+  pagerank::Plan plan = pagerank::plan_pagerank(device, graph, rank, place);
   plan.host_bytes += 3 * graph.vertices() * sizeof(double);
   for (std::size_t i = 0; i < options.methods.size(); ++i) {
-    const PageRankPlan one = plan_dynamic_ranks(device, graph, rank, 0, place);
+    const pagerank::Plan one = pagerank::plan_dynamic_ranks(device, graph, rank, 0, place);
     plan.state_bytes += one.state_bytes, plan.host_bytes += one.host_bytes;
     plan.device_bytes +=
         one.partitions == plan.partitions && plan.partitions > 1 ? one.state_bytes : one.device_bytes;
@@ -116,7 +116,7 @@ PageRankPlan plan_replay(const Device& device, const TemporalSource& edges, cons
 }
 
 void print_plan(const Device& device, const TemporalSource& edges, const ReplayRoom& room,
-                ReplayGraphPlace where, const PageRankPlan& plan) {
+                ReplayGraphPlace where, const pagerank::Plan& plan) {
   const bool stays = where == ReplayGraphPlace::stays;
   const std::uint64_t held = stays ? room.file_bytes : room.graph_bytes;
   const std::uint64_t host = host_accountant().used() + room.needed(where, plan.host_bytes);
@@ -136,15 +136,15 @@ void print_plan(const Device& device, const TemporalSource& edges, const ReplayR
       format_size(plan.device_bytes), format_size(host)));
 }
 
-RankPlace place_of(const ReplayCommand& c) {
+pagerank::RankPlace place_of(const ReplayCommand& c) {
   return {.paging = c.common.paging, .ranks = &world()};
 }
 
 /// Where the graph is to be, and what ranks take then.
-std::pair<ReplayGraphPlace, PageRankPlan> fit(const Device& device, const TemporalSource& edges,
-                                              const ReplayRoom& room, const ReplayCommand& c) {
-  RankPlace place = place_of(c);
-  PageRankPlan plan = plan_replay(device, edges, c.rank, c.replay, place);
+std::pair<ReplayGraphPlace, pagerank::Plan> fit(const Device& device, const TemporalSource& edges,
+                                                const ReplayRoom& room, const ReplayCommand& c) {
+  pagerank::RankPlace place = place_of(c);
+  pagerank::Plan plan = plan_replay(device, edges, c.rank, c.replay, place);
   const ReplayGraphPlace where = place_of_replay(room, plan.host_bytes, c.common);
   if (where == ReplayGraphPlace::stays) {
     place.paging.transport = Transport::file;
@@ -157,7 +157,7 @@ std::pair<ReplayGraphPlace, PageRankPlan> fit(const Device& device, const Tempor
 void settle(const Command& command, ReplayCommand& c) {
   if (command.given("--method")) c.replay.methods = {c.method};
   // Static ranks stand beside the method that is asked for, and alone where they are.
-  std::erase(c.replay.methods, RankMethod::from_scratch);
+  std::erase(c.replay.methods, pagerank::RankMethod::from_scratch);
   c.replay.verify = c.common.verify;
   validate(c.rank);
   validate(c.replay);

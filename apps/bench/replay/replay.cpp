@@ -51,14 +51,14 @@ void add_error(ReplayRun& run, std::span<const double> ranks, std::span<const do
 /// The methods, and what they are compared with, on the graph as it is.
 class Replaying {
  public:
-  Replaying(const Device& device, const PageRankOptions& rank, const ReplayOptions& options,
-            const RankPlace& place)
+  Replaying(const Device& device, const pagerank::Options& rank, const ReplayOptions& options,
+            const pagerank::RankPlace& place)
       : device_(device), rank_(rank), options_(options), place_(place) {}
 
   /// Begins with static ranks of the first graph.
   void begin(const Graph& graph) {
     if (options_.methods.empty()) return;
-    const auto first = all_of(pagerank(device_, graph, rank_, {}, place_), graph);
+    const auto first = all_of(pagerank::run_pagerank(device_, graph, rank_, {}, place_), graph);
     if (options_.verify)
       changes_.assign(options_.methods.size(),
                       check_ranks(graph, rank_, first.span(), place_.ranks, device_.threads()).change);
@@ -75,20 +75,20 @@ class Replaying {
   }
 
  private:
-  HostArray<double> all_of(const PageRankResult& result, const Graph& graph) const {
-    return all_ranks(result.ranks.span(), result.first, graph.vertices(), place_.ranks);
+  HostArray<double> all_of(const pagerank::Result& result, const Graph& graph) const {
+    return pagerank::all_ranks(result.ranks.span(), result.first, graph.vertices(), place_.ranks);
   }
 
   HostArray<double> reference_ranks(const Graph& graph) const {
-    PageRankOptions options = rank_;
+    pagerank::Options options = rank_;
     options.tolerance = std::min(options.tolerance, kReferenceTolerance);
-    options.norm = RankNorm::linf;
+    options.norm = pagerank::RankNorm::linf;
     options.max_iterations = kReferenceIterations;
-    return all_of(pagerank(device_, graph, options, {}, place_), graph);
+    return all_of(pagerank::run_pagerank(device_, graph, options, {}, place_), graph);
   }
 
   ReplayRun run_static(const Graph& graph, std::span<const double> exact) const {
-    const PageRankResult result = pagerank(device_, graph, rank_, {}, place_);
+    const pagerank::Result result = pagerank::run_pagerank(device_, graph, rank_, {}, place_);
     ReplayRun run;
     // Ranks that follow batches have their graph at hand, so bringing it is not held against static either.
     run.seconds = result.compute_seconds;
@@ -99,42 +99,42 @@ class Replaying {
     const auto ranks = all_of(result, graph);
     add_error(run, ranks.span(), exact);
     if (options_.verify)
-      verify_pagerank(graph, rank_, ranks.span(), result.last_l1, place_.ranks, device_.threads());
+      pagerank::verify_pagerank(graph, rank_, ranks.span(), result.last_l1, place_.ranks, device_.threads());
     return run;
   }
 
   ReplayRun run_dynamic(std::size_t m, const UpdateResult& update, std::span<const double> exact,
                         double& device_update_seconds) {
-    const DynamicRankOptions dynamic{options_.methods[m], options_.frontier_tolerance,
-                                     options_.prune_tolerance};
-    DynamicRanks& ranks = ranks_[m];
-    const DynamicRankResult result = ranks.follow(update.graph, update.changes, dynamic);
+    const pagerank::DynamicRankOptions dynamic{options_.methods[m], options_.frontier_tolerance,
+                                               options_.prune_tolerance};
+    pagerank::DynamicRanks& ranks = ranks_[m];
+    const pagerank::DynamicRankResult result = ranks.follow(update.graph, update.changes, dynamic);
     device_update_seconds = result.update_seconds;
     ReplayRun run;
     run.method = dynamic.method;
     run.seconds = result.setup_seconds + result.compute_seconds;
     run.iterations = result.iterations;
-    run.converged = result.end == RankEnd::converged;
+    run.converged = result.end == pagerank::RankEnd::converged;
     run.initially_affected = result.initially_affected;
     run.ever_affected = result.ever_affected;
     run.gathered_edges = result.gathered_edges;
     HostArray<double> own(ranks.own(), "ranks to compare");
     ranks.read_ranks(own.span());
-    const auto found = all_ranks(own.span(), ranks.first(), ranks.vertices(), place_.ranks);
+    const auto found = pagerank::all_ranks(own.span(), ranks.first(), ranks.vertices(), place_.ranks);
     add_error(run, found.span(), exact);
     if (options_.verify) {
-      changes_[m] = verify_followed(update.graph, rank_, dynamic, found.span(), result, changes_[m],
-                                    place_.ranks, device_.threads());
+      changes_[m] = pagerank::verify_followed(update.graph, rank_, dynamic, found.span(), result, changes_[m],
+                                              place_.ranks, device_.threads());
     }
     return run;
   }
 
   const Device& device_;
-  const PageRankOptions& rank_;
+  const pagerank::Options& rank_;
   const ReplayOptions& options_;
-  const RankPlace& place_;
-  std::vector<DynamicRanks> ranks_;  ///< [methods]
-  std::vector<double> changes_;      ///< [methods] that an iteration would make to their ranks; to verify
+  const pagerank::RankPlace& place_;
+  std::vector<pagerank::DynamicRanks> ranks_;  ///< [methods]
+  std::vector<double> changes_;  ///< [methods] that an iteration would make to their ranks; to verify
 };
 
 }  // namespace
@@ -146,8 +146,8 @@ void validate(const ReplayOptions& options) {
   if (!(options.batch_fraction > 0 && options.batch_fraction <= 1)) {
     throw UsageError("--batch-fraction: must be above 0 and at most 1");
   }
-  for (const RankMethod method : options.methods) {
-    validate(DynamicRankOptions{method, options.frontier_tolerance, options.prune_tolerance});
+  for (const pagerank::RankMethod method : options.methods) {
+    validate(pagerank::DynamicRankOptions{method, options.frontier_tolerance, options.prune_tolerance});
   }
 }
 
@@ -166,8 +166,8 @@ ReplaySizes::ReplaySizes(const TemporalSource& edges, const ReplayOptions& optio
   batch = static_cast<std::uint64_t>(std::max(1.0, std::round(options.batch_fraction * all)));
 }
 
-void replay(const Device& device, const TemporalSource& edges, const PageRankOptions& rank,
-            const ReplayOptions& options, const ReplayObserver& observer, const RankPlace& place,
+void replay(const Device& device, const TemporalSource& edges, const pagerank::Options& rank,
+            const ReplayOptions& options, const ReplayObserver& observer, const pagerank::RankPlace& place,
             ReplayGraphs* graphs) {
   validate(rank);
   validate(options);

@@ -57,9 +57,10 @@ struct ReplayOptions {
   double initial = 0.9;          ///< the part of the edges that the first graph holds
   double batch_fraction = 1e-4;  ///< a batch's edges, as a part of all; at least one
   std::uint32_t batches = 100;   ///< fewer, where edges end
-  std::vector<RankMethod> methods{RankMethod::naive_dynamic, RankMethod::dynamic_traversal,
-                                  RankMethod::dynamic_frontier, RankMethod::pruned_frontier,
-                                  RankMethod::residual_frontier};
+  std::vector<pagerank::RankMethod> methods{
+      pagerank::RankMethod::naive_dynamic, pagerank::RankMethod::dynamic_traversal,
+      pagerank::RankMethod::dynamic_frontier, pagerank::RankMethod::pruned_frontier,
+      pagerank::RankMethod::residual_frontier};
   double frontier_tolerance = 1e-6;
   double prune_tolerance = 1e-6;
   bool verify = false;  ///< every method's ranks after every batch, as verify.hpp has it
@@ -70,7 +71,7 @@ void validate(const ReplayOptions& options);
 
 /// How a method did with a batch. The graph's own update is counted apart.
 struct ReplayRun {
-  RankMethod method = RankMethod::from_scratch;
+  pagerank::RankMethod method = pagerank::RankMethod::from_scratch;
   double seconds = 0;  ///< from the updated graph to ranks: marking, iterations; static: iterations alone
   std::uint32_t iterations = 0;
   bool converged = true;
@@ -101,8 +102,8 @@ struct ReplaySizes {
 /// a job all have the edges and make the same call; what is reported is the same on all, but for times.
 /// `graphs` says where the graph is; null: in memory. Throws UsageError for options out of range, BudgetError
 /// where memory does not suffice, RunError where ranks do not verify.
-void replay(const Device& device, const TemporalSource& edges, const PageRankOptions& rank,
-            const ReplayOptions& options, const ReplayObserver& observer, const RankPlace& place = {},
-            ReplayGraphs* graphs = nullptr);
+void replay(const Device& device, const TemporalSource& edges, const pagerank::Options& rank,
+            const ReplayOptions& options, const ReplayObserver& observer,
+            const pagerank::RankPlace& place = {}, ReplayGraphs* graphs = nullptr);
 
 }  // namespace sluice

@@ -9,7 +9,7 @@
 #include "engine/pagerank/fixed_rank.hpp"
 #include "engine/pagerank/options.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// The largest change (linf), the sum of changes (l1) or of their squares (l2), in units of 2^-62 or 2^-124.
 /// Changes sum to less than 4, their squares to less than 16: 64 and 128 bits hold them.
@@ -41,4 +41,4 @@ struct RankChange {
   double l1() const { return static_cast<double>(sum) / kFixedRankOne; }
 };
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -5,7 +5,7 @@
 
 #include "engine/exec/memory/page_locked.hpp"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -85,7 +85,7 @@ void ChangeUpload::begin(const PackedChanges& changes, bool weighted) {
     reserve_for_batch(memory, device_, size, "changes");
   };
   const std::uint64_t bytes = changes.bytes.size();
-  in_place_ = bytes > 0 && bytes <= kFewBytes && is_page_locked(changes.bytes.data());
+  in_place_ = bytes > 0 && bytes <= kFewBytes && cuda::is_page_locked(changes.bytes.data());
   if (!in_place_) make_room(bytes_, bytes);
   make_room(changes_, count_);
   if (weighted) make_room(weights_, changes.weights.size()), make_room(first_weights_, count_);
@@ -94,7 +94,7 @@ void ChangeUpload::begin(const PackedChanges& changes, bool weighted) {
 void ChangeUpload::send(unsigned piece, cudaStream_t stream) const {
   const auto copy = [&](void* to, const void* from, std::uint64_t bytes) {
     if (bytes == 0) return;
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "copying changes");
+    cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "copying changes");
   };
   const std::span<const PackedBlock> blocks = packed_->blocks();
   const auto byte_of = [&](unsigned which) -> std::uint64_t {
@@ -112,10 +112,10 @@ void ChangeUpload::unpack(unsigned piece, const EditBuffers& edits, unsigned lon
   const std::uint64_t first = first_blocks_[piece], last = first_blocks_[piece + 1];
   const std::byte* const packed = in_place_ ? packed_->bytes.data() : bytes_.data();
   const Unpacked to{changes_.data(), weighted_ ? first_weights_.data() : nullptr, edits};
-  unpack_kernel<<<grid_for(std::max<std::uint64_t>(last - first, 1), 1), kBlock, 0, stream>>>(
+  unpack_kernel<<<cuda::grid_for(std::max<std::uint64_t>(last - first, 1), 1), kBlock, 0, stream>>>(
       reinterpret_cast<const PackedBlock*>(packed), packed_->blocks().size(), first, count_, to,
       piece == 0 ? cleared : nullptr);
-  check_launch("unpack_kernel");
+  cuda::check_launch("unpack_kernel");
 }
 
 RewriteReach ChangeUpload::reach(unsigned piece) const {
@@ -130,4 +130,4 @@ ChangeView ChangeUpload::view() const {
           weighted_ ? weights_.data() : nullptr};
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

@@ -10,7 +10,7 @@
 #include "engine/pagerank/changes/csr_update.cuh"
 #include "partition/packed_changes.hpp"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 /// Sends a large batch in pieces, so that lists can be rewritten up to where the next piece begins while it
 /// travels. Copies run beside the GPU's work where the packed changes are page-locked; few of them are read
@@ -47,4 +47,4 @@ class ChangeUpload {
   Buffer<std::uint64_t> first_weights_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

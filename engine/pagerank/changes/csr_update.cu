@@ -5,7 +5,7 @@
 #include "engine/exec/algorithms/scan.hpp"
 #include "engine/pagerank/static/tile_values.cuh"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -236,11 +236,11 @@ void ListRewriter::begin(std::uint64_t count, const CsrView& old, const DeviceRo
 void ListRewriter::find(const ChangeView& changes, const std::uint32_t* order, cudaStream_t stream) {
   order_ = order;
   if (count_ > 0) {
-    find_edits_kernel<<<grid_for(count_, kBlock), kBlock, 0, stream>>>(old_, changes, order, edits_.data(),
-                                                                       shifts_.data());
-    check_launch("find_edits_kernel");
+    find_edits_kernel<<<cuda::grid_for(count_, kBlock), kBlock, 0, stream>>>(old_, changes, order,
+                                                                             edits_.data(), shifts_.data());
+    cuda::check_launch("find_edits_kernel");
   }
-  exclusive_sum(device_, shifts_.data(), shifts_.data(), count_, scratch_, stream);
+  cuda::exclusive_sum(device_, shifts_.data(), shifts_.data(), count_, scratch_, stream);
 }
 
 void ListRewriter::cut(const RewriteReach& reach, cudaStream_t stream) {
@@ -251,13 +251,13 @@ void ListRewriter::cut(const RewriteReach& reach, cudaStream_t stream) {
   known_ = reach.edits;
   const EditView view{edits_.data(), shifts_.data(), order_, known_};
   const std::uint64_t tiles = cut_.entries - from.entries + 1 + cut_.rows - from.rows + 1;
-  cut_kernel<<<grid_for(tiles, kBlock), kBlock, 0, stream>>>(view, from.entries, cut_.entries, from.rows,
-                                                             cut_.rows, by_place_.data(), by_row_.data());
-  check_launch("cut_kernel");
+  cut_kernel<<<cuda::grid_for(tiles, kBlock), kBlock, 0, stream>>>(
+      view, from.entries, cut_.entries, from.rows, cut_.rows, by_place_.data(), by_row_.data());
+  cuda::check_launch("cut_kernel");
 }
 
 void ListRewriter::rewrite(DeviceRows& to, const ChangeView& changes, bool reversed, bool repeats,
-                           bool weighted, unsigned long long* longest, const Stream& stream) {
+                           bool weighted, unsigned long long* longest, const cuda::Stream& stream) {
   const EditView view{edits_.data(), shifts_.data(), order_, known_};
   const Tiles from = done_;
   done_ = cut_;
@@ -272,13 +272,13 @@ void ListRewriter::rewrite(DeviceRows& to, const ChangeView& changes, bool rever
                              to.edges,
                              inserted,
                              repeats};
-    rewrite_kernel<<<grid_for(tiles, 1), kBlock, 0, stream.get()>>>(
+    rewrite_kernel<<<cuda::grid_for(tiles, 1), kBlock, 0, stream.get()>>>(
         old_, to.offsets.data(), to.vertices + 1, from.rows, rows, entries, from.entries, view,
         by_place_.data(), by_row_.data(), longest);
-    check_launch("rewrite_kernel");
+    cuda::check_launch("rewrite_kernel");
   };
   some(old_.targets, to.targets.data(), done_.rows - from.rows, nullptr);
   if (weighted) some(old_.weights, to.weights.data(), 0, changes.first_weights);
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

@@ -8,7 +8,7 @@
 #include "partition/graph.hpp"
 #include "partition/update.hpp"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 /// One pair whose entries change, as the lists of one direction see it. Edits are in order of row and column.
 struct alignas(16) ListEdit {
@@ -86,7 +86,7 @@ class ListRewriter {
   /// Rewrites what has been cut since. `reversed`: lists of targets. `repeats`: a change may insert more than
   /// one entry. Where `longest` is not null, *longest becomes the length of the longest list if that is more.
   void rewrite(DeviceRows& to, const ChangeView& changes, bool reversed, bool repeats, bool weighted,
-               unsigned long long* longest, const Stream& stream);
+               unsigned long long* longest, const cuda::Stream& stream);
 
  private:
   struct Tiles {
@@ -105,4 +105,4 @@ class ListRewriter {
   Buffer<unsigned char> scratch_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

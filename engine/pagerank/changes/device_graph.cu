@@ -6,7 +6,7 @@
 #include "engine/core/error.hpp"
 #include "engine/exec/algorithms/sort.hpp"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -71,7 +71,7 @@ void DeviceGraph::make_spare(const Graph& graph) {
   spare_.reserve(device_, spare_.vertices, spare_.edges, weighted_);
 }
 
-void DeviceGraph::apply(const Graph& graph, const EdgeChanges& changes, const Stream& stream) {
+void DeviceGraph::apply(const Graph& graph, const EdgeChanges& changes, const cuda::Stream& stream) {
   const std::uint64_t vertices = graph.vertices();
   const PackedChanges& packed = changes.packed();
   if (packed.count != changes.size() || out_.edges + packed.growth != graph.edges() ||
@@ -83,14 +83,14 @@ void DeviceGraph::apply(const Graph& graph, const EdgeChanges& changes, const St
   upload_.begin(packed, weighted_);
   rewrite_out(graph, packed, stream);
   if (!in_.offsets.empty()) rewrite_in(graph, packed, stream);
-  check(cudaMemcpyAsync(longest_.data(), measured_.data(), measured_.bytes(), cudaMemcpyDeviceToHost,
-                        stream.get()),
-        "copying the longest list");
+  cuda::check(cudaMemcpyAsync(longest_.data(), measured_.data(), measured_.bytes(), cudaMemcpyDeviceToHost,
+                              stream.get()),
+              "copying the longest list");
   rewriting_.stop(stream);
   set_views();
 }
 
-void DeviceGraph::rewrite_out(const Graph& graph, const PackedChanges& changes, const Stream& stream) {
+void DeviceGraph::rewrite_out(const Graph& graph, const PackedChanges& changes, const cuda::Stream& stream) {
   make_spare(graph);
   out_rewriter_.begin(changes.count, out_.view(), spare_);
   // What comes in one piece needs no other stream.
@@ -109,7 +109,7 @@ void DeviceGraph::rewrite_out(const Graph& graph, const PackedChanges& changes, 
   std::swap(out_, spare_);
 }
 
-void DeviceGraph::rewrite_in(const Graph& graph, const PackedChanges& changes, const Stream& stream) {
+void DeviceGraph::rewrite_in(const Graph& graph, const PackedChanges& changes, const cuda::Stream& stream) {
   order_by_target(graph.vertices(), beside_.get());
   make_spare(graph);
   in_rewriter_.begin(changes.count, in_.view(), spare_);
@@ -125,14 +125,14 @@ void DeviceGraph::order_by_target(std::uint64_t vertices, cudaStream_t stream) {
   for (Buffer<std::uint32_t>* column : {&keys_, &sorted_keys_, &places_, &order_})
     reserve_for_batch(*column, device_, count, "changes by target");
   if (count == 0) return;
-  list_targets_kernel<<<grid_for(count, kBlock), kBlock, 0, stream>>>(changes(), count, keys_.data(),
-                                                                      places_.data());
-  check_launch("list_targets_kernel");
+  list_targets_kernel<<<cuda::grid_for(count, kBlock), kBlock, 0, stream>>>(changes(), count, keys_.data(),
+                                                                            places_.data());
+  cuda::check_launch("list_targets_kernel");
   const auto bits = static_cast<unsigned>(std::bit_width(vertices));
-  reserve_for_batch(scratch_, device_, sort_scratch_bytes(count, bits), "scratch of sorts");
+  reserve_for_batch(scratch_, device_, cuda::sort_scratch_bytes(count, bits), "scratch of sorts");
   // Stable: changes of one target stay in order of their sources.
-  sort_by_key(device_, keys_.data(), sorted_keys_.data(), places_.data(), order_.data(), count, bits,
-              scratch_, stream);
+  cuda::sort_by_key(device_, keys_.data(), sorted_keys_.data(), places_.data(), order_.data(), count, bits,
+                    scratch_, stream);
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

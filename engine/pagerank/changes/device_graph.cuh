@@ -12,7 +12,7 @@
 #include "partition/graph.hpp"
 #include "partition/update.hpp"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 class DeviceGraph {
  public:
@@ -31,7 +31,7 @@ class DeviceGraph {
   /// costs a copy of the lists and little more, whatever the batch. The work of the batch before has ended,
   /// and the changes stay until that of this one has. Throws InputError where the changes do not lead to
   /// `graph`, BudgetError where new lists do not fit beside the old ones of one direction.
-  void apply(const Graph& graph, const EdgeChanges& changes, const Stream& stream);
+  void apply(const Graph& graph, const EdgeChanges& changes, const cuda::Stream& stream);
   /// Of the device, on the lists of the last batch since it knew the places of the first changes. The batch's
   /// work has ended.
   double rewrite_seconds() const { return changed_ ? rewriting_.seconds() : 0; }
@@ -39,8 +39,8 @@ class DeviceGraph {
  private:
   void copy_lists(DeviceRows& rows, const Csr& from);
   void order_by_target(std::uint64_t vertices, cudaStream_t stream);
-  void rewrite_out(const Graph& graph, const PackedChanges& changes, const Stream& stream);
-  void rewrite_in(const Graph& graph, const PackedChanges& changes, const Stream& stream);
+  void rewrite_out(const Graph& graph, const PackedChanges& changes, const cuda::Stream& stream);
+  void rewrite_in(const Graph& graph, const PackedChanges& changes, const cuda::Stream& stream);
   /// Room for the lists of `graph`, in one direction.
   void make_spare(const Graph& graph);
   void set_views();
@@ -53,12 +53,12 @@ class DeviceGraph {
   CsrView out_view_, in_view_;
   ChangeUpload upload_;
   ListRewriter out_rewriter_, in_rewriter_;
-  UrgentStream beside_;  ///< brings changes, and looks them up in in-lists, while lists are rewritten
+  cuda::UrgentStream beside_;  ///< brings changes, and looks them up in in-lists, while lists are rewritten
   Buffer<std::uint32_t> keys_, sorted_keys_, places_, order_;  ///< order_: changes by target
   Buffer<unsigned char> scratch_;
   Buffer<unsigned long long> measured_;
   Staging<unsigned long long> longest_;
-  Timer rewriting_;
+  cuda::Timer rewriting_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace sluice {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -85,4 +85,4 @@ void AffectedSet::clear() {
   ever_.clear();
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -16,7 +16,7 @@
 #include "partition/list_reader.hpp"
 #include "partition/plan.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// The out-edges of v that lead to vertices [first, last): lists ascend, so they lie side by side.
 inline std::pair<EdgeIndex, EdgeIndex> edges_into(const CsrView& out, Vertex v, std::uint64_t first,
@@ -114,4 +114,4 @@ class AffectedSet {
   std::vector<Vertex> list_, ever_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -13,7 +13,7 @@
 #include "engine/pagerank/static/sweep_totals.hpp"
 #include "partition/list_reader.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -21,7 +21,7 @@ namespace {
 constexpr double kSumSlack = 1e-3;
 constexpr std::uint64_t kRowsAtOnce = 1024;
 
-RankSource source_of(const CsrView& out, const PageRankOptions& options, Vertex v) {
+RankSource source_of(const CsrView& out, const Options& options, Vertex v) {
   RankSource source;
   const auto learn = [&](auto vertices) {
     vertices.divisors = moved(&source.divisor, v), vertices.loops = moved(&source.loop, v);
@@ -67,8 +67,8 @@ SweepRows in_rows_of(const Graph& graph, bool weighted, std::uint64_t first, std
   return rows;
 }
 
-RankSources sources_of(const Graph& graph, const PageRankOptions& options, std::uint64_t first,
-                       std::uint64_t last, unsigned threads) {
+RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last,
+                       unsigned threads) {
   RankSources sources{HostArray<double>(last - first, "out-degrees"),
                       HostArray<Loop>(last - first, "self-loops")};
   if (first == last) return sources;
@@ -90,8 +90,8 @@ RankSources sources_of(const Graph& graph, const PageRankOptions& options, std::
   return sources;
 }
 
-RankSources grown_sources(RankSources known, const Graph& graph, const PageRankOptions& options,
-                          std::uint64_t first, std::uint64_t last, unsigned threads) {
+RankSources grown_sources(RankSources known, const Graph& graph, const Options& options, std::uint64_t first,
+                          std::uint64_t last, unsigned threads) {
   const std::uint64_t before = known.loops.size();
   const RankSources added = sources_of(graph, options, first + before, last, threads);
   const auto join = [&](auto& column, const auto& more, const char* purpose) {
@@ -105,7 +105,7 @@ RankSources grown_sources(RankSources known, const Graph& graph, const PageRankO
   return known;
 }
 
-std::vector<RankSource> sources_of(const Graph& graph, const PageRankOptions& options,
+std::vector<RankSource> sources_of(const Graph& graph, const Options& options,
                                    std::span<const Vertex> vertices, unsigned threads) {
   std::vector<RankSource> sources(vertices.size());
   out_lists(graph, options.weighted, threads)
@@ -124,7 +124,7 @@ std::vector<Vertex> changed_sources(std::span<const EdgeChange> changes, const C
   return changed;
 }
 
-HostArray<std::uint8_t> dangling_flags(const PageRankOptions& options, ChangeExchange& peers,
+HostArray<std::uint8_t> dangling_flags(const Options& options, ChangeExchange& peers,
                                        std::span<const double> divisors) {
   if (options.dangling != Dangling::uniform) return {};
   HostArray<std::uint8_t> flags(peers.vertices(), "flags of dangling vertices");
@@ -134,7 +134,7 @@ HostArray<std::uint8_t> dangling_flags(const PageRankOptions& options, ChangeExc
 }
 
 HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<const std::uint8_t> dangles,
-                                    const PageRankOptions& options, std::uint64_t first, std::uint64_t last) {
+                                    const Options& options, std::uint64_t first, std::uint64_t last) {
   double sum = 0, dangling = 0;  // in order of id, whatever the threads
   for (std::uint64_t v = 0; v < given.size(); ++v) {
     if (!(given[v] >= 0 && given[v] <= 1 + kSumSlack)) {
@@ -155,4 +155,4 @@ FixedRank sum_of(std::span<const FixedRank> ranks) {
   return std::accumulate(ranks.begin(), ranks.end(), FixedRank{0});
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

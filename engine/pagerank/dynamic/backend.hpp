@@ -12,7 +12,7 @@
 #include "engine/pagerank/dynamic/dynamic.hpp"
 #include "engine/pagerank/dynamic/settle.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// Ranks in some place.
 class DynamicRanks::State {
@@ -29,8 +29,7 @@ class DynamicRanks::State {
 /// Makes ranks of `graph` at `place`, from `ranks` that were given.
 using MakeDynamicRanks = std::unique_ptr<DynamicRanks::State>(const Device& device, const Graph& graph,
                                                               std::span<const double> ranks,
-                                                              const PageRankOptions& options,
-                                                              const RankPlace& place);
+                                                              const Options& options, const RankPlace& place);
 /// On a GPU that keeps a copy of the graph; the same bits.
 MakeDynamicRanks make_whole_cuda_ranks;
 /// On a GPU that has the graph in partitions, or on one of a job's GPUs; the same bits.
@@ -38,7 +37,7 @@ MakeDynamicRanks make_part_cuda_ranks;
 
 /// What a store is asked for, and what follows from it.
 struct BatchState {
-  explicit BatchState(const PageRankOptions& given) : options(given) {}
+  explicit BatchState(const Options& given) : options(given) {}
 
   RankMethod method() const { return dynamic.method; }
   bool residual() const { return method() == RankMethod::residual_frontier; }
@@ -49,7 +48,7 @@ struct BatchState {
     return {options.norm, method(), dynamic.frontier_tolerance, dynamic.prune_tolerance};
   }
 
-  PageRankOptions options;
+  Options options;
   DynamicRankOptions dynamic;  ///< of the batch
   FixedRank total = 0;         ///< the sum of all ranks
 };
@@ -71,23 +70,23 @@ struct RankSources {
   HostArray<double> divisors;  ///< [last - first] among how much a vertex splits its rank
   HostArray<Loop> loops;       ///< [last - first]
 };
-RankSources sources_of(const Graph& graph, const PageRankOptions& options, std::uint64_t first,
-                       std::uint64_t last, unsigned threads);
+RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last,
+                       unsigned threads);
 
 /// The same where `known` are those of vertices [first, first + some) of the graph before, and the others are
 /// new.
-RankSources grown_sources(RankSources known, const Graph& graph, const PageRankOptions& options,
-                          std::uint64_t first, std::uint64_t last, unsigned threads);
+RankSources grown_sources(RankSources known, const Graph& graph, const Options& options, std::uint64_t first,
+                          std::uint64_t last, unsigned threads);
 
 /// [vertices] 1 where a vertex has nowhere to leave its rank and every rank depends on that
 /// (Dangling::uniform), by the divisors of own vertices; all ranks call it.
-HostArray<std::uint8_t> dangling_flags(const PageRankOptions& options, ChangeExchange& peers,
+HostArray<std::uint8_t> dangling_flags(const Options& options, ChangeExchange& peers,
                                        std::span<const double> divisors);
 
 /// From normalised ranks of all vertices to those of [first, last) that are solved for. Throws InputError for
 /// ranks that are none.
 HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<const std::uint8_t> dangling,
-                                    const PageRankOptions& options, std::uint64_t first, std::uint64_t last);
+                                    const Options& options, std::uint64_t first, std::uint64_t last);
 
 FixedRank sum_of(std::span<const FixedRank> ranks);
 
@@ -97,7 +96,7 @@ struct RankSource {
   Loop loop = Loop::none;
 };
 /// Of vertices whose lists changed, which ascend.
-std::vector<RankSource> sources_of(const Graph& graph, const PageRankOptions& options,
+std::vector<RankSource> sources_of(const Graph& graph, const Options& options,
                                    std::span<const Vertex> vertices, unsigned threads);
 /// The own ones among the sources of changes, each once.
 std::vector<Vertex> changed_sources(std::span<const EdgeChange> changes, const ChangeExchange& peers);
@@ -132,4 +131,4 @@ struct RankGrowth {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -17,7 +17,7 @@
 #include "engine/core/types.hpp"
 #include "engine/exchange/communicator.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// What came of other ranks' vertices.
 struct HeardChanges {
@@ -139,4 +139,4 @@ class ChangeExchange {
   Inbox received_;  ///< reused from iteration to iteration
 };
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -8,7 +8,7 @@
 #include "engine/pagerank/dynamic/plan.hpp"
 #include "engine/pagerank/dynamic/solver.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 void validate(const DynamicRankOptions& options) {
   if (options.method == RankMethod::from_scratch) throw UsageError("--method: static follows no batch");
@@ -30,7 +30,7 @@ void validate(const DynamicRankOptions& options, const Device& device) {
 namespace {
 
 std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Graph& graph,
-                                                std::span<const double> ranks, const PageRankOptions& options,
+                                                std::span<const double> ranks, const Options& options,
                                                 const RankPlace& place) {
   const PagingOptions& paging = place.paging;
   validate(options);
@@ -61,7 +61,7 @@ std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Grap
 }  // namespace
 
 DynamicRanks::DynamicRanks(const Device& device, const Graph& graph, std::span<const double> ranks,
-                           const PageRankOptions& options, const RankPlace& place)
+                           const Options& options, const RankPlace& place)
     : state_(make_state(device, graph, ranks, options, place)) {}
 DynamicRanks::~DynamicRanks() = default;
 DynamicRanks::DynamicRanks(DynamicRanks&&) noexcept = default;
@@ -89,4 +89,4 @@ std::uint64_t DynamicRanks::own() const {
   return state_->own();
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

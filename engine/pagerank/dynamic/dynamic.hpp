@@ -37,7 +37,7 @@
 #include "partition/graph.hpp"
 #include "partition/update.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// What one batch asks for.
 struct DynamicRankOptions {
@@ -88,7 +88,7 @@ class DynamicRanks {
   /// in-edges. New vertices go to the last one. Throws UsageError for a directed graph in a file without
   /// in-edges. A GPU that is alone and has the room keeps the graph in both directions.
   DynamicRanks(const Device& device, const Graph& graph, std::span<const double> ranks,
-               const PageRankOptions& options, const RankPlace& place = {});
+               const Options& options, const RankPlace& place = {});
   ~DynamicRanks();
   DynamicRanks(DynamicRanks&&) noexcept;
 
@@ -110,4 +110,4 @@ class DynamicRanks {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -20,7 +20,7 @@
 #include "engine/pagerank/static/sweep.hpp"
 #include "partition/list_reader.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 template <class Share>
 class HostRankStore : public BatchState {
@@ -29,7 +29,7 @@ class HostRankStore : public BatchState {
   static constexpr bool kHoldsGraph = false;
 
   /// Keeps references.
-  HostRankStore(const Device& device, const Graph& graph, const PageRankOptions& given, ChangeExchange& peers)
+  HostRankStore(const Device& device, const Graph& graph, const Options& given, ChangeExchange& peers)
       : BatchState(given),
         device_(device),
         peers_(peers),
@@ -331,4 +331,4 @@ class HostRankStore : public BatchState {
   std::vector<Vertex> waiting_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -12,7 +12,7 @@
 #include "engine/pagerank/dynamic/affected.hpp"
 #include "engine/pagerank/dynamic/backend.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 class InLists {
  public:
@@ -71,4 +71,4 @@ class InLists {
   std::vector<std::uint8_t> ever_;  ///< [partitions] 1 where it was wanted
 };
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -13,7 +13,7 @@
 #include "engine/memory/sweep_pages.hpp"
 #include "engine/pagerank/dynamic/rank_state_cuda.cuh"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 // ---- kernels
 
@@ -129,9 +129,9 @@ class DeviceInLists {
     state.over(count, count_reads_kernel<Share>, state.view(), members, sizes, count, ranges_,
                static_cast<unsigned>(reads_.size()), reads_.data());
     if (!pages_) return;
-    check(cudaMemcpyAsync(waiting_.data(), reads_.data(), reads_.bytes(), cudaMemcpyDeviceToHost,
-                          state.stream.get()),
-          "copying counts");
+    cuda::check(cudaMemcpyAsync(waiting_.data(), reads_.data(), reads_.bytes(), cudaMemcpyDeviceToHost,
+                                state.stream.get()),
+                "copying counts");
     state.stream.wait("affected vertices by partition");
   }
 
@@ -144,4 +144,4 @@ class DeviceInLists {
   OwnershipView ranges_;  ///< of rows, by partition
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

@@ -3,7 +3,7 @@
 // out-neighbours a second family of kernels flags and appends to the next list. Only integers are added by
 // several threads, so nothing depends on who comes first but the order of the lists.
 //
-// They are launched here, not by cuda::CudaExecutor, which has neither lists by degree nor a sum of Settled.
+// They are launched here, not by CudaExecutor, which has neither lists by degree nor a sum of Settled.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,7 +16,7 @@
 #include "engine/pagerank/dynamic/settle.hpp"
 #include "engine/pagerank/static/join_block.cuh"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 inline constexpr unsigned kListBlock = 256;    ///< eight warps: enough to hide gathers
 inline constexpr unsigned kListBlocks = 2048;  ///< beyond them blocks take further entries
@@ -316,19 +316,19 @@ inline unsigned list_grid(std::uint64_t count, unsigned lanes = 1) {
 /// The sums of all members whose lists are there, and that are not known.
 template <class Share>
 void gather_members(const DynamicView<Share>& view, const VertexList& members, const ListSizes& sizes,
-                    const Stream& stream, const ListedRows& rows = {}) {
+                    const cuda::Stream& stream, const ListedRows& rows = {}) {
   const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
     const unsigned count = sizes.count[of_class];
     if (count == 0) return;
     kernel<<<list_grid(count, lanes), kListBlock, 0, stream.get()>>>(view, members, of_class, count, rows);
-    check_launch("gather_kernel");
+    cuda::check_launch("gather_kernel");
   };
   if (const unsigned count = sizes.count[3]; count > 0) {  // the longest first
     clear_sums_kernel<<<list_grid(count), kListBlock, 0, stream.get()>>>(view.sums, members, 3, count, rows);
-    check_launch("clear_sums_kernel");
+    cuda::check_launch("clear_sums_kernel");
     const dim3 grid(std::min(count, kListBlocks), kSlices);
     gather_long_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, members, 3, count, rows);
-    check_launch("gather_long_kernel");
+    cuda::check_launch("gather_long_kernel");
   }
   launch(2, 32, gather_kernel<Share, 32>);
   launch(1, 8, gather_kernel<Share, 8>);
@@ -339,27 +339,27 @@ void gather_members(const DynamicView<Share>& view, const VertexList& members, c
 template <class Share>
 void settle_members(const DynamicView<Share>& view, const VertexList& members, const ListSizes& sizes,
                     const VertexList& next, const VertexList& sources, Settled* partial, Settled* settled,
-                    const Stream& stream) {
+                    const cuda::Stream& stream) {
   const std::uint64_t count = all_of(sizes);
   if (count <= kOneBlock) {
     settle_kernel<<<1, kListBlock, 0, stream.get()>>>(view, members, sizes, count, next, sources, settled);
-    return check_launch("settle_kernel");
+    return cuda::check_launch("settle_kernel");
   }
   const unsigned grid = list_grid(count);
   settle_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, members, sizes, count, next, sources, partial);
-  check_launch("settle_kernel");
+  cuda::check_launch("settle_kernel");
   fold_settled_kernel<<<1, kListBlock, 0, stream.get()>>>(partial, grid, view.norm, settled);
-  check_launch("fold_settled_kernel");
+  cuda::check_launch("fold_settled_kernel");
 }
 
 /// Out-neighbours of `sources`, of which there are at most `most`, become members of `next`.
 template <class Share>
 void expand_sources(const DynamicView<Share>& view, const VertexList& sources, std::uint64_t most,
-                    const std::uint64_t* told, const VertexList& next, const Stream& stream) {
+                    const std::uint64_t* told, const VertexList& next, const cuda::Stream& stream) {
   if (most == 0) return;
   const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
     kernel<<<list_grid(most, lanes), kListBlock, 0, stream.get()>>>(view, sources, of_class, told, next);
-    check_launch("expand_kernel");
+    cuda::check_launch("expand_kernel");
   };
   // A launch costs as much as a small frontier: none for classes that no source is of.
   const unsigned last = view.split == RankSplit::in_out ? list_class(view.longest_out) : 0;
@@ -368,11 +368,11 @@ void expand_sources(const DynamicView<Share>& view, const VertexList& sources, s
     const dim3 grid(static_cast<unsigned>(std::min<std::uint64_t>(long_rows, kListBlocks / kSlices)),
                     kSlices);
     expand_long_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, sources, told, next);
-    check_launch("expand_long_kernel");
+    cuda::check_launch("expand_long_kernel");
   }
   if (last >= 2) launch(2, 32, expand_kernel<Share, 32>);
   if (last >= 1) launch(1, 8, expand_kernel<Share, 8>);
   launch(0, 1, expand_kernel<Share, 1>);
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

@@ -11,7 +11,7 @@
 #include "engine/core/types.hpp"
 #include "engine/exec/memory/buffer.hpp"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 /// Largest degrees of the classes: a thread takes a few edges one by one; 8 lanes read one sector of 32 bytes
 /// at once; a warp one line; what is longer is cut among blocks, for a small frontier would wait for its hub.
@@ -89,4 +89,4 @@ class ListRoom {
   Buffer<Vertex> few_, many_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

@@ -10,7 +10,7 @@
 #include "engine/pagerank/dynamic/kernels.cuh"
 #include "partition/update.hpp"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 // ---- kernels
 
@@ -123,11 +123,11 @@ __global__ void __launch_bounds__(kListBlock)
 
 /// Launches a kernel of this file for `count` entries, if there are any.
 template <class... Parameters, class... Arguments>
-void launch_over(std::uint64_t count, const Stream& stream, void (*kernel)(Parameters...),
+void launch_over(std::uint64_t count, const cuda::Stream& stream, void (*kernel)(Parameters...),
                  Arguments&&... arguments) {
   if (count == 0) return;
   kernel<<<list_grid(count), kListBlock, 0, stream.get()>>>(Parameters(arguments)...);
-  check_launch("a kernel of dynamic PageRank");
+  cuda::check_launch("a kernel of dynamic PageRank");
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

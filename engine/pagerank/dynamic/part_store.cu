@@ -14,11 +14,9 @@
 #include "engine/pagerank/dynamic/share_mirror.cuh"
 #include "engine/pagerank/dynamic/solver.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 namespace {
-
-using cuda::ParcelUse;
 
 /// Sources whose out-edges are looked up at a time, and by one thread.
 constexpr std::uint64_t kSourcesAtOnce = std::uint64_t{1} << 18;
@@ -26,10 +24,10 @@ constexpr std::uint64_t kSourcesOfThread = 512;
 
 /// What sources are on the device.
 template <class Share>
-__global__ void __launch_bounds__(cuda::kListBlock)
-    learn_listed_kernel(cuda::DynamicView<Share> view, const Vertex* vertices, const RankSource* sources,
+__global__ void __launch_bounds__(kListBlock)
+    learn_listed_kernel(DynamicView<Share> view, const Vertex* vertices, const RankSource* sources,
                         std::uint64_t count) {
-  cuda::for_each_thread(count, [&](std::uint64_t i) {
+  for_each_thread(count, [&](std::uint64_t i) {
     const Vertex v = vertices[i];
     view.at.divisors[v] = sources[i].divisor, view.at.loops[v] = sources[i].loop;
     view.at.share(v);
@@ -37,13 +35,12 @@ __global__ void __launch_bounds__(cuda::kListBlock)
 }
 
 template <class Share>
-class CudaPartStore : public cuda::DeviceRankState<Share> {
+class CudaPartStore : public DeviceRankState<Share> {
  public:
-  using Lists = cuda::DeviceInLists;
+  using Lists = DeviceInLists;
   static constexpr bool kHoldsGraph = false;
 
-  CudaPartStore(const Device& device, const Graph& graph, const PageRankOptions& options,
-                ChangeExchange& peers)
+  CudaPartStore(const Device& device, const Graph& graph, const Options& options, ChangeExchange& peers)
       : State(device, options),
         device_(device),
         peers_(peers),
@@ -121,13 +118,13 @@ class CudaPartStore : public cuda::DeviceRankState<Share> {
   // ---- an iteration
 
   /// Renews all members, and lists those of the next iteration that are known by now.
-  Settled settle(const Graph& graph, cuda::DeviceInLists& lists) {
+  Settled settle(const Graph& graph, DeviceInLists& lists) {
     const unsigned next = this->drops() ? 1 - this->now() : this->now();
     FixedRank* const renewed = moved(renewed_.data(), this->first);
     this->clear_lists(next);
-    this->fill(&this->counters()->changed, 0, sizeof(cuda::ListSizes));
+    this->fill(&this->counters()->changed, 0, sizeof(ListSizes));
     lists.gather(*this, renewed);
-    cuda::DynamicView<Share> view = this->view();
+    DynamicView<Share> view = this->view();
     view.renewed = renewed, view.changed = changed();
     this->settle_into(next, view);
     this->read(next);
@@ -150,9 +147,9 @@ class CudaPartStore : public cuda::DeviceRankState<Share> {
   void drop_members() {}  // settling has made a new list
 
  private:
-  using State = cuda::DeviceRankState<Share>;
+  using State = DeviceRankState<Share>;
   using Stored = typename Share::Stored;
-  using Columns = cuda::ParcelColumns<Stored>;
+  using Columns = ParcelColumns<Stored>;
 
   /// State of the vertices of a graph.
   void make_vertices(const Graph& graph) {
@@ -217,12 +214,12 @@ class CudaPartStore : public cuda::DeviceRankState<Share> {
   }
 
   void meet(const Columns& there, std::uint64_t size, ParcelUse use) const {
-    this->over(size, cuda::meet_entries_kernel<Share>, this->view(), there.vertices,
+    this->over(size, meet_entries_kernel<Share>, this->view(), there.vertices,
                use == ParcelUse::vertices ? nullptr : there.sources,
                use == ParcelUse::weights ? there.weights : nullptr, size, this->members(this->grown()));
   }
 
-  cuda::VertexList changed() const {
+  VertexList changed() const {
     if (peers_.alone()) return {};
     return {changed_.data(), nullptr, changed_.size(), 0, this->counters()->changed.count};
   }
@@ -246,8 +243,8 @@ class CudaPartStore : public cuda::DeviceRankState<Share> {
 
   const Device& device_;
   ChangeExchange& peers_;
-  cuda::RankParcels<Stored> parcels_;
-  cuda::ShareMirror<Share> mirror_;
+  RankParcels<Stored> parcels_;
+  ShareMirror<Share> mirror_;
   Buffer<EdgeIndex> offsets_;  ///< [own + 1] of in-edges
   Buffer<FixedRank> renewed_;  ///< [own] of vertices with a loop in their list
   Buffer<Vertex> changed_;     ///< [own] who offers something else; of several ranks
@@ -260,9 +257,8 @@ class CudaPartStore : public cuda::DeviceRankState<Share> {
 
 std::unique_ptr<DynamicRanks::State> make_part_cuda_ranks(const Device& device, const Graph& graph,
                                                           std::span<const double> ranks,
-                                                          const PageRankOptions& options,
-                                                          const RankPlace& place) {
+                                                          const Options& options, const RankPlace& place) {
   return make_dynamic_solver<CudaPartStore>(device, graph, ranks, options, place);
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

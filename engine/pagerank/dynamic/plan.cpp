@@ -6,7 +6,7 @@
 #include "engine/memory/sweep_pages.hpp"
 #include "engine/pagerank/dynamic/vertex.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -25,11 +25,11 @@ constexpr std::uint64_t kHostRow = sizeof(FixedRank), kHostVertex = 8;
 constexpr std::uint64_t kKnownRow =
     sizeof(double) + sizeof(Loop) + 1 + sizeof(FixedRank) + 1 + sizeof(double);
 
-std::uint64_t edge_bytes(const PageRankOptions& options) {
+std::uint64_t edge_bytes(const Options& options) {
   return sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
 }
 
-std::uint64_t whole_bytes(const Graph& graph, const PageRankOptions& options) {
+std::uint64_t whole_bytes(const Graph& graph, const Options& options) {
   const std::uint64_t n = graph.vertices();
   const std::uint64_t lists = (n + 1) * sizeof(EdgeIndex) + graph.edges() * edge_bytes(options);
   const std::uint64_t all = lists * (graph.directed ? 3 : 2) + n * (kDeviceRow + kDeviceVertex);
@@ -49,19 +49,19 @@ MadeBytes made_bytes(const Graph& graph) {
 
 }  // namespace
 
-bool stays_whole(const Device& device, const Graph& graph, const PageRankOptions& options,
+bool stays_whole(const Device& device, const Graph& graph, const Options& options,
                  const PagingOptions& paging) {
   if (paging.partitions > 1 || paging.slots > 0 || paging.transport != Transport::automatic) return false;
   if (graph.edges_elsewhere) return false;
   return paging.partitions == 1 || whole_bytes(graph, options) <= device.memory().available();
 }
 
-PageRankPlan plan_dynamic_ranks(const Device& device, const Graph& graph, const PageRankOptions& options,
-                                std::uint64_t update_bytes, const RankPlace& place) {
+Plan plan_dynamic_ranks(const Device& device, const Graph& graph, const Options& options,
+                        std::uint64_t update_bytes, const RankPlace& place) {
   const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
   const std::uint64_t n = graph.vertices(), rows = (n + ranks - 1) / ranks,
                       m = (graph.edges() + ranks - 1) / ranks;
-  PageRankPlan plan;
+  Plan plan;
   const MadeBytes made = made_bytes(graph);
   // Earlier ranks of all vertices and who dangles are there until ranks begin, before the graph changes.
   const std::uint64_t starting = n * (sizeof(double) + 1) + rows * sizeof(FixedRank);
@@ -84,4 +84,4 @@ PageRankPlan plan_dynamic_ranks(const Device& device, const Graph& graph, const 
   return plan;
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

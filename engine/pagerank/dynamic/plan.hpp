@@ -5,18 +5,18 @@
 
 #include "engine/pagerank/static/pagerank.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// Whether a GPU that is alone keeps the graph in both directions: it has room to rewrite the lists of one,
 /// and nothing else is asked for.
-bool stays_whole(const Device& device, const Graph& graph, const PageRankOptions& options,
+bool stays_whole(const Device& device, const Graph& graph, const Options& options,
                  const PagingOptions& paging);
 
 /// What DynamicRanks and a batch would take beside the graph as it was read, on one rank of the job: ranks,
 /// what is known of sources, in-edges or two partitions of them, and `update_bytes` of host memory, which the
 /// graph's update takes (partition/update.hpp). In-edges that a directed graph in memory does not store are
 /// made once and stay.
-PageRankPlan plan_dynamic_ranks(const Device& device, const Graph& graph, const PageRankOptions& options,
-                                std::uint64_t update_bytes, const RankPlace& place = {});
+Plan plan_dynamic_ranks(const Device& device, const Graph& graph, const Options& options,
+                        std::uint64_t update_bytes, const RankPlace& place = {});
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -10,7 +10,7 @@
 #include "engine/pagerank/dynamic/kernels.cuh"
 #include "engine/pagerank/dynamic/marks.cuh"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 /// Entries of a parcel: a copy of one is long enough to be fast, and two take 6 MiB.
 inline constexpr std::uint64_t kParcelEntries = std::uint64_t{1} << 18;
@@ -54,13 +54,13 @@ class RankParcels {
   /// Sends `count` entries: pack(columns, begin, end) writes entries [begin, end), and work(columns, size)
   /// launches what is done with them on the device, on `stream`.
   template <class Pack, class Work>
-  void send(std::uint64_t count, ParcelUse use, const Stream& stream, Pack&& pack, Work&& work) {
+  void send(std::uint64_t count, ParcelUse use, const cuda::Stream& stream, Pack&& pack, Work&& work) {
     for (std::uint64_t begin = 0; begin < count; begin += room_) {
       const std::uint64_t end = std::min(begin + room_, count), size = end - begin;
       Parcel& parcel = parcels_[next_];
       next_ = 1 - next_;
       wait_until([&] { return parcel.used.passed("vertices on their way"); }, "vertices on their way",
-                 kDeviceTimeout);
+                 cuda::kDeviceTimeout);
       const Columns host(parcel.host.data(), room_), device(parcel.device.data(), room_);
       pack(host, begin, end);
       copy(device.vertices, host.vertices, size, stream);
@@ -76,14 +76,14 @@ class RankParcels {
   /// Brings values of `count` vertices: pack as above, find(columns, size) launches what writes `values` on
   /// the device, and take(columns, begin, end) has them on the host.
   template <class Pack, class Find, class Take>
-  void fetch(std::uint64_t count, const Stream& stream, Pack&& pack, Find&& find, Take&& take) {
+  void fetch(std::uint64_t count, const cuda::Stream& stream, Pack&& pack, Find&& find, Take&& take) {
     std::uint64_t begin = 0;
     const auto found = [&](const Columns& device, std::uint64_t size) {
       find(device, size);
       const Columns host(parcels_[1 - next_].host.data(), room_);
-      check(cudaMemcpyAsync(host.values, device.values, size * sizeof(Stored), cudaMemcpyDeviceToHost,
-                            stream.get()),
-            "copying contributions");
+      cuda::check(cudaMemcpyAsync(host.values, device.values, size * sizeof(Stored), cudaMemcpyDeviceToHost,
+                                  stream.get()),
+                  "copying contributions");
       stream.wait("contributions");
       take(host, begin, begin + size);
       begin += size;
@@ -98,13 +98,13 @@ class RankParcels {
   struct Parcel {
     Staging<std::byte> host;
     Buffer<std::byte> device;
-    Event used;  ///< behind the last work on it
+    cuda::Event used;  ///< behind the last work on it
   };
 
   template <class T>
-  void copy(T* to, const T* from, std::uint64_t size, const Stream& stream) {
-    check(cudaMemcpyAsync(to, from, size * sizeof(T), cudaMemcpyHostToDevice, stream.get()),
-          "copying vertices");
+  void copy(T* to, const T* from, std::uint64_t size, const cuda::Stream& stream) {
+    cuda::check(cudaMemcpyAsync(to, from, size * sizeof(T), cudaMemcpyHostToDevice, stream.get()),
+                "copying vertices");
     sent_ += size * sizeof(T);
   }
 
@@ -149,4 +149,4 @@ __global__ void __launch_bounds__(kListBlock)
   for_each_thread(count, [&](std::uint64_t i) { values[i] = view.at.shares[vertices[i]]; });
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

@@ -14,7 +14,7 @@
 #include "engine/pagerank/dynamic/marks.cuh"
 #include "engine/pagerank/static/sweep.hpp"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 /// A list of more than this part of all vertices is made anew in order of id, so that neighbouring state is
 /// read together: a look at all flags then costs less than what is saved.
@@ -35,7 +35,7 @@ class DeviceRankState : public BatchState {
  public:
   using Stored = typename Share::Stored;
 
-  DeviceRankState(const Device& device, const PageRankOptions& given)
+  DeviceRankState(const Device& device, const Options& given)
       : BatchState(given),
         device_(device),
         counters_(device, 1, "counters"),
@@ -83,7 +83,7 @@ class DeviceRankState : public BatchState {
 
   void fill(void* data, int value, std::uint64_t bytes) const {
     if (bytes == 0) return;
-    check(cudaMemsetAsync(data, value, bytes, stream.get()), "clearing");
+    cuda::check(cudaMemsetAsync(data, value, bytes, stream.get()), "clearing");
   }
 
   /// No source is listed, nor anybody in the list that an iteration makes.
@@ -94,7 +94,7 @@ class DeviceRankState : public BatchState {
 
   /// The counters as they are once all kernels have ended, and the sizes of a list among them.
   void read(unsigned list) {
-    check(
+    cuda::check(
         cudaMemcpyAsync(read_.data(), counters(), sizeof(RankCounters), cudaMemcpyDeviceToHost, stream.get()),
         "copying counters");
     stream.wait("affected vertices");
@@ -233,7 +233,7 @@ class DeviceRankState : public BatchState {
   std::uint64_t longest_out = 0;  ///< edges of its longest list
   std::uint64_t first = 0, own = 0;
   ListSizes sizes;  ///< of the list that was read last
-  Stream stream;
+  cuda::Stream stream;
   Buffer<FixedRank> ranks, sums;  ///< [own]
   Buffer<Stored> shares, told;    ///< [vertices]
   Buffer<double> divisors;        ///< [own]
@@ -262,4 +262,4 @@ class DeviceRankState : public BatchState {
   ListSizes waiting_sizes_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

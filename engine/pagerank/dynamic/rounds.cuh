@@ -13,7 +13,7 @@
 #include "engine/exec/occupancy.cuh"
 #include "engine/pagerank/dynamic/rank_state_cuda.cuh"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 /// Iterations of a launch at most, of which the host takes note.
 inline constexpr unsigned kRoundsAtOnce = 32;
@@ -190,7 +190,7 @@ class RankRounds {
     state.clear_lists(next);
     state.fill(log_.data(), 0, log_.bytes());
     const auto kernel = rounds_kernel<Share>;
-    const unsigned at_once = blocks_at_once(kernel, kListBlock, 0);
+    const unsigned at_once = cuda::blocks_at_once(kernel, kListBlock, 0);
     const auto blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(
         state.affected() * kThreadsOfMember / kListBlock, std::min<std::uint64_t>(kFewestBlocks, at_once),
         std::min<std::uint64_t>(kMembersTogether / kListBlock, at_once)));
@@ -204,10 +204,10 @@ class RankRounds {
     Settled* partial = state.partial();
     RoundLog* log = log_.data();
     void* arguments[] = {&view, &first, &second, &sources, &sizes, &limits, &partial, &log};
-    check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(kListBlock),
-                                      arguments, 0, state.stream.get()),
-          "launching iterations");
-    check(
+    cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks),
+                                            dim3(kListBlock), arguments, 0, state.stream.get()),
+                "launching iterations");
+    cuda::check(
         cudaMemcpyAsync(read_.data(), log_.data(), log_.bytes(), cudaMemcpyDeviceToHost, state.stream.get()),
         "copying what iterations came to");
     state.read(next);
@@ -221,4 +221,4 @@ class RankRounds {
   unsigned given_ = 0, made_ = 0;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

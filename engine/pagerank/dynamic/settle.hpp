@@ -24,7 +24,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/pagerank/dynamic/vertex.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// Whether a method's members leave, and every iteration makes a new list; their ranks are in closed form.
 SLUICE_HD bool drops_members(RankMethod method) {
@@ -95,4 +95,4 @@ SLUICE_HD void settle_member(const RankVertices<Share>& at, const SettleRules& r
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -11,7 +11,7 @@
 #include "engine/pagerank/dynamic/rank_parcels.cuh"
 #include "engine/pagerank/dynamic/rank_state_cuda.cuh"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 /// A job of one rank has nothing to tell, and no copy.
 template <class Share>
@@ -70,8 +70,8 @@ class ShareMirror {
   /// What came becomes what the device has; what it had is what its vertices had been told.
   void hear(const HeardChanges& heard) {
     const auto copy = [&](Stored* to, const Stored* from, std::uint64_t count, cudaMemcpyKind kind) {
-      check(cudaMemcpyAsync(to, from, count * sizeof(Stored), kind, state_.stream.get()),
-            "copying contributions");
+      cuda::check(cudaMemcpyAsync(to, from, count * sizeof(Stored), kind, state_.stream.get()),
+                  "copying contributions");
     };
     for (const auto& [begin, end] : heard.ranges) {
       Stored* const shares = state_.shares.data() + begin;
@@ -99,4 +99,4 @@ class ShareMirror {
   Staging<Stored> host_;  ///< [vertices]
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

@@ -23,13 +23,13 @@
 #include "engine/pagerank/stall.hpp"
 #include "partition/list_reader.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 template <class Store>
 class DynamicSolver final : public DynamicRanks::State {
  public:
   DynamicSolver(const Device& device, const Graph& graph, std::span<const double> given,
-                const PageRankOptions& options, const RankPlace& place)
+                const Options& options, const RankPlace& place)
       : device_(device),
         paging_(place.paging),
         alone_(make_alone()),
@@ -192,7 +192,7 @@ class DynamicSolver final : public DynamicRanks::State {
 
   /// Makes iterations until ranks stand still.
   void iterate(const Graph& graph, Lists& lists, DynamicRankResult& result, const RankObserver& observer) {
-    const PageRankOptions& options = store_.options;
+    const Options& options = store_.options;
     Stall stall(options, graph.edges(), vertices());
     while (affected_ > 0) {
       if (result.iterations == options.max_iterations) {
@@ -258,12 +258,11 @@ class DynamicSolver final : public DynamicRanks::State {
 template <template <class Share> class Store>
 std::unique_ptr<DynamicRanks::State> make_dynamic_solver(const Device& device, const Graph& graph,
                                                          std::span<const double> ranks,
-                                                         const PageRankOptions& options,
-                                                         const RankPlace& place) {
+                                                         const Options& options, const RankPlace& place) {
   in_edges_of(graph, options.weighted);  // are there
   if (options.weighted)
     return std::make_unique<DynamicSolver<Store<WeightedShare>>>(device, graph, ranks, options, place);
   return std::make_unique<DynamicSolver<Store<EvenShare>>>(device, graph, ranks, options, place);
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

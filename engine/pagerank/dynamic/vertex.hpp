@@ -13,7 +13,7 @@
 #include "engine/pagerank/share.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// A vertex without a loop, with one in its lists, and with one that `self_loop` gave it.
 enum class Loop : std::uint8_t { none, stored, added };
@@ -140,4 +140,4 @@ struct RankVertices {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -5,7 +5,7 @@
 #include "engine/pagerank/dynamic/rounds.cuh"
 #include "engine/pagerank/dynamic/solver.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -17,13 +17,12 @@ struct ResidentLists {
 };
 
 template <class Share>
-class CudaWholeStore : public cuda::DeviceRankState<Share> {
+class CudaWholeStore : public DeviceRankState<Share> {
  public:
   using Lists = ResidentLists;
   static constexpr bool kHoldsGraph = true;
 
-  CudaWholeStore(const Device& device, const Graph& graph, const PageRankOptions& options,
-                 const ChangeExchange&)
+  CudaWholeStore(const Device& device, const Graph& graph, const Options& options, const ChangeExchange&)
       : State(device, options), graph_(device, graph, options.weighted), rounds_(device) {
     see(graph);
     make_vertices(graph.vertices());
@@ -55,17 +54,17 @@ class CudaWholeStore : public cuda::DeviceRankState<Share> {
   }
 
   void learn_changed() {
-    this->over(changes_, cuda::adopt_changes_kernel<Share>, this->view(), graph_.changes(), changes_,
+    this->over(changes_, adopt_changes_kernel<Share>, this->view(), graph_.changes(), changes_,
                this->options.dangling);
   }
 
   void begin_marks() { State::begin_marks(this->vertices(), graph_.out().edges); }
 
   void mark_changed(std::uint64_t old_vertices) {
-    const cuda::VertexList members = this->members(this->grown());
-    this->over(changes_, cuda::mark_changes_kernel<Share>, this->view(), graph_.changes(), changes_, members,
+    const VertexList members = this->members(this->grown());
+    this->over(changes_, mark_changes_kernel<Share>, this->view(), graph_.changes(), changes_, members,
                this->sources());
-    this->over(this->vertices() - old_vertices, cuda::mark_range_kernel<Share>, this->view(), old_vertices,
+    this->over(this->vertices() - old_vertices, mark_range_kernel<Share>, this->view(), old_vertices,
                this->vertices(), members);
     expand(changes_, nullptr, members);
     this->read(this->grown());
@@ -96,15 +95,15 @@ class CudaWholeStore : public cuda::DeviceRankState<Share> {
   }
 
  private:
-  using State = cuda::DeviceRankState<Share>;
+  using State = DeviceRankState<Share>;
 
   void make_vertices(std::uint64_t vertices) {
     State::make_vertices(0, vertices, vertices);
-    this->over(vertices, cuda::learn_sources_kernel<Share>, this->view(), vertices, this->options.dangling);
+    this->over(vertices, learn_sources_kernel<Share>, this->view(), vertices, this->options.dangling);
   }
 
-  void expand(std::uint64_t most, const std::uint64_t* told, const cuda::VertexList& next) {
-    cuda::expand_sources(this->view(), this->sources(), most, told, next, this->stream);
+  void expand(std::uint64_t most, const std::uint64_t* told, const VertexList& next) {
+    expand_sources(this->view(), this->sources(), most, told, next, this->stream);
   }
 
   /// A launch for every part of an iteration.
@@ -112,7 +111,7 @@ class CudaWholeStore : public cuda::DeviceRankState<Share> {
     const unsigned now = this->now(), next = this->drops() ? 1 - now : now;
     const std::uint64_t before = this->affected();
     this->clear_lists(next);
-    cuda::gather_members(this->view(), this->members(now), this->sizes, this->stream);
+    gather_members(this->view(), this->members(now), this->sizes, this->stream);
     this->settle_into(next, this->view());
     if (this->spreads()) expand(before, &this->counters()->settled.told, this->members(next));
     this->read(next);
@@ -120,18 +119,17 @@ class CudaWholeStore : public cuda::DeviceRankState<Share> {
     return this->counted().settled;
   }
 
-  cuda::DeviceGraph graph_;
+  DeviceGraph graph_;
   std::uint64_t changes_ = 0;  ///< of the batch
-  cuda::RankRounds rounds_;
+  RankRounds rounds_;
 };
 
 }  // namespace
 
 std::unique_ptr<DynamicRanks::State> make_whole_cuda_ranks(const Device& device, const Graph& graph,
                                                            std::span<const double> ranks,
-                                                           const PageRankOptions& options,
-                                                           const RankPlace& place) {
+                                                           const Options& options, const RankPlace& place) {
   return make_dynamic_solver<CudaWholeStore>(device, graph, ranks, options, place);
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -3,7 +3,7 @@
 
 #include "engine/pagerank/options.hpp"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 /// Joins the totals of a block of `Block` threads; thread 0 has them.
 template <unsigned Block, class Totals>
@@ -19,4 +19,4 @@ __device__ void join_block(Totals& totals, RankNorm norm) {
   totals = shared[threadIdx.x];
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

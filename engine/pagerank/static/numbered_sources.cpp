@@ -6,7 +6,7 @@
 
 #include "engine/exec/threads.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -37,4 +37,4 @@ NumberedSources::NumberedSources(const Device& device, const RankGraph& graph)
   });
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

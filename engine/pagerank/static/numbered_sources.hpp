@@ -8,7 +8,7 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/pagerank/rank_graph.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 class NumberedSources {
  public:
@@ -27,4 +27,4 @@ class NumberedSources {
   Buffer<Vertex> numbers_, sources_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -14,7 +14,7 @@
 #include "engine/pagerank/stall.hpp"
 #include "engine/pagerank/static/sweep.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -24,9 +24,8 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph,
-                                  const PageRankOptions& options, const RankPlace& place,
-                                  Communicator& ranks) {
+std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph, const Options& options,
+                                  const RankPlace& place, Communicator& ranks) {
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda())
     return make_cuda_sweep(device, graph, options, place.paging, ranks, place.rows, place.pieces);
@@ -36,7 +35,7 @@ std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph,
   return make_host_sweep(device, graph, options, place.paging, ranks, place.rows);
 }
 
-RankEnd iterate(Sweep& sweep, const PageRankOptions& options, Stall stall, PageRankResult& result,
+RankEnd iterate(Sweep& sweep, const Options& options, Stall stall, Result& result,
                 const RankObserver& observer) {
   while (result.iterations < options.max_iterations) {
     const auto begin = Clock::now();
@@ -66,10 +65,10 @@ HostArray<double> all_ranks(std::span<const double> own, std::uint64_t first, st
   return all;
 }
 
-PageRankResult pagerank(const Device& device, const Graph& graph, const PageRankOptions& options,
-                        const RankObserver& observer, const RankPlace& place) {
+Result run_pagerank(const Device& device, const Graph& graph, const Options& options,
+                    const RankObserver& observer, const RankPlace& place) {
   validate(options);
-  PageRankResult result;
+  Result result;
   if (graph.vertices() == 0) return result;
   const auto alone = make_alone();
   Communicator& ranks = place.ranks != nullptr ? *place.ranks : *alone;
@@ -89,14 +88,13 @@ PageRankResult pagerank(const Device& device, const Graph& graph, const PageRank
   return result;
 }
 
-PageRankPlan plan_pagerank(const Device& device, const Graph& graph, const PageRankOptions& options,
-                           const RankPlace& place) {
+Plan plan_pagerank(const Device& device, const Graph& graph, const Options& options, const RankPlace& place) {
   const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
   const std::uint64_t n = graph.vertices(), rows = (n + ranks - 1) / ranks,
                       m = (graph.edges() + ranks - 1) / ranks;
   const std::uint64_t share = options.precision == RankPrecision::f32 ? sizeof(float) : sizeof(FixedRank);
   const std::uint64_t loop = options.dangling == Dangling::self_loop ? sizeof(std::uint8_t) : 0;
-  PageRankPlan plan;
+  Plan plan;
   plan.state_bytes = n * share + rows * (share + sizeof(FixedRank));
   if (device.is_cuda()) {
     // Ranks twice, divisors, offsets, and the rows by class.
@@ -121,4 +119,4 @@ PageRankPlan plan_pagerank(const Device& device, const Graph& graph, const PageR
   return plan;
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

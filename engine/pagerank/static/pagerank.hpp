@@ -18,7 +18,7 @@
 #include "engine/pagerank/static/sweep.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// One iteration, as it is reported.
 struct RankIteration {
@@ -47,7 +47,7 @@ struct RankPlace {
   unsigned pieces = 0;
 };
 
-struct PageRankResult {
+struct Result {
   /// Of all vertices, which sum to 1, or of those of this rank of the job, beginning with `first`.
   HostArray<double> ranks;
   std::uint64_t first = 0;
@@ -75,8 +75,8 @@ struct PageRankResult {
 /// its file; a GPU that has room for those of its rank reads them from the file once. Of several ranks of a
 /// job each renews a range of vertices of about equally many in-edges, and has all contributions. Throws
 /// UsageError for options out of range, BudgetError where memory does not suffice.
-PageRankResult pagerank(const Device& device, const Graph& graph, const PageRankOptions& options = {},
-                        const RankObserver& observer = {}, const RankPlace& place = {});
+Result run_pagerank(const Device& device, const Graph& graph, const Options& options = {},
+                    const RankObserver& observer = {}, const RankPlace& place = {});
 
 /// The ranks of all vertices: `own` from vertex `first` on, and the other ranks' theirs. All of `ranks` call
 /// it (null: this one alone).
@@ -88,14 +88,14 @@ HostArray<double> all_ranks(std::span<const double> own, std::uint64_t first, st
 inline constexpr std::uint64_t kRankVertexBytes = 48, kBatchVertexBytes = 96;
 
 /// What a run would take beside the graph as it was read, on one rank of the job.
-struct PageRankPlan {
+struct Plan {
   std::uint64_t device_bytes = 0;   ///< at least: `state_bytes` and in-edges, or two partitions of them
   std::uint64_t state_bytes = 0;    ///< ranks, contributions, and on a GPU what is known of the rows
   std::uint64_t host_bytes = 0;     ///< in-edges while they are made, degrees, the result; on the host all
   std::uint64_t partitions = 1;     ///< that in-edges would be brought in, about
   std::uint64_t brought_bytes = 0;  ///< in an iteration, at most
 };
-PageRankPlan plan_pagerank(const Device& device, const Graph& graph, const PageRankOptions& options,
-                           const RankPlace& place = {});
+Plan plan_pagerank(const Device& device, const Graph& graph, const Options& options,
+                   const RankPlace& place = {});
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -13,7 +13,7 @@
 #include "engine/exchange/share_by_owner.hpp"
 #include "engine/pagerank/rank_graph.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 template <class Stored>
 class ShareExchange {
@@ -74,4 +74,4 @@ class ShareExchange {
   Inbox received_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -11,7 +11,7 @@
 #include "engine/pagerank/static/sliced_rows.cuh"
 #include "engine/pagerank/static/sweep_kernels.cuh"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 /// What a warp claims at once: claims meet in one word of memory.
 inline constexpr std::uint64_t kLongAtOnce = 4;
@@ -273,4 +273,4 @@ __global__ void __launch_bounds__(kTeams* kSweepBlock, kSlicedBlocks / kTeams)
   if (Teams<kTeams>::thread() == 0) partial[Teams<kTeams>::rank()] = totals;
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

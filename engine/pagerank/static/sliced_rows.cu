@@ -8,7 +8,7 @@
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/row_pieces.hpp"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(kBlock)
 
 /// From the host's memory or the device's.
 void bring(void* to, const void* from, std::uint64_t bytes, cudaStream_t stream) {
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying in-edges");
+  cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying in-edges");
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ RowsToSlice::RowsToSlice(const CsrView& rows, const double* out_degrees)
 
 /// What is needed while the rows are made.
 struct SlicedRows::Making {
-  Making(const Device& on, const RowsToSlice& of, const Stream& in, DeviceRanks* with)
+  Making(const Device& on, const RowsToSlice& of, const cuda::Stream& in, DeviceRanks* with)
       : device(on), from(of), weighted(of.weighted), stream(in), ranks(with), n(of.in.vertices) {
     number_of = Buffer<std::uint32_t>(device, from.vertices, "numbers of vertices");
     for (auto* words : {&keys, &sorted_keys, &row_of})
@@ -158,7 +158,7 @@ struct SlicedRows::Making {
   const Device& device;
   const RowsToSlice& from;
   bool weighted;
-  const Stream& stream;
+  const cuda::Stream& stream;
   DeviceRanks* ranks;
   std::uint64_t n;
   Buffer<std::uint32_t> keys, sorted_keys;
@@ -170,7 +170,7 @@ struct SlicedRows::Making {
   Buffer<unsigned char> scratch;
 };
 
-SlicedRows::SlicedRows(const Device& device, const RowsToSlice& from, const Stream& stream,
+SlicedRows::SlicedRows(const Device& device, const RowsToSlice& from, const cuda::Stream& stream,
                        DeviceRanks* ranks)
     : device_(device), count_(from.in.vertices), vertices_(from.vertices) {
   Making making(device, from, stream, ranks);
@@ -186,34 +186,34 @@ void SlicedRows::sort_rows(Making& m) {
   const cudaStream_t on = m.stream.get();
   const auto sort = [&](Buffer<std::uint32_t>& to, std::uint64_t first, std::uint64_t count) {
     if (count == 0) return;
-    sort_by_key(device_, m.keys.data() + first, m.sorted_keys.data() + first, m.row_of.data() + first,
-                to.data() + first, count, 32, m.scratch, on);
+    cuda::sort_by_key(device_, m.keys.data() + first, m.sorted_keys.data() + first, m.row_of.data() + first,
+                      to.data() + first, count, 32, m.scratch, on);
   };
-  const unsigned grid = grid_for(m.n, kBlock);
+  const unsigned grid = cuda::grid_for(m.n, kBlock);
   if (m.from.divisors == nullptr) {
     key_rows_kernel<<<grid, kBlock, 0, on>>>(m.offsets.data(), nullptr, m.n, m.keys.data(), m.row_of.data());
-    check_launch("key_rows_kernel");
+    cuda::check_launch("key_rows_kernel");
     sort(order_, 0, m.n);
     cut_pieces(m, m.sorted_keys.data());
   } else {
     Buffer<double> divisors(device_, m.n, "out-degrees");
     copy_to_device(device_, divisors.data(), m.from.divisors, divisors.bytes());
     key_sources_kernel<<<grid, kBlock, 0, on>>>(divisors.data(), m.n, m.keys.data(), m.row_of.data());
-    check_launch("key_sources_kernel");
+    cuda::check_launch("key_sources_kernel");
     sort(order_, 0, m.n);
     rows_ = Buffer<std::uint32_t>(device_, m.n, "rows by in-degree");
     key_rows_kernel<<<grid, kBlock, 0, on>>>(m.offsets.data(), order_.data(), m.n, m.keys.data(),
                                              m.row_of.data());
-    check_launch("key_rows_kernel");
+    cuda::check_launch("key_rows_kernel");
     cut_pieces(m, m.keys.data());
     for (const SlicedView& piece : pieces_) sort(rows_, piece.first, piece.count);
     m.stream.wait("sorting rows");
   }
   invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), nullptr, m.n, m.from.first,
                                          m.number_of.data() + m.from.first);
-  check_launch("invert_kernel");
+  cuda::check_launch("invert_kernel");
   invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), rows_.data(), m.n, 0, m.row_of.data());
-  check_launch("invert_kernel");
+  cuda::check_launch("invert_kernel");
   if (m.ranks != nullptr) {
     const Ownership& owners = *m.from.owners;
     std::vector<ElementRange> ranges;
@@ -228,9 +228,9 @@ void SlicedRows::cut_pieces(Making& m, const std::uint32_t* keys_by_number) {
   if (m.from.pieces.count > 1) {
     const cudaStream_t on = m.stream.get();
     Buffer<std::uint64_t> work(device_, m.n + 1, "work of rows");
-    work_kernel<<<grid_for(m.n, kBlock), kBlock, 0, on>>>(keys_by_number, m.n, work.data());
-    check_launch("work_kernel");
-    exclusive_sum(device_, work.data(), work.data(), m.n, m.scratch, on);
+    work_kernel<<<cuda::grid_for(m.n, kBlock), kBlock, 0, on>>>(keys_by_number, m.n, work.data());
+    cuda::check_launch("work_kernel");
+    cuda::exclusive_sum(device_, work.data(), work.data(), m.n, m.scratch, on);
     m.stream.wait("work of rows");
     const auto work_before = [&](std::uint64_t row) {
       std::uint64_t before = 0;
@@ -255,7 +255,7 @@ void SlicedRows::cut(Making& m) {
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
     find_borders_kernel<<<1, 3, 0, on>>>(m.sorted_keys.data() + pieces_[p].first, pieces_[p].count,
                                          borders.data() + 3 * p);
-    check_launch("find_borders_kernel");
+    cuda::check_launch("find_borders_kernel");
   }
   m.stream.wait("sorting rows");
   copy_to_host(device_, found.data(), borders.data(), borders.bytes());
@@ -273,13 +273,13 @@ void SlicedRows::cut(Making& m) {
     piece.rows = rows_.empty() ? nullptr : rows_.data() + piece.first;
     piece.starts = starts_.data() + items;
     if (own > 0) {
-      size_kernel<<<grid_for(own, kBlock), kBlock, 0, on>>>(m.sorted_keys.data() + piece.first, piece.lists,
-                                                            slices, starts_.data() + items);
-      check_launch("size_kernel");
+      size_kernel<<<cuda::grid_for(own, kBlock), kBlock, 0, on>>>(
+          m.sorted_keys.data() + piece.first, piece.lists, slices, starts_.data() + items);
+      cuda::check_launch("size_kernel");
     }
     items += own;
   }
-  exclusive_sum(device_, starts_.data(), starts_.data(), items, m.scratch, on);
+  cuda::exclusive_sum(device_, starts_.data(), starts_.data(), items, m.scratch, on);
   m.stream.wait("offsets of rows");
   std::uint64_t entries = 0;
   copy_to_host(device_, &entries, starts_.data() + items, sizeof entries);
@@ -325,17 +325,17 @@ void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, co
     bring(m.weights.data(), weights + first, edges * sizeof(float), on);
   }
   renumber_kernel<<<4096, kBlock, 0, on>>>(m.on_their_way.data(), edges, m.number_of.data());
-  check_launch("renumber_kernel");
+  cuda::check_launch("renumber_kernel");
   if (edges > 0) {
-    sort_segments(device_, m.on_their_way.data(), m.sorted.data(), m.weighted ? m.weights.data() : nullptr,
-                  m.sorted_weights.data(), first, edges, m.offsets.data() + begin, end - begin, m.scratch,
-                  on);
+    cuda::sort_segments(device_, m.on_their_way.data(), m.sorted.data(),
+                        m.weighted ? m.weights.data() : nullptr, m.sorted_weights.data(), first, edges,
+                        m.offsets.data() + begin, end - begin, m.scratch, on);
   }
-  fill_kernel<<<grid_for((end - begin) * kSlice, kBlock), kBlock, 0, on>>>(
+  fill_kernel<<<cuda::grid_for((end - begin) * kSlice, kBlock), kBlock, 0, on>>>(
       m.offsets.data(), begin, end, moved(m.sorted.data(), first),
       m.weighted ? moved(m.sorted_weights.data(), first) : nullptr, m.row_of.data(), SlicedPieces(pieces_),
       sources_.data(), weights_.data());
-  check_launch("fill_kernel");
+  cuda::check_launch("fill_kernel");
   m.stream.wait("rewriting in-edges");
 }
 
@@ -358,16 +358,16 @@ SlicedView SlicedRows::view() const {
 }
 
 template <class T>
-void SlicedRows::number(const T* from, T* to, const Stream& stream) const {
+void SlicedRows::number(const T* from, T* to, const cuda::Stream& stream) const {
   Buffer<T> by_vertex(device_, count_, "state by vertex");
   copy_to_device(device_, by_vertex.data(), from, by_vertex.bytes());
-  permute_kernel<<<grid_for(count_, kBlock), kBlock, 0, stream.get()>>>(by_vertex.data(), order_.data(),
-                                                                        count_, to);
-  check_launch("permute_kernel");
+  permute_kernel<<<cuda::grid_for(count_, kBlock), kBlock, 0, stream.get()>>>(by_vertex.data(), order_.data(),
+                                                                              count_, to);
+  cuda::check_launch("permute_kernel");
   stream.wait("numbering vertices");
 }
 
-template void SlicedRows::number(const double*, double*, const Stream&) const;
-template void SlicedRows::number(const std::uint8_t*, std::uint8_t*, const Stream&) const;
+template void SlicedRows::number(const double*, double*, const cuda::Stream&) const;
+template void SlicedRows::number(const std::uint8_t*, std::uint8_t*, const cuda::Stream&) const;
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

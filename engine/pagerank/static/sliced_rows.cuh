@@ -19,7 +19,7 @@
 #include "engine/pagerank/rank_graph.hpp"
 #include "engine/pagerank/static/sweep_pieces.hpp"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 /// Rows of a slice, one a lane of a warp; lists of longer rows are padded to as many entries too.
 inline constexpr unsigned kSlice = 32;
@@ -81,7 +81,7 @@ class SlicedRows {
  public:
   /// All rows. `ranks`, which all come here, tell each other how they number their vertices; null: alone.
   /// `stream` is waited for.
-  SlicedRows(const Device& device, const RowsToSlice& from, const Stream& stream, DeviceRanks* ranks);
+  SlicedRows(const Device& device, const RowsToSlice& from, const cuda::Stream& stream, DeviceRanks* ranks);
   /// Device memory that this takes at most, while it is made too.
   static std::uint64_t most_bytes(const RowsToSlice& from);
 
@@ -95,7 +95,7 @@ class SlicedRows {
 
   /// from[row], on the host, to to[number], on the device. Waits.
   template <class T>
-  void number(const T* from, T* to, const Stream& stream) const;
+  void number(const T* from, T* to, const cuda::Stream& stream) const;
 
  private:
   struct Making;
@@ -116,4 +116,4 @@ class SlicedRows {
   Buffer<float> weights_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

@@ -17,7 +17,7 @@
 #include "engine/pagerank/static/sliced_sweep.hpp"
 #include "engine/pagerank/static/totals_in_flight.cuh"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -27,9 +27,8 @@ constexpr std::uint64_t kAhead = 2;
 /// 2% more time than 116, and what is sent crosses in a fifth less with 32 than with 16.
 constexpr unsigned kExchangeBlocks = 32;
 
-cuda::RowsToSlice rows_to_slice(const RankGraph& graph, const PageRankOptions& options,
-                                const SweepPieces& pieces) {
-  cuda::RowsToSlice rows(graph, options.weighted);
+RowsToSlice rows_to_slice(const RankGraph& graph, const Options& options, const SweepPieces& pieces) {
+  RowsToSlice rows(graph, options.weighted);
   rows.pieces = pieces;
   return rows;
 }
@@ -37,8 +36,8 @@ cuda::RowsToSlice rows_to_slice(const RankGraph& graph, const PageRankOptions& o
 template <class Share>
 class SlicedSweep final : public Sweep {
  public:
-  SlicedSweep(const Device& device, const RankGraph& graph, const PageRankOptions& options,
-              const SweepPieces& pieces, std::unique_ptr<DeviceRanks> link, Communicator& ranks)
+  SlicedSweep(const Device& device, const RankGraph& graph, const Options& options, const SweepPieces& pieces,
+              std::unique_ptr<DeviceRanks> link, Communicator& ranks)
       : device_(device),
         ranks_(std::move(link)),
         size_(ranks.size()),
@@ -47,10 +46,9 @@ class SlicedSweep final : public Sweep {
         options_(options),
         update_(make_update(options, graph.vertices())),
         rows_(device, rows_to_slice(graph, options, pieces), stream_, ranks_.get()),
-        blocks_(cuda::blocks_at_once(cuda::sweep_sliced_kernel<Share>, cuda::kSweepBlock, 0)),
+        blocks_(cuda::blocks_at_once(sweep_sliced_kernel<Share>, kSweepBlock, 0)),
         beside_exchange_(blocks_beside_exchange()),
-        totals_(device,
-                std::max(blocks_ + (pieces.count - 1) * beside_exchange_ * kTeams, cuda::kMostBlocks)),
+        totals_(device, std::max(blocks_ + (pieces.count - 1) * beside_exchange_ * kTeams, kMostBlocks)),
         by_rank_(device, static_cast<std::size_t>(size_), "totals by rank"),
         claimed_(device, pieces.count, "claimed rows"),
         divisors_(device, n_, "out-degrees"),
@@ -100,18 +98,17 @@ class SlicedSweep final : public Sweep {
 
  private:
   using Stored = typename Share::Stored;
-  static constexpr unsigned kTeams = cuda::kSlicedBlocks;  ///< of blocks that have a multiprocessor each
+  static constexpr unsigned kTeams = kSlicedBlocks;  ///< of blocks that have a multiprocessor each
 
   static unsigned blocks_beside_exchange() {
-    const unsigned all =
-        cuda::blocks_at_once(cuda::sweep_piece_kernel<Share, kTeams>, kTeams * cuda::kSweepBlock, 0);
+    const unsigned all = cuda::blocks_at_once(sweep_piece_kernel<Share, kTeams>, kTeams * kSweepBlock, 0);
     return std::max(1u, all - std::min(kExchangeBlocks, all / 2));
   }
 
   /// What each rank gives in each piece.
   void agree_on_ranges(Communicator& ranks) {
     std::vector<ElementRange> mine;
-    for (const cuda::SlicedView& piece : rows_.pieces())
+    for (const SlicedView& piece : rows_.pieces())
       mine.push_back({first_ + piece.first, first_ + piece.first + piece.count});
     const std::string bytes(reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(ElementRange));
     ranges_.assign(mine.size(), {});
@@ -138,8 +135,7 @@ class SlicedSweep final : public Sweep {
 
   void start() {
     totals_.clear(0, stream_);
-    cuda::put_rows(view(0), to_fixed(1 / update_.vertices), n_, totals_.partial(), totals_.on_device(0),
-                   stream_);
+    put_rows(view(0), to_fixed(1 / update_.vertices), n_, totals_.partial(), totals_.on_device(0), stream_);
     for (std::size_t p = 0; p < ranges_.size(); ++p) exchange(0, p);
     end(0);
     totals_of(0);
@@ -154,33 +150,32 @@ class SlicedSweep final : public Sweep {
       partials += sweep(iteration, p, totals_.partial() + partials);
       if (ranks_) exchange(iteration, p);
     }
-    cuda::fold_totals(totals_.partial(), partials, options_.norm, totals_.on_device(iteration), stream_);
+    fold_totals(totals_.partial(), partials, options_.norm, totals_.on_device(iteration), stream_);
     end(iteration);
   }
 
   /// Renews the rows of a piece. Returns how many totals it leaves at `partial`.
   unsigned sweep(std::uint64_t iteration, std::size_t p, SweepTotals* partial) {
-    const std::vector<cuda::SlicedView>& pieces = rows_.pieces();
-    const cuda::SlicedSweepView<Share> state{view(iteration)};
+    const std::vector<SlicedView>& pieces = rows_.pieces();
+    const SlicedSweepView<Share> state{view(iteration)};
     const FixedRank* const dangling = totals_.dangling(iteration - 1);
     if (pieces.size() == 1) {
-      cuda::sweep_sliced_kernel<Share><<<blocks_, cuda::kSweepBlock, 0, stream_.get()>>>(
-          state, pieces[p], dangling, claimed_.data() + p, partial);
+      sweep_sliced_kernel<Share><<<blocks_, kSweepBlock, 0, stream_.get()>>>(state, pieces[p], dangling,
+                                                                             claimed_.data() + p, partial);
       cuda::check_launch("sweep_sliced_kernel");
       return blocks_;
     }
     if (p + 1 == pieces.size()) {
       // Long rows of all pieces, for at the end of a small one all ranks would wait for them.
-      cuda::sweep_piece_kernel<Share, 1><<<blocks_, cuda::kSweepBlock, 0, stream_.get()>>>(
-          state, cuda::SlicedPieces(pieces), pieces[p], dangling, claimed_.data() + p, partial);
+      sweep_piece_kernel<Share, 1><<<blocks_, kSweepBlock, 0, stream_.get()>>>(
+          state, SlicedPieces(pieces), pieces[p], dangling, claimed_.data() + p, partial);
       cuda::check_launch("sweep_piece_kernel");
       return blocks_;
     }
     if (pieces[p].count == pieces[p].longs) return 0;
     // What the piece before gave is on its way meanwhile.
-    cuda::sweep_piece_kernel<Share, kTeams>
-        <<<beside_exchange_, kTeams * cuda::kSweepBlock, 0, stream_.get()>>>(
-            state, cuda::SlicedPieces(), pieces[p], dangling, claimed_.data() + p, partial);
+    sweep_piece_kernel<Share, kTeams><<<beside_exchange_, kTeams * kSweepBlock, 0, stream_.get()>>>(
+        state, SlicedPieces(), pieces[p], dangling, claimed_.data() + p, partial);
     cuda::check_launch("sweep_piece_kernel");
     return beside_exchange_ * kTeams;
   }
@@ -199,7 +194,7 @@ class SlicedSweep final : public Sweep {
       exchange_.follow(stream_);
       ranks_->all_gather(totals, by_rank_.data(), sizeof(SweepTotals), exchange_.get());
       exchange_.lead(stream_);
-      cuda::join_ranks_kernel<<<1, 1, 0, stream_.get()>>>(by_rank_.data(), size_, options_.norm, totals);
+      join_ranks_kernel<<<1, 1, 0, stream_.get()>>>(by_rank_.data(), size_, options_.norm, totals);
       cuda::check_launch("join_ranks_kernel");
     }
     totals_.send(iteration, stream_);
@@ -216,14 +211,14 @@ class SlicedSweep final : public Sweep {
   int size_;
   std::uint64_t n_, first_;                        ///< this rank's rows, and their first vertex
   std::vector<std::vector<ElementRange>> ranges_;  ///< [pieces][ranks] vertices, by number; empty: alone
-  PageRankOptions options_;
+  Options options_;
   RankUpdate update_;
   cuda::Stream stream_;
   cuda::UrgentStream exchange_;  ///< what goes from GPU to GPU
-  cuda::SlicedRows rows_;
+  SlicedRows rows_;
   unsigned blocks_;           ///< of a sweep that has all multiprocessors
   unsigned beside_exchange_;  ///< of one that leaves some to NCCL
-  cuda::TotalsInFlight totals_;
+  TotalsInFlight totals_;
   Buffer<SweepTotals> by_rank_;
   Buffer<unsigned long long> claimed_;
   Buffer<double> divisors_;
@@ -237,18 +232,17 @@ class SlicedSweep final : public Sweep {
 /// Ranks twice, divisors and loops, and contributions twice: bytes a vertex.
 constexpr std::uint64_t kRowBytes = 3 * 8 + 1, kShareBytes = 2 * 8;
 
-bool fits(const Device& device, const RankGraph& graph, const PageRankOptions& options,
-          const SweepPieces& pieces) {
-  return cuda::SlicedRows::most_bytes(rows_to_slice(graph, options, pieces)) +
-             graph.in().vertices * kRowBytes + (graph.vertices() + 1) * kShareBytes <=
+bool fits(const Device& device, const RankGraph& graph, const Options& options, const SweepPieces& pieces) {
+  return SlicedRows::most_bytes(rows_to_slice(graph, options, pieces)) + graph.in().vertices * kRowBytes +
+             (graph.vertices() + 1) * kShareBytes <=
          device.memory().available();
 }
 
 }  // namespace
 
-std::unique_ptr<Sweep> make_sliced_sweep(const Device& device, const RankGraph& graph,
-                                         const PageRankOptions& options, bool possible, RankRows rows,
-                                         unsigned wanted_pieces, Communicator& ranks) {
+std::unique_ptr<Sweep> make_sliced_sweep(const Device& device, const RankGraph& graph, const Options& options,
+                                         bool possible, RankRows rows, unsigned wanted_pieces,
+                                         Communicator& ranks) {
   if (rows == RankRows::listed) return nullptr;
   const SweepPieces pieces = sweep_pieces(wanted_pieces, graph.vertices(), graph.edges(), ranks.size());
   const bool can = possible && (rows == RankRows::sliced || fits(device, graph, options, pieces));
@@ -267,9 +261,9 @@ std::unique_ptr<Sweep> make_sliced_sweep(const Device& device, const RankGraph& 
   return sweep_sliced_rows(device, graph, options, pieces, std::move(gpus), ranks);
 }
 
-std::unique_ptr<Sweep> sweep_sliced_rows(const Device& device, const RankGraph& graph,
-                                         const PageRankOptions& options, const SweepPieces& pieces,
-                                         std::unique_ptr<DeviceRanks> link, Communicator& ranks) {
+std::unique_ptr<Sweep> sweep_sliced_rows(const Device& device, const RankGraph& graph, const Options& options,
+                                         const SweepPieces& pieces, std::unique_ptr<DeviceRanks> link,
+                                         Communicator& ranks) {
   const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
     return std::make_unique<SlicedSweep<Share>>(device, graph, options, pieces, std::move(link), ranks);
   };
@@ -277,4 +271,4 @@ std::unique_ptr<Sweep> sweep_sliced_rows(const Device& device, const RankGraph& 
   return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

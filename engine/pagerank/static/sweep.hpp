@@ -13,7 +13,7 @@
 #include "engine/pagerank/rank_graph.hpp"
 #include "engine/pagerank/static/sweep_totals.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// Vertex state and the sweep over in-edges that renews it: synchronous and pull-based, so that every vertex
 /// is written by one thread and nothing is atomic.
@@ -29,19 +29,18 @@ class Sweep {
 };
 
 /// On the host's threads. References are kept. Throws BudgetError where the state does not fit.
-std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& graph,
-                                       const PageRankOptions& options, const PagingOptions& paging,
-                                       Communicator& ranks, RankRows rows = RankRows::automatic);
+std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& graph, const Options& options,
+                                       const PagingOptions& paging, Communicator& ranks,
+                                       RankRows rows = RankRows::automatic);
 
 /// On a GPU; the same bits. While step() returns one iteration the next is under way already, where nothing
 /// has to be brought or exchanged for it. `pieces` as in RankPlace. Throws UsageError where sliced rows are
 /// asked for and cannot be.
-std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph,
-                                       const PageRankOptions& options, const PagingOptions& paging,
-                                       Communicator& ranks, RankRows rows = RankRows::automatic,
-                                       unsigned pieces = 0);
+std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph, const Options& options,
+                                       const PagingOptions& paging, Communicator& ranks,
+                                       RankRows rows = RankRows::automatic, unsigned pieces = 0);
 
 /// An iteration's update, without what dangling vertices spread.
-RankUpdate make_update(const PageRankOptions& options, std::uint64_t vertices);
+RankUpdate make_update(const Options& options, std::uint64_t vertices);
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

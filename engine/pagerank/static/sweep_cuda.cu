@@ -19,7 +19,7 @@
 #include "engine/pagerank/static/sweep_kernels.cuh"
 #include "engine/pagerank/static/totals_in_flight.cuh"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -30,15 +30,13 @@ class ClassedRows {
       : rows_(device, std::max<std::uint64_t>(graph.in().vertices, 1), "rows by in-degree") {
     HostArray<std::uint32_t> sorted(graph.in().vertices, "rows by in-degree");
     const EdgeIndex* offsets = graph.in().offsets;
-    const auto class_of_row = [&](std::uint64_t row) {
-      return cuda::class_of(offsets[row + 1] - offsets[row]);
-    };
+    const auto class_of_row = [&](std::uint64_t row) { return class_of(offsets[row + 1] - offsets[row]); };
     for (std::uint64_t p = 0; p < partitions.size(); ++p) {
-      cuda::RowClasses classes{rows_.data()};
-      std::array<std::uint64_t, cuda::kClasses> next{};
+      RowClasses classes{rows_.data()};
+      std::array<std::uint64_t, kClasses> next{};
       for (std::uint64_t row = partitions.begin(p); row < partitions.end(p); ++row) ++next[class_of_row(row)];
       classes.begin[0] = partitions.begin(p);
-      for (unsigned c = 0; c < cuda::kClasses; ++c) {
+      for (unsigned c = 0; c < kClasses; ++c) {
         classes.begin[c + 1] = classes.begin[c] + next[c];
         next[c] = classes.begin[c];
       }
@@ -49,25 +47,25 @@ class ClassedRows {
     copy_to_device(device, rows_.data(), sorted.data(), sorted.bytes());
   }
 
-  const cuda::RowClasses& operator[](std::size_t partition) const { return partitions_[partition]; }
+  const RowClasses& operator[](std::size_t partition) const { return partitions_[partition]; }
 
  private:
   Buffer<std::uint32_t> rows_;
-  std::vector<cuda::RowClasses> partitions_;
+  std::vector<RowClasses> partitions_;
 };
 
 template <class Share>
 class CudaSweep final : public Sweep {
  public:
-  CudaSweep(const Device& device, const RankGraph& graph, const PageRankOptions& options,
-            const PagingOptions& paging, Communicator& ranks)
+  CudaSweep(const Device& device, const RankGraph& graph, const Options& options, const PagingOptions& paging,
+            Communicator& ranks)
       : device_(device),
         graph_(graph),
         options_(options),
         ranks_(ranks),
         update_(make_update(options, graph.vertices())),
         rows_(graph.in().vertices),
-        totals_(device, cuda::kPartials),
+        totals_(device, kPartials),
         exchange_(ranks, graph) {
     upload(offsets_, graph.in().offsets, rows_ + 1, "offsets of in-edges");
     upload(divisors_, graph.divisors(), rows_, "out-degrees");
@@ -180,8 +178,8 @@ class CudaSweep final : public Sweep {
     for (const auto& shares : shares_)
       cuda::check(cudaMemsetAsync(shares.data(), 0, shares.bytes(), stream_.get()), "clearing contributions");
     totals_.clear(0, stream_);
-    cuda::put_rows(view(0), to_fixed(1 / static_cast<double>(graph_.vertices())), rows_, totals_.partial(),
-                   totals_.on_device(0), stream_);
+    put_rows(view(0), to_fixed(1 / static_cast<double>(graph_.vertices())), rows_, totals_.partial(),
+             totals_.on_device(0), stream_);
     end(0);
     stream_.wait("the first ranks");
   }
@@ -190,8 +188,8 @@ class CudaSweep final : public Sweep {
     const std::uint64_t iteration = ++launched_;
     totals_.clear(iteration, stream_);
     const auto sweep = [&](std::size_t partition, const Vertex* sources, const float* weights) {
-      cuda::sweep_rows(view(iteration), totals_.dangling(iteration - 1), (*classes_)[partition], sources,
-                       weights, totals_.partial(), totals_.on_device(iteration), stream_);
+      sweep_rows(view(iteration), totals_.dangling(iteration - 1), (*classes_)[partition], sources, weights,
+                 totals_.partial(), totals_.on_device(iteration), stream_);
     };
     if (pages_) {
       pages_->for_each([](std::uint32_t) { return true; },
@@ -221,7 +219,7 @@ class CudaSweep final : public Sweep {
 
   const Device& device_;
   const RankGraph& graph_;
-  PageRankOptions options_;
+  Options options_;
   Communicator& ranks_;
   RankUpdate update_;
   std::uint64_t rows_;
@@ -234,7 +232,7 @@ class CudaSweep final : public Sweep {
   std::array<Buffer<FixedRank>, 2> rank_;
   std::array<Buffer<Stored>, 2> shares_;
   Staging<Stored> all_, mine_;  ///< with several ranks, whose exchange goes through host memory
-  cuda::TotalsInFlight totals_;
+  TotalsInFlight totals_;
   ShareExchange<Stored> exchange_;
   std::vector<PageLock> locks_;
   std::unique_ptr<SweepPages> pages_;
@@ -245,9 +243,9 @@ class CudaSweep final : public Sweep {
 
 }  // namespace
 
-std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph,
-                                       const PageRankOptions& options, const PagingOptions& paging,
-                                       Communicator& ranks, RankRows rows, unsigned pieces) {
+std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph, const Options& options,
+                                       const PagingOptions& paging, Communicator& ranks, RankRows rows,
+                                       unsigned pieces) {
   const bool resident = !needs_sweep_pages(device, graph.lists(), options.weighted, paging);
   if (auto sliced = make_sliced_sweep(device, graph, options, resident, rows, pieces, ranks)) return sliced;
   const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
@@ -257,4 +255,4 @@ std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& gr
   return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

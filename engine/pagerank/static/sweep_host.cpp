@@ -13,7 +13,7 @@
 #include "engine/pagerank/static/sweep.hpp"
 #include "engine/pagerank/static/sweep_view.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -23,8 +23,8 @@ constexpr std::uint64_t kBlocksPerThread = 16;
 template <class Share>
 class HostSweep final : public Sweep {
  public:
-  HostSweep(const Device& device, const RankGraph& graph, const PageRankOptions& options,
-            const PagingOptions& paging, Communicator& ranks, RankRows rows)
+  HostSweep(const Device& device, const RankGraph& graph, const Options& options, const PagingOptions& paging,
+            Communicator& ranks, RankRows rows)
       : graph_(graph),
         options_(options),
         ranks_(ranks),
@@ -147,7 +147,7 @@ class HostSweep final : public Sweep {
   }
 
   const RankGraph& graph_;
-  PageRankOptions options_;
+  Options options_;
   Communicator& ranks_;
   unsigned threads_;
   Buffer<FixedRank> rank_;
@@ -161,14 +161,13 @@ class HostSweep final : public Sweep {
 
 }  // namespace
 
-RankUpdate make_update(const PageRankOptions& options, std::uint64_t vertices) {
+RankUpdate make_update(const Options& options, std::uint64_t vertices) {
   const auto n = static_cast<double>(vertices);
   return {options.damping, (1 - options.damping) / n, 0, n};
 }
 
-std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& graph,
-                                       const PageRankOptions& options, const PagingOptions& paging,
-                                       Communicator& ranks, RankRows rows) {
+std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& graph, const Options& options,
+                                       const PagingOptions& paging, Communicator& ranks, RankRows rows) {
   const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
     return std::make_unique<HostSweep<Share>>(device, graph, options, paging, ranks, rows);
   };
@@ -176,4 +175,4 @@ std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& gr
   return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -12,7 +12,7 @@
 #include "engine/pagerank/static/join_block.cuh"
 #include "engine/pagerank/static/sweep_view.hpp"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 /// Largest in-degrees of the classes: a thread reads a few sources one by one; 8 lanes read one sector of 32
 /// bytes at once, a warp one line; above, a warp would still be at work when the others have ended.
@@ -129,16 +129,16 @@ inline unsigned sweep_grid(std::uint64_t rows, unsigned rows_a_block) {
 inline constexpr unsigned kPartials = kClasses * kMostBlocks;
 
 inline void fold_totals(const SweepTotals* partial, unsigned count, RankNorm norm, SweepTotals* totals,
-                        const Stream& stream) {
+                        const cuda::Stream& stream) {
   fold_totals_kernel<<<1, kSweepBlock, 0, stream.get()>>>(partial, count, norm, totals);
-  check_launch("fold_totals_kernel");
+  cuda::check_launch("fold_totals_kernel");
 }
 
 /// Renews the rows of a partition and adds what they come to, to `totals`.
 template <class Share>
 void sweep_rows(const SweepView<Share>& view, const FixedRank* dangling, const RowClasses& classes,
                 const Vertex* sources, const float* weights, SweepTotals* partial, SweepTotals* totals,
-                const Stream& stream) {
+                const cuda::Stream& stream) {
   unsigned blocks = 0;
   const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
     const std::uint64_t begin = classes.begin[of_class], count = classes.begin[of_class + 1] - begin;
@@ -146,7 +146,7 @@ void sweep_rows(const SweepView<Share>& view, const FixedRank* dangling, const R
     const unsigned grid = sweep_grid(count, kSweepBlock / lanes);
     kernel<<<grid, kSweepBlock, 0, stream.get()>>>(view, dangling, classes.rows + begin, count, sources,
                                                    weights, partial + blocks);
-    check_launch("sweep_rows");
+    cuda::check_launch("sweep_rows");
     blocks += grid;
   };
   launch(3, kSweepBlock, sweep_hubs_kernel<Share>);  // the longest first
@@ -158,12 +158,12 @@ void sweep_rows(const SweepView<Share>& view, const FixedRank* dangling, const R
 
 template <class Share>
 void put_rows(const SweepView<Share>& view, FixedRank rank, std::uint64_t count, SweepTotals* partial,
-              SweepTotals* totals, const Stream& stream) {
+              SweepTotals* totals, const cuda::Stream& stream) {
   if (count == 0) return;
   const unsigned grid = sweep_grid(count, kSweepBlock);
   put_rows_kernel<<<grid, kSweepBlock, 0, stream.get()>>>(view, rank, count, partial);
-  check_launch("put_rows_kernel");
+  cuda::check_launch("put_rows_kernel");
   fold_totals(partial, grid, view.norm, totals, stream);
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

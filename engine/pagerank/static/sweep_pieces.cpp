@@ -5,7 +5,7 @@
 
 #include "engine/core/error.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 namespace {
 
@@ -26,4 +26,4 @@ SweepPieces sweep_pieces(unsigned wanted, std::uint64_t vertices, std::uint64_t 
   return {count, std::clamp(edges / std::max<std::uint64_t>(crossing, 1), kLeastRatio, kMostRatio)};
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// Pieces at most; by themselves so many.
 inline constexpr unsigned kMostPieces = 8, kUsualPieces = 2;
@@ -53,4 +53,4 @@ std::vector<std::uint64_t> cut_rows(std::uint64_t rows, const SweepPieces& piece
   return cuts;
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -7,7 +7,7 @@
 #include "engine/exchange/communicator.hpp"
 #include "engine/pagerank/changes/change.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 struct SweepTotals {
   RankChange change;
@@ -53,4 +53,4 @@ inline SweepTotals total_of(Communicator& ranks, const SweepTotals& mine, RankNo
   return {change, counts[0], counts[1], counts[2]};
 }
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

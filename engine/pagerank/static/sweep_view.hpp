@@ -8,7 +8,7 @@
 #include "engine/pagerank/share.hpp"
 #include "engine/pagerank/static/sweep_totals.hpp"
 
-namespace sluice {
+namespace sluice::pagerank {
 
 /// Where the contributions of a row's vertex are.
 struct ByVertex {
@@ -68,4 +68,4 @@ struct SweepView {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::pagerank

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 /// Values that hold from a place of a tile up to the next one that has one. All threads of a block call
 /// clear() and settle().
@@ -55,4 +55,4 @@ class TileValues {
   std::uint64_t values_[kTile];
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank

@@ -11,7 +11,7 @@
 #include "engine/exec/stream.cuh"
 #include "engine/pagerank/static/sweep_totals.hpp"
 
-namespace sluice::cuda {
+namespace sluice::pagerank {
 
 /// Totals of the iterations in flight: made on the device, read on the host once they have come.
 class TotalsInFlight {
@@ -28,19 +28,20 @@ class TotalsInFlight {
   SweepTotals* on_device(std::uint64_t iteration) const { return device_.data() + iteration % kMost; }
   const FixedRank* dangling(std::uint64_t iteration) const { return &on_device(iteration)->dangling; }
 
-  void clear(std::uint64_t iteration, const Stream& stream) {
-    check(cudaMemsetAsync(on_device(iteration), 0, sizeof(SweepTotals), stream.get()), "clearing totals");
+  void clear(std::uint64_t iteration, const cuda::Stream& stream) {
+    cuda::check(cudaMemsetAsync(on_device(iteration), 0, sizeof(SweepTotals), stream.get()),
+                "clearing totals");
   }
-  void send(std::uint64_t iteration, const Stream& stream) {
-    check(cudaMemcpyAsync(host_.data() + iteration % kMost, on_device(iteration), sizeof(SweepTotals),
-                          cudaMemcpyDeviceToHost, stream.get()),
-          "copying totals");
+  void send(std::uint64_t iteration, const cuda::Stream& stream) {
+    cuda::check(cudaMemcpyAsync(host_.data() + iteration % kMost, on_device(iteration), sizeof(SweepTotals),
+                                cudaMemcpyDeviceToHost, stream.get()),
+                "copying totals");
     sent_[iteration % kMost].record(stream);
   }
   /// Waits for them; work behind them goes on.
   const SweepTotals& receive(std::uint64_t iteration) {
     return receive(
-        iteration, [] {}, kDeviceTimeout);
+        iteration, [] {}, cuda::kDeviceTimeout);
   }
   /// The same, where meanwhile throw_if_failed() may end the wait.
   template <class ThrowIfFailed>
@@ -53,18 +54,18 @@ class TotalsInFlight {
     return host_.data()[iteration % kMost];
   }
   /// Makes them what all ranks have together.
-  void replace(std::uint64_t iteration, const SweepTotals& totals, const Stream& stream) {
+  void replace(std::uint64_t iteration, const SweepTotals& totals, const cuda::Stream& stream) {
     host_.data()[iteration % kMost] = totals;
-    check(cudaMemcpyAsync(on_device(iteration), host_.data() + iteration % kMost, sizeof totals,
-                          cudaMemcpyHostToDevice, stream.get()),
-          "copying totals");
+    cuda::check(cudaMemcpyAsync(on_device(iteration), host_.data() + iteration % kMost, sizeof totals,
+                                cudaMemcpyHostToDevice, stream.get()),
+                "copying totals");
   }
 
  private:
   Buffer<SweepTotals> device_;
   Staging<SweepTotals> host_;
   Buffer<SweepTotals> partial_;
-  std::array<Event, kMost> sent_;
+  std::array<cuda::Event, kMost> sent_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::pagerank
