@@ -3,11 +3,6 @@ set(prefix ${BINARY_DIR}/package/install)
 set(consumer ${BINARY_DIR}/package/consumer)
 file(REMOVE_RECURSE ${BINARY_DIR}/package)
 
-set(flags "")
-if(SANITIZE)
-  set(flags "-fsanitize=address,undefined") # the library was built with it, so its users must link it
-endif()
-
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -27,7 +22,7 @@ file(WRITE ${BINARY_DIR}/package/page.cmake "${CMAKE_MATCH_1}")
 
 run(${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${prefix})
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${consumer} -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${prefix}
-  -D CMAKE_BUILD_TYPE=${BUILD_TYPE} -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_CXX_FLAGS=${flags}
+  -D CMAKE_BUILD_TYPE=${BUILD_TYPE} -D CMAKE_CXX_COMPILER=${CXX}
   -D PAGE_LINES=${BINARY_DIR}/package/page.cmake -D EXAMPLES=${SOURCE_DIR}/../../apps/examples ${cuda})
 run(${CMAKE_COMMAND} --build ${consumer})
 run(${consumer}/mine)
