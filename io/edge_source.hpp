@@ -12,7 +12,7 @@
 namespace sluice::io {
 
 /// A run of consecutive edges of the input, as columns. `weight` and `time` are empty or as long as `source`.
-/// The memory is charged to the host accountant.
+/// The memory is charged to the host budget.
 struct EdgeBatch {
   static constexpr const char* kPurpose = "a batch of input edges";
 
@@ -69,7 +69,7 @@ struct ReadOptions {
 
 /// Bytes of host memory that a reader takes at the most: a quarter of what is free when it is opened.
 inline std::uint64_t reader_memory() {
-  return host_accountant().available() / 4;
+  return host_budget().available() / 4;
 }
 
 /// Opens a text, Matrix Market, METIS, DIMACS or binary edge file (`.gz` as it is).

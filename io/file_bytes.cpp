@@ -15,8 +15,8 @@
 #include <memory>
 #include <utility>
 
-#include "engine/core/accountant.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/memory_budget.hpp"
 
 namespace sluice::io {
 namespace {
@@ -35,9 +35,9 @@ constexpr std::uint64_t kSmallest = 64u << 10;
 class Reader {
  public:
   Reader() {
-    if (kBytes > host_accountant().ceiling() / kPartOfBudget) return;
+    if (kBytes > host_budget().ceiling() / kPartOfBudget) return;
     try {
-      host_accountant().charge(kBytes, "reads past the system's cache");
+      host_budget().charge(kBytes, "reads past the system's cache");
     } catch (const BudgetError&) {
       return;
     }
@@ -46,14 +46,14 @@ class Reader {
     memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kBytes, kBytes)));
     if (memory_) ::madvise(memory_.get(), kBytes, MADV_HUGEPAGE);
     if (memory_ && ::syscall(SYS_io_setup, kBlocks, &queue_) != 0) memory_.reset();
-    if (!memory_) host_accountant().release(kBytes);
+    if (!memory_) host_budget().release(kBytes);
   }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
   ~Reader() {
     if (!memory_) return;
     ::syscall(SYS_io_destroy, queue_);
-    host_accountant().release(kBytes);
+    host_budget().release(kBytes);
   }
 
   static constexpr unsigned kBlocks = 2;

@@ -15,7 +15,7 @@ constexpr EdgeIndex kGap = 4u << 10;
 ListParts::ListParts(const Graph& graph, bool weights)
     : rows_(graph.out.view()), file_(graph.edges_elsewhere.get()), weighted_(weights && graph.weighted) {
   if (file_ == nullptr) return;
-  const std::uint64_t bytes = std::clamp(host_accountant().available() / 16, kLeastBytes, kMostBytes);
+  const std::uint64_t bytes = std::clamp(host_budget().available() / 16, kLeastBytes, kMostBytes);
   const std::uint64_t edges = bytes / (sizeof(Vertex) + (weighted_ ? sizeof(float) : 0));
   targets_ = HostArray<Vertex>(edges, "reading edges");
   weights_ = HostArray<float>(weighted_ ? edges : 0, "reading edges");

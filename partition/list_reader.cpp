@@ -34,7 +34,7 @@ struct ListReader::Stretch {
 void ListReader::for_each(std::span<const Vertex> vertices, const Use& use) const {
   if (file_ == nullptr) return use(rows_, 0, vertices.size());
   const std::uint64_t edge = sizeof(Vertex) + (weights_ ? sizeof(float) : 0);
-  const std::uint64_t room = std::min<std::uint64_t>(kHeldBytes, host_accountant().available() / 8) / edge;
+  const std::uint64_t room = std::min<std::uint64_t>(kHeldBytes, host_budget().available() / 8) / edge;
   std::vector<Stretch> stretches;
   for (std::size_t next = 0; next < vertices.size();) {
     stretches.clear();

@@ -169,11 +169,11 @@ void tell_idle_slots(const Command& command, const CommonOptions& options, std::
 
 void apply_host_ceiling(const CommonOptions& options) {
 #if defined(__GLIBC__)
-  // Left alone, malloc soon keeps freed vectors of up to 32 MiB: what the ledger takes back shall be free.
+  // Left alone, malloc soon keeps freed vectors of up to 32 MiB: what the budget takes back shall be free.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
   const std::uint64_t share = free_host_memory() / 10 * 9 / static_cast<std::uint64_t>(world().node_size());
-  host_accountant().set_ceiling(options.host_memory != 0 ? options.host_memory : share);
+  host_budget().set_ceiling(options.host_memory != 0 ? options.host_memory : share);
 }
 
 std::string same_options(const Command& command) {
@@ -225,7 +225,7 @@ void announce(const Command& command, const CommonOptions& options) {
     const std::string shown = to_string(value);
     text += fmt::format("  {:<18} {}\n", name, shown.empty() ? "-" : shown);
   }
-  text += fmt::format("  {:<18} {}\n", "host ceiling", format_size(host_accountant().ceiling()));
+  text += fmt::format("  {:<18} {}\n", "host ceiling", format_size(host_budget().ceiling()));
   say(text);
 }
 

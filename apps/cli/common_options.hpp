@@ -74,7 +74,7 @@ void tell_idle_slots(const Command& command, const CommonOptions& options, std::
 /// Throws UsageError if `--scratch` is no folder that can be written.
 void require_scratch(const CommonOptions& options);
 
-/// Makes `--host-memory` (or nine tenths of what is free) the ceiling of the host accountant.
+/// Makes `--host-memory` (or nine tenths of what is free) the ceiling of the host budget.
 void apply_host_ceiling(const CommonOptions& options);
 
 /// The device options of this rank: its share of its machine's cores, and its GPU. All ranks call it. Throws

@@ -139,7 +139,7 @@ void run_info(const Command& command, const InfoCommand& c) {
   if (budget != 0) {
     const Device device({.device_memory = budget});
     tell_refused_gpu(command, c.common, device);
-    cut = cut_for(device, graph, host_bytes(info) <= host_accountant().ceiling());
+    cut = cut_for(device, graph, host_bytes(info) <= host_budget().ceiling());
   }
   std::string text;
   if (c.json) {

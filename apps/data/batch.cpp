@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "apps/cli/console.hpp"
-#include "engine/core/accountant.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/memory_budget.hpp"
 #include "io/edge_source.hpp"
 #include "partition/edge_times.hpp"
 

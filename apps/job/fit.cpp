@@ -21,7 +21,7 @@ constexpr std::uint64_t kUnbounded = ~std::uint64_t{0};
 /// Sets a ceiling for as long as it lives.
 class TrialCeiling {
  public:
-  TrialCeiling(Accountant& memory, std::uint64_t bytes) : memory_(memory), before_(memory.ceiling()) {
+  TrialCeiling(MemoryBudget& memory, std::uint64_t bytes) : memory_(memory), before_(memory.ceiling()) {
     memory_.set_ceiling(bytes);
   }
   TrialCeiling(const TrialCeiling&) = delete;
@@ -29,7 +29,7 @@ class TrialCeiling {
   ~TrialCeiling() { memory_.set_ceiling(before_); }
 
  private:
-  Accountant& memory_;
+  MemoryBudget& memory_;
   std::uint64_t before_;
 };
 
@@ -40,7 +40,7 @@ std::uint64_t of_all_ranks(std::uint64_t value, Reduce reduce) {
 }
 
 /// Does another rank have a lower ceiling? All ranks call it, and not all of them find so.
-bool others_have_less(const Accountant& host, const Accountant& device) {
+bool others_have_less(const MemoryBudget& host, const MemoryBudget& device) {
   const std::uint64_t least_host = of_all_ranks(host.ceiling(), Reduce::min),
                       most_host = of_all_ranks(host.ceiling(), Reduce::max),
                       least_device = of_all_ranks(device.ceiling(), Reduce::min);
@@ -50,7 +50,7 @@ bool others_have_less(const Accountant& host, const Accountant& device) {
 /// About the least ceiling of every rank's `memory` with which `fits()`, if `kUnbounded` is enough and
 /// today's is not. All ranks call it.
 template <class Fits>
-std::uint64_t least_ceiling(Accountant& memory, const Fits& fits) {
+std::uint64_t least_ceiling(MemoryBudget& memory, const Fits& fits) {
   constexpr std::uint64_t kNear = 1024;  // a part of it
   const auto fits_in = [&](std::uint64_t bytes) {
     const TrialCeiling trial(memory, bytes);
@@ -125,7 +125,7 @@ void Job::fit(const FindNeed& need) {
       const JobNeed needed = need(paging);
       planned = true;
       return !plan_binds() || (needed.device_bytes <= device_->memory().available() &&
-                               needed.host_bytes <= host_accountant().available());
+                               needed.host_bytes <= host_budget().available());
     } catch (const BudgetError& error) {
       reason = error.what();
       return false;
@@ -140,7 +140,7 @@ void Job::fit(const FindNeed& need) {
   if (refusal_.empty()) refusal_ = reason.empty() ? kElsewhere : reason;  // no memory would do
   const bool refused = !options_.plan || !plannable;
   // The rank that has too little says so.
-  const bool others = others_have_less(host_accountant(), device_->memory());
+  const bool others = others_have_less(host_budget(), device_->memory());
   if (refused && world().size() > 1 && (reason.empty() || others)) throw PeerFailed(kElsewhere);
   if (refused) throw_refusal();
   static_cast<void>(fits(paging()));  // the plan that is printed
@@ -152,12 +152,12 @@ void Job::throw_refusal() const {
 
 void Job::throw_too_large(const BudgetError& error, const JobNeed& need, const char* what,
                           std::uint64_t most) const {
-  const Accountant &device = device_->memory(), &host = host_accountant();
+  const MemoryBudget &device = device_->memory(), &host = host_budget();
   // Of what is left, partitions take up to one half.
   const std::uint64_t device_bytes = device.used() + 2 * (need.device_bytes + most),
                       host_bytes = host.used() + 4 * (need.host_bytes + most);
   std::vector<std::string> needs, allowed, raise;
-  const auto add = [&](const char* name, std::uint64_t bytes, const Accountant& memory) {
+  const auto add = [&](const char* name, std::uint64_t bytes, const MemoryBudget& memory) {
     if (bytes <= memory.ceiling()) return;
     needs.push_back(fmt::format("{} of {} memory", format_need(bytes), name));
     allowed.push_back(format_size(memory.ceiling()));
@@ -194,7 +194,7 @@ bool Job::hold_less() {
 }
 
 std::string Job::refusal(const FindNeed& need) {
-  Accountant &device = device_->memory(), &host = host_accountant();
+  MemoryBudget &device = device_->memory(), &host = host_budget();
   PagingOptions how = paging();
   const char* others = world().size() > 1 ? ", or use more ranks" : "";
   const auto fits = [&] {
@@ -216,7 +216,7 @@ std::string Job::refusal(const FindNeed& need) {
   const bool alone = world().size() == 1;
   const char *const least = alone ? "" : "at least ", *const each = alone ? "" : " on each rank";
   std::string line, remedies;
-  const auto say = [&](const char* name, const Accountant& memory, std::uint64_t bytes) {
+  const auto say = [&](const char* name, const MemoryBudget& memory, std::uint64_t bytes) {
     line = fmt::format("the job needs {}{} of {} memory{}, but {} are allowed", least, format_need(bytes),
                        name, each, format_size(of_all_ranks(memory.ceiling(), Reduce::min)));
     remedies = fmt::format("raise --{}-memory", name);

@@ -68,7 +68,7 @@ std::uint64_t Job::bytes_beside() const {
 
 bool Job::drops_in_edges() const {
   if (!needs_.in_edges_if_room || !info_.directed || !info_.has_in) return false;
-  const std::uint64_t allowed = host_accountant().ceiling(), beside = bytes_beside();
+  const std::uint64_t allowed = host_budget().ceiling(), beside = bytes_beside();
   const auto fits = [&](bool with_in) {
     return share_of_node(host_bytes(info_, with_in)) + beside <= allowed;
   };
@@ -92,7 +92,7 @@ void Job::load(const std::string& graph_file) {
                                         format_checksum(info_.checksum), info_.has_in ? "yes" : "no"));
   needs_.in_edges = needs_.in_edges && info_.directed && info_.has_in && !drops_in_edges();
   const std::uint64_t needed = share_of_node(host_bytes(info_, needs_.in_edges)),
-                      allowed = host_accountant().ceiling();
+                      allowed = host_budget().ceiling();
   // A graph that host memory does not hold beside the work stays in its file; only offsets are held. So does
   // one whose lists would not fit a second time, if they are to be rewritten: of a file nothing is
   // (partition/updated_edges.hpp).

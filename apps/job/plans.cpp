@@ -62,7 +62,7 @@ void Job::print_plan(const RunPlan& plan) const {
   text += fit_line("  tables", plan.table_bytes, ~std::uint64_t{0});
   text += fit_line(in_parts ? "  a batch" : "  smallest batch", plan.batch_bytes, ~std::uint64_t{0});
   const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes;
-  text += fit_line("host memory", host_needed, host_accountant().ceiling());
+  text += fit_line("host memory", host_needed, host_budget().ceiling());
   if (in_parts) {
     text += fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions->size(),
                         plan.slots);
@@ -87,7 +87,7 @@ void Job::print_plan(const pagerank::Plan& plan) const {
   const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes, unbounded = ~std::uint64_t{0};
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
   text += fit_line("  ranks", plan.state_bytes, unbounded);
-  text += fit_line("host memory", host_needed, host_accountant().ceiling());
+  text += fit_line("host memory", host_needed, host_budget().ceiling());
   text += fit_line("  graph", graph_bytes(), unbounded);
   if (options_.verify) text += fit_line("  for --verify", rank_check_bytes(), unbounded);
   text += part_lines(plan.partitions, plan.brought_bytes, "an iteration");
@@ -107,7 +107,7 @@ void Job::print_plan(const ppr::Plan& plan) const {
   text += fit_line("  a query, at most", plan.largest_query_bytes, unbounded);
   if (plan.rows_bytes != 0) text += fit_line("  side by side", plan.rows_bytes, unbounded);
   const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes;
-  text += fit_line("host memory", host_needed, host_accountant().ceiling());
+  text += fit_line("host memory", host_needed, host_budget().ceiling());
   text += fit_line("  graph", graph_bytes(), unbounded);
   if (plan.host_bytes > 0)
     text += fit_line(plan.fed ? "  lists on their way" : "  lists between ranks", plan.host_bytes, unbounded);
@@ -122,7 +122,7 @@ void Job::print_plan(const acc::AccPlan& plan) const {
   const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes, unbounded = ~std::uint64_t{0};
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
   text += fit_line("  vertex states", plan.state_bytes, unbounded);
-  text += fit_line("host memory", host_needed, host_accountant().ceiling());
+  text += fit_line("host memory", host_needed, host_budget().ceiling());
   text += fit_line("  graph", graph_bytes(), unbounded);
   if (plan.message_bytes > 0) text += fit_line("  messages of edges", plan.message_bytes, unbounded);
   if (options_.verify) text += fit_line("  for --verify", plan.check_bytes, unbounded);

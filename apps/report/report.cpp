@@ -173,7 +173,7 @@ Json to_json(const Report& report) {
   json["bytes"] = bytes_of(report);
   json["peak_device_bytes"] = report.device != nullptr ? report.device->memory().peak() : 0;
   json["baseline_device_bytes"] = baseline_bytes(report);
-  json["peak_host_bytes"] = host_accountant().peak();
+  json["peak_host_bytes"] = host_budget().peak();
   json["peak_resident_bytes"] = peak_resident_bytes();
   return json;
 }

@@ -97,7 +97,7 @@ class EdgeQuestions {
   /// A sixteenth of what host memory has left.
   static std::uint64_t room(std::uint64_t least) {
     const std::uint64_t bytes = sizeof(EdgeQuestion) + 2 * sizeof(std::uint32_t) + sizeof(Vertex) + 1;
-    return std::max(least, std::clamp(host_accountant().available() / 16 / bytes, kFew, kUsual));
+    return std::max(least, std::clamp(host_budget().available() / 16 / bytes, kFew, kUsual));
   }
 
   const Graph& graph_;

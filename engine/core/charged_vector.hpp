@@ -1,4 +1,4 @@
-// A std::vector whose memory is charged to the host accountant as it grows.
+// A std::vector whose memory is charged to the host budget as it grows.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/core/accountant.hpp"
+#include "engine/core/memory_budget.hpp"
 
 namespace sluice {
 
@@ -24,17 +24,17 @@ struct ChargedAllocator {
   explicit ChargedAllocator(const ChargedAllocator<U>& other) noexcept : purpose_(other.purpose()) {}
 
   T* allocate(std::size_t size) {
-    host_accountant().charge(size * sizeof(T), purpose_);
+    host_budget().charge(size * sizeof(T), purpose_);
     try {
       return std::allocator<T>().allocate(size);
     } catch (...) {
-      host_accountant().release(size * sizeof(T));
+      host_budget().release(size * sizeof(T));
       throw;
     }
   }
   void deallocate(T* memory, std::size_t size) noexcept {
     std::allocator<T>().deallocate(memory, size);
-    host_accountant().release(size * sizeof(T));
+    host_budget().release(size * sizeof(T));
   }
   bool operator==(const ChargedAllocator&) const { return true; }
   const char* purpose() const { return purpose_; }

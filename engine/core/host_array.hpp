@@ -1,4 +1,4 @@
-// An owning, uninitialised array in host memory, charged to the host accountant.
+// An owning, uninitialised array in host memory, charged to the host budget.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +6,18 @@
 #include <span>
 #include <utility>
 
-#include "engine/core/accountant.hpp"
+#include "engine/core/memory_budget.hpp"
 
 namespace sluice {
 
 /// Move-only array of trivially copyable T whose elements start uninitialised (a std::vector would write each
-/// page once for nothing). The bytes are charged to `host_accountant()` under `purpose`.
+/// page once for nothing). The bytes are charged to `host_budget()` under `purpose`.
 template <class T>
 class HostArray {
  public:
   HostArray() = default;
   explicit HostArray(std::size_t size, const char* purpose = "an array") : size_(size) {
-    host_accountant().charge(bytes(), purpose);
+    host_budget().charge(bytes(), purpose);
     charged_ = bytes();
     data_.reset(new T[size]);
   }
@@ -25,7 +25,7 @@ class HostArray {
   HostArray(std::shared_ptr<void> storage, T* data, std::size_t size, std::size_t charged,
             const char* purpose)
       : size_(size) {
-    host_accountant().charge(charged, purpose);
+    host_budget().charge(charged, purpose);
     charged_ = charged;
     data_ = {data, Release{std::move(storage)}};
   }
@@ -35,7 +35,7 @@ class HostArray {
     swap(taken);
     return *this;
   }
-  ~HostArray() { host_accountant().release(charged_); }
+  ~HostArray() { host_budget().release(charged_); }
 
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }

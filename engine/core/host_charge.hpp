@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/accountant.hpp"
+#include "engine/core/memory_budget.hpp"
 
 namespace sluice {
 
@@ -21,11 +21,11 @@ class HostCharge {
     std::swap(purpose_, other.purpose_), std::swap(bytes_, other.bytes_);
     return *this;
   }
-  ~HostCharge() { host_accountant().release(bytes_); }
+  ~HostCharge() { host_budget().release(bytes_); }
 
   std::uint64_t bytes() const { return bytes_; }
   void add(std::uint64_t bytes) {
-    host_accountant().charge(bytes, purpose_);
+    host_budget().charge(bytes, purpose_);
     bytes_ += bytes;
   }
   /// No less than `bytes` in all.
@@ -46,7 +46,7 @@ class HostCharge {
     const std::uint64_t before = list.capacity() * sizeof(T);
     add(size * sizeof(T));
     list.reserve(size);
-    host_accountant().release(before);
+    host_budget().release(before);
     bytes_ -= before;
   }
 

@@ -10,7 +10,7 @@ class SpareMemory {
   virtual bool give_back() noexcept = 0;
 };
 
-/// From here on `spare` is asked before the host accountant refuses a charge, until it is left out again.
+/// From here on `spare` is asked before the host budget refuses a charge, until it is left out again.
 void ask_for_spare(SpareMemory& spare);
 void leave_out(SpareMemory& spare) noexcept;
 

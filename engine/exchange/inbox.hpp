@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// The bytes that came in one exchange, in order of rank. Their memory is charged to the host's ledger, and
+/// The bytes that came in one exchange, in order of rank. Their memory is charged to the host's budget, and
 /// stays for the next exchange: it grows to the most that came at once.
 class Inbox {
  public:

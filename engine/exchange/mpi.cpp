@@ -95,7 +95,7 @@ class Mpi final : public Communicator {
 
   void broadcast(std::span<std::byte> bytes, int root, const char* label) override {
     Timed timed(*this);
-    // In no ledger, and so little. Longer pieces leave the caches.
+    // In no budget, and so little. Longer pieces leave the caches.
     constexpr std::uint64_t kCopied = 8u << 20;
     while (!bytes.empty()) {
       const auto piece = bytes.first(std::min({kCopied, piece_, std::uint64_t{bytes.size()}}));

@@ -54,7 +54,7 @@ void Device::open_host(std::uint64_t ceiling) {
   kind_ = DeviceKind::host;
   name_ = "host, " + std::to_string(threads_) + (threads_ == 1 ? " thread" : " threads");
   memory_.set_ceiling(ceiling ? ceiling : std::numeric_limits<std::uint64_t>::max());
-  memory_.lie_within(host_accountant());
+  memory_.lie_within(host_budget());
 }
 
 void Device::open_cuda(const DeviceOptions& options) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/accountant.hpp"
+#include "engine/core/memory_budget.hpp"
 
 namespace sluice {
 
@@ -20,7 +20,7 @@ struct DeviceOptions {
   int gpu_ranks = 1;                              ///< processes that share it, and its memory by default
 };
 
-/// One rank's processor and its memory ledger. Immovable: buffers keep a pointer to it.
+/// One rank's processor and its memory budget. Immovable: buffers keep a pointer to it.
 class Device {
  public:
   /// Opens the host or the GPU. Throws UsageError where CUDA is asked for and there is none (or it was not
@@ -34,9 +34,9 @@ class Device {
   unsigned threads() const { return threads_; }
   /// Of the GPU; 0 on the host.
   unsigned multiprocessors() const { return multiprocessors_; }
-  /// Ledger of device memory; on the host backend it bounds tables and queues in the same way, and they are
-  /// charged to the host's ledger too.
-  Accountant& memory() const { return memory_; }
+  /// Budget of device memory; on the host backend it bounds tables and queues in the same way, and they are
+  /// charged to the host's budget too.
+  MemoryBudget& memory() const { return memory_; }
   /// `NVIDIA H200` or `host, 2 threads`.
   const std::string& name() const { return name_; }
   /// Bytes of the CUDA context itself, reported beside the peak; 0 on the host.
@@ -50,7 +50,7 @@ class Device {
   unsigned threads_ = 1, multiprocessors_ = 0;
   std::string name_;
   std::uint64_t baseline_ = 0;
-  mutable Accountant memory_{"device"};
+  mutable MemoryBudget memory_{"device"};
 };
 
 /// Versions of the CUDA runtime and driver for `--version`: "13.0 (driver 13.0)" or "not built".

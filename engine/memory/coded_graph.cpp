@@ -4,8 +4,8 @@
 #include <atomic>
 #include <numeric>
 
-#include "engine/core/accountant.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/memory_budget.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/graph/elias_fano.hpp"
 
@@ -70,7 +70,7 @@ bool wants_codes(const Device& device, const Graph& graph, Layout layout, std::o
 
 std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& graph,
                                          const CodedSizes& sizes) {
-  const auto fits = [](std::uint64_t bytes) { return bytes <= host_accountant().available(); };
+  const auto fits = [](std::uint64_t bytes) { return bytes <= host_budget().available(); };
   if (!sizes.codable() || !fits((graph.vertices + 1 + sizes.words()) * sizeof(std::uint32_t)))
     return std::nullopt;
   CodedGraph coded;

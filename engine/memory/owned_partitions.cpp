@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "engine/core/accountant.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/memory_budget.hpp"
 
 namespace sluice {
 
@@ -55,7 +55,7 @@ std::uint64_t travelling_bytes(const Device& device) {
   constexpr std::uint64_t kLeast = 4u << 20, kMost = 64u << 20;
   std::uint64_t memory = device.memory().ceiling();
   // The host's device memory lies within its memory.
-  if (!device.is_cuda()) memory = std::min(memory, host_accountant().ceiling());
+  if (!device.is_cuda()) memory = std::min(memory, host_budget().ceiling());
   return std::clamp(memory / 256, kLeast, kMost);
 }
 

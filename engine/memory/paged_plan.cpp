@@ -139,10 +139,10 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
       std::max<std::uint64_t>(graph.vertices() * bytes.vertex + offsets.back() * bytes.edge, 1);
   const auto beside = [&](std::uint64_t left) { return left > taken ? left - taken : 0; };
   // The host backend's slots and batches lie in host memory, which has to hold results that leave as well.
-  const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : beside(host_accountant().available()) / 2;
+  const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : beside(host_budget().available()) / 2;
   const std::uint64_t available = std::min(beside(device.memory().available()), most);
   const std::uint64_t free = available > kFixedBytes ? available - kFixedBytes : 0;
-  const std::uint64_t entry = row_bytes / (steps + 1), rows_on_host = host_accountant().available() / 4;
+  const std::uint64_t entry = row_bytes / (steps + 1), rows_on_host = host_budget().available() / 4;
   const auto leg_of = [&](std::uint64_t legs) { return (steps + legs - 1) / legs; };
   const auto each = [&](std::uint64_t legs) {
     return legs == 1 ? bytes_per_instance : bytes_per_instance - row_bytes + (leg_of(legs) + 1) * entry;

@@ -115,7 +115,7 @@ void ResidentGraph::Impl::for_each_range(
     const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const {
   if (!graph.edges_elsewhere) return body(host_view, 0, host_view.vertices());
   constexpr std::uint64_t kMostBytes = 16u << 20, kLeastBytes = 4u << 10;
-  const std::uint64_t range_bytes = std::clamp(host_accountant().available() / 8, kLeastBytes, kMostBytes);
+  const std::uint64_t range_bytes = std::clamp(host_budget().available() / 8, kLeastBytes, kMostBytes);
   const PartitionBytes bytes{0, sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0)};
   const PartitionPlan ranges(graph.out.offsets.span(), bytes, range_bytes);
   const std::uint64_t room = ranges.largest() / bytes.edge;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/core/accountant.hpp"
+#include "engine/core/memory_budget.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
 
 namespace sluice {
@@ -291,7 +291,7 @@ Slots::Kept* Slots::place_to_keep(std::uint32_t partition) {
   Kept& kept = kept_[partition];
   if (kept.whole) return &kept;
   const std::lock_guard lock(mutex_);
-  const Accountant& memory = host_accountant();
+  const MemoryBudget& memory = host_budget();
   // Other lanes bring partitions too, and may not have taken their memory yet.
   const std::uint64_t taken = promised_ + kept_bytes(partition);
   if (taken + memory.ceiling() / 2 > memory.available()) return nullptr;

@@ -115,7 +115,7 @@ std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken, 
   };
   const std::uint64_t there = beside(device.memory().available(), taken);
   if (device.is_cuda()) return there;
-  return std::min(there, beside(host_accountant().available(), taken + host_taken) / 2);
+  return std::min(there, beside(host_budget().available(), taken + host_taken) / 2);
 }
 
 std::uint64_t longest_list(std::span<const EdgeIndex> offsets) {
@@ -134,7 +134,7 @@ SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, co
                                bool in_file, const PagingOptions& paging, std::uint64_t most) {
   const std::uint64_t state = taken.device_bytes, host_taken = state + taken.host_bytes;
   const std::uint64_t there = std::max(device.memory().available(), state) - state,
-                      on_host = std::max(host_accountant().available(), host_taken) - host_taken;
+                      on_host = std::max(host_budget().available(), host_taken) - host_taken;
   if (!paged(paging, in_file, lists.bytes, device.is_cuda() ? there : std::min(there, on_host)))
     return {1, device.is_cuda() ? lists.bytes : 0};
   const std::uint64_t free = room(device, most, state, taken.host_bytes),

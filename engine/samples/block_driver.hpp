@@ -76,7 +76,7 @@ class BlockJob {
   RunStats& stats_;
   const Grow& grow_;
   // One batch leaves while the next is made, in vectors that grow by doubling.
-  const std::uint64_t batch_bytes_ = std::min(kBatchBytes, host_accountant().available() / 8);
+  const std::uint64_t batch_bytes_ = std::min(kBatchBytes, host_budget().available() / 8);
   const std::uint64_t blocks_ = std::uint64_t{4} * device_.threads();
   std::uint64_t instances_ = blocks_ * kMostInBlock, bytes_ = 0;
 };

@@ -35,7 +35,7 @@ struct SampleStore {
 /// How much of a batch's results leaves at a time: one piece is written while the next grows, by doubling.
 inline std::uint64_t sample_piece_bytes() {
   constexpr std::uint64_t kMost = 32u << 20, kLeast = 4u << 10;
-  return std::clamp(host_accountant().available() / 16, kLeast, kMost);
+  return std::clamp(host_budget().available() / 16, kLeast, kMost);
 }
 
 }  // namespace sluice

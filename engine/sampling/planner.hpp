@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-/// Sums of one job. Bytes are those that are charged to the device's ledger.
+/// Sums of one job. Bytes are those that are charged to the device's budget.
 class Planner {
  public:
   Planner(const Device& device, const Graph& graph, const Starts& starts, const RunOptions& options)

@@ -22,7 +22,7 @@ BatchRows::BatchRows(const Device& device, const BatchHomes& homes, Communicator
       stats_(stats) {
   constexpr std::uint64_t kPieceBytes = 32u << 20, kLeastPieces = 8;
   const std::uint64_t copied = parts_ ? homes_.size() : 1;
-  std::uint64_t bytes = std::min(kPieceBytes, host_accountant().available() / kLeastPieces) / copied;
+  std::uint64_t bytes = std::min(kPieceBytes, host_budget().available() / kLeastPieces) / copied;
   if (parts_) parts_->all_reduce(std::span(&bytes, 1), Reduce::min, "the size of results");
   piece_ = std::clamp<std::uint64_t>(bytes / (row_ * sizeof(Vertex)), 1, per_home_);
   if (!sink_) return;

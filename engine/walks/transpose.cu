@@ -52,7 +52,7 @@ BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint6
     throw BudgetError("device memory: one walk needs " + format_size(each) + " beside the graph, but " +
                       format_size(free) + " are left (raise --device-memory or lower --length)");
   }
-  const std::uint64_t staged = std::min(kStagedBytes, host_accountant().available() / 4);
+  const std::uint64_t staged = std::min(kStagedBytes, host_budget().available() / 4);
   const std::uint64_t limit =
       with_sink ? std::min(room, 2 * std::max(staged, row_bytes)) : std::min(room, kPathBytes);
   constexpr std::uint64_t kLine = 32;  // walks

@@ -45,7 +45,7 @@ Conversion<Record>::Conversion(EdgeSource& source, const std::string& output, co
 /// All that the source and its batches leave.
 template <class Record>
 void Conversion<Record>::take_memory() {
-  const Accountant& host = host_accountant();
+  const MemoryBudget& host = host_budget();
   memory_ = host.available();
   if (memory_ < kLeastMemory) {
     constexpr std::uint64_t kMiB = 1u << 20;  // whole ones, so that no digit is lost of what is said

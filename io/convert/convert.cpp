@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "engine/core/accountant.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/memory_budget.hpp"
 #include "engine/core/size.hpp"
 #include "io/convert/conversion.hpp"
 #include "io/output_file.hpp"
@@ -14,7 +14,7 @@
 namespace sluice::io {
 
 void require_conversion_memory() {
-  const std::uint64_t allowed = host_accountant().available();
+  const std::uint64_t allowed = host_budget().available();
   if (allowed >= kLeastConversionMemory) return;
   throw BudgetError(
       fmt::format("host memory: a conversion needs at least {}, {} are allowed (raise --host-memory)",

@@ -36,7 +36,7 @@ struct ConvertOptions {
 
 /// With so much host memory anything is converted, with less nothing.
 inline constexpr std::uint64_t kLeastConversionMemory = 32u << 20;
-/// Throws BudgetError where the host accountant has less than that left: before the input is opened.
+/// Throws BudgetError where the host budget has less than that left: before the input is opened.
 void require_conversion_memory();
 
 /// What became of the edges; said to the user and reported.

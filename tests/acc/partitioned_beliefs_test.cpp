@@ -285,7 +285,7 @@ TEST(PartitionedBeliefRuns, AreTheSameWithMessagesInScratchFiles) {
   }
 }
 
-/// What a GPU does with a ledger, and a host's ledger is as good.
+/// What a GPU does with a budget, and a host's budget is as good.
 TEST(BeliefSlots, AreAsManyAsWereAskedFor) {
   const Graph graph = generated(io::GraphKind::grid, 10, true, io::WeightRule::uniform);
   const std::uint64_t edge = acc::belief_slot_bytes(2, true), all = graph.edges() * edge;
@@ -328,18 +328,18 @@ TEST(BlockExchange, HandsOverBlocksInOrder) {
       send[r] = {from[2 * r], from[2 * r + 1]};
       if (r != me) receive[r] = {to[2 * r], to[2 * r + 1]};
     }
-    const std::uint64_t before = host_accountant().used();
+    const std::uint64_t before = host_budget().used();
     meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // all have looked
     acc::BlockExchange exchange(ranks, send, receive);
     meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // all have made theirs
-    const std::uint64_t charged = host_accountant().used() - before, piece = (32u << 20) / 3;
+    const std::uint64_t charged = host_budget().used() - before, piece = (32u << 20) / 3;
     EXPECT_EQ(charged, 3 * 4 * piece) << "to and from two others, on three ranks of one process";
     EXPECT_LE(charged, 3 * acc::BlockExchange::buffer_bytes(3));
     meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // and seen that
 
-    const std::uint64_t peak = host_accountant().peak();
+    const std::uint64_t peak = host_budget().peak();
     for (int times = 0; times < 2; ++times) exchange("a test");
-    EXPECT_EQ(host_accountant().peak(), peak) << "it grew on the way";
+    EXPECT_EQ(host_budget().peak(), peak) << "it grew on the way";
 
     for (std::size_t r = 0; r < 3; ++r) {
       if (r == me) continue;

@@ -191,13 +191,13 @@ TEST(AccVerify, KeepsWithinAFewPagesOfTheFile) {
   const Graph whole = stat::make_undirected(100'000, links, false);
   const Graph file = elsewhere(stat::make_undirected(100'000, links, false));
   const acc::CoreResult cores = core_numbers(acc::AccGraph(device, whole, {.simple = true}));
-  const std::uint64_t ceiling = host_accountant().ceiling();
+  const std::uint64_t ceiling = host_budget().ceiling();
 
-  host_accountant().set_ceiling(host_accountant().used() + (1u << 20));
+  host_budget().set_ceiling(host_budget().used() + (1u << 20));
   EXPECT_NO_THROW(acc::verify_cores(file, 0, cores.cores.span()));
-  host_accountant().set_ceiling(host_accountant().used() + (64u << 10));
+  host_budget().set_ceiling(host_budget().used() + (64u << 10));
   EXPECT_THROW(acc::verify_cores(file, 0, cores.cores.span()), BudgetError);
-  host_accountant().set_ceiling(ceiling);
+  host_budget().set_ceiling(ceiling);
 }
 
 TEST(AccVerify, SaysWhatAFileMustStore) {

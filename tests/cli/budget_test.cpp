@@ -1,4 +1,4 @@
-// Budgets are kept: by the ledgers that a report shows, and by what the system counted for the process.
+// Budgets are kept: by the peaks that a report shows, and by what the system counted for the process.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t kMiB = 1u << 20;
-/// What no ledger counts: the libraries' own buffers, stacks, and pages that malloc keeps.
+/// What no budget counts: the libraries' own buffers, stacks, and pages that malloc keeps.
 constexpr std::uint64_t kUncounted = 16 * kMiB;
 
 #if defined(__SANITIZE_ADDRESS__)

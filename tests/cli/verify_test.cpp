@@ -179,8 +179,8 @@ TEST(VerifyWalks, FindsOneWrongStepAmongManyWithinAFewPages) {
     SCOPED_TRACE(threads);
     std::vector<Vertex> walks = right;
     WalkCounter next;
-    const std::uint64_t ceiling = host_accountant().ceiling();
-    host_accountant().set_ceiling(host_accountant().used() + (200u << 10));
+    const std::uint64_t ceiling = host_budget().ceiling();
+    host_budget().set_ceiling(host_budget().used() + (200u << 10));
     const auto verifier = verify_walks(graph, starts, options, next, threads);
     EXPECT_NO_THROW(verifier->write({0, kVertices, kLength, walks, {}, {}}));
     const std::size_t wrong = 41'234 * (kLength + 1) + kLength;
@@ -192,7 +192,7 @@ TEST(VerifyWalks, FindsOneWrongStepAmongManyWithinAFewPages) {
       EXPECT_TRUE(std::string(fault.what()).starts_with("verify: instance 41234, step 7: ")) << fault.what();
     }
     EXPECT_EQ(next.batches, 1);
-    host_accountant().set_ceiling(ceiling);
+    host_budget().set_ceiling(ceiling);
   };
   for (const unsigned threads : {1u, 3u}) expect_checked(memory, threads);
   const Graph file = test::elsewhere(std::move(memory));

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/core/accountant.hpp"
+#include "engine/core/memory_budget.hpp"
 
 namespace sluice::test {
 
@@ -11,14 +11,14 @@ namespace sluice::test {
 /// was.
 class HostCeiling {
  public:
-  HostCeiling() : before_(host_accountant().ceiling()) {}
+  HostCeiling() : before_(host_budget().ceiling()) {}
   explicit HostCeiling(std::uint64_t more) : HostCeiling() { leave(more); }
   HostCeiling(const HostCeiling&) = delete;
   HostCeiling& operator=(const HostCeiling&) = delete;
-  ~HostCeiling() { host_accountant().set_ceiling(before_); }
+  ~HostCeiling() { host_budget().set_ceiling(before_); }
 
   /// From now on so many more than are used now.
-  void leave(std::uint64_t more) { host_accountant().set_ceiling(host_accountant().used() + more); }
+  void leave(std::uint64_t more) { host_budget().set_ceiling(host_budget().used() + more); }
 
  private:
   std::uint64_t before_;

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/core/accountant.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/memory_budget.hpp"
 #include "engine/exec/memory/recycled_memory.hpp"
 
 namespace sluice::test {
@@ -14,15 +14,15 @@ constexpr std::uint64_t kMiB = 1u << 20;
 
 class Recycled : public testing::Test {
  protected:
-  void SetUp() override { before_ = host_accountant().ceiling(), used_ = host_accountant().used(); }
-  void TearDown() override { host_accountant().set_ceiling(before_); }
+  void SetUp() override { before_ = host_budget().ceiling(), used_ = host_budget().used(); }
+  void TearDown() override { host_budget().set_ceiling(before_); }
 
   HostArray<std::uint64_t> array(HostMemory& memory, std::uint64_t bytes) {
     auto made = make_host_array<std::uint64_t>(&memory, bytes / 8, "a test");
     if (!made.empty()) made[0] = made[made.size() - 1] = 7;
     return made;
   }
-  std::uint64_t used() const { return host_accountant().used() - used_; }
+  std::uint64_t used() const { return host_budget().used() - used_; }
 
   Device device_{{DeviceChoice::host, 1, 0}};
   std::uint64_t before_ = 0, used_ = 0;
@@ -59,14 +59,14 @@ TEST_F(Recycled, GivesWayWhereMemoryIsShort) {
   RecycledMemory memory(device_);
   const auto kept = array(memory, 2 * kMiB);
   array(memory, 4 * kMiB);
-  host_accountant().set_ceiling(host_accountant().used() + kMiB);
+  host_budget().set_ceiling(host_budget().used() + kMiB);
 
   const HostArray<char> wanted(4 * kMiB, "a test");
 
   EXPECT_EQ(memory.spare(), 0u);
   EXPECT_EQ(kept[0], 7u);
   EXPECT_THROW(HostArray<char>(8 * kMiB, "a test"), BudgetError);
-  EXPECT_LE(host_accountant().used(), host_accountant().ceiling());
+  EXPECT_LE(host_budget().used(), host_budget().ceiling());
 }
 
 TEST_F(Recycled, MayBeOutlivedByItsArrays) {

@@ -1,4 +1,4 @@
-// What comes from other ranks is in the host's ledger before it is in memory.
+// What comes from other ranks is in the host's budget before it is in memory.
 #include "engine/exchange/inbox.hpp"
 
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@ namespace {
 class InboxTest : public testing::Test {
  protected:
   /// How much more than before the test is in use.
-  std::uint64_t charged() const { return host_accountant().used() - before_; }
+  std::uint64_t charged() const { return host_budget().used() - before_; }
   void leave_room_for(std::uint64_t bytes) { ceiling_.leave(bytes); }
 
  private:
-  std::uint64_t before_ = host_accountant().used();
+  std::uint64_t before_ = host_budget().used();
   test::HostCeiling ceiling_;
 };
 

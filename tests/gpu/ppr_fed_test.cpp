@@ -21,7 +21,7 @@ namespace {
 class GpuFedPpr : public OnGpu {};
 
 TEST_F(GpuFedPpr, BringsListsFromTheFileAndInPartitions) {
-  const std::uint64_t host_used = host_accountant().used();
+  const std::uint64_t host_used = host_budget().used();
   std::size_t turn = 0;
   for (const bool undirected : {false, true}) {
     const auto make = [&] { return generated(io::GraphKind::rmat, 10, undirected, io::WeightRule::uniform); };
@@ -47,7 +47,7 @@ TEST_F(GpuFedPpr, BringsListsFromTheFileAndInPartitions) {
     }
   }
   // Graphs are gone too.
-  EXPECT_EQ(host_accountant().used(), host_used);
+  EXPECT_EQ(host_budget().used(), host_used);
 }
 
 /// Along a ring every step comes to a list that no query had before.

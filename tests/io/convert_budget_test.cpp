@@ -89,7 +89,7 @@ TEST_F(ConvertBudget, BytesDoNotDependOnThreadsOrBatches) {
 
 TEST_F(ConvertBudget, ChargesNoMoreThanItMay) {
   const auto edges = random_edges(1000000, 3000000, 16);
-  const std::uint64_t before = host_accountant().used();
+  const std::uint64_t before = host_budget().used();
   for (unsigned bits = 0; bits < 4; ++bits) {
     ConvertOptions options;
     options.undirected = true;
@@ -102,7 +102,7 @@ TEST_F(ConvertBudget, ChargesNoMoreThanItMay) {
     const ConvertStats stats = convert_edges(edges, "graph.h5", options);
 
     EXPECT_GT(stats.sort_runs, 1u);
-    EXPECT_EQ(host_accountant().used(), before);
+    EXPECT_EQ(host_budget().used(), before);
   }
 }
 
@@ -111,7 +111,7 @@ TEST_F(ConvertBudget, ABudgetTooSmallSaysWhatIsNeeded) {
   const HostArray<char> held(5u << 19, "a test");  // 2.5 MiB, and the batch of edges
   test::HostCeiling ceiling;
   try {
-    host_accountant().set_ceiling(4u << 20);
+    host_budget().set_ceiling(4u << 20);
     convert_edges(edges, "graph.h5", {});
     FAIL() << "nothing thrown";
   } catch (const BudgetError& error) {
@@ -121,7 +121,7 @@ TEST_F(ConvertBudget, ABudgetTooSmallSaysWhatIsNeeded) {
   }
   EXPECT_EQ(files(), 0u);
 
-  host_accountant().set_ceiling(19u << 20);
+  host_budget().set_ceiling(19u << 20);
 
   EXPECT_EQ(convert_edges(edges, "graph.h5", {}).input_edges, 100u);
 }

@@ -96,10 +96,10 @@ TEST(FileBytes, NothingStaysInTheCache) {
 TEST(FileBytes, ABudgetWithoutRoomIsKept) {
   const ColdFile cold;
   const FileBytes file(cold.path(), Caching::none);
-  const std::uint64_t used = host_accountant().used();
+  const std::uint64_t used = host_budget().used();
   const test::HostCeiling little(4096);
   std::jthread([&] { cold.expect_read(file, 17, 1000000); }).join();
-  EXPECT_EQ(host_accountant().used(), used);
+  EXPECT_EQ(host_budget().used(), used);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Budgets are kept on many ranks too: what ranks hear from each other is in their ledgers, and the system
+// Budgets are kept on many ranks too: what ranks hear from each other is in their budgets, and the system
 // counted no more for any of them.
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,7 @@ using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
 constexpr std::uint64_t kMiB = 1u << 20;
-/// What no ledger counts: the libraries' own buffers, what a broadcast copies, stacks, and pages that malloc
+/// What no budget counts: the libraries' own buffers, what a broadcast copies, stacks, and pages that malloc
 /// keeps.
 constexpr std::uint64_t kUncounted = 24 * kMiB;
 

@@ -83,15 +83,15 @@ TEST_F(OnRanks, AnExchangeKeepsTheBudget) {
   const std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(ranks().size()), text);
   const bool poor = ranks().rank() == 1;
   Inbox received;
-  host_accountant().set_ceiling(host_accountant().used() + (poor ? 1000 : 1u << 20));
+  host_budget().set_ceiling(host_budget().used() + (poor ? 1000 : 1u << 20));
 
   if (poor) {
     EXPECT_THROW(ranks().all_to_all(send, received, "an exchange"), BudgetError);
-    EXPECT_EQ(host_accountant().used(), 0u);
+    EXPECT_EQ(host_budget().used(), 0u);
     ranks().announce_failure();
   } else {
     EXPECT_THROW(ranks().all_to_all(send, received, "an exchange"), PeerFailed);
-    EXPECT_EQ(host_accountant().used(), 1000u * send.size());
+    EXPECT_EQ(host_budget().used(), 1000u * send.size());
   }
   EXPECT_EQ(ranks().last_words("", Timeout(60)).size(), send.size());
 }

@@ -172,7 +172,7 @@ TEST(PprSideBySide, SaysWhereItCannot) {
 TEST(PprInEdges, TakeNoMoreThanTheySay) {
   for (const io::WeightRule weights : {io::WeightRule::none, io::WeightRule::uniform}) {
     const Graph graph = generated(io::GraphKind::rmat, 10, false, weights);
-    Accountant& host = host_accountant();
+    MemoryBudget& host = host_budget();
     const std::uint64_t ceiling = host.ceiling();
     host.set_ceiling(host.used() + ppr::InEdges::peak_bytes(graph));
     EXPECT_NO_THROW(ppr::InEdges(graph, 2));

@@ -328,7 +328,7 @@ TEST(Paging, StaysWithinTheBudget) {
 
   EXPECT_TRUE(digest == expected);
   EXPECT_GT(stats.partitions, 4u);
-  // The ledger refuses more; what can go wrong is to need less than a half of it.
+  // The budget refuses more; what can go wrong is to need less than a half of it.
   EXPECT_GT(tight.memory().peak(), quarter / 2);
 }
 

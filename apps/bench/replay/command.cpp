@@ -119,7 +119,7 @@ void print_plan(const Device& device, const TemporalSource& edges, const ReplayR
                 ReplayGraphPlace where, const pagerank::Plan& plan) {
   const bool stays = where == ReplayGraphPlace::stays;
   const std::uint64_t held = stays ? room.file_bytes : room.graph_bytes;
-  const std::uint64_t host = host_accountant().used() + room.needed(where, plan.host_bytes);
+  const std::uint64_t host = host_budget().used() + room.needed(where, plan.host_bytes);
   const auto line = [](const char* what, std::uint64_t bytes) {
     return fmt::format("{:<22} {:>12}\n", what, format_size(bytes));
   };
@@ -130,7 +130,7 @@ void print_plan(const Device& device, const TemporalSource& edges, const ReplayR
           line("  a batch", room.update_bytes);
   if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
   print(text);
-  if (plan.device_bytes <= device.memory().ceiling() && host <= host_accountant().ceiling()) return;
+  if (plan.device_bytes <= device.memory().ceiling() && host <= host_budget().ceiling()) return;
   throw BudgetError(fmt::format(
       "the job needs {} of device memory and {} of host memory (raise --device-memory or --host-memory)",
       format_size(plan.device_bytes), format_size(host)));

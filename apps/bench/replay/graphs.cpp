@@ -120,7 +120,7 @@ std::uint64_t ReplayRoom::needed(ReplayGraphPlace place, std::uint64_t beside) c
 }
 
 ReplayGraphPlace place_of_replay(const ReplayRoom& room, std::uint64_t beside, const CommonOptions& common) {
-  const std::uint64_t available = host_accountant().available();
+  const std::uint64_t available = host_budget().available();
   const bool wanted = common.paging.transport == Transport::file ||
                       (common.distribution == Distribution::shard && world().size() > 1);
   const auto fits = [&](ReplayGraphPlace place) { return room.needed(place, beside) <= available; };

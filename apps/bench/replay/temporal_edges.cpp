@@ -37,7 +37,7 @@ Record record_of(Vertex source, Vertex target, std::int64_t time) {
 /// The ids that occur. Ids above what memory has bits for are `wide`: they are listed instead.
 class UsedIds {
  public:
-  UsedIds() : limit_(std::min<std::uint64_t>(kMaxVertices, host_accountant().available())) {}
+  UsedIds() : limit_(std::min<std::uint64_t>(kMaxVertices, host_budget().available())) {}
 
   bool wide() const { return wide_; }
   /// The narrow ones so far are kept with the wide ones.
@@ -164,7 +164,7 @@ class TemporalReader {
  private:
   io::EdgeSorter<Record> fresh_sorter() const {
     io::EdgeSorter<Record> sorter({false, false, threads_, scratch_});
-    sorter.set_memory(host_accountant().available() / 2);
+    sorter.set_memory(host_budget().available() / 2);
     return sorter;
   }
 
@@ -218,7 +218,7 @@ class TemporalReader {
 
   std::unique_ptr<TemporalSource> in_order(bool as_read) {
     const std::uint64_t bytes = sorter_.size() * sizeof(std::uint64_t);
-    if (bytes <= host_accountant().available() / kHeldPart)
+    if (bytes <= host_budget().available() / kHeldPart)
       return filled(std::make_unique<HeldEdges>(ids_.vertices(), sorter_.size()), as_read);
     return filled(std::make_unique<ScratchEdges>(ids_.vertices(), scratch_), as_read);
   }

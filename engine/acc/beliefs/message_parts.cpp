@@ -25,7 +25,7 @@ std::span<Byte> bytes_at(T* messages, std::uint64_t count) {
 /// Of scratch files, where messages need any.
 std::string folder_for(const RankPart& rows, unsigned states) {
   const CsrView& lists = rows.lists();
-  const std::uint64_t needed = MessageParts::bytes(lists.edges, states), left = host_accountant().available();
+  const std::uint64_t needed = MessageParts::bytes(lists.edges, states), left = host_budget().available();
   if (MessageParts::fit(left, lists.vertices, lists.edges, states, rows.weighted())) return {};
   if (!rows.scratch().empty() || needed <= left) return rows.scratch();
   throw BudgetError(

@@ -64,7 +64,7 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, unsigned state
   AccPlan plan;
   plan.state_bytes = values * (2 * sizeof(LogProduct) + sizeof(double));
   plan.device_bytes = plan.state_bytes + coupling_bytes(states);
-  const bool fits = MessageParts::fit(host_accountant().available(), rows, edges, states, graph.weighted);
+  const bool fits = MessageParts::fit(host_budget().available(), rows, edges, states, graph.weighted);
   (fits || place.scratch.empty() ? plan.message_bytes : plan.scratch_bytes) =
       MessageParts::bytes(edges, states);
   plan.partitions = place.paging.partitions;

@@ -25,14 +25,14 @@ void* allocate_aligned(std::size_t bytes) {
 }
 
 /// Charged first, so that memory beyond the ceiling is never taken.
-void* allocate_charged(Accountant& ledger, std::size_t bytes, const char* purpose,
+void* allocate_charged(MemoryBudget& budget, std::size_t bytes, const char* purpose,
                        void* (*allocate)(std::size_t)) {
   if (bytes == 0) return nullptr;
-  ledger.charge(bytes, purpose);
+  budget.charge(bytes, purpose);
   try {
     return allocate(bytes);
   } catch (...) {
-    ledger.release(bytes);
+    budget.release(bytes);
     throw;
   }
 }
@@ -50,13 +50,13 @@ void DeviceMemory::release(const Device& device, void* memory, std::size_t bytes
 }
 
 void* StagingMemory::allocate(const Device& device, std::size_t bytes, const char* purpose) {
-  return allocate_charged(host_accountant(), bytes, purpose,
+  return allocate_charged(host_budget(), bytes, purpose,
                           device.is_cuda() ? cuda::allocate_pinned : allocate_aligned);
 }
 
 void StagingMemory::release(const Device& device, void* memory, std::size_t bytes) noexcept {
   device.is_cuda() ? cuda::release_pinned(memory) : std::free(memory);
-  host_accountant().release(bytes);
+  host_budget().release(bytes);
 }
 
 void copy_to_device(const Device& device, void* to, const void* from, std::size_t bytes) {

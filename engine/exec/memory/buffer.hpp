@@ -1,4 +1,4 @@
-// The one way to allocate device memory: a buffer on a Device, charged to its ledger before it exists.
+// The one way to allocate device memory: a buffer on a Device, charged to its budget before it exists.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace sluice {
 
-/// Memory on the device (host backend: host memory), charged to the device's ledger.
+/// Memory on the device (host backend: host memory), charged to the device's budget.
 struct DeviceMemory {
   /// Uninitialised; throws BudgetError or RunError.
   static void* allocate(const Device& device, std::size_t bytes, const char* purpose);
   static void release(const Device& device, void* memory, std::size_t bytes) noexcept;
 };
 
-/// Page-locked host memory where the device is a GPU, plain memory otherwise; charged to the host accountant.
+/// Page-locked host memory where the device is a GPU, plain memory otherwise; charged to the host budget.
 struct StagingMemory {
   /// Uninitialised; throws BudgetError or RunError.
   static void* allocate(const Device& device, std::size_t bytes, const char* purpose);

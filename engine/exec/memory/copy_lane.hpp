@@ -28,7 +28,7 @@ class CopyLane {
 /// Fewer bytes are copied before memory is page-locked.
 inline constexpr std::size_t kWorthLocking = std::size_t{1} << 20;
 
-/// Memory that exists already, and is in the host's ledger, page-locked for as long as this lives; nothing on
+/// Memory that exists already, and is in the host's budget, page-locked for as long as this lives; nothing on
 /// the host backend.
 class PageLock {
  public:

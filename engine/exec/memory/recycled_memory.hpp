@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-/// Charged to the host accountant in full, in use or not; what is not in use goes back where memory is short.
+/// Charged to the host budget in full, in use or not; what is not in use goes back where memory is short.
 /// Arrays may outlive it. Safe to call from several threads.
 class RecycledMemory final : public HostMemory {
  public:

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// All zeros at first, and charged to no ledger. The file has no name, so that nothing is left behind however
+/// All zeros at first, and charged to no budget. The file has no name, so that nothing is left behind however
 /// the process ends.
 class ScratchMemory {
  public:

@@ -32,7 +32,7 @@ struct Placed {
 /// Of page-locked memory.
 struct Stage {
   Stage(const Graph& graph, const Options& options) {
-    const std::uint64_t bytes = host_accountant().available() / kPartOfHost;
+    const std::uint64_t bytes = host_budget().available() / kPartOfHost;
     edges = std::min({graph.edges(), kEdgesAtOnce, bytes / list_edge_bytes(options)});
     const std::uint64_t most = std::clamp<std::uint64_t>(graph.vertices(), 1, kListsAtOnce);
     lists = std::clamp<std::uint64_t>(bytes / sizeof(Placed), 1, most);

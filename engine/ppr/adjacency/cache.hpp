@@ -47,7 +47,7 @@ class ListCache {
   virtual std::shared_ptr<ListFeeder> rank_feeder() const = 0;
 };
 
-/// Keeps references to device, graph and options. Lists come by way of the host's memory: of its ledger are
+/// Keeps references to device, graph and options. Lists come by way of the host's memory: of its budget are
 /// partitions and what travels between ranks (`paging.shard`, who all make one at the same time, or all have
 /// a `shared` one, of a cache that outlives this one). Throws BudgetError, and UsageError for a transport
 /// that is not possible.

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 
-#include "engine/core/accountant.hpp"
 #include "engine/core/build_namespace.hpp"
+#include "engine/core/memory_budget.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/samples/pool/step.hpp"
 
@@ -39,7 +39,7 @@ struct PoolPieces {
   PoolPieces(const Device& device, std::uint64_t batch, const PoolSizes& each) {
     constexpr std::uint64_t kMost = 32u << 20, kShare = 8;
     const std::uint64_t bytes = (each.seeds + 2 * each.edges) * sizeof(Vertex);
-    rows = std::clamp<std::uint64_t>(std::min(kMost, host_accountant().available() / kShare) / bytes, 1,
+    rows = std::clamp<std::uint64_t>(std::min(kMost, host_budget().available() / kShare) / bytes, 1,
                                      std::max<std::uint64_t>(batch, 1));
     for (Piece& piece : both) {
       piece.edges = Staging<Vertex>(device, rows * 2 * each.edges, "pools that leave");

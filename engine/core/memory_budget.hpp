@@ -12,10 +12,10 @@
 
 namespace sluice {
 
-/// Ledger of one kind of memory (host or device) of one rank: ceiling, use and peak, in bytes. Thread-safe.
-class Accountant {
+/// Budget of one kind of memory (host or device) of one rank: ceiling, use and peak, in bytes. Thread-safe.
+class MemoryBudget {
  public:
-  explicit Accountant(std::string name, std::uint64_t ceiling = std::numeric_limits<std::uint64_t>::max())
+  explicit MemoryBudget(std::string name, std::uint64_t ceiling = std::numeric_limits<std::uint64_t>::max())
       : name_(std::move(name)), ceiling_(ceiling) {}
 
   /// Charges `bytes` for `purpose`; throws BudgetError, charging nothing, if a ceiling would be passed.
@@ -24,8 +24,8 @@ class Accountant {
   void release(std::uint64_t bytes) noexcept;
 
   void set_ceiling(std::uint64_t bytes) { ceiling_ = bytes; }
-  /// From now on what is charged here is charged to `other` too, which must outlive this ledger.
-  void lie_within(Accountant& other) { within_ = &other; }
+  /// From now on what is charged here is charged to `other` too, which must outlive this budget.
+  void lie_within(MemoryBudget& other) { within_ = &other; }
   std::uint64_t ceiling() const { return ceiling_; }
   std::uint64_t used() const { return used_.load(); }
   std::uint64_t peak() const { return peak_.load(); }
@@ -39,12 +39,12 @@ class Accountant {
  private:
   std::string name_;
   std::uint64_t ceiling_;
-  Accountant* within_ = nullptr;
+  MemoryBudget* within_ = nullptr;
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> peak_{0};
 };
 
-/// The ledger of this process's host memory (`--host-memory`).
-Accountant& host_accountant();
+/// The budget of this process's host memory (`--host-memory`).
+MemoryBudget& host_budget();
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
 // The budget never passes its ceiling, whichever thread charges it, and forgets nothing.
-#include "engine/core/accountant.hpp"
+#include "engine/core/memory_budget.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,34 +15,34 @@
 namespace sluice {
 namespace {
 
-TEST(Accountant, KeepsUseAndPeak) {
-  Accountant ledger("device", 100);
+TEST(MemoryBudget, KeepsUseAndPeak) {
+  MemoryBudget budget("device", 100);
 
-  ledger.charge(60, "a");
-  ledger.charge(40, "b");
-  ledger.release(60);
-  ledger.charge(10, "c");
+  budget.charge(60, "a");
+  budget.charge(40, "b");
+  budget.release(60);
+  budget.charge(10, "c");
 
-  EXPECT_EQ(ledger.used(), 50u);
-  EXPECT_EQ(ledger.peak(), 100u);
-  EXPECT_EQ(ledger.available(), 50u);
+  EXPECT_EQ(budget.used(), 50u);
+  EXPECT_EQ(budget.peak(), 100u);
+  EXPECT_EQ(budget.available(), 50u);
 }
 
-TEST(Accountant, RefusesWhatPassesTheCeilingAndChargesNothing) {
-  Accountant ledger("device", 100);
-  ledger.charge(99, "a");
+TEST(MemoryBudget, RefusesWhatPassesTheCeilingAndChargesNothing) {
+  MemoryBudget budget("device", 100);
+  budget.charge(99, "a");
 
-  EXPECT_THROW(ledger.charge(2, "b"), BudgetError);
-  EXPECT_THROW(ledger.charge(~std::uint64_t{0}, "b"), BudgetError);  // no overflow either
+  EXPECT_THROW(budget.charge(2, "b"), BudgetError);
+  EXPECT_THROW(budget.charge(~std::uint64_t{0}, "b"), BudgetError);  // no overflow either
 
-  EXPECT_EQ(ledger.used(), 99u);
-  EXPECT_EQ(ledger.peak(), 99u);
-  EXPECT_NO_THROW(ledger.charge(1, "c"));
-  EXPECT_NO_THROW(ledger.charge(0, "nothing"));
+  EXPECT_EQ(budget.used(), 99u);
+  EXPECT_EQ(budget.peak(), 99u);
+  EXPECT_NO_THROW(budget.charge(1, "c"));
+  EXPECT_NO_THROW(budget.charge(0, "nothing"));
 }
 
-TEST(Accountant, LiesWithinAnother) {
-  Accountant host("host", 100), device("device", 80);
+TEST(MemoryBudget, LiesWithinAnother) {
+  MemoryBudget host("host", 100), device("device", 80);
   device.lie_within(host);
   host.charge(50, "a graph");
   device.charge(30, "slots");
@@ -59,23 +59,23 @@ TEST(Accountant, LiesWithinAnother) {
   EXPECT_EQ(device.used(), 0u);
 }
 
-TEST(Accountant, IsChargedByVectorsAsTheyGrow) {
-  const std::uint64_t before = host_accountant().used();
+TEST(MemoryBudget, IsChargedByVectorsAsTheyGrow) {
+  const std::uint64_t before = host_budget().used();
   {
     ChargedVector<std::uint64_t> numbers(100);
-    EXPECT_EQ(host_accountant().used(), before + 800);
+    EXPECT_EQ(host_budget().used(), before + 800);
     for (std::uint64_t i = 0; i < 1000; ++i) numbers.push_back(i);
-    EXPECT_EQ(host_accountant().used(), before + numbers.capacity() * 8);
+    EXPECT_EQ(host_budget().used(), before + numbers.capacity() * 8);
     const ChargedVector<std::uint64_t> taken = std::move(numbers);
-    EXPECT_EQ(host_accountant().used(), before + taken.capacity() * 8);
+    EXPECT_EQ(host_budget().used(), before + taken.capacity() * 8);
   }
-  EXPECT_EQ(host_accountant().used(), before);
+  EXPECT_EQ(host_budget().used(), before);
 }
 
-TEST(Accountant, NamesPurposeSizeAndRemedy) {
-  Accountant ledger("device", 3 << 20);
+TEST(MemoryBudget, NamesPurposeSizeAndRemedy) {
+  MemoryBudget budget("device", 3 << 20);
   try {
-    ledger.charge(5 << 20, "the alias table");
+    budget.charge(5 << 20, "the alias table");
     FAIL() << "charged";
   } catch (const BudgetError& error) {
     const std::string text = error.what();
@@ -87,18 +87,18 @@ TEST(Accountant, NamesPurposeSizeAndRemedy) {
   }
 }
 
-TEST(Accountant, RefusesEverythingUnderACeilingLoweredBelowUse) {
-  Accountant ledger("host", 100);
-  ledger.charge(80, "a");
-  ledger.set_ceiling(50);
+TEST(MemoryBudget, RefusesEverythingUnderACeilingLoweredBelowUse) {
+  MemoryBudget budget("host", 100);
+  budget.charge(80, "a");
+  budget.set_ceiling(50);
 
-  EXPECT_EQ(ledger.available(), 0u);
-  EXPECT_THROW(ledger.charge(1, "b"), BudgetError);
+  EXPECT_EQ(budget.available(), 0u);
+  EXPECT_THROW(budget.charge(1, "b"), BudgetError);
 }
 
-TEST(Accountant, HoldsItsCeilingAgainstManyThreads) {
+TEST(MemoryBudget, HoldsItsCeilingAgainstManyThreads) {
   constexpr std::uint64_t kCeiling = 1000;
-  Accountant ledger("device", kCeiling);
+  MemoryBudget budget("device", kCeiling);
   std::atomic<std::uint64_t> refused{0}, passed{0};
   {
     std::vector<std::jthread> threads;
@@ -107,37 +107,37 @@ TEST(Accountant, HoldsItsCeilingAgainstManyThreads) {
         for (int i = 0; i < 20000; ++i) {
           const std::uint64_t bytes = 1 + (t * 37 + static_cast<unsigned>(i)) % 400;
           try {
-            ledger.charge(bytes, "a share");
+            budget.charge(bytes, "a share");
           } catch (const BudgetError&) {
             ++refused;
             continue;
           }
-          if (ledger.used() > kCeiling) ++passed;
-          ledger.release(bytes);
+          if (budget.used() > kCeiling) ++passed;
+          budget.release(bytes);
         }
       });
     }
   }
 
   EXPECT_EQ(passed, 0u);
-  EXPECT_EQ(ledger.used(), 0u);
-  EXPECT_LE(ledger.peak(), kCeiling);
+  EXPECT_EQ(budget.used(), 0u);
+  EXPECT_LE(budget.peak(), kCeiling);
 }
 
 TEST(HostArray, IsChargedWhileItLivesAndMovesItsCharge) {
-  const std::uint64_t before = host_accountant().used();
+  const std::uint64_t before = host_budget().used();
   {
     HostArray<std::uint64_t> array(1000, "a test");
-    EXPECT_EQ(host_accountant().used(), before + 8000);
+    EXPECT_EQ(host_budget().used(), before + 8000);
 
     HostArray<std::uint64_t> moved(std::move(array));
-    EXPECT_EQ(host_accountant().used(), before + 8000);
+    EXPECT_EQ(host_budget().used(), before + 8000);
 
     moved = HostArray<std::uint64_t>(10, "a test");
-    EXPECT_EQ(host_accountant().used(), before + 80);
+    EXPECT_EQ(host_budget().used(), before + 80);
     EXPECT_EQ(moved.size(), 10u);
   }
-  EXPECT_EQ(host_accountant().used(), before);
+  EXPECT_EQ(host_budget().used(), before);
 }
 
 }  // namespace

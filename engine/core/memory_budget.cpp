@@ -1,4 +1,4 @@
-#include "engine/core/accountant.hpp"
+#include "engine/core/memory_budget.hpp"
 
 #include <fmt/core.h>
 
@@ -42,11 +42,11 @@ void leave_out(SpareMemory& spare) noexcept {
   std::erase(holders().all, &spare);
 }
 
-void Accountant::charge(std::uint64_t bytes, const char* purpose) {
+void MemoryBudget::charge(std::uint64_t bytes, const char* purpose) {
   std::uint64_t before = used_.load();
   do {
     while (before > ceiling_ || bytes > ceiling_ - before) {
-      if (this == &host_accountant()) {
+      if (this == &host_budget()) {
         const bool some = reclaim();
         before = used_.load();
         // Or another thread has had everything given back.
@@ -70,14 +70,14 @@ void Accountant::charge(std::uint64_t bytes, const char* purpose) {
   }
 }
 
-void Accountant::release(std::uint64_t bytes) noexcept {
+void MemoryBudget::release(std::uint64_t bytes) noexcept {
   used_.fetch_sub(bytes);
   if (within_) within_->release(bytes);
 }
 
-Accountant& host_accountant() {
-  static Accountant accountant("host");
-  return accountant;
+MemoryBudget& host_budget() {
+  static MemoryBudget budget("host");
+  return budget;
 }
 
 }  // namespace sluice
