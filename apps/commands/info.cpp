@@ -42,7 +42,7 @@ struct Cut {
 Cut cut_for(const Device& device, const Graph& graph, bool fits_host) {
   PagingOptions paging;
   // As a job: what the host's memory cannot hold stays in its file.
-  if (!fits_host) paging.transport = Transport::file;
+  paging.cut = !fits_host;
   RunPlan plan = plan_walks(device, graph, Starts{}, WalkOptions{}, paging);
   if (plan.partitions) return {std::move(*plan.partitions), plan.slots};
   const PartitionBytes bytes{.edge = sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0)};

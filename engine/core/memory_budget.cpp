@@ -65,8 +65,17 @@ void MemoryBudget::charge(std::uint64_t bytes, const char* purpose) {
       throw;
     }
   }
+  raise_peak(before + bytes);
+}
+
+void MemoryBudget::count(std::uint64_t bytes) noexcept {
+  raise_peak(used_.fetch_add(bytes) + bytes);
+  if (within_) within_->count(bytes);
+}
+
+void MemoryBudget::raise_peak(std::uint64_t used) noexcept {
   std::uint64_t peak = peak_.load();
-  while (peak < before + bytes && !peak_.compare_exchange_weak(peak, before + bytes)) {
+  while (peak < used && !peak_.compare_exchange_weak(peak, used)) {
   }
 }
 
@@ -78,6 +87,18 @@ void MemoryBudget::release(std::uint64_t bytes) noexcept {
 MemoryBudget& host_budget() {
   static MemoryBudget budget("host");
   return budget;
+}
+
+MemoryPlan::MemoryPlan(const MemoryBudget& planned)
+    : MemoryBudget(planned.name_, planned.ceiling_),
+      begin_(planned.used()),
+      host_peak_(host_budget().peak()) {
+  used_ = peak_ = begin_;
+  within_ = planned.within_;
+}
+
+MemoryPlan::~MemoryPlan() {
+  host_budget().peak_ = host_peak_;
 }
 
 }  // namespace sluice

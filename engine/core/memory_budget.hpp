@@ -18,10 +18,17 @@ class MemoryBudget {
   explicit MemoryBudget(std::string name, std::uint64_t ceiling = std::numeric_limits<std::uint64_t>::max())
       : name_(std::move(name)), ceiling_(ceiling) {}
 
+  virtual ~MemoryBudget() = default;
+
   /// Charges `bytes` for `purpose`; throws BudgetError, charging nothing, if a ceiling would be passed.
-  void charge(std::uint64_t bytes, const char* purpose);
+  virtual void charge(std::uint64_t bytes, const char* purpose);
   /// Takes back an earlier charge.
   void release(std::uint64_t bytes) noexcept;
+  /// Of memory that is needed for a while.
+  void charge_and_release(std::uint64_t bytes, const char* purpose) {
+    charge(bytes, purpose);
+    release(bytes);
+  }
 
   void set_ceiling(std::uint64_t bytes) { ceiling_ = bytes; }
   /// From now on what is charged here is charged to `other` too, which must outlive this budget.
@@ -37,6 +44,11 @@ class MemoryBudget {
   }
 
  private:
+  friend class MemoryPlan;
+  /// Adds to what is in use, here and where this lies within, whatever the ceiling.
+  void count(std::uint64_t bytes) noexcept;
+  void raise_peak(std::uint64_t used) noexcept;
+
   std::string name_;
   std::uint64_t ceiling_;
   MemoryBudget* within_ = nullptr;
@@ -46,5 +58,24 @@ class MemoryBudget {
 
 /// The budget of this process's host memory (`--host-memory`).
 MemoryBudget& host_budget();
+
+/// The budget of a run that is only planned: it counts what the run would be charged, past the ceiling too,
+/// so that a plan states the whole need. Where `planned` lies within the host's budget, so does this, and
+/// what is left of either is what the run would find. The host's peak stays as it was before.
+class MemoryPlan final : public MemoryBudget {
+ public:
+  /// Begins with what `planned` is charged already.
+  explicit MemoryPlan(const MemoryBudget& planned);
+  MemoryPlan(const MemoryPlan&) = delete;
+  MemoryPlan& operator=(const MemoryPlan&) = delete;
+  ~MemoryPlan() override;
+
+  void charge(std::uint64_t bytes, const char*) override { count(bytes); }
+  /// The most that the run would take at once.
+  std::uint64_t needed() const { return peak() - begin_; }
+
+ private:
+  std::uint64_t begin_, host_peak_;
+};
 
 }  // namespace sluice

@@ -50,11 +50,19 @@ Device::Device(const DeviceOptions& options) : threads_(options.threads ? option
   reason.empty() ? open_cuda(options) : open_host(options.device_memory);
 }
 
+Device::Device(const Device& other, MemoryPlan& plan)
+    : kind_(other.kind_),
+      threads_(other.threads_),
+      multiprocessors_(other.multiprocessors_),
+      name_(other.name_),
+      baseline_(other.baseline_),
+      memory_(&plan) {}
+
 void Device::open_host(std::uint64_t ceiling) {
   kind_ = DeviceKind::host;
   name_ = "host, " + std::to_string(threads_) + (threads_ == 1 ? " thread" : " threads");
-  memory_.set_ceiling(ceiling ? ceiling : std::numeric_limits<std::uint64_t>::max());
-  memory_.lie_within(host_budget());
+  own_memory_.set_ceiling(ceiling ? ceiling : std::numeric_limits<std::uint64_t>::max());
+  own_memory_.lie_within(host_budget());
 }
 
 void Device::open_cuda(const DeviceOptions& options) {
@@ -66,7 +74,7 @@ void Device::open_cuda(const DeviceOptions& options) {
   // A margin of a twentieth stays free for the driver, the libraries' own buffers and fragmentation.
   const std::uint64_t free = facts.free_bytes - facts.free_bytes / 20;
   const std::uint64_t share = free / static_cast<std::uint64_t>(options.gpu_ranks);
-  memory_.set_ceiling(options.device_memory ? options.device_memory : share);
+  own_memory_.set_ceiling(options.device_memory ? options.device_memory : share);
 }
 
 }  // namespace sluice

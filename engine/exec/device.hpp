@@ -26,6 +26,9 @@ class Device {
   /// Opens the host or the GPU. Throws UsageError where CUDA is asked for and there is none (or it was not
   /// built).
   explicit Device(const DeviceOptions& options = {});
+  /// As `other`, for a run that is only planned: its memory is charged to `plan`, and is not there.
+  /// Both must outlive it.
+  Device(const Device& other, MemoryPlan& plan);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
@@ -36,7 +39,9 @@ class Device {
   unsigned multiprocessors() const { return multiprocessors_; }
   /// Budget of device memory; on the host backend it bounds tables and queues in the same way, and they are
   /// charged to the host's budget too.
-  MemoryBudget& memory() const { return memory_; }
+  MemoryBudget& memory() const { return *memory_; }
+  /// Is the run only planned? Then it makes all choices and charges, and ends before its first batch.
+  bool plans() const { return memory_ != &own_memory_; }
   /// `NVIDIA H200` or `host, 2 threads`.
   const std::string& name() const { return name_; }
   /// Bytes of the CUDA context itself, reported beside the peak; 0 on the host.
@@ -50,7 +55,8 @@ class Device {
   unsigned threads_ = 1, multiprocessors_ = 0;
   std::string name_;
   std::uint64_t baseline_ = 0;
-  mutable MemoryBudget memory_{"device"};
+  mutable MemoryBudget own_memory_{"device"};
+  MemoryBudget* memory_ = &own_memory_;
 };
 
 /// Versions of the CUDA runtime and driver for `--version`: "13.0 (driver 13.0)" or "not built".

@@ -76,6 +76,7 @@ std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& gr
   CodedGraph coded;
   coded.begins_ = Staging<std::uint32_t>(device, graph.vertices + 1, "coded lists");
   coded.words_ = Staging<std::uint32_t>(device, sizes.words(), "coded lists");
+  if (device.plans()) return coded;
   sizes.fill(coded.begins_.data());
   std::atomic<bool> sorted{true};
   parallel_blocks(

@@ -27,6 +27,15 @@ struct PagedPlan {
   double brought_bytes = 0;          ///< to the device in the whole run, about
 };
 
+/// How a run that is only planned would work on a graph in partitions.
+struct PlannedPages {
+  PagedPlan plan;
+  PageColumns columns;
+  std::uint64_t instances = 1;  ///< of this rank
+  std::uint64_t steps = 1;
+  bool holds_all = false;  ///< does each of the ranks that share out the graph hold all of its partitions?
+};
+
 /// Cuts the graph and shares what is left of the device's memory: `bytes_per_instance` for each of at most
 /// `instances` under way, the rest for slots. More of the graph in slots means fewer rounds, more instances
 /// under way means fewer batches; the shares that bring the fewest bytes are taken. `steps` is how often an

@@ -1,7 +1,7 @@
 #include "engine/memory/resident_impl.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <atomic>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,8 +9,10 @@
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/search.hpp"
+#include "engine/exec/threads.hpp"
 #include "engine/graph/layout.hpp"
 #include "engine/graph/partition_map.hpp"
+#include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/tables/upload.hpp"
 #include "engine/select/build_tables.hpp"
@@ -29,6 +31,25 @@ Ownership parts_of_ranks(const Graph& graph, const Communicator* ranks) {
   return Ownership(std::move(begins));
 }
 
+/// By all threads: a job that looks for the memory it needs plans many times.
+std::uint32_t largest_degree(const CsrView& graph, unsigned threads) {
+  constexpr std::uint64_t kGrain = 1u << 16;
+  std::atomic<std::uint32_t> largest{0};
+  parallel_blocks(threads, graph.vertices, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+    EdgeIndex most = 0;
+    for (std::uint64_t v = from; v < to; ++v) {
+      const EdgeIndex degree = graph.offsets[v + 1] - graph.offsets[v];
+      if (degree > 0xffffffffu)
+        throw InputError("vertex " + std::to_string(v) + " has more than 2^32 - 1 edges");
+      most = std::max(most, degree);
+    }
+    std::uint32_t before = largest.load();
+    while (before < most && !largest.compare_exchange_weak(before, static_cast<std::uint32_t>(most))) {
+    }
+  });
+  return largest;
+}
+
 }  // namespace
 
 ResidentGraph::Impl::Impl(Device& on, const Graph& of, const PagingOptions& in_parts)
@@ -41,12 +62,7 @@ ResidentGraph::Impl::Impl(Device& on, const Graph& of, const PagingOptions& in_p
   host_view.csr = graph.out.view();
   host_view.undirected = !graph.directed;
   packing = EdgePacking::of(host_view.vertices(), host_view.edges());
-  for (std::uint64_t v = 0; v < host_view.vertices(); ++v) {
-    const EdgeIndex degree = host_view.csr.offsets[v + 1] - host_view.csr.offsets[v];
-    if (degree > 0xffffffffu)
-      throw InputError("vertex " + std::to_string(v) + " has more than 2^32 - 1 edges");
-    max_degree = std::max(max_degree, static_cast<std::uint32_t>(degree));
-  }
+  max_degree = largest_degree(host_view.csr, device.threads());
   if (paging.transport == Transport::file && !graph.edges_elsewhere)
     throw UsageError("--transport file: the graph was read into memory; open it without its edges");
   view = host_view;
@@ -71,15 +87,15 @@ void ResidentGraph::Impl::upload() {
     }
     bring(offsets, host.offsets, host.vertices + 1, "the graph's offsets");
     bring(targets, host.targets, host.edges, "the graph's edges");
-    if (host.weights) bring(weights, host.weights, host.edges, "the graph's weights");
+    if (graph.weighted) bring(weights, host.weights, host.edges, "the graph's weights");
     bring(hubs, std::as_const(hub_list).data(), hub_list.size(), "the list of hubs");
     view.hubs = hubs.data();
     view.hub_count = static_cast<std::uint32_t>(hub_list.size());
     view.csr.offsets = offsets.data();
     view.csr.targets = targets.data();
-    view.csr.weights = host.weights ? weights.data() : nullptr;
+    view.csr.weights = graph.weighted ? weights.data() : nullptr;
   }
-  if (host.weights) {
+  if (graph.weighted) {
     exponents = Buffer<std::int16_t>(device, host.vertices, "exponents of weights");
     build_exponents(device, view, exponents.data());
     view.exponents = exponents.data();
@@ -100,6 +116,8 @@ void ResidentGraph::Impl::open_pages() {
   }
   if (!graph.weighted) return;
   exponents = Buffer<std::int16_t>(device, host.vertices, "exponents of weights");
+  view.exponents = exponents.data();
+  if (device.plans()) return;
   if (device.is_cuda()) host_exponents = HostArray<std::int16_t>(host.vertices, "exponents of weights");
   std::int16_t* const on_host = device.is_cuda() ? host_exponents.data() : exponents.data();
   for_each_range([&](const GraphView& range, std::uint64_t begin, std::uint64_t end) {
@@ -107,7 +125,6 @@ void ResidentGraph::Impl::open_pages() {
   });
   share(std::span(on_host, host.vertices), "exponents of weights");
   if (device.is_cuda()) copy_to_device(device, exponents.data(), on_host, exponents.bytes());
-  view.exponents = exponents.data();
   host_view.exponents = on_host;
 }
 
@@ -169,6 +186,34 @@ const std::uint64_t* ResidentGraph::Impl::packed_edges() {
     table_seconds += seconds_now() - begin;
   }
   return packed.data();
+}
+
+PagedPlan ResidentGraph::Impl::share_memory(const PageColumns& columns, std::uint64_t bytes_per_instance,
+                                            std::uint64_t instances, std::uint64_t steps,
+                                            std::uint64_t row_bytes) {
+  PagedPlan plan = plan_shard(paging.shard, device, graph, paging, columns, bytes_per_instance, instances,
+                              steps, 0, row_bytes);
+  if (device.plans()) note({plan, columns, instances, steps});
+  return plan;
+}
+
+void ResidentGraph::Impl::note(PlannedPages pages) {
+  const std::uint64_t bytes = pages.plan.slot_bytes + pages.plan.batch * pages.plan.instance_bytes;
+  device.memory().charge_and_release(bytes, "partitions and a batch");
+  planned = std::move(pages);
+}
+
+std::unique_ptr<DeviceRanks> ResidentGraph::Impl::link() const {
+#if defined(SLUICE_HAVE_CUDA)
+  if (paging.shard && device.is_cuda() && !device.plans()) return make_device_ranks(*paging.shard);
+#endif
+  return nullptr;
+}
+
+std::uint64_t ResidentGraph::Impl::table_bytes() const {
+  std::uint64_t bytes = wide.bytes() + packed.bytes();
+  for (const BiasTables& tables : named) bytes += tables.bytes();
+  return bytes;
 }
 
 void ResidentGraph::Impl::drop_tables() {

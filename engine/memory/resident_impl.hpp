@@ -12,6 +12,7 @@
 
 #include "engine/core/clock.hpp"
 #include "engine/core/ownership.hpp"
+#include "engine/exchange/nccl.hpp"
 #include "engine/exchange/share_by_owner.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
@@ -19,6 +20,7 @@
 #include "engine/graph/layout.hpp"
 #include "engine/graph/wide.hpp"
 #include "engine/memory/coded_graph.hpp"
+#include "engine/memory/paged_plan.hpp"
 #include "engine/memory/paging.hpp"
 #include "engine/memory/resident_graph.hpp"
 #include "engine/select/bias.hpp"
@@ -73,6 +75,7 @@ struct ResidentGraph::Impl {
   double load_seconds = 0;
   double table_seconds = 0;  ///< all tables made so far
   std::uint64_t host_to_device_bytes = 0;
+  std::optional<PlannedPages> planned;  ///< of a run in partitions that is only planned
 
   /// Can offsets and degrees be packed (40 and 24 bits)?
   bool packable() const {
@@ -94,6 +97,16 @@ struct ResidentGraph::Impl {
   /// cannot be (CodedGraph::of).
   const CodedGraph* coded_lists(Layout layout);
   const std::uint64_t* packed_edges();
+  /// How a run on this graph works in partitions: as plan_shard. A run that is only planned notes it.
+  PagedPlan share_memory(const PageColumns& columns, std::uint64_t bytes_per_instance,
+                         std::uint64_t instances, std::uint64_t steps, std::uint64_t row_bytes = 0);
+  /// Notes it, and takes the memory of slots and instances.
+  void note(PlannedPages pages);
+  /// What GPUs of ranks that share out the graph hand each other work by, if any; not of a run that is only
+  /// planned. All of these ranks call it.
+  std::unique_ptr<DeviceRanks> link() const;
+  /// Of all that was derived from the graph.
+  std::uint64_t table_bytes() const;
   /// A graph that is whole is worked on in partitions from now on, if a run is to take `needed` bytes of the
   /// device with the graph itself, and there were fewer.
   void cut_unless_fits(std::uint64_t needed);

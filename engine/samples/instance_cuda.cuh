@@ -128,8 +128,12 @@ unsigned launch_instances(std::uint64_t count, const Body& body, const LeftList*
 }
 
 /// How many instances of `bytes` each fit at once: all that are wanted, or what half of the free memory
-/// holds.
+/// holds. Where a run is only planned, it takes what one needs.
 inline std::uint64_t instances_at_once(const Device& device, std::uint64_t bytes, std::uint64_t wanted) {
+  if (device.plans()) {
+    device.memory().charge_and_release(2 * bytes, "an instance");
+    return 1;
+  }
   constexpr std::uint64_t kEnough = 1u << 16;  // warps; the GPU runs some 8,000 side by side
   const std::uint64_t room = device.memory().available() / 2 / std::max<std::uint64_t>(bytes, 1);
   if (room == 0) {

@@ -10,6 +10,7 @@
 #include "engine/memory/run_stats.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
 #include "engine/memory/tables/page_tables.hpp"
+#include "engine/samples/kinds/smallest_batch.hpp"
 #include "engine/samples/options.hpp"
 #include "engine/samples/partitioned/driver.hpp"
 #include "engine/samples/partitioned/sample.hpp"
@@ -196,7 +197,7 @@ class SampleRun {
               graph_, program_, starts_.view(), options_.revisit, options_.collision == Collision::linear,
               stats_};
           if (!graph_.paging.shard) return go(std::type_identity<cuda::PagedGrower<Program>>{}, setup);
-          const auto link = make_device_ranks(*graph_.paging.shard);
+          const auto link = graph_.link();
           go(std::type_identity<cuda::ShardGrower<Program>>{},
              cuda::ShardSampleSetup<Program>{setup, link.get(), sink_ != nullptr});
           if (link) stats_.exchanged_bytes += link->bytes_sent();
@@ -204,8 +205,16 @@ class SampleRun {
         });
   }
 
+  /// On a GPU its size is estimated; the host grows samples in memory of its own.
+  void take_smallest_batch() const {
+    if (!graph_.device.is_cuda()) return;
+    const std::uint64_t bytes = smallest_batch_bytes(graph_, options_, most_seeds_);
+    graph_.device.memory().charge_and_release(bytes, "a batch of samples");
+  }
+
   void drive() {
     if (graph_.paged) return drive_paged();
+    if (graph_.device.plans()) return take_smallest_batch();
     on_backend(
         graph_.device,
         [&] {

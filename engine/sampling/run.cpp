@@ -16,12 +16,17 @@ bool may_be_cut(const ResidentGraph& graph, const RunOptions& options) {
   return !impl.paged && impl.paging.partitions != 1 && !impl.paging.shard && options.layout != Layout::wide;
 }
 
-}  // namespace
-
-RunStats run_walks(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+template <class Options, class Sink>
+RunStats run_where_it_fits(ResidentGraph& graph, const Starts& starts, const Options& options, Sink* sink) {
   validate(options);
   if (may_be_cut(graph, options))
-    graph.impl().cut_unless_fits(whole_walk_bytes(graph.device(), graph.graph(), starts, options));
+    graph.impl().cut_unless_fits(whole_bytes(graph.device(), graph.graph(), starts, options));
+  return run_kind(graph, starts, options, sink);
+}
+
+}  // namespace
+
+RunStats run_kind(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
   switch (options.kind) {
     case WalkKind::uniform:
       return run_uniform(graph, starts, options, sink);
@@ -41,11 +46,8 @@ RunStats run_walks(ResidentGraph& graph, const Starts& starts, const WalkOptions
   throw UsageError("--kind: unknown walk");
 }
 
-RunStats run_samples(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
-                     SampleSink* sink) {
-  validate(options);
-  if (may_be_cut(graph, options))
-    graph.impl().cut_unless_fits(whole_sample_bytes(graph.device(), graph.graph(), starts, options));
+RunStats run_kind(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+                  SampleSink* sink) {
   switch (options.kind) {
     case SampleKind::neighbor:
       return run_neighbor(graph, starts, options, sink);
@@ -61,6 +63,15 @@ RunStats run_samples(ResidentGraph& graph, const Starts& starts, const SampleOpt
       return run_edge(graph, starts, options, sink);
   }
   throw UsageError("--kind: unknown sample");
+}
+
+RunStats run_walks(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+  return run_where_it_fits(graph, starts, options, sink);
+}
+
+RunStats run_samples(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+                     SampleSink* sink) {
+  return run_where_it_fits(graph, starts, options, sink);
 }
 
 }  // namespace sluice

@@ -7,11 +7,15 @@
 
 namespace sluice {
 
-/// What the run would take at least of a device that had nothing yet: the graph whole, tables, the smallest
-/// batch. On a GPU a sample whose size is not known beforehand is estimated.
-std::uint64_t whole_walk_bytes(const Device& device, const Graph& graph, const Starts& starts,
-                               const WalkOptions& options);
-std::uint64_t whole_sample_bytes(const Device& device, const Graph& graph, const Starts& starts,
-                                 const SampleOptions& options);
+/// What the run would take at least of a device: the graph whole, tables, the smallest batch. On a GPU a
+/// sample whose size is not known beforehand is estimated.
+std::uint64_t whole_bytes(const Device& device, const Graph& graph, const Starts& starts,
+                          const WalkOptions& options);
+std::uint64_t whole_bytes(const Device& device, const Graph& graph, const Starts& starts,
+                          const SampleOptions& options);
+
+/// The run of the kind that `options` name, on the graph as it is.
+RunStats run_kind(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink);
+RunStats run_kind(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink);
 
 }  // namespace sluice

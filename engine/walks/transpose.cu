@@ -47,7 +47,11 @@ BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint6
                                           << 10;  // what the driver allocates beside the batch
   const std::uint64_t free = device.memory().available();
   const std::uint64_t room = free > kCounterBytes ? free - kCounterBytes : 0;
-  const std::uint64_t each = with_sink ? 2 * row_bytes : row_bytes;
+  const std::uint64_t each = with_sink || device.plans() ? 2 * row_bytes : row_bytes;
+  if (device.plans()) {
+    device.memory().charge_and_release(kCounterBytes + each, "a walk");
+    return {};
+  }
   if (room < each) {
     throw BudgetError("device memory: one walk needs " + format_size(each) + " beside the graph, but " +
                       format_size(free) + " are left (raise --device-memory or lower --length)");

@@ -19,7 +19,8 @@ struct BatchPlan {
 };
 
 /// The largest batch that fits: without a sink only the paths, with one also their rows, and two batches of
-/// page-locked memory on the host. Throws BudgetError if not even one walk fits.
+/// page-locked memory on the host. Throws BudgetError if not even one walk fits. Where a run is only planned,
+/// it takes what one walk needs.
 BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint64_t instances,
                        bool with_sink);
 

@@ -146,7 +146,8 @@ class WalkRun {
     if (!graph_.paged || (options_.layout == Layout::automatic && in_place_pays())) return false;
     pages_.sources.coded = graph_.coded_lists(options_.layout);
     pages_.columns.coded = pages_.sources.coded != nullptr;
-    if (pages_.columns.coded) pages_.columns.begins = pages_.sources.coded->begins();
+    if (pages_.columns.coded && !graph_.device.plans())
+      pages_.columns.begins = pages_.sources.coded->begins();
     if (options_.layout == Layout::coded && !pages_.columns.coded) {
       throw UsageError(
           "--layout coded: needs sorted lists and room in host memory (raise --host-memory, or use csr or "

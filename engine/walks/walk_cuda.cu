@@ -15,6 +15,7 @@ void drive_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, c
                         Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
   const BatchPlan plan = plan_batches(graph.device, row_bytes, end - begin, sink != nullptr);
+  if (graph.device.plans()) return;
   Buffer<Vertex> paths(graph.device, plan.pitch * row, "a batch of walks");
   ResultLane lane(graph.device, sink ? plan.batch * row : 0);
   Buffer<WalkCounters> counters(graph.device, kWalkCounterSlots, "counters");

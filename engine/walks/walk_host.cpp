@@ -16,10 +16,11 @@ void drive_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const
                         Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
   const std::uint64_t room = std::max<std::uint64_t>(graph.device.memory().available() / (2 * row_bytes), 1);
-  const std::uint64_t batch =
-      std::min({std::max(kBatchBytes / row_bytes, kWalksPerBlock), end - begin, room});
+  const std::uint64_t most = std::min(std::max(kBatchBytes / row_bytes, kWalksPerBlock), end - begin),
+                      batch = graph.device.plans() ? 1 : std::min(most, room);
   std::array<Buffer<Vertex>, 2> rows;
   for (auto& buffer : rows) buffer = Buffer<Vertex>(graph.device, batch * row, "a batch of walks");
+  if (graph.device.plans()) return;
   std::atomic<std::uint64_t> steps{0}, rounds{0};
   const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
     Vertex* const out = rows[stats.batches % 2].data();

@@ -96,6 +96,40 @@ TEST(MemoryBudget, RefusesEverythingUnderACeilingLoweredBelowUse) {
   EXPECT_THROW(budget.charge(1, "b"), BudgetError);
 }
 
+TEST(MemoryPlan, CountsPastTheCeilingFromWhatWasInUse) {
+  MemoryBudget device("device", 100);
+  device.charge(30, "a graph");
+  MemoryPlan plan(device);
+
+  EXPECT_EQ(plan.available(), 70u);
+  plan.charge(50, "tables");
+  EXPECT_EQ(plan.available(), 20u);
+  EXPECT_NO_THROW(plan.charge(40, "a batch"));
+  EXPECT_EQ(plan.available(), 0u);
+  plan.release(90);
+  plan.charge_and_release(10, "scratch");
+
+  EXPECT_EQ(plan.needed(), 90u);
+  EXPECT_EQ(plan.used(), 30u);
+  EXPECT_EQ(device.used(), 30u);
+  EXPECT_EQ(device.peak(), 30u);
+}
+
+TEST(MemoryPlan, LeavesTheHostAsItWas) {
+  const std::uint64_t used = host_budget().used(), peak = host_budget().peak(),
+                      left = host_budget().available();
+  MemoryBudget device("device");
+  device.lie_within(host_budget());
+  {
+    MemoryPlan plan(device);
+    plan.charge(peak + 1000, "slots");
+    EXPECT_EQ(host_budget().available(), left - peak - 1000);
+    plan.release(peak + 1000);
+  }
+  EXPECT_EQ(host_budget().used(), used);
+  EXPECT_EQ(host_budget().peak(), peak);
+}
+
 TEST(MemoryBudget, HoldsItsCeilingAgainstManyThreads) {
   constexpr std::uint64_t kCeiling = 1000;
   MemoryBudget budget("device", kCeiling);

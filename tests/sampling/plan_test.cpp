@@ -171,7 +171,12 @@ TEST(Plan, CutsAsTheRunCuts) {
       ASSERT_TRUE(plan.partitions.has_value());
       EXPECT_EQ(plan.partitions->size(), stats.partitions);
       EXPECT_EQ(plan.select, stats.select);
+      EXPECT_EQ(plan.layout, stats.layout);
       EXPECT_LE(plan.device_bytes_needed, device.memory().ceiling());
+      EXPECT_GE(device.memory().peak(), plan.graph_bytes);
+      if (job.name.starts_with("walk")) {
+        EXPECT_GE(device.memory().peak(), plan.device_bytes_needed);
+      }
     }
   }
 }
@@ -201,6 +206,24 @@ TEST(Plan, CutsAsTheRunCutsWithinHostMemory) {
   }
 }
 
+TEST(Plan, TakesNoMemory) {
+  const Graph graph = scattered(2000);
+  std::vector<Planned> jobs = planned_walks(Layout::automatic);
+  for (Planned& job : planned_others(graph.vertices())) jobs.push_back(std::move(job));
+  const Device device({DeviceChoice::host, 2, 0});
+  const std::uint64_t used = host_budget().used(), peak = host_budget().peak();
+  for (const Planned& job : jobs) {
+    SCOPED_TRACE(job.name);
+    for (const PagingOptions& paging : {kWhole, PagingOptions{.partitions = 7}}) {
+      EXPECT_GT(job.plan(device, graph, paging).device_bytes_needed, 0u);
+      EXPECT_EQ(device.memory().used(), 0u);
+      EXPECT_EQ(device.memory().peak(), 0u);
+      EXPECT_EQ(host_budget().used(), used);
+      EXPECT_EQ(host_budget().peak(), peak);
+    }
+  }
+}
+
 TEST(Plan, SaysThatPartitionsDoNotFit) {
   const Graph graph = scattered(2000);
   const Device device({DeviceChoice::host, 2, graph.edges()});
@@ -227,6 +250,14 @@ TEST(Plan, RefusesWhatTheRunRefuses) {
 
   EXPECT_THROW(plan_walks(device, graph, Starts{}, walk), UsageError);
   EXPECT_THROW(plan_samples(device, graph, Starts{}, sample), UsageError);
+  walk.select = Select::automatic, walk.layout = Layout::coded;
+  EXPECT_THROW(plan_walks(device, graph, Starts{}, walk), UsageError);
+  walk.layout = Layout::wide;
+  EXPECT_THROW(plan_walks(device, graph, Starts{}, walk, {.partitions = 3}), UsageError);
+  Starts outside;
+  outside.mode = Starts::Mode::listed;
+  outside.vertices = {1, 1000};
+  EXPECT_THROW(plan_walks(device, graph, outside, WalkOptions{}), InputError);
 }
 
 }  // namespace

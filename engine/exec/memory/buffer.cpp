@@ -24,6 +24,11 @@ void* allocate_aligned(std::size_t bytes) {
   return memory;
 }
 
+/// Stands for memory of a run that is only planned. No process has an address from here on: a touch faults.
+void* no_memory(std::size_t) {
+  return reinterpret_cast<void*>(std::uintptr_t{1} << 63);
+}
+
 /// Charged first, so that memory beyond the ceiling is never taken.
 void* allocate_charged(MemoryBudget& budget, std::size_t bytes, const char* purpose,
                        void* (*allocate)(std::size_t)) {
@@ -37,35 +42,39 @@ void* allocate_charged(MemoryBudget& budget, std::size_t bytes, const char* purp
   }
 }
 
+void free_memory(const Device& device, void* memory, void (*of_gpu)(void*)) noexcept {
+  if (!device.plans()) device.is_cuda() ? of_gpu(memory) : std::free(memory);
+}
+
 }  // namespace
 
 void* DeviceMemory::allocate(const Device& device, std::size_t bytes, const char* purpose) {
-  return allocate_charged(device.memory(), bytes, purpose,
-                          device.is_cuda() ? cuda::allocate : allocate_aligned);
+  const auto allocate = device.is_cuda() ? cuda::allocate : allocate_aligned;
+  return allocate_charged(device.memory(), bytes, purpose, device.plans() ? no_memory : allocate);
 }
 
 void DeviceMemory::release(const Device& device, void* memory, std::size_t bytes) noexcept {
-  device.is_cuda() ? cuda::release(memory) : std::free(memory);
+  free_memory(device, memory, cuda::release);
   device.memory().release(bytes);
 }
 
 void* StagingMemory::allocate(const Device& device, std::size_t bytes, const char* purpose) {
-  return allocate_charged(host_budget(), bytes, purpose,
-                          device.is_cuda() ? cuda::allocate_pinned : allocate_aligned);
+  const auto allocate = device.is_cuda() ? cuda::allocate_pinned : allocate_aligned;
+  return allocate_charged(host_budget(), bytes, purpose, device.plans() ? no_memory : allocate);
 }
 
 void StagingMemory::release(const Device& device, void* memory, std::size_t bytes) noexcept {
-  device.is_cuda() ? cuda::release_pinned(memory) : std::free(memory);
+  free_memory(device, memory, cuda::release_pinned);
   host_budget().release(bytes);
 }
 
 void copy_to_device(const Device& device, void* to, const void* from, std::size_t bytes) {
-  if (bytes == 0) return;
+  if (bytes == 0 || device.plans()) return;
   device.is_cuda() ? cuda::copy_to_device(to, from, bytes) : static_cast<void>(std::memcpy(to, from, bytes));
 }
 
 void copy_to_host(const Device& device, void* to, const void* from, std::size_t bytes) {
-  if (bytes == 0) return;
+  if (bytes == 0 || device.plans()) return;
   device.is_cuda() ? cuda::copy_to_host(to, from, bytes) : static_cast<void>(std::memcpy(to, from, bytes));
 }
 

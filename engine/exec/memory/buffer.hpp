@@ -23,7 +23,7 @@ struct StagingMemory {
   static void release(const Device& device, void* memory, std::size_t bytes) noexcept;
 };
 
-/// Blocking copies between host and device memory.
+/// Blocking copies between host and device memory; none for a run that is only planned.
 void copy_to_device(const Device& device, void* to, const void* from, std::size_t bytes);
 void copy_to_host(const Device& device, void* to, const void* from, std::size_t bytes);
 

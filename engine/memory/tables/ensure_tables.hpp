@@ -26,6 +26,19 @@ void on_backend(const Device& device, Host&& host, [[maybe_unused]] Cuda&& cuda)
 #endif
 }
 
+/// Fills a table as on_backend(); a run that is only planned has it empty.
+template <class Host, class Cuda>
+void fill_table(const Device& device, const Host& host, const Cuda& cuda) {
+  if (!device.plans()) on_backend(device, host, cuda);
+}
+
+/// A run that is only planned counts what a GPU takes while it makes an alias table.
+inline void count_hub_scratch(const ResidentGraph::Impl& graph) {
+  if (!graph.device.plans()) return;
+  const std::uint64_t bytes = hub_scratch_bytes(graph.device, graph.view.hub_count, graph.max_degree);
+  graph.device.memory().charge_and_release(bytes, "scratch of alias tables");
+}
+
 /// The bias that a sampler's tables are made from: one that has a name, if it is that and no other, since the
 /// code for it is compiled once (named_tables.cpp), not with every sampler.
 template <class Sampler>
@@ -49,7 +62,7 @@ const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables,
   if (tables.cumulative.empty() && graph.view.edges() > 0) {
     const double begin = seconds_now();
     Buffer<std::uint64_t> cumulative(graph.device, graph.view.edges(), "the CTPS table");
-    on_backend(
+    fill_table(
         graph.device, [&] { host::build_ctps(graph.device.threads(), graph.view, bias, cumulative.data()); },
         [&] {
 #if defined(__CUDACC__)
@@ -68,7 +81,8 @@ void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& 
   const double begin = seconds_now();
   Buffer<std::uint64_t> thresholds(graph.device, graph.view.edges(), "the alias table");
   Buffer<std::uint32_t> others(graph.device, graph.view.edges(), "the alias table");
-  on_backend(
+  count_hub_scratch(graph);
+  fill_table(
       graph.device,
       [&] {
         host::build_alias_slots(graph.device.threads(), graph.view, bias, thresholds.data(), others.data());
@@ -89,7 +103,8 @@ const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& table
   if (tables.wide_alias.empty() && graph.view.edges() > 0) {
     const double begin = seconds_now();
     Buffer<WideAlias> slots(graph.device, graph.view.edges(), "the wide alias table");
-    on_backend(
+    count_hub_scratch(graph);
+    fill_table(
         graph.device, [&] { host::build_wide_alias(graph.device.threads(), graph.view, bias, slots.data()); },
         [&] {
 #if defined(__CUDACC__)
@@ -126,9 +141,9 @@ void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf&
   Buffer<std::uint64_t> bounds(graph.device, graph.view.vertices(), "bounds of biases");
   Buffer<std::uint32_t> positive(graph.device, graph.view.vertices(), "counts of candidates");
   if (graph.paged) {
-    bounds_from_host(graph, bias, bounds, positive);
+    if (!graph.device.plans()) bounds_from_host(graph, bias, bounds, positive);
   } else {
-    on_backend(
+    fill_table(
         graph.device,
         [&] { host::build_bounds(graph.device.threads(), graph.view, bias, bounds.data(), positive.data()); },
         [&] {

@@ -34,7 +34,7 @@ void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bia
   if (tables.host_cumulative.size() == 0) {
     make_on_host(graph, [&] {
       Staging<std::uint64_t> sums(graph.device, graph.view.edges(), "the CTPS table");
-      host::build_ctps(graph.device.threads(), graph.host_view, bias, sums.data());
+      if (!graph.device.plans()) host::build_ctps(graph.device.threads(), graph.host_view, bias, sums.data());
       tables.host_cumulative = std::move(sums);
     });
   }
@@ -62,8 +62,10 @@ void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bi
     make_on_host(graph, [&] {
       Staging<std::uint64_t> thresholds(graph.device, graph.view.edges(), "the alias table");
       Staging<std::uint32_t> others(graph.device, graph.view.edges(), "the alias table");
-      host::build_alias_slots(graph.device.threads(), graph.host_view, bias, thresholds.data(),
-                              others.data());
+      if (!graph.device.plans()) {
+        host::build_alias_slots(graph.device.threads(), graph.host_view, bias, thresholds.data(),
+                                others.data());
+      }
       tables.host_thresholds = std::move(thresholds), tables.host_others = std::move(others);
     });
   }

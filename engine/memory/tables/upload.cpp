@@ -8,6 +8,7 @@
 namespace sluice {
 
 void build_exponents(const Device& device, const GraphView& graph, std::int16_t* exponents) {
+  if (device.plans()) return;
 #if defined(__CUDACC__)
   if (device.is_cuda()) return cuda::build_exponents(graph, exponents);
 #endif
@@ -15,6 +16,7 @@ void build_exponents(const Device& device, const GraphView& graph, std::int16_t*
 }
 
 void build_wide_edges(const Device& device, const GraphView& graph, WideEdge* edges) {
+  if (device.plans()) return;
 #if defined(__CUDACC__)
   if (device.is_cuda()) return cuda::build_wide_edges(graph, edges);
 #endif
@@ -23,6 +25,7 @@ void build_wide_edges(const Device& device, const GraphView& graph, WideEdge* ed
 
 void build_packed_edges(const Device& device, const GraphView& graph, EdgePacking packing,
                         std::uint64_t* edges) {
+  if (device.plans()) return;
 #if defined(__CUDACC__)
   if (device.is_cuda()) return cuda::build_packed_edges(graph, packing, edges);
 #endif

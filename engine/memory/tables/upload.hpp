@@ -1,4 +1,4 @@
-// Derived tables of the graph itself, on whichever backend it lives.
+// Derived tables of the graph itself, on whichever backend it lives; none where a run is only planned.
 #pragma once
 
 #include "engine/exec/device.hpp"

@@ -51,11 +51,13 @@ struct LayerJob : InstanceJob<SampleSink> {
   const PageRequest* pages = nullptr;  ///< in partitions
 
   template <class Items>
-  void in_partitions(RunStats& stats, DeviceRanks* link = nullptr) const {
+  void in_partitions(RunStats& stats) const {
     const std::uint64_t each = paged_layer_bytes(graph.device, program.sizes, graph.paging.shard);
+    const auto link = graph.link();
     drive_paged_samples<PagedLayerGrower<Items, Sampler>>(
-        graph, *pages, PagedLayerSetup<Sampler>{graph, program, stats, link}, each, program.sampler.depth(),
-        options, begin, end, sink, stats);
+        graph, *pages, PagedLayerSetup<Sampler>{graph, program, stats, link.get()}, each,
+        program.sampler.depth(), options, begin, end, sink, stats);
+    if (link) stats.exchanged_bytes += link->bytes_sent();
   }
 
   void on_host(RunStats& stats) const {
@@ -74,18 +76,12 @@ struct LayerJob : InstanceJob<SampleSink> {
   }
 
 #if defined(__CUDACC__)
-  void in_partitions_on_cuda(RunStats& stats) const {
-    Communicator* const ranks = graph.paging.shard;
-    const auto link = ranks ? make_device_ranks(*ranks) : nullptr;
-    in_partitions<cuda::PagedItems>(stats, link.get());
-    if (link) stats.exchanged_bytes += link->bytes_sent();
-  }
-
   void on_cuda(RunStats& stats) const {
-    if (graph.paged) return in_partitions_on_cuda(stats);
+    if (graph.paged) return in_partitions<cuda::PagedItems>(stats);
     const bool hubs = graph.view.hub_count > 0, wide = program.sizes.layer > GraphView::kHubDegree;
     const std::uint64_t batch = cuda::instances_at_once(
         graph.device, LayerArena::bytes_per_slot(program.sizes) + sizeof(std::uint64_t), end - begin);
+    if (graph.device.plans()) return;
     const cuda::LeftList left(graph.device, hubs ? batch : 0);
     const LayerArena arena(graph.device, program.sizes, batch);
     const Buffer<std::uint32_t> seed_counts(graph.device, batch, "counts of seeds");

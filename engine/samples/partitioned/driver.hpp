@@ -44,9 +44,7 @@ class PartitionedSamples {
   std::uint64_t next(std::uint64_t left) {
     submitted_ = 0, grown_ = false;
     if (cache_) return batch_;
-    cache_.emplace(graph_, pages_,
-                   plan_shard(ranks_, graph_.device, graph_.graph, graph_.paging, pages_.columns,
-                              bytes_per_instance_, left, depths_),
+    cache_.emplace(graph_, pages_, graph_.share_memory(pages_.columns, bytes_per_instance_, left, depths_),
                    PageUse{.picks = 8});
     together(ranks_, [&] { grower_.emplace(make_, *cache_); });
     return batch_ = cache_->plan().batch;
@@ -98,6 +96,8 @@ void drive_paged_samples(ResidentGraph::Impl& graph, const PageRequest& pages, c
     if (graph.paging.balance != Balance::automatic)
       throw UsageError("--balance: on a GPU samples work on one partition after another; leave it out");
   }
+  if (graph.device.plans())
+    return static_cast<void>(graph.share_memory(pages.columns, bytes_per_instance, end - begin, depths));
   PartitionedSamples<Grower, Make> job(graph, pages, make, bytes_per_instance, depths, sink, stats);
   run_batches(job, {begin, end}, options.progress, stats);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/batch/run_batches.hpp"
@@ -27,7 +28,7 @@ template <class Job>
 struct HostPools {
   using Items = host::PagedItems;
 
-  const Job& job;
+  HostPools(const Job& of, RunStats&) : job(of) {}
 
   void visit(Instance first, std::uint64_t count, const PoolRows& rows, const PoolVisits& visits) const {
     parallel_blocks(job.graph.device.threads(), count, 16,
@@ -36,6 +37,8 @@ struct HostPools {
                         rows.visit(SingleLane{}, job.program, first + i, i, visits);
                     });
   }
+
+  const Job& job;
 };
 
 /// One run; `Backend` is HostPools or CudaPools.
@@ -43,17 +46,13 @@ template <class Job, class Backend>
 class PagedPools {
  public:
   /// `link` null, on all ranks: what ranks hand each other goes through their hosts.
-  PagedPools(const Job& job, const Backend& backend, RunStats& stats, DeviceRanks* link = nullptr)
+  PagedPools(const Job& job, const Backend& backend, PagedPlan plan, RunStats& stats, DeviceRanks* link)
       : job_(job),
         backend_(backend),
         stats_(stats),
         device_(job.graph.device),
         ranks_(job.graph.paging.shard),
-        cache_(job.graph, *job.pages,
-               plan_shard(ranks_, device_, job.graph.graph, job.graph.paging, job.pages->columns,
-                          job.bytes_per_instance() + parked_pool_bytes(device_, ranks_), job.end - job.begin,
-                          job.program.length),
-               PageUse{.picks = 8}),
+        cache_(job.graph, *job.pages, std::move(plan), PageUse{.picks = 8}),
         batch_(std::min<std::uint64_t>(cache_.plan().batch, job.end - job.begin)),
         memory_(device_, batch_, job.program.sizes()),
         states_(device_, batch_, PoolBatch::kPurpose),

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/batch/options.hpp"
@@ -77,12 +78,24 @@ struct PoolJob : InstanceJob<WalkSink> {
     }
   }
 
+  template <class Backend>
+  void in_partitions(RunStats& stats) const {
+    const std::uint64_t each = bytes_per_instance() + parked_pool_bytes(graph.device, graph.paging.shard);
+    PagedPlan plan = graph.share_memory(pages->columns, each, end - begin, program.length);
+    if (graph.device.plans()) return;
+    const Backend backend(*this, stats);
+    const auto link = graph.link();
+    PagedPools(*this, backend, std::move(plan), stats, link.get()).run();
+    if (link) stats.exchanged_bytes += link->bytes_sent();
+  }
+
   void on_host(RunStats& stats) const {
-    if (graph.paged) return PagedPools(*this, HostPools<PoolJob>{*this}, stats).run();
+    if (graph.paged) return in_partitions<HostPools<PoolJob>>(stats);
     const std::uint64_t batch =
         host_pool_batch(bytes_per_instance(), end - begin, graph.device.memory().available());
     const std::array<PoolBatch, 2> memory{PoolBatch(graph.device, batch, program.sizes()),
                                           PoolBatch(graph.device, batch, program.sizes())};
+    if (graph.device.plans()) return;
     std::atomic<std::uint64_t> steps{0};
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       const PoolRows out = rows(memory[stats.batches % 2]);
@@ -98,16 +111,10 @@ struct PoolJob : InstanceJob<WalkSink> {
   }
 
 #if defined(__CUDACC__)
-  void in_partitions_on_cuda(RunStats& stats) const {
-    Communicator* const ranks = graph.paging.shard;
-    const auto link = ranks ? make_device_ranks(*ranks) : nullptr;
-    PagedPools(*this, CudaPools<PoolJob>(*this, stats), stats, link.get()).run();
-    if (link) stats.exchanged_bytes += link->bytes_sent();
-  }
-
   void on_cuda(RunStats& stats) const {
-    if (graph.paged) return in_partitions_on_cuda(stats);
+    if (graph.paged) return in_partitions<CudaPools<PoolJob>>(stats);
     const std::uint64_t batch = cuda::instances_at_once(graph.device, bytes_per_instance(), end - begin);
+    if (graph.device.plans()) return;
     const PoolBatch memory(graph.device, batch, program.sizes());
     PoolPieces pieces(graph.device, sink ? batch : 0, program.sizes());
     const Buffer<unsigned long long> steps(graph.device, 1, "counters");

@@ -50,12 +50,14 @@ struct OnePassJob : InstanceJob<SampleSink> {
   bool nodes;  ///< `node`; else `edge`, whose targets are read where the host has them
 
   template <class Items>
-  void in_partitions(RunStats& stats, DeviceRanks* link = nullptr) const {
+  void in_partitions(RunStats& stats) const {
     const std::uint64_t each = paged_node_bytes(graph.device, graph.graph, program.count, graph.paging.shard,
                                                 graph.device.memory().available());
+    const auto link = graph.link();
     drive_paged_samples<PagedNodeGrower<Items>>(graph, PageRequest(graph),
-                                                PagedNodeSetup{graph, program, stats, link}, each, 1, options,
-                                                begin, end, sink, stats);
+                                                PagedNodeSetup{graph, program, stats, link.get()}, each, 1,
+                                                options, begin, end, sink, stats);
+    if (link) stats.exchanged_bytes += link->bytes_sent();
   }
 
   void on_host(RunStats& stats) const {
@@ -111,6 +113,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
   /// draw(first, count, values) draws positions of instances [first, first + count).
   template <class Draw>
   void edges_of_ranks(RunStats& stats, const Draw& draw) const {
+    if (graph.device.plans()) return;
     constexpr std::uint64_t kBatchBytes = 16u << 20;  // of results
     Communicator& ranks = *graph.paging.shard;
     const std::uint64_t each =
@@ -155,21 +158,15 @@ struct OnePassJob : InstanceJob<SampleSink> {
   }
 
 #if defined(__CUDACC__)
-  void in_partitions_on_cuda(RunStats& stats) const {
-    Communicator* const ranks = graph.paging.shard;
-    const auto link = ranks ? make_device_ranks(*ranks) : nullptr;
-    in_partitions<cuda::PagedItems>(stats, link.get());
-    if (link) stats.exchanged_bytes += link->bytes_sent();
-  }
-
   void on_cuda(RunStats& stats) const {
-    if (graph.paged && nodes) return in_partitions_on_cuda(stats);
+    if (graph.paged && nodes) return in_partitions<cuda::PagedItems>(stats);
     if (graph.paging.shard && !nodes) return edges_of_ranks_on_cuda(stats);
     const std::uint64_t hubs_drawn =
         nodes ? std::min<std::uint64_t>(graph.view.hub_count, program.count) : 0;  // at most, an instance
     const std::uint64_t bytes =
         (program.count * (nodes ? 3 : 1) + program.capacity + hubs_drawn) * sizeof(std::uint64_t);
     const std::uint64_t batch = cuda::instances_at_once(graph.device, bytes, end - begin);
+    if (graph.device.plans()) return;
     const Buffer<std::uint64_t> values(graph.device, batch * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, batch * program.capacity, kPurpose);
     const Buffer<std::uint64_t> counts(graph.device, nodes ? batch * program.count : 0, kPurpose);
@@ -220,6 +217,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
     const std::uint64_t at_once = cuda::instances_at_once(graph.device, bytes, end - begin);
     const Buffer<std::uint64_t> drawn(graph.device, at_once * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, at_once * program.capacity, kPurpose);
+    if (graph.device.plans()) return;
     const cuda::Stream stream;
     edges_of_ranks(stats, [&](Instance first, std::uint64_t count, std::uint64_t* values) {
       for (std::uint64_t from = 0; from < count; from += at_once) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/batch/run_batches.hpp"
@@ -23,7 +24,7 @@ class PagedWalkDriver {
  public:
   PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
                   const WalkOptions& options, WalkSink* sink, RunStats& stats, InstanceRange range,
-                  std::uint64_t bytes_per_walk, const MakeQueues& make);
+                  PagedPlan plan, const MakeQueues& make);
 
   void run_all(InstanceRange range);
 
@@ -33,7 +34,6 @@ class PagedWalkDriver {
   void run(Instance first, std::uint64_t count, BatchWriter& writer);
 
  private:
-  PagedPlan make_plan(const PageColumns& columns, std::uint64_t bytes_per_walk) const;
   std::uint64_t per_home() const { return cache_.plan().batch; }
   std::uint32_t leg() const { return static_cast<std::uint32_t>(cache_.plan().leg); }
   const ActiveWalks& batch() const { return queues_->batch(); }
@@ -51,7 +51,6 @@ class PagedWalkDriver {
   WalkSink* sink_;
   RunStats& stats_;
   Communicator* ranks_;
-  Instance instances_;
   PartitionCache cache_;
   BatchHomes homes_;
   std::unique_ptr<WalkQueues> queues_;
@@ -62,15 +61,13 @@ class PagedWalkDriver {
 
 PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
                                  const WalkOptions& options, WalkSink* sink, RunStats& stats,
-                                 InstanceRange range, std::uint64_t bytes_per_walk, const MakeQueues& make)
+                                 InstanceRange range, PagedPlan plan, const MakeQueues& make)
     : graph_(graph),
       options_(options),
       sink_(sink),
       stats_(stats),
       ranks_(graph.paging.shard),
-      instances_(range.end - range.begin),
-      cache_(graph, pages, make_plan(pages.columns, bytes_per_walk),
-             PageUse{.picks = 1, .steps = options.length}),
+      cache_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}),
       homes_(graph.device, ranks_, range.begin, range.end, cache_.plan().batch),
       queues_(make(homes_.capacity(), leg(), cache_.partitions() + 2)) {
   ActiveWalks& batch = queues_->batch();
@@ -107,14 +104,6 @@ void PagedWalkDriver::run(Instance, std::uint64_t, BatchWriter& writer) {
     exchange_->bring_home(queues_->paths(), per_home() * (std::uint64_t{options_.length} + 1), stats_);
   stats_.compute_seconds += seconds_now() - start - (stats_.transfer_seconds + stats_.write_seconds - left);
   rows_->leave(queues_->paths(), writer);
-}
-
-PagedPlan PagedWalkDriver::make_plan(const PageColumns& columns, std::uint64_t bytes_per_walk) const {
-  const std::uint64_t each = bytes_per_walk + (std::uint64_t{options_.length} + 1) * sizeof(Vertex);
-  // Every rank holds the walks of all.
-  const auto homes = static_cast<std::uint64_t>(ranks_ ? ranks_->size() : 1);
-  return plan_shard(ranks_, graph_.device, graph_.graph, graph_.paging, columns, each * homes, instances_,
-                    options_.length, 0, each - bytes_per_walk);
 }
 
 /// Leg by leg. What the last one made is still on the device.
@@ -177,7 +166,13 @@ void walk_in_partitions(ResidentGraph::Impl& graph, const PageRequest& pages, St
                         const WalkOptions& options, RunStats& stats, Instance begin, Instance end,
                         WalkSink* sink, std::uint64_t bytes_per_walk, const MakeQueues& make) {
   const InstanceRange range{begin, end};
-  PagedWalkDriver(graph, pages, starts, options, sink, stats, range, bytes_per_walk, make).run_all(range);
+  const std::uint64_t row_bytes = (std::uint64_t{options.length} + 1) * sizeof(Vertex);
+  // Every rank holds the walks of all.
+  const auto homes = static_cast<std::uint64_t>(graph.paging.shard ? graph.paging.shard->size() : 1);
+  PagedPlan plan = graph.share_memory(pages.columns, (bytes_per_walk + row_bytes) * homes, end - begin,
+                                      options.length, row_bytes);
+  if (graph.device.plans()) return;
+  PagedWalkDriver(graph, pages, starts, options, sink, stats, range, std::move(plan), make).run_all(range);
 }
 
 }  // namespace sluice

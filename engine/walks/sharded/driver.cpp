@@ -121,6 +121,10 @@ bool walk_resident_shard(ResidentGraph::Impl& graph, const PageRequest& pages, S
   auto plan = plan_resident_shard(ranks, graph.device, graph.graph, graph.paging, pages.columns, bytes,
                                   end - begin, asks, 0, slot_bytes);
   if (!plan) return false;
+  if (graph.device.plans()) {
+    graph.note({*std::move(plan), pages.columns, end - begin, options.length, true});
+    return true;
+  }
   ShardJob* const job = connect(ranks);
   if (!job) return false;
   std::optional<ShardWalkDriver> driver;

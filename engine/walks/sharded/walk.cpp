@@ -61,6 +61,7 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
   if (batch == 0) return std::nullopt;
   plan.batch = batch;
   plan.slot_bytes = parts_bytes;
+  plan.instance_bytes = bytes_per_walk * size;
   return plan;
 }
 
