@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "io/heap_text.hpp"
 #include "io/results/json_text.hpp"
 
 namespace sluice::io::h5 {
@@ -55,15 +56,9 @@ Handle open_scalar(hid_t object, const std::string& name, H5T_class_t wanted) {
 }
 
 template <class T>
-bool read_integer(hid_t object, const std::string& name, T& value) {
-  const Handle attribute = open_scalar(object, name, H5T_INTEGER);
+bool read_number(hid_t object, const std::string& name, H5T_class_t wanted, T& value) {
+  const Handle attribute = open_scalar(object, name, wanted);
   return attribute && H5Aread(attribute.get(), memory_type<T>(), &value) >= 0;
-}
-
-/// The file's descriptor, or -1.
-int descriptor_of(hid_t file) {
-  void* held = nullptr;
-  return H5Fget_vfd_handle(file, H5P_DEFAULT, &held) >= 0 ? *static_cast<int*>(held) : -1;
 }
 
 /// Asks the file system for all that the file will need. A flush that fails halfway leaves the library unable
@@ -136,14 +131,17 @@ void close_file(Handle& file) {
 void abandon_file(Handle& file) noexcept {
   if (!file) return;
   quiet();
-  void* held = nullptr;
   if (const int sink = ::memfd_create("abandoned", MFD_CLOEXEC); sink >= 0) {
-    if (H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &held) >= 0)
-      ::dup3(sink, *static_cast<int*>(held), O_CLOEXEC);
+    if (const int written = descriptor_of(file.get()); written >= 0) ::dup3(sink, written, O_CLOEXEC);
     ::close(sink);
   }
   let_go(file);
   H5Eclear2(H5E_DEFAULT);
+}
+
+int descriptor_of(hid_t file) {
+  void* held = nullptr;
+  return H5Fget_vfd_handle(file, H5P_DEFAULT, &held) >= 0 ? *static_cast<int*>(held) : -1;
 }
 
 Handle create_group(hid_t parent, const std::string& name) {
@@ -184,38 +182,29 @@ void write_fixed_text(hid_t object, const std::string& name, const std::string& 
 }
 
 bool read_attribute(hid_t object, const std::string& name, std::int64_t& value) {
-  return read_integer(object, name, value);
+  return read_number(object, name, H5T_INTEGER, value);
 }
 
 bool read_attribute(hid_t object, const std::string& name, std::uint64_t& value) {
-  return read_integer(object, name, value);
+  return read_number(object, name, H5T_INTEGER, value);
+}
+
+bool read_attribute(hid_t object, const std::string& name, double& value) {
+  return read_number(object, name, H5T_FLOAT, value);
 }
 
 bool read_attribute(hid_t object, const std::string& name, std::string& text) {
-  const TextFound found = read_fixed_text(object, name, text);
-  if (found != TextFound::variable) return found == TextFound::fixed;
   const Handle attribute = open_scalar(object, name, H5T_STRING);
+  if (!attribute) return false;
   const Handle type(H5Aget_type(attribute.get()));
-  char* characters = nullptr;
-  if (H5Aread(attribute.get(), type.get(), &characters) < 0) return false;
-  text = characters ? characters : "";
-  H5free_memory(characters);
-  return true;
-}
-
-TextFound read_fixed_text(hid_t object, const std::string& name, std::string& text) {
-  constexpr std::size_t kLongest = 64u << 10;  // no attribute beside its object's header has more bytes
-  const Handle attribute = open_scalar(object, name, H5T_STRING);
-  if (!attribute) return TextFound::none;
-  const Handle type(H5Aget_type(attribute.get()));
-  if (H5Tis_variable_str(type.get()) > 0) return TextFound::variable;
+  if (H5Tis_variable_str(type.get()) > 0) return read_heap_text(attribute, text);
   const std::size_t size = H5Tget_size(type.get());
-  if (size > kLongest) return TextFound::none;
+  if (size > kLongestText) return false;
   std::vector<char> characters(size + 1, '\0');
-  if (H5Aread(attribute.get(), type.get(), characters.data()) < 0) return TextFound::none;
+  if (H5Aread(attribute.get(), type.get(), characters.data()) < 0) return false;
   text = characters.data();
   while (!text.empty() && text.back() == ' ') text.pop_back();
-  return TextFound::fixed;
+  return true;
 }
 
 bool has_link(hid_t parent, const std::string& name) {

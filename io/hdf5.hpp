@@ -75,6 +75,9 @@ void change_file(Handle file, Action&& action) {
   }
 }
 
+/// The file's descriptor, or -1.
+int descriptor_of(hid_t file);
+
 /// Creates a group, without times.
 Handle create_group(hid_t parent, const std::string& name);
 /// Dataset creation properties without times, so that the same data make the same bytes.
@@ -105,12 +108,12 @@ hid_t memory_type() {
   return file_type<T>();
 }
 
-/// Writes an attribute of one value, an array of values, or variable-length UTF-8 text. Python reads such
-/// text as str; but where it is, the library trusts the file, and a damaged one makes it crash.
+/// Writes an attribute of one value, an array of values, or variable-length UTF-8 text, which Python reads
+/// as str. Where such text lies, the library trusts the file; read_attribute() looks for itself.
 void write_attribute(hid_t object, const std::string& name, const void* values, hid_t type,
                      hsize_t count = 0);
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
-/// Text of fixed length, which is safe to read from any file.
+/// Text of fixed length, which lies in the object's header.
 void write_fixed_text(hid_t object, const std::string& name, const std::string& text);
 template <class T>
 requires std::is_arithmetic_v<T>
@@ -121,10 +124,8 @@ void write_attribute(hid_t object, const std::string& name, T value) {
 /// Reads a scalar attribute; false if there is none of this name, or none of a fitting class.
 bool read_attribute(hid_t object, const std::string& name, std::int64_t& value);
 bool read_attribute(hid_t object, const std::string& name, std::uint64_t& value);
+bool read_attribute(hid_t object, const std::string& name, double& value);
 bool read_attribute(hid_t object, const std::string& name, std::string& text);
-/// Reads fixed-length text; what is variable is found, but not looked at.
-enum class TextFound { none, fixed, variable };
-TextFound read_fixed_text(hid_t object, const std::string& name, std::string& text);
 
 /// Whether `parent` has a member of this name.
 bool has_link(hid_t parent, const std::string& name);

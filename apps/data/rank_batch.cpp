@@ -36,9 +36,6 @@ void check_previous(const io::RankFile& found, const std::string& path, const Gr
   const auto refuse = [&](const std::string& what) {
     throw InputError(fmt::format("{}: {} (rank the graph anew with --method static)", path, what));
   };
-  if (found.ranks.size() != graph.vertices()) {
-    refuse(fmt::format("{} ranks, and the graph has {} vertices", found.ranks.size(), graph.vertices()));
-  }
   if (!found.graph_checksum.empty() && found.graph_checksum != format_checksum(graph.checksum)) {
     refuse("these are ranks of another graph");
   }
@@ -166,7 +163,7 @@ RankBatch::RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options,
   io::RankFile previous;
   if (follows) {
     validate(options.rank, job.device());
-    previous = io::read_rank_file(options.previous);
+    previous = io::read_rank_file(options.previous, job.graph().vertices());
     check_previous(previous, options.previous, job.graph(), rank);
     check_precision(previous, options.previous, rank, options.rank);
   }

@@ -91,10 +91,8 @@ void GraphFile::open_file(Caching caching) {
 }
 
 void GraphFile::read_header() {
-  // Earlier files have texts of variable length, which HDF5 would follow anywhere in a damaged file. They are
-  // not read: what else the header holds tells a graph.
-  std::string format = "graph";
-  if (h5::read_fixed_text(file_.get(), "sluice_format", format) == h5::TextFound::none) {
+  std::string format;
+  if (!h5::read_attribute(file_.get(), "sluice_format", format)) {
     throw InputError(
         fmt::format("{} is no graph file (root attribute sluice_format is missing); {}", path_, kRemedy));
   }
@@ -131,7 +129,7 @@ void GraphFile::read_header() {
   info_.weighted = has(GraphPart::out_data);
   if (h5::read_attribute(file_.get(), "weighted", number)) info_.weighted = number != 0;
   has_checksum_ = h5::read_attribute(file_.get(), "checksum", info_.checksum);
-  h5::read_fixed_text(file_.get(), "origin", info_.origin);
+  h5::read_attribute(file_.get(), "origin", info_.origin);
 }
 
 void GraphFile::check_sizes(bool in) const {

@@ -110,7 +110,6 @@ struct GraphWriter::Impl {
   }
 
   void write_header(hid_t file) const {
-    // For Python, which reads such text as str; this program finds it without following it.
     h5::write_attribute(file, "sluice_format", std::string("graph"));
     h5::write_attribute(file, "sluice_version", kGraphVersion);
     h5::write_attribute(file, "vertices", static_cast<std::int64_t>(info.vertices));

@@ -1,6 +1,7 @@
 // Ranks that an earlier run wrote (CONTRACT section 3, PageRank).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -19,8 +20,8 @@ struct RankFile {
   std::optional<bool> converged;
 };
 
-/// Reads an HDF5 file with a dataset /rank. Throws InputError with one line that names the file, what is
-/// wrong and the remedy.
-RankFile read_rank_file(const std::string& path);
+/// Reads an HDF5 file with a dataset /rank of so many. Throws InputError with one line that names the file,
+/// what is wrong and the remedy.
+RankFile read_rank_file(const std::string& path, std::uint64_t vertices);
 
 }  // namespace sluice::io

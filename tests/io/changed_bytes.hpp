@@ -1,0 +1,61 @@
+// A file with one byte after the other changed must be read, or refused as bad input: HDF5 must neither crash
+// nor hang on it.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+
+#include "engine/core/error.hpp"
+
+namespace sluice::test {
+
+#if defined(__SANITIZE_ADDRESS__)
+/// HDF5 reads memory that it freed when a file is damaged, and a sanitizer ends that.
+constexpr bool kMayDamage = false;
+#else
+constexpr bool kMayDamage = true;
+#endif
+
+template <class Read>
+void read_changed(const std::string& path, std::uint64_t bytes, std::uint64_t& at, Read&& read) {
+  const int file = open(path.c_str(), O_RDWR);
+  for (at = 0; at < bytes; ++at) {
+    std::uint8_t byte = 0;
+    if (pread(file, &byte, 1, static_cast<off_t>(at)) != 1) _exit(1);
+    const std::uint8_t changed = byte == 0 ? 255 : byte ^ 8;
+    if (pwrite(file, &changed, 1, static_cast<off_t>(at)) != 1) _exit(1);
+    try {
+      read();
+    } catch (const InputError&) {
+    } catch (...) {
+      _exit(2);
+    }
+    if (pwrite(file, &byte, 1, static_cast<off_t>(at)) != 1) _exit(1);
+  }
+}
+
+/// Reads the file with each of its `bytes` changed, in a process that may crash; the first byte that it could
+/// not stand, or `bytes`.
+template <class Read>
+std::uint64_t first_fatal_byte(const std::string& path, std::uint64_t bytes, Read&& read) {
+  void* const shared = mmap(nullptr, sizeof bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto& at = *static_cast<std::uint64_t*>(shared);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(300);  // a hang ends
+    read_changed(path, bytes, at, read);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  const std::uint64_t first = WIFEXITED(status) && WEXITSTATUS(status) == 0 ? bytes : at;
+  munmap(shared, sizeof bytes);
+  return first;
+}
+
+}  // namespace sluice::test
