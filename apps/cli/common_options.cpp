@@ -74,7 +74,8 @@ void declare_results(Command& command, CommonOptions& options) {
   command.choice("--output-layout", options.output_layout, kOutputLayouts,
                  "one file, or one a rank and a file that joins them (h5)");
   command.writes_beside("the shards of --output", [&options] {
-    return options.output_layout == OutputLayout::sharded ? folder_of_shards(options.output) : "";
+    return options.output_layout == OutputLayout::sharded || options.force ? folder_of_shards(options.output)
+                                                                           : "";
   });
   command.flag("--force", options.force, "replace what exists");
   declare_report(command, options);

@@ -29,6 +29,66 @@ void require_visible(const std::string& share, int rank) {
                   share, rank));
 }
 
+std::optional<ino_t> node_of(const fs::path& path) {
+  struct stat found {};
+  return ::lstat(path.c_str(), &found) == 0 ? std::optional(found.st_ino) : std::nullopt;
+}
+
+/// Files that were among the shards before the job.
+class OldShards {
+ public:
+  OldShards() = default;
+  explicit OldShards(std::string folder) : folder_(std::move(folder)) {
+    std::error_code absent;
+    for (const auto& entry : fs::directory_iterator(folder_, absent))
+      all_.push_back({entry.path(), node_of(entry.path()).value_or(0)});
+  }
+
+  /// Leaves alone what has no name that a job gives: 00002.h5, or 00002-1.h5 where the first was taken.
+  void keep_shards_alone() {
+    std::erase_if(all_, [](const Shard& old) {
+      const std::string stem = old.path.stem().string();
+      return old.path.extension() != ".h5" || stem.find_first_not_of("0123456789-") != stem.npos;
+    });
+  }
+  /// Forgets what others have removed or replaced since.
+  void forget_changed() {
+    std::erase_if(all_, [](const Shard& old) { return node_of(old.path) != old.node; });
+  }
+  /// Removes them, and the folder where nothing else is in it.
+  void remove() {
+    forget_changed();
+    for (const Shard& old : all_) ::unlink(old.path.c_str());
+    if (!all_.empty()) ::rmdir(folder_.c_str());
+  }
+
+ private:
+  struct Shard {
+    fs::path path;
+    ino_t node = 0;
+  };
+  std::string folder_;
+  std::vector<Shard> all_;
+};
+
+/// Throws UsageError where the folder of shards holds anything else.
+OldShards shards_in(const std::string& folder) {
+  std::error_code absent;
+  if (!fs::exists(folder, absent)) return {};
+  if (!fs::is_directory(folder)) throw UsageError(folder + " is no folder: choose another name");
+  io::OutputFile::require_free(folder, true);
+  return OldShards(folder);
+}
+
+/// Those of an output that a job of one file replaces.
+OldShards shards_replaced(const std::string& output) {
+  std::error_code absent;
+  if (output == "-" || !fs::exists(io::OutputFile::name_of(output), absent)) return {};
+  OldShards old(folder_of_shards(output));
+  old.keep_shards_alone();
+  return old;
+}
+
 /// One file. Rank 0 writes it while it makes its own share, and appends what the others have logged.
 class SingleOutput final : public JobOutput {
  public:
@@ -36,6 +96,7 @@ class SingleOutput final : public JobOutput {
                const std::vector<std::string>& text_columns) {
     if (world().leads()) {
       const auto held = hold_end();
+      if (options.force) old_ = shards_replaced(options.output);
       writer_ = io::make_result_writer(options.output, options.format, options.force, attributes.whole,
                                        text_columns, options.scratch);
       if (world().size() > 1)
@@ -52,7 +113,10 @@ class SingleOutput final : public JobOutput {
     collect();
     writer_->finish();
   }
-  void commit() override { writer_->commit(); }
+  void commit() override {
+    writer_->commit();
+    old_.remove();
+  }
 
   std::uint64_t result_bytes() const override { return world().leads() ? bytes_written() : 0; }
 
@@ -69,32 +133,10 @@ class SingleOutput final : public JobOutput {
     }
   }
 
-  std::optional<TemporaryFolder> owned_;  // rank 0's
+  std::optional<TemporaryFolder> owned_;  // rank 0's, as what follows
+  OldShards old_;
   std::string folder_;
 };
-
-/// A file that was among the shards before the job.
-struct OldShard {
-  fs::path path;
-  ino_t node = 0;
-};
-
-std::optional<ino_t> node_of(const fs::path& path) {
-  struct stat found {};
-  return ::lstat(path.c_str(), &found) == 0 ? std::optional(found.st_ino) : std::nullopt;
-}
-
-/// Throws UsageError where the folder of shards holds anything else.
-std::vector<OldShard> shards_in(const std::string& folder) {
-  std::error_code absent;
-  if (!fs::exists(folder, absent)) return {};
-  if (!fs::is_directory(folder)) throw UsageError(folder + " is no folder: choose another name");
-  io::OutputFile::require_free(folder, true);
-  std::vector<OldShard> all;
-  for (const auto& entry : fs::directory_iterator(folder))
-    all.push_back({entry.path(), node_of(entry.path()).value_or(0)});
-  return all;
-}
 
 /// A folder of result files, each as --instance-range would have made it, and a file that joins them. Rank 0
 /// puts the new ones beside those that are there, under other names; then the joining file gets its name, in
@@ -125,7 +167,7 @@ class ShardedOutput final : public JobOutput {
     world().barrier("the results of all ranks");
     if (!world().leads()) return;
     throw_if_stopped();
-    std::erase_if(old_, [](const OldShard& old) { return node_of(old.path) != old.node; });
+    old_.forget_changed();
     const unsigned generation = free_generation();
     const fs::path relative = fs::path(shards_).filename();
     for (int rank = 0; rank < world().size(); ++rank) {
@@ -155,7 +197,7 @@ class ShardedOutput final : public JobOutput {
       ::rmdir(shards_.c_str());
       throw;
     }
-    if (force_) remove_old();
+    if (force_) old_.remove();
   }
 
   std::uint64_t bytes_written() const override { return writer_->bytes_written() + written_; }
@@ -178,19 +220,12 @@ class ShardedOutput final : public JobOutput {
     return generation;
   }
 
-  /// What another job has put there in between is left.
-  void remove_old() const {
-    for (const OldShard& old : old_) {
-      if (node_of(old.path) == old.node) ::unlink(old.path.c_str());
-    }
-  }
-
   std::vector<io::Attribute> whole_;
   bool force_;
   std::optional<io::OutputFile> joined_;  // rank 0's, and what follows
   std::optional<TemporaryFolder> work_;
   std::string shards_;
-  std::vector<OldShard> old_;
+  OldShards old_;
   std::vector<io::ShardFile> made_;
   std::uint64_t written_ = 0;
   std::string folder_;

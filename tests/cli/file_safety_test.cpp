@@ -186,6 +186,29 @@ TEST_F(FileSafety, AKilledJobLeavesTheNameWithShardsOfItsOwn) {
   EXPECT_TRUE(read_numbers(at("o.h5"), "walks") == walks[2]);
 }
 
+/// Of a replaced result nothing stays, in whatever form the new one comes. Other files in that folder do.
+TEST_F(FileSafety, OneFileReplacesAResultAndItsShards) {
+  const std::string shards = at("o.h5.shards");
+  for (const std::vector<std::string>& form : {std::vector<std::string>{}, {"--format", "npy"}}) {
+    std::filesystem::remove_all(at("o.h5"));
+    run(walk(at("o.h5"), {"--output-layout", "sharded"}));
+    auto words = walk(at("o.h5"), {"--force"});
+    words.insert(words.end(), form.begin(), form.end());
+    run(words);
+    EXPECT_FALSE(std::filesystem::exists(shards));
+  }
+
+  std::filesystem::remove_all(at("o.h5"));
+  run(walk(at("o.h5"), {"--output-layout", "sharded"}));
+  write_bytes(shards + "/mine.h5", "mine");
+  run(walk(at("o.h5"), {"--force"}));
+  EXPECT_FALSE(std::filesystem::exists(shards + "/00000.h5"));
+  EXPECT_EQ(read_bytes(shards + "/mine.h5"), "mine");
+
+  refuse(2, "the shards of --output: " + shards + " holds the file of --report",
+         walk(at("o.h5"), {"--force", "--report", shards + "/report.json"}));
+}
+
 /// As a killed job may leave them: they are in no job's way, and no job removes them unasked.
 TEST_F(FileSafety, ShardsWithoutTheFileThatShowsThemBlockNobody) {
   const auto words = walk(at("o.h5"), {"--output-layout", "sharded"});
