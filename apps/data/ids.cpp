@@ -10,7 +10,7 @@ IdMap::IdMap(const Graph& graph, bool original) : vertices_(graph.vertices()) {
   original_ = graph.original_ids.span();
   // Compaction keeps the order of ids; only vertices added later stand behind.
   if (std::is_sorted(original_.begin(), original_.end())) return;
-  by_id_.resize(original_.size());
+  by_id_ = HostArray<Vertex>(original_.size(), "vertices by original id");
   std::iota(by_id_.begin(), by_id_.end(), Vertex{0});
   std::sort(by_id_.begin(), by_id_.end(), [&](Vertex a, Vertex b) { return original_[a] < original_[b]; });
 }

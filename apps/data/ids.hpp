@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
+#include "engine/core/host_array.hpp"
 #include "engine/core/types.hpp"
 #include "partition/graph.hpp"
 
@@ -23,6 +23,8 @@ class IdMap {
     if (vertex == kNoVertex) return -1;
     return original_.empty() ? static_cast<std::int64_t>(vertex) : original_[vertex];
   }
+  /// What it takes of host memory.
+  std::uint64_t bytes() const { return by_id_.bytes(); }
   /// True where external ids are not the engine's.
   bool translates() const { return !original_.empty(); }
   /// True where ids are written as i64: original ids, or more vertices than i32 can name.
@@ -31,7 +33,7 @@ class IdMap {
  private:
   std::uint64_t vertices_;
   std::span<const std::int64_t> original_;
-  std::vector<Vertex> by_id_;  ///< vertices in order of original id, where that is not their own order
+  HostArray<Vertex> by_id_;  ///< vertices in order of original id, where that is not their own order
 };
 
 }  // namespace sluice::apps

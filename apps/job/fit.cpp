@@ -78,7 +78,7 @@ std::string format_need(std::uint64_t bytes) {
 }
 
 std::uint64_t Job::held_bytes() const {
-  return starts_bytes_ + graph_bytes();
+  return starts_bytes_ + graph_bytes() + ids_->bytes();
 }
 
 std::uint64_t Job::graph_bytes() const {

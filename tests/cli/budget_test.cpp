@@ -104,6 +104,25 @@ TEST_F(Budget, OfQueries) {
   }
 }
 
+/// Vertices that came later stand behind all others: their ids are out of order, and are looked up in a list.
+TEST_F(Budget, OfOriginalIds) {
+  std::string edges;
+  for (int i = 0; i < 50'000; ++i) edges += std::to_string(1000 + i) + ' ' + std::to_string(1001 + i) + '\n';
+  write_bytes(at("edges.txt"), edges);
+  write_bytes(at("late.txt"), "1 2\n");
+  run({"convert", at("edges.txt"), at("early.h5"), "--compact", "--reverse"});
+  run({"pagerank", at("early.h5"), "--insert", at("late.txt"), "--original-ids", "--output-graph",
+       at("late.h5"), "--output", at("ranks.h5")});
+  const std::vector<std::string> walk{"walk", at("late.h5"), "--instances", "10", "--length", "2"};
+  std::vector<std::string> original = walk;
+  original.push_back("--original-ids");
+
+  const std::uint64_t engine_ids = report_of(walk)["peak_host_bytes"],
+                      ids = report_of(original)["peak_host_bytes"];
+
+  EXPECT_GE(ids, engine_ids + 50'003 * 4);
+}
+
 TEST_F(Budget, OfWhatUsersBring) {
   const auto tiny = graph("ring", 4, {"--reverse"});
   const std::uint64_t empty = empty_run();
