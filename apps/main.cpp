@@ -12,24 +12,6 @@ namespace sluice::apps {
 
 namespace {
 
-Commands all_commands() {
-  Commands commands;
-  commands.push_back(make_generate());
-  commands.push_back(make_convert());
-  commands.push_back(make_info());
-  commands.push_back(make_check());
-  commands.push_back(make_walk());
-  commands.push_back(make_sample());
-  commands.push_back(make_ppr());
-  commands.push_back(make_pagerank());
-  commands.push_back(make_bfs());
-  commands.push_back(make_sssp());
-  commands.push_back(make_kcore());
-  commands.push_back(make_wcc());
-  commands.push_back(make_bp());
-  return commands;
-}
-
 /// Suites, replays and ablations are measured by another program.
 void refuse_laboratory(const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 4> kOptions{"--replay", "--batching", "--balance", "--schedule"};

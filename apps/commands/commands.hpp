@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "apps/cli/command_line.hpp"
 
@@ -20,5 +21,8 @@ std::unique_ptr<Command> make_sssp();
 std::unique_ptr<Command> make_kcore();
 std::unique_ptr<Command> make_wcc();
 std::unique_ptr<Command> make_bp();
+
+/// All of them, in the order in which the program's help lists them.
+std::vector<std::unique_ptr<Command>> all_commands();
 
 }  // namespace sluice::apps

@@ -187,8 +187,7 @@ void run(const Command& command, PprCommand& c) {
   std::optional<ppr::Latencies> latencies;
   std::optional<ppr::Evaluator> evaluator;
   ppr::Stats stats;
-  const auto largest = [](const ppr::Plan& plan) { return plan.largest_query_bytes; };
-  job.with_room_for(first, plan_with, "query", largest, [&](const ppr::Plan&) {
+  job.with_room(first, plan_with, [&](const ppr::Plan&) {
     auto& results = job.open_results(attributes_of(c), starts, PprWriter::text_columns());
     PprWriter writer(results, job.ids(), starts, c.ppr.top);
     const auto verifier = c.common.verify ? verify_ppr(job.graph(), starts, c.ppr, writer) : nullptr;

@@ -97,8 +97,7 @@ void run_sample(const Command& command, SampleCommand& c) {
   if (c.common.plan) return job.print_plan(first);
 
   RunStats stats;
-  const auto largest = [](const RunPlan& plan) { return plan.largest_sample_bytes; };
-  job.with_room_for(first, plan_with, "sample", largest, [&](const RunPlan& plan) {
+  job.with_room(first, plan_with, [&](const RunPlan& plan) {
     auto& results = job.open_results(attributes_of(command, c), starts, SampleWriter::text_columns(c.sample));
     SampleWriter writer(results, job.ids(), c.sample, c.common.format);
     const auto verifier = c.common.verify

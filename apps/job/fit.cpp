@@ -17,6 +17,8 @@ namespace sluice::apps {
 namespace {
 
 constexpr std::uint64_t kUnbounded = ~std::uint64_t{0};
+/// What a part of the work may take, and is not known better, is said up to here.
+constexpr std::uint64_t kTold = std::uint64_t{1} << 40;
 
 /// Sets a ceiling for as long as it lives.
 class TrialCeiling {
@@ -92,9 +94,10 @@ std::uint64_t Job::rank_check_bytes() const {
 }
 
 JobNeed Job::need_of(const RunPlan& plan) const {
-  if (!device_->is_cuda()) return {plan.device_bytes_needed, plan.device_bytes_needed};
-  // Of a batch that may be an estimate: the run says.
-  return {plan.device_bytes_needed - plan.batch_bytes, 0};
+  // On a GPU a batch may be an estimate: the run says.
+  const std::uint64_t host = device_->is_cuda() ? 0 : plan.device_bytes_needed;
+  return {plan.device_bytes_needed - (device_->is_cuda() ? plan.batch_bytes : 0), host, "",
+          plan.largest_sample_bytes, "sample"};
 }
 
 JobNeed Job::need_of(const pagerank::Plan& plan) const {
@@ -102,7 +105,8 @@ JobNeed Job::need_of(const pagerank::Plan& plan) const {
 }
 
 JobNeed Job::need_of(const ppr::Plan& plan) const {
-  return {plan.smallest_bytes, plan.host_bytes + (device_->is_cuda() ? 0 : plan.smallest_bytes)};
+  return {plan.smallest_bytes, plan.host_bytes + (device_->is_cuda() ? 0 : plan.smallest_bytes), "",
+          plan.largest_query_bytes, "query"};
 }
 
 JobNeed Job::need_of(const acc::AccPlan& plan) const {
@@ -150,12 +154,16 @@ void Job::throw_refusal() const {
   if (!refusal_.empty()) throw BudgetError(refusal_);
 }
 
-void Job::throw_too_large(const BudgetError& error, const JobNeed& need, const char* what,
-                          std::uint64_t most) const {
+std::uint64_t Job::roomy_device_bytes(const JobNeed& need) const {
+  return device_->memory().used() + 2 * (need.device_bytes + need.most);
+}
+
+std::uint64_t Job::roomy_host_bytes(const JobNeed& need) const {
+  return host_budget().used() + 4 * (need.host_bytes + need.most);
+}
+
+void Job::throw_too_large(const BudgetError& error, const JobNeed& need) const {
   const MemoryBudget &device = device_->memory(), &host = host_budget();
-  // Of what is left, partitions take up to one half.
-  const std::uint64_t device_bytes = device.used() + 2 * (need.device_bytes + most),
-                      host_bytes = host.used() + 4 * (need.host_bytes + most);
   std::vector<std::string> needs, allowed, raise;
   const auto add = [&](const char* name, std::uint64_t bytes, const MemoryBudget& memory) {
     if (bytes <= memory.ceiling()) return;
@@ -163,12 +171,13 @@ void Job::throw_too_large(const BudgetError& error, const JobNeed& need, const c
     allowed.push_back(format_size(memory.ceiling()));
     raise.push_back(fmt::format("--{}-memory", name));
   };
-  add("host", host_bytes, host);
-  add("device", device_bytes, device);
-  if (most == 0 || needs.empty()) throw error;
+  add("host", roomy_host_bytes(need), host);
+  add("device", roomy_device_bytes(need), device);
+  if (need.most == 0 || needs.empty()) throw error;
   throw BudgetError(fmt::format(
-      "one {} can take up to {}, and with room for it the job needs {}, but {} are allowed (raise {})", what,
-      format_size(most), fmt::join(needs, " and "), fmt::join(allowed, " and "), fmt::join(raise, " and ")));
+      "one {} can take up to {}, and with room for it the job needs {}, but {} are allowed (raise {})",
+      need.part, format_size(need.most), fmt::join(needs, " and "), fmt::join(allowed, " and "),
+      fmt::join(raise, " and ")));
 }
 
 bool Job::may_begin_again() {
@@ -197,6 +206,7 @@ std::string Job::refusal(const FindNeed& need) {
   MemoryBudget &device = device_->memory(), &host = host_budget();
   PagingOptions how = paging();
   const char* others = world().size() > 1 ? ", or use more ranks" : "";
+  JobNeed found;  // of the least ceiling
   const auto fits = [&] {
     bool fitted = false;
     try {
@@ -204,6 +214,7 @@ std::string Job::refusal(const FindNeed& need) {
       if (*needed.remedies != 0) others = needed.remedies;
       fitted = !plan_binds() ||
                (needed.device_bytes <= device.available() && needed.host_bytes <= host.available());
+      if (fitted) found = needed;
     } catch (const BudgetError&) {  // there is no plan
     }
     return of_all_ranks(fitted ? 0 : 1, Reduce::max) == 0;
@@ -216,33 +227,39 @@ std::string Job::refusal(const FindNeed& need) {
   const bool alone = world().size() == 1;
   const char *const least = alone ? "" : "at least ", *const each = alone ? "" : " on each rank";
   std::string line, remedies;
-  const auto say = [&](const char* name, const MemoryBudget& memory, std::uint64_t bytes) {
-    line = fmt::format("the job needs {}{} of {} memory{}, but {} are allowed", least, format_need(bytes),
-                       name, each, format_size(of_all_ranks(memory.ceiling(), Reduce::min)));
+  const auto amount = [&](std::uint64_t bytes, std::uint64_t roomy) {
+    const bool more = alone && found.most != 0 && roomy > bytes && roomy < kTold;
+    return format_need(bytes) + (more ? fmt::format(" ({} for any {})", format_need(roomy), found.part) : "");
+  };
+  const auto of_host = [&](std::uint64_t bytes) { return amount(bytes, roomy_host_bytes(found)); };
+  const auto of_device = [&](std::uint64_t bytes) { return amount(bytes, roomy_device_bytes(found)); };
+  const auto say = [&](const char* name, const MemoryBudget& memory, const std::string& bytes) {
+    line = fmt::format("the job needs {}{} of {} memory{}, but {} are allowed", least, bytes, name, each,
+                       format_size(of_all_ranks(memory.ceiling(), Reduce::min)));
     remedies = fmt::format("raise --{}-memory", name);
   };
   const bool host_does = fits_with(kUnbounded, device.ceiling()),
              device_does = fits_with(host.ceiling(), kUnbounded);
   if (host_does) {
-    say("host", host, least_ceiling(host, fits));
+    say("host", host, of_host(least_ceiling(host, fits)));
     if (device_does)
       remedies += fmt::format(", or --device-memory to {}", format_need(least_ceiling(device, fits)));
   } else if (device_does) {
-    say("device", device, least_ceiling(device, fits));
+    say("device", device, of_device(least_ceiling(device, fits)));
     if (device_->is_cuda()) remedies += ", or use --device host";
   } else if (fits_with(kUnbounded, kUnbounded)) {
-    std::uint64_t of_device = 0, of_host = 0;
+    std::uint64_t device_bytes = 0, host_bytes = 0;
     {
       const TrialCeiling trial(host, kUnbounded);
-      of_device = least_ceiling(device, fits);
+      device_bytes = least_ceiling(device, fits);
     }
     {
-      const TrialCeiling trial(device, of_device);
-      of_host = least_ceiling(host, fits);
+      const TrialCeiling trial(device, device_bytes);
+      host_bytes = least_ceiling(host, fits);
     }
     line =
         fmt::format("the job needs {}{} of host memory and {} of device memory{}, but {} and {} are allowed",
-                    least, format_need(of_host), format_need(of_device), each,
+                    least, of_host(host_bytes), of_device(device_bytes), each,
                     format_size(of_all_ranks(host.ceiling(), Reduce::min)),
                     format_size(of_all_ranks(device.ceiling(), Reduce::min)));
     remedies = "raise --host-memory and --device-memory";

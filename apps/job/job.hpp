@@ -44,6 +44,9 @@ struct JobNeed {
   std::uint64_t device_bytes = 0;
   std::uint64_t host_bytes = 0;  ///< with what a device takes that lies there
   const char* remedies = "";     ///< beside more memory
+  // Beside it, which no plan counts:
+  std::uint64_t most = 0;  ///< bytes that a part of the work may take
+  const char* part = "";   ///< "query"
 };
 
 class Job {
@@ -80,16 +83,16 @@ class Job {
     });
     return std::move(*plan);
   }
-  /// Calls work(plan), `plan` being what fitting(make) gave. One `what` ("query") may take up to `most(plan)`
-  /// bytes, which no plan counts. Where that was too much, the graph leaves its memory and the work begins
-  /// again; the line of the last refusal names what surely suffices.
-  template <class Plan, class Make, class Most, class Work>
-  void with_room_for(Plan plan, const Make& make, const char* what, const Most& most, const Work& work) {
+  /// Calls work(plan), `plan` being what fitting(make) gave. Where a part of it takes too much
+  /// (JobNeed::most), the graph leaves its memory and the work begins again; the line of the last refusal
+  /// names what surely suffices.
+  template <class Plan, class Make, class Work>
+  void with_room(Plan plan, const Make& make, const Work& work) {
     while (true) {
       try {
         return work(plan);
       } catch (const BudgetError& error) {
-        if (!may_begin_again()) throw_too_large(error, need_of(plan), what, most(plan));
+        if (!may_begin_again()) throw_too_large(error, need_of(plan));
       }
       plan = fitting(make);
     }
@@ -157,8 +160,11 @@ class Job {
   /// already, or the job holds the least.
   bool may_begin_again();
   /// Throws BudgetError.
-  [[noreturn]] void throw_too_large(const BudgetError& error, const JobNeed& need, const char* what,
-                                    std::uint64_t most) const;
+  [[noreturn]] void throw_too_large(const BudgetError& error, const JobNeed& need) const;
+  /// What each memory must allow, so that there surely is room for JobNeed::most. Of what is left, partitions
+  /// take up to one half.
+  std::uint64_t roomy_device_bytes(const JobNeed& need) const;
+  std::uint64_t roomy_host_bytes(const JobNeed& need) const;
   /// Throws BudgetError where fitting() found that no plan fits.
   void throw_refusal() const;
   /// Does what a plan says refuse the job?

@@ -12,6 +12,22 @@ namespace {
 /// Edges that lie no further apart are read at once, so many at most.
 constexpr EdgeIndex kGap = 16u << 10, kMost = 1u << 20;
 
+/// So many at once, that threads which all read leave room for each other.
+EdgeIndex edges_at_once() {
+  constexpr std::uint64_t kShare = 64;
+  const std::uint64_t room = host_budget().available() / kShare / sizeof(Vertex);
+  return std::clamp<std::uint64_t>(room, 1, kMost);
+}
+
+/// The order of ascending positions; nothing where it is their own.
+HostArray<std::uint64_t> order_of(std::span<const EdgeIndex> positions) {
+  if (std::ranges::is_sorted(positions)) return {};
+  HostArray<std::uint64_t> order(positions.size(), "reading edges");
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order.span(), {}, [&](std::uint64_t i) { return positions[i]; });
+  return order;
+}
+
 }  // namespace
 
 std::uint64_t read_targets(const Graph& graph, std::span<const EdgeIndex> positions,
@@ -20,18 +36,18 @@ std::uint64_t read_targets(const Graph& graph, std::span<const EdgeIndex> positi
     for (std::size_t i = 0; i < positions.size(); ++i) targets[i] = graph.out.targets[positions[i]];
     return 0;
   }
-  HostArray<std::uint64_t> order(positions.size(), "reading edges");
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order.span(), {}, [&](std::uint64_t i) { return positions[i]; });
-  const auto at = [&](std::size_t i) { return positions[order[i]]; };
+  const HostArray<std::uint64_t> order = order_of(positions);
+  const auto place = [&](std::size_t i) { return order.empty() ? i : order[i]; };
+  const auto at = [&](std::size_t i) { return positions[place(i)]; };
+  const EdgeIndex most = edges_at_once();
   std::uint64_t read = 0;
-  for (std::size_t begin = 0, end; begin < order.size(); begin = end) {
+  for (std::size_t begin = 0, end; begin < positions.size(); begin = end) {
     end = begin + 1;
-    while (end < order.size() && at(end) - at(end - 1) <= kGap && at(end) - at(begin) < kMost) ++end;
+    while (end < positions.size() && at(end) - at(end - 1) <= kGap && at(end) - at(begin) < most) ++end;
     HostArray<Vertex> some(at(end - 1) - at(begin) + 1, "reading edges");
     graph.edges_elsewhere->read_targets(at(begin), some.span());
     read += some.bytes();
-    for (std::size_t i = begin; i < end; ++i) targets[order[i]] = some[at(i) - at(begin)];
+    for (std::size_t i = begin; i < end; ++i) targets[place(i)] = some[at(i) - at(begin)];
   }
   return read;
 }

@@ -5,16 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
-
 #include <vector>
 
+#include "apps/data/ppr_results.hpp"
 #include "engine/core/error.hpp"
 #include "partition/elsewhere.hpp"
-
-// The program is no library: its verifier is compiled in here.
-#include "apps/verify/ppr.cpp"
-#include "apps/verify/samples.cpp"
-#include "apps/verify/walks.cpp"
 
 namespace sluice::apps {
 namespace {
