@@ -5,7 +5,7 @@
 #include <chrono>
 #include <span>
 
-#include "engine/acc/partitioned/rank_part.hpp"
+#include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"

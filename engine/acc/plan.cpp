@@ -1,5 +1,5 @@
 // What the solvers allocate, said beforehand.
-#include "engine/acc/partitioned/rank_part.hpp"
+#include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/solve.hpp"
 
 namespace sluice::acc {

@@ -12,10 +12,10 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
-#include "engine/acc/partitioned/levels.hpp"
-#include "engine/acc/partitioned/merge.hpp"
-#include "engine/acc/partitioned/vote.hpp"
 #include "engine/acc/program.hpp"
+#include "engine/acc/rounds/levels.hpp"
+#include "engine/acc/rounds/merge.hpp"
+#include "engine/acc/rounds/vote.hpp"
 #include "engine/acc/whole_host/host_levels.hpp"
 #include "engine/acc/whole_host/host_merge.hpp"
 #include "engine/acc/whole_host/host_vote.hpp"

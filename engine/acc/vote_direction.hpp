@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "engine/acc/options.hpp"
-#include "engine/acc/partitioned/rank_part.hpp"
-#include "engine/acc/partitioned/round_exchange.hpp"
+#include "engine/acc/rounds/rank_part.hpp"
+#include "engine/acc/rounds/round_exchange.hpp"
 #include "engine/core/macros.hpp"
 
 namespace sluice::acc {

@@ -10,7 +10,7 @@
 #include "acc/edges_elsewhere.hpp"
 #include "core/host_ceiling.hpp"
 #include "engine/acc/beliefs/part_backend.hpp"
-#include "engine/acc/partitioned/block_exchange.hpp"
+#include "engine/acc/rounds/block_exchange.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"

@@ -1,4 +1,4 @@
-// The engine on ranks and in partitions (engine/acc/partitioned), on the host's executor: against plain code,
+// The engine on ranks and in partitions (engine/acc/rounds), on the host's executor: against plain code,
 // in one process and on ranks that are threads of it.
 #include <gtest/gtest.h>
 

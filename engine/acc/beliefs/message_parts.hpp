@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "engine/acc/beliefs/part.hpp"
-#include "engine/acc/partitioned/block_exchange.hpp"
-#include "engine/acc/partitioned/rank_part.hpp"
+#include "engine/acc/rounds/block_exchange.hpp"
+#include "engine/acc/rounds/rank_part.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/scratch_memory.hpp"

@@ -9,7 +9,7 @@
 #include "engine/acc/beliefs/message_parts.hpp"
 #include "engine/acc/beliefs/part.hpp"
 #include "engine/acc/options.hpp"
-#include "engine/acc/partitioned/rank_part.hpp"
+#include "engine/acc/rounds/rank_part.hpp"
 #include "partition/plan.hpp"
 
 namespace sluice::acc {

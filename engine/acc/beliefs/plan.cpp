@@ -5,7 +5,7 @@
 #include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/beliefs/message_parts.hpp"
 #include "engine/acc/beliefs/part_backend.hpp"
-#include "engine/acc/partitioned/rank_part.hpp"
+#include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/solve.hpp"
 
 namespace sluice::acc {

@@ -9,9 +9,9 @@
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/forest.hpp"
 #include "engine/acc/options.hpp"
-#include "engine/acc/partitioned/adjacency.hpp"
-#include "engine/acc/partitioned/rank_forests.hpp"
-#include "engine/acc/partitioned/vertex_states.hpp"
+#include "engine/acc/rounds/adjacency.hpp"
+#include "engine/acc/rounds/rank_forests.hpp"
+#include "engine/acc/rounds/vertex_states.hpp"
 #include "engine/exec/executor.hpp"
 
 namespace sluice::acc {

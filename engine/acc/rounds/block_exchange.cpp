@@ -1,4 +1,4 @@
-#include "engine/acc/partitioned/block_exchange.hpp"
+#include "engine/acc/rounds/block_exchange.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "engine/acc/partitioned/push_bodies.hpp"
+#include "engine/acc/rounds/push_bodies.hpp"
 #include "engine/core/macros.hpp"
 
 namespace sluice::acc {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/acc/forest.hpp"
-#include "engine/acc/partitioned/rank_part.hpp"
+#include "engine/acc/rounds/rank_part.hpp"
 #include "engine/core/charged_vector.hpp"
 #include "engine/exec/thread_pool.hpp"
 

@@ -1,7 +1,7 @@
 // Votes over ranks and in partitions: rounds that push or pull (vote_direction.hpp).
 #pragma once
 
-#include "engine/acc/partitioned/frontier_rounds.hpp"
+#include "engine/acc/rounds/frontier_rounds.hpp"
 #include "engine/acc/vote_direction.hpp"
 
 namespace sluice::acc {

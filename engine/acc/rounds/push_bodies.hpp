@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "engine/acc/partitioned/bits.hpp"
-#include "engine/acc/partitioned/round_exchange.hpp"
 #include "engine/acc/program.hpp"
+#include "engine/acc/rounds/bits.hpp"
+#include "engine/acc/rounds/round_exchange.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/core/types.hpp"

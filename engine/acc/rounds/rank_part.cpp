@@ -1,4 +1,4 @@
-#include "engine/acc/partitioned/rank_part.hpp"
+#include "engine/acc/rounds/rank_part.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "engine/acc/partitioned/bits.hpp"
-#include "engine/acc/partitioned/edge_lists.hpp"
-#include "engine/acc/partitioned/rank_part.hpp"
+#include "engine/acc/rounds/bits.hpp"
+#include "engine/acc/rounds/edge_lists.hpp"
+#include "engine/acc/rounds/rank_part.hpp"
 #include "engine/exec/executor.hpp"
 #include "engine/exec/memory/buffer.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "engine/acc/partitioned/frontier_rounds.hpp"
+#include "engine/acc/rounds/frontier_rounds.hpp"
 
 namespace sluice::acc {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/acc/partitioned/rank_part.hpp"
+#include "engine/acc/rounds/rank_part.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
 #include "engine/graph/partition_map.hpp"
