@@ -137,49 +137,42 @@ Csr simple_undirected(const Graph& graph, unsigned threads) {
 AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
     : device_(&device) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  out_ = graph.out.view();
-  symmetric_ = !graph.directed;
-  if (is_shared_out(device, graph, needs, place)) {
-    const auto owned = std::make_shared<RankPart>(device, graph, needs, place);
-    usual_delta_ =
-        needs.weights && graph.weighted ? delta_for(out_, owned->mean_weight(), device.is_cuda()) : 1;
-    rank_part_ = owned;
-    setup_seconds_ = seconds();
-    return;
+  const auto part = std::make_shared<RankPart>(device, graph, needs, place);
+  out_ = part->complete() ? part->lists() : graph.out.view();
+  if (needs.weights && graph.weighted) {
+    const double mean = part->complete() ? mean_weight_of(out_) : part->mean_weight();
+    usual_delta_ = delta_for(out_, mean, device.is_cuda());
   }
-  if (needs.simple && (graph.directed || !has_simple_lists(out_, device.threads()))) {
-    made_ = simple_undirected(graph, device.threads());
-    out_ = made_.view();
-    symmetric_ = true;
+  if (part->complete()) {
+    in_ = part->in().in;
+    if (device.is_cuda()) {
+      const bool stored_in = in_.offsets != nullptr && !part->symmetric();
+      out_ = upload(out_, out_there_);
+      if (in_.offsets != nullptr) in_ = stored_in ? upload(in_, in_there_) : out_;
+    }
   }
-  if (!needs.weights) out_.weights = nullptr;
-  const bool stored_in = needs.in_edges && !symmetric_ && !graph.in.offsets.empty();
-  if (stored_in) in_ = graph.in.view();
-  if (!needs.weights) in_.weights = nullptr;
-  if (out_.weights != nullptr) usual_delta_ = delta_for(out_, mean_weight_of(out_), device.is_cuda());
-  out_offsets_ = out_.offsets;
-  in_offsets_ = needs.in_edges && symmetric_ ? out_.offsets : in_.offsets;
-  if (device.is_cuda()) {
-    out_ = upload(out_, out_there_);
-    if (stored_in) in_ = upload(in_, in_there_);
-  }
-  if (needs.in_edges && symmetric_) in_ = out_;
-  setup_seconds_ = seconds();
+  rank_part_ = part;
+  setup_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+bool AccGraph::complete() const {
+  return rank_part_->complete();
+}
+
+bool AccGraph::symmetric() const {
+  return rank_part_->symmetric();
 }
 
 std::uint64_t AccGraph::first() const {
-  return rank_part_ != nullptr ? rank_part_->first() : 0;
+  return rank_part_->first();
 }
 
 std::uint64_t AccGraph::last() const {
-  return rank_part_ != nullptr ? rank_part_->last() : vertices();
+  return rank_part_->last();
 }
 
 bool AccGraph::has_in_edges() const {
-  return (rank_part_ != nullptr ? rank_part_->in().in : in_).offsets != nullptr;
+  return rank_part_->in().in.offsets != nullptr;
 }
 
 CsrView AccGraph::upload(const CsrView& from, OnDevice& to) {

@@ -1,5 +1,5 @@
-// A graph as programs run on it: out-edges, in-edges where a pull may want them, in the device's memory; or
-// the part of it that this rank owns, or that is brought in partitions (rank_part.hpp).
+// A graph as programs run on it: out-edges, and in-edges where a pull may want them. It is whole, in the
+// device's memory, or a rank's part, which may be brought in partitions (rounds/rank_part.hpp).
 #pragma once
 
 #include <memory>
@@ -30,21 +30,20 @@ class AccGraph {
   const Device& device() const { return *device_; }
   std::uint64_t vertices() const { return out_.vertices; }
   std::uint64_t edges() const { return out_.edges; }
-  /// What this rank owns, or reaches in partitions; null: one process reaches everything in place.
-  const RankPart* rank_part() const { return rank_part_.get(); }
-  /// Vertices [first(), last()): those that this rank owns, or all.
+  /// What this rank owns, in host memory or its file: everything where the graph is complete.
+  const RankPart& rank_part() const { return *rank_part_; }
+  /// Does one process reach everything in place?
+  bool complete() const;
+  /// Vertices [first(), last()), those that this rank owns.
   std::uint64_t first() const;
   std::uint64_t last() const;
-  /// Only where everything is reached in place.
+  /// In the device's memory, of a complete graph alone.
   const CsrView& out() const { return out_; }
   /// Offsets are null where there are no in-edges.
   const CsrView& in() const { return in_; }
-  /// The offsets of out() and in() in host memory.
-  const EdgeIndex* out_offsets() const { return out_offsets_; }
-  const EdgeIndex* in_offsets() const { return in_offsets_; }
   bool has_in_edges() const;
   /// Is every edge there in both directions?
-  bool symmetric() const { return symmetric_; }
+  bool symmetric() const;
   /// A width for the levels of shortest paths: wide enough for many vertices, so narrow that few are worked
   /// on twice.
   double usual_delta() const { return usual_delta_; }
@@ -62,11 +61,8 @@ class AccGraph {
 
   const Device* device_;
   std::shared_ptr<const RankPart> rank_part_;
-  Csr made_;
   OnDevice out_there_, in_there_;
   CsrView out_, in_;
-  const EdgeIndex *out_offsets_ = nullptr, *in_offsets_ = nullptr;
-  bool symmetric_ = false;
   double usual_delta_ = 1;
   double setup_seconds_ = 0;
   std::uint64_t uploaded_ = 0;

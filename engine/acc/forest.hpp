@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/acc/program.hpp"
@@ -49,6 +51,14 @@ inline Vertex most_frequent(std::vector<Vertex> roots) {
     if (next - i > most) most = next - i, best = roots[i];
   }
   return best;
+}
+
+/// The root that most of some vertices have, spread over all.
+inline Vertex frequent_root(std::span<const Vertex> states) {
+  std::vector<Vertex> roots;
+  const std::size_t stride = states.size() / kSampledRoots + 1;
+  for (std::size_t v = 0; v < states.size(); v += stride) roots.push_back(states[v]);
+  return most_frequent(std::move(roots));
 }
 
 }  // namespace sluice::acc

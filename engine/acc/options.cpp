@@ -27,7 +27,7 @@ void AccStats::add_more_traffic(const SweepTraffic& traffic) {
 
 void validate(const AccGraph& graph, const AccOptions& options) {
   if (graph.device().is_cuda()) {
-    if (graph.rank_part() == nullptr) return;
+    if (graph.complete()) return;
     if (options.filter != AccFilter::jit || options.fusion != AccFusion::push_pull)
       throw UsageError(
           "--filter and --fusion choose among kernels of a GPU that has the graph whole (on ranks and in "

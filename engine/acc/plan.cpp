@@ -1,6 +1,8 @@
 // What the solvers allocate, said beforehand.
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/solve.hpp"
+#include "engine/core/ownership.hpp"
+#include "engine/exec/executor.hpp"
 
 namespace sluice::acc {
 
@@ -9,7 +11,7 @@ namespace {
 struct Shape {
   std::uint64_t state = 0;   ///< bytes a vertex
   std::uint64_t lists = 0;   ///< worklists of vertices
-  std::uint64_t bits = 0;    ///< sets of vertices
+  std::uint64_t bits = 0;    ///< sets of vertices, on the host
   std::uint64_t result = 0;  ///< bytes a vertex, with what it is made from
   std::uint64_t check = 0;   ///< bits a vertex, of a check (verify.hpp)
   bool in_edges = false, weights = false, simple = false;
@@ -36,6 +38,15 @@ std::uint64_t longest_bytes(const Graph& graph, const Shape& shape) {
   return longest * (sizeof(Vertex) + (shape.weights ? sizeof(float) : 0));
 }
 
+std::uint64_t bits_bytes(std::uint64_t vertices) {
+  return (vertices + 63) / 64 * 8;
+}
+
+/// Ranges of ranks, and counts of a round.
+std::uint64_t range_bytes(std::uint64_t vertices, std::uint64_t ranks) {
+  return Ownership::even(vertices, ranks).bytes() + (ranks + LaneOutput::kSums + 1) * sizeof(std::uint64_t);
+}
+
 /// Over ranks, or in partitions: states of all vertices, and of a rank's own what else there is.
 AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& shape, const AccPlace& place) {
   const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
@@ -47,10 +58,9 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
   plan.state_bytes = n * shape.state;
   plan.result_bytes = n * shape.result;
   plan.check_bytes = check_bytes(graph, shape);
-  // Vertices that are sent to, and those that are settled, are bits.
-  std::uint64_t held = plan.state_bytes + (n + 63) / 64 * 8 * 2;
-  // Ranges of ranks, and counts of a round.
-  held += (2 * ranks + 4) * sizeof(std::uint64_t);
+  // Vertices that are sent to, and those that are settled, are bits; a host's pulls also find bits.
+  const std::uint64_t bits = device.is_cuda() ? 2 : std::max<std::uint64_t>(shape.bits, 2);
+  std::uint64_t held = plan.state_bytes + bits_bytes(n) * bits + range_bytes(n, ranks);
   // Worklists of all vertices and of own ones (frontier_rounds.hpp). A GPU also has where lists begin; the
   // host has bins of an aggregation's vertices instead.
   if (device.is_cuda()) {
@@ -90,7 +100,8 @@ AccPlan plan_of(const Device& device, const Graph& graph, const Shape& shape, co
   const std::uint64_t n = graph.vertices(), m = graph.edges();
   AccPlan plan;
   plan.state_bytes = n * shape.state;
-  plan.device_bytes = plan.state_bytes + n * shape.lists * sizeof(Vertex) + (n + 63) / 64 * 8 * shape.bits;
+  plan.device_bytes =
+      plan.state_bytes + n * shape.lists * sizeof(Vertex) + bits_bytes(n) * shape.bits + range_bytes(n, 1);
   plan.result_bytes = n * shape.result;
   plan.check_bytes = check_bytes(graph, shape);
   plan.host_bytes = n * (shape.state + shape.result);

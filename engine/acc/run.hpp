@@ -16,9 +16,6 @@
 #include "engine/acc/rounds/levels.hpp"
 #include "engine/acc/rounds/merge.hpp"
 #include "engine/acc/rounds/vote.hpp"
-#include "engine/acc/whole_host/host_levels.hpp"
-#include "engine/acc/whole_host/host_merge.hpp"
-#include "engine/acc/whole_host/host_vote.hpp"
 #include "engine/core/build_namespace.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
@@ -38,36 +35,25 @@ struct AccResult {
   AccStats stats;
 };
 
-template <class Program>
-auto make_host_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
-  static_assert(VoteProgram<Program> || AggregationProgram<Program> || MergeProgram<Program>,
-                "program.hpp lists what a program says");
-  if constexpr (VoteProgram<Program>) {
-    return std::make_unique<HostVote<Program>>(graph, program, options);
-  } else if constexpr (AggregationProgram<Program>) {
-    return std::make_unique<HostLevels<Program>>(graph, program);
-  } else {
-    return std::make_unique<HostMerge<Program>>(graph, program);
-  }
-}
-
 /// Does a program say all that it takes to run over ranks?
 template <class Program>
 inline constexpr bool kTravels = !AggregationProgram<Program> || BoundProgram<Program> || SumProgram<Program>;
 
-/// Over ranks, or in partitions.
-template <class Program, Executor E>
-auto make_partitioned_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
+template <class Program, Executor E, Residency R>
+auto make_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
+  static_assert(VoteProgram<Program> || AggregationProgram<Program> || MergeProgram<Program>,
+                "program.hpp lists what a program says");
   if constexpr (VoteProgram<Program>) {
-    return std::make_unique<PartitionedVote<Program, E>>(graph, program, options);
+    return std::make_unique<Vote<Program, E, R>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
-    return std::make_unique<PartitionedLevels<Program, E>>(graph, program);
+    return std::make_unique<Levels<Program, E, R>>(graph, program);
   } else {
-    return std::make_unique<PartitionedMerge<Program, E>>(graph, program);
+    return std::make_unique<Merge<Program, E, R>>(graph, program);
   }
 }
 
 #if defined(__CUDACC__)
+/// Of a whole graph, in fused kernels.
 template <class Program>
 auto make_cuda_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   if constexpr (VoteProgram<Program>) {
@@ -106,31 +92,29 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   const auto from_host = [&](const auto* states) {
     std::copy_n(states, graph.vertices(), result.states.data());
   };
-  const auto from_device = [&](const auto* states) {
+  [[maybe_unused]] const auto from_device = [&](const auto* states) {
     copy_to_host(graph.device(), result.states.data(), states, result.states.bytes());
   };
 #if !defined(__CUDACC__)
   if (graph.device().is_cuda())
     throw UsageError("this program was compiled for the host alone (compile it with nvcc, or use the host)");
 #endif
-  if (graph.rank_part() != nullptr) {
-    if constexpr (kTravels<Program>) {
+  if (graph.complete() && !graph.device().is_cuda()) {
+    drive(make_driver<Program, HostExecutor, Whole>(graph, program, options), from_host);
 #if defined(__CUDACC__)
-      if (graph.device().is_cuda()) {
-        drive(make_partitioned_driver<Program, cuda::CudaExecutor>(graph, program, options), from_host);
-        return result;
-      }
-#endif
-      drive(make_partitioned_driver<Program, HostExecutor>(graph, program, options), from_host);
-    } else {
-      throw UsageError("this program works on a whole graph in one process (program.hpp says what it takes)");
-    }
-  } else if (!graph.device().is_cuda()) {
-    drive(make_host_driver(graph, program, options), from_device);
-  } else {
-#if defined(__CUDACC__)
+  } else if (graph.complete()) {
     drive(make_cuda_driver(graph, program, options), from_device);
 #endif
+  } else if constexpr (kTravels<Program>) {
+#if defined(__CUDACC__)
+    if (graph.device().is_cuda()) {
+      drive(make_driver<Program, cuda::CudaExecutor, Partitioned>(graph, program, options), from_host);
+      return result;
+    }
+#endif
+    drive(make_driver<Program, HostExecutor, Partitioned>(graph, program, options), from_host);
+  } else {
+    throw UsageError("this program works on a whole graph in one process (program.hpp says what it takes)");
   }
   return result;
 }

@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kGridDegree = 4096;
 class CudaLane {
  public:
   /// A GPU finds the next level faster by reading the states of all vertices.
-  static constexpr bool kBinsByLevel = false;
+  static constexpr bool kBinsByLevel = false, kPullsIntoBits = false;
 
   __device__ explicit CudaLane(const LaneOutput& output) : output_(output) {}
 
@@ -197,7 +197,7 @@ struct ScatterByKey {
 
 class CudaExecutor {
  public:
-  static constexpr bool kBinsByLevel = false;
+  static constexpr bool kBinsByLevel = false, kPullsIntoBits = false;
 
   /// `edges`: of all lists that for_each_edge() traverses.
   CudaExecutor(const Device& device, std::uint64_t edges)

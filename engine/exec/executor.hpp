@@ -5,15 +5,18 @@
 //   for_each_edge(vertices, output, body)   body.edge(u, e, lane) for every edge e of every vertex u for
 //   which
 //                                           body.sends(u); sums[0] counts them
+//                                           body.prefetch(e), body.prefetch_target(e): what it reads of the
+//                                           list from e on, and of the target of e, is needed soon
 //   first_edge(rows, output, body)          of every row for which body.wants(row) the first edge for which
 //                                           body.hits(e) goes to body.take(row, e, lane); sums[0] counts the
-//                                           edges up to it, or all. body.prefetch(e) may ask for a list ahead
+//                                           edges up to it, or all
 //   sort_by_key(items, count, sorted, keys) puts item(i) of items in order of key(i), which is below
 //                                           keys.size(), and adds up weight(i) by key
 //
 // Operations run in the order in which they are called, each after the one before has ended. A body writes
 // its output through its lane: append(list, v), lowest(value), add(sum, value); where the lane says
-// kBinsByLevel, also bin(v, level) and beyond(v).
+// kBinsByLevel, also bin(v, level) and beyond(v). An executor that says kPullsIntoBits asks for rows of
+// first_edge() by words of bits, and hands back so those whose take() is true (host_executor.hpp).
 #pragma once
 
 #include <concepts>
@@ -49,6 +52,12 @@ struct VertexRange {
   SLUICE_HD Vertex operator[](std::uint64_t i) const {
     return vertices != nullptr ? vertices[i] : static_cast<Vertex>(begin + i);
   }
+  /// Where the list of u begins and ends.
+  SLUICE_HD const EdgeIndex* list(Vertex u) const { return offsets + (u - first); }
+  /// The vertices [from, to) of these.
+  VertexRange part(std::uint64_t from, std::uint64_t to) const {
+    return {vertices != nullptr ? vertices + from : nullptr, begin + from, to - from, first, offsets};
+  }
 };
 
 /// Rows [begin, end), row i from offsets[i] on.
@@ -75,7 +84,9 @@ struct EmptyBody {
   template <class Lane>
   SLUICE_HD void edge(Vertex, EdgeIndex, Lane&) const {}
   template <class Lane>
-  SLUICE_HD void take(std::uint64_t, EdgeIndex, Lane&) const {}
+  SLUICE_HD bool take(std::uint64_t, EdgeIndex, Lane&) const {
+    return false;
+  }
   SLUICE_HD bool sends(Vertex) const { return false; }
   SLUICE_HD bool wants(std::uint64_t) const { return false; }
   SLUICE_HD bool hits(EdgeIndex) const { return false; }
@@ -91,6 +102,7 @@ concept Executor = requires(E& executor, const LaneOutput& output, const detail:
                             Vertex* vertices, KeyCounts& keys, void* memory, std::uint64_t* counts,
                             const unsigned long long* sums) {
   { E::kBinsByLevel } -> std::convertible_to<bool>;
+  { E::kPullsIntoBits } -> std::convertible_to<bool>;
   executor.for_each(std::uint64_t{}, output, body);
   executor.for_each_edge(VertexRange{}, output, body);
   executor.first_edge(RowRange{}, output, body);

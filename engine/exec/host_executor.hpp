@@ -1,12 +1,15 @@
 // The host's executor (executor.hpp): threads that claim blocks of the work. A thread appends to a buffer of
 // its own for each list, so that an atomic is paid for some tens of vertices at once, and adds to sums of its
-// own, which go to those of all when the operation ends.
+// own, which go to those of all when the operation ends. Lists of edges lie anywhere, so that each is
+// prefetched while those before it are worked on.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "engine/exec/device.hpp"
@@ -19,7 +22,7 @@ namespace sluice {
 /// One thread's output.
 class alignas(64) HostLane {
  public:
-  static constexpr bool kBinsByLevel = true;
+  static constexpr bool kBinsByLevel = true, kPullsIntoBits = true;
 
   // Bodies are compiled for devices too, where they never meet this lane.
   SLUICE_HD void append(unsigned list, Vertex v) {
@@ -28,6 +31,10 @@ class alignas(64) HostLane {
     buffer.vertices[buffer.size++] = v;
     if (buffer.size == kBuffered) flush(list);
 #endif
+  }
+  /// The list has so many vertices more, which the body keeps elsewhere.
+  void count(unsigned list, int vertices) {
+    buffers_[list].counted += static_cast<std::uint64_t>(vertices);
   }
   SLUICE_HD void bin(Vertex v, std::uint64_t level) {
 #if !defined(__CUDA_ARCH__)
@@ -51,10 +58,24 @@ class alignas(64) HostLane {
     if (buffers_.size() < output.number) buffers_.resize(output.number);
     levels_ = &levels, bins_ = &levels.of(thread);
   }
+  /// Calls work(vertices) for what lies in this thread's bin, again and again, as long as that is little: to
+  /// wait for the other threads would take longer.
+  template <class Work>
+  void fuse(std::uint64_t bin, Work&& work) {
+    LevelBins::List& waiting = bins_->levels[bin];
+    while (!waiting.empty() && waiting.size() < kFused) {
+      fused_.swap(waiting);
+      work(fused_);
+      fused_.clear();
+    }
+  }
   /// Writes what is buffered.
   void end() {
-    for (unsigned list = 0; list < output_.number; ++list)
+    for (unsigned list = 0; list < output_.number; ++list) {
       if (buffers_[list].size > 0) flush(list);
+      if (const std::uint64_t counted = std::exchange(buffers_[list].counted, 0); counted > 0)
+        std::atomic_ref(output_.sizes[list]).fetch_add(counted, std::memory_order_relaxed);
+    }
     for (unsigned i = 0; i < LaneOutput::kSums; ++i) {
       if (sums_[i] != 0) std::atomic_ref(output_.sums[i]).fetch_add(sums_[i], std::memory_order_relaxed);
       sums_[i] = 0;
@@ -68,8 +89,10 @@ class alignas(64) HostLane {
 
  private:
   static constexpr unsigned kBuffered = 64;
+  static constexpr std::size_t kFused = 1000;
   struct AppendBuffer {
     unsigned size = 0;
+    std::uint64_t counted = 0;
     std::array<Vertex, kBuffered> vertices;
   };
 
@@ -85,13 +108,14 @@ class alignas(64) HostLane {
   LevelBins* levels_ = nullptr;
   LevelBins::ThreadBins* bins_ = nullptr;
   std::vector<AppendBuffer> buffers_;  ///< by list
+  LevelBins::List fused_;
   unsigned long long sums_[LaneOutput::kSums] = {};
   unsigned long long lowest_ = ~0ull;
 };
 
 class HostExecutor {
  public:
-  static constexpr bool kBinsByLevel = true;
+  static constexpr bool kBinsByLevel = true, kPullsIntoBits = true;
 
   HostExecutor(const Device& device, std::uint64_t /*edges*/)
       : pool_(device.threads()), levels_(pool_), lanes_(pool_.size()) {}
@@ -107,42 +131,41 @@ class HostExecutor {
     });
   }
 
+  /// `fused_bin`: a thread also traverses the lists of vertices that the body puts in its bin there, as long
+  /// as they are few.
   template <class Body>
-  void for_each_edge(const VertexRange& vertices, const LaneOutput& output, const Body& body) {
+  void for_each_edge(const VertexRange& vertices, const LaneOutput& output, const Body& body,
+                     std::uint64_t fused_bin = LevelBins::kNone) {
     blocks(vertices.count, kListsAtOnce, output, [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
-      const Body local = body;
-      std::uint64_t edges = 0;
-      for (std::uint64_t i = begin; i < end; ++i) {
-        const Vertex u = vertices[i];
-        if (!local.sends(u)) continue;
-        const EdgeIndex* const list = vertices.offsets + (u - vertices.first);
-        const EdgeIndex last = list[1];
-        edges += last - list[0];
-        for (EdgeIndex e = list[0]; e < last; ++e) local.edge(u, e, lane);
-      }
-      lane.add(0, edges);
+      lane.add(0, traverse(vertices.part(begin, end), body, lane));
+      if (fused_bin == LevelBins::kNone) return;
+      lane.fuse(fused_bin, [&](const LevelBins::List& more) {
+        lane.add(0, traverse({more.data(), 0, more.size(), vertices.first, vertices.offsets}, body, lane));
+      });
     });
   }
 
+  /// Threads claim words of rows, a bit each: body.wanted(word, rows) says which are wanted, and those of
+  /// which body.take() is true go to body.found(word, bits, lane). A word begins at body.first_row(word).
   template <class Body>
   void first_edge(const RowRange& rows, const LaneOutput& output, const Body& body) {
-    const EdgeIndex* const offsets = rows.offsets;
-    const auto search = [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
+    if (rows.begin == rows.end) return;
+    const std::uint64_t first = body.word(rows.begin), words = body.word(rows.end - 1) + 1 - first;
+    blocks(words, kWordsAtOnce, output, [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
       const Body local = body;
+      const RowRange range = rows;
       std::uint64_t edges = 0;
-      for (std::uint64_t row = rows.begin + begin; row < rows.begin + end; ++row) {
-        if (!local.wants(row)) continue;
-        if constexpr (requires { local.prefetch(EdgeIndex{}); })
-          if (row + kListsAhead < rows.end) local.prefetch(offsets[row + kListsAhead]);
-        const EdgeIndex first = offsets[row], last = offsets[row + 1];
-        EdgeIndex e = first;
-        while (e < last && !local.hits(e)) ++e;
-        edges += std::min(e + 1, last) - first;
-        if (e < last) local.take(row, e, lane);
+      for (std::uint64_t word = first + begin; word < first + end; ++word) {
+        std::uint32_t found = 0;
+        for (std::uint32_t left = local.wanted(word, range); left != 0; left &= left - 1) {
+          const auto bit = static_cast<unsigned>(std::countr_zero(left));
+          const bool finds = search(range, local.first_row(word) + bit, local, edges, lane);
+          found |= std::uint32_t{finds} << bit;
+        }
+        if (found != 0) local.found(word, found, lane);
       }
       lane.add(0, edges);
-    };
-    blocks(rows.end - rows.begin, kItemsAtOnce, output, search);
+    });
   }
 
   /// In one thread: the items of a round are few beside their edges.
@@ -170,9 +193,47 @@ class HostExecutor {
   std::uint64_t launches() const { return 0; }
 
  private:
-  static constexpr std::uint64_t kItemsAtOnce = 1u << 12, kListsAtOnce = 64;
-  /// A search reads the beginning of a list, which is prefetched so many rows before.
-  static constexpr std::uint64_t kListsAhead = 8;
+  static constexpr std::uint64_t kItemsAtOnce = 1u << 12, kListsAtOnce = 64, kWordsAtOnce = 128;
+  /// So far ahead are lists prefetched, and what a body reads of targets: as much as a core can wait for.
+  static constexpr std::uint64_t kListsAhead = 8, kTargetsAhead = 32;
+
+  /// Returns how many edges there were. (It prefetches lists itself: GCC drops calls of functions that do
+  /// nothing else.)
+  template <class Body>
+  static std::uint64_t traverse(const VertexRange vertices, const Body& body, HostLane& lane) {
+    const Body local = body;  // no store through a pointer can change it
+    std::uint64_t edges = 0;
+    for (std::uint64_t i = 0; i < vertices.count; ++i) {
+      if constexpr (requires { local.prefetch(EdgeIndex{}); }) {
+        if (i + 2 * kListsAhead < vertices.count)
+          __builtin_prefetch(vertices.list(vertices[i + 2 * kListsAhead]));
+        if (i + kListsAhead < vertices.count) local.prefetch(*vertices.list(vertices[i + kListsAhead]));
+      }
+      const Vertex u = vertices[i];
+      if (!local.sends(u)) continue;
+      const EdgeIndex* const list = vertices.list(u);
+      const EdgeIndex last = list[1];
+      edges += last - list[0];
+      for (EdgeIndex e = list[0]; e < last; ++e) {
+        if constexpr (requires { local.prefetch_target(e); })
+          if (e + kTargetsAhead < last) local.prefetch_target(e + kTargetsAhead);
+        local.edge(u, e, lane);
+      }
+    }
+    return edges;
+  }
+
+  /// Has the row an edge that the body takes? `edges` grows by those that were looked at.
+  template <class Body>
+  static bool search(const RowRange& rows, std::uint64_t row, const Body& body, std::uint64_t& edges,
+                     HostLane& lane) {
+    if (row + kListsAhead < rows.end) body.prefetch(rows.offsets[row + kListsAhead]);
+    const EdgeIndex first = rows.offsets[row], last = rows.offsets[row + 1];
+    EdgeIndex e = first;
+    while (e < last && !body.hits(e)) ++e;
+    edges += std::min(e + 1, last) - first;
+    return e < last && body.take(row, e, lane);
+  }
 
   /// Calls work(begin, end, lane) over [0, count) in blocks of at most `grain`.
   template <class Work>

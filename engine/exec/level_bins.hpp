@@ -29,8 +29,7 @@ class LevelBins {
     std::uint64_t lowest = 0;
   };
 
-  explicit LevelBins(ThreadPool& pool, std::uint64_t size = kMostBins)
-      : pool_(pool), bins_(pool.size()), size_(size) {}
+  explicit LevelBins(ThreadPool& pool) : pool_(pool), bins_(pool.size()) {}
 
   /// Levels of the window, kMostBins at most.
   std::uint64_t size() const { return size_; }
@@ -109,7 +108,7 @@ class LevelBins {
   std::vector<ThreadBins> bins_;  ///< [threads]
   List front_;
   std::size_t front_size_ = 0;
-  std::uint64_t size_, window_ = 0, least_ = 0;
+  std::uint64_t size_ = kMostBins, window_ = 0, least_ = 0;
 };
 
 }  // namespace sluice

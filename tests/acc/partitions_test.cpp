@@ -26,7 +26,7 @@ Run<typename Program::State> run_partitioned(const acc::AccGraph& graph, const P
                                              const acc::AccOptions& options = {}) {
   Run<typename Program::State> run;
   if (graph.vertices() == 0) return run;
-  const auto driver = acc::make_partitioned_driver<Program, HostExecutor>(graph, program, options);
+  const auto driver = acc::make_driver<Program, HostExecutor, acc::Partitioned>(graph, program, options);
   driver->run(run.stats);
   run.states.assign(driver->states(), driver->states() + graph.vertices());
   return run;

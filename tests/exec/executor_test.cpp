@@ -28,11 +28,29 @@ struct Edges {
   void edge(Vertex u, EdgeIndex e, Lane&) const {
     sources[e] = u;
   }
-  bool wants(std::uint64_t row) const { return row % 2 == 1; }
+};
+
+/// The rows of a word are two; those that end with an odd digit are wanted.
+struct Search {
+  Vertex* taken;
+  std::uint32_t* words;
+
+  std::uint64_t word(std::uint64_t row) const { return row / 2; }
+  std::uint64_t first_row(std::uint64_t word) const { return 2 * word; }
+  std::uint32_t wanted(std::uint64_t word, const RowRange& rows) const {
+    return 2 * word + 1 < rows.end ? 2 : 0;
+  }
+  void prefetch(EdgeIndex) const {}
   bool hits(EdgeIndex e) const { return e % 5 == 0; }
   template <class Lane>
-  void take(std::uint64_t row, EdgeIndex e, Lane&) const {
-    sources[row] = static_cast<Vertex>(e);
+  bool take(std::uint64_t row, EdgeIndex e, Lane&) const {
+    taken[row] = static_cast<Vertex>(e);
+    return e > 0;
+  }
+  template <class Lane>
+  void found(std::uint64_t word, std::uint32_t bits, Lane& lane) const {
+    words[word] = bits;
+    lane.count(0, 1);
   }
 };
 
@@ -87,16 +105,28 @@ TEST_P(HostExecutorTest, GoesOverTheEdgesOfVerticesThatSend) {
 }
 
 TEST_P(HostExecutorTest, TakesTheFirstEdgeThatHits) {
-  const std::vector<EdgeIndex> offsets{0, 1, 4, 9, 12};  // rows 1 and 3 are wanted
-  std::vector<Vertex> taken(4, kNoVertex);
-  unsigned long long sums[LaneOutput::kSums] = {};
-  LaneOutput output;
-  output.sums = sums;
+  constexpr std::uint64_t kRows = 2000;
+  std::vector<EdgeIndex> offsets(kRows + 1);
+  for (std::uint64_t row = 0; row < kRows; ++row) offsets[row + 1] = offsets[row] + row % 4;
+  std::vector<Vertex> taken(kRows, kNoVertex);
+  std::vector<std::uint32_t> words(kRows / 2);
+  std::vector<unsigned long long> counts(4);
+  const LaneOutput output{nullptr, nullptr, counts.data(), counts.data() + 1, nullptr, 1};
 
-  executor_.first_edge({0, 4, offsets.data()}, output, Edges{taken.data()});
+  executor_.first_edge({0, kRows, offsets.data()}, output, Search{taken.data(), words.data()});
 
-  EXPECT_EQ(taken, (std::vector<Vertex>{kNoVertex, kNoVertex, kNoVertex, 10}));
-  EXPECT_EQ(sums[0], 3u + 2u);
+  unsigned long long edges = 0, found = 0;
+  for (std::uint64_t row = 0; row < kRows; ++row) {
+    EdgeIndex e = offsets[row];
+    while (row % 2 == 1 && e < offsets[row + 1] && e % 5 != 0) ++e;
+    const bool hits = row % 2 == 1 && e < offsets[row + 1];
+    ASSERT_EQ(taken[row], hits ? static_cast<Vertex>(e) : kNoVertex) << row;
+    if (row % 2 == 0) continue;
+    ASSERT_EQ(words[row / 2], hits && e > 0 ? 2u : 0u) << row;
+    edges += e - offsets[row] + hits;
+    found += hits && e > 0;
+  }
+  EXPECT_EQ(counts, (std::vector<unsigned long long>{found, edges, 0, 0}));
 }
 
 TEST_P(HostExecutorTest, SortsByKey) {

@@ -6,8 +6,9 @@
 #include <numeric>
 
 #include "engine/acc/resident_cuda/vote_driver.cuh"
+#include "engine/acc/rounds/vote.hpp"
 #include "engine/acc/solve.hpp"
-#include "engine/acc/whole_host/host_vote.hpp"
+#include "engine/exec/host_executor.hpp"
 #include "engine/exec/threads.hpp"
 #include "gpu/gpu.hpp"
 #include "statistical/graphs.hpp"
@@ -223,7 +224,7 @@ template <bool earliest>
 void compare_nearest(const acc::AccGraph& on_host, const acc::AccGraph& on_gpu, Vertex apart) {
   const Nearest<earliest> program{apart};
   acc::AccStats found, expected;
-  acc::HostVote<Nearest<earliest>> host(on_host, program, {});
+  acc::Vote<Nearest<earliest>, HostExecutor, acc::Whole> host(on_host, program, {});
   acc::CudaVote<Nearest<earliest>> gpu(on_gpu, program, {});
 
   host.run(expected), gpu.run(found);

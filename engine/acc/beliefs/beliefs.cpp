@@ -64,8 +64,8 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   auto begin = std::chrono::steady_clock::now();
-  const auto solver = graph.rank_part() != nullptr ? make_partitioned_beliefs(graph, model, options)
-                                                   : make_whole_beliefs(graph, model, options);
+  const auto solver = graph.complete() ? make_whole_beliefs(graph, model, options)
+                                       : make_partitioned_beliefs(graph, model, options);
   result.stats.setup_seconds = graph.setup_seconds() + seconds_since(begin);
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
   begin = std::chrono::steady_clock::now();

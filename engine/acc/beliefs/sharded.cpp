@@ -48,7 +48,7 @@ class PartitionedBeliefs final : public BeliefSolver {
  public:
   PartitionedBeliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options)
       : device_(graph.device()),
-        rows_(*graph.rank_part()),
+        rows_(graph.rank_part()),
         vertices_(graph.vertices()),
         own_rows_(rows_.last() - rows_.first()),
         messages_(std::make_shared<MessageParts>(device_, rows_, model.states)),

@@ -1,7 +1,7 @@
-// A rank's part of the rounds of votes and aggregations. States, lists and the frontier stay in the
-// executor's memory; entries for other ranks are written by a kernel to page-locked memory, in blocks as they
-// travel, and read there. The host keeps vertices in bins by level. On a GPU levels are one bin wide: it
-// finds the next one faster by reading the states of own vertices.
+// The rounds of votes and aggregations: of a whole graph, or a rank's part of them. States, lists and the
+// frontier stay in the executor's memory; entries for other ranks are written by a kernel to page-locked
+// memory, in blocks as they travel, and read there. The host keeps vertices in bins by level. On a GPU levels
+// are one bin wide: it finds the next one faster by reading the states of own vertices.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,12 @@
 #include "engine/acc/vote_direction.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/executor.hpp"
+#include "engine/exec/level_bins.hpp"
 #include "engine/memory/device_ownership.hpp"
 
 namespace sluice::acc {
 
-template <AccProgram Program, Executor E>
+template <AccProgram Program, Executor E, Residency R>
 class FrontierRounds {
  public:
   using State = typename Program::State;
@@ -32,13 +33,14 @@ class FrontierRounds {
   /// `options` are a vote's.
   FrontierRounds(const AccGraph& graph, const Program& program, const AccOptions& options = {})
       : device_(graph.device()),
-        rows_(*graph.rank_part()),
+        rows_(graph.rank_part()),
         own_(static_cast<unsigned>(rows_.ranks().rank())),
         ranks_(static_cast<unsigned>(rows_.ranks().size())),
         executor_(device_, rows_.lists().edges),
         owners_(device_, rows_.owners(), "ranges of ranks"),
         states_(device_, graph.vertices()),
-        marks_(device_, words(), "active vertices"),
+        marks_(device_, kBinned && R::kComplete ? 0 : words(), "active vertices"),
+        found_(device_, kInBits ? words() : 0, "active vertices"),
         settled_(device_, VoteProgram<Program> ? words() : 0, "settled vertices"),
         lists_(device_, kBinned && ranks_ == 1 ? 0 : graph.vertices(), "worklists"),
         front_(device_, kBinned ? 0 : own_rows(), "worklists"),
@@ -62,15 +64,15 @@ class FrontierRounds {
 
   /// States to begin with; of a vote, the vertices that are active in the first round. All ranks call it.
   void start() {
-    states_.begin(rows_, view_.program, !SumProgram<Program>);
+    if constexpr (!R::kComplete) states_.begin(rows_, view_.program, !SumProgram<Program>);
     executor_.fill(marks_.data(), 0, marks_.bytes());
     executor_.fill(settled_.data(), 0, settled_.bytes());
     executor_.fill(counters_.data(), 0, counters_.bytes());
-    if constexpr (kBinned) executor_.for_each(own_rows(), output_, StartLevels<Program>{view_});
+    if constexpr (kBinned) executor_.for_each(own_rows(), output_, StartLevels<View>{view_});
     if constexpr (VoteProgram<Program>) {
-      executor_.for_each(states_.size(), output_, StartVote<Program>{view_});
+      executor_.for_each(states_.size(), output_, StartVote<View>{view_});
       if (can_pull_)
-        executor_.for_each(own_rows(), output_, SettleUnreachable<Program>{view_, in_lists().offsets()});
+        executor_.for_each(own_rows(), output_, SettleUnreachable<View>{view_, in_lists().offsets()});
       read_counts();
       take_front();
     }
@@ -78,38 +80,47 @@ class FrontierRounds {
 
   bool can_pull() const { return can_pull_; }
   /// Own vertices that are active in the round to come of a vote.
-  VoteFront front() const { return {active_.size(), front_edges_}; }
+  VoteFront front() const { return {front_size_, front_edges_}; }
 
   /// Active vertices of a vote push.
   RoundWork push(const AccRound& at) {
-    RoundWork work{.active = active_.size()};
+    if constexpr (kInBits) list_front();
+    RoundWork work{.active = front_size_};
     push_front(at);
     read_counts();
     note(work);
-    for (unsigned r = 0; r < ranks_; ++r) work.sent += r == own_ ? 0 : counts_[r];
-    pack(at);
+    if constexpr (!R::kComplete) {
+      for (unsigned r = 0; r < ranks_; ++r) work.sent += r == own_ ? 0 : counts_[r];
+      pack(at);
+    }
     if (work.found + work.sent > 0) work.next = 0;
     return work;
   }
 
   /// Vertices of a vote that are not settled pull; ranks exchange the bits of active vertices alone.
   RoundWork pull(const AccRound& at) {
-    RoundWork work{.active = active_.size()};
+    RoundWork work{.active = front_size_};
     mark_front();
     Adjacency& lists = in_lists();
     const auto pull_rows = [&](const SweepPage& page) {
       executor_.first_edge({page.begin, page.end, lists.offsets()}, output_,
-                           PullEdges<Program>{view_, at, page.sources, page.weights});
+                           PullEdges<View>{view_, at, page.sources, page.weights, found_.data()});
     };
     if (lists.paged()) {
       const auto unsettled = [&](const OwnershipView& partitions, unsigned long long* counts) {
-        return CountUnsettled<Program>{view_, partitions, counts};
+        return CountUnsettled<View>{view_, partitions, counts};
       };
       lists.visit(executor_, lists.count(executor_, own_words(), unsettled), pull_rows);
     } else {
       pull_rows(lists.lists().whole());
     }
-    executor_.fill(marks_.data(), 0, marks_.bytes());
+    if constexpr (kInBits) {
+      std::swap(marks_, found_);
+      view_.marks = marks_.data();
+      in_bits_ = true;
+    } else {
+      executor_.fill(marks_.data(), 0, marks_.bytes());
+    }
     read_counts();
     note(work);
     std::fill(blocks_.begin(), blocks_.end(), RoundExchange::Block{});
@@ -128,7 +139,7 @@ class FrontierRounds {
       return executor_.levels().lowest_beyond(least, [&](Vertex v) { return view_.level(v); });
     } else {
       clear_lowest();
-      executor_.for_each(own_rows(), output_, LowestLevel<Program>{view_, least});
+      executor_.for_each(own_rows(), output_, LowestLevel<View>{view_, least});
       read_counts();
       return counts_[at_lowest()];
     }
@@ -138,24 +149,27 @@ class FrontierRounds {
     if constexpr (kBinned) {
       executor_.levels().open(level, [&](Vertex v) { return view_.level(v); });
     } else {
-      executor_.for_each(own_rows(), output_, OpenLevel<Program>{view_, level});
+      executor_.for_each(own_rows(), output_, OpenLevel<View>{view_, level});
     }
   }
 
-  /// Vertices of the level at work, which is that bin's, push until none is left on this rank. `next` is the
-  /// lowest bin that then waits, on this rank or where entries go.
+  /// Vertices of the level at work, which is that bin's, push: of a whole graph once, else until none is left
+  /// on this rank. `next` is the lowest bin that then waits, on this rank or where entries go.
   RoundWork round(const AccRound& at, std::uint64_t bin) {
     RoundWork work;
     while (take_level(bin)) {
       work.active += active_.size();
-      push_front(at);
+      push_front(at, bin);
+      if constexpr (R::kComplete) break;
     }
     if constexpr (kBinned) read_counts();
     work.edges = new_edges();
-    work.next = first_bin();
-    if (pack(at)) {
-      const std::uint64_t level = counts_[at_lowest()] - first_level(at);
-      if (level < bins()) work.next = std::min(work.next, level);
+    work.next = first_bin(bin);
+    if constexpr (!R::kComplete) {
+      if (pack(at)) {
+        const std::uint64_t level = counts_[at_lowest()] - first_level(at);
+        if (level < bins()) work.next = std::min(work.next, level);
+      }
     }
     return work;
   }
@@ -171,7 +185,7 @@ class FrontierRounds {
       auto* entries = const_cast<std::byte*>(block.data());
       if (device_.is_cuda()) entries = std::copy(block.begin(), block.end(), to) - block.size();
       const std::uint64_t count = Block::count(block.size());
-      executor_.for_each(count, output_, TakeEntries<Program>{view_, at, Block::at(entries, count)});
+      executor_.for_each(count, output_, TakeEntries<View>{view_, at, Block::at(entries, count)});
       to += device_.is_cuda() ? block.size() : 0;
     }
     if constexpr (VoteProgram<Program>) {
@@ -193,7 +207,10 @@ class FrontierRounds {
  private:
   using Block = EntryBlock<State>;
   static constexpr std::uint64_t kWord = sizeof(std::uint64_t);
+  using View = FrontierView<Program, R>;
   static constexpr bool kBinned = AggregationProgram<Program> && E::kBinsByLevel;
+  /// What a pull finds is the next frontier as bits.
+  static constexpr bool kInBits = VoteProgram<Program> && E::kPullsIntoBits;
 
   std::uint64_t words() const { return (states_.size() + kBitsOfWord - 1) / kBitsOfWord; }
   std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
@@ -236,15 +253,35 @@ class FrontierRounds {
   }
   void clear_lowest() { executor_.fill(counters_.data() + at_lowest(), 0xff, sizeof(std::uint64_t)); }
 
-  /// Own vertices that were listed, as was read last, are the next frontier.
+  /// Own vertices that were listed or pulled, as was read last, are the next frontier.
   void take_front() {
-    active_ = {front_.data(), counts_[own_]};
+    front_size_ = counts_[own_];
+    active_ = {};
     front_edges_ = counts_[at_next_edges()] - std::exchange(next_edges_before_, counts_[at_next_edges()]);
-    if (active_.empty()) return;
-    const Vertex* const listed = lists_.data() + rows_.first();
-    executor_.for_each(active_.size(), output_, TakeFront<Program>{view_, listed, front_.data()});
+    if (front_size_ == 0) return;
+    if (!in_bits_) take_list();
     executor_.fill(counters_.data() + own_, 0, sizeof(std::uint64_t));
     counts_[own_] = 0;
+  }
+
+  void take_list() {
+    const Vertex* listed = lists_.data() + rows_.first();
+    if constexpr (R::kComplete) {
+      std::swap(lists_, front_);
+      output_.lists = lists_.data();
+    }
+    active_ = {front_.data(), front_size_};
+    executor_.for_each(front_size_, output_, TakeFront<View>{view_, listed, front_.data()});
+  }
+
+  /// Makes a list of a frontier that is bits.
+  void list_front() {
+    if (!std::exchange(in_bits_, false)) return;
+    const std::uint64_t first = rows_.first() / kBitsOfWord;
+    executor_.for_each(own_words(), output_, ListMarked<View>{view_, first});
+    executor_.fill(marks_.data(), 0, marks_.bytes());
+    read_counts();
+    take_front();
   }
 
   /// The same of vertices of the level at work. False: none is left.
@@ -258,14 +295,14 @@ class FrontierRounds {
     }
     return !active_.empty();
   }
-  /// The level of the first bin, and the first bin with vertices.
+  /// The level of the first bin, and the first bin, from one on, with vertices.
   std::uint64_t first_level(const AccRound& at) {
     if constexpr (kBinned) return executor_.levels().window();
     return at.level;
   }
-  std::uint64_t first_bin() {
+  std::uint64_t first_bin(std::uint64_t from) {
     if constexpr (kBinned) {
-      for (std::uint64_t bin = 0; bin < bins(); ++bin)
+      for (std::uint64_t bin = from; bin < bins(); ++bin)
         if (executor_.levels().waiting(bin) > 0) return bin;
     }
     return RoundWork::kNothing;
@@ -278,18 +315,24 @@ class FrontierRounds {
     work.found_edges = counts_[at_next_edges()] - next_edges_before_;
   }
 
-  void push_front(const AccRound& at) {
-    out_->visit_vertices(executor_, active_.data(), active_.size(),
-                         [&](const VertexRange& vertices, const SweepPage& page) {
-                           executor_.for_each_edge(vertices, output_,
-                                                   PushEdges<Program>{view_, at, page.sources, page.weights});
-                         });
+  /// Threads may fuse rounds of a bin only where any list is there.
+  void push_front(const AccRound& at, [[maybe_unused]] std::uint64_t bin = 0) {
+    out_->visit_vertices(
+        executor_, active_.data(), active_.size(), [&](const VertexRange& vertices, const SweepPage& page) {
+          const PushEdges<View> body{view_, at, page.sources, page.weights};
+          if constexpr (kBinned) {
+            executor_.for_each_edge(vertices, output_, body, out_->paged() ? LevelBins::kNone : bin);
+          } else {
+            executor_.for_each_edge(vertices, output_, body);
+          }
+        });
   }
 
   /// Makes marks_ the bits of all vertices that are active, on any rank.
   void mark_front() {
-    executor_.for_each(active_.size(), output_, MarkFront{active_.data(), marks_.data()});
-    if (ranks_ == 1) return;
+    if (!in_bits_) executor_.for_each(front_size_, output_, MarkFront{active_.data(), marks_.data()});
+    executor_.fill(found_.data(), 0, found_.bytes());
+    if (R::kComplete || ranks_ == 1) return;
     if (device_.is_cuda()) {
       auto* const bits = reinterpret_cast<std::uint32_t*>(outbox_.data());
       std::fill_n(bits, words(), 0u);
@@ -319,7 +362,7 @@ class FrontierRounds {
       std::memset(to + blocks_[r].size() - kWord, 0, kWord);  // its end may hold no entry
       const Vertex* const vertices = lists_.data() + rows_.owners().begin(r);
       executor_.for_each(counts_[r], output_,
-                         PackEntries<Program>{view_, at, vertices, Block::at(to, counts_[r])});
+                         PackEntries<View>{view_, at, vertices, Block::at(to, counts_[r])});
       executor_.fill(counters_.data() + r, 0, sizeof(std::uint64_t));
       to += blocks_[r].size();
     }
@@ -333,7 +376,7 @@ class FrontierRounds {
   E executor_;
   DeviceOwnership owners_;
   VertexStates<State> states_;
-  Buffer<std::uint32_t> marks_, settled_;
+  Buffer<std::uint32_t> marks_, found_, settled_;
   Buffer<Vertex> lists_, front_;
   Buffer<unsigned long long> counters_;  ///< as LaneOutput has them, one after the other
   std::vector<std::uint64_t> counts_;    ///< the same as the host has last read them
@@ -342,9 +385,10 @@ class FrontierRounds {
   std::optional<Adjacency> out_, in_;  ///< in-lists, where they are others
   bool can_pull_ = false;
   LaneOutput output_;
-  FrontierView<Program> view_;
-  std::span<const Vertex> active_;  ///< the frontier
-  std::uint64_t front_edges_ = 0, edges_before_ = 0, next_edges_before_ = 0;
+  View view_;
+  std::span<const Vertex> active_;  ///< the frontier, where it is a list
+  bool in_bits_ = false;            ///< it is marks_
+  std::uint64_t front_size_ = 0, front_edges_ = 0, edges_before_ = 0, next_edges_before_ = 0;
 };
 
 }  // namespace sluice::acc

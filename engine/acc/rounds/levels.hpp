@@ -1,5 +1,5 @@
-// Aggregations over ranks and in partitions, level by level. A round ends where no rank has a vertex left at
-// the level at work: until then each works on without the others.
+// Aggregations, level by level. Over ranks a round ends where none has a vertex left at the level at work:
+// until then each works on without the others.
 #pragma once
 
 #include <utility>
@@ -8,10 +8,10 @@
 
 namespace sluice::acc {
 
-template <AggregationProgram Program, Executor E>
-class PartitionedLevels {
+template <AggregationProgram Program, Executor E, Residency R>
+class Levels {
  public:
-  PartitionedLevels(const AccGraph& graph, const Program& program)
+  Levels(const AccGraph& graph, const Program& program)
       : rounds_(graph, program), last_level_(last_level(program)) {}
 
   void run(AccStats& stats) {
@@ -48,7 +48,7 @@ class PartitionedLevels {
   const auto* states() const { return rounds_.states(); }
 
  private:
-  FrontierRounds<Program, E> rounds_;
+  FrontierRounds<Program, E, R> rounds_;
   std::uint64_t last_level_;
 };
 

@@ -1,9 +1,12 @@
-// Merges over ranks and in partitions. Every rank joins the ends of its own edges in trees of all vertices,
-// and the hosts join the trees of ranks. Where every edge is there in both directions, vertices of the tree
-// that holds a hub are spared, and so are partitions that have no others: an edge out of that tree is also
-// seen from its other end.
+// Merges. Every rank joins the ends of its own edges in trees of all vertices, and the hosts join the trees
+// of ranks. Where every edge is there in both directions, vertices of the largest tree are spared, and so are
+// partitions that have no others: an edge out of that tree is also seen from its other end. The largest tree
+// is taken to be the one that holds a hub; a process with the whole graph asks a sample of vertices.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <limits>
 #include <vector>
 
 #include "engine/acc/acc_graph.hpp"
@@ -23,11 +26,10 @@ struct MergeRows {
   std::uint64_t first = 0;
   const EdgeIndex* offsets = nullptr;  ///< [own vertices + 1]
   Vertex* states = nullptr;            ///< [vertices]
-  bool spares = false;                 ///< are vertices of the hub's tree left out?
 
   /// Is this vertex known to be of the tree with that root? Later it may be of another, never less.
-  SLUICE_HD bool is_spared(Vertex v, Vertex hub_root) const {
-    return spares && !program.active(load(states + v), hub_root);
+  SLUICE_HD bool is_spared(Vertex v, Vertex root) const {
+    return root != kNoVertex && !program.active(load(states + v), root);
   }
   SLUICE_HD void join_edge(Vertex v, Vertex target, EdgeIndex e, const float* weights) const {
     const AccEdge<Vertex> edge{v, target, e, AccRound{1, 0}, states, weights};
@@ -35,18 +37,36 @@ struct MergeRows {
   }
 };
 
-/// The first edges of every own vertex: sums[0] counts them.
+/// Edges [from, to) of the list of every own vertex that has some there and is not spared: sums[0] counts
+/// these edges, and sums[1] the vertices.
 template <class Program>
-struct JoinSome {
+struct JoinRange {
   MergeRows<Program> rows;
+  Vertex spared_root;
+  EdgeIndex from, to;
   const Vertex* targets;
   const float* weights;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t row, Lane& lane) const {
-    const EdgeIndex begin = rows.offsets[row], end = rows.offsets[row + 1];
-    for (EdgeIndex e = begin; e < end && e < begin + kSampledEdges; ++e, lane.add(0, 1))
-      rows.join_edge(static_cast<Vertex>(rows.first + row), targets[e], e, weights);
+    const EdgeIndex list = rows.offsets[row], degree = rows.offsets[row + 1] - list;
+    const auto v = static_cast<Vertex>(rows.first + row);
+    if (degree <= from || rows.is_spared(v, spared_root)) return;
+    const EdgeIndex last = degree < to ? degree : to;
+    for (EdgeIndex e = list + from; e < list + last; ++e) rows.join_edge(v, targets[e], e, weights);
+    lane.add(0, last - from);
+    lane.add(1, 1);
+  }
+};
+
+/// Vertices of a whole graph begin as the program says.
+template <class Program>
+struct StartMerge {
+  MergeRows<Program> rows;
+
+  template <class Lane>
+  void operator()(std::uint64_t v, Lane&) const {
+    rows.states[v] = rows.program.init(static_cast<Vertex>(v), rows.offsets[v + 1] - rows.offsets[v]);
   }
 };
 
@@ -90,24 +110,61 @@ struct CountNotSpared {
   }
 };
 
-template <MergeProgram Program, Executor E>
-class PartitionedMerge {
+template <MergeProgram Program, Executor E, Residency R>
+class Merge {
  public:
-  PartitionedMerge(const AccGraph& graph, const Program& program)
+  Merge(const AccGraph& graph, const Program& program)
       : device_(graph.device()),
-        rows_(*graph.rank_part()),
+        rows_(graph.rank_part()),
         executor_(device_, rows_.lists().edges),
         states_(device_, graph.vertices()),
         counters_(device_, LaneOutput::kSums + 1, "counts"),
         lists_(device_, rows_, rows_.out(), 0) {
     output_.sums = counters_.data();
     output_.lowest = counters_.data() + LaneOutput::kSums;
-    view_ = {program, rows_.first(), lists_.offsets(), states_.data(), rows_.symmetric()};
+    view_ = {program, rows_.first(), lists_.offsets(), states_.data()};
   }
 
   void run(AccStats& stats) {
-    states_.begin(rows_, view_.program, true);
     executor_.fill(counters_.data(), 0, counters_.bytes());
+    if constexpr (R::kComplete) {
+      run_whole(stats);
+    } else {
+      run_shared_out(stats);
+    }
+  }
+
+  /// In host memory.
+  const Vertex* states() const { return states_.on_host(); }
+
+ private:
+  std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
+
+  void join_some(Vertex spared_root, EdgeIndex from, EdgeIndex to) {
+    const SweepPage whole = lists_.lists().whole();
+    executor_.for_each(own_rows(), output_,
+                       JoinRange<Program>{view_, spared_root, from, to, whole.sources, whole.weights});
+  }
+
+  /// Rounds of one edge of every vertex, and one of all that is left.
+  void run_whole(AccStats& stats) {
+    executor_.for_each(states_.size(), output_, StartMerge<Program>{view_});
+    for (EdgeIndex e = 0; e < kSampledEdges; ++e) join_range(stats, kNoVertex, e, e + 1);
+    const Vertex largest = rows_.symmetric() ? frequent_root({states_.data(), states_.size()}) : kNoVertex;
+    join_range(stats, largest, kSampledEdges, std::numeric_limits<Vertex>::max());
+  }
+
+  void join_range(AccStats& stats, Vertex spared_root, EdgeIndex from, EdgeIndex to) {
+    join_some(spared_root, from, to);
+    executor_.for_each(states_.size(), output_, Compress{states_.data()});
+    std::array<std::uint64_t, 2> sums;
+    executor_.read(sums.data(), counters_.data(), sums.size(), "a round of a merge");
+    executor_.fill(counters_.data(), 0, counters_.bytes());
+    stats.add({.active = sums[1], .edges = sums[0]});
+  }
+
+  void run_shared_out(AccStats& stats) {
+    states_.begin(rows_, view_.program, true);
     hub_ = hub_of(rows_, states_.size());
     lists_.paged() ? join_partitions() : join_whole();
     executor_.wait("the last edges of a merge");
@@ -123,42 +180,34 @@ class PartitionedMerge {
     stats.kernel_launches = executor_.launches();
   }
 
-  /// In host memory.
-  const Vertex* states() const { return states_.on_host(); }
-
- private:
-  std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
-
-  /// Makes the root of every vertex its state, and returns the hub's.
+  /// Makes the root of every vertex its state, and returns the hub's, whose tree is spared, or kNoVertex.
   Vertex compress_all() {
     executor_.for_each(states_.size(), output_, Compress{states_.data()});
     executor_.wait("joining trees");
+    if (!rows_.symmetric()) return kNoVertex;
     Vertex root = 0;
     copy_to_host(device_, &root, states_.data() + hub_, sizeof root);
     return root;
   }
 
-  void join(const MergeRows<Program>& view, const SweepPage& page, Vertex hub_root) {
+  void join(const SweepPage& page, Vertex hub_root) {
     executor_.for_each_edge(
         {nullptr, rows_.first() + page.begin, page.end - page.begin, rows_.first(), lists_.offsets()},
-        output_, JoinEdges<Program>{view, hub_root, page.sources, page.weights});
+        output_, JoinEdges<Program>{view_, hub_root, page.sources, page.weights});
   }
 
   /// Some edges of every vertex, and then all of those outside of the hub's tree.
   void join_whole() {
-    const SweepPage whole = lists_.lists().whole();
-    executor_.for_each(own_rows(), output_, JoinSome<Program>{view_, whole.sources, whole.weights});
-    join(view_, whole, compress_all());
+    join_some(kNoVertex, 0, kSampledEdges);
+    join(lists_.lists().whole(), compress_all());
   }
 
   /// A few partitions first, the hub's own before all: what these have joined may spare the others.
   void join_partitions() {
     std::vector<bool> done(lists_.partitions());
     // In a partition that is here all edges are joined: to look at them costs less than to bring another one.
-    MergeRows<Program> all = view_;
-    all.spares = false;
     const auto join_waiting = [&](const std::vector<std::uint64_t>& waiting) {
-      lists_.visit(executor_, waiting, [&](const SweepPage& page) { join(all, page, kNoVertex); });
+      lists_.visit(executor_, waiting, [&](const SweepPage& page) { join(page, kNoVertex); });
     };
     if (rows_.owns(hub_)) {
       const PartitionPlan& plan = lists_.lists().pages()->plan();

@@ -1,19 +1,20 @@
 // Bodies of rounds that pull (exec/executor.hpp). In such a round the marks are the bits of all vertices that
-// are active, on any rank.
+// are active, on any rank. What the host's threads find are bits, too: rows share words, not list entries.
 #pragma once
 
-#include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "engine/acc/rounds/push_bodies.hpp"
 #include "engine/core/macros.hpp"
+#include "engine/exec/executor.hpp"
 
 namespace sluice::acc {
 
 /// Own vertices without in-edges are settled: no value ever reaches them.
-template <class Program>
+template <class View>
 struct SettleUnreachable {
-  FrontierView<Program> view;
+  View view;
   const EdgeIndex* in_offsets;
 
   template <class Lane>
@@ -33,6 +34,20 @@ struct MarkFront {
   }
 };
 
+/// Lists the vertices whose bits are set, of a word each; for lanes that pull into bits.
+template <class View>
+struct ListMarked {
+  View view;
+  std::uint64_t first_word;
+
+  template <class Lane>
+  void operator()(std::uint64_t i, Lane& lane) const {
+    const std::uint64_t word = first_word + i;
+    for (std::uint32_t left = view.marks[word]; left != 0; left &= left - 1)
+      lane.append(view.own, static_cast<Vertex>(word * kBitsOfWord + std::countr_zero(left)));
+  }
+};
+
 /// Vertices that are active on another rank need no further value.
 struct SettleMarked {
   const std::uint32_t* marks;
@@ -45,9 +60,9 @@ struct SettleMarked {
 };
 
 /// How many own vertices of each partition are not settled; for every word that has own vertices.
-template <class Program>
+template <class View>
 struct CountUnsettled {
-  FrontierView<Program> view;
+  View view;
   OwnershipView partitions;    ///< of rows
   unsigned long long* counts;  ///< [partitions]
 
@@ -71,12 +86,13 @@ struct CountUnsettled {
 
 /// Own vertices that are not settled take the value of the first active vertex in their list (program.hpp
 /// says why that suffices). No other thread touches the state, nor do bits change meanwhile.
-template <class Program>
+template <class View>
 struct PullEdges {
-  FrontierView<Program> view;
+  View view;
   AccRound at;
   const Vertex* sources;
   const float* weights;
+  std::uint32_t* found_bits = nullptr;  ///< where lanes pull into bits, those of the next round's marks
 
   SLUICE_HD bool wants(std::uint64_t row) const {
     const std::uint64_t v = view.first + row;
@@ -88,13 +104,37 @@ struct PullEdges {
   }
   void prefetch(EdgeIndex e) const { __builtin_prefetch(sources + e); }
   template <class Lane>
-  SLUICE_HD void take(std::uint64_t row, EdgeIndex e, Lane& lane) const {
+  SLUICE_HD bool take(std::uint64_t row, EdgeIndex e, Lane& lane) const {
     const auto v = static_cast<Vertex>(view.first + row);
     const auto value = view.program.compute({sources[e], v, e, at, view.states, weights});
     const auto before = view.states[v], now = view.program.combine(before, value, at);
-    if (now == before) return;
+    if (now == before) return false;
     view.states[v] = now;
-    if (view.program.active(now, before, at)) view.list_own(v, lane);
+    if (!view.program.active(now, before, at)) return false;
+    if constexpr (Lane::kPullsIntoBits) {
+      lane.add(1, view.degree(v));
+    } else {
+      view.list_own(v, lane);
+    }
+    return true;
+  }
+
+  // Words of vertices, for lanes that pull into bits. No two of them change the same word.
+  std::uint64_t word(std::uint64_t row) const { return (view.first + row) / kBitsOfWord; }
+  std::uint64_t first_row(std::uint64_t word) const { return word * kBitsOfWord - view.first; }
+  std::uint32_t wanted(std::uint64_t word, const RowRange& rows) const {
+    const std::uint64_t from = word * kBitsOfWord, begin = view.first + rows.begin,
+                        end = view.first + rows.end;
+    std::uint32_t bits = ~view.settled[word];
+    if (from < begin) bits &= ~0u << (begin - from);
+    if (from + kBitsOfWord > end) bits &= (1u << (end - from)) - 1;
+    return bits;
+  }
+  template <class Lane>
+  void found(std::uint64_t word, std::uint32_t bits, Lane& lane) const {
+    found_bits[word] |= bits;
+    view.settled[word] |= bits;
+    lane.count(view.own, std::popcount(bits));
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "engine/acc/program.hpp"
 #include "engine/acc/rounds/bits.hpp"
+#include "engine/acc/rounds/residency.hpp"
 #include "engine/acc/rounds/round_exchange.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/core/ownership.hpp"
@@ -15,9 +16,10 @@
 namespace sluice::acc {
 
 /// A program's vertices. Pointers are to the executor's memory.
-template <class P>
+template <class P, Residency R>
 struct FrontierView {
   using Program = P;
+  static constexpr bool kComplete = R::kComplete;
   using State = typename Program::State;
 
   Program program;
@@ -29,9 +31,14 @@ struct FrontierView {
   OwnershipView ranks;
   unsigned own = 0;
 
-  SLUICE_HD bool owns(Vertex v) const { return v - first < last - first; }
+  SLUICE_HD bool owns(Vertex v) const { return kComplete || v - first < last - first; }
   SLUICE_HD std::uint64_t degree(Vertex v) const { return offsets[v - first + 1] - offsets[v - first]; }
   SLUICE_HD std::uint64_t level(Vertex v) const { return program.level(load(states + v)); }
+
+  /// A vertex of a complete graph takes the state to begin with (vertex_states.hpp: those of others).
+  SLUICE_HD void begin(Vertex v) const {
+    if constexpr (kComplete) states[v] = program.init(v, degree(v));
+  }
 
   SLUICE_HD bool refuses(Vertex v) const {
     if constexpr (VoteProgram<Program>) return has_bit(settled, v);
@@ -42,7 +49,15 @@ struct FrontierView {
   /// its level's bin; another rank's is listed for that rank.
   template <class Lane>
   SLUICE_HD void reach(Vertex v, State value, const AccRound& at, Lane& lane) const {
-    if (owns(v)) return reach_own(v, value, at, lane);
+    if constexpr (kComplete) {
+      reach_own(v, value, at, lane);
+    } else {
+      owns(v) ? reach_own(v, value, at, lane) : reach_other(v, value, at, lane);
+    }
+  }
+
+  template <class Lane>
+  SLUICE_HD void reach_other(Vertex v, State value, const AccRound& at, Lane& lane) const {
     State before = load(states + v);
     for (;;) {
       State now;
@@ -66,7 +81,8 @@ struct FrontierView {
       if constexpr (Lane::kBinsByLevel) return lane.bin(v, level);
       if (level != at.level) return;
     }
-    if (take_bit(marks, v)) list_own(v, lane);
+    // A vote's vertex becomes active once.
+    if ((kComplete && VoteProgram<Program>) || take_bit(marks, v)) list_own(v, lane);
   }
 
   /// An own vertex is active in the next round; sums[1] is of the edges of a vote's.
@@ -77,35 +93,37 @@ struct FrontierView {
   }
 };
 
-/// Of a vote, for every vertex.
-template <class Program>
+/// Of a vote, for every vertex. (In complete graphs vertices begin here, in others before.)
+template <class View>
 struct StartVote {
-  FrontierView<Program> view;
+  View view;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
     const auto v = static_cast<Vertex>(i);
+    view.begin(v);
     if (view.program.settled(view.states[v])) take_bit(view.settled, v);
     if (view.owns(v) && view.program.starts(v)) view.list_own(v, lane);
   }
 };
 
 /// Of an aggregation where lanes keep bins by level, for own vertices: all wait for their level.
-template <class Program>
+template <class View>
 struct StartLevels {
-  FrontierView<Program> view;
+  View view;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
     const auto v = static_cast<Vertex>(view.first + i);
+    view.begin(v);
     if (view.level(v) != kNoLevel) lane.beyond(v);
   }
 };
 
 /// The lowest level, from `least` on, of own vertices.
-template <class Program>
+template <class View>
 struct LowestLevel {
-  FrontierView<Program> view;
+  View view;
   std::uint64_t least;
 
   template <class Lane>
@@ -116,9 +134,9 @@ struct LowestLevel {
 };
 
 /// Lists own vertices of a level.
-template <class Program>
+template <class View>
 struct OpenLevel {
-  FrontierView<Program> view;
+  View view;
   std::uint64_t level;
 
   template <class Lane>
@@ -129,24 +147,26 @@ struct OpenLevel {
 };
 
 /// Takes what was listed of the own vertices to the front.
-template <class Program>
+template <class View>
 struct TakeFront {
-  FrontierView<Program> view;
+  View view;
   const Vertex* listed;
   Vertex* front;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
     const Vertex v = front[i] = listed[i];
-    drop_bit(view.marks, v);
-    if constexpr (VoteProgram<Program>) take_bit(view.settled, v);
+    if constexpr (!View::kComplete) drop_bit(view.marks, v);
+    if constexpr (VoteProgram<typename View::Program>) take_bit(view.settled, v);
   }
 };
 
 /// Active vertices send along their edges.
-template <class Program>
+template <class View>
 struct PushEdges {
-  FrontierView<Program> view;
+  using Program = typename View::Program;
+
+  View view;
   AccRound at;
   const Vertex* targets;
   const float* weights;
@@ -154,6 +174,14 @@ struct PushEdges {
   SLUICE_HD bool sends(Vertex u) const {
     if constexpr (AggregationProgram<Program>) return view.level(u) == at.level;
     return true;
+  }
+  void prefetch(EdgeIndex e) const {
+    __builtin_prefetch(targets + e);
+    if (weights != nullptr) __builtin_prefetch(weights + e);
+  }
+  /// A vote looks at the target's bit first.
+  void prefetch_target(EdgeIndex e) const requires AggregationProgram<Program> {
+    __builtin_prefetch(view.states + targets[e]);
   }
   template <class Lane>
   SLUICE_HD void edge(Vertex u, EdgeIndex e, Lane& lane) const {
@@ -164,12 +192,14 @@ struct PushEdges {
 };
 
 /// Makes a block of entries for another rank's vertices; lowest() is of the levels that they may come to.
-template <class Program>
+template <class View>
 struct PackEntries {
-  FrontierView<Program> view;
+  using Program = typename View::Program;
+
+  View view;
   AccRound at;
   const Vertex* listed;
-  EntryBlock<typename Program::State> block;
+  EntryBlock<typename View::State> block;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
@@ -189,11 +219,11 @@ struct PackEntries {
 };
 
 /// Combines what another rank has sent.
-template <class Program>
+template <class View>
 struct TakeEntries {
-  FrontierView<Program> view;
+  View view;
   AccRound at;
-  EntryBlock<typename Program::State> block;
+  EntryBlock<typename View::State> block;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {

@@ -91,6 +91,7 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
       rank_(static_cast<std::size_t>(ranks_->rank())),
       paging_(place.paging),
       scratch_(place.scratch),
+      complete_(!is_shared_out(device, graph, needs, place)),
       symmetric_(!graph.directed),
       weighted_(needs.weights && graph.weighted) {
   owners_ = owners_of(graph, *ranks_);
@@ -114,8 +115,14 @@ SweepRows RankPart::rows_of(const Csr& csr, const EdgeSource* file) const {
 }
 
 void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
-  if (graph.directed) throw_no_simple_form(place);
   const unsigned threads = device_.threads();
+  if (graph.directed) {
+    if (!complete_) throw_no_simple_form(place);
+    made_ = simple_undirected(graph, threads);
+    rows_ = made_.view();
+    symmetric_ = true;
+    return;
+  }
   std::uint64_t others[] = {is_simple(rows_, first(), threads) ? 0u : 1u};
   // All ranks throw, or none.
   if (rows_.file != nullptr) ranks_->all_reduce(others, Reduce::max, "the lists of all ranks");
@@ -164,6 +171,7 @@ double RankPart::mean_weight() const {
 }
 
 bool RankPart::has_pages(const SweepRows& lists) const {
+  if (complete_) return false;
   const std::uint64_t bytes = edge_bytes(lists.in.edges, weighted_);
   return bytes > 0 && is_paged(device_, bytes, 0, lists.file, paging_);
 }

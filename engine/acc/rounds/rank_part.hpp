@@ -1,4 +1,5 @@
-// What a rank works on: the lists of a contiguous range of vertices, in memory or brought in partitions.
+// What a rank works on: the lists of a contiguous range of vertices, in memory or brought in partitions; or a
+// whole graph, whose one process has all of them in memory.
 // States of all vertices lie on every rank. Those of its own vertices are true there; what they send to other
 // ranks' vertices is combined in the states that it keeps of those (push_bodies.hpp).
 #pragma once
@@ -32,6 +33,8 @@ class RankPart {
   /// Keeps references to all. Throws as throw_no_simple_form().
   RankPart(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
 
+  /// Is it a whole graph, whose lists this process reaches in place?
+  bool complete() const { return complete_; }
   Communicator& ranks() const { return *ranks_; }
   /// Vertices [first(), last()), whose lists are lists(): row i is vertex first() + i.
   std::uint64_t first() const { return owners_.begin(rank_); }
@@ -99,7 +102,7 @@ class RankPart {
   Ownership owners_;
   SweepRows rows_{CsrView{}}, in_rows_{CsrView{}};
   Csr made_;
-  bool symmetric_, weighted_;
+  bool complete_, symmetric_, weighted_;
 };
 
 }  // namespace sluice::acc

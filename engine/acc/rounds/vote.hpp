@@ -1,4 +1,4 @@
-// Votes over ranks and in partitions: rounds that push or pull (vote_direction.hpp).
+// Votes: rounds that push or pull (vote_direction.hpp).
 #pragma once
 
 #include "engine/acc/rounds/frontier_rounds.hpp"
@@ -6,10 +6,10 @@
 
 namespace sluice::acc {
 
-template <VoteProgram Program, Executor E>
-class PartitionedVote {
+template <VoteProgram Program, Executor E, Residency R>
+class Vote {
  public:
-  PartitionedVote(const AccGraph& graph, const Program& program, const AccOptions& options)
+  Vote(const AccGraph& graph, const Program& program, const AccOptions& options)
       : graph_(graph), options_(options), rounds_(graph, program, options) {}
 
   void run(AccStats& stats) {
@@ -36,7 +36,7 @@ class PartitionedVote {
  private:
   const AccGraph& graph_;
   AccOptions options_;
-  FrontierRounds<Program, E> rounds_;
+  FrontierRounds<Program, E, R> rounds_;
 };
 
 }  // namespace sluice::acc
