@@ -1,0 +1,193 @@
+// A query by a group of threads beside the query by one. Groups of several threads here are what a block is
+// on a GPU.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "engine/exec/group.hpp"
+#include "engine/ppr/methods/group_one_by_one.hpp"
+#include "engine/ppr/methods/group_query.hpp"
+#include "ppr/oracle.hpp"
+
+namespace sluice::test {
+
+/// Threads that meet at a barrier.
+class ThreadGroup {
+ public:
+  static constexpr unsigned kSize = 2;
+
+  struct Room {
+    std::barrier<> barrier{kSize};
+    std::uint64_t lanes[kSize] = {};
+  };
+
+  ThreadGroup(Room& room, unsigned rank) : room_(&room), rank_(rank) {}
+
+  unsigned rank() const { return rank_; }
+  void sync() const { room_->barrier.arrive_and_wait(); }
+  template <class T>
+  T broadcast(T value, unsigned from) const {
+    return exchange(value, [from](const std::uint64_t* lanes) { return lanes[from]; });
+  }
+  template <class T>
+  T sum(T value) const {
+    return exchange(value, [](const std::uint64_t* lanes) { return added(lanes, kSize); });
+  }
+  template <class T>
+  T inclusive_scan(T value) const {
+    return exchange(value, [this](const std::uint64_t* lanes) { return added(lanes, rank_ + 1); });
+  }
+
+ private:
+  static std::uint64_t added(const std::uint64_t* lanes, unsigned count) {
+    std::uint64_t sum = 0;
+    for (unsigned lane = 0; lane < count; ++lane) sum += lanes[lane];
+    return sum;
+  }
+  template <class T, class Use>
+  T exchange(T value, Use&& use) const {
+    room_->lanes[rank_] = value;
+    sync();
+    const T result = static_cast<T>(use(room_->lanes));
+    sync();
+    return result;
+  }
+
+  Room* room_;
+  unsigned rank_;
+};
+
+inline constexpr Instance kQuery = 11;
+
+struct Listed {
+  ppr::GroupFigures figures;
+  std::vector<Vertex> vertices;
+  std::vector<double> scores;
+};
+
+/// The room's memory, as a group finds it and leaves it.
+class Space {
+ public:
+  explicit Space(const ppr::RoomShape& shape)
+      : memory_(shape.bytes() / sizeof(ppr::RoomEntry)),
+        view_(shape.view(reinterpret_cast<unsigned char*>(memory_.data()))) {}
+  const ppr::RoomView& view() const { return view_; }
+  bool is_clear() const {
+    return is_clear(view_) && (view_.second == 0 || is_clear(ppr::RoomShape::move(view_, view_.second)));
+  }
+
+ private:
+  static bool is_clear(const ppr::RoomView& room) {
+    return std::all_of(room.entries, room.entries + room.slots, [](const ppr::RoomEntry& entry) {
+      return entry.vertex == kNoVertex && entry.score == 0 && entry.waiting == 0;
+    });
+  }
+
+  std::vector<ppr::RoomEntry> memory_;
+  ppr::RoomView view_;
+};
+
+template <class Query, class Group>
+inline void answer(const Group& group, typename Query::Shared& shared, const Space& space,
+                   const ppr::QueryRules& rules, const ppr::Seeds& seeds, Listed& listed) {
+  Query query(group, shared, space.view(), rules, seeds.view(), kQuery);
+  const ppr::GroupFigures figures = query.solve();
+  if (figures.abandoned == 0) query.write_top(listed.vertices.data(), listed.scores.data());
+  query.clear();
+  if (group.rank() == 0) listed.figures = figures;
+}
+
+template <template <class> class Query = ppr::GroupQuery>
+Listed answer_alone(const Space& space, const ppr::QueryRules& rules, const ppr::Seeds& seeds) {
+  Listed listed{{}, std::vector<Vertex>(rules.top), std::vector<double>(rules.top)};
+  const auto shared = std::make_unique<typename Query<SingleLane>::Shared>();
+  answer<Query<SingleLane>>(SingleLane{}, *shared, space, rules, seeds, listed);
+  return listed;
+}
+
+template <template <class> class Query = ppr::GroupQuery>
+Listed answer_together(const Space& space, const ppr::QueryRules& rules, const ppr::Seeds& seeds) {
+  Listed listed{{}, std::vector<Vertex>(rules.top), std::vector<double>(rules.top)};
+  ThreadGroup::Room room;
+  const auto shared = std::make_unique<typename Query<ThreadGroup>::Shared>();
+  std::vector<std::jthread> threads;
+  for (unsigned rank = 0; rank < ThreadGroup::kSize; ++rank) {
+    threads.emplace_back([&, rank] {
+      answer<Query<ThreadGroup>>(ThreadGroup(room, rank), *shared, space, rules, seeds, listed);
+    });
+  }
+  threads.clear();
+  return listed;
+}
+
+/// What one thread finds.
+struct Expected {
+  Expected(const Graph& graph, const ppr::Options& given, const ppr::Seeds& seeds)
+      : options(given), vertices(options.top), scores(options.top) {
+    const Device device({DeviceChoice::host, 1, 0});
+    ppr::QuerySolver solver(device, graph.out.view(), options);
+    figures = solver.solve(seeds, kQuery);
+    solver.write_top(vertices, scores);
+  }
+  ppr::Options options;
+  ppr::QueryFigures figures;
+  std::vector<Vertex> vertices;
+  std::vector<double> scores;
+};
+
+inline void expect_same(const Listed& listed, const Expected& expected) {
+  ASSERT_EQ(listed.figures.abandoned, 0u);
+  EXPECT_EQ(listed.vertices, expected.vertices);
+  EXPECT_EQ(listed.scores, expected.scores);
+  const ppr::QueryFigures figures = figures_of(listed.figures, expected.options);
+  EXPECT_EQ(figures.error, expected.figures.error);
+  EXPECT_EQ(figures.held, expected.figures.held);
+  EXPECT_EQ(figures.edges, expected.figures.edges);
+  EXPECT_EQ(figures.reached, expected.figures.reached);
+}
+
+inline ppr::Seeds seeds_of(const Graph& graph, const WeightedSeeds& of_query) {
+  ppr::Seeds seeds;
+  seeds.assign(starts_of({of_query}), graph.vertices(), 1, 0);
+  return seeds;
+}
+
+/// The rules of a graph in host memory.
+class HostRules {
+ public:
+  explicit HostRules(const Graph& graph) : graph_(graph) {
+    if (graph.weighted) totals_ = ppr::weight_totals(graph.out.view(), 1);
+  }
+  ppr::QueryRules of(const ppr::Options& options) {
+    stages_ = stages_of(options);
+    ppr::QueryRules rules = rules_of(options);
+    rules.graph = graph_.out.view();
+    rules.totals = options.weighted ? totals_.data() : nullptr;
+    rules.stages = stages_.data();
+    return rules;
+  }
+
+ private:
+  const Graph& graph_;
+  HostArray<double> totals_;
+  std::vector<std::uint32_t> stages_;
+};
+
+/// Few rounds, for each has barriers, and these threads may share a core.
+inline std::vector<ppr::Options> short_methods() {
+  std::vector<ppr::Options> all = group_methods();
+  for (ppr::Options& options : all) {
+    options.tolerance = 0.2;
+    options.residual_threshold = options.residual_threshold > 0 ? 1e-3 : 0;
+    options.weighted = true;
+  }
+  return all;
+}
+
+}  // namespace sluice::test
