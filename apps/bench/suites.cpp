@@ -135,6 +135,7 @@ void run_suite(const Command& command, const Suite& suite, const SuiteCommand& c
       throw UsageError(fmt::format("{}: no graph is generated here (leave it out)", option));
   }
   const apps::Stopwatch watch;
+  apps::cover_outputs({c.common.report}, c.common.scratch);
   apps::ReportFile report_file(apps::world().leads() ? c.common.report : "", c.common.force);
   apps::apply_host_ceiling(c.common);
   apps::announce(command, c.common);

@@ -20,6 +20,18 @@ TEST_F(Suites, DiskReadsTheGraphFromItsFile) {
   EXPECT_EQ(bench({"disk", "--device", "host"}).status, 2);
 }
 
+TEST_F(Suites, StoppedLeavesNoReport) {
+  Process process({SLUICE_BENCH, "sampling", "--scale", "12", "--device", "host", "--repetitions", "1000000",
+                   "--report", at("bench.json")});
+  ASSERT_TRUE(process.reaches([&] { return !folder_.names().empty(); })) << "a report is begun";
+  kill(process.id(), SIGTERM);
+  const auto finished = process.wait();
+
+  EXPECT_EQ(finished.status, 1) << finished.err;
+  EXPECT_NE(finished.err.find("stopped on request"), std::string::npos) << finished.err;
+  EXPECT_TRUE(folder_.names().empty()) << "something was left behind";
+}
+
 TEST_F(Suites, AblationHasARowForEachTechnique) {
   const auto table = run_bench({"ablation", "--device", "host", "--threads", "2", "--scale", "7",
                                 "--repetitions", "1", "--report", at("bench.json")})
