@@ -101,7 +101,7 @@ TEST(GpuShardLink, PoolsAskOtherGpus) {
              ThreadDeviceRanks link(rank, meeting);
              RunStats stats;
 
-             PagedPools(job, CudaPools<Pools>(job, stats), stats, &link).run();
+             PagedPools(job, CudaPools<Pools>(job, stats), job.share_memory(), stats, &link).run();
 
              EXPECT_EQ(digest.count() > 0, rank != 2);
              EXPECT_TRUE(digest == expected) << "rank " << rank;

@@ -78,10 +78,15 @@ struct PoolJob : InstanceJob<WalkSink> {
     }
   }
 
+  /// How partitions and pools share the device's memory.
+  PagedPlan share_memory() const {
+    const std::uint64_t each = bytes_per_instance() + parked_pool_bytes(graph.device, graph.paging.shard);
+    return graph.share_memory(pages->columns, each, end - begin, program.length);
+  }
+
   template <class Backend>
   void in_partitions(RunStats& stats) const {
-    const std::uint64_t each = bytes_per_instance() + parked_pool_bytes(graph.device, graph.paging.shard);
-    PagedPlan plan = graph.share_memory(pages->columns, each, end - begin, program.length);
+    PagedPlan plan = share_memory();
     if (graph.device.plans()) return;
     const Backend backend(*this, stats);
     const auto link = graph.link();
