@@ -21,7 +21,7 @@ TEST_F(Suites, DiskReadsTheGraphFromItsFile) {
 }
 
 TEST_F(Suites, StoppedLeavesNoReport) {
-  Process process({SLUICE_BENCH, "sampling", "--scale", "12", "--device", "host", "--repetitions", "1000000",
+  Process process({paths::kBench, "sampling", "--scale", "12", "--device", "host", "--repetitions", "1000000",
                    "--report", at("bench.json")});
   ASSERT_TRUE(process.reaches([&] { return !folder_.names().empty(); })) << "a report is begun";
   kill(process.id(), SIGTERM);
