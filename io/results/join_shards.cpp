@@ -139,6 +139,9 @@ std::uint64_t join_shards(const std::string& path, const std::string& known_as,
       for (const auto& [name, value] : attributes) {
         std::visit([&, &key = name](const auto& held) { h5::write_attribute(joined, key, held); }, value);
       }
+      std::string lines;
+      for (const ShardFile& shard : shards) lines += shard.name + "\n";
+      h5::write_attribute(joined, kShardNames, lines);
       for (const std::string& name : names) {
         const Sources sources(shards, name);
         if (std::find(offsets.begin(), offsets.end(), name) != offsets.end()) {

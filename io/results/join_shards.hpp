@@ -15,6 +15,9 @@ struct ShardFile {
   std::string name;  ///< where it will lie, relative to the folder of the joining file
 };
 
+/// The attribute of the joining file that names the others, relative to its folder: a line each.
+inline constexpr const char* kShardNames = "shards";
+
 /// Writes to `path` an HDF5 file whose datasets are virtual: the shards' rows, one shard after the other,
 /// which stay where they are. `offsets` names the datasets that hold ends of lists; those go on from shard to
 /// shard, so they are written out. Ids that a missing shard would hold read as the smallest number there is.

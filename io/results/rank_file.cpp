@@ -2,10 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <sstream>
+#include <vector>
 
 #include "engine/core/error.hpp"
 #include "io/hdf5.hpp"
+#include "io/results/join_shards.hpp"
 
 namespace sluice::io {
 namespace {
@@ -19,18 +23,44 @@ std::optional<Value> read_number(hid_t file, const char* name) {
   return static_cast<Value>(value);
 }
 
+/// The files that have the ranks, in order: this one, or those that it shows as one. The library follows its
+/// map of these without looking, so that a damaged one crashes it: they are read themselves.
+std::vector<std::string> files_of_ranks(hid_t file, const std::string& path) {
+  if (H5Aexists(file, kShardNames) <= 0) return {path};
+  std::string names;
+  if (!h5::read_attribute(file, kShardNames, names))
+    throw InputError(fmt::format("{}: the names of its shards cannot be read; {}", path, kRemedy));
+  std::vector<std::string> files;
+  std::istringstream lines(names);
+  for (std::string name; std::getline(lines, name);) {
+    files.push_back((std::filesystem::path(path).parent_path() / name).string());
+    if (!std::filesystem::is_regular_file(files.back()))
+      throw InputError(fmt::format("{}: its shard {} is missing; {}", path, files.back(), kRemedy));
+  }
+  return files;
+}
+
+/// A file's dataset /rank, and how many it has.
+struct Ranks {
+  explicit Ranks(const std::string& path) : file(h5::open_file(path)) {
+    if (!h5::has_link(file.get(), "rank"))
+      throw InputError(fmt::format("{}: dataset /rank is missing; {}", path, kRemedy));
+    dataset = h5::Handle(H5Dopen2(file.get(), "rank", H5P_DEFAULT));
+    const h5::Handle type(H5Dget_type(dataset.get())), space(H5Dget_space(dataset.get()));
+    if (H5Tget_class(type.get()) != H5T_FLOAT || H5Sget_simple_extent_ndims(space.get()) != 1)
+      throw InputError(fmt::format("{}: dataset /rank is no list of real numbers; {}", path, kRemedy));
+    count = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
+  }
+
+  h5::Handle file, dataset;
+  std::uint64_t count = 0;
+};
+
 RankFile read(hid_t file, const std::string& path, std::uint64_t vertices) {
-  if (!h5::has_link(file, "rank")) {
-    throw InputError(fmt::format("{}: dataset /rank is missing; {}", path, kRemedy));
-  }
-  const h5::Handle dataset(H5Dopen2(file, "rank", H5P_DEFAULT));
-  const h5::Handle type(H5Dget_type(dataset.get()));
-  const h5::Handle space(H5Dget_space(dataset.get()));
-  if (H5Tget_class(type.get()) != H5T_FLOAT || H5Sget_simple_extent_ndims(space.get()) != 1) {
-    throw InputError(fmt::format("{}: dataset /rank is no list of real numbers; {}", path, kRemedy));
-  }
+  const std::vector<std::string> files = files_of_ranks(file, path);
   // Before there is memory for them: a damaged file may claim any number.
-  const auto ranks = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
+  std::uint64_t ranks = 0;
+  for (const std::string& name : files) ranks += std::min(Ranks(name).count, vertices + 1);
   if (ranks != vertices) {
     throw InputError(
         fmt::format("{}: {} ranks, and the graph has {} vertices (rank the graph anew with --method static)",
@@ -38,7 +68,12 @@ RankFile read(hid_t file, const std::string& path, std::uint64_t vertices) {
   }
   RankFile found;
   found.ranks = HostArray<double>(vertices, "earlier ranks");
-  h5::checked(H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, found.ranks.data()));
+  double* to = found.ranks.data();
+  for (const std::string& name : files) {
+    const Ranks some(name);
+    h5::checked(H5Dread(some.dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, to));
+    to += some.count;
+  }
   h5::read_attribute(file, "graph_checksum", found.graph_checksum);
   h5::read_attribute(file, "dangling", found.dangling);
   found.weighted = read_number<bool, std::int64_t>(file, "weighted");

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <vector>
 
 #include "io/hdf5.hpp"
+#include "io/results/join_shards.hpp"
 #include "io/results/result_writer.hpp"
 #include "tests/io/changed_bytes.hpp"
 #include "tests/io/file_test_support.hpp"
@@ -17,20 +19,31 @@ constexpr std::uint64_t kVertices = 6;
 
 class RankFileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto writer = io::make_result_writer(path_, io::ResultFormat::h5, false,
-                                               {{"graph_checksum", "0123456789abcdef"},
-                                                {"dangling", "uniform"},
-                                                {"weighted", std::int64_t{0}},
-                                                {"converged", std::int64_t{1}},
-                                                {"damping", 0.85},
-                                                {"norm", "linf"},
-                                                {"tolerance", 1e-10}});
-    const std::vector<double> ranks(kVertices, 0.125);
+  void SetUp() override { write(path_, std::vector<double>(kVertices, 0.125)); }
+
+  void write(const std::string& path, const std::vector<double>& ranks) const {
+    const auto writer = io::make_result_writer(path, io::ResultFormat::h5, false, attributes_);
     writer->append(writer->declare("rank", io::ElementType::f64, {}), ranks.data(), ranks.size());
     writer->commit();
   }
 
+  /// The file that shows two shards as one.
+  std::string write_shards() const {
+    const std::vector<io::ShardFile> shards{{folder_.file("0.h5"), "0.h5"}, {folder_.file("1.h5"), "1.h5"}};
+    write(shards[0].path, {0.5, 0.25});
+    write(shards[1].path, {0.125, 0.0625, 0, 1});
+    const std::string joined = folder_.file("joined.h5");
+    join_shards(joined, joined, shards, attributes_, {});
+    return joined;
+  }
+
+  const std::vector<io::Attribute> attributes_{{"graph_checksum", "0123456789abcdef"},
+                                               {"dangling", "uniform"},
+                                               {"weighted", std::int64_t{0}},
+                                               {"converged", std::int64_t{1}},
+                                               {"damping", 0.85},
+                                               {"norm", "linf"},
+                                               {"tolerance", 1e-10}};
   const TemporaryFolder folder_;
   const std::string path_ = folder_.file("ranks.h5");
 };
@@ -58,6 +71,28 @@ TEST_F(RankFileTest, NoChangedByteCrashesTheLibrary) {
   if (!kMayDamage) GTEST_SKIP() << "not under a sanitizer";
   const std::uint64_t bytes = std::filesystem::file_size(path_);
   EXPECT_EQ(first_fatal_byte(path_, bytes, [&] { io::read_rank_file(path_, kVertices); }), bytes);
+}
+
+TEST_F(RankFileTest, ShowsTheRanksOfShardsInOrder) {
+  const io::RankFile found = io::read_rank_file(write_shards(), kVertices);
+  const std::vector<double> expected{0.5, 0.25, 0.125, 0.0625, 0, 1};
+  EXPECT_EQ(std::vector(found.ranks.begin(), found.ranks.end()), expected);
+  EXPECT_EQ(found.norm, "linf");
+}
+
+TEST_F(RankFileTest, NamesAShardThatIsMissing) {
+  const std::string joined = write_shards();
+  std::filesystem::remove(folder_.file("1.h5"));
+  EXPECT_TRUE(message_of<InputError>([&] {
+                io::read_rank_file(joined, kVertices);
+              }).starts_with(joined + ": its shard " + folder_.file("1.h5") + " is missing; "));
+}
+
+TEST_F(RankFileTest, NoChangedByteOfAFileOfShardsCrashesTheLibrary) {
+  if (!kMayDamage) GTEST_SKIP() << "not under a sanitizer";
+  const std::string joined = write_shards();
+  const std::uint64_t bytes = std::filesystem::file_size(joined);
+  EXPECT_EQ(first_fatal_byte(joined, bytes, [&] { io::read_rank_file(joined, kVertices); }), bytes);
 }
 
 TEST_F(RankFileTest, AListInPlaceOfANumberIsNoneOfTheRules) {
