@@ -181,6 +181,23 @@ TEST_P(Replay, OfRandomBatchesOnRealGraphsKeepsToTheStaticRanks) {
 INSTANTIATE_TEST_SUITE_P(Dangling, Replay,
                          testing::Values(pagerank::Dangling::uniform, pagerank::Dangling::self_loop));
 
+/// Expects that the host budget is charged for edges before they are read.
+class ChargedEdges final : public TemporalSource {
+ public:
+  explicit ChargedEdges(TemporalEdges edges) : edges_(std::move(edges)) {}
+
+  std::uint64_t vertices() const override { return edges_.vertices(); }
+  std::uint64_t size() const override { return edges_.size(); }
+  void read(std::uint64_t first, std::span<Vertex> source, std::span<Vertex> target) const override {
+    EXPECT_GE(host_budget().used() - before_, source.size_bytes() + target.size_bytes()) << first;
+    edges_.read(first, source, target);
+  }
+
+ private:
+  TemporalEdges edges_;
+  std::uint64_t before_ = host_budget().used();
+};
+
 TEST(Replay, CountsWhatComesAgainAndEndsWithTheEdges) {
   const Device device({DeviceChoice::host, 1, 0});
   const TemporalEdges edges(4, {0, 1, 2, 0, 1, 3}, {1, 2, 3, 1, 2, 0});
@@ -194,6 +211,13 @@ TEST(Replay, CountsWhatComesAgainAndEndsWithTheEdges) {
   ASSERT_EQ(counts.size(), 2u);
   EXPECT_EQ(counts[0].present, 2u);
   EXPECT_EQ(counts[1].inserted, 1u);
+}
+
+TEST(Replay, ChargesABatchBeforeItIsRead) {
+  const Device device({DeviceChoice::host, 1, 0});
+  ReplayOptions options;
+  options.initial = 0, options.batch_fraction = 1, options.methods = {};
+  replay(device, ChargedEdges(generated_edges(20, 100'000)), {}, options, {});
 }
 
 TEST(Replay, RefusesOptionsOutOfRange) {

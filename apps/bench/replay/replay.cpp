@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "apps/data/batch.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/memory/recycled_memory.hpp"
 #include "engine/pagerank/dynamic/plan.hpp"
@@ -32,9 +33,10 @@ Graph empty_graph(std::uint64_t vertices) {
   return graph;
 }
 
-/// Insertions of edges [begin, end).
-UpdateBatch batch_of(const TemporalSource& edges, std::uint64_t begin, std::uint64_t end) {
-  UpdateBatch batch;
+/// Insertions of edges [begin, end). Throws BudgetError.
+apps::HeldBatch batch_of(const TemporalSource& edges, std::uint64_t begin, std::uint64_t end) {
+  apps::HeldBatch batch;
+  batch.charge.add((end - begin) * 2 * sizeof(Vertex));
   batch.insertions.source.resize(end - begin), batch.insertions.target.resize(end - begin);
   edges.read(begin, batch.insertions.source, batch.insertions.target);
   return batch;
@@ -185,7 +187,7 @@ void replay(const Device& device, const TemporalSource& edges, const pagerank::O
   Replaying methods(device, rank, options, place);
   methods.begin(update.graph);
   for (std::uint32_t i = 0; i < options.batches && done < edges.size(); ++i) {
-    const UpdateBatch batch = batch_of(edges, done, std::min(done + sizes.batch, edges.size()));
+    const apps::HeldBatch batch = batch_of(edges, done, std::min(done + sizes.batch, edges.size()));
     done += batch.insertions.size();
     const auto begin = Clock::now();
     update = update_graph(std::move(update.graph), batch, threads, paged ? kept_memory : nullptr,
