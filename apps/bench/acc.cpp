@@ -11,6 +11,7 @@
 #include "apps/bench/workload.hpp"
 #include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/solve.hpp"
+#include "engine/core/memory_budget.hpp"
 
 namespace sluice::bench {
 
@@ -188,8 +189,10 @@ class AccSuite {
 
   /// Rounds of messages about two states, where there is room for them.
   void beliefs() {
-    if (!options_.wants("bp") || graph_->directed || acc::plan_beliefs(device_, *graph_, 2).message_bytes > 0)
-      return;  // or not whole
+    if (!options_.wants("bp") || graph_->directed) return;
+    const acc::AccPlan plan = acc::plan_beliefs(device_, *graph_, 2);
+    if (device_.is_cuda() ? plan.message_bytes > 0 : plan.host_bytes > host_budget().available())
+      return;  // a GPU's, or the host's, are whole
     begin("bp");
     acc::BeliefModel model;
     model.states = 2;

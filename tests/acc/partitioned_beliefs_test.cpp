@@ -47,7 +47,7 @@ void compare(const Device& device, const Graph& graph, unsigned states, const ac
     ASSERT_FALSE(shared_out.complete());
     const acc::BeliefResult found = propagate_beliefs(shared_out, model, options);
     expect_same(found, expected);
-    ASSERT_NE(found.own_messages, nullptr);
+    ASSERT_NE(found.messages, nullptr);
     expect_same_messages(graph, states, shared_out, found, expected);
   }
 }
@@ -153,16 +153,16 @@ TEST_P(PartitionedBeliefs, AreVerifiedAsThoseOfOneProcess) {
         EXPECT_GT(faults, 0) << what;
         ranks.barrier("they were counted");
       };
-      const std::shared_ptr<const acc::KeptMessages> right = found.own_messages;
+      const std::shared_ptr<const acc::KeptMessages> right = found.messages;
       for (const EdgeIndex edge : {EdgeIndex{0}, graph.edges() / 2, graph.edges() - 1}) {
-        found.own_messages = std::make_shared<WrongMessage>(*right, edge, 0.1, 0);
+        found.messages = std::make_shared<WrongMessage>(*right, edge, 0.1, 0);
         expect_fault("verify: ");
-        found.own_messages = std::make_shared<WrongMessage>(*right, edge, 1e-14, 0);
+        found.messages = std::make_shared<WrongMessage>(*right, edge, 1e-14, 0);
         expect_fault("told is not what others have told");
-        found.own_messages = std::make_shared<WrongMessage>(*right, edge, 0, 1e-14);
+        found.messages = std::make_shared<WrongMessage>(*right, edge, 0, 1e-14);
         expect_fault("told is not what others have told");
       }
-      found.own_messages = right;
+      found.messages = right;
       for (const std::uint64_t v : {std::uint64_t{1}, graph.vertices() - 1}) {
         found.beliefs[v * 3 + 1] += 0.01f;
         expect_fault("by what it was told it would be");

@@ -26,6 +26,16 @@ void validate(const AccGraph& graph, const BeliefModel& model, const BeliefOptio
   if (options.max_iterations == 0) throw UsageError("--max-iterations: 1 or more");
 }
 
+std::unique_ptr<BeliefSolver> make_solver(const AccGraph& graph, const BeliefModel& model,
+                                          const BeliefOptions& options) {
+#if defined(SLUICE_HAVE_CUDA)
+  if (graph.complete() && graph.device().is_cuda()) return make_whole_cuda_beliefs(graph, model, options);
+#endif
+  return make_partitioned_beliefs(graph, model, options);
+}
+
+constexpr std::uint64_t kCopiedAtOnce = 1u << 20;
+
 }  // namespace
 
 std::vector<double> coupling_logs(const BeliefModel& model) {
@@ -54,6 +64,16 @@ double possible(double change) {
   throw RunError("bp: zeros of priors and coupling leave a vertex no state (make one of them positive)");
 }
 
+void round_beliefs(const Device& device, const Buffer<double>& beliefs, float* rounded) {
+  HostArray<double> some(std::min<std::uint64_t>(beliefs.size(), kCopiedAtOnce), "results");
+  for (std::uint64_t first = 0; first < beliefs.size(); first += some.size()) {
+    const std::uint64_t size = std::min<std::uint64_t>(some.size(), beliefs.size() - first);
+    copy_to_host(device, some.data(), beliefs.data() + first, size * sizeof(double));
+    std::transform(some.data(), some.data() + size, rounded + first,
+                   [](double belief) { return static_cast<float>(belief); });
+  }
+}
+
 BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options,
                                const std::function<void(std::uint32_t)>& observer) {
   validate(graph, model, options);
@@ -64,8 +84,7 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   auto begin = std::chrono::steady_clock::now();
-  const auto solver = graph.complete() ? make_whole_beliefs(graph, model, options)
-                                       : make_partitioned_beliefs(graph, model, options);
+  const auto solver = make_solver(graph, model, options);
   result.stats.setup_seconds = graph.setup_seconds() + seconds_since(begin);
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
   begin = std::chrono::steady_clock::now();
@@ -80,7 +99,7 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
   result.stats.compute_seconds = seconds_since(begin);
   solver->count(result.stats);
   result.beliefs = solver->beliefs();
-  if (options.keep_messages) solver->keep_messages(result);
+  if (options.keep_messages) result.messages = solver->keep_messages();
   return result;
 }
 

@@ -26,7 +26,7 @@ struct BeliefOptions {
   bool keep_messages = false;
 };
 
-/// The messages of a rank's own edges, where it works over ranks or in partitions.
+/// The messages of a rank's own edges. Of a self-loop they mean nothing: its factor counts with the prior.
 class KeptMessages {
  public:
   virtual ~KeptMessages() = default;
@@ -36,12 +36,8 @@ class KeptMessages {
 };
 
 struct BeliefResult {
-  HostArray<float> beliefs;  ///< [vertices][states]
-  /// [edges][states] what the vertex of a list was told along that edge, summing to 1; empty unless kept. A
-  /// self-loop tells nothing: its factor counts with the prior.
-  HostArray<double> messages;
-  /// Instead of these, where the graph is worked on over ranks or in partitions. The graph must outlive it.
-  std::shared_ptr<const KeptMessages> own_messages;
+  HostArray<float> beliefs;                      ///< [vertices][states]
+  std::shared_ptr<const KeptMessages> messages;  ///< null unless kept; the device must outlive them
   bool converged = false;
   double residual = 0;            ///< the last change
   std::vector<double> residuals;  ///< [iterations]

@@ -156,16 +156,20 @@ void MessageParts::make_exchange() {
   });
 }
 
-/// Calls use(told, heard, size) for the messages from every own part to every other.
+/// Calls use(told, heard, size) for the messages from every own part to every other, in pieces enough for all
+/// threads.
 template <class Use>
 void MessageParts::between_own_parts(Use&& use) {
-  const std::uint64_t own = first_parts_[static_cast<std::size_t>(rows_.ranks().rank())];
-  pool_.blocks(size() * size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
+  const std::uint64_t own = first_parts_[static_cast<std::size_t>(rows_.ranks().rank())],
+                      pieces = pool_.size() / std::max<std::uint64_t>(size(), 1) + 1;
+  pool_.blocks(size() * size() * pieces, 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
     for (std::uint64_t i = first; i < last; ++i) {
-      const std::uint64_t to = i / size(), from = i % size();
+      const std::uint64_t piece = i % pieces, to = i / pieces / size(), from = i / pieces % size();
       const std::uint64_t* away = blocks_.data() + from * (all_parts() + 1) + own + to;
-      const std::uint64_t here = blocks_[to * (all_parts() + 1) + own + from];
-      use(told(from) + away[0] * states_, heard(to) + here * states_, (away[1] - away[0]) * states_);
+      const std::uint64_t here = blocks_[to * (all_parts() + 1) + own + from], edges = away[1] - away[0],
+                          begin = edges * piece / pieces, end = edges * (piece + 1) / pieces;
+      use(told(from) + (away[0] + begin) * states_, heard(to) + (here + begin) * states_,
+          (end - begin) * states_);
     }
   });
 }

@@ -1,7 +1,6 @@
-// The messages of a rank's edges where belief propagation works over ranks and in partitions: in host memory,
-// or in scratch files, by part, and how they come from senders to receivers. Sent messages lie by the part
-// that receives them, received ones by their sender. So blocks move from part to part, and from rank to rank,
-// as they are.
+// The messages of a rank's edges where belief propagation works in parts: in host memory, or in scratch
+// files, by part, and how they come from senders to receivers. Sent messages lie by the part that receives
+// them, received ones by their sender. So blocks move from part to part, and from rank to rank, as they are.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Belief propagation over ranks and in partitions: a part of the vertices, and the messages that it tells and
-// hears. A vertex's owner works out what it tells, from its own products and from what it has heard along the
-// edge; so a part needs nothing of other parts' vertices.
+// Belief propagation in parts: a part of the vertices, and the messages that it tells and hears. A vertex's
+// owner works out what it tells, from its own products and from what it has heard along the edge; so a part
+// needs nothing of other parts' vertices.
 #pragma once
 
 #include <cstdint>

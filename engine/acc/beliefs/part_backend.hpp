@@ -1,7 +1,8 @@
-// Where the parts of beliefs over ranks and in partitions are worked on: by the host's cores, where messages
-// lie (beliefs/parts_host.cpp), or by a GPU, which they are brought to (beliefs/parts_cuda.cu).
+// Where the parts of beliefs are worked on: by the host's cores, where messages lie (beliefs/parts_host.cpp),
+// or by a GPU, which they are brought to (beliefs/parts_cuda.cu).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -40,6 +41,11 @@ std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, 
 std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const RankPart& rows,
                                                           const MessageParts& messages, unsigned states,
                                                           bool damped);
+
+/// Into how many parts the host cuts a rank's edges where these are not brought in partitions.
+inline std::uint64_t host_belief_parts(const PagingOptions& paging, std::uint64_t edges) {
+  return std::max(paging.partitions, edges / (BeliefPart::kMostEdges / 2) + 1);
+}
 
 /// What a GPU holds of an edge while its part is there.
 inline std::uint64_t belief_slot_bytes(unsigned states, bool weighted) {

@@ -1,5 +1,5 @@
 // Parts of beliefs by the host's threads: messages are where they lie, weights come in partitions where they
-// are not in memory.
+// are not in memory. A whole graph is one part.
 #include <algorithm>
 #include <span>
 
@@ -8,12 +8,15 @@
 #include "engine/exec/thread_pool.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "partition/plan.hpp"
+#include "partition/ranges.hpp"
 
 namespace sluice::acc {
 
 namespace {
 
-constexpr std::uint64_t kRowsAtOnce = 256;
+/// A thread takes rows of about equally many edges: short lists together, and ranges enough that none waits
+/// long for the last.
+constexpr std::uint64_t kRangesPerThread = 16, kLeastEdges = 1024;
 
 class HostBeliefParts final : public BeliefPartBackend {
  public:
@@ -26,9 +29,9 @@ class HostBeliefParts final : public BeliefPartBackend {
   Ownership parts() const override {
     if (pages_ != nullptr) return pages_->plan().ranges();
     const CsrView& lists = rows_.lists();
-    const std::uint64_t wanted =
-        std::max(rows_.paging().partitions, lists.edges / (BeliefPart::kMostEdges / 2) + 1);
-    return PartitionPlan::of_count({lists.offsets, lists.vertices + 1}, {0, 1}, wanted).ranges();
+    return PartitionPlan::of_count({lists.offsets, lists.vertices + 1}, {0, 1},
+                                   host_belief_parts(rows_.paging(), lists.edges))
+        .ranges();
   }
 
   BeliefRound round(const BeliefPropagation& program, bool tells) override {
@@ -72,9 +75,13 @@ class HostBeliefParts final : public BeliefPartBackend {
 
   template <unsigned kStates>
   void work(const BeliefPart& part, bool tells) {
-    pool_.blocks(part.rows, kRowsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+    const std::uint64_t edges = part.offsets[part.rows] - part.offsets[0],
+                        most = pool_.size() * kRangesPerThread;
+    const std::vector<std::uint64_t> ends =
+        balanced_ranges(part.offsets, part.rows, std::min(most, (edges + part.rows) / kLeastEdges + 1));
+    pool_.blocks(ends.size() - 1, 1, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
       BeliefRound& mine = mine_[thread].round;
-      for (std::uint64_t row = begin; row < end; ++row) {
+      for (std::uint64_t row = ends[begin]; row < ends[end]; ++row) {
         const EdgeIndex first = part.offsets[row], last = part.offsets[row + 1];
         const double change = part.combine(SingleLane{}, static_cast<Vertex>(row), first, last);
         mine.no_state |= change < 0;

@@ -1,10 +1,10 @@
 // What belief propagation allocates, said beforehand.
 #include <algorithm>
 
-#include "engine/acc/beliefs/backend.hpp"
 #include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/beliefs/message_parts.hpp"
 #include "engine/acc/beliefs/part_backend.hpp"
+#include "engine/acc/beliefs/solver.hpp"
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/solve.hpp"
 
@@ -16,20 +16,20 @@ std::uint64_t coupling_bytes(unsigned states) {
   return std::uint64_t{states} * states * sizeof(double);
 }
 
-AccPlan whole_plan(const Device& device, const Graph& graph, unsigned states) {
+/// Of a whole graph in a GPU's memory.
+AccPlan whole_plan(const Graph& graph, unsigned states) {
   const std::uint64_t n = graph.vertices(), m = graph.edges();
   AccPlan plan;
   // Products twice and priors, and beliefs; messages twice and the way back for every edge.
   plan.state_bytes = n * states * (3 * sizeof(LogProduct) + sizeof(double)) +
                      m * (states * 2 * sizeof(std::int64_t) + sizeof(EdgeIndex));
-  plan.device_bytes = plan.state_bytes + coupling_bytes(states);
+  plan.device_bytes = plan.state_bytes + coupling_bytes(states) + (n + 1) * sizeof(EdgeIndex) +
+                      m * (sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0));
 #if defined(SLUICE_HAVE_CUDA)
-  if (device.is_cuda()) {
-    plan.device_bytes += (n + 1) * sizeof(EdgeIndex) + m * sizeof(Vertex) + cuda_belief_bytes(m);
-    if (graph.weighted) plan.device_bytes += m * sizeof(float);
-  }
+  plan.device_bytes += whole_cuda_belief_bytes(m);
 #endif
-  if (!device.is_cuda()) plan.host_bytes = plan.device_bytes;
+  // For a check messages are copied, and the way back.
+  plan.check_bytes = m * (states * sizeof(std::int64_t) + sizeof(EdgeIndex));
   return plan;
 }
 
@@ -55,8 +55,8 @@ void add_gpu_slots(AccPlan& plan, const Device& device, const Graph& graph, std:
 }
 #endif
 
-/// Over ranks, or in partitions: of a rank's own vertices and edges.
-AccPlan shared_out_plan(const Device& device, const Graph& graph, unsigned states, const AccPlace& place) {
+/// Of the vertices and edges that a rank has.
+AccPlan partitioned_plan(const Device& device, const Graph& graph, unsigned states, const AccPlace& place) {
   const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
   const std::uint64_t rows = (graph.vertices() + ranks - 1) / ranks,
                       edges = (graph.edges() + ranks - 1) / ranks;
@@ -67,7 +67,7 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, unsigned state
   const bool fits = MessageParts::fit(host_budget().available(), rows, edges, states, graph.weighted);
   (fits || place.scratch.empty() ? plan.message_bytes : plan.scratch_bytes) =
       MessageParts::bytes(edges, states);
-  plan.partitions = place.paging.partitions;
+  plan.partitions = host_belief_parts(place.paging, edges);
   plan.host_bytes = plan.message_bytes + BlockExchange::buffer_bytes(ranks);
   // While it begins: priors and beliefs on their way, and counters of messages.
   plan.host_bytes += values * (sizeof(LogProduct) + sizeof(double)) + rows * sizeof(EdgeIndex);
@@ -93,17 +93,15 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, unsigned state
 }  // namespace
 
 AccNeeds belief_needs(const Device& device, const Graph& graph, unsigned states) {
-  return {.weights = true, .whole_bytes = whole_plan(device, graph, states).device_bytes};
+  return {.weights = true, .whole_bytes = device.is_cuda() ? whole_plan(graph, states).device_bytes : 0};
 }
 
 AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place) {
-  const bool shared_out = is_shared_out(device, graph, belief_needs(device, graph, states), place);
-  AccPlan plan =
-      shared_out ? shared_out_plan(device, graph, states, place) : whole_plan(device, graph, states);
-  // For a check messages are kept where they are, or copied beside all that is there.
-  plan.check_bytes = graph.vertices() * states * (sizeof(double) + sizeof(std::uint32_t));
-  if (!shared_out) plan.check_bytes += graph.edges() * states * sizeof(double);
-  if (shared_out && !device.is_cuda()) plan.freed_bytes = plan.device_bytes;
+  const bool whole =
+      device.is_cuda() && !is_shared_out(device, graph, belief_needs(device, graph, states), place);
+  AccPlan plan = whole ? whole_plan(graph, states) : partitioned_plan(device, graph, states, place);
+  plan.check_bytes += graph.vertices() * states * (sizeof(double) + sizeof(std::uint32_t));
+  if (!device.is_cuda()) plan.freed_bytes = plan.device_bytes;
   plan.result_bytes = graph.vertices() * states * sizeof(float);
   // And the priors as they were given.
   plan.host_bytes += plan.result_bytes + graph.vertices() * states * sizeof(double);

@@ -1,5 +1,6 @@
-// Belief propagation, round by round: on a whole graph in one process (beliefs/whole.cpp), or over ranks and
-// in partitions (beliefs/sharded.cpp). Both find the same bits.
+// Belief propagation, round by round: on a whole graph in a GPU's memory (beliefs/whole_cuda.cu), or in parts
+// that the host's threads or a GPU work on, one part or several, on one rank or several
+// (beliefs/partitioned.cpp). Both find the same bits.
 #pragma once
 
 #include <memory>
@@ -7,6 +8,7 @@
 
 #include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/beliefs/bp.hpp"
+#include "engine/exec/memory/buffer.hpp"
 
 namespace sluice::acc {
 
@@ -19,15 +21,18 @@ class BeliefSolver {
   virtual void count(AccStats& stats) const = 0;
   /// Of all vertices. On every rank.
   virtual HostArray<float> beliefs() = 0;
-  /// Lays down what beliefs() stand on. It takes no more steps then. All ranks call it.
-  virtual void keep_messages(BeliefResult& result) = 0;
+  /// The messages that beliefs() stand on. It takes no more steps then. All ranks call it.
+  virtual std::shared_ptr<const KeptMessages> keep_messages() = 0;
 };
 
 /// Both keep references to the graph and the model's coupling alone.
-std::unique_ptr<BeliefSolver> make_whole_beliefs(const AccGraph& graph, const BeliefModel& model,
-                                                 const BeliefOptions& options);
+std::unique_ptr<BeliefSolver> make_whole_cuda_beliefs(const AccGraph& graph, const BeliefModel& model,
+                                                      const BeliefOptions& options);
 std::unique_ptr<BeliefSolver> make_partitioned_beliefs(const AccGraph& graph, const BeliefModel& model,
                                                        const BeliefOptions& options);
+
+/// What a GPU needs of a whole graph beside the lists and the model.
+std::uint64_t whole_cuda_belief_bytes(std::uint64_t edges);
 
 /// Logarithms of the coupling, of the largest entry 0: a common factor of all entries changes no belief.
 std::vector<double> coupling_logs(const BeliefModel& model);
@@ -39,5 +44,7 @@ std::int64_t uniform_message(const BeliefPropagation& program);
 double message_part(const BeliefPropagation& program, std::int64_t message);
 /// `change`, unless it is negative: a vertex has no state left. Throws RunError.
 double possible(double change);
+/// Brings beliefs to the host, as results have them.
+void round_beliefs(const Device& device, const Buffer<double>& beliefs, float* rounded);
 
 }  // namespace sluice::acc

@@ -64,7 +64,7 @@ class BeliefCheck {
         ranks_(ranks),
         threads_(threads),
         states_(model.states),
-        share_(graph, result.own_messages != nullptr ? ranks : nullptr),
+        share_(graph, ranks),
         logs_(graph.vertices() * states_, "checked beliefs"),
         zeros_(graph.vertices() * states_, "checked beliefs") {
     const double largest = *std::max_element(model.coupling.begin(), model.coupling.end());
@@ -127,33 +127,16 @@ class BeliefCheck {
 
   /// Calls use(e, heard, told) for the edges of a list that are no loops.
   template <class Use>
-  void over_messages(const List& list, bool with_told, Use&& use) const {
+  void over_messages(const List& list, Use&& use) const {
     double heard[kNumbersAtOnce], told[kNumbersAtOnce];
     const std::uint64_t most = kNumbersAtOnce / states_;
     for (EdgeIndex e = list.begin; e < list.end; e += most) {
       const std::uint64_t edges = std::min<std::uint64_t>(most, list.end - e), size = edges * states_;
-      if (result_.own_messages != nullptr) {
-        result_.own_messages->read(e, {heard, size}, {told, size});
-      } else {
-        std::copy_n(result_.messages.data() + e * states_, size, heard);
-        for (EdgeIndex i = 0; with_told && i < edges; ++i)
-          std::copy_n(result_.messages.data() + reverse(list, e + i) * states_, states_, told + i * states_);
-      }
+      result_.messages->read(e, {heard, size}, {told, size});
       for (EdgeIndex i = 0; i < edges; ++i) {
         if (list.targets[e + i] != list.v) use(e + i, heard + i * states_, told + i * states_);
       }
     }
-  }
-
-  /// Copies of an edge stand in the same order in both lists.
-  EdgeIndex reverse(const List& list, EdgeIndex e) const {
-    const Vertex u = list.targets[e], *const all = list.targets;
-    const auto copy = e - static_cast<EdgeIndex>(std::lower_bound(all + list.begin, all + list.end, u) - all);
-    const EdgeIndex begin = graph_.out.offsets[u], end = graph_.out.offsets[u + 1ull];
-    const EdgeIndex back =
-        copy + static_cast<EdgeIndex>(std::lower_bound(all + begin, all + end, list.v) - all);
-    require(back < end && all[back] == list.v, "no edge leads from {} back to {}", u, list.v);
-    return back;
   }
 
   /// What v was told, and by whom.
@@ -161,9 +144,8 @@ class BeliefCheck {
     Product all = own(list);
     std::uint64_t differs = 0, copy = 0;
     Vertex last = list.v;
-    over_messages(list, false, [&](EdgeIndex e, const double* heard, const double* told) {
+    over_messages(list, [&](EdgeIndex e, const double* heard, const double* told) {
       for (unsigned x = 0; x < states_; ++x) all.multiply(x, std::log2(heard[x]));
-      if (result_.own_messages == nullptr) return;
       const Vertex u = list.targets[e];
       copy = u == last ? copy + 1 : 0;
       last = u;
@@ -189,7 +171,7 @@ class BeliefCheck {
 
   /// Every rank gets what all vertices were told.
   void share() {
-    if (ranks_ == nullptr || ranks_->size() == 1 || result_.own_messages == nullptr) return;
+    if (ranks_ == nullptr || ranks_->size() == 1) return;
     std::uint64_t sum[] = {differs_};
     ranks_->all_reduce(sum, Reduce::sum, "checked messages");
     differs_ = sum[0];
@@ -215,7 +197,7 @@ class BeliefCheck {
   /// What v would believe if all neighbours told it again what they think of what others told them.
   Product another_round(const List& list, double damping) const {
     Product all = own(list);
-    over_messages(list, true, [&](EdgeIndex e, const double* heard, const double* told) {
+    over_messages(list, [&](EdgeIndex e, const double* heard, const double* told) {
       Product others = product_of(list.targets[e]);
       for (unsigned x = 0; x < states_; ++x) {
         if (told[x] > 0) {

@@ -1,6 +1,6 @@
-// Belief propagation over ranks and in partitions: every rank has the messages of its own vertices' edges,
-// and works out what these vertices tell. Messages are integers and the largest change is a maximum, so that
-// every rank finds what one process would.
+// Belief propagation in parts, of which a whole graph on the host is one: every rank has the messages of its
+// own vertices' edges, and works out what these vertices tell. Messages are integers and the largest change
+// is a maximum, so that every rank finds what one process would.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -58,17 +58,19 @@ class PartitionedBeliefs final : public BeliefSolver {
         beliefs_(device_, priors_.size(), "beliefs"),
         backend_(make_backend(model.states, options.damping > 0)) {
     program_.states = model.states;
-    program_.shift = message_shift(longest_list());
+    std::uint64_t longest[] = {rows_.largest_degree()};
+    rows_.ranks().all_reduce(longest, Reduce::max, "the longest list");
+    program_.shift = message_shift(longest[0]);
     program_.damping = options.damping;
     begin(model);
     program_.coupling = coupling_.data();
     program_.priors = priors_.data();
     program_.after = products_.data();
     program_.beliefs = beliefs_.data();
-    round(true);
   }
 
   double step(bool last) override {
+    if (std::exchange(first_, false)) round(true);  // by priors alone
     if (nothing_told_) possible(-1);
     messages_->deliver();
     return round(!last);
@@ -84,17 +86,14 @@ class PartitionedBeliefs final : public BeliefSolver {
   HostArray<float> beliefs() override {
     const std::uint64_t states = program_.states;
     HostArray<float> all(vertices_ * states, "results");
-    HostArray<double> own(beliefs_.size(), "results");
-    copy_to_host(device_, own.data(), beliefs_.data(), beliefs_.bytes());
-    std::transform(own.begin(), own.end(), all.data() + rows_.first() * states,
-                   [](double belief) { return static_cast<float>(belief); });
+    round_beliefs(device_, beliefs_, all.data() + rows_.first() * states);
     rows_.share(all.data(), "the results", states);
     return all;
   }
 
-  void keep_messages(BeliefResult& result) override {
+  std::shared_ptr<const KeptMessages> keep_messages() override {
     messages_->recall();
-    result.own_messages = std::make_shared<PartMessages>(program_, messages_);
+    return std::make_shared<PartMessages>(program_, messages_);
   }
 
  private:
@@ -104,15 +103,6 @@ class PartitionedBeliefs final : public BeliefSolver {
     if (device_.is_cuda()) return make_cuda_belief_parts(device_, rows_, *messages_, states, damped);
 #endif
     return make_host_belief_parts(device_, rows_, *messages_);
-  }
-
-  /// Of all ranks.
-  std::uint64_t longest_list() const {
-    std::uint64_t longest[] = {0};
-    for (std::uint64_t v = rows_.first(); v < rows_.last(); ++v)
-      longest[0] = std::max(longest[0], rows_.degree(static_cast<Vertex>(v)));
-    rows_.ranks().all_reduce(longest, Reduce::max, "the longest list");
-    return longest[0];
   }
 
   void begin(const BeliefModel& model) {
@@ -156,7 +146,7 @@ class PartitionedBeliefs final : public BeliefSolver {
   Buffer<double> beliefs_;
   std::unique_ptr<BeliefPartBackend> backend_;
   BeliefPropagation program_;
-  bool nothing_told_ = false;
+  bool first_ = true, nothing_told_ = false;
 };
 
 }  // namespace
