@@ -35,26 +35,42 @@ struct CheckedShare {
   bool holds(std::uint64_t v) const { return v >= first && v < last; }
 };
 
-/// Calls use(u, v, weight) for every stored edge of the share, `threads` at a time: from memory, or from the
-/// file in pieces. Weights are 1 where the graph has none, or `weights` is false.
+struct CheckedList {
+  Vertex v;
+  EdgeIndex begin, end;
+  const Vertex* targets;  ///< by position in the graph
+  const float* weights;   ///< null: 1
+
+  double weight(EdgeIndex e) const { return weights == nullptr ? 1 : static_cast<double>(weights[e]); }
+};
+
+/// Calls use(list) for every list of the share: from memory, or from the file in pieces. Each of `threads`
+/// takes `at_once` at a time. Lists have no weights where the graph has none, or `weights` is false.
 template <class Use>
-void for_each_edge(const Graph& graph, const CheckedShare& share, bool weights, unsigned threads, Use&& use) {
-  constexpr std::uint64_t kRowsAtOnce = 1u << 12;
+void for_each_list(const Graph& graph, const CheckedShare& share, bool weights, unsigned threads,
+                   std::uint64_t at_once, Use&& use) {
   if (share.first == share.last) return;
   weights = weights && graph.weighted;
   CsrView rows = graph.out.view();
   rows.offsets += share.first, rows.vertices = share.last - share.first;
   for_each_piece(rows, graph.edges_elsewhere.get(), true, weights,
                  [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* some) {
-                   parallel_blocks(threads, end - begin, kRowsAtOnce,
-                                   [&](std::uint64_t from, std::uint64_t to, unsigned) {
-                                     for (std::uint64_t row = begin + from; row < begin + to; ++row) {
-                                       for (EdgeIndex e = rows.offsets[row]; e < rows.offsets[row + 1]; ++e)
-                                         use(static_cast<Vertex>(share.first + row), targets[e],
-                                             weights ? static_cast<double>(some[e]) : 1.0);
-                                     }
-                                   });
+                   parallel_blocks(
+                       threads, end - begin, at_once, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                         for (std::uint64_t row = begin + from; row < begin + to; ++row)
+                           use(CheckedList{static_cast<Vertex>(share.first + row), rows.offsets[row],
+                                           rows.offsets[row + 1], targets, weights ? some : nullptr});
+                       });
                  });
+}
+
+/// Calls use(u, v, weight) for every stored edge of the share, `threads` at a time.
+template <class Use>
+void for_each_edge(const Graph& graph, const CheckedShare& share, bool weights, unsigned threads, Use&& use) {
+  constexpr std::uint64_t kListsAtOnce = 1u << 12;
+  for_each_list(graph, share, weights, threads, kListsAtOnce, [&](const CheckedList& list) {
+    for (EdgeIndex e = list.begin; e < list.end; ++e) use(list.v, list.targets[e], list.weight(e));
+  });
 }
 
 /// No rank goes on before all have found their share right, however long that takes.

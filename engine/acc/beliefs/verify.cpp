@@ -46,14 +46,6 @@ void normalise(double* logs, unsigned states) {
   for (unsigned x = 0; x < states; ++x) logs[x] -= most + std::log2(sum);
 }
 
-/// A list, and where its messages come from.
-struct List {
-  Vertex v;
-  EdgeIndex begin, end;
-  const Vertex* targets;  ///< by position in the graph
-  const float* weights;   ///< null: 1
-};
-
 class BeliefCheck {
  public:
   BeliefCheck(const Graph& graph, const BeliefModel& model, const BeliefResult& result, Communicator* ranks,
@@ -72,14 +64,14 @@ class BeliefCheck {
   }
 
   double run(double tolerance, double damping) {
-    over_lists([&](const List& list) { hear(list); });
+    over_lists([&](const CheckedList& list) { hear(list); });
     share();
     for (std::uint64_t v = share_.first; v < share_.last; ++v)
       (void)require_near(static_cast<Vertex>(v), product_of(v), kRounding, "what it was told");
     std::atomic<double> largest = 0;
     const double allowed =
         result_.converged ? tolerance + kRounding : std::numeric_limits<double>::infinity();
-    over_lists([&](const List& list) {
+    over_lists([&](const CheckedList& list) {
       const double change =
           require_near(list.v, another_round(list, damping), allowed, "another round of messages");
       for (double known = largest; change > known && !largest.compare_exchange_weak(known, change);) {
@@ -92,42 +84,29 @@ class BeliefCheck {
  private:
   template <class Use>
   void over_lists(Use&& use) {
-    if (share_.first == share_.last) return;
-    CsrView rows = graph_.out.view();
-    rows.offsets += share_.first, rows.vertices = share_.last - share_.first;
-    for_each_piece(rows, graph_.edges_elsewhere.get(), true, graph_.weighted,
-                   [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights) {
-                     parallel_blocks(
-                         threads_, end - begin, kListsAtOnce,
-                         [&](std::uint64_t from, std::uint64_t to, unsigned) {
-                           for (std::uint64_t row = begin + from; row < begin + to; ++row)
-                             use(List{static_cast<Vertex>(share_.first + row), rows.offsets[row],
-                                      rows.offsets[row + 1], targets, graph_.weighted ? weights : nullptr});
-                         });
-                   });
+    for_each_list(graph_, share_, true, threads_, kListsAtOnce, use);
   }
 
-  double factor(unsigned x, unsigned y, const List& list, EdgeIndex e) const {
-    const double weight = list.weights == nullptr ? 1 : static_cast<double>(list.weights[e]);
+  double factor(unsigned x, unsigned y, double weight) const {
     return weight == 0 ? 0 : weight * coupling_[x * states_ + y];
   }
 
   /// The prior of a vertex, with the factors of self-loops.
-  Product own(const List& list) const {
+  Product own(const CheckedList& list) const {
     Product all;
     const double* at = model_.priors.data() + std::uint64_t{list.v} * states_;
     for (unsigned x = 0; x < states_; ++x) all.multiply(x, std::log2(at[x]));
     const auto loops = std::equal_range(list.targets + list.begin, list.targets + list.end, list.v);
     for (const Vertex* loop = loops.first; loop < loops.second; ++loop) {
       for (unsigned x = 0; x < states_; ++x)
-        all.multiply(x, factor(x, x, list, static_cast<EdgeIndex>(loop - list.targets)));
+        all.multiply(x, factor(x, x, list.weight(static_cast<EdgeIndex>(loop - list.targets))));
     }
     return all;
   }
 
   /// Calls use(e, heard, told) for the edges of a list that are no loops.
   template <class Use>
-  void over_messages(const List& list, Use&& use) const {
+  void over_messages(const CheckedList& list, Use&& use) const {
     double heard[kNumbersAtOnce], told[kNumbersAtOnce];
     const std::uint64_t most = kNumbersAtOnce / states_;
     for (EdgeIndex e = list.begin; e < list.end; e += most) {
@@ -140,7 +119,7 @@ class BeliefCheck {
   }
 
   /// What v was told, and by whom.
-  void hear(const List& list) {
+  void hear(const CheckedList& list) {
     Product all = own(list);
     std::uint64_t differs = 0, copy = 0;
     Vertex last = list.v;
@@ -195,7 +174,7 @@ class BeliefCheck {
   }
 
   /// What v would believe if all neighbours told it again what they think of what others told them.
-  Product another_round(const List& list, double damping) const {
+  Product another_round(const CheckedList& list, double damping) const {
     Product all = own(list);
     over_messages(list, [&](EdgeIndex e, const double* heard, const double* told) {
       Product others = product_of(list.targets[e]);
@@ -207,7 +186,7 @@ class BeliefCheck {
         }
       }
       double again[kMostBeliefStates];
-      tell(others, list, e, again);
+      tell(others, list.weight(e), again);
       for (unsigned y = 0; y < states_; ++y) {
         if (damping > 0) again[y] = std::log2((1 - damping) * std::exp2(again[y]) + damping * heard[y]);
         all.multiply(y, std::isinf(again[y]) ? again[y] : std::max(again[y], kLeast));
@@ -216,13 +195,13 @@ class BeliefCheck {
     return all;
   }
 
-  /// log2 of the message along e, backwards, of a vertex with these products.
-  void tell(const Product& others, const List& list, EdgeIndex e, double* message) const {
+  /// log2 of the message of a vertex with these products along an edge.
+  void tell(const Product& others, double weight, double* message) const {
     constexpr double kNothing = -std::numeric_limits<double>::infinity();
     for (unsigned y = 0; y < states_; ++y) {
       double terms[kMostBeliefStates], most = kNothing, sum = 0;
       for (unsigned x = 0; x < states_; ++x) {
-        terms[x] = others.zeros[x] == 0 ? others.log[x] + factor(x, y, list, e) : kNothing;
+        terms[x] = others.zeros[x] == 0 ? others.log[x] + factor(x, y, weight) : kNothing;
         most = std::max(most, terms[x]);
       }
       for (unsigned x = 0; x < states_ && !std::isinf(most); ++x) sum += std::exp2(terms[x] - most);
