@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
+#include "engine/core/ownership.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/row_pieces.hpp"
@@ -23,14 +24,14 @@ void require(bool right, fmt::format_string<Args...> what, Args&&... args) {
 
 /// The vertices whose lists this rank looks at, [first, last): about as many edges on each of `ranks`.
 struct CheckedShare {
-  std::uint64_t first = 0, last = 0;
+  Ownership owners;  ///< the ranks
+  std::uint64_t first, last;
 
-  CheckedShare(const Graph& graph, Communicator* ranks) : last(graph.vertices()) {
-    if (ranks == nullptr || ranks->size() == 1 || last == 0) return;
-    const auto rank = static_cast<std::size_t>(ranks->rank());
-    const auto cut = balanced_ranges(graph.out.offsets.data(), graph.vertices(),
-                                     static_cast<std::uint64_t>(ranks->size()));
-    first = cut[rank], last = cut[rank + 1];
+  CheckedShare(const Graph& graph, Communicator* ranks)
+      : owners(balanced_ranges(graph.out.offsets.data(), graph.vertices(),
+                               static_cast<std::uint64_t>(ranks == nullptr ? 1 : ranks->size()))) {
+    const auto rank = static_cast<std::uint64_t>(ranks == nullptr ? 0 : ranks->rank());
+    first = owners.begin(rank), last = owners.end(rank);
   }
   bool holds(std::uint64_t v) const { return v >= first && v < last; }
 };

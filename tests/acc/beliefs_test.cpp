@@ -8,7 +8,6 @@
 #include "acc/belief_models.hpp"
 #include "acc/cases.hpp"
 #include "engine/acc/beliefs/exact_math.hpp"
-#include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
 
@@ -175,40 +174,6 @@ TEST_P(Beliefs, StandHubsExtremeNumbersAndParallelEdges) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Beliefs, testing::Values(1u, 3u));
-
-TEST(BeliefRuns, AreTheSameToTheBitForAnyThreads) {
-  const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::uniform);
-  const acc::BeliefModel model = some_model(graph, 3);
-  const auto run = [&](unsigned threads) {
-    const Device device({DeviceChoice::host, threads, 0});
-    return propagate_beliefs(acc::belief_graph(device, graph, model.states), model, {.max_iterations = 12});
-  };
-  const acc::BeliefResult alone = run(1);
-
-  for (const unsigned threads : {2u, 5u}) {
-    const acc::BeliefResult result = run(threads);
-    EXPECT_EQ(result.residuals, alone.residuals);
-    EXPECT_TRUE(std::equal(result.beliefs.begin(), result.beliefs.end(), alone.beliefs.begin()));
-  }
-}
-
-TEST(BeliefRuns, TakeTheDeviceMemoryThatIsPlanned) {
-  for (const auto& [name, graph] : belief_graphs()) {
-    if (graph.vertices() == 0) continue;
-    SCOPED_TRACE(name);
-    const Device device({DeviceChoice::host, 2, 0});
-    propagate_beliefs(acc::belief_graph(device, graph, 3), some_model(graph, 3), {.max_iterations = 1});
-    EXPECT_EQ(device.memory().peak(), acc::plan_beliefs(device, graph, 3).device_bytes);
-  }
-}
-
-TEST(BeliefRuns, MissEdgesWithoutReverse) {
-  const Device device({DeviceChoice::host, 2, 0});
-  for (const auto& edges : {std::vector<Edge>{{0, 1}, {1, 0}, {1, 2}}, {{0, 1}, {0, 1}, {1, 0}}, {{2, 0}}}) {
-    const Graph graph = stat::make_graph(3, edges, false, false);
-    EXPECT_THROW(propagate_beliefs(acc::AccGraph(device, graph, {}), some_model(graph, 2)), InputError);
-  }
-}
 
 TEST(BeliefRuns, RefuseWhatTheyCanNot) {
   const Device device({DeviceChoice::host, 1, 0});

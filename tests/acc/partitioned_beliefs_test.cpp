@@ -208,9 +208,16 @@ INSTANTIATE_TEST_SUITE_P(Ranks, PartitionedBeliefs, testing::Values(1, 2, 3, 4))
 
 TEST(PartitionedBeliefRuns, AreTheSameForAnyThreads) {
   const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::uniform);
+  const acc::BeliefModel model = some_model(graph, 3);
+  const acc::BeliefOptions options{.max_iterations = 9, .keep_messages = true};
+  const auto whole = [&](const Device& device) {
+    return propagate_beliefs(acc::belief_graph(device, graph, 3), model, options);
+  };
+  const Device one({DeviceChoice::host, 1, 0});
   for (const unsigned threads : {1u, 2u, 5u}) {
     const Device device({DeviceChoice::host, threads, 0});
-    compare(device, graph, 2, {.max_iterations = 9, .keep_messages = true}, pagings(7), nullptr);
+    expect_same(whole(device), whole(one));
+    compare(device, graph, 3, options, pagings(7), nullptr);
   }
 }
 
@@ -235,15 +242,19 @@ TEST(PartitionedBeliefRuns, BringAPartitionOnceARound) {
 
 TEST(PartitionedBeliefRuns, TakeTheDeviceMemoryThatIsPlanned) {
   for (const auto& [name, graph] : belief_graphs()) {
-    if (graph.vertices() == 0 || graph.weighted) continue;
-    SCOPED_TRACE(name);
-    const Device device({DeviceChoice::host, 2, 0});
-    const acc::AccPlace place{{.partitions = 3}};
-    propagate_beliefs(acc::belief_graph(device, graph, 3, place), some_model(graph, 3),
-                      {.max_iterations = 1});
-    const acc::AccPlan plan = acc::plan_beliefs(device, graph, 3, place);
-    EXPECT_EQ(device.memory().peak(), plan.device_bytes);
-    EXPECT_EQ(plan.message_bytes, graph.edges() * (2 * 3 * 8 + 8));
+    for (const std::uint64_t partitions : {1u, 3u}) {
+      if (graph.vertices() == 0 || (graph.weighted && partitions > 1)) continue;
+      SCOPED_TRACE(name);
+      const Device device({DeviceChoice::host, 2, 0});
+      const acc::AccPlace place{{.partitions = partitions}};
+      const acc::BeliefResult found = propagate_beliefs(acc::belief_graph(device, graph, 3, place),
+                                                        some_model(graph, 3), {.max_iterations = 1});
+      const acc::AccPlan plan = acc::plan_beliefs(device, graph, 3, place);
+      EXPECT_EQ(device.memory().peak(), plan.device_bytes);
+      EXPECT_EQ(plan.message_bytes, graph.edges() * (2 * 3 * 8 + 8));
+      EXPECT_EQ(plan.partitions, partitions);
+      EXPECT_LE(found.stats.partitions, partitions);
+    }
   }
 }
 

@@ -23,12 +23,9 @@ class PartMessages final : public KeptMessages {
       : program_(program), parts_(std::move(parts)) {}
 
   void read(EdgeIndex first, std::span<double> heard, std::span<double> told) const override {
-    const std::uint64_t states = program_.states, edges = heard.size() / states;
-    if (edges == 0) return;
-    std::uint64_t part = parts_->part_of(first);
-    for (std::uint64_t i = 0; i < edges; ++i) {
-      while (first + i >= parts_->first_edge(part) + parts_->edges(part)) ++part;
-      const EdgeIndex e = first + i - parts_->first_edge(0);
+    const std::uint64_t states = program_.states;
+    for (std::uint64_t i = 0; i < heard.size() / states; ++i) {
+      const std::uint64_t part = parts_->part_of(first + i), e = first + i - parts_->first_edge(0);
       const std::int64_t* in = parts_->heard(part) + std::uint64_t{parts_->arrivals()[e]} * states;
       const std::uint64_t departure = parts_->departures()[e] & ~BeliefPart::kLoop;
       const std::int64_t* out = parts_->told(part) + departure * states;

@@ -10,6 +10,7 @@
 #include "engine/acc/verify.hpp"
 #include "engine/acc/verify_edges.hpp"
 #include "engine/core/error.hpp"
+#include "engine/exchange/share_by_owner.hpp"
 
 namespace sluice::acc {
 
@@ -21,8 +22,6 @@ constexpr double kRounding = 1e-5;
 constexpr double kLeast = kLeastLog;
 /// Numbers of messages that a thread looks at together, and lists that it takes at a time.
 constexpr std::uint64_t kNumbersAtOnce = 2048, kListsAtOnce = 64;
-/// What ranks tell each other at a time.
-constexpr std::uint64_t kToldAtOnce = 1u << 20;
 
 /// A product of numbers for every state: the logarithm of those that are not zero, and how many are.
 struct Product {
@@ -154,16 +153,8 @@ class BeliefCheck {
     std::uint64_t sum[] = {differs_};
     ranks_->all_reduce(sum, Reduce::sum, "checked messages");
     differs_ = sum[0];
-    const auto cut = balanced_ranges(graph_.out.offsets.data(), graph_.vertices(),
-                                     static_cast<std::uint64_t>(ranks_->size()));
-    const auto tell = [&](auto all, int root) {
-      const std::uint64_t begin = cut[static_cast<std::size_t>(root)] * states_,
-                          end = cut[static_cast<std::size_t>(root) + 1] * states_;
-      for (std::uint64_t at = begin; at < end; at += kToldAtOnce)
-        ranks_->broadcast(std::as_writable_bytes(all.subspan(at, std::min(kToldAtOnce, end - at))), root,
-                          "checked beliefs");
-    };
-    for (int root = 0; root < ranks_->size(); ++root) tell(logs_.span(), root), tell(zeros_.span(), root);
+    share_by_owner(*ranks_, share_.owners, logs_.data(), "checked beliefs", states_);
+    share_by_owner(*ranks_, share_.owners, zeros_.data(), "checked beliefs", states_);
   }
 
   Product product_of(std::uint64_t v) const {
