@@ -41,9 +41,9 @@ void verify_components(const Graph& graph, std::span<const Vertex> components, C
                        unsigned threads = 1);
 
 /// Beliefs are products of priors and messages, and another round of messages, by sums and products of plain
-/// doubles, changes none by more than `tolerance`. Messages must have been kept: of a graph that is worked on
-/// over ranks or in partitions each rank looks at its own, wherever the edges are, and all find together that
-/// what is told is what is heard. Reads every edge twice, by one rank; takes 12 bytes a vertex's state.
+/// doubles, changes none by more than `tolerance`. Messages must have been kept: each rank looks at its own,
+/// wherever the edges are, and all find together that what is told is what is heard. Reads every edge twice,
+/// by one rank; takes 12 bytes a vertex's state.
 /// Returns the largest change that another round makes to a belief of the vertices that this rank looks at.
 double verify_beliefs(const Graph& graph, const BeliefModel& model, const BeliefResult& result,
                       double tolerance, double damping, Communicator* ranks = nullptr, unsigned threads = 1);

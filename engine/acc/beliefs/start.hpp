@@ -1,5 +1,5 @@
-// How belief propagation begins, an edge or a vertex at a time, on either backend: where reverse edges stand,
-// what vertices think themselves, and messages that say nothing yet.
+// How belief propagation begins, an edge or a vertex at a time: what vertices think themselves, on either
+// backend, and, of a whole graph on a GPU, where reverse edges stand and messages that say nothing yet.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Beliefs of a whole graph in a GPU's memory: three launches a round, of which the host reads two numbers.
-// Parts (parts_cuda.cu) would have the host lay out messages, and keep them there.
+// Beliefs of a whole graph in a GPU's memory: three launches a round, of which the host reads two numbers. As
+// one part (parts_cuda.cu) the host would lay messages out and hold them: 16 bytes a state and 8 more an edge.
 #include <algorithm>
 #include <memory>
 #include <utility>
