@@ -1,6 +1,7 @@
 // Parts of beliefs by the host's threads: messages are where they lie, weights come in partitions where they
 // are not in memory. A whole graph is one part.
 #include <algorithm>
+#include <mutex>
 #include <span>
 
 #include "engine/acc/beliefs/part_backend.hpp"
@@ -21,7 +22,7 @@ constexpr std::uint64_t kRangesPerThread = 16, kLeastEdges = 1024;
 class HostBeliefParts final : public BeliefPartBackend {
  public:
   HostBeliefParts(const Device& device, const RankPart& rows, const MessageParts& messages)
-      : rows_(rows), messages_(messages), pool_(device.threads()), mine_(pool_.size()) {
+      : rows_(rows), messages_(messages), pool_(device.threads()) {
     // Once it is known where messages go, targets are not looked at any more.
     if (rows.weighted()) pages_ = rows.make_pages(rows.out(), locks_);
   }
@@ -35,19 +36,14 @@ class HostBeliefParts final : public BeliefPartBackend {
   }
 
   BeliefRound round(const BeliefPropagation& program, bool tells) override {
-    std::fill(mine_.begin(), mine_.end(), Mine{});
+    BeliefRound all;
     with_states(program.states, [&](auto states) {
       over_parts([&](std::uint64_t part, const float* weights) {
         BeliefPart here = belief_part(program, rows_, messages_, part);
         here.program.weights = weights;
-        work<decltype(states)::value>(here, tells);
+        work<decltype(states)::value>(here, tells, all);
       });
     });
-    BeliefRound all;
-    for (const auto& [round] : mine_) {
-      all.change = std::max(all.change, round.change);
-      all.no_state |= round.no_state, all.nothing_told |= round.nothing_told;
-    }
     return all;
   }
 
@@ -57,10 +53,6 @@ class HostBeliefParts final : public BeliefPartBackend {
   }
 
  private:
-  struct alignas(64) Mine {
-    BeliefRound round;
-  };
-
   template <class Work>
   void over_parts(Work&& work) {
     if (pages_ == nullptr) {
@@ -74,13 +66,14 @@ class HostBeliefParts final : public BeliefPartBackend {
   }
 
   template <unsigned kStates>
-  void work(const BeliefPart& part, bool tells) {
+  void work(const BeliefPart& part, bool tells, BeliefRound& all) {
     const std::uint64_t edges = part.offsets[part.rows] - part.offsets[0],
                         most = pool_.size() * kRangesPerThread;
     const std::vector<std::uint64_t> ends =
         balanced_ranges(part.offsets, part.rows, std::min(most, (edges + part.rows) / kLeastEdges + 1));
-    pool_.blocks(ends.size() - 1, 1, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
-      BeliefRound& mine = mine_[thread].round;
+    std::mutex mutex;
+    pool_.blocks(ends.size() - 1, 1, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      BeliefRound mine;
       for (std::uint64_t row = ends[begin]; row < ends[end]; ++row) {
         const EdgeIndex first = part.offsets[row], last = part.offsets[row + 1];
         const double change = part.combine(SingleLane{}, static_cast<Vertex>(row), first, last);
@@ -89,13 +82,15 @@ class HostBeliefParts final : public BeliefPartBackend {
         for (EdgeIndex e = first; tells && e < last; ++e)
           mine.nothing_told |= !part.template tell<kStates>(row, e);
       }
+      const std::lock_guard lock(mutex);
+      all.change = std::max(all.change, mine.change);
+      all.no_state |= mine.no_state, all.nothing_told |= mine.nothing_told;
     });
   }
 
   const RankPart& rows_;
   const MessageParts& messages_;
   ThreadPool pool_;
-  std::vector<Mine> mine_;  ///< [threads]
   std::vector<PageLock> locks_;
   std::unique_ptr<SweepPages> pages_;
 };
