@@ -37,7 +37,7 @@ class Descriptor {
   /// Reads up to the end of the file; returns how much there was (less than asked only at the end).
   std::size_t read_at(std::span<std::byte> bytes, std::uint64_t offset) const;
   void sync();
-  /// close(2) with its status looked at: some file systems tell only here that a write failed.
+  /// close(2) with its status looked at: some file systems report only here that a write failed.
   void close();
 
  private:

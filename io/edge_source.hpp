@@ -74,10 +74,10 @@ inline std::uint64_t reader_memory() {
 
 /// Opens a text, Matrix Market, METIS, DIMACS or binary edge file (`.gz` as it is).
 ///
-/// The format is told by the file's beginning and its name: `.mtx` (with its banner), `.graph` and `.metis`,
+/// The format is known by the file's beginning and its name: `.mtx` (with its banner), `.graph` and `.metis`,
 /// `.gr`,
 /// `.bin`, `.u32`, `.u64`; `.el`, `.wel`, `.txt`, `.csv`, `.tsv`, `.edges`, `.edgelist`, `.snap` or any name
-/// whose first line is two numbers is an edge list; what cannot be told is refused. Binary files are raw
+/// whose first line is two numbers is an edge list; what is none of these is refused. Binary files are raw
 /// little-endian pairs (source, target), without a header: 64-bit ids if the name ends in `.u64`, else 32-bit
 /// ids. METIS files list every edge at both ends, and one comes out. The source takes reader_memory() at the
 /// most, charged here, and more only where a single line is longer than a block.

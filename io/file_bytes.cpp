@@ -41,7 +41,7 @@ class Reader {
     } catch (const BudgetError&) {
       return;
     }
-    // In one piece of the machine's memory, if there is one: a disk that is told of each page of 4 KiB by
+    // In one piece of the machine's memory, if there is one: a disk that gets each page of 4 KiB by
     // itself gave 1.03 GB/s instead of 1.88.
     memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kBytes, kBytes)));
     if (memory_) ::madvise(memory_.get(), kBytes, MADV_HUGEPAGE);

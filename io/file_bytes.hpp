@@ -35,7 +35,7 @@ class FileBytes {
   bool past_cache() const { return static_cast<bool>(direct_); }
   /// Reads up to the end of the file; returns how much there was (less than asked only at the end).
   std::size_t read_at(std::span<std::byte> bytes, std::uint64_t offset) const;
-  /// Does the system's cache hold all of these bytes? False where it does not tell.
+  /// Does the system's cache hold all of these bytes? False where it does not say.
   bool in_cache(std::uint64_t offset, std::uint64_t bytes) const;
 
  private:

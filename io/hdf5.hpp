@@ -58,7 +58,7 @@ void quiet();
 Handle create_file(const std::string& path);
 /// Opens for reading, or for changing in place.
 Handle open_file(const std::string& path, bool writable = false);
-/// Writes everything out and closes; a full disk is told here.
+/// Writes everything out and closes; a full disk is reported here.
 void close_file(Handle& file);
 /// Closes a file that is not wanted any more. HDF5 insists on writing its metadata first and cannot close the
 /// file where the disk is full; so what it still writes goes to memory.

@@ -5,7 +5,7 @@
 
 namespace sluice::io {
 
-/// Tells the temporaries of this process from those of any other, on whatever machine and in whatever
+/// Distinguishes the temporaries of this process from those of any other, on whatever machine and in whatever
 /// container: HOST-NAMESPACE-PROCESS-RANDOM.
 const std::string& temporary_tag();
 

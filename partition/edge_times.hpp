@@ -24,7 +24,7 @@ inline const EdgeTimes* times_of(const EdgeSource* edges) {
   return times != nullptr && times->timed() ? times : nullptr;
 }
 
-/// Whether the graph's edges have times; of none it cannot be told.
+/// Whether the graph's edges have times; of none it cannot be known.
 inline bool is_timed(const Graph& graph) {
   return !graph.out.times.empty() || (graph.edges() > 0 && times_of(graph.edges_elsewhere.get()) != nullptr);
 }

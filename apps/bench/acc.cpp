@@ -20,7 +20,7 @@ namespace {
 constexpr unsigned kSources = 16;
 constexpr unsigned kBeliefRounds = 10, kBeliefRoundsOnHost = 1;  ///< seconds each
 /// What a round of two states moves at least for an edge: where it leads, its weight and its reverse; the
-/// message that came back along it, its own written, and read again by whom it tells.
+/// message that came back along it, its own written, and read again by its receiver.
 constexpr double kBeliefBytes = 4 + 4 + 8 + 3 * 2 * 8;
 
 /// Spread over all vertices, and not isolated.

@@ -46,7 +46,7 @@ std::string name_of(const Way& way) {
          (way.caching == io::Caching::none ? " past the cache" : "");
 }
 
-/// A graph file's bytes, of which the system's cache can be told to keep none.
+/// A graph file's bytes, of which the system's cache can be made to keep none.
 class DiskFile {
  public:
   explicit DiskFile(const std::string& path) : cached_(path), past_(path, io::Caching::none) {

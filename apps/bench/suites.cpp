@@ -140,7 +140,7 @@ void run_suite(const Command& command, const Suite& suite, const SuiteCommand& c
   apps::apply_host_ceiling(c.common);
   apps::announce(command, c.common);
   Device device(apps::device_of_rank(c.common));
-  apps::tell_refused_gpu(command, c.common, device);
+  apps::say_refused_gpu(command, c.common, device);
   double load = 0;  // runnable processes, over the last minute
   if (::getloadavg(&load, 1) != 1) load = 0;
   const auto figures = measure(suite, c, device);

@@ -157,7 +157,7 @@ void require_scratch(const CommonOptions& options) {
   }
 }
 
-void tell_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions) {
+void say_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions) {
   std::uint64_t most[] = {partitions};
   world().all_reduce(most, Reduce::max, "the partitions");
   if (options.paging.slots == 0 || most[0] > 1 || options.quiet) return;
@@ -207,7 +207,7 @@ DeviceOptions device_of_rank(const CommonOptions& options) {
   return device;
 }
 
-void tell_refused_gpu(const Command& command, const CommonOptions& options, const Device& device) {
+void say_refused_gpu(const Command& command, const CommonOptions& options, const Device& device) {
   if (options.device.choice != DeviceChoice::automatic || device.is_cuda() || options.quiet) return;
   const cuda::GpuState gpu = cuda::gpu_state(options.device.gpu);
   if (gpu.present)

@@ -70,7 +70,7 @@ void declare_job(Command& command, CommonOptions& options);
 inline constexpr std::array<std::string_view, 2> kIdleForSolvers{"--instance-range", "--layout"};
 
 /// Says that `--slots` changes nothing where lists are one partition on every rank. All ranks call it.
-void tell_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions);
+void say_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions);
 /// Throws UsageError if `--scratch` is no folder that can be written.
 void require_scratch(const CommonOptions& options);
 
@@ -81,7 +81,7 @@ void apply_host_ceiling(const CommonOptions& options);
 /// UsageError where several would have to share a GPU and the user has not said that they may.
 DeviceOptions device_of_rank(const CommonOptions& options);
 /// One line where `--device auto` takes the host though there is a GPU.
-void tell_refused_gpu(const Command& command, const CommonOptions& options, const Device& device);
+void say_refused_gpu(const Command& command, const CommonOptions& options, const Device& device);
 
 /// The options that would give other results if they differed from rank to rank, a line each.
 std::string same_options(const Command& command);

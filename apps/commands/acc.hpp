@@ -46,7 +46,7 @@ std::span<const T> own_part(const acc::AccGraph& graph, std::span<const T> all) 
 /// A vertex as the user names it. Throws UsageError naming `option` where the graph has none.
 Vertex vertex_of(const Job& job, std::int64_t id, const char* option);
 
-/// What open_results() is told of datasets that have a row a vertex: in text they stand side by side, with
+/// What open_results() gets for datasets that have a row a vertex: in text they stand side by side, with
 /// --original-ids behind the ids.
 std::vector<std::string> text_columns_of(const AccCommand& c, std::vector<std::string> names);
 

@@ -138,7 +138,7 @@ void run_info(const Command& command, const InfoCommand& c) {
   const std::uint64_t budget = c.common.device.device_memory;
   if (budget != 0) {
     const Device device({.device_memory = budget});
-    tell_refused_gpu(command, c.common, device);
+    say_refused_gpu(command, c.common, device);
     cut = cut_for(device, graph, host_bytes(info) <= host_budget().ceiling());
   }
   std::string text;

@@ -1,4 +1,4 @@
-// The files of a job, told apart by what they are: names, links and folders may lead to one file by many
+// The files of a job, distinguished by what they are: names, links and folders may lead to one file by many
 // ways.
 #pragma once
 

@@ -17,8 +17,8 @@ namespace sluice::apps {
 namespace {
 
 constexpr std::uint64_t kUnbounded = ~std::uint64_t{0};
-/// What a part of the work may take, and is not known better, is said up to here.
-constexpr std::uint64_t kTold = std::uint64_t{1} << 40;
+/// What a part of the work may take, and is not known better, is shown up to here.
+constexpr std::uint64_t kShown = std::uint64_t{1} << 40;
 
 /// Sets a ceiling for as long as it lives.
 class TrialCeiling {
@@ -114,7 +114,7 @@ JobNeed Job::need_of(const acc::AccPlan& plan) const {
           plan.message_bytes > 0 ? ", name a folder by --scratch, or use more ranks" : ""};
 }
 
-/// Of ranks the plan says what they tell each other at most, and what a GPU takes is said when it is taken,
+/// Of ranks the plan says what they send each other at most, and what a GPU takes is said when it is taken,
 /// before the work begins: no plan refuses these, but where there is none.
 bool Job::plan_binds() const {
   return options_.plan || (!device_->is_cuda() && world().size() == 1);
@@ -228,7 +228,7 @@ std::string Job::refusal(const FindNeed& need) {
   const char *const least = alone ? "" : "at least ", *const each = alone ? "" : " on each rank";
   std::string line, remedies;
   const auto amount = [&](std::uint64_t bytes, std::uint64_t roomy) {
-    const bool more = alone && found.most != 0 && roomy > bytes && roomy < kTold;
+    const bool more = alone && found.most != 0 && roomy > bytes && roomy < kShown;
     return format_need(bytes) + (more ? fmt::format(" ({} for any {})", format_need(roomy), found.part) : "");
   };
   const auto of_host = [&](std::uint64_t bytes) { return amount(bytes, roomy_host_bytes(found)); };

@@ -54,7 +54,7 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
   require_scratch(options);
   apply_host_ceiling(options);
   announce(command, options);
-  tell_refused_gpu(command, options, *device_);
+  say_refused_gpu(command, options, *device_);
   load(graph_file);
 }
 
@@ -221,21 +221,21 @@ void Job::finish(const RunStats& run, const char* instance_name, const char* edg
   report_.run = run;
   close();
   summarize(run, instance_name, edge_name);
-  tell_idle_slots(command_, options_, run.partitions);
+  say_idle_slots(command_, options_, run.partitions);
 }
 
 void Job::finish(const SolverFigures& solver) {
   report_.solver = solver;
   close();
   summarize(solver);
-  tell_idle_slots(command_, options_, solver.partitions);
+  say_idle_slots(command_, options_, solver.partitions);
 }
 
 void Job::finish(const AccFigures& acc) {
   report_.acc = acc;
   close();
   summarize(acc);
-  tell_idle_slots(command_, options_, acc.stats.partitions);
+  say_idle_slots(command_, options_, acc.stats.partitions);
 }
 
 void Job::close() {

@@ -57,7 +57,7 @@ void Job::print_plan(const RunPlan& plan) const {
   const std::uint64_t device_ceiling = device_->memory().ceiling();
   std::string text = fit_line("device memory", plan.device_bytes_needed, device_ceiling);
   const bool in_parts = plan.partitions.has_value();
-  tell_idle_slots(command_, options_, in_parts ? plan.partitions->size() : 1);
+  say_idle_slots(command_, options_, in_parts ? plan.partitions->size() : 1);
   text += fit_line(in_parts ? "  graph, in slots" : "  graph", plan.graph_bytes, ~std::uint64_t{0});
   text += fit_line("  tables", plan.table_bytes, ~std::uint64_t{0});
   text += fit_line(in_parts ? "  a batch" : "  smallest batch", plan.batch_bytes, ~std::uint64_t{0});
@@ -91,7 +91,7 @@ void Job::print_plan(const pagerank::Plan& plan) const {
   text += fit_line("  graph", graph_bytes(), unbounded);
   if (options_.verify) text += fit_line("  for --verify", rank_check_bytes(), unbounded);
   text += part_lines(plan.partitions, plan.brought_bytes, "an iteration");
-  tell_idle_slots(command_, options_, plan.partitions);
+  say_idle_slots(command_, options_, plan.partitions);
   print(text + fit_line("result", info_.vertices * 8, unbounded));
   throw_refusal();
 }
@@ -113,7 +113,7 @@ void Job::print_plan(const ppr::Plan& plan) const {
     text += fit_line(plan.fed ? "  lists on their way" : "  lists between ranks", plan.host_bytes, unbounded);
   text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
   if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
-  tell_idle_slots(command_, options_, plan.partitions);
+  say_idle_slots(command_, options_, plan.partitions);
   print(text + fit_line("result", plan.result_bytes, unbounded));
   throw_refusal();
 }
@@ -128,7 +128,7 @@ void Job::print_plan(const acc::AccPlan& plan) const {
   if (options_.verify) text += fit_line("  for --verify", plan.check_bytes, unbounded);
   if (plan.scratch_bytes > 0) text += fit_line("in --scratch, at most", plan.scratch_bytes, unbounded);
   text += part_lines(plan.partitions, plan.brought_bytes, "a round");
-  tell_idle_slots(command_, options_, plan.partitions);
+  say_idle_slots(command_, options_, plan.partitions);
   print(text + fit_line("result", plan.result_bytes, unbounded));
   throw_refusal();
 }

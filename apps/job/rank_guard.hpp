@@ -27,7 +27,7 @@ class RankGuard {
   void note(NodeWatch::Results results) { node_.note(results); }
   /// Prints a line, unless a rank of this machine has printed one.
   void complain_once(const std::string& message) noexcept;
-  /// Removes what cover() was told of; while the lock is held, nothing of it begins anew.
+  /// Removes what cover() was given; while the lock is held, nothing of it begins anew.
   std::unique_lock<std::mutex> sweep() noexcept;
   /// The job's end is settled: from here on no thread watches, and this rank may end.
   void leave() noexcept;

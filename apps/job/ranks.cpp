@@ -72,7 +72,7 @@ int settle(const std::vector<std::string>& endings) {
   return static_cast<int>(culprit->outcome.status);
 }
 
-/// Not every rank could be told that this one failed, or that another did: all are ended from here.
+/// Not every rank could be sent word that this one failed, or that another did: all are ended from here.
 int end_all(const Outcome& outcome) {
   // The rank that failed has the better line, and the guard that of a request to stop.
   if (!outcome.own || stop_requested()) std::this_thread::sleep_for(kClosing);

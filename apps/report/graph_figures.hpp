@@ -9,14 +9,14 @@
 
 namespace sluice::apps {
 
-/// What the offsets tell.
+/// What the offsets show.
 struct DegreeFigures {
   std::uint64_t least = 0, most = 0;
   double median = 0, mean = 0;
   std::uint64_t dead_ends = 0;  ///< vertices without out-edges
 };
 
-/// What only the targets tell.
+/// What only the targets show.
 struct EdgeFigures {
   std::uint64_t isolated = 0;  ///< vertices that no edge touches
   std::uint64_t self_loops = 0;

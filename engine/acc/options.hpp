@@ -1,4 +1,4 @@
-// How Active-Compute-Combine programs are run, and what is told of a run. None of it changes a result.
+// How Active-Compute-Combine programs are run, and what is reported of a run. None of it changes a result.
 #pragma once
 
 #include <chrono>
@@ -61,7 +61,7 @@ struct AccRoundTrace {
   double seconds = 0;        ///< since the round before ended
 };
 
-/// Rounds beyond so many are counted, but not told one by one: a path has as many as vertices.
+/// Rounds beyond so many are counted, but not reported one by one: a path has as many as vertices.
 inline constexpr std::uint64_t kTracedRounds = 1000;
 
 /// Of several ranks, rounds and edges are those of all.

@@ -35,9 +35,9 @@
 //   std::uint64_t last_level() const      optional: levels above it are left alone
 //   State add(State, State) const         of parts of a sum: two of them as one; zero is neutral. combine()
 //                                         takes such a sum as it takes its parts, one after the other
-//   static constexpr bool kFalls          optional, true: a state falls by what it hears until it is at the
-//                                         level at work, where it stays, and all that it ever hears is no
-//                                         more than it began with. Ones are then subtracted at once, where
+//   static constexpr bool kFalls          optional, true: a state falls by what it receives until it is at
+//                                         the level at work, where it stays, and all that it ever receives is
+//                                         no more than it began with. Ones are then subtracted at once, where
 //                                         thousands of neighbours of a hub would try again and again
 //
 // A *merge* joins the ends of edges into trees, in which a state is a vertex nearer to the root (State is
@@ -141,7 +141,7 @@ concept VoteProgram = AccProgram<P> &&
   { program.settled(state) } -> std::same_as<bool>;
 };
 
-/// States alone tell what an earlier round has settled.
+/// States alone show what an earlier round has settled.
 template <class P>
 concept EarliestVote = VoteProgram<P> && requires {
   requires P::kEarliest;
@@ -192,7 +192,7 @@ struct Combined {
   State now{};
 };
 
-/// Does a state fall by what it hears, down to the level at work?
+/// Does a state fall by what it receives, down to the level at work?
 template <class P>
 inline constexpr bool kFalls = false;
 template <class P>
@@ -211,7 +211,7 @@ SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P:
   if constexpr (kFalls<P>) {
     using State = typename P::State;
     // Those who meet a state at the level give back what they took. Until then it may be below, but not below
-    // zero, for who is at the level is to hear no more ones than that.
+    // zero, for a vertex at the level receives no more ones than that.
     if (value == 1) {
       const auto level = static_cast<State>(round.level);
       if (before <= level) return {false, before};

@@ -14,8 +14,8 @@ namespace sluice::acc {
 namespace {
 
 constexpr double kUnreached = std::numeric_limits<double>::infinity();
-/// What ranks tell each other at a time.
-constexpr std::uint64_t kToldAtOnce = 1u << 16;
+/// What ranks send each other at a time.
+constexpr std::uint64_t kSentAtOnce = 1u << 16;
 
 /// A bit a vertex, to be set by several threads at once.
 class Flags {
@@ -35,7 +35,7 @@ class Flags {
   void gather(Communicator* ranks) {
     if (ranks == nullptr || ranks->size() == 1) return;
     const std::uint64_t bits = 64 * words_.size();
-    HostArray<std::uint64_t> some(std::min(kToldAtOnce, bits), "checked vertices");
+    HostArray<std::uint64_t> some(std::min(kSentAtOnce, bits), "checked vertices");
     for (std::uint64_t first = 0; first < bits; first += some.size()) {
       const std::uint64_t count = std::min<std::uint64_t>(some.size(), bits - first);
       for (std::uint64_t i = 0; i < count; ++i) some[i] = (*this)[first + i] ? 1 : 0;
@@ -134,7 +134,7 @@ class Sets {
   /// With the sets of all other ranks. All call it.
   void unite_all(Communicator* ranks) {
     if (ranks == nullptr || ranks->size() == 1) return;
-    HostArray<Vertex> theirs(std::min<std::uint64_t>(kToldAtOnce, parent_.size()), "checked components");
+    HostArray<Vertex> theirs(std::min<std::uint64_t>(kSentAtOnce, parent_.size()), "checked components");
     for (int root = 0; root < ranks->size(); ++root) {
       for (std::uint64_t first = 0; first < parent_.size(); first += theirs.size()) {
         const auto some = theirs.span().first(std::min<std::uint64_t>(theirs.size(), parent_.size() - first));

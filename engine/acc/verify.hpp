@@ -42,7 +42,7 @@ void verify_components(const Graph& graph, std::span<const Vertex> components, C
 
 /// Beliefs are products of priors and messages, and another round of messages, by sums and products of plain
 /// doubles, changes none by more than `tolerance`. Messages must have been kept: each rank looks at its own,
-/// wherever the edges are, and all find together that what is told is what is heard. Reads every edge twice,
+/// wherever the edges are, and all find together that what is sent is what is received. Reads every edge twice,
 /// by one rank; takes 12 bytes a vertex's state.
 /// Returns the largest change that another round makes to a belief of the vertices that this rank looks at.
 double verify_beliefs(const Graph& graph, const BeliefModel& model, const BeliefResult& result,

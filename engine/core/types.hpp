@@ -14,7 +14,7 @@ using Instance = std::uint64_t;
 
 /// "No vertex": written as -1 in files.
 inline constexpr Vertex kNoVertex = 0xffffffffu;
-/// The largest number of vertices that the engine's ids can tell apart (kNoVertex is not an id).
+/// The largest number of vertices that the engine's ids can distinguish (kNoVertex is not an id).
 inline constexpr std::uint64_t kMaxVertices = 0xffffffffu;
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// The ranks of a job and what they tell each other. Alone there is one rank, and nothing is said.
+// The ranks of a job and what they send each other. Alone there is one rank, and nothing is sent.
 // Every operation carries a label, so that a rank which waits in vain can say what it waited for.
 #pragma once
 
@@ -17,8 +17,8 @@ namespace sluice {
 
 enum class Reduce { sum, min, max };
 
-/// Another rank gave up, and told the others: what this rank was doing cannot be finished. The failure is not
-/// this rank's own, so it has nothing to report.
+/// Another rank gave up, and sent word to the others: what this rank was doing cannot be finished. The
+/// failure is not this rank's own, so it has nothing to report.
 struct PeerFailed : RunError {
   using RunError::RunError;
 };
@@ -55,7 +55,7 @@ class Communicator {
   /// `send` has for each. One message a rank, where all_to_all() first says how long its messages are.
   virtual void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label);
 
-  /// Tells the other ranks that this one gives up; they learn of it wherever they wait or look.
+  /// Sends word to the other ranks that this one gives up; they learn of it wherever they wait or look.
   virtual void announce_failure() noexcept = 0;
   /// Throws PeerFailed if another rank has announced a failure. For long work between collectives.
   virtual void throw_if_failed(const char* label) = 0;

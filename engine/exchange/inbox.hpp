@@ -1,4 +1,4 @@
-// What ranks hear from each other lies in memory that is charged before it is taken.
+// What ranks receive from each other lies in memory that is charged before it is taken.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ struct Launch {
   bool can_connect = false;  ///< the launcher gave what MPI needs to find the other processes
   std::uint64_t size = 1;    ///< processes, as far as the launcher says
   std::uint64_t rank = 0;    ///< which of them, as far as it says
-  std::string launcher;      ///< the variable that told, for messages; empty: none
+  std::string launcher;      ///< the variable that said so, for messages; empty: none
   Timeout timeout{300};      ///< for ranks that show no sign of life
 };
 

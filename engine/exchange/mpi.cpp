@@ -159,11 +159,11 @@ class Mpi final : public Communicator {
 
   void announce_failure() noexcept override {
     if (std::exchange(announced_, true)) return;
-    parts_told_ = parts_;
+    parts_sent_ = parts_;
     for (int peer = 0; peer < size(); ++peer) {
       MPI_Request request;
       if (peer == rank()) continue;
-      if (MPI_Isend(&parts_told_, 1, MPI_UINT64_T, peer, kFailureTag, control_.id(), &request) ==
+      if (MPI_Isend(&parts_sent_, 1, MPI_UINT64_T, peer, kFailureTag, control_.id(), &request) ==
           MPI_SUCCESS) {
         MPI_Request_free(&request);
       }
@@ -247,7 +247,7 @@ class Mpi final : public Communicator {
     given_up_.push_back(std::move(pending));
   }
 
-  /// Takes in what ranks that failed have told.
+  /// Takes in what ranks that failed have sent.
   bool look_for_failure() {
     for (int arrived = 1; arrived != 0;) {
       MPI_Status status;
@@ -353,7 +353,7 @@ class Mpi final : public Communicator {
   bool announced_ = false, closed_ = false;
   /// Collectives that this rank has done its part of, and the same when it announced that it failed; of the
   /// ranks that did so, the fewest. All ranks come to the same ones in the same order.
-  std::uint64_t parts_ = 0, parts_told_ = 0, fewest_parts_ = ~std::uint64_t{0};
+  std::uint64_t parts_ = 0, parts_sent_ = 0, fewest_parts_ = ~std::uint64_t{0};
   std::optional<int> failed_;
   Clock::time_point failure_seen_{};
   std::vector<std::unique_ptr<Pending>> given_up_;

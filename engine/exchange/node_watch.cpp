@@ -30,7 +30,7 @@ std::optional<std::uint64_t> birth_of(pid_t process) {
 
 }  // namespace
 
-/// What the ranks of a machine tell each other without a message. It begins as zeros.
+/// What the ranks of a machine show each other without a message. It begins as zeros.
 struct NodeWatch::Board {
   static constexpr std::size_t kRanks = 4096;
   static std::size_t place_of(int node_rank);

@@ -50,7 +50,7 @@ class NodeWatch {
   struct Watched {
     Peer peer;
     int node_rank = 0;
-    std::uint64_t born = 0;           ///< tells a process from a later one of the same id
+    std::uint64_t born = 0;           ///< distinguishes a process from a later one of the same id
     std::uint32_t beats = 0;          ///< that were seen last
     AwakeTime::Clock::duration at{};  ///< when they were others than before
   };

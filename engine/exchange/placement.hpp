@@ -27,7 +27,7 @@ struct Placement {
 /// that see one each, because their launcher bound them, take that.
 Placement place_rank(const std::vector<RankView>& views, int rank);
 
-/// The same for this rank, after the ranks have told each other what they see.
+/// The same for this rank, after the ranks have sent each other what they see.
 Placement place_rank(Communicator& ranks, const RankView& mine);
 
 }  // namespace sluice

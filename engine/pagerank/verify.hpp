@@ -35,7 +35,7 @@ void verify_pagerank(const Graph& graph, const Options& options, std::span<const
 /// the frontier tolerance and k the iterations. A vertex that pulled in the last iteration but one counts
 /// with what all sources give, but for the last iteration's changes: together d times these, in L1. One that
 /// was left alone since some iteration, or from the beginning, counts with sources that have since changed by
-/// at most t of themselves in each (once at all for residuals, where it is what they told that may be off by
+/// at most t of themselves in each (once at all for residuals, where it is what they sent that may be off by
 /// t): together at most d k t (1 - t)^-k of all ranks. One that never pulled keeps what it had before. With
 /// `--dangling uniform` ranks are y by its sum s, and one more iteration changes them by e less its mean, by
 /// s: at most twice e / s; and s is at least 1 - d.

@@ -28,7 +28,7 @@ struct WalkLane {
 };
 
 /// Items [from, to), each as far as it goes. `take(lane)` fills in item lane.item's walker, path and place;
-/// `leave(lane)` hears where it came to. Returns the rounds that were made.
+/// `leave(lane)` gets where it came to. Returns the rounds that were made.
 template <class Walks, class Take, class Leave>
 std::uint64_t advance(const Walks& walks, std::uint64_t from, std::uint64_t to, const Take& take,
                       const Leave& leave) {

@@ -40,7 +40,7 @@ class LabelPermutation {
 /// {draw j of Stream::generate, edge low, edge high, scale}; every decision is made with integers.
 class EdgeGenerator {
  public:
-  /// UsageError if the scale exceeds what vertex ids can tell apart.
+  /// UsageError if the scale exceeds what vertex ids can distinguish.
   explicit EdgeGenerator(const GenerateOptions& options);
 
   std::uint64_t vertices() const { return std::uint64_t{1} << options_.scale; }

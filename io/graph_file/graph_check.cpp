@@ -1,5 +1,5 @@
 // `sluice check`: every block against its sum, then the structure, in memory for the offsets and a few blocks
-// alone. That two lists of edges are the same set is told by a sum of hashes, which does not ask for an
+// alone. That two lists of edges are the same set is shown by a sum of hashes, which does not ask for an
 // order.
 #include <fmt/core.h>
 

@@ -119,7 +119,7 @@ void GraphFile::read_header() {
     info_.vertices = static_cast<std::uint64_t>(number);
   if (h5::read_attribute(file_.get(), "edges", number)) info_.edges = static_cast<std::uint64_t>(number);
   if (info_.vertices > kMaxVertices) {
-    throw InputError(fmt::format("{}: {} vertices are more than the {} that this program can tell apart",
+    throw InputError(fmt::format("{}: {} vertices are more than the {} that this program can distinguish",
                                  path_, info_.vertices, kMaxVertices));
   }
   info_.has_in = has(GraphPart::in_indptr);

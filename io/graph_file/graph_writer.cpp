@@ -50,7 +50,7 @@ struct Part {
   }
 };
 
-/// Creates a contiguous dataset whose space is there at once, and tells where (0 if it has no bytes).
+/// Creates a contiguous dataset whose space is there at once, and returns where it is (0 if it has no bytes).
 std::uint64_t create_contiguous(hid_t file, const std::string& name, hid_t type, hsize_t size) {
   const h5::Handle properties = h5::dataset_properties();
   h5::checked(H5Pset_layout(properties.get(), H5D_CONTIGUOUS));

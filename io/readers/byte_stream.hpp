@@ -10,7 +10,7 @@
 
 namespace sluice::io::readers {
 
-/// A file read once from front to end, so pipes work too. gzip is told by its first bytes; members that
+/// A file read once from front to end, so pipes work too. gzip is known by its first bytes; members that
 /// follow one another are read on. Faults (missing, a folder, cut off, damaged) throw InputError naming the
 /// file.
 class ByteStream {

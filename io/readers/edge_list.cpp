@@ -42,7 +42,7 @@ bool starts_with_two_numbers(const std::vector<std::string_view>& columns) {
   return columns.size() >= 2 && is_number(columns[0]) && is_number(columns[1]);
 }
 
-/// A title line ("id_1,id_2", or "V,E,u,graph" with numbers for V and E) is told by what follows it: edges
+/// A title line ("id_1,id_2", or "V,E,u,graph" with numbers for V and E) is known by what follows it: edges
 /// that do not look like it. Anything less clear is left to the parser, which refuses what is no edge.
 bool is_title(std::string_view first_line, std::string_view second_line) {
   const auto first = split(first_line), second = split(second_line);

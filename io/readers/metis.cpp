@@ -1,5 +1,5 @@
 // METIS graphs: a header "vertices edges [fmt [ncon]]", then a line a vertex with its neighbours (ids from
-// 1), so that every edge is listed at both ends, and leaves here once; '%' comments. fmt's digits tell of
+// 1), so that every edge is listed at both ends, and leaves here once; '%' comments. fmt's digits speak of
 // vertex sizes, vertex weights, edge weights.
 #include <fmt/core.h>
 
@@ -127,7 +127,7 @@ class Metis final : public TextFormat {
 
  private:
   /// Turns the block's vertex lines into vertices. Of an edge's two listings the one at the smaller end
-  /// stays; sums of hashes tell whether the others match them. The block may be `cut` from a longer list.
+  /// stays; sums of hashes show whether the others match them. The block may be `cut` from a longer list.
   void keep_one_end(EdgeBatch& edges, bool cut) {
     const bool weighted = !edges.weight.empty();
     std::size_t kept = 0;

@@ -85,7 +85,7 @@ void TextSource::change(Slot& slot, State state) {
   changed_.notify_all();
 }
 
-/// Fills slots until the input ends or fails; either is told by a last slot without text.
+/// Fills slots until the input ends or fails; either is marked by a last slot without text.
 void TextSource::read_ahead() {
   for (std::uint64_t block = 0;; ++block) {
     Slot& s = slot(block);

@@ -168,7 +168,7 @@ TEST(AccRounds, PullInPartitionsToo) {
   }
 }
 
-TEST(AccRounds, AreCountedBeyondThoseThatAreTold) {
+TEST(AccRounds, AreCountedBeyondThoseThatAreReported) {
   const Device device({DeviceChoice::host, 2, 0});
   std::vector<stat::Edge> path;
   for (Vertex v = 0; v < 5000; ++v) path.push_back({v, v + 1});

@@ -264,7 +264,7 @@ TEST_F(BadInput, MissingArguments) {
   refuse(kUsage, "--count", sample("node"));
 }
 
-TEST_F(BadInput, SlotsWithoutPartitionsAreToldWhy) {
+TEST_F(BadInput, SlotsWithoutPartitionsAreSaidToBeIdle) {
   const auto hint_of = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--force", "--device", "host", "--slots", "2"});
     return run(sample("edge", more)).err;

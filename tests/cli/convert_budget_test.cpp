@@ -82,7 +82,7 @@ std::string packed(const std::string& text) {
 }
 
 struct Input {
-  std::string name;  ///< of the file, which tells the format
+  std::string name;  ///< of the file, which shows the format
   std::string (*bytes)();
   std::vector<std::string> options;
 };

@@ -1,4 +1,4 @@
-// What `convert` makes of inputs that say more of a graph than its edges, and what it tells the user.
+// What `convert` makes of inputs that say more of a graph than its edges, and what it says to the user.
 #include "cli/cli.hpp"
 
 namespace sluice::test {
@@ -53,8 +53,8 @@ TEST_F(Convert, NamesCompactWhereIdsBeginBehindZero) {
 
 TEST_F(Convert, NamesUndirectedWhereATitleSaysSo) {
   const auto said_at = [&](const std::string& place, const std::string& text) {
-    const std::string told = place + ": the title says that the graph is undirected (--undirected ";
-    EXPECT_NE(convert("g.txt", text).find(told), std::string::npos) << text;
+    const std::string message = place + ": the title says that the graph is undirected (--undirected ";
+    EXPECT_NE(convert("g.txt", text).find(message), std::string::npos) << text;
     EXPECT_EQ(convert("g.txt", text, {"--undirected"}).find("title says"), std::string::npos) << text;
   };
   said_at("g.txt:2", "# a network\n# Undirected graph: a.txt\n0 1\n1 2\n");

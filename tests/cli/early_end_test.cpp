@@ -96,13 +96,13 @@ TEST_F(EarlyEnd, AClosedStandardOutputIsNoFile) {
   refuse_in_shell(words, "", {"walk", input, "--quiet", "--output", "-", "--format", "text"}, " <&- >&-");
   refuse_in_shell(words, "", {"--version"}, " >&-");
   // Messages to a closed stream go into no file either.
-  const auto deaf = Process({"/bin/sh", "-c",
-                             std::string(paths::kProgram) + " walk " + input + " --verbose --output " +
-                                 at("deaf.h5") + " <&- >&- 2>&-"})
-                        .wait();
-  EXPECT_EQ(deaf.status, 0);
-  run({"walk", input, "--output", at("heard.h5")});
-  EXPECT_EQ(read_bytes(at("deaf.h5")), read_bytes(at("heard.h5")));
+  const auto closed = Process({"/bin/sh", "-c",
+                               std::string(paths::kProgram) + " walk " + input + " --verbose --output " +
+                                   at("closed.h5") + " <&- >&- 2>&-"})
+                          .wait();
+  EXPECT_EQ(closed.status, 0);
+  run({"walk", input, "--output", at("open.h5")});
+  EXPECT_EQ(read_bytes(at("closed.h5")), read_bytes(at("open.h5")));
 }
 
 }  // namespace

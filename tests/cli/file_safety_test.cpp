@@ -120,16 +120,16 @@ TEST_F(FileSafety, AReportThatDoesNotFitTheDiskKeepsTheOutputBack) {
   if (mount("none", disk.c_str(), "tmpfs", 0, "size=4k") != 0)
     GTEST_SKIP() << "no permission to mount a tmpfs";
   write_bytes(disk + "/full", std::string(4096, 'x'));
-  const std::string told = report + ": the report cannot be written";
+  const std::string message = report + ": the report cannot be written";
 
-  refuse(1, told, walk(at("o.h5"), {"--report", report}));
-  refuse(1, told, walk(at("o"), {"--report", report, "--format", "npy"}));
-  refuse(1, told, walk(at("o.txt"), {"--report", report, "--format", "text"}));
-  refuse(1, told, walk(at("o.h5"), {"--report", report, "--output-layout", "sharded"}));
-  refuse(1, told,
+  refuse(1, message, walk(at("o.h5"), {"--report", report}));
+  refuse(1, message, walk(at("o"), {"--report", report, "--format", "npy"}));
+  refuse(1, message, walk(at("o.txt"), {"--report", report, "--format", "text"}));
+  refuse(1, message, walk(at("o.h5"), {"--report", report, "--output-layout", "sharded"}));
+  refuse(1, message,
          {"pagerank", input, "--insert", batch, "--output-graph", at("g.h5"), "--output", at("o.h5"),
           "--report", report, "--quiet"});
-  refuse(1, told, {"convert", batch, at("g.h5"), "--report", report});
+  refuse(1, message, {"convert", batch, at("g.h5"), "--report", report});
   umount2(disk.c_str(), MNT_DETACH);
 }
 

@@ -115,13 +115,13 @@ TEST_F(RankBatchCli, BringsNoPartitionWithoutAffectedVertices) {
     const auto whole = ranks(with({}));
     EXPECT_EQ(report()["partitions_read"], 1);
     EXPECT_EQ(ranks(with({"--partitions", "16", "--slots", "3"})), whole);
-    const auto told = report();
-    EXPECT_EQ(told["partitions"], 16);
+    const auto figures = report();
+    EXPECT_EQ(figures["partitions"], 16);
     if (method == std::string("nd")) {
-      EXPECT_EQ(told["partitions_read"], 16);
+      EXPECT_EQ(figures["partitions_read"], 16);
     } else {
-      EXPECT_LT(told["partitions_read"], 16);
-      EXPECT_GT(told["partition_transfers"], 0);
+      EXPECT_LT(figures["partitions_read"], 16);
+      EXPECT_GT(figures["partition_transfers"], 0);
     }
   }
 }

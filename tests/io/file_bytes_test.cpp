@@ -82,7 +82,7 @@ TEST(FileBytes, NothingStaysInTheCache) {
     for (std::uint64_t at = 4096; at < 4u << 20; at += 1u << 20) pieces += past.in_cache(at, 1u << 20);
     return pieces;
   };
-  if (held() != 0) GTEST_SKIP() << "this file system keeps in its cache what it was told to drop";
+  if (held() != 0) GTEST_SKIP() << "this file system keeps in its cache what it was asked to drop";
 
   cold.expect_read(past, 4099, 4 << 20);
 

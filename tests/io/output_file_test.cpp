@@ -268,7 +268,7 @@ TEST(OutputFileTest, ForceSparesDevices) {
             "/dev/null is no regular file: choose another name");
 }
 
-TEST(DescriptorTest, FullDeviceIsToldUnderTheUsersName) {
+TEST(DescriptorTest, FullDeviceIsReportedUnderTheUsersName) {
   Descriptor full("/dev/full", O_WRONLY, "walks.txt");
   const char byte = 'x';
   EXPECT_EQ(message_of<RunError>([&] { full.write_all(std::as_bytes(std::span(&byte, 1))); }),

@@ -311,7 +311,7 @@ class FullDisk : public ::testing::TestWithParam<ResultFormat> {
   bool mounted = false;
 };
 
-TEST_P(FullDisk, IsToldAndLeavesNothing) {
+TEST_P(FullDisk, IsReportedAndLeavesNothing) {
   const std::vector<std::int64_t> values = counting(100'000);
   for (const bool second_only : {false, true}) {
     const std::string message = message_of<RunError>([&] {
@@ -326,7 +326,7 @@ TEST_P(FullDisk, IsToldAndLeavesNothing) {
   }
 }
 
-TEST_P(FullDisk, IsToldWhenOnlyTheLastBytesDoNotFit) {
+TEST_P(FullDisk, IsReportedWhenOnlyTheLastBytesDoNotFit) {
   if (GetParam() != ResultFormat::h5) GTEST_SKIP() << "matters where a library writes at close";
   const std::vector<std::int64_t> values = counting(1 << 17);
   for (std::size_t room : {512u, 2048u, 4096u, 8192u, 12288u}) {  // left for what HDF5 writes at the end
@@ -347,7 +347,7 @@ INSTANTIATE_TEST_SUITE_P(ResultFormats, AllForms,
 INSTANTIATE_TEST_SUITE_P(ResultFormats, FullDisk,
                          ::testing::Values(ResultFormat::h5, ResultFormat::npy, ResultFormat::text));
 
-TEST(GraphOnFullDiskTest, IsToldBeforeTheWork) {
+TEST(GraphOnFullDiskTest, IsReportedBeforeTheWork) {
   const TemporaryFolder folder;
   const std::string place = folder.file("disk");
   std::filesystem::create_directory(place);

@@ -1,4 +1,4 @@
-// Budgets are kept on many ranks too: what ranks hear from each other is in their budgets, and the system
+// Budgets are kept on many ranks too: what ranks receive from each other is in their budgets, and the system
 // counted no more for any of them.
 #include <nlohmann/json.hpp>
 

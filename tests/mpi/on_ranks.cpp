@@ -34,9 +34,9 @@ TEST_F(OnRanks, Collectives) {
   const int me = ranks().rank(), size = ranks().size();
   ranks().barrier("a barrier");
 
-  std::string told(1000, me == 1 ? 'x' : '?');
-  ranks().broadcast(std::as_writable_bytes(std::span(told)), 1, "a broadcast");
-  EXPECT_EQ(told, std::string(1000, 'x'));
+  std::string received(1000, me == 1 ? 'x' : '?');
+  ranks().broadcast(std::as_writable_bytes(std::span(received)), 1, "a broadcast");
+  EXPECT_EQ(received, std::string(1000, 'x'));
   EXPECT_EQ(broadcast_text(ranks(), me == 0 ? "a name" : "", 0, "a text"), "a name");
 
   std::vector<std::uint64_t> values{static_cast<std::uint64_t>(me), std::uint64_t{1} << 40};

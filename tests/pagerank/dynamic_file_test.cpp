@@ -54,7 +54,7 @@ TEST(DynamicFromFile, IsThatInMemoryOnRanks) {
   with_every_method(
       [](const Course& directed, const Course& undirected, pagerank::Options options, std::size_t method) {
         expect_as_in_memory(undirected, options, method, 3, {.partitions = 5, .slots = 2});
-        options.weighted = true;  // whose dangling vertices the ranks have to tell each other
+        options.weighted = true;  // whose dangling vertices the ranks have to send each other
         expect_as_in_memory(directed, options, method, 2);
       });
 }

@@ -156,7 +156,7 @@ TEST(Plan, CutsAsTheRunCuts) {
   const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + sizeof(float));
   std::vector<Planned> jobs = planned_walks(Layout::automatic);
   for (const Planned& job : planned_others(graph.vertices())) {
-    // No partition at all, and a size that the first batch tells.
+    // No partition at all, and a size that the first batch shows.
     const bool other = job.name.starts_with("edge") || job.name.starts_with("snowball");
     if (!other) jobs.push_back(job);
   }

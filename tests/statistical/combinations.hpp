@@ -55,7 +55,7 @@ inline std::string name_of(SampleKind kind) {
 }
 
 /// Techniques of a sample: without replacement, by region search and its rivals; with it, those of a walk. A
-/// snowball takes everything, however it is told to select.
+/// snowball takes everything, whatever technique it is given.
 inline std::vector<Select> selects_of(SampleKind kind, bool replace = false) {
   if (replace) return {Select::automatic, Select::its, Select::alias, Select::rejection};
   switch (kind) {

@@ -48,8 +48,8 @@ TEST_F(Power, SeesOnePercentInOneWeight) {
   EXPECT_FALSE(fits(check_samples(bench, from_bias_list(1200000), sample)));
 }
 
-/// Are walks with the first options told from those with the second?
-bool told_apart(Bench& bench, const Starts& starts, WalkOptions options, const WalkOptions& other) {
+/// Are walks with the first options distinguished from those with the second?
+bool distinguished(Bench& bench, const Starts& starts, WalkOptions options, const WalkOptions& other) {
   return !fits(check_walks(bench, starts, options, key::state, &other));
 }
 
@@ -64,7 +64,7 @@ TEST_F(Power, SeesAPercentOrTwoInWalkParameters) {
     options.length = 1;
     WalkOptions other = options;
     other.probability *= 1.01;
-    EXPECT_TRUE(told_apart(small, few, options, other));
+    EXPECT_TRUE(distinguished(small, few, options, other));
   }
   WalkOptions options;
   options.kind = WalkKind::node2vec;
@@ -72,8 +72,8 @@ TEST_F(Power, SeesAPercentOrTwoInWalkParameters) {
   WalkOptions other_p = options, other_q = options;
   other_p.p *= 1.01;
   other_q.q *= 1.02;
-  EXPECT_TRUE(told_apart(large, all, options, other_p));
-  EXPECT_TRUE(told_apart(large, all, options, other_q));
+  EXPECT_TRUE(distinguished(large, all, options, other_p));
+  EXPECT_TRUE(distinguished(large, all, options, other_q));
 }
 
 TEST_F(Power, SeesAPercentInTheBurning) {

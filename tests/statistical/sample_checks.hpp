@@ -11,7 +11,7 @@
 
 namespace sluice::stat {
 
-/// What a draw is told apart by beside its own state, to test that it does not depend on it.
+/// What a draw is classed by beside its own state, to test that it does not depend on it.
 enum class Given {
   nothing,
   draw_before,      ///< the draw before it in the same instance

@@ -174,7 +174,8 @@ void report_replay(const Command& command, const TemporalFile& read, const Devic
   report.more = to_json(batches);
 }
 
-void tell(const TemporalSource& edges, const std::vector<ReplayBatch>& batches, double batch_fraction) {
+void print_batches(const TemporalSource& edges, const std::vector<ReplayBatch>& batches,
+                   double batch_fraction) {
   say(fmt::format(
       "replay: {} vertices, {} temporal edges, {} batches of {} (of the last: {} new edges, {} in "
       "all)\n",
@@ -194,7 +195,7 @@ void run_replay(const Command& command, ReplayCommand& c) {
   apply_host_ceiling(common);
   announce(command, common);
   const Device device(device_of_rank(common));
-  tell_refused_gpu(command, common, device);
+  say_refused_gpu(command, common, device);
   const std::string scratch =
       common.scratch.empty() ? std::filesystem::temp_directory_path().string() : common.scratch;
   const TemporalFile read = read_temporal(c.file, scratch, threads_of(common));
@@ -220,7 +221,7 @@ void run_replay(const Command& command, ReplayCommand& c) {
   report.total_seconds = watch.seconds();
   report_file.finish(report);
   report_file.commit();
-  if (!common.quiet) tell(edges, batches, c.replay.batch_fraction);
+  if (!common.quiet) print_batches(edges, batches, c.replay.batch_fraction);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ struct CoreNumbers {
   static constexpr bool kRepeats = false;
   static constexpr bool kFalls = true;
 
-  State least = 0;                       ///< cores below it are not told apart: they are one level
+  State least = 0;                       ///< cores below it are not distinguished: they are one level
   std::uint64_t highest = kNoLevel - 1;  ///< nor are those above it
 
   SLUICE_HD State init(Vertex, std::uint64_t degree) const {

@@ -206,7 +206,7 @@ __device__ void clear_marks(const Team& team, const WorklistView& view, const Ro
     view.bits[place.now][w] = 0;
 }
 
-/// Was a bin full, so that noted vertices do not tell all?
+/// Was a bin full, so that noted vertices are not all?
 __device__ __forceinline__ bool needs_ballot(const WorklistView& view, const RoundPlace& place) {
   return view.filter == AccFilter::ballot || load(&place.found->overflow) != 0;
 }

@@ -62,10 +62,10 @@ BlockExchange::BlockExchange(Communicator& ranks, RankBlocks<const std::byte> se
   send_[own].clear(), receive_[own].clear();
   std::uint64_t longest[] = {0};
   for (const auto& blocks : send_) longest[0] = std::max(longest[0], bytes_of(blocks));
-  ranks_.all_reduce(longest, Reduce::max, "how much ranks tell each other");
+  ranks_.all_reduce(longest, Reduce::max, "the size of round messages");
   const std::uint64_t piece = piece_bytes(send_.size());
   pieces_ = (longest[0] + piece - 1) / piece;
-  constexpr const char* kPurpose = "what ranks tell each other";
+  constexpr const char* kPurpose = "round messages";
   out_ = HostArray<std::byte>(bytes_at_once(send_), kPurpose);
   in_.reserve(bytes_at_once(receive_), kPurpose);
 }

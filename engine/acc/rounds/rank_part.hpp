@@ -57,7 +57,7 @@ class RankPart {
   bool weighted() const { return weighted_; }
   const PagingOptions& paging() const { return paging_; }
   const std::string& scratch() const { return scratch_; }
-  /// Of all ranks' edges, as far as a sample tells, and the same on all of them. They all call it.
+  /// Of all ranks' edges, as far as a sample shows, and the same on all of them. They all call it.
   double mean_weight() const;
 
   /// Are out() or in() brought in partitions, beside what the device holds so far?

@@ -1,6 +1,6 @@
-// What ranks tell each other when a round ends: what it has come to, and entries for each other's vertices, a
-// state and a vertex each. A round of a long path has next to nothing to say, so all of it goes in one short
-// message to every rank; entries that do not fit go after it.
+// The round message, which ranks send each other when a round ends: what it has come to, and entries for each
+// other's vertices, a state and a vertex each. A round of a long path has next to nothing to say, so all of
+// it goes in one short message to every rank; entries that do not fit go after it.
 #pragma once
 
 #include <array>

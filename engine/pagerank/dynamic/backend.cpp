@@ -42,7 +42,7 @@ std::vector<std::uint64_t> dynamic_ranges(const Graph& graph, int ranks) {
 
 Settled total_of(const ChangeExchange& peers, const Settled& mine, RankNorm norm) {
   if (peers.alone()) return mine;
-  std::array<std::uint64_t, 3> counts{mine.growth, mine.gathered, mine.told};
+  std::array<std::uint64_t, 3> counts{mine.growth, mine.gathered, mine.pushed};
   const RankChange change = total_of(peers.ranks(), mine.change, norm, counts);
   return {change, counts[0], counts[1], counts[2]};
 }
@@ -129,7 +129,7 @@ HostArray<std::uint8_t> dangling_flags(const Options& options, ChangeExchange& p
   if (options.dangling != Dangling::uniform) return {};
   HostArray<std::uint8_t> flags(peers.vertices(), "flags of dangling vertices");
   for (std::uint64_t i = 0; i < divisors.size(); ++i) flags[peers.first() + i] = !(divisors[i] > 0);
-  peers.tell_all(flags.data());
+  peers.send_all(flags.data());
   return flags;
 }
 

@@ -1,5 +1,5 @@
-// How the ranks of a job tell each other what an iteration of a dynamic method changed: a few vertices one by
-// one, many as a whole. Each rank chooses what takes fewer bytes for its own; the size of what comes tells
+// How the ranks of a job send each other what an iteration of a dynamic method changed: a few vertices one by
+// one, many as a whole. Each rank chooses what takes fewer bytes for its own; the size of what comes shows
 // which of the two it is.
 #pragma once
 
@@ -20,7 +20,7 @@
 namespace sluice::pagerank {
 
 /// What came of other ranks' vertices.
-struct HeardChanges {
+struct ReceivedChanges {
   ChargedVector<Vertex> vertices;                               ///< one by one
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;  ///< [begin, end), as a whole
 };
@@ -73,12 +73,12 @@ class ChangeExchange {
   }
 
   /// Makes `shares` [vertices] on every rank what their owners have there; only those of `changed`, own
-  /// vertices, may be others than before. All ranks call it. `heard`: where to note what came.
+  /// vertices, may be others than before. All ranks call it. `received`: where to note what came.
   template <class Stored>
-  void tell(Stored* shares, std::span<const Vertex> changed, HeardChanges* heard = nullptr) {
+  void send_changed(Stored* shares, std::span<const Vertex> changed, ReceivedChanges* received = nullptr) {
     if (alone()) return;
     constexpr std::size_t entry = sizeof(Vertex) + sizeof(Stored);
-    if (tells_all<Stored>(changed.size())) return tell_all(shares, heard);
+    if (sends_all<Stored>(changed.size())) return send_all(shares, received);
     HostArray<std::byte> entries(changed.size() * entry, "changed contributions");
     std::byte* at = entries.data();
     for (const Vertex v : changed) {
@@ -87,21 +87,21 @@ class ChangeExchange {
       at += entry;
     }
     send(entries.span(), "changed contributions");
-    take(shares, heard);
+    take(shares, received);
   }
 
-  /// Whether tell() sends all of this rank's contributions where so many changed.
+  /// Whether send_changed() sends all of this rank's contributions where so many changed.
   template <class Stored>
-  bool tells_all(std::size_t changed) const {
+  bool sends_all(std::size_t changed) const {
     return changed * (sizeof(Vertex) + sizeof(Stored)) >= (last() - first()) * sizeof(Stored);
   }
 
   /// The same where all may be others.
   template <class Stored>
-  void tell_all(Stored* shares, HeardChanges* heard = nullptr) {
+  void send_all(Stored* shares, ReceivedChanges* received = nullptr) {
     if (alone()) return;
     send(std::as_bytes(std::span(shares + first(), last() - first())), "contributions");
-    take(shares, heard);
+    take(shares, received);
   }
 
  private:
@@ -117,11 +117,11 @@ class ChangeExchange {
   }
 
   template <class Stored>
-  void take(Stored* shares, HeardChanges* heard) const {
+  void take(Stored* shares, ReceivedChanges* received) const {
     received_.for_each([&](std::size_t rank, std::span<const std::byte> bytes) {
       if (bytes.size() == (end_of(rank) - begin_of(rank)) * sizeof(Stored)) {
         std::memcpy(shares + begin_of(rank), bytes.data(), bytes.size());
-        if (heard != nullptr) heard->ranges.emplace_back(begin_of(rank), end_of(rank));
+        if (received != nullptr) received->ranges.emplace_back(begin_of(rank), end_of(rank));
         return;
       }
       constexpr std::size_t entry = sizeof(Vertex) + sizeof(Stored);
@@ -129,7 +129,7 @@ class ChangeExchange {
         Vertex v;
         std::memcpy(&v, bytes.data() + at, sizeof v);
         std::memcpy(shares + v, bytes.data() + at + sizeof v, sizeof(Stored));
-        if (heard != nullptr) heard->vertices.push_back(v);
+        if (received != nullptr) received->vertices.push_back(v);
       }
     });
   }

@@ -65,7 +65,7 @@ struct DynamicRankResult {
   std::vector<std::uint64_t> affected;   ///< [iterations] vertices that each worked on
   std::uint64_t initially_affected = 0;  ///< vertices
   std::uint64_t ever_affected = 0;       ///< vertices that were worked on in some iteration
-  std::uint64_t gathered_edges = 0;      ///< contributions gathered, or told, in all iterations
+  std::uint64_t gathered_edges = 0;      ///< contributions gathered, or pushed, in all iterations
   double update_seconds = 0;             ///< a GPU's copy of the graph; 0 where there is none
   double rewrite_seconds = 0;            ///< of these, the GPU's work on the lists once it has the changes
   double setup_seconds = 0;              ///< divisors of changed sources, marking, traversal

@@ -79,9 +79,9 @@ class HostRankStore : public BatchState {
     }
   }
 
-  /// Tells the other ranks what own vertices offer: `changed` ones, or all.
-  void tell(std::span<const Vertex> changed) { peers_.tell(shares_.data(), changed); }
-  void tell_all() { peers_.tell_all(shares_.data()); }
+  /// Sends the other ranks what own vertices offer: `changed` ones, or all.
+  void send(std::span<const Vertex> changed) { peers_.send_changed(shares_.data(), changed); }
+  void send_all() { peers_.send_all(shares_.data()); }
 
   void read_ranks(std::span<double> to) const {
     const double scale = rank_scale(options.dangling, total);
@@ -115,15 +115,15 @@ class HostRankStore : public BatchState {
     return {fresh.begin(), fresh.end()};
   }
 
-  /// Own out-neighbours of `sources` become members; if it `tells`, their sums get the differences.
-  void spread(const ListReader& out, std::span<const Vertex> sources, bool tells) {
-    if (!tells) return affected_.add_neighbours(out, sources);
+  /// Own out-neighbours of `sources` become members; if it `pushes`, their sums get the differences.
+  void spread(const ListReader& out, std::span<const Vertex> sources, bool pushes) {
+    if (!pushes) return affected_.add_neighbours(out, sources);
     FixedRank* const sums = moved(sums_.data(), first());
     const Stored* const shares = shares_.data();
     affected_.add_neighbours(out, sources, [&](const CsrView& lists, std::size_t i, EdgeIndex edge) {
       const float weight = Share::kWeighted ? lists.weights[edge] : 1.0f;
       const FixedRank difference =
-          Share::carried(shares[sources[i]], weight) - Share::carried(told_before_[i], weight);
+          Share::carried(shares[sources[i]], weight) - Share::carried(sent_before_[i], weight);
       // Modulo 2^64: a smaller share takes away. The sum of a vertex that has not pulled yet is not read.
       std::atomic_ref(sums[lists.targets[edge]]).fetch_add(difference, std::memory_order_relaxed);
     });
@@ -141,7 +141,7 @@ class HostRankStore : public BatchState {
     add(waiting_);
   }
 
-  /// Members that were told of changes, and that no iteration has looked at, wait for the next batch.
+  /// Members whose sums got changes, and that no iteration has looked at, wait for the next batch.
   void end_batch() {
     if (residual()) waiting_.assign(affected_.list().begin(), affected_.list().end());
     affected_.clear();
@@ -169,15 +169,15 @@ class HostRankStore : public BatchState {
   /// Own vertices whose change spreads.
   std::vector<Vertex> spreading() const { return joined(&Block::sources); }
 
-  /// Tells the other ranks what an iteration changed; `all_sources` are those of all ranks.
-  void tell_settled(std::span<const Vertex> all_sources) {
-    if (!residual()) return tell(joined(&Block::changed));
-    told_before_.clear();
-    for (const Vertex v : all_sources) told_before_.push_back(shares_.data()[v]);
+  /// Sends the other ranks what an iteration changed; `all_sources` are those of all ranks.
+  void send_settled(std::span<const Vertex> all_sources) {
+    if (!residual()) return send(joined(&Block::changed));
+    sent_before_.clear();
+    for (const Vertex v : all_sources) sent_before_.push_back(shares_.data()[v]);
     for (const Block& block : blocks_)
       for (std::size_t i = 0; i < block.sources.size(); ++i)
         shares_.data()[block.sources[i]] = block.offered[i];
-    tell(spreading());
+    send(spreading());
   }
 
   /// All pull.
@@ -227,7 +227,7 @@ class HostRankStore : public BatchState {
     std::uint8_t* stays_flag;  ///< of the member, with pruning
     bool on_ranks;
     AffectedSet& affected;
-    BlockList<Vertex> sources, told;
+    BlockList<Vertex> sources, changes;
     BlockList<Stored> offered;
 
     bool pulled(Vertex v) { return std::exchange(known[v], std::uint8_t{1}) == 0; }
@@ -237,7 +237,7 @@ class HostRankStore : public BatchState {
     void stays(Vertex) { *stays_flag = 1; }
     void leaves(Vertex) { *stays_flag = 0; }
     void spreads(Vertex v) { sources.push(v); }
-    void changed(Vertex v) { told.push(v); }
+    void changed(Vertex v) { changes.push(v); }
     void offers(Vertex, Stored, Stored after) { offered.push(after); }
   };
 
@@ -299,7 +299,7 @@ class HostRankStore : public BatchState {
     Settled mine;
     for (std::uint64_t i = begin; i < end; ++i, ++lane.stays_flag)
       settle_member(vertices, settle_rules, members[i], vertices.ranks[members[i]], next[i], mine, lane);
-    return {mine, lane.sources.kept(), lane.offered.kept(), lane.told.kept()};
+    return {mine, lane.sources.kept(), lane.offered.kept(), lane.changes.kept()};
   }
 
   template <class Column>
@@ -318,16 +318,16 @@ class HostRankStore : public BatchState {
   const Device& device_;
   ChangeExchange& peers_;
   Buffer<FixedRank> ranks_;  ///< [own] unnormalised with Dangling::uniform
-  Buffer<Stored> shares_;    ///< [vertices] what out-neighbours were told
+  Buffer<Stored> shares_;    ///< [vertices] what out-neighbours have received
   RankSources sources_;      ///< own
   AffectedSet affected_;
   std::uint64_t listed_ = 0;         ///< members that new_members() has returned
   HostArray<std::uint8_t> known_;    ///< [own] 1 where differences keep the sum up to date; on residuals
-  HostArray<FixedRank> sums_;        ///< [own] of what in-neighbours have told, by lists; on residuals
+  HostArray<FixedRank> sums_;        ///< [own] of what in-neighbours have sent, by lists; on residuals
   std::vector<FixedRank> next_;      ///< of the members, in the order of the list
   std::vector<std::uint8_t> stays_;  ///< the same
   std::vector<Block> blocks_;        ///< of the members
-  std::vector<Stored> told_before_;  ///< what the sources of all ranks had offered
+  std::vector<Stored> sent_before_;  ///< what the sources of all ranks had offered
   std::vector<Vertex> waiting_;
 };
 

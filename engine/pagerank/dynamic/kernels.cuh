@@ -40,11 +40,11 @@ struct DynamicView : SettleRules {
   RankVertices<Share> at;
   CsrView out;                    ///< none where the host has it; weights only where ranks are split by them
   std::uint64_t longest_out = 0;  ///< edges of its longest list
-  typename Share::Stored* told = nullptr;  ///< what vertices that tell a change had told before
+  typename Share::Stored* sent = nullptr;  ///< what vertices that push a change had sent before
   FixedRank* sums = nullptr;
   /// Where lists come and go: new ranks of the vertices that have a loop in theirs.
   const FixedRank* renewed = nullptr;
-  VertexList changed;  ///< who offers something else, where other ranks are to hear of it
+  VertexList changed;  ///< vertices that offer something else, where other ranks are to receive it
   std::uint8_t* flags = nullptr;
   std::uint64_t first = 0;             ///< the vertex whose flags come first
   std::uint8_t* known = nullptr;       ///< 1 where differences keep the sum up to date; on residuals only
@@ -166,7 +166,7 @@ struct SettleLane {
   __device__ void spreads(Vertex v) { sources.append(v, view.class_of_source(v)); }
   __device__ void changed(Vertex v) { view.changed.append(v, 0); }
   __device__ void offers(Vertex v, Stored before, Stored after) {
-    view.told[v] = before;
+    view.sent[v] = before;
     view.at.shares[v] = after;
   }
 };
@@ -214,13 +214,13 @@ inline __global__ void __launch_bounds__(kListBlock)
   if (threadIdx.x == 0) *settled = sum;
 }
 
-/// What a source tells along its edges: how its contribution changed.
+/// What a source pushes along its edges: how its contribution changed.
 template <class Share>
 struct Difference {
   typename Share::Stored before{}, after{};
 
-  __device__ Difference(const DynamicView<Share>& view, Vertex source, bool tells) {
-    if (tells) before = view.told[source], after = view.at.shares[source];
+  __device__ Difference(const DynamicView<Share>& view, Vertex source, bool pushes) {
+    if (pushes) before = view.sent[source], after = view.at.shares[source];
   }
   /// Modulo 2^64: a smaller contribution takes away.
   __device__ FixedRank carried(float weight) const {
@@ -228,43 +228,43 @@ struct Difference {
   }
 };
 
-/// Goes along one out-edge; `tells`: with the difference.
+/// Goes along one out-edge; `pushes`: with the difference.
 template <class Share>
-__device__ void expand_edge(const DynamicView<Share>& view, EdgeIndex edge, bool tells,
+__device__ void expand_edge(const DynamicView<Share>& view, EdgeIndex edge, bool pushes,
                             const Difference<Share>& difference, const VertexList& next) {
   const Vertex v = view.out.targets[edge];
-  if (tells) {
+  if (pushes) {
     const float weight = Share::kWeighted ? view.out.weights[edge] : 1.0f;
     atomicAdd(reinterpret_cast<unsigned long long*>(view.sums + v),
               static_cast<unsigned long long>(difference.carried(weight)));
   }
-  view.meet(v, !tells, next);
+  view.meet(v, !pushes, next);
 }
 
-/// What sources do to their out-neighbours: these become members, on residuals as those who are told, or
-/// nothing, where all vertices are to pull. `told` null: nothing has settled yet.
-enum class Spread { marks, tells, nothing };
+/// What sources do to their out-neighbours: these become members, on residuals by what they receive, or
+/// nothing, where all vertices are to pull. `pushed` null: nothing has settled yet.
+enum class Spread { marks, pushes, nothing };
 
 template <class Share>
-__device__ Spread spread_of(const DynamicView<Share>& view, const std::uint64_t* told) {
-  if (told == nullptr) return Spread::marks;
-  if (all_are_next(view.method, *told, view.out.edges)) return Spread::nothing;
-  return view.method == RankMethod::residual_frontier ? Spread::tells : Spread::marks;
+__device__ Spread spread_of(const DynamicView<Share>& view, const std::uint64_t* pushed) {
+  if (pushed == nullptr) return Spread::marks;
+  if (all_are_next(view.method, *pushed, view.out.edges)) return Spread::nothing;
+  return view.method == RankMethod::residual_frontier ? Spread::pushes : Spread::marks;
 }
 
 /// Out-neighbours of the sources of one class become members, `Lanes` lanes a source, by all blocks.
 template <class Share, unsigned Lanes>
 __device__ void expand_rows(const DynamicView<Share>& view, const VertexList& sources, unsigned of_class,
-                            bool tells, const VertexList& next) {
+                            bool pushes, const VertexList& next) {
   const std::uint64_t count = sources.sizes[of_class];
   constexpr unsigned kRows = kListBlock / Lanes;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kRows + threadIdx.x / Lanes; i < count;
        i += std::uint64_t{gridDim.x} * kRows) {
     const Vertex source = sources.at(of_class, i);
-    const Difference<Share> difference(view, source, tells);
+    const Difference<Share> difference(view, source, pushes);
     const EdgeIndex end = view.out.offsets[source + 1];
     for (EdgeIndex e = view.out.offsets[source] + threadIdx.x % Lanes; e < end; e += Lanes)
-      expand_edge(view, e, tells, difference, next);
+      expand_edge(view, e, pushes, difference, next);
   }
 }
 
@@ -275,33 +275,34 @@ struct BlockPart {
 
 /// The same for long rows: every one cut among the blocks of `slice`, the rows dealt out as `row` says.
 template <class Share>
-__device__ void expand_long_rows(const DynamicView<Share>& view, const VertexList& sources, bool tells,
+__device__ void expand_long_rows(const DynamicView<Share>& view, const VertexList& sources, bool pushes,
                                  const VertexList& next, BlockPart row, BlockPart slice) {
   const std::uint64_t count = sources.sizes[3], stride = std::uint64_t{slice.of} * kListBlock;
   for (std::uint64_t i = row.at; i < count; i += row.of) {
     const Vertex source = sources.at(3, i);
-    const Difference<Share> difference(view, source, tells);
+    const Difference<Share> difference(view, source, pushes);
     const EdgeIndex end = view.out.offsets[source + 1];
     for (EdgeIndex e = view.out.offsets[source] + slice.at * kListBlock + threadIdx.x; e < end; e += stride)
-      expand_edge(view, e, tells, difference, next);
+      expand_edge(view, e, pushes, difference, next);
   }
 }
 
 template <class Share, unsigned Lanes>
 __global__ void __launch_bounds__(kListBlock)
-    expand_kernel(DynamicView<Share> view, VertexList sources, unsigned of_class, const std::uint64_t* told,
+    expand_kernel(DynamicView<Share> view, VertexList sources, unsigned of_class, const std::uint64_t* pushed,
                   VertexList next) {
-  const Spread spread = spread_of(view, told);
+  const Spread spread = spread_of(view, pushed);
   if (spread != Spread::nothing)
-    expand_rows<Share, Lanes>(view, sources, of_class, spread == Spread::tells, next);
+    expand_rows<Share, Lanes>(view, sources, of_class, spread == Spread::pushes, next);
 }
 
 template <class Share>
-__global__ void __launch_bounds__(kListBlock) expand_long_kernel(DynamicView<Share> view, VertexList sources,
-                                                                 const std::uint64_t* told, VertexList next) {
-  const Spread spread = spread_of(view, told);
+__global__ void __launch_bounds__(kListBlock)
+    expand_long_kernel(DynamicView<Share> view, VertexList sources, const std::uint64_t* pushed,
+                       VertexList next) {
+  const Spread spread = spread_of(view, pushed);
   if (spread != Spread::nothing)
-    expand_long_rows(view, sources, spread == Spread::tells, next, {blockIdx.x, gridDim.x},
+    expand_long_rows(view, sources, spread == Spread::pushes, next, {blockIdx.x, gridDim.x},
                      {blockIdx.y, gridDim.y});
 }
 
@@ -355,10 +356,10 @@ void settle_members(const DynamicView<Share>& view, const VertexList& members, c
 /// Out-neighbours of `sources`, of which there are at most `most`, become members of `next`.
 template <class Share>
 void expand_sources(const DynamicView<Share>& view, const VertexList& sources, std::uint64_t most,
-                    const std::uint64_t* told, const VertexList& next, const cuda::Stream& stream) {
+                    const std::uint64_t* pushed, const VertexList& next, const cuda::Stream& stream) {
   if (most == 0) return;
   const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
-    kernel<<<list_grid(most, lanes), kListBlock, 0, stream.get()>>>(view, sources, of_class, told, next);
+    kernel<<<list_grid(most, lanes), kListBlock, 0, stream.get()>>>(view, sources, of_class, pushed, next);
     cuda::check_launch("expand_kernel");
   };
   // A launch costs as much as a small frontier: none for classes that no source is of.
@@ -367,7 +368,7 @@ void expand_sources(const DynamicView<Share>& view, const VertexList& sources, s
     const std::uint64_t long_rows = std::min(most, view.out.edges / kWarpEdges);
     const dim3 grid(static_cast<unsigned>(std::min<std::uint64_t>(long_rows, kListBlocks / kSlices)),
                     kSlices);
-    expand_long_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, sources, told, next);
+    expand_long_kernel<<<grid, kListBlock, 0, stream.get()>>>(view, sources, pushed, next);
     cuda::check_launch("expand_long_kernel");
   }
   if (last >= 2) launch(2, 32, expand_kernel<Share, 32>);

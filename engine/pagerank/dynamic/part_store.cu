@@ -1,8 +1,9 @@
 // The store of a GPU that does not hold the graph (solver.hpp): its in-edges come in partitions, or it is one
 // of several, each with a range of vertices. Ranks, sums and lists of own vertices stay on the GPU. The host
 // has the graph, or reads it from its file: it sends in-edges where there are affected vertices, and
-// out-edges of the vertices whose change spreads, cut to those that lead to own vertices. Ranks of a job tell
-// each other through their hosts, as those without a GPU do (change_exchange.hpp), and in the same order.
+// out-edges of the vertices whose change spreads, cut to those that lead to own vertices. Ranks of a job
+// exchange changes through their hosts, as those without a GPU do (change_exchange.hpp), and in the same
+// order.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -53,8 +54,8 @@ class CudaPartStore : public DeviceRankState<Share> {
 
   std::uint64_t bytes_sent() const { return parcels_.bytes_sent(); }
 
-  void tell(const std::vector<Vertex>& changed) { mirror_.tell(changed); }
-  void tell_all() { mirror_.tell_all(); }
+  void send(const std::vector<Vertex>& changed) { mirror_.send(changed); }
+  void send_all() { mirror_.send_all(); }
 
   // ---- the graph
 
@@ -106,11 +107,11 @@ class CudaPartStore : public DeviceRankState<Share> {
     return listed_sources();
   }
 
-  /// Own out-neighbours of the sources of all ranks become members; if it `tells`, their sums get the
+  /// Own out-neighbours of the sources of all ranks become members; if it `pushes`, their sums get the
   /// differences.
-  void spread(const ListReader& out, std::span<const Vertex> all, bool tells) {
+  void spread(const ListReader& out, std::span<const Vertex> all, bool pushes) {
     out.for_each(all, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
-      spread(lists, all.subspan(begin, end - begin), tells);
+      spread(lists, all.subspan(begin, end - begin), pushes);
     });
     this->read(this->grown());
   }
@@ -131,17 +132,17 @@ class CudaPartStore : public DeviceRankState<Share> {
     this->go_on_with(next);
     settled_sources_ = listed_sources();
     Settled settled = this->counted().settled;
-    if (this->drops()) settled.told = out_edges_of(settled_sources_, graph);
+    if (this->drops()) settled.pushed = out_edges_of(settled_sources_, graph);
     return settled;
   }
 
   /// Own vertices whose change spreads.
   const std::vector<Vertex>& spreading() const { return settled_sources_; }
 
-  /// Tells the other ranks what an iteration changed.
-  void tell_settled(std::span<const Vertex> /*all_sources*/) {
+  /// Sends the other ranks what an iteration changed.
+  void send_settled(std::span<const Vertex> /*all_sources*/) {
     if (peers_.alone()) return;
-    tell(this->residual() ? settled_sources_ : listed(changed_.data(), this->counted().changed.count[0]));
+    send(this->residual() ? settled_sources_ : listed(changed_.data(), this->counted().changed.count[0]));
   }
 
   void drop_members() {}  // settling has made a new list
@@ -164,8 +165,8 @@ class CudaPartStore : public DeviceRankState<Share> {
   }
 
   /// Goes along lists that are here.
-  void spread(const CsrView& out, std::span<const Vertex> all, bool tells) {
-    const ParcelUse use = !tells             ? ParcelUse::vertices
+  void spread(const CsrView& out, std::span<const Vertex> all, bool pushes) {
+    const ParcelUse use = !pushes            ? ParcelUse::vertices
                           : Share::kWeighted ? ParcelUse::weights
                                              : ParcelUse::sources;
     std::vector<EdgeIndex> begins, places;  // of the sources' edges in their lists, and among what is sent

@@ -134,10 +134,10 @@ __global__ void __launch_bounds__(kListBlock)
 /// What other ranks' vertices offer now.
 template <class Share>
 __global__ void __launch_bounds__(kListBlock)
-    hear_kernel(DynamicView<Share> view, const Vertex* vertices, const typename Share::Stored* values,
-                std::uint64_t count) {
+    receive_kernel(DynamicView<Share> view, const Vertex* vertices, const typename Share::Stored* values,
+                   std::uint64_t count) {
   for_each_thread(count, [&](std::uint64_t i) {
-    view.told[vertices[i]] = view.at.shares[vertices[i]];
+    view.sent[vertices[i]] = view.at.shares[vertices[i]];
     view.at.shares[vertices[i]] = values[i];
   });
 }

@@ -53,7 +53,7 @@ class DeviceRankState : public BatchState {
                moved(loops.data(), first)};
     view.out = out;
     view.longest_out = longest_out;
-    view.told = told.data();
+    view.sent = sent.data();
     view.sums = moved(sums.data(), first);
     view.flags = flags_.data();
     view.first = first;
@@ -106,7 +106,7 @@ class DeviceRankState : public BatchState {
     first = from, own = count, vertices_ = all;
     ranks = Buffer<FixedRank>(device_, own, "ranks");
     shares = Buffer<Stored>(device_, all, "contributions");
-    told = Buffer<Stored>(device_, all, "contributions");
+    sent = Buffer<Stored>(device_, all, "contributions");
     sums = Buffer<FixedRank>(device_, own, "sums");
     divisors = Buffer<double>(device_, own, "out-degrees");
     loops = Buffer<Loop>(device_, own, "self-loops");
@@ -135,8 +135,8 @@ class DeviceRankState : public BatchState {
     all_ever_ = false;
   }
 
-  /// Those that were told in the last iteration of the last batch join the marked ones, who are the members
-  /// then.
+  /// Members that received changes in the last iteration of the last batch join the marked ones, which are
+  /// the members then.
   void end_marks() {
     if (waiting_) {
       const std::uint64_t count = all_of(waiting_sizes_);
@@ -235,7 +235,7 @@ class DeviceRankState : public BatchState {
   ListSizes sizes;  ///< of the list that was read last
   cuda::Stream stream;
   Buffer<FixedRank> ranks, sums;  ///< [own]
-  Buffer<Stored> shares, told;    ///< [vertices]
+  Buffer<Stored> shares, sent;    ///< [vertices]
   Buffer<double> divisors;        ///< [own]
   Buffer<Loop> loops;             ///< [own]
 

@@ -22,8 +22,8 @@ inline constexpr unsigned kRoundsAtOnce = 32;
 struct RoundLog {
   struct Entry {
     Settled settled;
-    std::uint64_t told;  ///< as `settled` has it, while the blocks add it up
-    ListSizes next;      ///< of the list that it leaves
+    std::uint64_t pushed;  ///< as `settled` has it, while the blocks add it up
+    ListSizes next;        ///< of the list that it leaves
   };
   unsigned rounds;
   bool ends;  ///< the host must look at the last one
@@ -93,9 +93,9 @@ __global__ void __launch_bounds__(kListBlock)
     join_block<kListBlock>(mine, view.norm);
     if (threadIdx.x == 0) {
       partial[blockIdx.x] = mine;
-      if (mine.told > 0)
-        atomicAdd(reinterpret_cast<unsigned long long*>(&entry.told),
-                  static_cast<unsigned long long>(mine.told));
+      if (mine.pushed > 0)
+        atomicAdd(reinterpret_cast<unsigned long long*>(&entry.pushed),
+                  static_cast<unsigned long long>(mine.pushed));
     }
     grid.sync();
 
@@ -109,13 +109,13 @@ __global__ void __launch_bounds__(kListBlock)
         limits.best = change;
       }
     }
-    const Spread spread = spread_of(view, &entry.told);
+    const Spread spread = spread_of(view, &entry.pushed);
     if (spreads && spread != Spread::nothing) {
-      const bool tells = spread == Spread::tells;
-      expand_long_rows(view, sources, tells, next, {0, 1}, {blockIdx.x, gridDim.x});
-      expand_rows<Share, 32>(view, sources, 2, tells, next);
-      expand_rows<Share, 8>(view, sources, 1, tells, next);
-      expand_rows<Share, 1>(view, sources, 0, tells, next);
+      const bool pushes = spread == Spread::pushes;
+      expand_long_rows(view, sources, pushes, next, {0, 1}, {blockIdx.x, gridDim.x});
+      expand_rows<Share, 32>(view, sources, 2, pushes, next);
+      expand_rows<Share, 8>(view, sources, 1, pushes, next);
+      expand_rows<Share, 1>(view, sources, 0, pushes, next);
     }
     if (drops && leads) clear(now);  // the list after the next one; all have read how long it was
     grid.sync();

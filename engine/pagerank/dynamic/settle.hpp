@@ -5,9 +5,9 @@
 // sources of most edges, pruning affects all vertices without looking which (vertex.hpp): more than the
 // paper's frontier, so no less exact, and in no more time.
 //
-// Dynamic Frontier on residuals is ours: a vertex knows the sum of what its in-neighbours have told it, and
-// tells its out-neighbours anew only when its contribution is off by more than the frontier tolerance. The
-// published frontiers pull along all in-edges of every affected vertex. On graphs with hubs a small batch
+// Dynamic Frontier on residuals is ours: a vertex knows the sum of what its in-neighbours have sent, and
+// pushes to its out-neighbours anew only when its contribution is off by more than the frontier tolerance.
+// The published frontiers pull along all in-edges of every affected vertex. On graphs with hubs a small batch
 // affects some hub at once, and all its in-edges are read to learn that it hardly changed, in every
 // iteration. Here only differences travel, along the out-edges of vertices that did change. Since
 // contributions are integers, a sum kept up by differences is the sum that a pull would find, to the bit,
@@ -45,7 +45,7 @@ struct SettleRules {
 
 namespace detail {
 
-/// On residuals: has the vertex something to tell?
+/// On residuals: does the vertex push its change?
 template <class Share, class Lane>
 SLUICE_HD void settle_residual(const RankVertices<Share>& at, const SettleRules& rules, Vertex v,
                                FixedRank rank, Settled& mine, Lane& lane) {
@@ -54,7 +54,7 @@ SLUICE_HD void settle_residual(const RankVertices<Share>& at, const SettleRules&
   const auto before = at.shares[v], after = share_of<Share>(rank, at.divisors[v]);
   if (relative_change(before, after) <= rules.frontier_tolerance) return;
   lane.offers(v, before, after);
-  mine.told += lane.out_degree(v);
+  mine.pushed += lane.out_degree(v);
   lane.spreads(v);
 }
 
@@ -63,25 +63,25 @@ template <class Share, class Lane>
 SLUICE_HD void settle_pulled(const RankVertices<Share>& at, const SettleRules& rules, Vertex v,
                              FixedRank before, FixedRank after, Settled& mine, Lane& lane) {
   mine.gathered += at.in_degree(v);
-  const auto told = at.shares[v];
+  const auto sent = at.shares[v];
   at.share(v);
-  if (lane.reports() && at.shares[v] != told) lane.changed(v);
+  if (lane.reports() && at.shares[v] != sent) lane.changed(v);
   if (!spreads_changes(rules.method)) return;
   const bool pruned = drops_members(rules.method);
   const double relative = relative_change(before, after);
   if (pruned) relative > rules.prune_tolerance ? lane.stays(v) : lane.leaves(v);
   if (!(relative > rules.frontier_tolerance)) return;
   if (!pruned && !lane.expands_first(v)) return;
-  if (pruned) mine.told += lane.out_degree(v);
+  if (pruned) mine.pushed += lane.out_degree(v);
   lane.spreads(v);
 }
 
 }  // namespace detail
 
 /// Makes `after` the rank of member v, which was `before`. The lane says what it knows of v, pulled(v) (its
-/// sum is new, and known from now on), expands_first(v), out_degree(v), reports() (other ranks are to hear of
+/// sum is new, and known from now on), expands_first(v), out_degree(v), reports() (other ranks are to receive
 /// changes), and takes what becomes of it: stays(v) or leaves(v), spreads(v), changed(v) (its contribution is
-/// another), offers(v, before, after) (the contribution that its out-neighbours are told of).
+/// another), offers(v, before, after) (the contribution that its out-neighbours receive).
 template <class Share, class Lane>
 SLUICE_HD void settle_member(const RankVertices<Share>& at, const SettleRules& rules, Vertex v,
                              FixedRank before, FixedRank after, Settled& mine, Lane& lane) {

@@ -1,4 +1,4 @@
-// What the vertices of all ranks offer, on a GPU and in host memory beside it, where ranks tell each other.
+// What the vertices of all ranks offer, on a GPU and in host memory beside it, where ranks exchange it.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,7 +13,7 @@
 
 namespace sluice::pagerank {
 
-/// A job of one rank has nothing to tell, and no copy.
+/// A job of one rank has nothing to send, and no copy.
 template <class Share>
 class ShareMirror {
  public:
@@ -24,24 +24,24 @@ class ShareMirror {
               RankParcels<Stored>& parcels)
       : device_(device), peers_(peers), state_(state), parcels_(parcels) {}
 
-  /// Tells the other ranks what own vertices offer, of which those of `mine` are others than before, and
-  /// hears of theirs. All ranks call it.
-  void tell(const std::vector<Vertex>& mine) {
+  /// Sends the other ranks what own vertices offer, of which those of `mine` are others than before, and
+  /// receives theirs. All ranks call it.
+  void send(const std::vector<Vertex>& mine) {
     if (peers_.alone()) return;
-    peers_.template tells_all<Stored>(mine.size()) ? read_own() : read(mine);
-    HeardChanges heard;
-    peers_.tell(host_.data(), mine, &heard);
-    hear(heard);
+    peers_.template sends_all<Stored>(mine.size()) ? read_own() : read(mine);
+    ReceivedChanges received;
+    peers_.send_changed(host_.data(), mine, &received);
+    receive(received);
   }
 
   /// The same where all are others, or there are more vertices.
-  void tell_all() {
+  void send_all() {
     if (peers_.alone()) return;
     host_.reserve(device_, peers_.vertices(), "contributions of all ranks");
     read_own();
-    HeardChanges heard;
-    peers_.tell_all(host_.data(), &heard);
-    hear(heard);
+    ReceivedChanges received;
+    peers_.send_all(host_.data(), &received);
+    receive(received);
   }
 
  private:
@@ -67,27 +67,27 @@ class ShareMirror {
         });
   }
 
-  /// What came becomes what the device has; what it had is what its vertices had been told.
-  void hear(const HeardChanges& heard) {
+  /// What came becomes what the device has; what it had is what its vertices received before.
+  void receive(const ReceivedChanges& received) {
     const auto copy = [&](Stored* to, const Stored* from, std::uint64_t count, cudaMemcpyKind kind) {
       cuda::check(cudaMemcpyAsync(to, from, count * sizeof(Stored), kind, state_.stream.get()),
                   "copying contributions");
     };
-    for (const auto& [begin, end] : heard.ranges) {
+    for (const auto& [begin, end] : received.ranges) {
       Stored* const shares = state_.shares.data() + begin;
-      copy(state_.told.data() + begin, shares, end - begin, cudaMemcpyDeviceToDevice);
+      copy(state_.sent.data() + begin, shares, end - begin, cudaMemcpyDeviceToDevice);
       copy(shares, host_.data() + begin, end - begin, cudaMemcpyHostToDevice);
     }
     parcels_.send(
-        heard.vertices.size(), ParcelUse::values, state_.stream,
+        received.vertices.size(), ParcelUse::values, state_.stream,
         [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
           for (std::uint64_t i = begin; i < end; ++i) {
-            to.vertices[i - begin] = heard.vertices[i];
-            to.values[i - begin] = host_.data()[heard.vertices[i]];
+            to.vertices[i - begin] = received.vertices[i];
+            to.values[i - begin] = host_.data()[received.vertices[i]];
           }
         },
         [&](const Columns& there, std::uint64_t size) {
-          state_.over(size, hear_kernel<Share>, state_.view(), there.vertices, there.values, size);
+          state_.over(size, receive_kernel<Share>, state_.view(), there.vertices, there.values, size);
         });
     state_.stream.wait("contributions of other ranks");  // the copy may change again
   }

@@ -42,7 +42,7 @@ class DynamicSolver final : public DynamicRanks::State {
         starting_ranks(given, dangling.span(), options, peers_.first(), peers_.last());
     store_.begin(ranks.span());
     store_.total = peers_.sum(sum_of(ranks.span()));
-    store_.tell_all();
+    store_.send_all();
   }
 
   DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& dynamic,
@@ -103,7 +103,7 @@ class DynamicSolver final : public DynamicRanks::State {
     store_.see(graph);
     if (growth.before < vertices()) {
       store_.total = peers_.sum(store_.grow(graph, growth));
-      store_.tell_all();
+      store_.send_all();
     }
     if constexpr (Store::kHoldsGraph) {
       store_.learn_changed();
@@ -117,7 +117,7 @@ class DynamicSolver final : public DynamicRanks::State {
     const std::vector<Vertex> changed = changed_sources(changes, peers_);
     const std::vector<RankSource> sources = sources_of(graph, store_.options, changed, device_.threads());
     store_.learn(changed, sources);
-    store_.tell(changed);
+    store_.send(changed);
     std::vector<Vertex> given_loops;
     for (std::size_t i = 0; i < changed.size(); ++i)
       if (sources[i].loop == Loop::added) given_loops.push_back(changed[i]);
@@ -172,10 +172,10 @@ class DynamicSolver final : public DynamicRanks::State {
     store_.order_members();
   }
 
-  /// Makes own out-neighbours of `sources` members; on residuals, if `tells`, with the differences.
-  void spread(const Graph& graph, std::span<const Vertex> sources, bool tells) {
+  /// Makes own out-neighbours of `sources` members; on residuals, if `pushes`, with the differences.
+  void spread(const Graph& graph, std::span<const Vertex> sources, bool pushes) {
     const ListReader out = out_lists(graph, store_.options.weighted, device_.threads());
-    store_.spread(out, sources, tells);
+    store_.spread(out, sources, pushes);
     lists_read_ += out.bytes_read();
   }
 
@@ -229,16 +229,16 @@ class DynamicSolver final : public DynamicRanks::State {
     return settled;
   }
 
-  /// Tells the other ranks what is new, and finds out which vertices are affected next.
+  /// Sends the other ranks what is new, and finds out which vertices are affected next.
   void spread_changes(const Graph& graph, Settled& settled) {
     const bool residual = store_.residual();
-    const bool all_next = all_are_next(store_.method(), settled.told, graph.edges());
+    const bool all_next = all_are_next(store_.method(), settled.pushed, graph.edges());
     std::vector<Vertex> sources;
     if (residual || (store_.spreads() && !all_next)) sources = everywhere(store_.spreading(), graph);
-    store_.tell_settled(sources);
+    store_.send_settled(sources);
     if (!store_.spreads()) return;
     if (all_next) return store_.pull_all();
-    if (residual) settled.gathered += settled.told;
+    if (residual) settled.gathered += settled.pushed;
     store_.drop_members();
     const std::uint64_t before = store_.affected();
     spread(graph, sources, residual);

@@ -48,37 +48,36 @@ struct Settled {
   RankChange change;
   FixedRank growth = 0;        ///< of the sum of all ranks, modulo 2^64
   std::uint64_t gathered = 0;  ///< contributions
-  std::uint64_t told =
-      0;  ///< out-edges of vertices that have something to tell, or whose change spreads (dfp)
+  std::uint64_t pushed = 0;  ///< out-edges of vertices that push their change, or whose change spreads (dfp)
 
   SLUICE_HD void join(const Settled& other, RankNorm norm) {
     change.join(other.change, norm);
     growth += other.growth;
     gathered += other.gathered;
-    told += other.told;
+    pushed += other.pushed;
   }
 };
 
-/// Edges that are pulled in the time of one that is told: an atomic sum at a random place against a read
-/// (30 and 180 million a second on two cores, Kronecker scale 18).
-inline constexpr std::uint64_t kToldForPulled = 6;
+/// Edges that are pulled in the time of one that is pushed along: an atomic sum at a random place against a
+/// read (30 and 180 million a second on two cores, Kronecker scale 18).
+inline constexpr std::uint64_t kPushedForPulled = 6;
 
-/// Whether so many out-edges have something to tell that all vertices better pull.
-SLUICE_HD bool pulling_costs_less(std::uint64_t told, std::uint64_t edges) {
-  return told * kToldForPulled > edges;
+/// Whether changes are pushed along so many out-edges that all vertices better pull.
+SLUICE_HD bool pulling_costs_less(std::uint64_t pushed, std::uint64_t edges) {
+  return pushed * kPushedForPulled > edges;
 }
 
 /// Whether so many out-edges lead from vertices whose change spreads that all vertices better pull next, and
 /// no vertex looks along them: they are in-edges of the next affected vertices, which pull along no fewer
 /// than these in any case, and to mark a vertex costs no less than to pull along an edge.
-SLUICE_HD bool affecting_all_costs_less(std::uint64_t told, std::uint64_t edges) {
-  return told > edges / 2;
+SLUICE_HD bool affecting_all_costs_less(std::uint64_t pushed, std::uint64_t edges) {
+  return pushed > edges / 2;
 }
 
 /// Whether all vertices pull in the next iteration of a method, whatever spreads.
-SLUICE_HD bool all_are_next(RankMethod method, std::uint64_t told, std::uint64_t edges) {
-  if (method == RankMethod::residual_frontier) return pulling_costs_less(told, edges);
-  return method == RankMethod::pruned_frontier && affecting_all_costs_less(told, edges);
+SLUICE_HD bool all_are_next(RankMethod method, std::uint64_t pushed, std::uint64_t edges) {
+  if (method == RankMethod::residual_frontier) return pulling_costs_less(pushed, edges);
+  return method == RankMethod::pruned_frontier && affecting_all_costs_less(pushed, edges);
 }
 
 /// Pointers to the ranks, what vertices offer, and the in-edges, in the memory of one device. Trivially

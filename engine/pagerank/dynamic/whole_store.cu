@@ -31,7 +31,7 @@ class CudaWholeStore : public DeviceRankState<Share> {
   ~CudaWholeStore() { cudaStreamSynchronize(this->stream.get()); }  // what is under way uses the buffers
 
   std::uint64_t bytes_sent() const { return 0; }  // but for the batch
-  void tell_all() {}
+  void send_all() {}
 
   /// Returns the seconds of the GPU's work on the lists once it had the changes.
   double update(const Graph& graph, const EdgeChanges& changes) {
@@ -85,11 +85,11 @@ class CudaWholeStore : public DeviceRankState<Share> {
         this->dynamic.together ? rounds_.next(*this) : std::optional<Settled>{};
     Settled done = together ? *together : step_alone();
     rounds_.saw(*this, done);
-    if (all_are_next(this->method(), done.told, graph_.out().edges)) {
+    if (all_are_next(this->method(), done.pushed, graph_.out().edges)) {
       this->pull_all();
       return done;
     }
-    if (this->residual()) done.gathered += done.told;
+    if (this->residual()) done.gathered += done.pushed;
     if (rounds_.all_given() && (this->drops() || this->affected() != before)) this->order_members();
     return done;
   }
@@ -102,8 +102,8 @@ class CudaWholeStore : public DeviceRankState<Share> {
     this->over(vertices, learn_sources_kernel<Share>, this->view(), vertices, this->options.dangling);
   }
 
-  void expand(std::uint64_t most, const std::uint64_t* told, const VertexList& next) {
-    expand_sources(this->view(), this->sources(), most, told, next, this->stream);
+  void expand(std::uint64_t most, const std::uint64_t* pushed, const VertexList& next) {
+    expand_sources(this->view(), this->sources(), most, pushed, next, this->stream);
   }
 
   /// A launch for every part of an iteration.
@@ -113,7 +113,7 @@ class CudaWholeStore : public DeviceRankState<Share> {
     this->clear_lists(next);
     gather_members(this->view(), this->members(now), this->sizes, this->stream);
     this->settle_into(next, this->view());
-    if (this->spreads()) expand(before, &this->counters()->settled.told, this->members(next));
+    if (this->spreads()) expand(before, &this->counters()->settled.pushed, this->members(next));
     this->read(next);
     this->go_on_with(next);
     return this->counted().settled;

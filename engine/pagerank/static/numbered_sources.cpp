@@ -10,7 +10,7 @@ namespace sluice::pagerank {
 
 namespace {
 
-/// Powers of two that out-degrees, or sums of weights, are told apart by.
+/// Powers of two that out-degrees, or sums of weights, are classed by.
 constexpr int kClasses = 64;
 
 /// The class of a vertex; 0 is that of most out-edges.

@@ -69,7 +69,7 @@ struct Result {
 ///
 /// In-edges are `graph.in` where stored, `graph.out` itself where the graph is undirected, else a transpose
 /// that is made here (12 to 16 bytes an edge of host memory while it is made). Parallel edges count as often
-/// as they are there. Not converging is no error: `end` tells. A graph without vertices has no ranks and
+/// as they are there. Not converging is no error: `end` says so. A graph without vertices has no ranks and
 /// converges at once. In-edges that exceed what the device has left beside ranks and contributions are
 /// brought in partitions every iteration, from host memory or, where the graph's edges are elsewhere, from
 /// its file; a GPU that has room for those of its rank reads them from the file once. Of several ranks of a

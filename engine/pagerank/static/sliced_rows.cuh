@@ -79,7 +79,7 @@ struct RowsToSlice {
 
 class SlicedRows {
  public:
-  /// All rows. `ranks`, which all come here, tell each other how they number their vertices; null: alone.
+  /// All rows. `ranks`, which all come here, send each other how they number their vertices; null: alone.
   /// `stream` is waited for.
   SlicedRows(const Device& device, const RowsToSlice& from, const cuda::Stream& stream, DeviceRanks* ranks);
   /// Device memory that this takes at most, while it is made too.

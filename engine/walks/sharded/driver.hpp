@@ -22,7 +22,7 @@ namespace sluice {
 
 class ShardWalkDriver {
  public:
-  /// All ranks make one, of the same plan; one may find too little memory (together). All hear first where
+  /// All ranks make one, of the same plan; one may find too little memory (together). All receive first where
   /// the instances are, and what comes after is a rank's own, up to run_all().
   ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, const PageRequest& pages, StartsView starts,
                   const WalkOptions& options, RunStats& stats, Instance begin, Instance end, PagedPlan plan);
