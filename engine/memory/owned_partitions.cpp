@@ -91,9 +91,9 @@ PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& gra
   return std::move(plan);
 }
 
-BatchHomes::BatchHomes(const Device& device, Communicator* ranks, Instance begin, Instance end,
-                       std::uint64_t per_home)
-    : device_(device), per_home_(per_home) {
+BatchOrigins::BatchOrigins(const Device& device, Communicator* ranks, Instance begin, Instance end,
+                           std::uint64_t per_origin)
+    : device_(device), per_origin_(per_origin) {
   const Instance range[] = {begin, end};
   std::string mine(sizeof range, '\0');
   std::memcpy(mine.data(), range, sizeof range);
@@ -104,17 +104,17 @@ BatchHomes::BatchHomes(const Device& device, Communicator* ranks, Instance begin
     Instance theirs[2];
     std::memcpy(theirs, text.data(), sizeof theirs);
     begins_.push_back(theirs[0]), ends_.push_back(theirs[1]);
-    batches_ = std::max(batches_, (theirs[1] - theirs[0] + per_home - 1) / per_home);
+    batches_ = std::max(batches_, (theirs[1] - theirs[0] + per_origin - 1) / per_origin);
   }
   firsts_.resize(size()), counts_.resize(size());
   device_firsts_ = Buffer<Instance>(device, size(), "the batch's instances");
   device_counts_ = Buffer<std::uint64_t>(device, size(), "the batch's instances");
 }
 
-void BatchHomes::begin(std::uint64_t w) {
+void BatchOrigins::begin(std::uint64_t w) {
   for (std::size_t h = 0; h < size(); ++h) {
-    firsts_[h] = std::min(begins_[h] + w * per_home_, ends_[h]);
-    counts_[h] = std::min(per_home_, ends_[h] - firsts_[h]);
+    firsts_[h] = std::min(begins_[h] + w * per_origin_, ends_[h]);
+    counts_[h] = std::min(per_origin_, ends_[h] - firsts_[h]);
   }
   copy_to_device(device_, device_firsts_.data(), firsts_.data(), device_firsts_.bytes());
   copy_to_device(device_, device_counts_.data(), counts_.data(), device_counts_.bytes());

@@ -1,5 +1,5 @@
 // Work over ranks that each own a range of partitions: what the ranks agree on, whose instances a batch
-// holds, and how rows of walks come home.
+// holds, and how many of each rank.
 #pragma once
 
 #include <algorithm>
@@ -46,32 +46,33 @@ PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& gra
                      std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps,
                      std::uint64_t taken = 0, std::uint64_t row_bytes = 0);
 
-/// Whose instances a batch holds: [begin, end) of every rank in turn, `per_home` of each at a time. Alone
-/// there is one home.
-class BatchHomes {
+/// Whose instances a batch holds: [begin, end) of every rank in turn, `per_origin` of each at a time. Alone
+/// there is one origin rank.
+class BatchOrigins {
  public:
-  BatchHomes(const Device& device, Communicator* ranks, Instance begin, Instance end, std::uint64_t per_home);
+  BatchOrigins(const Device& device, Communicator* ranks, Instance begin, Instance end,
+               std::uint64_t per_origin);
 
   std::uint64_t batches() const { return batches_; }
   std::uint64_t size() const { return begins_.size(); }
   /// Walks of a batch, those that do not exist counted.
-  std::uint64_t capacity() const { return size() * per_home_; }
+  std::uint64_t capacity() const { return size() * per_origin_; }
   /// Makes batch `w` the current one.
   void begin(std::uint64_t w);
-  // On the device: [size] the current batch's first instance of each home, and how many there are.
+  // On the device: [size] the current batch's first instance of each origin rank, and how many there are.
   const Instance* firsts() const { return device_firsts_.data(); }
   const std::uint64_t* counts() const { return device_counts_.data(); }
   /// The current batch's instances of this rank.
   std::size_t own() const { return own_; }
   Instance own_first() const { return firsts_[own_]; }
   std::uint64_t own_count() const { return counts_[own_]; }
-  /// How many instances of a home the current batch holds, and the most of any home.
-  std::uint64_t count(std::uint64_t home) const { return counts_[home]; }
+  /// How many instances of an origin rank the current batch holds, and the most of any.
+  std::uint64_t count(std::uint64_t origin) const { return counts_[origin]; }
   std::uint64_t most() const { return *std::max_element(counts_.begin(), counts_.end()); }
 
  private:
   const Device& device_;
-  std::uint64_t per_home_, batches_ = 0;
+  std::uint64_t per_origin_, batches_ = 0;
   std::size_t own_ = 0;
   std::vector<Instance> begins_, ends_, firsts_;
   std::vector<std::uint64_t> counts_;

@@ -24,14 +24,14 @@ struct VisitedTable {
   __device__ __forceinline__ static unsigned long long key_of(std::uint32_t instance, Vertex vertex) {
     return static_cast<unsigned long long>(instance) << 32 | vertex;
   }
-  __device__ __forceinline__ std::uint64_t home(unsigned long long key) const {
+  __device__ __forceinline__ std::uint64_t first_slot(unsigned long long key) const {
     key ^= key >> 32;
     return (key * 0x9E3779B97F4A7C15ull >> 20) & mask;
   }
   __device__ __forceinline__ void reach(std::uint32_t instance, Vertex vertex,
                                         unsigned long long stamp) const {
     const unsigned long long key = key_of(instance, vertex);
-    std::uint64_t at = home(key);
+    std::uint64_t at = first_slot(key);
     while (true) {
       const unsigned long long found = atomicCAS(&slots[at].key, kFree, key);
       if (found == kFree || found == key) break;
@@ -42,7 +42,7 @@ struct VisitedTable {
   /// The stamp of a key that is there.
   __device__ __forceinline__ unsigned long long stamp(std::uint32_t instance, Vertex vertex) const {
     const unsigned long long key = key_of(instance, vertex);
-    std::uint64_t at = home(key);
+    std::uint64_t at = first_slot(key);
     while (slots[at].key != key) at = (at + 1) & mask;
     return slots[at].stamp;
   }

@@ -22,19 +22,19 @@ struct GroupSet {
     group.sync();
   }
   SLUICE_HD bool has(Key key) const {
-    for (std::uint64_t at = home(key);; at = (at + 1) & (capacity - 1)) {
+    for (std::uint64_t at = first_slot(key);; at = (at + 1) & (capacity - 1)) {
       if (slots[at] == key) return true;
       if (slots[at] == kEmpty) return false;
     }
   }
   /// Puts in a key that is not there. Lanes may insert different keys side by side.
   SLUICE_HD void insert(Key key) const {
-    std::uint64_t at = home(key);
+    std::uint64_t at = first_slot(key);
     while (!claim(slots + at, key)) at = (at + 1) & (capacity - 1);
   }
 
  private:
-  SLUICE_HD std::uint64_t home(Key key) const {
+  SLUICE_HD std::uint64_t first_slot(Key key) const {
     return (static_cast<std::uint64_t>(key) * 0x9E3779B97F4A7C15ull >> 24) & (capacity - 1);
   }
   SLUICE_HD static bool claim(Key* slot, Key key) {

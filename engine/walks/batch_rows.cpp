@@ -9,25 +9,25 @@
 
 namespace sluice {
 
-BatchRows::BatchRows(const Device& device, const BatchHomes& homes, Communicator* parts,
-                     std::uint64_t per_home, std::uint32_t length, std::uint32_t leg, WalkSink* sink,
+BatchRows::BatchRows(const Device& device, const BatchOrigins& origins, Communicator* parts,
+                     std::uint64_t per_origin, std::uint32_t length, std::uint32_t leg, WalkSink* sink,
                      RunStats& stats)
     : device_(device),
-      homes_(homes),
+      origins_(origins),
       parts_(parts),
-      per_home_(per_home),
+      per_origin_(per_origin),
       row_(std::uint64_t{length} + 1),
       leg_(std::max(leg, 1u)),
       sink_(sink),
       stats_(stats) {
   constexpr std::uint64_t kPieceBytes = 32u << 20, kLeastPieces = 8;
-  const std::uint64_t copied = parts_ ? homes_.size() : 1;
+  const std::uint64_t copied = parts_ ? origins_.size() : 1;
   std::uint64_t bytes = std::min(kPieceBytes, host_budget().available() / kLeastPieces) / copied;
   if (parts_) parts_->all_reduce(std::span(&bytes, 1), Reduce::min, "the size of results");
-  piece_ = std::clamp<std::uint64_t>(bytes / (row_ * sizeof(Vertex)), 1, per_home_);
+  piece_ = std::clamp<std::uint64_t>(bytes / (row_ * sizeof(Vertex)), 1, per_origin_);
   if (!sink_) return;
   for (auto& piece : pieces_) piece = Staging<Vertex>(device_, copied * piece_ * row_, "walks that leave");
-  if (length > leg_) batch_ = HostArray<Vertex>(per_home_ * row_, "walks in legs");
+  if (length > leg_) batch_ = HostArray<Vertex>(per_origin_ * row_, "walks in legs");
   if (parts_) wire_.reserve(copied * piece_ * row_, "walks from other ranks");
 }
 
@@ -35,7 +35,7 @@ void BatchRows::leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t 
   if (!sink_) return;
   writer.finish();  // the batch before is written from the same memory
   const double leaving = seconds_now();
-  const std::uint64_t row = leg_ + 1, count = homes_.own_count(), some = piece_ * row_ / row;
+  const std::uint64_t row = leg_ + 1, count = origins_.own_count(), some = piece_ * row_ / row;
   const std::uint64_t skipped = from == 0 ? 0 : 1, entries = until - from + 1 - skipped;
   for (std::uint64_t first = 0; first < count; first += some) {
     const std::uint64_t rows_here = std::min(some, count - first);
@@ -55,7 +55,7 @@ void BatchRows::leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t 
 
 /// Hands the batch's rows, which are whole now, to the sink.
 void BatchRows::write_batch(BatchWriter& writer) {
-  const Instance first = homes_.own_first(), count = homes_.own_count();
+  const Instance first = origins_.own_first(), count = origins_.own_count();
   writer.submit([=, this] {
     const auto length = static_cast<std::uint32_t>(row_ - 1);
     for (Instance i = 0; i < count; i += piece_) {
@@ -69,22 +69,23 @@ void BatchRows::leave(const Vertex* rows, BatchWriter& writer) {
   if (!batch_.empty()) {
     const auto length = static_cast<std::uint32_t>(row_ - 1), leg = static_cast<std::uint32_t>(leg_);
     leave_leg(rows, (length - 1) / leg * leg, length, writer);
-    if (homes_.own_count() > 0) write_batch(writer);
+    if (origins_.own_count() > 0) write_batch(writer);
     return;
   }
-  const std::uint64_t most = parts_ ? homes_.most() : homes_.own_count();
+  const std::uint64_t most = parts_ ? origins_.most() : origins_.own_count();
   for (std::uint64_t from = 0; sink_ && from < most; from += piece_) leave_some(rows, from, writer);
 }
 
-/// Rows [from, from + piece) of each home, as far as they exist: to the other ranks if they are theirs, ours
-/// to the sink.
+/// Rows [from, from + piece) of each origin rank, as far as they exist: to the other ranks if they are
+/// theirs, ours to the sink.
 void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& writer) {
   const double leaving = seconds_now();
   Vertex* to = pieces_[turn_++ % 2].data();
-  const auto copy = [&](std::uint64_t home) {
-    const std::uint64_t count = homes_.count(home), some = std::min(piece_, count - std::min(count, from));
+  const auto copy = [&](std::uint64_t origin) {
+    const std::uint64_t count = origins_.count(origin),
+                        some = std::min(piece_, count - std::min(count, from));
     const std::span<Vertex> part(to, some * row_);
-    copy_to_host(device_, to, rows + (home * per_home_ + from) * row_, part.size_bytes());
+    copy_to_host(device_, to, rows + (origin * per_origin_ + from) * row_, part.size_bytes());
     stats_.device_to_host_bytes += part.size_bytes();
     to += part.size();
     return part;
@@ -93,21 +94,21 @@ void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& 
   if (parts_) {
     const Vertex* const begin = to;
     std::vector<std::uint64_t> counts;
-    for (std::uint64_t home = 0; home < homes_.size(); ++home) {
-      const auto part = copy(home);
-      if (home == homes_.own()) mine = part;
+    for (std::uint64_t origin = 0; origin < origins_.size(); ++origin) {
+      const auto part = copy(origin);
+      if (origin == origins_.own()) mine = part;
       counts.push_back(part.size());
     }
     wire_.exchange(*parts_, std::span(begin, to), counts, "rows of walks");
     // Of each step of a row one rank has the vertex, the others none, which is the largest.
     const Vertex* theirs = wire_.values().data();
-    for (std::uint64_t rank = 0; rank < homes_.size(); ++rank)
+    for (std::uint64_t rank = 0; rank < origins_.size(); ++rank)
       for (Vertex& v : mine) v = std::min(v, *theirs++);
   } else {
-    mine = copy(homes_.own());
+    mine = copy(origins_.own());
   }
   stats_.transfer_seconds += seconds_now() - leaving;
-  const Instance first = homes_.own_first() + from;
+  const Instance first = origins_.own_first() + from;
   if (!mine.empty()) {
     writer.submit([=, this] {
       const auto length = static_cast<std::uint32_t>(row_ - 1);

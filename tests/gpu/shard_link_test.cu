@@ -58,7 +58,7 @@ void expect_same_nodes(std::uint64_t drawn, Instance instances) {
       });
 }
 
-TEST(GpuShardLink, EdgesBetweenDrawnVerticesComeHome) {
+TEST(GpuShardLink, EdgesBetweenDrawnVerticesReachTheirOrigins) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   expect_same_nodes(at_most(200, 40), at_most(300, 30));

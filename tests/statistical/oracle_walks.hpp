@@ -65,9 +65,9 @@ inline Row jump_row(const CsrView& graph, Vertex v, double probability) {
 }
 
 inline Row restart_row(const CsrView& graph, Vertex v, Vertex start, double probability) {
-  Row home(graph.vertices + 1, 0.0);
-  home[start] = 1;
-  return mixed_row(graph, v, probability, home);
+  Row at_start(graph.vertices + 1, 0.0);
+  at_start[start] = 1;
+  return mixed_row(graph, v, probability, at_start);
 }
 
 /// From v, having come from t (kNoVertex on the first step).

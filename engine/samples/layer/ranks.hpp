@@ -1,6 +1,6 @@
-// Layer samples over ranks that each own a range of partitions: an instance stays at home and asks the owners
-// of the lists that it waits for. All questions of a batch travel together, and so do the answers. Once for
-// both backends: questions are put in order, answered and taken in where the instances are.
+// Layer samples over ranks that each own a range of partitions: an instance stays on its origin rank and asks
+// the owners of the lists that it waits for. All questions of a batch travel together, and so do the answers.
+// Once for both backends: questions are put in order, answered and taken in where the instances are.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline std::uint64_t layer_rank_bytes(const LayerSizes& sizes) {
 
 /// A batch's questions and the answers to them, as kernels see them.
 template <class Batch>
-struct LayerHome {
+struct LayerRequests {
   Batch batch;
   const std::uint32_t* order;  ///< items that ask, by the rank that is asked
   LayerQuestion* questions;    ///< of these
@@ -43,32 +43,32 @@ struct LayerHome {
 };
 
 template <class Batch>
-struct LayerHome<Batch>::Ask {
-  LayerHome home;
+struct LayerRequests<Batch>::Ask {
+  LayerRequests requests;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
-    const Batch& batch = home.batch;
-    const std::uint64_t item = home.order[q], each = batch.program.items();
-    if (group.rank() == 0) home.questions[q] = batch.program.question(home.slot_of(q), item % each);
+    const Batch& batch = requests.batch;
+    const std::uint64_t item = requests.order[q], each = batch.program.items();
+    if (group.rank() == 0) requests.questions[q] = batch.program.question(requests.slot_of(q), item % each);
     return true;
   }
 };
 
 /// Takes the answer to a question.
 template <class Batch>
-struct LayerHome<Batch>::Take {
-  LayerHome home;
+struct LayerRequests<Batch>::Take {
+  LayerRequests requests;
   LayerAnswersView answers;
   const LayerRegion* came;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
-    const auto& program = home.batch.program;
-    const PagedLayerSlot slot = home.slot_of(q);
-    const std::uint64_t item = home.order[q] % program.items();
+    const auto& program = requests.batch.program;
+    const PagedLayerSlot slot = requests.slot_of(q);
+    const std::uint64_t item = requests.order[q] % program.items();
     const LayerRegion* const from = came + answers.places[q];
-    if (home.questions[q].phase == LayerPhase::all) {
+    if (requests.questions[q].phase == LayerPhase::all) {
       LayerRegion* const to = program.candidates_of(slot, item);
       const std::uint64_t count = answers.places[q + 1] - answers.places[q];
       for (std::uint64_t i = group.rank(); i < count; i += Group::kSize) to[i] = from[i];
@@ -82,7 +82,7 @@ struct LayerHome<Batch>::Take {
 /// `Items` is either backend's PagedItems, `Batch` a PagedLayerBatch.
 template <class Items, class Batch>
 class LayerRanks {
-  using Home = LayerHome<Batch>;
+  using Requests = LayerRequests<Batch>;
 
  public:
   /// `link` null, on all ranks: what ranks hand each other goes through their hosts.
@@ -122,7 +122,7 @@ class LayerRanks {
     const LayerAnswers<Items>& given = remote_.answers();
     exchange({remote_.regions(), regions_.data(), sizeof(LayerRegion)}, given.regions_of_ranks(),
              answers_.regions_of_ranks(), kAnswers);
-    items_.each(asked, typename Home::Take{home(batch), answers_.view(), regions_.data()});
+    items_.each(asked, typename Requests::Take{requests(batch), answers_.view(), regions_.data()});
     return true;
   }
 
@@ -141,14 +141,14 @@ class LayerRanks {
     stats_.exchange_seconds += exchange_.exchange({&column, 1}, send, receive, items_.stream(), label);
   }
 
-  Home home(const Batch& batch) const { return {batch, order_.data(), questions_.data()}; }
+  Requests requests(const Batch& batch) const { return {batch, order_.data(), questions_.data()}; }
 
   /// Questions in order of the rank that owns the list, those of an instance side by side; returns how many.
   std::uint64_t pack(const Batch& batch, std::uint64_t items) {
     const OwnerOfItem<typename Batch::Waits> rank_of{{batch}, owners_.view()};
     const std::uint64_t asked = items_.order(items, rank_of, order_, counts_, places_);
     questions_.reserve(device_, asked, kQuestions);
-    items_.each(asked, typename Home::Ask{home(batch)});
+    items_.each(asked, typename Requests::Ask{requests(batch)});
     return asked;
   }
 

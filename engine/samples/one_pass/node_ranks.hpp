@@ -1,7 +1,7 @@
 // `node` samples over ranks that each own a range of partitions. Draws belong to the instance, so every rank
 // draws the sets of all ranks' instances by itself and looks through the lists that it owns; only the edges
-// that it finds go home. Ranks own ascending ranges of vertices: an instance's edges are in order when those
-// of one rank stand behind those of the rank before.
+// that it finds go to the origin rank. Ranks own ascending ranges of vertices: an instance's edges are in
+// order when those of one rank stand behind those of the rank before.
 #pragma once
 
 #include <cstdint>
@@ -14,55 +14,57 @@
 #include "engine/graph/graph_view.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/run_stats.hpp"
-#include "engine/samples/partitioned/sample_homes.hpp"
+#include "engine/samples/partitioned/sample_origins.hpp"
 
 namespace sluice {
 
 class NodeRanks {
  public:
-  /// `link` null, on all ranks: edges go home through the hosts. Throws BudgetError.
+  /// `link` null, on all ranks: edges travel through the hosts. Throws BudgetError.
   NodeRanks(Communicator& ranks, DeviceRanks* link, const Device& device, RunStats& stats)
       : ranks_(ranks), device_(device), stats_(stats), exchange_(ranks, device, link, kPieceBytes) {}
 
   /// A batch begins, here with `mine`; returns the instances of all ranks, in order of rank.
-  const std::vector<HomeBatch>& begin(const HomeBatch& mine) { return homes_ = gather_batches(ranks_, mine); }
+  const std::vector<OriginBatch>& begin(const OriginBatch& mine) {
+    return origins_ = gather_batches(ranks_, mine);
+  }
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
 
   /// What this rank has found of a batch, in device memory; instances in order of rank.
   struct Found {
     const std::uint64_t* counts = nullptr;  ///< edges of each instance
     const Edge* edges = nullptr;            ///< these, one instance's behind the other's
-    std::vector<std::uint64_t> by_home;     ///< how many each rank's instances have
+    std::vector<std::uint64_t> by_origin;   ///< how many each rank's instances have
     void* stream = nullptr;                 ///< in whose order they are written
   };
 
-  /// Every instance's edges go to its home, as `find` says what was found here; all ranks call it. Throws
-  /// BudgetError, on all of them, where `find` does, or where what comes has no room.
+  /// Every instance's edges go to its origin rank, as `find` says what was found here; all ranks call it.
+  /// Throws BudgetError, on all of them, where `find` does, or where what comes has no room.
   template <class Find>
-  void send_home(const Find& find) {
+  void send_to_origins(const Find& find) {
     Found found;
-    found.by_home.resize(homes_.size());
-    const auto came = exchange_.counts_after([&] { find(found); }, found.by_home, kPurpose);
+    found.by_origin.resize(origins_.size());
+    const auto came = exchange_.counts_after([&] { find(found); }, found.by_origin, kPurpose);
     edges_came_ = std::accumulate(came.begin(), came.end(), std::uint64_t{0});
     std::vector<std::uint64_t> instances;
-    for (const HomeBatch& home : homes_) instances.push_back(home.count);
-    const std::vector<std::uint64_t> mine(homes_.size(), homes_[own()].count);
+    for (const OriginBatch& origin : origins_) instances.push_back(origin.count);
+    const std::vector<std::uint64_t> mine(origins_.size(), origins_[own()].count);
     together(&ranks_, [&] {
-      counts_.reserve(device_, homes_.size() * homes_[own()].count, kPurpose);
+      counts_.reserve(device_, origins_.size() * origins_[own()].count, kPurpose);
       edges_.reserve(device_, edges_came_, kPurpose);
     });
     exchange({found.counts, counts_.data(), sizeof(std::uint64_t)}, instances, mine, found.stream);
-    exchange({found.edges, edges_.data(), sizeof(Edge)}, found.by_home, came, found.stream);
-    stats_.entries_sent +=
-        std::accumulate(found.by_home.begin(), found.by_home.end(), std::uint64_t{0}) - found.by_home[own()];
+    exchange({found.edges, edges_.data(), sizeof(Edge)}, found.by_origin, came, found.stream);
+    stats_.entries_sent += std::accumulate(found.by_origin.begin(), found.by_origin.end(), std::uint64_t{0}) -
+                           found.by_origin[own()];
     stats_.entries_received += edges_came_ - came[own()];
   }
 
-  // What came home, in device memory, in order of the rank that found it.
+  // What came from all ranks, in device memory, in order of the rank that found it.
   /// [ranks][instances of this rank] edges of each instance
   const Buffer<std::uint64_t>& counts() const { return counts_; }
   const Buffer<Edge>& edges() const { return edges_; }
-  std::size_t ranks() const { return homes_.size(); }
+  std::size_t ranks() const { return origins_.size(); }
   std::uint64_t bytes() const { return counts_.bytes() + edges_.bytes(); }
 
  private:
@@ -77,7 +79,7 @@ class NodeRanks {
   Communicator& ranks_;
   const Device& device_;
   RunStats& stats_;
-  std::vector<HomeBatch> homes_;  ///< by rank
+  std::vector<OriginBatch> origins_;  ///< by rank
   std::uint64_t edges_came_ = 0;
   Buffer<std::uint64_t> counts_;
   Buffer<Edge> edges_;

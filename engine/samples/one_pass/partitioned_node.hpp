@@ -26,7 +26,8 @@ namespace sluice {
 
 /// Device memory of an instance under way: what is known of it, and the edges that are expected. `available`
 /// is what the device has for slots and instances. Where `ranks` share out the graph (null: no), a rank holds
-/// the sets of as many instances of each, and its own instances' edges twice: as they were found and at home.
+/// the sets of as many instances of each, and its own instances' edges twice: as they were found and as they
+/// came.
 inline std::uint64_t paged_node_bytes(const Device& device, const Graph& graph, std::uint64_t count,
                                       const Communicator* ranks, std::uint64_t available) {
   const double share =
@@ -59,22 +60,22 @@ class PagedNodeGrower {
     const auto begins = cache.plan().partitions.ranges().begins();
     own_begin_ = begins[cache.own().begin], own_end_ = begins[cache.own().end];
     ranks_ = setup.graph.paging.shard;
-    if (ranks_) together(ranks_, [&] { homeward_.emplace(*ranks_, setup.link, device_, stats_); });
+    if (ranks_) together(ranks_, [&] { node_ranks_.emplace(*ranks_, setup.link, device_, stats_); });
   }
 
   /// Grows instances [first, first + count); all ranks together where they share out the graph.
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
-    const HomeBatch mine{first, count};
-    const std::vector<HomeBatch> homes = homeward_ ? homeward_->begin(mine) : std::vector{mine};
-    if (homeward_) {
-      homeward_->send_home([&](NodeRanks::Found& found) {
-        find(homes);
+    const OriginBatch mine{first, count};
+    const std::vector<OriginBatch> origins = node_ranks_ ? node_ranks_->begin(mine) : std::vector{mine};
+    if (node_ranks_) {
+      node_ranks_->send_to_origins([&](NodeRanks::Found& found) {
+        find(origins);
         found.counts = counts_.data(), found.edges = edges_.data(), found.stream = items_.stream();
-        found.by_home = edges_by_home(homes);
+        found.by_origin = edges_by_origin(origins);
       });
     } else {
-      find(homes);
+      find(origins);
     }
     together(ranks_, [&] { take_counts(count); });
     stats_.compute_seconds += seconds_now() - start;
@@ -95,7 +96,7 @@ class PagedNodeGrower {
 
   std::uint64_t bytes() const {
     return values_.bytes() + sets_.bytes() + offsets_.bytes() + counts_.bytes() + edges_.bytes() +
-           items_.bytes() + (homeward_ ? homeward_->bytes() : 0);
+           items_.bytes() + (node_ranks_ ? node_ranks_->bytes() : 0);
   }
 
  private:
@@ -103,10 +104,10 @@ class PagedNodeGrower {
 
   /// The edges between drawn vertices of all instances of the batch, as far as their lists are this rank's,
   /// and how many each instance has.
-  void find(const std::vector<HomeBatch>& homes) {
+  void find(const std::vector<OriginBatch>& origins) {
     std::uint64_t instances = 0;
-    for (std::size_t h = 0; h < homes.size(); instances += homes[h++].count)
-      if (!homeward_ || h == homeward_->own()) first_ = instances;
+    for (std::size_t h = 0; h < origins.size(); instances += origins[h++].count)
+      if (!node_ranks_ || h == node_ranks_->own()) first_ = instances;
     const std::uint64_t items = instances * program_.count;
     check_items(items);
     values_.reserve(device_, items, kPurpose);
@@ -116,10 +117,10 @@ class PagedNodeGrower {
     PagedNodeBatch batch{program_, values_.data(), sets_.data(), offsets_.data(),
                          nullptr,  own_begin_,     own_end_,     device_.is_cuda()};
     std::uint64_t begin = 0;
-    for (const HomeBatch& home : homes) {
-      items_.each(home.count, PagedNodeBatch::Draw{batch, home, begin},
+    for (const OriginBatch& origin : origins) {
+      items_.each(origin.count, PagedNodeBatch::Draw{batch, origin, begin},
                   program_.count > GraphView::kHubDegree);
-      begin += home.count;
+      begin += origin.count;
     }
     items_.visit(items, PagedNodeBatch::Waits{batch, false}, PagedNodeBatch::Measure{batch});
     const std::uint64_t total = items_.sum_up(offsets_.data(), items);
@@ -130,12 +131,12 @@ class PagedNodeGrower {
     items_.finish();
   }
 
-  /// How many edges were found of each home's instances.
-  std::vector<std::uint64_t> edges_by_home(const std::vector<HomeBatch>& homes) const {
+  /// How many edges were found of each origin rank's instances.
+  std::vector<std::uint64_t> edges_by_origin(const std::vector<OriginBatch>& origins) const {
     std::vector<std::uint64_t> edges;
     std::uint64_t instances = 0, before = 0;
-    for (const HomeBatch& home : homes) {
-      instances += home.count;
+    for (const OriginBatch& origin : origins) {
+      instances += origin.count;
       const std::uint64_t up_to = bring(offsets_, instances * program_.count, 1)[0];
       edges.push_back(up_to - before);
       before = up_to;
@@ -144,14 +145,14 @@ class PagedNodeGrower {
   }
 
   /// The ranks that found edges of this rank's instances.
-  std::uint64_t parts() const { return homeward_ ? homeward_->ranks() : 1; }
+  std::uint64_t parts() const { return node_ranks_ ? node_ranks_->ranks() : 1; }
 
   /// Where the edges of each instance begin among those that this rank's instances have, part by part.
   void take_counts(std::uint64_t count) {
     begins_ = HostArray<std::uint64_t>();
     begins_ = HostArray<std::uint64_t>(parts() * count + 1, kPurpose);
     const HostArray<std::uint64_t> counts =
-        bring(homeward_ ? homeward_->counts() : counts_, 0, parts() * count);
+        bring(node_ranks_ ? node_ranks_->counts() : counts_, 0, parts() * count);
     begins_[0] = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) begins_[i + 1] = begins_[i] + counts[i];
   }
@@ -171,7 +172,7 @@ class PagedNodeGrower {
     std::vector<HostArray<Edge>> found;  // by part
     for (std::uint64_t part = 0; part < parts(); ++part) {
       const std::uint64_t begin = begins_[part * count + from], end = begins_[part * count + to];
-      found.push_back(bring(homeward_ ? homeward_->edges() : edges_, begin, end - begin));
+      found.push_back(bring(node_ranks_ ? node_ranks_->edges() : edges_, begin, end - begin));
     }
     for (const std::uint64_t v : vertices) out.vertices.push_back(static_cast<Vertex>(v));
     for (std::uint64_t i = from; i < to; ++i) {
@@ -209,7 +210,7 @@ class PagedNodeGrower {
   Buffer<std::uint64_t> counts_;     ///< edges of each instance of the batch
   Buffer<Edge> edges_;               ///< these
   HostArray<std::uint64_t> begins_;  ///< [parts * instances + 1] of this rank
-  std::optional<NodeRanks> homeward_;
+  std::optional<NodeRanks> node_ranks_;
 };
 
 }  // namespace sluice

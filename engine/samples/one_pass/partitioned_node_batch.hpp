@@ -7,7 +7,7 @@
 #include "engine/graph/graph_view.hpp"
 #include "engine/samples/one_pass/step.hpp"
 #include "engine/samples/partitioned/items.hpp"
-#include "engine/samples/partitioned/sample_homes.hpp"
+#include "engine/samples/partitioned/sample_origins.hpp"
 
 namespace sluice {
 
@@ -43,14 +43,14 @@ struct PagedNodeBatch {
 
 struct PagedNodeBatch::Draw {
   PagedNodeBatch batch;
-  HomeBatch home;
-  std::uint64_t begin;  ///< instances of the batch before the home's
+  OriginBatch origin;
+  std::uint64_t begin;  ///< instances of the batch before the origin rank's
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t instance, PickCounters&) const {
     const OnePassProgram& program = batch.program;
     const std::uint64_t at = begin + instance;
-    program.draw(group, home.first + instance, batch.values + at * program.count,
+    program.draw(group, origin.first + instance, batch.values + at * program.count,
                  batch.sets + at * program.capacity);
     std::uint64_t* const offsets = batch.offsets + at * program.count;
     for (std::uint64_t i = group.rank(); i < program.count; i += Group::kSize) offsets[i] = 0;

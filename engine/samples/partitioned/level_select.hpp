@@ -15,7 +15,7 @@
 #include "engine/memory/schedule/host_queues.hpp"
 #include "engine/samples/entry_selector.hpp"
 #include "engine/samples/partitioned/sample.hpp"
-#include "engine/samples/partitioned/sample_homes.hpp"
+#include "engine/samples/partitioned/sample_origins.hpp"
 
 namespace sluice::host {
 
@@ -61,16 +61,16 @@ class LevelSelector {
         queues_(device.threads(), cache.paging()),
         waiting_(cache.partitions(), 0) {}
 
-  /// Selects the edges of a level whose entries belong to `homes`, in this order; their lists are in this
+  /// Selects the edges of a level whose entries belong to `origins`, in this order; their lists are in this
   /// rank's partitions.
-  void select(SampleLevel& level, std::uint32_t depth, std::span<const LevelHome> homes) {
+  void select(SampleLevel& level, std::uint32_t depth, std::span<const LevelOrigin> origins) {
     level.offsets.reserve(device_, level.entries + 1, kSampleBatch);
-    measure(level, depth, homes);
+    measure(level, depth, origins);
     std::uint64_t* const offsets = level.offsets.data();
     queue(level, [&](std::uint64_t entry) { return offsets[entry] > 0; });
     level.edges = sum_up(offsets, level.entries);
     level.reserve_edges(device_, Program::kUpdates);
-    visit(level, homes, [&](const Program& program, std::uint64_t at, Worker& worker) {
+    visit(level, origins, [&](const Program& program, std::uint64_t at, Worker& worker) {
       const FrontierEntry& entry = level.frontier.data()[at];
       const EdgeIndex first = program.graph.row(entry.vertex).offset;
       const At expanded = expansion(program, level, at, depth);
@@ -124,17 +124,18 @@ class LevelSelector {
   }
 
   /// How many edges each entry selects, into its place in `offsets`.
-  void measure(SampleLevel& level, std::uint32_t depth, std::span<const LevelHome> homes) {
+  void measure(SampleLevel& level, std::uint32_t depth, std::span<const LevelOrigin> origins) {
     const auto size = [&](const Program& program, std::uint64_t at, Worker& worker) {
       const At expanded = expansion(program, level, at, depth);
       level.offsets.data()[at] = program.size(expanded, program.draws(level.frontier.data()[at]),
                                               worker.selector.available(program, expanded));
     };
     if (!Program::kDynamic || program_.every_is_candidate) {
-      for (const LevelHome& home : homes) {
+      for (const LevelOrigin& origin : origins) {
         Program program = program_;
-        program.first = home.first;
-        for_each(home.begin, home.end, [&](std::uint64_t at, Worker& worker) { size(program, at, worker); });
+        program.first = origin.first;
+        for_each(origin.begin, origin.end,
+                 [&](std::uint64_t at, Worker& worker) { size(program, at, worker); });
       }
       return;
     }
@@ -142,7 +143,7 @@ class LevelSelector {
     std::fill_n(level.offsets.data(), level.entries, 0);
     queue(level,
           [&](std::uint64_t at) { return program_.graph.degree(level.frontier.data()[at].vertex) > 0; });
-    visit(level, homes, size);
+    visit(level, origins, size);
   }
 
   /// Orders the entries that have work by the partition they wait for.
@@ -164,7 +165,7 @@ class LevelSelector {
 
   /// Calls body(program, entry, worker) for all entries in the queue, as their partitions come.
   template <class Body>
-  void visit(const SampleLevel& level, std::span<const LevelHome> homes, const Body& body) {
+  void visit(const SampleLevel& level, std::span<const LevelOrigin> origins, const Body& body) {
     cache_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       std::vector<Program> programs;
       std::vector<std::uint64_t> sizes;
@@ -187,9 +188,9 @@ class LevelSelector {
                      const std::uint64_t* const end = entries(queue) + to;
                      Program program = programs[queue];
                      workers_[thread].in_place = cache_.in_place(here[queue]);
-                     for (const LevelHome& home : homes) {
-                       program.first = home.first;
-                       for (; at < end && *at < home.end; ++at) body(program, *at, workers_[thread]);
+                     for (const LevelOrigin& origin : origins) {
+                       program.first = origin.first;
+                       for (; at < end && *at < origin.end; ++at) body(program, *at, workers_[thread]);
                      }
                    });
     });

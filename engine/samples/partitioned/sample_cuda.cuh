@@ -20,8 +20,8 @@
 #include "engine/samples/batch_grower.cuh"
 #include "engine/samples/collect.hpp"
 #include "engine/samples/partitioned/sample.hpp"
-#include "engine/samples/partitioned/sample_homes.hpp"
 #include "engine/samples/partitioned/sample_kernels.cuh"
+#include "engine/samples/partitioned/sample_origins.hpp"
 #include "engine/samples/store.hpp"
 
 namespace sluice::cuda {
@@ -79,16 +79,16 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
 
   void select(std::uint32_t depth) override {
     Level& now = this->level();
-    const LevelHome all{program_.first, 0, now.entries};
+    const LevelOrigin all{program_.first, 0, now.entries};
     select_here(now, depth, {&all, 1});
     this->find_bounds(now);
   }
 
-  /// Selects the edges of a level whose entries belong to `homes`, in this order; their lists are in
+  /// Selects the edges of a level whose entries belong to `origins`, in this order; their lists are in
   /// partitions that may come here. Sizes are known beforehand, but for a dynamic bias, whose lists say how
   /// many candidates they have.
-  void select_here(Level& now, std::uint32_t depth, std::span<const LevelHome> homes) {
-    measure_level(now, depth, homes);
+  void select_here(Level& now, std::uint32_t depth, std::span<const LevelOrigin> origins) {
+    measure_level(now, depth, origins);
     this->check_measure();
     this->make_room(now);
     if (now.edges == 0) return;
@@ -96,7 +96,7 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
     const LevelFacts facts = *memory_.host_facts.data();
     check(cudaMemsetAsync(read_.data(), 0, read_.bytes(), stream_.get()), "clearing counters");
     queue(now, now.offsets.data());
-    visit(now, homes, [&](Level& part, const std::uint32_t* order) {
+    visit(now, origins, [&](Level& part, const std::uint32_t* order) {
       const std::uint64_t largest = this->measure(part, depth);
       part.indices.reserve(device_, part.edges, kPurpose);
       part.targets.reserve(device_, part.edges, kPurpose);
@@ -140,44 +140,45 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
   std::vector<std::uint64_t> places_;  ///< [partitions + 1] where those that wait begin in the order
 
  private:
-  void measure_level(Level& now, std::uint32_t depth, std::span<const LevelHome> homes) {
+  void measure_level(Level& now, std::uint32_t depth, std::span<const LevelOrigin> origins) {
     now.fanout = 0;
     LevelFacts* const facts = this->clear_facts();
     now.offsets.reserve(device_, now.entries + 1, kPurpose);
     const Instance first = program_.first;
-    for (const LevelHome& home : homes) {
+    for (const LevelOrigin& origin : origins) {
       if constexpr (Program::kDynamic) {
         if (!program_.every_is_candidate) break;
         now.available.reserve(device_, now.entries, kPurpose);
       }
-      program_.first = home.first;
-      measure_home(now, depth, home, facts);
+      program_.first = origin.first;
+      measure_origin(now, depth, origin, facts);
     }
     program_.first = first;
     if constexpr (Program::kDynamic) {
-      if (!program_.every_is_candidate) measure_visited(now, depth, homes, facts);
+      if (!program_.every_is_candidate) measure_visited(now, depth, origins, facts);
     }
     this->sum_sizes(now);
   }
 
-  void measure_home(const Level& now, std::uint32_t depth, const LevelHome& home, LevelFacts* facts) {
+  void measure_origin(const Level& now, std::uint32_t depth, const LevelOrigin& origin, LevelFacts* facts) {
     LevelView view = view_of(now);
-    view.entries = home.end - home.begin;
-    view.frontier += home.begin;
+    view.entries = origin.end - origin.begin;
+    view.frontier += origin.begin;
     if constexpr (Program::kDynamic) {
-      view.parents += home.begin, view.available += home.begin;
+      view.parents += origin.begin, view.available += origin.begin;
       this->launch("measure_kernel", measure_kernel<Program>, view.entries * 32, program_, view, depth,
-                   now.offsets.data() + home.begin, facts);
+                   now.offsets.data() + origin.begin, facts);
     } else {
       this->launch("size_kernel", size_kernel<Program>, view.entries, program_, view, depth,
-                   now.offsets.data() + home.begin, facts);
+                   now.offsets.data() + origin.begin, facts);
     }
   }
 
-  void measure_visited(Level& now, std::uint32_t depth, std::span<const LevelHome> homes, LevelFacts* facts) {
+  void measure_visited(Level& now, std::uint32_t depth, std::span<const LevelOrigin> origins,
+                       LevelFacts* facts) {
     check(cudaMemsetAsync(now.offsets.data(), 0, now.offsets.bytes(), stream_.get()), "clearing sizes");
     queue(now, nullptr);
-    visit(now, homes, [&](Level& part, const std::uint32_t* order) {
+    visit(now, origins, [&](Level& part, const std::uint32_t* order) {
       part.offsets.reserve(device_, part.entries + 1, kPurpose);
       part.available.reserve(device_, part.entries, kPurpose);
       this->launch("measure_kernel", measure_kernel<Program>, part.entries * 32, program_, view_of(part),
@@ -188,16 +189,16 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
   }
 
   /// Calls body(part, order) for the entries of each partition as it comes; `program_` reads its edges, and
-  /// numbers instances as their home does, then.
+  /// numbers instances as their origin rank does, then.
   template <class Body>
-  void visit(const Level& now, std::span<const LevelHome> homes, const Body& body) {
+  void visit(const Level& now, std::span<const LevelOrigin> origins, const Body& body) {
     const Program base = program_;
     cache_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
       for (const std::uint32_t partition : here) {
         const std::uint32_t* const order = memory_.order.data() + places_[partition];
         program_ = on_page(base, cache_.page(partition));
         in_place_ = cache_.in_place(partition);
-        for (const LevelHome& batch : batches(now, order, waiting_[partition], homes)) {
+        for (const LevelOrigin& batch : batches(now, order, waiting_[partition], origins)) {
           program_.first = batch.first;
           body(take(now, order + batch.begin, batch.end - batch.begin), order + batch.begin);
         }
@@ -208,25 +209,25 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
     program_ = base;
   }
 
-  /// What is worked on together of a partition's entries: all of them, or those of each home, or of each
-  /// instance.
-  std::vector<LevelHome> batches(const Level& now, const std::uint32_t* order, std::uint64_t count,
-                                 std::span<const LevelHome> homes) {
+  /// What is worked on together of a partition's entries: all of them, or those of each origin rank, or of
+  /// each instance.
+  std::vector<LevelOrigin> batches(const Level& now, const std::uint32_t* order, std::uint64_t count,
+                                   std::span<const LevelOrigin> origins) {
     const bool each = !cache_.paging().batching;
-    if (!each && homes.size() == 1) return {{homes[0].first, 0, count}};
+    if (!each && origins.size() == 1) return {{origins[0].first, 0, count}};
     take(now, order, count);
     stream_.wait("samples");
     std::vector<FrontierEntry> entries(count);
     copy_to_host(device_, entries.data(), memory_.part.frontier.data(), count * sizeof(FrontierEntry));
     std::vector<std::uint32_t> listed(count);
     copy_to_host(device_, listed.data(), order, count * sizeof(std::uint32_t));
-    std::vector<LevelHome> found;
-    auto home = homes.begin();
+    std::vector<LevelOrigin> found;
+    auto origin = origins.begin();
     for (std::uint64_t i = 0; i < count; ++i) {
-      const bool leaves = listed[i] >= home->end;
-      while (listed[i] >= home->end) ++home;
+      const bool leaves = listed[i] >= origin->end;
+      while (listed[i] >= origin->end) ++origin;
       const bool begins = i == 0 || leaves || (each && entries[i].instance != entries[i - 1].instance);
-      if (begins) found.push_back({home->first, i, i});
+      if (begins) found.push_back({origin->first, i, i});
       found.back().end = i + 1;
     }
     return found;

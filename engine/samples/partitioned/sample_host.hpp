@@ -60,7 +60,7 @@ class PagedGrower {
                       any_left(ranks_, levels_[depths_].entries, "samples under way");
          ++depths_) {
       SampleLevel& level = levels_[depths_];
-      const LevelHome all{first, 0, level.entries};
+      const LevelOrigin all{first, 0, level.entries};
       owners_ ? owners_->select(level, depths_ + 1) : selector_.select(level, depths_ + 1, {&all, 1});
       stats_.sampled_edges += level.edges;
       if (depths_ + 1 < program_.sampler.depth())

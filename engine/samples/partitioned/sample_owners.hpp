@@ -1,5 +1,5 @@
 // Samples over ranks that each own a range of partitions: every entry of a depth is expanded by the rank that
-// owns its list, and the edges come back to the instance's home.
+// owns its list, and the edges come back to the instance's origin rank.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/partitioned/level_select.hpp"
-#include "engine/samples/partitioned/sample_homes.hpp"
+#include "engine/samples/partitioned/sample_origins.hpp"
 
 namespace sluice::host {
 
@@ -29,7 +29,7 @@ class SampleOwners {
         owners_(owners_of_vertices(ranks, cache.plan().partitions)) {}
 
   /// A batch begins, here with `batch`.
-  void begin(const HomeBatch& batch) { batches_ = gather_batches(ranks_, batch); }
+  void begin(const OriginBatch& batch) { batches_ = gather_batches(ranks_, batch); }
 
   /// As LevelSelector::select, for a level whose lists are anywhere; all ranks call it. Throws BudgetError on
   /// all of them, or on none.
@@ -51,9 +51,9 @@ class SampleOwners {
     if constexpr (Program::kDynamic)
       parents.exchange(ranks_, {packed_.parents.data(), packed_.entries}, counts_, kEntries);
     together(&ranks_, [&] {
-      const JoinedHomes joined = join_homes(batches_, entries.counts());
+      const JoinedOrigins joined = join_origins(batches_, entries.counts());
       receive(entries, parents, joined.shifts);
-      selector_.select(remote_, depth, joined.homes);
+      selector_.select(remote_, depth, joined.origins);
       measure(entries.counts());
     });
     stats_.entries_sent += packed_.entries - counts_[own()];
@@ -84,7 +84,7 @@ class SampleOwners {
   static constexpr const char* kEdges = "edges from other ranks";
   static constexpr std::uint64_t kGrain = 1024;
 
-  std::size_t homes() const { return static_cast<std::size_t>(ranks_.size()); }
+  std::size_t origins() const { return static_cast<std::size_t>(ranks_.size()); }
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
 
   /// Orders the entries that have a list by the rank that owns it.
@@ -92,12 +92,12 @@ class SampleOwners {
     const FrontierEntry* const frontier = level.frontier.data();
     const auto has_list = [&](std::uint64_t at) { return program_.graph.degree(frontier[at].vertex) > 0; };
     const auto rank_of = [&](std::uint64_t at) { return owners_.owner(frontier[at].vertex); };
-    counts_.assign(homes(), 0);
+    counts_.assign(origins(), 0);
     for (std::uint64_t at = 0; at < level.entries; ++at)
       if (has_list(at)) ++counts_[rank_of(at)];
     std::vector<std::uint64_t> next = counts_;
     next.push_back(0);
-    packed_.entries = sum_up(next.data(), homes());
+    packed_.entries = sum_up(next.data(), origins());
     order_.reserve(device_, packed_.entries, kSampleBatch);
     packed_.frontier.reserve(device_, packed_.entries, kSampleBatch);
     if constexpr (Program::kDynamic) packed_.parents.reserve(device_, packed_.entries, kSampleBatch);
@@ -112,7 +112,7 @@ class SampleOwners {
 
   /// How many entries come from all ranks.
   std::uint64_t count_remote() {
-    std::vector<std::uint64_t> come(homes());
+    std::vector<std::uint64_t> come(origins());
     ranks_.swap(std::as_bytes(std::span(counts_)), std::as_writable_bytes(std::span(come)), kEntries);
     return std::reduce(come.begin(), come.end());
   }
@@ -121,10 +121,10 @@ class SampleOwners {
     remote_.entries = entries.values().size();
     remote_.frontier.reserve(device_, remote_.entries, kSampleBatch);
     std::uint64_t at = 0;
-    for (std::size_t home = 0; home < homes(); ++home) {
-      for (const std::uint64_t end = at + entries.counts()[home]; at < end; ++at) {
+    for (std::size_t origin = 0; origin < origins(); ++origin) {
+      for (const std::uint64_t end = at + entries.counts()[origin]; at < end; ++at) {
         FrontierEntry entry = entries.values()[at];
-        entry.instance += shifts[home];
+        entry.instance += shifts[origin];
         remote_.frontier.data()[at] = entry;
       }
     }
@@ -134,15 +134,15 @@ class SampleOwners {
     }
   }
 
-  /// How many edges each remote entry has, and how many go to each home.
-  void measure(std::span<const std::uint64_t> by_home) {
+  /// How many edges each remote entry has, and how many go to each origin rank.
+  void measure(std::span<const std::uint64_t> by_origin) {
     const std::uint64_t* const offsets = remote_.offsets.data();
     sizes_.reserve(device_, remote_.entries, kSampleBatch);
     for (std::uint64_t at = 0; at < remote_.entries; ++at)
       sizes_.data()[at] = static_cast<std::uint32_t>(offsets[at + 1] - offsets[at]);
     edge_counts_.clear();
     std::uint64_t begin = 0;
-    for (const std::uint64_t count : by_home) {
+    for (const std::uint64_t count : by_origin) {
       edge_counts_.push_back(offsets[begin + count] - offsets[begin]);
       begin += count;
     }
@@ -179,7 +179,7 @@ class SampleOwners {
   LevelSelector<Program>& selector_;
   RunStats& stats_;
   Ownership owners_;                        ///< ranks that own vertices
-  std::vector<HomeBatch> batches_;          ///< by rank
+  std::vector<OriginBatch> batches_;        ///< by rank
   SampleLevel packed_;                      ///< entries only, by the rank that owns their list
   Buffer<std::uint64_t> order_;             ///< which entries of the level those are
   Buffer<std::uint64_t> begins_;            ///< edges before those of each, as they come

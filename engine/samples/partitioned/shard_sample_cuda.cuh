@@ -1,6 +1,6 @@
 // The GPU's side of samples over ranks that each own a range of partitions: every entry of a depth is
-// expanded by the rank that owns its list, and the edges come back to the instance's home, which keeps the
-// filter of visited vertices.
+// expanded by the rank that owns its list, and the edges come back to the instance's origin rank, which keeps
+// the filter of visited vertices.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include "engine/exchange/column_exchange.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/samples/partitioned/sample_cuda.cuh"
-#include "engine/samples/partitioned/sample_homes.hpp"
+#include "engine/samples/partitioned/sample_origins.hpp"
 #include "engine/samples/partitioned/shard_sample_kernels.cuh"
 
 namespace sluice::cuda {
@@ -35,9 +35,9 @@ class ShardGrower : public PagedGrower<Program> {
       : Base(setup, cache),
         ranks_(*setup.graph.paging.shard),
         collects_(setup.collects),
-        sent_(homes()),
-        edge_counts_(homes()),
-        bounds_(device_, homes() + 1, "counts of edges"),
+        sent_(origins()),
+        edge_counts_(origins()),
+        bounds_(device_, origins() + 1, "counts of edges"),
         exchange_(ranks_, device_, setup.link) {}
 
   /// All ranks together; they also agree that what was grown has room on its way to the sink.
@@ -87,7 +87,7 @@ class ShardGrower : public PagedGrower<Program> {
   using Counts = std::vector<std::uint64_t>;
   using Columns = std::vector<ExchangedColumn>;
 
-  std::size_t homes() const { return static_cast<std::size_t>(ranks_.size()); }
+  std::size_t origins() const { return static_cast<std::size_t>(ranks_.size()); }
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
 
   void exchange(const Columns& columns, const Counts& send, const Counts& receive, const char* label) {
@@ -137,32 +137,32 @@ class ShardGrower : public PagedGrower<Program> {
     std::ranges::fill(edge_counts_, 0);
     remote_.edges = 0;
     if (remote_.entries == 0) return;
-    const JoinedHomes joined = join_homes(batches_, counts);
+    const JoinedOrigins joined = join_origins(batches_, counts);
     std::uint64_t at = 0;
-    for (std::size_t home = 0; home < homes(); at += counts[home++]) {
-      if (counts[home] == 0 || joined.shifts[home] == 0) continue;
-      this->launch("shift_instances_kernel", shift_instances_kernel, counts[home],
-                   remote_.frontier.data() + at, counts[home], joined.shifts[home]);
+    for (std::size_t origin = 0; origin < origins(); at += counts[origin++]) {
+      if (counts[origin] == 0 || joined.shifts[origin] == 0) continue;
+      this->launch("shift_instances_kernel", shift_instances_kernel, counts[origin],
+                   remote_.frontier.data() + at, counts[origin], joined.shifts[origin]);
     }
-    this->select_here(remote_, depth, joined.homes);
+    this->select_here(remote_, depth, joined.origins);
     sizes_.reserve(device_, remote_.entries, kPurpose);
     this->launch("entry_sizes_kernel", entry_sizes_kernel, remote_.entries, remote_.offsets.data(),
                  remote_.entries, sizes_.data());
     count_edges(counts);
   }
 
-  /// How many edges go to each home.
+  /// How many edges go to each origin rank.
   void count_edges(const Counts& counts) {
     std::uint64_t at = 0;
-    for (std::size_t home = 0; home <= homes(); ++home) {
-      check(cudaMemcpyAsync(bounds_.data() + home, remote_.offsets.data() + at, sizeof(std::uint64_t),
+    for (std::size_t origin = 0; origin <= origins(); ++origin) {
+      check(cudaMemcpyAsync(bounds_.data() + origin, remote_.offsets.data() + at, sizeof(std::uint64_t),
                             cudaMemcpyDeviceToHost, stream_.get()),
             "reading a count");
-      if (home < homes()) at += counts[home];
+      if (origin < origins()) at += counts[origin];
     }
     stream_.wait("samples");
-    for (std::size_t home = 0; home < homes(); ++home)
-      edge_counts_[home] = bounds_.data()[home + 1] - bounds_.data()[home];
+    for (std::size_t origin = 0; origin < origins(); ++origin)
+      edge_counts_[origin] = bounds_.data()[origin + 1] - bounds_.data()[origin];
   }
 
   /// Room for the edges of the packed entries.
@@ -194,16 +194,16 @@ class ShardGrower : public PagedGrower<Program> {
 
   Communicator& ranks_;
   bool collects_;
-  std::vector<HomeBatch> batches_;      ///< by rank
+  std::vector<OriginBatch> batches_;    ///< by rank
   std::shared_ptr<SampleStore> store_;  ///< the batch's samples
   std::uint64_t packed_ = 0;            ///< entries of this rank that have a list
   Counts sent_;                         ///< of them, by the rank that owns it
   Buffer<std::uint32_t> order_;         ///< which entries of the level those are
   Buffer<FrontierEntry> leaving_;       ///< those
   Buffer<Vertex> leaving_parents_;      ///< dynamic samplers: where they came from
-  Level remote_;                        ///< what this rank expands, by home
-  Counts edge_counts_;                  ///< of all remote entries, by home
-  Staging<std::uint64_t> bounds_;       ///< edges before those of each home
+  Level remote_;                        ///< what this rank expands, by origin rank
+  Counts edge_counts_;                  ///< of all remote entries, by origin rank
+  Staging<std::uint64_t> bounds_;       ///< edges before those of each origin rank
   Buffer<std::uint32_t> sizes_;         ///< edges of each remote entry
   Buffer<std::uint64_t> begins_;        ///< edges before those of each packed entry, as they come
   Buffer<std::uint32_t> came_sizes_, came_indices_;

@@ -1,5 +1,6 @@
 // Pools on a graph in partitions: every instance goes on whenever the list that it needs is here. Where ranks
-// own the partitions, a pool stays at home and asks the list's owner for the one target that it draws.
+// own the partitions, a pool stays on its origin rank and asks the list's owner for the one target that it
+// draws.
 #pragma once
 
 #include <algorithm>

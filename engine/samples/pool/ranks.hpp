@@ -1,6 +1,6 @@
-// Pools over ranks that each own a range of partitions: a pool stays at home and asks the list's owner for
-// the one target that it draws. All questions of a batch travel together, and so do the answers. Once for
-// both backends: questions are put in order, answered and taken in where the pools are.
+// Pools over ranks that each own a range of partitions: a pool stays on its origin rank and asks the list's
+// owner for the one target that it draws. All questions of a batch travel together, and so do the answers.
+// Once for both backends: questions are put in order, answered and taken in where the pools are.
 #pragma once
 
 #include <cstdint>

@@ -29,12 +29,12 @@ class PagedWalkDriver {
   void run_all(InstanceRange range);
 
   // For run_batches: ranks make as many batches.
-  bool more(std::uint64_t) const { return batch_ < homes_.batches(); }
+  bool more(std::uint64_t) const { return batch_ < origins_.batches(); }
   std::uint64_t next(std::uint64_t left);
   void run(Instance first, std::uint64_t count, BatchWriter& writer);
 
  private:
-  std::uint64_t per_home() const { return cache_.plan().batch; }
+  std::uint64_t per_origin() const { return cache_.plan().batch; }
   std::uint32_t leg() const { return static_cast<std::uint32_t>(cache_.plan().leg); }
   const ActiveWalks& batch() const { return queues_->batch(); }
   /// Rows come to their rank from GPU to GPU, whole.
@@ -52,7 +52,7 @@ class PagedWalkDriver {
   RunStats& stats_;
   Communicator* ranks_;
   PartitionCache cache_;
-  BatchHomes homes_;
+  BatchOrigins origins_;
   std::unique_ptr<WalkQueues> queues_;
   std::unique_ptr<WalkExchange> exchange_;  ///< null: this rank is alone
   std::optional<BatchRows> rows_;
@@ -68,17 +68,17 @@ PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& 
       stats_(stats),
       ranks_(graph.paging.shard),
       cache_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}),
-      homes_(graph.device, ranks_, range.begin, range.end, cache_.plan().batch),
-      queues_(make(homes_.capacity(), leg(), cache_.partitions() + 2)) {
+      origins_(graph.device, ranks_, range.begin, range.end, cache_.plan().batch),
+      queues_(make(origins_.capacity(), leg(), cache_.partitions() + 2)) {
   ActiveWalks& batch = queues_->batch();
   batch.own_begin = cache_.own().begin, batch.own_end = cache_.own().end;
-  batch.homes = homes_.firsts(), batch.home_counts = homes_.counts(), batch.per_home = per_home();
+  batch.origins = origins_.firsts(), batch.origin_counts = origins_.counts(), batch.per_origin = per_origin();
   batch.starts = starts;
   batch.length = options.length;
   batch.partitions = cache_.partitions();
   if (ranks_)
     exchange_ = std::make_unique<WalkExchange>(*ranks_, graph.device, *queues_, cache_.partitions());
-  rows_.emplace(graph.device, homes_, whole_rows() ? nullptr : ranks_, per_home(), options.length, leg(),
+  rows_.emplace(graph.device, origins_, whole_rows() ? nullptr : ranks_, per_origin(), options.length, leg(),
                 sink, stats);
 }
 
@@ -93,15 +93,15 @@ void PagedWalkDriver::run_all(InstanceRange range) {
 }
 
 std::uint64_t PagedWalkDriver::next(std::uint64_t) {
-  homes_.begin(batch_++);
-  return homes_.own_count();
+  origins_.begin(batch_++);
+  return origins_.own_count();
 }
 
 void PagedWalkDriver::run(Instance, std::uint64_t, BatchWriter& writer) {
   const double start = seconds_now(), left = stats_.transfer_seconds + stats_.write_seconds;
   walk_batch(writer);
   if (whole_rows() && sink_)
-    exchange_->bring_home(queues_->paths(), per_home() * (std::uint64_t{options_.length} + 1), stats_);
+    exchange_->send_to_origins(queues_->paths(), per_origin() * (std::uint64_t{options_.length} + 1), stats_);
   stats_.compute_seconds += seconds_now() - start - (stats_.transfer_seconds + stats_.write_seconds - left);
   rows_->leave(queues_->paths(), writer);
 }
@@ -111,7 +111,7 @@ void PagedWalkDriver::walk_batch(BatchWriter& writer) {
   ActiveWalks& batch = queues_->batch();
   batch.from = 0, batch.until = std::min(leg(), options_.length);
   queues_->publish(cache_);
-  queues_->begin(homes_.capacity());
+  queues_->begin(origins_.capacity());
   walk_leg();
   while (batch.until < options_.length) {
     rows_->leave_leg(queues_->paths(), batch.from, batch.until, writer);
@@ -168,8 +168,8 @@ void walk_in_partitions(ResidentGraph::Impl& graph, const PageRequest& pages, St
   const InstanceRange range{begin, end};
   const std::uint64_t row_bytes = (std::uint64_t{options.length} + 1) * sizeof(Vertex);
   // Every rank holds the walks of all.
-  const auto homes = static_cast<std::uint64_t>(graph.paging.shard ? graph.paging.shard->size() : 1);
-  PagedPlan plan = graph.share_memory(pages.columns, (bytes_per_walk + row_bytes) * homes, end - begin,
+  const auto origins = static_cast<std::uint64_t>(graph.paging.shard ? graph.paging.shard->size() : 1);
+  PagedPlan plan = graph.share_memory(pages.columns, (bytes_per_walk + row_bytes) * origins, end - begin,
                                       options.length, row_bytes);
   if (graph.device.plans()) return;
   PagedWalkDriver(graph, pages, starts, options, sink, stats, range, std::move(plan), make).run_all(range);

@@ -58,10 +58,10 @@ bool WalkExchange::hand_over(std::uint64_t waiting, RunStats& stats) {
   return most[0] > 0 || most[1] > 0;
 }
 
-void WalkExchange::bring_home(Vertex* rows, std::uint64_t home, RunStats& stats) {
+void WalkExchange::send_to_origins(Vertex* rows, std::uint64_t per_origin, RunStats& stats) {
   const double start = seconds_now();
   // Of each step of a row one rank has the vertex, the others none, which is the largest.
-  link_->reduce_scatter_min(rows, home, queues_.stream());
+  link_->reduce_scatter_min(rows, per_origin, queues_.stream());
   link_->wait(queues_.stream(), "rows of walks");
   stats.exchange_seconds += seconds_now() - start;
 }

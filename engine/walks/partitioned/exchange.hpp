@@ -23,9 +23,9 @@ class WalkExchange {
   bool hand_over(std::uint64_t waiting, RunStats& stats);
   /// Whether GPUs put the ranks' parts of rows together themselves.
   bool between_gpus() const { return link_ != nullptr; }
-  /// Of all ranks' parts of a batch's rows, `home` values of each rank, this rank's own become whole; the
-  /// others are lost. Between GPUs, where all ranks call it.
-  void bring_home(Vertex* rows, std::uint64_t home, RunStats& stats);
+  /// Of all ranks' parts of a batch's rows, `per_origin` values of each rank, this rank's own become whole;
+  /// the others are lost. Between GPUs, where all ranks call it.
+  void send_to_origins(Vertex* rows, std::uint64_t per_origin, RunStats& stats);
   std::uint64_t bytes_between_gpus() const { return link_ ? link_->bytes_sent() : 0; }
 
  private:

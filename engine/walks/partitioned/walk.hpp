@@ -85,10 +85,10 @@ concept PageableProgram = requires(const Program& program, const PageView& page)
 struct ActiveWalks {
   PageMap map;
   StartsView starts;
-  // A batch holds as many instances of each home, the rank that writes their rows; alone there is one.
-  const Instance* homes = nullptr;             ///< [homes] the first instance of each
-  const std::uint64_t* home_counts = nullptr;  ///< [homes] how many of `per_home` there are
-  std::uint64_t per_home = 1;
+  // A batch holds as many instances of each origin rank, which writes their rows; alone there is one.
+  const Instance* origins = nullptr;             ///< [origins] the first instance of each
+  const std::uint64_t* origin_counts = nullptr;  ///< [origins] how many of `per_origin` there are
+  std::uint64_t per_origin = 1;
   std::uint32_t length = 0;
   std::uint32_t from = 0, until = 0;  ///< steps of the leg under way: those after `from`, up to `until`
   std::uint32_t partitions = 0;
@@ -100,14 +100,14 @@ struct ActiveWalks {
   SLUICE_HD std::uint32_t keys() const { return partitions + 2; }
 
   SLUICE_HD Instance instance(std::uint64_t index) const {
-    return homes[index / per_home] + index % per_home;
+    return origins[index / per_origin] + index % per_origin;
   }
   /// Where a walk waits when a leg begins. One that did not come to the end of the leg before has ended.
   SLUICE_HD std::uint32_t key_in_leg(const ParkedWalk& parked) const {
     return parked.step == from ? map.owner(parked.current) : ended();
   }
   SLUICE_HD bool exists(std::uint64_t index) const {
-    return index % per_home < home_counts[index / per_home];
+    return index % per_origin < origin_counts[index / per_origin];
   }
 };
 

@@ -19,19 +19,19 @@ ShardWalkDriver::ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, cons
       options_(options),
       stats_(stats),
       ranks_(*graph.paging.shard),
-      homes_(graph.device, &ranks_, begin, end, plan.batch),
+      origins_(graph.device, &ranks_, begin, end, plan.batch),
       cache_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}),
-      rows_(job.make_rows(graph.device, homes_.capacity() * (std::uint64_t{options.length} + 1))) {
+      rows_(job.make_rows(graph.device, origins_.capacity() * (std::uint64_t{options.length} + 1))) {
   const auto owners = ranks_of_keys(ranks_, cache_.partitions());
   for (unsigned half = 0; half < job_.halves(); ++half) {
-    const ShardRoom room{graph.device, ranks_, homes_.capacity(), options.length,
+    const ShardRoom room{graph.device, ranks_, origins_.capacity(), options.length,
                          owners,       half,   job_.halves()};
     halves_.push_back(job_.make_half(room, *rows_));
   }
   ActiveWalks& batch = job_.batch();
   batch.own_begin = cache_.own().begin, batch.own_end = cache_.own().end;
-  batch.homes = homes_.firsts(), batch.home_counts = homes_.counts();
-  batch.per_home = cache_.plan().batch;
+  batch.origins = origins_.firsts(), batch.origin_counts = origins_.counts();
+  batch.per_origin = cache_.plan().batch;
   batch.starts = starts;
   batch.length = batch.until = options.length;
   batch.partitions = cache_.partitions();
@@ -39,7 +39,7 @@ ShardWalkDriver::ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, cons
 
 void ShardWalkDriver::run_all(InstanceRange range, WalkSink* sink) {
   for (const auto& half : halves_) half->connect();
-  leaving_.emplace(graph_.device, homes_, job_.rows_in_parts() ? &ranks_ : nullptr, cache_.plan().batch,
+  leaving_.emplace(graph_.device, origins_, job_.rows_in_parts() ? &ranks_ : nullptr, cache_.plan().batch,
                    options_.length, options_.length, sink, stats_);
   const double loading = seconds_now();
   hold({});
@@ -56,8 +56,8 @@ void ShardWalkDriver::run_all(InstanceRange range, WalkSink* sink) {
 }
 
 std::uint64_t ShardWalkDriver::next(std::uint64_t) {
-  homes_.begin(batch_++);
-  return homes_.own_count();
+  origins_.begin(batch_++);
+  return origins_.own_count();
 }
 
 void ShardWalkDriver::run(Instance, std::uint64_t, BatchWriter& writer) {
@@ -77,7 +77,7 @@ void ShardWalkDriver::walk_batch() {
     const std::size_t h = turn % halves_.size();
     if (left[h]) left[h] = superstep(static_cast<unsigned>(h), turn >= halves_.size());
   }
-  rows_->bring_home(cache_.plan().batch * (std::uint64_t{options_.length} + 1));
+  rows_->send_to_origins(cache_.plan().batch * (std::uint64_t{options_.length} + 1));
 }
 
 /// Walks of a half change hands and go on; false when all ranks have none of them left. `begun`: they were

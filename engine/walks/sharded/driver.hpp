@@ -30,7 +30,7 @@ class ShardWalkDriver {
   void run_all(InstanceRange range, WalkSink* sink);
 
   // For run_batches: ranks make as many batches.
-  bool more(std::uint64_t) const { return batch_ < homes_.batches(); }
+  bool more(std::uint64_t) const { return batch_ < origins_.batches(); }
   std::uint64_t next(std::uint64_t left);
   void run(Instance first, std::uint64_t count, BatchWriter& writer);
 
@@ -45,7 +45,7 @@ class ShardWalkDriver {
   const WalkOptions& options_;
   RunStats& stats_;
   Communicator& ranks_;
-  BatchHomes homes_;
+  BatchOrigins origins_;
   PartitionCache cache_;
   std::unique_ptr<ShardRows> rows_;
   std::optional<BatchRows> leaving_;

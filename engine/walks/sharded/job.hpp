@@ -24,10 +24,11 @@ class ShardRows {
   virtual ~ShardRows() = default;
 
   virtual void clear() = 0;
-  /// Whatever ranks have of rows that are others' goes to those; `home` is what the rows of one rank take.
-  virtual void bring_home(std::uint64_t home) = 0;
+  /// Whatever ranks have of rows that are others' goes to those; `per_origin` is what the rows of one rank
+  /// take.
+  virtual void send_to_origins(std::uint64_t per_origin) = 0;
   virtual Vertex* data() const = 0;
-  /// Of bringing them home.
+  /// Of sending rows to their origin ranks.
   virtual double seconds() const = 0;
 };
 

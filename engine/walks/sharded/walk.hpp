@@ -51,8 +51,8 @@ struct alignas(16) ShardRecord<true> {
 template <bool kAsks>
 inline constexpr std::uint64_t kShardWalkBytes = 2 * sizeof(ShardRecord<kAsks>) + sizeof(std::uint32_t);
 
-/// One walk in `halves` of a batch, so that its parts have the same of every home. Where a device works by
-/// itself, two halves take turns: what leaves one of them travels while the other works.
+/// One walk in `halves` of a batch, so that its parts have the same of every origin rank. Where a device
+/// works by itself, two halves take turns: what leaves one of them travels while the other works.
 template <class Program>
 struct ShardHalf {
   PagedWalks<Program> walks;

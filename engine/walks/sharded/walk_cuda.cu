@@ -45,9 +45,9 @@ void DeviceShardRows::clear() {
   stream_.wait("clearing paths");
 }
 
-void DeviceShardRows::bring_home(std::uint64_t home) {
+void DeviceShardRows::send_to_origins(std::uint64_t per_origin) {
   timer_.start(stream_);
-  link_.reduce_scatter_min(memory_.data(), home, stream_.get());
+  link_.reduce_scatter_min(memory_.data(), per_origin, stream_.get());
   timer_.stop(stream_);
   link_.wait(stream_.get(), "rows of walks");
   seconds_ += timer_.seconds();

@@ -120,7 +120,7 @@ class DeviceShardRows final : public ShardRows {
 
   void clear() override;
   /// Of each step of a row one rank has the vertex, the others none.
-  void bring_home(std::uint64_t home) override;
+  void send_to_origins(std::uint64_t per_origin) override;
   Vertex* data() const override { return memory_.data(); }
   double seconds() const override { return seconds_; }
 

@@ -31,7 +31,7 @@ class HostShardRows final : public ShardRows {
       : memory_(device, values, "a batch of walks") {}
 
   void clear() override;
-  void bring_home(std::uint64_t) override {}
+  void send_to_origins(std::uint64_t) override {}
   Vertex* data() const override { return memory_.data(); }
   /// The communicator counts what it does.
   double seconds() const override { return 0; }

@@ -1,4 +1,4 @@
-#include "engine/samples/partitioned/sample_homes.hpp"
+#include "engine/samples/partitioned/sample_origins.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,10 +6,10 @@
 
 namespace sluice {
 
-std::vector<HomeBatch> gather_batches(Communicator& ranks, const HomeBatch& mine) {
+std::vector<OriginBatch> gather_batches(Communicator& ranks, const OriginBatch& mine) {
   std::string text(sizeof mine, '\0');
   std::memcpy(text.data(), &mine, sizeof mine);
-  std::vector<HomeBatch> batches;
+  std::vector<OriginBatch> batches;
   for (const std::string& theirs : ranks.all_gather(text, "the ranks' batches")) {
     batches.emplace_back();
     std::memcpy(&batches.back(), theirs.data(), sizeof mine);
@@ -17,9 +17,9 @@ std::vector<HomeBatch> gather_batches(Communicator& ranks, const HomeBatch& mine
   return batches;
 }
 
-JoinedHomes join_homes(std::span<const HomeBatch> batches, std::span<const std::uint64_t> entries) {
+JoinedOrigins join_origins(std::span<const OriginBatch> batches, std::span<const std::uint64_t> entries) {
   constexpr Instance kMost = Instance{1} << 32;  // that an entry can number
-  JoinedHomes joined;
+  JoinedOrigins joined;
   std::uint64_t at = 0;
   for (std::size_t rank = 0; rank < batches.size();) {
     Instance first = batches[rank].first, end = first + batches[rank].count;
@@ -34,7 +34,7 @@ JoinedHomes join_homes(std::span<const HomeBatch> batches, std::span<const std::
     }
     for (std::size_t r = from; r < rank; ++r)
       joined.shifts.push_back(static_cast<std::uint32_t>(batches[r].first - first));
-    joined.homes.push_back({first, begin, at});
+    joined.origins.push_back({first, begin, at});
   }
   return joined;
 }

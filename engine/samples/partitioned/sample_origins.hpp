@@ -12,27 +12,28 @@
 namespace sluice {
 
 /// Entries [begin, end) of a level, of instances that are numbered from `first`.
-struct LevelHome {
+struct LevelOrigin {
   Instance first = 0;
   std::uint64_t begin = 0, end = 0;
 };
 
 /// A rank's batch: instances [first, first + count).
-struct HomeBatch {
+struct OriginBatch {
   Instance first = 0;
   std::uint64_t count = 0;
 };
 
 /// Every rank's batch; all ranks call it.
-std::vector<HomeBatch> gather_batches(Communicator& ranks, const HomeBatch& mine);
+std::vector<OriginBatch> gather_batches(Communicator& ranks, const OriginBatch& mine);
 
-/// Homes whose entries are worked on together.
-struct JoinedHomes {
-  std::vector<LevelHome> homes;  ///< one behind the other; one of them, where 32 bits number all instances
+/// Origin ranks whose entries are worked on together.
+struct JoinedOrigins {
+  /// One behind the other; one of them, where 32 bits number all instances.
+  std::vector<LevelOrigin> origins;
   std::vector<std::uint32_t> shifts;  ///< by rank: what its entries' instances grow by
 };
 
-/// Joins the homes of a level in which rank r has `entries[r]` entries, in order of rank.
-JoinedHomes join_homes(std::span<const HomeBatch> batches, std::span<const std::uint64_t> entries);
+/// Joins the origin ranks of a level in which rank r has `entries[r]` entries, in order of rank.
+JoinedOrigins join_origins(std::span<const OriginBatch> batches, std::span<const std::uint64_t> entries);
 
 }  // namespace sluice
