@@ -21,9 +21,9 @@
 #include "engine/core/host_array.hpp"
 #include "engine/exec/host_executor.hpp"
 #if defined(__CUDACC__)
+#include "engine/acc/resident_cuda/cuda_vote.cuh"
 #include "engine/acc/resident_cuda/levels.cuh"
 #include "engine/acc/resident_cuda/merge.cuh"
-#include "engine/acc/resident_cuda/vote_driver.cuh"
 #include "engine/exec/cuda_executor.cuh"
 #endif
 
@@ -40,7 +40,7 @@ template <class Program>
 inline constexpr bool kTravels = !AggregationProgram<Program> || BoundProgram<Program> || SumProgram<Program>;
 
 template <class Program, Executor E, Residency R>
-auto make_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
+auto make_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   static_assert(VoteProgram<Program> || AggregationProgram<Program> || MergeProgram<Program>,
                 "program.hpp lists what a program says");
   if constexpr (VoteProgram<Program>) {
@@ -55,7 +55,7 @@ auto make_driver(const AccGraph& graph, const Program& program, const AccOptions
 #if defined(__CUDACC__)
 /// Of a whole graph, in fused kernels.
 template <class Program>
-auto make_cuda_driver(const AccGraph& graph, const Program& program, const AccOptions& options) {
+auto make_cuda_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   if constexpr (VoteProgram<Program>) {
     return std::make_unique<CudaVote<Program>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
@@ -81,13 +81,13 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   if (graph.vertices() == 0) return result;
   // Before slots for partitions take their part of what is left.
   result.states = HostArray<typename Program::State>(graph.vertices(), "results");
-  const auto drive = [&](auto driver, auto&& copy) {
+  const auto solve = [&](auto solver, auto&& copy) {
     const auto begin = std::chrono::steady_clock::now();
     result.stats.begin_rounds();
-    driver->run(result.stats);
+    solver->run(result.stats);
     result.stats.compute_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    copy(driver->states());
+    copy(solver->states());
   };
   const auto from_host = [&](const auto* states) {
     std::copy_n(states, graph.vertices(), result.states.data());
@@ -100,19 +100,19 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     throw UsageError("this program was compiled for the host alone (compile it with nvcc, or use the host)");
 #endif
   if (graph.complete() && !graph.device().is_cuda()) {
-    drive(make_driver<Program, HostExecutor, Whole>(graph, program, options), from_host);
+    solve(make_solver<Program, HostExecutor, Whole>(graph, program, options), from_host);
 #if defined(__CUDACC__)
   } else if (graph.complete()) {
-    drive(make_cuda_driver(graph, program, options), from_device);
+    solve(make_cuda_solver(graph, program, options), from_device);
 #endif
   } else if constexpr (kTravels<Program>) {
 #if defined(__CUDACC__)
     if (graph.device().is_cuda()) {
-      drive(make_driver<Program, cuda::CudaExecutor, Partitioned>(graph, program, options), from_host);
+      solve(make_solver<Program, cuda::CudaExecutor, Partitioned>(graph, program, options), from_host);
       return result;
     }
 #endif
-    drive(make_driver<Program, HostExecutor, Partitioned>(graph, program, options), from_host);
+    solve(make_solver<Program, HostExecutor, Partitioned>(graph, program, options), from_host);
   } else {
     throw UsageError("this program works on a whole graph in one process (program.hpp says what it takes)");
   }

@@ -36,7 +36,7 @@ class ColumnExchange {
   /// How many values come from each rank, where `send[r]` go to rank r; all ranks call it.
   std::vector<std::uint64_t> counts(std::span<const std::uint64_t> send, const char* label) const;
   /// The same after `body`, which says what `send` is and may find too little memory: then all ranks throw
-  /// BudgetError, not this one alone (drive/shard.hpp: together).
+  /// BudgetError, not this one alone (memory/owned_partitions.hpp: together).
   std::vector<std::uint64_t> counts_after(const std::function<void()>& body,
                                           const std::vector<std::uint64_t>& send, const char* label) const;
   /// `send[r]` values of every column go to rank r, and `receive[r]` come from it, as counts() said; all

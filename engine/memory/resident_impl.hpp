@@ -70,7 +70,7 @@ struct ResidentGraph::Impl {
   Buffer<std::uint64_t> packed;  ///< wide edges in 8 bytes, where `packing` is worthwhile
   EdgePacking packing;
   std::array<BiasTables, 3> named;  ///< by Bias
-  std::shared_ptr<void> workspace;  ///< memory that batches of samples reuse, made by the GPU's driver
+  std::shared_ptr<void> workspace;  ///< memory that batches of samples reuse, made by the GPU's backend
   std::uint32_t max_degree = 0;
   double load_seconds = 0;
   double table_seconds = 0;  ///< all tables made so far

@@ -1,4 +1,4 @@
-// Seeds of a batch, its size, and its way to the host: the parts of the GPU's sample driver that know no
+// Seeds of a batch, its size, and its way to the host: the parts of samples on a GPU that know no
 // sampler.
 #pragma once
 

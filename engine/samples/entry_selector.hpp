@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "engine/exec/group.hpp"
-#include "engine/samples/block_driver.hpp"
 #include "engine/samples/dynamic_step.hpp"
 #include "engine/samples/errors.hpp"
+#include "engine/samples/instance_blocks.hpp"
 #include "engine/samples/step.hpp"
 #include "engine/select/options.hpp"
 

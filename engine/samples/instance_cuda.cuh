@@ -155,8 +155,8 @@ std::vector<T> download(const Device& device, const Buffer<T>& buffer, std::size
 
 /// Makes batches: grow(first, count, stream) computes, collect(first, count, store) brings results.
 template <class Grow, class Collect>
-void drive_instances(const RunOptions& options, std::uint64_t batch, Instance begin, Instance end,
-                     SampleSink* sink, RunStats& stats, Grow&& grow, Collect&& collect) {
+void run_instance_batches(const RunOptions& options, std::uint64_t batch, Instance begin, Instance end,
+                          SampleSink* sink, RunStats& stats, Grow&& grow, Collect&& collect) {
   Stream stream;
   Timer timer;
   const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {

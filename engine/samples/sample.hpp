@@ -1,5 +1,5 @@
-// Runs any traversal sampler: picks the technique, makes the tables, hands the program to the backend's
-// driver. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
+// Runs any traversal sampler: picks the technique, makes the tables, hands the program to the
+// backend. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
 #pragma once
 
 #include "engine/batch/sink.hpp"
@@ -12,7 +12,7 @@
 #include "engine/memory/tables/page_tables.hpp"
 #include "engine/samples/kinds/smallest_batch.hpp"
 #include "engine/samples/options.hpp"
-#include "engine/samples/partitioned/driver.hpp"
+#include "engine/samples/partitioned/partitioned_samples.hpp"
 #include "engine/samples/partitioned/sample.hpp"
 #include "engine/samples/partitioned/sample_host.hpp"
 #include "engine/samples/sample_host.hpp"
@@ -67,7 +67,7 @@ class SampleRun {
     stats_.table_seconds = graph_.table_seconds - tables_before;
     stats_.host_to_device_bytes += starts_.bytes();
     stats_.instances = end_ - begin_;
-    if (begin_ < end_ || graph_.paging.shard) drive();
+    if (begin_ < end_ || graph_.paging.shard) run_program();
     stats_.steps = stats_.sampled_edges;
     return stats_;
   }
@@ -175,14 +175,14 @@ class SampleRun {
     return Sampler::kBias == BiasClass::fixed && program_.tables.positive;
   }
 
-  void drive_paged() {
+  void run_partitioned() {
     if (reads_weights()) pages_.columns.weights = true;
     std::uint64_t bytes = paged_sample_bytes(graph_.graph, options_, most_seeds_, program_.sampler.depth(),
                                              graph_.device.memory().available());
     if (graph_.paging.shard) bytes *= 2;  // as much for what other ranks ask
     const auto go = [&]<class Grower>(std::type_identity<Grower>, const auto& setup) {
-      drive_paged_samples<Grower>(graph_, pages_, setup, bytes, program_.sampler.depth(), options_, begin_,
-                                  end_, sink_, stats_);
+      run_partitioned_samples<Grower>(graph_, pages_, setup, bytes, program_.sampler.depth(), options_,
+                                      begin_, end_, sink_, stats_);
     };
     using Program = SampleProgram<Sampler>;
     on_backend(
@@ -212,18 +212,18 @@ class SampleRun {
     graph_.device.memory().charge_and_release(bytes, "a batch of samples");
   }
 
-  void drive() {
-    if (graph_.paged) return drive_paged();
+  void run_program() {
+    if (graph_.paged) return run_partitioned();
     if (graph_.device.plans()) return take_smallest_batch();
     on_backend(
         graph_.device,
         [&] {
-          host::drive_samples(graph_, program_, starts_.view(), options_.revisit, options_, begin_, end_,
-                              sink_, stats_);
+          host::run_whole_samples(graph_, program_, starts_.view(), options_.revisit, options_, begin_, end_,
+                                  sink_, stats_);
         },
         [&] {
 #if defined(__CUDACC__)
-          cuda::drive_samples(graph_, program_, starts_.view(), options_, begin_, end_, sink_, stats_);
+          cuda::run_whole_samples(graph_, program_, starts_.view(), options_, begin_, end_, sink_, stats_);
 #endif
         });
   }

@@ -76,9 +76,9 @@ class SampleBatches {
 };
 
 template <class Program>
-void drive_samples(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts,
-                   const SampleOptions& options, Instance begin, Instance end, SampleSink* sink,
-                   RunStats& stats) {
+void run_whole_samples(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts,
+                       const SampleOptions& options, Instance begin, Instance end, SampleSink* sink,
+                       RunStats& stats) {
   SampleBatches job(graph, program, starts, options, end - begin, sink, stats);
   run_batches(job, {begin, end}, options.progress, stats);
 }

@@ -1,4 +1,4 @@
-// The host's driver of traversal-based samples: a thread grows one instance at a time, depth by depth.
+// Traversal-based samples on the host: a thread grows one instance at a time, depth by depth.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 #include "engine/batch/sink.hpp"
 #include "engine/batch/starts_view.hpp"
 #include "engine/memory/run_stats.hpp"
-#include "engine/samples/block_driver.hpp"
 #include "engine/samples/entry_selector.hpp"
+#include "engine/samples/instance_blocks.hpp"
 #include "engine/samples/step.hpp"
 #include "engine/samples/store.hpp"
 #include "engine/samples/visited.hpp"
@@ -85,16 +85,16 @@ class InstanceGrower {
 };
 
 template <class Program>
-void drive_samples(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts, bool revisit,
-                   const RunOptions& options, Instance begin, Instance end, SampleSink* sink,
-                   RunStats& stats) {
+void run_whole_samples(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts,
+                       bool revisit, const RunOptions& options, Instance begin, Instance end,
+                       SampleSink* sink, RunStats& stats) {
   std::vector<InstanceGrower<Program>> growers(graph.device.threads(),
                                                InstanceGrower<Program>(program, starts));
   for (auto& grower : growers) grower.revisit = revisit;
-  drive_blocks(graph.device, options, begin, end, sink, stats,
-               [&](unsigned thread, Instance instance, SampleStore& out, BlockCounters& counters) {
-                 growers[thread].grow(instance, out, counters);
-               });
+  run_blocks(graph.device, options, begin, end, sink, stats,
+             [&](unsigned thread, Instance instance, SampleStore& out, BlockCounters& counters) {
+               growers[thread].grow(instance, out, counters);
+             });
 }
 
 }  // namespace sluice::host

@@ -43,8 +43,7 @@ BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint6
                        bool with_sink) {
   constexpr std::uint64_t kStagedBytes = std::uint64_t{1} << 30;  // two of these are page-locked
   constexpr std::uint64_t kPathBytes = std::uint64_t{16} << 30;
-  constexpr std::uint64_t kCounterBytes = std::uint64_t{64}
-                                          << 10;  // what the driver allocates beside the batch
+  constexpr std::uint64_t kCounterBytes = std::uint64_t{64} << 10;  // what the run allocates beside the batch
   const std::uint64_t free = device.memory().available();
   const std::uint64_t room = free > kCounterBytes ? free - kCounterBytes : 0;
   const std::uint64_t each = with_sink || device.plans() ? 2 * row_bytes : row_bytes;

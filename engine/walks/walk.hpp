@@ -1,5 +1,5 @@
-// Runs any walk sampler: picks technique and layout, makes the tables, hands the program to the backend's
-// driver. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
+// Runs any walk sampler: picks technique and layout, makes the tables, hands the program to the
+// backend. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 #include "engine/select/bias.hpp"
 #include "engine/select/tables.hpp"
 #include "engine/walks/options.hpp"
-#include "engine/walks/partitioned/driver.hpp"
+#include "engine/walks/partitioned/partitioned_walks.hpp"
 #include "engine/walks/partitioned/walk_host.hpp"
 #include "engine/walks/sharded/walk_host.hpp"
 #include "engine/walks/step.hpp"
@@ -126,7 +126,7 @@ class WalkRun {
   void choose() {
     if constexpr (Sampler::kBias == BiasClass::uniform) {
       if (stats_.select == Select::automatic && take_codes())
-        return drive_paged(WalkProgram<Sampler, CodedIndexTable, Acceptance::always>{
+        return run_partitioned(WalkProgram<Sampler, CodedIndexTable, Acceptance::always>{
             graph_.view, sampler_, {}, nullptr, options_.seed});
       if (stats_.select == Select::automatic)
         return with_edges<Sampler>([&](auto edges) { direct(sampler_, IndexTable<decltype(edges)>{edges}); });
@@ -200,8 +200,8 @@ class WalkRun {
         ensure_bounds(graph_, tables_, tables_of(sampler));
         return with_edges<Biased>([&](auto edges) {
           using Table = IndexTable<decltype(edges)>;
-          drive(WalkProgram<Biased, Table, Acceptance::fixed>{graph_.view, sampler, Table{edges},
-                                                              tables_.bounds.data(), options_.seed});
+          run_program(WalkProgram<Biased, Table, Acceptance::fixed>{graph_.view, sampler, Table{edges},
+                                                                    tables_.bounds.data(), options_.seed});
         });
       default:
         throw UsageError("--select: a walk selects by its, alias or rejection");
@@ -213,8 +213,8 @@ class WalkRun {
       if (stats_.select == Select::its) {
         using Table = IndexTable<CsrEdges>;
         stay_csr();
-        return drive(WalkProgram<Sampler, Table, Acceptance::transform>{graph_.view, sampler_, Table{},
-                                                                        nullptr, options_.seed});
+        return run_program(WalkProgram<Sampler, Table, Acceptance::transform>{graph_.view, sampler_, Table{},
+                                                                              nullptr, options_.seed});
       }
       if constexpr (HasBound<Sampler>) {
         if (stats_.select == Select::rejection) return propose_dynamic();
@@ -232,8 +232,8 @@ class WalkRun {
 
   void propose_dynamic() {
     const auto go = [&](auto table) {
-      drive(WalkProgram<Sampler, decltype(table), Acceptance::dynamic>{graph_.view, sampler_, table, nullptr,
-                                                                       options_.seed});
+      run_program(WalkProgram<Sampler, decltype(table), Acceptance::dynamic>{graph_.view, sampler_, table,
+                                                                             nullptr, options_.seed});
     };
     if constexpr (HasEdgeBias<Sampler>) {
       if (!edge_bias_is_uniform()) return with_alias(sampler_, go);
@@ -285,26 +285,28 @@ class WalkRun {
 
   template <class Biased, class Table>
   void direct(const Biased& sampler, const Table& table) {
-    drive(
+    run_program(
         WalkProgram<Biased, Table, Acceptance::always>{graph_.view, sampler, table, nullptr, options_.seed});
   }
 
   template <class Program>
-  void drive(const Program& program) {
+  void run_program(const Program& program) {
     if (begin_ == end_ && !graph_.paging.shard) return;
-    if (graph_.paged) return drive_paged(program);
+    if (graph_.paged) return run_partitioned(program);
     on_backend(
         graph_.device,
-        [&] { host::drive_walks(graph_, program, starts_.view(), options_, begin_, end_, sink_, stats_); },
+        [&] {
+          host::run_whole_walks(graph_, program, starts_.view(), options_, begin_, end_, sink_, stats_);
+        },
         [&] {
 #if defined(__CUDACC__)
-          cuda::drive_walks(graph_, program, starts_.view(), options_, begin_, end_, sink_, stats_);
+          cuda::run_whole_walks(graph_, program, starts_.view(), options_, begin_, end_, sink_, stats_);
 #endif
         });
   }
 
   template <class Program>
-  void drive_paged([[maybe_unused]] const Program& program) {
+  void run_partitioned([[maybe_unused]] const Program& program) {
     if constexpr (PageableProgram<Program>) {
       // A scan, or a rejection by weight, reads the weights themselves.
       if (graph_.graph.weighted && Program::kScans) pages_.columns.weights = true;

@@ -11,8 +11,8 @@
 
 namespace sluice::cuda {
 
-void drive_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
-                        Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
+void run_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
+                      Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
   const BatchPlan plan = plan_batches(graph.device, row_bytes, end - begin, sink != nullptr);
   if (graph.device.plans()) return;

@@ -1,4 +1,4 @@
-// The GPU's driver of walks: one lane a walk, no CPU work a step. Paths are stored by step, so that the lanes
+// Walks on the GPU: one lane a walk, no CPU work a step. Paths are stored by step, so that the lanes
 // of a warp write side by side, and are turned into rows where they leave for the host.
 // walk_kernel is no advance() (advance.cuh), the measured exception: with 16 bytes read a step it makes 95%
 // of the random reads of an H100 (docs/performance.md).
@@ -123,19 +123,20 @@ void launch_walks(const Program& program, const StartsView& starts, Instance fir
 using LaunchWalks = FunctionRef<void(Instance first, std::uint64_t count, std::uint64_t pitch, Vertex* paths,
                                      WalkCounters* counters, cudaStream_t stream)>;
 
-/// Drives batches of walks and streams them to the sink: while a batch is computed, the one before it is
+/// Runs batches of walks and streams them to the sink: while a batch is computed, the one before it is
 /// copied to page-locked memory, and the one before that is written.
-void drive_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
-                        Instance begin, Instance end, WalkSink* sink, RunStats& stats);
+void run_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
+                      Instance begin, Instance end, WalkSink* sink, RunStats& stats);
 
 template <class Program>
-void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
-                 const WalkOptions& options, Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
+void run_whole_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
+                     const WalkOptions& options, Instance begin, Instance end, WalkSink* sink,
+                     RunStats& stats) {
   const auto launch = [&](Instance first, std::uint64_t count, std::uint64_t pitch, Vertex* paths,
                           WalkCounters* counters, cudaStream_t stream) {
     launch_walks(program, starts, first, count, pitch, options.length, paths, counters, stream);
   };
-  drive_walk_batches(graph, launch, options, begin, end, sink, stats);
+  run_walk_batches(graph, launch, options, begin, end, sink, stats);
 }
 
 }  // namespace sluice::cuda

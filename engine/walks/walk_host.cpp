@@ -12,8 +12,8 @@
 
 namespace sluice::host {
 
-void drive_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const WalkOptions& options,
-                        Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
+void run_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const WalkOptions& options,
+                      Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
   const std::uint64_t room = std::max<std::uint64_t>(graph.device.memory().available() / (2 * row_bytes), 1);
   const std::uint64_t most = std::min(std::max(kBatchBytes / row_bytes, kWalksPerBlock), end - begin),

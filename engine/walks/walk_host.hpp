@@ -53,18 +53,19 @@ WalkCounters walk_block(const WholeWalks<Program>& walks, const StartsView& star
 using WalkBlock =
     FunctionRef<WalkCounters(Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows)>;
 
-/// Drives batches of walks over the whole range and streams them to the sink.
-void drive_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const WalkOptions& options,
-                        Instance begin, Instance end, WalkSink* sink, RunStats& stats);
+/// Runs batches of walks over the whole range and streams them to the sink.
+void run_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const WalkOptions& options,
+                      Instance begin, Instance end, WalkSink* sink, RunStats& stats);
 
 template <class Program>
-void drive_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
-                 const WalkOptions& options, Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
+void run_whole_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
+                     const WalkOptions& options, Instance begin, Instance end, WalkSink* sink,
+                     RunStats& stats) {
   const WholeWalks<Program> walks{program, options.length};
   const auto walk = [&](Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows) {
     return walk_block(walks, starts, first, from, to, rows);
   };
-  drive_walk_batches(graph, walk, options, begin, end, sink, stats);
+  run_walk_batches(graph, walk, options, begin, end, sink, stats);
 }
 
 }  // namespace sluice::host

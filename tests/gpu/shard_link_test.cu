@@ -4,8 +4,8 @@
 
 #include "engine/samples/kinds/multidimensional.hpp"
 #include "engine/samples/one_pass/partitioned_node.hpp"
-#include "engine/samples/partitioned/driver.hpp"
 #include "engine/samples/partitioned/items_cuda.cuh"
+#include "engine/samples/partitioned/partitioned_samples.hpp"
 #include "engine/samples/pool/pool.hpp"
 #include "engine/sampling/run.hpp"
 #include "gpu/gpu.hpp"
@@ -48,7 +48,7 @@ void expect_same_nodes(std::uint64_t drawn, Instance instances) {
         ThreadDeviceRanks link(rank, meeting);
         RunStats stats;
 
-        drive_paged_samples<PagedNodeGrower<cuda::PagedItems>>(
+        run_partitioned_samples<PagedNodeGrower<cuda::PagedItems>>(
             impl, PageRequest(impl), PagedNodeSetup{impl, program, stats, &link}, 4096, 1, mine, share.begin,
             share.end, &digest, stats);
 

@@ -4,7 +4,7 @@
 
 #include "engine/batch/starts_upload.hpp"
 #include "engine/samples/kinds/neighbor.hpp"
-#include "engine/samples/partitioned/driver.hpp"
+#include "engine/samples/partitioned/partitioned_samples.hpp"
 #include "engine/samples/partitioned/shard_sample_cuda.cuh"
 #include "engine/sampling/run.hpp"
 #include "gpu/gpu.hpp"
@@ -164,7 +164,7 @@ void expect_same_on_link(const Sampler& sampler, bool revisit) {
              RunStats stats;
              const cuda::PagedSampleSetup<Program> setup{impl, program, from.view(), revisit, false, stats};
 
-             drive_paged_samples<cuda::ShardGrower<Program>>(
+             run_partitioned_samples<cuda::ShardGrower<Program>>(
                  impl, pages, cuda::ShardSampleSetup<Program>{setup, &link, true}, 4096, sampler.depth(),
                  mine, share(rank), share(rank + 1), &digest, stats);
 

@@ -8,7 +8,7 @@
 #include "engine/sampling/run.hpp"
 #include "engine/walks/kinds/node2vec.hpp"
 #include "engine/walks/kinds/uniform.hpp"
-#include "engine/walks/sharded/driver.hpp"
+#include "engine/walks/sharded/resident_walks.hpp"
 #include "engine/walks/sharded/walk_cuda.cuh"
 #include "gpu/gpu.hpp"
 #include "gpu/thread_ranks.hpp"
@@ -54,7 +54,7 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     plan->batch = (plan->batch + 1) / 2;  // two batches
     ThreadDeviceRanks link(rank, meeting);
     ShardJobOf<Program, cuda::ShardBatch<Program>> job(program, link);
-    ShardWalkDriver(impl, job, pages, from.view(), options, mine.stats, begin, end, *std::move(plan))
+    ResidentWalks(impl, job, pages, from.view(), options, mine.stats, begin, end, *std::move(plan))
         .run_all({begin, end}, &mine.walks);
   });
   return all;

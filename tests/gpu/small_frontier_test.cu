@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/acc/resident_cuda/vote_driver.cuh"
+#include "engine/acc/resident_cuda/cuda_vote.cuh"
 #include "engine/acc/rounds/vote.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/exec/host_executor.hpp"

@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) level_start_kernel(LevelsVie
   view.trace.begin();
 }
 
-// ---- driver
+// ---- launcher
 
 template <class Program>
 class CudaLevels {

@@ -96,7 +96,7 @@ __global__ inline void __launch_bounds__(cuda::kTeamBlock)
   if (i * stride < vertices) roots[i] = states[i * stride];
 }
 
-// ---- driver
+// ---- launcher
 
 template <class Program>
 class CudaMerge {

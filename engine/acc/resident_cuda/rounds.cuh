@@ -1,4 +1,4 @@
-// What drivers on a GPU share: room for worklists, a persistent kernel's launch, and the trace that it
+// What solvers on a GPU share: room for worklists, a persistent kernel's launch, and the trace that it
 // leaves.
 #pragma once
 

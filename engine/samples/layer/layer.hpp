@@ -1,4 +1,4 @@
-// Runs any layer sampler: picks the technique, makes the tables, hands the program to the backend's driver.
+// Runs any layer sampler: picks the technique, makes the tables, hands the program to the backend.
 // Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
 #pragma once
 
@@ -14,13 +14,13 @@
 #include "engine/memory/run_stats.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
 #include "engine/memory/tables/page_tables.hpp"
-#include "engine/samples/block_driver.hpp"
+#include "engine/samples/instance_blocks.hpp"
 #include "engine/samples/instance_job.hpp"
 #include "engine/samples/layer/arena.hpp"
 #include "engine/samples/layer/partitioned.hpp"
 #include "engine/samples/layer/sampler.hpp"
 #include "engine/samples/options.hpp"
-#include "engine/samples/partitioned/driver.hpp"
+#include "engine/samples/partitioned/partitioned_samples.hpp"
 #if defined(__CUDACC__)
 #include "engine/samples/instance_cuda.cuh"
 #include "engine/samples/partitioned/items_cuda.cuh"
@@ -54,7 +54,7 @@ struct LayerJob : InstanceJob<SampleSink> {
   void in_partitions(RunStats& stats) const {
     const std::uint64_t each = paged_layer_bytes(graph.device, program.sizes, graph.paging.shard);
     const auto link = graph.link();
-    drive_paged_samples<PagedLayerGrower<Items, Sampler>>(
+    run_partitioned_samples<PagedLayerGrower<Items, Sampler>>(
         graph, *pages, PagedLayerSetup<Sampler>{graph, program, stats, link.get()}, each,
         program.sampler.depth(), options, begin, end, sink, stats);
     if (link) stats.exchanged_bytes += link->bytes_sent();
@@ -63,7 +63,7 @@ struct LayerJob : InstanceJob<SampleSink> {
   void on_host(RunStats& stats) const {
     if (graph.paged) return in_partitions<host::PagedItems>(stats);
     const LayerArena arena(graph.device, program.sizes, graph.device.threads());
-    host::drive_blocks(
+    host::run_blocks(
         graph.device, options, begin, end, sink, stats,
         [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
           const LayerScratch slot = arena.view().at(thread);
@@ -88,7 +88,7 @@ struct LayerJob : InstanceJob<SampleSink> {
     const Buffer<cuda::InstanceCounters> counters(graph.device, 1, "counters");
     const cuda::InstanceCounters zero{};
     copy_to_device(graph.device, counters.data(), &zero, sizeof zero);
-    cuda::drive_instances(
+    cuda::run_instance_batches(
         options, batch, begin, end, sink, stats,
         [&](Instance first, std::uint64_t count, const cuda::Stream& stream) {
           const auto grow = [=, program = program, slots = arena.view(),

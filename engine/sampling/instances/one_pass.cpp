@@ -16,15 +16,15 @@
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/read_targets.hpp"
 #include "engine/memory/run_stats.hpp"
-#include "engine/samples/block_driver.hpp"
+#include "engine/samples/instance_blocks.hpp"
 #include "engine/samples/instance_job.hpp"
 #include "engine/samples/kinds/edge.hpp"
 #include "engine/samples/kinds/node.hpp"
 #include "engine/samples/one_pass/partitioned_node.hpp"
 #include "engine/samples/one_pass/step.hpp"
 #include "engine/samples/options.hpp"
-#include "engine/samples/partitioned/driver.hpp"
 #include "engine/samples/partitioned/edge_questions.hpp"
+#include "engine/samples/partitioned/partitioned_samples.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 #if defined(__CUDACC__)
 #include "engine/samples/instance_cuda.cuh"
@@ -54,9 +54,9 @@ struct OnePassJob : InstanceJob<SampleSink> {
     const std::uint64_t each = paged_node_bytes(graph.device, graph.graph, program.count, graph.paging.shard,
                                                 graph.device.memory().available());
     const auto link = graph.link();
-    drive_paged_samples<PagedNodeGrower<Items>>(graph, PageRequest(graph),
-                                                PagedNodeSetup{graph, program, stats, link.get()}, each, 1,
-                                                options, begin, end, sink, stats);
+    run_partitioned_samples<PagedNodeGrower<Items>>(graph, PageRequest(graph),
+                                                    PagedNodeSetup{graph, program, stats, link.get()}, each,
+                                                    1, options, begin, end, sink, stats);
     if (link) stats.exchanged_bytes += link->bytes_sent();
   }
 
@@ -67,7 +67,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
     const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
     std::atomic<std::uint64_t> read{0};
-    host::drive_blocks(
+    host::run_blocks(
         graph.device, options, begin, end, sink, stats,
         [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
           std::uint64_t* const mine = values.data() + thread * program.count;
@@ -172,7 +172,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
     const Buffer<std::uint64_t> counts(graph.device, nodes ? batch * program.count : 0, kPurpose);
     const Buffer<std::uint64_t> offsets(graph.device, nodes ? batch * program.count : 0, kPurpose);
     const cuda::LeftList left(graph.device, batch * hubs_drawn);
-    cuda::drive_instances(
+    cuda::run_instance_batches(
         options, batch, begin, end, sink, stats,
         [&](Instance first, std::uint64_t count, const cuda::Stream& stream) {
           draw_on_cuda(first, count, values.data(), slots.data(), stream, stats);

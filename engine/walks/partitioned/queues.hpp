@@ -1,4 +1,4 @@
-// What the driver of walks in partitions asks of a batch, whatever the sampler and the backend: its code is
+// What PartitionedWalks asks of a batch, whatever the sampler and the backend: its code is
 // compiled once.
 #pragma once
 

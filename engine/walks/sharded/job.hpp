@@ -1,5 +1,5 @@
-// What the driver of walks over ranks that each hold all of their partitions asks of a backend and a sampler:
-// its own code is compiled once.
+// What ResidentWalks, over ranks that each hold all of their partitions, asks of a backend and a sampler: its
+// own code is compiled once.
 #pragma once
 
 #include <algorithm>
@@ -112,7 +112,7 @@ class ShardJobOf final : public ShardJob {
   PagedWalks<Program> walks_;
 };
 
-/// Walks by ShardWalkDriver, if every rank's part of the graph fits its device and `connect` finds a way
+/// Walks by ResidentWalks, if every rank's part of the graph fits its device and `connect` finds a way
 /// between the ranks (null, on all of them, where there is none); false, on all of them, where not.
 /// `slot_bytes` as in plan_resident_shard.
 bool walk_resident_shard(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,

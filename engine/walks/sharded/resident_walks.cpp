@@ -1,4 +1,4 @@
-#include "engine/walks/sharded/driver.hpp"
+#include "engine/walks/sharded/resident_walks.hpp"
 
 #include <numeric>
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace sluice {
 
-ShardWalkDriver::ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, const PageRequest& pages,
-                                 StartsView starts, const WalkOptions& options, RunStats& stats,
-                                 Instance begin, Instance end, PagedPlan plan)
+ResidentWalks::ResidentWalks(ResidentGraph::Impl& graph, ShardJob& job, const PageRequest& pages,
+                             StartsView starts, const WalkOptions& options, RunStats& stats, Instance begin,
+                             Instance end, PagedPlan plan)
     : graph_(graph),
       job_(job),
       options_(options),
@@ -37,7 +37,7 @@ ShardWalkDriver::ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, cons
   batch.partitions = cache_.partitions();
 }
 
-void ShardWalkDriver::run_all(InstanceRange range, WalkSink* sink) {
+void ResidentWalks::run_all(InstanceRange range, WalkSink* sink) {
   for (const auto& half : halves_) half->connect();
   leaving_.emplace(graph_.device, origins_, job_.rows_in_parts() ? &ranks_ : nullptr, cache_.plan().batch,
                    options_.length, options_.length, sink, stats_);
@@ -55,12 +55,12 @@ void ShardWalkDriver::run_all(InstanceRange range, WalkSink* sink) {
   cache_.count(stats_);
 }
 
-std::uint64_t ShardWalkDriver::next(std::uint64_t) {
+std::uint64_t ResidentWalks::next(std::uint64_t) {
   origins_.begin(batch_++);
   return origins_.own_count();
 }
 
-void ShardWalkDriver::run(Instance, std::uint64_t, BatchWriter& writer) {
+void ResidentWalks::run(Instance, std::uint64_t, BatchWriter& writer) {
   ranks_.barrier("a batch of walks");
   const double start = seconds_now();
   walk_batch();
@@ -69,7 +69,7 @@ void ShardWalkDriver::run(Instance, std::uint64_t, BatchWriter& writer) {
 }
 
 /// Halves take turns: the host waits for what one of them hands over while the other works.
-void ShardWalkDriver::walk_batch() {
+void ResidentWalks::walk_batch() {
   std::vector<bool> left(halves_.size(), true);
   rows_->clear();
   for (const auto& half : halves_) half->begin();
@@ -82,7 +82,7 @@ void ShardWalkDriver::walk_batch() {
 
 /// Walks of a half change hands and go on; false when all ranks have none of them left. `begun`: they were
 /// worked on before.
-bool ShardWalkDriver::superstep(unsigned h, bool begun) {
+bool ResidentWalks::superstep(unsigned h, bool begun) {
   ShardWalks& walks = *halves_[h];
   const Crossing crossing = walks.exchange();
   stats_.entries_sent += crossing.sent, stats_.entries_received += crossing.received;
@@ -95,13 +95,13 @@ bool ShardWalkDriver::superstep(unsigned h, bool begun) {
 
 /// All walks that are left need a list of another rank beside their own: that of one of them comes, and
 /// walks that can go on do.
-void ShardWalkDriver::bring_pair(bool some) {
+void ResidentWalks::bring_pair(bool some) {
   if (some) hold({cache_.plan().partitions.owner(halves_[0]->first_pair().second)});
   ranks_.barrier("lists of other ranks");
 }
 
 /// Makes this rank's partitions visible, and `more` beside them.
-void ShardWalkDriver::hold(std::vector<std::uint32_t> more) {
+void ResidentWalks::hold(std::vector<std::uint32_t> more) {
   const OwnedPartitions own = cache_.own();
   const std::size_t others = more.size();
   more.resize(others + own.end - own.begin);
@@ -127,16 +127,16 @@ bool walk_resident_shard(ResidentGraph::Impl& graph, const PageRequest& pages, S
   }
   ShardJob* const job = connect(ranks);
   if (!job) return false;
-  std::optional<ShardWalkDriver> driver;
+  std::optional<ResidentWalks> walks;
   try {
     together(&ranks, [&] {
-      driver.emplace(graph, *job, pages, starts, options, stats, begin, end, *std::move(plan));
+      walks.emplace(graph, *job, pages, starts, options, stats, begin, end, *std::move(plan));
     });
   } catch (const BudgetError&) {
     job->abort();  // one rank's is gone
     return false;  // of all ranks: queues take less
   }
-  driver->run_all({begin, end}, sink);
+  walks->run_all({begin, end}, sink);
   return true;
 }
 

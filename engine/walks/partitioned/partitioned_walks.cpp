@@ -1,4 +1,4 @@
-#include "engine/walks/partitioned/driver.hpp"
+#include "engine/walks/partitioned/partitioned_walks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,11 +20,11 @@ namespace sluice {
 
 namespace {
 
-class PagedWalkDriver {
+class PartitionedWalks {
  public:
-  PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
-                  const WalkOptions& options, WalkSink* sink, RunStats& stats, InstanceRange range,
-                  PagedPlan plan, const MakeQueues& make);
+  PartitionedWalks(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
+                   const WalkOptions& options, WalkSink* sink, RunStats& stats, InstanceRange range,
+                   PagedPlan plan, const MakeQueues& make);
 
   void run_all(InstanceRange range);
 
@@ -59,9 +59,9 @@ class PagedWalkDriver {
   std::uint64_t batch_ = 0;
 };
 
-PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
-                                 const WalkOptions& options, WalkSink* sink, RunStats& stats,
-                                 InstanceRange range, PagedPlan plan, const MakeQueues& make)
+PartitionedWalks::PartitionedWalks(ResidentGraph::Impl& graph, const PageRequest& pages, StartsView starts,
+                                   const WalkOptions& options, WalkSink* sink, RunStats& stats,
+                                   InstanceRange range, PagedPlan plan, const MakeQueues& make)
     : graph_(graph),
       options_(options),
       sink_(sink),
@@ -82,7 +82,7 @@ PagedWalkDriver::PagedWalkDriver(ResidentGraph::Impl& graph, const PageRequest& 
                 sink, stats);
 }
 
-void PagedWalkDriver::run_all(InstanceRange range) {
+void PartitionedWalks::run_all(InstanceRange range) {
   run_batches(*this, range, options_.progress, stats_);
   stats_.steps += queues_->steps(), stats_.selections += queues_->steps();
   stats_.selection_iterations += queues_->rounds();
@@ -92,12 +92,12 @@ void PagedWalkDriver::run_all(InstanceRange range) {
   cache_.count(stats_);
 }
 
-std::uint64_t PagedWalkDriver::next(std::uint64_t) {
+std::uint64_t PartitionedWalks::next(std::uint64_t) {
   origins_.begin(batch_++);
   return origins_.own_count();
 }
 
-void PagedWalkDriver::run(Instance, std::uint64_t, BatchWriter& writer) {
+void PartitionedWalks::run(Instance, std::uint64_t, BatchWriter& writer) {
   const double start = seconds_now(), left = stats_.transfer_seconds + stats_.write_seconds;
   walk_batch(writer);
   if (whole_rows() && sink_)
@@ -107,7 +107,7 @@ void PagedWalkDriver::run(Instance, std::uint64_t, BatchWriter& writer) {
 }
 
 /// Leg by leg. What the last one made is still on the device.
-void PagedWalkDriver::walk_batch(BatchWriter& writer) {
+void PartitionedWalks::walk_batch(BatchWriter& writer) {
   ActiveWalks& batch = queues_->batch();
   batch.from = 0, batch.until = std::min(leg(), options_.length);
   queues_->publish(cache_);
@@ -122,13 +122,13 @@ void PagedWalkDriver::walk_batch(BatchWriter& writer) {
   }
 }
 
-void PagedWalkDriver::walk_leg() {
+void PartitionedWalks::walk_leg() {
   do {
     walk_here();
   } while (exchange_ && exchange_->hand_over(waiting_here(), stats_));
 }
 
-std::uint64_t PagedWalkDriver::waiting_here() const {
+std::uint64_t PartitionedWalks::waiting_here() const {
   const std::span<const std::uint64_t> waiting = queues_->waiting();
   const OwnedPartitions& own = cache_.own();
   return std::reduce(waiting.begin() + own.begin, waiting.begin() + own.end,
@@ -136,7 +136,7 @@ std::uint64_t PagedWalkDriver::waiting_here() const {
 }
 
 /// Works until half of the walks that waited for partitions of this rank have gone; alone, until all have.
-void PagedWalkDriver::walk_here() {
+void PartitionedWalks::walk_here() {
   // A walk that has left for another rank is gone for a while, and the last walks would bring every partition
   // for a few of them: half of what waited stays for the next time. Four H200s with slots for a third of
   // their part of a graph of scale 24 took 13 s so, and without it had not ended after 60.
@@ -155,7 +155,7 @@ void PagedWalkDriver::walk_here() {
   }
 }
 
-void PagedWalkDriver::work(std::span<const std::uint32_t> keys) {
+void PartitionedWalks::work(std::span<const std::uint32_t> keys) {
   queues_->publish(cache_);
   queues_->advance(keys);
 }
@@ -172,7 +172,7 @@ void walk_in_partitions(ResidentGraph::Impl& graph, const PageRequest& pages, St
   PagedPlan plan = graph.share_memory(pages.columns, (bytes_per_walk + row_bytes) * origins, end - begin,
                                       options.length, row_bytes);
   if (graph.device.plans()) return;
-  PagedWalkDriver(graph, pages, starts, options, sink, stats, range, std::move(plan), make).run_all(range);
+  PartitionedWalks(graph, pages, starts, options, sink, stats, range, std::move(plan), make).run_all(range);
 }
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// The queue driver of walks on a graph in partitions: brings partitions where walks wait, works on what is
+// Walks on a graph in partitions, by queues: brings partitions where walks wait, works on what is
 // here while the next ones come, until all walks of a batch have ended; batch by batch.
 #pragma once
 

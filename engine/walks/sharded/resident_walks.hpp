@@ -1,4 +1,4 @@
-// The driver of walks over ranks that each hold all of their partitions on the device: in every superstep
+// Walks over ranks that each hold all of their partitions on the device: in every superstep
 // all walks that are here go on until they leave for another rank or end, then change hands; batch by
 // batch, each in two halves where a device works by itself.
 // The longest walk leaves at almost every step, so that there are about as many supersteps as steps.
@@ -20,12 +20,12 @@
 
 namespace sluice {
 
-class ShardWalkDriver {
+class ResidentWalks {
  public:
   /// All ranks make one, of the same plan; one may find too little memory (together). All receive first where
   /// the instances are, and what comes after is a rank's own, up to run_all().
-  ShardWalkDriver(ResidentGraph::Impl& graph, ShardJob& job, const PageRequest& pages, StartsView starts,
-                  const WalkOptions& options, RunStats& stats, Instance begin, Instance end, PagedPlan plan);
+  ResidentWalks(ResidentGraph::Impl& graph, ShardJob& job, const PageRequest& pages, StartsView starts,
+                const WalkOptions& options, RunStats& stats, Instance begin, Instance end, PagedPlan plan);
 
   void run_all(InstanceRange range, WalkSink* sink);
 

@@ -82,8 +82,8 @@ class BlockJob {
 };
 
 template <class Grow>
-void drive_blocks(const Device& device, const RunOptions& options, Instance begin, Instance end,
-                  SampleSink* sink, RunStats& stats, const Grow& grow) {
+void run_blocks(const Device& device, const RunOptions& options, Instance begin, Instance end,
+                SampleSink* sink, RunStats& stats, const Grow& grow) {
   if (device.plans()) return;
   BlockJob job(device, sink, stats, grow);
   run_batches(job, {begin, end}, options.progress, stats);

@@ -6,7 +6,7 @@
 
 namespace sluice::acc {
 
-// ---- driver
+// ---- launcher
 
 template <class Program>
 class CudaVote {
