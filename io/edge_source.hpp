@@ -59,7 +59,7 @@ struct ReadOptions {
   bool timestamps = false;             ///< third column (fourth, with weights = column) kept as time
   bool may_be_empty = false;           ///< a file without edges is none that was named by mistake
   unsigned threads = 1;                ///< parsers
-  std::size_t batch_bytes = 8u << 20;  ///< parsed at a time, per thread, where memory has room for that
+  std::size_t batch_bytes = 8u << 20;  ///< parsed at a time, per thread, where memory holds that
   /// What is said where a weight or a time that was asked for is not there; the caller knows the remedy.
   std::string weight_remedy = "every edge needs one, or leave --weights column out";
   std::string time_remedy = "every edge needs one, or leave --timestamps out";

@@ -15,8 +15,8 @@ namespace sluice::io {
 enum class Caching {
   system,  ///< what is read is left in the system's cache, which reads ahead
   /// What the cache holds is taken from it. The rest is read past it and not kept, but for reads of less than
-  /// 64 KiB, the end of the file, and threads whose 2 MiB are more than a 64th of the budget, or found no
-  /// room in it.
+  /// 64 KiB, the end of the file, and threads whose 2 MiB are more than a 64th of the budget, or did not
+  /// fit in it.
   none,
 };
 

@@ -175,8 +175,8 @@ std::string OutputFile::temporary_of(const std::string& path, const std::string&
   const long limit = ::pathconf(folder_of(path).c_str(), _PC_NAME_MAX);
   const std::string behind = ".partial-" + tag;
   const std::string name = fs::path(path).filename();
-  const auto room = static_cast<std::size_t>((limit > 0 ? limit : kUsualLimit) - kBehind);
-  if (name.size() + behind.size() <= room) return path + behind;
+  const auto longest = static_cast<std::size_t>((limit > 0 ? limit : kUsualLimit) - kBehind);
+  if (name.size() + behind.size() <= longest) return path + behind;
   const std::string shorter = fmt::format("sluice-{:016x}", std::hash<std::string>()(name));
   return (fs::path(path).parent_path() / (shorter + behind)).string();
 }

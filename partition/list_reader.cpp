@@ -34,7 +34,7 @@ struct ListReader::Stretch {
 void ListReader::for_each(std::span<const Vertex> vertices, const Use& use) const {
   if (file_ == nullptr) return use(rows_, 0, vertices.size());
   const std::uint64_t edge = sizeof(Vertex) + (weights_ ? sizeof(float) : 0);
-  const std::uint64_t room = std::min<std::uint64_t>(kHeldBytes, host_budget().available() / 8) / edge;
+  const std::uint64_t most_held = std::min<std::uint64_t>(kHeldBytes, host_budget().available() / 8) / edge;
   std::vector<Stretch> stretches;
   for (std::size_t next = 0; next < vertices.size();) {
     stretches.clear();
@@ -43,7 +43,7 @@ void ListReader::for_each(std::span<const Vertex> vertices, const Use& use) cons
       const EdgeIndex first = rows_.offsets[vertices[next]], last = rows_.offsets[vertices[next] + 1];
       const bool close = !stretches.empty() && first - stretches.back().last <= kGap;
       const std::uint64_t more = last - (close ? stretches.back().last : first);
-      if (held > 0 && held + more > room) break;
+      if (held > 0 && held + more > most_held) break;
       if (!close) stretches.push_back({first, first, held, next, next});
       stretches.back().last = last, stretches.back().end = next + 1;
       held += more;

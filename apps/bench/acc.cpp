@@ -187,7 +187,7 @@ class AccSuite {
     put(name + ", rate", std::move(rates), "G edges/s", "stored edges / time");
   }
 
-  /// Rounds of messages about two states, where there is room for them.
+  /// Rounds of messages about two states, where memory holds them.
   void beliefs() {
     if (!options_.wants("bp") || graph_->directed) return;
     const acc::AccPlan plan = acc::plan_beliefs(device_, *graph_, 2);

@@ -97,7 +97,7 @@ void run_sample(const Command& command, SampleCommand& c) {
   if (c.common.plan) return job.print_plan(first);
 
   RunStats stats;
-  job.with_room(first, plan_with, [&](const RunPlan& plan) {
+  job.within_memory(first, plan_with, [&](const RunPlan& plan) {
     auto& results = job.open_results(attributes_of(command, c), starts, SampleWriter::text_columns(c.sample));
     SampleWriter writer(results, job.ids(), c.sample, c.common.format);
     const auto verifier = c.common.verify

@@ -154,11 +154,11 @@ void Job::throw_refusal() const {
   if (!refusal_.empty()) throw BudgetError(refusal_);
 }
 
-std::uint64_t Job::roomy_device_bytes(const JobNeed& need) const {
+std::uint64_t Job::ample_device_bytes(const JobNeed& need) const {
   return device_->memory().used() + 2 * (need.device_bytes + need.most);
 }
 
-std::uint64_t Job::roomy_host_bytes(const JobNeed& need) const {
+std::uint64_t Job::ample_host_bytes(const JobNeed& need) const {
   return host_budget().used() + 4 * (need.host_bytes + need.most);
 }
 
@@ -171,13 +171,13 @@ void Job::throw_too_large(const BudgetError& error, const JobNeed& need) const {
     allowed.push_back(format_size(memory.ceiling()));
     raise.push_back(fmt::format("--{}-memory", name));
   };
-  add("host", roomy_host_bytes(need), host);
-  add("device", roomy_device_bytes(need), device);
+  add("host", ample_host_bytes(need), host);
+  add("device", ample_device_bytes(need), device);
   if (need.most == 0 || needs.empty()) throw error;
-  throw BudgetError(fmt::format(
-      "one {} can take up to {}, and with room for it the job needs {}, but {} are allowed (raise {})",
-      need.part, format_size(need.most), fmt::join(needs, " and "), fmt::join(allowed, " and "),
-      fmt::join(raise, " and ")));
+  throw BudgetError(
+      fmt::format("one {} can take up to {}, and with it the job needs {}, but {} are allowed (raise {})",
+                  need.part, format_size(need.most), fmt::join(needs, " and "), fmt::join(allowed, " and "),
+                  fmt::join(raise, " and ")));
 }
 
 bool Job::may_begin_again() {
@@ -187,7 +187,7 @@ bool Job::may_begin_again() {
 }
 
 bool Job::hold_less() {
-  if (needs_.in_edges_if_room && needs_.in_edges) {
+  if (needs_.in_edges_if_they_fit && needs_.in_edges) {
     needs_.in_edges = false;
     graph_.in = Csr{};
     graph_.in_elsewhere.reset();
@@ -227,12 +227,12 @@ std::string Job::refusal(const FindNeed& need) {
   const bool alone = world().size() == 1;
   const char *const least = alone ? "" : "at least ", *const each = alone ? "" : " on each rank";
   std::string line, remedies;
-  const auto amount = [&](std::uint64_t bytes, std::uint64_t roomy) {
-    const bool more = alone && found.most != 0 && roomy > bytes && roomy < kShown;
-    return format_need(bytes) + (more ? fmt::format(" ({} for any {})", format_need(roomy), found.part) : "");
+  const auto amount = [&](std::uint64_t bytes, std::uint64_t ample) {
+    const bool more = alone && found.most != 0 && ample > bytes && ample < kShown;
+    return format_need(bytes) + (more ? fmt::format(" ({} for any {})", format_need(ample), found.part) : "");
   };
-  const auto of_host = [&](std::uint64_t bytes) { return amount(bytes, roomy_host_bytes(found)); };
-  const auto of_device = [&](std::uint64_t bytes) { return amount(bytes, roomy_device_bytes(found)); };
+  const auto of_host = [&](std::uint64_t bytes) { return amount(bytes, ample_host_bytes(found)); };
+  const auto of_device = [&](std::uint64_t bytes) { return amount(bytes, ample_device_bytes(found)); };
   const auto say = [&](const char* name, const MemoryBudget& memory, const std::string& bytes) {
     line = fmt::format("the job needs {}{} of {} memory{}, but {} are allowed", least, bytes, name, each,
                        format_size(of_all_ranks(memory.ceiling(), Reduce::min)));

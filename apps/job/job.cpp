@@ -67,7 +67,7 @@ std::uint64_t Job::bytes_beside() const {
 }
 
 bool Job::drops_in_edges() const {
-  if (!needs_.in_edges_if_room || !info_.directed || !info_.has_in) return false;
+  if (!needs_.in_edges_if_they_fit || !info_.directed || !info_.has_in) return false;
   const std::uint64_t allowed = host_budget().ceiling(), beside = bytes_beside();
   const auto fits = [&](bool with_in) {
     return share_of_node(host_bytes(info_, with_in)) + beside <= allowed;

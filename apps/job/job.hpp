@@ -30,13 +30,13 @@ namespace sluice::apps {
 
 /// What a command reads of the graph file.
 struct GraphNeeds {
-  bool in_edges = false;           ///< also in-edges, where a directed graph's file has them
-  bool in_edges_if_room = false;   ///< those, but only where memory holds them beside all else
-  bool updated = false;            ///< a batch rewrites the lists, one direction after the other
-  std::uint64_t vertex_bytes = 0;  ///< what the work takes of host memory beside the graph, a vertex
-  std::uint64_t edge_bytes = 0;    ///< the same, an edge, where the host does the work: tables
-  std::uint64_t weight_bytes = 0;  ///< the same, where edges have weights
-  bool file_needs_in = false;      ///< in a directed graph's file, work needs in-edges
+  bool in_edges = false;              ///< also in-edges, where a directed graph's file has them
+  bool in_edges_if_they_fit = false;  ///< those, but only where memory holds them beside all else
+  bool updated = false;               ///< a batch rewrites the lists, one direction after the other
+  std::uint64_t vertex_bytes = 0;     ///< what the work takes of host memory beside the graph, a vertex
+  std::uint64_t edge_bytes = 0;       ///< the same, an edge, where the host does the work: tables
+  std::uint64_t weight_bytes = 0;     ///< the same, where edges have weights
+  bool file_needs_in = false;         ///< in a directed graph's file, work needs in-edges
 };
 
 /// What a plan says that a job takes beside the graph as it was read.
@@ -87,7 +87,7 @@ class Job {
   /// (JobNeed::most), the graph leaves its memory and the work begins again; the line of the last refusal
   /// names what surely suffices.
   template <class Plan, class Make, class Work>
-  void with_room(Plan plan, const Make& make, const Work& work) {
+  void within_memory(Plan plan, const Make& make, const Work& work) {
     while (true) {
       try {
         return work(plan);
@@ -139,7 +139,7 @@ class Job {
   void load(const std::string& graph_file);
   /// What the work takes of host memory beside the graph, about.
   std::uint64_t bytes_beside() const;
-  /// Is there no room for in-edges that are wanted only if there is? All ranks call it.
+  /// Are in-edges that are wanted only if they fit too large? All ranks call it.
   bool drops_in_edges() const;
   /// What the graph takes of host memory as it was read, and the starts.
   std::uint64_t held_bytes() const;
@@ -161,10 +161,10 @@ class Job {
   bool may_begin_again();
   /// Throws BudgetError.
   [[noreturn]] void throw_too_large(const BudgetError& error, const JobNeed& need) const;
-  /// What each memory must allow, so that there surely is room for JobNeed::most. Of what is left, partitions
+  /// What each memory must allow, so that JobNeed::most surely fits. Of what is left, partitions
   /// take up to one half.
-  std::uint64_t roomy_device_bytes(const JobNeed& need) const;
-  std::uint64_t roomy_host_bytes(const JobNeed& need) const;
+  std::uint64_t ample_device_bytes(const JobNeed& need) const;
+  std::uint64_t ample_host_bytes(const JobNeed& need) const;
   /// Throws BudgetError where fitting() found that no plan fits.
   void throw_refusal() const;
   /// Does what a plan says refuse the job?

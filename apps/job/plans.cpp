@@ -67,7 +67,7 @@ void Job::print_plan(const RunPlan& plan) const {
     text += fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions->size(),
                         plan.slots);
     text += rank_lines(plan);
-    // Ranks that share the graph out keep what they have read, where they have room.
+    // Ranks that share the graph out keep what they have read, where it fits.
     const bool read_again =
         in_file_ && (plan.by_rank.empty() || options_.paging.transport == Transport::file);
     text +=

@@ -35,7 +35,7 @@ class VertexWriter {
 class WalkWriter : public WalkSink {
  public:
   WalkWriter(io::ResultWriter& writer, const IdMap& ids, const WalkOptions& options);
-  /// Throws UsageError where the form has no room for such rows.
+  /// Throws UsageError where the form cannot hold such rows.
   static void require_rows_fit(io::ResultFormat format, const IdMap& ids, const WalkOptions& options);
   void write(const WalkBatch& batch) override;
 

@@ -19,14 +19,14 @@ struct EdgeQuestion {
 
 class EdgeQuestions {
  public:
-  /// Room for at least `least` questions, more where memory has it. Keeps a reference to the graph. Throws
+  /// Takes at least `least` questions, more where memory holds them. Keeps a reference to the graph. Throws
   /// BudgetError.
   EdgeQuestions(const Graph& graph, bool weights, std::uint64_t least, unsigned threads)
       : graph_(graph),
         weights_(weights && graph.weighted),
         threads_(threads),
         lists_(graph, weights),
-        questions_(room(least), "checked edges") {
+        questions_(capacity(least), "checked edges") {
     const std::uint64_t ordered = in_file() ? questions_.size() : 0;
     order_ = HostArray<std::uint32_t>(ordered, "checked edges");
     begins_ = HostArray<std::uint32_t>(ordered, "checked edges");
@@ -95,7 +95,7 @@ class EdgeQuestions {
   }
 
   /// A sixteenth of what host memory has left.
-  static std::uint64_t room(std::uint64_t least) {
+  static std::uint64_t capacity(std::uint64_t least) {
     const std::uint64_t bytes = sizeof(EdgeQuestion) + 2 * sizeof(std::uint32_t) + sizeof(Vertex) + 1;
     return std::max(least, std::clamp(host_budget().available() / 16 / bytes, kFew, kUsual));
   }

@@ -73,7 +73,7 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
   plan.host_bytes = n * (shape.state + shape.result);
   if (!device.is_cuda() && shape.levels) plan.host_bytes += rows * shape.lists * sizeof(Vertex);
   if (in_file || is_paged(device, lists, held, nullptr, place.paging)) {
-    // In-lists come in partitions of their own where there is room for these, too.
+    // In-lists come in partitions of their own where these fit, too.
     const SweepPagePlan pages = plan_sweep_pages(device, {lists, longest_bytes(graph, shape)},
                                                  {held, plan.host_bytes}, in_file, place.paging);
     plan.device_bytes += pages.least_bytes;

@@ -12,7 +12,7 @@ namespace sluice {
 namespace {
 
 constexpr std::uint64_t kLeastPiece = 64;             // several values of any column
-constexpr std::uint64_t kNoRoom = ~std::uint64_t{0};  // says a rank instead of a count
+constexpr std::uint64_t kFailed = ~std::uint64_t{0};  // a rank that lacks memory sends it instead of a count
 
 }  // namespace
 
@@ -48,11 +48,11 @@ std::vector<std::uint64_t> ColumnExchange::counts_after(const std::function<void
   } catch (const BudgetError&) {
     own = std::current_exception();
   }
-  const auto came = own ? counts(std::vector(static_cast<std::size_t>(ranks_.size()), kNoRoom), label)
+  const auto came = own ? counts(std::vector(static_cast<std::size_t>(ranks_.size()), kFailed), label)
                         : counts(send, label);
   if (own) std::rethrow_exception(own);
-  if (std::ranges::find(came, kNoRoom) != came.end())
-    throw BudgetError("another rank has no room for its part of the work");
+  if (std::ranges::find(came, kFailed) != came.end())
+    throw BudgetError("another rank lacks the memory for its part of the work");
   return came;
 }
 

@@ -48,7 +48,7 @@ class Communicator {
   /// What each rank brought, by rank.
   virtual std::vector<std::string> all_gather(const std::string& bytes, const char* label) = 0;
   /// `send[r]` goes to rank r, and what came lies in `received`. Throws BudgetError on this rank alone where
-  /// the host's memory has no room for that; the others then wait in vain, until this one has said so.
+  /// the host's memory cannot hold that; the others then wait in vain, until this one has said so.
   virtual void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received,
                           const char* label) = 0;
   /// The same for few bytes, as many for every rank: those at r * size go to rank r, where `size` is what

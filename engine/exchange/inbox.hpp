@@ -15,35 +15,35 @@ namespace sluice {
 /// stays for the next exchange: it grows to the most that came at once.
 class Inbox {
  public:
-  /// Room for so many bytes at once. What was here is lost. Throws BudgetError.
+  /// Takes memory for so many bytes at once. What was here is lost. Throws BudgetError.
   void reserve(std::uint64_t bytes, const char* purpose) {
     sizes_.clear();
-    if (bytes <= room_.size()) return;
-    room_ = {};  // first: there may be no memory for both
-    room_ = HostArray<std::byte>(bytes, purpose);
+    if (bytes <= memory_.size()) return;
+    memory_ = {};  // first: there may be no memory for both
+    memory_ = HostArray<std::byte>(bytes, purpose);
   }
   /// For a communicator: where to write what comes, sizes[r] bytes of it from rank r. Throws BudgetError.
   std::byte* open(std::span<const std::uint64_t> sizes, const char* purpose) {
     reserve(std::reduce(sizes.begin(), sizes.end()), purpose);
     sizes_.assign(sizes.begin(), sizes.end());
-    return room_.data();
+    return memory_.data();
   }
 
   /// [ranks] bytes from each.
   const std::vector<std::uint64_t>& sizes() const { return sizes_; }
   std::span<const std::byte> bytes() const {
-    return {room_.data(), std::reduce(sizes_.begin(), sizes_.end())};
+    return {memory_.data(), std::reduce(sizes_.begin(), sizes_.end())};
   }
   /// Calls use(rank, bytes) for every rank that something came from.
   template <class Use>
   void for_each(Use&& use) const {
-    const std::byte* at = room_.data();
+    const std::byte* at = memory_.data();
     for (std::size_t rank = 0; rank < sizes_.size(); at += sizes_[rank++])
       if (sizes_[rank] > 0) use(rank, std::span(at, sizes_[rank]));
   }
 
  private:
-  HostArray<std::byte> room_;
+  HostArray<std::byte> memory_;
   std::vector<std::uint64_t> sizes_;
 };
 

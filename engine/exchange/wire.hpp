@@ -15,7 +15,7 @@ template <class T>
 class Wire {
  public:
   /// `counts[r]` values of `column`, which is in order of rank, go to rank r; all ranks call it. Throws
-  /// BudgetError, on this rank alone, where more comes than there was room reserved for, and too much.
+  /// BudgetError, on this rank alone, where more comes than was reserved, and too much.
   void exchange(Communicator& ranks, std::span<const T> column, std::span<const std::uint64_t> counts,
                 const char* label) {
     std::vector<std::span<const std::byte>> send;
@@ -28,7 +28,7 @@ class Wire {
     for (std::uint64_t& count : counts_) count /= sizeof(T);
   }
 
-  /// Makes room for so many values at once, so that an exchange of no more finds it; throws BudgetError.
+  /// Takes memory for so many values at once, so that an exchange of no more finds it; throws BudgetError.
   void reserve(std::uint64_t values, const char* purpose) { inbox_.reserve(values * sizeof(T), purpose); }
 
   /// How many values came from each rank.

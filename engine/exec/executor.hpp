@@ -28,8 +28,8 @@
 
 namespace sluice {
 
-/// Where lanes write; all memory is the executor's. Lists lie side by side: list i has room from begins[i]
-/// on.
+/// Where lanes write; all memory is the executor's. Lists lie side by side: list i begins at
+/// begins[i].
 struct LaneOutput {
   static constexpr unsigned kSums = 2;
 

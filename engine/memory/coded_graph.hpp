@@ -47,7 +47,7 @@ bool wants_codes(const Device& device, const Graph& graph, Layout layout, std::o
 class CodedGraph {
  public:
   /// Codes all lists, page-locked where the device is a GPU; nothing where a list is not sorted, is too long,
-  /// or the host's memory has no room.
+  /// or the host's memory cannot hold the codes.
   static std::optional<CodedGraph> of(const Device& device, const CsrView& graph, const CodedSizes& sizes);
 
   /// [vertices + 1], where each list begins in words()

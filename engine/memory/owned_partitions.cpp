@@ -41,9 +41,9 @@ void together(Communicator* ranks, const std::function<void()>& body) {
     own = std::current_exception();
   }
   std::uint64_t failed[] = {own ? 1u : 0u};
-  ranks->all_reduce(failed, Reduce::max, "room for the work of all ranks");
+  ranks->all_reduce(failed, Reduce::max, "memory for the work of all ranks");
   if (own) std::rethrow_exception(own);
-  if (failed[0] != 0) throw BudgetError("another rank has no room for its part of the work");
+  if (failed[0] != 0) throw BudgetError("another rank lacks the memory for its part of the work");
 }
 
 bool any_left(Communicator* ranks, std::uint64_t left, const char* label) {
@@ -81,7 +81,7 @@ PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& gra
   std::optional<PagedPlan> fitted;
   together(ranks, [&] { fitted = plan_with(); });
   PagedPlan& plan = *fitted;
-  // Room for what this rank owns, and for one more: a scan may need a list of another rank.
+  // Slots for what this rank owns, and for one more: a scan may need a list of another rank.
   const OwnedPartitions own = OwnedPartitions::of(ranks, plan.partitions.size());
   plan.slots = std::min<unsigned>(plan.slots, std::max(own.end - own.begin + 1, 2u));
   plan.slot_bytes = bytes_of_slots(plan.partitions, plan.slots);

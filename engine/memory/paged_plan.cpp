@@ -90,9 +90,9 @@ class Sizes {
   std::uint64_t bytes(std::uint64_t slots) const {
     return large(slots) * largest_ + (slots - large(slots)) * usual_;
   }
-  /// How many slots `bytes` have room for, if it is at least what kSlotsNeeded take.
-  std::uint64_t fitting(std::uint64_t room) const {
-    return kSlotsNeeded + (room - bytes(kSlotsNeeded)) / usual_;
+  /// How many slots `capacity` bytes hold, if these are at least what kSlotsNeeded take.
+  std::uint64_t fitting(std::uint64_t capacity) const {
+    return kSlotsNeeded + (capacity - bytes(kSlotsNeeded)) / usual_;
   }
 
  private:

@@ -80,7 +80,7 @@ void PartitionCache::round(std::vector<std::uint64_t> away, std::span<const std:
   // Neither a disk nor a link shall ever have nothing to do: while what has come of half of the loads is
   // worked on, and the next are chosen, it brings the others.
   scheduler_.arrive(slots_.wait(spare() / 2));
-  make_room(waiting);
+  free_slots(waiting);
 }
 
 void PartitionCache::sweep(std::span<const std::uint64_t> waiting, const Work& work) {
@@ -125,7 +125,7 @@ unsigned PartitionCache::spare() const {
   return std::max(1u, slots_.read_from_file() ? plan_.slots / 4 : plan_.slots * 3 / 16);
 }
 
-void PartitionCache::make_room(std::span<const std::uint64_t> waiting) {
+void PartitionCache::free_slots(std::span<const std::uint64_t> waiting) {
   const bool shares = paging_.balance != Balance::automatic;
   // What all fits stays, whether it has work or not.
   unsigned away = 0;
@@ -153,7 +153,7 @@ void PartitionCache::bring_together(std::span<const std::uint32_t> wanted,
   hold(wanted);
   work();
   ++rounds_;
-  make_room(waiting);
+  free_slots(waiting);
 }
 
 /// Partitions that are read in place in this round.

@@ -92,7 +92,7 @@ class PartitionCache {
   std::vector<std::uint32_t> map_some(std::span<const std::uint64_t> waiting);
   void work_on(std::span<const std::uint32_t> here, std::span<const std::uint32_t> mapped, const Work& work);
   unsigned spare() const;
-  void make_room(std::span<const std::uint64_t> waiting);
+  void free_slots(std::span<const std::uint64_t> waiting);
   void move(const PartitionMoves& moves);
 
   PagedPlan plan_;

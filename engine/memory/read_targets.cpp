@@ -12,11 +12,11 @@ namespace {
 /// Edges that lie no further apart are read at once, so many at most.
 constexpr EdgeIndex kGap = 16u << 10, kMost = 1u << 20;
 
-/// So many at once, that threads which all read leave room for each other.
+/// So many at once, that threads which all read leave memory for each other.
 EdgeIndex edges_at_once() {
   constexpr std::uint64_t kShare = 64;
-  const std::uint64_t room = host_budget().available() / kShare / sizeof(Vertex);
-  return std::clamp<std::uint64_t>(room, 1, kMost);
+  const std::uint64_t share = host_budget().available() / kShare / sizeof(Vertex);
+  return std::clamp<std::uint64_t>(share, 1, kMost);
 }
 
 /// The order of ascending positions; nothing where it is their own.

@@ -135,9 +135,9 @@ void ResidentGraph::Impl::for_each_range(
   const std::uint64_t range_bytes = std::clamp(host_budget().available() / 8, kLeastBytes, kMostBytes);
   const PartitionBytes bytes{0, sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0)};
   const PartitionPlan ranges(graph.out.offsets.span(), bytes, range_bytes);
-  const std::uint64_t room = ranges.largest() / bytes.edge;
-  HostArray<Vertex> some_targets(room, "reading edges");
-  HostArray<float> some_weights(graph.weighted ? room : 0, "reading edges");
+  const std::uint64_t most = ranges.largest() / bytes.edge;
+  HostArray<Vertex> some_targets(most, "reading edges");
+  HostArray<float> some_weights(graph.weighted ? most : 0, "reading edges");
   const auto rank = static_cast<std::uint64_t>(paging.shard ? paging.shard->rank() : 0);
   for (std::uint64_t p = 0; p < ranges.size(); ++p) {
     const std::uint64_t begin = std::max(ranges.begin(p), makers.begin(rank)),

@@ -19,8 +19,9 @@ void for_each_piece(const CsrView& rows, const EdgeSource* file, bool targets, b
                     const UseRows& use) {
   if (file == nullptr) return use(0, rows.vertices, rows.targets, rows.weights);
   const std::uint64_t edge = (targets ? sizeof(Vertex) : 0) + (weights ? sizeof(float) : 0);
-  const std::uint64_t room = std::min<std::uint64_t>(kPieceBytes, host_budget().available() / 8);
-  const PartitionPlan pieces({rows.offsets, rows.vertices + 1}, {0, edge}, std::max<std::uint64_t>(room, 1));
+  const std::uint64_t piece_bytes = std::min<std::uint64_t>(kPieceBytes, host_budget().available() / 8);
+  const PartitionPlan pieces({rows.offsets, rows.vertices + 1}, {0, edge},
+                             std::max<std::uint64_t>(piece_bytes, 1));
   const std::uint64_t most = pieces.largest() / edge;
   HostArray<Vertex> some_targets(targets ? most : 0, "reading edges");
   HostArray<float> some_weights(weights ? most : 0, "reading edges");

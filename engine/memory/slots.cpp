@@ -60,7 +60,7 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   }
   can_map_ = (columns.coded || host.targets) && (!columns.weights || host.weights) &&
              (!columns.cumulative || host.cumulative) && (!columns.alias || host.thresholds);
-  const Room all = room_for(true), usual = count.large > 0 ? room_for(false) : all;
+  const Capacity all = capacity_for(true), usual = count.large > 0 ? capacity_for(false) : all;
   most_edges_ = all.edges;
   slots_.resize(count.slots);
   for (unsigned slot = 0; slot < count.slots; ++slot) make(slots_[slot], slot < count.large ? all : usual);
@@ -86,30 +86,30 @@ std::span<const std::uint32_t> Slots::host_words() const {
   return {host.targets, offsets_.back()};
 }
 
-Slots::Room Slots::room_for(bool oversized) const {
+Slots::Capacity Slots::capacity_for(bool oversized) const {
   const std::uint32_t* const begins = sources_.columns.begins;
-  Room room;
+  Capacity capacity;
   for (std::uint64_t p = 0; p < plan_.size(); ++p) {
     const std::uint64_t begin = plan_.begin(p), end = plan_.end(p);
     if (!oversized && plan_.oversized(p)) continue;
-    room.edges = std::max<std::uint64_t>(room.edges, offsets_[end] - offsets_[begin]);
-    room.vertices = std::max(room.vertices, end - begin);
-    if (columns_.coded) room.words = std::max<std::uint64_t>(room.words, begins[end] - begins[begin]);
+    capacity.edges = std::max<std::uint64_t>(capacity.edges, offsets_[end] - offsets_[begin]);
+    capacity.vertices = std::max(capacity.vertices, end - begin);
+    if (columns_.coded) capacity.words = std::max<std::uint64_t>(capacity.words, begins[end] - begins[begin]);
   }
-  return room;
+  return capacity;
 }
 
-void Slots::make(Slot& slot, const Room& room) const {
+void Slots::make(Slot& slot, const Capacity& capacity) const {
   const auto column = [&]<class T>(Buffer<T>& buffer, std::uint64_t size, bool wanted) {
     if (wanted) buffer = Buffer<T>(device_, std::max<std::uint64_t>(size, 1), "slots for partitions");
   };
-  column(slot.begins, room.vertices, columns_.coded);
-  column(slot.words, room.words, columns_.coded);
-  column(slot.targets, room.edges, !columns_.coded);
-  column(slot.weights, room.edges, columns_.weights);
-  column(slot.cumulative, room.edges, columns_.cumulative);
-  column(slot.thresholds, room.edges, columns_.alias);
-  column(slot.others, room.edges, columns_.alias);
+  column(slot.begins, capacity.vertices, columns_.coded);
+  column(slot.words, capacity.words, columns_.coded);
+  column(slot.targets, capacity.edges, !columns_.coded);
+  column(slot.weights, capacity.edges, columns_.weights);
+  column(slot.cumulative, capacity.edges, columns_.cumulative);
+  column(slot.thresholds, capacity.edges, columns_.alias);
+  column(slot.others, capacity.edges, columns_.alias);
 }
 
 Slots::~Slots() {
@@ -284,7 +284,7 @@ std::uint64_t Slots::kept_bytes(std::uint32_t partition) const {
   return (offsets_[plan_.end(partition)] - offsets_[plan_.begin(partition)]) * columns_.bytes_per_edge();
 }
 
-/// Where a partition is, or shall be, kept; null: memory has no room for it. What is left is shared with
+/// Where a partition is, or shall be, kept; null: memory cannot hold it. What is left is shared with
 /// results on their way to a file and with whatever batches take: half of all stays free for them.
 Slots::Kept* Slots::place_to_keep(std::uint32_t partition) {
   if (kept_.empty()) return nullptr;

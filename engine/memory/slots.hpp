@@ -1,4 +1,4 @@
-// Slots: room on the device for a few partitions' edges, filled while others are worked on.
+// Slots: memory on the device for a few partitions' edges, filled while others are worked on.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ struct PageSources {
   const CodedGraph* coded = nullptr;  ///< all lists, where the run wants them coded
   const EdgeSource* file = nullptr;
   bool weighted = false;  ///< the edges have weights, from which columns may be derived
-  bool keep = false;      ///< what has come from the file stays in host memory, as far as it has room
+  bool keep = false;      ///< what has come from the file stays in host memory, as far as it fits
   /// Fills the derived columns of the vertices [begin, end) from targets and weights, all in host memory.
   std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive;
 };
@@ -52,7 +52,7 @@ class Slots {
     std::atomic<std::uint64_t> transfers{0}, copied_bytes{0}, read_bytes{0};
   };
 
-  /// How many partitions there is room for; only the first `large` slots have room for oversized ones.
+  /// How many partitions fit; only the first `large` slots hold oversized ones.
   struct Count {
     unsigned slots, large;
   };
@@ -122,12 +122,12 @@ class Slots {
     bool whole = false;
   };
   /// The largest partition's, of some.
-  struct Room {
+  struct Capacity {
     std::uint64_t edges = 0, vertices = 0, words = 0;
   };
 
-  Room room_for(bool oversized) const;
-  void make(Slot& slot, const Room& room) const;
+  Capacity capacity_for(bool oversized) const;
+  void make(Slot& slot, const Capacity& capacity) const;
   void work();
   void bring(Lane& lane, const Load& load);
   void bring_coded(Lane& lane, const Load& load);

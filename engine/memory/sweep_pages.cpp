@@ -33,8 +33,8 @@ std::uint64_t bytes_of(const SweepRows& rows, bool weighted) {
 }
 
 /// What slots may take once `taken` bytes more are, and `host_taken` of host memory alone.
-std::uint64_t room(const Device& device, std::uint64_t most, std::uint64_t taken = 0,
-                   std::uint64_t host_taken = 0) {
+std::uint64_t slot_capacity(const Device& device, std::uint64_t most, std::uint64_t taken = 0,
+                            std::uint64_t host_taken = 0) {
   const std::uint64_t available = std::min(memory_for_sweep_pages(device, taken, host_taken), most);
   return available > kFixedBytes ? available - kFixedBytes : 0;
 }
@@ -50,7 +50,7 @@ PartitionPlan cut(const Device& device, const SweepRows& rows, bool weighted, co
   const std::span offsets(rows.in.offsets, rows.in.vertices + 1);
   const PartitionBytes bytes{0, columns_of(weighted).bytes_per_edge()};
   if (paging.partitions > 0) return PartitionPlan::of_count(offsets, bytes, paging.partitions);
-  return PartitionPlan(offsets, bytes, slot_bytes(room(device, most), bytes_of(rows, weighted)));
+  return PartitionPlan(offsets, bytes, slot_bytes(slot_capacity(device, most), bytes_of(rows, weighted)));
 }
 
 bool paged(const PagingOptions& paging, bool in_file, std::uint64_t bytes, std::uint64_t available) {
@@ -76,7 +76,7 @@ PagingOptions for_sweeps(PagingOptions paging) {
   return paging;
 }
 
-[[noreturn]] void throw_no_room(const Device& device, std::uint64_t largest, std::uint64_t free) {
+[[noreturn]] void throw_too_small(const Device& device, std::uint64_t largest, std::uint64_t free) {
   throw BudgetError(fmt::format(
       "device memory: two slots for partitions of up to {} need {}, but {} are left beside the vertices "
       "(raise {}, or ask for more --partitions)",
@@ -97,11 +97,11 @@ PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, c
     throw UsageError(
         "--transport file: the lists are in memory (for in-edges convert the graph with --reverse)");
   if (mapped) return plan;
-  const std::uint64_t partitions = plan.partitions.size(), free = room(device, most),
+  const std::uint64_t partitions = plan.partitions.size(), free = slot_capacity(device, most),
                       largest = std::max<std::uint64_t>(plan.partitions.largest(), 1);
   std::uint64_t slots = std::min(free / largest, partitions);
   if (paging.slots != 0) slots = std::min(slots, std::max(paging.slots, kSlotsNeeded));
-  if (slots < std::min(kSlotsNeeded, partitions)) throw_no_room(device, largest, free);
+  if (slots < std::min(kSlotsNeeded, partitions)) throw_too_small(device, largest, free);
   plan.slots = static_cast<unsigned>(slots);
   return plan;
 }
@@ -137,7 +137,7 @@ SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, co
                       on_host = std::max(host_budget().available(), host_taken) - host_taken;
   if (!paged(paging, in_file, lists.bytes, device.is_cuda() ? there : std::min(there, on_host)))
     return {1, device.is_cuda() ? lists.bytes : 0};
-  const std::uint64_t free = room(device, most, state, taken.host_bytes),
+  const std::uint64_t free = slot_capacity(device, most, state, taken.host_bytes),
                       slot = slot_bytes(free, lists.bytes);
   const std::uint64_t partitions =
       paging.partitions != 0 ? paging.partitions : (lists.bytes + slot - 1) / slot;
@@ -149,7 +149,7 @@ SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, co
           : std::max(std::min(slot, lists.bytes), lists.longest_bytes);
   const std::uint64_t needed = largest * std::min(partitions, kSlotsNeeded);
   // What is more than the device has, the plan's sum says; a part of the host's memory is none's.
-  if (needed > free && kFixedBytes + needed <= there) throw_no_room(device, largest, free);
+  if (needed > free && kFixedBytes + needed <= there) throw_too_small(device, largest, free);
   return {partitions, kFixedBytes + needed, lists.bytes};
 }
 

@@ -32,7 +32,7 @@ struct SweepPage {
 };
 
 /// Must lists be brought in partitions: asked for, too large for what the device has left when `beside` bytes
-/// more are taken, or, on the host, in a file? A GPU that has room reads lists from their file once.
+/// more are taken, or, on the host, in a file? A GPU that can hold them reads lists from their file once.
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
                        const PagingOptions& paging, std::uint64_t beside = 0);
 

@@ -32,7 +32,7 @@ enum class RankPrecision {
 
 /// How in-edges lie in memory; changes no result.
 enum class RankRows {
-  automatic,  ///< on a GPU sliced, on the host with numbered sources, where there is room
+  automatic,  ///< on a GPU sliced, on the host with numbered sources, where they fit
   listed,     ///< as they are stored
   sliced,     ///< sorted by degree and in slices of 32 rows: all in-edges on the GPUs
 };

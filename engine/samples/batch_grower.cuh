@@ -126,13 +126,13 @@ class BatchGrower {
     Level& now = level();
     const std::uint64_t largest = measure(now, depth);
     if (now.fanout == 0) check_measure();
-    make_room(now);
+    reserve_edges(now);
     find_bounds(now);
     if (now.edges > 0) select_edges(now, depth, largest);
   }
 
   /// For edges whose number is known.
-  void make_room(Level& now) {
+  void reserve_edges(Level& now) {
     if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a batch has too many edges");
     now.indices.reserve(device_, now.edges, kPurpose);
     now.targets.reserve(device_, now.edges, kPurpose);
@@ -232,16 +232,16 @@ class BatchGrower {
     const bool distinct = !program_.sampler.replacement();
     if (distinct) drawn = std::min(drawn, widest);
     const Program program = with_collision(drawn);
-    constexpr std::uint64_t kMostRoom = std::uint64_t{256} << 20;
+    constexpr std::uint64_t kMostScratch = std::uint64_t{256} << 20;
     const std::uint64_t held =
         memory_.sums.bytes() + memory_.picks.bytes() + memory_.excluded.bytes() + memory_.words.bytes();
     const DynamicScratch scratch = size_scratch(
         program.select != Select::rejection, distinct && program.collision != Collision::linear, widest,
-        drawn, std::min(kMostRoom, held + device_.memory().available() / 2), large_warps(device_));
+        drawn, std::min(kMostScratch, held + device_.memory().available() / 2), large_warps(device_));
     const std::uint64_t sums = scratch.warps * scratch.sums, picks = scratch.warps * scratch.picks;
     if (sums > memory_.sums.size() || picks > memory_.picks.size() ||
         scratch.warps * scratch.words > memory_.words.size()) {
-      // The room counts what is held: all of it is given back before any is taken anew.
+      // The limit counts what is held: all of it is given back before any is taken anew.
       memory_.sums = {}, memory_.picks = {}, memory_.excluded = {}, memory_.words = {};
     }
     memory_.sums.reserve(device_, sums, "CTPS of lists as they are expanded");
@@ -258,7 +258,7 @@ class BatchGrower {
       stats_.selections += now.edges, stats_.selection_iterations += now.edges;
       return;
     }
-    const bool bits = program_.collision != Collision::linear;  // a tile has no room for bitmaps
+    const bool bits = program_.collision != Collision::linear;  // a tile cannot hold bitmaps
     // One launch is quicker than two where there is little to do.
     const bool many = now.entries >= kManyEntries;
     if (many && !bits && largest <= kTilePicks && !program_.sampler.replacement() &&

@@ -227,7 +227,7 @@ BatchSizer::BatchSizer(std::uint64_t free_bytes, std::uint64_t expected, bool wi
   constexpr std::uint64_t kUnknownFirst = 1024;
   constexpr std::uint64_t kMostEdges = std::uint64_t{1} << 31;
   constexpr std::uint64_t kStagedBytes = std::uint64_t{1} << 30;
-  const std::uint64_t room = free_bytes / 2;
+  const std::uint64_t usable = free_bytes / 2;
   const std::uint64_t each = kEdgeBytes + (with_sink ? kPlacedBytes : 0);
   if (expected == 0) {
     limit_ = std::max<std::uint64_t>(instances, 1);
@@ -235,7 +235,7 @@ BatchSizer::BatchSizer(std::uint64_t free_bytes, std::uint64_t expected, bool wi
     return;
   }
   const std::uint64_t bytes = expected * each + 64 + (expected / 8 + 1) * kFrontierBytes;
-  std::uint64_t batch = std::min(room / bytes, kMostEdges / expected);
+  std::uint64_t batch = std::min(usable / bytes, kMostEdges / expected);
   if (with_sink) batch = std::min(batch, kStagedBytes / (expected * kPlacedBytes) + 1);
   batch_ = limit_ = std::clamp<std::uint64_t>(batch, 1, std::max<std::uint64_t>(instances, 1));
 }

@@ -18,16 +18,16 @@ struct DynamicScratch {
 };
 
 /// Scratch for lists of at most `widest` entries that select at most `drawn` edges each: for all warps that
-/// are useful where that fits `room` bytes, else for fewer. How many never changes a sample.
+/// are useful where that fits `most_bytes` bytes, else for fewer. How many never changes a sample.
 inline DynamicScratch size_scratch(bool makes_ctps, bool bitmap, std::uint64_t widest, std::uint64_t drawn,
-                                   std::uint64_t room, std::uint64_t most_warps) {
+                                   std::uint64_t most_bytes, std::uint64_t most_warps) {
   DynamicScratch scratch;
   scratch.sums = makes_ctps ? widest : 0;
   scratch.picks = drawn;
   scratch.words = bitmap ? widest / 32 + 1 : 0;
   const std::uint64_t bytes =
       scratch.sums * sizeof(std::uint64_t) + (2 * scratch.picks + scratch.words) * sizeof(std::uint32_t) + 1;
-  scratch.warps = std::clamp<std::uint64_t>(room / bytes, 1, most_warps);
+  scratch.warps = std::clamp<std::uint64_t>(most_bytes / bytes, 1, most_warps);
   return scratch;
 }
 

@@ -135,12 +135,12 @@ inline std::uint64_t instances_at_once(const Device& device, std::uint64_t bytes
     return 1;
   }
   constexpr std::uint64_t kEnough = 1u << 16;  // warps; the GPU runs some 8,000 side by side
-  const std::uint64_t room = device.memory().available() / 2 / std::max<std::uint64_t>(bytes, 1);
-  if (room == 0) {
+  const std::uint64_t fit = device.memory().available() / 2 / std::max<std::uint64_t>(bytes, 1);
+  if (fit == 0) {
     throw BudgetError("device memory: one instance needs " + format_size(bytes) + " beside the graph, but " +
                       format_size(device.memory().available()) + " are left (raise --device-memory)");
   }
-  return std::max<std::uint64_t>(std::min({room, wanted, kEnough}), 1);
+  return std::max<std::uint64_t>(std::min({fit, wanted, kEnough}), 1);
 }
 
 template <class T>

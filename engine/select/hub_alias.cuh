@@ -47,15 +47,16 @@ struct HubScratch {
 
 template <class BiasOf, class Emit>
 __global__ void __launch_bounds__(kHubBlock)
-    hub_alias_kernel(GraphView graph, BiasOf bias, Emit emit, HubScratch scratch, std::uint64_t room) {
+    hub_alias_kernel(GraphView graph, BiasOf bias, Emit emit, HubScratch scratch,
+                     std::uint64_t scratch_stride) {
   using Wide = unsigned __int128;
   using Word = unsigned long long;
   __shared__ Wide wide[32];
   __shared__ Word words[32];
   __shared__ Wide deficits, excesses;
   __shared__ Word lights, total;
-  Wide* const sums = scratch.sums + blockIdx.x * room;
-  std::uint32_t* const indices = scratch.indices + blockIdx.x * room;
+  Wide* const sums = scratch.sums + blockIdx.x * scratch_stride;
+  std::uint32_t* const indices = scratch.indices + blockIdx.x * scratch_stride;
   for (std::uint32_t hub = blockIdx.x; hub < graph.hub_count; hub += gridDim.x) {
     const Vertex v = graph.hubs[hub];
     const Row row = graph.row(v);

@@ -14,7 +14,7 @@ enum class Select { automatic, its, alias, rejection, repeated, updated, biparti
 /// How a pick finds that its candidate was taken already. Changes counters and speed, never a draw.
 enum class Collision { automatic, linear, bitmap, strided_bitmap };
 
-/// What tables take where the host does the work, in bytes an edge, at most, with some room to use them.
+/// What tables take where the host does the work, in bytes an edge, at most, with some margin to use them.
 inline constexpr std::uint64_t kTableEdgeBytes = 16;
 
 }  // namespace sluice

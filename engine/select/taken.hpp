@@ -16,7 +16,7 @@ struct PickCounters {
   std::uint64_t read = 0;        ///< bytes of lists that were read in place
 };
 
-/// The picks made so far. `words` (bitmaps only) has room for one bit a candidate and is all zero before the
+/// The picks made so far. `words` (bitmaps only) holds one bit a candidate and is all zero before the
 /// first pick; clear() makes it so again.
 template <class Index>
 struct Taken {

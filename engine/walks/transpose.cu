@@ -45,19 +45,19 @@ BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint6
   constexpr std::uint64_t kPathBytes = std::uint64_t{16} << 30;
   constexpr std::uint64_t kCounterBytes = std::uint64_t{64} << 10;  // what the run allocates beside the batch
   const std::uint64_t free = device.memory().available();
-  const std::uint64_t room = free > kCounterBytes ? free - kCounterBytes : 0;
+  const std::uint64_t usable = free > kCounterBytes ? free - kCounterBytes : 0;
   const std::uint64_t each = with_sink || device.plans() ? 2 * row_bytes : row_bytes;
   if (device.plans()) {
     device.memory().charge_and_release(kCounterBytes + each, "a walk");
     return {};
   }
-  if (room < each) {
+  if (usable < each) {
     throw BudgetError("device memory: one walk needs " + format_size(each) + " beside the graph, but " +
                       format_size(free) + " are left (raise --device-memory or lower --length)");
   }
   const std::uint64_t staged = std::min(kStagedBytes, host_budget().available() / 4);
   const std::uint64_t limit =
-      with_sink ? std::min(room, 2 * std::max(staged, row_bytes)) : std::min(room, kPathBytes);
+      with_sink ? std::min(usable, 2 * std::max(staged, row_bytes)) : std::min(usable, kPathBytes);
   constexpr std::uint64_t kLine = 32;  // walks
   const std::uint64_t fits = std::max<std::uint64_t>(limit / each, 1),
                       wanted = std::max<std::uint64_t>(instances, 1);

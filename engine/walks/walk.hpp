@@ -150,7 +150,7 @@ class WalkRun {
       pages_.columns.begins = pages_.sources.coded->begins();
     if (options_.layout == Layout::coded && !pages_.columns.coded) {
       throw UsageError(
-          "--layout coded: needs sorted lists and room in host memory (raise --host-memory, or use csr or "
+          "--layout coded: needs sorted lists and enough host memory (raise --host-memory, or use csr or "
           "auto)");
     }
     if (pages_.columns.coded) stats_.layout = Layout::coded;

@@ -15,9 +15,9 @@ namespace sluice::host {
 void run_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const WalkOptions& options,
                       Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
-  const std::uint64_t room = std::max<std::uint64_t>(graph.device.memory().available() / (2 * row_bytes), 1);
+  const std::uint64_t fit = std::max<std::uint64_t>(graph.device.memory().available() / (2 * row_bytes), 1);
   const std::uint64_t most = std::min(std::max(kBatchBytes / row_bytes, kWalksPerBlock), end - begin),
-                      batch = graph.device.plans() ? 1 : std::min(most, room);
+                      batch = graph.device.plans() ? 1 : std::min(most, fit);
   std::array<Buffer<Vertex>, 2> rows;
   for (auto& buffer : rows) buffer = Buffer<Vertex>(graph.device, batch * row, "a batch of walks");
   if (graph.device.plans()) return;

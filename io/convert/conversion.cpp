@@ -123,14 +123,14 @@ std::size_t Conversion<Record>::take(const EdgeBatch& batch, std::size_t begin) 
     largest_id_ = std::max(largest_id_, all.largest_id);
     any_edge_ = true;
     if (!options_.keep_self_loops) stats_.self_loops += all.self_loops;
-    Record* const room = sorter_.add(records_of(end - begin, all.self_loops));
+    Record* const added = sorter_.add(records_of(end - begin, all.self_loops));
     std::vector<std::uint64_t> starts(found.size());
     for (std::size_t i = 1; i < found.size(); ++i) {
       starts[i] = starts[i - 1] + records_of(kGrain, found[i - 1].self_loops);
     }
     parallel_blocks(options_.threads, end - begin, kGrain,
                     [&](std::uint64_t from, std::uint64_t to, unsigned) {
-                      store(batch, begin + from, begin + to, room + starts[from / kGrain]);
+                      store(batch, begin + from, begin + to, added + starts[from / kGrain]);
                     });
     begin = end;
   }

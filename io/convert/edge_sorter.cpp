@@ -47,9 +47,9 @@ Record* EdgeSorter<Record>::add(std::uint64_t count) {
     std::copy_n(buffer_.begin(), used_, grown.begin());
     buffer_ = std::move(grown);
   }
-  Record* const room = buffer_.data() + used_;
+  Record* const added = buffer_.data() + used_;
   used_ += count;
-  return room;
+  return added;
 }
 
 /// Leaves the sorted records that stay in pieces_.
@@ -195,8 +195,8 @@ void EdgeSorter<Record>::reverse() {
   scan([&](std::span<const Record> records) {
     for (; !records.empty(); records = records.subspan(std::min<std::uint64_t>(most, records.size()))) {
       const std::uint64_t count = std::min<std::uint64_t>(most, records.size());
-      Record* const room = reversed.add(count);
-      for (std::uint64_t i = 0; i < count; ++i) turn(records[i], room[i]);
+      Record* const added = reversed.add(count);
+      for (std::uint64_t i = 0; i < count; ++i) turn(records[i], added[i]);
     }
   });
   file_.reset();

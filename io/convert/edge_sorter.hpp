@@ -40,7 +40,7 @@ class EdgeSorter {
   /// Records that add() may be asked for at a time.
   std::uint64_t capacity() const { return memory_ / (2 * sizeof(Record)); }
 
-  /// Room for `count` more records, in input order; valid until the next call.
+  /// Where `count` more records go, in input order; valid until the next call.
   Record* add(std::uint64_t count);
   /// No more records: sorts what there is.
   void finish();

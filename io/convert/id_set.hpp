@@ -14,7 +14,7 @@ namespace sluice::io {
 
 class IdSet {
  public:
-  /// Makes room for ids below `range`; not while others mark.
+  /// Grows to hold ids below `range`; not while others mark.
   void cover(std::uint64_t range) {
     if (range <= this->range()) return;
     HostArray<std::uint64_t> grown(words_for(range), "the set of used ids");
@@ -76,9 +76,9 @@ class IdSet {
     }
   }
 
-  /// Ids below this have room.
+  /// Ids below this fit.
   std::uint64_t range() const { return words_.size() * 64; }
-  /// Bytes held once ids below `range` have room, counting the ranks to come. Growing takes no more: the new
+  /// Bytes held once ids below `range` fit, counting the ranks to come. Growing takes no more: the new
   /// words are twice the old ones at least, which stand beside them.
   std::uint64_t bytes(std::uint64_t range = 0) const {
     return words_for(range) * (sizeof(std::uint64_t) + sizeof(std::uint32_t));

@@ -10,7 +10,7 @@ namespace sluice::io {
 
 class ScratchFile {
  public:
-  /// In `folder`, which must exist and have room; RunError names it otherwise.
+  /// In `folder`, which must exist and have free space; RunError names it otherwise.
   explicit ScratchFile(std::string folder);
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;

@@ -39,11 +39,11 @@ template <class Stored, class T, class Read>
 void add_read(GraphChecksum& sum, const Graph& graph, unsigned threads, Read&& read) {
   add_column(sum, graph.edges(), sizeof(Stored), threads, [&](std::uint64_t begin, std::uint64_t end) {
     Checksum block;
-    const std::uint64_t room = std::min(kPiece, end - begin);
-    HostArray<T> piece(room, "the checksum of the graph");
-    HostArray<Stored> stored(std::is_same_v<Stored, T> ? 0 : room, "the checksum of the graph");
-    for (std::uint64_t at = begin; at < end; at += room) {
-      const auto some = piece.span().first(std::min(room, end - at));
+    const std::uint64_t most = std::min(kPiece, end - begin);
+    HostArray<T> piece(most, "the checksum of the graph");
+    HostArray<Stored> stored(std::is_same_v<Stored, T> ? 0 : most, "the checksum of the graph");
+    for (std::uint64_t at = begin; at < end; at += most) {
+      const auto some = piece.span().first(std::min(most, end - at));
       read(at, some);
       if constexpr (std::is_same_v<Stored, T>) {
         block.update(std::as_bytes(some));

@@ -37,8 +37,8 @@ struct Part {
 
   void hash(std::span<const std::byte> data) {
     while (!data.empty()) {
-      const std::uint64_t room = kChecksumBlock - written % kChecksumBlock;
-      const auto taken = data.first(std::min<std::uint64_t>(room, data.size()));
+      const std::uint64_t missing = kChecksumBlock - written % kChecksumBlock;
+      const auto taken = data.first(std::min<std::uint64_t>(missing, data.size()));
       open_block.update(taken);
       written += taken.size();
       if (written % kChecksumBlock == 0 || written == bytes()) {
@@ -166,10 +166,9 @@ struct GraphWriter::Impl {
   void append(GraphPart which, std::span<const std::byte> bytes) {
     Part& target = part(which);
     if (!target.present || bytes.size() > target.bytes() - target.written) {
-      throw RunError(
-          fmt::format("internal error: {}: dataset /{} has room for {} elements, not for {}", output.path(),
-                      part_name(which), target.size,
-                      (target.written + bytes.size()) / std::max<std::uint64_t>(target.element_bytes, 1)));
+      throw RunError(fmt::format(
+          "internal error: {}: dataset /{} holds {} elements, not {}", output.path(), part_name(which),
+          target.size, (target.written + bytes.size()) / std::max<std::uint64_t>(target.element_bytes, 1)));
     }
     data.write_all_at(bytes, target.offset + target.written);
     target.hash(bytes);

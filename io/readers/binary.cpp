@@ -65,10 +65,10 @@ class Binary final : public EdgeSource {
 
   /// As they lie in the file, and as edges.
   static std::size_t pairs_at_once(const LineStream& stream, const ReadOptions& options) {
-    const std::uint64_t room = reader_memory() / (kPair + 2 * sizeof(std::uint64_t));
+    const std::uint64_t most = reader_memory() / (kPair + 2 * sizeof(std::uint64_t));
     const ByteStream& bytes = stream.bytes();
-    const std::uint64_t all = bytes.total() > 0 && !bytes.compressed() ? bytes.total() / kPair : room;
-    return std::max<std::uint64_t>(std::min({options.batch_bytes / kPair, room, all}), 1);
+    const std::uint64_t all = bytes.total() > 0 && !bytes.compressed() ? bytes.total() / kPair : most;
+    return std::max<std::uint64_t>(std::min({options.batch_bytes / kPair, most, all}), 1);
   }
 
   void check_size(std::uint64_t bytes) const {

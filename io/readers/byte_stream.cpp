@@ -99,12 +99,12 @@ std::size_t ByteStream::read_gzip(char* to, std::size_t size) {
       throw_in(path_, "the gzip data end too early; the file is cut off, fetch it again");
     z.next_in = reinterpret_cast<Bytef*>(raw_.data() + raw_pos_);
     z.avail_in = static_cast<uInt>(raw_end_ - raw_pos_);
-    const auto room = static_cast<uInt>(std::min<std::size_t>(size - done, 1u << 30));
+    const auto space = static_cast<uInt>(std::min<std::size_t>(size - done, 1u << 30));
     z.next_out = reinterpret_cast<Bytef*>(to + done);
-    z.avail_out = room;
+    z.avail_out = space;
     const int result = inflate(&z, Z_NO_FLUSH);
     raw_pos_ = raw_end_ - z.avail_in;
-    done += room - z.avail_out;
+    done += space - z.avail_out;
     if (result == Z_STREAM_END)
       next_member();
     else if (result != Z_OK && result != Z_BUF_ERROR)

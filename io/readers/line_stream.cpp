@@ -83,11 +83,11 @@ LineStream::Block LineStream::read_block(HostArray<char>& text, std::size_t want
   inside_ = false;
   std::size_t size = 0;
   for (;;) {
-    const std::size_t room = text.size() - 1 - size;  // one byte is kept for a '\n' that the file lacks
-    const std::size_t got = read(text.data() + size, room);
+    const std::size_t space = text.size() - 1 - size;  // one byte is kept for a '\n' that the file lacks
+    const std::size_t got = read(text.data() + size, space);
     const char* const last = static_cast<const char*>(memrchr(text.data() + size, '\n', got));
     size += got;
-    if (got < room) {
+    if (got < space) {
       if (size > 0 && text[size - 1] != '\n') text[size++] = '\n';
       return {size, continued, false};
     }

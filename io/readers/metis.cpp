@@ -80,7 +80,7 @@ class Metis final : public TextFormat {
     }
   }
 
-  /// Behind a whole number of neighbours: a list may be longer than memory has room for.
+  /// Behind a whole number of neighbours: a list may be longer than memory holds.
   std::size_t cut(std::string_view text, bool continued) const override {
     constexpr auto kBlanks = " \t";
     std::size_t pos = text.find_first_not_of(kBlanks), end = 0;

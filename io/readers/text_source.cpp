@@ -6,7 +6,7 @@ namespace sluice::io::readers {
 
 namespace {
 
-/// Parsers work on blocks of this size at least: where memory has no room for that, there are fewer parsers.
+/// Parsers work on blocks of this size at least: where memory cannot hold them, there are fewer parsers.
 constexpr std::uint64_t kLeastBlock = 64u << 10;
 
 }  // namespace
@@ -33,7 +33,7 @@ TextSource::~TextSource() {
   stop();
 }
 
-/// As many parsers and as large blocks as the reader's share of the memory has room for.
+/// As many parsers and as large blocks as the reader's share of the memory holds.
 void TextSource::size_blocks(const ReadOptions& options) {
   const std::uint64_t edge_bytes = 2 * sizeof(std::uint64_t) + (info_.weighted ? sizeof(float) : 0) +
                                    (info_.timed ? sizeof(std::int64_t) : 0);

@@ -208,7 +208,7 @@ class H5Results final : public DeclaredResults {
 void require_row_fits(ResultFormat format, const std::string& dataset, std::uint64_t row_bytes) {
   if (format != ResultFormat::h5 || row_bytes < kChunkEnd) return;
   throw UsageError(
-      fmt::format("a row of /{} takes {}, and HDF5 has room for less than {}; use --format npy, or "
+      fmt::format("a row of /{} takes {}, and HDF5 holds less than {}; use --format npy, or "
                   "ask for less a row",
                   dataset, format_size(row_bytes), format_size(kChunkEnd)));
 }

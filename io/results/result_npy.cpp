@@ -13,7 +13,7 @@
 namespace sluice::io {
 namespace {
 
-constexpr std::size_t kHeaderBytes = 256;       // room for any shape of ours; NumPy wants a multiple of 64
+constexpr std::size_t kHeaderBytes = 256;       // holds any shape of ours; NumPy wants a multiple of 64
 constexpr std::size_t kBufferBytes = 1u << 20;  // small appends are gathered
 
 const char* type_code(ElementType type) {

@@ -22,7 +22,7 @@ constexpr std::size_t kLongestNumber = 32;  // -1.7976931348623157e+308 has 24 c
 /// Characters on their way to a sink: numbers are formatted in place.
 class TextBuffer {
  public:
-  /// Makes room for one number and its separator; true if there is none and the buffer should be flushed.
+  /// Does one more number with its separator not fit? Then the buffer should be flushed.
   bool full() const { return characters_.size() - used_ < kLongestNumber; }
   bool empty() const { return used_ == 0; }
   std::span<const std::byte> bytes() const { return std::as_bytes(std::span(characters_).first(used_)); }

@@ -78,7 +78,7 @@ TEST_F(RankReplayCli, IsTheSameWhereverTheGraphIs) {
   EXPECT_EQ(with({"--partitions", "4", "--slots", "2"}), expected);
 }
 
-TEST_F(RankReplayCli, LeavesInFilesWhatMemoryHasNoRoomFor) {
+TEST_F(RankReplayCli, LeavesInFilesWhatExceedsMemory) {
   std::ofstream file(at("many.txt"));
   std::mt19937_64 random(7);
   for (int i = 0; i < 400000; ++i) {

@@ -180,8 +180,8 @@ TEST_F(AccCli, PullsWhereverTheListsAre) {
   EXPECT_EQ(pushed["trace"][1]["filter"], "none");
 }
 
-/// Where memory has no room for the lists in both directions, a search pushes as it did without in-edges.
-TEST_F(AccCli, PushesWhereThereIsNoRoomForInEdges) {
+/// Where memory cannot hold the lists in both directions, a search pushes as it did without in-edges.
+TEST_F(AccCli, PushesWhereInEdgesDoNotFit) {
   const std::string file = graph("rmat", 14, {"--reverse"});
   const auto searched = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words{

@@ -34,7 +34,7 @@ TEST_F(Options, SamplesThatWouldRepeatOthers) {
   refuse(kUsage, "2^48", sample("edge", {"--count", "2", "--instances", "281474976710657", "--plan"}));
 }
 
-TEST_F(Options, RowsThatHdf5HasNoRoomFor) {
+TEST_F(Options, RowsThatHdf5CannotHold) {
   const std::string remedy = "use --format npy";
   refuse(kUsage, remedy, {"walk", graph(), "--length", "1073741823", "--output", at("out.h5")});
   refuse(kUsage, remedy, {"walk", graph(), "--length", "1073741823", "--plan"});

@@ -14,7 +14,7 @@ class InboxTest : public testing::Test {
  protected:
   /// How much more than before the test is in use.
   std::uint64_t charged() const { return host_budget().used() - before_; }
-  void leave_room_for(std::uint64_t bytes) { ceiling_.leave(bytes); }
+  void leave_bytes(std::uint64_t bytes) { ceiling_.leave(bytes); }
 
  private:
   std::uint64_t before_ = host_budget().used();
@@ -44,9 +44,9 @@ TEST_F(InboxTest, ChargesTheMostThatCameAtOnce) {
   EXPECT_EQ(charged(), 0u);
 }
 
-/// What was here goes first: there need not be room for both.
-TEST_F(InboxTest, GrowsWithoutRoomForBoth) {
-  leave_room_for(1000);
+/// What was here goes first: memory need not hold both.
+TEST_F(InboxTest, GrowsWhereBothDoNotFit) {
+  leave_bytes(1000);
   Inbox inbox;
   inbox.reserve(600, "a test");
 
@@ -55,8 +55,8 @@ TEST_F(InboxTest, GrowsWithoutRoomForBoth) {
   EXPECT_EQ(charged(), 1000u);
 }
 
-TEST_F(InboxTest, SaysInOneLineWhatFindsNoRoom) {
-  leave_room_for(1000);
+TEST_F(InboxTest, SaysInOneLineWhatDoesNotFit) {
+  leave_bytes(1000);
   const auto ranks = make_alone();
   const std::vector<std::byte> text(1001);
   const std::span<const std::byte> send[] = {text};
@@ -64,7 +64,7 @@ TEST_F(InboxTest, SaysInOneLineWhatFindsNoRoom) {
 
   try {
     ranks->all_to_all(send, inbox, "words of ranks");
-    ADD_FAILURE() << "there is no room for so many";
+    ADD_FAILURE() << "so many do not fit";
   } catch (const BudgetError& error) {
     const std::string line = error.what();
     EXPECT_TRUE(line.starts_with("host memory: words of ranks needs 1001 B, ")) << line;

@@ -41,11 +41,11 @@ TEST_F(ScratchMemoryTest, LeavesNothingInTheFolder) {
   EXPECT_EQ(nothing.data(), nullptr);
 }
 
-TEST_F(ScratchMemoryTest, NamesTheFolderThatHasNoRoom) {
+TEST_F(ScratchMemoryTest, NamesTheFolderThatCannotHoldIt) {
   for (const auto& [folder, bytes] : {std::pair{folder_, std::uint64_t{1} << 60}, {folder_ + "/absent", 8}}) {
     try {
       ScratchMemory memory(folder, bytes);
-      FAIL() << "there is room in " << folder;
+      FAIL() << "it fits in " << folder;
     } catch (const RunError& error) {
       EXPECT_EQ(std::string(error.what()).find(folder), 0u) << error.what();
     }

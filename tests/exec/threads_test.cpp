@@ -102,10 +102,10 @@ TEST(ThreadPool, GoesOnAfterARoundThatFailed) {
   EXPECT_EQ(called, 3u);
 }
 
-/// While it lives there is room for one more thread's stack, and not for two.
-class RoomForOneThread {
+/// While it lives one more thread's stack fits, and not two.
+class StackOfOneThread {
  public:
-  RoomForOneThread() {
+  StackOfOneThread() {
     constexpr std::size_t kStack = std::size_t{1} << 32;
     pthread_attr_t attributes;
     pthread_getattr_default_np(&attributes);
@@ -118,7 +118,7 @@ class RoomForOneThread {
     less.rlim_cur = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + kStack + kStack / 2;
     setrlimit(RLIMIT_AS, &less);
   }
-  ~RoomForOneThread() {
+  ~StackOfOneThread() {
     setrlimit(RLIMIT_AS, &limit_);
     set_stack(stack_);
   }
@@ -136,7 +136,7 @@ class RoomForOneThread {
 };
 
 TEST(Threads, WhoIsThereLeavesWhereAnotherCannotStart) {
-  const RoomForOneThread room;
+  const StackOfOneThread stack;
 
   EXPECT_NO_THROW(ThreadPool{2});
   constexpr unsigned kMany = 64;  // more than other tests may have left

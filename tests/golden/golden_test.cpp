@@ -161,7 +161,7 @@ TEST_P(GoldenOnTwoRanks, KeepsItsBytes) {
 }
 INSTANTIATE_TEST_SUITE_P(, GoldenOnTwoRanks, testing::ValuesIn(golden_families('r')), test_name);
 
-// Some hundred jobs leave little room for a line that is there twice, or lost.
+// Among some hundred jobs a line that is there twice, or lost, is easily overlooked.
 TEST(GoldenTable, HasAChecksumAndANameOfItsOwnOnEveryLine) {
   std::map<std::string, int> names;
   for (const GoldenJob& job : golden_table()) {

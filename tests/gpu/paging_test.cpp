@@ -97,7 +97,7 @@ TEST(GpuPaging, WalksInLegsAreThoseOfTheHost) {
     try {
       EXPECT_TRUE(job.run(parts) == job.run(whole)) << job.name;
       ++compared;
-    } catch (const BudgetError&) {  // tables by vertex leave no room for slots
+    } catch (const BudgetError&) {  // tables by vertex leave no memory for slots
     }
   }
   EXPECT_GE(compared, 1u);

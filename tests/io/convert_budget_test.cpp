@@ -52,11 +52,11 @@ TEST_F(ConvertBudget, ManyRunsAreMergedInSeveralPasses) {
   std::map<std::uint64_t, float> expected;
 
   for (std::size_t i = 0; i < edges.size(); i += 1000) {
-    auto* const room = sorter.add(1000);
+    auto* const added = sorter.add(1000);
     for (std::size_t j = 0; j < 1000; ++j) {
-      room[j].set_ends(static_cast<Vertex>(edges[i + j].source), static_cast<Vertex>(edges[i + j].target));
-      room[j].set_weight(edges[i + j].weight);
-      expected.emplace(room[j].key(), edges[i + j].weight);
+      added[j].set_ends(static_cast<Vertex>(edges[i + j].source), static_cast<Vertex>(edges[i + j].target));
+      added[j].set_weight(edges[i + j].weight);
+      expected.emplace(added[j].key(), edges[i + j].weight);
     }
   }
   sorter.finish();

@@ -92,8 +92,8 @@ TEST(FileBytes, NothingStaysInTheCache) {
   cold.expect_read(past, 5, kSize);  // from there
 }
 
-/// Without room for a block of its own a thread reads through the cache.
-TEST(FileBytes, ABudgetWithoutRoomIsKept) {
+/// Without memory for a block of its own a thread reads through the cache.
+TEST(FileBytes, ABudgetTooSmallForABlockIsKept) {
   const ColdFile cold;
   const FileBytes file(cold.path(), Caching::none);
   const std::uint64_t used = host_budget().used();

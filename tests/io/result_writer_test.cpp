@@ -329,8 +329,8 @@ TEST_P(FullDisk, IsReportedAndLeavesNothing) {
 TEST_P(FullDisk, IsReportedWhenOnlyTheLastBytesDoNotFit) {
   if (GetParam() != ResultFormat::h5) GTEST_SKIP() << "matters where a library writes at close";
   const std::vector<std::int64_t> values = counting(1 << 17);
-  for (std::size_t room : {512u, 2048u, 4096u, 8192u, 12288u}) {  // left for what HDF5 writes at the end
-    test::write_file(place + "/ballast", std::string((3u << 20) - (1u << 20) - room / 4096 * 4096, 'x'));
+  for (std::size_t left : {512u, 2048u, 4096u, 8192u, 12288u}) {  // left for what HDF5 writes at the end
+    test::write_file(place + "/ballast", std::string((3u << 20) - (1u << 20) - left / 4096 * 4096, 'x'));
     const std::string message = message_of<RunError>([&] {
       const auto writer = make_result_writer(place + "/r", GetParam(), false, kAttributes);
       writer->append(writer->declare("a", ElementType::i64, {}), values.data(), values.size());

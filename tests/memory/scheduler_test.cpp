@@ -76,7 +76,7 @@ TEST(Scheduler, LargePartitionsComeIntoLargeSlotsAlone) {
   EXPECT_EQ(scheduler.choose(Waiting{1, 5, 8, 0}), (Loads{{1, 0}})) << "the large slot is not empty";
 }
 
-TEST(Scheduler, WhatIsIdleMakesRoomForALargePartition) {
+TEST(Scheduler, WhatIsIdleLeavesForALargePartition) {
   Scheduler scheduler(4, 3, SchedulePolicy::workload, {{false, false, true, false}, 1});
   EXPECT_EQ(scheduler.choose(Waiting{3, 4, 0, 2}), (Loads{{1, 1}, {2, 0}, {0, 3}})) << "usual slots first";
   scheduler.arrive(Partitions{0, 1, 3});

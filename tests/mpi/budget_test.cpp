@@ -82,7 +82,7 @@ TEST_F(BudgetOnRanks, ARunThatIsTooLargeSaysSo) {
 
   EXPECT_EQ(components(enough).status, 0);
   std::filesystem::remove(at("wcc.h5"));
-  // Lists stay in the file where memory has no room for them, but their 131,073 offsets and the vertices'
+  // Lists stay in the file where memory cannot hold them, but their 131,073 offsets and the vertices'
   // states must be there.
   for (const std::uint64_t less : {512u << 10, 1200u << 10}) {
     SCOPED_TRACE(less);

@@ -77,7 +77,7 @@ TEST_F(OnRanks, AllToAll) {
   EXPECT_EQ(ranks().bytes_sent() - sent_before, sent);
 }
 
-/// Rank 1 has room for less than it is sent: it says so, and the others, which have room, learn of it.
+/// Rank 1 has memory for less than it is sent: it says so, and the others, which have enough, learn of it.
 TEST_F(OnRanks, AnExchangeKeepsTheBudget) {
   const std::vector<std::byte> text(1000);
   const std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(ranks().size()), text);

@@ -92,7 +92,7 @@ TEST_F(Shard, WhatWasReadStaysInHostMemory) {
 }
 
 /// What a thousand partitions take of look-ups is no part of what walks may have.
-TEST_F(Shard, ManyPartitionsHaveRoomForTheirLookUps) {
+TEST_F(Shard, LookUpsOfManyPartitionsFit) {
   const std::vector<std::string> walk{"walk",
                                       graph("uniform", 13, {"--undirected", "--edge-factor", "48"}),
                                       "--length",

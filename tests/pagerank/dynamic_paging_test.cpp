@@ -117,10 +117,10 @@ TEST(DynamicPartitions, StayAwayWithoutAffectedVertices) {
 TEST(DynamicPartitions, StayWithinTheDeviceMemory) {
   Graph graph = rank_rmat(true, false);
   const std::uint64_t state = graph.vertices() * 16, edges = graph.edges() * sizeof(Vertex);
-  const Device roomy({DeviceChoice::host, 2, 0}),
+  const Device ample({DeviceChoice::host, 2, 0}),
       tight({DeviceChoice::host, 2, state + edges / 3 + (80u << 10)});
-  const pagerank::Result start = pagerank::run_pagerank(roomy, graph);
-  pagerank::DynamicRanks whole(roomy, graph, start.ranks.span(), {}),
+  const pagerank::Result start = pagerank::run_pagerank(ample, graph);
+  pagerank::DynamicRanks whole(ample, graph, start.ranks.span(), {}),
       parts(tight, graph, start.ranks.span(), {});
   std::mt19937_64 random(31);
   const UpdateBatch batch = random_batch(random, graph, 10, 0);
@@ -140,12 +140,12 @@ TEST(DynamicPartitions, AreRefusedWhereTheyCannotBe) {
   const Device device({DeviceChoice::host, 1, 0}),
       tiny({DeviceChoice::host, 1, graph.vertices() * 16 + (70u << 10)});
   const auto start = pagerank::run_pagerank(device, graph);
-  pagerank::DynamicRanks no_room(tiny, graph, start.ranks.span(), {}, {.paging = {.partitions = 2}});
+  pagerank::DynamicRanks too_small(tiny, graph, start.ranks.span(), {}, {.paging = {.partitions = 2}});
 
   EXPECT_THROW(pagerank::DynamicRanks(device, graph, start.ranks.span(), {},
                                       {.paging = {.transport = Transport::file}}),
                UsageError);
-  EXPECT_THROW(no_room.follow(graph, {}, {pagerank::RankMethod::naive_dynamic}), BudgetError);
+  EXPECT_THROW(too_small.follow(graph, {}, {pagerank::RankMethod::naive_dynamic}), BudgetError);
 }
 
 }  // namespace

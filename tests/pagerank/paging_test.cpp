@@ -65,12 +65,12 @@ TEST(PageRankPartitions, ComeFromTheFileToo) {
 TEST(PageRankPartitions, StayWithinTheDeviceMemory) {
   const Graph graph = rank_rmat(true, false);
   const std::uint64_t state = graph.vertices() * 24, edges = graph.edges() * sizeof(Vertex);
-  const Device roomy({DeviceChoice::host, 2, 0}),
+  const Device ample({DeviceChoice::host, 2, 0}),
       tight({DeviceChoice::host, 2, state + edges / 3 + (80u << 10)});
 
   const pagerank::Result parts = pagerank::run_pagerank(tight, graph);
 
-  expect_same(parts, pagerank::run_pagerank(roomy, graph));
+  expect_same(parts, pagerank::run_pagerank(ample, graph));
   EXPECT_GT(parts.traffic.partitions, 3u);
   EXPECT_LE(tight.memory().peak(), tight.memory().ceiling());
 }

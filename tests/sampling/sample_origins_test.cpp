@@ -31,7 +31,7 @@ TEST(SampleOrigins, AreSeveralWhereTheyAreFarApart) {
 
   const JoinedOrigins joined = join_origins(batches, entries);
 
-  // The second ends at the last number that the first leaves room for; the third one behind it.
+  // The second ends at the last number that fits behind the first; the third one behind it.
   ASSERT_EQ(joined.origins.size(), 2u);
   EXPECT_EQ(joined.origins[0].end, 3u);
   EXPECT_EQ(joined.origins[1].begin, 3u);

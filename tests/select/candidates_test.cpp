@@ -82,7 +82,7 @@ TEST(PackedRow, HoldsTheLargestOffsetAndDegree) {
   EXPECT_EQ(PackedRow::kMaxDegree, (1u << 24) - 1);
 }
 
-TEST(EdgePacking, IsWorthwhileWhereDegreesHaveRoom) {
+TEST(EdgePacking, IsWorthwhileWhereDegreesFit) {
   EXPECT_TRUE(EdgePacking::of(1u << 20, 1u << 25).worthwhile());
   EXPECT_TRUE(EdgePacking::of((1u << 26) - 1, (std::uint64_t{1} << 26) - 1).worthwhile());
   EXPECT_FALSE(EdgePacking::of(1u << 26, (std::uint64_t{1} << 26) - 1).worthwhile());

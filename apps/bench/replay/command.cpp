@@ -115,11 +115,11 @@ pagerank::Plan plan_replay(const Device& device, const TemporalSource& edges, co
   return plan;
 }
 
-void print_plan(const Device& device, const TemporalSource& edges, const ReplayRoom& room,
+void print_plan(const Device& device, const TemporalSource& edges, const ReplayMemory& memory,
                 ReplayGraphPlace where, const pagerank::Plan& plan) {
   const bool stays = where == ReplayGraphPlace::stays;
-  const std::uint64_t held = stays ? room.file_bytes : room.graph_bytes;
-  const std::uint64_t host = host_budget().used() + room.needed(where, plan.host_bytes);
+  const std::uint64_t held = stays ? memory.file_bytes : memory.graph_bytes;
+  const std::uint64_t host = host_budget().used() + memory.needed(where, plan.host_bytes);
   const auto line = [](const char* what, std::uint64_t bytes) {
     return fmt::format("{:<22} {:>12}\n", what, format_size(bytes));
   };
@@ -127,7 +127,7 @@ void print_plan(const Device& device, const TemporalSource& edges, const ReplayR
                                  format_count(edges.vertices()), format_count(edges.size()));
   text += line("device memory", plan.device_bytes) + line("  ranks", plan.state_bytes);
   text += line("host memory", host) + line(stays ? "  graph, in a file" : "  graph", held) +
-          line("  a batch", room.update_bytes);
+          line("  a batch", memory.update_bytes);
   if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
   print(text);
   if (plan.device_bytes <= device.memory().ceiling() && host <= host_budget().ceiling()) return;
@@ -142,10 +142,10 @@ pagerank::RankPlace place_of(const ReplayCommand& c) {
 
 /// Where the graph is to be, and what ranks take then.
 std::pair<ReplayGraphPlace, pagerank::Plan> fit(const Device& device, const TemporalSource& edges,
-                                                const ReplayRoom& room, const ReplayCommand& c) {
+                                                const ReplayMemory& memory, const ReplayCommand& c) {
   pagerank::RankPlace place = place_of(c);
   pagerank::Plan plan = plan_replay(device, edges, c.rank, c.replay, place);
-  const ReplayGraphPlace where = place_of_replay(room, plan.host_bytes, c.common);
+  const ReplayGraphPlace where = place_of_replay(memory, plan.host_bytes, c.common);
   if (where == ReplayGraphPlace::stays) {
     place.paging.transport = Transport::file;
     plan = plan_replay(device, edges, c.rank, c.replay, place);
@@ -202,9 +202,9 @@ void run_replay(const Command& command, ReplayCommand& c) {
   const TemporalSource& edges = *read.edges;
   require_same_on_all_ranks(same_options(command) +
                             fmt::format("vertices {}\ntemporal edges {}\n", edges.vertices(), edges.size()));
-  const ReplayRoom room(edges, c.replay);
-  const auto [where, plan] = fit(device, edges, room, c);
-  if (common.plan) return print_plan(device, edges, room, where, plan);
+  const ReplayMemory memory(edges, c.replay);
+  const auto [where, plan] = fit(device, edges, memory, c);
+  if (common.plan) return print_plan(device, edges, memory, where, plan);
   const auto graphs = keep_replay_graphs(where, common);
   Report report;
   report.load_seconds = watch.seconds();

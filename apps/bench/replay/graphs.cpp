@@ -95,7 +95,7 @@ class GraphsInFiles final : public ReplayGraphs {
 
 }  // namespace
 
-ReplayRoom::ReplayRoom(const TemporalSource& edges, const ReplayOptions& options) {
+ReplayMemory::ReplayMemory(const TemporalSource& edges, const ReplayOptions& options) {
   const ReplaySizes sizes(edges, options);
   const auto lists = [&](std::uint64_t count) {
     return (edges.vertices() + 1) * sizeof(EdgeIndex) + count * sizeof(Vertex);
@@ -113,17 +113,18 @@ ReplayRoom::ReplayRoom(const TemporalSource& edges, const ReplayOptions& options
   file_bytes = 2 * lists(0);
 }
 
-std::uint64_t ReplayRoom::needed(ReplayGraphPlace place, std::uint64_t beside) const {
+std::uint64_t ReplayMemory::needed(ReplayGraphPlace place, std::uint64_t beside) const {
   const std::uint64_t held = place == ReplayGraphPlace::stays ? file_bytes : graph_bytes;
   const std::uint64_t making = place == ReplayGraphPlace::made ? build_bytes : io::kLeastConversionMemory;
   return std::max(making, held + update_bytes + beside);
 }
 
-ReplayGraphPlace place_of_replay(const ReplayRoom& room, std::uint64_t beside, const CommonOptions& common) {
+ReplayGraphPlace place_of_replay(const ReplayMemory& memory, std::uint64_t beside,
+                                 const CommonOptions& common) {
   const std::uint64_t available = host_budget().available();
   const bool wanted = common.paging.transport == Transport::file ||
                       (common.distribution == Distribution::shard && world().size() > 1);
-  const auto fits = [&](ReplayGraphPlace place) { return room.needed(place, beside) <= available; };
+  const auto fits = [&](ReplayGraphPlace place) { return memory.needed(place, beside) <= available; };
   auto best = ReplayGraphPlace::stays;
   for (const auto place : {ReplayGraphPlace::read, ReplayGraphPlace::made}) {
     if (!wanted && fits(place)) best = place;

@@ -1,5 +1,5 @@
-// Where a replay keeps its graph: in memory, or in a file where memory has no room or the user wants it
-// there.
+// Where a replay keeps its graph: in memory, or in a file where memory cannot hold it or the user wants
+// it there.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,8 @@ enum class ReplayGraphPlace {
 };
 
 /// What a replay's graph takes in host memory.
-struct ReplayRoom {
-  ReplayRoom(const TemporalSource& edges, const ReplayOptions& options);
+struct ReplayMemory {
+  ReplayMemory(const TemporalSource& edges, const ReplayOptions& options);
 
   /// What there must be, beside `beside` bytes for ranks.
   std::uint64_t needed(ReplayGraphPlace place, std::uint64_t beside) const;
@@ -31,8 +31,9 @@ struct ReplayRoom {
 };
 
 /// Where the graph is, on all ranks alike: in a file where `--transport file` or `--distribution shard` say
-/// so, or where a rank has no room for it beside `beside` bytes. All ranks call it.
-ReplayGraphPlace place_of_replay(const ReplayRoom& room, std::uint64_t beside, const CommonOptions& common);
+/// so, or where a rank cannot hold it beside `beside` bytes. All ranks call it.
+ReplayGraphPlace place_of_replay(const ReplayMemory& memory, std::uint64_t beside,
+                                 const CommonOptions& common);
 
 /// Throws BudgetError, RunError. A file is in `--scratch`, one a machine, and has no name once it is open.
 std::unique_ptr<ReplayGraphs> keep_replay_graphs(ReplayGraphPlace place, const CommonOptions& common);

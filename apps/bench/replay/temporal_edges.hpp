@@ -15,7 +15,7 @@ struct TemporalFile {
 };
 
 /// Reads a file. Edges of one time stay in its order. Unused ids are left out where a conversion would leave
-/// them out: where they are more than half. Edges that memory has no room for are sorted in `scratch`, and
+/// them out: where they are more than half. Edges that exceed the memory are sorted in `scratch`, and
 /// stay there. Throws InputError naming file and line, or where a graph cannot have so many vertices;
 /// BudgetError.
 TemporalFile read_temporal(const std::string& file, const std::string& scratch, unsigned threads);

@@ -19,9 +19,9 @@ class CudaVote {
         states_(device_, graph.vertices(), "vertex states"),
         settled_(device_, (graph.vertices() + 31) / 32, "settled vertices"),
         state_(device_, 1, "the round"),
-        room_(device_, graph.out(), options.filter, std::max(start_blocks_, blocks_), stream_) {
-    view_ = {program,       graph.out(),  graph.in(),    states_.data(),   settled_.data(),
-             state_.data(), room_.view(), room_.trace(), options.direction};
+        worklists_(device_, graph.out(), options.filter, std::max(start_blocks_, blocks_), stream_) {
+    view_ = {program,       graph.out(),       graph.in(),         states_.data(),   settled_.data(),
+             state_.data(), worklists_.view(), worklists_.trace(), options.direction};
     if constexpr (EarliestVote<Program>) {
       // Of kernels for pushes alone one more is no other fusion.
       view_.clusters = options.fusion == AccFusion::push_pull &&
@@ -37,7 +37,7 @@ class CudaVote {
       launch(now);
       ++stats.kernel_launches;
     }
-    room_.read_trace(device_, stats);
+    worklists_.read_trace(device_, stats);
   }
 
   const typename Program::State* states() const { return states_.data(); }
@@ -68,7 +68,7 @@ class CudaVote {
   Buffer<typename Program::State> states_;
   Buffer<std::uint32_t> settled_;
   Buffer<VoteRound> state_;
-  WorklistRoom room_;
+  WorklistMemory worklists_;
   VoteView<Program> view_;
 };
 

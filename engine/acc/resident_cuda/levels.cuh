@@ -25,7 +25,7 @@ struct LevelsView {
   CsrView out;
   typename Program::State* states = nullptr;
   LevelRound* state = nullptr;
-  Vertex* rest[2] = {};  ///< room for a half of the vertices, and for a quarter
+  Vertex* rest[2] = {};  ///< memory for a half of the vertices, and for a quarter
   WorklistView work;
   TraceView trace;
 };
@@ -184,9 +184,14 @@ class CudaLevels {
         state_(device_, 1, "the round"),
         rest_{{device_, graph.vertices() / 2, "vertices that are left"},
               {device_, graph.vertices() / 4, "vertices that are left"}},
-        room_(device_, graph.out(), options.filter, std::max(start_blocks_, blocks_), stream_) {
-    view_ = {program,      graph.out(),  states_.data(), state_.data(), {rest_[0].data(), rest_[1].data()},
-             room_.view(), room_.trace()};
+        worklists_(device_, graph.out(), options.filter, std::max(start_blocks_, blocks_), stream_) {
+    view_ = {program,
+             graph.out(),
+             states_.data(),
+             state_.data(),
+             {rest_[0].data(), rest_[1].data()},
+             worklists_.view(),
+             worklists_.trace()};
   }
 
   void run(AccStats& stats) {
@@ -199,7 +204,7 @@ class CudaLevels {
       launch_together(level_rounds_kernel<Program>, blocks_, stream_, view_, limit);
       ++stats.kernel_launches;
     }
-    room_.read_trace(device_, stats);
+    worklists_.read_trace(device_, stats);
   }
 
   const typename Program::State* states() const { return states_.data(); }
@@ -219,7 +224,7 @@ class CudaLevels {
   Buffer<typename Program::State> states_;
   Buffer<LevelRound> state_;
   Buffer<Vertex> rest_[2];
-  WorklistRoom room_;
+  WorklistMemory worklists_;
   LevelsView<Program> view_;
 };
 

@@ -1,4 +1,4 @@
-// What solvers on a GPU share: room for worklists, a persistent kernel's launch, and the trace that it
+// What solvers on a GPU share: memory of worklists, a persistent kernel's launch, and the trace that it
 // leaves.
 #pragma once
 
@@ -91,10 +91,10 @@ void launch_together(void (*kernel)(Args...), unsigned blocks, const cuda::Strea
 }
 
 /// Memory of the worklists.
-class WorklistRoom {
+class WorklistMemory {
  public:
-  WorklistRoom(const Device& device, const CsrView& out, AccFilter filter, unsigned blocks,
-               const cuda::Stream& stream)
+  WorklistMemory(const Device& device, const CsrView& out, AccFilter filter, unsigned blocks,
+                 const cuda::Stream& stream)
       : lists_{{device, out.vertices * cuda::kLists, "worklists"},
                {device, out.vertices * cuda::kLists, "worklists"}},
         bits_{{device, words(out), "active vertices"}, {device, words(out), "active vertices"}},

@@ -45,7 +45,7 @@ class Adjacency {
     {
       const bool paged = rows.has_pages(lists);
       if (paged) sorted_ = Buffer<Vertex>(device, active, "worklists");
-      // Slots take what a GPU has left: keep room for what is known once they are there.
+      // Slots take what a GPU has left: keep memory for what is known once they are there.
       const bool keeps = paged && device.is_cuda();
       const Buffer<std::uint64_t> kept(device, keeps ? 3 * rows.most_partitions() : 0, "partitions");
       lists_.emplace(device, rows, lists, memory_for_sweep_pages(device) / shares);

@@ -21,7 +21,7 @@ using RankBlocks = std::vector<std::vector<std::span<Byte>>>;
 class BlockExchange {
  public:
   /// All ranks make one. Keeps a reference to the ranks, and the blocks. Throws BudgetError, on this rank
-  /// alone, where its host memory has no room for the buffers.
+  /// alone, where its host memory cannot hold the buffers.
   BlockExchange(Communicator& ranks, RankBlocks<const std::byte> send, RankBlocks<std::byte> receive);
 
   /// Every rank's blocks become what the others have for it. All ranks call it.

@@ -224,7 +224,7 @@ class FrontierRounds {
   std::size_t at_next_edges() const { return ranks_ + 1; }
   std::size_t at_lowest() const { return ranks_ + LaneOutput::kSums; }
 
-  /// For pushes and pulls. False: there is no room for the lists in both directions, nor for bits that
+  /// For pushes and pulls. False: memory holds the lists of one direction alone, or no bits that
   /// travel.
   bool make_both() {
     try {

@@ -34,7 +34,7 @@ inline ChargedVector<Vertex> joined_vertices(std::span<const Vertex> states) {
   std::uint64_t joined = 0;
   for (std::uint64_t v = 0; v < states.size(); ++v) joined += states[v] != v;
   ChargedVector<Vertex> pairs;
-  pairs.reserve(2 * joined);  // many: no room for them is to be taken twice
+  pairs.reserve(2 * joined);  // many: their memory is not to be taken twice
   for (std::uint64_t i = 0; i < states.size(); ++i) {
     const auto v = static_cast<Vertex>(i);
     Vertex root = states[v];

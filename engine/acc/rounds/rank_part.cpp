@@ -22,7 +22,7 @@ std::uint64_t edge_bytes(EdgeIndex edges, bool weighted) {
 /// and bins of its threads (resident_cuda/rounds.cuh).
 constexpr std::uint64_t kWholeVertexBytes = 8 + 6 * sizeof(Vertex) + 1, kWholeBytes = 96u << 20;
 
-/// In a budget with room for them.
+/// In a budget that holds them.
 constexpr std::uint64_t kMostPartitions = 4096;
 
 /// Weights are looked at in so many places, so many in each.

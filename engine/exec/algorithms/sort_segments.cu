@@ -25,12 +25,12 @@ void sort_segments(const Device& device, const std::uint32_t* keys_from, std::ui
   const auto items = static_cast<std::int64_t>(size), segments = static_cast<std::int64_t>(lists);
   const auto on = static_cast<cudaStream_t>(stream);
   const auto begins = thrust::make_transform_iterator(offsets, From{first}), ends = begins + 1;
-  const auto sort = [&](void* room, std::size_t& bytes) {
+  const auto sort = [&](void* workspace, std::size_t& bytes) {
     return values_from == nullptr
-               ? cub::DeviceSegmentedSort::SortKeys(room, bytes, keys_from, keys_to, items, segments, begins,
-                                                    ends, on)
-               : cub::DeviceSegmentedSort::SortPairs(room, bytes, keys_from, keys_to, values_from, values_to,
-                                                     items, segments, begins, ends, on);
+               ? cub::DeviceSegmentedSort::SortKeys(workspace, bytes, keys_from, keys_to, items, segments,
+                                                    begins, ends, on)
+               : cub::DeviceSegmentedSort::SortPairs(workspace, bytes, keys_from, keys_to, values_from,
+                                                     values_to, items, segments, begins, ends, on);
   };
   std::size_t bytes = 0;
   check(sort(nullptr, bytes), "measuring a sort of lists");

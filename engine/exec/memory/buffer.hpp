@@ -51,7 +51,7 @@ class ChargedArray {
   std::size_t bytes() const { return size_ * sizeof(T); }
   bool empty() const { return size_ == 0; }
 
-  /// Makes room for at least `size` elements; what was there is lost.
+  /// Takes memory for at least `size` elements; what was there is lost.
   void reserve(const Device& device, std::size_t size, const char* purpose) {
     if (size <= size_) return;
     *this = ChargedArray();

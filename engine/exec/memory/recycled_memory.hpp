@@ -19,7 +19,7 @@ class RecycledMemory final : public HostMemory {
   RecycledMemory& operator=(const RecycledMemory&) = delete;
   ~RecycledMemory() override;
 
-  /// Takes a little more than asked for, so that arrays that grow find room. Throws BudgetError.
+  /// Takes a little more than asked for, so that arrays that grow still fit. Throws BudgetError.
   Block allocate(std::uint64_t bytes, const char* purpose) override;
 
   /// Bytes that are kept for later.

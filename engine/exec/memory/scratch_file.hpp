@@ -27,7 +27,8 @@ class ScratchFile {
   }
   ~ScratchFile();
 
-  /// Bytes from position `at` on. Both throw RunError naming the folder: there is no room, or nothing there.
+  /// Bytes from position `at` on. Both throw RunError naming the folder: the disk is full, or nothing is
+  /// there.
   void write(std::uint64_t at, std::span<const std::byte> bytes) const;
   void read(std::uint64_t at, std::span<std::byte> bytes) const;
 

@@ -27,7 +27,7 @@ ScratchMemory::ScratchMemory(const std::string& folder, std::uint64_t bytes) : b
   if (bytes == 0) return;
   const int file = open_nameless(folder);
   if (file < 0) throw failure(folder, bytes, errno);
-  // All of it now: a page that finds no room on the disk later would end the process.
+  // All of it now: a page that the full disk cannot hold later would end the process.
   int error = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
   if (error == 0) {
     void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

@@ -13,7 +13,7 @@ namespace sluice {
 class ScratchMemory {
  public:
   ScratchMemory() = default;
-  /// Throws RunError naming the folder where it cannot be written or has no room for so many bytes.
+  /// Throws RunError naming the folder where it cannot be written or cannot hold so many bytes.
   ScratchMemory(const std::string& folder, std::uint64_t bytes);
   ScratchMemory(ScratchMemory&& other) noexcept { swap(other); }
   ScratchMemory& operator=(ScratchMemory&& other) noexcept {

@@ -25,7 +25,7 @@ struct PartitionMoves {
 /// Partitions that fit only some slots.
 struct LargePartitions {
   std::vector<bool> of;  ///< [partitions], empty: all fit everywhere
-  unsigned slots = 0;    ///< the first so many have room for them
+  unsigned slots = 0;    ///< the first so many hold them
 };
 
 /// Keeps track of slots. A round is: choose (starts loads), work on what is resident, arrive, retire. Loads

@@ -1,4 +1,4 @@
-// Tables of a fixed bias for a graph in partitions: made once in host memory where there is room, else again
+// Tables of a fixed bias for a graph in partitions: made once in host memory where they fit, else again
 // with each partition that is brought; the same integers either way.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace sluice {
 void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
 void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
 
-/// Calls make() for a table of the whole graph, unless the edges are in a file or the host's memory has no
-/// room.
+/// Calls make() for a table of the whole graph, unless the edges are in a file or the host's memory cannot
+/// hold it.
 template <class Make>
 void make_on_host(ResidentGraph::Impl& graph, const Make& make) {
   if (graph.graph.edges_elsewhere || graph.view.edges() == 0) return;

@@ -81,14 +81,14 @@ void ChangeUpload::begin(const PackedChanges& changes, bool weighted) {
   first_blocks_.assign(1, 0);
   for (unsigned piece = 0; piece < pieces_; ++piece, part *= kPieceGrowth)
     first_blocks_.push_back(blocks * (before += part) / parts);
-  const auto make_room = [&](auto& memory, std::uint64_t size) {
+  const auto reserve = [&](auto& memory, std::uint64_t size) {
     reserve_for_batch(memory, device_, size, "changes");
   };
   const std::uint64_t bytes = changes.bytes.size();
   in_place_ = bytes > 0 && bytes <= kFewBytes && cuda::is_page_locked(changes.bytes.data());
-  if (!in_place_) make_room(bytes_, bytes);
-  make_room(changes_, count_);
-  if (weighted) make_room(weights_, changes.weights.size()), make_room(first_weights_, count_);
+  if (!in_place_) reserve(bytes_, bytes);
+  reserve(changes_, count_);
+  if (weighted) reserve(weights_, changes.weights.size()), reserve(first_weights_, count_);
 }
 
 void ChangeUpload::send(unsigned piece, cudaStream_t stream) const {

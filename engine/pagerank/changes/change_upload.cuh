@@ -19,7 +19,7 @@ class ChangeUpload {
  public:
   explicit ChangeUpload(const Device& device) : device_(device) {}
 
-  /// Makes room for a batch, whose weights are wanted where `weighted`. The work of the batch before has
+  /// Takes memory for a batch, whose weights are wanted where `weighted`. The work of the batch before has
   /// ended; the changes stay where they are until that of this one has.
   void begin(const PackedChanges& changes, bool weighted);
   unsigned pieces() const { return pieces_; }

@@ -14,7 +14,7 @@ constexpr unsigned kEach = 8;              // entries of a thread: as many reads
 constexpr unsigned kThreadsAtOnce = 2048;  // of a processor: many tiles are under way, none of them is alone
 constexpr unsigned kTile = kBlock * kEach;
 using Tile = TileValues<kBlock, kTile>;
-constexpr std::uint64_t kSlackPart = 64;  // room in columns beyond what they hold
+constexpr std::uint64_t kSlackPart = 64;  // capacity of columns beyond what they hold
 
 /// Edits that are known.
 struct EditView {

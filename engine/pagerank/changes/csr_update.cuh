@@ -46,7 +46,7 @@ struct alignas(16) TileCut {
   std::uint64_t shift;  ///< of entries behind them
 };
 
-/// Lists of one direction. Columns have room beyond what they hold.
+/// Lists of one direction. Columns have capacity beyond what they hold.
 struct DeviceRows {
   Buffer<EdgeIndex> offsets;
   Buffer<Vertex> targets;
@@ -54,12 +54,12 @@ struct DeviceRows {
   std::uint64_t vertices = 0, edges = 0;
 
   CsrView view() const { return {vertices, edges, offsets.data(), targets.data(), weights.data()}; }
-  /// Room for so many vertices and edges, and somewhat more, so that a graph that grows seldom asks for new
-  /// memory, which takes a GPU longer to get than to rewrite the lists. What was there is lost.
+  /// Takes memory for so many vertices and edges, and somewhat more, so that a graph that grows seldom asks
+  /// for new memory, which takes a GPU longer to get than to rewrite the lists. What was there is lost.
   void reserve(const Device& device, std::uint64_t vertices, std::uint64_t edges, bool weighted);
 };
 
-/// Room for so many entries of a batch that the next batches of about this size find it.
+/// Takes memory for so many entries of a batch that the next batches of about this size fit.
 template <class T, class Memory>
 void reserve_for_batch(ChargedArray<T, Memory>& memory, const Device& device, std::uint64_t size,
                        const char* purpose) {
@@ -75,7 +75,7 @@ class ListRewriter {
  public:
   explicit ListRewriter(const Device& device) : device_(device) {}
 
-  /// Makes room for `count` edits, which lead from `old` to `to`.
+  /// Takes memory for `count` edits, which lead from `old` to `to`.
   void begin(std::uint64_t count, const CsrView& old, const DeviceRows& to);
   /// For edits that are known.
   EditBuffers buffers() const { return {edits_.data(), shifts_.data()}; }

@@ -41,7 +41,7 @@ class DeviceGraph {
   void order_by_target(std::uint64_t vertices, cudaStream_t stream);
   void rewrite_out(const Graph& graph, const PackedChanges& changes, const cuda::Stream& stream);
   void rewrite_in(const Graph& graph, const PackedChanges& changes, const cuda::Stream& stream);
-  /// Room for the lists of `graph`, in one direction.
+  /// Takes memory for the lists of `graph`, in one direction.
   void make_spare(const Graph& graph);
   void set_views();
 

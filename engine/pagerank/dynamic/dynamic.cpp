@@ -73,7 +73,7 @@ DynamicRankResult DynamicRanks::follow(const Graph& graph, const EdgeChanges& ch
 }
 
 void DynamicRanks::read_ranks(std::span<double> ranks) const {
-  if (ranks.size() < own()) throw UsageError("ranks of own vertices need room for all of them");
+  if (ranks.size() < own()) throw UsageError("the array for ranks must hold those of all own vertices");
   state_->read_ranks(ranks);
 }
 

@@ -86,7 +86,7 @@ class DynamicRanks {
   /// partitions, none of them without an affected vertex; and of several ranks of a job, which all have the
   /// graph, or its file, and make the same calls, each works on a range of vertices of about equally many
   /// in-edges. New vertices go to the last one. Throws UsageError for a directed graph in a file without
-  /// in-edges. A GPU that is alone and has the room keeps the graph in both directions.
+  /// in-edges. A GPU that is alone and has the memory keeps the graph in both directions.
   DynamicRanks(const Device& device, const Graph& graph, std::span<const double> ranks,
                const Options& options, const RankPlace& place = {});
   ~DynamicRanks();
@@ -98,7 +98,7 @@ class DynamicRanks {
                            const RankObserver& observer = {});
 
   /// The ranks now of this job rank's vertices, [first(), first() + own()); those of all vertices sum to 1 as
-  /// far as the tolerance allows. Throws UsageError where there is no room for own() of them.
+  /// far as the tolerance allows. Throws UsageError where `ranks` cannot hold own() of them.
   void read_ranks(std::span<double> ranks) const;
   std::uint64_t first() const;
   std::uint64_t own() const;

@@ -336,7 +336,7 @@ void gather_members(const DynamicView<Share>& view, const VertexList& members, c
   launch(0, 1, gather_kernel<Share, 1>);
 }
 
-/// Renews all members; `partial` has room for kListBlocks.
+/// Renews all members; `partial` holds kListBlocks.
 template <class Share>
 void settle_members(const DynamicView<Share>& view, const VertexList& members, const ListSizes& sizes,
                     const VertexList& next, const VertexList& sources, Settled* partial, Settled* settled,

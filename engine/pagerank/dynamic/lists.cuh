@@ -38,7 +38,7 @@ SLUICE_HD std::uint64_t all_of(const ListSizes& sizes) {
 struct VertexList {
   Vertex* few = nullptr;
   Vertex* many = nullptr;
-  std::uint64_t room = 0, room_many = 0;
+  std::uint64_t capacity = 0, capacity_many = 0;
   unsigned* sizes = nullptr;  ///< [kListClasses]
 
   /// Entry i of a class.
@@ -47,11 +47,11 @@ struct VertexList {
       case 0:
         return few[i];
       case 1:
-        return few[room - 1 - i];
+        return few[capacity - 1 - i];
       case 2:
         return many[i];
       default:
-        return many[room_many - 1 - i];
+        return many[capacity_many - 1 - i];
     }
   }
 
@@ -73,7 +73,7 @@ struct VertexList {
 };
 
 /// The memory of a list.
-class ListRoom {
+class ListMemory {
  public:
   /// For all of `vertices`, among which are those of the long rows of `edges`.
   void reserve(const Device& device, std::uint64_t vertices, std::uint64_t edges) {

@@ -10,7 +10,7 @@ namespace sluice::pagerank {
 
 namespace {
 
-/// Room for a batch beside the graph, as a part of what it takes, and for counters.
+/// Memory for a batch beside the graph, as a part of what it takes, and for counters.
 constexpr std::uint64_t kBatchPart = 12;
 constexpr std::uint64_t kFixedBytes = std::uint64_t{1} << 20;
 /// On a GPU: three columns of 8 bytes and three of 1, and three lists of vertices in two orders, of own

@@ -7,7 +7,7 @@
 
 namespace sluice::pagerank {
 
-/// Whether a GPU that is alone keeps the graph in both directions: it has room to rewrite the lists of one,
+/// Whether a GPU that is alone keeps the graph in both directions: it has memory to rewrite the lists of one,
 /// and nothing else is asked for.
 bool stays_whole(const Device& device, const Graph& graph, const Options& options,
                  const PagingOptions& paging);

@@ -24,11 +24,11 @@ struct ParcelColumns {
   float* weights = nullptr;   ///< of the same
   static_assert(sizeof(Stored) == sizeof(Vertex) + sizeof(float));
 
-  ParcelColumns(std::byte* memory, std::uint64_t room)
-      : vertices(reinterpret_cast<Vertex*>(memory + room * sizeof(Stored))),
+  ParcelColumns(std::byte* memory, std::uint64_t capacity)
+      : vertices(reinterpret_cast<Vertex*>(memory + capacity * sizeof(Stored))),
         values(reinterpret_cast<Stored*>(memory)),
         sources(reinterpret_cast<Vertex*>(memory)),
-        weights(reinterpret_cast<float*>(memory + room * sizeof(Vertex))) {}
+        weights(reinterpret_cast<float*>(memory + capacity * sizeof(Vertex))) {}
 };
 
 enum class ParcelUse {
@@ -44,10 +44,10 @@ class RankParcels {
   using Columns = ParcelColumns<Stored>;
 
   RankParcels(const Device& device, std::uint64_t most)
-      : room_(std::clamp<std::uint64_t>(most, 1, kParcelEntries)) {
+      : capacity_(std::clamp<std::uint64_t>(most, 1, kParcelEntries)) {
     for (Parcel& parcel : parcels_) {
-      parcel.host = Staging<std::byte>(device, room_ * kEntryBytes, "vertices on their way");
-      parcel.device = Buffer<std::byte>(device, room_ * kEntryBytes, "vertices on their way");
+      parcel.host = Staging<std::byte>(device, capacity_ * kEntryBytes, "vertices on their way");
+      parcel.device = Buffer<std::byte>(device, capacity_ * kEntryBytes, "vertices on their way");
     }
   }
 
@@ -55,13 +55,13 @@ class RankParcels {
   /// launches what is done with them on the device, on `stream`.
   template <class Pack, class Work>
   void send(std::uint64_t count, ParcelUse use, const cuda::Stream& stream, Pack&& pack, Work&& work) {
-    for (std::uint64_t begin = 0; begin < count; begin += room_) {
-      const std::uint64_t end = std::min(begin + room_, count), size = end - begin;
+    for (std::uint64_t begin = 0; begin < count; begin += capacity_) {
+      const std::uint64_t end = std::min(begin + capacity_, count), size = end - begin;
       Parcel& parcel = parcels_[next_];
       next_ = 1 - next_;
       wait_until([&] { return parcel.used.passed("vertices on their way"); }, "vertices on their way",
                  cuda::kDeviceTimeout);
-      const Columns host(parcel.host.data(), room_), device(parcel.device.data(), room_);
+      const Columns host(parcel.host.data(), capacity_), device(parcel.device.data(), capacity_);
       pack(host, begin, end);
       copy(device.vertices, host.vertices, size, stream);
       if (use == ParcelUse::values) copy(device.values, host.values, size, stream);
@@ -80,7 +80,7 @@ class RankParcels {
     std::uint64_t begin = 0;
     const auto found = [&](const Columns& device, std::uint64_t size) {
       find(device, size);
-      const Columns host(parcels_[1 - next_].host.data(), room_);
+      const Columns host(parcels_[1 - next_].host.data(), capacity_);
       cuda::check(cudaMemcpyAsync(host.values, device.values, size * sizeof(Stored), cudaMemcpyDeviceToHost,
                                   stream.get()),
                   "copying contributions");
@@ -108,7 +108,7 @@ class RankParcels {
     sent_ += size * sizeof(T);
   }
 
-  std::uint64_t room_, sent_ = 0;
+  std::uint64_t capacity_, sent_ = 0;
   Parcel parcels_[2];
   unsigned next_ = 0;
 };

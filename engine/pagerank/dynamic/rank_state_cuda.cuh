@@ -249,7 +249,7 @@ class DeviceRankState : public BatchState {
   const Device& device_;
   std::uint64_t vertices_ = 0;
   Buffer<std::uint8_t> flags_, known_;
-  ListRoom lists_[2], sources_;
+  ListMemory lists_[2], sources_;
   Buffer<RankCounters> counters_;
   Staging<RankCounters> read_;
   Buffer<Settled> partial_;

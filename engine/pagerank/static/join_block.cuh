@@ -9,8 +9,8 @@ namespace sluice::pagerank {
 template <unsigned Block, class Totals>
 __device__ void join_block(Totals& totals, RankNorm norm) {
   // Raw bytes: shared memory takes no constructors.
-  __shared__ alignas(Totals) unsigned char room[Block * sizeof(Totals)];
-  auto* const shared = reinterpret_cast<Totals*>(room);
+  __shared__ alignas(Totals) unsigned char workspace[Block * sizeof(Totals)];
+  auto* const shared = reinterpret_cast<Totals*>(workspace);
   shared[threadIdx.x] = totals;
   for (unsigned stride = Block / 2; stride > 0; stride /= 2) {
     __syncthreads();

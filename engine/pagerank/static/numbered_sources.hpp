@@ -12,7 +12,7 @@ namespace sluice::pagerank {
 
 class NumberedSources {
  public:
-  /// Of a whole graph, whose in-edges are in memory. Throws BudgetError where there is no room for
+  /// Of a whole graph, whose in-edges are in memory. Throws BudgetError where memory cannot hold
   /// bytes_of().
   NumberedSources(const Device& device, const RankGraph& graph);
 

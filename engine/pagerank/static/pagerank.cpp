@@ -103,7 +103,8 @@ Plan plan_pagerank(const Device& device, const Graph& graph, const Options& opti
   }
   const std::uint64_t edge = sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
   plan.host_bytes = rows * (sizeof(double) + loop + sizeof(double));
-  // These, too, are there before slots take their part. A GPU with room reads lists from their file once.
+  // These, too, are there before slots take their part. A GPU that holds them reads lists from their file
+  // once.
   const bool in_file = graph.edges_elsewhere != nullptr && !device.is_cuda();
   const SweepPagePlan pages = plan_sweep_pages(device, {m * edge, longest_in_list(graph) * edge},
                                                {plan.state_bytes, plan.host_bytes}, in_file, place.paging);

@@ -72,7 +72,7 @@ struct Result {
 /// as they are there. Not converging is no error: `end` says so. A graph without vertices has no ranks and
 /// converges at once. In-edges that exceed what the device has left beside ranks and contributions are
 /// brought in partitions every iteration, from host memory or, where the graph's edges are elsewhere, from
-/// its file; a GPU that has room for those of its rank reads them from the file once. Of several ranks of a
+/// its file; a GPU that can hold those of its rank reads them from the file once. Of several ranks of a
 /// job each renews a range of vertices of about equally many in-edges, and has all contributions. Throws
 /// UsageError for options out of range, BudgetError where memory does not suffice.
 Result run_pagerank(const Device& device, const Graph& graph, const Options& options = {},

@@ -134,8 +134,8 @@ __device__ void join_warps(SweepTotals& totals, RankNorm norm) {
     totals.join(other, norm);
   }
   constexpr unsigned kWarps = kSweepBlock / kWarpLanes;
-  __shared__ alignas(SweepTotals) unsigned char room[kTeams * kWarps * sizeof(SweepTotals)];
-  auto* const by_warp = reinterpret_cast<SweepTotals*>(room) + Teams<kTeams>::in_block() * kWarps;
+  __shared__ alignas(SweepTotals) unsigned char workspace[kTeams * kWarps * sizeof(SweepTotals)];
+  auto* const by_warp = reinterpret_cast<SweepTotals*>(workspace) + Teams<kTeams>::in_block() * kWarps;
   const unsigned thread = Teams<kTeams>::thread();
   if (thread % kWarpLanes == 0) by_warp[thread / kWarpLanes] = totals;
   Teams<kTeams>::meet();
@@ -148,8 +148,8 @@ __device__ void join_warps(SweepTotals& totals, RankNorm norm) {
 template <unsigned kTeams, class View>
 __device__ void sweep_hubs(const View& view, const SlicedView& rows, typename View::Totals& totals) {
   constexpr unsigned kWarps = kSweepBlock / kWarpLanes;
-  __shared__ typename View::Sum room[kTeams * kWarps];
-  auto* const by_warp = room + Teams<kTeams>::in_block() * kWarps;
+  __shared__ typename View::Sum workspace[kTeams * kWarps];
+  auto* const by_warp = workspace + Teams<kTeams>::in_block() * kWarps;
   const unsigned thread = Teams<kTeams>::thread();
   for (std::uint64_t row = Teams<kTeams>::rank(); row < rows.hubs; row += Teams<kTeams>::size()) {
     const std::uint64_t start = rows.starts[row], size = rows.starts[row + 1] - start;

@@ -1,4 +1,4 @@
-// A sweep over in-edges that were rewritten for it, where the GPUs have room for that.
+// A sweep over in-edges that were rewritten for it, where the GPUs have memory for that.
 #pragma once
 
 #include <memory>

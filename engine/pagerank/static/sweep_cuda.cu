@@ -123,7 +123,7 @@ class CudaSweep final : public Sweep {
     if (needs_sweep_pages(device_, graph_.lists(), options_.weighted, paging,
                           rows_ * sizeof(std::uint32_t))) {
       lock_edges();
-      // The rows by class are allocated after the slots, which take what is left: keep their room free.
+      // The rows by class are allocated after the slots, which take what is left: keep their memory free.
       Buffer<std::uint32_t> kept(device_, rows_, "rows by in-degree");
       pages_ = std::make_unique<SweepPages>(device_, graph_.lists(), options_.weighted, paging);
       partitions = pages_->plan().ranges();

@@ -1,5 +1,5 @@
 // The sweep on the host: threads claim ranges of vertices that hold about equally many in-edges. Where one
-// process has all in-edges in memory, and room for them once more, contributions lie by number.
+// process has all in-edges in memory, and can hold them once more, contributions lie by number.
 #include <algorithm>
 #include <mutex>
 #include <optional>

@@ -125,7 +125,7 @@ inline unsigned sweep_grid(std::uint64_t rows, unsigned rows_a_block) {
   return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
 }
 
-/// Room that partial totals need.
+/// The most partial totals.
 inline constexpr unsigned kPartials = kClasses * kMostBlocks;
 
 inline void fold_totals(const SweepTotals* partial, unsigned count, RankNorm norm, SweepTotals* totals,

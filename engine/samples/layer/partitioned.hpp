@@ -55,7 +55,7 @@ class PagedLayerGrower {
   /// Grows instances [first, first + count); all ranks together where they share out the graph.
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
-    together(ranks_, [&] { make_room(count); });
+    together(ranks_, [&] { reserve(count); });
     const Batch batch{program_,
                       {arena_->view(), regions_.data(), states_.data()},
                       first,
@@ -107,7 +107,7 @@ class PagedLayerGrower {
     return items_.visit(count * program_.items(), typename Batch::Waits{batch}, typename Batch::Work{batch});
   }
 
-  void make_room(std::uint64_t count) {
+  void reserve(std::uint64_t count) {
     check_items(count * program_.items());
     if (!arena_ || count > slots_) {
       arena_.reset();

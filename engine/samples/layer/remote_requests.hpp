@@ -51,7 +51,7 @@ class RemoteLayerRequests {
   RemoteLayerRequests(const Device& device, const LayerLists& program, Items& items)
       : device_(device), program_(program), items_(items), answers_(device, program, items) {}
 
-  /// Makes room for so many questions, and returns where they go. Throws BudgetError.
+  /// Takes memory for so many questions, and returns where they go. Throws BudgetError.
   LayerQuestion* expect(std::uint64_t questions) {
     questions_.reserve(device_, questions, kPurpose);
     return questions_.data();

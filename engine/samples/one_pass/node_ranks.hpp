@@ -39,7 +39,7 @@ class NodeRanks {
   };
 
   /// Every instance's edges go to its origin rank, as `find` says what was found here; all ranks call it.
-  /// Throws BudgetError, on all of them, where `find` does, or where what comes has no room.
+  /// Throws BudgetError, on all of them, where `find` does, or where what comes does not fit.
   template <class Find>
   void send_to_origins(const Find& find) {
     Found found;

@@ -76,7 +76,7 @@ class PagedItems {
         const PageItems some{cache_.page(partition), order_.data() + places_[partition], count,
                              cache_.in_place(partition)};
         stats_.kernel_launches +=
-            launch_instances(count, WorkHere<Work>{work, some}, room_for(count), counters_.data(), stream_);
+            launch_instances(count, WorkHere<Work>{work, some}, left_list(count), counters_.data(), stream_);
         waiting_[partition] = 0;
       }
       stream_.wait("samples");  // the slots may be filled anew
@@ -123,19 +123,19 @@ class PagedItems {
   void* stream() const { return stream_.get(); }
 
   std::uint64_t bytes() const {
-    return 3 * keys_.bytes() + order_.bytes() + scratch_.bytes() + left_room_ * sizeof(std::uint64_t);
+    return 3 * keys_.bytes() + order_.bytes() + scratch_.bytes() + left_capacity_ * sizeof(std::uint64_t);
   }
 
  private:
   static constexpr const char* kPurpose = "the queue of lists";
 
-  const LeftList* room_for(std::uint64_t count) {
-    if (count > left_room_) {
+  const LeftList* left_list(std::uint64_t count) {
+    if (count > left_capacity_) {
       finish();
       left_.reset();
-      left_room_ = 0;
+      left_capacity_ = 0;
       left_.emplace(device_, count);
-      left_room_ = count;
+      left_capacity_ = count;
     }
     return &*left_;
   }
@@ -160,7 +160,7 @@ class PagedItems {
   Buffer<std::uint64_t> device_places_;
   Buffer<unsigned char> scratch_;
   std::optional<LeftList> left_;
-  std::uint64_t left_room_ = 0;
+  std::uint64_t left_capacity_ = 0;
   std::vector<std::uint64_t> waiting_;  ///< [partitions]
   std::vector<std::uint64_t> places_;   ///< [partitions] where they begin in the order
 };

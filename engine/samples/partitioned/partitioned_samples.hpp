@@ -69,8 +69,8 @@ class PartitionedSamples {
   /// What an instance takes is a guess at first.
   void ran(std::uint64_t) {
     cache_->count(stats_);
-    const std::uint64_t room = graph_.device.memory().available() + grower_->bytes();
-    if (!failed_ && grower_->bytes() <= room / 4) batch_ *= 2;
+    const std::uint64_t usable = graph_.device.memory().available() + grower_->bytes();
+    if (!failed_ && grower_->bytes() <= usable / 4) batch_ *= 2;
   }
 
  private:

@@ -90,7 +90,7 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
   void select_here(Level& now, std::uint32_t depth, std::span<const LevelOrigin> origins) {
     measure_level(now, depth, origins);
     this->check_measure();
-    this->make_room(now);
+    this->reserve_edges(now);
     if (now.edges == 0) return;
     if constexpr (Program::kUpdates) now.arrivals.reserve(device_, now.edges, kPurpose);
     const LevelFacts facts = *memory_.host_facts.data();

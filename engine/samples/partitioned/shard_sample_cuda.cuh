@@ -40,7 +40,7 @@ class ShardGrower : public PagedGrower<Program> {
         bounds_(device_, origins() + 1, "counts of edges"),
         exchange_(ranks_, device_, setup.link) {}
 
-  /// All ranks together; they also agree that what was grown has room on its way to the sink.
+  /// All ranks together; they also agree that what was grown fits on its way to the sink.
   void grow(Instance first, std::uint64_t count) {
     batches_ = gather_batches(ranks_, {first, count});
     Base::grow(first, count);
@@ -165,7 +165,7 @@ class ShardGrower : public PagedGrower<Program> {
       edge_counts_[origin] = bounds_.data()[origin + 1] - bounds_.data()[origin];
   }
 
-  /// Room for the edges of the packed entries.
+  /// Takes memory for the edges of the packed entries.
   void expect_edges(std::uint64_t edges) {
     came_sizes_.reserve(device_, packed_, kPurpose);
     came_indices_.reserve(device_, edges, kPurpose);
@@ -184,7 +184,7 @@ class ShardGrower : public PagedGrower<Program> {
                  now.offsets.data(), begins_.data(), facts);
     exclusive_sum(device_, begins_.data(), begins_.data(), packed_, memory_.scan, stream_.get());
     this->sum_sizes(now);
-    this->make_room(now);
+    this->reserve_edges(now);
     if constexpr (Program::kUpdates) now.arrivals.reserve(device_, now.edges, kPurpose);
     this->find_bounds(now);
     if (now.edges == 0) return;

@@ -119,7 +119,7 @@ struct PoolProgram {
   StartsView starts;
   std::uint64_t seed = 1;
   std::uint32_t length = 0;
-  std::uint32_t pool_size = 1;  ///< room for seeds; lines with fewer are filled up with kNoVertex
+  std::uint32_t pool_size = 1;  ///< seeds that fit; lines with fewer are filled up with kNoVertex
   const std::uint64_t* cumulative = nullptr;  ///< edge_bias: CTPS of every list
   const std::uint32_t* positive = nullptr;    ///< edge_bias: entries of positive bias
 

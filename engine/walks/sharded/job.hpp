@@ -53,7 +53,7 @@ class ShardWalks {
 };
 
 /// What a half of a batch is made from.
-struct ShardRoom {
+struct ShardSetup {
   const Device& device;
   Communicator& ranks;
   std::uint64_t capacity;  ///< of the batch
@@ -80,7 +80,7 @@ class ShardJob {
   /// Does every rank keep its own vertices of a row, for BatchRows to put together?
   virtual bool rows_in_parts() const = 0;
   virtual std::unique_ptr<ShardRows> make_rows(const Device& device, std::uint64_t values) = 0;
-  virtual std::unique_ptr<ShardWalks> make_half(const ShardRoom& room, ShardRows& rows) = 0;
+  virtual std::unique_ptr<ShardWalks> make_half(const ShardSetup& setup, ShardRows& rows) = 0;
   virtual std::uint64_t bytes_sent() const = 0;
   /// Ends what is under way between ranks, where one of them does not come any more.
   virtual void abort() = 0;
@@ -100,8 +100,8 @@ class ShardJobOf final : public ShardJob {
   std::unique_ptr<ShardRows> make_rows(const Device& device, std::uint64_t values) override {
     return std::make_unique<typename Batch::Rows>(device, link_, values);
   }
-  std::unique_ptr<ShardWalks> make_half(const ShardRoom& room, ShardRows& rows) override {
-    return std::make_unique<Batch>(room, link_, rows, program_, walks_);
+  std::unique_ptr<ShardWalks> make_half(const ShardSetup& setup, ShardRows& rows) override {
+    return std::make_unique<Batch>(setup, link_, rows, program_, walks_);
   }
   std::uint64_t bytes_sent() const override { return link_.bytes_sent(); }
   void abort() override { link_.abort(); }

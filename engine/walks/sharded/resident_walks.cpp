@@ -24,9 +24,9 @@ ResidentWalks::ResidentWalks(ResidentGraph::Impl& graph, ShardJob& job, const Pa
       rows_(job.make_rows(graph.device, origins_.capacity() * (std::uint64_t{options.length} + 1))) {
   const auto owners = ranks_of_keys(ranks_, cache_.partitions());
   for (unsigned half = 0; half < job_.halves(); ++half) {
-    const ShardRoom room{graph.device, ranks_, origins_.capacity(), options.length,
-                         owners,       half,   job_.halves()};
-    halves_.push_back(job_.make_half(room, *rows_));
+    const ShardSetup setup{graph.device, ranks_, origins_.capacity(), options.length,
+                           owners,       half,   job_.halves()};
+    halves_.push_back(job_.make_half(setup, *rows_));
   }
   ActiveWalks& batch = job_.batch();
   batch.own_begin = cache_.own().begin, batch.own_end = cache_.own().end;

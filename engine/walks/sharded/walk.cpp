@@ -48,8 +48,8 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
   std::uint64_t most = std::max<std::uint64_t>(instances, 1);
   ranks.all_reduce(std::span(&most, 1), Reduce::max, "the partition plan");
   // The host backend's memory has to hold results that leave as well.
-  const std::uint64_t room = device.is_cuda() ? ~std::uint64_t{0} : host_budget().available() / 2,
-                      available = std::min(device.memory().available(), room),
+  const std::uint64_t limit = device.is_cuda() ? ~std::uint64_t{0} : host_budget().available() / 2,
+                      available = std::min(device.memory().available(), limit),
                       parts_bytes = wanted * plan.partitions.largest(),
                       held = parts_bytes + taken + look_up_bytes(plan.partitions, wanted, slot_bytes, size);
   std::uint64_t batch = 0;

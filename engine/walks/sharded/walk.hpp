@@ -77,7 +77,7 @@ std::vector<std::uint32_t> ranks_of_keys(const Communicator& ranks, std::uint64_
 /// What a slot takes of a round's look-up: its columns, and a program of most kinds.
 inline constexpr std::uint64_t kSlotLookUp = 512;
 
-/// A plan by which every rank holds all of its partitions, and with `pairs` room for one more; none, on all
+/// A plan by which every rank holds all of its partitions, and with `pairs` a slot for one more; none, on all
 /// ranks, where that does not fit one of them or leaves too little for walks. `bytes_per_walk` is what a rank
 /// holds for one walk of the batch, which has as many of every rank; `taken` is what will be charged to the
 /// device before. `slot_bytes` is what a slot takes of the look-up that a round publishes.

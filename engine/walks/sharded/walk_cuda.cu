@@ -54,23 +54,23 @@ void DeviceShardRows::send_to_origins(std::uint64_t per_origin) {
 }
 
 template <bool kAsks>
-DeviceShardWalks<kAsks>::DeviceShardWalks(const ShardRoom& room, DeviceRanks& link, ShardRows& rows)
-    : device_(room.device),
+DeviceShardWalks<kAsks>::DeviceShardWalks(const ShardSetup& setup, DeviceRanks& link, ShardRows& rows)
+    : device_(setup.device),
       link_(link),
-      rank_(static_cast<std::size_t>(room.ranks.rank())),
-      size_(static_cast<std::size_t>(room.ranks.size())),
+      rank_(static_cast<std::size_t>(setup.ranks.rank())),
+      size_(static_cast<std::size_t>(setup.ranks.size())),
       paths_(rows.data()),
-      begin_count_(room.size()),
-      here_(device_, room.most(), "walks under way"),
-      leaving_(device_, room.most(), "walks that leave"),
-      destinations_(device_, room.most(), "walks that leave"),
-      ranks_of_keys_(device_, room.ranks_of_keys.size(), "the partition look-up"),
+      begin_count_(setup.size()),
+      here_(device_, setup.most(), "walks under way"),
+      leaving_(device_, setup.most(), "walks that leave"),
+      destinations_(device_, setup.most(), "walks that leave"),
+      ranks_of_keys_(device_, setup.ranks_of_keys.size(), "the partition look-up"),
       counts_(device_, size_, "counts of walks"),
       next_(device_, size_, "counts of walks"),
       by_rank_(device_, size_ * size_, "counts of walks"),
       counts_on_host_(device_, size_ * size_, "counts of walks"),
       counters_(device_, kWalkCounterSlots, "counters") {
-  copy_to_device(device_, ranks_of_keys_.data(), room.ranks_of_keys.data(), ranks_of_keys_.bytes());
+  copy_to_device(device_, ranks_of_keys_.data(), setup.ranks_of_keys.data(), ranks_of_keys_.bytes());
   check(cudaMemset(counters_.data(), 0, counters_.bytes()), "clearing counters");
   check(cudaMemset(counts_.data(), 0, counts_.bytes()), "clearing counts");
 }

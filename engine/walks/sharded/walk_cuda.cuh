@@ -154,7 +154,7 @@ class DeviceShardWalks : public ShardWalks {
   using Record = ShardRecord<kAsks>;
   using View = ShardBatchView<Record>;
 
-  DeviceShardWalks(const ShardRoom& room, DeviceRanks& link, ShardRows& rows);
+  DeviceShardWalks(const ShardSetup& setup, DeviceRanks& link, ShardRows& rows);
 
   // What depends on the sampler: its kernels over `count` records, with `shared` bytes of shared memory.
   virtual void launch_begin(const View& view, std::uint64_t count, std::size_t shared,
@@ -206,9 +206,9 @@ class ShardBatch final : public DeviceShardWalks<PagedWalks<Program>::kAsks> {
     return ranks.size() <= kMostShardRanks ? make_device_ranks(ranks) : nullptr;
   }
 
-  ShardBatch(const ShardRoom& room, Link& link, ShardRows& rows, const Program& program,
+  ShardBatch(const ShardSetup& setup, Link& link, ShardRows& rows, const Program& program,
              const PagedWalks<Program>& walks)
-      : Base(room, link, rows), program_(program), walks_(walks), half_(room.half) {}
+      : Base(setup, link, rows), program_(program), walks_(walks), half_(setup.half) {}
 
  private:
   using Base = DeviceShardWalks<kAsks>;

@@ -12,19 +12,19 @@ void HostShardRows::clear() {
 }
 
 template <bool kAsks>
-HostShardWalks<kAsks>::HostShardWalks(const ShardRoom& room, ShardRows& rows)
+HostShardWalks<kAsks>::HostShardWalks(const ShardSetup& setup, ShardRows& rows)
     : paths_(rows.data()),
-      row_(std::uint64_t{room.length} + 1),
-      here_(room.device, room.most(), "walks under way"),
-      device_(room.device),
-      ranks_(room.ranks),
-      begin_count_(room.size()),
-      ranks_of_block_(static_cast<std::size_t>(room.ranks.size()) + 1),
-      ranks_of_keys_(room.ranks_of_keys),
-      leaving_(room.device, room.most(), "walks that leave"),
-      destinations_(room.device, room.most(), "walks that leave"),
-      blocks_(blocks_of(room.most()) * ranks_of_block_, "counts of walks") {
-  wire_.reserve(room.most(), "walks from other ranks");
+      row_(std::uint64_t{setup.length} + 1),
+      here_(setup.device, setup.most(), "walks under way"),
+      device_(setup.device),
+      ranks_(setup.ranks),
+      begin_count_(setup.size()),
+      ranks_of_block_(static_cast<std::size_t>(setup.ranks.size()) + 1),
+      ranks_of_keys_(setup.ranks_of_keys),
+      leaving_(setup.device, setup.most(), "walks that leave"),
+      destinations_(setup.device, setup.most(), "walks that leave"),
+      blocks_(blocks_of(setup.most()) * ranks_of_block_, "counts of walks") {
+  wire_.reserve(setup.most(), "walks from other ranks");
 }
 
 template <bool kAsks>

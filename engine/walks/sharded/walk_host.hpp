@@ -56,7 +56,7 @@ class HostShardWalks : public ShardWalks {
  protected:
   using Record = ShardRecord<kAsks>;
 
-  HostShardWalks(const ShardRoom& room, ShardRows& rows);
+  HostShardWalks(const ShardSetup& setup, ShardRows& rows);
 
   // What depends on the sampler: of the records [from, to), each note()s where its walk goes on.
   virtual void begin_block(std::uint64_t from, std::uint64_t to) = 0;
@@ -105,9 +105,9 @@ class ShardBatch final : public HostShardWalks<PagedWalks<Program>::kAsks> {
 
   static std::unique_ptr<Link> link(Communicator&) { return std::make_unique<Link>(); }
 
-  ShardBatch(const ShardRoom& room, Link&, ShardRows& rows, const Program& program,
+  ShardBatch(const ShardSetup& setup, Link&, ShardRows& rows, const Program& program,
              const PagedWalks<Program>& walks)
-      : Base(room, rows), program_(program), walks_(walks) {}
+      : Base(setup, rows), program_(program), walks_(walks) {}
 
  private:
   using Base = HostShardWalks<kAsks>;
