@@ -16,24 +16,24 @@ class BlockGroup {
   static_assert(Size % 32 == 0 && Size <= 1024);
 
   /// What the lanes exchange; in shared memory.
-  struct Room {
+  struct Workspace {
     unsigned long long lanes[kSize];
     unsigned long long warps[kWarps];
   };
 
-  __device__ __forceinline__ explicit BlockGroup(Room& room) : room_(&room) {}
+  __device__ __forceinline__ explicit BlockGroup(Workspace& workspace) : workspace_(&workspace) {}
 
-  // Every collective ends with a barrier, so that the next may write to the room at once.
+  // Every collective ends with a barrier, so that the next may write to the workspace at once.
   __device__ __forceinline__ unsigned rank() const { return threadIdx.x; }
   __device__ __forceinline__ void sync() const { __syncthreads(); }
   /// One more than the lowest rank whose predicate holds, 0 where none does: what first() undoes.
   __device__ __forceinline__ std::uint32_t ballot(bool predicate) const {
     const std::uint32_t lanes = warp_.ballot(predicate);
-    if (warp_.rank() == 0) room_->warps[warp()] = lanes == 0 ? 0 : warp() * 32 + warp_.first(lanes) + 1;
+    if (warp_.rank() == 0) workspace_->warps[warp()] = lanes == 0 ? 0 : warp() * 32 + warp_.first(lanes) + 1;
     sync();
     std::uint32_t lowest = 0;
     for (unsigned w = kWarps; w-- > 0;) {
-      const auto own = static_cast<std::uint32_t>(room_->warps[w]);
+      const auto own = static_cast<std::uint32_t>(workspace_->warps[w]);
       lowest = own == 0 ? lowest : own;
     }
     sync();
@@ -42,9 +42,9 @@ class BlockGroup {
   __device__ __forceinline__ unsigned first(std::uint32_t ballot) const { return ballot - 1; }
   template <class T>
   __device__ __forceinline__ T broadcast(T value, unsigned from) const {
-    if (rank() == from) room_->warps[0] = static_cast<unsigned long long>(value);
+    if (rank() == from) workspace_->warps[0] = static_cast<unsigned long long>(value);
     sync();
-    const T shared = static_cast<T>(room_->warps[0]);
+    const T shared = static_cast<T>(workspace_->warps[0]);
     sync();
     return shared;
   }
@@ -52,16 +52,16 @@ class BlockGroup {
   __device__ __forceinline__ T sum(T value) const {
     share_by_warp(warp_.inclusive_scan(value));
     T all{};
-    for (unsigned w = 0; w < kWarps; ++w) all += static_cast<T>(room_->warps[w]);
+    for (unsigned w = 0; w < kWarps; ++w) all += static_cast<T>(workspace_->warps[w]);
     sync();
     return all;
   }
   template <class T>
   __device__ __forceinline__ T maximum(T value) const {
     share_by_warp(warp_.maximum(value));
-    T largest = static_cast<T>(room_->warps[0]);
+    T largest = static_cast<T>(workspace_->warps[0]);
     for (unsigned w = 1; w < kWarps; ++w) {
-      const T other = static_cast<T>(room_->warps[w]);
+      const T other = static_cast<T>(workspace_->warps[w]);
       largest = other > largest ? other : largest;
     }
     sync();
@@ -72,16 +72,17 @@ class BlockGroup {
     const T own = warp_.inclusive_scan(value);
     share_by_warp(own);
     T below{};
-    for (unsigned w = 0; w < warp(); ++w) below += static_cast<T>(room_->warps[w]);
+    for (unsigned w = 0; w < warp(); ++w) below += static_cast<T>(workspace_->warps[w]);
     sync();
     return below + own;
   }
   template <class T>
   __device__ __forceinline__ bool equals_lower(T value) const {
-    room_->lanes[rank()] = static_cast<unsigned long long>(value);
+    workspace_->lanes[rank()] = static_cast<unsigned long long>(value);
     bool equal = warp_.equals_lower(value);
     sync();
-    for (unsigned lane = 0; lane < warp() * 32; ++lane) equal |= static_cast<T>(room_->lanes[lane]) == value;
+    for (unsigned lane = 0; lane < warp() * 32; ++lane)
+      equal |= static_cast<T>(workspace_->lanes[lane]) == value;
     sync();
     return equal;
   }
@@ -91,12 +92,12 @@ class BlockGroup {
   /// Shows the value of each warp's last lane to all.
   template <class T>
   __device__ __forceinline__ void share_by_warp(T value) const {
-    if (warp_.rank() == 31) room_->warps[warp()] = static_cast<unsigned long long>(value);
+    if (warp_.rank() == 31) workspace_->warps[warp()] = static_cast<unsigned long long>(value);
     sync();
   }
 
   Tile<32> warp_;
-  Room* room_;
+  Workspace* workspace_;
 };
 
 }  // namespace sluice

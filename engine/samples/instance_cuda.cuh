@@ -88,8 +88,8 @@ __global__ void __launch_bounds__(kInstanceBlock)
 template <class Body>
 __global__ void __launch_bounds__(kWideBlock)
     wide_instance_kernel(std::uint64_t count, Body body, LeftView left, InstanceCounters* total) {
-  __shared__ typename BlockGroup<kWideBlock>::Room room;
-  const BlockGroup<kWideBlock> block(room);
+  __shared__ typename BlockGroup<kWideBlock>::Workspace workspace;
+  const BlockGroup<kWideBlock> block(workspace);
   if (left.count) count = *left.count;
   PickCounters counters;
   for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kBeliefBlock)
 template <class Program>
 __global__ void __launch_bounds__(kBeliefBlock)
     hubs_kernel(Program program, const EdgeIndex* offsets, const Vertex* hubs, BeliefTotals* totals) {
-  __shared__ HubGroup::Room meeting;
+  __shared__ HubGroup::Workspace meeting;
   const Vertex v = hubs[blockIdx.x];
   const double change = program.combine(HubGroup(meeting), v, offsets[v], offsets[v + 1ull]);
   if (threadIdx.x == 0) totals->take(change);

@@ -18,7 +18,7 @@ inline constexpr unsigned kLeastBin = (1023 - 63) << 4, kScoreBins = (63 << 4) +
 inline constexpr std::uint32_t kCandidates = 1024;  ///< of the first bins; beyond, digits are counted
 
 struct DenseSelectShared {
-  SelectBlock::Room meeting;
+  SelectBlock::Workspace meeting;
   union {
     std::uint32_t bins[kScoreBins];
     SelectRoom select;

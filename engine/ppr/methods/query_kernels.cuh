@@ -52,7 +52,7 @@ template <class Query>
 __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) queries_kernel(QueriesView view) {
   // Raw bytes: shared memory takes no constructors.
   __shared__ alignas(Query::Shared) unsigned char shared[sizeof(Query::Shared)];
-  __shared__ QueryBlock::Room meeting;
+  __shared__ QueryBlock::Workspace meeting;
   const QueryBlock block(meeting);
   const RoomView room = RoomShape::move(view.room, blockIdx.x * view.room_bytes);
   while (true) {
