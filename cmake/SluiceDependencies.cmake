@@ -17,7 +17,7 @@ sluice_require(CLI11_FOUND "CLI11" libcli11-dev)
 find_package(nlohmann_json QUIET)
 sluice_require(nlohmann_json_FOUND "nlohmann_json" nlohmann-json3-dev)
 
-# FindHDF5 gives variables; a target carries them so that nobody repeats them.
+# FindHDF5 gives variables; a target carries them to all that need them.
 add_library(sluice_hdf5 INTERFACE)
 target_include_directories(sluice_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
 target_link_libraries(sluice_hdf5 INTERFACE ${HDF5_C_LIBRARIES})

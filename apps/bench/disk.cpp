@@ -1,5 +1,5 @@
 // sluice-bench disk: walks on a graph that stays in its file, every read of it from the disk, beside what the
-// disk gives to somebody who only reads.
+// disk gives to a process that only reads.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ constexpr std::uint32_t kLength = 16;
 /// Bytes of one read: far larger ones are no faster.
 constexpr std::uint64_t kBlock = 4u << 20;
 
-/// How somebody who only reads could go about it.
+/// How a process that only reads could go about it.
 struct Way {
   io::Caching caching;
   unsigned readers;

@@ -87,7 +87,7 @@ class OutOfCoreSuite {
     const double copied = static_cast<double>(stats.host_to_device_bytes) / stats.compute_seconds * 1e-9;
     std::string note = text("%.0f transfers, ", static_cast<double>(stats.partition_transfers)) +
                        text("%.0f rounds, ", static_cast<double>(stats.rounds)) +
-                       text("%.0f waves, ", static_cast<double>(stats.batches)) +
+                       text("%.0f batches, ", static_cast<double>(stats.batches)) +
                        text("%.1f GB/s copied", copied);
     figures_.push_back({name, rates[rates.size() / 2], "G steps/s", rates.front(), rates.back(), note});
     if (limits_.to_device > 0) set_share(figures_.back(), copied / limits_.to_device, "host to device");

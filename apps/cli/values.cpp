@@ -19,7 +19,7 @@ bool parse_all(std::string_view text, T& number) {
   return error == std::errc() && rest == end;
 }
 
-/// How many letters are to be added, left out, replaced or swapped with their neighbour.
+/// How many characters are to be added, left out, replaced or swapped with their neighbour.
 std::size_t spelling_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> of(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {

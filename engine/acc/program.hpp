@@ -210,8 +210,8 @@ SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P:
   // Host threads are few, and look at states of this round while others work on it (host_levels.hpp).
   if constexpr (kFalls<P>) {
     using State = typename P::State;
-    // Those who meet a state at the level give back what they took. Until then it may be below, but not below
-    // zero, for a vertex at the level receives no more ones than that.
+    // Threads that meet a state at the level give back what they took. Until then it may be below, but not
+    // below zero, for a vertex at the level receives no more ones than that.
     if (value == 1) {
       const auto level = static_cast<State>(round.level);
       if (before <= level) return {false, before};

@@ -24,9 +24,9 @@ class Neighbors {
       : threads_(threads), out_(out_lists(graph, false, threads)), in_(in_lists(graph)) {}
 
   /// Of some vertices, which are at hand with all between them.
-  class Here {
+  class Adjacency {
    public:
-    Here(const CsrView& out, const CsrView& in, Vertex from, Vertex to)
+    Adjacency(const CsrView& out, const CsrView& in, Vertex from, Vertex to)
         : out_(out), in_(in), from_(from), to_(to) {}
 
     bool has(Vertex v) const { return v >= from_ && v <= to_; }
@@ -54,7 +54,7 @@ class Neighbors {
     Vertex from_, to_;
   };
 
-  /// Calls use(v, here) for every v of the vertices, which ascend, by several threads.
+  /// Calls use(v, adjacency) for every v of the vertices, which ascend, by several threads.
   template <class Use>
   void for_each(std::span<const Vertex> vertices, Use&& use) const {
     out_.for_each(vertices, [&](const CsrView& out, std::size_t begin, std::size_t end) {
@@ -84,10 +84,10 @@ class Neighbors {
   template <class Use>
   void hand_over(std::span<const Vertex> vertices, const CsrView& out, const CsrView& in, Use&& use) const {
     if (vertices.empty()) return;
-    const Here here(out, in, vertices.front(), vertices.back());
+    const Adjacency adjacency(out, in, vertices.front(), vertices.back());
     parallel_blocks(threads_, vertices.size(), kListsAtOnce,
                     [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                      for (std::uint64_t i = begin; i < end; ++i) use(vertices[i], here);
+                      for (std::uint64_t i = begin; i < end; ++i) use(vertices[i], adjacency);
                     });
   }
 
@@ -111,9 +111,9 @@ class CoreCheck {
         going_(cores.size(), "checked cores") {}
 
   void run() {
-    for_all([&](Vertex v, const Neighbors::Here& here) {
+    for_all([&](Vertex v, const Neighbors::Adjacency& adjacency) {
       std::uint32_t left = 0;
-      here.each(v, [&](Vertex u) { left += level(u) >= level(v); });
+      adjacency.each(v, [&](Vertex u) { left += level(u) >= level(v); });
       require(left >= level(v), "vertex {} has core number {}, but {} neighbours in that core", v, cores_[v],
               left);
       left_[v] = left;
@@ -122,7 +122,8 @@ class CoreCheck {
     for (std::uint64_t first = 0, last; first < (last = last_); first = last) {
       const auto front = going_.span().subspan(first, last - first);
       std::sort(front.begin(), front.end());
-      neighbors_.for_each(front, [&](Vertex v, const Neighbors::Here& here) { take_away(v, here); });
+      neighbors_.for_each(front,
+                          [&](Vertex v, const Neighbors::Adjacency& adjacency) { take_away(v, adjacency); });
     }
     for (std::uint64_t v = 0; v < cores_.size() && gone_ < cores_.size(); ++v) {
       const bool stays = goes(static_cast<Vertex>(v)) && left_[v] > most(static_cast<Vertex>(v));
@@ -152,16 +153,16 @@ class CoreCheck {
   }
 
   /// Takes v away, and those that then go away and are at hand: so a long chain is not read a link at a time.
-  void take_away(Vertex v, const Neighbors::Here& here) {
+  void take_away(Vertex v, const Neighbors::Adjacency& adjacency) {
     Vertex at_hand[kAtHand];
     std::size_t waiting = 0;
     std::uint64_t gone = 0;
     for (at_hand[waiting++] = v; waiting > 0; ++gone) {
       const Vertex next = at_hand[--waiting];
-      here.each(next, [&](Vertex u) {
+      adjacency.each(next, [&](Vertex u) {
         if (level(u) != level(next)) return;
         if (std::atomic_ref(left_[u]).fetch_sub(1, std::memory_order_relaxed) != most(u) + 1) return;
-        if (here.has(u) && waiting < kAtHand) {
+        if (adjacency.has(u) && waiting < kAtHand) {
           at_hand[waiting++] = u;
         } else {
           going_[last_++] = u;

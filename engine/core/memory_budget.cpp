@@ -13,7 +13,7 @@ namespace sluice {
 
 namespace {
 
-/// Who has spare host memory.
+/// What has spare host memory.
 struct Holders {
   std::mutex mutex;
   std::vector<SpareMemory*> all;

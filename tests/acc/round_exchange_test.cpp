@@ -25,7 +25,7 @@ std::vector<std::uint64_t> block_of(std::uint64_t count, int from, int to) {
   return memory;
 }
 
-TEST(RoundExchangeTest, HandsOverWhatFitsALetterAndWhatDoesNot) {
+TEST(RoundExchangeTest, HandsOverWhatFitsARoundMessageAndWhatDoesNot) {
   constexpr int kRanks = 3;
   // Entries from rank r to the rank after it and to the one after that, round by round.
   const std::vector<std::array<std::uint64_t, 2>> rounds{{0, 0}, {1, 16}, {17, 0}, {2, 5000}, {0, 1}};

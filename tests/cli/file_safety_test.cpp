@@ -210,7 +210,7 @@ TEST_F(FileSafety, OneFileReplacesAResultAndItsShards) {
 }
 
 /// As a killed job may leave them: they are in no job's way, and no job removes them unasked.
-TEST_F(FileSafety, ShardsWithoutTheFileThatShowsThemBlockNobody) {
+TEST_F(FileSafety, ShardsWithoutTheFileThatShowsThemBlockNoJob) {
   const auto words = walk(at("o.h5"), {"--output-layout", "sharded"});
   run(words);
   const std::string shard = read_bytes(at("o.h5.shards/00000.h5"));

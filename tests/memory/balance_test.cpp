@@ -26,7 +26,7 @@ TEST(Balance, WithoutItSharesAreEqual) {
   EXPECT_EQ(shares_of(Work{1, 2, 3}, 8, Balance::off), (Shares{3, 3, 2}));
 }
 
-TEST(Balance, NobodySharesNothing) {
+TEST(Balance, WithoutWorkThereAreNoShares) {
   EXPECT_TRUE(shares_of({}, 8, Balance::on).empty());
 }
 

@@ -113,7 +113,7 @@ TEST(AliasTable, LargeBiasesDoNotOverflow) {
   expect_exact(biases, "near 2^56");
 }
 
-TEST(AliasTable, NoPositiveBiasNamesNobody) {
+TEST(AliasTable, NoPositiveBiasNamesNoVertex) {
   for (const auto& slot : build({0, 0, 0})) EXPECT_EQ(slot.other, kNoVertex);
   EXPECT_TRUE(build({}).empty());
 }
