@@ -173,9 +173,9 @@ std::size_t FileBytes::read_at(std::span<std::byte> bytes, std::uint64_t offset)
     } else {
       // It is in the cache; or what this file system does not take, the disk does not give or the file does
       // not have, the other way says.
-      const std::size_t there = cached_.read_at(to, at);
-      done += there;
-      ended = there < to.size();
+      const std::size_t cached = cached_.read_at(to, at);
+      done += cached;
+      ended = cached < to.size();
     }
   }
   return done;

@@ -29,9 +29,9 @@ void ListParts::for_each(std::span<const Vertex> vertices, const Use& use) {
       use(i, {at, {rows_.targets + at, end - at}, weighted_ ? rows_.weights + at : nullptr});
     while (file_ != nullptr && at < end) {
       if (at < first_ || at >= last_) fill(at, fill_to(at, vertices, i));
-      const EdgeIndex here = std::min(end, last_), place = at - first_;
-      use(i, {at, {targets_.data() + place, here - at}, weighted_ ? weights_.data() + place : nullptr});
-      at = here;
+      const EdgeIndex until = std::min(end, last_), place = at - first_;
+      use(i, {at, {targets_.data() + place, until - at}, weighted_ ? weights_.data() + place : nullptr});
+      at = until;
     }
   }
 }

@@ -20,7 +20,7 @@ HostMemory::Block block_of(SharedMemory memory) {
 }
 
 /// Makes arrays that the machine's other ranks can open, and lists them.
-class MadeHere final : public HostMemory {
+class SharedArrays final : public HostMemory {
  public:
   Block allocate(std::uint64_t bytes, const char* purpose) override {
     SharedMemory memory(bytes);
@@ -34,9 +34,9 @@ class MadeHere final : public HostMemory {
 };
 
 /// Opens them by their purpose.
-class MadeThere final : public HostMemory {
+class OpenedArrays final : public HostMemory {
  public:
-  explicit MadeThere(const std::string& list) {
+  explicit OpenedArrays(const std::string& list) {
     std::istringstream lines(list);
     for (std::string purpose; std::getline(lines, purpose);) std::getline(lines, addresses_[purpose]);
   }
@@ -81,14 +81,14 @@ std::uint64_t share_of_node(std::uint64_t bytes) {
 Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info, bool with_in) {
   const bool shared = world().node_size() > 1, reads = world().node_rank() == 0;
   Graph graph;
-  MadeHere made;
+  SharedArrays made;
   if (reads) graph = io::read_graph(path, with_in, 0, shared ? &made : nullptr);
   const auto lists = world().all_gather(made.list(), "the graph");
   bool opened = reads;
   if (!reads) {
     try {
-      MadeThere there(lists[static_cast<std::size_t>(world().node_leader())]);
-      graph = open_arrays(info, with_in, there);
+      OpenedArrays arrays(lists[static_cast<std::size_t>(world().node_leader())]);
+      graph = open_arrays(info, with_in, arrays);
       opened = true;
     } catch (const RunError&) {
     }

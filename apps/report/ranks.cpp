@@ -31,12 +31,12 @@ bool is_largest(const std::string& path) {
 /// all ranks, are no figures of a rank.
 void collect_figures(const Json& json, const std::string& path, std::vector<std::string>& paths) {
   for (const auto& [key, value] : json.items()) {
-    const std::string here = path + "/" + key;
-    if (here == "/options" || here == "/graph" || here == "/ranks" || here == "/solver" || here == "/acc" ||
-        here == "/delta_used")
+    const std::string figure = path + "/" + key;
+    if (figure == "/options" || figure == "/graph" || figure == "/ranks" || figure == "/solver" ||
+        figure == "/acc" || figure == "/delta_used")
       continue;
-    if (value.is_object()) collect_figures(value, here, paths);
-    if (value.is_number()) paths.push_back(here);
+    if (value.is_object()) collect_figures(value, figure, paths);
+    if (value.is_number()) paths.push_back(figure);
   }
 }
 

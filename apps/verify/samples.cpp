@@ -109,7 +109,7 @@ class SampleVerifier : public SampleSink {
                    });
   }
 
-  enum : std::uint8_t { kNotThere, kWithoutBias, kRight };
+  enum : std::uint8_t { kNoEdge, kWithoutBias, kRight };
 
   /// Does every edge stand where it is said to, and may it be drawn?
   void check_edges(const SampleBatch& batch) {
@@ -136,7 +136,7 @@ class SampleVerifier : public SampleSink {
 
   static void check_edge(const SampleBatch& batch, Instance instance, std::uint64_t i, std::uint8_t found) {
     const Sample sample{instance, {}, {}, {}, {}, {}, {}};
-    if (found == kNotThere)
+    if (found == kNoEdge)
       sample.fail(fmt::format("{} to {} does not stand at position {}", batch.source[i], batch.target[i],
                               batch.edge[i]));
     if (found == kWithoutBias)
@@ -220,7 +220,7 @@ class SampleVerifier : public SampleSink {
   /// its own.
   std::size_t check_depth(const Sample& sample, std::size_t at, std::uint32_t depth,
                           std::span<const Vertex> frontier) const {
-    const auto here = [&](std::size_t i) {
+    const auto in_depth = [&](std::size_t i) {
       return i < sample.depth.size() && sample.depth[i] == static_cast<std::int32_t>(depth);
     };
     const std::size_t begin = at;
@@ -229,13 +229,13 @@ class SampleVerifier : public SampleSink {
       const auto need = required(v, depth);
       if (options_.kind == SampleKind::layer) available += candidates(v);
       std::uint64_t got = 0;
-      for (; here(at) && sample.source[at] == v && got < need.value_or(degree(v)); ++at, ++got) {
+      for (; in_depth(at) && sample.source[at] == v && got < need.value_or(degree(v)); ++at, ++got) {
         if (got != 0 && sample.edge[at] <= sample.edge[at - 1] && !options_.replace) break;
       }
       if (need && got != *need)
         sample.fail(fmt::format("depth {}: {} gave {} edges instead of {}", depth, v, got, *need));
     }
-    if (here(at)) {
+    if (in_depth(at)) {
       sample.fail(fmt::format("depth {}: an edge from {} is repeated, out of order, or not from the frontier",
                               depth, sample.source[at]));
     }

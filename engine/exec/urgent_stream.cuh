@@ -21,18 +21,18 @@ class UrgentStream {
   cudaStream_t get() const { return stream_; }
   /// What is put here from now on begins after what is on `stream`.
   void follow(const Stream& stream) {
-    there_.record(stream);
-    check(cudaStreamWaitEvent(stream_, there_.get(), 0), "cudaStreamWaitEvent");
+    other_.record(stream);
+    check(cudaStreamWaitEvent(stream_, other_.get(), 0), "cudaStreamWaitEvent");
   }
   /// What is put on `stream` from now on begins after what is here.
   void lead(const Stream& stream) {
-    check(cudaEventRecord(here_.get(), stream_), "cudaEventRecord");
-    check(cudaStreamWaitEvent(stream.get(), here_.get(), 0), "cudaStreamWaitEvent");
+    check(cudaEventRecord(own_.get(), stream_), "cudaEventRecord");
+    check(cudaStreamWaitEvent(stream.get(), own_.get(), 0), "cudaStreamWaitEvent");
   }
 
  private:
   cudaStream_t stream_ = nullptr;
-  Event there_, here_;
+  Event other_, own_;
 };
 
 }  // namespace sluice::cuda

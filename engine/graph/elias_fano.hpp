@@ -47,8 +47,8 @@ struct EliasFano {
     const std::uint32_t start = i < kSampled ? 0 : words[i / kSampled - 1];
     std::uint32_t rest = i % kSampled, at = start / 32;
     std::uint32_t ones = high[at] & ~0u << start % 32;
-    for (std::uint32_t here = count(ones); here <= rest; here = count(ones)) {
-      rest -= here;
+    for (std::uint32_t found = count(ones); found <= rest; found = count(ones)) {
+      rest -= found;
       ones = high[++at];
     }
     const std::uint32_t high_part = at * 32 + select(ones, rest) - i;

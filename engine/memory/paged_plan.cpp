@@ -105,11 +105,11 @@ bool reads_in_place(const PagedPlan& coded, const PagingOptions& paging, std::ui
                     std::uint64_t instances, std::uint64_t steps) {
   if (paging.transport != Transport::automatic) return paging.transport == Transport::mapped;
   const LinkRates rates = expected_link(list_bytes);
-  // As many bytes of the lists as they are would be on the device.
   // The lists as they are would have as many bytes of the device.
-  const double here =
+  const double resident =
       static_cast<double>(coded.slot_bytes) / static_cast<double>(std::max<std::uint64_t>(list_bytes, 1));
-  const double reads = static_cast<double>(instances) * static_cast<double>(steps) * std::max(0.0, 1 - here);
+  const double reads =
+      static_cast<double>(instances) * static_cast<double>(steps) * std::max(0.0, 1 - resident);
   return reads / rates.mapped_reads < coded.brought_bytes / rates.copied_bytes;
 }
 

@@ -73,10 +73,10 @@ void PartitionCache::round(std::vector<std::uint64_t> away, std::span<const std:
   const std::vector<std::uint32_t> mapped = map_some(away);
   for (const std::uint32_t partition : mapped) away[partition] = 0;
   move({{}, scheduler_.choose(away)});
-  std::vector<std::uint32_t> here = scheduler_.residents();
-  here.insert(here.end(), mapped.begin(), mapped.end());
-  std::erase_if(here, [&](std::uint32_t p) { return waiting[p] == 0; });
-  work_on(here, mapped, work);
+  std::vector<std::uint32_t> present = scheduler_.residents();
+  present.insert(present.end(), mapped.begin(), mapped.end());
+  std::erase_if(present, [&](std::uint32_t p) { return waiting[p] == 0; });
+  work_on(present, mapped, work);
   // Neither a disk nor a link shall ever have nothing to do: while what has come of half of the loads is
   // worked on, and the next are chosen, it brings the others.
   scheduler_.arrive(slots_.wait(spare() / 2));
@@ -106,12 +106,12 @@ void PartitionCache::move(const PartitionMoves& moves) {
   for (const PartitionLoad& load : moves.loads) slots_.begin(load.slot, load.partition);
 }
 
-/// `here` are in slots, or read in place: those of `mapped`.
-void PartitionCache::work_on(std::span<const std::uint32_t> here, std::span<const std::uint32_t> mapped,
+/// `present` are in slots, or read in place: those of `mapped`.
+void PartitionCache::work_on(std::span<const std::uint32_t> present, std::span<const std::uint32_t> mapped,
                              const Work& work) {
-  if (here.empty()) return;
+  if (present.empty()) return;
   for (const std::uint32_t partition : mapped) slots_.map(partition);
-  work(here);
+  work(present);
   for (const std::uint32_t partition : mapped) slots_.drop(partition);
   ++rounds_;
   mapped_rounds_ += !mapped.empty();

@@ -90,7 +90,8 @@ class PartitionCache {
   Slots::Published publish_with(std::size_t bytes, FunctionRef<void(const PageView&, std::byte*)> write);
   void round(std::vector<std::uint64_t> away, std::span<const std::uint64_t> waiting, const Work& work);
   std::vector<std::uint32_t> map_some(std::span<const std::uint64_t> waiting);
-  void work_on(std::span<const std::uint32_t> here, std::span<const std::uint32_t> mapped, const Work& work);
+  void work_on(std::span<const std::uint32_t> present, std::span<const std::uint32_t> mapped,
+               const Work& work);
   unsigned spare() const;
   void free_slots(std::span<const std::uint64_t> waiting);
   void move(const PartitionMoves& moves);

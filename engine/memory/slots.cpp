@@ -133,13 +133,13 @@ std::vector<std::uint32_t> Slots::wait(unsigned left) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return failure_ || under_way_ == 0 || (under_way_ <= left && !come_.empty()); });
   if (failure_) std::rethrow_exception(failure_);
-  std::vector<std::uint32_t> here;
+  std::vector<std::uint32_t> arrived;
   for (const Load& load : come_) {
     slot_of_[load.partition] = load.slot;
-    here.push_back(load.partition);
+    arrived.push_back(load.partition);
   }
   come_.clear();
-  return here;
+  return arrived;
 }
 
 void Slots::drop(std::uint32_t partition) {
@@ -159,14 +159,14 @@ Slots::Published Slots::publish(std::span<const std::byte> also) {
   const std::size_t slot_of = append(std::as_bytes(std::span(slot_of_)));
   const std::size_t beside = append(also);
   device_look_up_.reserve(device_, look_up_.size(), "the partition look-up");
-  const std::byte* const there = device_look_up_.data();
+  const std::byte* const look_up = device_look_up_.data();
   copy_to_device(device_, device_look_up_.data(), look_up_.data(), look_up_.size());
   PageMap map;
   map.owners = owners();
-  map.slot_of = reinterpret_cast<const std::uint32_t*>(there + slot_of);
-  map.pages = reinterpret_cast<const PageView*>(there + pages);
+  map.slot_of = reinterpret_cast<const std::uint32_t*>(look_up + slot_of);
+  map.pages = reinterpret_cast<const PageView*>(look_up + pages);
   map.in_place = size();
-  return {map, there + beside};
+  return {map, look_up + beside};
 }
 
 void Slots::work() {

@@ -113,9 +113,9 @@ std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken, 
   const auto beside = [](std::uint64_t bytes, std::uint64_t others) {
     return bytes > others ? bytes - others : 0;
   };
-  const std::uint64_t there = beside(device.memory().available(), taken);
-  if (device.is_cuda()) return there;
-  return std::min(there, beside(host_budget().available(), taken + host_taken) / 2);
+  const std::uint64_t on_device = beside(device.memory().available(), taken);
+  if (device.is_cuda()) return on_device;
+  return std::min(on_device, beside(host_budget().available(), taken + host_taken) / 2);
 }
 
 std::uint64_t longest_list(std::span<const EdgeIndex> offsets) {
@@ -133,9 +133,9 @@ bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighte
 SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, const SweepTaken& taken,
                                bool in_file, const PagingOptions& paging, std::uint64_t most) {
   const std::uint64_t state = taken.device_bytes, host_taken = state + taken.host_bytes;
-  const std::uint64_t there = std::max(device.memory().available(), state) - state,
+  const std::uint64_t on_device = std::max(device.memory().available(), state) - state,
                       on_host = std::max(host_budget().available(), host_taken) - host_taken;
-  if (!paged(paging, in_file, lists.bytes, device.is_cuda() ? there : std::min(there, on_host)))
+  if (!paged(paging, in_file, lists.bytes, device.is_cuda() ? on_device : std::min(on_device, on_host)))
     return {1, device.is_cuda() ? lists.bytes : 0};
   const std::uint64_t free = slot_capacity(device, most, state, taken.host_bytes),
                       slot = slot_bytes(free, lists.bytes);
@@ -149,7 +149,7 @@ SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, co
           : std::max(std::min(slot, lists.bytes), lists.longest_bytes);
   const std::uint64_t needed = largest * std::min(partitions, kSlotsNeeded);
   // What is more than the device has, the plan's sum says; a part of the host's memory is none's.
-  if (needed > free && kFixedBytes + needed <= there) throw_too_small(device, largest, free);
+  if (needed > free && kFixedBytes + needed <= on_device) throw_too_small(device, largest, free);
   return {partitions, kFixedBytes + needed, lists.bytes};
 }
 
@@ -161,9 +161,9 @@ SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighte
 void SweepPages::for_each(const Waiting& waiting, const Work& work) {
   std::vector<std::uint64_t> counts(size());
   for (std::uint32_t p = 0; p < counts.size(); ++p) counts[p] = waiting(p);
-  cache_.sweep(counts, [&](std::span<const std::uint32_t> here) {
+  cache_.sweep(counts, [&](std::span<const std::uint32_t> present) {
     std::vector<SweepPage> pages;
-    for (const std::uint32_t p : here) {
+    for (const std::uint32_t p : present) {
       const PageView& page = cache_.page(p);
       pages.push_back({p, begin(p), end(p), page.targets, page.weights});
     }

@@ -38,12 +38,12 @@ void BatchRows::leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t 
   const std::uint64_t row = leg_ + 1, count = origins_.own_count(), some = piece_ * row_ / row;
   const std::uint64_t skipped = from == 0 ? 0 : 1, entries = until - from + 1 - skipped;
   for (std::uint64_t first = 0; first < count; first += some) {
-    const std::uint64_t rows_here = std::min(some, count - first);
+    const std::uint64_t piece_rows = std::min(some, count - first);
     Vertex* const piece = pieces_[0].data();
-    copy_to_host(device_, piece, rows + first * row, rows_here * row * sizeof(Vertex));
-    stats_.device_to_host_bytes += rows_here * row * sizeof(Vertex);
+    copy_to_host(device_, piece, rows + first * row, piece_rows * row * sizeof(Vertex));
+    stats_.device_to_host_bytes += piece_rows * row * sizeof(Vertex);
     constexpr std::uint64_t kRowsAtOnce = 4096;
-    parallel_blocks(device_.threads(), rows_here, kRowsAtOnce,
+    parallel_blocks(device_.threads(), piece_rows, kRowsAtOnce,
                     [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                       for (std::uint64_t i = begin; i < end; ++i)
                         std::copy_n(piece + i * row + skipped, entries,

@@ -29,15 +29,15 @@ class ThreadDeviceRanks final : public DeviceRanks {
     const auto own = static_cast<std::size_t>(rank_);
     if (ranges.size() != static_cast<std::size_t>(meeting_.size())) throw std::logic_error("a range a rank");
     bytes_sent_ += (ranges[own].end - ranges[own].begin) * element_bytes * (ranges.size() - 1);
-    cuda::Event there, read;
-    cuda::check(cudaEventRecord(there.get(), on), "a range that is there");
-    meeting_.exchange<Ranges>(rank_, {mine, ranges, &there}, [&](std::size_t r, const Ranges& theirs) {
+    cuda::Event written, read;
+    cuda::check(cudaEventRecord(written.get(), on), "a range that is there");
+    meeting_.exchange<Ranges>(rank_, {mine, ranges, &written}, [&](std::size_t r, const Ranges& theirs) {
       const ElementRange range = theirs.ranges[r];
       if (range.begin != ranges[r].begin || range.end != ranges[r].end)
         throw std::logic_error("ranks disagree on what one of them gives");
       if (r == own || range.begin == range.end) return;
       const std::size_t at = range.begin * element_bytes, bytes = (range.end - range.begin) * element_bytes;
-      cuda::check(cudaStreamWaitEvent(on, theirs.there->get(), 0), "a range that is there");
+      cuda::check(cudaStreamWaitEvent(on, theirs.written->get(), 0), "a range that is there");
       cuda::check(cudaMemcpyAsync(mine + at, theirs.memory + at, bytes, cudaMemcpyDeviceToDevice, on),
                   "a copy between ranks");
     });
@@ -85,7 +85,7 @@ class ThreadDeviceRanks final : public DeviceRanks {
   struct Ranges {
     const std::byte* memory;
     std::span<const ElementRange> ranges;
-    const cuda::Event* there;
+    const cuda::Event* written;
   };
   struct Parcel {
     const std::byte* from;

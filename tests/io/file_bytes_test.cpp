@@ -36,9 +36,9 @@ class ColdFile {
 
   void expect_read(const FileBytes& file, std::uint64_t offset, std::uint64_t bytes) const {
     std::vector<std::byte> read(bytes);
-    const std::uint64_t there = offset < kSize ? std::min(bytes, kSize - offset) : 0;
-    ASSERT_EQ(file.read_at(read, offset), there) << offset << ", " << bytes;
-    EXPECT_TRUE(std::equal(read.begin(), read.begin() + static_cast<std::ptrdiff_t>(there),
+    const std::uint64_t expected = offset < kSize ? std::min(bytes, kSize - offset) : 0;
+    ASSERT_EQ(file.read_at(read, offset), expected) << offset << ", " << bytes;
+    EXPECT_TRUE(std::equal(read.begin(), read.begin() + static_cast<std::ptrdiff_t>(expected),
                            std::as_bytes(std::span(content_)).begin() + static_cast<std::ptrdiff_t>(offset)))
         << offset << ", " << bytes;
   }

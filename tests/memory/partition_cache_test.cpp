@@ -60,8 +60,8 @@ class PartitionCacheTest : public testing::Test {
 
   /// Works all that waits in what is here, and notes it.
   PartitionCache::Work work(Waiting& waiting) {
-    return [&](std::span<const std::uint32_t> here) {
-      for (const std::uint32_t p : here) {
+    return [&](std::span<const std::uint32_t> present) {
+      for (const std::uint32_t p : present) {
         EXPECT_GT(waiting[p], 0u) << "partition " << p;
         expect_list(p);
         worked_.push_back(p);
@@ -115,8 +115,8 @@ TEST_F(PartitionCacheTest, DrainsWorkThatMovesOn) {
   Waiting waiting{4, 0, 0};
   Waiting visits(3);
 
-  cache_->drain(waiting, [&](std::span<const std::uint32_t> here) {
-    for (const std::uint32_t p : here) {
+  cache_->drain(waiting, [&](std::span<const std::uint32_t> present) {
+    for (const std::uint32_t p : present) {
       ++visits[p];
       if (visits[p] < 3) waiting[(p + 1) % 3] += waiting[p];
       waiting[p] = 0;
@@ -158,16 +158,16 @@ TEST_F(PartitionCacheTest, BringsNothingThatIsHere) {
 TEST_F(PartitionCacheTest, KeepsPartitionsInUseWhileOthersCome) {
   open(16, 4);
   const Waiting waiting(16, 1);
-  const auto look_again = [&](std::span<const std::uint32_t> here) {
+  const auto look_again = [&](std::span<const std::uint32_t> present) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    for (const std::uint32_t p : here) expect_list(p);
+    for (const std::uint32_t p : present) expect_list(p);
   };
 
   cache_->sweep(waiting, look_again);
   Waiting left = waiting;
-  cache_->drain(left, [&](std::span<const std::uint32_t> here) {
-    look_again(here);
-    left[here.front()] = 0;  // the others stay, with their work
+  cache_->drain(left, [&](std::span<const std::uint32_t> present) {
+    look_again(present);
+    left[present.front()] = 0;  // the others stay, with their work
   });
 }
 
@@ -242,8 +242,8 @@ TEST_F(PartitionCacheTest, ReadsInPlaceWithoutBringing) {
   open(4, 2, {.transport = Transport::mapped});
   Waiting waiting(4, 1);
 
-  cache_->drain(waiting, [&](std::span<const std::uint32_t> here) {
-    for (const std::uint32_t p : here) {
+  cache_->drain(waiting, [&](std::span<const std::uint32_t> present) {
+    for (const std::uint32_t p : present) {
       EXPECT_TRUE(cache_->in_place(p));
       expect_list(p);
       waiting[p] = 0;

@@ -59,10 +59,10 @@ std::vector<OnGraph> matrix_kinds() {
 template <class E, std::size_t N>
 void require_all(const std::array<apps::Name<E>, N>& names, const std::vector<OnGraph>& kinds) {
   for (const auto& name : names) {
-    const bool there = std::any_of(kinds.begin(), kinds.end(), [&](const OnGraph& k) {
+    const bool has_row = std::any_of(kinds.begin(), kinds.end(), [&](const OnGraph& k) {
       return std::count(k.kind.arguments.begin(), k.kind.arguments.end(), name.name) != 0;
     });
-    if (!there) throw RunError(fmt::format("the matrix has no row for --kind {}", name.name));
+    if (!has_row) throw RunError(fmt::format("the matrix has no row for --kind {}", name.name));
   }
 }
 

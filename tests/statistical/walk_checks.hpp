@@ -98,10 +98,11 @@ inline std::optional<std::uint64_t> step(const StepContext& at, std::uint64_t n,
 /// And what the instance before did at step + `shift`, where it stood on the same vertex.
 template <int shift>
 std::optional<std::uint64_t> other_instance(const StepContext& at, std::uint64_t n, WalkKind kind) {
-  const std::int64_t there = static_cast<std::int64_t>(at.step) + shift;
-  if (there < 0 || at.neighbour.empty() || static_cast<std::size_t>(there) + 1 >= at.neighbour.size())
+  const std::int64_t other_step = static_cast<std::int64_t>(at.step) + shift;
+  if (other_step < 0 || at.neighbour.empty() ||
+      static_cast<std::size_t>(other_step) + 1 >= at.neighbour.size())
     return {};
-  const auto step = static_cast<std::size_t>(there);
+  const auto step = static_cast<std::size_t>(other_step);
   if (at.neighbour[step] != at.at()) return {};
   const Vertex next = at.neighbour[step + 1];
   return *state(at, n, kind) * (n + 1) + (next == kNoVertex ? n : next);

@@ -75,9 +75,9 @@ struct CountUnsettled {
       const unsigned p = partitions.owner(begin - view.first);
       std::uint64_t stop = view.first + partitions.begins[p + 1];
       if (stop > end) stop = end;
-      const std::uint32_t there =
+      const std::uint32_t in_partition =
           bits_between(static_cast<unsigned>(begin - from), static_cast<unsigned>(stop - from));
-      if (const unsigned count = count_bits(~view.settled[word] & there); count > 0)
+      if (const unsigned count = count_bits(~view.settled[word] & in_partition); count > 0)
         fetch_add(counts + p, count);
       begin = stop;
     }

@@ -22,9 +22,9 @@ inline Vertex hub_of(const RankPart& rows, std::uint64_t vertices) {
     const std::uint64_t degree = rows.degree(static_cast<Vertex>(v));
     if (v == rows.first() || degree > most[0]) most[0] = degree, where[0] = v;
   }
-  const std::uint64_t here = most[0];
+  const std::uint64_t own_most = most[0];
   rows.ranks().all_reduce(most, Reduce::max, "the vertex of most edges");
-  if (here != most[0] || rows.first() == rows.last()) where[0] = vertices;
+  if (own_most != most[0] || rows.first() == rows.last()) where[0] = vertices;
   rows.ranks().all_reduce(where, Reduce::min, "the vertex of most edges");
   return static_cast<Vertex>(where[0]);
 }

@@ -26,7 +26,7 @@ constexpr std::uint64_t kWholeVertexBytes = 8 + 6 * sizeof(Vertex) + 1, kWholeBy
 constexpr std::uint64_t kMostPartitions = 4096;
 
 /// Weights are looked at in so many places, so many in each.
-constexpr std::uint64_t kSampledPlaces = 64, kSampledThere = 1024;
+constexpr std::uint64_t kSampledPlaces = 64, kSampledAtOnce = 1024;
 
 constexpr std::uint64_t kDegreesAtOnce = 1u << 16;
 
@@ -151,15 +151,15 @@ double RankPart::mean_weight() const {
   const CsrView& lists = rows_.in;
   double sums[] = {0, 0};  // weights, and how many
   if (weighted_ && lists.edges > 0) {
-    const std::uint64_t there = std::min(kSampledThere, lists.edges),
-                        places = std::min(kSampledPlaces, lists.edges / there);
-    std::vector<float> some(there);
+    const std::uint64_t at_once = std::min(kSampledAtOnce, lists.edges),
+                        places = std::min(kSampledPlaces, lists.edges / at_once);
+    std::vector<float> some(at_once);
     for (std::uint64_t i = 0; i < places; ++i) {
       const EdgeIndex at = lists.offsets[0] + lists.edges / places * i;
       if (rows_.file != nullptr) {
         rows_.file->read_weights(at, some);
       } else {
-        std::copy_n(lists.weights + at, there, some.begin());
+        std::copy_n(lists.weights + at, at_once, some.begin());
       }
       for (const float weight : some) sums[0] += static_cast<double>(weight), ++sums[1];
     }

@@ -10,9 +10,9 @@ std::vector<unsigned> shares_of(std::span<const std::uint64_t> work, unsigned to
     // The next goes where most work falls to each that is there already.
     std::size_t most = 0;
     for (std::size_t i = 1; i < work.size(); ++i) {
-      const std::uint64_t here = balance == Balance::on ? work[i] : 1,
-                          there = balance == Balance::on ? work[most] : 1;
-      if (here * shares[most] > there * shares[i]) most = i;
+      const std::uint64_t work_of_i = balance == Balance::on ? work[i] : 1,
+                          work_of_most = balance == Balance::on ? work[most] : 1;
+      if (work_of_i * shares[most] > work_of_most * shares[i]) most = i;
     }
     ++shares[most];
   }

@@ -132,11 +132,11 @@ void Scheduler::evict(std::uint32_t partition) {
 }
 
 std::vector<std::uint32_t> Scheduler::residents() const {
-  std::vector<std::uint32_t> here;
+  std::vector<std::uint32_t> resident;
   for (const std::uint32_t partition : held_) {
-    if (partition != kEmpty && state_[partition] == State::resident) here.push_back(partition);
+    if (partition != kEmpty && state_[partition] == State::resident) resident.push_back(partition);
   }
-  return here;
+  return resident;
 }
 
 }  // namespace sluice

@@ -43,17 +43,17 @@ class InLists {
     parallel_blocks(threads_, waiting.size(), 1, [&](std::uint64_t p, std::uint64_t, unsigned) {
       for (std::uint64_t i = begins[p]; i < begins[p + 1]; ++i) waiting[p] += reads(members[i]);
     });
-    CsrView here = in_;
-    here.targets = nullptr, here.weights = nullptr;
+    CsrView lists = in_;
+    lists.targets = nullptr, lists.weights = nullptr;
     for (std::size_t p = 0; p < waiting.size(); ++p) {
-      if (waiting[p] == 0 && begins[p] < begins[p + 1]) work(here, begins[p], begins[p + 1]);
+      if (waiting[p] == 0 && begins[p] < begins[p + 1]) work(lists, begins[p], begins[p + 1]);
     }
     pages_->for_each([&](std::uint32_t p) { return waiting[p]; },
                      [&](std::span<const SweepPage> pages) {
                        for (const SweepPage& page : pages) {
-                         here.targets = page.sources, here.weights = page.weights;
+                         lists.targets = page.sources, lists.weights = page.weights;
                          ever_[page.partition] = 1;
-                         work(here, begins[page.partition], begins[page.partition + 1]);
+                         work(lists, begins[page.partition], begins[page.partition + 1]);
                        }
                      });
   }

@@ -183,8 +183,9 @@ __device__ Settled settle_rows(const DynamicView<Share>& view, const VertexList&
        i += std::uint64_t{gridDim.x} * kListBlock) {
     const Vertex v = members.at(sizes, i);
     const FixedRank before = view.at.ranks[v];
-    const bool there = view.renewed != nullptr && closed && view.at.loops[v] == Loop::stored;
-    const FixedRank after = there ? view.renewed[v] : view.at.renewed(view.update, v, view.sums[v], closed);
+    const bool has_loop = view.renewed != nullptr && closed && view.at.loops[v] == Loop::stored;
+    const FixedRank after =
+        has_loop ? view.renewed[v] : view.at.renewed(view.update, v, view.sums[v], closed);
     settle_member(view.at, view, v, before, after, mine, lane);
   }
   return mine;

@@ -97,7 +97,7 @@ class CudaPartStore : public DeviceRankState<Share> {
         [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
           std::copy(vertices.data() + begin, vertices.data() + end, to.vertices);
         },
-        [&](const Columns& there, std::uint64_t size) { meet(there, size, ParcelUse::vertices); });
+        [&](const Columns& device, std::uint64_t size) { meet(device, size, ParcelUse::vertices); });
   }
 
   /// Vertices that became members since the last call.
@@ -186,7 +186,7 @@ class CudaPartStore : public DeviceRankState<Share> {
           [&](const Columns& to, std::uint64_t from, std::uint64_t until) {
             pack(out, sources, begins, places, use, to, from, until);
           },
-          [&](const Columns& there, std::uint64_t size) { meet(there, size, use); });
+          [&](const Columns& device, std::uint64_t size) { meet(device, size, use); });
     }
   }
 
@@ -214,10 +214,10 @@ class CudaPartStore : public DeviceRankState<Share> {
                     });
   }
 
-  void meet(const Columns& there, std::uint64_t size, ParcelUse use) const {
-    this->over(size, meet_entries_kernel<Share>, this->view(), there.vertices,
-               use == ParcelUse::vertices ? nullptr : there.sources,
-               use == ParcelUse::weights ? there.weights : nullptr, size, this->members(this->grown()));
+  void meet(const Columns& device, std::uint64_t size, ParcelUse use) const {
+    this->over(size, meet_entries_kernel<Share>, this->view(), device.vertices,
+               use == ParcelUse::vertices ? nullptr : device.sources,
+               use == ParcelUse::weights ? device.weights : nullptr, size, this->members(this->grown()));
   }
 
   VertexList changed() const {

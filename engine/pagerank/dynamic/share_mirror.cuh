@@ -59,11 +59,11 @@ class ShareMirror {
         [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
           std::copy(mine.data() + begin, mine.data() + end, to.vertices);
         },
-        [&](const Columns& there, std::uint64_t size) {
-          state_.over(size, read_shares_kernel<Share>, state_.view(), there.vertices, there.values, size);
+        [&](const Columns& device, std::uint64_t size) {
+          state_.over(size, read_shares_kernel<Share>, state_.view(), device.vertices, device.values, size);
         },
-        [&](const Columns& here, std::uint64_t begin, std::uint64_t end) {
-          for (std::uint64_t i = begin; i < end; ++i) host_.data()[mine[i]] = here.values[i - begin];
+        [&](const Columns& host, std::uint64_t begin, std::uint64_t end) {
+          for (std::uint64_t i = begin; i < end; ++i) host_.data()[mine[i]] = host.values[i - begin];
         });
   }
 
@@ -86,8 +86,8 @@ class ShareMirror {
             to.values[i - begin] = host_.data()[received.vertices[i]];
           }
         },
-        [&](const Columns& there, std::uint64_t size) {
-          state_.over(size, receive_kernel<Share>, state_.view(), there.vertices, there.values, size);
+        [&](const Columns& device, std::uint64_t size) {
+          state_.over(size, receive_kernel<Share>, state_.view(), device.vertices, device.values, size);
         });
     state_.stream.wait("contributions of other ranks");  // the copy may change again
   }

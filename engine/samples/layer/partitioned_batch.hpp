@@ -71,12 +71,12 @@ struct PagedLayerBatch<Sampler>::Work {
   PagedLayerBatch batch;
 
   template <class Group>
-  SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
+  SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
                             PickCounters& counters) const {
-    const std::uint64_t each = batch.program.items(), slot = here.order[k] / each;
+    const std::uint64_t each = batch.program.items(), slot = present.order[k] / each;
     const PagedLayerSlot at = batch.slots.at(slot);
     const std::uint32_t longest = Group::kSize <= 32 ? batch.longest : LayerLists::kAnyLength;
-    return batch.program.work(group, at, here, here.order[k] % each, longest, counters);
+    return batch.program.work(group, at, present, present.order[k] % each, longest, counters);
   }
 };
 

@@ -119,15 +119,15 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
 
   /// Work on one item whose list is here. False: the list is longer than `longest`.
   template <class Group>
-  SLUICE_HD bool work(const Group& group, const PagedLayerSlot& slot, const PageItems& here,
+  SLUICE_HD bool work(const Group& group, const PagedLayerSlot& slot, const PageItems& present,
                       std::uint64_t item, std::uint32_t longest, PickCounters& counters) const {
     const LayerQuestion asked = question(slot, item);
     if (is_long(asked, longest)) return false;
     if (asked.phase == LayerPhase::all) {
-      answer_all(group, asked, here, candidates_of(slot, item), counters);
+      answer_all(group, asked, present, candidates_of(slot, item), counters);
       return true;
     }
-    const LayerRegion found = answer(group, asked, here, counters);
+    const LayerRegion found = answer(group, asked, present, counters);
     group.sync();
     if (group.rank() == 0) accept(slot, item, found);
     return true;

@@ -62,11 +62,11 @@ struct LayerLists {
   /// The answer to a question about a sum or a point, in all lanes: a region as wide as the sum, or the
   /// candidate's, `low` counted from the list's first.
   template <class Group>
-  SLUICE_HD LayerRegion answer(const Group& group, const LayerQuestion& asked, const PageItems& here,
+  SLUICE_HD LayerRegion answer(const Group& group, const LayerQuestion& asked, const PageItems& present,
                                PickCounters& counters) const {
     const Row row = graph.row(asked.vertex);
-    const LayerCandidates all = candidates_here(asked, here);
-    here.note(group, read_bytes(asked.phase, row), counters);
+    const LayerCandidates all = candidates_in(asked, present);
+    present.note(group, read_bytes(asked.phase, row), counters);
     if (asked.phase == LayerPhase::sums) return {0, list_sum(group, all, row), asked.list, 0, kNoVertex};
     LayerRegion found{asked.point, 1, asked.list, 0, kNoVertex};
     if (bias == LayerBias::uniform) {
@@ -84,11 +84,11 @@ struct LayerLists {
 
   /// All candidates of a list, in order.
   template <class Group>
-  SLUICE_HD void answer_all(const Group& group, const LayerQuestion& asked, const PageItems& here,
+  SLUICE_HD void answer_all(const Group& group, const LayerQuestion& asked, const PageItems& present,
                             LayerRegion* regions, PickCounters& counters) const {
     const Row row = graph.row(asked.vertex);
-    const LayerCandidates all = candidates_here(asked, here);
-    here.note(group, read_bytes(asked.phase, row), counters);
+    const LayerCandidates all = candidates_in(asked, present);
+    present.note(group, read_bytes(asked.phase, row), counters);
     for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
       const std::uint32_t i = from + group.rank();
       const bool active = i < row.degree && all.bias_at(row, i) > 0;
@@ -99,8 +99,8 @@ struct LayerLists {
   }
 
  private:
-  SLUICE_HD LayerCandidates candidates_here(const LayerQuestion& asked, const PageItems& here) const {
-    return {here.of(graph), bias, here.page.cumulative, asked.exponent, nullptr, nullptr, nullptr, 0};
+  SLUICE_HD LayerCandidates candidates_in(const LayerQuestion& asked, const PageItems& present) const {
+    return {present.of(graph), bias, present.page.cumulative, asked.exponent, nullptr, nullptr, nullptr, 0};
   }
 
   /// What a phase looks at of a list.

@@ -22,17 +22,17 @@ struct RemoteLayerWork {
   struct Waits;
 
   template <class Group>
-  SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
+  SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
                             PickCounters& counters) const {
-    const std::uint64_t q = here.order[k];
+    const std::uint64_t q = present.order[k];
     const LayerQuestion& asked = answers.asked[q];
     if (Group::kSize <= 32 && program.is_long(asked, longest)) return false;
     LayerRegion* const to = regions + answers.places[q];
     if (asked.phase == LayerPhase::all) {
-      program.answer_all(group, asked, here, to, counters);
+      program.answer_all(group, asked, present, to, counters);
       return true;
     }
-    const LayerRegion found = program.answer(group, asked, here, counters);
+    const LayerRegion found = program.answer(group, asked, present, counters);
     if (group.rank() == 0) *to = found;
     return true;
   }

@@ -29,13 +29,13 @@ struct PagedNodeBatch {
 
   /// The edges of an item to drawn vertices. False: its list is left to a block.
   template <class Group, class Emit>
-  SLUICE_HD bool induced(const Group& group, const PageItems& here, std::uint64_t item, std::uint64_t& size,
-                         PickCounters& counters, Emit&& emit) const {
+  SLUICE_HD bool induced(const Group& group, const PageItems& present, std::uint64_t item,
+                         std::uint64_t& size, PickCounters& counters, Emit&& emit) const {
     const auto v = static_cast<Vertex>(values[item]);
     if (Group::kSize <= 32 && hubs_to_blocks && program.graph.degree(v) > GraphView::kHubDegree) return false;
     OnePassProgram local = program;
-    local.graph = here.of(program.graph);
-    here.note(group, std::uint64_t{program.graph.degree(v)} * kTargetBytes, counters);
+    local.graph = present.of(program.graph);
+    present.note(group, std::uint64_t{program.graph.degree(v)} * kTargetBytes, counters);
     size = local.induced(group, v, sets + item / program.count * program.capacity, emit);
     return true;
   }
@@ -75,11 +75,11 @@ struct PagedNodeBatch::Measure {
   PagedNodeBatch batch;
 
   template <class Group>
-  SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
+  SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
                             PickCounters& counters) const {
-    const std::uint64_t item = here.order[k];
+    const std::uint64_t item = present.order[k];
     std::uint64_t size = 0;
-    if (!batch.induced(group, here, item, size, counters, [](std::uint64_t, const Edge&) {})) return false;
+    if (!batch.induced(group, present, item, size, counters, [](std::uint64_t, const Edge&) {})) return false;
     if (group.rank() == 0) batch.offsets[item] = size;
     return true;
   }
@@ -89,12 +89,12 @@ struct PagedNodeBatch::Write {
   PagedNodeBatch batch;
 
   template <class Group>
-  SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
+  SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
                             PickCounters& counters) const {
-    const std::uint64_t item = here.order[k];
+    const std::uint64_t item = present.order[k];
     Edge* const to = batch.edges + batch.offsets[item];
     std::uint64_t size = 0;
-    return batch.induced(group, here, item, size, counters,
+    return batch.induced(group, present, item, size, counters,
                          [&](std::uint64_t i, const Edge& edge) { to[i] = edge; });
   }
 };

@@ -98,8 +98,8 @@ class PagedItems {
   bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
     const std::uint64_t waiting =
         order(items, OwnerOfItem<Waits>{waits, cache_.owners()}, order_, waiting_, places_);
-    cache_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
-      for (const std::uint32_t partition : here) {
+    cache_.drain(waiting_, [&](std::span<const std::uint32_t> present) {
+      for (const std::uint32_t partition : present) {
         const PageItems some{cache_.page(partition), order_.data() + places_[partition], waiting_[partition],
                              cache_.in_place(partition)};
         each(some.count, [&](const auto& group, std::uint64_t k, PickCounters& counters) {

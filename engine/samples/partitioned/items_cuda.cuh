@@ -34,13 +34,13 @@ __global__ void __launch_bounds__(kSampleBlock)
 
 /// Work on the items that wait for one partition.
 template <class Work>
-struct WorkHere {
+struct WorkOnPage {
   Work work;
-  PageItems here;
+  PageItems present;
 
   template <class Group>
   __device__ bool operator()(const Group& group, std::uint64_t k, PickCounters& counters) const {
-    return work(group, here, k, counters);
+    return work(group, present, k, counters);
   }
 };
 
@@ -70,13 +70,13 @@ class PagedItems {
     const std::uint64_t waiting =
         order(items, OwnerOfItem<Waits>{waits, cache_.owners()}, order_, waiting_, places_);
     clear_counters();
-    cache_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
-      for (const std::uint32_t partition : here) {
+    cache_.drain(waiting_, [&](std::span<const std::uint32_t> present) {
+      for (const std::uint32_t partition : present) {
         const std::uint64_t count = waiting_[partition];
         const PageItems some{cache_.page(partition), order_.data() + places_[partition], count,
                              cache_.in_place(partition)};
-        stats_.kernel_launches +=
-            launch_instances(count, WorkHere<Work>{work, some}, left_list(count), counters_.data(), stream_);
+        stats_.kernel_launches += launch_instances(count, WorkOnPage<Work>{work, some}, left_list(count),
+                                                   counters_.data(), stream_);
         waiting_[partition] = 0;
       }
       stream_.wait("samples");  // the slots may be filled anew

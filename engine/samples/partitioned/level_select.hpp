@@ -166,14 +166,14 @@ class LevelSelector {
   /// Calls body(program, entry, worker) for all entries in the queue, as their partitions come.
   template <class Body>
   void visit(const SampleLevel& level, std::span<const LevelOrigin> origins, const Body& body) {
-    cache_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
+    cache_.drain(waiting_, [&](std::span<const std::uint32_t> present) {
       std::vector<Program> programs;
       std::vector<std::uint64_t> sizes;
-      for (const std::uint32_t partition : here) {
+      for (const std::uint32_t partition : present) {
         programs.push_back(on_page(program_, cache_.page(partition)));
         sizes.push_back(std::exchange(waiting_[partition], 0));
       }
-      const auto entries = [&](std::size_t queue) { return order_.data() + places_[here[queue]]; };
+      const auto entries = [&](std::size_t queue) { return order_.data() + places_[present[queue]]; };
       const auto instance_end = [&](std::size_t queue, std::uint64_t at) {
         const std::uint64_t* const order = entries(queue);
         const auto instance = [&](std::uint64_t i) { return level.frontier.data()[order[i]].instance; };
@@ -187,7 +187,7 @@ class LevelSelector {
                      const std::uint64_t* at = entries(queue) + from;
                      const std::uint64_t* const end = entries(queue) + to;
                      Program program = programs[queue];
-                     workers_[thread].in_place = cache_.in_place(here[queue]);
+                     workers_[thread].in_place = cache_.in_place(present[queue]);
                      for (const LevelOrigin& origin : origins) {
                        program.first = origin.first;
                        for (; at < end && *at < origin.end; ++at) body(program, *at, workers_[thread]);

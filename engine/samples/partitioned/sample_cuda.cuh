@@ -80,14 +80,14 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
   void select(std::uint32_t depth) override {
     Level& now = this->level();
     const LevelOrigin all{program_.first, 0, now.entries};
-    select_here(now, depth, {&all, 1});
+    select_present(now, depth, {&all, 1});
     this->find_bounds(now);
   }
 
   /// Selects the edges of a level whose entries belong to `origins`, in this order; their lists are in
   /// partitions that may come here. Sizes are known beforehand, but for a dynamic bias, whose lists say how
   /// many candidates they have.
-  void select_here(Level& now, std::uint32_t depth, std::span<const LevelOrigin> origins) {
+  void select_present(Level& now, std::uint32_t depth, std::span<const LevelOrigin> origins) {
     measure_level(now, depth, origins);
     this->check_measure();
     this->reserve_edges(now);
@@ -193,8 +193,8 @@ class PagedGrower : private PagedWorkspace, public BatchGrower<Program> {
   template <class Body>
   void visit(const Level& now, std::span<const LevelOrigin> origins, const Body& body) {
     const Program base = program_;
-    cache_.drain(waiting_, [&](std::span<const std::uint32_t> here) {
-      for (const std::uint32_t partition : here) {
+    cache_.drain(waiting_, [&](std::span<const std::uint32_t> present) {
+      for (const std::uint32_t partition : present) {
         const std::uint32_t* const order = memory_.order.data() + places_[partition];
         program_ = on_page(base, cache_.page(partition));
         in_place_ = cache_.in_place(partition);

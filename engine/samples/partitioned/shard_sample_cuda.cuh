@@ -144,7 +144,7 @@ class ShardGrower : public PagedGrower<Program> {
       this->launch("shift_instances_kernel", shift_instances_kernel, counts[origin],
                    remote_.frontier.data() + at, counts[origin], joined.shifts[origin]);
     }
-    this->select_here(remote_, depth, joined.origins);
+    this->select_present(remote_, depth, joined.origins);
     sizes_.reserve(device_, remote_.entries, kPurpose);
     this->launch("entry_sizes_kernel", entry_sizes_kernel, remote_.entries, remote_.offsets.data(),
                  remote_.entries, sizes_.data());

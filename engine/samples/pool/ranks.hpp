@@ -84,12 +84,12 @@ struct RemoteQuestions {
     PoolQuestions questions;
 
     template <class Group>
-    SLUICE_HD bool operator()(const Group& group, const PageItems& here, std::uint64_t k,
+    SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
                               PickCounters&) const {
-      const std::uint32_t q = here.order[k];
+      const std::uint32_t q = present.order[k];
       if (group.rank() != 0) return true;
       const Row row = graph.row(questions.vertices[q]);
-      questions.targets[q] = PoolDraw<kTabled>::target(here.page, row, questions.draws[q]);
+      questions.targets[q] = PoolDraw<kTabled>::target(present.page, row, questions.draws[q]);
       return true;
     }
   };

@@ -41,9 +41,9 @@ class PartitionedWalks {
   bool whole_rows() const { return exchange_ && exchange_->between_gpus(); }
   void walk_batch(BatchWriter& writer);
   void walk_leg();
-  void walk_here();
+  void walk_own();
   /// Walks that wait for partitions of this rank.
-  std::uint64_t waiting_here() const;
+  std::uint64_t waiting_own() const;
   void work(std::span<const std::uint32_t> keys);
 
   ResidentGraph::Impl& graph_;
@@ -124,11 +124,11 @@ void PartitionedWalks::walk_batch(BatchWriter& writer) {
 
 void PartitionedWalks::walk_leg() {
   do {
-    walk_here();
-  } while (exchange_ && exchange_->hand_over(waiting_here(), stats_));
+    walk_own();
+  } while (exchange_ && exchange_->hand_over(waiting_own(), stats_));
 }
 
-std::uint64_t PartitionedWalks::waiting_here() const {
+std::uint64_t PartitionedWalks::waiting_own() const {
   const std::span<const std::uint64_t> waiting = queues_->waiting();
   const OwnedPartitions& own = cache_.own();
   return std::reduce(waiting.begin() + own.begin, waiting.begin() + own.end,
@@ -136,15 +136,15 @@ std::uint64_t PartitionedWalks::waiting_here() const {
 }
 
 /// Works until half of the walks that waited for partitions of this rank have gone; alone, until all have.
-void PartitionedWalks::walk_here() {
+void PartitionedWalks::walk_own() {
   // A walk that has left for another rank is gone for a while, and the last walks would bring every partition
   // for a few of them: half of what waited stays for the next time. Four H200s with slots for a third of
   // their part of a graph of scale 24 took 13 s so, and without it had not ended after 60.
-  const std::uint64_t keep = exchange_ ? waiting_here() / 2 : 0;
+  const std::uint64_t keep = exchange_ ? waiting_own() / 2 : 0;
   for (;;) {
     cache_.drain(
-        queues_->waiting(), [this](std::span<const std::uint32_t> here) { work(here); }, keep);
-    if (waiting_here() <= keep) return;
+        queues_->waiting(), [this](std::span<const std::uint32_t> present) { work(present); }, keep);
+    if (waiting_own() <= keep) return;
     // Most of what still waits needs two partitions at once: those of one walk come, and walks that can go on
     // do.
     const auto [own, asked] = queues_->first_pair();

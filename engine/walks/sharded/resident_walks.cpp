@@ -87,7 +87,7 @@ bool ResidentWalks::superstep(unsigned h, bool begun) {
   const Crossing crossing = walks.exchange();
   stats_.entries_sent += crossing.sent, stats_.entries_received += crossing.received;
   if (crossing.left == 0) return false;
-  if (job_.asks() && begun && crossing.travelled == 0) bring_pair(crossing.here > 0);
+  if (job_.asks() && begun && crossing.travelled == 0) bring_pair(crossing.records > 0);
   walks.advance();
   ++stats_.rounds;
   return true;

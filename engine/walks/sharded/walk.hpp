@@ -65,7 +65,7 @@ struct ShardHalf {
 /// How many walks changed hands between two supersteps.
 struct Crossing {
   std::uint64_t sent = 0, received = 0;  ///< by this rank, to and from others
-  std::uint64_t here = 0;                ///< records that it has now
+  std::uint64_t records = 0;             ///< that it has now
   // Of all ranks.
   std::uint64_t travelled = 0, left = 0;  ///< that changed hands; that have not ended
 };

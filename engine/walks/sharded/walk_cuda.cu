@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kWalkBlock)
     if (places[r] != 0) bases[r] = atomicAdd(&batch.next[r], static_cast<unsigned long long>(places[r]));
   }
   __syncthreads();
-  if (to < batch.ranks) batch.leaving[bases[to] + place] = batch.here[at];
+  if (to < batch.ranks) batch.leaving[bases[to] + place] = batch.records[at];
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ DeviceShardWalks<kAsks>::DeviceShardWalks(const ShardSetup& setup, DeviceRanks& 
       size_(static_cast<std::size_t>(setup.ranks.size())),
       paths_(rows.data()),
       begin_count_(setup.size()),
-      here_(device_, setup.most(), "walks under way"),
+      records_(device_, setup.most(), "walks under way"),
       leaving_(device_, setup.most(), "walks that leave"),
       destinations_(device_, setup.most(), "walks that leave"),
       ranks_of_keys_(device_, setup.ranks_of_keys.size(), "the partition look-up"),
@@ -92,9 +92,9 @@ void DeviceShardWalks<kAsks>::connect() {
 
 template <bool kAsks>
 void DeviceShardWalks<kAsks>::begin() {
-  here_count_ = begin_count_;
+  record_count_ = begin_count_;
   clear_counts();
-  launch_begin(view(), here_count_, size_ * sizeof(unsigned), stream_.get());
+  launch_begin(view(), record_count_, size_ * sizeof(unsigned), stream_.get());
 }
 
 template <bool kAsks>
@@ -110,21 +110,21 @@ Crossing DeviceShardWalks<kAsks>::exchange() {
   exchange_seconds_ += counting_.seconds() + (travelled_ ? travelling_.seconds() : 0);
   Crossing crossing;
   std::vector<std::uint64_t> send(size_), receive(size_);
-  here_count_ = 0;
+  record_count_ = 0;
   for (std::size_t r = 0; r < size_; ++r) {
     send[r] = count(rank_, r) * sizeof(Record), receive[r] = count(r, rank_) * sizeof(Record);
-    here_count_ += count(r, rank_);
+    record_count_ += count(r, rank_);
     if (r != rank_) crossing.sent += count(rank_, r), crossing.received += count(r, rank_);
     for (std::size_t to = 0; to < size_; ++to) {
       crossing.left += count(r, to);
       if (to != r) crossing.travelled += count(r, to);
     }
   }
-  crossing.here = here_count_;
+  crossing.records = record_count_;
   travelled_ = crossing.left > 0;
   if (!travelled_) return crossing;
   travelling_.start(stream_);
-  link_.all_to_all(leaving_.data(), send, here_.data(), receive, stream_.get());
+  link_.all_to_all(leaving_.data(), send, records_.data(), receive, stream_.get());
   travelling_.stop(stream_);
   return crossing;
 }
@@ -132,14 +132,14 @@ Crossing DeviceShardWalks<kAsks>::exchange() {
 template <bool kAsks>
 void DeviceShardWalks<kAsks>::advance() {
   clear_counts();
-  launch_walks(view(), here_count_, size_ * sizeof(unsigned), stream_.get());
+  launch_walks(view(), record_count_, size_ * sizeof(unsigned), stream_.get());
 }
 
 template <bool kAsks>
 std::pair<Vertex, Vertex> DeviceShardWalks<kAsks>::first_pair() {
   link_.wait(stream_.get(), "walks of other ranks");
   Record record;
-  copy_to_host(device_, &record, here_.data(), sizeof record);
+  copy_to_host(device_, &record, records_.data(), sizeof record);
   const Walker walker = walker_of(record.parked());
   return {walker.current, asked_by(walker)};
 }
@@ -154,15 +154,15 @@ void DeviceShardWalks<kAsks>::sort_by_destination() {
   first_places_kernel<<<1, 1, 0, stream_.get()>>>(counts_.data(), next_.data(),
                                                   static_cast<std::uint32_t>(size_));
   check_launch("first_places_kernel");
-  sort_records_kernel<<<grid_for(here_count_, kWalkBlock), kWalkBlock,
-                        size_*(sizeof(unsigned long long) + sizeof(unsigned)), stream_.get()>>>(view(),
-                                                                                                here_count_);
+  sort_records_kernel<<<grid_for(record_count_, kWalkBlock), kWalkBlock,
+                        size_*(sizeof(unsigned long long) + sizeof(unsigned)), stream_.get()>>>(
+      view(), record_count_);
   check_launch("sort_records_kernel");
 }
 
 template <bool kAsks>
 typename DeviceShardWalks<kAsks>::View DeviceShardWalks<kAsks>::view() {
-  return {here_.data(),
+  return {records_.data(),
           leaving_.data(),
           destinations_.data(),
           ranks_of_keys_.data(),

@@ -23,7 +23,7 @@ inline constexpr int kMostShardRanks = 2048;
 /// A rank's records of a batch in device memory.
 template <class Record>
 struct ShardBatchView {
-  Record* here;
+  Record* records;
   Record* leaving;                     ///< in order of destination
   std::uint32_t* destinations;         ///< ranks that go on with what is here; `ranks` for none
   const std::uint32_t* ranks_of_keys;  ///< by key of PagedWalks
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kWalkBlock)
     const std::uint64_t index = half.index(at);
     const Walker walker = half.walks.begin(index);
     batch.paths[index * (std::uint64_t{half.walks.length} + 1)] = walker.start;
-    batch.here[at] = Record::of(static_cast<std::uint32_t>(index), half.walks.park(walker), {});
+    batch.records[at] = Record::of(static_cast<std::uint32_t>(index), half.walks.park(walker), {});
     to = batch.ranks_of_keys[half.walks.first_key(index, walker)];
     batch.destinations[at] = to;
   }
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kWalkBlock)
     std::uint32_t index = 0;
     Vertex* path = nullptr;
     if (takes_part) {
-      const Record record = batch.here[at];
+      const Record record = batch.records[at];
       index = record.index;
       walker = walks.resume(index, record.parked());
       place.question = record.question();
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kWalkBlock)
     if (takes_part) {
       to = batch.ranks_of_keys[place.key];
       batch.destinations[at] = to;
-      if (to < batch.ranks) batch.here[at] = Record::of(index, walks.park(walker), place.question);
+      if (to < batch.ranks) batch.records[at] = Record::of(index, walks.park(walker), place.question);
       count_walk(batch.counters, walker.step - steps, rounds);
     }
   }
@@ -179,8 +179,8 @@ class DeviceShardWalks : public ShardWalks {
   std::size_t rank_, size_;
   Vertex* paths_;
   std::uint64_t begin_count_;  ///< walks of the half
-  std::uint64_t here_count_ = 0;
-  Buffer<Record> here_, leaving_;
+  std::uint64_t record_count_ = 0;
+  Buffer<Record> records_, leaving_;
   Buffer<std::uint32_t> destinations_, ranks_of_keys_;
   Buffer<unsigned long long> counts_, next_;
   Buffer<unsigned long long> by_rank_;  ///< [ranks][ranks] records, from and to

@@ -73,7 +73,7 @@ class HostShardWalks : public ShardWalks {
 
   Vertex* paths_;
   std::uint64_t row_;
-  Buffer<Record> here_;
+  Buffer<Record> records_;
   std::atomic<std::uint64_t> steps_{0}, rounds_{0};
 
  private:
@@ -89,7 +89,7 @@ class HostShardWalks : public ShardWalks {
   std::vector<std::uint32_t> ranks_of_keys_;
   Buffer<Record> leaving_;
   Buffer<std::uint32_t> destinations_;  ///< ranks that go on with what is here
-  std::uint64_t here_count_ = 0;
+  std::uint64_t record_count_ = 0;
   Wire<Record> wire_;
   HostArray<std::uint64_t> blocks_;  ///< [blocks][ranks + 1] records by destination, then where they go
 };
@@ -112,13 +112,13 @@ class ShardBatch final : public HostShardWalks<PagedWalks<Program>::kAsks> {
  private:
   using Base = HostShardWalks<kAsks>;
   using Record = ShardRecord<kAsks>;
-  using Base::here_, Base::paths_, Base::row_;
+  using Base::records_, Base::paths_, Base::row_;
 
   void begin_block(std::uint64_t from, std::uint64_t to) override {
     for (std::uint64_t i = from; i < to; ++i) {
       const Walker walker = walks_.begin(i);
       paths_[i * row_] = walker.start;
-      here_.data()[i] = Record::of(static_cast<std::uint32_t>(i), walks_.park(walker), {});
+      records_.data()[i] = Record::of(static_cast<std::uint32_t>(i), walks_.park(walker), {});
       this->note(from, i, walks_.first_key(i, walker));
     }
   }
@@ -127,15 +127,15 @@ class ShardBatch final : public HostShardWalks<PagedWalks<Program>::kAsks> {
     constexpr std::uint64_t kAhead = 16;
     std::uint64_t steps = 0;
     const auto take = [&](WalkLane<PagedWalks<Program>>& lane) {
-      if (lane.item + kAhead < to) walks_.prefetch_row(here_.data()[lane.item + kAhead].parked());
-      const Record& record = here_.data()[lane.item];
+      if (lane.item + kAhead < to) walks_.prefetch_row(records_.data()[lane.item + kAhead].parked());
+      const Record& record = records_.data()[lane.item];
       lane.walker = walks_.resume(record.index, record.parked());
       lane.place.question = record.question();
       lane.path = paths_ + record.index * row_;
       steps -= lane.walker.step;
     };
     const auto leave = [&](const WalkLane<PagedWalks<Program>>& lane) {
-      Record& record = here_.data()[lane.item];
+      Record& record = records_.data()[lane.item];
       record = Record::of(record.index, walks_.park(lane.walker), lane.place.question);
       this->note(from, lane.item, lane.place.key);
       steps += lane.walker.step;
