@@ -105,8 +105,8 @@ std::vector<std::uint64_t> split(const Record* from, Record* other, std::size_t 
   const std::size_t chunks = (size + grain - 1) / grain;
   std::vector<std::uint64_t> next(chunks * buckets);
   parallel_blocks(threads, size, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    std::uint64_t* const mine = next.data() + begin / grain * buckets;
-    for (std::uint64_t i = begin; i < end; ++i) ++mine[layout.packed(from[i]) >> shift & mask];
+    std::uint64_t* const block_counts = next.data() + begin / grain * buckets;
+    for (std::uint64_t i = begin; i < end; ++i) ++block_counts[layout.packed(from[i]) >> shift & mask];
   });
   std::vector<std::uint64_t> starts(buckets + 1);
   std::uint64_t sum = 0;
@@ -120,9 +120,9 @@ std::vector<std::uint64_t> split(const Record* from, Record* other, std::size_t 
   }
   starts[buckets] = sum;
   parallel_blocks(threads, size, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    std::uint64_t* const mine = next.data() + begin / grain * buckets;
+    std::uint64_t* const block_counts = next.data() + begin / grain * buckets;
     for (std::uint64_t i = begin; i < end; ++i)
-      other[mine[layout.packed(from[i]) >> shift & mask]++] = from[i];
+      other[block_counts[layout.packed(from[i]) >> shift & mask]++] = from[i];
   });
   return starts;
 }

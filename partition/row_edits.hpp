@@ -155,8 +155,8 @@ RowEdits find_edits(const ListReader& old, std::span<const Record> insertions,
       const std::size_t begin = rows::first_not_below(records, first);
       return std::pair(begin, records.subspan(begin, rows::first_not_below(records, last) - begin));
     };
-    const auto [place, mine] = some(insertions);
-    return rows::find_edits(lists, mine, place, some(deletions).second, undirected);
+    const auto [place, inserted] = some(insertions);
+    return rows::find_edits(lists, inserted, place, some(deletions).second, undirected);
   };
   // No record has it: ids end before.
   constexpr std::uint64_t kEnd = ~std::uint64_t{0};

@@ -157,10 +157,10 @@ void require_same_on_all_ranks(const std::string& text) {
   const auto texts = world().all_gather(text, "the options of all ranks");
   const auto other = std::find_if(texts.begin(), texts.end(), [&](const auto& t) { return t != texts[0]; });
   if (other == texts.end()) return;
-  const auto mine = split(texts[0], "\n"), theirs = split(*other, "\n");
+  const auto first = split(texts[0], "\n"), theirs = split(*other, "\n");
   std::size_t line = 0;
-  while (line + 1 < std::min(mine.size(), theirs.size()) && mine[line] == theirs[line]) ++line;
-  throw UsageError(fmt::format("the ranks were not started alike: rank 0 has {}, rank {} has {}", mine[line],
+  while (line + 1 < std::min(first.size(), theirs.size()) && first[line] == theirs[line]) ++line;
+  throw UsageError(fmt::format("the ranks were not started alike: rank 0 has {}, rank {} has {}", first[line],
                                other - texts.begin(), theirs[line]));
 }
 

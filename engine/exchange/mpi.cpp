@@ -134,7 +134,7 @@ class Mpi final : public Communicator {
   void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label) override {
     Timed timed(*this);
     const auto ranks = static_cast<std::size_t>(size());
-    const std::size_t each = send.size() / ranks, mine = static_cast<std::size_t>(rank()) * each;
+    const std::size_t each = send.size() / ranks, own_begin = static_cast<std::size_t>(rank()) * each;
     auto pending = std::make_unique<Pending>();
     pending->requests.reserve(2 * ranks);
     pending->memory.resize(2 * send.size());
@@ -153,8 +153,8 @@ class Mpi final : public Communicator {
     bytes_sent_ += send.size() - each;
     const auto memory = wait(std::move(pending), label);
     std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(send.size()), send.size(), received.begin());
-    std::copy_n(send.begin() + static_cast<std::ptrdiff_t>(mine), each,
-                received.begin() + static_cast<std::ptrdiff_t>(mine));
+    std::copy_n(send.begin() + static_cast<std::ptrdiff_t>(own_begin), each,
+                received.begin() + static_cast<std::ptrdiff_t>(own_begin));
   }
 
   void announce_failure() noexcept override {
@@ -307,9 +307,10 @@ class Mpi final : public Communicator {
     std::vector<std::uint64_t> counts(ranks);
     auto sizes = std::make_unique<Pending>();
     sizes->memory.resize(2 * ranks * sizeof(std::uint64_t));
-    auto* const mine = reinterpret_cast<std::uint64_t*>(sizes->memory.data());
-    for (std::size_t r = 0; r < ranks; ++r) mine[r] = send[r].size();
-    check(MPI_Ialltoall(mine, 1, MPI_UINT64_T, mine + ranks, 1, MPI_UINT64_T, channel.id(), sizes->add()),
+    auto* const own_sizes = reinterpret_cast<std::uint64_t*>(sizes->memory.data());
+    for (std::size_t r = 0; r < ranks; ++r) own_sizes[r] = send[r].size();
+    check(MPI_Ialltoall(own_sizes, 1, MPI_UINT64_T, own_sizes + ranks, 1, MPI_UINT64_T, channel.id(),
+                        sizes->add()),
           label);
     const auto memory = wait(std::move(sizes), label, last);
     std::memcpy(counts.data(), memory.data() + ranks * sizeof(std::uint64_t), ranks * sizeof(std::uint64_t));

@@ -186,8 +186,8 @@ std::string name_of_gpu(const Communicator& ranks) {
 
 std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks, unsigned most_blocks) {
   if (ranks.size() == 1) return nullptr;
-  const std::string mine = nccl().loaded ? name_of_gpu(ranks) : std::string();
-  const auto all = ranks.all_gather(mine, "the GPUs of all ranks");
+  const std::string own = nccl().loaded ? name_of_gpu(ranks) : std::string();
+  const auto all = ranks.all_gather(own, "the GPUs of all ranks");
   const std::set<std::string> distinct(all.begin(), all.end());
   if (distinct.size() < all.size() || distinct.contains(std::string())) return nullptr;
   return std::make_unique<NcclRanks>(ranks, most_blocks);

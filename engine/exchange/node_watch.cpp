@@ -44,10 +44,10 @@ struct NodeWatch::Board {
 NodeWatch::NodeWatch(Communicator& ranks, Timeout timeout)
     : node_rank_(ranks.node_rank()), timeout_(timeout) {
   if (node_rank_ == 0) memory_ = SharedMemory(sizeof(Board));
-  std::ostringstream mine;
-  mine << ranks.node_leader() << ' ' << node_rank_ << ' ' << ::getpid() << ' '
-       << birth_of(::getpid()).value_or(0) << ' ' << memory_.address();
-  const auto all = ranks.all_gather(mine.str(), "the processes of all ranks");
+  std::ostringstream own_text;
+  own_text << ranks.node_leader() << ' ' << node_rank_ << ' ' << ::getpid() << ' '
+           << birth_of(::getpid()).value_or(0) << ' ' << memory_.address();
+  const auto all = ranks.all_gather(own_text.str(), "the processes of all ranks");
   std::string board_address;
   for (int rank = 0; rank < ranks.size(); ++rank) {
     std::istringstream text(all[static_cast<std::size_t>(rank)]);

@@ -32,28 +32,28 @@ std::size_t gpu_of(const std::vector<RankView>& views, std::size_t rank) {
 
 Placement place_rank(const std::vector<RankView>& views, int rank_number) {
   const auto rank = static_cast<std::size_t>(rank_number);
-  const RankView& mine = views[rank];
+  const RankView& own = views[rank];
   Placement placement;
   const Company cores =
-      company_of(views, rank, [&](std::size_t other) { return views[other].cores == mine.cores; });
+      company_of(views, rank, [&](std::size_t other) { return views[other].cores == own.cores; });
   // The first ones take what cannot be divided.
-  const std::size_t share = mine.core_count / cores.all + (cores.before < mine.core_count % cores.all);
+  const std::size_t share = own.core_count / cores.all + (cores.before < own.core_count % cores.all);
   placement.threads = static_cast<unsigned>(std::max<std::size_t>(share, 1));
-  if (mine.gpus.empty()) return placement;
+  if (own.gpus.empty()) return placement;
   const std::size_t gpu = gpu_of(views, rank);
   const Company sharers = company_of(views, rank, [&](std::size_t other) {
     const auto& theirs = views[other].gpus;
-    return !theirs.empty() && theirs[gpu_of(views, other)] == mine.gpus[gpu];
+    return !theirs.empty() && theirs[gpu_of(views, other)] == own.gpus[gpu];
   });
   placement.gpu = static_cast<int>(gpu);
   placement.gpu_ranks = static_cast<int>(sharers.all);
   return placement;
 }
 
-Placement place_rank(Communicator& ranks, const RankView& mine) {
+Placement place_rank(Communicator& ranks, const RankView& own) {
   std::ostringstream text;
-  text << mine.node << ' ' << mine.cores << ' ' << mine.core_count;
-  for (const auto& gpu : mine.gpus) text << ' ' << gpu;
+  text << own.node << ' ' << own.cores << ' ' << own.core_count;
+  for (const auto& gpu : own.gpus) text << ' ' << gpu;
   std::vector<RankView> views;
   for (const auto& line : ranks.all_gather(text.str(), "the cores and GPUs of all ranks")) {
     std::istringstream words(line);

@@ -28,6 +28,6 @@ struct Placement {
 Placement place_rank(const std::vector<RankView>& views, int rank);
 
 /// The same for this rank, after the ranks have sent each other what they see.
-Placement place_rank(Communicator& ranks, const RankView& mine);
+Placement place_rank(Communicator& ranks, const RankView& own);
 
 }  // namespace sluice

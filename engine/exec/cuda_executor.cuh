@@ -74,7 +74,7 @@ struct Hubs {
 template <class Body>
 __global__ void __launch_bounds__(kTeamBlock)
     edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
-  CudaLane mine(output);
+  CudaLane out(output);
   const GridTeam grid;
   const unsigned lane = threadIdx.x % kWarp;
   for (std::uint64_t base = grid.rank() / kWarp * kWarp; base < vertices.count; base += grid.size()) {
@@ -84,10 +84,10 @@ __global__ void __launch_bounds__(kTeamBlock)
     const EdgeIndex begin = sends ? vertices.offsets[u - vertices.first] : 0,
                     end = sends ? vertices.offsets[u - vertices.first + 1] : 0;
     const std::uint64_t degree = end - begin;
-    mine.add(0, degree);
+    out.add(0, degree);
     if (degree >= kGridDegree) hubs.vertices[atomicAdd(hubs.count, 1ull)] = u;
     if (degree < kWarpDegree) {
-      for (EdgeIndex e = begin; e < end; ++e) body.edge(u, e, mine);
+      for (EdgeIndex e = begin; e < end; ++e) body.edge(u, e, out);
     }
     __syncwarp();
     const bool together = degree >= kWarpDegree && degree < kGridDegree;
@@ -95,18 +95,18 @@ __global__ void __launch_bounds__(kTeamBlock)
       const int owner = __ffs(static_cast<int>(left)) - 1;
       const Vertex of = __shfl_sync(~0u, u, owner);
       const EdgeIndex first = __shfl_sync(~0u, begin, owner), last = __shfl_sync(~0u, end, owner);
-      for (EdgeIndex e = first + lane; e < last; e += kWarp) body.edge(of, e, mine);
+      for (EdgeIndex e = first + lane; e < last; e += kWarp) body.edge(of, e, out);
       __syncwarp();
     }
   }
-  mine.report();
+  out.report();
 }
 
 template <class Body>
 __global__ void __launch_bounds__(kTeamBlock)
     hub_edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
   constexpr unsigned kBlocksOfHub = kGridDegree / kTeamBlock;
-  CudaLane mine(output);
+  CudaLane out(output);
   const unsigned long long count = *hubs.count;
   for (unsigned long long i = 0; i < count; ++i) {
     const Vertex u = hubs.vertices[i];
@@ -115,10 +115,10 @@ __global__ void __launch_bounds__(kTeamBlock)
     const EdgeIndex end = vertices.offsets[u - vertices.first + 1];
     for (EdgeIndex e = vertices.offsets[u - vertices.first] + block * kTeamBlock + threadIdx.x; e < end;
          e += std::uint64_t{gridDim.x} * kTeamBlock)
-      body.edge(u, e, mine);
+      body.edge(u, e, out);
   }
   __syncwarp();
-  mine.report();
+  out.report();
 }
 
 /// A lane looks at the beginning of its row alone, at a few edges at a time, so that what it reads of them is
@@ -127,7 +127,7 @@ template <class Body>
 __global__ void __launch_bounds__(kTeamBlock) first_edge_kernel(RowRange rows, LaneOutput output, Body body) {
   constexpr EdgeIndex kAlone = 16;
   constexpr unsigned kTogether = 2;
-  CudaLane mine(output);
+  CudaLane out(output);
   const GridTeam grid;
   const unsigned lane = threadIdx.x % kWarp;
   for (std::uint64_t base = rows.begin + grid.rank() / kWarp * kWarp; base < rows.end; base += grid.size()) {
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(kTeamBlock) first_edge_kernel(RowRange rows, L
       done = hits != 0;
       const EdgeIndex looked =
           done ? static_cast<unsigned>(__ffs(static_cast<int>(hits))) : min(EdgeIndex{kTogether}, alone - e);
-      mine.add(0, looked);
+      out.add(0, looked);
       e += looked;
     }
     EdgeIndex hit = done ? e - 1 : end;
@@ -156,16 +156,16 @@ __global__ void __launch_bounds__(kTeamBlock) first_edge_kernel(RowRange rows, L
       for (EdgeIndex from = __shfl_sync(~0u, e, owner); from < last; from += kWarp) {
         const unsigned hits = __ballot_sync(~0u, from + lane < last && body.hits(from + lane));
         const unsigned first = hits == 0 ? kWarp : static_cast<unsigned>(__ffs(static_cast<int>(hits))) - 1;
-        mine.add(0, from + lane < last && lane <= first);
+        out.add(0, from + lane < last && lane <= first);
         if (hits == 0) continue;
         if (static_cast<int>(lane) == owner) hit = from + first;
         break;
       }
     }
-    if (wants && hit < end) body.take(row, hit, mine);
+    if (wants && hit < end) body.take(row, hit, out);
     __syncwarp();
   }
-  mine.report();
+  out.report();
 }
 
 /// How many items each key has, and their weights.

@@ -95,10 +95,10 @@ BatchOrigins::BatchOrigins(const Device& device, Communicator* ranks, Instance b
                            std::uint64_t per_origin)
     : device_(device), per_origin_(per_origin) {
   const Instance range[] = {begin, end};
-  std::string mine(sizeof range, '\0');
-  std::memcpy(mine.data(), range, sizeof range);
+  std::string range_text(sizeof range, '\0');
+  std::memcpy(range_text.data(), range, sizeof range);
   const std::vector<std::string> all =
-      ranks ? ranks->all_gather(mine, "the ranks' instances") : std::vector{mine};
+      ranks ? ranks->all_gather(range_text, "the ranks' instances") : std::vector{range_text};
   own_ = ranks ? static_cast<std::size_t>(ranks->rank()) : 0;
   for (const std::string& text : all) {
     Instance theirs[2];

@@ -33,17 +33,17 @@ class DynamicList {
   template <class Group>
   SLUICE_HD ListMeasure measure(const Group& group, std::uint64_t* sums) const {
     Wide below = 0;
-    std::uint32_t mine = 0;
+    std::uint32_t lane_sum = 0;
     for (std::uint32_t base = 0; base < row_.degree; base += Group::kSize) {
       const std::uint32_t i = base + group.rank();
       const Wide own = i < row_.degree ? bias(i) : 0;
-      mine += own > 0;
+      lane_sum += own > 0;
       const Wide sum = below + group.inclusive_scan(own);
       if (sums && i < row_.degree) sums[i] = static_cast<std::uint64_t>(sum);
       below = group.broadcast(sum, Group::kSize - 1);
     }
     group.sync();
-    return {group.sum(mine), below < kLimit};
+    return {group.sum(lane_sum), below < kLimit};
   }
 
   /// Index in the list of pick `j` of independent draws; `sums` is its CTPS, not needed by rejection.

@@ -86,9 +86,9 @@ __global__ void __launch_bounds__(kSampleBlock)
   const std::uint64_t at = thread_index();
   if (at >= level.entries) return;
   const EntrySize first = size_of(program, level.frontier[0], depth);
-  const EntrySize mine = at == 0 ? first : size_of(program, level.frontier[at], depth);
+  const EntrySize own_size = at == 0 ? first : size_of(program, level.frontier[at], depth);
   if (at == 0) facts->largest = first.size;
-  if (mine.size != first.size || mine.whole) facts->uneven = 1;
+  if (own_size.size != first.size || own_size.whole) facts->uneven = 1;
 }
 
 /// Raises one of LevelFacts.
@@ -102,14 +102,14 @@ __global__ void __launch_bounds__(kSampleBlock)
     size_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* sizes,
                 LevelFacts* facts) {
   const std::uint64_t at = thread_index();
-  EntrySize mine{0, false};
+  EntrySize own_size{0, false};
   if (at < level.entries) {
-    mine = size_of(program, level.frontier[at], depth);
-    sizes[at] = mine.size;
+    own_size = size_of(program, level.frontier[at], depth);
+    sizes[at] = own_size.size;
   }
-  const auto capped = static_cast<unsigned>(mine.size < 0xffffffffu ? mine.size : 0xffffffffu);
+  const auto capped = static_cast<unsigned>(own_size.size < 0xffffffffu ? own_size.size : 0xffffffffu);
   const unsigned largest = __reduce_max_sync(~0u, capped),
-                 drawn = __reduce_max_sync(~0u, mine.whole ? 0 : capped);
+                 drawn = __reduce_max_sync(~0u, own_size.whole ? 0 : capped);
   if (threadIdx.x % 32 == 0) {
     raise(&facts->largest, largest);
     raise(&facts->drawn, drawn);
@@ -208,8 +208,8 @@ __global__ void __launch_bounds__(kSampleBlock)
     order += other < size && theirs < index;
     clash |= other < size && draw < size && other != draw && theirs == index;
   }
-  const unsigned mine = (lanes == 32 ? ~0u : (1u << lanes) - 1) << (slot * lanes & 31);
-  const bool again = (__ballot_sync(~0u, clash) & mine) != 0 && size > 0;
+  const unsigned own_lanes = (lanes == 32 ? ~0u : (1u << lanes) - 1) << (slot * lanes & 31);
+  const bool again = (__ballot_sync(~0u, clash) & own_lanes) != 0 && size > 0;
   if (active && draw < size && !again) level.put(program.graph, begin + order, at, row, index);
   if (active && draw == 0 && again) listed[atomicAdd(&listed_count, 1u)] = static_cast<std::uint32_t>(at);
   const bool drawn = active && draw < size && !again && !whole;
@@ -265,13 +265,13 @@ __global__ void __launch_bounds__(kSampleBlock)
   }
   tile.sync();
   if (rank < size) {
-    const std::uint32_t mine = picks[own][rank];
+    const std::uint32_t own_pick = picks[own][rank];
     std::uint32_t order = 0;
     for (std::uint32_t other = 0; other < size; ++other) {
       const std::uint32_t theirs = picks[own][other];
-      order += theirs < mine || (theirs == mine && other < rank);
+      order += theirs < own_pick || (theirs == own_pick && other < rank);
     }
-    level.put(program.graph, begin + order, at, row, mine);
+    level.put(program.graph, begin + order, at, row, own_pick);
   }
   count_picks(totals, rank == 0 ? static_cast<unsigned>(size) : 0, counters);
 }

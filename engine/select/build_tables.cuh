@@ -114,15 +114,15 @@ void build_bounds(const GraphView& graph, const BiasOf& bias, std::uint64_t* bou
         __shared__ std::uint32_t count;
         if (threadIdx.x == 0) largest = 0, count = 0;
         __syncthreads();
-        Word mine = 0;
-        std::uint32_t mine_count = 0;
+        Word thread_largest = 0;
+        std::uint32_t thread_count = 0;
         for (std::uint32_t i = threadIdx.x; i < row.degree; i += kHubBlock) {
           const Word b = bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i});
-          mine = b > mine ? b : mine;
-          mine_count += b > 0;
+          thread_largest = b > thread_largest ? b : thread_largest;
+          thread_count += b > 0;
         }
-        atomicMax(&largest, mine);
-        atomicAdd(&count, mine_count);
+        atomicMax(&largest, thread_largest);
+        atomicAdd(&count, thread_count);
         __syncthreads();
         if (threadIdx.x == 0) bounds[v] = largest, positive[v] = count;
         __syncthreads();

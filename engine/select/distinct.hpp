@@ -99,9 +99,10 @@ class DistinctPicker {
   SLUICE_HD void pick_updated(std::uint32_t base, std::uint32_t lanes, PickCounters& counters) {
     for (std::uint32_t j = base; j < base + lanes; ++j) {
       counters.iterations += group_.rank() == 0;
-      std::uint64_t mine = 0;
-      for (std::uint32_t i = group_.rank(); i < j; i += Group::kSize) mine += candidates_.width(picks_[i]);
-      const std::uint64_t rest = total_ - group_.sum(mine);
+      std::uint64_t lane_sum = 0;
+      for (std::uint32_t i = group_.rank(); i < j; i += Group::kSize)
+        lane_sum += candidates_.width(picks_[i]);
+      const std::uint64_t rest = total_ - group_.sum(lane_sum);
       const std::uint64_t y = uniform_index(draw_at(draws_, Stream::select, j), rest);
       const Index choice = candidates_.find(skip(y, picks_, j));
       if (group_.rank() == 0) store(j, choice);
@@ -139,11 +140,11 @@ class DistinctPicker {
   SLUICE_HD std::uint64_t skip(std::uint64_t y, const Index* out, std::uint32_t count) const {
     std::uint64_t x = y;
     while (true) {
-      std::uint64_t mine = 0;
+      std::uint64_t lane_sum = 0;
       for (std::uint32_t i = group_.rank(); i < count; i += Group::kSize) {
-        if (candidates_.low(out[i]) <= x) mine += candidates_.width(out[i]);
+        if (candidates_.low(out[i]) <= x) lane_sum += candidates_.width(out[i]);
       }
-      const std::uint64_t next = y + group_.sum(mine);
+      const std::uint64_t next = y + group_.sum(lane_sum);
       if (next == x) return x;
       x = next;
     }

@@ -64,9 +64,9 @@ __global__ void __launch_bounds__(kHubBlock)
       return static_cast<Word>(bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i}));
     };
     const auto own = [&](std::uint32_t i) { return static_cast<Wide>(bias_at(i)) * row.degree; };
-    Word mine = 0;
-    for (std::uint32_t i = threadIdx.x; i < row.degree; i += kHubBlock) mine += bias_at(i);
-    const Word sum = block_scan(mine, words);
+    Word thread_sum = 0;
+    for (std::uint32_t i = threadIdx.x; i < row.degree; i += kHubBlock) thread_sum += bias_at(i);
+    const Word sum = block_scan(thread_sum, words);
     if (threadIdx.x == kHubBlock - 1) total = sum;
     if (threadIdx.x == 0) deficits = excesses = 0, lights = 0;
     __syncthreads();

@@ -90,29 +90,29 @@ void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& 
     to += part.size();
     return part;
   };
-  std::span<Vertex> mine;
+  std::span<Vertex> own_rows;
   if (parts_) {
     const Vertex* const begin = to;
     std::vector<std::uint64_t> counts;
     for (std::uint64_t origin = 0; origin < origins_.size(); ++origin) {
       const auto part = copy(origin);
-      if (origin == origins_.own()) mine = part;
+      if (origin == origins_.own()) own_rows = part;
       counts.push_back(part.size());
     }
     wire_.exchange(*parts_, std::span(begin, to), counts, "rows of walks");
     // Of each step of a row one rank has the vertex, the others none, which is the largest.
     const Vertex* theirs = wire_.values().data();
     for (std::uint64_t rank = 0; rank < origins_.size(); ++rank)
-      for (Vertex& v : mine) v = std::min(v, *theirs++);
+      for (Vertex& v : own_rows) v = std::min(v, *theirs++);
   } else {
-    mine = copy(origins_.own());
+    own_rows = copy(origins_.own());
   }
   stats_.transfer_seconds += seconds_now() - leaving;
   const Instance first = origins_.own_first() + from;
-  if (!mine.empty()) {
+  if (!own_rows.empty()) {
     writer.submit([=, this] {
       const auto length = static_cast<std::uint32_t>(row_ - 1);
-      sink_->write({first, mine.size() / row_, length, mine, {}, {}});
+      sink_->write({first, own_rows.size() / row_, length, own_rows, {}, {}});
     });
   } else {
     writer.finish();  // the next turn but this one fills the piece that is being written

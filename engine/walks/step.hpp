@@ -123,10 +123,10 @@ struct WalkProgram {
   SLUICE_HD Round transform_list(const Group& group, Walker& walker, const Lists& lists = {}) const {
     using Wide = unsigned __int128;
     const Row& row = walker.row;
-    Wide mine = 0;
+    Wide lane_sum = 0;
     for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize)
-      mine += bias_at(walker, row.offset + i, lists);
-    const Wide total = group.sum(mine);
+      lane_sum += bias_at(walker, row.offset + i, lists);
+    const Wide total = group.sum(lane_sum);
     if (total == 0) return dead_end(walker);
     const PhiloxBlock block = draws(walker).block(Stream::fallback);
     const Wide x = uniform_index(block.high(), block.low(), total);

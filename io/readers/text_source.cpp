@@ -111,16 +111,16 @@ void TextSource::read_ahead() {
 
 void TextSource::parse_ahead() {
   for (;;) {
-    Slot* mine;
+    Slot* taken;
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return stopping_ || slot(to_parse_).state == State::filled; });
       if (stopping_) return;
-      mine = &slot(to_parse_++);
-      mine->state = State::parsing;
+      taken = &slot(to_parse_++);
+      taken->state = State::parsing;
     }
-    if (mine->read.size > 0) parse(*mine);
-    change(*mine, State::parsed);
+    if (taken->read.size > 0) parse(*taken);
+    change(*taken, State::parsed);
   }
 }
 

@@ -11,13 +11,13 @@ namespace sluice {
 namespace {
 
 TEST(SharedMemoryTest, AnotherProcessSeesTheSameBytes) {
-  const SharedMemory mine(1 << 20);
-  auto* const numbers = static_cast<int*>(mine.data());
+  const SharedMemory own(1 << 20);
+  auto* const numbers = static_cast<int*>(own.data());
   numbers[1000] = 7;
 
   const pid_t child = fork();
   if (child == 0) {
-    const SharedMemory theirs(mine.address(), 1 << 20);
+    const SharedMemory theirs(own.address(), 1 << 20);
     auto* const seen = static_cast<int*>(theirs.data());
     seen[2000] = seen[1000] + 1;
     _exit(seen[0]);

@@ -19,10 +19,10 @@ class Meeting {
   explicit Meeting(int size) : barrier_(size), boards_(static_cast<std::size_t>(size)) {}
 
   int size() const { return static_cast<int>(boards_.size()); }
-  /// Shows `mine` to the others; `read(rank, theirs)` for every rank, while all still have it.
+  /// Shows `own` to the others; `read(rank, theirs)` for every rank, while all still have it.
   template <class T>
-  void exchange(int rank, const T& mine, const std::function<void(std::size_t, const T&)>& read) {
-    boards_[static_cast<std::size_t>(rank)] = &mine;
+  void exchange(int rank, const T& own, const std::function<void(std::size_t, const T&)>& read) {
+    boards_[static_cast<std::size_t>(rank)] = &own;
     barrier_.arrive_and_wait();
     for (std::size_t r = 0; r < boards_.size(); ++r) read(r, *static_cast<const T*>(boards_[r]));
     barrier_.arrive_and_wait();
@@ -85,8 +85,8 @@ class ThreadCommunicator final : public Communicator {
  private:
   template <class T>
   void reduce(std::span<T> values, Reduce how) {
-    const std::vector<T> mine(values.begin(), values.end());
-    meeting_.exchange<std::vector<T>>(rank(), mine, [&](std::size_t r, const std::vector<T>& theirs) {
+    const std::vector<T> own(values.begin(), values.end());
+    meeting_.exchange<std::vector<T>>(rank(), own, [&](std::size_t r, const std::vector<T>& theirs) {
       for (std::size_t i = 0; i < theirs.size(); ++i) {
         if (r == 0) {
           values[i] = theirs[i];

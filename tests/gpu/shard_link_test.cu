@@ -39,18 +39,18 @@ void expect_same_nodes(std::uint64_t drawn, Instance instances) {
         Device host({DeviceChoice::host, 1, 0});
         ResidentGraph whole(host, graph);
         const InstanceRange share = share_of(instances, rank);
-        SampleOptions mine = options;
-        mine.first_instance = share.begin, mine.last_instance = share.end;
+        SampleOptions own_options = options;
+        own_options.first_instance = share.begin, own_options.last_instance = share.end;
         SampleDigest expected, digest;
-        if (rank != 2) run_samples(whole, random_starts(instances), mine, &expected);
+        if (rank != 2) run_samples(whole, random_starts(instances), own_options, &expected);
         auto& impl = shared.impl();
         const OnePassProgram program{impl.view, options.seed, drawn, graph.vertices(), set_capacity(drawn)};
         ThreadDeviceRanks link(rank, meeting);
         RunStats stats;
 
         run_partitioned_samples<PagedNodeGrower<cuda::PagedItems>>(
-            impl, PageRequest(impl), PagedNodeSetup{impl, program, stats, &link}, 4096, 1, mine, share.begin,
-            share.end, &digest, stats);
+            impl, PageRequest(impl), PagedNodeSetup{impl, program, stats, &link}, 4096, 1, own_options,
+            share.begin, share.end, &digest, stats);
 
         EXPECT_EQ(digest.count() > 0, rank != 2);
         EXPECT_TRUE(digest == expected) << "rank " << rank;
@@ -87,14 +87,14 @@ TEST(GpuShardLink, PoolsAskOtherGpus) {
              Device host({DeviceChoice::host, 1, 0});
              ResidentGraph whole(host, graph);
              const InstanceRange share = share_of(instances, rank);
-             WalkOptions mine = options;
-             mine.first_instance = share.begin, mine.last_instance = share.end;
+             WalkOptions own_options = options;
+             own_options.first_instance = share.begin, own_options.last_instance = share.end;
              WalkDigest expected, digest;
-             if (rank != 2) run_walks(whole, starts, mine, &expected);
+             if (rank != 2) run_walks(whole, starts, own_options, &expected);
              auto& impl = shared.impl();
              const DeviceStarts from(impl, starts, options.seed, options.frontier_size);
              const PageRequest pages(impl);
-             const Pools job{{impl, starts, mine, &digest},
+             const Pools job{{impl, starts, own_options, &digest},
                              {impl.view, MultidimensionalWalk{options.frontier_size}, from.view(),
                               options.seed, options.length, options.frontier_size},
                              &pages};

@@ -68,10 +68,10 @@ void expect_shares(const SampleOptions& options, Instance step, Instance each, s
   on_ranks(3, graph, {.partitions = 7}, memory, [&](int rank, Meeting&, ResidentGraph& shared) {
     Device host({DeviceChoice::host, 1, 0});
     ResidentGraph whole(host, graph);
-    const SampleOptions mine = share_of(options, step, rank == 2 ? 0 : each, rank);
+    const SampleOptions own_options = share_of(options, step, rank == 2 ? 0 : each, rank);
     SampleDigest expected, digest;
-    if (rank != 2) run_samples(whole, starts, mine, &expected);
-    const RunStats stats = run_samples(shared, starts, mine, &digest);
+    if (rank != 2) run_samples(whole, starts, own_options, &expected);
+    const RunStats stats = run_samples(shared, starts, own_options, &digest);
     EXPECT_TRUE(digest == expected) << "rank " << rank;
     EXPECT_GT(stats.entries_received, 0u);
     std::uint64_t crossed[] = {stats.entries_sent, stats.entries_received};
@@ -148,10 +148,10 @@ void expect_same_on_link(const Sampler& sampler, bool revisit) {
              Device host({DeviceChoice::host, 1, 0});
              ResidentGraph whole(host, graph);
              const auto share = [&](int r) { return instances * static_cast<Instance>(r) / 3; };
-             SampleOptions mine = options;
-             mine.first_instance = share(rank), mine.last_instance = share(rank + 1);
+             SampleOptions own_options = options;
+             own_options.first_instance = share(rank), own_options.last_instance = share(rank + 1);
              SampleDigest expected, digest;
-             run_sample(whole, starts, sampler, mine, &expected);
+             run_sample(whole, starts, sampler, own_options, &expected);
              auto& impl = shared.impl();
              const DeviceStarts from(impl, starts, options.seed);
              Program program;
@@ -166,7 +166,7 @@ void expect_same_on_link(const Sampler& sampler, bool revisit) {
 
              run_partitioned_samples<cuda::ShardGrower<Program>>(
                  impl, pages, cuda::ShardSampleSetup<Program>{setup, &link, true}, 4096, sampler.depth(),
-                 mine, share(rank), share(rank + 1), &digest, stats);
+                 own_options, share(rank), share(rank + 1), &digest, stats);
 
              EXPECT_GT(expected.edge.count(), 0u);
              EXPECT_TRUE(digest == expected) << "rank " << rank;

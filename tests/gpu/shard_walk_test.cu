@@ -48,14 +48,14 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     const Program program{impl.view, sampler, {}, nullptr, options.seed};
     const PageRequest pages(impl);
     const DeviceStarts from(impl, starts, options.seed);
-    Share& mine = all[static_cast<std::size_t>(rank)];
+    Share& own = all[static_cast<std::size_t>(rank)];
     auto plan = plan_resident_shard(ranks, gpu, graph, impl.paging, pages.columns, 500, end - begin, true);
     ASSERT_TRUE(plan.has_value());
     plan->batch = (plan->batch + 1) / 2;  // two batches
     ThreadDeviceRanks link(rank, meeting);
     ShardJobOf<Program, cuda::ShardBatch<Program>> job(program, link);
-    ResidentWalks(impl, job, pages, from.view(), options, mine.stats, begin, end, *std::move(plan))
-        .run_all({begin, end}, &mine.walks);
+    ResidentWalks(impl, job, pages, from.view(), options, own.stats, begin, end, *std::move(plan))
+        .run_all({begin, end}, &own.walks);
   });
   return all;
 }

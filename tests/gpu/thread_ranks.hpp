@@ -25,22 +25,25 @@ class ThreadDeviceRanks final : public DeviceRanks {
   void all_gather_ranges(void* memory, std::span<const ElementRange> ranges, std::size_t element_bytes,
                          void* stream) override {
     const auto on = static_cast<cudaStream_t>(stream);
-    auto* const mine = static_cast<std::byte*>(memory);
+    auto* const own_memory = static_cast<std::byte*>(memory);
     const auto own = static_cast<std::size_t>(rank_);
     if (ranges.size() != static_cast<std::size_t>(meeting_.size())) throw std::logic_error("a range a rank");
     bytes_sent_ += (ranges[own].end - ranges[own].begin) * element_bytes * (ranges.size() - 1);
     cuda::Event written, read;
     cuda::check(cudaEventRecord(written.get(), on), "a range that is there");
-    meeting_.exchange<Ranges>(rank_, {mine, ranges, &written}, [&](std::size_t r, const Ranges& theirs) {
-      const ElementRange range = theirs.ranges[r];
-      if (range.begin != ranges[r].begin || range.end != ranges[r].end)
-        throw std::logic_error("ranks disagree on what one of them gives");
-      if (r == own || range.begin == range.end) return;
-      const std::size_t at = range.begin * element_bytes, bytes = (range.end - range.begin) * element_bytes;
-      cuda::check(cudaStreamWaitEvent(on, theirs.written->get(), 0), "a range that is there");
-      cuda::check(cudaMemcpyAsync(mine + at, theirs.memory + at, bytes, cudaMemcpyDeviceToDevice, on),
-                  "a copy between ranks");
-    });
+    meeting_.exchange<Ranges>(
+        rank_, {own_memory, ranges, &written}, [&](std::size_t r, const Ranges& theirs) {
+          const ElementRange range = theirs.ranges[r];
+          if (range.begin != ranges[r].begin || range.end != ranges[r].end)
+            throw std::logic_error("ranks disagree on what one of them gives");
+          if (r == own || range.begin == range.end) return;
+          const std::size_t at = range.begin * element_bytes,
+                            bytes = (range.end - range.begin) * element_bytes;
+          cuda::check(cudaStreamWaitEvent(on, theirs.written->get(), 0), "a range that is there");
+          cuda::check(
+              cudaMemcpyAsync(own_memory + at, theirs.memory + at, bytes, cudaMemcpyDeviceToDevice, on),
+              "a copy between ranks");
+        });
     cuda::check(cudaEventRecord(read.get(), on), "ranges that were read");
     meeting_.exchange<const cuda::Event*>(rank_, &read, [&](std::size_t, const cuda::Event* const& theirs) {
       cuda::check(cudaStreamWaitEvent(on, theirs->get(), 0), "ranges that were read");
@@ -57,9 +60,9 @@ class ThreadDeviceRanks final : public DeviceRanks {
     wait(stream, "a test");
     for (std::size_t r = 0; r < send.size(); ++r)
       if (static_cast<int>(r) != rank_) bytes_sent_ += send[r];
-    const Parcel mine{static_cast<const std::byte*>(from), send};
+    const Parcel parcel{static_cast<const std::byte*>(from), send};
     auto* at = static_cast<std::byte*>(to);
-    meeting_.exchange<Parcel>(rank_, mine, [&](std::size_t r, const Parcel& theirs) {
+    meeting_.exchange<Parcel>(rank_, parcel, [&](std::size_t r, const Parcel& theirs) {
       const auto own = static_cast<std::ptrdiff_t>(rank_);
       if (theirs.sizes[static_cast<std::size_t>(rank_)] != receive[r])
         throw std::logic_error("ranks disagree on what goes from one to the other");

@@ -94,11 +94,11 @@ inline Followed follow(const Device& device, const Course& course, const pageran
 /// Did each rank do the work of one process, and do they have its ranks together?
 inline void expect_same(const std::vector<Followed>& on_ranks, const Followed& alone) {
   std::vector<double> ranks(alone.ranks.size());
-  for (const Followed& mine : on_ranks) {
+  for (const Followed& followed : on_ranks) {
     for (std::size_t i = 0; i < alone.results.size(); ++i)
-      expect_same_work(mine.results[i], alone.results[i]);
-    for (std::size_t v = 0; v < mine.ranks.size(); ++v)
-      if (mine.ranks[v] != 0) ranks[v] = mine.ranks[v];
+      expect_same_work(followed.results[i], alone.results[i]);
+    for (std::size_t v = 0; v < followed.ranks.size(); ++v)
+      if (followed.ranks[v] != 0) ranks[v] = followed.ranks[v];
   }
   EXPECT_EQ(ranks, alone.ranks);
 }

@@ -27,10 +27,10 @@ struct ClusterTeam {
     cooperative_groups::this_cluster().barrier_arrive();
     cooperative_groups::this_cluster().barrier_wait();
   }
-  /// Where a block has what is at `mine` in this one's shared memory.
+  /// Where a block has what is at `own` in this one's shared memory.
   template <class T>
-  __device__ T* of(T* mine, unsigned block) const {
-    return cooperative_groups::this_cluster().map_shared_rank(mine, block);
+  __device__ T* of(T* own, unsigned block) const {
+    return cooperative_groups::this_cluster().map_shared_rank(own, block);
   }
 #else  // never launched there: cluster_fits() says no
   __device__ unsigned block() const {
@@ -38,8 +38,8 @@ struct ClusterTeam {
   }
   __device__ void sync() const {}
   template <class T>
-  __device__ T* of(T* mine, unsigned) const {
-    return mine;
+  __device__ T* of(T* own, unsigned) const {
+    return own;
   }
 #endif
 };

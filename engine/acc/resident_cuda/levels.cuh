@@ -32,14 +32,14 @@ struct LevelsView {
 
 // ---- kernels
 
-/// Puts v behind the `*size` entries of a list, where `mine`; every lane of the warp must come.
-__device__ __forceinline__ void keep(Vertex* list, unsigned* size, bool mine, Vertex v) {
-  const unsigned lanes = __ballot_sync(~0u, mine), lane = threadIdx.x % cuda::kWarp;
+/// Puts v behind the `*size` entries of a list, where `valid`; every lane of the warp must come.
+__device__ __forceinline__ void keep(Vertex* list, unsigned* size, bool valid, Vertex v) {
+  const unsigned lanes = __ballot_sync(~0u, valid), lane = threadIdx.x % cuda::kWarp;
   if (lanes == 0) return;
   unsigned at = 0;
   if (lane == 0) at = atomicAdd(size, static_cast<unsigned>(__popc(lanes)));
   at = __shfl_sync(~0u, at, 0);
-  if (mine) list[at + static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)))] = v;
+  if (valid) list[at + static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)))] = v;
 }
 
 /// Finds the lowest level from `least` on, and makes its vertices the worklists that the round of `place` has
@@ -72,14 +72,14 @@ __device__ void refill(const cuda::GridTeam& grid, const LevelsView<Program>& vi
   const bool lists = 2 * load(&place.found->left) <= count;
   const std::uint32_t rest_in = next.rest_in == 1 ? 2 : 1;
   unsigned long long active = 0, edges = 0;
-  over_all(grid, count, [&](std::uint64_t i, bool mine) {
-    const Vertex v = mine ? vertex(i) : 0;
-    const unsigned long long level = mine ? level_of(v) : 0;
-    const bool takes = mine && level == lowest;
+  over_all(grid, count, [&](std::uint64_t i, bool valid) {
+    const Vertex v = valid ? vertex(i) : 0;
+    const unsigned long long level = valid ? level_of(v) : 0;
+    const bool takes = valid && level == lowest;
     active += takes;
     edges += takes ? view.work.degree(v) : 0;
     if (__any_sync(~0u, takes)) append(view.work, place, takes, v);
-    if (lists) keep(view.rest[rest_in - 1], &place.found->rest, mine && level > lowest, v);
+    if (lists) keep(view.rest[rest_in - 1], &place.found->rest, valid && level > lowest, v);
   });
   active = cuda::warp_sum(active), edges = cuda::warp_sum(edges);
   if (threadIdx.x % cuda::kWarp == 0 && active > 0) {

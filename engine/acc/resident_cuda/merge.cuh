@@ -67,9 +67,9 @@ __global__ void __launch_bounds__(cuda::kTeamBlock)
   for (std::uint64_t base = grid.rank() / cuda::kWarp * cuda::kWarp; base < view.out.vertices;
        base += grid.size()) {
     const std::uint64_t v = base + lane;
-    const bool mine = v < view.out.vertices;
-    const EdgeIndex begin = mine ? view.out.offsets[v] + kSampledEdges : 0,
-                    end = mine ? view.out.offsets[v + 1] : 0;
+    const bool valid = v < view.out.vertices;
+    const EdgeIndex begin = valid ? view.out.offsets[v] + kSampledEdges : 0,
+                    end = valid ? view.out.offsets[v + 1] : 0;
     const bool takes = begin < end && (!skip || view.program.active(load(view.states + v), largest));
     active += takes;
     edges += takes ? end - begin : 0;

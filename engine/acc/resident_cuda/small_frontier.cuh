@@ -191,14 +191,14 @@ class SmallFrontierRounds {
 
   /// Vertex i of a part, with no edges where it has none; every lane of the warp must come.
   __device__ FrontierVertex vertex(unsigned round, const Part& part, unsigned i) const {
-    const bool mine = i < part.count;
-    if (part.own) return mine ? list(round)[i] : FrontierVertex{};
+    const bool valid = i < part.count;
+    if (part.own) return valid ? list(round)[i] : FrontierVertex{};
     unsigned owner = 0, before = 0;
     for (unsigned b = 0; b < kClusterBlocks; ++b) {
       const unsigned up_to_b = __shfl_sync(~0u, part.up_to, static_cast<int>(b));
       if (part.first + i >= up_to_b) owner = b + 1, before = up_to_b;
     }
-    return mine ? team_.of(list(round), owner)[part.first + i - before] : FrontierVertex{};
+    return valid ? team_.of(list(round), owner)[part.first + i - before] : FrontierVertex{};
   }
 
   __device__ void push(const VoteRound& now, const Part& part) {
@@ -217,11 +217,11 @@ class SmallFrontierRounds {
     return __ldg(reinterpret_cast<const unsigned long long*>(view_.work.offsets + v));
   }
 
-  /// Sends along an edge, where `mine`; every lane of the warp must come.
-  __device__ void look(bool mine, Vertex u, EdgeIndex e, const AccRound& at) {
+  /// Sends along an edge, where `valid`; every lane of the warp must come.
+  __device__ void look(bool valid, Vertex u, EdgeIndex e, const AccRound& at) {
     FrontierVertex to;
     bool news = false;
-    if (mine) {
+    if (valid) {
       to.vertex = __ldg(view_.out.targets + e);  // what never changes stays near over barriers
       const auto value = view_.program.compute({u, to.vertex, e, at, view_.states, view_.out.weights});
       // Asked for beside the minimum, for then it is there as soon as that is.
@@ -251,15 +251,15 @@ class SmallFrontierRounds {
     }
   }
 
-  /// Puts v where a grid's round looks for it, where `mine`; every lane of the warp must come.
-  __device__ void hand_over(const RoundPlace& place, bool mine, Vertex v) const {
-    if (mine) {
+  /// Puts v where a grid's round looks for it, where `valid`; every lane of the warp must come.
+  __device__ void hand_over(const RoundPlace& place, bool valid, Vertex v) const {
+    if (valid) {
       atomicOr(view_.work.bits[place.next] + v / 32, 1u << (v % 32));
       atomicOr(view_.settled + v / 32, 1u << (v % 32));
     }
-    const auto edges = cuda::warp_sum(mine ? view_.work.degree(v) : 0);
+    const auto edges = cuda::warp_sum(valid ? view_.work.degree(v) : 0);
     if (lane_ == 0) atomicAdd(&place.made->active_edges, edges);
-    append(view_.work, place, mine, v);
+    append(view_.work, place, valid, v);
   }
 
   /// Leaves everything as the grid's rounds do, whose next one `now` is.

@@ -95,10 +95,10 @@ __device__ void pull(const Team& team, const VoteView<Program>& view, const AccR
     view.states[v] = now;
     return view.program.active(now, before, at);
   };
-  over_all(team, view.work.vertices, [&](std::uint64_t i, bool mine) {
+  over_all(team, view.work.vertices, [&](std::uint64_t i, bool valid) {
     const auto v = static_cast<Vertex>(i);
     const unsigned lane = threadIdx.x % cuda::kWarp;
-    const bool wants = mine && !(view.settled[v / 32] >> lane & 1);
+    const bool wants = valid && !(view.settled[v / 32] >> lane & 1);
     if (!__any_sync(~0u, wants)) return;
     EdgeIndex e = wants ? view.in.offsets[v] : 0;
     const EdgeIndex end = wants ? view.in.offsets[v + 1ull] : 0, alone = min(end, e + kAlone);
@@ -222,10 +222,10 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) vote_start_kernel(VoteView<P
     view.settled[w] = 0;
   grid.sync();
   Finder finder(view.work, grid.rank(), first);
-  over_all(grid, view.work.vertices, [&](std::uint64_t i, bool mine) {
+  over_all(grid, view.work.vertices, [&](std::uint64_t i, bool valid) {
     const auto v = static_cast<Vertex>(i);
     bool starts = false, settled = false;
-    if (mine) {
+    if (valid) {
       view.states[v] = view.program.init(v, view.work.degree(v));
       starts = view.program.starts(v);
       settled = view.program.settled(view.states[v]);

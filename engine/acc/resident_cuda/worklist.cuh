@@ -118,10 +118,10 @@ class Finder {
   unsigned long long active_ = 0, active_edges_ = 0;
 };
 
-/// Puts v on the list of its degree, where `mine`; every lane of the warp must come.
-__device__ __forceinline__ void append(const WorklistView& view, const RoundPlace& place, bool mine,
+/// Puts v on the list of its degree, where `valid`; every lane of the warp must come.
+__device__ __forceinline__ void append(const WorklistView& view, const RoundPlace& place, bool valid,
                                        Vertex v) {
-  const unsigned which = mine ? cuda::list_of_degree(view.degree(v)) : cuda::kLists;
+  const unsigned which = valid ? cuda::list_of_degree(view.degree(v)) : cuda::kLists;
   for (unsigned list = 0; list < cuda::kLists; ++list) {
     const unsigned lanes = __ballot_sync(~0u, which == list);
     if (lanes == 0) continue;
@@ -148,17 +148,17 @@ __device__ void over_all(const Team& team, std::uint64_t count, Body&& body) {
 __device__ __forceinline__ void collect_bins(const WorklistView& view, const RoundPlace& place,
                                              const Finder& finder) {
   for (unsigned i = 0; __any_sync(~0u, i < finder.noted()); ++i) {
-    const bool mine = i < finder.noted();
-    append(view, place, mine, mine ? finder.noted(i) : 0);
+    const bool valid = i < finder.noted();
+    append(view, place, valid, valid ? finder.noted(i) : 0);
   }
 }
 
 /// The same from the marks of all vertices.
 template <class Team>
 __device__ void collect_marks(const Team& team, const WorklistView& view, const RoundPlace& place) {
-  over_all(team, view.vertices, [&](std::uint64_t i, bool mine) {
+  over_all(team, view.vertices, [&](std::uint64_t i, bool valid) {
     const auto v = static_cast<Vertex>(i);
-    const bool marked = mine && (view.bits[place.next][v / 32] >> (v % 32) & 1);
+    const bool marked = valid && (view.bits[place.next][v / 32] >> (v % 32) & 1);
     if (__any_sync(~0u, marked)) append(view, place, marked, v);
   });
 }
@@ -166,8 +166,8 @@ __device__ void collect_marks(const Team& team, const WorklistView& view, const 
 /// The same from what was written for every edge.
 template <class Team>
 __device__ void collect_batch(const Team& team, const WorklistView& view, const RoundPlace& place) {
-  over_all(team, load(&place.found->batched), [&](std::uint64_t i, bool mine) {
-    const Vertex v = mine ? view.batch[i] : kNoVertex;
+  over_all(team, load(&place.found->batched), [&](std::uint64_t i, bool valid) {
+    const Vertex v = valid ? view.batch[i] : kNoVertex;
     append(view, place, v != kNoVertex, v);
   });
 }

@@ -28,8 +28,8 @@ class Levels {
       for (std::uint64_t bin = 0, last = rounds_.bins(); bin < rounds_.bins();) {
         at.level = least + bin;
         ++at.round;
-        const RoundWork mine = rounds_.round(at, bin);
-        const RoundWork all = exchange(mine, rounds_.blocks());
+        const RoundWork own = rounds_.round(at, bin);
+        const RoundWork all = exchange(own, rounds_.blocks());
         rounds_.take(exchange.received(), at);
         // What went to other ranks may have changed nothing there.
         if (all.active > 0) {

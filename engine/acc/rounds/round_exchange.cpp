@@ -9,15 +9,15 @@ RoundExchange::RoundExchange(Communicator& ranks)
   for (RoundMessage& message : out_) message.block.fill(std::byte{0});
 }
 
-RoundWork RoundExchange::operator()(const RoundWork& mine, std::span<const Block> send) {
+RoundWork RoundExchange::operator()(const RoundWork& own_work, std::span<const Block> send) {
   received_.clear();
-  if (ranks_.size() == 1) return mine;
+  if (ranks_.size() == 1) return own_work;
   const auto own = static_cast<std::size_t>(ranks_.rank());
   bool goes_on = false;
   for (std::size_t r = 0; r < out_.size(); ++r) {
     RoundMessage& message = out_[r];
     const bool fits = send[r].size() <= message.block.size();
-    message.work = mine;
+    message.work = own_work;
     message.bytes = fits ? send[r].size() : 0;
     if (fits) std::copy(send[r].begin(), send[r].end(), message.block.begin());
     long_ones_[r] = fits ? Block{} : send[r];

@@ -56,7 +56,7 @@ class RoundExchange {
 
   /// Hands block r of `send` to rank r, and returns what the round has come to on all ranks: sums, and the
   /// lowest `next`. All ranks call it.
-  RoundWork operator()(const RoundWork& mine, std::span<const Block> send);
+  RoundWork operator()(const RoundWork& own_work, std::span<const Block> send);
   /// What other ranks have sent, until the next call.
   std::span<const Block> received() const { return received_; }
 

@@ -21,8 +21,8 @@ class Vote {
     AccRound at{1, 0};
     for (RoundWork all{.next = 0}; all.next != RoundWork::kNothing; ++at.round) {
       const bool pulls = direction.pulls();
-      const RoundWork mine = pulls ? rounds_.pull(at) : rounds_.push(at);
-      all = exchange(mine, rounds_.blocks());
+      const RoundWork own = pulls ? rounds_.pull(at) : rounds_.push(at);
+      all = exchange(own, rounds_.blocks());
       rounds_.take(exchange.received(), at);
       direction.choose(all, rounds_.front());
       // What went to other ranks may have found all vertices settled there.

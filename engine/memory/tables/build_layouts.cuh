@@ -20,10 +20,10 @@ inline void build_exponents(const GraphView& graph, std::int16_t* exponents) {
         __shared__ unsigned largest;  // weights are not negative: their bits are ordered as they are
         if (threadIdx.x == 0) largest = 0;
         __syncthreads();
-        float mine = 0;
+        float thread_largest = 0;
         for (std::uint32_t i = threadIdx.x; i < row.degree; i += kHubBlock)
-          mine = fmaxf(mine, graph.weight(row.offset + i));
-        atomicMax(&largest, __float_as_uint(mine));
+          thread_largest = fmaxf(thread_largest, graph.weight(row.offset + i));
+        atomicMax(&largest, __float_as_uint(thread_largest));
         __syncthreads();
         if (threadIdx.x == 0)
           exponents[v] = static_cast<std::int16_t>(weight_exponent(__uint_as_float(largest)));

@@ -40,10 +40,10 @@ std::vector<std::uint64_t> dynamic_ranges(const Graph& graph, int ranks) {
                          static_cast<std::uint64_t>(ranks));
 }
 
-Settled total_of(const ChangeExchange& peers, const Settled& mine, RankNorm norm) {
-  if (peers.alone()) return mine;
-  std::array<std::uint64_t, 3> counts{mine.growth, mine.gathered, mine.pushed};
-  const RankChange change = total_of(peers.ranks(), mine.change, norm, counts);
+Settled total_of(const ChangeExchange& peers, const Settled& own, RankNorm norm) {
+  if (peers.alone()) return own;
+  std::array<std::uint64_t, 3> counts{own.growth, own.gathered, own.pushed};
+  const RankChange change = total_of(peers.ranks(), own.change, norm, counts);
   return {change, counts[0], counts[1], counts[2]};
 }
 

@@ -57,7 +57,7 @@ struct BatchState {
 std::vector<std::uint64_t> dynamic_ranges(const Graph& graph, int ranks);
 
 /// What all ranks did in an iteration.
-Settled total_of(const ChangeExchange& peers, const Settled& mine, RankNorm norm);
+Settled total_of(const ChangeExchange& peers, const Settled& own, RankNorm norm);
 
 /// The in-edges, or their offsets where they are in a file; throws UsageError where a directed graph does not
 /// store them.

@@ -41,35 +41,35 @@ class ChangeExchange {
   /// New vertices go to the last rank.
   void grow(std::uint64_t vertices) { owners_.grow(vertices); }
 
-  std::uint64_t sum(std::uint64_t mine) const {
-    if (!alone()) ranks_.all_reduce(std::span(&mine, 1), Reduce::sum, "a count of vertices");
-    return mine;
+  std::uint64_t sum(std::uint64_t count) const {
+    if (!alone()) ranks_.all_reduce(std::span(&count, 1), Reduce::sum, "a count of vertices");
+    return count;
   }
 
   /// All vertices that some rank brings; each brings vertices of its own, none twice. All ranks call it.
-  std::vector<Vertex> everywhere(std::vector<Vertex> mine) {
-    if (alone()) return mine;
-    if (mine.size() * sizeof(Vertex) < bits_of(own())) {
-      send(std::as_bytes(std::span(mine)), "affected vertices");
+  std::vector<Vertex> everywhere(std::vector<Vertex> affected) {
+    if (alone()) return affected;
+    if (affected.size() * sizeof(Vertex) < bits_of(own())) {
+      send(std::as_bytes(std::span(affected)), "affected vertices");
     } else {
       HostArray<std::byte> bits(bits_of(own()), "affected vertices");
       std::ranges::fill(bits, std::byte{0});
-      for (const Vertex v : mine) bits[(v - first()) / 8] |= std::byte{1} << (v - first()) % 8;
+      for (const Vertex v : affected) bits[(v - first()) / 8] |= std::byte{1} << (v - first()) % 8;
       send(bits.span(), "affected vertices");
     }
     received_.for_each([&](std::size_t rank, std::span<const std::byte> bytes) {
       if (bytes.size() == bits_of(rank)) {
         for (std::uint64_t i = 0; i < bytes.size() * 8; ++i) {
           if ((bytes[i / 8] >> i % 8 & std::byte{1}) == std::byte{1})
-            mine.push_back(static_cast<Vertex>(begin_of(rank) + i));
+            affected.push_back(static_cast<Vertex>(begin_of(rank) + i));
         }
       } else {
-        const std::size_t known = mine.size();
-        mine.resize(known + bytes.size() / sizeof(Vertex));
-        std::memcpy(mine.data() + known, bytes.data(), bytes.size());
+        const std::size_t known = affected.size();
+        affected.resize(known + bytes.size() / sizeof(Vertex));
+        std::memcpy(affected.data() + known, bytes.data(), bytes.size());
       }
     });
-    return mine;
+    return affected;
   }
 
   /// Makes `shares` [vertices] on every rank what their owners have there; only those of `changed`, own
@@ -110,8 +110,8 @@ class ChangeExchange {
   std::uint64_t end_of(std::size_t rank) const { return owners_.end(rank); }
   std::size_t bits_of(std::size_t rank) const { return (end_of(rank) - begin_of(rank) + 7) / 8; }
 
-  void send(std::span<const std::byte> mine, const char* label) {
-    std::vector<std::span<const std::byte>> parts(static_cast<std::size_t>(ranks_.size()), mine);
+  void send(std::span<const std::byte> part, const char* label) {
+    std::vector<std::span<const std::byte>> parts(static_cast<std::size_t>(ranks_.size()), part);
     parts[own()] = {};
     ranks_.all_to_all(parts, received_, label);
   }

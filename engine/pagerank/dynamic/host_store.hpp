@@ -296,10 +296,10 @@ class HostRankStore : public BatchState {
     Lane lane{
         out_offsets, moved(known_.data(), first()), stays_.data() + begin, !peers_.alone(), affected_, {}, {},
         {}};
-    Settled mine;
+    Settled done;
     for (std::uint64_t i = begin; i < end; ++i, ++lane.stays_flag)
-      settle_member(vertices, settle_rules, members[i], vertices.ranks[members[i]], next[i], mine, lane);
-    return {mine, lane.sources.kept(), lane.offered.kept(), lane.changes.kept()};
+      settle_member(vertices, settle_rules, members[i], vertices.ranks[members[i]], next[i], done, lane);
+    return {done, lane.sources.kept(), lane.offered.kept(), lane.changes.kept()};
   }
 
   template <class Column>

@@ -28,24 +28,24 @@ __global__ void __launch_bounds__(kListBlock)
        base += std::uint64_t{gridDim.x} * kListBlock) {
     const std::uint64_t i = base + threadIdx.x;
     unsigned partition = partitions;  // none
-    FixedRank mine = 0;
+    FixedRank own_reads = 0;
     if (i < count) {
       const Vertex v = members.at(sizes, i);
       if (view.known[v]) {
-        mine = view.at.loops[v] == Loop::stored ? 1 : 0;
+        own_reads = view.at.loops[v] == Loop::stored ? 1 : 0;
       } else {
         view.sums[v] = 0;
-        mine = view.at.in_degree(v);
+        own_reads = view.at.in_degree(v);
       }
       if (partitions > 0) partition = ranges.owner(v - view.first);
     }
     int same = 0;
     __match_all_sync(~0u, partition, &same);
     if (same) {
-      mine = add_lanes<32>(mine);
-      if (threadIdx.x % 32 != 0) mine = 0;
+      own_reads = add_lanes<32>(own_reads);
+      if (threadIdx.x % 32 != 0) own_reads = 0;
     }
-    if (mine > 0) atomicAdd(reads + partition, static_cast<unsigned long long>(mine));
+    if (own_reads > 0) atomicAdd(reads + partition, static_cast<unsigned long long>(own_reads));
   }
 }
 

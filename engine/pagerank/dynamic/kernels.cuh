@@ -101,10 +101,10 @@ __device__ void gather_rows(const DynamicView<Share>& view, const VertexList& me
        base += std::uint64_t{gridDim.x} * kRows) {
     const std::uint64_t i = base + threadIdx.x / Lanes;
     const Vertex v = i < count ? members.at(of_class, i) : 0;
-    const bool mine = i < count && rows.hold(v) && !view.known[v];
-    FixedRank sum = mine ? view.at.gather(v, lane, Lanes) : 0;
+    const bool gathers = i < count && rows.hold(v) && !view.known[v];
+    FixedRank sum = gathers ? view.at.gather(v, lane, Lanes) : 0;
     if constexpr (Lanes > 1) sum = add_lanes<Lanes>(sum);
-    if (mine && lane == 0) view.sums[v] = sum;
+    if (gathers && lane == 0) view.sums[v] = sum;
   }
 }
 
@@ -178,7 +178,7 @@ __device__ Settled settle_rows(const DynamicView<Share>& view, const VertexList&
                                const VertexList& sources) {
   const bool closed = drops_members(view.method);
   SettleLane<Share> lane{view, next, sources};
-  Settled mine;
+  Settled done;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kListBlock + threadIdx.x; i < count;
        i += std::uint64_t{gridDim.x} * kListBlock) {
     const Vertex v = members.at(sizes, i);
@@ -186,18 +186,18 @@ __device__ Settled settle_rows(const DynamicView<Share>& view, const VertexList&
     const bool has_loop = view.renewed != nullptr && closed && view.at.loops[v] == Loop::stored;
     const FixedRank after =
         has_loop ? view.renewed[v] : view.at.renewed(view.update, v, view.sums[v], closed);
-    settle_member(view.at, view, v, before, after, mine, lane);
+    settle_member(view.at, view, v, before, after, done, lane);
   }
-  return mine;
+  return done;
 }
 
 template <class Share>
 __global__ void __launch_bounds__(kListBlock)
     settle_kernel(DynamicView<Share> view, VertexList members, ListSizes sizes, std::uint64_t count,
                   VertexList next, VertexList sources, Settled* partial) {
-  Settled mine = settle_rows(view, members, sizes, count, next, sources);
-  join_block<kListBlock>(mine, view.norm);
-  if (threadIdx.x == 0) partial[blockIdx.x] = mine;
+  Settled done = settle_rows(view, members, sizes, count, next, sources);
+  join_block<kListBlock>(done, view.norm);
+  if (threadIdx.x == 0) partial[blockIdx.x] = done;
 }
 
 /// The sum of `count` parts, by one block; thread 0 has it.

@@ -89,13 +89,13 @@ __global__ void __launch_bounds__(kListBlock)
     gather_rows<Share, 1>(view, now, 0, sizes.count[0], {});
     grid.sync();
 
-    Settled mine = settle_rows(view, now, sizes, all_of(sizes), next, sources);
-    join_block<kListBlock>(mine, view.norm);
+    Settled done = settle_rows(view, now, sizes, all_of(sizes), next, sources);
+    join_block<kListBlock>(done, view.norm);
     if (threadIdx.x == 0) {
-      partial[blockIdx.x] = mine;
-      if (mine.pushed > 0)
+      partial[blockIdx.x] = done;
+      if (done.pushed > 0)
         atomicAdd(reinterpret_cast<unsigned long long*>(&entry.pushed),
-                  static_cast<unsigned long long>(mine.pushed));
+                  static_cast<unsigned long long>(done.pushed));
     }
     grid.sync();
 

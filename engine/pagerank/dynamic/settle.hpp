@@ -48,21 +48,21 @@ namespace detail {
 /// On residuals: does the vertex push its change?
 template <class Share, class Lane>
 SLUICE_HD void settle_residual(const RankVertices<Share>& at, const SettleRules& rules, Vertex v,
-                               FixedRank rank, Settled& mine, Lane& lane) {
-  if (lane.pulled(v)) mine.gathered += at.in_degree(v);
+                               FixedRank rank, Settled& done, Lane& lane) {
+  if (lane.pulled(v)) done.gathered += at.in_degree(v);
   lane.leaves(v);
   const auto before = at.shares[v], after = share_of<Share>(rank, at.divisors[v]);
   if (relative_change(before, after) <= rules.frontier_tolerance) return;
   lane.offers(v, before, after);
-  mine.pushed += lane.out_degree(v);
+  done.pushed += lane.out_degree(v);
   lane.spreads(v);
 }
 
 /// Of the published methods: does it stay, and does its change spread?
 template <class Share, class Lane>
 SLUICE_HD void settle_pulled(const RankVertices<Share>& at, const SettleRules& rules, Vertex v,
-                             FixedRank before, FixedRank after, Settled& mine, Lane& lane) {
-  mine.gathered += at.in_degree(v);
+                             FixedRank before, FixedRank after, Settled& done, Lane& lane) {
+  done.gathered += at.in_degree(v);
   const auto sent = at.shares[v];
   at.share(v);
   if (lane.reports() && at.shares[v] != sent) lane.changed(v);
@@ -72,7 +72,7 @@ SLUICE_HD void settle_pulled(const RankVertices<Share>& at, const SettleRules& r
   if (pruned) relative > rules.prune_tolerance ? lane.stays(v) : lane.leaves(v);
   if (!(relative > rules.frontier_tolerance)) return;
   if (!pruned && !lane.expands_first(v)) return;
-  if (pruned) mine.pushed += lane.out_degree(v);
+  if (pruned) done.pushed += lane.out_degree(v);
   lane.spreads(v);
 }
 
@@ -84,14 +84,14 @@ SLUICE_HD void settle_pulled(const RankVertices<Share>& at, const SettleRules& r
 /// another), offers(v, before, after) (the contribution that its out-neighbours receive).
 template <class Share, class Lane>
 SLUICE_HD void settle_member(const RankVertices<Share>& at, const SettleRules& rules, Vertex v,
-                             FixedRank before, FixedRank after, Settled& mine, Lane& lane) {
-  mine.change.add(before, after, rules.norm);
-  mine.growth += after - before;
+                             FixedRank before, FixedRank after, Settled& done, Lane& lane) {
+  done.change.add(before, after, rules.norm);
+  done.growth += after - before;
   at.ranks[v] = after;
   if (rules.method == RankMethod::residual_frontier) {
-    detail::settle_residual(at, rules, v, after, mine, lane);
+    detail::settle_residual(at, rules, v, after, done, lane);
   } else {
-    detail::settle_pulled(at, rules, v, before, after, mine, lane);
+    detail::settle_pulled(at, rules, v, before, after, done, lane);
   }
 }
 

@@ -24,13 +24,13 @@ class ShareMirror {
               RankParcels<Stored>& parcels)
       : device_(device), peers_(peers), state_(state), parcels_(parcels) {}
 
-  /// Sends the other ranks what own vertices offer, of which those of `mine` are others than before, and
+  /// Sends the other ranks what own vertices offer, of which those of `changed` are others than before, and
   /// receives theirs. All ranks call it.
-  void send(const std::vector<Vertex>& mine) {
+  void send(const std::vector<Vertex>& changed) {
     if (peers_.alone()) return;
-    peers_.template sends_all<Stored>(mine.size()) ? read_own() : read(mine);
+    peers_.template sends_all<Stored>(changed.size()) ? read_own() : read(changed);
     ReceivedChanges received;
-    peers_.send_changed(host_.data(), mine, &received);
+    peers_.send_changed(host_.data(), changed, &received);
     receive(received);
   }
 
@@ -53,17 +53,17 @@ class ShareMirror {
                  (peers_.last() - peers_.first()) * sizeof(Stored));
   }
 
-  void read(const std::vector<Vertex>& mine) {
+  void read(const std::vector<Vertex>& changed) {
     parcels_.fetch(
-        mine.size(), state_.stream,
+        changed.size(), state_.stream,
         [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
-          std::copy(mine.data() + begin, mine.data() + end, to.vertices);
+          std::copy(changed.data() + begin, changed.data() + end, to.vertices);
         },
         [&](const Columns& device, std::uint64_t size) {
           state_.over(size, read_shares_kernel<Share>, state_.view(), device.vertices, device.values, size);
         },
         [&](const Columns& host, std::uint64_t begin, std::uint64_t end) {
-          for (std::uint64_t i = begin; i < end; ++i) host_.data()[mine[i]] = host.values[i - begin];
+          for (std::uint64_t i = begin; i < end; ++i) host_.data()[changed[i]] = host.values[i - begin];
         });
   }
 

@@ -180,8 +180,8 @@ class DynamicSolver final : public DynamicRanks::State {
   }
 
   /// What all ranks bring, in an order that lists are read in.
-  std::vector<Vertex> everywhere(std::vector<Vertex> mine, const Graph& graph) {
-    std::vector<Vertex> all = peers_.everywhere(std::move(mine));
+  std::vector<Vertex> everywhere(std::vector<Vertex> own, const Graph& graph) {
+    std::vector<Vertex> all = peers_.everywhere(std::move(own));
     if (graph.edges_elsewhere) std::sort(all.begin(), all.end());
     return all;
   }

@@ -21,13 +21,13 @@ class ShareExchange {
   /// Keeps references.
   ShareExchange(Communicator& ranks, const RankGraph& graph) : ranks_(ranks), graph_(graph) {}
 
-  /// Makes `all` [vertices] what the ranks have in `mine` [own vertices]. `changed` is how many
+  /// Makes `all` [vertices] what the ranks have in `own` [own vertices]. `changed` is how many
   /// contributions, of all ranks, are not what `all` has. All ranks call it.
-  void operator()(Stored* all, const Stored* mine, std::uint64_t changed) {
+  void operator()(Stored* all, const Stored* own, std::uint64_t changed) {
     if (changed * kEntryBytes * kSparseAdvantage <= graph_.vertices() * sizeof(Stored)) {
-      sparse(all, mine);
+      sparse(all, own);
     } else {
-      dense(all, mine);
+      dense(all, own);
     }
   }
 
@@ -36,18 +36,18 @@ class ShareExchange {
   /// Entries are picked, copied and scattered one by one; whole ranges are not.
   static constexpr std::uint64_t kSparseAdvantage = 2;
 
-  void dense(Stored* all, const Stored* mine) {
-    std::copy_n(mine, graph_.in().vertices, all + graph_.first());
+  void dense(Stored* all, const Stored* own) {
+    std::copy_n(own, graph_.in().vertices, all + graph_.first());
     share_by_owner(ranks_, graph_.owners(), all, "contributions");
   }
 
-  void sparse(Stored* all, const Stored* mine) {
+  void sparse(Stored* all, const Stored* own) {
     sent_.clear();
     for (std::uint64_t i = 0; i < graph_.in().vertices; ++i) {
       Stored& known = all[graph_.first() + i];
-      if (known == mine[i]) continue;
-      known = mine[i];
-      put(static_cast<Vertex>(graph_.first() + i), mine[i]);
+      if (known == own[i]) continue;
+      known = own[i];
+      put(static_cast<Vertex>(graph_.first() + i), own[i]);
     }
     std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(ranks_.size()),
                                                  std::span<const std::byte>(sent_));

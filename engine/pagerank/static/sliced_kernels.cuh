@@ -153,9 +153,9 @@ __device__ void sweep_hubs(const View& view, const SlicedView& rows, typename Vi
   const unsigned thread = Teams<kTeams>::thread();
   for (std::uint64_t row = Teams<kTeams>::rank(); row < rows.hubs; row += Teams<kTeams>::size()) {
     const std::uint64_t start = rows.starts[row], size = rows.starts[row + 1] - start;
-    const std::uint64_t mine = size > thread ? (size - thread + kSweepBlock - 1) / kSweepBlock : 0;
+    const std::uint64_t entries = size > thread ? (size - thread + kSweepBlock - 1) / kSweepBlock : 0;
     const auto sum =
-        add_warp(view, gather_entries(view, rows, rows.number(row), start + thread, mine, kSweepBlock));
+        add_warp(view, gather_entries(view, rows, rows.number(row), start + thread, entries, kSweepBlock));
     if (thread % kWarpLanes == 0) by_warp[thread / kWarpLanes] = sum;
     Teams<kTeams>::meet();
     if (thread == 0) {
@@ -171,14 +171,14 @@ __device__ void sweep_hubs(const View& view, const SlicedView& rows, typename Vi
 template <class View>
 __device__ void sweep_lists(const View& view, const SlicedView& rows, std::uint64_t first, std::uint64_t end,
                             unsigned lane, typename View::Totals& totals) {
-  typename View::Sum mine{};
+  typename View::Sum own_sum{};
   for (std::uint64_t row = first; row < end; ++row) {
     const std::uint64_t start = rows.starts[row], size = rows.starts[row + 1] - start;
     const auto sum = add_warp(
         view, gather_entries(view, rows, rows.number(row), start + lane, size / kWarpLanes, kWarpLanes));
-    if (row - first == lane) mine = sum;
+    if (row - first == lane) own_sum = sum;
   }
-  if (first + lane < end) view.renew(rows.number(first + lane), mine, totals);
+  if (first + lane < end) view.renew(rows.number(first + lane), own_sum, totals);
 }
 
 /// One slice.

@@ -107,11 +107,11 @@ class SlicedSweep final : public Sweep {
 
   /// What each rank gives in each piece.
   void agree_on_ranges(Communicator& ranks) {
-    std::vector<ElementRange> mine;
+    std::vector<ElementRange> own;
     for (const SlicedView& piece : rows_.pieces())
-      mine.push_back({first_ + piece.first, first_ + piece.first + piece.count});
-    const std::string bytes(reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(ElementRange));
-    ranges_.assign(mine.size(), {});
+      own.push_back({first_ + piece.first, first_ + piece.first + piece.count});
+    const std::string bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(ElementRange));
+    ranges_.assign(own.size(), {});
     for (const std::string& theirs : ranks.all_gather(bytes, "pieces of the sweep")) {
       for (std::size_t p = 0; p < ranges_.size(); ++p)
         std::memcpy(&ranges_[p].emplace_back(), theirs.data() + p * sizeof(ElementRange),

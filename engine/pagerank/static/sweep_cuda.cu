@@ -76,7 +76,7 @@ class CudaSweep final : public Sweep {
     shares_[1] = Buffer<Stored>(device, alone ? graph.vertices() : rows_, "contributions");
     if (!alone) {
       all_ = Staging<Stored>(device, graph.vertices(), "contributions of all ranks");
-      mine_ = Staging<Stored>(device, rows_, "contributions of this rank");
+      own_ = Staging<Stored>(device, rows_, "contributions of this rank");
       std::fill(all_.data(), all_.data() + all_.size(), Stored{0});
     }
     place_edges(paging);
@@ -211,8 +211,8 @@ class CudaSweep final : public Sweep {
     if (ranks_.size() == 1) return;
     agreed_ = total_of(ranks_, totals_.receive(iteration), options_.norm);
     totals_.replace(iteration, agreed_, stream_);
-    copy_to_host(device_, mine_.data(), shares_[1].data(), mine_.bytes());
-    exchange_(all_.data(), mine_.data(), agreed_.new_shares);
+    copy_to_host(device_, own_.data(), shares_[1].data(), own_.bytes());
+    exchange_(all_.data(), own_.data(), agreed_.new_shares);
     copy_to_device(device_, shares_[0].data(), all_.data(), all_.bytes());
     uploaded_ += all_.bytes();
   }
@@ -231,7 +231,7 @@ class CudaSweep final : public Sweep {
   Buffer<std::uint8_t> loops_;
   std::array<Buffer<FixedRank>, 2> rank_;
   std::array<Buffer<Stored>, 2> shares_;
-  Staging<Stored> all_, mine_;  ///< with several ranks, whose exchange goes through host memory
+  Staging<Stored> all_, own_;  ///< with several ranks, whose exchange goes through host memory
   TotalsInFlight totals_;
   ShareExchange<Stored> exchange_;
   std::vector<PageLock> locks_;

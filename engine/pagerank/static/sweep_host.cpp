@@ -120,8 +120,8 @@ class HostSweep final : public Sweep {
   }
 
   /// After all own vertices were renewed: what every rank needs for the next iteration.
-  RankChange finish(const SweepTotals& mine) {
-    const SweepTotals totals = total_of(ranks_, mine, options_.norm);
+  RankChange finish(const SweepTotals& own) {
+    const SweepTotals totals = total_of(ranks_, own, options_.norm);
     if (ranks_.size() == 1) {
       std::swap(shares_, next_shares_);
     } else {

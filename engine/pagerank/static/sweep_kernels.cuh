@@ -55,11 +55,11 @@ __global__ void __launch_bounds__(kSweepBlock)
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kRows; base < count;
        base += std::uint64_t{gridDim.x} * kRows) {
     const std::uint64_t at = base + threadIdx.x / Lanes;
-    const bool mine = at < count;
-    const std::uint64_t row = mine ? rows[at] : 0;
-    FixedRank sum = mine ? view.gather(row, sources, weights, lane, Lanes) : 0;
+    const bool valid = at < count;
+    const std::uint64_t row = valid ? rows[at] : 0;
+    FixedRank sum = valid ? view.gather(row, sources, weights, lane, Lanes) : 0;
     if constexpr (Lanes > 1) sum = sum_lanes<Lanes>(sum);
-    if (mine && lane == 0) view.renew(row, sum, totals);
+    if (valid && lane == 0) view.renew(row, sum, totals);
   }
   join_block<kSweepBlock>(totals, view.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = totals;

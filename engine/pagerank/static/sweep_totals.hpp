@@ -24,18 +24,18 @@ struct SweepTotals {
 };
 
 /// The change on all ranks; three counts are added up along with it.
-inline RankChange total_of(Communicator& ranks, const RankChange& mine, RankNorm norm,
+inline RankChange total_of(Communicator& ranks, const RankChange& own, RankNorm norm,
                            std::array<std::uint64_t, 3>& counts) {
   RankChange all;
   // 128 bits in limbs of 32, so that no sum over the ranks carries into the next limb and is lost.
-  std::array<std::uint64_t, 8> sums{mine.sum, counts[0], counts[1], counts[2]};
+  std::array<std::uint64_t, 8> sums{own.sum, counts[0], counts[1], counts[2]};
   for (unsigned limb = 0; limb < 4; ++limb)
-    sums[4 + limb] = static_cast<std::uint32_t>(mine.value >> (32 * limb));
+    sums[4 + limb] = static_cast<std::uint32_t>(own.value >> (32 * limb));
   ranks.all_reduce(sums, Reduce::sum, "the change of an iteration");
   all.sum = sums[0];
   counts = {sums[1], sums[2], sums[3]};
   if (norm == RankNorm::linf) {
-    auto largest = static_cast<std::uint64_t>(mine.value);
+    auto largest = static_cast<std::uint64_t>(own.value);
     ranks.all_reduce(std::span(&largest, 1), Reduce::max, "the change of an iteration");
     all.value = largest;
   } else {
@@ -46,10 +46,10 @@ inline RankChange total_of(Communicator& ranks, const RankChange& mine, RankNorm
 }
 
 /// The totals of all ranks.
-inline SweepTotals total_of(Communicator& ranks, const SweepTotals& mine, RankNorm norm) {
-  if (ranks.size() == 1) return mine;
-  std::array<std::uint64_t, 3> counts{mine.rank, mine.dangling, mine.new_shares};
-  const RankChange change = total_of(ranks, mine.change, norm, counts);
+inline SweepTotals total_of(Communicator& ranks, const SweepTotals& own, RankNorm norm) {
+  if (ranks.size() == 1) return own;
+  std::array<std::uint64_t, 3> counts{own.rank, own.dangling, own.new_shares};
+  const RankChange change = total_of(ranks, own.change, norm, counts);
   return {change, counts[0], counts[1], counts[2]};
 }
 

@@ -48,9 +48,9 @@ struct LayerLists {
   SLUICE_HD std::uint64_t list_sum(const Group& group, const LayerCandidates& all, const Row& row) const {
     if (bias == LayerBias::uniform || row.degree == 0) return row.degree;
     if (bias == LayerBias::tabled) return all.ctps(row).total();
-    std::uint64_t mine = 0;
-    for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) mine += all.weight_at(row, i);
-    return group.sum(mine);
+    std::uint64_t lane_sum = 0;
+    for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) lane_sum += all.weight_at(row, i);
+    return group.sum(lane_sum);
   }
 
   /// Does the answer need a walk through a list of more than `longest` edges?

@@ -176,8 +176,8 @@ struct LayerProgram : LayerLists {
     int exponent = -32768;
     if (bias != LayerBias::weight) return exponent;
     for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize) {
-      const int mine = graph.exponents[frontier[i]];
-      exponent = mine > exponent ? mine : exponent;
+      const int own = graph.exponents[frontier[i]];
+      exponent = own > exponent ? own : exponent;
     }
     return group.maximum(exponent);
   }
@@ -185,9 +185,9 @@ struct LayerProgram : LayerLists {
   template <class Group>
   SLUICE_HD std::uint64_t count_available(const Group& group, const Vertex* frontier,
                                           std::uint32_t lists) const {
-    std::uint64_t mine = 0;
-    for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize) mine += candidates(frontier[i]);
-    return group.sum(mine);
+    std::uint64_t lane_sum = 0;
+    for (std::uint32_t i = group.rank(); i < lists; i += Group::kSize) lane_sum += candidates(frontier[i]);
+    return group.sum(lane_sum);
   }
 
   /// `count` candidates into scratch.picks, ascending; false: see DistinctPicker::pick.

@@ -24,9 +24,9 @@ class NodeRanks {
   NodeRanks(Communicator& ranks, DeviceRanks* link, const Device& device, RunStats& stats)
       : ranks_(ranks), device_(device), stats_(stats), exchange_(ranks, device, link, kPieceBytes) {}
 
-  /// A batch begins, here with `mine`; returns the instances of all ranks, in order of rank.
-  const std::vector<OriginBatch>& begin(const OriginBatch& mine) {
-    return origins_ = gather_batches(ranks_, mine);
+  /// A batch begins, here with `batch`; returns the instances of all ranks, in order of rank.
+  const std::vector<OriginBatch>& begin(const OriginBatch& batch) {
+    return origins_ = gather_batches(ranks_, batch);
   }
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
 
@@ -48,12 +48,12 @@ class NodeRanks {
     edges_came_ = std::accumulate(came.begin(), came.end(), std::uint64_t{0});
     std::vector<std::uint64_t> instances;
     for (const OriginBatch& origin : origins_) instances.push_back(origin.count);
-    const std::vector<std::uint64_t> mine(origins_.size(), origins_[own()].count);
+    const std::vector<std::uint64_t> own_counts(origins_.size(), origins_[own()].count);
     together(&ranks_, [&] {
       counts_.reserve(device_, origins_.size() * origins_[own()].count, kPurpose);
       edges_.reserve(device_, edges_came_, kPurpose);
     });
-    exchange({found.counts, counts_.data(), sizeof(std::uint64_t)}, instances, mine, found.stream);
+    exchange({found.counts, counts_.data(), sizeof(std::uint64_t)}, instances, own_counts, found.stream);
     exchange({found.edges, edges_.data(), sizeof(Edge)}, found.by_origin, came, found.stream);
     stats_.entries_sent += std::accumulate(found.by_origin.begin(), found.by_origin.end(), std::uint64_t{0}) -
                            found.by_origin[own()];

@@ -66,8 +66,9 @@ class PagedNodeGrower {
   /// Grows instances [first, first + count); all ranks together where they share out the graph.
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
-    const OriginBatch mine{first, count};
-    const std::vector<OriginBatch> origins = node_ranks_ ? node_ranks_->begin(mine) : std::vector{mine};
+    const OriginBatch own_batch{first, count};
+    const std::vector<OriginBatch> origins =
+        node_ranks_ ? node_ranks_->begin(own_batch) : std::vector{own_batch};
     if (node_ranks_) {
       node_ranks_->send_to_origins([&](NodeRanks::Found& found) {
         find(origins);

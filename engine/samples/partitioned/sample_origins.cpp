@@ -6,13 +6,13 @@
 
 namespace sluice {
 
-std::vector<OriginBatch> gather_batches(Communicator& ranks, const OriginBatch& mine) {
-  std::string text(sizeof mine, '\0');
-  std::memcpy(text.data(), &mine, sizeof mine);
+std::vector<OriginBatch> gather_batches(Communicator& ranks, const OriginBatch& own) {
+  std::string text(sizeof own, '\0');
+  std::memcpy(text.data(), &own, sizeof own);
   std::vector<OriginBatch> batches;
   for (const std::string& theirs : ranks.all_gather(text, "the ranks' batches")) {
     batches.emplace_back();
-    std::memcpy(&batches.back(), theirs.data(), sizeof mine);
+    std::memcpy(&batches.back(), theirs.data(), sizeof own);
   }
   return batches;
 }

@@ -24,7 +24,7 @@ struct OriginBatch {
 };
 
 /// Every rank's batch; all ranks call it.
-std::vector<OriginBatch> gather_batches(Communicator& ranks, const OriginBatch& mine);
+std::vector<OriginBatch> gather_batches(Communicator& ranks, const OriginBatch& own);
 
 /// Origin ranks whose entries are worked on together.
 struct JoinedOrigins {

@@ -155,15 +155,15 @@ struct PoolProgram {
   /// The pool as it starts.
   template <class Group>
   SLUICE_HD PoolState begin(const Group& group, Instance instance, const PoolRow& row) const {
-    std::uint64_t mine = 0;
+    std::uint64_t lane_sum = 0;
     const std::uint64_t count = starts.count(instance);
     for (std::uint32_t i = group.rank(); i < pool_size; i += Group::kSize) {
       const Vertex v = i < count ? starts.seed_vertex(instance, i) : kNoVertex;
       row.seeds[i] = row.pool[i] = v;
       row.biases[i] = bias_of(v);
-      mine += row.biases[i];
+      lane_sum += row.biases[i];
     }
-    const std::uint64_t total = group.sum(mine);
+    const std::uint64_t total = group.sum(lane_sum);
     group.sync();  // any lane may read the pool now
     return {.total = total, .entries = pool_size};
   }

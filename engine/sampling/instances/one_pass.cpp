@@ -70,11 +70,11 @@ struct OnePassJob : InstanceJob<SampleSink> {
     host::run_blocks(
         graph.device, options, begin, end, sink, stats,
         [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
-          std::uint64_t* const mine = values.data() + thread * program.count;
+          std::uint64_t* const drawn = values.data() + thread * program.count;
           std::uint64_t* const set = slots.data() + thread * program.capacity;
-          program.draw(SingleLane{}, instance, mine, set);
+          program.draw(SingleLane{}, instance, drawn, set);
           counters.selections += program.count;
-          nodes ? append_nodes(mine, set, out) : static_cast<void>(read += append_edges(mine, out));
+          nodes ? append_nodes(drawn, set, out) : static_cast<void>(read += append_edges(drawn, out));
         });
     stats.read_bytes += read;
   }

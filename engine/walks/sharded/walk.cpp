@@ -42,8 +42,8 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
       paging.partitions != 0 ? paging.partitions : size * (pairs ? kPartsForPairs : 1);
   PagedPlan plan{PartitionPlan::of_count(graph.out.offsets.span(), {0, columns.bytes_per_edge()}, parts)};
   const OwnedPartitions own = OwnedPartitions::of(&ranks, plan.partitions.size());
-  const std::uint64_t mine = own.end - own.begin,
-                      wanted = std::max<std::uint64_t>(mine + (pairs && mine < plan.partitions.size()), 1);
+  const std::uint64_t owned = own.end - own.begin,
+                      wanted = std::max<std::uint64_t>(owned + (pairs && owned < plan.partitions.size()), 1);
   plan.slots = static_cast<unsigned>(wanted);
   std::uint64_t most = std::max<std::uint64_t>(instances, 1);
   ranks.all_reduce(std::span(&most, 1), Reduce::max, "the partition plan");
