@@ -13,6 +13,7 @@
 #include "engine/ppr/adjacency/feeder.hpp"
 #include "engine/ppr/adjacency/wanted.hpp"
 #include "engine/ppr/backend.hpp"
+#include "engine/ppr/methods/solver.hpp"
 
 namespace sluice::ppr {
 

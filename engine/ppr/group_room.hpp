@@ -19,13 +19,17 @@ struct RoomCounts {
 template <class Group>
 class GroupRoom {
  public:
+  static constexpr bool kAlone = false;  ///< see methods/diffusion.hpp
   static constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
+  using Memory = const RoomView;
 
   SLUICE_HD GroupRoom(const Group& group, RoomCounts& counts, const RoomView& room)
       : group_(group), counts_(counts), room_(room) {
     if (group_.rank() == 0) counts_ = RoomCounts{};
     group_.sync();
   }
+
+  SLUICE_HD static RoomView second(const RoomView& room) { return RoomShape::move(room, room.second); }
 
   // Counts are read where a barrier lies behind their last change.
   SLUICE_HD std::uint32_t reached() const { return counts_.reached; }
@@ -38,7 +42,8 @@ class GroupRoom {
   SLUICE_HD RoomEntry& operator[](std::uint64_t slot) const { return room_.entries[slot]; }
   SLUICE_HD std::uint32_t reached_slot(std::uint32_t i) const { return room_.reached[i]; }
   SLUICE_HD std::uint32_t listed_slot(unsigned list, std::uint32_t i) const { return room_.lists[list][i]; }
-  SLUICE_HD RankedVertex* ranked() const { return room_.ranked; }
+  SLUICE_HD RankedVertex* ranked(std::uint32_t) const { return room_.ranked; }
+  SLUICE_HD RankedVertex& ranked_at(std::uint32_t i) const { return room_.ranked[i]; }
 
   /// The vertex's slot; kNoSlot where the room is full. Where every vertex has its slot it never is: a lane
   /// may see a slot free that another takes as the last one.
@@ -87,6 +92,16 @@ class GroupRoom {
   SLUICE_HD void for_each_reached(Use&& use) const {
     const std::uint32_t size = full() ? 0 : reached();
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) use(room_.entries[room_.reached[i]]);
+  }
+
+  /// The same, and forgets them.
+  template <class Use>
+  SLUICE_HD void take_reached(Use&& use) const {
+    for_each_reached([&](RoomEntry& entry) {
+      use(entry);
+      entry = RoomEntry{};
+    });
+    forget();
   }
 
   /// Once its entries are as they were in the beginning, and nothing is reached.

@@ -12,6 +12,7 @@
 #include "engine/ppr/adjacency/in_edges.hpp"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/dense/group.hpp"
+#include "engine/ppr/methods/top_list.hpp"
 #include "engine/ppr/query_route.hpp"
 #include "engine/ppr/query_rules.hpp"
 
@@ -188,10 +189,10 @@ class HostPpr final : public Backend {
 }  // namespace
 
 std::uint64_t worst_host_query(const Graph& graph, const Options& options) {
-  const std::uint64_t n = graph.vertices(), reached = ReachedVertices::peak_bytes(n, n);
-  if (options.state == State::dense)
-    return DenseShape{n, 1}.group_bytes() + DenseGroup::list_bytes(n, options.top);
-  return goes_one_by_one(options) ? 2 * reached + n * 20 : reached + n * 4;
+  const std::uint64_t n = graph.vertices(), reached = ReachedVertices::peak_bytes(n, n),
+                      list = TopList::bytes(n, options.top);
+  if (options.state == State::dense) return DenseShape{n, 1}.group_bytes() + list;
+  return list + (goes_one_by_one(options) ? 2 * reached + n * 20 : reached + n * 4);
 }
 
 DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t workers,
@@ -203,8 +204,7 @@ DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t
                       taken = tables + InEdges::peak_bytes(graph) + totals_bytes(graph, options);
   // What is left beside tables is not for rows alone: sinks and writers have needs of their own.
   const std::uint64_t left = memory - std::min(memory, taken), for_rows = all ? left : left / 2;
-  const DenseFit fit =
-      DenseFit::on_host(n, queries, workers, DenseGroup::list_bytes(n, options.top), for_rows);
+  const DenseFit fit = DenseFit::on_host(n, queries, workers, TopList::bytes(n, options.top), for_rows);
   return all || fit.groups == workers ? fit : DenseFit{};
 }
 

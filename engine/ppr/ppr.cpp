@@ -18,6 +18,7 @@
 #include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/query_room.hpp"
 #include "engine/ppr/query_rules.hpp"
+#include "engine/ppr/reached.hpp"
 
 namespace sluice::ppr {
 

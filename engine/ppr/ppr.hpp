@@ -15,8 +15,8 @@
 #include "engine/exec/device.hpp"
 #include "engine/memory/paging.hpp"
 #include "engine/ppr/adjacency/traffic.hpp"
-#include "engine/ppr/methods/solver.hpp"
 #include "engine/ppr/options.hpp"
+#include "engine/ppr/query_rules.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::ppr {

@@ -54,6 +54,18 @@ SLUICE_HD T add_shared(T* at, T more) {
 #endif
 }
 
+/// The same of lanes of a group, which may be one alone.
+template <class Group, class T>
+SLUICE_HD T add_in(T* at, T more) {
+  if constexpr (Group::kSize == 1) {
+    const T before = *at;
+    *at = before + more;
+    return before;
+  } else {
+    return add_shared(at, more);
+  }
+}
+
 /// Sets bits in a word, which most often are set already where many want the same.
 SLUICE_HD void set_shared(std::uint64_t* at, std::uint64_t bits) {
   if ((read_shared(at) & bits) == bits) return;

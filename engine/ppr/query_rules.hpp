@@ -6,12 +6,22 @@
 
 #include "engine/core/host_array.hpp"
 #include "engine/ppr/mass.hpp"
-#include "engine/ppr/methods/solver.hpp"
+#include "engine/ppr/methods/walks.hpp"
 #include "engine/ppr/options.hpp"
 #include "engine/ppr/query_room.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::ppr {
+
+/// What a query took, and how far its scores may be from the true ones.
+struct QueryFigures {
+  double error = 0;  ///< no score is off by more; of walks, with the confidence asked for
+  double held = 0;   ///< staged: residual kept as score
+  std::uint64_t edges = 0;
+  std::uint64_t reached = 0;     ///< vertices
+  std::uint64_t peak_bytes = 0;  ///< of memory, at once
+  double seconds = 0;            ///< until its list was there
+};
 
 /// Where a list that is not at hand begins.
 inline constexpr EdgeIndex kNoPlace = ~EdgeIndex{0};

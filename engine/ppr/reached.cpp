@@ -42,17 +42,17 @@ void ReachedVertices::make_table(std::uint64_t entries) {
   shift_ = 64 - std::countr_zero(std::max<std::uint64_t>(slots, 2));
 }
 
-Reached& ReachedVertices::add(Vertex vertex, std::uint32_t slot) {
+std::uint32_t ReachedVertices::add(Vertex vertex, std::uint32_t slot) {
   if (size_ == entries_.size()) {
     grow();
-    return at(vertex);
+    return number_of(vertex);
   }
   table_.data()[slot] = size_;
-  Reached& entry = entries_.data()[size_++];
+  Reached& entry = entries_.data()[size_];
   entry = Reached{};
   entry.vertex = vertex;
   entry.slot = slot;
-  return entry;
+  return size_++;
 }
 
 void ReachedVertices::grow() {

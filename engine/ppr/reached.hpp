@@ -13,7 +13,8 @@ namespace sluice::ppr {
 /// A vertex that a query has reached. One look-up finds all of it in one half of a cache line.
 struct Reached {
   Mass score = 0;
-  Mass waiting[2] = {0, 0};  ///< mass to be split in this step, and in the next
+  Mass waiting = 0;  ///< mass to be split
+  Mass moving = 0;   ///< what goes on along the edges in this round
   Vertex vertex = 0;
   std::uint32_t slot = 0;  ///< where the table has it
 };
@@ -32,14 +33,13 @@ class ReachedVertices {
   const Reached* end() const { return entries_.data() + size_; }
   Reached* end() { return entries_.data() + size_; }
 
-  /// The vertex's entry, which is new and empty if the query comes here first. It stays where it is until
-  /// the next vertex is added. Throws BudgetError.
-  Reached& at(Vertex vertex) {
+  /// The vertex's number. Its entry is new and empty if the query comes here first, and stays where it is
+  /// until the next vertex is added. Throws BudgetError.
+  std::uint32_t number_of(Vertex vertex) {
     for (std::uint32_t slot = first_slot(vertex);; slot = (slot + 1) & mask_) {
       const std::uint32_t number = table_.data()[slot];
       if (number == kEmpty) return add(vertex, slot);
-      Reached& entry = entries_.data()[number];
-      if (entry.vertex == vertex) return entry;
+      if (entries_.data()[number].vertex == vertex) return number;
     }
   }
   /// Forgets all, in time that grows with what there was. Entries may have been put in another order before.
@@ -56,7 +56,7 @@ class ReachedVertices {
   std::uint32_t first_slot(Vertex vertex) const {
     return direct_ ? vertex : static_cast<std::uint32_t>((vertex * 0x9e3779b97f4a7c15u) >> shift_);
   }
-  Reached& add(Vertex vertex, std::uint32_t slot);
+  std::uint32_t add(Vertex vertex, std::uint32_t slot);
   void grow();
   void make_table(std::uint64_t entries);
   void enter(std::uint32_t number);

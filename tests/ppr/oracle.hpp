@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/ppr/methods/solver.hpp"
 #include "engine/ppr/ppr.hpp"
 #include "pagerank/cases.hpp"
 #include "pagerank/oracle.hpp"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/ppr/methods/top_list.hpp"
+
 namespace sluice::ppr {
 
 namespace {
@@ -25,13 +27,9 @@ DenseGroup::DenseGroup(const Device& device, const DenseGraph& graph, const Opti
       shape_{graph.out.vertices, width},
       masses_(device, shape_.masses(), kPurpose),
       words_(device, shape_.words(), kPurpose),
-      list_(device, list_bytes(shape_.vertices, options.top) / sizeof(RankedVertex), kPurpose),
+      list_(device, TopList::entries(shape_.vertices, options.top), kPurpose),
       view_(DenseGroupView::of(masses_.data(), words_.data(), shape_, 0)),
       passes_(make_dense_passes(graph, view_, width)) {}
-
-std::uint64_t DenseGroup::list_bytes(std::uint64_t vertices, std::uint32_t top) {
-  return std::min(vertices, 2 * std::uint64_t{top}) * sizeof(RankedVertex);
-}
 
 void DenseGroup::add(const PausedQuery& query, const Seeds& seeds) {
   const std::uint32_t column = columns(), width = shape_.width;
@@ -53,11 +51,10 @@ void DenseGroup::add(const PausedQuery& query, const Seeds& seeds) {
     if (reached == 0) std::fill_n(view_.scores() + row, width, Mass{0});
     reached |= 1u << column;
     view_.scores()[row + column] = entry.score;
-    const Mass waiting = entry.waiting[query.now];
-    if (waiting == 0) continue;
+    if (entry.waiting == 0) continue;
     if (sending == 0) std::fill_n(view_.shares(0) + row, width, Mass{0});
     sending = 1;
-    view_.shares(0)[row + column] = waiting;
+    view_.shares(0)[row + column] = entry.waiting;
   }
 }
 
@@ -145,33 +142,13 @@ QueryFigures DenseGroup::figures(std::uint32_t column) const {
   return figures;
 }
 
-/// Most vertices are below the last of the list so far; those that are not are put in order from time to
-/// time.
 void DenseGroup::write_top(std::uint32_t column, std::span<Vertex> vertices, std::span<double> values) {
-  const auto before = [](const RankedVertex& a, const RankedVertex& b) { return a.before(b); };
-  const std::size_t top = vertices.size();
-  RankedVertex* const list = list_.data();
-  std::size_t size = 0;
-  Mass floor = 0;
-  const auto cut = [&] {
-    if (size <= top) return;
-    std::nth_element(list, list + top - 1, list + size, before);
-    size = top;
-    floor = to_mass(double_of(list[top - 1].key));
-  };
+  TopList list({list_.data(), list_.size()}, options_.top);
   for (std::uint64_t v = 0; v < shape_.vertices; ++v) {
     if ((view_.reached()[v] >> column & 1) == 0) continue;
-    const Mass score = view_.scores()[v * shape_.width + column];
-    if (score <= floor) continue;  // among equals the first is better
-    if (size == list_.size()) cut();
-    list[size++] = {bits_of(from_mass(score)), static_cast<Vertex>(v)};
+    list.add(static_cast<Vertex>(v), view_.scores()[v * shape_.width + column]);
   }
-  cut();
-  std::sort(list, list + size, before);
-  for (std::size_t i = 0; i < top; ++i) {
-    vertices[i] = i < size ? list[i].vertex : kNoVertex;
-    values[i] = i < size ? double_of(list[i].key) : 0.0;
-  }
+  list.write(vertices, values);
 }
 
 }  // namespace sluice::ppr

@@ -36,9 +36,6 @@ class DenseGroup {
   QueryFigures figures(std::uint32_t column) const;
   void write_top(std::uint32_t column, std::span<Vertex> vertices, std::span<double> values);
 
-  /// Memory for a list, beside the rows.
-  static std::uint64_t list_bytes(std::uint64_t vertices, std::uint32_t top);
-
  private:
   struct Column {
     Seeds seeds;

@@ -1,94 +1,389 @@
-// Mass that spreads from a query's seeds, step by step (graph diffusion): a vertex keeps 1 - alpha of what
-// waits there as its score and splits the rest among its out-neighbours.
+// Mass that spreads from a query's seeds, round by round (graph diffusion): a vertex keeps 1 - alpha of what
+// waits there as its score and splits the rest among its out-neighbours. First all of a round's vertices take
+// theirs out, then it is spread.
+//
+// A group of threads shares a room of fixed size (group_room.hpp). An addition that brings a vertex up to the
+// bar puts it on the next round's list; sums only grow meanwhile, so exactly one does. Edges of a round are
+// shared out evenly, however long the lists are (a prefix sum over the lists, and a binary search for each
+// edge). A list that is not at hand is noted, and the query is given up at the end of the round.
+//
+// A thread that is alone (host_room.hpp) looks for a round's vertices among all it has reached: a list of
+// them cost 20 to 40 % more. It keeps what waits for a list, and goes on with the round once that is at hand.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
-#include "engine/ppr/adjacency/lists.hpp"
-#include "engine/ppr/options.hpp"
-#include "engine/ppr/reached.hpp"
+#include "engine/core/search.hpp"
+#include "engine/ppr/group_room.hpp"
+#include "engine/ppr/mass.hpp"
+#include "engine/ppr/methods/group_select.hpp"
+#include "engine/ppr/query_rules.hpp"
 #include "engine/ppr/seeds.hpp"
-#include "partition/graph.hpp"
 
 namespace sluice::ppr {
 
-/// One query at a time, on one thread. Nothing is as large as the graph, unless the query reaches all of it.
+/// What the lanes of a group share; on a GPU in shared memory.
+template <class Group>
+struct GroupShared {
+  RoomCounts counts;
+  union {
+    struct {
+      std::uint64_t ends[Group::kSize], begins[Group::kSize];
+      std::uint64_t shares[Group::kSize];  ///< of each edge: mass, or a double per weight
+    } chunk;
+    SelectRoom select;
+  };
+  RankedVertex ranked[kSortedHere];
+};
+
+/// The same of one thread.
+struct AloneShared {
+  RoomCounts counts;
+};
+
+template <class Group, class Room>
 class Diffusion {
  public:
-  /// Keeps references to all of them.
-  Diffusion(const Device& device, const CsrView& graph, const Options& options);
+  using Shared = std::conditional_t<Room::kAlone, AloneShared, GroupShared<Group>>;
 
-  /// Forgets the last query.
-  void clear();
-  /// The same, and all mass waits at the seeds.
-  void begin(const Seeds& seeds);
-  /// The same, but `mass` waits at this vertex alone, or none anywhere.
-  void begin_at(Vertex vertex, Mass mass);
-  void begin_empty(const Seeds& seeds);
-  /// Begins a step, which splits the mass of all vertices where at least `least` waits for each out-edge;
-  /// elsewhere it waits on. That of vertices without out-edges returns within the step, and with it
-  /// `joining`, which comes from elsewhere; or it leaves (`returns` false).
-  void begin_step(Mass least = 0, Mass joining = 0, bool returns = true);
-  /// Goes on with the step, if one has begun, as far as lists are at hand. False if others are missing.
-  bool spread(const ListsAtHand& lists);
-  /// Of the last step: did any vertex split its mass?
-  bool pushed() const { return pushed_; }
-  /// The same: mass of vertices without out-edges.
-  Mass returning() const { return returning_; }
-  /// Calls use(vertex) for all whose lists are missing.
-  template <class Use>
-  void for_each_missing(Use&& use) const {
-    for (std::uint32_t i = 0; i < missing_count_; ++i) {
-      const Reached& entry = reached_[missing_.data()[i]];
-      if (entry.waiting[now_] != 0) use(entry.vertex);
+  /// The room is as clear() leaves it.
+  SLUICE_HD Diffusion(const Group& group, Shared& shared, typename Room::Memory& room,
+                      const QueryRules& rules, const SeedsView& seeds)
+      : group_(group), shared_(shared), room_(group, shared.counts, room), rules_(rules), seeds_(seeds) {}
+
+  SLUICE_HD Room& room() { return room_; }
+  SLUICE_HD const Room& room() const { return room_; }
+  /// Mass that waits, in all.
+  SLUICE_HD Mass under_way() const { return under_way_; }
+  /// Over all rounds.
+  SLUICE_HD std::uint64_t edges() const { return group_.sum(edges_); }
+  /// This lane's.
+  SLUICE_HD std::uint64_t& own_edges() { return edges_; }
+
+  /// All mass waits at the seeds.
+  SLUICE_HD void begin(Mass least) {
+    Mass given = 0;
+    now_ = 1;  // lists are filled for the round after this one
+    give_to_seeds(kWholeMass, least, given);
+    under_way_ = group_.sum(given);
+    now_ = 0;
+    moved_ = true;
+  }
+  /// In a room that is empty: at one vertex, or nowhere.
+  SLUICE_HD void begin_at(Vertex vertex, Mass mass) {
+    Mass given = 0;
+    now_ = 1;
+    if (group_.rank() == 0) give(vertex, mass, 0, given);
+    group_.sync();
+    now_ = 0;
+    moved_ = true;
+  }
+  SLUICE_HD void begin_empty() {
+    now_ = 0;
+    moved_ = false;
+  }
+
+  SLUICE_HD bool stopped() const { return room_.stopped(); }
+  /// Whether a vertex is on the list; all lanes agree, for a barrier lies behind its last change.
+  SLUICE_HD bool goes_on() const {
+    if constexpr (Room::kAlone) {
+      return !stopped() && moved_;
+    } else {
+      return !stopped() && room_.listed(now_) != 0;
     }
   }
-  /// What waits becomes score where it is.
-  void settle();
-  /// The same of the 1 - alpha of it that stays there in any case; the rest is missed.
-  void settle_share();
 
-  ReachedVertices& reached() { return reached_; }
-  const ReachedVertices& reached() const { return reached_; }
-  /// Which of Reached::waiting is split next.
-  unsigned now() const { return now_; }
-  /// Mass that waits, in all.
-  Mass under_way() const { return under_way_; }
-  std::uint64_t edges() const { return edges_; }
-  std::uint64_t peak_bytes() const {
-    return ReachedVertices::peak_bytes(reached_.size(), graph_.vertices) +
-           most_missing_ * sizeof(std::uint32_t);
+  /// Splits the mass of all vertices on the list; those where at least `least` waits for each edge then are
+  /// the next list. `joining` returns with what comes back in this round.
+  SLUICE_HD void round(Mass least, Mass joining = 0) {
+    if constexpr (Room::kAlone) {
+      round_alone({least, joining});
+    } else {
+      Mass given = 0;
+      const Mass returning = split_listed(least, given) + joining;
+      if (returning != 0) give_back(returning, least, given);
+      under_way_ += group_.sum(given);
+      next_list();
+    }
+  }
+  /// The same, but mass of vertices without out-edges leaves, and is added to `sum`.
+  SLUICE_HD void round_without_return(Mass& sum) {
+    if constexpr (Room::kAlone) {
+      round_alone({0, 0, &sum});
+    } else {
+      Mass given = 0;
+      const Mass returning = split_listed(0, given);
+      next_list();
+      if (group_.rank() == 0) sum += returning;
+    }
+  }
+  /// Of a thread alone: goes on with a round that waits for lists. False if others are missing.
+  bool go_on() {
+    if (!stopped()) return true;
+    Mass given = 0;
+    room_.for_each_missing_here(
+        [&](std::uint32_t number, const ListsAtHand& lists) { return split_alone(number, lists, given); });
+    end_alone(given);
+    return !stopped();
+  }
+
+  /// What waits becomes score where it is, or a part of it.
+  template <class Part>
+  SLUICE_HD void settle(Part&& part) {
+    room_.for_each_reached([&](auto& entry) {
+      const Mass mass = read_shared(&entry.waiting);
+      entry.waiting = 0;
+      if (mass != 0) entry.score += part(mass);
+    });
+    group_.sync();
+  }
+
+  /// The list of this round, which is empty, from all that waits, under another bar.
+  SLUICE_HD void list_waiting(Mass least) {
+    moved_ = true;
+    if constexpr (!Room::kAlone) list_due(least);
+  }
+  /// The list of this round, for use between rounds; how many they are.
+  SLUICE_HD std::uint32_t list() {
+    if constexpr (Room::kAlone) {
+      room_.empty_list(now_);
+      list_due(0);
+    }
+    return room_.listed(now_);
+  }
+  SLUICE_HD auto& listed(std::uint32_t i) const { return room_[room_.listed_slot(now_, i)]; }
+  /// Vertices on the list for which keep(entry) is true are the list; they alone have mass that waits.
+  template <class Keep>
+  SLUICE_HD void keep_listed(Keep&& keep) {
+    const std::uint32_t size = room_.listed(now_);
+    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
+      if (!keep(listed(i))) continue;
+      if constexpr (!Room::kAlone) room_.list(now_ ^ 1, room_.listed_slot(now_, i));
+    }
+    group_.sync();  // all lanes have read how many they were
+    next_list();
+  }
+
+  /// The query is given up at the end of its round, once all that the round lacks is noted.
+  SLUICE_HD void want(Vertex vertex) {
+    rules_.want(vertex);
+    room_.lack();
   }
 
  private:
-  void spread_reached(const ListsAtHand& lists);
-  void spread_missing(const ListRange& range);
-  bool split(std::uint32_t number, const ListsAtHand& lists);
-  void split(Reached& entry, Mass followed, EdgeIndex degree, const ListColumns& list);
-  bool spread_by_weight(EdgeIndex begin, EdgeIndex end, Mass mass, const ListColumns& list);
-  void note_missing(std::uint32_t number);
-  void give(Vertex vertex, Mass mass) {
-    reached_.at(vertex).waiting[now_ ^ 1] += mass;
-    under_way_ += mass;
-  }
-  void give_back();
+  // ---- rounds of a group
 
-  const Device& device_;
-  CsrView graph_;  ///< lists are read where they are at hand
-  Continuation continuation_;
-  bool weighted_;
-  Dangling dangling_;
-  const Seeds* seeds_ = nullptr;
-  ReachedVertices reached_;
+  /// Returns what vertices without out-edges had; all lanes get it.
+  SLUICE_HD Mass split_listed(Mass least, Mass& given) {
+    const std::uint32_t size = room_.listed(now_);
+    Mass taken = 0, returning = 0;
+    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) taken += take(listed(i));
+    under_way_ -= group_.sum(taken);
+    for (std::uint32_t first = 0; first < size; first += Group::kSize)
+      spread(first, size, least, given, returning);
+    return group_.sum(returning);
+  }
+
+  template <class Entry>
+  SLUICE_HD Mass take(Entry& entry) {
+    const Mass mass = read_shared(&entry.waiting);
+    entry.waiting = 0;
+    entry.score += rules_.continuation.kept(mass);
+    entry.moving = rules_.continuation.followed(mass);
+    return mass;
+  }
+
+  /// Spreads the mass of as many vertices as there are lanes, an edge a lane.
+  SLUICE_HD void spread(std::uint32_t first, std::uint32_t size, Mass least, Mass& given, Mass& returning) {
+    const std::uint32_t i = first + group_.rank();
+    auto& chunk = shared_.chunk;
+    std::uint64_t degree = 0;
+    if (i < size) {
+      const RoomEntry& entry = listed(i);
+      degree = degree_of(entry.vertex);
+      const EdgeIndex place = rules_.place_of(entry.vertex);
+      chunk.begins[group_.rank()] = place;
+      // A share of no mass wants no list.
+      if (place == kNoPlace && degree != 0 && (rules_.totals != nullptr || entry.moving >= degree)) {
+        want(entry.vertex);
+        degree = 0;
+      } else if (degree == 0 || (rules_.totals != nullptr && rules_.totals[entry.vertex] == 0)) {
+        returning += entry.moving;
+        degree = 0;
+      } else {
+        edges_ += degree;
+        const std::uint64_t share = share_of_edge(entry, degree);
+        chunk.shares[group_.rank()] = share;
+        if (share == 0) degree = 0;
+      }
+    }
+    chunk.ends[group_.rank()] = group_.inclusive_scan(degree);
+    group_.sync();
+    const std::uint64_t all = chunk.ends[Group::kSize - 1];
+    for (std::uint64_t at = group_.rank(); at < all; at += Group::kSize) {
+      const std::uint64_t row = count_below(chunk.ends, Group::kSize, at + 1);
+      const EdgeIndex edge = chunk.begins[row] + at - (row == 0 ? 0 : chunk.ends[row - 1]);
+      const Mass mass = carried(chunk.shares[row], edge);
+      if (mass != 0) give(rules_.graph.targets[edge], mass, least, given);
+    }
+    group_.sync();
+  }
+
+  SLUICE_HD std::uint64_t share_of_edge(const RoomEntry& entry, std::uint64_t degree) const {
+    if (rules_.totals == nullptr) return entry.moving / degree;
+    return bits_of(mass_per_weight(entry.moving, rules_.totals[entry.vertex]));
+  }
+
+  SLUICE_HD Mass carried(std::uint64_t share, EdgeIndex edge) const {
+    if (rules_.totals == nullptr) return share;
+    return weighted_share(double_of(share), static_cast<double>(rules_.graph.weights[edge]));
+  }
+
+  // ---- rounds of a thread alone
+
+  struct RoundAlone {
+    Mass least = 0, returning = 0;
+    Mass* leaving = nullptr;  ///< what returns is added here instead
+  };
+
+  /// Where a vertex takes part, `moving` is one more than what moves: it may be nothing.
+  void round_alone(const RoundAlone& round) {
+    alone_ = round;
+    const std::uint32_t before = room_.reached();
+    Mass taken = 0, given = 0;
+    for (std::uint32_t number = 0; number < before; ++number) {
+      auto& entry = room_[number];
+      if (!is_due(entry.vertex, entry.waiting, round.least)) continue;
+      taken += take(entry);
+      ++entry.moving;
+    }
+    under_way_ -= taken;
+    moved_ = taken != 0;
+    for (std::uint32_t number = 0; number < before; ++number) {
+      if (room_[number].moving != 0 && !split_alone(number, room_.lists(), given)) room_.miss(number, before);
+    }
+    room_.sort_missing();
+    end_alone(given);
+  }
+
+  void end_alone(Mass given) {
+    if (!stopped() && alone_.returning != 0) {
+      moved_ = true;
+      alone_.leaving != nullptr ? void(*alone_.leaving += alone_.returning)
+                                : give_back(alone_.returning, alone_.least, given);
+    }
+    under_way_ += given;
+  }
+
+  /// False if its list is missing. A share of no mass wants no list.
+  bool split_alone(std::uint32_t number, const ListsAtHand& lists, Mass& given) {
+    auto& entry = room_[number];
+    const Mass mass = entry.moving - 1;
+    const EdgeIndex begin = rules_.graph.offsets[entry.vertex], degree = degree_of(entry.vertex);
+    const bool weighted = rules_.walk.weighted;
+    ListColumns list;
+    if (degree != 0 && (weighted || mass >= degree)) {
+      list = lists.of(entry.vertex);
+      if (list.targets == nullptr) return false;
+    }
+    entry.moving = 0;
+    if (degree == 0 || (weighted && !spread_by_weight(begin, begin + degree, mass, list, given))) {
+      alone_.returning += mass;
+      return true;
+    }
+    edges_ += degree;
+    const Mass share = mass / degree;
+    if (weighted || share == 0) return true;
+    for (EdgeIndex edge = begin; edge < begin + degree; ++edge)
+      give(list.targets[edge], share, alone_.least, given);
+    return true;
+  }
+
+  /// False where no edge has a weight above 0.
+  bool spread_by_weight(EdgeIndex begin, EdgeIndex end, Mass mass, const ListColumns& list, Mass& given) {
+    double total = 0;
+    for (EdgeIndex edge = begin; edge < end; ++edge) total += static_cast<double>(list.weights[edge]);
+    if (total == 0) return false;
+    const double per_weight = mass_per_weight(mass, total);
+    for (EdgeIndex edge = begin; edge < end; ++edge) {
+      const Mass share = weighted_share(per_weight, static_cast<double>(list.weights[edge]));
+      if (share != 0) give(list.targets[edge], share, alone_.least, given);
+    }
+    return true;
+  }
+
+  // ---- mass that arrives
+
+  SLUICE_HD void give_to_seeds(Mass mass, Mass least, Mass& given) {
+    for (std::uint32_t i = group_.rank(); i < seeds_.count; i += Group::kSize)
+      give(seeds_.seeds[i].vertex, seeds_.share(i, mass), least, given);
+  }
+
+  /// What vertices without out-edges had.
+  SLUICE_HD void give_back(Mass mass, Mass least, Mass& given) {
+    if (rules_.dangling == Dangling::seed) return give_to_seeds(mass, least, given);
+    const std::uint64_t vertices = rules_.graph.vertices;
+    const Mass share = mass / vertices;
+    if (share == 0 || !room_.takes(vertices)) return;
+    for (std::uint64_t v = group_.rank(); v < vertices; v += Group::kSize)
+      give(static_cast<Vertex>(v), share, least, given);
+  }
+
+  SLUICE_HD void give(Vertex vertex, Mass mass, Mass least, Mass& given) {
+    const std::uint64_t slot = room_.slot_of(vertex);
+    if (slot == room_.kNoSlot) return;
+    given += mass;
+    if constexpr (Room::kAlone) {
+      room_[slot].waiting += mass;
+    } else {
+      const Mass before = add_shared(&room_[slot].waiting, mass);
+      if (is_due(vertex, before + mass, least) && !is_due(vertex, before, least)) room_.list(now_ ^ 1, slot);
+    }
+  }
+
+  /// Does a vertex where so much waits go on?
+  SLUICE_HD bool is_due(Vertex vertex, Mass mass, Mass least) const {
+    if (mass < least || mass == 0) return false;
+    if (least == 0) return true;
+    return reaches(mass, least, degree_of(vertex));
+  }
+
+  SLUICE_HD std::uint64_t degree_of(Vertex vertex) const {
+    const EdgeIndex* const offsets = rules_.graph.offsets + vertex;
+    return offsets[1] - offsets[0];
+  }
+
+  // ---- lists
+
+  SLUICE_HD void next_list() {
+    room_.empty_list(now_);
+    now_ ^= 1;
+  }
+
+  SLUICE_HD void list_due(Mass least) {
+    group_.sync();  // all lanes have seen that it is empty
+    const std::uint32_t size = room_.reached();
+    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
+      const std::uint32_t slot = room_.reached_slot(i);
+      const auto& entry = room_[slot];
+      if (is_due(entry.vertex, read_shared(&entry.waiting), least)) room_.list(now_, slot);
+    }
+    group_.sync();
+  }
+
+  Group group_;
+  Shared& shared_;
+  Room room_;
+  const QueryRules& rules_;
+  SeedsView seeds_;
   unsigned now_ = 0;
-  Mass under_way_ = 0, returning_ = 0;
+  // The same in all lanes but for the edges, which each counts for itself.
+  Mass under_way_ = 0;
   std::uint64_t edges_ = 0;
-  // The step under way.
-  bool stepping_ = false, scanned_ = false, returns_ = true, pushed_ = false;
-  Mass least_ = 0;
-  std::uint32_t before_ = 0;       ///< vertices that were reached when it began
-  Buffer<std::uint32_t> missing_;  ///< their numbers, by vertex; those that have been split wait for nothing
-  std::uint32_t missing_count_ = 0, missing_left_ = 0, most_missing_ = 0;
+  // Of a thread alone.
+  bool moved_ = true;  ///< mass, in the last round: some waits
+  RoundAlone alone_;   ///< the round under way
 };
 
 }  // namespace sluice::ppr

@@ -1,43 +1,65 @@
-// One query in stages by a group of threads, next-stage vertices one by one: what one_by_one.hpp does, to the
-// same bits. The query has two rooms: one for the ball at work, which is empty between balls, and one for the
-// sums over balls, the table. Balls follow each other in the order of their mass, so that a table of fixed
-// size drops the same scores.
+// MeLoPPR as published: next-stage vertices go on one by one, each on a ball of its own (linear
+// decomposition), so that a query takes the memory of one ball at a time, and a table of scores that may be
+// kept to a fixed size. It saves memory with such a table alone: the scores of all balls are kept otherwise.
+//
+// The query has two rooms: one for the ball at work, which is empty between balls, and one for the sums over
+// balls, the table. Balls follow each other in the order of their mass, so that a table of fixed size drops
+// the same scores. Mass of vertices without out-edges does not return to a ball's middle but to the seeds.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "engine/ppr/methods/group_query.hpp"
 
 namespace sluice::ppr {
 
-template <class Group>
+template <class Group, class Room = GroupRoom<Group>>
 class GroupOneByOne {
  public:
   /// What lanes share; on a GPU in shared memory.
   struct Shared {
-    typename GroupQuery<Group>::Shared ball;
+    typename Diffusion<Group, Room>::Shared ball;
     RoomCounts counts;
     std::uint32_t placed;
   };
 
   /// Both rooms are as clear() leaves them.
-  SLUICE_HD GroupOneByOne(const Group& group, Shared& shared, const RoomView& room, const QueryRules& rules,
-                          const SeedsView& seeds, Instance query)
+  SLUICE_HD GroupOneByOne(const Group& group, Shared& shared, typename Room::Memory& room,
+                          const QueryRules& rules, const SeedsView& seeds, Instance)
       : group_(group),
         shared_(shared),
-        ball_(group, shared.ball, room, rules, seeds, query),
-        table_(group, shared.counts, RoomShape::move(room, room.second)),
+        ball_(group, shared.ball, room, rules, seeds),
+        table_(group, shared.counts, Room::second(room)),
         returning_(room.by_step()),
         rules_(rules) {}
 
   /// All lanes get the same figures.
   SLUICE_HD GroupFigures solve() {
-    ball_.begin(0);
-    for (std::uint32_t step = 0; step < rules_.stages[0] && ball_.goes_on(); ++step) ball_.round(0);
-    take_ball(rules_.stage_count == 1);
-    for (std::uint32_t stage = 1; stage < rules_.stage_count && !stopped(); ++stage)
-      go_on(choose(), rules_.stages[stage], stage + 1 == rules_.stage_count);
+    begin();
+    advance();
+    return figures();
+  }
+
+  SLUICE_HD void begin() { ball_.begin(0); }
+  /// As GroupQuery::advance().
+  SLUICE_HD void advance() {
+    if constexpr (Room::kAlone) {
+      if (!ball_.go_on()) return;
+    }
+    if (stage_ == 0) {
+      for (; step_ < rules_.stages[0] && ball_.goes_on(); ++step_) ball_.round(0);
+      if (waits()) return;
+      take_ball();
+      begin_stage();
+    }
+    while (stage_ < rules_.stage_count && !stopped()) {
+      go_on();
+      if (waits()) return;
+      begin_stage();
+    }
+  }
+
+  SLUICE_HD GroupFigures figures() {
     GroupFigures figures;
     figures.held = held_;
     figures.edges = ball_.edges();
@@ -45,49 +67,67 @@ class GroupOneByOne {
     figures.abandoned = stopped();
     figures.lacking = lacking_ + ball_.room().lacking();
     Mass scored = 0;
-    table_.for_each_reached([&](RoomEntry& entry) { scored += entry.score; });
+    table_.for_each_reached([&](auto& entry) { scored += entry.score; });
     figures.scored = group_.sum(scored);
     return figures;
   }
 
-  /// As QuerySolver::write_top().
-  SLUICE_HD void write_top(Vertex* vertices, double* scores) { ball_.write_top_of(table_, vertices, scores); }
+  SLUICE_HD void write_top(Vertex* vertices, double* scores) {
+    write_top_of(group_, shared_.ball, ball_.room(), table_, rules_.top, vertices, scores);
+  }
 
   /// Empties the rooms for the next query.
   SLUICE_HD void clear() {
-    ball_.clear();
+    ball_.room().clear();
     table_.clear();
   }
 
+  SLUICE_HD bool stopped() const { return full() || lacking_ != 0 || ball_.room().lacking() != 0; }
+
  private:
   /// Where a barrier lies behind the last change of either room: all lanes agree.
-  SLUICE_HD bool full() { return ball_.room().full() || table_.full(); }
-  SLUICE_HD bool stopped() { return full() || lacking_ != 0 || ball_.room().lacking() != 0; }
+  SLUICE_HD bool full() const { return ball_.room().full() || table_.full(); }
+  /// A thread alone, for lists of the round under way.
+  SLUICE_HD bool waits() const { return Room::kAlone && ball_.stopped(); }
+  SLUICE_HD bool is_last() const { return stage_ + 1 == rules_.stage_count; }
+
+  SLUICE_HD void begin_stage() {
+    ++stage_;
+    next_ = step_ = 0;
+    from_seeds_ = false;
+    if (stage_ == rules_.stage_count || stopped()) return;
+    chosen_ = choose();
+    for (std::uint32_t step = group_.rank(); step < rules_.stages[stage_]; step += Group::kSize)
+      returning_[step] = 0;
+    group_.sync();
+  }
 
   /// From each of the vertices chosen, by falling mass; then once from the seeds, with what came to vertices
   /// without out-edges in each step.
-  SLUICE_HD void go_on(std::uint32_t chosen, std::uint32_t steps, bool last) {
-    for (std::uint32_t step = group_.rank(); step < steps; step += Group::kSize) returning_[step] = 0;
-    group_.sync();
-    for (std::uint32_t i = 0; i < chosen && !full(); ++i) {
-      const RankedVertex from = table_.ranked()[i];
-      ball_.begin_at(from.vertex, from.key);
-      for (std::uint32_t step = 0; step < steps && ball_.goes_on(); ++step) {
-        const Mass mass = ball_.round_without_return();
-        if (group_.rank() == 0) returning_[step] += mass;
-      }
-      ball_.room().lacking() != 0 ? drop_ball() : take_ball(last);
+  SLUICE_HD void go_on() {
+    const std::uint32_t steps = rules_.stages[stage_];
+    for (; next_ < chosen_ && !full(); ++next_, step_ = 0) {
+      const RankedVertex from = table_.ranked_at(next_);
+      if (step_ == 0) ball_.begin_at(from.vertex, from.key);
+      for (; step_ < steps && ball_.goes_on(); ++step_) ball_.round_without_return(returning_[step_]);
+      if (waits()) return;
+      ball_.room().lacking() != 0 ? drop_ball() : take_ball();
     }
-    if (stopped()) return;
-    std::uint32_t any = 0;
-    for (std::uint32_t step = group_.rank(); step < steps; step += Group::kSize) any += returning_[step] != 0;
-    if (group_.sum(any) == 0) return;
-    ball_.begin_empty();
-    for (std::uint32_t step = 0; step < steps && !stopped(); ++step) {
-      const Mass joining = returning_[step];
+    if (stopped() || !goes_on_from_seeds(steps)) return;
+    for (; step_ < steps && !stopped(); ++step_) {
+      const Mass joining = returning_[step_];
       if (joining != 0 || ball_.goes_on()) ball_.round(0, joining);
     }
-    take_ball(last);
+    if (!waits()) take_ball();
+  }
+
+  SLUICE_HD bool goes_on_from_seeds(std::uint32_t steps) {
+    if (from_seeds_) return true;
+    std::uint32_t any = 0;
+    for (std::uint32_t step = group_.rank(); step < steps; step += Group::kSize) any += returning_[step] != 0;
+    if (group_.sum(any) == 0) return false;
+    ball_.begin_empty();
+    return from_seeds_ = true;
   }
 
   /// A ball that lacks lists. The others go on, so that what they lack is brought with it.
@@ -98,40 +138,47 @@ class GroupOneByOne {
   }
 
   /// Empties the ball into the table. What the last stage leaves waiting is score.
-  SLUICE_HD void take_ball(bool last) {
+  SLUICE_HD void take_ball() {
     if (full() || ball_.room().lacking() != 0) return;
     group_.sync();  // all lanes have seen that neither room is full
-    ball_.room().for_each_reached([&](RoomEntry& entry) {
+    const bool last = is_last();
+    ball_.room().take_reached([&](auto& entry) {
       const std::uint64_t slot = table_.slot_of(entry.vertex);
       const Mass waiting = read_shared(&entry.waiting);
       if (slot != table_.kNoSlot) add_to(slot, entry.score + (last ? waiting : 0), last ? 0 : waiting);
-      entry = RoomEntry{};
     });
-    ball_.room().forget();
     if (rules_.table != 0 && !full() && table_.reached() > rules_.table) trim();
   }
 
   /// No other lane has this vertex now.
   SLUICE_HD void add_to(std::uint64_t slot, Mass score, Mass waiting) {
-    RoomEntry& sum = table_[slot];
+    auto& sum = table_[slot];
     sum.score += score;
     sum.waiting += waiting;
   }
 
-  /// Half of the table stays, the larger scores; what waits for the next stage stays in any case. Those that
-  /// stay lie in the ball's room, which is empty, while the table is made anew.
+  /// Half of the table stays, the larger scores; what waits for the next stage stays in any case.
   SLUICE_HD void trim() {
     const std::uint32_t size = table_.reached();
     std::uint32_t waiting = 0;
-    table_.for_each_reached([&](RoomEntry& entry) { waiting += entry.waiting != 0; });
+    table_.for_each_reached([&](auto& entry) { waiting += entry.waiting != 0; });
     waiting = group_.sum(waiting);
     const std::uint64_t half = rules_.table / 2, kept = waiting > half ? waiting : half;
     if (kept >= size) return;
-    const RankCut cut =
-        select_first(group_, ball_.selecting(), size, static_cast<std::uint32_t>(kept),
-                     [&](std::uint32_t i) { return by_need(table_[table_.reached_slot(i)]); });
+    if constexpr (Room::kAlone) {
+      table_.keep_first(static_cast<std::uint32_t>(kept), [](const auto& entry) { return by_need(entry); });
+    } else {
+      make_anew(size, static_cast<std::uint32_t>(kept));
+    }
+  }
+
+  /// With the first `kept`. They lie in the ball's room meanwhile, which is empty.
+  SLUICE_HD void make_anew(std::uint32_t size, std::uint32_t kept) {
+    const RankCut cut = select_first(group_, shared_.ball.select, size, kept, [&](std::uint32_t i) {
+      return by_need(table_[table_.reached_slot(i)]);
+    });
     place_from(0);
-    GroupRoom<Group>& aside = ball_.room();
+    Room& aside = ball_.room();
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
       RoomEntry& entry = table_[table_.reached_slot(i)];
       if (cut.takes(by_need(entry))) aside[add_shared(&shared_.placed, 1u)] = entry;
@@ -147,12 +194,13 @@ class GroupOneByOne {
   }
 
   /// No score comes to all bits.
-  SLUICE_HD static RankedVertex by_need(const RoomEntry& entry) {
+  template <class Entry>
+  SLUICE_HD static RankedVertex by_need(const Entry& entry) {
     return {entry.waiting != 0 ? ~std::uint64_t{0} : entry.score, entry.vertex};
   }
 
-  /// As NextStage::choose(): those that go on, in order, where the table's room has ranked vertices. The
-  /// others keep what waits there, or a part of it, as score.
+  /// Those that go on, in order, where the table's room has ranked vertices. The others keep what waits
+  /// there, or a part of it, as score.
   SLUICE_HD std::uint32_t choose() {
     table_.empty_list(0);
     for (std::uint32_t i = group_.rank(); i < table_.reached(); i += Group::kSize) {
@@ -162,28 +210,18 @@ class GroupOneByOne {
     group_.sync();
     const std::uint32_t size = table_.listed(0);
     const auto at = [&](std::uint32_t i) {
-      const RoomEntry& entry = table_[table_.listed_slot(0, i)];
+      const auto& entry = table_[table_.listed_slot(0, i)];
       return RankedVertex{entry.waiting, entry.vertex};
     };
-    if (rules_.least != 0)
-      return take_out(size, at, [&](const RankedVertex& v) { return v.key >= rules_.least; });
-    const auto chosen = static_cast<std::uint64_t>(std::ceil(rules_.expand * static_cast<double>(size)));
-    if (chosen >= size) return take_out(size, at, [](const RankedVertex&) { return true; });
-    if (chosen == 0) return take_out(size, at, [](const RankedVertex&) { return false; });
-    const RankCut cut = select_first(group_, ball_.selecting(), size, static_cast<std::uint32_t>(chosen), at);
-    return take_out(size, at, [&](const RankedVertex& v) { return cut.takes(v); });
-  }
-
-  template <class At, class GoesOn>
-  SLUICE_HD std::uint32_t take_out(std::uint32_t size, const At& at, const GoesOn& goes_on) {
+    const RankCut cut = next_stage<Room>(group_, shared_.ball, rules_, size, at);
     place_from(0);
     Mass held = 0;
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
       const RankedVertex v = at(i);
-      RoomEntry& entry = table_[table_.listed_slot(0, i)];
+      auto& entry = table_[table_.listed_slot(0, i)];
       entry.waiting = 0;
-      if (goes_on(v)) {
-        table_.ranked()[add_shared(&shared_.placed, 1u)] = v;
+      if (cut.takes(v)) {
+        table_.ranked_at(add_in<Group>(&shared_.placed, 1u)) = v;
         continue;
       }
       const bool all = rules_.unexpanded == Unexpanded::residual;
@@ -192,7 +230,7 @@ class GroupOneByOne {
     }
     held_ += group_.sum(held);
     const std::uint32_t chosen = shared_.placed;
-    sort_ranked(group_, table_.ranked(), chosen);
+    sort_ranked(group_, table_.ranked(chosen), chosen);
     return chosen;
   }
 
@@ -204,11 +242,14 @@ class GroupOneByOne {
 
   Group group_;
   Shared& shared_;
-  GroupQuery<Group> ball_;
-  GroupRoom<Group> table_;
+  Diffusion<Group, Room> ball_;
+  Room table_;
   Mass* returning_;  ///< [steps], of vertices without out-edges
   const QueryRules& rules_;
-  // The same in all lanes.
+  // Where the query is; the same in all lanes.
+  std::uint32_t stage_ = 0, step_ = 0;
+  std::uint32_t next_ = 0, chosen_ = 0;  ///< the ball at work is of this one of those chosen
+  bool from_seeds_ = false;              ///< or it is the stage's last
   Mass held_ = 0;
   std::uint32_t lacking_ = 0;  ///< in balls before this one
 };

@@ -1,6 +1,7 @@
 // The first of many ranked vertices, found and put in order by a group of threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
@@ -61,7 +62,7 @@ SLUICE_HD RankCut select_first(const Group& group, SelectRoom& room, std::uint32
     group.sync();
     for (std::uint32_t i = group.rank(); i < count; i += Group::kSize) {
       const RankedVertex v = at(i);
-      if (RankDigits::agrees(v, cut, level)) add_shared(&room.bins[RankDigits::digit(v, level)], 1u);
+      if (RankDigits::agrees(v, cut, level)) add_in<Group>(&room.bins[RankDigits::digit(v, level)], 1u);
     }
     group.sync();
     std::uint32_t above = 0;
@@ -90,6 +91,10 @@ SLUICE_HD RankCut select_first(const Group& group, SelectRoom& room, std::uint32
 /// missing of a power of two may be thought behind the end.
 template <class Group>
 SLUICE_HD void sort_ranked(const Group& group, RankedVertex* all, std::uint32_t count) {
+  if constexpr (Group::kSize == 1) {
+    std::sort(all, all + count, [](const RankedVertex& a, const RankedVertex& b) { return a.before(b); });
+    return;
+  }
   std::uint64_t padded = 1;
   while (padded < count) padded *= 2;
   const auto compare = [&](std::uint64_t a, std::uint64_t b) {

@@ -3,13 +3,13 @@
 // point"). After L steps it ends wherever it is, which is GD(L).
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
-#include "engine/exec/memory/buffer.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/ppr/adjacency/lists.hpp"
+#include "engine/ppr/mass.hpp"
 #include "engine/ppr/options.hpp"
-#include "engine/ppr/reached.hpp"
 #include "engine/ppr/seeds.hpp"
 #include "engine/random/streams.hpp"
 #include "partition/graph.hpp"
@@ -19,7 +19,9 @@ namespace sluice::ppr {
 /// With probability `confidence` no score of a query is off by more, all of them together: the empirical
 /// distribution function of N draws is within e of the true one but for 2 exp(-2 N e^2) (Dvoretzky, Kiefer,
 /// Wolfowitz; Massart), whatever the number of vertices, and a score is a difference of two of its values.
-double walk_error(std::uint32_t walks, double confidence);
+inline double walk_error(std::uint32_t walks, double confidence) {
+  return 2 * std::sqrt(std::log(2 / (1 - confidence)) / (2.0 * walks));
+}
 
 /// The score of a vertex where so many of the walks ended, rounded down. Neither number is above kMostWalks,
 /// 2^24, so that nothing here passes 64 bits.
@@ -32,6 +34,11 @@ SLUICE_HD Mass walk_score(std::uint64_t ended, std::uint64_t walks) {
 struct WalkAt {
   Vertex vertex = 0;
   std::uint32_t step = 1;
+};
+
+struct WalkUnderWay {
+  std::uint32_t number = 0;
+  WalkAt at;
 };
 
 /// How a walk goes from vertex to vertex. Draws belong to query, walk and step alone.
@@ -108,44 +115,6 @@ struct WalkRules {
     vertex = list.targets[edge];
     return true;
   }
-};
-
-/// The walks of a query, each as far as lists are at hand.
-class QueryWalks {
- public:
-  /// Keeps a reference to the device.
-  QueryWalks(const Device& device, const CsrView& graph, const Options& options)
-      : device_(device), graph_(graph), rules_(WalkRules::of(options)), walks_(options.walks) {}
-
-  void begin(const Seeds& seeds, Instance query);
-  /// Ends of walks are counted in `reached`, which is empty in the beginning; once all have ended they are
-  /// scores. False if lists are missing.
-  bool advance(const ListsAtHand& lists, ReachedVertices& reached);
-  /// Calls use(vertex) for all that is waited for, where several walks wait several times.
-  template <class Use>
-  void for_each_missing(Use&& use) const {
-    for (std::uint32_t i = 0; i < waiting_count_; ++i) use(waiting_.data()[i].at.vertex);
-  }
-
-  std::uint64_t steps() const { return steps_; }
-  std::uint64_t peak_bytes() const { return most_waiting_ * sizeof(Waiting); }
-
- private:
-  struct Waiting {
-    std::uint32_t walk;
-    WalkAt at;
-  };
-
-  const Device& device_;
-  CsrView graph_;
-  WalkRules rules_;
-  std::uint32_t walks_;
-  const Seeds* seeds_ = nullptr;
-  Instance query_ = 0;
-  bool begun_ = false;
-  Buffer<Waiting> waiting_;
-  std::uint32_t waiting_count_ = 0, most_waiting_ = 0;
-  std::uint64_t steps_ = 0;
 };
 
 }  // namespace sluice::ppr

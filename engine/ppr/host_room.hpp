@@ -1,0 +1,191 @@
+// The room of a query on the host: one thread has it, and it grows with what the query reaches.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/core/charged_vector.hpp"
+#include "engine/exec/group.hpp"
+#include "engine/ppr/adjacency/lists.hpp"
+#include "engine/ppr/group_room.hpp"
+#include "engine/ppr/methods/walks.hpp"
+#include "engine/ppr/reached.hpp"
+
+namespace sluice::ppr {
+
+/// What is there between the steps of a query.
+class HostRoomMemory {
+ public:
+  /// Keeps a reference to the device.
+  HostRoomMemory(const Device& device, std::uint64_t vertices)
+      : reached(device, vertices), device_(device), vertices_(vertices) {}
+  /// Another room of the same query, and a mass for each of so many steps.
+  void add_second(HostRoomMemory& room, std::uint64_t steps) {
+    second = &room;
+    steps_.resize(steps);
+  }
+
+  /// For the next query.
+  void begin() {
+    empty();
+    missing = most_reached_ = most_numbers_ = most_walks_ = 0;
+    ranked.clear();
+  }
+  /// Forgets what is reached.
+  void empty() {
+    note_size();
+    reached.clear();
+  }
+  /// The most vertices at once.
+  void note_size() { most_reached_ = std::max(most_reached_, reached.size()); }
+
+  std::uint32_t* numbers() const { return numbers_.data(); }
+  void reserve_numbers(std::uint32_t count) { numbers_.reserve(device_, count, "vertices of a round"); }
+  void note_numbers(std::uint32_t count) { most_numbers_ = std::max(most_numbers_, count); }
+  WalkUnderWay* walks() const { return walks_.data(); }
+  void reserve_walks(std::uint32_t count) { walks_.reserve(device_, count, "walks under way"); }
+  void note_walks(std::uint32_t count) { most_walks_ = std::max(most_walks_, count); }
+  Mass* by_step() { return steps_.data(); }
+
+  /// At most, of this query.
+  std::uint64_t peak_bytes() const {
+    return ReachedVertices::peak_bytes(std::max(most_reached_, reached.size()), vertices_) +
+           most_numbers_ * sizeof(std::uint32_t) + most_walks_ * sizeof(WalkUnderWay) +
+           ranked.size() * sizeof(RankedVertex);
+  }
+
+  ReachedVertices reached;
+  ChargedVector<RankedVertex> ranked;
+  const ListsAtHand* lists = nullptr;  ///< at hand now
+  HostRoomMemory* second = nullptr;
+  std::uint32_t missing = 0;  ///< numbers of vertices whose lists were, by vertex; some have been split
+
+ private:
+  const Device& device_;
+  std::uint64_t vertices_;
+  Buffer<std::uint32_t> numbers_;  ///< of vertices that wait for lists, or on a list
+  Buffer<WalkUnderWay> walks_;     ///< that wait for lists
+  std::vector<Mass> steps_;
+  std::uint32_t most_reached_ = 0, most_numbers_ = 0, most_walks_ = 0;
+};
+
+/// The room at work, as GroupRoom; a vertex's number is its slot.
+class HostRoom {
+ public:
+  static constexpr bool kAlone = true;
+  static constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
+  using Memory = HostRoomMemory;
+
+  HostRoom(const SingleLane&, RoomCounts& counts, HostRoomMemory& memory) : counts_(counts), memory_(memory) {
+    counts_ = RoomCounts{};
+  }
+  static HostRoomMemory& second(HostRoomMemory& memory) { return *memory.second; }
+
+  std::uint32_t reached() const { return memory_.reached.size(); }
+  bool full() const { return false; }
+  /// Lists, or walks that wait for one.
+  std::uint32_t lacking() const { return counts_.lacking; }
+  bool stopped() const { return lacking() != 0; }
+  std::uint32_t listed(unsigned list) const { return counts_.listed[list]; }
+
+  Reached& operator[](std::uint64_t number) const {
+    return memory_.reached[static_cast<std::uint32_t>(number)];
+  }
+  std::uint32_t reached_slot(std::uint32_t i) const { return i; }
+  std::uint32_t listed_slot(unsigned, std::uint32_t i) const { return memory_.numbers()[i]; }
+  RankedVertex* ranked(std::uint32_t count) const {
+    if (memory_.ranked.size() < count) memory_.ranked.resize(count);
+    return memory_.ranked.data();
+  }
+  RankedVertex& ranked_at(std::uint32_t i) const { return ranked(i + 1)[i]; }
+
+  std::uint64_t slot_of(Vertex vertex) const { return memory_.reached.number_of(vertex); }
+  bool takes(std::uint64_t) const { return true; }
+
+  /// One list at a time has memory.
+  void list(unsigned which, std::uint32_t number) const {
+    if (counts_.listed[which] == 0) memory_.reserve_numbers(reached());
+    memory_.numbers()[counts_.listed[which]++] = number;
+    memory_.note_numbers(counts_.listed[which]);
+  }
+  void empty_list(unsigned which) const { counts_.listed[which] = 0; }
+
+  template <class Use>
+  void for_each_reached(Use&& use) const {
+    for (Reached& entry : memory_.reached) use(entry);
+  }
+  template <class Use>
+  void take_reached(Use&& use) const {
+    for_each_reached(use);
+    forget();
+  }
+  void forget() const { memory_.empty(); }
+  void clear() const { memory_.empty(); }
+  /// Forgets all but the first `kept` in the order of rank(entry).
+  template <class Rank>
+  void keep_first(std::uint32_t kept, Rank&& rank) const {
+    ReachedVertices& reached = memory_.reached;
+    memory_.note_size();
+    std::nth_element(reached.begin(), reached.begin() + kept, reached.end(),
+                     [&](const Reached& a, const Reached& b) { return rank(a).before(rank(b)); });
+    reached.keep_first(kept);
+  }
+
+  // ---- lists that are at hand, and that are not
+
+  const ListsAtHand& lists() const { return *memory_.lists; }
+  /// The list of one of the first `before` vertices is missing.
+  void miss(std::uint32_t number, std::uint32_t before) const {
+    if (counts_.lacking == 0) memory_.reserve_numbers(before);
+    memory_.numbers()[counts_.lacking++] = number;
+  }
+  /// Puts what is missing in order, so that a range finds its part of it.
+  void sort_missing() const {
+    memory_.missing = lacking();
+    memory_.note_numbers(lacking());
+    std::ranges::sort(missing(), {}, [this](std::uint32_t number) { return vertex_of(number); });
+  }
+  /// Calls split(number, lists) for what was missing and may be here; true once it has been split.
+  template <class Split>
+  void for_each_missing_here(Split&& split) const {
+    for (const ListRange& range : lists().ranges()) {
+      const ListsAtHand here(std::span(&range, 1));
+      const auto all = missing(), from = all.subspan(begin_of(all, range.begin)),
+                 some = from.first(begin_of(from, range.end));
+      for (const std::uint32_t number : some) {
+        if ((*this)[number].moving != 0 && split(number, here)) --counts_.lacking;
+      }
+    }
+  }
+
+  // ---- walks
+
+  /// Calls use(walk) for all that wait; none does any more, unless it waits again.
+  template <class Use>
+  void for_each_waiting(Use&& use) const {
+    const std::uint32_t count = std::exchange(counts_.lacking, 0u);
+    for (std::uint32_t i = 0; i < count; ++i) use(WalkUnderWay(memory_.walks()[i]));
+  }
+  /// One of `most` waits, in the place of one that was taken.
+  void wait(const WalkUnderWay& walk, std::uint32_t most) const {
+    memory_.reserve_walks(most);
+    memory_.walks()[counts_.lacking++] = walk;
+    memory_.note_walks(counts_.lacking);
+  }
+
+ private:
+  std::span<std::uint32_t> missing() const { return {memory_.numbers(), memory_.missing}; }
+  std::uint64_t vertex_of(std::uint32_t number) const { return (*this)[number].vertex; }
+  std::size_t begin_of(std::span<std::uint32_t> some, std::uint64_t vertex) const {
+    const auto of = [this](std::uint32_t number) { return vertex_of(number); };
+    return static_cast<std::size_t>(std::ranges::lower_bound(some, vertex, {}, of) - some.begin());
+  }
+
+  RoomCounts& counts_;
+  HostRoomMemory& memory_;
+};
+
+}  // namespace sluice::ppr
