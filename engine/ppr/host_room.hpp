@@ -163,11 +163,14 @@ class HostRoom {
 
   // ---- walks
 
-  /// Calls use(walk) for all that wait; none does any more, unless it waits again.
+  /// Calls use(walk, at) for all that wait; none does any more, unless it waits again.
   template <class Use>
   void for_each_waiting(Use&& use) const {
     const std::uint32_t count = std::exchange(counts_.lacking, 0u);
-    for (std::uint32_t i = 0; i < count; ++i) use(WalkUnderWay(memory_.walks()[i]));
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const WalkUnderWay walk = memory_.walks()[i];  // another may take its place
+      use(walk.number, walk.at);
+    }
   }
   /// One of `most` waits, in the place of one that was taken.
   void wait(const WalkUnderWay& walk, std::uint32_t most) const {

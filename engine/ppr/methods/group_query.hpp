@@ -199,10 +199,10 @@ class GroupQuery {
     Room& room = ball_.room();
     if (step_++ == 0) {
       for (std::uint32_t walk = group_.rank(); walk < rules_.walks; walk += Group::kSize) {
-        if (!end_walk({walk, rules_.walk.begin(seeds_, query_, walk)})) break;
+        if (!end_walk(walk, rules_.walk.begin(seeds_, query_, walk))) break;
       }
     } else if constexpr (Room::kAlone) {
-      room.for_each_waiting([this](const WalkUnderWay& walk) { end_walk(walk); });
+      room.for_each_waiting([this](std::uint32_t walk, WalkAt at) { end_walk(walk, at); });
     }
     group_.sync();
     if (stopped()) return;
@@ -212,30 +212,33 @@ class GroupQuery {
   }
 
   /// Counts it where it ends, unless it lacks a list. False where the room is full.
-  SLUICE_HD bool end_walk(WalkUnderWay walk) {
-    if (!go(walk)) return true;
-    const std::uint64_t slot = ball_.room().slot_of(walk.at.vertex);
+  SLUICE_HD bool end_walk(std::uint32_t walk, WalkAt at) {
+    std::uint64_t steps = 0;
+    const bool ended = rules_.walk.go(rules_.graph, lists(), seeds_, query_, walk, at, steps);
+    ball_.own_edges() += steps;
+    if (!ended) {
+      lack(walk, at);
+      return true;
+    }
+    const std::uint64_t slot = ball_.room().slot_of(at.vertex);
     if (slot == Room::kNoSlot) return false;
     add_in<Group>(&ball_.room()[slot].score, Mass{1});
     return true;
   }
 
-  /// False where it lacks a list.
-  SLUICE_HD bool go(WalkUnderWay& walk) {
-    const auto on = [&](const auto& lists) {
-      std::uint64_t steps = 0;
-      const bool ended = rules_.walk.go(rules_.graph, lists, seeds_, query_, walk.number, walk.at, steps);
-      ball_.own_edges() += steps;
-      return ended;
-    };
+  SLUICE_HD decltype(auto) lists() const {
     if constexpr (Room::kAlone) {
-      if (on(ball_.room().lists())) return true;
-      ball_.room().wait(walk, rules_.walks);
+      return ball_.room().lists();
     } else {
-      if (on(PlacedLists{rules_})) return true;
-      ball_.want(walk.at.vertex);
+      return PlacedLists{rules_};
     }
-    return false;
+  }
+  SLUICE_HD void lack(std::uint32_t walk, WalkAt at) {
+    if constexpr (Room::kAlone) {
+      ball_.room().wait({walk, at}, rules_.walks);
+    } else {
+      ball_.want(at.vertex);
+    }
   }
 
   // ---- the next stage
