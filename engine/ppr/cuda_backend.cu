@@ -206,13 +206,16 @@ class CudaPpr final : public Backend {
     return rules;
   }
 
+  BatchView batch() const {
+    return {seeds_there_.data(), seed_offsets_there_.data(), figures_.data(), vertices_.data(),
+            scores_.data()};
+  }
+
   /// Answers the queries that are pending. False where the memory is too short for it.
   bool answer_side_by_side(std::uint64_t pending, std::uint64_t count) {
     if (rooms_.bytes() > device_.memory().available()) rooms_.give_back();
     copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
-    const BatchView batch{seeds_there_.data(), seed_offsets_there_.data(), figures_.data(), vertices_.data(),
-                          scores_.data()};
-    if (!dense_->answer(batch, rules(), pending_there_.data(), pending, stream_)) {
+    if (!dense_->answer(batch(), rules(), pending_there_.data(), pending, stream_)) {
       if (options_.state == State::dense)
         throw BudgetError(
             "--state dense: too little memory for a row a vertex (raise --device-memory, or leave it out)");
@@ -241,10 +244,9 @@ class CudaPpr final : public Backend {
     view.rules = rules();
     view.room = rooms_.first(), view.room_bytes = shape.bytes();
     view.first = first;
-    view.seeds = seeds_there_.data(), view.seed_offsets = seed_offsets_there_.data();
+    view.batch = batch();
     view.rows = pending_there_.data(), view.count = static_cast<std::uint32_t>(pending);
     view.next = next_.data();
-    view.figures = figures_.data(), view.vertices = vertices_.data(), view.scores = scores_.data();
     kernel_of(options_)<<<blocks, kQueryBlock, 0, stream_.get()>>>(view);
     cuda::check_launch("queries_kernel");
     bring_figures(count);

@@ -9,6 +9,7 @@
 #include "engine/ppr/methods/walks.hpp"
 #include "engine/ppr/options.hpp"
 #include "engine/ppr/query_room.hpp"
+#include "engine/ppr/seeds.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::ppr {
@@ -84,6 +85,20 @@ struct GroupFigures {
   std::uint32_t reached = 0;
   std::uint32_t abandoned = 0;  ///< it did not fit the room, or lacks lists
   std::uint32_t lacking = 0;    ///< lists that it came to and that are not at hand; some count several times
+};
+
+/// Queries of a batch, and where their answers go; by row of the batch. Trivially copyable.
+struct BatchView {
+  const Seed* seeds = nullptr;                  ///< of each query; by vertex where they may go side by side
+  const std::uint64_t* seed_offsets = nullptr;  ///< [all rows + 1]
+  GroupFigures* figures = nullptr;              ///< [all rows]
+  Vertex* vertices = nullptr;                   ///< [all rows, top]
+  double* scores = nullptr;                     ///< [all rows, top]
+
+  SLUICE_HD SeedsView seeds_of(std::uint32_t row) const {
+    const std::uint64_t first = seed_offsets[row];
+    return {seeds + first, static_cast<std::uint32_t>(seed_offsets[row + std::uint64_t{1}] - first)};
+  }
 };
 
 /// The room that a run begins with; queries that do not fit are asked again in a larger one.

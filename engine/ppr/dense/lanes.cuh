@@ -23,26 +23,18 @@ struct DenseView {
   const std::uint64_t* reciprocals = nullptr;  ///< [vertices] of out-degrees
   std::uint32_t rows_of_warp = 1;
   DenseShape shape;
-  Mass* masses = nullptr;                       ///< of the first group
-  std::uint32_t* words = nullptr;               ///< the same
-  DenseCounts* counts = nullptr;                ///< [count]
-  std::uint32_t* moving = nullptr;              ///< passes until the last in which mass arrived
-  std::uint32_t count = 0;                      ///< queries; query i is column i % width of group i / width
-  const std::uint32_t* rows = nullptr;          ///< [count] in the batch
-  const Seed* seeds = nullptr;                  ///< of each query by vertex
-  const std::uint64_t* seed_offsets = nullptr;  ///< [all rows + 1]
-  GroupFigures* figures = nullptr;              ///< [all rows]
-  Vertex* vertices = nullptr;                   ///< [all rows, top]
-  double* scores = nullptr;                     ///< [all rows, top]
+  Mass* masses = nullptr;               ///< of the first group
+  std::uint32_t* words = nullptr;       ///< the same
+  DenseCounts* counts = nullptr;        ///< [count]
+  std::uint32_t* moving = nullptr;      ///< passes until the last in which mass arrived
+  std::uint32_t count = 0;              ///< queries; query i is column i % width of group i / width
+  const std::uint32_t* rows = nullptr;  ///< [count] in the batch
+  BatchView batch;
 
   __device__ DenseGroupView group(std::uint64_t i) const {
     return DenseGroupView::of(masses, words, shape, i);
   }
-  __device__ SeedsView seeds_of(std::uint32_t query) const {
-    const std::uint32_t row = rows[query];
-    const std::uint64_t first = seed_offsets[row];
-    return {seeds + first, static_cast<std::uint32_t>(seed_offsets[row + std::uint64_t{1}] - first)};
-  }
+  __device__ SeedsView seeds_of(std::uint32_t query) const { return batch.seeds_of(rows[query]); }
 };
 
 /// Of so many blocks of an SM no lane has to put more than a few registers aside.

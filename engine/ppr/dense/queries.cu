@@ -58,8 +58,7 @@ bool DenseQueries::answer(const BatchView& batch, const QueryRules& rules, const
   view.shape = shape_;
   view.masses = masses_.data(), view.words = words_.data();
   view.counts = counts_.data(), view.moving = moving_.data();
-  view.seeds = batch.seeds, view.seed_offsets = batch.seed_offsets;
-  view.figures = batch.figures, view.vertices = batch.vertices, view.scores = batch.scores;
+  view.batch = batch;
   for (std::uint64_t first = 0; first < count; first += view.count) {
     view.rows = rows + first;
     view.count = static_cast<std::uint32_t>(std::min(count - first, groups_ * shape_.width));

@@ -12,15 +12,6 @@
 
 namespace sluice::ppr {
 
-/// Queries of a batch, and where their answers go; on the device, by row of the batch.
-struct BatchView {
-  const Seed* seeds = nullptr;  ///< of each query by vertex
-  const std::uint64_t* seed_offsets = nullptr;
-  GroupFigures* figures = nullptr;
-  Vertex* vertices = nullptr;
-  double* scores = nullptr;
-};
-
 class DenseQueries {
  public:
   /// Keeps references to all of them. The graph is not read in place.

@@ -137,8 +137,8 @@ __global__ void __launch_bounds__(kSelectBlock) dense_select_kernel(const __grid
   }
   const std::uint64_t list = std::uint64_t{row} * top;
   for (std::uint32_t i = block.rank(); i < top; i += kSelectBlock) {
-    view.vertices[list + i] = i < found ? shared.list[i].vertex : kNoVertex;
-    view.scores[list + i] = i < found ? double_of(shared.list[i].key) : 0.0;
+    view.batch.vertices[list + i] = i < found ? shared.list[i].vertex : kNoVertex;
+    view.batch.scores[list + i] = i < found ? double_of(shared.list[i].key) : 0.0;
   }
   if (block.rank() != 0) return;
   GroupFigures figures;
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(kSelectBlock) dense_select_kernel(const __grid
   figures.edges = view.counts[query].edges;
   figures.reached = reached;
   figures.nanoseconds = cuda::nanoseconds_now() - view.counts[query].begin;
-  view.figures[row] = figures;
+  view.batch.figures[row] = figures;
 }
 
 }  // namespace sluice::ppr

@@ -27,14 +27,10 @@ struct QueriesView {
   RoomView room;  ///< of the first block
   std::uint64_t room_bytes = 0;
   Instance first = 0;  ///< query of row 0
-  const Seed* seeds = nullptr;
-  const std::uint64_t* seed_offsets = nullptr;  ///< [all rows + 1]
-  const std::uint32_t* rows = nullptr;          ///< [count]
+  BatchView batch;
+  const std::uint32_t* rows = nullptr;  ///< [count]
   std::uint32_t count = 0;
-  std::uint32_t* next = nullptr;    ///< the next of them that no block works on
-  GroupFigures* figures = nullptr;  ///< [all rows]
-  Vertex* vertices = nullptr;       ///< [all rows, top]
-  double* scores = nullptr;         ///< [all rows, top]
+  std::uint32_t* next = nullptr;  ///< the next of them that no block works on
 };
 
 // ---- kernels
@@ -59,17 +55,15 @@ __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) queries_kernel(
     const std::uint32_t item = block.broadcast(threadIdx.x == 0 ? atomicAdd(view.next, 1u) : 0u, 0);
     if (item >= view.count) return;
     const std::uint32_t row = view.rows[item];
-    const std::uint64_t first_seed = view.seed_offsets[row];
-    const auto seeds = static_cast<std::uint32_t>(view.seed_offsets[row + std::uint64_t{1}] - first_seed);
     const unsigned long long begin = cuda::nanoseconds_now();
-    Query query(block, *reinterpret_cast<Query::Shared*>(shared), room, view.rules,
-                {view.seeds + first_seed, seeds}, view.first + row);
+    Query query(block, *reinterpret_cast<Query::Shared*>(shared), room, view.rules, view.batch.seeds_of(row),
+                view.first + row);
     GroupFigures figures = query.solve();
     const std::uint64_t list = std::uint64_t{row} * view.rules.top;
-    if (figures.abandoned == 0) query.write_top(view.vertices + list, view.scores + list);
+    if (figures.abandoned == 0) query.write_top(view.batch.vertices + list, view.batch.scores + list);
     query.clear();
     figures.nanoseconds = cuda::nanoseconds_now() - begin;
-    if (threadIdx.x == 0) view.figures[row] = figures;
+    if (threadIdx.x == 0) view.batch.figures[row] = figures;
   }
 }
 
