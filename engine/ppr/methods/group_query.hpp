@@ -9,18 +9,6 @@
 
 namespace sluice::ppr {
 
-/// As select_first(), where the lanes' memory is.
-template <class Room, class Group, class Shared, class At>
-SLUICE_HD RankCut select_in(const Group& group, Shared& shared, std::uint32_t count, std::uint32_t wanted,
-                            At&& at) {
-  if constexpr (Room::kAlone) {
-    SelectRoom bins{};
-    return select_first(group, bins, count, wanted, at);
-  } else {
-    return select_first(group, shared.select, count, wanted, at);
-  }
-}
-
 /// The list of `table`, as TopList. It is put in order in `room`, which is the table or takes no less.
 template <class Group, class Shared, class Room>
 SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Room& room, const Room& table,
@@ -60,7 +48,13 @@ SLUICE_HD RankCut next_stage(const Group& group, Shared& shared, const QueryRule
   const auto chosen = static_cast<std::uint64_t>(std::ceil(rules.expand * static_cast<double>(size)));
   if (chosen >= size) return kAll;
   if (chosen == 0) return kNone;
-  return select_in<Room>(group, shared, size, static_cast<std::uint32_t>(chosen), at);
+  const auto wanted = static_cast<std::uint32_t>(chosen);
+  if constexpr (Room::kAlone) {
+    SelectRoom select{};
+    return select_first(group, select, size, wanted, at);
+  } else {
+    return select_first(group, shared.select, size, wanted, at);
+  }
 }
 
 template <class Group, class Room = GroupRoom<Group>>
