@@ -135,7 +135,7 @@ __device__ __forceinline__ void append(const WorklistView& view, const RoundPlac
   }
 }
 
-/// Calls body(v, mine) for every v below `count`; all lanes of a warp come equally often.
+/// Calls body(v, valid) for every v below `count`; all lanes of a warp come equally often.
 template <class Team, class Body>
 __device__ void over_all(const Team& team, std::uint64_t count, Body&& body) {
   for (std::uint64_t base = 0; base < count; base += team.size()) {
