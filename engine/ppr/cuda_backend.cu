@@ -1,7 +1,8 @@
-// Queries on a GPU, a query a block. The blocks that fit the GPU at once have a room each (query_room.hpp);
-// queries that did not fit theirs are asked again, by fewer blocks if need be, in rooms four times as large,
-// or side by side (dense/queries.cuh) where that takes less (query_route.hpp). Where the graph is elsewhere,
-// those that lacked lists are asked again once these have come (adjacency/cache.hpp).
+// Queries on a GPU, a query a block. The blocks that fit the GPU at once have a workspace each
+// (query_workspace.hpp); queries that did not fit theirs are asked again, by fewer blocks if need be, in
+// workspaces four times as large, or side by side (dense/queries.cuh) where that takes less
+// (query_route.hpp). Where the graph is elsewhere, those that lacked lists are asked again once these have
+// come (adjacency/cache.hpp).
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -20,7 +21,7 @@
 #include "engine/ppr/methods/query_kernels.cuh"
 #include "engine/ppr/query_route.hpp"
 #include "engine/ppr/query_rules.hpp"
-#include "engine/ppr/rooms.cuh"
+#include "engine/ppr/workspaces.cuh"
 
 namespace sluice::ppr {
 
@@ -53,7 +54,7 @@ class CudaPpr final : public Backend {
         pending_(device, rows_, "queries at work"),
         pending_there_(device, rows_, "queries at work"),
         next_(device, 1, "the next query"),
-        route_(limits(), first_room(graph.vertices(), options)) {
+        route_(limits(), first_workspace(graph.vertices(), options)) {
     if (limits().rows) dense_.emplace(device, *graph_, options);
     const std::vector<std::uint32_t> stages = stages_of(options);
     stages_ = Buffer<std::uint32_t>(device, stages.size(), "steps of stages");
@@ -76,7 +77,7 @@ class CudaPpr final : public Backend {
   }
 
   void rest() override {
-    rooms_.give_back();
+    workspaces_.give_back();
     if (dense_) dense_->give_back();
     if (lists_) lists_->rest();
   }
@@ -141,15 +142,15 @@ class CudaPpr final : public Backend {
     route_.begin(left);
     while (left > 0) {
       if (route_.goes_side_by_side(left) && answer_side_by_side(left, count)) break;
-      left = ask(route_.room(), first, left, count);
+      left = ask(route_.workspace(), first, left, count);
       route_.outgrown(left);
     }
     limit_ = std::min(2 * limit_, rows_);
   }
 
   /// Asks the queries that are pending, again and again where lists have to come. Those that did not fit the
-  /// room are pending then; returns how many.
-  std::uint64_t ask(const RoomShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
+  /// workspace are pending then; returns how many.
+  std::uint64_t ask(const WorkspaceShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
     too_small_.clear();
     while (pending > 0) {
       make_way(shape);
@@ -163,23 +164,23 @@ class CudaPpr final : public Backend {
         pending = postpone(pending);
       }
     }
-    if (std::exchange(alone_, false)) lists_->give_back();  // it has the memory of others' rooms
+    if (std::exchange(alone_, false)) lists_->give_back();  // it has the memory of others' workspaces
     std::copy(too_small_.begin(), too_small_.end(), pending_.data());
     return too_small_.size();
   }
 
-  /// Lists take less where a room would not fit beside them.
-  void make_way(const RoomShape& shape) {
+  /// Lists take less where a workspace would not fit beside them.
+  void make_way(const WorkspaceShape& shape) {
     if (!lists_) return;
-    if (shape.bytes() > device_.memory().available() + rooms_.bytes()) {
-      rooms_.give_back();
+    if (shape.bytes() > device_.memory().available() + workspaces_.bytes()) {
+      workspaces_.give_back();
       lists_->give_back();
     }
     lists_->prepare(shape.bytes(), alone_);
   }
 
   /// Where lists of all pending do not fit at once: a quarter of the queries goes on, with none to begin
-  /// with. One alone has all memory for lists but that of its room.
+  /// with. One alone has all memory for lists but that of its workspace.
   std::uint64_t postpone(std::uint64_t pending) {
     if (alone_) throw_too_many_lists(*lists_, host_graph_);
     const std::uint64_t kept = std::max<std::uint64_t>(pending / 4, 1);
@@ -187,7 +188,7 @@ class CudaPpr final : public Backend {
     limit_ = kept;
     alone_ = kept == 1;
     if (alone_) {
-      rooms_.give_back();
+      workspaces_.give_back();
       lists_->give_back();
     } else {
       lists_->clear();
@@ -213,14 +214,14 @@ class CudaPpr final : public Backend {
 
   /// Answers the queries that are pending. False where the memory is too short for it.
   bool answer_side_by_side(std::uint64_t pending, std::uint64_t count) {
-    if (rooms_.bytes() > device_.memory().available()) rooms_.give_back();
+    if (workspaces_.bytes() > device_.memory().available()) workspaces_.give_back();
     copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
     if (!dense_->answer(batch(), rules(), pending_there_.data(), pending, stream_)) {
       if (options_.state == State::dense)
         throw BudgetError(
             "--state dense: too little memory for a row a vertex (raise --device-memory, or leave it out)");
       dense_.reset();
-      route_.keep_to_rooms();
+      route_.keep_to_workspaces();
       return false;
     }
     bring_figures(count);
@@ -234,15 +235,15 @@ class CudaPpr final : public Backend {
   }
 
   /// Asks the queries that are pending, and brings their figures.
-  void launch(const RoomShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
+  void launch(const WorkspaceShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
     const std::uint64_t wanted = std::min<std::uint64_t>(pending, blocks_);
     if (dense_ && dense_->bytes() > device_.memory().available()) dense_->give_back();
-    const unsigned blocks = rooms_.prepare(device_, shape, wanted, stream_);
+    const unsigned blocks = workspaces_.prepare(device_, shape, wanted, stream_);
     copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
     cuda::check(cudaMemsetAsync(next_.data(), 0, next_.bytes(), stream_.get()), "clearing");
     QueriesView view;
     view.rules = rules();
-    view.room = rooms_.first(), view.room_bytes = shape.bytes();
+    view.workspace = workspaces_.first(), view.workspace_bytes = shape.bytes();
     view.first = first;
     view.batch = batch();
     view.rows = pending_there_.data(), view.count = static_cast<std::uint32_t>(pending);
@@ -296,7 +297,7 @@ class CudaPpr final : public Backend {
   Buffer<double> scores_;
   Buffer<GroupFigures> figures_;
   ChargedVector<std::uint32_t> waiting_;    ///< rows that no block works on, the next one last
-  ChargedVector<std::uint32_t> too_small_;  ///< rows whose room was
+  ChargedVector<std::uint32_t> too_small_;  ///< rows whose workspace was
   std::uint64_t limit_ = rows_;             ///< queries under way at once
   std::uint64_t rounds_ = 0;                ///< in which lists came
   std::uint64_t restarts_ = 0;              ///< of queries that missed some
@@ -305,7 +306,7 @@ class CudaPpr final : public Backend {
   Staging<std::uint32_t> pending_;  ///< rows of queries without an answer
   Buffer<std::uint32_t> pending_there_, next_, stages_;
   QueryRoute route_;
-  Rooms rooms_;
+  Workspaces workspaces_;
   std::optional<DenseQueries> dense_;  ///< where queries may come to it
   Seeds seeds_;
   ChargedVector<Seed> batch_seeds_;

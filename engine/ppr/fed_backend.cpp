@@ -112,8 +112,10 @@ class FedPpr final : public Backend {
       limit_ = std::min(2 * limit_, kMostFedQueries);
     }
     // Those under way will take more.
-    const auto has_room = [this] { return flights_.empty() || device_.memory().available() > memory_ / 4; };
-    while (!pending_.empty() && flights_.size() < limit_ && has_room()) {
+    const auto has_workspace = [this] {
+      return flights_.empty() || device_.memory().available() > memory_ / 4;
+    };
+    while (!pending_.empty() && flights_.size() < limit_ && has_workspace()) {
       try {
         flights_.push_back(std::make_unique<Flight>(device_, graph_.out.view(), options_, pending_.back()));
       } catch (const BudgetError&) {

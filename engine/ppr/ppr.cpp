@@ -16,8 +16,8 @@
 #include "engine/ppr/adjacency/in_edges.hpp"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/dense/state.hpp"
-#include "engine/ppr/query_room.hpp"
 #include "engine/ppr/query_rules.hpp"
+#include "engine/ppr/query_workspace.hpp"
 #include "engine/ppr/reached.hpp"
 
 namespace sluice::ppr {
@@ -42,20 +42,20 @@ void require_meaning(const Device& device, const Graph& graph, const Starts& sta
 }
 
 #if defined(SLUICE_HAVE_CUDA)
-/// Of a GPU's memory: the graph, and one query in the smallest room.
+/// Of a GPU's memory: the graph, and one query in the smallest workspace.
 std::uint64_t smallest_on_gpu(const Graph& graph, const Options& options, bool in_place) {
   return cuda_graph_bytes(graph, options, in_place) + ppr_row_bytes(options) +
-         first_room(graph.vertices(), options).bytes();
+         first_workspace(graph.vertices(), options).bytes();
 }
 
-/// The same where lists are brought: some of them, and one query in the smallest room.
+/// The same where lists are brought: some of them, and one query in the smallest workspace.
 std::uint64_t smallest_fed_on_gpu(const Graph& graph, const Options& options) {
-  const std::uint64_t first = first_room(graph.vertices(), options).bytes();
+  const std::uint64_t first = first_workspace(graph.vertices(), options).bytes();
   return list_cache_bytes(graph, options) + ppr_row_bytes(options) + 2 * first;
 }
 
-/// Of `queries` in batches, with so much memory left. A room that would be as large as a column of rows is
-/// never made (query_route.hpp), and a group is as narrow as what is left of a batch.
+/// Of `queries` in batches, with so much memory left. A workspace that would be as large as a column of rows
+/// is never made (query_route.hpp), and a group is as narrow as what is left of a batch.
 void plan_side_by_side(Plan& plan, const Graph& graph, const Options& options, std::uint64_t queries,
                        std::uint64_t memory) {
   const std::uint64_t n = graph.vertices(), in_edges = InEdgesOnDevice::bytes(graph, options.weighted);
@@ -266,10 +266,10 @@ Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, co
   plan.batch_bytes = ppr_batch_rows(device, options, range.end - range.begin) * ppr_row_bytes(options);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
-    const RoomShape first = first_room(n, options);
+    const WorkspaceShape first = first_workspace(n, options);
     plan.in_place = is_read_in_place(device, graph, options, paging);
     plan.graph_bytes = cuda_graph_bytes(graph, options, plan.in_place);
-    plan.largest_query_bytes = RoomShape::of(n, n, first.asked, first.steps).bytes();
+    plan.largest_query_bytes = WorkspaceShape::of(n, n, first.asked, first.steps).bytes();
     plan.smallest_bytes = smallest_on_gpu(graph, options, plan.in_place);
     if (!plan.in_place && is_out_of_core(device, graph, options, paging))
       plan_fed_on_gpu(plan, device, graph, options, paging);

@@ -39,7 +39,7 @@ class Sink {
   virtual ~Sink() = default;
   /// Called in order of query; the spans are valid during the call only.
   virtual void write(const Batch& batch) = 0;
-  /// Whom write() asks queries of its own, null: none. Those that were answered then make room for them
+  /// Whom write() asks queries of its own, null: none. Those that were answered then free memory for them
   /// first, and a run on the same device shares the graph with it.
   virtual const Backend* asks() const { return nullptr; }
 };

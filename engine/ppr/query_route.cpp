@@ -10,14 +10,14 @@ namespace sluice::ppr {
 
 namespace {
 
-/// A block goes through so much of its room in the time in which a group goes through a column of its rows:
-/// GD(12) of one query on an H200 takes 68 ms for 13.2 MB of room, and 1.8 ms for 7.4 MB of rows (dblp-2010);
-/// 6.3 ms for 0.87 MB, and 0.35 ms for 0.48 MB (pubmed).
+/// A block goes through so much of its workspace in the time in which a group goes through a column of its
+/// rows: GD(12) of one query on an H200 takes 68 ms for 13.2 MB of workspace, and 1.8 ms for 7.4 MB of rows
+/// (dblp-2010); 6.3 ms for 0.87 MB, and 0.35 ms for 0.48 MB (pubmed).
 constexpr double kRowsFaster = 16;
 /// As many blocks, each alone, would do what all do together: they share processors and the L2. There, 33
-/// (pubmed) to 92 (citeseer, whose rooms the L2 holds) of 528.
+/// (pubmed) to 92 (citeseer, whose workspaces the L2 holds) of 528.
 constexpr double kBlocksOfOne = 8;
-/// Of its room, in the mean: a query that outgrows one has not been in all of it often.
+/// Of its workspace, in the mean: a query that outgrows one has not been in all of it often.
 constexpr double kOutgrown = 0.5;
 /// Batches before the last one count as no more queries than this.
 constexpr double kRemembered = 32;
@@ -33,10 +33,10 @@ std::uint64_t least_edges_side_by_side(std::uint64_t vertices, std::uint64_t edg
   return (vertices + edges) / (kTableEdges + width / kColumnsOfMore);
 }
 
-QueryRoute::QueryRoute(const RouteLimits& limits, const RoomShape& first) : limits_(limits) {
+QueryRoute::QueryRoute(const RouteLimits& limits, const WorkspaceShape& first) : limits_(limits) {
   sizes_.push_back({first});
   while (!sizes_.back().shape.takes_all())
-    sizes_.push_back({larger_room(sizes_.back().shape, limits_.vertices)});
+    sizes_.push_back({larger_workspace(sizes_.back().shape, limits_.vertices)});
 }
 
 void QueryRoute::begin(std::uint64_t queries) {
@@ -51,17 +51,17 @@ void QueryRoute::begin(std::uint64_t queries) {
     ++at_;
     begun_ = true;
     if (!goes_side_by_side(queries)) continue;
-    --at_;  // no room comes after it
+    --at_;  // no workspace comes after it
     break;
   }
   begun_ = false;
 }
 
-/// Of so many queries that come to a room; below 1, one that may come. For a byte of a room that a block
-/// alone goes through, 1. Those who outgrow the room take the cheaper way from there.
-double QueryRoute::cost_in_rooms(std::size_t at, double queries) const {
+/// Of so many queries that come to a workspace; below 1, one that may come. For a byte of a workspace that a
+/// block alone goes through, 1. Those who outgrow the workspace take the cheaper way from there.
+double QueryRoute::cost_in_workspaces(std::size_t at, double queries) const {
   if (at == sizes_.size()) return kNever;
-  const RoomShape& shape = sizes_[at].shape;
+  const WorkspaceShape& shape = sizes_[at].shape;
   if (DenseShape{limits_.vertices}.query_bytes() <= shape.bytes()) return kNever;
   double come = 0, fit = 0, used = 0;  // of those who are remembered
   for (std::size_t i = begun_ || at > at_ ? at : 0; i < sizes_.size(); ++i) {
@@ -76,7 +76,7 @@ double QueryRoute::cost_in_rooms(std::size_t at, double queries) const {
   const double left = queries * (1 - fit / come);
   const double together = std::max(1.0, queries * kBlocksOfOne / static_cast<double>(limits_.blocks));
   const double here = std::min(queries, together) * static_cast<double>(shape.bytes()) * used / come;
-  return here + std::min(cost_side_by_side(left), cost_in_rooms(at + 1, left));
+  return here + std::min(cost_side_by_side(left), cost_in_workspaces(at + 1, left));
 }
 
 double QueryRoute::cost_side_by_side(double queries) const {
@@ -86,12 +86,12 @@ double QueryRoute::cost_side_by_side(double queries) const {
 }
 
 bool QueryRoute::goes_side_by_side(std::uint64_t queries) const {
-  if (!limits_.rows || !limits_.rooms) return limits_.rows;
+  if (!limits_.rows || !limits_.workspaces) return limits_.rows;
   const auto asked = static_cast<double>(queries);
   const bool known = std::ranges::any_of(sizes_, [](const Size& size) { return size.queries > 0; });
-  const double in_rooms = cost_in_rooms(at_, asked);
-  if (!begun_ && !known) return in_rooms == kNever;
-  return cost_side_by_side(asked) <= in_rooms;
+  const double in_workspaces = cost_in_workspaces(at_, asked);
+  if (!begun_ && !known) return in_workspaces == kNever;
+  return cost_side_by_side(asked) <= in_workspaces;
 }
 
 void QueryRoute::outgrown(std::uint64_t queries) {

@@ -12,20 +12,20 @@ constexpr std::uint64_t kVerticesAtOnce = 1u << 12;
 /// Enough for most queries of the local methods. What does not fit has been worked on in vain, by a quarter
 /// of what it takes in the end.
 constexpr std::uint64_t kFirstReached = 1u << 11;
-constexpr std::uint64_t kRoomStep = 4;
+constexpr std::uint64_t kMostStatesStep = 4;
 
 }  // namespace
 
-RoomShape first_room(std::uint64_t vertices, const Options& options) {
+WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options) {
   if (goes_one_by_one(options)) {  // which sorts all that it has reached
     const auto steps = *std::max_element(options.stages.begin(), options.stages.end());
-    return RoomShape::of(kFirstReached, vertices, vertices, static_cast<std::uint64_t>(steps));
+    return WorkspaceShape::of(kFirstReached, vertices, vertices, static_cast<std::uint64_t>(steps));
   }
-  return RoomShape::of(kFirstReached, vertices, options.top <= kSortedHere ? 0 : options.top);
+  return WorkspaceShape::of(kFirstReached, vertices, options.top <= kSortedHere ? 0 : options.top);
 }
 
-RoomShape larger_room(const RoomShape& room, std::uint64_t vertices) {
-  return RoomShape::of(room.limit * kRoomStep, vertices, room.asked, room.steps);
+WorkspaceShape larger_workspace(const WorkspaceShape& workspace, std::uint64_t vertices) {
+  return WorkspaceShape::of(workspace.limit * kMostStatesStep, vertices, workspace.asked, workspace.steps);
 }
 
 bool may_go_side_by_side(const Options& options) {

@@ -1,4 +1,4 @@
-// What a group of threads is told about its queries (group_query.hpp), and what it answers beside the lists.
+// What a group of threads gets for its queries (group_query.hpp), and what it answers beside the lists.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "engine/ppr/mass.hpp"
 #include "engine/ppr/methods/walks.hpp"
 #include "engine/ppr/options.hpp"
-#include "engine/ppr/query_room.hpp"
+#include "engine/ppr/query_workspace.hpp"
 #include "engine/ppr/seeds.hpp"
 #include "partition/graph.hpp"
 
@@ -83,7 +83,7 @@ struct GroupFigures {
   Mass scored = 0, held = 0;
   std::uint64_t edges = 0, nanoseconds = 0;
   std::uint32_t reached = 0;
-  std::uint32_t abandoned = 0;  ///< it did not fit the room, or lacks lists
+  std::uint32_t abandoned = 0;  ///< it did not fit the workspace, or lacks lists
   std::uint32_t lacking = 0;    ///< lists that it came to and that are not at hand; some count several times
 };
 
@@ -101,10 +101,10 @@ struct BatchView {
   }
 };
 
-/// The room that a run begins with; queries that do not fit are asked again in a larger one.
-RoomShape first_room(std::uint64_t vertices, const Options& options);
+/// The workspace that a run begins with; queries that do not fit are asked again in a larger one.
+WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options);
 /// The next larger one.
-RoomShape larger_room(const RoomShape& room, std::uint64_t vertices);
+WorkspaceShape larger_workspace(const WorkspaceShape& workspace, std::uint64_t vertices);
 
 /// May queries of this run be answered side by side, by a GPU that has the graph (dense/queries.cuh)?
 bool may_go_side_by_side(const Options& options);

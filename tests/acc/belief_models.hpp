@@ -53,19 +53,19 @@ inline EdgeIndex reverse_of(const CsrView& lists, Vertex v, EdgeIndex e) {
 }
 
 /// Messages that were kept, of own edges, are those of one process that has the graph whole, where they are
-/// heard and where they are told.
+/// received and where they are sent.
 inline void expect_same_messages(const Graph& graph, unsigned states, const acc::AccGraph& where,
                                  const acc::BeliefResult& found, const acc::BeliefResult& expected) {
   const CsrView lists = graph.out.view();
-  std::vector<double> heard(states), told(states), all(graph.edges() * states), rest(all.size());
+  std::vector<double> received(states), sent(states), all(graph.edges() * states), rest(all.size());
   expected.messages->read(0, all, rest);
   for (std::uint64_t v = where.first(); v < where.last(); ++v) {
     for (EdgeIndex e = lists.offsets[v]; e < lists.offsets[v + 1]; ++e) {
-      found.messages->read(e, heard, told);
+      found.messages->read(e, received, sent);
       const EdgeIndex back = reverse_of(lists, static_cast<Vertex>(v), e);
       for (unsigned x = 0; x < states; ++x) {
-        ASSERT_EQ(heard[x], all[e * states + x]) << v << " along " << e;
-        ASSERT_EQ(told[x], all[back * states + x]) << v << " along " << e;
+        ASSERT_EQ(received[x], all[e * states + x]) << v << " along " << e;
+        ASSERT_EQ(sent[x], all[back * states + x]) << v << " along " << e;
       }
     }
   }

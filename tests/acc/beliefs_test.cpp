@@ -70,11 +70,11 @@ std::vector<double> plain_beliefs(const Graph& graph, const acc::BeliefModel& mo
       for (EdgeIndex e = graph.out.offsets[u]; e < graph.out.offsets[u + 1ull]; ++e) {
         long double sum = 0;
         for (unsigned y = 0; y < states; ++y) {
-          long double told = 0;
+          long double sent = 0;
           for (unsigned x = 0; x < states; ++x)
-            told += product(u, x, graph.out.targets[e]) *
+            sent += product(u, x, graph.out.targets[e]) *
                     std::pow(static_cast<long double>(model.coupling[x * states + y]), weight_of(graph, e));
-          sum += next[e * states + y] = told;
+          sum += next[e * states + y] = sent;
         }
         for (unsigned y = 0; y < states; ++y) {
           next[e * states + y] /= sum;

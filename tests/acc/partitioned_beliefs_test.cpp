@@ -102,12 +102,12 @@ TEST_P(PartitionedBeliefs, ConvergeToWhatIsVerified) {
 /// Messages of which one number is another one.
 class WrongMessage final : public acc::KeptMessages {
  public:
-  WrongMessage(const acc::KeptMessages& right, EdgeIndex edge, double heard, double told)
-      : right_(right), edge_(edge), change_{heard, told} {}
-  void read(EdgeIndex first, std::span<double> heard, std::span<double> told) const override {
-    right_.read(first, heard, told);
+  WrongMessage(const acc::KeptMessages& right, EdgeIndex edge, double received, double sent)
+      : right_(right), edge_(edge), change_{received, sent} {}
+  void read(EdgeIndex first, std::span<double> received, std::span<double> sent) const override {
+    right_.read(first, received, sent);
     const std::uint64_t at = (edge_ - first) * 3;
-    if (edge_ >= first && at < heard.size()) heard[at] += change_[0], told[at] += change_[1];
+    if (edge_ >= first && at < received.size()) received[at] += change_[0], sent[at] += change_[1];
   }
 
  private:
@@ -158,14 +158,14 @@ TEST_P(PartitionedBeliefs, AreVerifiedAsThoseOfOneProcess) {
         found.messages = std::make_shared<WrongMessage>(*right, edge, 0.1, 0);
         expect_fault("verify: ");
         found.messages = std::make_shared<WrongMessage>(*right, edge, 1e-14, 0);
-        expect_fault("told is not what others have told");
+        expect_fault("received is not what others have sent");
         found.messages = std::make_shared<WrongMessage>(*right, edge, 0, 1e-14);
-        expect_fault("told is not what others have told");
+        expect_fault("received is not what others have sent");
       }
       found.messages = right;
       for (const std::uint64_t v : {std::uint64_t{1}, graph.vertices() - 1}) {
         found.beliefs[v * 3 + 1] += 0.01f;
-        expect_fault("by what it was told it would be");
+        expect_fault("by what it received it would be");
         found.beliefs[v * 3 + 1] -= 0.01f;
       }
     });
@@ -258,7 +258,7 @@ TEST(PartitionedBeliefRuns, TakeTheDeviceMemoryThatIsPlanned) {
   }
 }
 
-/// A rank that has no room for the buffers says so before anything travels.
+/// A rank that lacks memory for the buffers says so before anything travels.
 TEST(BlockExchange, KeepsTheBudget) {
   const HostCeiling little(1000);
   Meeting::run(2, [&](int rank, Meeting& meeting) {

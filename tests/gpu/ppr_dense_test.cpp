@@ -105,10 +105,10 @@ TEST_F(GpuPprDense, EndsWhereNoMassIsLeft) {
 
 TEST_F(GpuPprDense, BeginsWhereTablesWouldBeAsLarge) {
   const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::none);
-  const ppr::RoomShape first = ppr::first_room(graph.vertices(), {});
+  const ppr::WorkspaceShape first = ppr::first_workspace(graph.vertices(), {});
   const std::uint64_t row = ppr::DenseShape{graph.vertices()}.query_bytes();
   ASSERT_GT(row, first.bytes());
-  ASSERT_LE(row, larger_room(first, graph.vertices()).bytes());
+  ASSERT_LE(row, larger_workspace(first, graph.vertices()).bytes());
   ppr::Options options;
   options.length = 3;
   Starts starts;
@@ -139,8 +139,8 @@ TEST_F(GpuPprDense, LeavesTheFirstTableAloneAndReturns) {
   for (Instance query = 0; query < 5; ++query)
     bytes.push_back(backend->solve(query, 1).figures[0].peak_bytes);
   const std::uint64_t row = ppr::DenseShape{graph.vertices(), 1}.query_bytes();
-  const std::uint64_t room = ppr::first_room(graph.vertices(), options).bytes();
-  EXPECT_EQ(bytes, (std::vector{row, row, room, room, row}));
+  const std::uint64_t workspace = ppr::first_workspace(graph.vertices(), options).bytes();
+  EXPECT_EQ(bytes, (std::vector{row, row, workspace, workspace, row}));
 }
 
 TEST_F(GpuPprDense, IsNarrowerOrLeftOutWhereMemoryIsShort) {

@@ -9,7 +9,7 @@
 #include "engine/ppr/adjacency/cache.hpp"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/evaluate.hpp"
-#include "engine/ppr/query_room.hpp"
+#include "engine/ppr/query_workspace.hpp"
 #include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"
 #include "partition/elsewhere.hpp"
@@ -115,12 +115,12 @@ TEST_F(GpuFedPpr, EmptiesACacheThatIsTooSmall) {
 }
 
 #if defined(SLUICE_HAVE_CUDA)  // for list_cache_bytes()
-/// A query from a vertex without out-edges takes a room for all vertices, which is more than half of what is
-/// left.
-TEST_F(GpuFedPpr, GivesMemoryOfListsToRooms) {
+/// A query from a vertex without out-edges takes a workspace for all vertices, which is more than half of
+/// what is left.
+TEST_F(GpuFedPpr, GivesMemoryOfListsToWorkspaces) {
   const auto make = [] { return generated(io::GraphKind::rmat, 14, false, io::WeightRule::none); };
   const Graph in_memory = make(), in_file = elsewhere(make());
-  const std::uint64_t n = in_memory.vertices(), room = ppr::RoomShape::of(n, n, 0).bytes();
+  const std::uint64_t n = in_memory.vertices(), workspace = ppr::WorkspaceShape::of(n, n, 0).bytes();
   ppr::Options options;
   options.length = 1;
   options.dangling = ppr::Dangling::uniform;
@@ -130,12 +130,12 @@ TEST_F(GpuFedPpr, GivesMemoryOfListsToRooms) {
   }
   const Starts starts = starts_of(queries);
   const Ran whole = ran(host_, in_memory, starts, options);
-  const auto small = open_gpu(room + list_cache_bytes(in_memory, options) + (3u << 18));
+  const auto small = open_gpu(workspace + list_cache_bytes(in_memory, options) + (3u << 18));
 
   const Ran fed = ran(*small, in_file, starts, options);
 
   expect_same(fed, whole);
-  EXPECT_EQ(fed.stats.peak_query_bytes, room);
+  EXPECT_EQ(fed.stats.peak_query_bytes, workspace);
   EXPECT_LE(small->memory().peak(), small->memory().ceiling());
 }
 
@@ -156,8 +156,8 @@ TEST_F(GpuFedPpr, GivesNearlyAllMemoryToOneQueryAlone) {
   ppr::Options options;
   options.length = 2;
   options.weighted = true;
-  const std::uint64_t n = in_memory.vertices(), room = ppr::RoomShape::of(n, n, 0).bytes();
-  const auto small = open_gpu(list_cache_bytes(in_memory, options) + room + lists + (64u << 10));
+  const std::uint64_t n = in_memory.vertices(), workspace = ppr::WorkspaceShape::of(n, n, 0).bytes();
+  const auto small = open_gpu(list_cache_bytes(in_memory, options) + workspace + lists + (64u << 10));
   const Starts starts = starts_of({{{hub, 1}}, {{1, 1}}, {{2, 1}}});
 
   const Ran fed = ran(*small, in_file, starts, options);

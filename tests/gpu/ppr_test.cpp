@@ -44,13 +44,13 @@ class GpuPpr : public OnGpu {
     return found;
   }
 
-  /// Queries of one batch by where they were answered: in the room that a run begins with, whose table
+  /// Queries of one batch by where they were answered: in the workspace that a run begins with, whose table
   /// hashes, or in a larger one, where they were asked again.
   struct Asked {
     std::size_t once = 0, again = 0;
   };
   static Asked asked(const KeptRows& rows, const Graph& graph, const ppr::Options& options) {
-    const ppr::RoomShape first = ppr::first_room(graph.vertices(), options);
+    const ppr::WorkspaceShape first = ppr::first_workspace(graph.vertices(), options);
     EXPECT_FALSE(first.takes_all());
     Asked asked;
     for (const ppr::QueryFigures& figures : rows.figures)
@@ -89,7 +89,7 @@ TEST_F(GpuPpr, AnswersAsTheHostInTablesThatHash) {
   EXPECT_GT(all.again, 0u);
 }
 
-TEST_F(GpuPpr, AsksAgainWhereQueriesReachMoreThanTheirRoom) {
+TEST_F(GpuPpr, AsksAgainWhereQueriesReachMoreThanTheirWorkspace) {
   const Graph graph = generated(io::GraphKind::kronecker, brief() ? 13 : 16, true, io::WeightRule::uniform);
   ppr::Options options;
   options.state = ppr::State::sparse;
@@ -136,7 +136,7 @@ TEST_F(GpuPpr, ListsAsManyAsAreAskedFor) {
   }
 }
 
-TEST_F(GpuPpr, WorksInBatchesAndFewRoomsWhereMemoryIsShort) {
+TEST_F(GpuPpr, WorksInBatchesAndFewWorkspacesWhereMemoryIsShort) {
   const Graph graph = generated(io::GraphKind::rmat, 14, false, io::WeightRule::none);
   const auto small = open_gpu(3u << 20);
   ppr::Options options;
@@ -183,7 +183,7 @@ TEST_F(GpuPpr, ReadsListsInPlaceWhereTheyDoNotFit) {
 }
 
 TEST_F(GpuPpr, EvaluatesWhereMemoryIsShort) {
-  // Three graphs fit, and the rooms of one of the three runs, which takes whatever is left.
+  // Three graphs fit, and the workspaces of one of the three runs, which takes whatever is left.
   const Graph graph = generated(io::GraphKind::rmat, brief() ? 9 : 14, false, io::WeightRule::none);
   ppr::Options options;
   options.method = ppr::Method::staged;

@@ -84,7 +84,7 @@ TEST(GroupQuery, IsAskedAgainUntilItsListsHaveCome) {
     SCOPED_TRACE(name);
     HostRules rules(graph);
     const std::uint64_t n = graph.vertices();
-    const Space space(ppr::RoomShape::of(n, n, n, 3));
+    const Space space(ppr::WorkspaceShape::of(n, n, n, 3));
     auto queries = queries_of(graph);
     queries.erase(queries.begin() + 1, queries.end() - 1);
     const auto compare = [&]<template <class> class Query>(std::vector<ppr::Options> methods) {
@@ -116,7 +116,7 @@ TEST(GroupQuery, AsksForAListARoundAndForNoneWithoutMass) {
   ppr::Options options;
   options.length = 3;
   const ppr::Seeds seeds = seeds_of(path, {{0, 1}});
-  const Space space(ppr::RoomShape::of(6, 6, 0));
+  const Space space(ppr::WorkspaceShape::of(6, 6, 0));
   ListsThatCome lists(path, rules.of(options));
   const auto ask = [&](const ppr::QueryRules& own) { return answer_alone(space, own, seeds); };
 
@@ -133,7 +133,8 @@ TEST(GroupQuery, LacksListsInThreadsThatMeet) {
   const Graph graph = generated(io::GraphKind::kronecker, 7, true, io::WeightRule::uniform);
   HostRules rules(graph);
   const ppr::Seeds seeds = seeds_of(graph, queries_of(graph).back());
-  const Space together(ppr::RoomShape::of(128, 128, 0)), one_by_one(ppr::RoomShape::of(128, 128, 128, 3));
+  const Space together(ppr::WorkspaceShape::of(128, 128, 0)),
+      one_by_one(ppr::WorkspaceShape::of(128, 128, 128, 3));
   for (const ppr::Options& options : short_methods()) {
     ListsThatCome lists(graph, rules.of(options));
     ask_until_answered(lists, together, Expected(graph, options, seeds),

@@ -1,5 +1,5 @@
 // A query by a group of threads is the query by one, to the bit: its scores, its list and its figures, in a
-// room of any size.
+// workspace of any size.
 #include "engine/ppr/methods/group_query.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ TEST(GroupQuery, IsThatOfOneThreadToTheBit) {
     SCOPED_TRACE(name);
     HostRules rules(graph);
     const std::uint64_t n = graph.vertices();
-    const Space space(ppr::RoomShape::of(1u << 9, n, 0)), roomy(ppr::RoomShape::of(n, n, 0));
+    const Space space(ppr::WorkspaceShape::of(1u << 9, n, 0)), ample(ppr::WorkspaceShape::of(n, n, 0));
     auto queries = queries_of(graph);
     queries.erase(queries.begin() + 1, queries.end() - 2);
     for (ppr::Options options : group_methods()) {
@@ -24,11 +24,11 @@ TEST(GroupQuery, IsThatOfOneThreadToTheBit) {
           const ppr::Seeds seeds = seeds_of(graph, of_query);
           const Expected expected(graph, options, seeds);
           const bool fits = expected.figures.reached <= space.view().limit;
-          expect_same(answer_alone(fits ? space : roomy, rules.of(options), seeds), expected);
+          expect_same(answer_alone(fits ? space : ample, rules.of(options), seeds), expected);
         }
       }
     }
-    EXPECT_TRUE(space.is_clear() && roomy.is_clear());
+    EXPECT_TRUE(space.is_clear() && ample.is_clear());
   }
 }
 
@@ -36,7 +36,7 @@ TEST(GroupQuery, IsTheSameForThreadsThatMeetInOneTable) {
   const Graph graph = generated(io::GraphKind::kronecker, 7, true, io::WeightRule::uniform);
   HostRules rules(graph);
   const ppr::Seeds seeds = seeds_of(graph, queries_of(graph).back());
-  const Space small(ppr::RoomShape::of(32, 128, 0)), all(ppr::RoomShape::of(128, 128, 0));
+  const Space small(ppr::WorkspaceShape::of(32, 128, 0)), all(ppr::WorkspaceShape::of(128, 128, 0));
   for (const ppr::Options& options : short_methods()) {
     const Expected expected(graph, options, seeds);
     expect_same(answer_together(all, rules.of(options), seeds), expected);
@@ -51,7 +51,7 @@ TEST(GroupOneByOne, IsThatOfOneThreadToTheBit) {
     SCOPED_TRACE(name);
     HostRules rules(graph);
     const std::uint64_t n = graph.vertices();
-    const Space space(ppr::RoomShape::of(1u << 9, n, n, 3)), roomy(ppr::RoomShape::of(n, n, n, 3));
+    const Space space(ppr::WorkspaceShape::of(1u << 9, n, n, 3)), ample(ppr::WorkspaceShape::of(n, n, n, 3));
     auto queries = queries_of(graph);
     queries.erase(queries.begin() + 1, queries.end() - 2);
     for (ppr::Options options : one_by_one_methods()) {
@@ -62,11 +62,11 @@ TEST(GroupOneByOne, IsThatOfOneThreadToTheBit) {
           const Expected expected(graph, options, seeds);
           const Listed found = answer_alone<ppr::GroupOneByOne>(space, rules.of(options), seeds);
           if (found.figures.abandoned == 0) expect_same(found, expected);
-          expect_same(answer_alone<ppr::GroupOneByOne>(roomy, rules.of(options), seeds), expected);
+          expect_same(answer_alone<ppr::GroupOneByOne>(ample, rules.of(options), seeds), expected);
         }
       }
     }
-    EXPECT_TRUE(space.is_clear() && roomy.is_clear());
+    EXPECT_TRUE(space.is_clear() && ample.is_clear());
   }
 }
 
@@ -74,7 +74,7 @@ TEST(GroupOneByOne, IsTheSameForThreadsThatMeetInTwoTables) {
   const Graph graph = generated(io::GraphKind::kronecker, 7, true, io::WeightRule::uniform);
   HostRules rules(graph);
   const ppr::Seeds seeds = seeds_of(graph, queries_of(graph).back());
-  const Space small(ppr::RoomShape::of(32, 128, 128, 3)), all(ppr::RoomShape::of(128, 128, 128, 3));
+  const Space small(ppr::WorkspaceShape::of(32, 128, 128, 3)), all(ppr::WorkspaceShape::of(128, 128, 128, 3));
   for (ppr::Options options : one_by_one_methods()) {
     options.weighted = true;
     const Expected expected(graph, options, seeds);
@@ -94,7 +94,7 @@ TEST(GroupOneByOne, MakesATableThatHashesAnew) {
   options.expand = 0.5;
   options.table = 4;
   const ppr::Seeds seeds = seeds_of(graph, {{2017, 1}});
-  const Space space(ppr::RoomShape::of(128, graph.vertices(), graph.vertices(), 3));
+  const Space space(ppr::WorkspaceShape::of(128, graph.vertices(), graph.vertices(), 3));
   ASSERT_NE(space.view().mask, 0u);
   const Expected expected(graph, options, seeds);
   const Listed found = answer_alone<ppr::GroupOneByOne>(space, rules.of(options), seeds);
@@ -104,8 +104,8 @@ TEST(GroupOneByOne, MakesATableThatHashesAnew) {
   EXPECT_GT(Expected(graph, options, seeds).figures.reached, 40u);
 }
 
-TEST(GroupQuery, ReachesEverythingInARoomForAll) {
-  // Where all lanes want the last slot at once, none of them must take the room for full.
+TEST(GroupQuery, ReachesEverythingInAWorkspaceForAll) {
+  // Where all lanes want the last slot at once, none of them must take the workspace for full.
   const Graph graph = stat::make_graph(2, {{0, 1}, {0, 1}, {0, 1}, {1, 0}}, false);
   HostRules rules(graph);
   ppr::Options options;
@@ -113,7 +113,7 @@ TEST(GroupQuery, ReachesEverythingInARoomForAll) {
   options.top = 2;
   const ppr::Seeds seeds = seeds_of(graph, {{0, 1}});
   const Expected expected(graph, options, seeds);
-  const Space all(ppr::RoomShape::of(2, 2, 0));
+  const Space all(ppr::WorkspaceShape::of(2, 2, 0));
   for (int repetition = 0; repetition < 20; ++repetition)
     expect_same(answer_together(all, rules.of(options), seeds), expected);
 }
@@ -125,7 +125,7 @@ TEST(GroupQuery, SortsListsThatDoNotFitTheSharedMemory) {
   options.tolerance = 1e-4;
   for (const std::uint32_t top : {1u, 511u, 513u, 5000u}) {
     options.top = top;
-    const Space space(ppr::RoomShape::of(1u << 10, graph.vertices(), top));
+    const Space space(ppr::WorkspaceShape::of(1u << 10, graph.vertices(), top));
     const ppr::Seeds seeds = seeds_of(graph, {{17, 1}});
     const Expected expected(graph, options, seeds);
     expect_same(answer_alone(space, rules.of(options), seeds), expected);

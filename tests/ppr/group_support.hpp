@@ -22,15 +22,15 @@ class ThreadGroup {
  public:
   static constexpr unsigned kSize = 2;
 
-  struct Room {
+  struct Workspace {
     std::barrier<> barrier{kSize};
     std::uint64_t lanes[kSize] = {};
   };
 
-  ThreadGroup(Room& room, unsigned rank) : room_(&room), rank_(rank) {}
+  ThreadGroup(Workspace& workspace, unsigned rank) : workspace_(&workspace), rank_(rank) {}
 
   unsigned rank() const { return rank_; }
-  void sync() const { room_->barrier.arrive_and_wait(); }
+  void sync() const { workspace_->barrier.arrive_and_wait(); }
   template <class T>
   T broadcast(T value, unsigned from) const {
     return exchange(value, [from](const std::uint64_t* lanes) { return lanes[from]; });
@@ -52,14 +52,14 @@ class ThreadGroup {
   }
   template <class T, class Use>
   T exchange(T value, Use&& use) const {
-    room_->lanes[rank_] = value;
+    workspace_->lanes[rank_] = value;
     sync();
-    const T result = static_cast<T>(use(room_->lanes));
+    const T result = static_cast<T>(use(workspace_->lanes));
     sync();
     return result;
   }
 
-  Room* room_;
+  Workspace* workspace_;
   unsigned rank_;
 };
 
@@ -71,26 +71,27 @@ struct Listed {
   std::vector<double> scores;
 };
 
-/// The room's memory, as a group finds it and leaves it.
+/// The workspace's memory, as a group finds it and leaves it.
 class Space {
  public:
-  explicit Space(const ppr::RoomShape& shape)
-      : memory_(shape.bytes() / sizeof(ppr::RoomEntry)),
+  explicit Space(const ppr::WorkspaceShape& shape)
+      : memory_(shape.bytes() / sizeof(ppr::WorkspaceEntry)),
         view_(shape.view(reinterpret_cast<unsigned char*>(memory_.data()))) {}
-  const ppr::RoomView& view() const { return view_; }
+  const ppr::WorkspaceView& view() const { return view_; }
   bool is_clear() const {
-    return is_clear(view_) && (view_.second == 0 || is_clear(ppr::RoomShape::move(view_, view_.second)));
+    return is_clear(view_) && (view_.second == 0 || is_clear(ppr::WorkspaceShape::move(view_, view_.second)));
   }
 
  private:
-  static bool is_clear(const ppr::RoomView& room) {
-    return std::all_of(room.entries, room.entries + room.slots, [](const ppr::RoomEntry& entry) {
-      return entry.vertex == kNoVertex && entry.score == 0 && entry.waiting == 0;
-    });
+  static bool is_clear(const ppr::WorkspaceView& workspace) {
+    return std::all_of(workspace.entries, workspace.entries + workspace.slots,
+                       [](const ppr::WorkspaceEntry& entry) {
+                         return entry.vertex == kNoVertex && entry.score == 0 && entry.waiting == 0;
+                       });
   }
 
-  std::vector<ppr::RoomEntry> memory_;
-  ppr::RoomView view_;
+  std::vector<ppr::WorkspaceEntry> memory_;
+  ppr::WorkspaceView view_;
 };
 
 template <class Query, class Group>
@@ -114,12 +115,12 @@ Listed answer_alone(const Space& space, const ppr::QueryRules& rules, const ppr:
 template <template <class> class Query = ppr::GroupQuery>
 Listed answer_together(const Space& space, const ppr::QueryRules& rules, const ppr::Seeds& seeds) {
   Listed listed{{}, std::vector<Vertex>(rules.top), std::vector<double>(rules.top)};
-  ThreadGroup::Room room;
+  ThreadGroup::Workspace workspace;
   const auto shared = std::make_unique<typename Query<ThreadGroup>::Shared>();
   std::vector<std::jthread> threads;
   for (unsigned rank = 0; rank < ThreadGroup::kSize; ++rank) {
     threads.emplace_back([&, rank] {
-      answer<Query<ThreadGroup>>(ThreadGroup(room, rank), *shared, space, rules, seeds, listed);
+      answer<Query<ThreadGroup>>(ThreadGroup(workspace, rank), *shared, space, rules, seeds, listed);
     });
   }
   threads.clear();

@@ -71,7 +71,7 @@ TEST(PprPartitions, ChangeNoBitOfAnyGraph) {
   }
 }
 
-/// A partition that no query asks for stays away, and one that was brought stays as long as there is room.
+/// A partition that no query asks for stays away, and one that was brought stays as long as it fits.
 TEST(PprPartitions, AreBroughtOnceWhereTheyFit) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = generated(io::GraphKind::ring, 10, false, io::WeightRule::none);
@@ -91,22 +91,22 @@ TEST(PprPartitions, StayWithinTheDeviceMemory) {
   ppr::Options options;
   options.last_instance = 100;
   options.length = 6;
-  const Device roomy({DeviceChoice::host, 4, 0}), tight({DeviceChoice::host, 4, 2u << 20});
+  const Device ample({DeviceChoice::host, 4, 0}), tight({DeviceChoice::host, 4, 2u << 20});
 
   const Ran parts = ran(tight, graph, {}, options, {.partitions = 16});
 
-  expect_same(parts, ran(roomy, graph, {}, options));
+  expect_same(parts, ran(ample, graph, {}, options));
   EXPECT_LE(tight.memory().peak(), 2u << 20);
   EXPECT_EQ(tight.memory().used(), 0u);
   EXPECT_GT(2 * parts.stats.peak_query_bytes, 200u << 10);
   EXPECT_GT(parts.stats.traffic.restarts, 0u);
   // What is left for queries is no memory that was taken.
-  expect_same(parts, ran(roomy, graph, {}, options, {.partitions = 16}));
-  EXPECT_LE(roomy.memory().peak(), 64u << 20);
+  expect_same(parts, ran(ample, graph, {}, options, {.partitions = 16}));
+  EXPECT_LE(ample.memory().peak(), 64u << 20);
 }
 
 /// What suffices for a query alone suffices for a hundred, whose results then come in smaller batches.
-TEST(PprPartitions, AreAnsweredInSmallBatchesWhereResultsLeaveNoRoom) {
+TEST(PprPartitions, AreAnsweredInSmallBatchesWhereResultsLeaveNoMemory) {
   const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
   const PagingOptions paging{.partitions = 16};
   ppr::Options one, all;

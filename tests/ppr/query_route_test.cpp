@@ -1,4 +1,4 @@
-// Where queries on a GPU go next: rooms while they pay, rows where those take less, and back again.
+// Where queries on a GPU go next: workspaces while they pay, rows where those take less, and back again.
 #include "engine/ppr/query_route.hpp"
 
 #include <gtest/gtest.h>
@@ -17,50 +17,51 @@ ppr::RouteLimits limits_of(std::uint64_t vertices) {
 }
 
 ppr::QueryRoute route_of(const ppr::RouteLimits& limits) {
-  return {limits, ppr::first_room(limits.vertices, {})};
+  return {limits, ppr::first_workspace(limits.vertices, {})};
 }
 
-/// The limits of the rooms that a batch goes through before it goes side by side, if each is outgrown by all.
-std::vector<std::uint64_t> rooms_of(ppr::QueryRoute& route, std::uint64_t queries) {
-  std::vector<std::uint64_t> rooms;
+/// The limits of the workspaces that a batch goes through before it goes side by side, if each is outgrown by
+/// all.
+std::vector<std::uint64_t> workspaces_of(ppr::QueryRoute& route, std::uint64_t queries) {
+  std::vector<std::uint64_t> workspaces;
   route.begin(queries);
   while (!route.goes_side_by_side(queries)) {
-    rooms.push_back(route.room().limit);
-    if (route.room().takes_all()) break;
+    workspaces.push_back(route.workspace().limit);
+    if (route.workspace().takes_all()) break;
     route.outgrown(queries);
   }
-  return rooms;
+  return workspaces;
 }
 
-/// One query alone: whether it came to a room, and whether it was answered side by side.
+/// One query alone: whether it came to a workspace, and whether it was answered side by side.
 struct Went {
-  bool to_room, side_by_side;
+  bool to_workspace, side_by_side;
   bool operator==(const Went&) const = default;
 };
 Went ask_alone(ppr::QueryRoute& route, std::uint64_t reached) {
   Went went{false, false};
   route.begin(1);
   while (!(went.side_by_side = route.goes_side_by_side(1))) {
-    went.to_room = true;
-    if (reached <= route.room().limit) break;
+    went.to_workspace = true;
+    if (reached <= route.workspace().limit) break;
     route.outgrown(1);
   }
   route.answered(reached);
   return went;
 }
 
-TEST(PprRoute, TakesFewQueriesSideBySideFromTheFirstRoomOn) {
+TEST(PprRoute, TakesFewQueriesSideBySideFromTheFirstWorkspaceOn) {
   for (const std::uint64_t queries : {1u, 2u, 32u}) {
     ppr::QueryRoute route = route_of(limits_of(kMiddling));
-    EXPECT_EQ(rooms_of(route, queries), (std::vector<std::uint64_t>{2048})) << queries;
+    EXPECT_EQ(workspaces_of(route, queries), (std::vector<std::uint64_t>{2048})) << queries;
   }
-  // More than a group, or so many rows that rooms take less.
+  // More than a group, or so many rows that workspaces take less.
   ppr::QueryRoute more = route_of(limits_of(kMiddling)), larger = route_of(limits_of(kLarge));
-  EXPECT_GT(rooms_of(more, 200).size(), 1u);
-  EXPECT_GT(rooms_of(larger, 1).size(), 2u);
+  EXPECT_GT(workspaces_of(more, 200).size(), 1u);
+  EXPECT_GT(workspaces_of(larger, 1).size(), 2u);
 }
 
-TEST(PprRoute, ComesToRowsOnceARoomIsAsLarge) {
+TEST(PprRoute, ComesToRowsOnceAWorkspaceIsAsLarge) {
   for (const std::uint64_t vertices : {std::uint64_t{100}, std::uint64_t{20'000}, kMiddling, kLarge}) {
     for (const std::uint64_t blocks : {1u, 64u, 528u, 5000u}) {
       ppr::RouteLimits limits = limits_of(vertices);
@@ -68,15 +69,15 @@ TEST(PprRoute, ComesToRowsOnceARoomIsAsLarge) {
       ppr::QueryRoute route = route_of(limits);
       route.begin(100'000);
       while (!route.goes_side_by_side(100'000)) {
-        EXPECT_LT(route.room().bytes(), ppr::DenseShape{vertices}.query_bytes());
-        ASSERT_FALSE(route.room().takes_all());
+        EXPECT_LT(route.workspace().bytes(), ppr::DenseShape{vertices}.query_bytes());
+        ASSERT_FALSE(route.workspace().takes_all());
         route.outgrown(100'000);
       }
     }
   }
 }
 
-TEST(PprRoute, ReturnsToRoomsWhereTheyAreEnough) {
+TEST(PprRoute, ReturnsToWorkspacesWhereTheyAreEnough) {
   ppr::QueryRoute route = route_of(limits_of(kMiddling));
   EXPECT_EQ(ask_alone(route, 100'000), (Went{true, true}));
   EXPECT_EQ(ask_alone(route, 100), (Went{false, true}));  // nothing was known
@@ -85,11 +86,11 @@ TEST(PprRoute, ReturnsToRoomsWhereTheyAreEnough) {
   EXPECT_EQ(ask_alone(route, 100), (Went{true, false}));
 }
 
-TEST(PprRoute, TriesNoRoomsWhereHardlyAnyQueryFitsThem) {
+TEST(PprRoute, TriesNoWorkspacesWhereHardlyAnyQueryFitsThem) {
   ppr::QueryRoute route = route_of(limits_of(kMiddling));
   int tried = 0;
   for (int query = 0; query < 400; ++query)
-    tried += ask_alone(route, query % 20 == 7 ? 100 : 100'000).to_room;
+    tried += ask_alone(route, query % 20 == 7 ? 100 : 100'000).to_workspace;
   EXPECT_LE(tried, 2);
 }
 
@@ -102,39 +103,39 @@ TEST(PprRoute, ForgetsWhatWasLongAgo) {
   EXPECT_LT(side_by_side, 32);
 }
 
-TEST(PprRoute, LeavesOutRoomsThatHardlyAnyOfThoseWhoComeFit) {
+TEST(PprRoute, LeavesOutWorkspacesThatHardlyAnyOfThoseWhoComeFit) {
   ppr::QueryRoute route = route_of(limits_of(kMiddling));
   const std::uint64_t batch = 10'000, left = 7000;
-  EXPECT_GT(rooms_of(route, batch).size(), 1u);  // of queries that the test does not know
+  EXPECT_GT(workspaces_of(route, batch).size(), 1u);  // of queries that the test does not know
   for (std::uint64_t query = 0; query < batch; ++query) route.answered(query < left ? 100'000 : 100);
   route.begin(batch);
   ASSERT_FALSE(route.goes_side_by_side(batch));
-  ASSERT_EQ(route.room().limit, 2048u);
+  ASSERT_EQ(route.workspace().limit, 2048u);
   route.outgrown(left);
   EXPECT_TRUE(route.goes_side_by_side(left));
 }
 
-TEST(PprRoute, LooksBeyondARoomThatIsTooSmallForMost) {
+TEST(PprRoute, LooksBeyondAWorkspaceThatIsTooSmallForMost) {
   ppr::QueryRoute route = route_of(limits_of(kLarge));
   const std::uint64_t batch = 1000;
   for (std::uint64_t query = 0; query < batch; ++query) route.answered(query < 500 ? 100 : 30'000);
   route.begin(batch);
   EXPECT_FALSE(route.goes_side_by_side(batch));
   route.outgrown(500);
-  EXPECT_FALSE(route.goes_side_by_side(500));  // none fits this room, and all the next one
+  EXPECT_FALSE(route.goes_side_by_side(500));  // none fits this workspace, and all the next one
   route.outgrown(500);
   EXPECT_FALSE(route.goes_side_by_side(500));
   route.outgrown(500);
-  EXPECT_EQ(route.room().limit, 131'072u);
+  EXPECT_EQ(route.workspace().limit, 131'072u);
 }
 
-TEST(PprRoute, BeginsWithALargerRoomWhereMostOfABatchOutgrewOne) {
+TEST(PprRoute, BeginsWithALargerWorkspaceWhereMostOfABatchOutgrewOne) {
   ppr::RouteLimits limits = limits_of(kLarge);
   limits.rows = false;
   ppr::QueryRoute route = route_of(limits);
   const auto first = [&] {
     route.begin(1000);
-    return route.room().limit;
+    return route.workspace().limit;
   };
   EXPECT_EQ(first(), 2048u);
   route.outgrown(500);
@@ -150,20 +151,20 @@ TEST(PprRoute, BeginsWithALargerRoomWhereMostOfABatchOutgrewOne) {
 TEST(PprRoute, KeepsToOneWayWhereThereIsNoOther) {
   ppr::RouteLimits limits = limits_of(100);
   limits.rows = false;
-  ppr::QueryRoute in_rooms = route_of(limits);
-  in_rooms.begin(1);
-  EXPECT_FALSE(in_rooms.goes_side_by_side(1));
+  ppr::QueryRoute in_workspaces = route_of(limits);
+  in_workspaces.begin(1);
+  EXPECT_FALSE(in_workspaces.goes_side_by_side(1));
 
   limits = limits_of(kLarge);
-  limits.rooms = false;
+  limits.workspaces = false;
   ppr::QueryRoute side_by_side = route_of(limits);
-  EXPECT_TRUE(rooms_of(side_by_side, 1).empty());
+  EXPECT_TRUE(workspaces_of(side_by_side, 1).empty());
 
   ppr::QueryRoute either = route_of(limits_of(kMiddling));
   either.begin(1);
   either.outgrown(1);
   EXPECT_TRUE(either.goes_side_by_side(1));
-  either.keep_to_rooms();
+  either.keep_to_workspaces();
   EXPECT_FALSE(either.goes_side_by_side(1));
 }
 

@@ -30,9 +30,9 @@ struct BeliefOptions {
 class KeptMessages {
  public:
   virtual ~KeptMessages() = default;
-  /// [edges][states] what the vertices of the lists were told along the edges from `first` on, and what they
-  /// had told along them before, as parts of 1. Safe to call from several threads.
-  virtual void read(EdgeIndex first, std::span<double> heard, std::span<double> told) const = 0;
+  /// [edges][states] what the vertices of the lists received along the edges from `first` on, and what they
+  /// had sent along them before, as parts of 1. Safe to call from several threads.
+  virtual void read(EdgeIndex first, std::span<double> received, std::span<double> sent) const = 0;
 };
 
 struct BeliefResult {

@@ -1,7 +1,7 @@
 // Belief propagation: sum-product messages on a pairwise Markov random field (Pearl, 1988; loopy: Murphy,
-// Weiss, Jordan, 1999). What u tells v is, for every state y of v,
-//   sum over x of prior(u, x) C(x, y)^w times what all others but v have told u of x.
-// Messages are kept as fixed-point logarithms: the product of what a vertex was told is a sum of integers,
+// Weiss, Jordan, 1999). What u sends v is, for every state y of v,
+//   sum over x of prior(u, x) C(x, y)^w times what all others but v have sent u of x.
+// Messages are kept as fixed-point logarithms: the product of what a vertex received is a sum of integers,
 // from which v's own message is taken away exactly. So no order of multiplication can change a bit, a hub
 // costs what its edges cost, and nothing under- or overflows. A message of zero (the coupling may hold zeros)
 // is counted beside the sums.
@@ -21,7 +21,7 @@ inline constexpr unsigned kMostBeliefStates = 32;
 /// Smaller parts of a message or of a prior than 2^-1000 count as that, unless they are zero.
 inline constexpr double kLeastLog = -1000;
 
-/// The product of what a vertex was told of one of its states.
+/// The product of what a vertex received of one of its states.
 struct LogProduct {
   std::int64_t log = 0;    ///< in units of 2^-shift
   std::int64_t zeros = 0;  ///< factors of zero
@@ -42,14 +42,14 @@ struct BeliefPropagation {
   unsigned states = 2;
   int shift = 40;
   double damping = 0;
-  const double* coupling = nullptr;     ///< [states][states] log2, of the largest entry at most 0; -inf: zero
-  const float* weights = nullptr;       ///< [edges], or null: 1
-  const EdgeIndex* reverse = nullptr;   ///< [edges]
-  const LogProduct* priors = nullptr;   ///< [vertices][states]
-  const LogProduct* before = nullptr;   ///< [vertices][states] products of priors and messages
-  const std::int64_t* heard = nullptr;  ///< [edges][states] what the neighbour at e has told, or kZero
+  const double* coupling = nullptr;    ///< [states][states] log2, of the largest entry at most 0; -inf: zero
+  const float* weights = nullptr;      ///< [edges], or null: 1
+  const EdgeIndex* reverse = nullptr;  ///< [edges]
+  const LogProduct* priors = nullptr;  ///< [vertices][states]
+  const LogProduct* before = nullptr;  ///< [vertices][states] products of priors and messages
+  const std::int64_t* received = nullptr;  ///< [edges][states] what the neighbour at e has sent, or kZero
   LogProduct* after = nullptr;
-  std::int64_t* hearing = nullptr;
+  std::int64_t* incoming = nullptr;
   double* beliefs = nullptr;  ///< [vertices][states]
 
   SLUICE_HD double unit() const { return exact::of_bits(static_cast<std::uint64_t>(1023 - shift) << 52); }
@@ -72,22 +72,22 @@ struct BeliefPropagation {
 
   SLUICE_HD static bool is_zero(double log) { return !(log > -1e300); }
 
-  /// Compute: what u tells along the edge at e of the list of v. False: it has no state left to speak of.
+  /// Compute: what u sends along the edge at e of the list of v. False: it has no state left.
   template <unsigned kStates>
   SLUICE_HD bool compute(Vertex u, EdgeIndex e) const {
     const unsigned count = kStates != 0 ? kStates : states;
-    return tell<kStates>(before + std::uint64_t{u} * count, heard + reverse[e] * count, weight(e),
-                         heard + e * count, hearing + e * count);
+    return send<kStates>(before + std::uint64_t{u} * count, received + reverse[e] * count, weight(e),
+                         received + e * count, incoming + e * count);
   }
 
-  /// What a vertex of these products, which hears `back` along an edge of this weight, tells along it. It has
-  /// told `was` before; `is` may be the same place.
+  /// What a vertex of these products, which receives `back` along an edge of this weight, sends along it. It
+  /// has sent `was` before; `is` may be the same place.
   template <unsigned kStates>
-  SLUICE_HD bool tell(const LogProduct* products, const std::int64_t* back, double weight,
+  SLUICE_HD bool send(const LogProduct* products, const std::int64_t* back, double weight,
                       const std::int64_t* was, std::int64_t* is) const {
-    constexpr unsigned kRoom = kStates != 0 ? kStates : kMostBeliefStates;
+    constexpr unsigned kMostStates = kStates != 0 ? kStates : kMostBeliefStates;
     const unsigned count = kStates != 0 ? kStates : states;
-    double others[kRoom], message[kRoom];
+    double others[kMostStates], message[kMostStates];
     std::int64_t most = kZero;
     for (unsigned x = 0; x < count; ++x) {
       LogProduct all = products[x];
@@ -106,25 +106,25 @@ struct BeliefPropagation {
       }
     }
     if (is_zero(highest)) return false;
-    for (unsigned y = 0; y < count; ++y) message[y] = told<kStates>(others, highest, y, weight);
+    for (unsigned y = 0; y < count; ++y) message[y] = weighted_sum<kStates>(others, highest, y, weight);
     settle<kStates>(message, was, is);
     return true;
   }
 
-  /// Combine: all that v was told along the edges of its list, [begin, end), and what it thinks itself.
+  /// Combine: all that v received along the edges of its list, [begin, end), and what it thinks itself.
   /// Returns what finish() does, to the group's first lane. Products are sums of integers: lanes may share a
-  /// list. `message_of(e)` is the place among `hearing` of what e has brought.
+  /// list. `message_of(e)` is the place among `incoming` of what e has brought.
   template <class Group, class MessageOf>
   SLUICE_HD double combine(const Group& group, Vertex v, EdgeIndex begin, EdgeIndex end,
                            MessageOf&& message_of) const {
     for (unsigned x = 0; x < states; ++x) {
-      LogProduct told;
+      LogProduct sent;
       for (EdgeIndex e = begin + group.rank(); e < end; e += Group::kSize)
-        told.multiply(factor(hearing[message_of(e) * states + x]));
-      told = {group.sum(told.log), group.sum(told.zeros)};
+        sent.multiply(factor(incoming[message_of(e) * states + x]));
+      sent = {group.sum(sent.log), group.sum(sent.zeros)};
       const std::uint64_t at = std::uint64_t{v} * states + x;
-      told.multiply(priors[at]);
-      if (group.rank() == 0) after[at] = told;
+      sent.multiply(priors[at]);
+      if (group.rank() == 0) after[at] = sent;
     }
     return group.rank() == 0 ? finish(v) : 0;
   }
@@ -160,7 +160,7 @@ struct BeliefPropagation {
 
   /// The sum over x, in units of the highest term; what is not zero stays above zero.
   template <unsigned kStates>
-  SLUICE_HD double told(const double* others, double highest, unsigned y, double weight) const {
+  SLUICE_HD double weighted_sum(const double* others, double highest, unsigned y, double weight) const {
     const unsigned count = kStates != 0 ? kStates : states;
     double sum = 0;
     bool any = false;

@@ -43,14 +43,14 @@ MessageParts::MessageParts(const Device& device, const RankPart& rows, unsigned 
       folder_(folder_for(rows, states)),
       first_edge_(lists_.vertices > 0 ? lists_.offsets[0] : 0),
       pool_(device.threads()),
-      told_(device, folder_, lists_.edges * states, "the messages of edges"),
-      heard_(device, folder_, lists_.edges * states, "the messages of edges"),
+      sent_(device, folder_, lists_.edges * states, "the messages of edges"),
+      received_(device, folder_, lists_.edges * states, "the messages of edges"),
       arrivals_(device, folder_, lists_.edges, "the places of messages"),
       departures_(device, folder_, lists_.edges, "the places of messages") {}
 
 bool MessageParts::fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edges, unsigned states,
                        bool weighted) {
-  // Priors, also while they are made; products; beliefs, given and found; and who hears next.
+  // Priors, also while they are made; products; beliefs, given and found; and who receives next.
   const std::uint64_t vertex = states * (3 * sizeof(LogProduct) + 2 * sizeof(double)) + sizeof(EdgeIndex);
   // Slots for weights are given half of what is left, of which tables take some (rank/sweep_pages.cpp).
   constexpr std::uint64_t kTableBytes = 64u << 10;
@@ -126,38 +126,38 @@ void MessageParts::require_same_counts() {
   require_on_all_ranks(good);
 }
 
-/// Calls use(told, heard) with what goes from and to every other rank, in order of who tells and who hears.
-template <class Told, class Heard, class Use>
+/// Calls use(sent, received) with what goes from and to every other rank, in order of sender and receiver.
+template <class Sent, class Received, class Use>
 void MessageParts::with_blocks(Use&& use) {
   const std::size_t ranks = first_parts_.size() - 1;
-  RankBlocks<Told> told_blocks(ranks);
-  RankBlocks<Heard> heard_blocks(ranks);
+  RankBlocks<Sent> sent_blocks(ranks);
+  RankBlocks<Received> received_blocks(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
     const std::uint64_t first = first_parts_[r], last = first_parts_[r + 1];
     for (std::uint64_t part = 0; part < size(); ++part) {
       const std::uint64_t* begins = blocks_.data() + part * (all_parts() + 1);
-      told_blocks[r].push_back(
-          bytes_at<Told>(told(part) + begins[first] * states_, (begins[last] - begins[first]) * states_));
+      sent_blocks[r].push_back(
+          bytes_at<Sent>(sent(part) + begins[first] * states_, (begins[last] - begins[first]) * states_));
     }
     for (std::uint64_t from = first; from < last; ++from) {
       for (std::uint64_t part = 0; part < size(); ++part) {
         const std::uint64_t* begins = blocks_.data() + part * (all_parts() + 1) + from;
-        heard_blocks[r].push_back(
-            bytes_at<Heard>(heard(part) + begins[0] * states_, (begins[1] - begins[0]) * states_));
+        received_blocks[r].push_back(
+            bytes_at<Received>(received(part) + begins[0] * states_, (begins[1] - begins[0]) * states_));
       }
     }
   }
-  use(std::move(told_blocks), std::move(heard_blocks));
+  use(std::move(sent_blocks), std::move(received_blocks));
 }
 
 void MessageParts::make_exchange() {
-  with_blocks<const std::byte, std::byte>([&](auto told, auto heard) {
-    exchange_ = std::make_unique<BlockExchange>(rows_.ranks(), std::move(told), std::move(heard));
+  with_blocks<const std::byte, std::byte>([&](auto sent, auto received) {
+    exchange_ = std::make_unique<BlockExchange>(rows_.ranks(), std::move(sent), std::move(received));
   });
 }
 
-/// Calls use(told, heard, size) for the messages from every own part to every other, in pieces enough for all
-/// threads.
+/// Calls use(sent, received, size) for the messages from every own part to every other, in pieces enough for
+/// all threads.
 template <class Use>
 void MessageParts::between_own_parts(Use&& use) {
   const std::uint64_t own = first_parts_[static_cast<std::size_t>(rows_.ranks().rank())],
@@ -168,35 +168,35 @@ void MessageParts::between_own_parts(Use&& use) {
       const std::uint64_t* away = blocks_.data() + from * (all_parts() + 1) + own + to;
       const std::uint64_t here = blocks_[to * (all_parts() + 1) + own + from], edges = away[1] - away[0],
                           begin = edges * piece / pieces, end = edges * (piece + 1) / pieces;
-      use(told(from) + (away[0] + begin) * states_, heard(to) + (here + begin) * states_,
+      use(sent(from) + (away[0] + begin) * states_, received(to) + (here + begin) * states_,
           (end - begin) * states_);
     }
   });
 }
 
 void MessageParts::deliver() {
-  between_own_parts([](const std::int64_t* told, std::int64_t* heard, std::uint64_t size) {
-    std::copy_n(told, size, heard);
+  between_own_parts([](const std::int64_t* sent, std::int64_t* received, std::uint64_t size) {
+    std::copy_n(sent, size, received);
   });
   (*exchange_)("messages");
 }
 
 void MessageParts::recall() {
-  between_own_parts([](std::int64_t* told, const std::int64_t* heard, std::uint64_t size) {
-    std::copy_n(heard, size, told);
+  between_own_parts([](std::int64_t* sent, const std::int64_t* received, std::uint64_t size) {
+    std::copy_n(received, size, sent);
   });
   exchange_.reset();  // its buffers
-  with_blocks<std::byte, const std::byte>([&](auto told, auto heard) {
-    BlockExchange(rows_.ranks(), std::move(heard), std::move(told))("messages");
+  with_blocks<std::byte, const std::byte>([&](auto sent, auto received) {
+    BlockExchange(rows_.ranks(), std::move(received), std::move(sent))("messages");
   });
 }
 
 void MessageParts::say_nothing(std::int64_t uniform) {
-  pool_.blocks(told_.size(), kEdgesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    std::fill(told_.data() + begin, told_.data() + end, uniform);
-    std::fill(heard_.data() + begin, heard_.data() + end, uniform);
+  pool_.blocks(sent_.size(), kEdgesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    std::fill(sent_.data() + begin, sent_.data() + end, uniform);
+    std::fill(received_.data() + begin, received_.data() + end, uniform);
   });
-  // Self-loops tell nothing: their factors count with the prior.
+  // Self-loops send nothing: their factors count with the prior.
   pool_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
     for (std::uint64_t i = first; i < last; ++i) {
       const Strip& strip = strips_[i];
@@ -204,8 +204,8 @@ void MessageParts::say_nothing(std::int64_t uniform) {
            e < lists_.offsets[strip.end] - first_edge_; ++e) {
         const std::uint32_t departure = departures_.data()[e];
         if ((departure & BeliefPart::kLoop) == 0) continue;
-        std::fill_n(told(strip.part) + std::uint64_t{departure - BeliefPart::kLoop} * states_, states_, 0);
-        std::fill_n(heard(strip.part) + std::uint64_t{arrivals_.data()[e]} * states_, states_, 0);
+        std::fill_n(sent(strip.part) + std::uint64_t{departure - BeliefPart::kLoop} * states_, states_, 0);
+        std::fill_n(received(strip.part) + std::uint64_t{arrivals_.data()[e]} * states_, states_, 0);
       }
     }
   });

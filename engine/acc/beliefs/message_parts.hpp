@@ -40,9 +40,9 @@ class MessageArray {
 
 class MessageParts {
  public:
-  /// Makes room: in host memory, or, where that does not hold them, in scratch files. Parts are worked on one
-  /// after the other, so that few pages of a file are wanted at a time. Keeps references. Throws BudgetError
-  /// where host memory does not suffice and no folder for scratch files is named.
+  /// Takes memory: in host memory, or, where that does not hold them, in scratch files. Parts are worked on
+  /// one after the other, so that few pages of a file are wanted at a time. Keeps references. Throws
+  /// BudgetError where host memory does not suffice and no folder for scratch files is named.
   MessageParts(const Device& device, const RankPart& rows, unsigned states);
 
   /// Pieces of the rank's lists, the first of them of this row, as they pass by.
@@ -59,8 +59,8 @@ class MessageParts {
   EdgeIndex first_edge(std::uint64_t part) const { return first_edge_ + edges_.begin(part); }
   std::uint64_t edges(std::uint64_t part) const { return edges_.count(part); }
   /// [edges][states] by departure, and by arrival.
-  std::int64_t* told(std::uint64_t part) const { return told_.data() + chunk(part) * states_; }
-  std::int64_t* heard(std::uint64_t part) const { return heard_.data() + chunk(part) * states_; }
+  std::int64_t* sent(std::uint64_t part) const { return sent_.data() + chunk(part) * states_; }
+  std::int64_t* received(std::uint64_t part) const { return received_.data() + chunk(part) * states_; }
   /// Of the rank's edges, from its first on.
   const std::uint32_t* arrivals() const { return arrivals_.data(); }
   const std::uint32_t* departures() const { return departures_.data(); }
@@ -70,9 +70,10 @@ class MessageParts {
   /// The part of the edge at this position.
   std::uint64_t part_of(EdgeIndex e) const { return edges_.owner(e - first_edge_); }
 
-  /// What was told is heard. All ranks call it.
+  /// Delivers what was sent. All ranks call it.
   void deliver();
-  /// What was heard is what was told, whatever was told since. All ranks call it, once no more is delivered.
+  /// Makes what was sent what was received, whatever was sent since. All ranks call it, once no more is
+  /// delivered.
   void recall();
 
   /// Of a rank with so many edges, without what is cut and counted.
@@ -102,7 +103,7 @@ class MessageParts {
   template <class UseEdge>
   void over_targets(const CsrView& lists, std::uint64_t first_row, const Strip& strip, UseEdge&& use) const;
   void depart();
-  template <class Told, class Heard, class Use>
+  template <class Sent, class Received, class Use>
   void with_blocks(Use&& use);
   template <class Use>
   void between_own_parts(Use&& use);
@@ -119,7 +120,7 @@ class MessageParts {
   std::string folder_;  ///< of scratch files; empty: messages are in memory
   EdgeIndex first_edge_ = 0;
   ThreadPool pool_;
-  MessageArray<std::int64_t> told_, heard_;            ///< [edges][states]
+  MessageArray<std::int64_t> sent_, received_;         ///< [edges][states]
   MessageArray<std::uint32_t> arrivals_, departures_;  ///< [edges]
   Ownership parts_, edges_;                            ///< rows of the parts, and the rank's edges
   Ownership all_parts_;                                ///< of all ranks: vertices

@@ -13,7 +13,7 @@ namespace sluice::acc {
 
 namespace {
 
-/// Who tells, and who hears.
+/// Sender and receiver.
 std::int64_t pair_of(std::uint64_t from, std::uint64_t to) {
   return static_cast<std::int64_t>(from << 32 | to);
 }
@@ -84,7 +84,7 @@ void MessageParts::depart() {
     blocks_[part * (all_parts() + 1) + all_parts()] = at;
   }
   over_lists(true, [&](const CsrView& lists, std::uint64_t first_row, std::uint64_t strip) {
-    std::int64_t* const chunk = told(strips_[strip].part);
+    std::int64_t* const chunk = sent(strips_[strip].part);
     over_targets(lists, first_row, strips_[strip], [&](std::uint64_t v, EdgeIndex e, std::uint64_t to) {
       const std::uint64_t at = tally(strip, to)++;
       const bool loop = lists.targets[e] == v;
@@ -95,7 +95,7 @@ void MessageParts::depart() {
   });
 }
 
-/// Messages come in order of who tells, and a list's targets ascend: so those that a vertex hears stand in
+/// Messages come in order of senders, and a list's targets ascend: so those that a vertex receives stand in
 /// the order of its list.
 void MessageParts::arrive() {
   HostArray<EdgeIndex> next(lists_.vertices, "the places of messages");
@@ -104,7 +104,7 @@ void MessageParts::arrive() {
   pool_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
     for (std::uint64_t i = first; i < last; ++i) {
       const Strip& strip = strips_[i];
-      const std::int64_t* const chunk = heard(strip.part);
+      const std::int64_t* const chunk = received(strip.part);
       for (std::uint64_t slot = 0; slot < edges(strip.part); ++slot) {
         const auto to = static_cast<std::uint64_t>(chunk[slot * states_]) & 0xffffffffu;
         const std::uint64_t row = to - rows_.first();
@@ -128,7 +128,7 @@ void MessageParts::require_reverse(const UseLists& use) {
     bool mine = true;
     over_targets(lists, first_row, strip, [&](std::uint64_t v, EdgeIndex e, std::uint64_t) {
       const std::int64_t* said =
-          heard(strip.part) + std::uint64_t{arrivals_.data()[e - first_edge_]} * states_;
+          received(strip.part) + std::uint64_t{arrivals_.data()[e - first_edge_]} * states_;
       mine = mine && said[0] == pair_of(lists.targets[e], v) &&
              (states_ == 1 || said[1] == bits_of(lists.weights, e));
     });

@@ -19,7 +19,7 @@ namespace sluice::acc {
 struct BeliefRound {
   double change = 0;          ///< the largest of a belief
   bool no_state = false;      ///< a vertex has none left
-  bool nothing_told = false;  ///< or none left to tell a neighbour of
+  bool nothing_sent = false;  ///< or none left to send a neighbour
 };
 
 class BeliefPartBackend {
@@ -27,9 +27,9 @@ class BeliefPartBackend {
   virtual ~BeliefPartBackend() = default;
   /// The rows of parts.
   virtual Ownership parts() const = 0;
-  /// Every vertex makes up its mind by what it has heard, and, where `tells`, says so to all its neighbours.
+  /// Every vertex combines what it has received, and, where `sends`, sends to all its neighbours.
   /// `program` has the vertex states of all rows.
-  virtual BeliefRound round(const BeliefPropagation& program, bool tells) = 0;
+  virtual BeliefRound round(const BeliefPropagation& program, bool sends) = 0;
   /// Adds what it took.
   virtual void count(AccStats& stats) const = 0;
 };

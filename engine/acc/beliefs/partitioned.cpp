@@ -1,5 +1,5 @@
 // Belief propagation in parts, of which a whole graph on the host is one: every rank has the messages of its
-// own vertices' edges, and works out what these vertices tell. Messages are integers and the largest change
+// own vertices' edges, and works out what these vertices send. Messages are integers and the largest change
 // is a maximum, so that every rank finds what one process would.
 #include <algorithm>
 #include <array>
@@ -16,22 +16,22 @@ namespace sluice::acc {
 
 namespace {
 
-/// What parts have heard and told, in order of the lists.
+/// What parts have received and sent, in order of the lists.
 class PartMessages final : public KeptMessages {
  public:
   PartMessages(const BeliefPropagation& program, std::shared_ptr<const MessageParts> parts)
       : program_(program), parts_(std::move(parts)) {}
 
-  void read(EdgeIndex first, std::span<double> heard, std::span<double> told) const override {
+  void read(EdgeIndex first, std::span<double> received, std::span<double> sent) const override {
     const std::uint64_t states = program_.states;
-    for (std::uint64_t i = 0; i < heard.size() / states; ++i) {
+    for (std::uint64_t i = 0; i < received.size() / states; ++i) {
       const std::uint64_t part = parts_->part_of(first + i), e = first + i - parts_->first_edge(0);
-      const std::int64_t* in = parts_->heard(part) + std::uint64_t{parts_->arrivals()[e]} * states;
+      const std::int64_t* in = parts_->received(part) + std::uint64_t{parts_->arrivals()[e]} * states;
       const std::uint64_t departure = parts_->departures()[e] & ~BeliefPart::kLoop;
-      const std::int64_t* out = parts_->told(part) + departure * states;
+      const std::int64_t* out = parts_->sent(part) + departure * states;
       for (std::uint64_t x = 0; x < states; ++x) {
-        heard[i * states + x] = message_part(program_, in[x]);
-        told[i * states + x] = message_part(program_, out[x]);
+        received[i * states + x] = message_part(program_, in[x]);
+        sent[i * states + x] = message_part(program_, out[x]);
       }
     }
   }
@@ -68,7 +68,7 @@ class PartitionedBeliefs final : public BeliefSolver {
 
   double step(bool last) override {
     if (std::exchange(first_, false)) round(true);  // by priors alone
-    if (nothing_told_) possible(-1);
+    if (nothing_sent_) possible(-1);
     messages_->deliver();
     return round(!last);
   }
@@ -125,12 +125,12 @@ class PartitionedBeliefs final : public BeliefSolver {
     copy_to_device(device_, beliefs_.data(), beliefs.data(), beliefs_.bytes());
   }
 
-  /// Vertices hear, and tell what is heard in the next round. The largest change of all ranks.
-  double round(bool tells) {
-    const BeliefRound mine = backend_->round(program_, tells);
-    std::array<double, 3> all{mine.change, mine.no_state ? 1.0 : 0.0, mine.nothing_told ? 1.0 : 0.0};
+  /// Vertices receive, and send what is received in the next round. The largest change of all ranks.
+  double round(bool sends) {
+    const BeliefRound mine = backend_->round(program_, sends);
+    std::array<double, 3> all{mine.change, mine.no_state ? 1.0 : 0.0, mine.nothing_sent ? 1.0 : 0.0};
     rows_.ranks().all_reduce(all, Reduce::max, "a round of messages");
-    nothing_told_ = all[2] > 0;
+    nothing_sent_ = all[2] > 0;
     return possible(all[1] > 0 ? -1 : all[0]);
   }
 
@@ -143,7 +143,7 @@ class PartitionedBeliefs final : public BeliefSolver {
   Buffer<double> beliefs_;
   std::unique_ptr<BeliefPartBackend> backend_;
   BeliefPropagation program_;
-  bool first_ = true, nothing_told_ = false;
+  bool first_ = true, nothing_sent_ = false;
 };
 
 }  // namespace

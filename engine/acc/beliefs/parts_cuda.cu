@@ -1,5 +1,5 @@
 // Parts of beliefs on a GPU: vertex states stay there, and a part comes with its messages, and takes what it
-// tells back to the host. While one is worked on, the next one is on its way.
+// sends back to the host. While one is worked on, the next one is on its way.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -16,12 +16,12 @@
 
 namespace sluice::acc {
 
-/// What the vertices of a part tell next.
+/// What the vertices of a part send next.
 template <unsigned kStates>
 __global__ void __launch_bounds__(kBeliefBlock)
     part_messages_kernel(BeliefPart part, EdgeIndex first, EdgeIndex edges, BeliefTotals* totals) {
   for (EdgeIndex i = lane_of_grid(); i < edges; i += lanes_of_grid()) {
-    if (!part.tell<kStates>(part.row_of(first + i), first + i)) totals->take(-1);
+    if (!part.send<kStates>(part.row_of(first + i), first + i)) totals->take(-1);
   }
 }
 
@@ -36,15 +36,15 @@ struct Slot {
   static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
 
   Slot(const Device& device, std::uint64_t edges, unsigned states, bool weighted, bool in_file)
-      : heard(device, edges * states, "messages of a partition"),
-        told(device, edges * states, "messages of a partition"),
+      : received(device, edges * states, "messages of a partition"),
+        sent(device, edges * states, "messages of a partition"),
         arrivals(device, edges, "the places of a partition's messages"),
         departures(device, edges, "the places of a partition's messages"),
         weights(device, weighted ? edges : 0, "a partition's weights"),
         read(device, in_file ? weights.size() : 0, "reading weights") {}
   ~Slot() { cudaStreamSynchronize(stream.get()); }  // what is under way uses the buffers
 
-  Buffer<std::int64_t> heard, told;
+  Buffer<std::int64_t> received, sent;
   Buffer<std::uint32_t> arrivals, departures;
   Buffer<float> weights;
   Staging<float> read;  ///< from a file
@@ -87,7 +87,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
 
   Ownership parts() const override { return plan_.ranges(); }
 
-  BeliefRound round(const BeliefPropagation& program, bool tells) override {
+  BeliefRound round(const BeliefPropagation& program, bool sends) override {
     if (slots_.empty()) return {};
     const cuda::Stream& stream = slots_.front()->stream;
     cuda::check(cudaMemsetAsync(totals_.data(), 0, totals_.bytes(), stream.get()), "clearing totals");
@@ -95,7 +95,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
     for (std::uint64_t part = 0; part < plan_.size(); ++part) {
       Slot& slot = *slots_[part % slots_.size()];
       bring(part, slot);
-      work(program, part, slot, tells);
+      work(program, part, slot, sends);
     }
     for (const auto& slot : slots_) slot->stream.wait("a round of messages");
     std::array<BeliefTotals, kTotals> totals;
@@ -113,7 +113,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
   }
 
  private:
-  /// Of what vertices make up their minds to, and of what they tell.
+  /// Of what vertices make up their minds to, and of what they send.
   static constexpr std::uint64_t kTotals = 2;
 
   template <class T>
@@ -130,12 +130,12 @@ class CudaBeliefParts final : public BeliefPartBackend {
       slot.stream.wait("a partition of messages");
       send(slot, slot.arrivals.data(), messages_.arrivals() + own, edges);
       send(slot, slot.departures.data(), messages_.departures() + own, edges);
-      if (damped_) send(slot, slot.told.data(), messages_.told(part), edges * states_);
+      if (damped_) send(slot, slot.sent.data(), messages_.sent(part), edges * states_);
       bring_weights(first, edges, slot);
       slot.part = part;
       ++transfers_;
     }
-    send(slot, slot.heard.data(), messages_.heard(part), edges * states_);
+    send(slot, slot.received.data(), messages_.received(part), edges * states_);
   }
 
   void bring_weights(EdgeIndex first, std::uint64_t edges, Slot& slot) {
@@ -146,16 +146,16 @@ class CudaBeliefParts final : public BeliefPartBackend {
     send(slot, slot.weights.data(), slot.read.data(), edges);
   }
 
-  void work(const BeliefPropagation& program, std::uint64_t part, const Slot& slot, bool tells) {
+  void work(const BeliefPropagation& program, std::uint64_t part, const Slot& slot, bool sends) {
     const EdgeIndex first = messages_.first_edge(part);
     const std::uint64_t edges = messages_.edges(part);
     BeliefPart here = belief_part(program, rows_, messages_, part);
     here.offsets = offsets_.data() + messages_.begin(part);
     here.arrivals = moved(slot.arrivals.data(), first);
     here.departures = moved(slot.departures.data(), first);
-    here.program.hearing = slot.heard.data();
+    here.program.incoming = slot.received.data();
     here.program.weights = rows_.weighted() ? moved(slot.weights.data(), first) : nullptr;
-    here.told = slot.told.data();
+    here.sent = slot.sent.data();
     beliefs_kernel<<<belief_blocks(here.rows), kBeliefBlock, 0, slot.stream.get()>>>(
         here, here.offsets, here.rows, totals_.data());
     launched("beliefs_kernel");
@@ -171,7 +171,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
           of_rank, of_rank.offsets, hubs_.data() + (hub - hub_rows_.begin()), totals_.data());
       launched("hubs_kernel");
     }
-    if (!tells || edges == 0) return;
+    if (!sends || edges == 0) return;
     with_states(program.states, [&](auto states) {
       const auto kernel = part_messages_kernel<decltype(states)::value>;
       kernel<<<belief_blocks(edges), kBeliefBlock, 0, slot.stream.get()>>>(here, first, edges,
@@ -180,7 +180,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
     });
     launched("part_messages_kernel");
     cuda::check(
-        cudaMemcpyAsync(messages_.told(part), here.told, edges * program.states * sizeof(std::int64_t),
+        cudaMemcpyAsync(messages_.sent(part), here.sent, edges * program.states * sizeof(std::int64_t),
                         cudaMemcpyDeviceToHost, slot.stream.get()),
         "taking messages back");
   }

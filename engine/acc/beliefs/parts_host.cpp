@@ -35,13 +35,13 @@ class HostBeliefParts final : public BeliefPartBackend {
         .ranges();
   }
 
-  BeliefRound round(const BeliefPropagation& program, bool tells) override {
+  BeliefRound round(const BeliefPropagation& program, bool sends) override {
     BeliefRound all;
     with_states(program.states, [&](auto states) {
       over_parts([&](std::uint64_t part, const float* weights) {
         BeliefPart here = belief_part(program, rows_, messages_, part);
         here.program.weights = weights;
-        work<decltype(states)::value>(here, tells, all);
+        work<decltype(states)::value>(here, sends, all);
       });
     });
     return all;
@@ -66,7 +66,7 @@ class HostBeliefParts final : public BeliefPartBackend {
   }
 
   template <unsigned kStates>
-  void work(const BeliefPart& part, bool tells, BeliefRound& all) {
+  void work(const BeliefPart& part, bool sends, BeliefRound& all) {
     const std::uint64_t edges = part.offsets[part.rows] - part.offsets[0],
                         most = pool_.size() * kRangesPerThread;
     const std::vector<std::uint64_t> ends =
@@ -79,12 +79,12 @@ class HostBeliefParts final : public BeliefPartBackend {
         const double change = part.combine(SingleLane{}, static_cast<Vertex>(row), first, last);
         mine.no_state |= change < 0;
         mine.change = std::max(mine.change, change);
-        for (EdgeIndex e = first; tells && e < last; ++e)
-          mine.nothing_told |= !part.template tell<kStates>(row, e);
+        for (EdgeIndex e = first; sends && e < last; ++e)
+          mine.nothing_sent |= !part.template send<kStates>(row, e);
       }
       const std::lock_guard lock(mutex);
       all.change = std::max(all.change, mine.change);
-      all.no_state |= mine.no_state, all.nothing_told |= mine.nothing_told;
+      all.no_state |= mine.no_state, all.nothing_sent |= mine.nothing_sent;
     });
   }
 
@@ -109,12 +109,12 @@ BeliefPart belief_part(const BeliefPropagation& program, const RankPart& rows, c
   BeliefPart here;
   here.program = program;
   here.program.priors += state, here.program.after += state, here.program.beliefs += state;
-  here.program.hearing = messages.heard(part);
+  here.program.incoming = messages.received(part);
   here.rows = messages.end(part) - begin;
   here.offsets = rows.lists().offsets + begin;
   here.arrivals = moved(messages.arrivals(), first);
   here.departures = moved(messages.departures(), first);
-  here.told = messages.told(part);
+  here.sent = messages.sent(part);
   return here;
 }
 

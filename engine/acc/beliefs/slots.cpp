@@ -21,7 +21,8 @@ PartitionPlan cut_for_slots(const Device& device, const RankPart& rows, unsigned
   const std::span<const EdgeIndex> offsets(lists.offsets, lists.vertices + 1);
   const std::uint64_t edge = belief_slot_bytes(states, rows.weighted()), left = device.memory().available(),
                       slots_asked = std::max<std::uint64_t>(rows.paging().slots, kLeastSlots),
-                      room = left / edge, most = lists.edges <= room ? room : room / slots_asked,
+                      capacity = left / edge,
+                      most = lists.edges <= capacity ? capacity : capacity / slots_asked,
                       slot = std::clamp(most, std::uint64_t{1}, BeliefPart::kMostEdges - 1);
   const std::uint64_t asked = rows.paging().partitions;
   PartitionPlan plan =

@@ -43,12 +43,12 @@ struct BeliefStart {
     const Vertex u = lists.targets[e];
     const EdgeIndex back = first_edge(u, v) + (e - first_edge(v, u));
     const bool there = back < lists.offsets[u + 1ull] && lists.targets[back] == v;
-    // Of one state there is nothing to tell.
+    // Of one state there is nothing to send.
     const bool same = program.states == 1 || program.weight(back) == program.weight(e);
     return there && same ? back : kNoEdge;
   }
 
-  /// Self-loops tell nothing: their factors count with the prior.
+  /// Self-loops send nothing: their factors count with the prior.
   SLUICE_HD void begin_messages(EdgeIndex e) const {
     const std::int64_t message = reverse[e] == e ? 0 : uniform;
     for (unsigned x = 0; x < program.states; ++x)

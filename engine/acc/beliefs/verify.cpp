@@ -63,10 +63,10 @@ class BeliefCheck {
   }
 
   double run(double tolerance, double damping) {
-    over_lists([&](const CheckedList& list) { hear(list); });
+    over_lists([&](const CheckedList& list) { receive(list); });
     share();
     for (std::uint64_t v = share_.first; v < share_.last; ++v)
-      (void)require_near(static_cast<Vertex>(v), product_of(v), kRounding, "what it was told");
+      (void)require_near(static_cast<Vertex>(v), product_of(v), kRounding, "what it received");
     std::atomic<double> largest = 0;
     const double allowed =
         result_.converged ? tolerance + kRounding : std::numeric_limits<double>::infinity();
@@ -76,7 +76,7 @@ class BeliefCheck {
       for (double known = largest; change > known && !largest.compare_exchange_weak(known, change);) {
       }
     });
-    require(differs_ == 0, "what vertices were told is not what others have told them");
+    require(differs_ == 0, "what vertices received is not what others have sent them");
     return largest;
   }
 
@@ -103,39 +103,39 @@ class BeliefCheck {
     return all;
   }
 
-  /// Calls use(e, heard, told) for the edges of a list that are no loops.
+  /// Calls use(e, received, sent) for the edges of a list that are no loops.
   template <class Use>
   void over_messages(const CheckedList& list, Use&& use) const {
-    double heard[kNumbersAtOnce], told[kNumbersAtOnce];
+    double received[kNumbersAtOnce], sent[kNumbersAtOnce];
     const std::uint64_t most = kNumbersAtOnce / states_;
     for (EdgeIndex e = list.begin; e < list.end; e += most) {
       const std::uint64_t edges = std::min<std::uint64_t>(most, list.end - e), size = edges * states_;
-      result_.messages->read(e, {heard, size}, {told, size});
+      result_.messages->read(e, {received, size}, {sent, size});
       for (EdgeIndex i = 0; i < edges; ++i) {
-        if (list.targets[e + i] != list.v) use(e + i, heard + i * states_, told + i * states_);
+        if (list.targets[e + i] != list.v) use(e + i, received + i * states_, sent + i * states_);
       }
     }
   }
 
-  /// What v was told, and by whom.
-  void hear(const CheckedList& list) {
+  /// What v received, and from whom.
+  void receive(const CheckedList& list) {
     Product all = own(list);
     std::uint64_t differs = 0, copy = 0;
     Vertex last = list.v;
-    over_messages(list, [&](EdgeIndex e, const double* heard, const double* told) {
-      for (unsigned x = 0; x < states_; ++x) all.multiply(x, std::log2(heard[x]));
+    over_messages(list, [&](EdgeIndex e, const double* received, const double* sent) {
+      for (unsigned x = 0; x < states_; ++x) all.multiply(x, std::log2(received[x]));
       const Vertex u = list.targets[e];
       copy = u == last ? copy + 1 : 0;
       last = u;
-      differs += trace(u, list.v, copy, heard) - trace(list.v, u, copy, told);
+      differs += trace(u, list.v, copy, received) - trace(list.v, u, copy, sent);
     });
     std::copy_n(all.log, states_, logs_.data() + std::uint64_t{list.v} * states_);
     std::copy_n(all.zeros, states_, zeros_.data() + std::uint64_t{list.v} * states_);
     differs_ += differs;
   }
 
-  /// A message from u to v, along one of several edges, as one of 2^64 numbers. Over all that is told and all
-  /// that is heard their sums are equal where nothing has gone astray on the way, and else hardly ever.
+  /// A message from u to v, along one of several edges, as one of 2^64 numbers. Over all that is sent and all
+  /// that is received their sums are equal where nothing has gone astray on the way, and else hardly ever.
   std::uint64_t trace(Vertex u, Vertex v, std::uint64_t copy, const double* message) const {
     const auto mix = [](std::uint64_t x) {  // SplitMix64 (Steele, Lea, Flood, 2014)
       x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -147,7 +147,7 @@ class BeliefCheck {
     return all;
   }
 
-  /// Every rank gets what all vertices were told.
+  /// Every rank gets what all vertices received.
   void share() {
     if (ranks_ == nullptr || ranks_->size() == 1) return;
     std::uint64_t sum[] = {differs_};
@@ -164,22 +164,22 @@ class BeliefCheck {
     return all;
   }
 
-  /// What v would believe if all neighbours told it again what they think of what others told them.
+  /// What v would believe if all neighbours sent it again what they conclude from what others sent them.
   Product another_round(const CheckedList& list, double damping) const {
     Product all = own(list);
-    over_messages(list, [&](EdgeIndex e, const double* heard, const double* told) {
+    over_messages(list, [&](EdgeIndex e, const double* received, const double* sent) {
       Product others = product_of(list.targets[e]);
       for (unsigned x = 0; x < states_; ++x) {
-        if (told[x] > 0) {
-          others.log[x] -= std::log2(told[x]);
+        if (sent[x] > 0) {
+          others.log[x] -= std::log2(sent[x]);
         } else {
           --others.zeros[x];
         }
       }
       double again[kMostBeliefStates];
-      tell(others, list.weight(e), again);
+      send(others, list.weight(e), again);
       for (unsigned y = 0; y < states_; ++y) {
-        if (damping > 0) again[y] = std::log2((1 - damping) * std::exp2(again[y]) + damping * heard[y]);
+        if (damping > 0) again[y] = std::log2((1 - damping) * std::exp2(again[y]) + damping * received[y]);
         all.multiply(y, std::isinf(again[y]) ? again[y] : std::max(again[y], kLeast));
       }
     });
@@ -187,7 +187,7 @@ class BeliefCheck {
   }
 
   /// log2 of the message of a vertex with these products along an edge.
-  void tell(const Product& others, double weight, double* message) const {
+  void send(const Product& others, double weight, double* message) const {
     constexpr double kNothing = -std::numeric_limits<double>::infinity();
     for (unsigned y = 0; y < states_; ++y) {
       double terms[kMostBeliefStates], most = kNothing, sum = 0;
@@ -224,9 +224,9 @@ class BeliefCheck {
   unsigned threads_, states_;
   CheckedShare share_;
   std::vector<double> coupling_;            ///< [states][states] log2, of the largest entry 0
-  HostArray<double> logs_;                  ///< [vertices][states] of priors and what was told
+  HostArray<double> logs_;                  ///< [vertices][states] of priors and what was received
   HostArray<std::uint32_t> zeros_;          ///< [vertices][states]
-  std::atomic<std::uint64_t> differs_ = 0;  ///< traces of all that was heard, less of all that was told
+  std::atomic<std::uint64_t> differs_ = 0;  ///< traces of all that was received, less of all that was sent
 };
 
 }  // namespace

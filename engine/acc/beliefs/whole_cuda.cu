@@ -76,12 +76,12 @@ class WholeMessages final : public KeptMessages {
     copy_to_host(device, reverse_.data(), reverse.data(), reverse.bytes());
   }
 
-  void read(EdgeIndex first, std::span<double> heard, std::span<double> told) const override {
+  void read(EdgeIndex first, std::span<double> received, std::span<double> sent) const override {
     const std::uint64_t states = program_.states;
-    for (std::uint64_t i = 0; i < heard.size(); ++i) {
+    for (std::uint64_t i = 0; i < received.size(); ++i) {
       const EdgeIndex back = reverse_[first + i / states];
-      heard[i] = message_part(program_, messages_[first * states + i]);
-      told[i] = message_part(program_, messages_[back * states + i % states]);
+      received[i] = message_part(program_, messages_[first * states + i]);
+      sent[i] = message_part(program_, messages_[back * states + i % states]);
     }
   }
 
@@ -204,7 +204,7 @@ class WholeBeliefs final : public BeliefSolver {
   /// Step `step` reads what the one before has left, and leaves its own.
   void bind(std::uint64_t step) {
     program_.before = products_[(step + 1) % 2].data(), program_.after = products_[step % 2].data();
-    program_.heard = messages_[(step + 1) % 2].data(), program_.hearing = messages_[step % 2].data();
+    program_.received = messages_[(step + 1) % 2].data(), program_.incoming = messages_[step % 2].data();
   }
 
   /// The largest change of a belief.

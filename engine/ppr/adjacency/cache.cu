@@ -88,10 +88,10 @@ class CudaListCache final : public ListCache {
   }
   ~CudaListCache() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
 
-  void prepare(std::uint64_t room, bool all) override {
+  void prepare(std::uint64_t workspace, bool all) override {
     if (!targets_.empty()) return;
     const std::uint64_t available = device_.memory().available(),
-                        left = available - std::min(available, room);
+                        left = available - std::min(available, workspace);
     capacity_ = std::min<std::uint64_t>(
         graph_.edges(), (all ? left : std::min(available / 2, left)) / list_edge_bytes(options_));
     targets_ = Buffer<Vertex>(device_, capacity_, "lists that queries came to");
@@ -191,7 +191,7 @@ class CudaListCache final : public ListCache {
     --missing_count_;
   }
 
-  /// Lists that wait go up, side by side. One that the stage has no room for is alone, and goes as it is.
+  /// Lists that wait go up, side by side. One that does not fit the stage is alone, and goes as it is.
   void send() {
     if (lists_.empty()) return;
     const bool fits = waiting_ <= stage_.edges;

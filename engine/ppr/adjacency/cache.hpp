@@ -1,9 +1,9 @@
 // Lists on a GPU whose graph is elsewhere: in its file, in partitions, or shared out over ranks. A query that
 // comes to a list that is not here notes it, and is given up at the end of its round; what all of them noted
-// is brought together, and they are asked again. A list stays until there is no room for others. So a query
-// is answered from its beginning as often as it has rounds with a list that no query had before, L times at
-// most for GD(L), and where many reach the same lists far less often. A query does not wait for a list: its
-// block's workspace serves other queries meanwhile.
+// is brought together, and they are asked again. A list stays until there is no memory left for others. So a
+// query is answered from its beginning as often as it has rounds with a list that no query had before, L
+// times at most for GD(L), and where many reach the same lists far less often. A query does not wait for a
+// list: its block's workspace serves other queries meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class ListCache {
   virtual ~ListCache() = default;
 
   /// Takes memory for lists, if it has none: half of what the device has left, or `all` of it, but so that
-  /// `room` bytes are left beside it.
-  virtual void prepare(std::uint64_t room, bool all) = 0;
+  /// `workspace` bytes are left beside it.
+  virtual void prepare(std::uint64_t workspace, bool all) = 0;
   /// Says where lists are, and where those that are missing are to be noted.
   virtual void describe(QueryRules& rules) const = 0;
   /// Brings what queries have noted; none may be at work. False: it does not fit beside what is here, so

@@ -32,11 +32,11 @@ inline std::uint64_t list_edge_bytes(const Options& options) {
   return sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
 }
 
-/// In partitions, the busiest first; those where nothing is wanted stay away. Takes no more than `room` of
-/// the memory that the device has left for slots, and keeps references to device and graph. Throws
+/// In partitions, the busiest first; those where nothing is wanted stay away. Takes no more than `bytes`
+/// of the memory that the device has left for slots, and keeps references to device and graph. Throws
 /// BudgetError where that is too little for two partitions, UsageError for a transport that is not possible.
 std::unique_ptr<ListFeeder> make_page_feeder(const Device& device, const Graph& graph, const Options& options,
-                                             const PagingOptions& paging, std::uint64_t room);
+                                             const PagingOptions& paging, std::uint64_t bytes);
 
 /// From the ranks that own them (`paging.shard`): each owns a range of vertices, about as many edges as every
 /// other, and brings its own lists in partitions. All ranks make one, and feed and finish at their own pace.

@@ -18,8 +18,8 @@ SweepRows rows_of(const Graph& graph, const Options& options) {
 class PageFeeder final : public ListFeeder {
  public:
   PageFeeder(const Device& device, const Graph& graph, const Options& options, const PagingOptions& paging,
-             std::uint64_t room)
-      : pages_(device, rows_of(graph, options), options.weighted, paging, room), waiting_(pages_.size()) {}
+             std::uint64_t bytes)
+      : pages_(device, rows_of(graph, options), options.weighted, paging, bytes), waiting_(pages_.size()) {}
 
   void feed(const WantedLists& wanted, const Work& work) override {
     for (std::uint64_t p = 0; p < pages_.size(); ++p)
@@ -47,8 +47,8 @@ class PageFeeder final : public ListFeeder {
 }  // namespace
 
 std::unique_ptr<ListFeeder> make_page_feeder(const Device& device, const Graph& graph, const Options& options,
-                                             const PagingOptions& paging, std::uint64_t room) {
-  return std::make_unique<PageFeeder>(device, graph, options, paging, room);
+                                             const PagingOptions& paging, std::uint64_t bytes) {
+  return std::make_unique<PageFeeder>(device, graph, options, paging, bytes);
 }
 
 }  // namespace sluice::ppr

@@ -13,7 +13,7 @@
 #include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/methods/solver.hpp"
 #include "engine/ppr/options.hpp"
-#include "engine/ppr/query_room.hpp"
+#include "engine/ppr/query_workspace.hpp"
 
 namespace sluice::ppr {
 

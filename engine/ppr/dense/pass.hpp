@@ -23,7 +23,7 @@ struct DenseGraph {
 /// One word for each column.
 using DenseRow = std::array<std::uint64_t, kHostDenseWidth>;
 
-/// What a pass is told about its columns, and what it finds.
+/// What a pass gets for its columns, and what it finds.
 struct alignas(64) HostTurn {
   DenseRow follow{};   ///< Continuation::follow, or 0 where nothing goes on
   DenseRow rounded{};  ///< 1 where what is followed was rounded down

@@ -23,7 +23,7 @@ void check_copy(cudaError_t status) {
 DenseQueries::DenseQueries(const Device& device, GraphOnDevice& graph, const Options& options)
     : device_(device), graph_(graph), options_(options) {}
 
-/// Room for as many of them as there can be at once.
+/// Memory for as many of them as there can be at once.
 bool DenseQueries::prepare(std::uint64_t count) {
   const std::uint64_t memory = device_.memory().available() + bytes();
   const DenseFit fit = DenseFit::of(graph_.view().vertices, count, memory);

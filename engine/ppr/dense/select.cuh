@@ -21,7 +21,7 @@ struct DenseSelectShared {
   SelectBlock::Workspace meeting;
   union {
     std::uint32_t bins[kScoreBins];
-    SelectRoom select;
+    SelectWorkspace select;
   };
   RankedVertex list[kCandidates];
   std::uint32_t listed, bin, above;

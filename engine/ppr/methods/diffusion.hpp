@@ -2,20 +2,21 @@
 // waits there as its score and splits the rest among its out-neighbours. First all of a round's vertices take
 // theirs out, then it is spread.
 //
-// A group of threads shares a room of fixed size (group_room.hpp). An addition that brings a vertex up to the
-// bar puts it on the next round's list; sums only grow meanwhile, so exactly one does. Edges of a round are
-// shared out evenly, however long the lists are (a prefix sum over the lists, and a binary search for each
-// edge). A list that is not at hand is noted, and the query is given up at the end of the round.
+// A group of threads shares a workspace of fixed size (group_workspace.hpp). An addition that brings a vertex
+// up to the bar puts it on the next round's list; sums only grow meanwhile, so exactly one does. Edges of a
+// round are shared out evenly, however long the lists are (a prefix sum over the lists, and a binary search
+// for each edge). A list that is not at hand is noted, and the query is given up at the end of the round.
 //
-// A thread that is alone (host_room.hpp) looks for a round's vertices among all it has reached: a list of
-// them cost 20 to 40 % more. It keeps what waits for a list, and goes on with the round once that is at hand.
+// A thread that is alone (host_workspace.hpp) looks for a round's vertices among all it has reached: a list
+// of them cost 20 to 40 % more. It keeps what waits for a list, and goes on with the round once that is at
+// hand.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
 #include "engine/core/search.hpp"
-#include "engine/ppr/group_room.hpp"
+#include "engine/ppr/group_workspace.hpp"
 #include "engine/ppr/mass.hpp"
 #include "engine/ppr/methods/group_select.hpp"
 #include "engine/ppr/query_rules.hpp"
@@ -26,34 +27,38 @@ namespace sluice::ppr {
 /// What the lanes of a group share; on a GPU in shared memory.
 template <class Group>
 struct GroupShared {
-  RoomCounts counts;
+  WorkspaceCounts counts;
   union {
     struct {
       std::uint64_t ends[Group::kSize], begins[Group::kSize];
       std::uint64_t shares[Group::kSize];  ///< of each edge: mass, or a double per weight
     } chunk;
-    SelectRoom select;
+    SelectWorkspace select;
   };
   RankedVertex ranked[kSortedHere];
 };
 
 /// The same of one thread.
 struct AloneShared {
-  RoomCounts counts;
+  WorkspaceCounts counts;
 };
 
-template <class Group, class Room>
+template <class Group, class Workspace>
 class Diffusion {
  public:
-  using Shared = std::conditional_t<Room::kAlone, AloneShared, GroupShared<Group>>;
+  using Shared = std::conditional_t<Workspace::kAlone, AloneShared, GroupShared<Group>>;
 
-  /// The room is as clear() leaves it.
-  SLUICE_HD Diffusion(const Group& group, Shared& shared, typename Room::Memory& room,
+  /// The workspace is as clear() leaves it.
+  SLUICE_HD Diffusion(const Group& group, Shared& shared, typename Workspace::Memory& workspace,
                       const QueryRules& rules, const SeedsView& seeds)
-      : group_(group), shared_(shared), room_(group, shared.counts, room), rules_(rules), seeds_(seeds) {}
+      : group_(group),
+        shared_(shared),
+        workspace_(group, shared.counts, workspace),
+        rules_(rules),
+        seeds_(seeds) {}
 
-  SLUICE_HD Room& room() { return room_; }
-  SLUICE_HD const Room& room() const { return room_; }
+  SLUICE_HD Workspace& workspace() { return workspace_; }
+  SLUICE_HD const Workspace& workspace() const { return workspace_; }
   /// Mass that waits, in all.
   SLUICE_HD Mass under_way() const { return under_way_; }
   /// Over all rounds.
@@ -70,7 +75,7 @@ class Diffusion {
     now_ = 0;
     moved_ = true;
   }
-  /// In a room that is empty: at one vertex, or nowhere.
+  /// In a workspace that is empty: at one vertex, or nowhere.
   SLUICE_HD void begin_at(Vertex vertex, Mass mass) {
     Mass given = 0;
     now_ = 1;
@@ -84,20 +89,20 @@ class Diffusion {
     moved_ = false;
   }
 
-  SLUICE_HD bool stopped() const { return room_.stopped(); }
+  SLUICE_HD bool stopped() const { return workspace_.stopped(); }
   /// Whether a vertex is on the list; all lanes agree, for a barrier lies behind its last change.
   SLUICE_HD bool goes_on() const {
-    if constexpr (Room::kAlone) {
+    if constexpr (Workspace::kAlone) {
       return !stopped() && moved_;
     } else {
-      return !stopped() && room_.listed(now_) != 0;
+      return !stopped() && workspace_.listed(now_) != 0;
     }
   }
 
   /// Splits the mass of all vertices on the list; those where at least `least` waits for each edge then are
   /// the next list. `joining` returns with what comes back in this round.
   SLUICE_HD void round(Mass least, Mass joining = 0) {
-    if constexpr (Room::kAlone) {
+    if constexpr (Workspace::kAlone) {
       round_alone({least, joining});
     } else {
       Mass given = 0;
@@ -109,7 +114,7 @@ class Diffusion {
   }
   /// The same, but mass of vertices without out-edges leaves, and is added to `sum`.
   SLUICE_HD void round_without_return(Mass& sum) {
-    if constexpr (Room::kAlone) {
+    if constexpr (Workspace::kAlone) {
       round_alone({0, 0, &sum});
     } else {
       Mass given = 0;
@@ -122,7 +127,7 @@ class Diffusion {
   bool go_on() {
     if (!stopped()) return true;
     Mass given = 0;
-    room_.for_each_missing_here(
+    workspace_.for_each_missing_here(
         [&](std::uint32_t number, const ListsAtHand& lists) { return split_alone(number, lists, given); });
     end_alone(given);
     return !stopped();
@@ -131,7 +136,7 @@ class Diffusion {
   /// What waits becomes score where it is, or a part of it.
   template <class Part>
   SLUICE_HD void settle(Part&& part) {
-    room_.for_each_reached([&](auto& entry) {
+    workspace_.for_each_reached([&](auto& entry) {
       const Mass mass = read_shared(&entry.waiting);
       entry.waiting = 0;
       if (mass != 0) entry.score += part(mass);
@@ -142,24 +147,24 @@ class Diffusion {
   /// The list of this round, which is empty, from all that waits, under another bar.
   SLUICE_HD void list_waiting(Mass least) {
     moved_ = true;
-    if constexpr (!Room::kAlone) list_due(least);
+    if constexpr (!Workspace::kAlone) list_due(least);
   }
   /// The list of this round, for use between rounds; how many they are.
   SLUICE_HD std::uint32_t list() {
-    if constexpr (Room::kAlone) {
-      room_.empty_list(now_);
+    if constexpr (Workspace::kAlone) {
+      workspace_.empty_list(now_);
       list_due(0);
     }
-    return room_.listed(now_);
+    return workspace_.listed(now_);
   }
-  SLUICE_HD auto& listed(std::uint32_t i) const { return room_[room_.listed_slot(now_, i)]; }
+  SLUICE_HD auto& listed(std::uint32_t i) const { return workspace_[workspace_.listed_slot(now_, i)]; }
   /// Vertices on the list for which keep(entry) is true are the list; they alone have mass that waits.
   template <class Keep>
   SLUICE_HD void keep_listed(Keep&& keep) {
-    const std::uint32_t size = room_.listed(now_);
+    const std::uint32_t size = workspace_.listed(now_);
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
       if (!keep(listed(i))) continue;
-      if constexpr (!Room::kAlone) room_.list(now_ ^ 1, room_.listed_slot(now_, i));
+      if constexpr (!Workspace::kAlone) workspace_.list(now_ ^ 1, workspace_.listed_slot(now_, i));
     }
     group_.sync();  // all lanes have read how many they were
     next_list();
@@ -168,7 +173,7 @@ class Diffusion {
   /// The query is given up at the end of its round, once all that the round lacks is noted.
   SLUICE_HD void want(Vertex vertex) {
     rules_.want(vertex);
-    room_.lack();
+    workspace_.lack();
   }
 
  private:
@@ -176,7 +181,7 @@ class Diffusion {
 
   /// Returns what vertices without out-edges had; all lanes get it.
   SLUICE_HD Mass split_listed(Mass least, Mass& given) {
-    const std::uint32_t size = room_.listed(now_);
+    const std::uint32_t size = workspace_.listed(now_);
     Mass taken = 0, returning = 0;
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) taken += take(listed(i));
     under_way_ -= group_.sum(taken);
@@ -200,7 +205,7 @@ class Diffusion {
     auto& chunk = shared_.chunk;
     std::uint64_t degree = 0;
     if (i < size) {
-      const RoomEntry& entry = listed(i);
+      const WorkspaceEntry& entry = listed(i);
       degree = degree_of(entry.vertex);
       const EdgeIndex place = rules_.place_of(entry.vertex);
       chunk.begins[group_.rank()] = place;
@@ -230,7 +235,7 @@ class Diffusion {
     group_.sync();
   }
 
-  SLUICE_HD std::uint64_t share_of_edge(const RoomEntry& entry, std::uint64_t degree) const {
+  SLUICE_HD std::uint64_t share_of_edge(const WorkspaceEntry& entry, std::uint64_t degree) const {
     if (rules_.totals == nullptr) return entry.moving / degree;
     return bits_of(mass_per_weight(entry.moving, rules_.totals[entry.vertex]));
   }
@@ -250,10 +255,10 @@ class Diffusion {
   /// Where a vertex takes part, `moving` is one more than what moves: it may be nothing.
   void round_alone(const RoundAlone& round) {
     alone_ = round;
-    const std::uint32_t before = room_.reached();
+    const std::uint32_t before = workspace_.reached();
     Mass taken = 0, given = 0;
     for (std::uint32_t number = 0; number < before; ++number) {
-      auto& entry = room_[number];
+      auto& entry = workspace_[number];
       if (!is_due(entry.vertex, entry.waiting, round.least)) continue;
       taken += take(entry);
       ++entry.moving;
@@ -261,9 +266,10 @@ class Diffusion {
     under_way_ -= taken;
     moved_ = taken != 0;
     for (std::uint32_t number = 0; number < before; ++number) {
-      if (room_[number].moving != 0 && !split_alone(number, room_.lists(), given)) room_.miss(number, before);
+      if (workspace_[number].moving != 0 && !split_alone(number, workspace_.lists(), given))
+        workspace_.miss(number, before);
     }
-    room_.sort_missing();
+    workspace_.sort_missing();
     end_alone(given);
   }
 
@@ -278,7 +284,7 @@ class Diffusion {
 
   /// False if its list is missing. A share of no mass wants no list.
   bool split_alone(std::uint32_t number, const ListsAtHand& lists, Mass& given) {
-    auto& entry = room_[number];
+    auto& entry = workspace_[number];
     const Mass mass = entry.moving - 1;
     const EdgeIndex begin = rules_.graph.offsets[entry.vertex], degree = degree_of(entry.vertex);
     const bool weighted = rules_.walk.weighted;
@@ -325,20 +331,21 @@ class Diffusion {
     if (rules_.dangling == Dangling::seed) return give_to_seeds(mass, least, given);
     const std::uint64_t vertices = rules_.graph.vertices;
     const Mass share = mass / vertices;
-    if (share == 0 || !room_.takes(vertices)) return;
+    if (share == 0 || !workspace_.takes(vertices)) return;
     for (std::uint64_t v = group_.rank(); v < vertices; v += Group::kSize)
       give(static_cast<Vertex>(v), share, least, given);
   }
 
   SLUICE_HD void give(Vertex vertex, Mass mass, Mass least, Mass& given) {
-    const std::uint64_t slot = room_.slot_of(vertex);
-    if (slot == room_.kNoSlot) return;
+    const std::uint64_t slot = workspace_.slot_of(vertex);
+    if (slot == workspace_.kNoSlot) return;
     given += mass;
-    if constexpr (Room::kAlone) {
-      room_[slot].waiting += mass;
+    if constexpr (Workspace::kAlone) {
+      workspace_[slot].waiting += mass;
     } else {
-      const Mass before = add_shared(&room_[slot].waiting, mass);
-      if (is_due(vertex, before + mass, least) && !is_due(vertex, before, least)) room_.list(now_ ^ 1, slot);
+      const Mass before = add_shared(&workspace_[slot].waiting, mass);
+      if (is_due(vertex, before + mass, least) && !is_due(vertex, before, least))
+        workspace_.list(now_ ^ 1, slot);
     }
   }
 
@@ -357,24 +364,24 @@ class Diffusion {
   // ---- lists
 
   SLUICE_HD void next_list() {
-    room_.empty_list(now_);
+    workspace_.empty_list(now_);
     now_ ^= 1;
   }
 
   SLUICE_HD void list_due(Mass least) {
     group_.sync();  // all lanes have seen that it is empty
-    const std::uint32_t size = room_.reached();
+    const std::uint32_t size = workspace_.reached();
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
-      const std::uint32_t slot = room_.reached_slot(i);
-      const auto& entry = room_[slot];
-      if (is_due(entry.vertex, read_shared(&entry.waiting), least)) room_.list(now_, slot);
+      const std::uint32_t slot = workspace_.reached_slot(i);
+      const auto& entry = workspace_[slot];
+      if (is_due(entry.vertex, read_shared(&entry.waiting), least)) workspace_.list(now_, slot);
     }
     group_.sync();
   }
 
   Group group_;
   Shared& shared_;
-  Room room_;
+  Workspace workspace_;
   const QueryRules& rules_;
   SeedsView seeds_;
   unsigned now_ = 0;

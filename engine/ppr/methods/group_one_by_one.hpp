@@ -2,9 +2,10 @@
 // decomposition), so that a query takes the memory of one ball at a time, and a table of scores that may be
 // kept to a fixed size. It saves memory with such a table alone: the scores of all balls are kept otherwise.
 //
-// The query has two rooms: one for the ball at work, which is empty between balls, and one for the sums over
-// balls, the table. Balls follow each other in the order of their mass, so that a table of fixed size drops
-// the same scores. Mass of vertices without out-edges does not return to a ball's middle but to the seeds.
+// The query has two workspaces: one for the ball at work, which is empty between balls, and one for the sums
+// over balls, the table. Balls follow each other in the order of their mass, so that a table of fixed size
+// drops the same scores. Mass of vertices without out-edges does not return to a ball's middle but to the
+// seeds.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +14,24 @@
 
 namespace sluice::ppr {
 
-template <class Group, class Room = GroupRoom<Group>>
+template <class Group, class Workspace = GroupWorkspace<Group>>
 class GroupOneByOne {
  public:
   /// What lanes share; on a GPU in shared memory.
   struct Shared {
-    typename Diffusion<Group, Room>::Shared ball;
-    RoomCounts counts;
+    typename Diffusion<Group, Workspace>::Shared ball;
+    WorkspaceCounts counts;
     std::uint32_t placed;
   };
 
-  /// Both rooms are as clear() leaves them.
-  SLUICE_HD GroupOneByOne(const Group& group, Shared& shared, typename Room::Memory& room,
+  /// Both workspaces are as clear() leaves them.
+  SLUICE_HD GroupOneByOne(const Group& group, Shared& shared, typename Workspace::Memory& workspace,
                           const QueryRules& rules, const SeedsView& seeds, Instance)
       : group_(group),
         shared_(shared),
-        ball_(group, shared.ball, room, rules, seeds),
-        table_(group, shared.counts, Room::second(room)),
-        returning_(room.by_step()),
+        ball_(group, shared.ball, workspace, rules, seeds),
+        table_(group, shared.counts, Workspace::second(workspace)),
+        returning_(workspace.by_step()),
         rules_(rules) {}
 
   /// All lanes get the same figures.
@@ -43,7 +44,7 @@ class GroupOneByOne {
   SLUICE_HD void begin() { ball_.begin(0); }
   /// As GroupQuery::advance().
   SLUICE_HD void advance() {
-    if constexpr (Room::kAlone) {
+    if constexpr (Workspace::kAlone) {
       if (!ball_.go_on()) return;
     }
     if (stage_ == 0) {
@@ -65,7 +66,7 @@ class GroupOneByOne {
     figures.edges = ball_.edges();
     figures.reached = table_.reached();
     figures.abandoned = stopped();
-    figures.lacking = lacking_ + ball_.room().lacking();
+    figures.lacking = lacking_ + ball_.workspace().lacking();
     Mass scored = 0;
     table_.for_each_reached([&](auto& entry) { scored += entry.score; });
     figures.scored = group_.sum(scored);
@@ -73,22 +74,22 @@ class GroupOneByOne {
   }
 
   SLUICE_HD void write_top(Vertex* vertices, double* scores) {
-    write_top_of(group_, shared_.ball, ball_.room(), table_, rules_.top, vertices, scores);
+    write_top_of(group_, shared_.ball, ball_.workspace(), table_, rules_.top, vertices, scores);
   }
 
-  /// Empties the rooms for the next query.
+  /// Empties the workspaces for the next query.
   SLUICE_HD void clear() {
-    ball_.room().clear();
+    ball_.workspace().clear();
     table_.clear();
   }
 
-  SLUICE_HD bool stopped() const { return full() || lacking_ != 0 || ball_.room().lacking() != 0; }
+  SLUICE_HD bool stopped() const { return full() || lacking_ != 0 || ball_.workspace().lacking() != 0; }
 
  private:
-  /// Where a barrier lies behind the last change of either room: all lanes agree.
-  SLUICE_HD bool full() const { return ball_.room().full() || table_.full(); }
+  /// Where a barrier lies behind the last change of either workspace: all lanes agree.
+  SLUICE_HD bool full() const { return ball_.workspace().full() || table_.full(); }
   /// A thread alone, for lists of the round under way.
-  SLUICE_HD bool waits() const { return Room::kAlone && ball_.stopped(); }
+  SLUICE_HD bool waits() const { return Workspace::kAlone && ball_.stopped(); }
   SLUICE_HD bool is_last() const { return stage_ + 1 == rules_.stage_count; }
 
   SLUICE_HD void begin_stage() {
@@ -111,7 +112,7 @@ class GroupOneByOne {
       if (step_ == 0) ball_.begin_at(from.vertex, from.key);
       for (; step_ < steps && ball_.goes_on(); ++step_) ball_.round_without_return(returning_[step_]);
       if (waits()) return;
-      ball_.room().lacking() != 0 ? drop_ball() : take_ball();
+      ball_.workspace().lacking() != 0 ? drop_ball() : take_ball();
     }
     if (stopped() || !goes_on_from_seeds(steps)) return;
     for (; step_ < steps && !stopped(); ++step_) {
@@ -132,17 +133,17 @@ class GroupOneByOne {
 
   /// A ball that lacks lists. The others go on, so that what they lack is brought with it.
   SLUICE_HD void drop_ball() {
-    lacking_ += ball_.room().lacking();
-    ball_.room().clear();
-    ball_.room().forget();
+    lacking_ += ball_.workspace().lacking();
+    ball_.workspace().clear();
+    ball_.workspace().forget();
   }
 
   /// Empties the ball into the table. What the last stage leaves waiting is score.
   SLUICE_HD void take_ball() {
-    if (full() || ball_.room().lacking() != 0) return;
-    group_.sync();  // all lanes have seen that neither room is full
+    if (full() || ball_.workspace().lacking() != 0) return;
+    group_.sync();  // all lanes have seen that neither workspace is full
     const bool last = is_last();
-    ball_.room().take_reached([&](auto& entry) {
+    ball_.workspace().take_reached([&](auto& entry) {
       const std::uint64_t slot = table_.slot_of(entry.vertex);
       const Mass waiting = read_shared(&entry.waiting);
       if (slot != table_.kNoSlot) add_to(slot, entry.score + (last ? waiting : 0), last ? 0 : waiting);
@@ -165,30 +166,30 @@ class GroupOneByOne {
     waiting = group_.sum(waiting);
     const std::uint64_t half = rules_.table / 2, kept = waiting > half ? waiting : half;
     if (kept >= size) return;
-    if constexpr (Room::kAlone) {
+    if constexpr (Workspace::kAlone) {
       table_.keep_first(static_cast<std::uint32_t>(kept), [](const auto& entry) { return by_need(entry); });
     } else {
       make_anew(size, static_cast<std::uint32_t>(kept));
     }
   }
 
-  /// With the first `kept`. They lie in the ball's room meanwhile, which is empty.
+  /// With the first `kept`. They lie in the ball's workspace meanwhile, which is empty.
   SLUICE_HD void make_anew(std::uint32_t size, std::uint32_t kept) {
     const RankCut cut = select_first(group_, shared_.ball.select, size, kept, [&](std::uint32_t i) {
       return by_need(table_[table_.reached_slot(i)]);
     });
     place_from(0);
-    Room& aside = ball_.room();
+    Workspace& aside = ball_.workspace();
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
-      RoomEntry& entry = table_[table_.reached_slot(i)];
+      WorkspaceEntry& entry = table_[table_.reached_slot(i)];
       if (cut.takes(by_need(entry))) aside[add_shared(&shared_.placed, 1u)] = entry;
-      entry = RoomEntry{};
+      entry = WorkspaceEntry{};
     }
     table_.forget();
     for (std::uint32_t i = group_.rank(); i < kept; i += Group::kSize) {
       const std::uint64_t slot = table_.slot_of(aside[i].vertex);
       if (slot != table_.kNoSlot) add_to(slot, aside[i].score, aside[i].waiting);
-      aside[i] = RoomEntry{};
+      aside[i] = WorkspaceEntry{};
     }
     group_.sync();
   }
@@ -199,7 +200,7 @@ class GroupOneByOne {
     return {entry.waiting != 0 ? ~std::uint64_t{0} : entry.score, entry.vertex};
   }
 
-  /// Those that go on, in order, where the table's room has ranked vertices. The others keep what waits
+  /// Those that go on, in order, where the table's workspace has ranked vertices. The others keep what waits
   /// there, or a part of it, as score.
   SLUICE_HD std::uint32_t choose() {
     table_.empty_list(0);
@@ -213,7 +214,7 @@ class GroupOneByOne {
       const auto& entry = table_[table_.listed_slot(0, i)];
       return RankedVertex{entry.waiting, entry.vertex};
     };
-    const RankCut cut = next_stage<Room>(group_, shared_.ball, rules_, size, at);
+    const RankCut cut = next_stage<Workspace>(group_, shared_.ball, rules_, size, at);
     place_from(0);
     Mass held = 0;
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
@@ -242,8 +243,8 @@ class GroupOneByOne {
 
   Group group_;
   Shared& shared_;
-  Diffusion<Group, Room> ball_;
-  Room table_;
+  Diffusion<Group, Workspace> ball_;
+  Workspace table_;
   Mass* returning_;  ///< [steps], of vertices without out-edges
   const QueryRules& rules_;
   // Where the query is; the same in all lanes.

@@ -1,5 +1,5 @@
-// One query answered by a group of threads in a room of its own: a block of a GPU, or one thread of the host
-// (solver.hpp). Where a thread that is alone lacks lists, advance() returns and is called again.
+// One query answered by a group of threads in a workspace of its own: a block of a GPU, or one thread of the
+// host (solver.hpp). Where a thread that is alone lacks lists, advance() returns and is called again.
 #pragma once
 
 #include <cmath>
@@ -9,10 +9,10 @@
 
 namespace sluice::ppr {
 
-/// The list of `table`, as TopList. It is put in order in `room`, which is the table or takes no less.
-template <class Group, class Shared, class Room>
-SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Room& room, const Room& table,
-                            std::uint32_t top, Vertex* vertices, double* scores) {
+/// The list of `table`, as TopList. It is put in order in `workspace`, which is the table or takes no less.
+template <class Group, class Shared, class Workspace>
+SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Workspace& workspace,
+                            const Workspace& table, std::uint32_t top, Vertex* vertices, double* scores) {
   std::uint32_t present = 0;
   table.for_each_reached([&](auto& entry) { present += entry.score != 0; });
   present = group.sum(present);
@@ -24,8 +24,8 @@ SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Room& room
   };
   RankCut cut;  // takes all
   if (found < present) cut = select_first(group, shared.select, table.reached(), found, at);
-  RankedVertex* const list = top <= kSortedHere ? shared.ranked : room.ranked(found);
-  room.empty_list(0);
+  RankedVertex* const list = top <= kSortedHere ? shared.ranked : workspace.ranked(found);
+  workspace.empty_list(0);
   for (std::uint32_t i = group.rank(); i < table.reached(); i += Group::kSize) {
     const RankedVertex v = at(i);
     if (v.key != 0 && cut.takes(v)) list[add_shared(&shared.counts.listed[0], 1u)] = v;
@@ -40,7 +40,7 @@ SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Room& room
 
 /// Which of the vertices at(0) .. at(size - 1) MeLoPPR's next stage goes on from (next-stage nodes), by the
 /// mass that waits there: those where most waits, a share of them, or those where at least so much does.
-template <class Room, class Group, class Shared, class At>
+template <class Workspace, class Group, class Shared, class At>
 SLUICE_HD RankCut next_stage(const Group& group, Shared& shared, const QueryRules& rules, std::uint32_t size,
                              At&& at) {
   constexpr RankCut kAll{}, kNone{~std::uint64_t{0}, ~std::uint32_t{0}};
@@ -49,25 +49,25 @@ SLUICE_HD RankCut next_stage(const Group& group, Shared& shared, const QueryRule
   if (chosen >= size) return kAll;
   if (chosen == 0) return kNone;
   const auto wanted = static_cast<std::uint32_t>(chosen);
-  if constexpr (Room::kAlone) {
-    SelectRoom select{};
+  if constexpr (Workspace::kAlone) {
+    SelectWorkspace select{};
     return select_first(group, select, size, wanted, at);
   } else {
     return select_first(group, shared.select, size, wanted, at);
   }
 }
 
-template <class Group, class Room = GroupRoom<Group>>
+template <class Group, class Workspace = GroupWorkspace<Group>>
 class GroupQuery {
  public:
-  using Shared = typename Diffusion<Group, Room>::Shared;
+  using Shared = typename Diffusion<Group, Workspace>::Shared;
 
-  /// The room is as clear() leaves it.
-  SLUICE_HD GroupQuery(const Group& group, Shared& shared, typename Room::Memory& room,
+  /// The workspace is as clear() leaves it.
+  SLUICE_HD GroupQuery(const Group& group, Shared& shared, typename Workspace::Memory& workspace,
                        const QueryRules& rules, const SeedsView& seeds, Instance query)
       : group_(group),
         shared_(shared),
-        ball_(group, shared, room, rules, seeds),
+        ball_(group, shared, workspace, rules, seeds),
         rules_(rules),
         seeds_(seeds),
         query_(query) {}
@@ -86,7 +86,7 @@ class GroupQuery {
   }
   /// Goes on until the query has its scores, or lacks what it needs.
   SLUICE_HD void advance() {
-    if constexpr (Room::kAlone) {
+    if constexpr (Workspace::kAlone) {
       if (rules_.method != Method::walks && !ball_.go_on()) return;
     }
     switch (rules_.method) {
@@ -117,24 +117,24 @@ class GroupQuery {
 
   SLUICE_HD GroupFigures figures() {
     GroupFigures figures;
-    const Room& room = ball_.room();
+    const Workspace& workspace = ball_.workspace();
     figures.held = held_;
     figures.edges = ball_.edges();
-    figures.reached = room.reached();
-    figures.abandoned = room.stopped();
-    figures.lacking = room.lacking();
+    figures.reached = workspace.reached();
+    figures.abandoned = workspace.stopped();
+    figures.lacking = workspace.lacking();
     Mass scored = 0;
-    room.for_each_reached([&](auto& entry) { scored += entry.score; });
+    workspace.for_each_reached([&](auto& entry) { scored += entry.score; });
     figures.scored = group_.sum(scored);
     return figures;
   }
 
   SLUICE_HD void write_top(Vertex* vertices, double* scores) {
-    write_top_of(group_, shared_, ball_.room(), ball_.room(), rules_.top, vertices, scores);
+    write_top_of(group_, shared_, ball_.workspace(), ball_.workspace(), rules_.top, vertices, scores);
   }
 
-  /// Empties the room for the next query.
-  SLUICE_HD void clear() { ball_.room().clear(); }
+  /// Empties the workspace for the next query.
+  SLUICE_HD void clear() { ball_.workspace().clear(); }
 
   SLUICE_HD bool stopped() const { return ball_.stopped(); }
   std::uint64_t edges() const { return ball_.edges(); }
@@ -190,22 +190,22 @@ class GroupQuery {
 
   /// A lane a walk. Those that wait for lists go on where they are.
   SLUICE_HD void walk() {
-    Room& room = ball_.room();
+    Workspace& workspace = ball_.workspace();
     if (step_++ == 0) {
       for (std::uint32_t walk = group_.rank(); walk < rules_.walks; walk += Group::kSize) {
         if (!end_walk(walk, rules_.walk.begin(seeds_, query_, walk))) break;
       }
-    } else if constexpr (Room::kAlone) {
-      room.for_each_waiting([this](std::uint32_t walk, WalkAt at) { end_walk(walk, at); });
+    } else if constexpr (Workspace::kAlone) {
+      workspace.for_each_waiting([this](std::uint32_t walk, WalkAt at) { end_walk(walk, at); });
     }
     group_.sync();
     if (stopped()) return;
-    room.for_each_reached(
+    workspace.for_each_reached(
         [this](auto& entry) { entry.score = walk_score(read_shared(&entry.score), rules_.walks); });
     group_.sync();
   }
 
-  /// Counts it where it ends, unless it lacks a list. False where the room is full.
+  /// Counts it where it ends, unless it lacks a list. False where the workspace is full.
   SLUICE_HD bool end_walk(std::uint32_t walk, WalkAt at) {
     std::uint64_t steps = 0;
     const bool ended = rules_.walk.go(rules_.graph, lists(), seeds_, query_, walk, at, steps);
@@ -214,22 +214,22 @@ class GroupQuery {
       lack(walk, at);
       return true;
     }
-    const std::uint64_t slot = ball_.room().slot_of(at.vertex);
-    if (slot == Room::kNoSlot) return false;
-    add_in<Group>(&ball_.room()[slot].score, Mass{1});
+    const std::uint64_t slot = ball_.workspace().slot_of(at.vertex);
+    if (slot == Workspace::kNoSlot) return false;
+    add_in<Group>(&ball_.workspace()[slot].score, Mass{1});
     return true;
   }
 
   SLUICE_HD decltype(auto) lists() const {
-    if constexpr (Room::kAlone) {
-      return ball_.room().lists();
+    if constexpr (Workspace::kAlone) {
+      return ball_.workspace().lists();
     } else {
       return PlacedLists{rules_};
     }
   }
   SLUICE_HD void lack(std::uint32_t walk, WalkAt at) {
-    if constexpr (Room::kAlone) {
-      ball_.room().wait({walk, at}, rules_.walks);
+    if constexpr (Workspace::kAlone) {
+      ball_.workspace().wait({walk, at}, rules_.walks);
     } else {
       ball_.want(at.vertex);
     }
@@ -241,8 +241,8 @@ class GroupQuery {
   SLUICE_HD void choose() {
     const std::uint32_t size = ball_.list();
     if (stopped() || size == 0) return;
-    const RankCut cut = next_stage<Room>(group_, shared_, rules_, size,
-                                         [&](std::uint32_t i) { return waiting_of(ball_.listed(i)); });
+    const RankCut cut = next_stage<Workspace>(group_, shared_, rules_, size,
+                                              [&](std::uint32_t i) { return waiting_of(ball_.listed(i)); });
     Mass held = 0;
     ball_.keep_listed([&](auto& entry) {
       if (cut.takes(waiting_of(entry))) return true;
@@ -263,7 +263,7 @@ class GroupQuery {
 
   Group group_;
   Shared& shared_;
-  Diffusion<Group, Room> ball_;
+  Diffusion<Group, Workspace> ball_;
   const QueryRules& rules_;
   SeedsView seeds_;
   Instance query_;

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
-#include "engine/ppr/query_room.hpp"
+#include "engine/ppr/query_workspace.hpp"
 
 namespace sluice::ppr {
 
@@ -44,7 +44,7 @@ class RankDigits {
 };
 
 /// What the lanes of a selection share.
-struct SelectRoom {
+struct SelectWorkspace {
   std::uint32_t bins[RankDigits::kBins];
   std::uint32_t digit;
   std::uint32_t wanted;  ///< of those that agree in this digit too
@@ -54,33 +54,33 @@ struct SelectRoom {
 /// The cut that takes `wanted` of the vertices at(0) .. at(count - 1): at least one, and no more than there
 /// are. Ids differ.
 template <class Group, class At>
-SLUICE_HD RankCut select_first(const Group& group, SelectRoom& room, std::uint32_t count,
+SLUICE_HD RankCut select_first(const Group& group, SelectWorkspace& workspace, std::uint32_t count,
                                std::uint32_t wanted, At&& at) {
   RankCut cut;
   for (unsigned level = 0; level < RankDigits::kLevels; ++level) {
-    for (unsigned bin = group.rank(); bin < RankDigits::kBins; bin += Group::kSize) room.bins[bin] = 0;
+    for (unsigned bin = group.rank(); bin < RankDigits::kBins; bin += Group::kSize) workspace.bins[bin] = 0;
     group.sync();
     for (std::uint32_t i = group.rank(); i < count; i += Group::kSize) {
       const RankedVertex v = at(i);
-      if (RankDigits::agrees(v, cut, level)) add_in<Group>(&room.bins[RankDigits::digit(v, level)], 1u);
+      if (RankDigits::agrees(v, cut, level)) add_in<Group>(&workspace.bins[RankDigits::digit(v, level)], 1u);
     }
     group.sync();
     std::uint32_t above = 0;
     for (unsigned first = 0; first < RankDigits::kBins; first += Group::kSize) {
       const unsigned place = first + group.rank();
-      const std::uint32_t own = place < RankDigits::kBins ? room.bins[RankDigits::kBins - 1 - place] : 0;
+      const std::uint32_t own = place < RankDigits::kBins ? workspace.bins[RankDigits::kBins - 1 - place] : 0;
       const std::uint32_t through = above + group.inclusive_scan(own);
       if (through >= wanted && through - own < wanted) {
-        room.digit = RankDigits::kBins - 1 - place;
-        room.wanted = wanted - (through - own);
-        room.all = room.wanted == own;
+        workspace.digit = RankDigits::kBins - 1 - place;
+        workspace.wanted = wanted - (through - own);
+        workspace.all = workspace.wanted == own;
       }
       above = group.broadcast(through, Group::kSize - 1);
     }
     group.sync();
-    RankDigits::set(cut, level, room.digit);
-    wanted = room.wanted;
-    const bool found = room.all != 0;
+    RankDigits::set(cut, level, workspace.digit);
+    wanted = workspace.wanted;
+    const bool found = workspace.all != 0;
     group.sync();
     if (found) return cut;
   }

@@ -1,4 +1,4 @@
-// Queries by blocks: each block takes one after the other, and keeps its room.
+// Queries by blocks: each block takes one after the other, and keeps its workspace.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,8 +24,8 @@ using OneByOneQuery = GroupOneByOne<QueryBlock>;
 /// The queries of a launch; trivially copyable.
 struct QueriesView {
   QueryRules rules;
-  RoomView room;  ///< of the first block
-  std::uint64_t room_bytes = 0;
+  WorkspaceView workspace;  ///< of the first block
+  std::uint64_t workspace_bytes = 0;
   Instance first = 0;  ///< query of row 0
   BatchView batch;
   const std::uint32_t* rows = nullptr;  ///< [count]
@@ -35,12 +35,13 @@ struct QueriesView {
 
 // ---- kernels
 
-__global__ void __launch_bounds__(kQueryBlock) clear_rooms_kernel(RoomView first, std::uint64_t room_bytes) {
-  const RoomView room = RoomShape::move(first, blockIdx.x * room_bytes),
-                 second = RoomShape::move(room, room.second);
-  for (std::uint64_t slot = threadIdx.x; slot < room.slots; slot += kQueryBlock) {
-    room.entries[slot] = RoomEntry{};
-    if (room.second != 0) second.entries[slot] = RoomEntry{};
+__global__ void __launch_bounds__(kQueryBlock)
+    clear_workspaces_kernel(WorkspaceView first, std::uint64_t workspace_bytes) {
+  const WorkspaceView workspace = WorkspaceShape::move(first, blockIdx.x * workspace_bytes),
+                      second = WorkspaceShape::move(workspace, workspace.second);
+  for (std::uint64_t slot = threadIdx.x; slot < workspace.slots; slot += kQueryBlock) {
+    workspace.entries[slot] = WorkspaceEntry{};
+    if (workspace.second != 0) second.entries[slot] = WorkspaceEntry{};
   }
 }
 
@@ -50,14 +51,14 @@ __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) queries_kernel(
   __shared__ alignas(Query::Shared) unsigned char shared[sizeof(Query::Shared)];
   __shared__ QueryBlock::Workspace meeting;
   const QueryBlock block(meeting);
-  const RoomView room = RoomShape::move(view.room, blockIdx.x * view.room_bytes);
+  const WorkspaceView workspace = WorkspaceShape::move(view.workspace, blockIdx.x * view.workspace_bytes);
   while (true) {
     const std::uint32_t item = block.broadcast(threadIdx.x == 0 ? atomicAdd(view.next, 1u) : 0u, 0);
     if (item >= view.count) return;
     const std::uint32_t row = view.rows[item];
     const unsigned long long begin = cuda::nanoseconds_now();
-    Query query(block, *reinterpret_cast<Query::Shared*>(shared), room, view.rules, view.batch.seeds_of(row),
-                view.first + row);
+    Query query(block, *reinterpret_cast<Query::Shared*>(shared), workspace, view.rules,
+                view.batch.seeds_of(row), view.first + row);
     GroupFigures figures = query.solve();
     const std::uint64_t list = std::uint64_t{row} * view.rules.top;
     if (figures.abandoned == 0) query.write_top(view.batch.vertices + list, view.batch.scores + list);

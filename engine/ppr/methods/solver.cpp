@@ -24,10 +24,10 @@ QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const Optio
       whole_{0, graph.vertices, {graph.targets, graph.weights}},
       stages_(stages_of(options)),
       rules_(rules_on_host(graph, options, stages_)),
-      room_(device, graph.vertices) {
+      workspace_(device, graph.vertices) {
   if (!goes_one_by_one(options)) return;
   table_.emplace(device, graph.vertices);
-  room_.add_second(*table_, *std::ranges::max_element(stages_));
+  workspace_.add_second(*table_, *std::ranges::max_element(stages_));
 }
 
 QueryFigures QuerySolver::solve(const Seeds& seeds, Instance query) {
@@ -37,18 +37,18 @@ QueryFigures QuerySolver::solve(const Seeds& seeds, Instance query) {
 }
 
 void QuerySolver::begin(const Seeds& seeds, Instance query) {
-  room_.begin();
+  workspace_.begin();
   if (table_) {
     table_->begin();
-    one_by_one_.emplace(SingleLane{}, shared_, room_, rules_, seeds.view(), query);
+    one_by_one_.emplace(SingleLane{}, shared_, workspace_, rules_, seeds.view(), query);
   } else {
-    together_.emplace(SingleLane{}, shared_.ball, room_, rules_, seeds.view(), query);
+    together_.emplace(SingleLane{}, shared_.ball, workspace_, rules_, seeds.view(), query);
   }
   with_query([](auto& begun) { begun.begin(); });
 }
 
 bool QuerySolver::advance(const ListsAtHand& lists) {
-  room_.lists = &lists;
+  workspace_.lists = &lists;
   return with_query([](auto& query) {
     query.advance();
     return !query.stopped();
@@ -56,13 +56,13 @@ bool QuerySolver::advance(const ListsAtHand& lists) {
 }
 
 bool QuerySolver::advance_to(std::uint64_t edges, const ListsAtHand& lists) {
-  room_.lists = &lists;
+  workspace_.lists = &lists;
   return together_->advance_to(edges);
 }
 
 QueryFigures QuerySolver::figures() {
   QueryFigures figures = figures_of(with_query([](auto& query) { return query.figures(); }), options_);
-  figures.peak_bytes = room_.peak_bytes() + (table_ ? table_->peak_bytes() : 0);
+  figures.peak_bytes = workspace_.peak_bytes() + (table_ ? table_->peak_bytes() : 0);
   return figures;
 }
 

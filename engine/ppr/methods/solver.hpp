@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/ppr/host_room.hpp"
+#include "engine/ppr/host_workspace.hpp"
 #include "engine/ppr/methods/group_one_by_one.hpp"
 #include "engine/ppr/methods/group_query.hpp"
 
@@ -31,17 +31,17 @@ class QuerySolver {
   /// The same of an exact query, but false after a step along so many edges, if it goes on.
   bool advance_to(std::uint64_t edges, const ListsAtHand& lists);
   PausedQuery paused() const {
-    return {room_.reached, together_->steps(), together_->edges(), room_.peak_bytes()};
+    return {workspace_.reached, together_->steps(), together_->edges(), workspace_.peak_bytes()};
   }
   /// Calls use(vertex) for all whose lists are waited for, perhaps several times.
   template <class Use>
   void for_each_missing(Use&& use) const {
-    for (std::uint32_t i = 0; i < room_.missing; ++i) {
-      const Reached& entry = room_.reached[room_.numbers()[i]];
+    for (std::uint32_t i = 0; i < workspace_.missing; ++i) {
+      const Reached& entry = workspace_.reached[workspace_.numbers()[i]];
       if (entry.moving != 0) use(entry.vertex);
     }
     if (options_.method != Method::walks) return;
-    for (std::uint32_t i = 0; i < shared_.ball.counts.lacking; ++i) use(room_.walks()[i].at.vertex);
+    for (std::uint32_t i = 0; i < shared_.ball.counts.lacking; ++i) use(workspace_.walks()[i].at.vertex);
   }
   /// Of a query that has ended.
   QueryFigures figures();
@@ -59,22 +59,22 @@ class QuerySolver {
   }
 
  private:
-  using Together = GroupQuery<SingleLane, HostRoom>;
-  using OneByOne = GroupOneByOne<SingleLane, HostRoom>;
+  using Together = GroupQuery<SingleLane, HostWorkspace>;
+  using OneByOne = GroupOneByOne<SingleLane, HostWorkspace>;
 
   template <class Use>
   auto with_query(Use&& use) {
     return one_by_one_ ? use(*one_by_one_) : use(*together_);
   }
-  const ReachedVertices& scores() const { return table_ ? table_->reached : room_.reached; }
+  const ReachedVertices& scores() const { return table_ ? table_->reached : workspace_.reached; }
 
   const Device& device_;
   const Options& options_;
   ListRange whole_;
   std::vector<std::uint32_t> stages_;
   QueryRules rules_;
-  std::optional<HostRoomMemory> table_;  ///< one by one
-  HostRoomMemory room_;
+  std::optional<HostWorkspaceMemory> table_;  ///< one by one
+  HostWorkspaceMemory workspace_;
   Buffer<RankedVertex> list_;
   // Of the query under way.
   OneByOne::Shared shared_;

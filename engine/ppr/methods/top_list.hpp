@@ -6,7 +6,7 @@
 #include <span>
 
 #include "engine/ppr/mass.hpp"
-#include "engine/ppr/query_room.hpp"
+#include "engine/ppr/query_workspace.hpp"
 
 namespace sluice::ppr {
 

@@ -1,15 +1,15 @@
-// A room at work: lanes of a group find and enter vertices in its table, and put slots on its lists.
+// A workspace at work: lanes of a group find and enter vertices in its table, and put slots on its lists.
 #pragma once
 
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
-#include "engine/ppr/query_room.hpp"
+#include "engine/ppr/query_workspace.hpp"
 
 namespace sluice::ppr {
 
 /// What the lanes count together.
-struct RoomCounts {
+struct WorkspaceCounts {
   std::uint32_t reached;
   std::uint32_t full;     ///< not 0: something did not fit
   std::uint32_t lacking;  ///< lists that are not at hand, perhaps several times
@@ -17,42 +17,46 @@ struct RoomCounts {
 };
 
 template <class Group>
-class GroupRoom {
+class GroupWorkspace {
  public:
   static constexpr bool kAlone = false;  ///< see methods/diffusion.hpp
   static constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
-  using Memory = const RoomView;
+  using Memory = const WorkspaceView;
 
-  SLUICE_HD GroupRoom(const Group& group, RoomCounts& counts, const RoomView& room)
-      : group_(group), counts_(counts), room_(room) {
-    if (group_.rank() == 0) counts_ = RoomCounts{};
+  SLUICE_HD GroupWorkspace(const Group& group, WorkspaceCounts& counts, const WorkspaceView& workspace)
+      : group_(group), counts_(counts), workspace_(workspace) {
+    if (group_.rank() == 0) counts_ = WorkspaceCounts{};
     group_.sync();
   }
 
-  SLUICE_HD static RoomView second(const RoomView& room) { return RoomShape::move(room, room.second); }
+  SLUICE_HD static WorkspaceView second(const WorkspaceView& workspace) {
+    return WorkspaceShape::move(workspace, workspace.second);
+  }
 
   // Counts are read where a barrier lies behind their last change.
   SLUICE_HD std::uint32_t reached() const { return counts_.reached; }
   SLUICE_HD bool full() const { return counts_.full != 0; }
   SLUICE_HD std::uint32_t lacking() const { return counts_.lacking; }
-  /// Nothing more can come of the query in this room, and with these lists.
+  /// Nothing more can come of the query in this workspace, and with these lists.
   SLUICE_HD bool stopped() const { return full() || lacking() != 0; }
   SLUICE_HD std::uint32_t listed(unsigned list) const { return counts_.listed[list]; }
 
-  SLUICE_HD RoomEntry& operator[](std::uint64_t slot) const { return room_.entries[slot]; }
-  SLUICE_HD std::uint32_t reached_slot(std::uint32_t i) const { return room_.reached[i]; }
-  SLUICE_HD std::uint32_t listed_slot(unsigned list, std::uint32_t i) const { return room_.lists[list][i]; }
-  SLUICE_HD RankedVertex* ranked(std::uint32_t) const { return room_.ranked; }
-  SLUICE_HD RankedVertex& ranked_at(std::uint32_t i) const { return room_.ranked[i]; }
+  SLUICE_HD WorkspaceEntry& operator[](std::uint64_t slot) const { return workspace_.entries[slot]; }
+  SLUICE_HD std::uint32_t reached_slot(std::uint32_t i) const { return workspace_.reached[i]; }
+  SLUICE_HD std::uint32_t listed_slot(unsigned list, std::uint32_t i) const {
+    return workspace_.lists[list][i];
+  }
+  SLUICE_HD RankedVertex* ranked(std::uint32_t) const { return workspace_.ranked; }
+  SLUICE_HD RankedVertex& ranked_at(std::uint32_t i) const { return workspace_.ranked[i]; }
 
-  /// The vertex's slot; kNoSlot where the room is full. Where every vertex has its slot it never is: a lane
-  /// may see a slot free that another takes as the last one.
+  /// The vertex's slot; kNoSlot where the workspace is full. Where every vertex has its slot it never is: a
+  /// lane may see a slot free that another takes as the last one.
   SLUICE_HD std::uint64_t slot_of(Vertex vertex) const {
-    for (std::uint64_t slot = room_.first_slot(vertex);; slot = (slot + 1) & room_.mask) {
-      Vertex* const at = &room_.entries[slot].vertex;
+    for (std::uint64_t slot = workspace_.first_slot(vertex);; slot = (slot + 1) & workspace_.mask) {
+      Vertex* const at = &workspace_.entries[slot].vertex;
       Vertex found = read_shared(at);
       if (found == kNoVertex) {
-        if (room_.mask != 0 && add_shared(&counts_.reached, 0u) >= room_.limit) {
+        if (workspace_.mask != 0 && add_shared(&counts_.reached, 0u) >= workspace_.limit) {
           add_shared(&counts_.full, 1u);
           return kNoSlot;
         }
@@ -66,10 +70,10 @@ class GroupRoom {
     }
   }
 
-  /// Does it take all of so many vertices? If not, the room is full from now on: for a query that is to reach
-  /// them.
+  /// Does it take all of so many vertices? If not, the workspace is full from now on: for a query that is to
+  /// reach them.
   SLUICE_HD bool takes(std::uint64_t vertices) const {
-    if (vertices <= room_.limit) return true;
+    if (vertices <= workspace_.limit) return true;
     if (group_.rank() == 0) add_shared(&counts_.full, 1u);
     return false;
   }
@@ -79,7 +83,7 @@ class GroupRoom {
 
   SLUICE_HD void list(unsigned which, std::uint64_t slot) const {
     const std::uint32_t place = add_shared(&counts_.listed[which], 1u);
-    if (place < room_.limit) room_.lists[which][place] = static_cast<std::uint32_t>(slot);
+    if (place < workspace_.limit) workspace_.lists[which][place] = static_cast<std::uint32_t>(slot);
   }
   /// Once all lanes have read it.
   SLUICE_HD void empty_list(unsigned which) const {
@@ -87,19 +91,20 @@ class GroupRoom {
     group_.sync();
   }
 
-  /// Nothing where the room is full.
+  /// Nothing where the workspace is full.
   template <class Use>
   SLUICE_HD void for_each_reached(Use&& use) const {
     const std::uint32_t size = full() ? 0 : reached();
-    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) use(room_.entries[room_.reached[i]]);
+    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize)
+      use(workspace_.entries[workspace_.reached[i]]);
   }
 
   /// The same, and forgets them.
   template <class Use>
   SLUICE_HD void take_reached(Use&& use) const {
-    for_each_reached([&](RoomEntry& entry) {
+    for_each_reached([&](WorkspaceEntry& entry) {
       use(entry);
-      entry = RoomEntry{};
+      entry = WorkspaceEntry{};
     });
     forget();
   }
@@ -107,7 +112,7 @@ class GroupRoom {
   /// Once its entries are as they were in the beginning, and nothing is reached.
   SLUICE_HD void forget() const {
     group_.sync();
-    if (group_.rank() == 0) counts_ = RoomCounts{};
+    if (group_.rank() == 0) counts_ = WorkspaceCounts{};
     group_.sync();
   }
 
@@ -115,10 +120,10 @@ class GroupRoom {
   SLUICE_HD void clear() const {
     group_.sync();
     if (full()) {
-      for (std::uint64_t slot = group_.rank(); slot < room_.slots; slot += Group::kSize)
-        room_.entries[slot] = RoomEntry{};
+      for (std::uint64_t slot = group_.rank(); slot < workspace_.slots; slot += Group::kSize)
+        workspace_.entries[slot] = WorkspaceEntry{};
     } else {
-      for_each_reached([](RoomEntry& entry) { entry = RoomEntry{}; });
+      for_each_reached([](WorkspaceEntry& entry) { entry = WorkspaceEntry{}; });
     }
     group_.sync();
   }
@@ -127,16 +132,16 @@ class GroupRoom {
   /// Lanes that came at once may go past the limit: half of the table is free for them.
   SLUICE_HD void enter(std::uint64_t slot) const {
     const std::uint32_t number = add_shared(&counts_.reached, 1u);
-    if (number < room_.limit) {
-      room_.reached[number] = static_cast<std::uint32_t>(slot);
+    if (number < workspace_.limit) {
+      workspace_.reached[number] = static_cast<std::uint32_t>(slot);
     } else {
       add_shared(&counts_.full, 1u);
     }
   }
 
   Group group_;
-  RoomCounts& counts_;
-  RoomView room_;
+  WorkspaceCounts& counts_;
+  WorkspaceView workspace_;
 };
 
 }  // namespace sluice::ppr

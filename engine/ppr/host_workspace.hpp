@@ -1,4 +1,4 @@
-// The room of a query on the host: one thread has it, and it grows with what the query reaches.
+// The workspace of a query on the host: one thread has it, and it grows with what the query reaches.
 #pragma once
 
 #include <algorithm>
@@ -10,21 +10,21 @@
 #include "engine/core/charged_vector.hpp"
 #include "engine/exec/group.hpp"
 #include "engine/ppr/adjacency/lists.hpp"
-#include "engine/ppr/group_room.hpp"
+#include "engine/ppr/group_workspace.hpp"
 #include "engine/ppr/methods/walks.hpp"
 #include "engine/ppr/reached.hpp"
 
 namespace sluice::ppr {
 
 /// What is there between the steps of a query.
-class HostRoomMemory {
+class HostWorkspaceMemory {
  public:
   /// Keeps a reference to the device.
-  HostRoomMemory(const Device& device, std::uint64_t vertices)
+  HostWorkspaceMemory(const Device& device, std::uint64_t vertices)
       : reached(device, vertices), device_(device), vertices_(vertices) {}
-  /// Another room of the same query, and a mass for each of so many steps.
-  void add_second(HostRoomMemory& room, std::uint64_t steps) {
-    second = &room;
+  /// Another workspace of the same query, and a mass for each of so many steps.
+  void add_second(HostWorkspaceMemory& workspace, std::uint64_t steps) {
+    second = &workspace;
     steps_.resize(steps);
   }
 
@@ -60,7 +60,7 @@ class HostRoomMemory {
   ReachedVertices reached;
   ChargedVector<RankedVertex> ranked;
   const ListsAtHand* lists = nullptr;  ///< at hand now
-  HostRoomMemory* second = nullptr;
+  HostWorkspaceMemory* second = nullptr;
   std::uint32_t missing = 0;  ///< numbers of vertices whose lists were, by vertex; some have been split
 
  private:
@@ -72,17 +72,18 @@ class HostRoomMemory {
   std::uint32_t most_reached_ = 0, most_numbers_ = 0, most_walks_ = 0;
 };
 
-/// The room at work, as GroupRoom; a vertex's number is its slot.
-class HostRoom {
+/// The workspace at work, as GroupWorkspace; a vertex's number is its slot.
+class HostWorkspace {
  public:
   static constexpr bool kAlone = true;
   static constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
-  using Memory = HostRoomMemory;
+  using Memory = HostWorkspaceMemory;
 
-  HostRoom(const SingleLane&, RoomCounts& counts, HostRoomMemory& memory) : counts_(counts), memory_(memory) {
-    counts_ = RoomCounts{};
+  HostWorkspace(const SingleLane&, WorkspaceCounts& counts, HostWorkspaceMemory& memory)
+      : counts_(counts), memory_(memory) {
+    counts_ = WorkspaceCounts{};
   }
-  static HostRoomMemory& second(HostRoomMemory& memory) { return *memory.second; }
+  static HostWorkspaceMemory& second(HostWorkspaceMemory& memory) { return *memory.second; }
 
   std::uint32_t reached() const { return memory_.reached.size(); }
   bool full() const { return false; }
@@ -187,8 +188,8 @@ class HostRoom {
     return static_cast<std::size_t>(std::ranges::lower_bound(some, vertex, {}, of) - some.begin());
   }
 
-  RoomCounts& counts_;
-  HostRoomMemory& memory_;
+  WorkspaceCounts& counts_;
+  HostWorkspaceMemory& memory_;
 };
 
 }  // namespace sluice::ppr
