@@ -41,10 +41,10 @@ void verify_components(const Graph& graph, std::span<const Vertex> components, C
                        unsigned threads = 1);
 
 /// Beliefs are products of priors and messages, and another round of messages, by sums and products of plain
-/// doubles, changes none by more than `tolerance`. Messages must have been kept: each rank looks at its own,
-/// wherever the edges are, and all find together that what is sent is what is received. Reads every edge twice,
-/// by one rank; takes 12 bytes a vertex's state.
-/// Returns the largest change that another round makes to a belief of the vertices that this rank looks at.
+/// doubles, changes none by more than `tolerance`. Each rank looks at its own messages, wherever the edges
+/// are, and all find together that what is sent is what is received. Reads every edge twice, by one rank;
+/// takes 12 bytes a vertex's state. Returns the largest change that another round makes to a belief of the
+/// vertices that this rank looks at. Throws UsageError where messages were not kept.
 double verify_beliefs(const Graph& graph, const BeliefModel& model, const BeliefResult& result,
                       double tolerance, double damping, Communicator* ranks = nullptr, unsigned threads = 1);
 

@@ -187,7 +187,8 @@ TEST(BeliefRuns, RefuseWhatTheyCanNot) {
   EXPECT_THROW(propagate_beliefs(graph, model), RunError);  // 0 and 1 must agree, and can not
 
   model.priors[1] = model.priors[2] = 1;
-  EXPECT_NO_THROW(propagate_beliefs(graph, model));
+  const acc::BeliefResult unkept = propagate_beliefs(graph, model);
+  EXPECT_THROW(acc::verify_beliefs(pair, model, unkept, 1e-6, 0), UsageError);
   EXPECT_THROW(propagate_beliefs(graph, model, {.damping = 1}), UsageError);
   EXPECT_THROW(propagate_beliefs(graph, model, {.tolerance = -1}), UsageError);
   EXPECT_THROW(propagate_beliefs(graph, model, {.max_iterations = 0}), UsageError);

@@ -80,6 +80,22 @@ TEST_F(RankFileTest, ShowsTheRanksOfShardsInOrder) {
   EXPECT_EQ(found.norm, "linf");
 }
 
+TEST_F(RankFileTest, TakesNamesOfManyShards) {
+  constexpr std::uint64_t kShards = 100;
+  std::string aside;  // leads nowhere, and makes names long: 200 kB in all
+  for (int i = 0; i < 1000; ++i) aside += "./";
+  std::vector<io::ShardFile> shards;
+  for (std::uint64_t i = 0; i < kShards; ++i) {
+    const std::string name = std::to_string(i) + ".h5";
+    shards.push_back({folder_.file(name), aside + name});
+    write(shards.back().path, {static_cast<double>(i)});
+  }
+  const std::string joined = folder_.file("joined.h5");
+  join_shards(joined, joined, shards, attributes_, {});
+  const io::RankFile found = io::read_rank_file(joined, kShards);
+  for (std::uint64_t i = 0; i < kShards; ++i) ASSERT_EQ(found.ranks[i], static_cast<double>(i));
+}
+
 TEST_F(RankFileTest, NamesAShardThatIsMissing) {
   const std::string joined = write_shards();
   std::filesystem::remove(folder_.file("1.h5"));

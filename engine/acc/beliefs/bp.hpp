@@ -118,13 +118,13 @@ struct BeliefPropagation {
   SLUICE_HD double combine(const Group& group, Vertex v, EdgeIndex begin, EdgeIndex end,
                            MessageOf&& message_of) const {
     for (unsigned x = 0; x < states; ++x) {
-      LogProduct sent;
+      LogProduct product;
       for (EdgeIndex e = begin + group.rank(); e < end; e += Group::kSize)
-        sent.multiply(factor(incoming[message_of(e) * states + x]));
-      sent = {group.sum(sent.log), group.sum(sent.zeros)};
+        product.multiply(factor(incoming[message_of(e) * states + x]));
+      product = {group.sum(product.log), group.sum(product.zeros)};
       const std::uint64_t at = std::uint64_t{v} * states + x;
-      sent.multiply(priors[at]);
-      if (group.rank() == 0) after[at] = sent;
+      product.multiply(priors[at]);
+      if (group.rank() == 0) after[at] = product;
     }
     return group.rank() == 0 ? finish(v) : 0;
   }

@@ -233,6 +233,8 @@ class BeliefCheck {
 
 double verify_beliefs(const Graph& graph, const BeliefModel& model, const BeliefResult& result,
                       double tolerance, double damping, Communicator* ranks, unsigned threads) {
+  if (graph.vertices() > 0 && result.messages == nullptr)
+    throw UsageError("verify_beliefs: messages were not kept (set BeliefOptions::keep_messages)");
   const double change = BeliefCheck(graph, model, result, ranks, threads).run(tolerance, damping);
   wait_for_checks(ranks);
   return change;
