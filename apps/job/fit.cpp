@@ -118,8 +118,12 @@ JobNeed Job::need_of(const ppr::Plan& plan) const {
 }
 
 JobNeed Job::need_of(const acc::AccPlan& plan) const {
-  return {plan.device_bytes, plan.most_host_bytes(options_.verify),
-          plan.message_bytes > 0 ? ", name a folder by --scratch, or use more ranks" : ""};
+  return {plan.device_bytes,
+          plan.most_host_bytes(options_.verify),
+          plan.message_bytes > 0 ? ", name a folder by --scratch, or use more ranks" : "",
+          0,
+          "",
+          true};
 }
 
 /// What a GPU takes is said when it is taken, before the work begins. Of ranks a plan says what they send

@@ -45,12 +45,12 @@ std::uint64_t slot_bytes(std::uint64_t free, std::uint64_t edge_bytes) {
   return std::max({share / kSlots, std::min(kSmallestSlot, share / kSlotsNeeded), kLeastSlot});
 }
 
-PartitionPlan cut(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
-                  std::uint64_t most) {
-  const std::span offsets(rows.in.offsets, rows.in.vertices + 1);
-  const PartitionBytes bytes{0, columns_of(weighted).bytes_per_edge()};
+/// Lists of `edge` bytes an edge, where slots may take `free` bytes.
+PartitionPlan cut(std::span<const EdgeIndex> offsets, std::uint64_t edge, const PagingOptions& paging,
+                  std::uint64_t free) {
+  const PartitionBytes bytes{0, edge};
   if (paging.partitions > 0) return PartitionPlan::of_count(offsets, bytes, paging.partitions);
-  return PartitionPlan(offsets, bytes, slot_bytes(slot_capacity(device, most), bytes_of(rows, weighted)));
+  return PartitionPlan(offsets, bytes, slot_bytes(free, (offsets.back() - offsets.front()) * edge));
 }
 
 bool paged(const PagingOptions& paging, bool in_file, std::uint64_t bytes, std::uint64_t available) {
@@ -87,7 +87,8 @@ PagingOptions for_sweeps(PagingOptions paging) {
 /// Partitions, and as many slots as fit; none where partitions are read in place.
 PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
                    std::uint64_t most) {
-  PagedPlan plan{cut(device, rows, weighted, paging, most)};
+  const std::span offsets(rows.in.offsets, rows.in.vertices + 1);
+  PagedPlan plan{cut(offsets, columns_of(weighted).bytes_per_edge(), paging, slot_capacity(device, most))};
   plan.slots = 0;
   const bool mapped = paging.transport == Transport::mapped;
   if (mapped && rows.file != nullptr) {
@@ -139,14 +140,17 @@ SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, co
     return {1, device.is_cuda() ? lists.bytes : 0};
   const std::uint64_t free = slot_capacity(device, most, state, taken.host_bytes),
                       slot = slot_bytes(free, lists.bytes);
-  const std::uint64_t partitions =
-      paging.partitions != 0 ? paging.partitions : (lists.bytes + slot - 1) / slot;
-  if (paging.transport == Transport::mapped) return {partitions, 0, lists.bytes};
+  std::uint64_t partitions = paging.partitions != 0 ? paging.partitions : (lists.bytes + slot - 1) / slot;
   // A list is never cut.
-  const std::uint64_t largest =
+  std::uint64_t largest =
       paging.partitions != 0
           ? std::min(lists.bytes, lists.bytes / std::max<std::uint64_t>(partitions, 1) + lists.longest_bytes)
           : std::max(std::min(slot, lists.bytes), lists.longest_bytes);
+  if (const auto& offsets = lists.offsets; !offsets.empty() && offsets.back() > offsets.front()) {
+    const PartitionPlan plan = cut(offsets, lists.bytes / (offsets.back() - offsets.front()), paging, free);
+    partitions = plan.size(), largest = plan.largest();
+  }
+  if (paging.transport == Transport::mapped) return {partitions, 0, lists.bytes};
   const std::uint64_t needed = largest * std::min(partitions, kSlotsNeeded);
   // What is more than the device has, the plan's sum says; a part of the host's memory is none's.
   if (needed > free && kFixedBytes + needed <= on_device) throw_too_small(device, largest, free);

@@ -46,9 +46,11 @@ inline std::uint64_t longest_in_list(const Graph& graph) {
   return std::min(graph.vertices(), graph.edges());
 }
 
-/// Lists of so many bytes, and the longest of them.
+/// Lists of so many bytes, and the longest of them. Where they are known, [rows + 1] `offsets` say how they
+/// will be cut; otherwise no partition is taken to be longer than a slot, or than the longest list.
 struct SweepLists {
   std::uint64_t bytes = 0, longest_bytes = 0;
+  std::span<const EdgeIndex> offsets = {};
 };
 
 /// What a run has taken when its partitions come; of host memory that which is no device's.

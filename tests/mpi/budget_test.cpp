@@ -132,8 +132,8 @@ TEST_F(BudgetOnRanks, WorksWithWhatARefusalNames) {
     SCOPED_TRACE(job[0] + ' ' + job[1] + ' ' + job[3]);
     const auto run_with = [&](const std::string& memory) {
       Words words = job;
-      words.insert(words.end(), {"--distribution", "shard", "--device", "host", "--threads", "1", "--quiet",
-                                 "--device-memory", memory, "--output", at("out.h5"), "--force"});
+      words.insert(words.end(), {"--distribution", "shard", "--device", "host", "--quiet", "--device-memory",
+                                 memory, "--output", at("out.h5"), "--force"});
       return sluice_on(3, std::move(words));
     };
     const auto refused = run_with("20KiB");

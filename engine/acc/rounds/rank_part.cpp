@@ -40,12 +40,11 @@ bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
   return simple;
 }
 
-Ownership owners_of(const Graph& graph, const Communicator& ranks) {
-  const auto size = static_cast<std::uint64_t>(ranks.size());
-  return Ownership(balanced_ranges(graph.out.offsets.data(), graph.vertices(), size));
-}
-
 }  // namespace
+
+Ownership owners_of(const Graph& graph, std::uint64_t ranks) {
+  return Ownership(balanced_ranges(graph.out.offsets.data(), graph.vertices(), ranks));
+}
 
 bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
               const PagingOptions& paging) {
@@ -71,7 +70,7 @@ bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& nee
 bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads) {
   std::uint64_t first = 0, last = graph.vertices();
   if (ranks != nullptr) {
-    const Ownership owners = owners_of(graph, *ranks);
+    const Ownership owners = owners_of(graph, static_cast<std::uint64_t>(ranks->size()));
     const auto rank = static_cast<std::uint64_t>(ranks->rank());
     first = owners.begin(rank), last = owners.end(rank);
   }
@@ -94,7 +93,7 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
       complete_(!is_shared_out(device, graph, needs, place)),
       symmetric_(!graph.directed),
       weighted_(needs.weights && graph.weighted) {
-  owners_ = owners_of(graph, *ranks_);
+  owners_ = owners_of(graph, static_cast<std::uint64_t>(ranks_->size()));
   rows_ = rows_of(graph.out, graph.edges_elsewhere.get());
   if (needs.simple) make_simple(graph, place);
   if (!needs.in_edges) return;

@@ -28,6 +28,9 @@ bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, c
 /// whole.
 bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
 
+/// The vertices of each of so many ranks: about as many edges as every other has.
+Ownership owners_of(const Graph& graph, std::uint64_t ranks);
+
 class RankPart {
  public:
   /// Keeps references to all. Throws as throw_no_simple_form().
