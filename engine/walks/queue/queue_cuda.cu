@@ -74,8 +74,6 @@ QueueBackend::QueueBackend(const QueueSetup& setup)
   check(cudaMemset(done_.data(), 0, done_.bytes()), "clearing counters");
 }
 
-QueueBackend::~QueueBackend() = default;
-
 void QueueBackend::clear(Vertex* rows, std::uint64_t values) {
   check(cudaMemsetAsync(rows, 0xff, values * sizeof(Vertex), stream_.get()), "clearing paths");
   stream_.wait("clearing paths");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/exec/cuda_check.cuh"
@@ -142,7 +143,8 @@ class QueueBackend {
    public:
     void start(const QueueBackend& queue) { timer_.start(queue.stream_); }
     void stop(const QueueBackend& queue) { timer_.stop(queue.stream_), measured_ = true; }
-    double seconds() const { return measured_ ? timer_.seconds() : 0; }
+    /// Zero where nothing was measured since the last call.
+    double take_seconds() { return std::exchange(measured_, false) ? timer_.seconds() : 0; }
 
    private:
     Timer timer_;
@@ -150,7 +152,6 @@ class QueueBackend {
   };
 
   explicit QueueBackend(const QueueSetup& setup);
-  ~QueueBackend();
 
   static bool wants_whole_keys() { return false; }  // they are
   void clear(Vertex* rows, std::uint64_t values);
@@ -179,7 +180,7 @@ class QueueBackend {
   std::span<const std::uint64_t> counts();
   /// [ranks][keys] the counts of all; what the stream has begun is done then.
   std::span<const std::uint64_t> gather(DeviceRanks& link, std::size_t ranks);
-  double gather_seconds() const { return gathering_.seconds(); }
+  double gather_seconds() { return gathering_.take_seconds(); }
   void copy(void* to, const void* from, std::uint64_t bytes);
   void wait(DeviceRanks* link) {
     link ? link->wait(stream(), "walks of other ranks") : stream_.wait("walks");

@@ -45,7 +45,7 @@ class QueueBackend {
   struct Interval {
     void start(const QueueBackend&) {}
     void stop(const QueueBackend&) {}
-    double seconds() const { return 0; }
+    double take_seconds() const { return 0; }
   };
 
   explicit QueueBackend(const QueueSetup& setup)

@@ -62,7 +62,6 @@ class QueueOf : public WalkQueue {
   virtual void work(const QueueView<Walk>& view, std::span<const WalkSegment> segments) = 0;
   /// WalkProgram::scan_asks.
   virtual Vertex asked_by(const Walker& walker) const = 0;
-  /// Those of whoever made the setup.
   virtual const ActiveWalks& batch() const = 0;
 
   static constexpr const char* kLabel = "walks from other ranks";
@@ -235,7 +234,7 @@ std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_devices(Crossing& cr
   const std::size_t keys = waiting_.size(), ranks = setup_.keys.others;
   const auto own = static_cast<std::size_t>(setup_.ranks->rank());
   const std::span<const std::uint64_t> all = backend_.gather(*setup_.link, ranks);
-  exchange_seconds_ += backend_.gather_seconds() + travelling_.seconds();
+  exchange_seconds_ += backend_.gather_seconds() + travelling_.take_seconds();
   take(all.subspan(own * keys, keys));
   std::vector<std::uint64_t> receive(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -266,8 +265,8 @@ std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_hosts(Crossing& cros
   return receive;
 }
 
-/// What leaves goes to the other side of the other ranks' memory; this rank's own walks go to that of its
-/// own, behind those that come. A GPU whose walks all go on works by itself: nothing is waited for.
+/// What leaves goes to the other side of other ranks' memory, what stays to that of this rank's, behind what
+/// comes. Where all partitions are here, a GPU works by itself: the host waits for nothing.
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::send(std::vector<std::uint64_t> receive) {
   std::vector<std::uint64_t> leave(waiting_.begin(),
