@@ -33,13 +33,6 @@ struct PageView {
 /// Is an edge there?
 enum class Answer { no, yes, absent /**< the list that says it is not here */ };
 
-/// Answers from a graph that is here as a whole.
-struct WholeGraph {
-  SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v) const {
-    return graph.has_edge(u, v) ? Answer::yes : Answer::no;
-  }
-};
-
 struct PageMap {
   static constexpr std::uint32_t kNoSlot = ~0u;
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
-#include "engine/graph/partition_map.hpp"
+#include "engine/graph/residency.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/random/uniform.hpp"
 #include "engine/select/tables.hpp"
@@ -90,7 +90,7 @@ struct WalkProgram {
   }
 
   /// `lists` answers the sampler's question.
-  template <class Lists = WholeGraph>
+  template <class Lists = Whole>
   SLUICE_HD Round settle(Walker& walker, Proposal& proposal, const Lists& lists = {}) const {
     if constexpr (kRedirects) {
       if (proposal.redirected != kNoVertex)
@@ -119,7 +119,7 @@ struct WalkProgram {
 
   /// Inverse transform over the whole list by a group of lanes (all of them with the same walker). The sums
   /// are exact in 128 bits; the draw is one block of 128 bits. All lists that are asked for must be here.
-  template <class Group, class Lists = WholeGraph>
+  template <class Group, class Lists = Whole>
   SLUICE_HD Round transform_list(const Group& group, Walker& walker, const Lists& lists = {}) const {
     using Wide = unsigned __int128;
     const Row& row = walker.row;

@@ -17,14 +17,12 @@
 #include "engine/select/bias.hpp"
 #include "engine/select/tables.hpp"
 #include "engine/walks/options.hpp"
-#include "engine/walks/partitioned/partitioned_walks.hpp"
-#include "engine/walks/partitioned/walk_host.hpp"
-#include "engine/walks/sharded/walk_host.hpp"
+#include "engine/walks/queue/queue_host.hpp"
+#include "engine/walks/queue/queued_walks.hpp"
 #include "engine/walks/step.hpp"
 #include "engine/walks/walk_host.hpp"
 #if defined(__CUDACC__)
-#include "engine/walks/partitioned/walk_cuda.cuh"
-#include "engine/walks/sharded/walk_cuda.cuh"
+#include "engine/walks/queue/queue_cuda.cuh"
 #include "engine/walks/walk_cuda.cuh"
 #endif
 #include "engine/core/build_namespace.hpp"
@@ -45,14 +43,11 @@ inline constexpr bool kToCompare = false;
 template <class Sampler>
 inline constexpr bool kToCompare<UnitBias<Sampler>> = true;
 
-/// Do these walks change hands from device to device under shard? Where they draw in a way that only wants to
-/// compare, or from coded lists, they go through the queues of partitions, whose code is there anyway.
+/// May all partitions of a rank stay under shard? Coded lists are brought.
 template <class Program>
-inline constexpr bool kTravels = true;
-template <class Sampler, class Table, Acceptance kAcceptance>
-inline constexpr bool kTravels<WalkProgram<UnitBias<Sampler>, Table, kAcceptance>> = false;
+inline constexpr bool kStays = true;
 template <class Sampler, Acceptance kAcceptance>
-inline constexpr bool kTravels<WalkProgram<Sampler, CodedIndexTable, kAcceptance>> = false;
+inline constexpr bool kStays<WalkProgram<Sampler, CodedIndexTable, kAcceptance>> = false;
 
 /// The technique that follows from the sampler alone (DESIGN section 2, idea 2).
 template <WalkSampler Sampler>
@@ -164,7 +159,7 @@ class WalkRun {
     columns.coded = true;
     const std::uint64_t row = (std::uint64_t{options_.length} + 1) * sizeof(Vertex);
     const PagedPlan coded = plan_pages(graph_.device, graph_.graph, graph_.paging, columns,
-                                       paged_walk_bytes(graph_.device.is_cuda(), false) + row, end_ - begin_,
+                                       queued_walk_bytes(graph_.device.is_cuda(), false) + row, end_ - begin_,
                                        options_.length, 0, row);
     return reads_in_place(coded, graph_.paging, graph_.graph.edges() * sizeof(Vertex), end_ - begin_,
                           options_.length);
@@ -310,28 +305,18 @@ class WalkRun {
     if constexpr (PageableProgram<Program>) {
       // A scan, or a rejection by weight, reads the weights themselves.
       if (graph_.graph.weighted && Program::kScans) pages_.columns.weights = true;
-      const auto go = [&]<class Batch, class Shard>(std::type_identity<Batch>, std::type_identity<Shard>) {
-        if constexpr (kTravels<Program>) {
-          // Who asks for another way to work on queues shall have them.
-          const bool queues = !graph_.paging.batching || graph_.paging.balance != Balance::automatic;
-          if (graph_.paging.shard && !queues &&
-              walk_resident_shard<Program, Shard>(graph_, program, pages_, starts_.view(), options_, stats_,
-                                                  begin_, end_, sink_))
-            return;
-        }
-        walk_in_partitions<Program, Batch>(graph_, program, pages_, starts_.view(), options_, stats_, begin_,
-                                           end_, sink_);
+      // A run that asks for another way to work on queues gets it.
+      const bool stays =
+          kStays<Program> && graph_.paging.batching && graph_.paging.balance == Balance::automatic;
+      const auto go = [&]<class Queue>(std::type_identity<Queue>) {
+        ProgramJob<Program, Queue> job(program);
+        walk_in_queues(graph_, job, stays, pages_, starts_.view(), options_, stats_, {begin_, end_}, sink_);
       };
       on_backend(
-          graph_.device,
-          [&] {
-            go(std::type_identity<host::PagedBatch<Program>>{},
-               std::type_identity<host::ShardBatch<Program>>{});
-          },
+          graph_.device, [&] { go(std::type_identity<host::ProgramQueue<Program>>{}); },
           [&] {
 #if defined(__CUDACC__)
-            go(std::type_identity<cuda::PagedBatch<Program>>{},
-               std::type_identity<cuda::ShardBatch<Program>>{});
+            go(std::type_identity<cuda::ProgramQueue<Program>>{});
 #endif
           });
     }

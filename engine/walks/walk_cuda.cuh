@@ -82,8 +82,8 @@ __global__ void __launch_bounds__(kWalkBlock)
 /// The same for programs that may scan a whole list.
 template <class Program>
 __global__ void __launch_bounds__(kWalkBlock)
-    scanning_walk_kernel(WholeWalks<Program> walks, StartsView starts, Instance first, std::uint64_t count,
-                         std::uint64_t pitch, Vertex* paths, WalkCounters* counters) {
+    scanning_walk_kernel(WalksOn<Program, Whole> walks, StartsView starts, Instance first,
+                         std::uint64_t count, std::uint64_t pitch, Vertex* paths, WalkCounters* counters) {
   const std::uint64_t index = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
   Walker walker;
   if (index < count) {
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kWalkBlock)
     __stcs(paths + index, walker.start);
   }
   std::uint32_t rounds = 0;
-  typename WholeWalks<Program>::Place place;
+  typename WalksOn<Program, Whole>::Place place;
   advance(
       walks, walker, place, index < count && walks.until > 0,
       [&](std::uint32_t step, Vertex v) { __stcs(paths + step * pitch + index, v); }, rounds);
@@ -110,8 +110,8 @@ void launch_walks(const Program& program, const StartsView& starts, Instance fir
                   cudaStream_t stream) {
   const unsigned grid = grid_for(count, kWalkBlock);
   if constexpr (Program::kScans) {
-    scanning_walk_kernel<<<grid, kWalkBlock, 0, stream>>>(WholeWalks<Program>{program, length}, starts, first,
-                                                          count, pitch, paths, counters);
+    scanning_walk_kernel<<<grid, kWalkBlock, 0, stream>>>(WalksOn<Program, Whole>{{}, program, length},
+                                                          starts, first, count, pitch, paths, counters);
   } else {
     walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, pitch, length, paths,
                                                  counters);

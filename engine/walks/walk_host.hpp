@@ -24,7 +24,7 @@ struct WalkCounters {
 
 /// Walks [begin, end) of a batch whose first instance is `first`; row i of `rows` is instance first + i.
 template <class Program>
-WalkCounters walk_block(const WholeWalks<Program>& walks, const StartsView& starts, Instance first,
+WalkCounters walk_block(const WalksOn<Program, Whole>& walks, const StartsView& starts, Instance first,
                         std::uint64_t begin, std::uint64_t end, Vertex* rows) {
   const std::uint64_t row = std::uint64_t{walks.until} + 1;
   if (walks.until == 0) {
@@ -32,7 +32,7 @@ WalkCounters walk_block(const WholeWalks<Program>& walks, const StartsView& star
     return {};
   }
   WalkCounters counters;
-  using Lane = WalkLane<WholeWalks<Program>>;
+  using Lane = WalkLane<WalksOn<Program, Whole>>;
   const auto take = [&](Lane& lane) {
     lane.walker = Walker{};
     lane.walker.instance = first + lane.item;
@@ -61,7 +61,7 @@ template <class Program>
 void run_whole_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
                      const WalkOptions& options, Instance begin, Instance end, WalkSink* sink,
                      RunStats& stats) {
-  const WholeWalks<Program> walks{program, options.length};
+  const WalksOn<Program, Whole> walks{{}, program, options.length};
   const auto walk = [&](Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows) {
     return walk_block(walks, starts, first, from, to, rows);
   };

@@ -1,26 +1,28 @@
-// Walks on a graph of which every list is here: the residency policy beside PagedWalks
-// (partitioned/walk.hpp). A walk's loop (advance.hpp, advance.cuh) asks either of them for the halves of a
-// round:
+// Walks on a graph of which every list is here; partitioned.hpp has those of the other residency. A walk's
+// loop (advance.hpp, advance.cuh) asks either of them for the halves of a round:
 //   propose(walker, place, proposal, round)  asks memory for what settle() will read; false: there is nothing
 //                                            to settle, and `round` is how the round ends
 //   settle(walker, place, proposal)          how it ends
 //   count_scan(walker, place)                before a scan, by the one lane whose walk it is
 //   scan(group, walker, scan_with(place))    by all lanes of a group, where settle() said Round::scan
 //   end(place)                               the walk has come to its end
-// `Place` is what a policy knows of a walk between two halves; `from` and `until` are the steps under way.
+// `Place` is what they know of a walk between two halves; `from` and `until` are the steps under way.
 #pragma once
 
 #include <cstdint>
 
+#include "engine/graph/residency.hpp"
 #include "engine/walks/step.hpp"
 
 namespace sluice {
 
+/// Walks by a program, of a residency.
+template <class Program, Residency R>
+struct WalksOn;
+
 template <class Program>
-struct WholeWalks {
+struct WalksOn<Program, Whole> : Whole {
   using WalkProgram = Program;
-  /// No list is ever missing.
-  static constexpr bool kComplete = true;
   struct Place {};
 
   Program program;

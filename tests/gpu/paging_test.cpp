@@ -5,7 +5,7 @@
 #include "engine/core/error.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/resident_impl.hpp"
-#include "engine/walks/partitioned/walk.hpp"
+#include "engine/walks/queue/walk_queue.hpp"
 #include "gpu/gpu.hpp"
 #include "io/generate/generate_graph.hpp"
 #include "sampling/jobs.hpp"
@@ -86,7 +86,7 @@ TEST(GpuPaging, WalksInLegsAreThoseOfTheHost) {
   const PagingOptions paging{.partitions = brief() ? 4u : 64u};
   const std::uint64_t walks = at_most(10'000, 400);
   constexpr std::uint64_t kSteps = 20, kRow = (kSteps + 1) * sizeof(Vertex);
-  const PagedPlan plan = plan_pages(*gpu, graph, paging, {}, paged_walk_bytes(true, false) + kRow, walks,
+  const PagedPlan plan = plan_pages(*gpu, graph, paging, {}, queued_walk_bytes(true, false) + kRow, walks,
                                     kSteps, graph.out.offsets.size() * sizeof(EdgeIndex), kRow);
   ASSERT_LT(plan.leg, kSteps);
   Device host({DeviceChoice::host, usable_cores(), 0});

@@ -8,8 +8,8 @@
 #include "engine/sampling/run.hpp"
 #include "engine/walks/kinds/node2vec.hpp"
 #include "engine/walks/kinds/uniform.hpp"
-#include "engine/walks/sharded/resident_walks.hpp"
-#include "engine/walks/sharded/walk_cuda.cuh"
+#include "engine/walks/queue/queue_cuda.cuh"
+#include "engine/walks/queue/queued_walks.hpp"
 #include "gpu/gpu.hpp"
 #include "gpu/thread_ranks.hpp"
 #include "sampling/jobs.hpp"
@@ -53,8 +53,9 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     ASSERT_TRUE(plan.has_value());
     plan->batch = (plan->batch + 1) / 2;  // two batches
     ThreadDeviceRanks link(rank, meeting);
-    ShardJobOf<Program, cuda::ShardBatch<Program>> job(program, link);
-    ResidentWalks(impl, job, pages, from.view(), options, own.stats, begin, end, *std::move(plan))
+    ProgramJob<Program, cuda::ProgramQueue<Program>> job(program);
+    WalksInQueues(impl, job, pages, from.view(), options, own.stats, {begin, end}, *std::move(plan), &link,
+                  true)
         .run_all({begin, end}, &own.walks);
   });
   return all;

@@ -224,7 +224,7 @@ template <bool earliest>
 void compare_nearest(const acc::AccGraph& on_host, const acc::AccGraph& on_gpu, Vertex apart) {
   const Nearest<earliest> program{apart};
   acc::AccStats found, expected;
-  acc::Vote<Nearest<earliest>, HostExecutor, acc::Whole> host(on_host, program, {});
+  acc::Vote<Nearest<earliest>, HostExecutor, Whole> host(on_host, program, {});
   acc::CudaVote<Nearest<earliest>> gpu(on_gpu, program, {});
 
   host.run(expected), gpu.run(found);

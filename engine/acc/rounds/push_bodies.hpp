@@ -7,11 +7,11 @@
 
 #include "engine/acc/program.hpp"
 #include "engine/acc/rounds/bits.hpp"
-#include "engine/acc/rounds/residency.hpp"
 #include "engine/acc/rounds/round_exchange.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/core/types.hpp"
+#include "engine/graph/residency.hpp"
 
 namespace sluice::acc {
 

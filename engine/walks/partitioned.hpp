@@ -6,47 +6,17 @@
 #include <tuple>
 
 #include "engine/batch/starts_view.hpp"
-#include "engine/graph/partition_map.hpp"
+#include "engine/graph/residency.hpp"
 #include "engine/select/tables.hpp"
 #include "engine/walks/step.hpp"
+#include "engine/walks/whole.hpp"
 
 namespace sluice {
-
-/// A walk between two visits.
-struct ParkedWalk {
-  Vertex current = kNoVertex;
-  Vertex previous = kNoVertex;
-  std::uint32_t step = 0;
-  std::uint32_t trial = 0;
-};
-
-/// What a sampler sees of a parked walk by itself: not who it is, nor its list.
-inline Walker walker_of(const ParkedWalk& parked) {
-  Walker walker;
-  walker.current = parked.current, walker.previous = parked.previous;
-  walker.step = parked.step, walker.trial = parked.trial;
-  return walker;
-}
 
 /// A proposal whose question could not be answered where it was made.
 struct ParkedQuestion {
   Vertex target = kNoVertex;  ///< kNoVertex: none
   std::uint32_t index = 0;    ///< in the current vertex's list
-};
-
-/// Bytes of device memory that a walk under way takes beside its path. A GPU sorts its queues: the last are
-/// a second copy of key and walk, and a share of the counts of tiles.
-constexpr std::uint64_t paged_walk_bytes(bool cuda, bool asks) {
-  const std::uint64_t places = cuda ? 4 * sizeof(std::uint32_t) + 12 : 3 * sizeof(std::uint32_t);
-  return sizeof(ParkedWalk) + (asks ? sizeof(ParkedQuestion) : 0) + places;
-}
-
-/// A walk on its way to the rank that owns its partition.
-struct TravellingWalk {
-  std::uint32_t index = 0;  ///< in the batch
-  std::uint32_t key = 0;    ///< where it waits
-  ParkedWalk parked;
-  ParkedQuestion question;
 };
 
 /// Rebases what a program reads by an edge's position.
@@ -82,8 +52,7 @@ concept PageableProgram = requires(const Program& program, const PageView& page)
 };
 
 /// A batch of walks, whatever walks; by value to kernels.
-struct ActiveWalks {
-  PageMap map;
+struct ActiveWalks : Partitioned {
   StartsView starts;
   // A batch holds as many instances of each origin rank, which writes their rows; alone there is one.
   const Instance* origins = nullptr;             ///< [origins] the first instance of each
@@ -94,17 +63,13 @@ struct ActiveWalks {
   std::uint32_t partitions = 0;
   std::uint32_t own_begin = 0, own_end = 0;  ///< partitions that this rank works on
 
-  // Where a parked walk waits: its partition, or one of these.
+  // Where a walk waits: its partition, or one of these.
   SLUICE_HD std::uint32_t ended() const { return partitions; }
   SLUICE_HD std::uint32_t pairs() const { return partitions + 1; }  ///< for two partitions at once
-  SLUICE_HD std::uint32_t keys() const { return partitions + 2; }
+  SLUICE_HD std::uint32_t next_leg() const { return partitions + 2; }
 
   SLUICE_HD Instance instance(std::uint64_t index) const {
     return origins[index / per_origin] + index % per_origin;
-  }
-  /// Where a walk waits when a leg begins. One that did not come to the end of the leg before has ended.
-  SLUICE_HD std::uint32_t key_in_leg(const ParkedWalk& parked) const {
-    return parked.step == from ? map.owner(parked.current) : ended();
   }
   SLUICE_HD bool exists(std::uint64_t index) const {
     return index % per_origin < origin_counts[index / per_origin];
@@ -113,11 +78,10 @@ struct ActiveWalks {
 
 /// The same with everything that a round needs.
 template <class Program>
-struct PagedWalks : ActiveWalks {
+struct WalksOn<Program, Partitioned> : ActiveWalks {
   const Program* programs = nullptr;  ///< [slots], each reads its own partition's edges
 
   using WalkProgram = Program;
-  static constexpr bool kComplete = false;
   /// Can a step leave a question unanswered, or scan with another list?
   static constexpr bool kAsks = Program::kScans;
 
@@ -134,34 +98,31 @@ struct PagedWalks : ActiveWalks {
     std::tie(map, programs) = cache.publish([&](const PageView& page) { return on_page(program, page); });
   }
 
-  SLUICE_HD Walker resume(std::uint64_t index, const ParkedWalk& parked) const {
-    Walker walker;
+  /// A walk of the batch goes on where it is.
+  SLUICE_HD void resume(std::uint64_t index, Walker& walker) const {
     walker.instance = instance(index);
     walker.start = starts.start(walker.instance);
-    walker.current = parked.current;
-    walker.previous = parked.previous;
-    walker.step = parked.step;
-    walker.trial = parked.trial;
-    walker.row = programs->graph.row(parked.current);
-    return walker;
+    walker.row = programs->graph.row(walker.current);
   }
   /// Asks memory for what resume() will read.
-  SLUICE_HD void prefetch_row(const ParkedWalk& parked) const {
-    prefetch(programs->graph.csr.offsets + parked.current);
-  }
-  SLUICE_HD static ParkedWalk park(const Walker& walker) {
-    return {walker.current, walker.previous, walker.step, walker.trial};
-  }
+  SLUICE_HD void prefetch_row(Vertex current) const { prefetch(programs->graph.csr.offsets + current); }
   /// A walk at its start; whatever is behind the batch's last one has none, and is not looked at.
   SLUICE_HD Walker begin(std::uint64_t index) const {
-    if (!exists(index)) return {};
-    return resume(index, {starts.start(instance(index)), kNoVertex, 0, 0});
+    Walker walker;
+    if (!exists(index)) return walker;
+    walker.current = starts.start(instance(index));
+    resume(index, walker);
+    return walker;
   }
   /// Where a walk waits at first; one that begins on another rank has ended here.
   SLUICE_HD std::uint32_t first_key(std::uint64_t index, const Walker& walker) const {
     if (length == 0 || !exists(index)) return ended();
     const std::uint32_t key = map.owner(walker.start);
     return key >= own_begin && key < own_end ? key : ended();
+  }
+  /// Where a walk waits that was worked on. One that has come to the end of a leg goes on with the next.
+  SLUICE_HD std::uint32_t key_after(const Walker& walker, const Place& place) const {
+    return place.key == ended() && walker.step == until && until < length ? next_leg() : place.key;
   }
 
   /// The program of the partition that holds the walker's list; null if it is not here. Without a list any
@@ -200,7 +161,7 @@ struct PagedWalks : ActiveWalks {
   }
 
   SLUICE_HD Round settle(Walker& walker, Place& place, Proposal& proposal) const {
-    const Round round = place.program->settle(walker, proposal, PagedAnswers{map, place.read});
+    const Round round = place.program->settle(walker, proposal, answers(place.read));
     if constexpr (kAsks) {
       if (round == Round::scan) return may_scan(walker, place);
       if (round == Round::absent) {
@@ -219,7 +180,7 @@ struct PagedWalks : ActiveWalks {
   template <class Group>
   SLUICE_HD Round scan(const Group& group, Walker& walker, const Program* program) const {
     std::uint64_t counted_already = 0;
-    return program->transform_list(group, walker, PagedAnswers{map, counted_already});
+    return program->transform_list(group, walker, answers(counted_already));
   }
   SLUICE_HD void end(Place& place) const { place.key = ended(); }
 
@@ -245,7 +206,7 @@ struct PagedWalks : ActiveWalks {
     Proposal proposal;
     proposal.hop = {place.question.target, programs->graph.row(place.question.target),
                     walker.row.offset + place.question.index};
-    const Round round = programs->judge(walker, proposal, PagedAnswers{map, place.read});
+    const Round round = programs->judge(walker, proposal, answers(place.read));
     if (round == Round::absent) {
       place.key = waits_for(walker, place.question.target);
     } else {

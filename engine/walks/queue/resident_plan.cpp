@@ -1,6 +1,5 @@
-#include "engine/walks/sharded/walk.hpp"
-
 #include <algorithm>
+#include "engine/walks/queue/queued_walks.hpp"
 
 namespace sluice {
 
@@ -17,15 +16,6 @@ std::uint64_t look_up_bytes(const PartitionPlan& plan, std::uint64_t slots, std:
 }
 
 }  // namespace
-
-std::vector<std::uint32_t> ranks_of_keys(const Communicator& ranks, std::uint64_t partitions) {
-  const Ownership ranges = owners_of_partitions(ranks, partitions);
-  std::vector<std::uint32_t> owners;
-  for (std::uint64_t p = 0; p < partitions; ++p) owners.push_back(ranges.owner(p));
-  owners.push_back(static_cast<std::uint32_t>(ranks.size()));
-  owners.push_back(static_cast<std::uint32_t>(ranks.rank()));
-  return owners;
-}
 
 std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& device, const Graph& graph,
                                              const PagingOptions& paging, const PageColumns& columns,

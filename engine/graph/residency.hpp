@@ -1,0 +1,35 @@
+// Residency of a graph's lists, a policy that is chosen at compile time: nothing else knows whether a list is
+// here.
+#pragma once
+
+#include <concepts>
+
+#include "engine/graph/partition_map.hpp"
+
+namespace sluice {
+
+/// This process reaches all lists in place: it owns every vertex, sends nothing, and waits for no partition.
+struct Whole {
+  static constexpr bool kComplete = true;
+
+  SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v) const {
+    return graph.has_edge(u, v) ? Answer::yes : Answer::no;
+  }
+};
+
+/// A rank reaches those of its own vertices, perhaps in partitions that are brought.
+struct Partitioned {
+  static constexpr bool kComplete = false;
+
+  PageMap map;
+
+  /// Answers from the partitions that are here; what is read in place is added to `read`.
+  SLUICE_HD PagedAnswers answers(std::uint64_t& read) const { return {map, read}; }
+};
+
+template <class R>
+concept Residency = requires {
+  { R::kComplete } -> std::convertible_to<bool>;
+};
+
+}  // namespace sluice

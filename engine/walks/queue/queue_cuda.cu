@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "engine/walks/queue/queue_cuda.cuh"
+
+namespace sluice {
+
+namespace cuda {
+
+// ---- kernels
+
+namespace {
+
+/// Exclusive sums of counts, by one warp.
+__global__ void first_places_kernel(const unsigned long long* counts, unsigned long long* next,
+                                    std::uint32_t keys) {
+  unsigned long long before = 0;
+  for (std::uint32_t base = 0; base < keys; base += 32) {
+    const std::uint32_t key = base + threadIdx.x;
+    const unsigned long long count = key < keys ? counts[key] : 0;
+    const unsigned long long sum = before + Tile<32>{}.inclusive_scan(count);
+    if (key < keys) next[key] = sum - count;
+    before = __shfl_sync(~0u, sum, 31);
+  }
+}
+
+/// Puts walks [0, count) in order of key, those of one key in any order, without those that have ended.
+template <class Walk>
+__global__ void __launch_bounds__(kWalkBlock)
+    order_walks_kernel(QueueSide<Walk> from, QueueSide<Walk> to, std::uint64_t count, std::uint32_t keys,
+                       unsigned long long* next) {
+  extern __shared__ unsigned long long bases[];  // [keys]
+  const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
+  const std::uint32_t key = at < count ? from.keys[at] : keys;
+  unsigned long long place = 0;
+  if (keys > kSharedKeys) {
+    place = take_place(next, key, key < keys);
+  } else {
+    auto* const places = reinterpret_cast<unsigned*>(bases + keys);
+    for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) places[k] = 0;
+    __syncthreads();
+    place = take_place(places, key, key < keys);
+    __syncthreads();
+    for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) {
+      if (places[k] != 0) bases[k] = atomicAdd(&next[k], static_cast<unsigned long long>(places[k]));
+    }
+    __syncthreads();
+    if (key < keys) place += bases[key];
+  }
+  if (key >= keys) return;
+  to.walks[place] = from.walks[at];
+  if (to.keys) to.keys[place] = key;
+}
+
+}  // namespace
+
+// ---- launchers
+
+/// A round whose walks all read host memory in place makes no more than some ten million steps a second.
+QueueBackend::QueueBackend(const QueueSetup& setup)
+    : device_(setup.device),
+      keys_(setup.keys.count),
+      apart_(!setup.paging.batching || setup.paging.balance != Balance::automatic),
+      batching_(setup.paging.batching),
+      balance_(setup.paging.balance),
+      timeout_(kDeviceTimeout + Timeout(setup.capacity * setup.row / 1'000'000)),
+      waiting_(device_, keys_, "queues of walks"),
+      next_(device_, keys_, "queues of walks"),
+      gathered_(device_, setup.keys.resident ? std::size_t{setup.keys.others} * keys_ : 0, "counts of walks"),
+      on_host_(device_, keys_, "counts of walks"),
+      gathered_on_host_(device_, gathered_.size(), "counts of walks"),
+      done_(device_, kWalkCounterSlots, "counters") {
+  check(cudaMemset(done_.data(), 0, done_.bytes()), "clearing counters");
+}
+
+void QueueBackend::clear(Vertex* rows, std::uint64_t values) {
+  check(cudaMemsetAsync(rows, 0xff, values * sizeof(Vertex), stream_.get()), "clearing paths");
+  stream_.wait("clearing paths");
+}
+
+void QueueBackend::expect(std::span<const std::uint64_t> waiting) {
+  std::ranges::copy(waiting, on_host_.data());
+  check(cudaMemcpyAsync(waiting_.data(), on_host_.data(), waiting_.bytes(), cudaMemcpyHostToDevice,
+                        stream_.get()),
+        "counts to the device");
+}
+
+template <class Walk>
+void QueueBackend::order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t,
+                         std::span<const WalkSegment> segments, std::uint32_t keys) {
+  const std::uint64_t count = walks_in(segments);  // all that is there
+  first_places_kernel<<<1, 32, 0, stream_.get()>>>(waiting_.data(), next_.data(), keys);
+  check_launch("first_places_kernel");
+  const std::size_t shared = keys <= kSharedKeys ? keys * (sizeof(unsigned long long) + sizeof(unsigned)) : 0;
+  order_walks_kernel<<<grid_for(count, kWalkBlock), kWalkBlock, shared, stream_.get()>>>(from, to, count,
+                                                                                         keys, next_.data());
+  check_launch("order_walks_kernel");
+}
+
+std::span<const std::uint64_t> QueueBackend::counts() {
+  stream_.wait("walks", timeout_);  // the copy would wait for it without a deadline
+  check(cudaMemcpyAsync(on_host_.data(), waiting_.data(), waiting_.bytes(), cudaMemcpyDeviceToHost,
+                        stream_.get()),
+        "counts to the host");
+  stream_.wait("counts of walks");
+  return {on_host_.data(), on_host_.size()};
+}
+
+std::span<const std::uint64_t> QueueBackend::gather(DeviceRanks& link, std::size_t ranks) {
+  gathering_.start(*this);
+  link.all_gather(waiting_.data(), gathered_.data(), waiting_.bytes(), stream());
+  check(cudaMemcpyAsync(gathered_on_host_.data(), gathered_.data(), gathered_.bytes(), cudaMemcpyDeviceToHost,
+                        stream_.get()),
+        "counts to the host");
+  gathering_.stop(*this);
+  link.wait(stream(), "walks of other ranks");
+  return {gathered_on_host_.data(), ranks * keys_};
+}
+
+void QueueBackend::copy(void* to, const void* from, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_.get()), "walks that stay");
+}
+
+void QueueBackend::launch_together(std::span<const WalkSegment> segments, const Launch& launch) {
+  WalkSegments all{};
+  for (const WalkSegment& segment : segments) {
+    all.begin[all.count] = segment.begin;
+    all.before[all.count++] = all.walks;
+    all.walks += segment.count;
+  }
+  launch(all, grid_for(all.walks, kWalkBlock), stream_.get());
+}
+
+/// A kernel a segment, or a walk; segments side by side on streams of their own, or one after the other.
+void QueueBackend::launch_apart(std::span<const WalkSegment> segments, unsigned blocks,
+                                const Launch& launch) {
+  stream_.wait("counts to the device");
+  const bool side_by_side = balance_ != Balance::automatic;
+  std::vector<std::uint64_t> sizes;
+  for (const WalkSegment& segment : segments) sizes.push_back(segment.count);
+  const std::vector<unsigned> shares = shares_of(sizes, blocks, balance_);
+  while (lanes_.size() < (side_by_side ? sizes.size() : 1)) lanes_.push_back(std::make_unique<Lane>());
+  const auto part = [&](std::size_t segment, std::uint64_t from, std::uint64_t count) {
+    WalkSegments some{};
+    some.begin[0] = segments[segment].begin + from, some.count = 1, some.walks = count;
+    const unsigned wanted = grid_for(count, kWalkBlock);
+    launch(some, side_by_side ? std::min(wanted, shares[segment]) : wanted,
+           lanes_[side_by_side ? segment : 0]->stream.get());
+  };
+  const std::uint64_t launches = batching_ ? 1 : *std::max_element(sizes.begin(), sizes.end());
+  if (side_by_side) {
+    for (std::size_t s = 0; s < sizes.size(); ++s) lanes_[s]->timer.start(lanes_[s]->stream);
+  }
+  // In turn, so that no segment waits for another's launches.
+  for (std::uint64_t i = 0; i < launches; ++i) {
+    for (std::size_t s = 0; s < sizes.size(); ++s) {
+      const std::uint64_t own = batching_ ? 1 : sizes[s];
+      if (i >= own) continue;
+      part(s, i, batching_ ? sizes[s] : 1);
+      if (side_by_side && i + 1 == own) lanes_[s]->timer.stop(lanes_[s]->stream);
+    }
+  }
+  for (const auto& lane : lanes_) lane->stream.wait("walks", timeout_);
+  if (!side_by_side) return;
+  std::vector<double> seconds;
+  for (std::size_t s = 0; s < sizes.size(); ++s) seconds.push_back(lanes_[s]->timer.seconds());
+  times_.add(seconds);
+}
+
+QueueTotals QueueBackend::totals() {
+  std::array<WalkCounters, kWalkCounterSlots> slots;
+  copy_to_host(device_, slots.data(), done_.data(), sizeof slots);
+  QueueTotals sum;
+  for (const WalkCounters& slot : slots)
+    sum.steps += slot.steps, sum.rounds += slot.rounds, sum.read += slot.read;
+  return sum;
+}
+
+}  // namespace cuda
+
+template class QueueOf<cuda::QueueBackend, ParkedWalk<false>>;
+template class QueueOf<cuda::QueueBackend, ParkedWalk<true>>;
+
+}  // namespace sluice

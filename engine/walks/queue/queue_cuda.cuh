@@ -1,0 +1,256 @@
+// The GPU's side of a queue of walks: one lane a walk. A block counts where its walks come to in shared
+// memory, and puts them in order of key there; the host learns of the counts once a round, or not before the
+// ranks exchange what leaves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/exec/cuda_check.cuh"
+#include "engine/exec/group.cuh"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/occupancy.cuh"
+#include "engine/exec/stream.cuh"
+#include "engine/walks/advance.cuh"
+#include "engine/walks/queue/queue_of.hpp"
+#include "engine/walks/walk_cuda.cuh"
+
+namespace sluice::cuda {
+
+/// Keys up to which a block counts arrivals in shared memory.
+inline constexpr std::uint32_t kSharedKeys = 2048;
+
+/// Where a round's kernels count.
+struct QueueCounts {
+  unsigned long long* waiting;  ///< [keys] arrivals are added
+  std::uint32_t keys;
+  WalkCounters* done;
+};
+
+/// Segments that are worked on: those of the partitions that are here.
+struct WalkSegments {
+  static constexpr unsigned kMost = 64;
+  std::uint64_t begin[kMost];
+  std::uint64_t before[kMost];  ///< walks of the segments before
+  unsigned count;
+  std::uint64_t walks;
+
+  __device__ __forceinline__ std::uint64_t position(std::uint64_t i) const {
+    unsigned low = 0;
+    for (unsigned step = kMost / 2; step > 0; step /= 2) {
+      if (low + step < count && before[low + step] <= i) low += step;
+    }
+    return begin[low] + (i - before[low]);
+  }
+};
+
+// ---- kernels
+
+/// Takes places behind places[key], the lanes of a warp that have the same key together; whole warps call it.
+template <class Count>
+static __device__ __forceinline__ Count take_place(Count* places, std::uint32_t key, bool takes_part) {
+  const unsigned lane = Tile<32>::warp_lane(), peers = __match_any_sync(~0u, key);
+  const auto first = static_cast<unsigned>(__ffs(static_cast<int>(peers)) - 1);
+  Count place = 0;
+  if (takes_part && lane == first) place = atomicAdd(&places[key], static_cast<Count>(__popc(peers)));
+  place = __shfl_sync(~0u, place, static_cast<int>(first));
+  return place + static_cast<Count>(__popc(peers & ((1u << lane) - 1)));
+}
+
+/// Adds one to waiting[key] for every lane whose walk goes on; whole blocks call it. `shared`: [keys].
+static __device__ __forceinline__ void count_arrivals(std::uint32_t key, const QueueCounts& counts,
+                                                      unsigned* shared) {
+  if (counts.keys > kSharedKeys) {
+    if (key < counts.keys) atomicAdd(&counts.waiting[key], 1ull);
+    return;
+  }
+  for (std::uint32_t k = threadIdx.x; k < counts.keys; k += blockDim.x) shared[k] = 0;
+  __syncthreads();
+  take_place(shared, key, key < counts.keys);
+  __syncthreads();
+  for (std::uint32_t k = threadIdx.x; k < counts.keys; k += blockDim.x) {
+    if (shared[k] != 0) atomicAdd(&counts.waiting[k], static_cast<unsigned long long>(shared[k]));
+  }
+}
+
+template <class Body>
+__global__ void __launch_bounds__(kWalkBlock)
+    find_keys_kernel(std::uint32_t* keys, std::uint64_t count, QueueCounts counts, Body body) {
+  extern __shared__ unsigned arrivals[];
+  const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
+  std::uint32_t key = counts.keys;
+  if (i < count) keys[i] = key = body(i);
+  count_arrivals(key, counts, arrivals);
+}
+
+/// One walk, as far as it goes; returns its key then. All lanes of a warp call it.
+template <class Program>
+__device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>& queued, std::uint64_t at,
+                                                      bool takes_part, const QueueCounts& counts) {
+  using Walks = typename QueuedWalks<Program>::Walks;
+  std::uint32_t key = counts.keys;
+  if (takes_part || Program::kScans) {  // scans want whole warps
+    Walker walker;
+    typename Walks::Place place;
+    std::uint32_t index = 0, steps = 0, rounds = 0;
+    Vertex* path = nullptr;
+    if (takes_part) {
+      index = queued.take(at, walker, place);
+      path = queued.queue.paths + index * queued.queue.row;
+      steps = walker.step;
+    }
+    const auto store = [&](std::uint32_t step, Vertex v) { path[step - queued.walks.from] = v; };
+    advance(queued.walks, walker, place, takes_part && walker.step < queued.walks.until, store, rounds);
+    if (takes_part) {
+      key = queued.leave(at, index, walker, place);
+      count_walk(counts.done, walker.step - steps, rounds);
+      if (place.read > 0) {
+        atomicAdd(&counts.done[blockIdx.x % kWalkCounterSlots].read,
+                  static_cast<unsigned long long>(place.read));
+      }
+    }
+  }
+  return key;
+}
+
+/// A grid may be smaller than the segments: then its blocks go on with what others have not taken.
+template <class Program>
+__global__ void __launch_bounds__(kWalkBlock)
+    queued_walk_kernel(QueuedWalks<Program> queued, WalkSegments segments, QueueCounts counts) {
+  extern __shared__ unsigned arrivals[];
+  for (std::uint64_t first = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock; first < segments.walks;
+       first += static_cast<std::uint64_t>(gridDim.x) * kWalkBlock) {
+    const std::uint64_t i = first + threadIdx.x;
+    const bool takes_part = i < segments.walks;
+    const std::uint64_t at = takes_part ? segments.position(i) : 0;
+    count_arrivals(advance_walk(queued, at, takes_part, counts), counts, arrivals);
+  }
+}
+
+// ---- launchers
+
+class QueueBackend {
+ public:
+  /// Walks are put in order all together: what a round leaves out is a small part of what is in memory.
+  static constexpr bool kOrdersAll = true;
+  static constexpr std::size_t kMostKeys = WalkSegments::kMost;
+
+  /// Device time between two points of a queue's stream, once the host has waited for them.
+  class Interval {
+   public:
+    void start(const QueueBackend& queue) { timer_.start(queue.stream_); }
+    void stop(const QueueBackend& queue) { timer_.stop(queue.stream_), measured_ = true; }
+    /// Zero where nothing was measured since the last call.
+    double take_seconds() { return std::exchange(measured_, false) ? timer_.seconds() : 0; }
+
+   private:
+    Timer timer_;
+    bool measured_ = false;
+  };
+
+  explicit QueueBackend(const QueueSetup& setup);
+
+  static bool wants_whole_keys() { return false; }  // they are
+  void clear(Vertex* rows, std::uint64_t values);
+  template <class Walk, class Body>
+  void each_key(const QueueView<Walk>& view, std::uint64_t first, std::uint64_t count, const Body& body) {
+    find_keys_kernel<<<grid_for(count, kWalkBlock), kWalkBlock, shared_bytes(), stream_.get()>>>(
+        view.keys + first, count, counted(), body);
+    check_launch("find_keys_kernel");
+  }
+  template <class Program>
+  void work(const QueuedWalks<Program>& queued, std::span<const WalkSegment> segments) {
+    const auto launch = [&](const WalkSegments& some, unsigned blocks, cudaStream_t stream) {
+      queued_walk_kernel<<<blocks, kWalkBlock, shared_bytes(), stream>>>(queued, some, counted());
+      check_launch("queued_walk_kernel");
+    };
+    apart_ ? launch_apart(segments, blocks_at_once(queued_walk_kernel<Program>, kWalkBlock, shared_bytes()),
+                          launch)
+           : launch_together(segments, launch);
+  }
+
+  /// So many walks wait under each key that are not worked on.
+  void expect(std::span<const std::uint64_t> waiting);
+  template <class Walk>
+  void order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t base,
+             std::span<const WalkSegment> segments, std::uint32_t keys);
+  std::span<const std::uint64_t> counts();
+  /// [ranks][keys] the counts of all; what the stream has begun is done then.
+  std::span<const std::uint64_t> gather(DeviceRanks& link, std::size_t ranks);
+  double gather_seconds() { return gathering_.take_seconds(); }
+  void copy(void* to, const void* from, std::uint64_t bytes);
+  void wait(DeviceRanks* link) {
+    link ? link->wait(stream(), "walks of other ranks") : stream_.wait("walks");
+  }
+  void finish() noexcept { cudaStreamSynchronize(stream_.get()); }
+  void* stream() const { return stream_.get(); }
+  QueueTotals totals();
+  const KernelTimes& times() { return times_; }
+
+ private:
+  using Launch = FunctionRef<void(const WalkSegments& segments, unsigned blocks, cudaStream_t stream)>;
+  /// Where one segment's kernels run, and for how long.
+  struct Lane {
+    Stream stream;
+    Timer timer;
+  };
+
+  std::size_t shared_bytes() const { return keys_ <= kSharedKeys ? keys_ * sizeof(unsigned) : 0; }
+  QueueCounts counted() const { return {waiting_.data(), keys_, done_.data()}; }
+  void launch_together(std::span<const WalkSegment> segments, const Launch& launch);
+  void launch_apart(std::span<const WalkSegment> segments, unsigned blocks, const Launch& launch);
+
+  const Device& device_;
+  std::uint32_t keys_;
+  bool apart_, batching_;
+  Balance balance_;
+  Timeout timeout_;
+  Buffer<unsigned long long> waiting_, next_;
+  Buffer<unsigned long long> gathered_;  ///< [ranks][keys]
+  Staging<std::uint64_t> on_host_, gathered_on_host_;
+  Buffer<WalkCounters> done_;
+  Interval gathering_;
+  KernelTimes times_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  Stream stream_;
+};
+
+}  // namespace sluice::cuda
+
+namespace sluice {
+
+extern template class QueueOf<cuda::QueueBackend, ParkedWalk<false>>;  // queue_cuda.cu
+extern template class QueueOf<cuda::QueueBackend, ParkedWalk<true>>;
+
+namespace cuda {
+
+template <class Program>
+class ProgramQueue final : public QueueOf<QueueBackend, ParkedWalk<WalksOn<Program, Partitioned>::kAsks>> {
+  using Walks = WalksOn<Program, Partitioned>;
+  using Walk = ParkedWalk<Walks::kAsks>;
+  using Base = QueueOf<QueueBackend, Walk>;
+
+ public:
+  ProgramQueue(const QueueSetup& setup, const Program& program, const Walks& walks)
+      : Base(setup), program_(program), walks_(walks) {}
+
+ private:
+  void begin_walks(const QueueView<Walk>& view, std::uint64_t count) override {
+    const QueueSetup& setup = this->setup_;
+    this->backend_.each_key(view, 0, count, BeginWalks<Program>{walks_, view, setup.half, setup.halves});
+  }
+  void work(const QueueView<Walk>& view, std::span<const WalkSegment> segments) override {
+    this->backend_.work(QueuedWalks<Program>{walks_, view}, segments);
+  }
+  Vertex asked_by(const Walker& walker) const override { return program_.scan_asks(walker); }
+  const ActiveWalks& batch() const override { return walks_; }
+
+  const Program& program_;
+  const Walks& walks_;
+};
+
+}  // namespace cuda
+}  // namespace sluice

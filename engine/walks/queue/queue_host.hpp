@@ -1,0 +1,197 @@
+// The host's side of a queue of walks: blocks of walks that threads claim.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/exec/threads.hpp"
+#include "engine/memory/schedule/host_queues.hpp"
+#include "engine/walks/advance.hpp"
+#include "engine/walks/queue/queue_of.hpp"
+
+namespace sluice::host {
+
+/// Goes through walks of segments.
+class SegmentCursor {
+ public:
+  /// Begins behind the first `skip` walks.
+  SegmentCursor(const WalkSegment* segment, std::uint64_t skip) : segment_(segment), next_(skip) {
+    while (next_ >= segment_->count && next_ > 0) next_ -= (segment_++)->count;
+  }
+  std::uint64_t at() const { return segment_->begin + next_; }
+  /// Do so many others follow in this segment?
+  bool follow(std::uint64_t count) const { return next_ + count < segment_->count; }
+  std::uint64_t next() {
+    while (next_ == segment_->count) ++segment_, next_ = 0;
+    return segment_->begin + next_++;
+  }
+
+ private:
+  const WalkSegment* segment_;
+  std::uint64_t next_;
+};
+
+class QueueBackend {
+ public:
+  static constexpr bool kOrdersAll = false;
+  static constexpr std::size_t kMostKeys = ~std::size_t{0};
+
+  /// Hosts count what they say to each other.
+  struct Interval {
+    void start(const QueueBackend&) {}
+    void stop(const QueueBackend&) {}
+    double take_seconds() const { return 0; }
+  };
+
+  explicit QueueBackend(const QueueSetup& setup)
+      : threads_(setup.device.threads()),
+        teams_(!setup.paging.batching || setup.paging.balance != Balance::automatic),
+        queues_(threads_, setup.paging) {}
+
+  /// Teams of threads are given a key each.
+  bool wants_whole_keys() const { return teams_; }
+  void clear(Vertex* rows, std::uint64_t values);
+  /// Walks [first, first + count) wait under body(i).
+  template <class Walk, class Body>
+  void each_key(const QueueView<Walk>& view, std::uint64_t first, std::uint64_t count, const Body& body) {
+    parallel_blocks(threads_, count, kWalksAtOnce, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+      for (std::uint64_t i = from; i < to; ++i) view.keys[first + i] = body(i);
+    });
+  }
+  /// Calls body(cursor, walks) for blocks of the segments; its totals are added.
+  template <class Body>
+  void work(std::span<const WalkSegment> segments, const Body& body) {
+    std::vector<std::uint64_t> sizes;
+    for (const WalkSegment& segment : segments) sizes.push_back(segment.count);
+    if (!teams_) sizes.assign(1, walks_in(segments));
+    const std::uint64_t grain =
+        std::clamp<std::uint64_t>(walks_in(segments) / (8 * threads_), 64, kWalksAtOnce);
+    queues_.work(sizes, grain, {}, [&](std::size_t first, std::uint64_t from, std::uint64_t to, unsigned) {
+      const QueueTotals done = body(SegmentCursor(&segments[first], from), to - from);
+      steps_ += done.steps, rounds_ += done.rounds, read_ += done.read;
+    });
+  }
+
+  void expect(std::span<const std::uint64_t>) {}
+  /// Walks of the segments go to `to`, from `base` on, in order of their keys, of which there are `keys`.
+  template <class Walk>
+  void order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t base,
+             std::span<const WalkSegment> segments, std::uint32_t keys);
+  /// How many came under each key, in the last order().
+  std::span<const std::uint64_t> counts() const { return counts_; }
+  // Only GPUs are connected.
+  std::span<const std::uint64_t> gather(DeviceRanks&, std::size_t) const { return {}; }
+  double gather_seconds() const { return 0; }
+  void copy(void* to, const void* from, std::uint64_t bytes) { std::memcpy(to, from, bytes); }
+  void wait(DeviceRanks*) {}
+  void finish() {}
+  void* stream() const { return nullptr; }
+  QueueTotals totals() const { return {steps_, rounds_, read_}; }
+  const KernelTimes& times() { return queues_.times(); }
+
+ private:
+  static constexpr std::uint64_t kWalksAtOnce = 4096;
+
+  unsigned threads_;
+  bool teams_;
+  HostQueues queues_;
+  std::vector<std::uint64_t> counts_;
+  std::vector<std::uint64_t> places_;  ///< [blocks][keys] where the next walk goes
+  std::atomic<std::uint64_t> steps_{0}, rounds_{0}, read_{0};
+};
+
+template <class Walk>
+void QueueBackend::order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t base,
+                         std::span<const WalkSegment> segments, std::uint32_t keys) {
+  constexpr std::uint64_t kWalksPerCount = 16;  // so that counting costs more than adding the counts up
+  const std::uint64_t walks = walks_in(segments);
+  const std::uint64_t blocks =
+      std::clamp<std::uint64_t>(walks / (kWalksPerCount * keys), 1, std::uint64_t{4} * threads_);
+  const std::uint64_t grain = std::max<std::uint64_t>((walks + blocks - 1) / blocks, 1);
+  counts_.assign(keys, 0);
+  places_.assign(blocks * keys, 0);
+  const auto for_each = [&](const auto& body) {
+    parallel_blocks(threads_, walks, grain, [&](std::uint64_t first, std::uint64_t last, unsigned) {
+      std::uint64_t* const own = places_.data() + first / grain * keys;
+      SegmentCursor cursor(segments.data(), first);
+      for (std::uint64_t i = first; i < last; ++i) {
+        const std::uint64_t at = cursor.next();
+        const std::uint32_t key = from.keys[at];
+        if (key < keys) body(own[key], at, key);
+      }
+    });
+  };
+  for_each([](std::uint64_t& count, std::uint64_t, std::uint32_t) { ++count; });
+  std::uint64_t place = base;
+  for (std::uint32_t key = 0; key < keys; ++key) {
+    const std::uint64_t first = place;
+    for (std::uint64_t block = 0; block < blocks; ++block)
+      place += std::exchange(places_[block * keys + key], place);
+    counts_[key] = place - first;
+  }
+  for_each([&](std::uint64_t& next, std::uint64_t at, std::uint32_t key) {
+    to.walks[next] = from.walks[at];
+    if (to.keys) to.keys[next] = key;
+    ++next;
+  });
+}
+
+}  // namespace sluice::host
+
+namespace sluice {
+
+extern template class QueueOf<host::QueueBackend, ParkedWalk<false>>;  // queue_host.cpp
+extern template class QueueOf<host::QueueBackend, ParkedWalk<true>>;
+
+namespace host {
+
+template <class Program>
+class ProgramQueue final : public QueueOf<QueueBackend, ParkedWalk<WalksOn<Program, Partitioned>::kAsks>> {
+  using Walks = WalksOn<Program, Partitioned>;
+  using Walk = ParkedWalk<Walks::kAsks>;
+  using Base = QueueOf<QueueBackend, Walk>;
+
+ public:
+  ProgramQueue(const QueueSetup& setup, const Program& program, const Walks& walks)
+      : Base(setup), program_(program), walks_(walks) {}
+
+ private:
+  void begin_walks(const QueueView<Walk>& view, std::uint64_t count) override {
+    this->backend_.each_key(view, 0, count,
+                            BeginWalks<Program>{this->walks_, view, this->setup_.half, this->setup_.halves});
+  }
+
+  void work(const QueueView<Walk>& view, std::span<const WalkSegment> segments) override {
+    this->backend_.work(segments, [&](SegmentCursor cursor, std::uint64_t count) {
+      const QueuedWalks<Program> queued{walks_, view};
+      QueueTotals done;
+      const auto take = [&](WalkLane<Walks>& lane) {
+        constexpr std::uint64_t kAhead = 16;
+        if (cursor.follow(kAhead)) walks_.prefetch_row(view.walks[cursor.at() + kAhead].current);
+        lane.item = cursor.next();
+        lane.path = view.paths + queued.take(lane.item, lane.walker, lane.place) * view.row;
+        done.steps -= lane.walker.step;
+      };
+      const auto leave = [&](const WalkLane<Walks>& lane) {
+        queued.leave(lane.item, view.walks[lane.item].index, lane.walker, lane.place);
+        done.steps += lane.walker.step, done.read += lane.place.read;
+      };
+      done.rounds = host::advance(walks_, 0, count, take, leave);
+      return done;
+    });
+  }
+
+  Vertex asked_by(const Walker& walker) const override { return program_.scan_asks(walker); }
+  const ActiveWalks& batch() const override { return walks_; }
+
+  const Program& program_;
+  const Walks& walks_;
+};
+
+}  // namespace host
+}  // namespace sluice

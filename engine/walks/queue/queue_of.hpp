@@ -1,0 +1,312 @@
+// A queue of parked walks on any backend. Walks lie in order of key; what was worked on is put in order anew,
+// on one side of the memory or from one to the other, and so without those that have ended.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/exchange/router.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/walks/queue/walk_queue.hpp"
+
+namespace sluice {
+
+/// Walks [begin, begin + count) of a side.
+struct WalkSegment {
+  std::uint64_t begin, count;
+};
+
+inline std::uint64_t walks_in(std::span<const WalkSegment> segments) {
+  std::uint64_t sum = 0;
+  for (const WalkSegment& segment : segments) sum += segment.count;
+  return sum;
+}
+
+/// `Backend`: host::QueueBackend, cuda::QueueBackend.
+template <class Backend, class Walk>
+class QueueOf : public WalkQueue {
+ public:
+  QueueOf(const QueueOf&) = delete;
+  QueueOf& operator=(const QueueOf&) = delete;
+  ~QueueOf() override {
+    if (setup_.link && std::uncaught_exceptions() > 0) setup_.link->abort();  // others may not come any more
+    backend_.finish();  // what is under way uses buffers
+  }
+
+  void clear_rows(std::uint64_t values) override { backend_.clear(setup_.paths, values); }
+  void begin() override;
+  void begin_leg() override;
+  void advance(std::span<const std::uint32_t> keys) override;
+  void collect() override;
+  std::span<const std::uint64_t> waiting() const override { return waiting_; }
+  std::pair<Vertex, Vertex> first_pair(std::uint32_t key) override;
+  Crossing exchange() override;
+  void* stream() override { return backend_.stream(); }
+  QueueTotals totals() override { return backend_.totals(); }
+  const KernelTimes& times() override { return backend_.times(); }
+  double exchange_seconds() const override { return exchange_seconds_; }
+
+ protected:
+  explicit QueueOf(const QueueSetup& setup);
+
+  // What depends on the sampler.
+  /// BeginWalks for walks [0, count).
+  virtual void begin_walks(const QueueView<Walk>& view, std::uint64_t count) = 0;
+  /// QueuedWalks for all walks of the segments.
+  virtual void work(const QueueView<Walk>& view, std::span<const WalkSegment> segments) = 0;
+  /// WalkProgram::scan_asks.
+  virtual Vertex asked_by(const Walker& walker) const = 0;
+  virtual const ActiveWalks& batch() const = 0;
+
+  static constexpr const char* kLabel = "walks from other ranks";
+  const QueueSetup setup_;
+  Backend backend_;
+
+ private:
+  QueueSide<Walk> side(unsigned which) const { return {walks_[which].data(), keys_[which].data()}; }
+  QueueView<Walk> view() const {
+    return {side(side_), key_of_.data(), setup_.keys.count, setup_.paths, setup_.row};
+  }
+  void start(std::uint64_t count);
+  void find_keys(std::uint64_t first, std::uint64_t count);
+  void order(bool all);
+  void take(std::span<const std::uint64_t> counts);
+  std::vector<std::uint64_t> count_on_devices(Crossing& crossing);
+  std::vector<std::uint64_t> count_on_hosts(Crossing& crossing);
+  void send(std::vector<std::uint64_t> receive);
+  void keep_own(std::uint64_t leaving, std::uint64_t arriving);
+
+  const Device& device_;
+  Buffer<std::uint32_t> key_of_;
+  Buffer<Walk> walks_[2];
+  Buffer<std::uint32_t> keys_[2];
+  std::optional<Router> router_;
+  unsigned side_ = 0;
+  std::uint64_t top_ = 0;  ///< what lies on the side ends there
+  std::vector<std::uint64_t> waiting_;
+  std::vector<std::vector<WalkSegment>> segments_;  ///< by key
+  std::vector<WalkSegment> worked_;                 ///< walks with new keys, to be put in order
+  std::uint64_t base_ = 0;                          ///< where the order that collect() waits for begins
+  bool collected_ = true;
+  typename Backend::Interval travelling_;
+  double exchange_seconds_ = 0;
+};
+
+template <class Backend, class Walk>
+QueueOf<Backend, Walk>::QueueOf(const QueueSetup& setup)
+    : setup_(setup),
+      backend_(setup),
+      device_(setup.device),
+      key_of_(device_, setup.keys.of.size(), "the partition look-up"),
+      waiting_(setup.keys.count, 0),
+      segments_(setup.keys.count) {
+  copy_to_device(device_, key_of_.data(), setup.keys.of.data(), key_of_.bytes());
+  const std::uint64_t room = queue_room(setup.most(), device_.is_cuda());
+  for (auto& walks : walks_) walks = Buffer<Walk>(device_, room, "walks under way");
+  for (auto& keys : keys_) keys = Buffer<std::uint32_t>(device_, room, "queues of walks");
+  if (!setup.ranks) return;
+  if (setup.keys.resident && !device_.is_cuda()) {  // and so are the others
+    router_.emplace(*setup.ranks);
+  } else {
+    router_.emplace(*setup.ranks, device_, setup.link);
+  }
+}
+
+/// `count` walks have keys from now on, and nothing else waits.
+template <class Backend, class Walk>
+void QueueOf<Backend, Walk>::start(std::uint64_t count) {
+  top_ = count;
+  std::ranges::fill(waiting_, 0);
+  for (auto& segments : segments_) segments.clear();
+  worked_.assign(1, {0, count});
+  backend_.expect(waiting_);
+}
+
+template <class Backend, class Walk>
+void QueueOf<Backend, Walk>::begin() {
+  start(setup_.size());
+  begin_walks(view(), setup_.size());
+  if (!setup_.keys.resident) collect();
+}
+
+/// The only walks that wait are those for the next leg.
+template <class Backend, class Walk>
+void QueueOf<Backend, Walk>::begin_leg() {
+  order(true);
+  collect();
+  start(top_);
+  find_keys(0, top_);
+  collect();
+}
+
+template <class Backend, class Walk>
+void QueueOf<Backend, Walk>::find_keys(std::uint64_t first, std::uint64_t count) {
+  backend_.each_key(view(), first, count, FindKeys<Walk>{batch().map, view(), first});
+}
+
+template <class Backend, class Walk>
+void QueueOf<Backend, Walk>::advance(std::span<const std::uint32_t> keys) {
+  for (std::size_t from = 0; from < keys.size(); from += Backend::kMostKeys) {
+    collect();
+    const auto some = keys.subspan(from, std::min(Backend::kMostKeys, keys.size() - from));
+    if (backend_.wants_whole_keys()) order(true), collect();
+    for (const std::uint32_t key : some) {
+      worked_.insert(worked_.end(), segments_[key].begin(), segments_[key].end());
+      segments_[key].clear();
+      waiting_[key] = 0;
+    }
+    if (worked_.empty()) continue;
+    backend_.expect(waiting_);
+    work(view(), worked_);
+  }
+}
+
+/// What was worked on is put in order, and `all` the rest as well; collect() learns of it.
+template <class Backend, class Walk>
+void QueueOf<Backend, Walk>::order(bool all) {
+  const std::uint64_t worked = walks_in(worked_), room = keys_[0].size();
+  all = all || Backend::kOrdersAll || top_ + worked > room;
+  if (all) {
+    for (auto& segments : segments_) {
+      worked_.insert(worked_.end(), segments.begin(), segments.end());
+      segments.clear();
+    }
+  }
+  base_ = all ? 0 : top_;
+  QueueSide<Walk> to = side(all ? 1 - side_ : side_);
+  if (setup_.keys.resident) to.keys = nullptr;  // all will be worked on next
+  backend_.order(side(side_), to, base_, worked_, setup_.keys.count);
+  if (all) side_ = 1 - side_, top_ = 0, std::ranges::fill(waiting_, 0);
+  worked_.clear();
+  collected_ = false;
+}
+
+template <class Backend, class Walk>
+void QueueOf<Backend, Walk>::collect() {
+  if (!worked_.empty()) order(false);
+  if (!collected_) take(backend_.counts());
+}
+
+/// So many walks have come under each key, in order from `base_` on.
+template <class Backend, class Walk>
+void QueueOf<Backend, Walk>::take(std::span<const std::uint64_t> counts) {
+  top_ = base_;
+  for (std::size_t key = 0; key < waiting_.size(); ++key) {
+    if (counts[key] == 0) continue;
+    segments_[key].push_back({top_, counts[key]});
+    waiting_[key] += counts[key];
+    top_ += counts[key];
+  }
+  collected_ = true;
+}
+
+template <class Backend, class Walk>
+std::pair<Vertex, Vertex> QueueOf<Backend, Walk>::first_pair(std::uint32_t key) {
+  backend_.wait(setup_.link);
+  Walk walk;
+  copy_to_host(device_, &walk, side(side_).walks + segments_[key].front().begin, sizeof walk);
+  Walker walker;
+  walk.go_on(walker);
+  return {walker.current, asked_by(walker)};
+}
+
+template <class Backend, class Walk>
+Crossing QueueOf<Backend, Walk>::exchange() {
+  if (!worked_.empty() || !Backend::kOrdersAll) order(true);
+  Crossing crossing;
+  // A GPU that works by itself knows its counts first, and asks the others for theirs.
+  const bool by_devices = !collected_ && setup_.link;
+  std::vector<std::uint64_t> receive = by_devices ? count_on_devices(crossing) : count_on_hosts(crossing);
+  crossing.received = std::reduce(receive.begin(), receive.end());
+  crossing.here = top_ - crossing.sent + crossing.received;
+  if (crossing.left > 0) send(std::move(receive));
+  return crossing;
+}
+
+template <class Backend, class Walk>
+std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_devices(Crossing& crossing) {
+  const std::size_t keys = waiting_.size(), ranks = setup_.keys.others;
+  const auto own = static_cast<std::size_t>(setup_.ranks->rank());
+  const std::span<const std::uint64_t> all = backend_.gather(*setup_.link, ranks);
+  exchange_seconds_ += backend_.gather_seconds() + travelling_.take_seconds();
+  take(all.subspan(own * keys, keys));
+  std::vector<std::uint64_t> receive(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const auto theirs = all.subspan(rank * keys, keys);
+    receive[rank] = theirs[own];
+    crossing.travelled += std::reduce(theirs.begin(), theirs.begin() + static_cast<std::ptrdiff_t>(ranks));
+    crossing.left += std::reduce(theirs.begin(), theirs.end());
+  }
+  crossing.sent = std::reduce(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(ranks));
+  return receive;
+}
+
+template <class Backend, class Walk>
+std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_hosts(Crossing& crossing) {
+  collect();
+  struct Message {
+    std::uint64_t to_you, sent, left;
+  };
+  std::vector<Message> out(setup_.keys.others), in(out.size());
+  crossing.sent = std::reduce(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(out.size()));
+  for (std::size_t rank = 0; rank < out.size(); ++rank) out[rank] = {waiting_[rank], crossing.sent, top_};
+  setup_.ranks->swap(std::as_bytes(std::span(out)), std::as_writable_bytes(std::span(in)), kLabel);
+  std::vector<std::uint64_t> receive;
+  for (const Message& message : in) {
+    receive.push_back(message.to_you);
+    crossing.travelled += message.sent, crossing.left += message.left;
+  }
+  return receive;
+}
+
+/// What leaves goes to the other side of other ranks' memory, what stays to that of this rank's, behind what
+/// comes. Where all partitions are here, a GPU works by itself: the host waits for nothing.
+template <class Backend, class Walk>
+void QueueOf<Backend, Walk>::send(std::vector<std::uint64_t> receive) {
+  std::vector<std::uint64_t> leave(waiting_.begin(),
+                                   waiting_.begin() + static_cast<std::ptrdiff_t>(receive.size()));
+  const std::uint64_t leaving = std::reduce(leave.begin(), leave.end()),
+                      arriving = std::reduce(receive.begin(), receive.end());
+  const QueueSide<Walk> from = side(side_), to = side(1 - side_);
+  if (setup_.link && setup_.keys.resident) {
+    for (auto* counts : {&leave, &receive})
+      for (std::uint64_t& count : *counts) count *= sizeof(Walk);
+    travelling_.start(backend_);
+    setup_.link->all_to_all(from.walks, leave, to.walks, receive, stream());
+    travelling_.stop(backend_);
+  } else {
+    const RoutedColumn walks{from.walks, to.walks, sizeof(Walk)};
+    exchange_seconds_ += router_->send({&walks, 1}, leave, receive, stream(), kLabel);
+  }
+  keep_own(leaving, arriving);
+  if (setup_.keys.resident || arriving == 0) return;
+  backend_.expect(waiting_);
+  find_keys(0, arriving);
+  worked_.assign(1, {0, arriving});
+  collect();
+}
+
+template <class Backend, class Walk>
+void QueueOf<Backend, Walk>::keep_own(std::uint64_t leaving, std::uint64_t arriving) {
+  const QueueSide<Walk> from = side(side_), to = side(1 - side_);
+  const std::uint64_t kept = top_ - leaving;
+  backend_.copy(to.walks + arriving, from.walks + leaving, kept * sizeof(Walk));
+  side_ = 1 - side_, top_ = arriving + kept;
+  for (std::uint32_t key = 0; key < setup_.keys.others; ++key) segments_[key].clear(), waiting_[key] = 0;
+  if (setup_.keys.resident) {  // under the one key that is left
+    segments_.back().assign(1, {0, top_});
+    waiting_.back() = top_;
+    return;
+  }
+  backend_.copy(to.keys + arriving, from.keys + leaving, kept * sizeof *to.keys);
+  for (auto& segments : segments_)
+    for (WalkSegment& segment : segments) segment.begin = segment.begin - leaving + arriving;
+}
+
+}  // namespace sluice

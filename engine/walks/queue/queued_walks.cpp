@@ -1,0 +1,272 @@
+#include "engine/walks/queue/queued_walks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include "engine/batch/run_batches.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice {
+
+WalksInQueues::WalksInQueues(ResidentGraph::Impl& graph, WalkJob& job, const PageRequest& pages,
+                             StartsView starts, const WalkOptions& options, RunStats& stats,
+                             InstanceRange range, PagedPlan plan, DeviceRanks* link, bool resident)
+    : graph_(graph),
+      job_(job),
+      options_(options),
+      stats_(stats),
+      ranks_(graph.paging.shard),
+      link_(link),
+      origins_(graph.device, ranks_, range.begin, range.end, plan.batch),
+      cache_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}),
+      keys_(ranks_, cache_.partitions(), resident),
+      paths_(graph.device, rows_of(origins_.capacity()), "a batch of walks"),
+      waiting_(cache_.partitions(), 0) {
+  ActiveWalks& batch = job_.batch();
+  batch.own_begin = cache_.own().begin, batch.own_end = cache_.own().end;
+  batch.origins = origins_.firsts(), batch.origin_counts = origins_.counts(), batch.per_origin = per_origin();
+  batch.starts = starts;
+  batch.length = options.length;
+  batch.partitions = cache_.partitions();
+  // On the host, the threads that work are those that hand over. Walks that wait for two lists at once do so
+  // as a whole.
+  const unsigned halves = resident && link_ && !job_.asks() ? 2 : 1;
+  for (unsigned half = 0; half < halves; ++half)
+    queues_.push_back(job_.make_queue({graph.device, cache_.paging(), ranks_, link_, keys_,
+                                       origins_.capacity(), paths_.data(), rows_of(1), half, halves}));
+}
+
+void WalksInQueues::run_all(InstanceRange range, WalkSink* sink) {
+  leaves_ = sink != nullptr;
+  if (keys_.resident && link_) connect();
+  // Between GPUs rows come to their rank whole.
+  rows_.emplace(graph_.device, origins_, link_ ? nullptr : ranks_, per_origin(), options_.length, leg(), sink,
+                stats_);
+  if (keys_.resident) {
+    const double loading = seconds_now();
+    hold({});
+    stats_.load_seconds += seconds_now() - loading;
+  }
+  run_batches(*this, range, options_.progress, stats_);
+  for (const auto& queue : queues_) {
+    const QueueTotals done = queue->totals();
+    stats_.steps += done.steps, stats_.selections += done.steps;
+    stats_.selection_iterations += done.rounds;
+    stats_.mapped_bytes += done.read;
+    stats_.kernels += queue->times();
+    stats_.exchange_seconds += queue->exchange_seconds();
+  }
+  if (link_) stats_.exchanged_bytes += link_->bytes_sent();
+  cache_.count(stats_);
+}
+
+/// Connections are made when they are first used, which takes longer than many rounds.
+void WalksInQueues::connect() {
+  const auto size = static_cast<std::size_t>(ranks_->size());
+  const Buffer<std::uint64_t> from(graph_.device, size, "connections"),
+      to(graph_.device, size, "connections");
+  const std::vector<std::uint64_t> one(size, sizeof(std::uint64_t));
+  for (const auto& queue : queues_) {
+    void* const stream = queue->stream();
+    link_->all_gather(from.data(), to.data(), sizeof(std::uint64_t), stream);
+    link_->all_to_all(from.data(), one, to.data(), one, stream);
+    link_->reduce_scatter_min(reinterpret_cast<std::uint32_t*>(to.data()), 1, stream);
+    link_->wait(stream, "connections between GPUs");
+  }
+}
+
+std::uint64_t WalksInQueues::next(std::uint64_t) {
+  origins_.begin(batch_++);
+  return origins_.own_count();
+}
+
+void WalksInQueues::run(Instance, std::uint64_t, BatchWriter& writer) {
+  if (keys_.resident) ranks_->barrier("a batch of walks");
+  const double start = seconds_now(), left = stats_.transfer_seconds + stats_.write_seconds;
+  walk_batch(writer);
+  if (link_ && leaves_) {
+    const double sending = seconds_now();
+    // Of each step of a row one rank has the vertex, the others none, which is the largest.
+    link_->reduce_scatter_min(paths_.data(), rows_of(per_origin()), queues_[0]->stream());
+    link_->wait(queues_[0]->stream(), "rows of walks");
+    stats_.exchange_seconds += seconds_now() - sending;
+  }
+  stats_.compute_seconds += seconds_now() - start - (stats_.transfer_seconds + stats_.write_seconds - left);
+  rows_->leave(paths_.data(), writer);
+}
+
+/// Leg by leg. What the last one made is still on the device.
+void WalksInQueues::walk_batch(BatchWriter& writer) {
+  ActiveWalks& batch = job_.batch();
+  batch.from = 0, batch.until = std::min(leg(), options_.length);
+  if (!keys_.resident) job_.publish(cache_);
+  queues_[0]->clear_rows(rows_of(origins_.capacity()));
+  for (const auto& queue : queues_) queue->begin();
+  if (keys_.resident) return exchange_by_turns();
+  walk_leg();
+  while (batch.until < options_.length) {
+    rows_->leave_leg(paths_.data(), batch.from, batch.until, writer);
+    batch.from = batch.until, batch.until += std::min(leg(), options_.length - batch.until);
+    job_.publish(cache_);
+    queues_[0]->clear_rows(rows_of(origins_.capacity()));
+    queues_[0]->begin_leg();
+    walk_leg();
+  }
+}
+
+// ---- partitions that come and go
+
+void WalksInQueues::walk_leg() {
+  Crossing crossing;
+  do {
+    walk_own();
+  } while (ranks_ && exchange(*queues_[0], crossing));
+}
+
+void WalksInQueues::count_waiting() {
+  const auto own = queues_[0]->waiting().subspan(keys_.others, keys_.own);
+  std::ranges::copy(own, waiting_.begin() + cache_.own().begin);
+}
+
+std::uint64_t WalksInQueues::waiting_own() const {
+  const std::span<const std::uint64_t> waiting = queues_[0]->waiting();
+  return std::reduce(waiting.begin() + keys_.others, waiting.begin() + keys_.pairs + 1);
+}
+
+/// Works until half of the walks that waited for partitions of this rank have gone; alone, until all have.
+void WalksInQueues::walk_own() {
+  // A walk that has left for another rank is gone for a while, and the last walks would bring every partition
+  // for a few of them: half of what waited stays for the next time. Four H200s with slots for a third of
+  // their part of a graph of scale 24 took 13 s so, and without it had not ended after 60.
+  const std::uint64_t keep = ranks_ ? waiting_own() / 2 : 0;
+  for (;;) {
+    count_waiting();
+    const auto work_on = [this](std::span<const std::uint32_t> present) {
+      std::vector<std::uint32_t> keys;
+      for (const std::uint32_t partition : present) keys.push_back(keys_.of[partition]);
+      work(std::move(keys));
+    };
+    cache_.drain(waiting_, work_on, keep);
+    if (waiting_own() <= keep) return;
+    // Most of what still waits needs two partitions at once: those of one walk come, and walks that can go on
+    // do.
+    const auto [own, asked] = queues_[0]->first_pair(keys_.pairs);
+    const PartitionPlan& plan = cache_.plan().partitions;
+    const std::array<std::uint32_t, 2> wanted{plan.owner(own), plan.owner(asked)};
+    cache_.bring_together(wanted, waiting_, [this] { work({keys_.pairs}); });
+  }
+}
+
+void WalksInQueues::work(std::vector<std::uint32_t> keys) {
+  job_.publish(cache_);
+  queues_[0]->advance(keys);
+  queues_[0]->collect();
+  count_waiting();
+}
+
+/// Walks of a queue change hands; false when all ranks have none of them left.
+bool WalksInQueues::exchange(WalkQueue& queue, Crossing& crossing) {
+  crossing = queue.exchange();
+  stats_.entries_sent += crossing.sent, stats_.entries_received += crossing.received;
+  return crossing.left > 0;
+}
+
+// ---- all partitions are here
+
+/// Halves take turns: the host waits for what one of them hands over while the other works.
+void WalksInQueues::exchange_by_turns() {
+  std::vector<bool> left(queues_.size(), true);
+  for (std::uint64_t turn = 0; std::ranges::find(left, true) != left.end(); ++turn) {
+    const std::size_t half = turn % queues_.size();
+    if (!left[half]) continue;
+    WalkQueue& queue = *queues_[half];
+    Crossing crossing;
+    left[half] = exchange(queue, crossing);
+    if (!left[half]) continue;
+    if (job_.asks() && turn >= queues_.size() && crossing.travelled == 0) bring_list(crossing.here > 0);
+    queue.advance({{keys_.others}});
+    ++stats_.rounds;
+  }
+}
+
+/// All walks that are left need a list of another rank beside their own: that of one of them comes, and
+/// walks that can go on do.
+void WalksInQueues::bring_list(bool some) {
+  if (some) hold({cache_.plan().partitions.owner(queues_[0]->first_pair(keys_.pairs).second)});
+  ranks_->barrier("lists of other ranks");
+}
+
+/// Makes this rank's partitions visible, and `more` beside them.
+void WalksInQueues::hold(std::vector<std::uint32_t> more) {
+  const OwnedPartitions own = cache_.own();
+  const std::size_t others = more.size();
+  more.resize(others + own.end - own.begin);
+  std::iota(more.begin() + static_cast<std::ptrdiff_t>(others), more.end(), own.begin);
+  cache_.hold(more);
+  job_.publish(cache_);
+}
+
+// ---- a run
+
+namespace {
+
+using Walks = std::optional<WalksInQueues>;
+
+/// Empty, on all ranks, where the parts of the graph do not fit, or the GPUs of ranks cannot be connected.
+/// True: the run is only planned.
+template <class Make>
+bool make_resident(ResidentGraph::Impl& graph, WalkJob& job, const PageRequest& pages, std::uint64_t steps,
+                   std::uint64_t instances, std::uint64_t walk_bytes, std::unique_ptr<DeviceRanks>& link,
+                   Walks& walks, const Make& make) {
+  Communicator& ranks = *graph.paging.shard;
+  // A user's sampler may have more in its program than most.
+  auto plan = plan_resident_shard(ranks, graph.device, graph.graph, graph.paging, pages.columns, walk_bytes,
+                                  instances, job.asks(), 0, std::max(kSlotLookUp, job.slot_bytes()));
+  if (!plan) return false;
+  if (graph.device.plans()) {
+    graph.note({*std::move(plan), pages.columns, instances, steps, true});
+    return true;
+  }
+  link = graph.link();
+  if (graph.device.is_cuda() && !link) return false;
+  try {
+    together(&ranks, [&] { make(*std::move(plan), true); });
+  } catch (const BudgetError&) {
+    walks.reset();
+    if (link) link->abort();  // one rank's is gone
+    link.reset();             // of all ranks: partitions that come and go take less
+  }
+  return false;
+}
+
+}  // namespace
+
+void walk_in_queues(ResidentGraph::Impl& graph, WalkJob& job, bool may_stay, const PageRequest& pages,
+                    StartsView starts, const WalkOptions& options, RunStats& stats, InstanceRange range,
+                    WalkSink* sink) {
+  const std::uint64_t row_bytes = (std::uint64_t{options.length} + 1) * sizeof(Vertex),
+                      walk_bytes = queued_walk_bytes(graph.device.is_cuda(), job.asks()) + row_bytes,
+                      instances = range.end - range.begin;
+  std::unique_ptr<DeviceRanks> link;
+  Walks walks;
+  const auto make = [&](PagedPlan plan, bool resident) {
+    walks.emplace(graph, job, pages, starts, options, stats, range, std::move(plan), link.get(), resident);
+  };
+  if (may_stay && graph.paging.shard &&
+      make_resident(graph, job, pages, options.length, instances, walk_bytes, link, walks, make))
+    return;
+  if (!walks) {
+    // Every rank holds the walks of all.
+    const auto origins = static_cast<std::uint64_t>(graph.paging.shard ? graph.paging.shard->size() : 1);
+    PagedPlan plan =
+        graph.share_memory(pages.columns, walk_bytes * origins, instances, options.length, row_bytes);
+    if (graph.device.plans()) return;
+    if (!link) link = graph.link();
+    make(std::move(plan), false);
+  }
+  walks->run_all(range, sink);
+}
+
+}  // namespace sluice

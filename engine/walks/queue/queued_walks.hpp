@@ -1,0 +1,96 @@
+// Walks by queues: on a graph in partitions, which come where walks wait, and over ranks that own partitions
+// each and hand walks to each other.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
+#include "engine/batch/starts_view.hpp"
+#include "engine/memory/paged_plan.hpp"
+#include "engine/memory/partition_cache.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/walks/batch_rows.hpp"
+#include "engine/walks/options.hpp"
+#include "engine/walks/queue/walk_queue.hpp"
+
+namespace sluice {
+
+/// A run's walks, batch by batch. Where every rank holds all of its partitions (`resident`), all walks that
+/// are here go on until they leave for another rank or end, then change hands. The longest walk leaves at
+/// almost every step, so that there are about as many such rounds as steps. A GPU takes each batch in two
+/// halves by turns: what leaves one of them travels while it works on the other.
+class WalksInQueues {
+ public:
+  /// `link`: null where walks travel through the hosts. All ranks make one, of the same plan; one may find
+  /// too little memory. All receive first where the instances are, and what comes after is a rank's own, up
+  /// to run_all().
+  WalksInQueues(ResidentGraph::Impl& graph, WalkJob& job, const PageRequest& pages, StartsView starts,
+                const WalkOptions& options, RunStats& stats, InstanceRange range, PagedPlan plan,
+                DeviceRanks* link, bool resident);
+
+  void run_all(InstanceRange range, WalkSink* sink);
+
+  // For run_batches: ranks make as many batches.
+  bool more(std::uint64_t) const { return batch_ < origins_.batches(); }
+  std::uint64_t next(std::uint64_t left);
+  void run(Instance first, std::uint64_t count, BatchWriter& writer);
+
+ private:
+  std::uint64_t per_origin() const { return cache_.plan().batch; }
+  std::uint32_t leg() const {
+    return keys_.resident ? options_.length : static_cast<std::uint32_t>(cache_.plan().leg);
+  }
+  std::uint64_t rows_of(std::uint64_t walks) const { return walks * (std::uint64_t{leg()} + 1); }
+  void connect();
+  void walk_batch(BatchWriter& writer);
+  void walk_leg();
+  void walk_own();
+  void count_waiting();
+  std::uint64_t waiting_own() const;
+  void work(std::vector<std::uint32_t> keys);
+  void exchange_by_turns();
+  bool exchange(WalkQueue& queue, Crossing& crossing);
+  void bring_list(bool some);
+  void hold(std::vector<std::uint32_t> more);
+
+  ResidentGraph::Impl& graph_;
+  WalkJob& job_;
+  const WalkOptions& options_;
+  RunStats& stats_;
+  Communicator* ranks_;  ///< null: this one is alone
+  DeviceRanks* link_;
+  BatchOrigins origins_;
+  PartitionCache cache_;
+  QueueKeys keys_;
+  Buffer<Vertex> paths_;
+  std::vector<std::unique_ptr<WalkQueue>> queues_;
+  std::optional<BatchRows> rows_;
+  std::vector<std::uint64_t> waiting_;  ///< by partition
+  bool leaves_ = false;                 ///< is there a sink?
+  std::uint64_t batch_ = 0;
+};
+
+/// What a slot takes of a round's look-up: its columns, and a program of most kinds.
+inline constexpr std::uint64_t kSlotLookUp = 512;
+
+/// A plan by which every rank holds all of its partitions, and with `pairs` a slot for one more; none, on all
+/// ranks, where that does not fit one of them or leaves too little for walks. `bytes_per_walk` is what a rank
+/// holds for one walk of the batch, which has as many of every rank; `taken` is what will be charged to the
+/// device before. `slot_bytes` is what a slot takes of the look-up that a round publishes.
+std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& device, const Graph& graph,
+                                             const PagingOptions& paging, const PageColumns& columns,
+                                             std::uint64_t bytes_per_walk, std::uint64_t instances,
+                                             bool pairs, std::uint64_t taken = 0,
+                                             std::uint64_t slot_bytes = kSlotLookUp);
+
+/// Walks by WalksInQueues; resident where ranks own partitions, these fit, and the job `may_stay`.
+void walk_in_queues(ResidentGraph::Impl& graph, WalkJob& job, bool may_stay, const PageRequest& pages,
+                    StartsView starts, const WalkOptions& options, RunStats& stats, InstanceRange range,
+                    WalkSink* sink);
+
+}  // namespace sluice

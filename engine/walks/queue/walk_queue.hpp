@@ -1,0 +1,125 @@
+// What the driver of walks in queues (queued_walks.cpp) asks of a sampler and a backend: its own code is
+// compiled once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "engine/exchange/communicator.hpp"
+#include "engine/exchange/nccl.hpp"
+#include "engine/memory/partition_cache.hpp"
+#include "engine/memory/schedule/balance.hpp"
+#include "engine/walks/queue/parked.hpp"
+
+namespace sluice {
+
+/// Walks of a queue between two rounds.
+struct Crossing {
+  std::uint64_t sent = 0, received = 0;  ///< by this rank, to and from others
+  std::uint64_t here = 0;                ///< that this rank has now
+  // Of all ranks.
+  std::uint64_t travelled = 0, left = 0;  ///< that changed hands; that have not ended
+};
+
+/// What the rounds of a queue have done.
+struct QueueTotals {
+  std::uint64_t steps = 0, rounds = 0;
+  std::uint64_t read = 0;  ///< bytes in place
+};
+
+/// A queue of a batch's walks, or of half of them, by QueueKeys.
+class WalkQueue {
+ public:
+  virtual ~WalkQueue() = default;
+
+  /// Of the rows of all walks, `values` are cleared.
+  virtual void clear_rows(std::uint64_t values) = 0;
+  /// All walks that begin here wait at their starts.
+  virtual void begin() = 0;
+  /// The walks that came to the end of the last leg go on with the next, ActiveWalks::from.
+  virtual void begin_leg() = 0;
+  /// Works on all that waits under these keys, until every walk has ended or waits for what is not here. What
+  /// waits then, collect() says.
+  virtual void advance(std::span<const std::uint32_t> keys) = 0;
+  virtual void collect() = 0;
+  /// Walks that wait, by key.
+  virtual std::span<const std::uint64_t> waiting() const = 0;
+  /// Where the first walk under a key is, and whom it asks.
+  virtual std::pair<Vertex, Vertex> first_pair(std::uint32_t key) = 0;
+  /// Walks that other ranks go on with leave, and theirs come; all ranks call it.
+  virtual Crossing exchange() = 0;
+  /// The stream that its kernels run on; null on the host.
+  virtual void* stream() = 0;
+  virtual QueueTotals totals() = 0;
+  virtual const KernelTimes& times() = 0;
+  /// Of GPUs; what hosts say to each other, the communicator counts.
+  virtual double exchange_seconds() const = 0;
+};
+
+/// What a queue is made from.
+struct QueueSetup {
+  const Device& device;
+  const PagingOptions& paging;
+  Communicator* ranks;  ///< null: this one is alone
+  DeviceRanks* link;    ///< null: walks travel through the hosts
+  const QueueKeys& keys;
+  std::uint64_t capacity;  ///< of the batch
+  Vertex* paths;
+  std::uint64_t row;
+  unsigned half, halves;
+
+  /// The most walks of a half, and those of this one.
+  std::uint64_t most() const { return (capacity + halves - 1) / halves; }
+  std::uint64_t size() const { return (capacity + halves - 1 - half) / halves; }
+};
+
+/// Room for walks on each side of a queue's memory. The host moves only those that it has worked on, behind
+/// the others, while there is room; half as much again keeps it from moving all at every round.
+constexpr std::uint64_t queue_room(std::uint64_t walks, bool cuda) {
+  return cuda ? walks : walks + walks / 2;
+}
+
+/// Bytes of device memory that a walk under way takes beside its path.
+constexpr std::uint64_t queued_walk_bytes(bool cuda, bool asks) {
+  const std::uint64_t walk = asks ? sizeof(ParkedWalk<true>) : sizeof(ParkedWalk<false>);
+  return queue_room(2, cuda) * (walk + sizeof(std::uint32_t));
+}
+
+/// One run of walks by one sampler.
+class WalkJob {
+ public:
+  virtual ~WalkJob() = default;
+
+  virtual ActiveWalks& batch() = 0;
+  /// Makes the partitions that are here visible to the next round.
+  virtual void publish(PartitionCache& cache) = 0;
+  /// WalksOn<Program, Partitioned>::kAsks.
+  virtual bool asks() const = 0;
+  /// What a slot takes of the look-up that a round publishes.
+  virtual std::uint64_t slot_bytes() const = 0;
+  virtual std::unique_ptr<WalkQueue> make_queue(const QueueSetup& setup) = 0;
+};
+
+/// `Queue` is the backend's ProgramQueue.
+template <class Program, class Queue>
+class ProgramJob final : public WalkJob {
+ public:
+  explicit ProgramJob(const Program& program) : program_(program) {}
+
+  ActiveWalks& batch() override { return walks_; }
+  void publish(PartitionCache& cache) override { walks_.publish(cache, program_); }
+  bool asks() const override { return WalksOn<Program, Partitioned>::kAsks; }
+  std::uint64_t slot_bytes() const override { return sizeof(PageView) + sizeof(Program); }
+  std::unique_ptr<WalkQueue> make_queue(const QueueSetup& setup) override {
+    return std::make_unique<Queue>(setup, program_, walks_);
+  }
+
+ private:
+  const Program& program_;
+  WalksOn<Program, Partitioned> walks_;
+};
+
+}  // namespace sluice
