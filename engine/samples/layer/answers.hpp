@@ -46,11 +46,10 @@ struct MarkRanks {
   }
 };
 
-/// `Items` is either backend's PagedItems.
-template <class Items>
+template <Executor E>
 class LayerAnswers {
  public:
-  LayerAnswers(const Device& device, const LayerLists& program, Items& items)
+  LayerAnswers(const Device& device, const LayerLists& program, PagedItems<E>& items)
       : device_(device), program_(program), items_(items) {}
 
   /// `counts[r]` of the questions, which are in order of rank, are those of rank r, or for it. Throws
@@ -65,7 +64,7 @@ class LayerAnswers {
     places_.reserve(device_, questions + 1, kPurpose);
     view_ = {asked, rank_begins_.data(), places_.data()};
     items_.each(questions, MeasureAnswer{program_, view_});
-    items_.sum_up(places_.data(), questions);
+    items_.executor().exclusive_sum(places_.data(), questions);
     measure(ranks);
   }
 
@@ -92,7 +91,7 @@ class LayerAnswers {
 
   const Device& device_;
   const LayerLists& program_;
-  Items& items_;
+  PagedItems<E>& items_;
   LayerAnswersView view_{};
   Buffer<std::uint64_t> rank_begins_, places_, marks_;
   std::vector<std::uint64_t> regions_;  ///< by rank

@@ -73,10 +73,10 @@ struct PagedLayerBatch<Sampler>::Work {
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
                             PickCounters& counters) const {
-    const std::uint64_t each = batch.program.items(), slot = present.order[k] / each;
+    const std::uint64_t each = batch.program.items(), slot = present.item(k) / each;
     const PagedLayerSlot at = batch.slots.at(slot);
     const std::uint32_t longest = Group::kSize <= 32 ? batch.longest : LayerLists::kAnyLength;
-    return batch.program.work(group, at, present, present.order[k] % each, longest, counters);
+    return batch.program.work(group, at, present, present.item(k) % each, longest, counters);
   }
 };
 

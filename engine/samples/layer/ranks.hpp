@@ -15,7 +15,7 @@
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/layer/partitioned_batch.hpp"
 #include "engine/samples/layer/remote_requests.hpp"
-#include "engine/samples/partitioned/order_by_key.hpp"
+#include "engine/samples/partitioned/items.hpp"
 
 namespace sluice {
 
@@ -79,23 +79,23 @@ struct LayerRequests<Batch>::Take {
   }
 };
 
-/// `Items` is either backend's PagedItems, `Batch` a PagedLayerBatch.
-template <class Items, class Batch>
+/// `Batch` is a PagedLayerBatch.
+template <Executor E, class Batch>
 class LayerRanks {
   using Requests = LayerRequests<Batch>;
 
  public:
   /// `link` null, on all ranks: what ranks hand each other goes through their hosts.
   LayerRanks(Communicator& ranks, DeviceRanks* link, const Device& device, const LayerLists& program,
-             const PartitionCache& cache, Items& items, RunStats& stats)
+             const PartitionCache& cache, PagedItems<E>& items, RunStats& stats)
       : ranks_(ranks),
         device_(device),
         items_(items),
         stats_(stats),
         exchange_(ranks, device, link, kPieceBytes),
         owners_(device, owners_of_vertices(ranks, cache.plan().partitions), kQuestions),
-        counts_(static_cast<std::size_t>(ranks.size())),
-        places_(counts_),
+        order_(static_cast<std::size_t>(ranks.size()), kQuestions),
+        counts_(order_.keys()),
         answers_(device, program, items),
         remote_(device, program, items) {}
 
@@ -119,7 +119,7 @@ class LayerRanks {
       answers_.lay_out(questions_.data(), counts_);
       regions_.reserve(device_, answers_.regions(), kAnswers);
     });
-    const LayerAnswers<Items>& given = remote_.answers();
+    const LayerAnswers<E>& given = remote_.answers();
     exchange({remote_.regions(), regions_.data(), sizeof(LayerRegion)}, given.regions_of_ranks(),
              answers_.regions_of_ranks(), kAnswers);
     items_.each(asked, typename Requests::Take{requests(batch), answers_.view(), regions_.data()});
@@ -127,7 +127,7 @@ class LayerRanks {
   }
 
   std::uint64_t bytes() const {
-    return owners_.bytes() + order_.bytes() + questions_.bytes() + answers_.bytes() + regions_.bytes() +
+    return owners_.bytes() + order_.items.bytes() + questions_.bytes() + answers_.bytes() + regions_.bytes() +
            remote_.bytes();
   }
 
@@ -138,15 +138,18 @@ class LayerRanks {
 
   void exchange(const ExchangedColumn& column, const std::vector<std::uint64_t>& send,
                 const std::vector<std::uint64_t>& receive, const char* label) {
-    stats_.exchange_seconds += exchange_.exchange({&column, 1}, send, receive, items_.stream(), label);
+    stats_.exchange_seconds +=
+        exchange_.exchange({&column, 1}, send, receive, items_.executor().stream(), label);
   }
 
-  Requests requests(const Batch& batch) const { return {batch, order_.data(), questions_.data()}; }
+  Requests requests(const Batch& batch) const { return {batch, order_.items.data(), questions_.data()}; }
 
   /// Questions in order of the rank that owns the list, those of an instance side by side; returns how many.
   std::uint64_t pack(const Batch& batch, std::uint64_t items) {
     const OwnerOfItem<typename Batch::Waits> rank_of{{batch}, owners_.view()};
-    const std::uint64_t asked = items_.order(items, rank_of, order_, counts_, places_);
+    items_.executor().order_by_key(items, rank_of, order_);
+    const std::uint64_t asked = order_.size();
+    for (std::uint32_t rank = 0; rank < order_.keys(); ++rank) counts_[rank] = order_.count(rank);
     questions_.reserve(device_, asked, kQuestions);
     items_.each(asked, typename Requests::Ask{requests(batch)});
     return asked;
@@ -154,17 +157,16 @@ class LayerRanks {
 
   Communicator& ranks_;
   const Device& device_;
-  Items& items_;
+  PagedItems<E>& items_;
   RunStats& stats_;
   ColumnExchange exchange_;
   DeviceOwnership owners_;             ///< ranks that own vertices
-  Buffer<std::uint32_t> order_;        ///< items that ask, by the rank that is asked
+  OrderedItems order_;                 ///< items that ask, by the rank that is asked
   Buffer<LayerQuestion> questions_;    ///< of these
   std::vector<std::uint64_t> counts_;  ///< of them, by rank
-  std::vector<std::uint64_t> places_;  ///< where they begin
-  LayerAnswers<Items> answers_;        ///< to them
+  LayerAnswers<E> answers_;            ///< to them
   Buffer<LayerRegion> regions_;        ///< as they came
-  RemoteLayerRequests<Items> remote_;
+  RemoteLayerRequests<E> remote_;
 };
 
 }  // namespace sluice

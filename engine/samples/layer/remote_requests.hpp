@@ -24,7 +24,7 @@ struct RemoteLayerWork {
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
                             PickCounters& counters) const {
-    const std::uint64_t q = present.order[k];
+    const std::uint64_t q = present.item(k);
     const LayerQuestion& asked = answers.asked[q];
     if (Group::kSize <= 32 && program.is_long(asked, longest)) return false;
     LayerRegion* const to = regions + answers.places[q];
@@ -44,11 +44,10 @@ struct RemoteLayerWork::Waits {
   SLUICE_HD Vertex operator()(std::uint64_t q) const { return asked[q].vertex; }
 };
 
-/// `Items` is either backend's PagedItems.
-template <class Items>
+template <Executor E>
 class RemoteLayerRequests {
  public:
-  RemoteLayerRequests(const Device& device, const LayerLists& program, Items& items)
+  RemoteLayerRequests(const Device& device, const LayerLists& program, PagedItems<E>& items)
       : device_(device), program_(program), items_(items), answers_(device, program, items) {}
 
   /// Takes memory for so many questions, and returns where they go. Throws BudgetError.
@@ -68,7 +67,7 @@ class RemoteLayerRequests {
 
   // In order of the questions; answers() says how many go to each rank.
   const LayerRegion* regions() const { return regions_.data(); }
-  const LayerAnswers<Items>& answers() const { return answers_; }
+  const LayerAnswers<E>& answers() const { return answers_; }
 
   std::uint64_t bytes() const { return questions_.bytes() + answers_.bytes() + regions_.bytes(); }
 
@@ -77,9 +76,9 @@ class RemoteLayerRequests {
 
   const Device& device_;
   const LayerLists& program_;
-  Items& items_;
+  PagedItems<E>& items_;
   Buffer<LayerQuestion> questions_;
-  LayerAnswers<Items> answers_;
+  LayerAnswers<E> answers_;
   Buffer<LayerRegion> regions_;
 };
 

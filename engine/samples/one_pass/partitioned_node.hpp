@@ -1,6 +1,6 @@
-// Grows batches of `node` samples on a graph in partitions, for either backend's PagedItems: each drawn
-// vertex's list is looked through where it is, once to count the edges to drawn vertices, once to write them.
-// Where ranks own the partitions, a batch holds the instances of all of them (node_ranks.hpp).
+// Grows batches of `node` samples: each drawn vertex's list is looked through where it is, once to count the
+// edges to drawn vertices, once to write them. Where ranks own the partitions, a batch holds the instances of
+// all of them (node_ranks.hpp).
 #pragma once
 
 #include <algorithm>
@@ -49,9 +49,17 @@ struct PagedNodeSetup {
   DeviceRanks* link = nullptr;  ///< null: what ranks hand each other goes through their hosts
 };
 
+/// `Items` are PagedItems, or PresentItems.
 template <class Items>
 class PagedNodeGrower {
  public:
+  explicit PagedNodeGrower(const PagedNodeSetup& setup)
+      : device_(setup.graph.device),
+        stats_(setup.stats),
+        program_(setup.program),
+        items_(setup.graph, setup.stats),
+        own_begin_(0),
+        own_end_(program_.graph.vertices()) {}
   PagedNodeGrower(const PagedNodeSetup& setup, PartitionCache& cache)
       : device_(setup.graph.device),
         stats_(setup.stats),
@@ -72,7 +80,7 @@ class PagedNodeGrower {
     if (node_ranks_) {
       node_ranks_->send_to_origins([&](NodeRanks::Found& found) {
         find(origins);
-        found.counts = counts_.data(), found.edges = edges_.data(), found.stream = items_.stream();
+        found.counts = counts_.data(), found.edges = edges_.data(), found.stream = items_.executor().stream();
         found.by_origin = edges_by_origin(origins);
       });
     } else {
@@ -95,7 +103,7 @@ class PagedNodeGrower {
     }
   }
 
-  std::uint64_t bytes() const {
+  std::uint64_t bytes() {
     return values_.bytes() + sets_.bytes() + offsets_.bytes() + counts_.bytes() + edges_.bytes() +
            items_.bytes() + (node_ranks_ ? node_ranks_->bytes() : 0);
   }
@@ -120,16 +128,15 @@ class PagedNodeGrower {
     std::uint64_t begin = 0;
     for (const OriginBatch& origin : origins) {
       items_.each(origin.count, PagedNodeBatch::Draw{batch, origin, begin},
-                  program_.count > GraphView::kHubDegree);
+                  program_.count > GraphView::kHubDegree ? Groups::blocks : Groups::warps);
       begin += origin.count;
     }
     items_.visit(items, PagedNodeBatch::Waits{batch, false}, PagedNodeBatch::Measure{batch});
-    const std::uint64_t total = items_.sum_up(offsets_.data(), items);
+    const std::uint64_t total = items_.executor().exclusive_sum(offsets_.data(), items);
     edges_.reserve(device_, total, kPurpose);
     batch.edges = edges_.data();
     items_.visit(items, PagedNodeBatch::Waits{batch, true}, PagedNodeBatch::Write{batch});
     items_.each(instances, PagedNodeBatch::Count{offsets_.data(), program_.count, counts_.data()});
-    items_.finish();
   }
 
   /// How many edges were found of each origin rank's instances.
@@ -191,7 +198,7 @@ class PagedNodeGrower {
   }
   std::uint64_t edges_of(std::uint64_t at) const { return begins_[at + 1] - begins_[at]; }
 
-  /// A buffer's entries [from, from + size).
+  /// A buffer's elements [from, from + size).
   template <class T>
   HostArray<T> bring(const Buffer<T>& buffer, std::uint64_t from, std::uint64_t size) const {
     HostArray<T> host(size, kPurpose);

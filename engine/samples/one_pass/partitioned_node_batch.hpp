@@ -77,7 +77,7 @@ struct PagedNodeBatch::Measure {
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
                             PickCounters& counters) const {
-    const std::uint64_t item = present.order[k];
+    const std::uint64_t item = present.item(k);
     std::uint64_t size = 0;
     if (!batch.induced(group, present, item, size, counters, [](std::uint64_t, const Edge&) {})) return false;
     if (group.rank() == 0) batch.offsets[item] = size;
@@ -91,7 +91,7 @@ struct PagedNodeBatch::Write {
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
                             PickCounters& counters) const {
-    const std::uint64_t item = present.order[k];
+    const std::uint64_t item = present.item(k);
     Edge* const to = batch.edges + batch.offsets[item];
     std::uint64_t size = 0;
     return batch.induced(group, present, item, size, counters,

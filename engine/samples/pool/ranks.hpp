@@ -86,7 +86,7 @@ struct RemoteQuestions {
     template <class Group>
     SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
                               PickCounters&) const {
-      const std::uint32_t q = present.order[k];
+      const std::uint64_t q = present.item(k);
       if (group.rank() != 0) return true;
       const Row row = graph.row(questions.vertices[q]);
       questions.targets[q] = PoolDraw<kTabled>::target(present.page, row, questions.draws[q]);
@@ -95,20 +95,21 @@ struct RemoteQuestions {
   };
 };
 
-/// `Items` is either backend's PagedItems; `kTabled`: are neighbours drawn by the CTPS of their list?
-template <class Items, bool kTabled>
+/// `kTabled`: are neighbours drawn by the CTPS of their list?
+template <Executor E, bool kTabled>
 class PoolRanks {
  public:
   /// `link` null, on all ranks: what ranks hand each other goes through their hosts. Throws BudgetError.
-  PoolRanks(const ResidentGraph::Impl& graph, DeviceRanks* link, PartitionCache& cache, RunStats& stats)
+  PoolRanks(const ResidentGraph::Impl& graph, DeviceRanks* link, PartitionCache& cache, PagedItems<E>& items,
+            RunStats& stats)
       : ranks_(*graph.paging.shard),
         graph_(graph.view),
         device_(graph.device),
         stats_(stats),
-        items_(graph, cache, stats),
+        items_(items),
         owners_(device_, owners_of_vertices(ranks_, cache.plan().partitions), kPurpose),
-        counts_(static_cast<std::size_t>(ranks_.size())),
-        places_(counts_),
+        order_(static_cast<std::size_t>(ranks_.size()), kPurpose),
+        counts_(order_.keys()),
         exchange_(ranks_, device_, link, kPieceBytes) {}
 
   /// Asks for what `count` pools wait for, and answers what other ranks ask; false: no pool of any rank
@@ -132,7 +133,7 @@ class PoolRanks {
                    RemoteQuestions::Answer<kTabled>{graph_, remote_.view()});
     });
     exchange({{remote_.targets.data(), own_.targets.data(), sizeof(Vertex)}}, remote, counts_);
-    items_.each(asked, WaitingPools::Take{pools, order_.data(), own_.targets.data()});
+    items_.each(asked, WaitingPools::Take{pools, order_.items.data(), own_.targets.data()});
     return true;
   }
 
@@ -154,27 +155,28 @@ class PoolRanks {
 
   /// Questions in order of the rank that owns the list; returns how many.
   std::uint64_t pack(const WaitingPools& pools, std::uint64_t count) {
-    const std::uint64_t asked =
-        items_.order(count, OwnerOfItem<WaitsAt>{{pools.waits_at}, owners_.view()}, order_, counts_, places_);
+    items_.executor().order_by_key(count, OwnerOfItem<WaitsAt>{{pools.waits_at}, owners_.view()}, order_);
+    const std::uint64_t asked = order_.size();
+    for (std::uint32_t rank = 0; rank < order_.keys(); ++rank) counts_[rank] = order_.count(rank);
     own_.reserve(device_, asked);
-    items_.each(asked, WaitingPools::Ask{pools, order_.data(), own_.view()});
+    items_.each(asked, WaitingPools::Ask{pools, order_.items.data(), own_.view()});
     return asked;
   }
 
   void exchange(const std::vector<ExchangedColumn>& columns, const std::vector<std::uint64_t>& send,
                 const std::vector<std::uint64_t>& receive) {
-    stats_.exchange_seconds += exchange_.exchange(columns, send, receive, items_.stream(), kPurpose);
+    stats_.exchange_seconds +=
+        exchange_.exchange(columns, send, receive, items_.executor().stream(), kPurpose);
   }
 
   Communicator& ranks_;
   GraphView graph_;
   const Device& device_;
   RunStats& stats_;
-  Items items_;
+  PagedItems<E>& items_;
   DeviceOwnership owners_;             ///< ranks that own vertices
-  Buffer<std::uint32_t> order_;        ///< pools that ask, by the rank that is asked
+  OrderedItems order_;                 ///< pools that ask, by the rank that is asked
   std::vector<std::uint64_t> counts_;  ///< of them, by rank
-  std::vector<std::uint64_t> places_;  ///< where they begin
   Memory own_, remote_;
   ColumnExchange exchange_;  ///< goes first, for others may not come any more
 };
