@@ -51,6 +51,9 @@ class Communicator {
   /// the host's memory cannot hold that; the others then wait in vain, until this one has said so.
   virtual void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received,
                           const char* label) = 0;
+  /// The same where sizes are known at both ends: what `send[r]` of this rank is `receive[this]` of rank r.
+  virtual void exchange(std::span<const std::span<const std::byte>> send,
+                        std::span<const std::span<std::byte>> receive, const char* label) = 0;
   /// The same for few bytes, as many for every rank: those at r * size go to rank r, where `size` is what
   /// `send` has for each. One message a rank, where all_to_all() first says how long its messages are.
   virtual void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label);

@@ -127,7 +127,13 @@ class Mpi final : public Communicator {
                   const char* label) override {
     Timed timed(*this);
     const auto open = [&](std::span<const std::uint64_t> sizes) { return received.open(sizes, label); };
-    exchange(work_, send, open, label);
+    exchange_unknown(work_, send, open, label);
+  }
+
+  void exchange(std::span<const std::span<const std::byte>> send,
+                std::span<const std::span<std::byte>> receive, const char* label) override {
+    Timed timed(*this);
+    exchange_known(work_, send, receive, label);
   }
 
   /// Each message from one rank to another by itself: a collective would have to be put together first.
@@ -292,17 +298,17 @@ class Mpi final : public Communicator {
       received.resize(std::reduce(sizes.begin(), sizes.end()));
       return reinterpret_cast<std::byte*>(received.data());
     };
-    exchange(channel, send, open, label, last);
+    exchange_unknown(channel, send, open, label, last);
     std::vector<std::string> all;
     const char* at = received.data();
     for (const std::uint64_t count : counts) all.emplace_back(std::exchange(at, at + count), count);
     return all;
   }
 
-  /// Every rank learns how much comes from which, and open(sizes) says where to; then all pieces go at once.
-  void exchange(const Channel& channel, std::span<const std::span<const std::byte>> send,
-                FunctionRef<std::byte*(std::span<const std::uint64_t>)> open, const char* label,
-                std::optional<Timeout> last = {}) {
+  /// Every rank learns how much comes from which, and open(sizes) says where to.
+  void exchange_unknown(const Channel& channel, std::span<const std::span<const std::byte>> send,
+                        FunctionRef<std::byte*(std::span<const std::uint64_t>)> open, const char* label,
+                        std::optional<Timeout> last = {}) {
     const auto ranks = static_cast<std::size_t>(size());
     std::vector<std::uint64_t> counts(ranks);
     auto sizes = std::make_unique<Pending>();
@@ -316,13 +322,24 @@ class Mpi final : public Communicator {
     std::memcpy(counts.data(), memory.data() + ranks * sizeof(std::uint64_t), ranks * sizeof(std::uint64_t));
 
     std::byte* at = open(counts);
+    std::vector<std::span<std::byte>> receive;
+    for (const std::uint64_t count : counts) receive.emplace_back(std::exchange(at, at + count), count);
+    exchange_known(channel, send, receive, label, last);
+  }
+
+  /// All pieces go at once.
+  void exchange_known(const Channel& channel, std::span<const std::span<const std::byte>> send,
+                      std::span<const std::span<std::byte>> receive, const char* label,
+                      std::optional<Timeout> last = {}) {
+    const auto ranks = static_cast<std::size_t>(size());
     auto pending = std::make_unique<Pending>();
-    for (std::size_t peer = 0; peer < ranks; at += counts[peer++]) {
+    for (std::size_t peer = 0; peer < ranks; ++peer) {
+      std::byte* const at = receive[peer].data();
       if (static_cast<int>(peer) == rank()) {
-        std::copy(send[peer].begin(), send[peer].end(), at);
+        std::ranges::copy(send[peer], at);
         continue;
       }
-      pieces(counts[peer], [&](std::uint64_t first, int length) {
+      pieces(receive[peer].size(), [&](std::uint64_t first, int length) {
         check(MPI_Irecv(at + first, length, MPI_BYTE, static_cast<int>(peer), kDataTag, channel.id(),
                         pending->add()),
               label);

@@ -26,7 +26,7 @@ template <class Group, class Counters>
 __device__ __forceinline__ void add_counters(const Group& group, const Counters& counters,
                                              unsigned long long* sums) {
 #pragma unroll
-  for (unsigned i = 0; i < Counters::kSums; ++i) {
+  for (unsigned i = 0; i != Counters::kSums; ++i) {
     const auto sum = group.sum(static_cast<unsigned long long>(counters.value(i)));
     if (group.rank() == 0 && sum > 0) atomicAdd(sums + i, sum);
   }

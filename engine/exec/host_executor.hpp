@@ -193,7 +193,7 @@ class HostExecutor {
       for (std::uint64_t i = begin; i < end; ++i) {
         Counters counters;
         body(SingleLane{}, i, counters);
-        for (unsigned sum = 0; sum < Counters::kSums; ++sum)
+        for (unsigned sum = 0; sum != Counters::kSums; ++sum)
           lanes_[thread].group_sums[sum] += counters.value(sum);
       }
     });

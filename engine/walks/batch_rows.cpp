@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/exchange/router.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/resident_impl.hpp"
 
@@ -28,7 +29,7 @@ BatchRows::BatchRows(const Device& device, const BatchOrigins& origins, Communic
   if (!sink_) return;
   for (auto& piece : pieces_) piece = Staging<Vertex>(device_, copied * piece_ * row_, "walks that leave");
   if (length > leg_) batch_ = HostArray<Vertex>(per_origin_ * row_, "walks in legs");
-  if (parts_) wire_.reserve(copied * piece_ * row_, "walks from other ranks");
+  if (parts_) theirs_ = HostArray<Vertex>(copied * piece_ * row_, "walks from other ranks");
 }
 
 void BatchRows::leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until, BatchWriter& writer) {
@@ -99,9 +100,10 @@ void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& 
       if (origin == origins_.own()) own_rows = part;
       counts.push_back(part.size());
     }
-    wire_.exchange(*parts_, std::span(begin, to), counts, "rows of walks");
+    const std::vector<std::uint64_t> come(counts.size(), own_rows.size());
+    Router(*parts_).send(begin, theirs_.data(), counts, come, "rows of walks");
     // Of each step of a row one rank has the vertex, the others none, which is the largest.
-    const Vertex* theirs = wire_.values().data();
+    const Vertex* theirs = theirs_.data();
     for (std::uint64_t rank = 0; rank < origins_.size(); ++rank)
       for (Vertex& v : own_rows) v = std::min(v, *theirs++);
   } else {

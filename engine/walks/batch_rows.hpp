@@ -9,7 +9,7 @@
 #include "engine/batch/batch_writer.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/core/host_array.hpp"
-#include "engine/exchange/wire.hpp"
+#include "engine/exchange/communicator.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/run_stats.hpp"
@@ -43,8 +43,8 @@ class BatchRows {
   WalkSink* sink_;
   RunStats& stats_;
   std::array<Staging<Vertex>, 2> pieces_;
-  HostArray<Vertex> batch_;  ///< [per_origin][row], where rows come in legs
-  Wire<Vertex> wire_;
+  HostArray<Vertex> batch_;   ///< [per_origin][row], where rows come in legs
+  HostArray<Vertex> theirs_;  ///< [ranks][piece][row] what other ranks have of this rank's rows
   std::uint64_t turn_ = 0;
 };
 

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/exchange/column_exchange.hpp"
 #include "engine/exchange/communicator.hpp"
+#include "engine/exchange/router.hpp"
 #include "sampling/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
 #include "sampling/layer_samplers.hpp"
@@ -136,8 +136,7 @@ TEST_F(JobsOnRanks, InstancesFarApart) {
   EXPECT_TRUE(digest == expected);
 }
 
-/// Through the hosts, in pieces shorter than what goes from one rank to another.
-TEST_F(JobsOnRanks, ColumnsTravelInPieces) {
+TEST_F(JobsOnRanks, ColumnsGoToTheirOwners) {
   const Device device({DeviceChoice::host, 1, 0});
   const auto me = static_cast<std::uint64_t>(ranks().rank()),
              size = static_cast<std::uint64_t>(ranks().size());
@@ -154,15 +153,15 @@ TEST_F(JobsOnRanks, ColumnsTravelInPieces) {
       narrow.push_back(static_cast<std::uint32_t>(to << 16 | i));
     }
   }
-  ColumnExchange exchange(ranks(), device, nullptr, 100);
+  Router router(ranks(), device, nullptr);
 
-  const auto receive = exchange.counts(send, "counts");
+  const auto receive = router.counts(send, "counts");
   const std::uint64_t sum = std::accumulate(receive.begin(), receive.end(), std::uint64_t{0});
   std::vector<std::uint64_t> came_wide(sum);
   std::vector<std::uint32_t> came_narrow(sum);
-  exchange.exchange(std::vector<ExchangedColumn>{{wide.data(), came_wide.data(), sizeof(std::uint64_t)},
-                                                 {narrow.data(), came_narrow.data(), sizeof(std::uint32_t)}},
-                    send, receive, nullptr, "columns");
+  router.send(std::vector<RoutedColumn>{{wide.data(), came_wide.data(), sizeof(std::uint64_t)},
+                                        {narrow.data(), came_narrow.data(), sizeof(std::uint32_t)}},
+              send, receive, nullptr, "columns");
 
   std::uint64_t at = 0;
   for (std::uint64_t from = 0; from < size; ++from) {

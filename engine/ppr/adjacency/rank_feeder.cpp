@@ -3,11 +3,12 @@
 // two ranks only so much travels in a superstep that all of it fits buffers whose size is known beforehand;
 // what is left is asked for the next time.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "engine/core/ownership.hpp"
-#include "engine/exchange/wire.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/sweep_pages.hpp"
@@ -48,18 +49,19 @@ class RankFeeder final : public ListFeeder {
  public:
   RankFeeder(const Device& device, const Graph& graph, const Options& options, const PagingOptions& paging)
       : ranks_(*paging.shard),
+        router_(ranks_),
         offsets_(graph.out.offsets.data()),
         weighted_(options.weighted),
         owners_(balanced_ranges(offsets_, graph.vertices(), size())),
         limits_(limits_of(device, graph, options, ranks_)),
-        found_targets_(size() * limits_.edges, kLists),
-        found_weights_(weighted_ ? size() * limits_.edges : 0, kLists),
+        questions_(size() * limits_.lists, kLists),
+        targets_(size() * limits_.edges, kLists),
+        weights_(weighted_ ? size() * limits_.edges : 0, kLists),
+        found_targets_(targets_.size(), kLists),
+        found_weights_(weights_.size(), kLists),
         asked_(size() * limits_.lists, kLists),
         columns_(size() * limits_.lists, kLists),
         places_(size() * limits_.lists, kLists) {
-    questions_.reserve(size() * limits_.lists, kLists);
-    targets_.reserve(size() * limits_.edges, kLists);
-    if (weighted_) weights_.reserve(size() * limits_.edges, kLists);
     make_pages(device, graph, paging);
   }
 
@@ -73,6 +75,7 @@ class RankFeeder final : public ListFeeder {
   void finish() override {
     while (any_left(&ranks_, 0, kLists)) {
       counts_.assign(size(), 0);
+      wanted_edges_.assign(size(), 0);
       answer();
     }
   }
@@ -107,10 +110,11 @@ class RankFeeder final : public ListFeeder {
   /// As many of every rank as may travel, those of small ids first.
   void ask(const WantedLists& wanted) {
     counts_.assign(size(), 0);
+    wanted_edges_.assign(size(), 0);
     ranges_.clear();
     std::uint64_t asked = 0;
     for (std::size_t r = 0; r < size(); ++r) {
-      std::uint64_t edges = 0;
+      std::uint64_t& edges = wanted_edges_[r];
       const std::uint64_t first = asked;
       const std::uint64_t end = wanted.take_from(owners_.begin(r), owners_.end(r), [&](Vertex v) {
         if (asked - first == limits_.lists || edges + degree(v) > limits_.edges) return false;
@@ -129,9 +133,9 @@ class RankFeeder final : public ListFeeder {
 
   /// Looks up what the ranks have asked this one for, in the order in which they asked, and sends it.
   void answer() {
-    questions_.exchange(ranks_, std::span<const Vertex>(asked_.span()), counts_, kLists);
-    const auto questions = questions_.values();
-    const auto& asked_by = questions_.counts();
+    const std::vector<std::uint64_t> asked_by = router_.counts(counts_, kLists);
+    router_.send(asked_.data(), questions_.data(), counts_, asked_by, kLists);
+    const std::span<const Vertex> questions(questions_.data(), std::reduce(asked_by.begin(), asked_by.end()));
     edges_of_.assign(size(), 0);
     std::uint64_t at = 0, place = 0;
     for (std::size_t r = 0; r < size(); ++r) {
@@ -143,9 +147,8 @@ class RankFeeder final : public ListFeeder {
       }
     }
     if (!questions.empty()) look_up(questions, asked_by);
-    targets_.exchange(ranks_, std::span<const Vertex>(found_targets_.data(), place), edges_of_, kLists);
-    if (weighted_)
-      weights_.exchange(ranks_, std::span<const float>(found_weights_.data(), place), edges_of_, kLists);
+    router_.send(found_targets_.data(), targets_.data(), edges_of_, wanted_edges_, kLists);
+    if (weighted_) router_.send(found_weights_.data(), weights_.data(), edges_of_, wanted_edges_, kLists);
   }
 
   void look_up(std::span<const Vertex> questions, const std::vector<std::uint64_t>& asked_by) {
@@ -183,8 +186,8 @@ class RankFeeder final : public ListFeeder {
 
   /// What came lies in the order in which it was asked for.
   void take(const Work& work) {
-    const Vertex* targets = targets_.values().data();
-    const float* weights = weighted_ ? weights_.values().data() : nullptr;
+    const Vertex* const targets = targets_.data();
+    const float* const weights = weighted_ ? weights_.data() : nullptr;
     std::uint64_t place = 0, asked = 0;
     for (const ListRange& range : ranges_) {
       for (const Vertex v : range.only) {
@@ -198,6 +201,7 @@ class RankFeeder final : public ListFeeder {
   }
 
   Communicator& ranks_;
+  Router router_;
   const EdgeIndex* offsets_;
   bool weighted_;
   Ownership owners_;
@@ -206,15 +210,16 @@ class RankFeeder final : public ListFeeder {
   std::optional<SweepPages> pages_;
   std::vector<std::uint64_t> waiting_;  ///< [partitions] lists that are asked for
   // What this rank asks for, by rank, ascending; and where that lies once it has come.
-  Wire<Vertex> questions_;
-  Wire<Vertex> targets_;
-  Wire<float> weights_;
+  HostArray<Vertex> questions_;  ///< of other ranks
+  HostArray<Vertex> targets_;
+  HostArray<float> weights_;
   HostArray<Vertex> found_targets_;
   HostArray<float> found_weights_;
   HostArray<Vertex> asked_;
   HostArray<ListColumns> columns_;
   HostArray<std::uint64_t> places_;  ///< of the lists that others asked for, in what is found
-  std::vector<std::uint64_t> counts_, edges_of_;
+  std::vector<std::uint64_t> counts_, wanted_edges_;  ///< lists and edges that this rank asks for, by rank
+  std::vector<std::uint64_t> edges_of_;               ///< that other ranks have asked for
   std::vector<ListRange> ranges_;
   std::uint64_t asked_of_others_ = 0, answered_to_others_ = 0;
 };

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/exchange/column_exchange.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/memory/device_ownership.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/partition_cache.hpp"
@@ -92,7 +92,7 @@ class LayerRanks {
         device_(device),
         items_(items),
         stats_(stats),
-        exchange_(ranks, device, link, kPieceBytes),
+        router_(ranks, device, link, kPieceBytes),
         owners_(device, owners_of_vertices(ranks, cache.plan().partitions), kQuestions),
         order_(static_cast<std::size_t>(ranks.size()), kQuestions),
         counts_(order_.keys()),
@@ -105,7 +105,7 @@ class LayerRanks {
     std::uint64_t asked = 0;
     together(&ranks_, [&] { asked = pack(batch, instances * batch.program.items()); });
     if (!any_left(&ranks_, asked, "samples under way")) return false;
-    const std::vector<std::uint64_t> remote = exchange_.counts(counts_, kQuestions);
+    const std::vector<std::uint64_t> remote = router_.counts(counts_, kQuestions);
     const std::uint64_t come = std::accumulate(remote.begin(), remote.end(), std::uint64_t{0});
     LayerQuestion* to = nullptr;
     together(&ranks_, [&] { to = remote_.expect(come); });
@@ -136,10 +136,9 @@ class LayerRanks {
   static constexpr const char* kAnswers = "answers of ranks";
   static constexpr std::uint64_t kPieceBytes = 4u << 20;  // questions are few, beside edges
 
-  void exchange(const ExchangedColumn& column, const std::vector<std::uint64_t>& send,
+  void exchange(const RoutedColumn& column, const std::vector<std::uint64_t>& send,
                 const std::vector<std::uint64_t>& receive, const char* label) {
-    stats_.exchange_seconds +=
-        exchange_.exchange({&column, 1}, send, receive, items_.executor().stream(), label);
+    stats_.exchange_seconds += router_.send({&column, 1}, send, receive, items_.executor().stream(), label);
   }
 
   Requests requests(const Batch& batch) const { return {batch, order_.items.data(), questions_.data()}; }
@@ -159,7 +158,7 @@ class LayerRanks {
   const Device& device_;
   PagedItems<E>& items_;
   RunStats& stats_;
-  ColumnExchange exchange_;
+  Router router_;
   DeviceOwnership owners_;             ///< ranks that own vertices
   OrderedItems order_;                 ///< items that ask, by the rank that is asked
   Buffer<LayerQuestion> questions_;    ///< of these

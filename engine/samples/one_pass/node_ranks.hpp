@@ -8,8 +8,8 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/exchange/column_exchange.hpp"
 #include "engine/exchange/communicator.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/memory/owned_partitions.hpp"
@@ -22,7 +22,7 @@ class NodeRanks {
  public:
   /// `link` null, on all ranks: edges travel through the hosts. Throws BudgetError.
   NodeRanks(Communicator& ranks, DeviceRanks* link, const Device& device, RunStats& stats)
-      : ranks_(ranks), device_(device), stats_(stats), exchange_(ranks, device, link, kPieceBytes) {}
+      : ranks_(ranks), device_(device), stats_(stats), router_(ranks, device, link, kPieceBytes) {}
 
   /// A batch begins, here with `batch`; returns the instances of all ranks, in order of rank.
   const std::vector<OriginBatch>& begin(const OriginBatch& batch) {
@@ -44,7 +44,7 @@ class NodeRanks {
   void send_to_origins(const Find& find) {
     Found found;
     found.by_origin.resize(origins_.size());
-    const auto came = exchange_.counts_after([&] { find(found); }, found.by_origin, kPurpose);
+    const auto came = router_.counts_after([&] { find(found); }, found.by_origin, kPurpose);
     edges_came_ = std::accumulate(came.begin(), came.end(), std::uint64_t{0});
     std::vector<std::uint64_t> instances;
     for (const OriginBatch& origin : origins_) instances.push_back(origin.count);
@@ -71,9 +71,9 @@ class NodeRanks {
   static constexpr const char* kPurpose = "edges from other ranks";
   static constexpr std::uint64_t kPieceBytes = 4u << 20;
 
-  void exchange(const ExchangedColumn& column, const std::vector<std::uint64_t>& send,
+  void exchange(const RoutedColumn& column, const std::vector<std::uint64_t>& send,
                 const std::vector<std::uint64_t>& receive, void* stream) {
-    stats_.exchange_seconds += exchange_.exchange({&column, 1}, send, receive, stream, kPurpose);
+    stats_.exchange_seconds += router_.send({&column, 1}, send, receive, stream, kPurpose);
   }
 
   Communicator& ranks_;
@@ -83,7 +83,7 @@ class NodeRanks {
   std::uint64_t edges_came_ = 0;
   Buffer<std::uint64_t> counts_;
   Buffer<Edge> edges_;
-  ColumnExchange exchange_;  ///< goes first, for others may not come any more
+  Router router_;  ///< goes first, for others may not come any more
 };
 
 }  // namespace sluice

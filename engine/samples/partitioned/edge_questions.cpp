@@ -1,9 +1,10 @@
 #include "engine/samples/partitioned/edge_questions.hpp"
 
+#include <numeric>
 #include <vector>
 
 #include "engine/core/host_array.hpp"
-#include "engine/exchange/wire.hpp"
+#include "engine/exchange/router.hpp"
 
 namespace sluice {
 
@@ -22,16 +23,17 @@ void EdgeQuestions::ask(std::span<const EdgeIndex> positions, std::span<Vertex> 
     order[to] = i;
   }
 
-  Wire<EdgeIndex> questions;
-  questions.exchange(ranks_, asked.span(), counts, kQuestions);
-  HostArray<Vertex> found(questions.values().size(), kQuestions);
-  answer(questions.values(), found.span());
-  Wire<Vertex> answers;
-  answers.exchange(ranks_, found.span(), questions.counts(), "answers of ranks");
-  for (std::size_t i = 0; i < order.size(); ++i) targets[order[i]] = answers.values()[i];
+  Router router(ranks_);
+  const std::vector<std::uint64_t> come = router.counts(counts, kQuestions);
+  HostArray<EdgeIndex> questions(std::reduce(come.begin(), come.end()), kQuestions);
+  router.send(asked.data(), questions.data(), counts, come, kQuestions);
+  HostArray<Vertex> found(questions.size(), kQuestions), answers(positions.size(), kQuestions);
+  answer(questions.span(), found.span());
+  router.send(found.data(), answers.data(), come, counts, "answers of ranks");
+  for (std::size_t i = 0; i < order.size(); ++i) targets[order[i]] = answers[i];
 
   stats_.entries_sent += positions.size() - counts[own];
-  stats_.entries_received += found.size() - questions.counts()[own];
+  stats_.entries_received += found.size() - come[own];
 }
 
 }  // namespace sluice

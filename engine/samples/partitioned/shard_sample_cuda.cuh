@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/batch/sink.hpp"
-#include "engine/exchange/column_exchange.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/samples/partitioned/sample_cuda.cuh"
 #include "engine/samples/partitioned/sample_origins.hpp"
@@ -38,7 +38,7 @@ class ShardGrower : public PagedGrower<Program> {
         sent_(origins()),
         edge_counts_(origins()),
         bounds_(device_, origins() + 1, "counts of edges"),
-        exchange_(ranks_, device_, setup.link) {}
+        router_(ranks_, device_, setup.link) {}
 
   /// All ranks together; they also agree that what was grown fits on its way to the sink.
   void grow(Instance first, std::uint64_t count) {
@@ -68,13 +68,13 @@ class ShardGrower : public PagedGrower<Program> {
 
   void select(std::uint32_t depth) override {
     Level& now = this->level();
-    const auto remote = exchange_.counts_after([&] { pack(now); }, sent_, kEntries);
+    const auto remote = router_.counts_after([&] { pack(now); }, sent_, kEntries);
     together([&] { expect(remote); });
     exchange(entry_columns(), sent_, remote, kEntries);
     stats_.entries_sent += packed_ - sent_[own()];
     stats_.entries_received += remote_.entries - remote[own()];
 
-    const auto edges = exchange_.counts_after([&] { select_remote(remote, depth); }, edge_counts_, kEdges);
+    const auto edges = router_.counts_after([&] { select_remote(remote, depth); }, edge_counts_, kEdges);
     together([&] { expect_edges(std::accumulate(edges.begin(), edges.end(), std::uint64_t{0})); });
     exchange({{sizes_.data(), came_sizes_.data(), sizeof(std::uint32_t)}}, remote, sent_, kEdges);
     exchange(edge_columns(), edge_counts_, edges, kEdges);
@@ -85,13 +85,13 @@ class ShardGrower : public PagedGrower<Program> {
   static constexpr const char* kEntries = "entries from other ranks";
   static constexpr const char* kEdges = "edges from other ranks";
   using Counts = std::vector<std::uint64_t>;
-  using Columns = std::vector<ExchangedColumn>;
+  using Columns = std::vector<RoutedColumn>;
 
   std::size_t origins() const { return static_cast<std::size_t>(ranks_.size()); }
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
 
   void exchange(const Columns& columns, const Counts& send, const Counts& receive, const char* label) {
-    stats_.exchange_seconds += exchange_.exchange(columns, send, receive, stream_.get(), label);
+    stats_.exchange_seconds += router_.send(columns, send, receive, stream_.get(), label);
   }
   Columns entry_columns() const {
     Columns columns{{leaving_.data(), remote_.frontier.data(), sizeof(FrontierEntry)}};
@@ -208,7 +208,7 @@ class ShardGrower : public PagedGrower<Program> {
   Buffer<std::uint64_t> begins_;        ///< edges before those of each packed entry, as they come
   Buffer<std::uint32_t> came_sizes_, came_indices_;
   Buffer<Vertex> came_targets_, came_arrivals_;
-  ColumnExchange exchange_;  ///< goes first, for others may not come any more
+  Router router_;  ///< goes first, for others may not come any more
 };
 
 }  // namespace sluice::cuda

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/exchange/column_exchange.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/memory/device_ownership.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/resident_impl.hpp"
@@ -110,7 +110,7 @@ class PoolRanks {
         owners_(device_, owners_of_vertices(ranks_, cache.plan().partitions), kPurpose),
         order_(static_cast<std::size_t>(ranks_.size()), kPurpose),
         counts_(order_.keys()),
-        exchange_(ranks_, device_, link, kPieceBytes) {}
+        router_(ranks_, device_, link, kPieceBytes) {}
 
   /// Asks for what `count` pools wait for, and answers what other ranks ask; false: no pool of any rank
   /// waits. All ranks call it. Throws BudgetError on all of them, or on none.
@@ -118,7 +118,7 @@ class PoolRanks {
     std::uint64_t asked = 0;
     together(&ranks_, [&] { asked = pack(pools, count); });
     if (!any_left(&ranks_, asked, "pools under way")) return false;
-    const std::vector<std::uint64_t> remote = exchange_.counts(counts_, kPurpose);
+    const std::vector<std::uint64_t> remote = router_.counts(counts_, kPurpose);
     const std::uint64_t come = std::accumulate(remote.begin(), remote.end(), std::uint64_t{0});
     together(&ranks_, [&] { remote_.reserve(device_, come); });
     exchange({{own_.draws.data(), remote_.draws.data(), sizeof(std::uint64_t)},
@@ -163,10 +163,9 @@ class PoolRanks {
     return asked;
   }
 
-  void exchange(const std::vector<ExchangedColumn>& columns, const std::vector<std::uint64_t>& send,
+  void exchange(const std::vector<RoutedColumn>& columns, const std::vector<std::uint64_t>& send,
                 const std::vector<std::uint64_t>& receive) {
-    stats_.exchange_seconds +=
-        exchange_.exchange(columns, send, receive, items_.executor().stream(), kPurpose);
+    stats_.exchange_seconds += router_.send(columns, send, receive, items_.executor().stream(), kPurpose);
   }
 
   Communicator& ranks_;
@@ -178,7 +177,7 @@ class PoolRanks {
   OrderedItems order_;                 ///< pools that ask, by the rank that is asked
   std::vector<std::uint64_t> counts_;  ///< of them, by rank
   Memory own_, remote_;
-  ColumnExchange exchange_;  ///< goes first, for others may not come any more
+  Router router_;  ///< goes first, for others may not come any more
 };
 
 }  // namespace sluice

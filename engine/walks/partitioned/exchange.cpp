@@ -23,7 +23,7 @@ WalkExchange::WalkExchange(Communicator& ranks, const Device& device, WalkQueues
       piece_(walks_in_a_piece(ranks, device)),
       queues_(queues),
       link_(queues.connect(ranks)),
-      columns_(ranks, device, link_.get(), piece_ * sizeof(TravellingWalk)),
+      router_(ranks, device, link_.get(), piece_ * sizeof(TravellingWalk)),
       leaving_(device, piece_, "walks that leave"),
       arriving_(device, piece_, "walks that arrive") {
   for (int rank = 0; rank < ranks.size(); ++rank) {
@@ -35,7 +35,7 @@ WalkExchange::WalkExchange(Communicator& ranks, const Device& device, WalkQueues
 bool WalkExchange::hand_over(std::uint64_t waiting, RunStats& stats) {
   constexpr const char* kLabel = "walks from other ranks";
   const std::vector<std::uint64_t> leaving = queues_.depart(ranges_);
-  const std::vector<std::uint64_t> arriving = columns_.counts(leaving, kLabel);
+  const std::vector<std::uint64_t> arriving = router_.counts(leaving, kLabel);
   stats.entries_sent += std::reduce(leaving.begin(), leaving.end());
   stats.entries_received += std::reduce(arriving.begin(), arriving.end());
   std::uint64_t most[] = {*std::ranges::max_element(leaving), waiting};
@@ -51,8 +51,8 @@ bool WalkExchange::hand_over(std::uint64_t waiting, RunStats& stats) {
     for (std::size_t rank = 0; rank < send.size(); out += send[rank++]) {
       if (send[rank] > 0) queues_.pack(rank, from, send[rank], out);
     }
-    const ExchangedColumn walks{leaving_.data(), arriving_.data(), sizeof(TravellingWalk)};
-    stats.exchange_seconds += columns_.exchange({&walks, 1}, send, receive, queues_.stream(), kLabel);
+    const RoutedColumn walks{leaving_.data(), arriving_.data(), sizeof(TravellingWalk)};
+    stats.exchange_seconds += router_.send({&walks, 1}, send, receive, queues_.stream(), kLabel);
     queues_.settle(arriving_.data(), std::reduce(receive.begin(), receive.end()));
   }
   return most[0] > 0 || most[1] > 0;

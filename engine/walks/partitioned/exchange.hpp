@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/exchange/column_exchange.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/run_stats.hpp"
@@ -34,7 +34,7 @@ class WalkExchange {
   WalkQueues& queues_;
   std::vector<OwnedPartitions> ranges_;  ///< by rank; none for this one
   std::unique_ptr<DeviceRanks> link_;
-  ColumnExchange columns_;
+  Router router_;
   Buffer<TravellingWalk> leaving_, arriving_;
 };
 
