@@ -331,6 +331,7 @@ class CudaExecutor {
   }
   void wait(const char* label) { stream_.wait(label); }
   void* stream() const { return stream_.get(); }
+  const Stream& queue() const { return stream_; }
   /// What order_by_key() and groups have taken for themselves.
   std::uint64_t order_bytes() const {
     return keys_.bytes() + sorted_keys_.bytes() + items_.bytes() + scratch_.bytes() + left_.bytes();
