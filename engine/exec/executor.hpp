@@ -112,6 +112,12 @@ struct OrderedItems {
   std::uint32_t keys() const { return static_cast<std::uint32_t>(begins.size() - 1); }
   std::uint64_t size() const { return begins.back(); }
   std::uint64_t count(std::size_t key) const { return begins[key + 1] - begins[key]; }
+  /// Of every key.
+  std::vector<std::uint64_t> counts() const {
+    std::vector<std::uint64_t> all(keys());
+    for (std::uint32_t key = 0; key < keys(); ++key) all[key] = count(key);
+    return all;
+  }
 };
 
 /// Items are numbered in 32 bits; more wait for smaller batches.

@@ -14,7 +14,7 @@
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/layer/arena.hpp"
-#include "engine/samples/layer/partitioned_batch.hpp"
+#include "engine/samples/layer/partitioned_step.hpp"
 #include "engine/samples/layer/ranks.hpp"
 #include "engine/samples/partitioned/items.hpp"
 
@@ -61,8 +61,8 @@ class PagedLayerGrower {
                       first,
                       device_.is_cuda() ? GraphView::kHubDegree : LayerLists::kAnyLength};
     const Groups groups = program_.sizes.layer > GraphView::kHubDegree ? Groups::blocks : Groups::warps;
-    items_.each(count, typename Batch::Begin{batch}, groups);
-    while (visit(batch, count)) items_.each(count, typename Batch::GoOn{batch}, groups);
+    items_.each(count, typename Batch::Advance{batch, true}, groups);
+    while (visit(batch, count)) items_.each(count, typename Batch::Advance{batch, false}, groups);
     stats_.compute_seconds += seconds_now() - start;
     count_edges(first, count);
   }

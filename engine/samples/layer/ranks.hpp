@@ -10,7 +10,7 @@
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
-#include "engine/samples/layer/partitioned_batch.hpp"
+#include "engine/samples/layer/partitioned_step.hpp"
 #include "engine/samples/partitioned/owner_requests.hpp"
 
 namespace sluice {

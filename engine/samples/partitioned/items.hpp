@@ -109,8 +109,7 @@ class PagedItems : public GroupWork<E> {
   bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
     E& executor = this->executor();
     executor.order_by_key(items, OwnerOfItem<Waits>{waits, cache_.owners()}, order_);
-    std::vector<std::uint64_t> waiting(order_.keys());
-    for (std::uint32_t p = 0; p < order_.keys(); ++p) waiting[p] = order_.count(p);
+    std::vector<std::uint64_t> waiting = order_.counts();
     cache_.drain(waiting, [&](std::span<const std::uint32_t> present) {
       for (const std::uint32_t p : present) {
         const PageItems some{cache_.page(p), order_.items.data() + order_.begins[p], waiting[p],

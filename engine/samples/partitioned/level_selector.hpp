@@ -64,8 +64,7 @@ class LevelSelector {
     const SampleLevel& level = task.level;
     const EntryWaits waits{levels_.program().graph, level.frontier.data(), offsets};
     levels_.executor().order_by_key(level.entries, OwnerOfItem<EntryWaits>{waits, cache_.owners()}, order_);
-    std::vector<std::uint64_t> waiting(order_.keys());
-    for (std::uint32_t p = 0; p < order_.keys(); ++p) waiting[p] = order_.count(p);
+    std::vector<std::uint64_t> waiting = order_.counts();
     cache_.drain(waiting, [&](std::span<const std::uint32_t> present) {
       levels_.work(task, order_, present);
       for (const std::uint32_t p : present) waiting[p] = 0;

@@ -46,7 +46,7 @@ class OwnerRequests {
   template <class Waits>
   std::uint64_t order(std::uint64_t items, const Waits& waits) {
     executor_.order_by_key(items, OwnerOfItem<Waits>{waits, owners_.view()}, order_);
-    for (std::uint32_t rank = 0; rank < order_.keys(); ++rank) sent_[rank] = order_.count(rank);
+    sent_ = order_.counts();
     return asked();
   }
 

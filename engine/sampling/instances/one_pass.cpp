@@ -55,7 +55,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
   template <Executor E>
   void run(RunStats& stats) const {
     if (graph.paged && nodes) return nodes_in_partitions<E>(stats);
-    if (graph.paging.shard && !nodes) return edges_of_ranks<E>(stats);
+    if (graph.paging.shard && !nodes) return edges_in_batches<E>(stats);
     if (!graph.device.is_cuda()) return in_blocks(stats);
     nodes ? nodes_in_batches<E>(stats) : edges_in_batches<E>(stats);
   }
@@ -137,58 +137,48 @@ struct OnePassJob : InstanceJob<SampleSink> {
     run_batches(EvenBatches{batch, run}, {begin, end}, options.progress, stats);
   }
 
-  /// On a GPU: `edge`, whose positions are drawn there, and whose targets are read where the host has them.
+  /// `edge` on a GPU, which draws positions, or over ranks, each of which reads what is drawn of its part of
+  /// the edges.
   template <Executor E>
   void edges_in_batches(RunStats& stats) const {
     EdgeDraws<E> draws(*this);
     if (graph.device.plans()) return;
-    const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
-      std::vector<std::uint64_t> values(count * program.count);
-      draws.make(first, count, values.data(), stats);
-      const auto store = std::make_shared<SampleStore>();
-      store->first = first;
-      for (std::uint64_t i = 0; i < count; ++i)
-        stats.read_bytes += append_edges(values.data() + i * program.count, *store);
-      stats.sampled_edges += store->edge.size(), stats.selections += store->edge.size();
-      if (sink) writer.submit([store, this] { sink->write(store->batch()); });
-    };
-    run_batches(EvenBatches{draws.at_once(), run}, {begin, end}, options.progress, stats);
-  }
-
-  /// `edge` over ranks that share out the graph: each reads what is drawn of its part of the edges.
-  template <Executor E>
-  void edges_of_ranks(RunStats& stats) const {
-    EdgeDraws<E> draws(*this);
-    if (graph.device.plans()) return;
     constexpr std::uint64_t kBatchBytes = 16u << 20;  // of results
-    Communicator& ranks = *graph.paging.shard;
     const std::uint64_t each =
         program.count * (sizeof(Vertex) * 3 + sizeof(std::int32_t) + sizeof(EdgeIndex));
     const std::uint64_t batch =
         std::min<std::uint64_t>(std::max<std::uint64_t>(kBatchBytes / each, 1), end - begin);
     HostArray<std::uint64_t> values(batch * program.count, kPurpose);
     HostArray<Vertex> targets(batch * program.count, kPurpose);
-    std::vector<EdgeIndex> first_edges;
-    for (const std::uint64_t vertex : graph.makers.begins())
-      first_edges.push_back(graph.graph.out.offsets[vertex]);
-    EdgeQuestions questions(ranks, Ownership(std::move(first_edges)), stats);
+    std::optional<EdgeQuestions> questions;
+    if (graph.paging.shard) questions.emplace(*graph.paging.shard, owners_of_edges(), stats);
+    const auto read = [&](std::span<const EdgeIndex> asked, std::span<Vertex> found) {
+      stats.read_bytes += read_targets(graph.graph, asked, found);
+    };
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       const double start = seconds_now();
       draws.make(first, count, values.data(), stats);
       const std::uint64_t drawn = count * program.count;
-      questions.ask({values.data(), drawn}, {targets.data(), drawn},
-                    [&](std::span<const EdgeIndex> asked, std::span<Vertex> found) {
-                      stats.read_bytes += read_targets(graph.graph, asked, found);
-                    });
+      if (questions) questions->ask({values.data(), drawn}, {targets.data(), drawn}, read);
       const auto store = std::make_shared<SampleStore>();
       store->first = first;
-      for (std::uint64_t i = 0; i < count; ++i)
-        append_edges(values.data() + i * program.count, targets.data() + i * program.count, *store);
+      for (std::uint64_t i = 0; i < drawn; i += program.count) {
+        if (!questions) read({values.data() + i, program.count}, {targets.data() + i, program.count});
+        append_edges(values.data() + i, targets.data() + i, *store);
+      }
       stats.compute_seconds += seconds_now() - start;
       stats.selections += drawn, stats.sampled_edges += drawn;
       if (sink && count > 0) writer.submit([store, this] { sink->write(store->batch()); });
     };
-    run_batches(EvenBatches{batch, run, &ranks}, {begin, end}, options.progress, stats);
+    run_batches(EvenBatches{batch, run, graph.paging.shard}, {begin, end}, options.progress, stats);
+  }
+
+  /// Which rank has which edges.
+  Ownership owners_of_edges() const {
+    std::vector<EdgeIndex> first_edges;
+    for (const std::uint64_t vertex : graph.makers.begins())
+      first_edges.push_back(graph.graph.out.offsets[vertex]);
+    return Ownership(std::move(first_edges));
   }
 
   /// Draws the positions of edges.
@@ -203,7 +193,6 @@ struct OnePassJob : InstanceJob<SampleSink> {
           drawn_(device_, at_once_ * program_.count, kPurpose),
           slots_(device_, at_once_ * program_.capacity, kPurpose) {}
 
-    std::uint64_t at_once() const { return at_once_; }
     /// Those of instances [first, first + count), into host memory.
     void make(Instance first, std::uint64_t count, std::uint64_t* values, RunStats& stats) {
       const bool wide = program_.count > GraphView::kHubDegree;
