@@ -96,8 +96,12 @@ std::uint64_t Job::rank_check_bytes() const {
 JobNeed Job::need_of(const RunPlan& plan) const {
   // On a GPU a batch may be an estimate: the run says.
   const std::uint64_t host = device_->is_cuda() ? 0 : plan.device_bytes_needed;
-  return {plan.device_bytes_needed - (device_->is_cuda() ? plan.batch_bytes : 0), host, "",
-          plan.largest_sample_bytes, "sample"};
+  return {plan.device_bytes_needed - (device_->is_cuda() ? plan.batch_bytes : 0),
+          host,
+          "",
+          plan.largest_sample_bytes,
+          "sample",
+          true};
 }
 
 JobNeed Job::need_of(const pagerank::Plan& plan) const {
@@ -105,8 +109,12 @@ JobNeed Job::need_of(const pagerank::Plan& plan) const {
 }
 
 JobNeed Job::need_of(const ppr::Plan& plan) const {
-  return {plan.smallest_bytes, plan.host_bytes + (device_->is_cuda() ? 0 : plan.smallest_bytes), "",
-          plan.largest_query_bytes, "query"};
+  return {plan.smallest_bytes,
+          plan.host_bytes + (device_->is_cuda() ? 0 : plan.smallest_bytes),
+          "",
+          plan.largest_query_bytes,
+          "query",
+          true};
 }
 
 JobNeed Job::need_of(const acc::AccPlan& plan) const {
@@ -114,26 +122,28 @@ JobNeed Job::need_of(const acc::AccPlan& plan) const {
           plan.message_bytes > 0 ? ", name a folder by --scratch, or use more ranks" : ""};
 }
 
-/// Of ranks the plan says what they send each other at most, and what a GPU takes is said when it is taken,
-/// before the work begins: no plan refuses these, but where there is none.
-bool Job::plan_binds() const {
-  return options_.plan || (!device_->is_cuda() && world().size() == 1);
+/// What a GPU takes is said when it is taken, before the work begins. Of ranks a plan says what they send
+/// each other at most, and some say no more than about what each takes: those refuse nothing.
+bool Job::fits(const JobNeed& needed) const {
+  const bool on_host = options_.plan || !device_->is_cuda(), alone = options_.plan || world().size() == 1;
+  const bool device_fits = needed.device_bytes <= device_->memory().available(),
+             host_fits = needed.host_bytes <= host_budget().available();
+  return !on_host || ((device_fits || !(alone || needed.exact_on_ranks)) && (host_fits || !alone));
 }
 
 void Job::fit(const FindNeed& need) {
-  bool planned = false;
+  bool planned = false, fitted = false;
   std::string reason;
   const auto fits = [&](const PagingOptions& paging) {
+    planned = fitted = false;
     try {
-      planned = false;
       const JobNeed needed = need(paging);
       planned = true;
-      return !plan_binds() || (needed.device_bytes <= device_->memory().available() &&
-                               needed.host_bytes <= host_budget().available());
+      fitted = this->fits(needed);
     } catch (const BudgetError& error) {
       reason = error.what();
-      return false;
     }
+    return fitted;
   };
   do {
     if (of_all_ranks(fits(paging()) ? 0 : 1, Reduce::max) == 0) return;
@@ -145,7 +155,7 @@ void Job::fit(const FindNeed& need) {
   const bool refused = !options_.plan || !plannable;
   // The rank that has too little says so.
   const bool others = others_have_less(host_budget(), device_->memory());
-  if (refused && world().size() > 1 && (reason.empty() || others)) throw PeerFailed(kElsewhere);
+  if (refused && world().size() > 1 && (fitted || others)) throw PeerFailed(kElsewhere);
   if (refused) throw_refusal();
   static_cast<void>(fits(paging()));  // the plan that is printed
 }
@@ -212,8 +222,7 @@ std::string Job::refusal(const FindNeed& need) {
     try {
       const JobNeed needed = need(how);
       if (*needed.remedies != 0) others = needed.remedies;
-      fitted = !plan_binds() ||
-               (needed.device_bytes <= device.available() && needed.host_bytes <= host.available());
+      fitted = this->fits(needed);
       if (fitted) found = needed;
     } catch (const BudgetError&) {  // there is no plan
     }
@@ -228,7 +237,7 @@ std::string Job::refusal(const FindNeed& need) {
   const char *const least = alone ? "" : "at least ", *const each = alone ? "" : " on each rank";
   std::string line, remedies;
   const auto amount = [&](std::uint64_t bytes, std::uint64_t ample) {
-    const bool more = alone && found.most != 0 && ample > bytes && ample < kShown;
+    const bool more = found.most != 0 && ample > bytes && ample < kShown;
     return format_need(bytes) + (more ? fmt::format(" ({} for any {})", format_need(ample), found.part) : "");
   };
   const auto of_host = [&](std::uint64_t bytes) { return amount(bytes, ample_host_bytes(found)); };

@@ -47,6 +47,8 @@ struct JobNeed {
   // Beside it, which no plan counts:
   std::uint64_t most = 0;  ///< bytes that a part of the work may take
   const char* part = "";   ///< "query"
+  /// Where ranks share the graph out, is `device_bytes` what each must have?
+  bool exact_on_ranks = false;
 };
 
 class Job {
@@ -167,8 +169,8 @@ class Job {
   std::uint64_t ample_host_bytes(const JobNeed& need) const;
   /// Throws BudgetError where fitting() found that no plan fits.
   void throw_refusal() const;
-  /// Does what a plan says refuse the job?
-  bool plan_binds() const;
+  /// Has this rank the memory that a plan says the job needs?
+  bool fits(const JobNeed& needed) const;
   /// The line for a job that does not fit: about the least memory that does, and other remedies; empty if
   /// none does. All ranks call it and find the same.
   std::string refusal(const FindNeed& need);

@@ -56,12 +56,13 @@ std::string named(int rank, const std::string& message) {
   return fmt::format("rank {}: {}", rank, message);
 }
 
-/// The one line for all ranks, and whose exit status is taken: the first rank's that failed by itself.
+/// The one line for all ranks, and whose exit status is taken: the first rank's that failed by itself, or, if
+/// each blames another, the first's that failed.
 int settle(const std::vector<std::string>& endings) {
   std::vector<Ending> all;
   for (const auto& bytes : endings) all.push_back(Ending::unpacked(bytes));
-  const auto culprit =
-      std::find_if(all.begin(), all.end(), [](const Ending& e) { return e.failed() && e.outcome.own; });
+  auto culprit = std::ranges::find_if(all, [](const Ending& e) { return e.failed() && e.outcome.own; });
+  if (culprit == all.end()) culprit = std::ranges::find_if(all, &Ending::failed);
   if (culprit == all.end()) return static_cast<int>(ExitStatus::done);
   const bool same = std::all_of(
       all.begin(), all.end(), [&](const Ending& e) { return e.outcome.message == culprit->outcome.message; });

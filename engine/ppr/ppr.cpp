@@ -8,6 +8,7 @@
 #include "engine/batch/run_batches.hpp"
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/ownership.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/sweep_pages.hpp"
 #include "engine/ppr/adjacency/cache.hpp"
@@ -19,14 +20,21 @@
 #include "engine/ppr/query_rules.hpp"
 #include "engine/ppr/query_workspace.hpp"
 #include "engine/ppr/reached.hpp"
+#include "partition/ranges.hpp"
 
 namespace sluice::ppr {
 
 namespace {
 
+/// Lists of the rank that has most of them.
 SweepLists lists_of(const Graph& graph, const Options& options, std::uint64_t owners) {
   const std::uint64_t edge = list_edge_bytes(options);
-  return {graph.edges() / owners * edge, longest_list(graph.out.offsets.span()) * edge};
+  const std::span offsets = graph.out.offsets.span();
+  const Ownership ranks(balanced_ranges(offsets.data(), graph.vertices(), owners));
+  std::uint64_t most = 0;
+  for (std::uint64_t rank = 0; rank < owners; ++rank)
+    most = std::max(most, offsets[ranks.end(rank)] - offsets[ranks.begin(rank)]);
+  return {most * edge, longest_list(offsets) * edge};
 }
 
 void require_meaning(const Device& device, const Graph& graph, const Starts& starts, const Options& options) {
@@ -287,8 +295,10 @@ Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, co
     const bool in_file = graph.edges_elsewhere != nullptr;
     const auto owners = static_cast<std::uint64_t>(paging.shard ? paging.shard->size() : 1);
     if (paging.shard) plan.host_bytes = rank_feeder_bytes(device, graph, options, *paging.shard);
-    const SweepPagePlan pages =
-        plan_sweep_pages(device, lists_of(graph, options, owners), {}, in_file, paging, allowed / 2);
+    // Ranks cut their lists once, beside the results of a batch; alone they are cut anew.
+    const std::uint64_t beside = paging.shard ? std::min(allowed, plan.batch_bytes) : 0;
+    const SweepPagePlan pages = plan_sweep_pages(device, lists_of(graph, options, owners), {}, in_file,
+                                                 paging, (allowed - beside) / 2);
     plan.partitions = pages.partitions;
     plan.smallest_bytes += pages.least_bytes;
     plan.threads = static_cast<unsigned>(std::min(range.end - range.begin, kMostFedQueries));

@@ -2,6 +2,9 @@
 // counted no more for any of them.
 #include <nlohmann/json.hpp>
 
+#include <regex>
+#include <string>
+
 #include "mpi/ranks.hpp"
 
 namespace sluice::test {
@@ -115,6 +118,39 @@ TEST_F(BudgetOnRanks, ARefusalNamesTheNeedOfEachRank) {
       << refused.err;
   EXPECT_FALSE(std::filesystem::exists(at("walks.h5")));
   EXPECT_EQ(walk("24MiB").status, 0);
+}
+
+/// With what a refusal names for any part of the work, or without parts names at all, a job of ranks works.
+TEST_F(BudgetOnRanks, WorksWithWhatARefusalNames) {
+  const std::string large_graph = graph("kronecker", 11, {}), small = graph("ring", 6, {});
+  for (const Words& job :
+       {Words{"walk", large_graph, "--kind", "node2vec", "--length", "10"},
+        Words{"sample", large_graph, "--kind", "layer", "--layer-size", "64,64"},
+        Words{"sample", large_graph, "--kind", "node", "--count", "500", "--instances", "50"},
+        Words{"ppr", large_graph, "--instances", "10"},
+        Words{"ppr", small, "--instances", "10", "--method", "push"}}) {
+    SCOPED_TRACE(job[0] + ' ' + job[1] + ' ' + job[3]);
+    const auto run_with = [&](const std::string& memory) {
+      Words words = job;
+      words.insert(words.end(), {"--distribution", "shard", "--device", "host", "--threads", "1", "--quiet",
+                                 "--device-memory", memory, "--output", at("out.h5"), "--force"});
+      return sluice_on(3, std::move(words));
+    };
+    const auto refused = run_with("20KiB");
+    ASSERT_EQ(refused.status, 4) << refused.err;
+    std::smatch named;
+    ASSERT_TRUE(std::regex_search(
+        refused.err, named,
+        std::regex(
+            R"(needs at least ([0-9.]+ .?i?B)(?: \(([0-9.]+ .?i?B) for any \w+\))? of device memory)")))
+        << refused.err;
+    std::string memory = named[2].matched ? named[2] : named[1];
+    std::erase(memory, ' ');
+
+    const auto finished = run_with(memory);
+
+    EXPECT_EQ(finished.status, 0) << memory << ": " << finished.err;
+  }
 }
 
 }  // namespace
