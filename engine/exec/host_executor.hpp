@@ -189,7 +189,9 @@ class HostExecutor {
   /// A group is one lane.
   template <class Counters, class Body>
   void for_each_group(std::uint64_t count, Groups, const Body& body) {
-    pool_.blocks(count, kGroupsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+    const std::uint64_t grain =
+        std::clamp<std::uint64_t>(count / (std::uint64_t{4} * pool_.size()), 1, kGroupsAtOnce);
+    pool_.blocks(count, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
       for (std::uint64_t i = begin; i < end; ++i) {
         Counters counters;
         body(SingleLane{}, i, counters);

@@ -188,8 +188,8 @@ struct OnePassJob : InstanceJob<SampleSink> {
     explicit EdgeDraws(const OnePassJob& job)
         : device_(job.graph.device),
           program_(job.program),
-          at_once_(instances_at_once(device_, (program_.count + program_.capacity) * sizeof(std::uint64_t),
-                                     job.end - job.begin)),
+          at_once_(device_.is_cuda() ? instances_at_once(device_, bytes_of_one(), job.end - job.begin)
+                                     : device_.threads()),
           drawn_(device_, at_once_ * program_.count, kPurpose),
           slots_(device_, at_once_ * program_.capacity, kPurpose) {}
 
@@ -211,6 +211,10 @@ struct OnePassJob : InstanceJob<SampleSink> {
     }
 
    private:
+    std::uint64_t bytes_of_one() const {
+      return (program_.count + program_.capacity) * sizeof(std::uint64_t);
+    }
+
     const Device& device_;
     OnePassProgram program_;
     std::uint64_t at_once_;
