@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
+#include "engine/exec/algorithms/scan.hpp"
+#include "engine/exec/algorithms/sort.hpp"
+#include "engine/exec/cuda_groups.cuh"
 #include "engine/exec/executor.hpp"
 #include "engine/exec/grid.cuh"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
 
 namespace sluice::cuda {
@@ -204,7 +209,11 @@ class CudaExecutor {
       : device_(device),
         hubs_(device, edges / kGridDegree + 1, "hubs"),
         hub_count_(device, 1, "hubs"),
-        read_(device, kReadAtOnce, "counts") {}
+        sums_(device, kGroupSums, "counters"),
+        left_count_(device, 1, "counters"),
+        read_(device, kReadAtOnce, "counts") {
+    fill(sums_.data(), 0, sums_.bytes());
+  }
   CudaExecutor(const CudaExecutor&) = delete;
   CudaExecutor& operator=(const CudaExecutor&) = delete;
   ~CudaExecutor() { cudaStreamSynchronize(stream_.get()); }  // what is under way uses buffers
@@ -252,6 +261,59 @@ class CudaExecutor {
     for_each(count, {}, ScatterByKey<Items>{items, places, sorted});
   }
 
+  template <class Counters, class Body>
+  void for_each_group(std::uint64_t count, Groups groups, const Body& body) {
+    if (count == 0) return;
+    LeftIndices left;
+    if (groups == Groups::warps_then_blocks) {
+      if (count > left_.size()) wait("groups");  // what is under way uses the list
+      left_.reserve(device_, count, "work left to blocks");
+      left = {left_.data(), left_count_.data()};
+      fill(left_count_.data(), 0, left_count_.bytes());
+    }
+    if (groups != Groups::blocks) {
+      warps_kernel<Counters><<<grid_for(count * kWarp, kGroupBlock), kGroupBlock, 0, stream_.get()>>>(
+          count, body, left, sums_.data());
+      launched();
+    }
+    if (groups == Groups::warps) return;
+    // A few blocks for each multiprocessor at a time.
+    const auto blocks = std::min<std::uint64_t>(count, std::uint64_t{multiprocessors()} * 8);
+    blocks_kernel<Counters>
+        <<<static_cast<unsigned>(blocks), kWideBlock, 0, stream_.get()>>>(count, body, left, sums_.data());
+    launched();
+  }
+  void group_sums(std::uint64_t* sums) {
+    read(sums, sums_.data(), kGroupSums, "groups");
+    fill(sums_.data(), 0, sums_.bytes());
+  }
+
+  template <class KeyOf>
+  void order_by_key(std::uint64_t count, const KeyOf& key_of, OrderedItems& ordered) {
+    check_items(count);
+    std::ranges::fill(ordered.begins, 0);
+    if (count == 0) return;
+    const std::uint32_t keys = ordered.keys();
+    for (Buffer<std::uint32_t>* const buffer : {&keys_, &sorted_keys_, &items_, &ordered.items})
+      buffer->reserve(device_, count, ordered.purpose);
+    begins_.reserve(device_, ordered.begins.size(), ordered.purpose);
+    for_each(count, {}, KeyItems<KeyOf>{key_of, keys, keys_.data(), items_.data()});
+    cuda::sort_by_key(device_, keys_.data(), sorted_keys_.data(), items_.data(), ordered.items.data(), count,
+                      static_cast<unsigned>(std::bit_width(keys)), scratch_, stream_.get());
+    for_each(ordered.begins.size(), {}, FindKeys{sorted_keys_.data(), count, begins_.data()});
+    wait("a sort");
+    copy_to_host(device_, ordered.begins.data(), begins_.data(),
+                 ordered.begins.size() * sizeof(std::uint64_t));
+  }
+
+  std::uint64_t exclusive_sum(std::uint64_t* counts, std::uint64_t size) {
+    cuda::exclusive_sum(device_, counts, counts, size, scratch_, stream_.get());
+    std::uint64_t total = 0;
+    wait("a sum");
+    copy_to_host(device_, &total, counts + size, sizeof total);
+    return total;
+  }
+
   void fill(void* at, int byte, std::uint64_t bytes) {
     if (bytes > 0) check(cudaMemsetAsync(at, byte, bytes, stream_.get()), "clearing memory");
   }
@@ -268,6 +330,12 @@ class CudaExecutor {
     }
   }
   void wait(const char* label) { stream_.wait(label); }
+  void* stream() const { return stream_.get(); }
+  const Stream& queue() const { return stream_; }
+  /// What order_by_key() and groups have taken for themselves.
+  std::uint64_t order_bytes() const {
+    return keys_.bytes() + sorted_keys_.bytes() + items_.bytes() + scratch_.bytes() + left_.bytes();
+  }
 
   std::uint64_t launches() const { return launches_; }
 
@@ -285,6 +353,11 @@ class CudaExecutor {
   Stream stream_;
   Buffer<Vertex> hubs_;
   Buffer<unsigned long long> hub_count_;
+  Buffer<unsigned long long> sums_, left_count_;      ///< of groups
+  Buffer<std::uint64_t> left_;                        ///< indices that warps left to blocks
+  Buffer<std::uint32_t> keys_, sorted_keys_, items_;  ///< of order_by_key()
+  Buffer<std::uint64_t> begins_;
+  Buffer<unsigned char> scratch_;
   Staging<std::uint64_t> read_;
   std::uint64_t launches_ = 0;
 };

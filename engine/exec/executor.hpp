@@ -12,6 +12,14 @@
 //                                           edges up to it, or all
 //   sort_by_key(items, count, sorted, keys) puts item(i) of items in order of key(i), which is below
 //                                           keys.size(), and adds up weight(i) by key
+//   for_each_group<Counters>(count, groups, body)
+//                                           body(group, i, counters) for every i below `count`; false where a
+//                                           warp leaves the work to a block. group_sums(sums) are what all
+//                                           groups have counted since the last call
+//   order_by_key(count, key_of, ordered)    the numbers below `count` in order of key_of(i), which is below
+//                                           ordered.keys() or kNoKey, stably
+//   exclusive_sum(counts, size)             counts become what is before each; returns the sum of all, which
+//                                           it puts behind them
 //
 // Operations run in the order in which they are called, each after the one before has ended. A body writes
 // its output through its lane: append(list, v), lowest(value), add(sum, value); where the lane says
@@ -20,11 +28,15 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "engine/core/error.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
+#include "engine/exec/memory/buffer.hpp"
 
 namespace sluice {
 
@@ -75,6 +87,45 @@ struct KeyCounts {
   unsigned size() const { return static_cast<unsigned>(weights.size()); }
 };
 
+/// Which groups take an index: one lane on the host. On a GPU a warp, a block, or a block where the warp
+/// leaves the work to it.
+enum class Groups { warps, blocks, warps_then_blocks };
+inline constexpr unsigned kGroupSums = 3;
+
+/// Of groups that count nothing.
+struct NoCounters {
+  static constexpr unsigned kSums = 0;
+  SLUICE_HD std::uint64_t value(unsigned) const { return 0; }
+};
+
+/// The key of an item that has no place in the order.
+inline constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
+
+/// Items in order of a small key.
+struct OrderedItems {
+  OrderedItems(std::size_t keys, const char* called) : begins(keys + 1), purpose(called) {}
+
+  std::vector<std::uint64_t> begins;  ///< [keys + 1] where the items of a key begin
+  Buffer<std::uint32_t> items;        ///< in the executor's memory
+  const char* purpose;
+
+  std::uint32_t keys() const { return static_cast<std::uint32_t>(begins.size() - 1); }
+  std::uint64_t size() const { return begins.back(); }
+  std::uint64_t count(std::size_t key) const { return begins[key + 1] - begins[key]; }
+  /// Of every key.
+  std::vector<std::uint64_t> counts() const {
+    std::vector<std::uint64_t> all(keys());
+    for (std::uint32_t key = 0; key < keys(); ++key) all[key] = count(key);
+    return all;
+  }
+};
+
+/// Items are numbered in 32 bits; more wait for smaller batches.
+inline void check_items(std::uint64_t items) {
+  if (items > std::numeric_limits<std::uint32_t>::max())
+    throw BudgetError("more than 2^32 - 1 items are in order of a key at once");
+}
+
 namespace detail {
 
 /// A body and items of nothing, for the concept below.
@@ -94,19 +145,32 @@ struct EmptyBody {
   SLUICE_HD Vertex item(std::uint64_t) const { return 0; }
   SLUICE_HD std::uint64_t weight(std::uint64_t) const { return 0; }
 };
+struct EmptyGroupBody {
+  template <class Group, class Counters>
+  SLUICE_HD bool operator()(const Group&, std::uint64_t, Counters&) const {
+    return true;
+  }
+};
+struct EmptyKey {
+  SLUICE_HD std::uint32_t operator()(std::uint64_t) const { return 0; }
+};
 
 }  // namespace detail
 
 template <class E>
 concept Executor = requires(E& executor, const LaneOutput& output, const detail::EmptyBody& body,
                             Vertex* vertices, KeyCounts& keys, void* memory, std::uint64_t* counts,
-                            const unsigned long long* sums) {
+                            const unsigned long long* sums, OrderedItems& ordered) {
   { E::kBinsByLevel } -> std::convertible_to<bool>;
   { E::kPullsIntoBits } -> std::convertible_to<bool>;
   executor.for_each(std::uint64_t{}, output, body);
   executor.for_each_edge(VertexRange{}, output, body);
   executor.first_edge(RowRange{}, output, body);
   executor.sort_by_key(body, std::uint64_t{}, vertices, keys);
+  executor.template for_each_group<NoCounters>(std::uint64_t{}, Groups::warps, detail::EmptyGroupBody{});
+  executor.group_sums(counts);
+  executor.order_by_key(std::uint64_t{}, detail::EmptyKey{}, ordered);
+  { executor.exclusive_sum(counts, std::uint64_t{}) } -> std::same_as<std::uint64_t>;
   executor.fill(memory, 0, std::uint64_t{});
   executor.read(counts, sums, std::uint64_t{}, "label");
   executor.wait("label");

@@ -14,6 +14,7 @@
 
 #include "engine/exec/device.hpp"
 #include "engine/exec/executor.hpp"
+#include "engine/exec/group.hpp"
 #include "engine/exec/level_bins.hpp"
 #include "engine/exec/thread_pool.hpp"
 
@@ -69,6 +70,8 @@ class alignas(64) HostLane {
       fused_.clear();
     }
   }
+  unsigned long long group_sums[kGroupSums] = {};
+
   /// Writes what is buffered.
   void end() {
     for (unsigned list = 0; list < output_.number; ++list) {
@@ -118,7 +121,7 @@ class HostExecutor {
   static constexpr bool kBinsByLevel = true, kPullsIntoBits = true;
 
   HostExecutor(const Device& device, std::uint64_t /*edges*/)
-      : pool_(device.threads()), levels_(pool_), lanes_(pool_.size()) {}
+      : device_(device), pool_(device.threads()), levels_(pool_), lanes_(pool_.size()) {}
 
   /// Vertices that wait, by level.
   LevelBins& levels() { return levels_; }
@@ -183,6 +186,65 @@ class HostExecutor {
     for (std::uint64_t i = 0; i < count; ++i) sorted[next_[items.key(i)]++] = items.item(i);
   }
 
+  /// A group is one lane.
+  template <class Counters, class Body>
+  void for_each_group(std::uint64_t count, Groups, const Body& body) {
+    const std::uint64_t grain =
+        std::clamp<std::uint64_t>(count / (std::uint64_t{4} * pool_.size()), 1, kGroupsAtOnce);
+    pool_.blocks(count, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        Counters counters;
+        body(SingleLane{}, i, counters);
+        for (unsigned sum = 0; sum != Counters::kSums; ++sum)
+          lanes_[thread].group_sums[sum] += counters.value(sum);
+      }
+    });
+  }
+  void group_sums(std::uint64_t* sums) {
+    for (unsigned sum = 0; sum < kGroupSums; ++sum) {
+      sums[sum] = 0;
+      for (HostLane& lane : lanes_) sums[sum] += std::exchange(lane.group_sums[sum], 0);
+    }
+  }
+
+  /// Blocks of items are counted, then put in their places, each by one thread.
+  template <class KeyOf>
+  void order_by_key(std::uint64_t count, const KeyOf& key_of, OrderedItems& ordered) {
+    check_items(count);
+    constexpr std::uint64_t kItemsPerCount = 16;  // so that counting costs more than adding the counts up
+    ordered.items.reserve(device_, count, ordered.purpose);
+    const std::uint64_t keys = ordered.keys();
+    const std::uint64_t blocks =
+        std::clamp<std::uint64_t>(count / (kItemsPerCount * keys), 1, std::uint64_t{4} * pool_.size());
+    const std::uint64_t grain = std::max<std::uint64_t>((count + blocks - 1) / blocks, 1);
+    std::vector<std::uint64_t> sums(blocks * keys, 0);
+    const auto for_each_item = [&](const auto& body) {
+      pool_.blocks(count, grain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+        std::uint64_t* const own = sums.data() + from / grain * keys;
+        for (std::uint64_t item = from; item < to; ++item) {
+          const std::uint32_t key = key_of(item);
+          if (key != kNoKey) body(own[key], static_cast<std::uint32_t>(item));
+        }
+      });
+    };
+    for_each_item([](std::uint64_t& items, std::uint32_t) { ++items; });
+    std::uint64_t sum = 0;
+    for (std::uint64_t key = 0; key < keys; ++key) {
+      ordered.begins[key] = sum;
+      for (std::uint64_t block = 0; block < blocks; ++block)
+        sum += std::exchange(sums[block * keys + key], sum);
+    }
+    ordered.begins[keys] = sum;
+    std::uint32_t* const items = ordered.items.data();
+    for_each_item([items](std::uint64_t& place, std::uint32_t item) { items[place++] = item; });
+  }
+
+  std::uint64_t exclusive_sum(std::uint64_t* counts, std::uint64_t size) {
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < size; ++i) sum += std::exchange(counts[i], sum);
+    return counts[size] = sum;
+  }
+
   void fill(void* at, int byte, std::uint64_t bytes) {
     if (bytes > 0) std::memset(at, byte, bytes);
   }
@@ -190,10 +252,14 @@ class HostExecutor {
     std::copy_n(from, count, to);
   }
   void wait(const char*) {}
+  /// In whose order work is done; null: at once.
+  void* stream() const { return nullptr; }
+  std::uint64_t order_bytes() const { return 0; }
   std::uint64_t launches() const { return 0; }
 
  private:
-  static constexpr std::uint64_t kItemsAtOnce = 1u << 12, kListsAtOnce = 64, kWordsAtOnce = 128;
+  static constexpr std::uint64_t kItemsAtOnce = 1u << 12, kListsAtOnce = 64, kWordsAtOnce = 128,
+                                 kGroupsAtOnce = 16;
   /// So far ahead are lists prefetched, and what a body reads of targets: as much as a core can wait for.
   static constexpr std::uint64_t kListsAhead = 8, kTargetsAhead = 32;
 
@@ -247,6 +313,7 @@ class HostExecutor {
     for (unsigned thread = 0; thread < threads; ++thread) lanes_[thread].end();
   }
 
+  const Device& device_;
   ThreadPool pool_;
   LevelBins levels_;
   std::vector<HostLane> lanes_;      ///< [threads]

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 
 #include "engine/core/error.hpp"
 #include "engine/exec/algorithms/scan.hpp"
@@ -26,15 +25,16 @@ namespace sluice::cuda {
 template <class Program>
 class BatchGrower {
  public:
-  BatchGrower(ResidentGraph::Impl& graph, SampleWorkspace& memory, const Program& program,
-              const StartsView& starts, bool revisit, RunStats& stats)
+  BatchGrower(ResidentGraph::Impl& graph, SampleWorkspace& memory, const Stream& stream,
+              const Program& program, const StartsView& starts, bool revisit, RunStats& stats)
       : device_(graph.device),
         max_degree_(graph.max_degree),
         memory_(memory),
         program_(program),
         starts_(starts),
         revisit_(revisit),
-        stats_(stats) {
+        stats_(stats),
+        stream_(stream) {
     memory_.levels.resize(std::max<std::size_t>(memory_.levels.size(), program.sampler.depth()));
     memory_.facts.reserve(device_, 1, "counters");
     memory_.totals.reserve(device_, kCounterSlots, "counters");
@@ -42,41 +42,54 @@ class BatchGrower {
     if (memory_.host_facts.size() == 0) memory_.host_facts = Staging<LevelFacts>(device_, 1, "counters");
   }
 
-  virtual ~BatchGrower() = default;
-
   /// Grows instances [first, first + count); afterwards levels [0, depths()) of the workspace hold them.
   void grow(Instance first, std::uint64_t count) {
-    program_.first = first;
-    instances_ = count;
-    together([&] {
-      plant_seeds(device_, starts_, first, count, revisit_, memory_, seeds_, stream_, stats_);
-      if constexpr (Program::kDynamic) plant_parents();
-    });
-    check(cudaMemsetAsync(memory_.totals.data(), 0, memory_.totals.bytes(), stream_.get()),
-          "clearing counters");
+    begin(first, count);
     timer_.start(stream_);
-    const std::uint32_t depths = program_.sampler.depth();
-    for (depths_ = 0; depths_ < depths && any(level().entries);) {
+    while (depths_ < program_.sampler.depth() && level().entries > 0) {
       select(depths_ + 1);
-      const bool last = ++depths_ == depths;
-      if (!last) together([&] { advance(); });
+      step();
+      if (depths_ < program_.sampler.depth()) advance();
     }
     timer_.stop(stream_);
     stream_.wait("samples");
     stats_.compute_seconds += timer_.seconds();
-    add_totals();
     for (std::uint32_t d = 0; d < depths_; ++d) stats_.sampled_edges += memory_.levels[d].edges;
+    finish();
   }
 
+  /// Plants the seeds of instances [first, first + count).
+  void begin(Instance first, std::uint64_t count) {
+    program_.first = first;
+    instances_ = count;
+    depths_ = 0;
+    plant_seeds(device_, starts_, first, count, revisit_, memory_, seeds_, stream_, stats_);
+    if constexpr (Program::kDynamic) plant_parents();
+    check(cudaMemsetAsync(memory_.totals.data(), 0, memory_.totals.bytes(), stream_.get()),
+          "clearing counters");
+  }
+  /// Adds what was counted to the run's figures.
+  void finish() {
+    stream_.wait("samples");
+    PickTotals totals[kCounterSlots];
+    copy_to_host(device_, totals, memory_.totals.data(), sizeof totals);
+    for (const PickTotals& slot : totals) {
+      stats_.selections += slot.selections, stats_.selection_iterations += slot.iterations;
+      stats_.collision_searches += slot.searches;
+    }
+  }
+
+  /// The level whose edges come next.
+  SampleLevel& level() { return memory_.levels[depths_]; }
+  /// Its edges are selected.
+  void step() { ++depths_; }
   std::uint32_t depths() const { return depths_; }
   const BatchSeeds& seeds() const { return seeds_; }
-  const Stream& stream() const { return stream_; }
 
  protected:
-  static constexpr const char* kPurpose = "a batch of samples";
+  static constexpr const char* kPurpose = kSampleBatch;
   static constexpr std::uint64_t kManyEntries = 1u << 16;
 
-  Level& level() { return memory_.levels[depths_]; }
   template <class Kernel, class... Args>
   void launch(const char* name, Kernel kernel, std::uint64_t threads, Args... args) {
     kernel<<<grid_for(threads, kSampleBlock), kSampleBlock, 0, stream_.get()>>>(args...);
@@ -100,7 +113,7 @@ class BatchGrower {
 
   /// Seeds were reached from nowhere.
   void plant_parents() {
-    Level& seeds = memory_.levels[0];
+    SampleLevel& seeds = memory_.levels[0];
     static_assert(kNoVertex == ~Vertex{0});
     seeds.parents.reserve(device_, seeds.entries, kPurpose);
     if (seeds.entries == 0) return;
@@ -108,22 +121,9 @@ class BatchGrower {
           "clearing parents");
   }
 
-  void add_totals() {
-    PickTotals totals[kCounterSlots];
-    copy_to_host(device_, totals, memory_.totals.data(), sizeof totals);
-    for (const PickTotals& slot : totals) {
-      stats_.selections += slot.selections, stats_.selection_iterations += slot.iterations;
-      stats_.collision_searches += slot.searches;
-    }
-  }
-
-  /// Calls `body`, which may find too little memory. Ranks that grow a batch together then all give it up.
-  virtual void together(const std::function<void()>& body) { body(); }
-  /// Has a frontier of so many entries, or one of another rank, work left?
-  virtual bool any(std::uint64_t entries) { return entries > 0; }
   /// Selects the edges of one depth.
-  virtual void select(std::uint32_t depth) {
-    Level& now = level();
+  void select(std::uint32_t depth) {
+    SampleLevel& now = level();
     const std::uint64_t largest = measure(now, depth);
     if (now.fanout == 0) check_measure();
     reserve_edges(now);
@@ -132,15 +132,13 @@ class BatchGrower {
   }
 
   /// For edges whose number is known.
-  void reserve_edges(Level& now) {
+  void reserve_edges(SampleLevel& now, bool updates = false) {
     if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a batch has too many edges");
-    now.indices.reserve(device_, now.edges, kPurpose);
-    now.targets.reserve(device_, now.edges, kPurpose);
-    if (!now.fanout) now.owners.reserve(device_, now.edges, kPurpose);
+    now.reserve_edges(device_, updates);
   }
 
   /// Where each instance's edges are, once those of the entries are known.
-  void find_bounds(Level& now) {
+  void find_bounds(SampleLevel& now) {
     now.begins.reserve(device_, instances_, kPurpose);
     now.ends.reserve(device_, instances_, kPurpose);
     if (instances_ == 0) return;
@@ -156,7 +154,7 @@ class BatchGrower {
   }
 
   /// Finds how many edges the entries select, and where they begin; returns the largest selection.
-  std::uint64_t measure(Level& now, std::uint32_t depth) {
+  std::uint64_t measure(SampleLevel& now, std::uint32_t depth) {
     now.fanout = 0;
     now.edges = 0;
     LevelFacts* const facts = clear_facts();
@@ -177,7 +175,7 @@ class BatchGrower {
     return facts;
   }
 
-  std::uint64_t measure_tabled(Level& now, std::uint32_t depth, LevelFacts* facts) {
+  std::uint64_t measure_tabled(SampleLevel& now, std::uint32_t depth, LevelFacts* facts) {
     if (program_.sampler.replacement()) {
       launch("even_kernel", even_kernel<Program>, now.entries, program_, view_of(now), depth, facts);
       read_facts();
@@ -191,7 +189,7 @@ class BatchGrower {
     return measure_each(now, depth, facts);
   }
 
-  std::uint64_t measure_each(Level& now, std::uint32_t depth, LevelFacts* facts) {
+  std::uint64_t measure_each(SampleLevel& now, std::uint32_t depth, LevelFacts* facts) {
     now.offsets.reserve(device_, now.entries + 1, kPurpose);
     launch("size_kernel", size_kernel<Program>, now.entries, program_, view_of(now), depth,
            now.offsets.data(), facts);
@@ -199,7 +197,7 @@ class BatchGrower {
   }
 
   /// Where each entry's edges begin, from their sizes.
-  std::uint64_t sum_sizes(Level& now) {
+  std::uint64_t sum_sizes(SampleLevel& now) {
     exclusive_sum(device_, now.offsets.data(), now.offsets.data(), now.entries, memory_.scan, stream_.get());
     check(cudaMemcpyAsync(memory_.total.data(), now.offsets.data() + now.entries, sizeof(std::uint64_t),
                           cudaMemcpyDeviceToHost, stream_.get()),
@@ -209,7 +207,7 @@ class BatchGrower {
     return memory_.host_facts.data()->largest;
   }
 
-  void select_edges(Level& now, std::uint32_t depth, std::uint64_t largest) {
+  void select_edges(SampleLevel& now, std::uint32_t depth, std::uint64_t largest) {
     if constexpr (Program::kDynamic) {
       select_dynamic(now, depth);
     } else {
@@ -218,7 +216,7 @@ class BatchGrower {
   }
 
   /// Short lists by as many warps as are useful, longer ones by as many as there is scratch for.
-  void select_dynamic(Level& now, std::uint32_t depth) {
+  void select_dynamic(SampleLevel& now, std::uint32_t depth) {
     const LevelFacts facts = *memory_.host_facts.data();
     constexpr std::uint32_t kShort = GraphView::kHubDegree;
     select_lists(now, depth, {0, kShort}, std::min<std::uint64_t>(facts.widest, kShort), facts.drawn);
@@ -227,7 +225,7 @@ class BatchGrower {
   }
 
   /// Of lists of at most `widest` entries, `drawn` edges each at most.
-  void select_lists(Level& now, std::uint32_t depth, ListLengths lengths, std::uint64_t widest,
+  void select_lists(SampleLevel& now, std::uint32_t depth, ListLengths lengths, std::uint64_t widest,
                     std::uint64_t drawn) {
     const bool distinct = !program_.sampler.replacement();
     if (distinct) drawn = std::min(drawn, widest);
@@ -251,7 +249,7 @@ class BatchGrower {
            memory_.words.data(), memory_.facts.data(), memory_.totals.data());
   }
 
-  void select_tabled(Level& now, std::uint32_t depth, std::uint64_t largest) {
+  void select_tabled(SampleLevel& now, std::uint32_t depth, std::uint64_t largest) {
     if (now.fanout) {
       const std::uint64_t warps = (now.entries + 32 / largest - 1) / (32 / largest);
       launch("draw_kernel", draw_kernel<Program>, warps * 32, program_, view_of(now), depth, now.fanout);
@@ -272,7 +270,7 @@ class BatchGrower {
     select_large(now, depth, tile, memory_.host_facts.data()->drawn);
   }
 
-  void first_choices(Level& now, std::uint32_t depth, std::uint32_t lanes) {
+  void first_choices(SampleLevel& now, std::uint32_t depth, std::uint32_t lanes) {
     memory_.clashing.reserve(device_, now.entries, kPurpose);
     const std::uint64_t warps = (now.entries + 32 / lanes - 1) / (32 / lanes);
     launch("first_choice_kernel", first_choice_kernel<Program>, warps * 32, program_, view_of(now), depth,
@@ -282,12 +280,12 @@ class BatchGrower {
     if (clashing > 0) launch_tiles(now, depth, memory_.clashing.data(), clashing);
   }
 
-  void launch_tiles(Level& now, std::uint32_t depth, const std::uint32_t* listed, std::uint64_t count) {
+  void launch_tiles(SampleLevel& now, std::uint32_t depth, const std::uint32_t* listed, std::uint64_t count) {
     launch("select_kernel", select_kernel<kTilePicks, Program>, count * kTilePicks, program_, view_of(now),
            depth, listed, count, memory_.totals.data());
   }
 
-  void select_large(Level& now, std::uint32_t depth, std::uint64_t smallest, std::uint64_t drawn) {
+  void select_large(SampleLevel& now, std::uint32_t depth, std::uint64_t smallest, std::uint64_t drawn) {
     const Program program = with_collision(drawn);
     const std::uint64_t words = program.collision == Collision::linear ? 0 : max_degree_ / 32 + 1;
     const std::uint64_t warps = large_warps(device_);
@@ -322,10 +320,11 @@ class BatchGrower {
     if (memory_.host_facts.data()->exhausted) throw too_many_redraws();
   }
 
+ public:
   /// Makes the next depth's frontier.
   void advance() {
-    Level& now = memory_.levels[depths_ - 1];
-    Level& next = level();
+    SampleLevel& now = memory_.levels[depths_ - 1];
+    SampleLevel& next = level();
     next.entries = 0;
     next.before.reserve(device_, instances_, kPurpose);
     launch("advance_kernel", advance_kernel, instances_, view_of(now), next.before.data(), instances_);
@@ -342,7 +341,8 @@ class BatchGrower {
            sums, seeds_.counts.data(), next.frontier.data(), next.parents.data());
   }
 
-  const std::uint64_t* flag_arrivals(Level& now) {
+ protected:
+  const std::uint64_t* flag_arrivals(SampleLevel& now) {
     memory_.flags.reserve(device_, now.edges + 1, kPurpose);
     const bool small = memory_.host_facts.data()->largest <= 32 && !starts_.offsets;
     if (!revisit_ && depths_ == 1 && small && !now.fanout) {
@@ -359,7 +359,7 @@ class BatchGrower {
   }
 
   /// The table of all vertices visited so far, and of those that this depth's edges reach.
-  VisitedTable reach(Level& now) {
+  VisitedTable reach(SampleLevel& now) {
     std::uint64_t keys = now.edges;
     for (std::uint32_t d = 0; d < depths_; ++d) keys += memory_.levels[d].entries;
     const std::uint64_t slots = set_capacity(keys);
@@ -368,7 +368,7 @@ class BatchGrower {
           "clearing visited vertices");
     const VisitedTable table{reinterpret_cast<VisitedSlot*>(memory_.visited.data()), slots - 1};
     for (std::uint32_t d = 0; d < depths_; ++d) {
-      const Level& earlier = memory_.levels[d];
+      const SampleLevel& earlier = memory_.levels[d];
       launch("revisit_kernel", revisit_kernel, earlier.entries, earlier.frontier.data(), earlier.entries,
              table);
     }
@@ -390,7 +390,7 @@ class BatchGrower {
   BatchSeeds seeds_;
   std::uint64_t instances_ = 0;
   std::uint32_t depths_ = 0;
-  Stream stream_;
+  const Stream& stream_;
   Timer timer_;
 };
 

@@ -109,7 +109,7 @@ std::uint64_t read_one(const std::uint64_t* from, SampleWorkspace& memory, const
 void plant_listed(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
                   bool revisit, SampleWorkspace& memory, BatchSeeds& seeds, const Stream& stream,
                   RunStats& stats) {
-  Level& level = memory.levels[0];
+  SampleLevel& level = memory.levels[0];
   Buffer<std::uint64_t> offsets(device, count + 1, kPurpose);
   launch("count_seeds_kernel", stream, stats, count_seeds_kernel, count, starts, first, count,
          offsets.data());
@@ -149,7 +149,7 @@ void download(const Device& device, const T* from, std::uint64_t count, ChargedV
 void plant_seeds(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
                  bool revisit, SampleWorkspace& memory, BatchSeeds& seeds, const Stream& stream,
                  RunStats& stats) {
-  Level& level = memory.levels[0];
+  SampleLevel& level = memory.levels[0];
   level.entries = 0;
   if (count == 0) return;  // a rank whose batch only others have a part of
   seeds.counts.reserve(device, count, kPurpose);
@@ -188,7 +188,7 @@ void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, 
   const Buffer<std::int32_t> depth(device, edges, kPurpose);
   const Buffer<EdgeIndex> position(device, edges, kPurpose);
   for (std::uint32_t d = 0; d < depths; ++d) {
-    const Level& level = memory.levels[d];
+    const SampleLevel& level = memory.levels[d];
     launch("place_kernel", stream, stats, place_kernel, level.edges, graph.view, view_of(level),
            static_cast<std::int32_t>(d + 1), totals.data(), source.data(), target.data(), depth.data(),
            position.data());

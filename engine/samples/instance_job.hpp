@@ -1,21 +1,61 @@
 // What the kinds have in common whose instance one group grows whole (layer, node, edge, multidimensional):
-// which instances a run makes, and on which backend.
+// which instances a run makes, how many at once, and on which executor. On a GPU the group is a warp, or a
+// block where a warp is too small: one that meets a hub whose list it would have to walk leaves its instance
+// to a block, which grows it anew. No draw depends on the size of a group.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include "engine/batch/options.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/batch/starts.hpp"
-#include "engine/core/build_namespace.hpp"
+#include "engine/core/clock.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+#include "engine/exec/host_executor.hpp"
+#include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
+#if defined(__CUDACC__)
+#include "engine/exec/cuda_executor.cuh"
+#endif
+#include "engine/core/build_namespace.hpp"
 
 namespace sluice {
+
+/// How many instances of `bytes` each fit at once: all that are wanted, or what half of the free memory
+/// holds. Where a run is only planned, it takes what one needs.
+inline std::uint64_t instances_at_once(const Device& device, std::uint64_t bytes, std::uint64_t wanted) {
+  if (device.plans()) {
+    device.memory().charge_and_release(2 * bytes, "an instance");
+    return 1;
+  }
+  constexpr std::uint64_t kEnough = 1u << 16;  // warps; the GPU runs some 8,000 side by side
+  const std::uint64_t fit = device.memory().available() / 2 / std::max<std::uint64_t>(bytes, 1);
+  if (fit == 0) {
+    throw BudgetError("device memory: one instance needs " + format_size(bytes) + " beside the graph, but " +
+                      format_size(device.memory().available()) + " are left (raise --device-memory)");
+  }
+  return std::max<std::uint64_t>(std::min({fit, wanted, kEnough}), 1);
+}
+
+/// Elements [from, from + size) of a buffer, in host memory.
+template <class T>
+std::vector<T> bring(const Device& device, const Buffer<T>& buffer, std::uint64_t from, std::uint64_t size,
+                     RunStats& stats) {
+  std::vector<T> host(size);
+  copy_to_host(device, host.data(), buffer.data() + from, size * sizeof(T));
+  if (device.is_cuda()) stats.device_to_host_bytes += size * sizeof(T);
+  return host;
+}
+
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
-/// A job adds its program, on_host(stats), and on_cuda(stats) where it is compiled as CUDA.
+/// A job adds its program, and run<Executor>(stats).
 template <class Sink>
 struct InstanceJob {
   InstanceJob(ResidentGraph::Impl& of, const Starts& starts, const RunOptions& how, Sink* to)
@@ -38,10 +78,10 @@ void run_instances(const Job& job, RunStats& stats) {
   stats.instances = job.end - job.begin;
   if (job.begin == job.end && !job.graph.paging.shard) return;
   on_backend(
-      job.graph.device, [&] { job.on_host(stats); },
+      job.graph.device, [&] { job.template run<HostExecutor>(stats); },
       [&] {
 #if defined(__CUDACC__)
-        job.on_cuda(stats);
+        job.template run<cuda::CudaExecutor>(stats);
 #endif
       });
 }

@@ -50,7 +50,7 @@ struct LevelView {
   }
 };
 
-inline LevelView view_of(const Level& level) {
+inline LevelView view_of(const SampleLevel& level) {
   return {level.entries,          level.edges,          level.fanout,        level.frontier.data(),
           level.offsets.data(),   level.begins.data(),  level.ends.data(),   level.before.data(),
           level.indices.data(),   level.targets.data(), level.owners.data(), level.parents.data(),

@@ -1,4 +1,4 @@
-// One depth of a batch of samples on the GPU, and the memory that batches reuse.
+// One depth of a batch of samples, and the memory that a GPU's batches reuse.
 #pragma once
 
 #include <cstdint>
@@ -7,36 +7,50 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/samples/step.hpp"
 
-namespace sluice::cuda {
+namespace sluice {
+
+inline constexpr const char* kSampleBatch = "a batch of samples";
+
+/// Edges lie in order of entries; entries in order of instances.
+struct SampleLevel {
+  std::uint64_t entries = 0;
+  std::uint64_t edges = 0;
+  std::uint32_t fanout = 0;        ///< every entry selected this many; 0: they differ, see owners
+  Buffer<FrontierEntry> frontier;  ///< [entries]
+  Buffer<std::uint64_t> offsets;   ///< [entries + 1] where an entry's edges begin
+  Buffer<std::uint32_t> indices;   ///< [edges] in the entry's list
+  Buffer<Vertex> targets;          ///< [edges]
+  Buffer<Vertex> parents;          ///< [entries] dynamic samplers: where the entry came from
+  Buffer<Vertex> arrivals;         ///< [edges] in partitions: vertices that a sampler's update says
+  // On the host.
+  Buffer<std::uint64_t> instance_entries;  ///< [instances + 1] entries before an instance's
+  // On a GPU.
+  Buffer<std::uint64_t> begins;     ///< [instances] where an instance's edges begin
+  Buffer<std::uint64_t> ends;       ///< [instances] where they end; both 0 where it has none
+  Buffer<std::uint64_t> before;     ///< [instances] edges of lesser depths
+  Buffer<std::uint32_t> owners;     ///< [edges] entry of each edge, where fanout is 0
+  Buffer<std::uint32_t> available;  ///< [entries] dynamic samplers: its candidates
+
+  std::uint64_t bytes() const {
+    return frontier.bytes() + offsets.bytes() + indices.bytes() + targets.bytes() + parents.bytes() +
+           arrivals.bytes() + instance_entries.bytes() + begins.bytes() + ends.bytes() + before.bytes() +
+           owners.bytes() + available.bytes();
+  }
+  /// For edges whose number is known.
+  void reserve_edges(const Device& device, bool updates) {
+    indices.reserve(device, edges, kSampleBatch);
+    targets.reserve(device, edges, kSampleBatch);
+    if (updates) arrivals.reserve(device, edges, kSampleBatch);
+    if (device.is_cuda() && fanout == 0) owners.reserve(device, edges, kSampleBatch);
+  }
+};
+
+namespace cuda {
 
 /// Warps that make selections too large for a tile's shared memory, each with scratch in device memory.
 inline std::uint64_t large_warps(const Device& device) {
   return std::uint64_t{device.multiprocessors()} * 16;
 }
-
-/// Edges lie in order of entries; entries in order of instances.
-struct Level {
-  std::uint64_t entries = 0;
-  std::uint64_t edges = 0;
-  std::uint32_t fanout = 0;         ///< every entry selected this many; 0: they differ, see owners
-  Buffer<FrontierEntry> frontier;   ///< [entries]
-  Buffer<std::uint64_t> offsets;    ///< [entries + 1] where an entry's edges begin
-  Buffer<std::uint64_t> begins;     ///< [instances] where an instance's edges begin
-  Buffer<std::uint64_t> ends;       ///< [instances] where they end; both 0 where it has none
-  Buffer<std::uint64_t> before;     ///< [instances] edges of lesser depths
-  Buffer<std::uint32_t> indices;    ///< [edges] in the entry's list
-  Buffer<Vertex> targets;           ///< [edges]
-  Buffer<std::uint32_t> owners;     ///< [edges] entry of each edge, where fanout is 0
-  Buffer<Vertex> parents;           ///< [entries] dynamic samplers: where the entry came from
-  Buffer<std::uint32_t> available;  ///< [entries] dynamic samplers: its candidates
-  Buffer<Vertex> arrivals;          ///< [edges] in partitions: vertices that a sampler's update says
-
-  std::uint64_t bytes() const {
-    return frontier.bytes() + offsets.bytes() + begins.bytes() + ends.bytes() + before.bytes() +
-           indices.bytes() + targets.bytes() + owners.bytes() + parents.bytes() + available.bytes() +
-           arrivals.bytes();
-  }
-};
 
 /// What the host must know of a round to go on.
 struct LevelFacts {
@@ -58,31 +72,28 @@ struct alignas(128) PickTotals {
 
 /// Grows as batches need it and is kept with the graph, so that a run after the first allocates nothing.
 struct SampleWorkspace {
-  std::vector<Level> levels;
+  std::vector<SampleLevel> levels;
   Buffer<unsigned char> visited;   ///< VisitedSlot[]
   Buffer<std::uint32_t> clashing;  ///< [entries] whose first choices clash
   Buffer<std::uint64_t> flags;     ///< [edges + 1] first reached here?, then their prefix sums
   Buffer<unsigned char> scan;
   Buffer<LevelFacts> facts;
-  Buffer<PickTotals> totals;                                ///< [kCounterSlots]
-  Buffer<std::uint32_t> picks, excluded, words;             ///< scratch of warps that make large selections
-  Buffer<std::uint64_t> sums;                               ///< and of those that make a CTPS for it
-  Level part;                                               ///< in partitions: the entries of one
-  Buffer<std::uint32_t> keys, sorted_keys, entries, order;  ///< [entries] in partitions: who waits where
-  Buffer<std::uint64_t> places;  ///< [partitions + 1] where theirs begin in `order`
-  Buffer<unsigned char> sort;
-  Staging<std::uint64_t> total;  ///< what the host reads between kernels
+  Buffer<PickTotals> totals;                     ///< [kCounterSlots]
+  Buffer<std::uint32_t> picks, excluded, words;  ///< scratch of warps that make large selections
+  Buffer<std::uint64_t> sums;                    ///< and of those that make a CTPS for it
+  SampleLevel part;                              ///< in partitions: the entries of one
+  Staging<std::uint64_t> total;                  ///< what the host reads between kernels
   Staging<LevelFacts> host_facts;
 
   /// Device memory that the next batch finds already there.
   std::uint64_t bytes() const {
     std::uint64_t sum = visited.bytes() + clashing.bytes() + flags.bytes() + scan.bytes() + picks.bytes() +
                         excluded.bytes() + words.bytes() + sums.bytes();
-    sum += part.bytes() + keys.bytes() + sorted_keys.bytes() + entries.bytes() + order.bytes() +
-           places.bytes() + sort.bytes();
-    for (const Level& level : levels) sum += level.bytes();
+    sum += part.bytes();
+    for (const SampleLevel& level : levels) sum += level.bytes();
     return sum;
   }
 };
 
-}  // namespace sluice::cuda
+}  // namespace cuda
+}  // namespace sluice

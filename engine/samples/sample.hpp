@@ -12,15 +12,15 @@
 #include "engine/memory/tables/page_tables.hpp"
 #include "engine/samples/kinds/smallest_batch.hpp"
 #include "engine/samples/options.hpp"
+#include "engine/samples/partitioned/level_grower.hpp"
+#include "engine/samples/partitioned/levels_host.hpp"
 #include "engine/samples/partitioned/partitioned_samples.hpp"
 #include "engine/samples/partitioned/sample.hpp"
-#include "engine/samples/partitioned/sample_host.hpp"
 #include "engine/samples/sample_host.hpp"
 #include "engine/samples/step.hpp"
 #include "engine/select/bias.hpp"
 #if defined(__CUDACC__)
-#include "engine/samples/partitioned/sample_cuda.cuh"
-#include "engine/samples/partitioned/shard_sample_cuda.cuh"
+#include "engine/samples/partitioned/levels_cuda.cuh"
 #include "engine/samples/sample_cuda.cuh"
 #endif
 #include "engine/core/build_namespace.hpp"
@@ -180,29 +180,28 @@ class SampleRun {
     std::uint64_t bytes = paged_sample_bytes(graph_.graph, options_, most_seeds_, program_.sampler.depth(),
                                              graph_.device.memory().available());
     if (graph_.paging.shard) bytes *= 2;  // as much for what other ranks ask
-    const auto go = [&]<class Grower>(std::type_identity<Grower>, const auto& setup) {
-      run_partitioned_samples<Grower>(graph_, pages_, setup, bytes, program_.sampler.depth(), options_,
-                                      begin_, end_, sink_, stats_);
-    };
+    const auto link = graph_.link();
     using Program = SampleProgram<Sampler>;
+    const LevelSetup<Program> setup{graph_,
+                                    program_,
+                                    starts_.view(),
+                                    options_.revisit,
+                                    options_.collision == Collision::linear,
+                                    sink_ != nullptr,
+                                    link.get(),
+                                    stats_};
+    const auto go = [&]<class Levels>(std::type_identity<Levels>) {
+      run_partitioned_samples<LevelGrower<Levels>>(graph_, pages_, setup, bytes, program_.sampler.depth(),
+                                                   options_, begin_, end_, sink_, stats_);
+    };
     on_backend(
-        graph_.device,
-        [&] {
-          go(std::type_identity<host::PagedGrower<Program>>{},
-             host::PagedSampleSetup<Program>{graph_, program_, starts_.view(), options_.revisit, stats_});
-        },
+        graph_.device, [&] { go(std::type_identity<host::Levels<Program>>{}); },
         [&] {
 #if defined(__CUDACC__)
-          const cuda::PagedSampleSetup<Program> setup{
-              graph_, program_, starts_.view(), options_.revisit, options_.collision == Collision::linear,
-              stats_};
-          if (!graph_.paging.shard) return go(std::type_identity<cuda::PagedGrower<Program>>{}, setup);
-          const auto link = graph_.link();
-          go(std::type_identity<cuda::ShardGrower<Program>>{},
-             cuda::ShardSampleSetup<Program>{setup, link.get(), sink_ != nullptr});
-          if (link) stats_.exchanged_bytes += link->bytes_sent();
+          go(std::type_identity<cuda::Levels<Program>>{});
 #endif
         });
+    if (link) stats_.exchanged_bytes += link->bytes_sent();
   }
 
   /// On a GPU its size is estimated; the host grows samples in memory of its own.

@@ -38,7 +38,7 @@ class SampleBatches {
 
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {
     if (!grower_) {
-      grower_.emplace(graph_, memory_, program_, starts_, options_.revisit, stats_);
+      grower_.emplace(graph_, memory_, stream_, program_, starts_, options_.revisit, stats_);
       grower_->linear_asked = options_.collision == Collision::linear;
     }
     grower_->grow(first, count);
@@ -71,6 +71,7 @@ class SampleBatches {
   const SampleOptions& options_;
   SampleSink* sink_;
   RunStats& stats_;
+  Stream stream_;
   std::optional<BatchGrower<Program>> grower_;
   BatchSizer sizer_;
 };

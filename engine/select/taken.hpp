@@ -14,6 +14,12 @@ struct PickCounters {
   std::uint32_t iterations = 0;  ///< first choices and redraws
   std::uint32_t searches = 0;    ///< comparisons or bit probes
   std::uint64_t read = 0;        ///< bytes of lists that were read in place
+
+  // As groups report them (exec/executor.hpp).
+  static constexpr unsigned kSums = 3;
+  SLUICE_HD std::uint64_t value(unsigned sum) const {
+    return sum == 0 ? iterations : sum == 1 ? searches : read;
+  }
 };
 
 /// The picks made so far. `words` (bitmaps only) holds one bit a candidate and is all zero before the

@@ -1,6 +1,7 @@
 // The host's executor: what its threads append and add up, and how it goes over lists.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -58,6 +59,31 @@ struct ByLastDigit {
   unsigned key(std::uint64_t i) const { return static_cast<unsigned>(i % 10); }
   Vertex item(std::uint64_t i) const { return static_cast<Vertex>(100 + i); }
   std::uint64_t weight(std::uint64_t i) const { return i; }
+};
+
+/// Every third index has no key.
+struct KeyOfIndex {
+  std::uint32_t operator()(std::uint64_t i) const {
+    return i % 3 == 0 ? kNoKey : static_cast<std::uint32_t>(i * 7 % 5);
+  }
+};
+
+struct Counted {
+  static constexpr unsigned kSums = 2;
+  std::uint64_t values[kSums] = {};
+  std::uint64_t value(unsigned sum) const { return values[sum]; }
+};
+
+/// Marks the index, and counts it.
+struct MarkIndex {
+  std::uint32_t* marks;
+
+  template <class Group>
+  bool operator()(const Group& group, std::uint64_t i, Counted& counters) const {
+    ++marks[i];
+    counters.values[0] += Group::kSize, counters.values[1] += group.sum(i);
+    return true;
+  }
 };
 
 class HostExecutorTest : public testing::TestWithParam<unsigned> {
@@ -140,6 +166,47 @@ TEST_P(HostExecutorTest, SortsByKey) {
     EXPECT_EQ(keys.weights[key], kCount / 10 * key + 10 * (kCount / 10) * (kCount / 10 - 1) / 2);
     for (std::uint64_t i = keys.begins[key]; i < keys.begins[key + 1]; ++i) ASSERT_EQ(sorted[i] % 10, key);
   }
+}
+
+TEST_P(HostExecutorTest, OrdersByKeyStablyAndLeavesOutWhatHasNone) {
+  for (const std::uint64_t count : {kCount, std::uint64_t{7}, std::uint64_t{0}}) {
+    OrderedItems ordered(5, "a test");
+
+    executor_.order_by_key(count, KeyOfIndex{}, ordered);
+
+    std::vector<std::vector<std::uint32_t>> expected(5);
+    for (std::uint64_t i = 0; i < count; ++i)
+      if (i % 3 != 0) expected[KeyOfIndex{}(i)].push_back(static_cast<std::uint32_t>(i));
+    for (std::uint32_t key = 0; key < 5; ++key) {
+      ASSERT_EQ(ordered.counts()[key], expected[key].size());
+      const std::uint32_t* const items = ordered.items.data() + ordered.begins[key];
+      EXPECT_TRUE(std::equal(expected[key].begin(), expected[key].end(), items)) << key << " of " << count;
+    }
+    EXPECT_EQ(ordered.size(), count - (count + 2) / 3);
+  }
+}
+
+TEST_P(HostExecutorTest, GivesEachIndexToAGroupAndAddsUpWhatGroupsCount) {
+  std::vector<std::uint32_t> marks(kCount, 0);
+  std::uint64_t sums[kGroupSums];
+
+  executor_.for_each_group<Counted>(kCount, Groups::warps, MarkIndex{marks.data()});
+  executor_.for_each_group<Counted>(3, Groups::blocks, MarkIndex{marks.data()});
+  executor_.group_sums(sums);
+
+  for (std::uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(marks[i], i < 3 ? 2u : 1u);
+  EXPECT_EQ(sums[0], kCount + 3);
+  EXPECT_EQ(sums[1], kCount * (kCount - 1) / 2 + 3);
+  executor_.group_sums(sums);
+  EXPECT_EQ(sums[0], 0u);
+}
+
+TEST_P(HostExecutorTest, SumsUpWhatIsBeforeEach) {
+  std::vector<std::uint64_t> counts{3, 0, 5, 1, 99};
+
+  EXPECT_EQ(executor_.exclusive_sum(counts.data(), 4), 9u);
+
+  EXPECT_EQ(counts, (std::vector<std::uint64_t>{0, 3, 3, 8, 9}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, HostExecutorTest, testing::Values(1u, 2u, 5u));

@@ -4,7 +4,7 @@
 
 #include "engine/samples/kinds/multidimensional.hpp"
 #include "engine/samples/one_pass/partitioned_node.hpp"
-#include "engine/samples/partitioned/items_cuda.cuh"
+#include "engine/samples/partitioned/items.hpp"
 #include "engine/samples/partitioned/partitioned_samples.hpp"
 #include "engine/samples/pool/pool.hpp"
 #include "engine/sampling/run.hpp"
@@ -48,7 +48,7 @@ void expect_same_nodes(std::uint64_t drawn, Instance instances) {
         ThreadDeviceRanks link(rank, meeting);
         RunStats stats;
 
-        run_partitioned_samples<PagedNodeGrower<cuda::PagedItems>>(
+        run_partitioned_samples<PagedNodeGrower<PagedItems<cuda::CudaExecutor>>>(
             impl, PageRequest(impl), PagedNodeSetup{impl, program, stats, &link}, 4096, 1, own_options,
             share.begin, share.end, &digest, stats);
 
@@ -101,7 +101,7 @@ TEST(GpuShardLink, PoolsAskOtherGpus) {
              ThreadDeviceRanks link(rank, meeting);
              RunStats stats;
 
-             PagedPools(job, CudaPools<Pools>(job, stats), job.share_memory(), stats, &link).run();
+             PagedPools<Pools, cuda::CudaExecutor>(job, job.share_memory(), stats, &link).run();
 
              EXPECT_EQ(digest.count() > 0, rank != 2);
              EXPECT_TRUE(digest == expected) << "rank " << rank;

@@ -4,8 +4,8 @@
 
 #include "engine/batch/starts_upload.hpp"
 #include "engine/samples/kinds/neighbor.hpp"
+#include "engine/samples/partitioned/levels_cuda.cuh"
 #include "engine/samples/partitioned/partitioned_samples.hpp"
-#include "engine/samples/partitioned/shard_sample_cuda.cuh"
 #include "engine/sampling/run.hpp"
 #include "gpu/gpu.hpp"
 #include "gpu/on_ranks.hpp"
@@ -162,11 +162,11 @@ void expect_same_on_link(const Sampler& sampler, bool revisit) {
              pages.columns.weights = true;
              ThreadDeviceRanks link(rank, meeting);
              RunStats stats;
-             const cuda::PagedSampleSetup<Program> setup{impl, program, from.view(), revisit, false, stats};
+             const LevelSetup<Program> setup{impl, program, from.view(), revisit, false, true, &link, stats};
 
-             run_partitioned_samples<cuda::ShardGrower<Program>>(
-                 impl, pages, cuda::ShardSampleSetup<Program>{setup, &link, true}, 4096, sampler.depth(),
-                 own_options, share(rank), share(rank + 1), &digest, stats);
+             run_partitioned_samples<LevelGrower<cuda::Levels<Program>>>(
+                 impl, pages, setup, 4096, sampler.depth(), own_options, share(rank), share(rank + 1),
+                 &digest, stats);
 
              EXPECT_GT(expected.edge.count(), 0u);
              EXPECT_TRUE(digest == expected) << "rank " << rank;

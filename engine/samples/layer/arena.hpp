@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/errors.hpp"
+#include "engine/samples/instance_job.hpp"
 #include "engine/samples/layer/step.hpp"
 #include "engine/samples/store.hpp"
 
@@ -50,9 +53,11 @@ class LayerArena {
              picks_.data() + slots_ * sizes_.layer, visited_.data(), edges_.data(), depth_counts_.data(),
              seeds_.data()}};
   }
-  const Buffer<Edge>& edges() const { return edges_; }
-  const Buffer<std::uint32_t>& depth_counts() const { return depth_counts_; }
-  const Buffer<Vertex>& seeds() const { return seeds_; }
+  /// Appends the results of slots [from, from + size) to a store; slot from + i has seeds_of(i) seeds, or
+  /// that is a LayerFault.
+  template <class SeedsOf>
+  void append(const Device& device, std::uint64_t from, std::uint64_t size, const SeedsOf& seeds_of,
+              SampleStore& out, RunStats& stats) const;
 
  private:
   static constexpr const char* kPurpose = "scratch of layer samples";
@@ -87,6 +92,23 @@ inline void append_layer(const LayerSizes& sizes, const Edge* edges, const std::
     }
   }
   out.edge_counts.push_back(at);
+}
+
+template <class SeedsOf>
+void LayerArena::append(const Device& device, std::uint64_t from, std::uint64_t size, const SeedsOf& seeds_of,
+                        SampleStore& out, RunStats& stats) const {
+  const double start = seconds_now();
+  const auto bring_all = [&](const auto& buffer, std::uint64_t each) {
+    return bring(device, buffer, from * each, size * each, stats);
+  };
+  const auto edges = bring_all(edges_, sizes_.edges);
+  const auto depths = bring_all(depth_counts_, sizes_.depths);
+  const auto seeds = bring_all(seeds_, sizes_.frontier);
+  stats.transfer_seconds += seconds_now() - start;
+  for (std::uint64_t i = 0; i < size; ++i) {
+    append_layer(sizes_, edges.data() + i * sizes_.edges, depths.data() + i * sizes_.depths,
+                 seeds.data() + i * sizes_.frontier, seeds_of(i), out);
+  }
 }
 
 }  // namespace sluice

@@ -5,9 +5,11 @@
 #include <string>
 #include <type_traits>
 
+#include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/batch/starts.hpp"
 #include "engine/batch/starts_upload.hpp"
+#include "engine/core/build_namespace.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exchange/nccl.hpp"
 #include "engine/exec/group.hpp"
@@ -21,11 +23,6 @@
 #include "engine/samples/layer/sampler.hpp"
 #include "engine/samples/options.hpp"
 #include "engine/samples/partitioned/partitioned_samples.hpp"
-#if defined(__CUDACC__)
-#include "engine/samples/instance_cuda.cuh"
-#include "engine/samples/partitioned/items_cuda.cuh"
-#endif
-#include "engine/core/build_namespace.hpp"
 
 namespace sluice {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
@@ -45,23 +42,48 @@ inline Select layer_select(Select select) {
   }
 }
 
+/// Grows the instances of a batch from `first` on, through lists that are all here.
+template <LayerSampler Sampler>
+struct GrowLayers {
+  LayerProgram<Sampler> program;
+  LayerSlots slots;
+  Instance first;
+  std::uint32_t* seeds;   ///< [instances] of each, or its LayerFault
+  std::uint32_t longest;  ///< a warp leaves longer lists to a block
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t index, PickCounters& counters) const {
+    const std::uint32_t longest_here = Group::kSize > 32 ? LayerLists::kAnyLength : longest;
+    const std::uint32_t planted = program.run(group, first + index, slots.at(index), counters, longest_here);
+    if (planted == LayerFault::kTooLong) return false;
+    if (group.rank() == 0) seeds[index] = planted;
+    return true;
+  }
+};
+
 template <LayerSampler Sampler>
 struct LayerJob : InstanceJob<SampleSink> {
   LayerProgram<Sampler> program;
   const PageRequest* pages = nullptr;  ///< in partitions
 
-  template <class Items>
+  template <Executor E>
+  void run(RunStats& stats) const {
+    if (graph.paged) return in_partitions<E>(stats);
+    graph.device.is_cuda() ? in_batches<E>(stats) : in_blocks(stats);
+  }
+
+  template <Executor E>
   void in_partitions(RunStats& stats) const {
     const std::uint64_t each = paged_layer_bytes(graph.device, program.sizes, graph.paging.shard);
     const auto link = graph.link();
-    run_partitioned_samples<PagedLayerGrower<Items, Sampler>>(
+    run_partitioned_samples<PagedLayerGrower<E, Sampler>>(
         graph, *pages, PagedLayerSetup<Sampler>{graph, program, stats, link.get()}, each,
         program.sampler.depth(), options, begin, end, sink, stats);
     if (link) stats.exchanged_bytes += link->bytes_sent();
   }
 
-  void on_host(RunStats& stats) const {
-    if (graph.paged) return in_partitions<host::PagedItems>(stats);
+  /// On the host: each thread grows one instance at a time.
+  void in_blocks(RunStats& stats) const {
     const LayerArena arena(graph.device, program.sizes, graph.device.threads());
     host::run_blocks(
         graph.device, options, begin, end, sink, stats,
@@ -75,54 +97,35 @@ struct LayerJob : InstanceJob<SampleSink> {
         });
   }
 
-#if defined(__CUDACC__)
-  void on_cuda(RunStats& stats) const {
-    if (graph.paged) return in_partitions<cuda::PagedItems>(stats);
+  /// On a GPU: a slot for each instance of a batch.
+  template <Executor E>
+  void in_batches(RunStats& stats) const {
     const bool hubs = graph.view.hub_count > 0, wide = program.sizes.layer > GraphView::kHubDegree;
-    const std::uint64_t batch = cuda::instances_at_once(
+    const std::uint64_t batch = instances_at_once(
         graph.device, LayerArena::bytes_per_slot(program.sizes) + sizeof(std::uint64_t), end - begin);
     if (graph.device.plans()) return;
-    const cuda::LeftList left(graph.device, hubs ? batch : 0);
     const LayerArena arena(graph.device, program.sizes, batch);
     const Buffer<std::uint32_t> seed_counts(graph.device, batch, "counts of seeds");
-    const Buffer<cuda::InstanceCounters> counters(graph.device, 1, "counters");
-    const cuda::InstanceCounters zero{};
-    copy_to_device(graph.device, counters.data(), &zero, sizeof zero);
-    cuda::run_instance_batches(
-        options, batch, begin, end, sink, stats,
-        [&](Instance first, std::uint64_t count, const cuda::Stream& stream) {
-          const auto grow = [=, program = program, slots = arena.view(),
-                             seeds = seed_counts.data()] __device__(const auto& group, std::uint64_t index,
-                                                                    PickCounters& picks) {
-            using Group = std::decay_t<decltype(group)>;
-            const std::uint32_t longest =
-                Group::kSize > 32 || !hubs ? LayerLists::kAnyLength : GraphView::kHubDegree;
-            const std::uint32_t planted = program.run(group, first + index, slots.at(index), picks, longest);
-            if (planted == LayerFault::kTooLong) return false;
-            if (group.rank() == 0) seeds[index] = planted;
-            return true;
-          };
-          stats.kernel_launches +=
-              wide ? cuda::launch_wide_instances(count, grow, {}, counters.data(), stream)
-                   : cuda::launch_instances(count, grow, hubs ? &left : nullptr, counters.data(), stream);
-        },
-        [&](Instance, std::uint64_t count, SampleStore& out) {
-          const LayerSizes& sizes = program.sizes;
-          const auto edges = cuda::download(graph.device, arena.edges(), count * sizes.edges, stats);
-          const auto depths = cuda::download(graph.device, arena.depth_counts(), count * sizes.depths, stats);
-          const auto seeds = cuda::download(graph.device, arena.seeds(), count * sizes.frontier, stats);
-          const auto planted = cuda::download(graph.device, seed_counts, count, stats);
-          for (std::uint64_t i = 0; i < count; ++i) {
-            append_layer(sizes, edges.data() + i * sizes.edges, depths.data() + i * sizes.depths,
-                         seeds.data() + i * sizes.frontier, planted[i], out);
-          }
-        });
-    cuda::InstanceCounters done{};
-    copy_to_host(graph.device, &done, counters.data(), sizeof done);
-    stats.selections += stats.sampled_edges;
-    stats.selection_iterations += done.iterations, stats.collision_searches += done.searches;
+    GroupWork<E> work(graph.device, stats);
+    const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
+      const double start = seconds_now();
+      work.each(count,
+                GrowLayers<Sampler>{program, arena.view(), first, seed_counts.data(),
+                                    hubs ? GraphView::kHubDegree : LayerLists::kAnyLength},
+                wide   ? Groups::blocks
+                : hubs ? Groups::warps_then_blocks
+                       : Groups::warps);
+      stats.compute_seconds += seconds_now() - start;
+      const auto store = std::make_shared<SampleStore>();
+      store->first = first;
+      const auto seeds = bring(graph.device, seed_counts, 0, count, stats);
+      arena.append(
+          graph.device, 0, count, [&](std::uint64_t i) { return seeds[i]; }, *store, stats);
+      stats.sampled_edges += store->edge.size(), stats.selections += store->edge.size();
+      if (sink) writer.submit([store, this] { sink->write(store->batch()); });
+    };
+    run_batches(EvenBatches{batch, run}, {begin, end}, options.progress, stats);
   }
-#endif
 };
 
 /// Makes what the lists of a sampler's bias are read with; `pages`: what comes with them in partitions.

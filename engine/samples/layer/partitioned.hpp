@@ -1,4 +1,4 @@
-// Grows batches of layer samples on a graph in partitions, for either backend's PagedItems.
+// Grows batches of layer samples on a graph in partitions.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/layer/arena.hpp"
-#include "engine/samples/layer/partitioned_batch.hpp"
+#include "engine/samples/layer/partitioned_step.hpp"
 #include "engine/samples/layer/ranks.hpp"
 #include "engine/samples/partitioned/items.hpp"
 
@@ -38,7 +38,7 @@ struct PagedLayerSetup {
   DeviceRanks* link = nullptr;  ///< null: what ranks hand each other goes through their hosts
 };
 
-template <class Items, LayerSampler Sampler>
+template <Executor E, LayerSampler Sampler>
 class PagedLayerGrower {
   using Batch = PagedLayerBatch<Sampler>;
 
@@ -60,10 +60,9 @@ class PagedLayerGrower {
                       {arena_->view(), regions_.data(), states_.data()},
                       first,
                       device_.is_cuda() ? GraphView::kHubDegree : LayerLists::kAnyLength};
-    const bool wide = program_.sizes.layer > GraphView::kHubDegree;
-    items_.each(count, typename Batch::Begin{batch}, wide);
-    while (visit(batch, count)) items_.each(count, typename Batch::GoOn{batch}, wide);
-    items_.finish();
+    const Groups groups = program_.sizes.layer > GraphView::kHubDegree ? Groups::blocks : Groups::warps;
+    items_.each(count, typename Batch::Advance{batch, true}, groups);
+    while (visit(batch, count)) items_.each(count, typename Batch::Advance{batch, false}, groups);
     stats_.compute_seconds += seconds_now() - start;
     count_edges(first, count);
   }
@@ -77,23 +76,16 @@ class PagedLayerGrower {
         std::clamp<std::uint64_t>(piece_bytes / std::max<std::uint64_t>(each, 1), 1, count);
     for (std::uint64_t from = 0; from < count; from += piece) {
       const std::uint64_t size = std::min(piece, count - from);
-      const double start = seconds_now();
-      const auto edges = bring(arena_->edges(), from, size, sizes.edges);
-      const auto depths = bring(arena_->depth_counts(), from, size, sizes.depths);
-      const auto seeds = bring(arena_->seeds(), from, size, sizes.frontier);
-      const auto states = bring(states_, from, size, 1);
-      stats_.transfer_seconds += seconds_now() - start;
+      const auto states = bring(device_, states_, from, size, stats_);
       const auto store = std::make_shared<SampleStore>();
       store->first = first + from;
-      for (std::uint64_t i = 0; i < size; ++i) {
-        append_layer(sizes, edges.data() + i * sizes.edges, depths.data() + i * sizes.depths,
-                     seeds.data() + i * sizes.frontier, states[i].seeds, *store);
-      }
+      arena_->append(
+          device_, from, size, [&](std::uint64_t i) { return states[i].seeds; }, *store, stats_);
       writer.submit([store, &sink] { sink.write(store->batch()); });
     }
   }
 
-  std::uint64_t bytes() const {
+  std::uint64_t bytes() {
     return slots_ * (LayerArena::bytes_per_slot(program_.sizes)) + regions_.bytes() + states_.bytes() +
            items_.bytes() + (questions_ ? questions_->bytes() : 0);
   }
@@ -123,7 +115,7 @@ class PagedLayerGrower {
     constexpr std::uint64_t kPiece = 1u << 16;
     for (std::uint64_t from = 0; from < count; from += kPiece) {
       const std::uint64_t size = std::min(kPiece, count - from);
-      const auto states = bring(states_, from, size, 1);
+      const auto states = bring(device_, states_, from, size, stats_);
       for (std::uint64_t i = 0; i < size; ++i) {
         check_layer(states[i].seeds, first + from + i);
         stats_.sampled_edges += states[i].edges, stats_.selections += states[i].edges;
@@ -131,22 +123,12 @@ class PagedLayerGrower {
     }
   }
 
-  /// A buffer's part of so many slots.
-  template <class T>
-  std::vector<T> bring(const Buffer<T>& buffer, std::uint64_t slot, std::uint64_t slots,
-                       std::uint64_t each) const {
-    std::vector<T> host(slots * each);
-    copy_to_host(device_, host.data(), buffer.data() + slot * each, host.size() * sizeof(T));
-    if (device_.is_cuda()) stats_.device_to_host_bytes += host.size() * sizeof(T);
-    return host;
-  }
-
   const Device& device_;
   RunStats& stats_;
   PagedLayerProgram<Sampler> program_;  ///< without edges: lists are read where they are
-  Items items_;
+  PagedItems<E> items_;
   Communicator* ranks_;
-  std::optional<LayerRanks<Items, Batch>> questions_;
+  std::optional<LayerRanks<E, Batch>> questions_;
   std::optional<LayerArena> arena_;
   std::uint64_t slots_ = 0;
   Buffer<LayerRegion> regions_;

@@ -10,8 +10,8 @@
 
 #include <cstdint>
 
+#include "engine/samples/layer/arena.hpp"
 #include "engine/samples/layer/questions.hpp"
-#include "engine/samples/layer/regions.hpp"
 #include "engine/samples/layer/step.hpp"
 #include "engine/samples/partitioned/items.hpp"
 #include "engine/select/options.hpp"
@@ -281,6 +281,69 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     counters.iterations += own.iterations, counters.searches += own.searches;
     if (!made) return fail(state, LayerFault::kExhausted);
     return !unknown;
+  }
+};
+
+/// Slots as kernels see them.
+struct PagedLayerSlots {
+  LayerSlots scratch;
+  LayerRegion* regions;
+  LayerState* states;
+
+  SLUICE_HD PagedLayerSlot at(std::uint64_t slot) const {
+    return {scratch.at(slot), regions + slot * 2 * scratch.sizes.layer, states + slot};
+  }
+};
+
+/// A batch as its work sees it.
+template <LayerSampler Sampler>
+struct PagedLayerBatch {
+  PagedLayerProgram<Sampler> program;
+  PagedLayerSlots slots;
+  Instance first;
+  std::uint32_t longest;  ///< a warp leaves longer lists to a block
+
+  struct Advance;
+  struct Waits;
+  struct Work;
+};
+
+/// Begins each instance, or has it go on.
+template <LayerSampler Sampler>
+struct PagedLayerBatch<Sampler>::Advance {
+  PagedLayerBatch batch;
+  bool begins;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t slot, PickCounters& counters) const {
+    const Instance instance = batch.first + slot;
+    begins ? batch.program.begin(group, instance, batch.slots.at(slot), counters)
+           : batch.program.go_on(group, instance, batch.slots.at(slot), counters);
+    return true;
+  }
+};
+
+template <LayerSampler Sampler>
+struct PagedLayerBatch<Sampler>::Waits {
+  PagedLayerBatch batch;
+
+  SLUICE_HD Vertex operator()(std::uint64_t item) const {
+    const std::uint64_t each = batch.program.items();
+    return batch.program.waits(batch.slots.at(item / each), item % each);
+  }
+};
+
+template <LayerSampler Sampler>
+struct PagedLayerBatch<Sampler>::Work {
+  PagedLayerBatch batch;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
+                            PickCounters& counters) const {
+    const std::uint64_t each = batch.program.items(), slot = present.item(k) / each;
+    const PagedLayerSlot at = batch.slots.at(slot);
+    const std::uint32_t longest = Group::kSize <= 32 ? batch.longest : LayerLists::kAnyLength;
+    return batch.program.work(group, at, present, present.item(k) % each, longest, counters);
   }
 };
 

@@ -1,6 +1,6 @@
-// Grows batches of `node` samples on a graph in partitions, for either backend's PagedItems: each drawn
-// vertex's list is looked through where it is, once to count the edges to drawn vertices, once to write them.
-// Where ranks own the partitions, a batch holds the instances of all of them (node_ranks.hpp).
+// Grows batches of `node` samples: each drawn vertex's list is looked through where it is, once to count the
+// edges to drawn vertices, once to write them. Where ranks own the partitions, a batch holds the instances of
+// all of them (node_ranks.hpp).
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,6 @@
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/one_pass/node_ranks.hpp"
-#include "engine/samples/one_pass/partitioned_node_batch.hpp"
 #include "engine/samples/one_pass/step.hpp"
 #include "engine/samples/partitioned/items.hpp"
 #include "engine/samples/store.hpp"
@@ -41,6 +40,107 @@ inline std::uint64_t paged_node_bytes(const Device& device, const Graph& graph, 
   return static_cast<std::uint64_t>(ranks->size()) * (set + 2 * sizeof(std::uint64_t)) + 2 * guess;
 }
 
+/// A batch as its work sees it; item i is drawn vertex i % count of instance i / count.
+struct PagedNodeBatch {
+  OnePassProgram program;
+  std::uint64_t* values;   ///< [items] drawn vertices
+  std::uint64_t* sets;     ///< [instances * capacity]
+  std::uint64_t* offsets;  ///< [items + 1] first counts, then edges before a vertex's
+  Edge* edges;
+  std::uint64_t own_begin, own_end;  ///< vertices whose lists are this rank's
+  bool hubs_to_blocks;               ///< a warp leaves long lists to a block
+
+  struct Draw;
+  struct Waits;
+  struct Measure;
+  struct Write;
+  struct Count;
+
+  /// The edges of an item to drawn vertices. False: its list is left to a block.
+  template <class Group, class Emit>
+  SLUICE_HD bool induced(const Group& group, const PageItems& present, std::uint64_t item,
+                         std::uint64_t& size, PickCounters& counters, Emit&& emit) const {
+    const auto v = static_cast<Vertex>(values[item]);
+    if (Group::kSize <= 32 && hubs_to_blocks && program.graph.degree(v) > GraphView::kHubDegree) return false;
+    OnePassProgram local = program;
+    local.graph = present.of(program.graph);
+    present.note(group, std::uint64_t{program.graph.degree(v)} * kTargetBytes, counters);
+    size = local.induced(group, v, sets + item / program.count * program.capacity, emit);
+    return true;
+  }
+};
+
+struct PagedNodeBatch::Draw {
+  PagedNodeBatch batch;
+  OriginBatch origin;
+  std::uint64_t begin;  ///< instances of the batch before the origin rank's
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t instance, PickCounters&) const {
+    const OnePassProgram& program = batch.program;
+    const std::uint64_t at = begin + instance;
+    program.draw(group, origin.first + instance, batch.values + at * program.count,
+                 batch.sets + at * program.capacity);
+    std::uint64_t* const offsets = batch.offsets + at * program.count;
+    for (std::uint64_t i = group.rank(); i < program.count; i += Group::kSize) offsets[i] = 0;
+    return true;
+  }
+};
+
+struct PagedNodeBatch::Waits {
+  PagedNodeBatch batch;
+  bool measured;
+
+  SLUICE_HD Vertex operator()(std::uint64_t item) const {
+    const auto v = static_cast<Vertex>(batch.values[item]);
+    const bool own = v >= batch.own_begin && v < batch.own_end;
+    const bool waits =
+        measured ? batch.offsets[item + 1] > batch.offsets[item] : own && batch.program.graph.degree(v) > 0;
+    return waits ? v : kNoVertex;
+  }
+};
+
+struct PagedNodeBatch::Measure {
+  PagedNodeBatch batch;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
+                            PickCounters& counters) const {
+    const std::uint64_t item = present.item(k);
+    std::uint64_t size = 0;
+    if (!batch.induced(group, present, item, size, counters, [](std::uint64_t, const Edge&) {})) return false;
+    if (group.rank() == 0) batch.offsets[item] = size;
+    return true;
+  }
+};
+
+struct PagedNodeBatch::Write {
+  PagedNodeBatch batch;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
+                            PickCounters& counters) const {
+    const std::uint64_t item = present.item(k);
+    Edge* const to = batch.edges + batch.offsets[item];
+    std::uint64_t size = 0;
+    return batch.induced(group, present, item, size, counters,
+                         [&](std::uint64_t i, const Edge& edge) { to[i] = edge; });
+  }
+};
+
+/// The edges of an instance.
+struct PagedNodeBatch::Count {
+  const std::uint64_t* offsets;  ///< [items + 1]
+  std::uint64_t each;            ///< items of an instance
+  std::uint64_t* counts;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t instance, PickCounters&) const {
+    if (group.rank() == 0) counts[instance] = offsets[(instance + 1) * each] - offsets[instance * each];
+    return true;
+  }
+};
+
 /// What a run gives its grower.
 struct PagedNodeSetup {
   const ResidentGraph::Impl& graph;
@@ -49,9 +149,17 @@ struct PagedNodeSetup {
   DeviceRanks* link = nullptr;  ///< null: what ranks hand each other goes through their hosts
 };
 
+/// `Items` are PagedItems, or PresentItems.
 template <class Items>
 class PagedNodeGrower {
  public:
+  explicit PagedNodeGrower(const PagedNodeSetup& setup)
+      : device_(setup.graph.device),
+        stats_(setup.stats),
+        program_(setup.program),
+        items_(setup.graph, setup.stats),
+        own_begin_(0),
+        own_end_(program_.graph.vertices()) {}
   PagedNodeGrower(const PagedNodeSetup& setup, PartitionCache& cache)
       : device_(setup.graph.device),
         stats_(setup.stats),
@@ -72,7 +180,7 @@ class PagedNodeGrower {
     if (node_ranks_) {
       node_ranks_->send_to_origins([&](NodeRanks::Found& found) {
         find(origins);
-        found.counts = counts_.data(), found.edges = edges_.data(), found.stream = items_.stream();
+        found.counts = counts_.data(), found.edges = edges_.data(), found.stream = items_.executor().stream();
         found.by_origin = edges_by_origin(origins);
       });
     } else {
@@ -95,7 +203,7 @@ class PagedNodeGrower {
     }
   }
 
-  std::uint64_t bytes() const {
+  std::uint64_t bytes() {
     return values_.bytes() + sets_.bytes() + offsets_.bytes() + counts_.bytes() + edges_.bytes() +
            items_.bytes() + (node_ranks_ ? node_ranks_->bytes() : 0);
   }
@@ -120,16 +228,15 @@ class PagedNodeGrower {
     std::uint64_t begin = 0;
     for (const OriginBatch& origin : origins) {
       items_.each(origin.count, PagedNodeBatch::Draw{batch, origin, begin},
-                  program_.count > GraphView::kHubDegree);
+                  program_.count > GraphView::kHubDegree ? Groups::blocks : Groups::warps);
       begin += origin.count;
     }
     items_.visit(items, PagedNodeBatch::Waits{batch, false}, PagedNodeBatch::Measure{batch});
-    const std::uint64_t total = items_.sum_up(offsets_.data(), items);
+    const std::uint64_t total = items_.executor().exclusive_sum(offsets_.data(), items);
     edges_.reserve(device_, total, kPurpose);
     batch.edges = edges_.data();
     items_.visit(items, PagedNodeBatch::Waits{batch, true}, PagedNodeBatch::Write{batch});
     items_.each(instances, PagedNodeBatch::Count{offsets_.data(), program_.count, counts_.data()});
-    items_.finish();
   }
 
   /// How many edges were found of each origin rank's instances.
@@ -191,7 +298,7 @@ class PagedNodeGrower {
   }
   std::uint64_t edges_of(std::uint64_t at) const { return begins_[at + 1] - begins_[at]; }
 
-  /// A buffer's entries [from, from + size).
+  /// A buffer's elements [from, from + size).
   template <class T>
   HostArray<T> bring(const Buffer<T>& buffer, std::uint64_t from, std::uint64_t size) const {
     HostArray<T> host(size, kPurpose);

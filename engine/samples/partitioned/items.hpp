@@ -1,19 +1,16 @@
-// Work on many lists of a graph in partitions: items in any number, each worked on when the partition that
-// holds its list is here. The host's side; partitioned/items_cuda.cuh has the GPU's, of the same interface.
+// Work on many lists of a graph in partitions: items in any number, each worked on by a group when the
+// partition that holds its list is here.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include "engine/exec/group.hpp"
+#include "engine/exec/executor.hpp"
 #include "engine/exec/memory/buffer.hpp"
-#include "engine/exec/threads.hpp"
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
-#include "engine/samples/partitioned/order_by_key.hpp"
 #include "engine/select/taken.hpp"
 
 namespace sluice {
@@ -21,10 +18,11 @@ namespace sluice {
 /// The items that wait for one partition, which is here.
 struct PageItems {
   PageView page;
-  const std::uint32_t* order;  ///< [count] ascending
+  const std::uint32_t* order;  ///< [count] ascending; null: every item, of a whole graph
   std::uint64_t count;
   bool in_place;  ///< is the partition read in place?
 
+  SLUICE_HD std::uint64_t item(std::uint64_t k) const { return order ? order[k] : k; }
   /// Notes what a group has looked at of the lists here.
   template <class Group>
   SLUICE_HD void note(const Group& group, std::uint64_t bytes, PickCounters& counters) const {
@@ -33,6 +31,7 @@ struct PageItems {
 
   /// The graph as it is seen from here: only this partition's edges may be read.
   SLUICE_HD GraphView of(GraphView graph) const {
+    if (!order) return graph;
     graph.csr.targets = page.targets;
     graph.csr.weights = page.weights;
     return graph;
@@ -51,93 +50,103 @@ struct OwnerOfItem {
   }
 };
 
+/// Work on the items that wait for one partition.
+template <class Work>
+struct WorkOnPage {
+  Work work;
+  PageItems present;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t k, PickCounters& counters) const {
+    return work(group, present, k, counters);
+  }
+};
+
 /// Device memory that the queue of an item takes.
 inline std::uint64_t paged_item_bytes(const Device& device) {
   constexpr std::uint64_t kNumber = sizeof(std::uint32_t);
   return device.is_cuda() ? 8 * kNumber : kNumber;  // keys, entries and both sorted; the sort's; hubs left
 }
 
-namespace host {
-
-class PagedItems {
+/// Groups at work for a run, whose figures say what they did.
+template <Executor E>
+class GroupWork {
  public:
-  PagedItems(const ResidentGraph::Impl& graph, PartitionCache& cache, RunStats& stats)
-      : device_(graph.device),
-        cache_(cache),
-        stats_(stats),
-        waiting_(cache.partitions(), 0),
-        places_(waiting_) {}
+  GroupWork(const Device& device, RunStats& stats) : executor_(device, 0), stats_(stats) {}
 
-  /// Calls body(group, index, counters) for every index below `count`. `wide` is for GPUs.
+  E& executor() { return executor_; }
+  /// Calls body(group, index, counters) for every index below `count`.
   template <class Body>
-  void each(std::uint64_t count, const Body& body, bool /*wide*/ = false) {
-    constexpr std::uint64_t kGrain = 16;
-    struct Totals {
-      std::uint64_t iterations = 0, searches = 0, read = 0;
-    };
-    std::vector<Totals> totals(device_.threads());
-    parallel_blocks(device_.threads(), count, kGrain,
-                    [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
-                      for (std::uint64_t i = from; i < to; ++i) {
-                        PickCounters counters;
-                        body(SingleLane{}, i, counters);
-                        totals[thread].iterations += counters.iterations;
-                        totals[thread].searches += counters.searches;
-                        totals[thread].read += counters.read;
-                      }
-                    });
-    for (const Totals& each : totals) {
-      stats_.selection_iterations += each.iterations, stats_.collision_searches += each.searches;
-      stats_.mapped_bytes += each.read;
-    }
+  void each(std::uint64_t count, const Body& body, Groups groups = Groups::warps) {
+    executor_.template for_each_group<PickCounters>(count, groups, body);
+    finish();
   }
-
-  /// Of the items below `items`, those for which waits(item) is a vertex and not kNoVertex: calls
-  /// work(group, here, k, counters) for here.order[k] when the vertex's list is here. False: no item waits.
-  template <class Waits, class Work>
-  bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
-    const std::uint64_t waiting =
-        order(items, OwnerOfItem<Waits>{waits, cache_.owners()}, order_, waiting_, places_);
-    cache_.drain(waiting_, [&](std::span<const std::uint32_t> present) {
-      for (const std::uint32_t partition : present) {
-        const PageItems some{cache_.page(partition), order_.data() + places_[partition], waiting_[partition],
-                             cache_.in_place(partition)};
-        each(some.count, [&](const auto& group, std::uint64_t k, PickCounters& counters) {
-          work(group, some, k, counters);
-        });
-        waiting_[partition] = 0;
-      }
-    });
-    return waiting > 0;
+  /// Waits for all that was asked for, and counts it.
+  void finish() {
+    std::uint64_t sums[kGroupSums];
+    executor_.group_sums(sums);
+    stats_.selection_iterations += sums[0], stats_.collision_searches += sums[1];
+    stats_.mapped_bytes += sums[2];
+    stats_.kernel_launches += executor_.launches() - launches_;
+    launches_ = executor_.launches();
   }
-
-  /// As order_by_key.
-  template <class KeyOf>
-  std::uint64_t order(std::uint64_t items, const KeyOf& key_of, Buffer<std::uint32_t>& order,
-                      std::vector<std::uint64_t>& counts, std::vector<std::uint64_t>& places) const {
-    return order_by_key(device_, items, key_of, order, counts, places);
-  }
-
-  /// Turns counts[0 .. size) into exclusive sums, counts[size] being the total, which is returned.
-  std::uint64_t sum_up(std::uint64_t* counts, std::uint64_t size) const {
-    std::uint64_t sum = 0;
-    for (std::uint64_t i = 0; i < size; ++i) sum += std::exchange(counts[i], sum);
-    return counts[size] = sum;
-  }
-  /// All that was asked for is done.
-  void finish() const {}
-  /// In whose order work is done; null: at once.
-  void* stream() const { return nullptr; }
-  std::uint64_t bytes() const { return order_.bytes(); }
 
  private:
-  const Device& device_;
-  PartitionCache& cache_;
+  E executor_;
   RunStats& stats_;
-  Buffer<std::uint32_t> order_;         ///< items by partition
-  std::vector<std::uint64_t> waiting_;  ///< [partitions]
-  std::vector<std::uint64_t> places_;   ///< [partitions] where they begin in the order
+  std::uint64_t launches_ = 0;  ///< that were counted
 };
 
-}  // namespace host
+template <Executor E>
+class PagedItems : public GroupWork<E> {
+ public:
+  PagedItems(const ResidentGraph::Impl& graph, PartitionCache& cache, RunStats& stats)
+      : GroupWork<E>(graph.device, stats), cache_(cache), order_(cache.partitions(), "the queue of lists") {}
+
+  /// Of the items below `items`, those for which waits(item) is a vertex and not kNoVertex: calls
+  /// work(group, here, k, counters) for here.item(k) when the vertex's list is here. False: no item waits.
+  template <class Waits, class Work>
+  bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
+    E& executor = this->executor();
+    executor.order_by_key(items, OwnerOfItem<Waits>{waits, cache_.owners()}, order_);
+    std::vector<std::uint64_t> waiting = order_.counts();
+    cache_.drain(waiting, [&](std::span<const std::uint32_t> present) {
+      for (const std::uint32_t p : present) {
+        const PageItems some{cache_.page(p), order_.items.data() + order_.begins[p], waiting[p],
+                             cache_.in_place(p)};
+        executor.template for_each_group<PickCounters>(waiting[p], Groups::warps_then_blocks,
+                                                       WorkOnPage<Work>{work, some});
+        waiting[p] = 0;
+      }
+      executor.wait("samples");  // the slots may be filled anew
+    });
+    this->finish();
+    return order_.size() > 0;
+  }
+  std::uint64_t bytes() { return order_.items.bytes() + this->executor().order_bytes(); }
+
+ private:
+  PartitionCache& cache_;
+  OrderedItems order_;  ///< items by partition
+};
+
+/// The same where every list is here.
+template <Executor E>
+class PresentItems : public GroupWork<E> {
+ public:
+  PresentItems(const ResidentGraph::Impl& graph, RunStats& stats)
+      : GroupWork<E>(graph.device, stats),
+        groups_(graph.view.hub_count > 0 ? Groups::warps_then_blocks : Groups::warps) {}
+
+  template <class Waits, class Work>
+  bool visit(std::uint64_t items, const Waits&, const Work& work) {
+    this->each(items, WorkOnPage<Work>{work, {{}, nullptr, items, false}}, groups_);
+    return items > 0;
+  }
+  std::uint64_t bytes() { return 0; }
+
+ private:
+  Groups groups_;
+};
+
 }  // namespace sluice

@@ -9,6 +9,7 @@
 #include "engine/core/memory_budget.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/samples/pool/step.hpp"
+#include "engine/select/taken.hpp"
 
 namespace sluice {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
@@ -73,11 +74,6 @@ struct PoolRows {
             base.biases + row * sizes.entries, base.selected + row * sizes.selected,
             base.edges + row * 2 * sizes.edges};
   }
-  template <class Group, class Program>
-  SLUICE_HD std::uint32_t run(const Group& group, const Program& program, Instance instance,
-                              std::uint64_t row) const {
-    return program.run(group, instance, at(row));
-  }
   /// The same through the lists that are here, from where the last visit stopped. `waits_at` is the vertex
   /// whose list it needs, or kNoVertex at the end.
   template <class Group, class Program>
@@ -91,6 +87,43 @@ struct PoolRows {
     if (waits == kNoVertex) program.end(group, state, own);
     group.sync();
     if (group.rank() == 0) visits.states[row] = state, visits.waits_at[row] = waits;
+  }
+};
+
+/// Runs the instances of a batch from `first` on, through lists that are all here.
+template <class Program>
+struct RunPools {
+  PoolRows rows;
+  Program program;
+  Instance first;
+
+  /// Edges that were selected.
+  struct Counters {
+    static constexpr unsigned kSums = 1;
+    std::uint64_t edges = 0;
+    SLUICE_HD std::uint64_t value(unsigned) const { return edges; }
+  };
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t row, Counters& counters) const {
+    const std::uint32_t edges = program.run(group, first + row, rows.at(row));
+    if (group.rank() == 0) counters.edges += edges;
+    return true;
+  }
+};
+
+/// One visit of the same to the lists that are here.
+template <class Program>
+struct VisitPools {
+  PoolRows rows;
+  Program program;
+  Instance first;
+  PoolVisits visits;
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t row, PickCounters&) const {
+    rows.visit(group, program, first + row, row, visits);
+    return true;
   }
 };
 

@@ -13,8 +13,6 @@
 #include "engine/batch/run_batches.hpp"
 #include "engine/core/charged_vector.hpp"
 #include "engine/core/clock.hpp"
-#include "engine/exec/group.hpp"
-#include "engine/exec/threads.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
@@ -24,36 +22,18 @@
 namespace sluice {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
-/// The host's way to work on a batch.
-template <class Job>
-struct HostPools {
-  using Items = host::PagedItems;
-
-  HostPools(const Job& of, RunStats&) : job(of) {}
-
-  void visit(Instance first, std::uint64_t count, const PoolRows& rows, const PoolVisits& visits) const {
-    parallel_blocks(job.graph.device.threads(), count, 16,
-                    [&](std::uint64_t from, std::uint64_t to, unsigned) {
-                      for (std::uint64_t i = from; i < to; ++i)
-                        rows.visit(SingleLane{}, job.program, first + i, i, visits);
-                    });
-  }
-
-  const Job& job;
-};
-
-/// One run; `Backend` is HostPools or CudaPools.
-template <class Job, class Backend>
+/// One run.
+template <class Job, Executor E>
 class PagedPools {
  public:
   /// `link` null, on all ranks: what ranks hand each other goes through their hosts.
-  PagedPools(const Job& job, const Backend& backend, PagedPlan plan, RunStats& stats, DeviceRanks* link)
+  PagedPools(const Job& job, PagedPlan plan, RunStats& stats, DeviceRanks* link)
       : job_(job),
-        backend_(backend),
         stats_(stats),
         device_(job.graph.device),
         ranks_(job.graph.paging.shard),
         cache_(job.graph, *job.pages, std::move(plan), PageUse{.picks = 8}),
+        items_(job.graph, cache_, stats),
         batch_(std::min<std::uint64_t>(cache_.plan().batch, job.end - job.begin)),
         memory_(device_, batch_, job.program.sizes()),
         states_(device_, batch_, PoolBatch::kPurpose),
@@ -62,7 +42,7 @@ class PagedPools {
         at_(batch_),
         done_(batch_),
         waiting_(cache_.partitions()) {
-    if (ranks_) together(ranks_, [&] { questions_.emplace(job.graph, link, cache_, stats); });
+    if (ranks_) together(ranks_, [&] { questions_.emplace(job.graph, link, cache_, items_, stats); });
   }
 
   void run() {
@@ -87,8 +67,8 @@ class PagedPools {
 
  private:
   void go_on(bool begins) {
-    backend_.visit(first_, count_, job_.rows(memory_),
-                   PoolVisits{cache_.publish(), states_.data(), waits_at_.data(), begins});
+    const PoolVisits visits{cache_.publish(), states_.data(), waits_at_.data(), begins};
+    items_.each(count_, VisitPools{job_.rows(memory_), job_.program, first_, visits}, job_.groups());
     copy_to_host(device_, at_.data(), waits_at_.data(), count_ * sizeof(Vertex));
     std::fill(waiting_.begin(), waiting_.end(), 0);
     for (std::uint64_t i = 0; i < count_; ++i)
@@ -104,11 +84,11 @@ class PagedPools {
   }
 
   const Job& job_;
-  const Backend& backend_;
   RunStats& stats_;
   const Device& device_;
   Communicator* ranks_;
   PartitionCache cache_;
+  PagedItems<E> items_;
   std::uint64_t batch_;
   PoolBatch memory_;
   Buffer<PoolState> states_;
@@ -117,7 +97,7 @@ class PagedPools {
   ChargedVector<Vertex> at_;
   ChargedVector<PoolState> done_;
   std::vector<std::uint64_t> waiting_;  ///< [partitions] pools that wait
-  std::optional<PoolRanks<typename Backend::Items, Job::kTabled>> questions_;
+  std::optional<PoolRanks<E, Job::kTabled>> questions_;
   Instance first_ = 0;
   std::uint64_t count_ = 0;
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,12 +14,11 @@
 #include "engine/batch/sink.hpp"
 #include "engine/batch/starts.hpp"
 #include "engine/batch/starts_upload.hpp"
+#include "engine/core/build_namespace.hpp"
 #include "engine/core/charged_vector.hpp"
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exchange/nccl.hpp"
-#include "engine/exec/group.hpp"
-#include "engine/exec/threads.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
 #include "engine/memory/tables/page_tables.hpp"
@@ -29,11 +27,6 @@
 #include "engine/samples/pool/partitioned.hpp"
 #include "engine/samples/pool/sampler.hpp"
 #include "engine/samples/pool/step.hpp"
-#if defined(__CUDACC__)
-#include "engine/samples/instance_cuda.cuh"
-#include "engine/samples/pool/partitioned_cuda.cuh"
-#endif
-#include "engine/core/build_namespace.hpp"
 
 namespace sluice {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
@@ -84,76 +77,56 @@ struct PoolJob : InstanceJob<WalkSink> {
     return graph.share_memory(pages->columns, each, end - begin, program.length);
   }
 
-  template <class Backend>
+  /// Every step may look through the pool.
+  Groups groups() const {
+    return program.sizes().entries > GraphView::kHubDegree ? Groups::blocks : Groups::warps;
+  }
+
+  template <Executor E>
+  void run(RunStats& stats) const {
+    graph.paged ? in_partitions<E>(stats) : whole<E>(stats);
+  }
+
+  template <Executor E>
   void in_partitions(RunStats& stats) const {
     PagedPlan plan = share_memory();
     if (graph.device.plans()) return;
-    const Backend backend(*this, stats);
     const auto link = graph.link();
-    PagedPools(*this, backend, std::move(plan), stats, link.get()).run();
+    PagedPools<PoolJob, E>(*this, std::move(plan), stats, link.get()).run();
     if (link) stats.exchanged_bytes += link->bytes_sent();
   }
 
-  void on_host(RunStats& stats) const {
-    if (graph.paged) return in_partitions<HostPools<PoolJob>>(stats);
-    const std::uint64_t batch =
-        host_pool_batch(bytes_per_instance(), end - begin, graph.device.memory().available());
-    const std::array<PoolBatch, 2> memory{PoolBatch(graph.device, batch, program.sizes()),
-                                          PoolBatch(graph.device, batch, program.sizes())};
-    if (graph.device.plans()) return;
-    std::atomic<std::uint64_t> steps{0};
+  /// A GPU's results leave in pieces; the host's as they are, while the next batch is made beside them.
+  template <Executor E>
+  void whole(RunStats& stats) const {
+    const Device& device = graph.device;
+    const bool copies = device.is_cuda();
+    const std::uint64_t each = bytes_per_instance(), instances = end - begin;
+    const std::uint64_t batch = copies ? instances_at_once(device, each, instances)
+                                       : host_pool_batch(each, instances, device.memory().available());
+    if (copies && device.plans()) return;
+    const std::array<PoolBatch, 2> memory{PoolBatch(device, batch, program.sizes()),
+                                          PoolBatch(device, copies ? 0 : batch, program.sizes())};
+    if (device.plans()) return;
+    PoolPieces pieces(device, copies && sink ? batch : 0, program.sizes());
+    E executor(device, 0);
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
-      const PoolRows out = rows(memory[stats.batches % 2]);
+      const std::size_t turn = copies ? 0 : stats.batches % 2;
+      const PoolRows out = rows(memory[turn]);
+      const RunPools<PoolProgram<Sampler>> body{out, program, first};
       const double start = seconds_now();
-      parallel_blocks(graph.device.threads(), count, 16, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-        for (std::uint64_t i = from; i < to; ++i) steps += out.run(SingleLane{}, program, first + i, i);
-      });
+      executor.template for_each_group<typename decltype(body)::Counters>(count, groups(), body);
+      executor.wait("pools");
       stats.compute_seconds += seconds_now() - start;
-      if (sink) writer.submit([=, this] { emit(first, count, out.base.edges, out.base.seeds); });
+      if (!sink) return;
+      if (copies) return leave(first, count, memory[turn], pieces, writer, stats);
+      writer.submit([=, this] { emit(first, count, out.base.edges, out.base.seeds); });
     };
     run_batches(EvenBatches{batch, run}, {begin, end}, options.progress, stats);
-    stats.steps = steps;
+    std::uint64_t sums[kGroupSums];
+    executor.group_sums(sums);
+    stats.steps = sums[0], stats.kernel_launches += executor.launches();
   }
-
-#if defined(__CUDACC__)
-  void on_cuda(RunStats& stats) const {
-    if (graph.paged) return in_partitions<CudaPools<PoolJob>>(stats);
-    const std::uint64_t batch = cuda::instances_at_once(graph.device, bytes_per_instance(), end - begin);
-    if (graph.device.plans()) return;
-    const PoolBatch memory(graph.device, batch, program.sizes());
-    PoolPieces pieces(graph.device, sink ? batch : 0, program.sizes());
-    const Buffer<unsigned long long> steps(graph.device, 1, "counters");
-    unsigned long long done = 0;
-    copy_to_device(graph.device, steps.data(), &done, sizeof done);
-    cuda::Stream stream;
-    cuda::Timer timer;
-    const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
-      timer.start(stream);
-      stats.kernel_launches += launch(first, count, rows(memory), steps.data(), stream);
-      timer.stop(stream);
-      stream.wait("pools");
-      stats.compute_seconds += timer.seconds();
-      if (sink) leave(first, count, memory, pieces, writer, stats);
-    };
-    run_batches(EvenBatches{batch, run}, {begin, end}, options.progress, stats);
-    copy_to_host(graph.device, &done, steps.data(), sizeof done);
-    stats.steps = done;
-  }
-
-  unsigned launch(Instance first, std::uint64_t count, const PoolRows& out, unsigned long long* steps,
-                  const cuda::Stream& stream) const {
-    const auto walk = [=, program = program] __device__(const auto& group, std::uint64_t index,
-                                                        PickCounters&) {
-      const std::uint32_t done = out.run(group, program, first + index, index);
-      if (group.rank() == 0) atomicAdd(steps, static_cast<unsigned long long>(done));
-      return true;
-    };
-    const bool wide =
-        program.sizes().entries > GraphView::kHubDegree;  // every step may look through the pool
-    return wide ? cuda::launch_wide_instances(count, walk, {}, nullptr, stream)
-                : cuda::launch_instances(count, walk, nullptr, nullptr, stream);
-  }
-#endif
 };
 
 /// Throws UsageError where random words or numbers of entries would come again.

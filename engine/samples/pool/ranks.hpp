@@ -1,18 +1,14 @@
 // Pools over ranks that each own a range of partitions: a pool stays on its origin rank and asks the list's
 // owner for the one target that it draws. All questions of a batch travel together, and so do the answers.
-// Once for both backends: questions are put in order, answered and taken in where the pools are.
 #pragma once
 
 #include <cstdint>
-#include <numeric>
-#include <vector>
 
-#include "engine/exchange/router.hpp"
-#include "engine/memory/device_ownership.hpp"
 #include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/partition_cache.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
-#include "engine/samples/partitioned/items.hpp"
+#include "engine/samples/partitioned/owner_requests.hpp"
 #include "engine/samples/pool/step.hpp"
 
 namespace sluice {
@@ -55,12 +51,10 @@ struct WaitingPools::Ask {
   const std::uint32_t* order;
   PoolQuestions questions;
 
-  template <class Group>
-  SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
-    if (group.rank() != 0) return true;
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t q, Lane&) const {
     questions.draws[q] = pools.states[order[q]].draw;
     questions.vertices[q] = pools.waits_at[order[q]];
-    return true;
   }
 };
 
@@ -69,82 +63,67 @@ struct WaitingPools::Take {
   const std::uint32_t* order;
   const Vertex* targets;
 
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t q, Lane&) const {
+    pools.states[order[q]].target = targets[q];
+  }
+};
+
+/// Answers a question of another rank about a list that is here.
+template <bool kTabled>
+struct AnswerPool {
+  GraphView graph;  ///< without edges: lists are read where they are
+  PoolQuestions questions;
+
   template <class Group>
-  SLUICE_HD bool operator()(const Group& group, std::uint64_t q, PickCounters&) const {
-    if (group.rank() == 0) pools.states[order[q]].target = targets[q];
+  SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
+                            PickCounters&) const {
+    const std::uint64_t q = present.item(k);
+    if (group.rank() != 0) return true;
+    const Row row = graph.row(questions.vertices[q]);
+    questions.targets[q] = PoolDraw<kTabled>::target(present.page, row, questions.draws[q]);
     return true;
   }
 };
 
-/// What other ranks ask of the lists here.
-struct RemoteQuestions {
-  template <bool kTabled>
-  struct Answer {
-    GraphView graph;  ///< without edges: lists are read where they are
-    PoolQuestions questions;
-
-    template <class Group>
-    SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
-                              PickCounters&) const {
-      const std::uint32_t q = present.order[k];
-      if (group.rank() != 0) return true;
-      const Row row = graph.row(questions.vertices[q]);
-      questions.targets[q] = PoolDraw<kTabled>::target(present.page, row, questions.draws[q]);
-      return true;
-    }
-  };
-};
-
-/// `Items` is either backend's PagedItems; `kTabled`: are neighbours drawn by the CTPS of their list?
-template <class Items, bool kTabled>
+/// `kTabled`: are neighbours drawn by the CTPS of their list?
+template <Executor E, bool kTabled>
 class PoolRanks {
  public:
   /// `link` null, on all ranks: what ranks hand each other goes through their hosts. Throws BudgetError.
-  PoolRanks(const ResidentGraph::Impl& graph, DeviceRanks* link, PartitionCache& cache, RunStats& stats)
+  PoolRanks(const ResidentGraph::Impl& graph, DeviceRanks* link, const PartitionCache& cache,
+            PagedItems<E>& items, RunStats& stats)
       : ranks_(*graph.paging.shard),
         graph_(graph.view),
         device_(graph.device),
-        stats_(stats),
-        items_(graph, cache, stats),
-        owners_(device_, owners_of_vertices(ranks_, cache.plan().partitions), kPurpose),
-        counts_(static_cast<std::size_t>(ranks_.size())),
-        places_(counts_),
-        router_(ranks_, device_, link, kPieceBytes) {}
+        items_(items),
+        requests_(ranks_, link, device_, items.executor(), cache.plan().partitions, stats) {}
 
   /// Asks for what `count` pools wait for, and answers what other ranks ask; false: no pool of any rank
   /// waits. All ranks call it. Throws BudgetError on all of them, or on none.
   bool ask(const WaitingPools& pools, std::uint64_t count) {
-    std::uint64_t asked = 0;
-    together(&ranks_, [&] { asked = pack(pools, count); });
-    if (!any_left(&ranks_, asked, "pools under way")) return false;
-    const std::vector<std::uint64_t> remote = router_.counts(counts_, kPurpose);
-    const std::uint64_t come = std::accumulate(remote.begin(), remote.end(), std::uint64_t{0});
-    together(&ranks_, [&] { remote_.reserve(device_, come); });
-    exchange({{own_.draws.data(), remote_.draws.data(), sizeof(std::uint64_t)},
-              {own_.vertices.data(), remote_.vertices.data(), sizeof(Vertex)}},
-             counts_, remote);
-    const auto own = static_cast<std::size_t>(ranks_.rank());
-    stats_.entries_sent += asked - counts_[own];
-    stats_.entries_received += come - remote[own];
-
+    requests_.open([&] { pack(pools, count); });
+    if (!any_left(&ranks_, requests_.asked(), "pools under way")) return false;
+    together(&ranks_, [&] { remote_.reserve(device_, requests_.remote()); });
+    requests_.ask({{own_.draws.data(), remote_.draws.data(), sizeof(std::uint64_t)},
+                   {own_.vertices.data(), remote_.vertices.data(), sizeof(Vertex)}});
     together(&ranks_, [&] {
-      items_.visit(come, WaitsAt{remote_.vertices.data()},
-                   RemoteQuestions::Answer<kTabled>{graph_, remote_.view()});
+      items_.visit(requests_.remote(), WaitsAt{remote_.vertices.data()},
+                   AnswerPool<kTabled>{graph_, remote_.view()});
     });
-    exchange({{remote_.targets.data(), own_.targets.data(), sizeof(Vertex)}}, remote, counts_);
-    items_.each(asked, WaitingPools::Take{pools, order_.data(), own_.targets.data()});
+    requests_.answer({{remote_.targets.data(), own_.targets.data(), sizeof(Vertex)}});
+    items_.executor().for_each(requests_.asked(), {},
+                               WaitingPools::Take{pools, requests_.items(), own_.targets.data()});
     return true;
   }
 
  private:
-  static constexpr const char* kPurpose = "questions of ranks";
-  static constexpr std::uint64_t kPieceBytes = 4u << 20;  // questions are few, beside edges
-
   struct Memory {
     Buffer<std::uint64_t> draws;
     Buffer<Vertex> vertices, targets;
 
     void reserve(const Device& device, std::uint64_t questions) {
+      constexpr const char* kPurpose = "questions of ranks";
       draws.reserve(device, questions, kPurpose);
       vertices.reserve(device, questions, kPurpose);
       targets.reserve(device, questions, kPurpose);
@@ -152,31 +131,19 @@ class PoolRanks {
     PoolQuestions view() const { return {draws.data(), vertices.data(), targets.data()}; }
   };
 
-  /// Questions in order of the rank that owns the list; returns how many.
-  std::uint64_t pack(const WaitingPools& pools, std::uint64_t count) {
-    const std::uint64_t asked =
-        items_.order(count, OwnerOfItem<WaitsAt>{{pools.waits_at}, owners_.view()}, order_, counts_, places_);
+  /// Questions in order of the rank that owns the list.
+  void pack(const WaitingPools& pools, std::uint64_t count) {
+    const std::uint64_t asked = requests_.order(count, WaitsAt{pools.waits_at});
     own_.reserve(device_, asked);
-    items_.each(asked, WaitingPools::Ask{pools, order_.data(), own_.view()});
-    return asked;
-  }
-
-  void exchange(const std::vector<RoutedColumn>& columns, const std::vector<std::uint64_t>& send,
-                const std::vector<std::uint64_t>& receive) {
-    stats_.exchange_seconds += router_.send(columns, send, receive, items_.stream(), kPurpose);
+    items_.executor().for_each(asked, {}, WaitingPools::Ask{pools, requests_.items(), own_.view()});
   }
 
   Communicator& ranks_;
   GraphView graph_;
   const Device& device_;
-  RunStats& stats_;
-  Items items_;
-  DeviceOwnership owners_;             ///< ranks that own vertices
-  Buffer<std::uint32_t> order_;        ///< pools that ask, by the rank that is asked
-  std::vector<std::uint64_t> counts_;  ///< of them, by rank
-  std::vector<std::uint64_t> places_;  ///< where they begin
+  PagedItems<E>& items_;
   Memory own_, remote_;
-  Router router_;  ///< goes first, for others may not come any more
+  OwnerRequests<E> requests_;
 };
 
 }  // namespace sluice

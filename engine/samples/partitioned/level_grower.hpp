@@ -1,0 +1,99 @@
+// Grows batches of samples on a graph in partitions, depth by depth: all instances of a batch at once, each
+// entry of a frontier expanded where and when its list is here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "engine/batch/batch_writer.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts_view.hpp"
+#include "engine/core/clock.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/partition_cache.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/samples/partitioned/level_ranks.hpp"
+#include "engine/samples/partitioned/level_selector.hpp"
+#include "engine/samples/store.hpp"
+
+namespace sluice {
+
+/// What a run gives its grower.
+template <class Program>
+struct LevelSetup {
+  ResidentGraph::Impl& graph;
+  const Program& program;
+  StartsView starts;
+  bool revisit;
+  bool linear_asked;  ///< `--collision linear`
+  bool collects;      ///< does anybody want the samples?
+  DeviceRanks* link;  ///< null: what ranks hand each other goes through their hosts
+  RunStats& stats;
+};
+
+template <class Levels>
+class LevelGrower {
+ public:
+  static constexpr bool kOneAfterAnother = Levels::kOneAfterAnother;
+
+  LevelGrower(const LevelSetup<typename Levels::Program>& setup, PartitionCache& cache)
+      : ranks_(setup.graph.paging.shard),
+        collects_(setup.collects),
+        stats_(setup.stats),
+        levels_(setup, cache),
+        selector_(setup.graph.device, levels_, cache) {
+    if (ranks_) owners_.emplace(*ranks_, setup.link, setup.graph.device, levels_, selector_, cache, stats_);
+  }
+
+  /// Grows instances [first, first + count); all ranks together where they share out the graph. They also
+  /// agree that what was grown fits on its way to the sink.
+  void grow(Instance first, std::uint64_t count) {
+    const double start = seconds_now();
+    if (owners_) owners_->begin({first, count});
+    together(ranks_, [&] { levels_.begin(first, count); });
+    const std::uint32_t depths = levels_.program().sampler.depth();
+    while (levels_.depths() < depths && any_left(ranks_, levels_.level().entries, "samples under way")) {
+      select(levels_.level(), first);
+      levels_.step();
+      if (levels_.depths() < depths) together(ranks_, [&] { levels_.advance(); });
+    }
+    levels_.finish();
+    stats_.compute_seconds += seconds_now() - start;
+    if (collects_) together(ranks_, [&] { levels_.collect(first, count); });
+  }
+
+  void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
+    levels_.leave(first, count, [&](std::shared_ptr<SampleStore> store) {
+      writer.submit([store = std::move(store), &sink] { sink.write(store->batch()); });
+    });
+  }
+
+  std::uint64_t bytes() const {
+    return levels_.bytes() + selector_.bytes() + (owners_ ? owners_->bytes() : 0);
+  }
+
+ private:
+  void select(SampleLevel& level, Instance first) {
+    const std::uint32_t depth = levels_.depths() + 1;
+    const LevelOrigin all{first, 0, level.entries};
+    if (owners_) {
+      owners_->select(level, depth);
+    } else {
+      selector_.select(level, depth, {&all, 1});
+      levels_.find_bounds(level);
+    }
+    stats_.sampled_edges += level.edges;
+  }
+
+  Communicator* ranks_;
+  bool collects_;
+  RunStats& stats_;
+  Levels levels_;
+  LevelSelector<Levels> selector_;
+  std::optional<LevelRanks<Levels>> owners_;
+};
+
+}  // namespace sluice

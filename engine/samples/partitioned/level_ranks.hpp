@@ -1,0 +1,152 @@
+// Samples over ranks that each own a range of partitions: every entry of a depth is expanded by the rank that
+// owns its list, and the edges come back to the instance's origin rank, which keeps the filter of visited
+// vertices.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/memory/partition_cache.hpp"
+#include "engine/memory/run_stats.hpp"
+#include "engine/samples/partitioned/level_bodies.hpp"
+#include "engine/samples/partitioned/level_selector.hpp"
+#include "engine/samples/partitioned/owner_requests.hpp"
+#include "engine/samples/partitioned/sample_origins.hpp"
+
+namespace sluice {
+
+template <class Levels>
+class LevelRanks {
+  using Program = typename Levels::Program;
+  using Requests = OwnerRequests<typename Levels::Exec>;
+
+ public:
+  LevelRanks(Communicator& ranks, DeviceRanks* link, const Device& device, Levels& levels,
+             LevelSelector<Levels>& selector, const PartitionCache& cache, RunStats& stats)
+      : ranks_(ranks),
+        device_(device),
+        levels_(levels),
+        selector_(selector),
+        lowest_(device, 1, kSampleBatch),
+        edge_counts_(static_cast<std::size_t>(ranks.size())),
+        requests_(ranks, link, device, levels.executor(), cache.plan().partitions, stats,
+                  Router::kPieceBytes) {}
+
+  /// A batch begins, here with `batch`.
+  void begin(const OriginBatch& batch) { batches_ = gather_batches(ranks_, batch); }
+
+  /// As LevelSelector::select, for a level whose lists are anywhere; all ranks call it. Throws BudgetError on
+  /// all of them, or on none.
+  void select(SampleLevel& level, std::uint32_t depth) {
+    requests_.open([&] { pack(level); });
+    together(&ranks_, [&] {
+      remote_.entries = requests_.remote();
+      reserve_entries(remote_, remote_.entries);
+    });
+    requests_.ask(entry_columns());
+    const Counts come = requests_.expect([&] { expand(depth); }, edge_counts_);
+    together(&ranks_, [&] { reserve_edges(Requests::sum_of(come)); });
+    requests_.answer({{sizes_.data(), came_sizes_.data(), sizeof(std::uint32_t)}});
+    requests_.answer(edge_columns(), edge_counts_, come);
+    together(&ranks_, [&] { place(level); });
+  }
+
+  std::uint64_t bytes() const {
+    return requests_.bytes() + leaving_.bytes() + remote_.bytes() + came_.bytes() + sizes_.bytes() +
+           came_sizes_.bytes() + begins_.bytes();
+  }
+
+ private:
+  using Counts = typename Requests::Counts;
+
+  void reserve_entries(SampleLevel& level, std::uint64_t entries) const {
+    level.frontier.reserve(device_, entries, kSampleBatch);
+    if constexpr (Program::kDynamic) level.parents.reserve(device_, entries, kSampleBatch);
+  }
+  void reserve_edges(std::uint64_t edges) {
+    came_sizes_.reserve(device_, requests_.asked(), kSampleBatch);
+    came_.indices.reserve(device_, edges, kSampleBatch);
+    came_.targets.reserve(device_, edges, kSampleBatch);
+    if constexpr (Program::kUpdates) came_.arrivals.reserve(device_, edges, kSampleBatch);
+  }
+  typename Requests::Columns entry_columns() const {
+    typename Requests::Columns columns{
+        {leaving_.frontier.data(), remote_.frontier.data(), sizeof(FrontierEntry)}};
+    if constexpr (Program::kDynamic)
+      columns.push_back({leaving_.parents.data(), remote_.parents.data(), sizeof(Vertex)});
+    return columns;
+  }
+  typename Requests::Columns edge_columns() const {
+    typename Requests::Columns columns{{remote_.indices.data(), came_.indices.data(), sizeof(std::uint32_t)},
+                                       {remote_.targets.data(), came_.targets.data(), sizeof(Vertex)}};
+    if constexpr (Program::kUpdates)
+      columns.push_back({remote_.arrivals.data(), came_.arrivals.data(), sizeof(Vertex)});
+    return columns;
+  }
+
+  /// Orders the entries that have a list by the rank that owns it.
+  void pack(const SampleLevel& level) {
+    const FrontierEntry* const frontier = level.frontier.data();
+    const std::uint64_t packed =
+        requests_.order(level.entries, EntryWaits{levels_.program().graph, frontier, nullptr});
+    reserve_entries(leaving_, packed);
+    levels_.executor().for_each(packed, {},
+                                TakeEntries{requests_.items(), frontier, level.parents.data(),
+                                            leaving_.frontier.data(), leaving_.parents.data()});
+  }
+
+  /// Selects the edges of the entries of all ranks.
+  void expand(std::uint32_t depth) {
+    auto& executor = levels_.executor();
+    const Counts& counts = requests_.received();
+    const JoinedOrigins joined = join_origins(batches_, counts);
+    FrontierEntry* frontier = remote_.frontier.data();
+    for (std::size_t origin = 0; origin < counts.size(); frontier += counts[origin++])
+      if (joined.shifts[origin] != 0)
+        executor.for_each(counts[origin], {}, ShiftInstances{frontier, joined.shifts[origin]});
+    selector_.select(remote_, depth, joined.origins);
+    sizes_.reserve(device_, remote_.entries, kSampleBatch);
+    executor.for_each(remote_.entries, {}, EntrySizes{remote_.offsets.data(), sizes_.data()});
+    edge_counts_ = requests_.by_rank(remote_.offsets.data(), counts);
+  }
+
+  /// Brings what came into the order of the level's entries.
+  void place(SampleLevel& level) {
+    auto& executor = levels_.executor();
+    const std::uint64_t packed = requests_.asked();
+    level.offsets.reserve(device_, level.entries + 1, kSampleBatch);
+    begins_.reserve(device_, packed + 1, kSampleBatch);
+    executor.fill(level.offsets.data(), 0, level.entries * sizeof(std::uint64_t));
+    executor.fill(lowest_.data(), 0xff, lowest_.bytes());
+    executor.for_each(
+        packed, {.lowest = lowest_.data()},
+        PlaceSizes{came_sizes_.data(), requests_.items(), level.offsets.data(), begins_.data()});
+    executor.exclusive_sum(begins_.data(), packed);
+    level.edges = executor.exclusive_sum(level.offsets.data(), level.entries);
+    levels_.reserve_edges(level);
+    std::uint64_t lowest = 0;
+    executor.read(&lowest, lowest_.data(), 1, "samples");
+    levels_.note_largest(~lowest);
+    levels_.find_bounds(level);
+    executor.template for_each_group<NoCounters>(
+        packed, Groups::warps_then_blocks,
+        PlaceEdges{requests_.items(), begins_.data(), level.offsets.data(), EdgeColumns(came_),
+                   EdgeColumns(level)});
+  }
+
+  Communicator& ranks_;
+  const Device& device_;
+  Levels& levels_;
+  LevelSelector<Levels>& selector_;
+  std::vector<OriginBatch> batches_;          ///< by rank
+  SampleLevel leaving_;                       ///< entries that ask, by the rank that is asked
+  SampleLevel remote_;                        ///< what this rank expands, by origin rank
+  SampleLevel came_;                          ///< edges of the entries that asked
+  Buffer<std::uint32_t> sizes_, came_sizes_;  ///< edges of each remote entry, and of each that asked
+  Buffer<std::uint64_t> begins_;              ///< edges before those of each that asked, as they come
+  Buffer<unsigned long long> lowest_;         ///< complement of the most that came for one entry
+  Counts edge_counts_;                        ///< of all remote entries, by origin rank
+  Requests requests_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,320 @@
+// The host's depths of samples on a graph in partitions: a thread plants and advances an instance at a time,
+// and selects for an entry at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/core/clock.hpp"
+#include "engine/exec/host_executor.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/memory/schedule/host_queues.hpp"
+#include "engine/samples/entry_selector.hpp"
+#include "engine/samples/partitioned/level_grower.hpp"
+#include "engine/samples/partitioned/sample.hpp"
+#include "engine/samples/visited.hpp"
+
+namespace sluice::host {
+
+template <class P>
+class Levels {
+ public:
+  using Program = P;
+  using Exec = HostExecutor;
+  static constexpr bool kOneAfterAnother = false;
+
+  Levels(const LevelSetup<Program>& setup, PartitionCache& cache)
+      : device_(setup.graph.device),
+        cache_(cache),
+        program_(setup.program),
+        starts_(setup.starts),
+        revisit_(setup.revisit),
+        stats_(setup.stats),
+        executor_(device_, 0),
+        workers_(device_.threads()),
+        queues_(device_.threads(), cache.paging()),
+        levels_(setup.program.sampler.depth() + std::size_t{1}) {}
+
+  HostExecutor& executor() { return executor_; }
+  /// Without edges: lists are read by on_page's.
+  const Program& program() const { return program_; }
+  SampleLevel& level() { return levels_[depths_]; }
+  std::uint32_t depths() const { return depths_; }
+  void step() { ++depths_; }
+
+  /// Plants the seeds of instances [first, first + count).
+  void begin(Instance first, std::uint64_t count) {
+    program_.first = first;
+    instances_ = count, depths_ = 0;
+    SampleLevel& seeds = levels_[0];
+    seeds.instance_entries.reserve(device_, instances_ + 1, kSampleBatch);
+    drawn_.reserve(device_, instances_, kSampleBatch);
+    std::uint64_t* const begins = seeds.instance_entries.data();
+    for_each([&](std::uint64_t i, VisitedSet& visited) {
+      begins[i] = 0, drawn_.data()[i] = 0;
+      for_each_seed(i, visited, [&](Vertex) { ++begins[i]; });
+    });
+    take_entries(seeds);
+    if constexpr (Program::kDynamic) std::fill_n(seeds.parents.data(), seeds.entries, kNoVertex);
+    for_each([&](std::uint64_t i, VisitedSet& visited) {
+      std::uint64_t number = 0;
+      for_each_seed(i, visited, [&](Vertex seed) {
+        seeds.frontier.data()[begins[i] + number] = {static_cast<std::uint32_t>(i), seed,
+                                                     revisit_ ? number : seed};
+        ++number;
+      });
+    });
+  }
+
+  /// Makes the next depth's frontier: in order of edges, what was first reached by them, or every arrival.
+  void advance() {
+    const SampleLevel& now = levels_[depths_ - 1];
+    SampleLevel& next = level();
+    flags_.reserve(device_, now.edges, kSampleBatch);
+    next.instance_entries.reserve(device_, instances_ + 1, kSampleBatch);
+    std::uint64_t* const begins = next.instance_entries.data();
+    const Vertex* const arrivals = Program::kUpdates ? now.arrivals.data() : now.targets.data();
+    for_each([&](std::uint64_t i, VisitedSet& visited) {
+      if (!revisit_) remember(i, visited);
+      begins[i] = 0;
+      for (std::uint64_t e = edge_of(now, i); e < edge_of(now, i + 1); ++e) {
+        flags_.data()[e] = arrivals[e] != kNoVertex && (revisit_ || visited.insert(arrivals[e]));
+        begins[i] += flags_.data()[e];
+      }
+    });
+    take_entries(next);
+    for_each([&](std::uint64_t i, VisitedSet&) { arrive(i, now, arrivals, next); });
+  }
+
+  void begin_measure(const SampleLevel&) const {}
+  /// How many edges the entries of an origin rank select, where that is known without their lists.
+  void measure(SampleLevel& level, std::uint32_t depth, const LevelOrigin& origin) {
+    Program program = program_;
+    program.first = origin.first;
+    parallel_blocks(device_.threads(), origin.end - origin.begin, kGrain,
+                    [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
+                      for (std::uint64_t at = origin.begin + from; at < origin.begin + to; ++at)
+                        measure(program, level, at, depth, workers_[thread]);
+                    });
+  }
+  void sum_sizes(SampleLevel& level) {
+    level.edges = executor_.exclusive_sum(level.offsets.data(), level.entries);
+  }
+  void reserve_edges(SampleLevel& level) const { level.reserve_edges(device_, Program::kUpdates); }
+  void find_bounds(const SampleLevel&) const {}
+  void note_largest(std::uint64_t) const {}
+
+  /// Works on the entries in order of partition that wait for those that are present.
+  void work(const LevelTask& task, const OrderedItems& order, std::span<const std::uint32_t> present) {
+    std::vector<Program> programs;
+    std::vector<std::uint64_t> sizes;
+    for (const std::uint32_t partition : present) {
+      programs.push_back(on_page(program_, cache_.page(partition)));
+      sizes.push_back(order.count(partition));
+    }
+    const auto entries = [&](std::size_t queue) { return order.items.data() + order.begins[present[queue]]; };
+    const auto instance_end = [&](std::size_t queue, std::uint64_t at) {
+      const std::uint32_t* const items = entries(queue);
+      const auto instance = [&](std::uint64_t i) { return task.level.frontier.data()[items[i]].instance; };
+      const std::uint64_t begin = at;
+      while (++at < sizes[queue] && instance(at) == instance(begin)) {
+      }
+      return at;
+    };
+    queues_.work(sizes, kGrain, instance_end,
+                 [&](std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned thread) {
+                   Worker& worker = workers_[thread];
+                   worker.in_place = cache_.in_place(present[queue]);
+                   work(task, programs[queue], {entries(queue) + from, to - from}, worker);
+                 });
+  }
+
+  /// Adds what was counted to the run's figures.
+  void finish() {
+    for (Worker& worker : workers_) {
+      stats_.selections += worker.counters.selections, stats_.collision_searches += worker.counters.searches;
+      stats_.selection_iterations += worker.counters.iterations;
+      worker.counters = {};
+      stats_.mapped_bytes += std::exchange(worker.read, 0);
+    }
+    stats_.kernels += std::exchange(queues_.times(), {});
+  }
+
+  void collect(Instance, std::uint64_t) const {}
+  /// Results leave in pieces: what they take of the host's memory does not grow with the batch.
+  template <class Submit>
+  void leave(Instance first, std::uint64_t count, const Submit& submit) {
+    const std::uint64_t piece_bytes = sample_piece_bytes();
+    const double start = seconds_now(), waited = stats_.write_seconds;
+    auto store = std::make_shared<SampleStore>();
+    store->first = first;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (store->bytes() > piece_bytes) {
+        submit(std::exchange(store, std::make_shared<SampleStore>()));
+        store->first = first + i;
+      }
+      append(i, *store);
+    }
+    submit(std::move(store));
+    stats_.transfer_seconds += seconds_now() - start - (stats_.write_seconds - waited);
+  }
+
+  std::uint64_t bytes() const {
+    std::uint64_t sum = flags_.bytes() + drawn_.bytes();
+    for (const SampleLevel& level : levels_) sum += level.bytes();
+    return sum;
+  }
+
+ private:
+  static constexpr std::uint64_t kGrain = 64;
+
+  /// What a thread has of its own.
+  struct Worker {
+    EntrySelector<Program> selector;
+    BlockCounters counters;
+    VisitedSet visited;
+    bool in_place = false;   ///< is the list that it works on read in place?
+    std::uint64_t read = 0;  ///< bytes of such lists
+  };
+  using At = typename EntrySelector<Program>::At;
+
+  /// Calls body(instance, visited) for all instances; `visited` is the thread's own, not empty.
+  template <class Body>
+  void for_each(Body&& body) {
+    parallel_blocks(device_.threads(), instances_, kGrain,
+                    [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
+                      for (std::uint64_t i = from; i < to; ++i) body(i, workers_[thread].visited);
+                    });
+  }
+
+  /// Seeds are visited at depth 0; repeated ones count once.
+  template <class Body>
+  void for_each_seed(std::uint64_t i, VisitedSet& visited, Body&& body) const {
+    const Instance instance = program_.first + i;
+    visited.clear();
+    for (std::uint64_t j = 0; j < starts_.count(instance); ++j) {
+      const Vertex seed = starts_.seed_vertex(instance, j);
+      if (visited.insert(seed)) body(seed);
+    }
+  }
+
+  /// Takes memory for entries, whose numbers by instance become what is before each.
+  void take_entries(SampleLevel& level) {
+    level.entries = executor_.exclusive_sum(level.instance_entries.data(), instances_);
+    level.frontier.reserve(device_, level.entries, kSampleBatch);
+    if constexpr (Program::kDynamic) level.parents.reserve(device_, level.entries, kSampleBatch);
+  }
+  static std::uint64_t edge_of(const SampleLevel& level, std::uint64_t i) {
+    return level.offsets.data()[level.instance_entries.data()[i]];
+  }
+
+  /// What an instance has visited up to this depth.
+  void remember(std::uint64_t i, VisitedSet& visited) const {
+    visited.clear();
+    for (std::uint32_t d = 0; d < depths_; ++d) {
+      const std::uint64_t* const begins = levels_[d].instance_entries.data() + i;
+      for (std::uint64_t at = begins[0]; at < begins[1]; ++at)
+        visited.insert(levels_[d].frontier.data()[at].vertex);
+    }
+  }
+
+  /// The next frontier's entries of an instance.
+  void arrive(std::uint64_t i, const SampleLevel& now, const Vertex* arrivals, SampleLevel& next) const {
+    const std::uint64_t* const seeds = levels_[0].instance_entries.data() + i;
+    const std::uint64_t first_edge = edge_of(now, i), before = seeds[1] - seeds[0] + drawn_.data()[i];
+    std::uint64_t to = next.instance_entries.data()[i];
+    const std::uint64_t* const entries = now.instance_entries.data() + i;
+    for (std::uint64_t at = entries[0]; at < entries[1]; ++at) {
+      for (std::uint64_t e = now.offsets.data()[at]; e < now.offsets.data()[at + 1]; ++e) {
+        if (!flags_.data()[e]) continue;
+        const std::uint64_t slot = revisit_ ? before + (e - first_edge) : arrivals[e];
+        if constexpr (Program::kDynamic) next.parents.data()[to] = now.frontier.data()[at].vertex;
+        next.frontier.data()[to++] = {static_cast<std::uint32_t>(i), arrivals[e], slot};
+      }
+    }
+    drawn_.data()[i] += edge_of(now, i + 1) - first_edge;
+  }
+
+  static At expansion(const Program& program, const SampleLevel& level, std::uint64_t entry,
+                      std::uint32_t depth) {
+    const Vertex parent = Program::kDynamic ? level.parents.data()[entry] : kNoVertex;
+    return program.expansion(level.frontier.data()[entry], depth, parent);
+  }
+
+  static void measure(const Program& program, const SampleLevel& level, std::uint64_t at, std::uint32_t depth,
+                      Worker& worker) {
+    const At expanded = expansion(program, level, at, depth);
+    level.offsets.data()[at] = program.size(expanded, program.draws(level.frontier.data()[at]),
+                                            worker.selector.available(program, expanded));
+  }
+
+  static void select(const Program& program, const SampleLevel& level, std::uint64_t at, std::uint32_t depth,
+                     Worker& worker) {
+    const FrontierEntry& entry = level.frontier.data()[at];
+    const EdgeIndex first = program.graph.row(entry.vertex).offset;
+    const At expanded = expansion(program, level, at, depth);
+    const std::uint64_t begin = level.offsets.data()[at];
+    std::uint64_t out = begin;
+    for (const std::uint32_t index : worker.selector.select(program, entry, expanded, worker.counters)) {
+      const Edge edge{entry.vertex, program.graph.target(first + index), first + index};
+      level.indices.data()[out] = index;
+      level.targets.data()[out] = edge.target;
+      if constexpr (Program::kUpdates) level.arrivals.data()[out] = program.arrival(expanded, edge);
+      ++out;
+    }
+    if (worker.in_place) worker.read += read_bytes(program, entry.vertex, out - begin);
+  }
+
+  /// Works on entries of one partition, which are in order of origin rank.
+  static void work(const LevelTask& task, Program program, std::span<const std::uint32_t> entries,
+                   Worker& worker) {
+    auto at = entries.begin();
+    for (const LevelOrigin& origin : task.origins) {
+      program.first = origin.first;
+      for (; at != entries.end() && *at < origin.end; ++at) {
+        task.work == LevelWork::measure ? measure(program, task.level, *at, task.depth, worker)
+                                        : select(program, task.level, *at, task.depth, worker);
+      }
+    }
+  }
+
+  void append(std::uint64_t i, SampleStore& out) const {
+    const std::uint64_t* const seeds = levels_[0].instance_entries.data() + i;
+    for (std::uint64_t at = seeds[0]; at < seeds[1]; ++at)
+      out.seeds.push_back(levels_[0].frontier.data()[at].vertex);
+    out.seed_counts.push_back(seeds[1] - seeds[0]);
+    const std::size_t before = out.edge.size();
+    for (std::uint32_t d = 0; d < depths_; ++d) {
+      const SampleLevel& level = levels_[d];
+      const std::uint64_t* const entries = level.instance_entries.data() + i;
+      for (std::uint64_t at = entries[0]; at < entries[1]; ++at) {
+        const Vertex source = level.frontier.data()[at].vertex;
+        const EdgeIndex first = program_.graph.row(source).offset;
+        for (std::uint64_t e = level.offsets.data()[at]; e < level.offsets.data()[at + 1]; ++e)
+          out.add_edge(source, level.targets.data()[e], d + 1, first + level.indices.data()[e]);
+      }
+    }
+    out.edge_counts.push_back(out.edge.size() - before);
+  }
+
+  const Device& device_;
+  PartitionCache& cache_;
+  Program program_;
+  StartsView starts_;
+  bool revisit_;
+  RunStats& stats_;
+  HostExecutor executor_;
+  std::vector<Worker> workers_;
+  HostQueues queues_;
+  std::vector<SampleLevel> levels_;
+  std::uint64_t instances_ = 0;
+  std::uint32_t depths_ = 0;
+  Buffer<std::uint8_t> flags_;   ///< [edges] goes on to the next depth?
+  Buffer<std::uint64_t> drawn_;  ///< [instances] edges of lesser depths
+};
+
+}  // namespace sluice::host
